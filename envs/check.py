@@ -1,0 +1,269 @@
+"""Does an environment keep the contract? For the tests of those who write environments."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, NoReturn
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxrace.envs.environment import Environment
+from jaxrace.envs.weak_types import strongly_typed
+
+# Of a longer horizon only the beginning is simulated.
+MAX_STEPS = 1000
+
+# Copies that are simulated at once to compare `vmap` with single calls.
+BATCH = 3
+
+# Compilers round differently for different batch widths: floats must agree only this closely.
+RELATIVE_TOLERANCE = 1e-4
+ABSOLUTE_TOLERANCE = 1e-5
+
+
+def check(env: Environment, action: Any, params: Any = None, key: jax.Array | None = None) -> None:
+    """Raise unless `env` keeps the contract of `jaxrace.envs.Environment` as far as can be seen.
+
+    Looks at the attributes; at the structures, shapes and dtypes of states, observations, rewards
+    and terminal flags (whether a number is weakly typed does not matter); whether two calls with
+    the same key agree; whether everything works under `jit` and under `vmap` over keys, states,
+    actions and parameters, with the results of single calls; and whether rewards and observations
+    are finite in one history of `env.horizon` steps (at most 1000), up to its first terminal step
+    or, if `env.continues_after_terminal`, to its end.
+
+    It is not required that states absorb after a terminal step, or that later rewards are 0: the
+    rollouts see to both.
+
+    Args:
+        env: the environment.
+        action: one action that is allowed in every state; it is taken in every step.
+        params: parameters to check with; by default `env.default_params`.
+        key: the random key to start from; by default `jax.random.key(0)`.
+
+    Raises:
+        ValueError: the contract is broken; one sentence that names the method, what was expected
+            and what came.
+
+    >>> from jaxrace.envs import medical
+    >>> check(medical.Medical(), action=0.4)
+    """
+    _check_attributes(env)
+    key = jax.random.key(0) if key is None else key
+    params = env.default_params if params is None else params
+    params = _call("params", "as a pytree of arrays", strongly_typed, params)
+    action = _call("action", "as a pytree of arrays", strongly_typed, action)
+
+    reset_keys, step_keys = jax.random.split(key, (2, BATCH))
+    arguments = (reset_keys[0], step_keys[0], action, params)
+    plain = _take_step(env, _unchanged, "in a plain call", *arguments)
+    _check_types(plain)
+    again = _take_step(env, _unchanged, "in a plain call", *arguments)
+    _check_equal(plain, again, "twice the same result for the same arguments", exact=True)
+    _check_jit(env, plain, *arguments)
+    _check_vmap(env, reset_keys, step_keys, action, params)
+    _check_rollout(env, *arguments)
+
+
+class _Step(NamedTuple):
+    """What a reset, a step and the observations before and after it returned."""
+
+    initial_state: Any
+    initial_observation: Any
+    state: Any
+    observation: Any
+    reward: Any
+    terminal: Any
+
+
+# The method that returned each field.
+_METHODS = _Step("reset", "observe", "step", "observe", "step", "step")
+
+
+def _fail(name: str, expected: str, got: str) -> NoReturn:
+    raise ValueError(f"{name}: expected {expected}, got {got}")
+
+
+def _call(name: str, how: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function that is not ours: whatever it raises, the contract is broken."""
+    try:
+        return function(*arguments)
+    except Exception as error:
+        first_line = next(iter(str(error).splitlines()), "")
+        message = f"{name}: expected to work {how}, got {type(error).__name__}: {first_line}"
+        raise ValueError(message) from error
+
+
+def _check_attributes(env: Environment) -> None:
+    for name in ("reset", "step", "observe"):
+        if not callable(getattr(env, name, None)):
+            _fail(name, "a method", f"none in {type(env).__name__}")
+    for name in ("horizon", "continues_after_terminal", "default_params"):
+        if not hasattr(env, name):
+            _fail(name, "an attribute", f"none in {type(env).__name__}")
+    if type(env.horizon) is not int or env.horizon < 1:
+        _fail("horizon", "a positive integer", repr(env.horizon))
+    if type(env.continues_after_terminal) is not bool:
+        _fail("continues_after_terminal", "a bool", repr(env.continues_after_terminal))
+    _call("environment", "as a key of a dictionary (a frozen dataclass does)", hash, env)
+
+
+def _unchanged(method: Callable[..., Any]) -> Callable[..., Any]:
+    return method
+
+
+def _jit_of_vmap(method: Callable[..., Any]) -> Callable[..., Any]:
+    return jax.jit(jax.vmap(method))
+
+
+def _take_step(
+    env: Environment,
+    transform: Callable[[Callable[..., Any]], Callable[..., Any]],
+    how: str,
+    reset_key: jax.Array,
+    step_key: jax.Array,
+    action: Any,
+    params: Any,
+) -> _Step:
+    """Reset and take one step with transformed methods; the result is in NumPy arrays."""
+
+    def call(name: str, *arguments: Any) -> Any:
+        method = transform(lambda *given: strongly_typed(getattr(env, name)(*given)))
+        return _call(name, how, method, *arguments)
+
+    start = call("reset", reset_key, params)
+    start_copy = _to_numpy(start)
+    start_observation = _to_numpy(call("observe", start, params))
+    result = call("step", step_key, start, action, params)
+    if type(result) is not tuple or len(result) != len(("state", "reward", "terminal")):
+        got = f"{type(result).__name__} of another form"
+        _fail("step", "a tuple (state, reward, terminal)", got)
+    state, reward, terminal = result
+    if not _agree(_to_numpy(start), start_copy, exact=True):
+        _fail("step", "to leave the state that it is given as it is", "a change of it")
+    observation = _to_numpy(call("observe", state, params))
+    return _Step(
+        start_copy,
+        start_observation,
+        _to_numpy(state),
+        observation,
+        _to_numpy(reward),
+        _to_numpy(terminal),
+    )
+
+
+def _to_numpy(tree: Any) -> Any:
+    """Copies of the leaves; of random keys, the numbers in them."""
+
+    def copy(leaf: jax.Array) -> np.ndarray:
+        is_key = jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+        return np.array(jax.random.key_data(leaf) if is_key else leaf)
+
+    return jax.tree.map(copy, tree)
+
+
+def _describe(array: np.ndarray) -> str:
+    return f"{array.dtype}{list(array.shape)}"
+
+
+def _check_types(step: _Step) -> None:
+    for method, what, before, after in (
+        ("step", "state", step.initial_state, step.state),
+        ("observe", "observation", step.initial_observation, step.observation),
+    ):
+        structure, after_structure = jax.tree.structure(before), jax.tree.structure(after)
+        if structure != after_structure:
+            _fail(
+                method, f"a {what} with the structure {structure} as before", f"{after_structure}"
+            )
+        old = jax.tree_util.tree_leaves_with_path(before)
+        for (path, leaf), new in zip(old, jax.tree.leaves(after), strict=True):
+            if _describe(leaf) != _describe(new):
+                name = f"{what}{jax.tree_util.keystr(path)}"
+                _fail(method, f"{name} to stay {_describe(leaf)}", _describe(new))
+    for what, kind, value in (
+        ("a floating scalar as reward", jnp.floating, step.reward),
+        ("a boolean scalar as terminal", jnp.bool_, step.terminal),
+    ):
+        if not isinstance(value, np.ndarray):
+            _fail("step", what, type(value).__name__)
+        if value.shape != () or not jnp.issubdtype(value.dtype, kind):
+            _fail("step", what, _describe(value))
+
+
+def _agree(a: Any, b: Any, exact: bool) -> bool:
+    """Whether two pytrees of NumPy arrays are equal; floats only nearly, unless `exact`."""
+
+    def agree(x: np.ndarray, y: np.ndarray) -> bool:
+        if _describe(x) != _describe(y):
+            return False
+        if not jnp.issubdtype(x.dtype, jnp.inexact):
+            return np.array_equal(x, y)
+        rtol, atol = (0.0, 0.0) if exact else (RELATIVE_TOLERANCE, ABSOLUTE_TOLERANCE)
+        return np.allclose(x, y, rtol=rtol, atol=atol, equal_nan=True)
+
+    if jax.tree.structure(a) != jax.tree.structure(b):
+        return False
+    return all(map(agree, jax.tree.leaves(a), jax.tree.leaves(b)))
+
+
+def _check_equal(a: _Step, b: _Step, expected: str, exact: bool = False) -> None:
+    for field, method, x, y in zip(_Step._fields, _METHODS, a, b, strict=True):
+        if not _agree(x, y, exact):
+            _fail(method, expected, f"another {field.removeprefix('initial_')}")
+
+
+def _check_jit(env: Environment, plain: _Step, *arguments: Any) -> None:
+    compiled = _take_step(env, jax.jit, "under jit", *arguments)
+    _check_equal(plain, compiled, "the same result with and without jit")
+
+
+def _check_vmap(
+    env: Environment, reset_keys: jax.Array, step_keys: jax.Array, action: Any, params: Any
+) -> None:
+    action_batch, params_batch = jax.tree.map(
+        lambda leaf: jnp.stack([leaf] * BATCH), (action, params)
+    )
+    arguments = (reset_keys, step_keys, action_batch, params_batch)
+    batch = _take_step(env, _jit_of_vmap, "under vmap", *arguments)
+    for row in range(BATCH):
+        single = _take_step(
+            env, jax.jit, "under jit", reset_keys[row], step_keys[row], action, params
+        )
+        batch_row = jax.tree.map(lambda leaf, row=row: leaf[row], batch)
+        _check_equal(single, batch_row, "the same result with and without vmap")
+
+
+def _is_finite(tree: Any) -> jax.Array:
+    leaves = [leaf for leaf in jax.tree.leaves(tree) if jnp.issubdtype(leaf.dtype, jnp.inexact)]
+    return jnp.all(jnp.array([jnp.all(jnp.isfinite(leaf)) for leaf in leaves], jnp.bool_))
+
+
+def _check_rollout(
+    env: Environment, reset_key: jax.Array, step_key: jax.Array, action: Any, params: Any
+) -> None:
+    """One history: rewards and observations must be finite for as long as it counts."""
+    length = min(env.horizon, MAX_STEPS)
+
+    def advance(carry: Any, key: jax.Array) -> Any:
+        state, ended = carry
+        next_state, reward, terminal = strongly_typed(env.step(key, state, action, params))
+        next_state = jax.tree.map(lambda new, old: jnp.where(ended, old, new), next_state, state)
+        finite = (_is_finite(reward) | ended, _is_finite(env.observe(next_state, params)))
+        stops = jnp.bool_(not env.continues_after_terminal)
+        return (next_state, ended | (terminal & stops)), finite
+
+    def simulate() -> Any:
+        start = strongly_typed(env.reset(reset_key, params))
+        keys = jax.random.split(step_key, length)
+        _, finite = jax.lax.scan(advance, (start, jnp.bool_(False)), keys)
+        return (*finite, _is_finite(env.observe(start, params)))
+
+    rewards, observations, start = _call("step", "in a scan over the horizon", jax.jit(simulate))
+    if not start:
+        _fail("observe", "finite numbers", "others in the initial state")
+    for name, what, finite in (
+        ("step", "a finite reward", rewards),
+        ("observe", "finite numbers", observations),
+    ):
+        if not finite.all():
+            _fail(name, what, f"another in step {int(jnp.argmin(finite)) + 1} of {length}")

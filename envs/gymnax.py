@@ -1,0 +1,103 @@
+"""Makes a gymnax environment one of ours; gymnax itself is imported by whoever makes the object.
+
+Written for gymnax 0.0.x and 1.x: only `reset_env`, `step_env` and `default_params` are used, which
+are the same in both. Both leave out the auto-reset of gymnax's `step`, which is not wanted here: a
+history ends with its first terminal step.
+"""
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxrace.envs.weak_types import strongly_typed
+
+
+class GymnaxState(NamedTuple):
+    """The state of the gymnax environment together with the observation that came with it.
+
+    The observation is kept because gymnax draws it with a key in some environments, and computes it
+    in different methods in different versions.
+
+    >>> GymnaxState(inner={"time": 0}, observation=0.5).observation
+    0.5
+    """
+
+    inner: Any
+    observation: Any
+
+
+@dataclasses.dataclass(frozen=True)
+class GymnaxAdapter:
+    """A gymnax environment under the contract of `jaxrace.envs.Environment`.
+
+    The horizon is yours to choose. In gymnax 1.x a step is terminal only if the task itself has
+    ended; in 0.0.x also when gymnax's own time limit `max_steps_in_episode` is reached. Numbers in
+    its parameters become strongly typed arrays, rewards float32 scalars.
+
+    Two adapters are equal, and share compiled code, if they hold the same environment object.
+
+    Args:
+        env: the gymnax environment, for example `gymnax.make("CartPole-v1")[0]`.
+        horizon: number of steps T of a history.
+
+    Raises:
+        ValueError: `env` lacks one of the methods, or `horizon` is not a positive integer.
+
+    >>> import jax, jax.numpy as jnp
+    >>> class Countdown:  # of gymnax's interface
+    ...     default_params = {"start": 2}
+    ...     def reset_env(self, key, params):
+    ...         return params["start"], params["start"]
+    ...     def step_env(self, key, state, action, params):
+    ...         return state - 1, state - 1, -1.0, state - 1 <= 0, {}
+    >>> env = GymnaxAdapter(Countdown(), horizon=5)
+    >>> params = env.default_params
+    >>> state = env.reset(jax.random.key(0), params)
+    >>> state, reward, terminal = env.step(jax.random.key(1), state, 0, params)
+    >>> print(env.observe(state, params), reward, terminal)
+    1 -1.0 False
+    """
+
+    env: Any
+    horizon: int
+
+    def __post_init__(self) -> None:
+        for name in ("reset_env", "step_env", "default_params"):
+            if not hasattr(self.env, name):
+                raise ValueError(
+                    f"env: expected a gymnax environment with {name}, got {type(self.env).__name__}"
+                )
+        if type(self.horizon) is not int or self.horizon < 1:
+            raise ValueError(f"horizon: expected a positive integer, got {self.horizon!r}")
+
+    @property
+    def continues_after_terminal(self) -> bool:
+        """False: the history is over."""
+        return False
+
+    @property
+    def default_params(self) -> Any:
+        """The parameters of the gymnax environment, strongly typed."""
+        return strongly_typed(self.env.default_params)
+
+    def reset(self, key: jax.Array, params: Any) -> GymnaxState:
+        """Draw an initial state."""
+        observation, inner = self.env.reset_env(key, params)
+        return strongly_typed(GymnaxState(inner, observation))
+
+    def step(
+        self, key: jax.Array, state: GymnaxState, action: Any, params: Any
+    ) -> tuple[GymnaxState, jax.Array, jax.Array]:
+        """Take one step, without auto-reset."""
+        observation, inner, reward, terminal, _ = self.env.step_env(
+            key, state.inner, action, params
+        )
+        next_state = strongly_typed(GymnaxState(inner, observation))
+        return next_state, jnp.asarray(reward, jnp.float32), jnp.asarray(terminal, jnp.bool_)
+
+    def observe(self, state: GymnaxState, params: Any) -> Any:
+        """Return what gymnax observed when it came into this state."""
+        del params
+        return state.observation

@@ -1,0 +1,253 @@
+"""Cancer treatment: choose a monthly dose that shrinks a tumour without poisoning the patient.
+
+The simulator of Zhao et al. 2009 (Reinforcement learning design for cancer clinical trials) as used
+in Fürnkranz et al. 2012 (Preference-based reinforcement learning) and in Busa-Fekete et al. 2014
+(Preference-based reinforcement learning: evolutionary direct policy search using a preference-based
+racing algorithm, section 6.2). Symbols of the papers: tumour size S, toxicity X, dose D in [0, 1].
+S and X have no unit; both start uniformly in [0, 2).
+
+Axis letters: T months.
+"""
+
+import dataclasses
+from typing import Literal, NamedTuple, get_args
+
+import chex
+import jax
+import jax.numpy as jnp
+
+from jaxrace.envs.environment import Transition
+from jaxrace.envs.medical_model import (
+    MedicalParams,
+    MedicalState,
+    RewardKind,
+    death_probability,
+    progress,
+    treatment_reward,
+)
+
+__all__ = [
+    "DOSES",
+    "RETURN_RANGE",
+    "Medical",
+    "MedicalParams",
+    "MedicalState",
+    "Outcome",
+    "TreatmentOutcome",
+    "death_probability",
+    "prefer",
+    "progress",
+    "treatment_reward",
+]
+
+Coefficients = Literal["seed000", "furnkranz2012"]
+Hazard = Literal["A", "B"]
+
+# The dosages of the discrete policies of Busa-Fekete et al. 2014, section 6.2.
+DOSES = (0.1, 0.4, 0.7, 1.0)
+
+# Width of the interval of possible returns over T = 6 months, for races that need bounded values.
+# Worst return, both kinds: five months at -5 -5 and death in the sixth, 5 * -10 - 60 = -110. Best
+# return: six months at +5 +15 = 20 each, 120 ("zhao": a cured month earns 15 in place of 5), or at
+# +5 +15 +5 = 25 each, 150 ("printed": both are added).
+RETURN_RANGE = {"zhao": 230.0, "printed": 260.0}
+
+# (a1, a2). Fürnkranz et al. 2012 print 0.15 for the tumour's growth and 0.1 for the toxicity's, and
+# their figure 6 confirms it: (S, X) = (1.5, 0.5) and D = 1 lead to (0.975, 1.25). Busa-Fekete et
+# al. 2014 print them the other way round.
+_GROWTH = {"seed000": (0.1, 0.15), "furnkranz2012": (0.15, 0.1)}
+
+# (c0, c1, c2): the two settings of Busa-Fekete et al. 2014, section 6.2; in B fewer patients die.
+_HAZARD = {"A": (-4.0, 1.0, 1.0), "B": (-8.0, 1.5, 1.5)}
+
+
+class Outcome(NamedTuple):
+    """What a treatment is judged by; any common batch shape.
+
+    >>> Outcome(alive=True, worst_toxicity=1.5, tumour_size=0.0).tumour_size
+    0.0
+    """
+
+    alive: jax.Array  # at the end, bool
+    worst_toxicity: jax.Array  # C_X = max of X_t over t = 0..T, float32
+    tumour_size: jax.Array  # C_S = S_T, float32
+
+
+@dataclasses.dataclass(frozen=True)
+class Medical:
+    """The treatment of one patient over `horizon` months.
+
+    An action is a dose, a scalar [] in [0, 1]; it is neither checked nor clipped, so the policy
+    must keep to the range. An observation is (tumour size, toxicity), float32 [2]. A step is
+    terminal if the patient died in that month or earlier. The dynamics go on after death, because
+    the papers average final tumour size and worst toxicity over all patients.
+
+    Args:
+        reward: "zhao" for the reward of Zhao et al. 2009, "printed" for the one printed in
+            Busa-Fekete et al. 2014, section 6.2; see `treatment_reward`.
+        horizon: number of months T.
+
+    Raises:
+        ValueError: `reward` is unknown or `horizon` is not a positive integer.
+
+    >>> import jax, jax.numpy as jnp
+    >>> env = Medical(reward="zhao")
+    >>> patient = env.reset(jax.random.key(0), env.default_params)
+    >>> patient = patient._replace(tumour=jnp.float32(1.5), initial_tumour=jnp.float32(1.5),
+    ...     toxicity=jnp.float32(0.5), initial_toxicity=jnp.float32(0.5))
+    >>> patient, reward, terminal = env.step(jax.random.key(1), patient, 1.0, env.default_params)
+    >>> print(env.observe(patient, env.default_params))
+    [0.95  1.325]
+    """
+
+    reward: RewardKind = "zhao"
+    horizon: int = 6
+
+    def __post_init__(self) -> None:
+        if self.reward not in get_args(RewardKind):
+            raise ValueError(f"reward: expected 'zhao' or 'printed', got {self.reward!r}")
+        if type(self.horizon) is not int or self.horizon < 1:
+            raise ValueError(f"horizon: expected a positive integer, got {self.horizon!r}")
+
+    @staticmethod
+    def make_params(coefficients: Coefficients = "seed000", hazard: Hazard = "A") -> MedicalParams:
+        """Return a published set of coefficients.
+
+        Args:
+            coefficients: "seed000" for the growth rates a1 = 0.1 (tumour) and a2 = 0.15 (toxicity)
+                of Busa-Fekete et al. 2014, "furnkranz2012" for a1 = 0.15 and a2 = 0.1.
+            hazard: "A" for (c0, c1, c2) = (-4, 1, 1), "B" for (-8, 1.5, 1.5).
+
+        Raises:
+            ValueError: an unknown name.
+
+        >>> params = Medical.make_params("furnkranz2012", hazard="B")
+        >>> float(params.hazard_intercept)
+        -8.0
+        """
+        if coefficients not in _GROWTH:
+            raise ValueError(f"coefficients: expected one of {list(_GROWTH)}, got {coefficients!r}")
+        if hazard not in _HAZARD:
+            raise ValueError(f"hazard: expected one of {list(_HAZARD)}, got {hazard!r}")
+        a1, a2 = _GROWTH[coefficients]
+        c0, c1, c2 = _HAZARD[hazard]
+        numbers = (a1, a2, 1.2, 1.2, 0.5, 0.5, c0, c1, c2, 2.0)
+        return MedicalParams(*(jnp.asarray(number, jnp.float32) for number in numbers))
+
+    @property
+    def continues_after_terminal(self) -> bool:
+        """True: tumour and toxicity go on changing after death."""
+        return True
+
+    @property
+    def default_params(self) -> MedicalParams:
+        """Coefficients "seed000" with hazard "A"."""
+        return self.make_params()
+
+    def reset(self, key: jax.Array, params: MedicalParams) -> MedicalState:
+        """Draw a patient: S_0, X_0 and the T death thresholds, all in one call."""
+        noise = jax.random.uniform(key, (2 + self.horizon,), jnp.float32)
+        tumour, toxicity = params.initial_limit * noise[0], params.initial_limit * noise[1]
+        return MedicalState(
+            tumour=tumour,
+            toxicity=toxicity,
+            initial_tumour=tumour,
+            initial_toxicity=toxicity,
+            alive=jnp.ones((), jnp.bool_),
+            death_thresholds=noise[2:],
+            month=jnp.zeros((), jnp.int32),
+        )
+
+    def step(
+        self, key: jax.Array, state: MedicalState, action: jax.Array, params: MedicalParams
+    ) -> tuple[MedicalState, jax.Array, jax.Array]:
+        """Treat for one month with the dose `action`; `key` is not used."""
+        del key  # All chance was drawn in `reset`.
+        chex.assert_rank(action, 0)
+        tumour, toxicity = progress(state, jnp.asarray(action, jnp.float32), params)
+        # The hazard of month t is that of the state at its end.
+        threshold = state.death_thresholds[state.month]
+        died = state.alive & (threshold < death_probability(tumour, toxicity, params))
+        reward = treatment_reward(
+            self.reward,
+            tumour=state.tumour,
+            next_tumour=tumour,
+            toxicity_change=toxicity - state.toxicity,
+            died=died,
+        )
+        next_state = state._replace(
+            tumour=tumour,
+            toxicity=toxicity,
+            alive=state.alive & ~died,
+            month=state.month + 1,
+        )
+        return next_state, jnp.where(state.alive, reward, jnp.zeros_like(reward)), ~next_state.alive
+
+    def observe(self, state: MedicalState, params: MedicalParams) -> jax.Array:
+        """Return (tumour size, toxicity), float32 [2]."""
+        del params
+        return jnp.stack([state.tumour, state.toxicity])
+
+
+def prefer(a: Outcome, b: Outcome) -> jax.Array:
+    """Return which treatment is better: int8 +1 (a), -1 (b) or 0 (equal or incomparable).
+
+    To be alive is better than to be dead, two deaths are incomparable, and two survivors are
+    compared by Pareto dominance in worst toxicity and final tumour size (Fürnkranz et al. 2012;
+    Busa-Fekete et al. 2014, section 6.2). Shapes of `a` and `b` broadcast.
+
+    >>> saved = Outcome(alive=True, worst_toxicity=2.0, tumour_size=1.0)
+    >>> cured = Outcome(alive=True, worst_toxicity=2.0, tumour_size=0.0)
+    >>> lost = Outcome(alive=False, worst_toxicity=0.5, tumour_size=0.0)
+    >>> int(prefer(saved, cured)), int(prefer(saved, lost)), int(prefer(lost, lost))
+    (-1, 1, 0)
+    """
+    a_toxicity, a_tumour = _costs(a)
+    b_toxicity, b_tumour = _costs(b)
+    a_as_good = (a_toxicity <= b_toxicity) & (a_tumour <= b_tumour)
+    b_as_good = (b_toxicity <= a_toxicity) & (b_tumour <= a_tumour)
+    return a_as_good.astype(jnp.int8) - b_as_good.astype(jnp.int8)
+
+
+@dataclasses.dataclass(frozen=True)
+class TreatmentOutcome:
+    """Folds a treatment into its `Outcome`; the carry is an outcome too.
+
+    Months 0 (before any treatment) to T count for the worst toxicity, also those after death.
+
+    >>> import jax
+    >>> env = Medical()
+    >>> patient = env.reset(jax.random.key(0), env.default_params)
+    >>> outcome = TreatmentOutcome().init(patient, env.default_params)
+    >>> bool(outcome.alive), bool(outcome.worst_toxicity == patient.toxicity)
+    (True, True)
+    """
+
+    def init(self, state: MedicalState, params: MedicalParams) -> Outcome:
+        """Return the outcome of no treatment at all."""
+        del params
+        return Outcome(state.alive, state.toxicity, state.tumour)
+
+    def update(self, carry: Outcome, transition: Transition, params: MedicalParams) -> Outcome:
+        """Return the outcome after one more month."""
+        del params
+        patient = transition.next_state
+        worst_toxicity = jnp.maximum(carry.worst_toxicity, patient.toxicity)
+        return Outcome(patient.alive, worst_toxicity, patient.tumour)
+
+    def finish(self, carry: Outcome, params: MedicalParams) -> Outcome:
+        """Return the outcome."""
+        del params
+        return carry
+
+
+def _costs(outcome: Outcome) -> tuple[jax.Array, jax.Array]:
+    """Worst toxicity and tumour size, infinite for the dead: Pareto dominance settles all cases.
+
+    It is done before the two outcomes are broadcast against each other, so that a comparison of all
+    pairs costs four comparisons a pair and nothing else.
+    """
+    alive = jnp.asarray(outcome.alive)
+    toxicity = jnp.where(alive, jnp.asarray(outcome.worst_toxicity, jnp.float32), jnp.inf)
+    tumour = jnp.where(alive, jnp.asarray(outcome.tumour_size, jnp.float32), jnp.inf)
+    return toxicity, tumour

@@ -1,0 +1,211 @@
+"""Synthetic racing tasks: random sets of options whose distributions and true order are known.
+
+Busa-Fekete et al. 2014, section 6.1, and Busa-Fekete et al. 2013 (Top-k selection based on adaptive
+sampling of noisy preferences), the experiments on synthetic data. Each task has
+
+    draw(key, k, num_options)        a random instance: a pytree with leaves [K]
+    sample(key, option)              one outcome, float32 [], of one option (leaves [])
+    win_probabilities(options)       s_ij = P(X_i > X_j) + P(X_i = X_j) / 2, exactly, float32 [K, K]
+    means(options)                   E X_i, float32 [K]
+    value_range(k)                   R, the width that a Hoeffding race assumes
+
+k is the complexity parameter of the papers, a positive number: the larger, the farther apart the
+options. `draw` may be vmapped over keys and k, `sample` over keys and options.
+
+Axis letters: K options.
+"""
+
+import dataclasses
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+
+class NormalOptions(NamedTuple):
+    """Normal distributions; leaves float32 [K].
+
+    >>> NormalOptions(mean=0.5, variance=1.0).mean
+    0.5
+    """
+
+    mean: jax.Array
+    variance: jax.Array
+
+
+class BernoulliDriftOptions(NamedTuple):
+    """Fair coins (0 or 1) shifted by a drift each; leaves float32 [K].
+
+    >>> BernoulliDriftOptions(drift=0.25).drift
+    0.25
+    """
+
+    drift: jax.Array  # d_i
+
+
+class UniformOptions(NamedTuple):
+    """Uniform distributions on [0, upper_limit); leaves float32 [K].
+
+    >>> UniformOptions(upper_limit=10.0).upper_limit
+    10.0
+    """
+
+    upper_limit: jax.Array  # d_i
+
+
+@dataclasses.dataclass(frozen=True)
+class Normal:
+    """X_i ~ N((k/2) m_i, v_i) with m_i and v_i (a variance) uniform in [0, 1).
+
+    Busa-Fekete et al. 2014, section 6.1, scenario 1.
+
+    >>> import jax
+    >>> task = Normal()
+    >>> options = task.draw(jax.random.key(0), k=3.0, num_options=4)
+    >>> task.sample(jax.random.key(1), jax.tree.map(lambda leaf: leaf[0], options)).shape
+    ()
+    >>> task.win_probabilities(options).shape, task.means(options).shape, task.value_range(k=3.0)
+    ((4, 4), (4,), 8.0)
+    """
+
+    def draw(self, key: jax.Array, k: jax.Array | float, num_options: int = 10) -> NormalOptions:
+        """Draw an instance of K = `num_options` options; ValueError if that is not positive."""
+        m, v = _uniform(key, (2, _positive(num_options)))
+        return NormalOptions(mean=jnp.asarray(k, jnp.float32) / 2 * m, variance=v)
+
+    def sample(self, key: jax.Array, option: NormalOptions) -> jax.Array:
+        """Draw one outcome."""
+        return option.mean + jnp.sqrt(option.variance) * jax.random.normal(key, (), jnp.float32)
+
+    def win_probabilities(self, options: NormalOptions) -> jax.Array:
+        """Return s_ij = Phi((mean_i - mean_j) / sqrt(v_i + v_j))."""
+        difference = options.mean[:, None] - options.mean[None, :]
+        deviation = jnp.sqrt(options.variance[:, None] + options.variance[None, :])
+        # Equal means are 1/2 whatever the variances, also 0.
+        probability = jax.scipy.special.ndtr(difference / deviation)
+        return jnp.where(difference == 0.0, jnp.float32(0.5), probability)
+
+    def means(self, options: NormalOptions) -> jax.Array:
+        """Return the means."""
+        return options.mean
+
+    def value_range(self, k: jax.Array | float) -> float:
+        """Return R = 8: with probability over 0.99 no option's draws of a race spread farther.
+
+        The support is unbounded; with R = 8 the papers concede a small chance of error to the
+        Hoeffding race (Busa-Fekete et al. 2013, footnote 6).
+        """
+        del k
+        return 8.0
+
+
+@dataclasses.dataclass(frozen=True)
+class BernoulliDrift:
+    """X_i = B + d_i with a fair coin B in {0, 1} and d_i uniform in [0, k / drift_scale).
+
+    Busa-Fekete et al. 2014, section 6.1, scenario 2.
+
+    Args:
+        drift_scale: 10 as in Busa-Fekete et al. 2014, or 5 as in Busa-Fekete et al. 2013.
+
+    Raises:
+        ValueError: `drift_scale` is not positive.
+
+    >>> import jax.numpy as jnp
+    >>> task = BernoulliDrift()
+    >>> options = BernoulliDriftOptions(drift=jnp.array([0.0, 0.5, 1.0, 2.5], jnp.float32))
+    >>> print(task.win_probabilities(options))
+    [[0.5   0.25  0.125 0.   ]
+     [0.75  0.5   0.25  0.   ]
+     [0.875 0.75  0.5   0.   ]
+     [1.    1.    1.    0.5  ]]
+    """
+
+    drift_scale: float = 10.0
+
+    def __post_init__(self) -> None:
+        if not self.drift_scale > 0:
+            raise ValueError(f"drift_scale: expected a positive number, got {self.drift_scale!r}")
+
+    def draw(
+        self, key: jax.Array, k: jax.Array | float, num_options: int = 10
+    ) -> BernoulliDriftOptions:
+        """Draw an instance of K = `num_options` options; ValueError if that is not positive."""
+        scale = jnp.asarray(k, jnp.float32) / self.drift_scale
+        return BernoulliDriftOptions(drift=scale * _uniform(key, (_positive(num_options),)))
+
+    def sample(self, key: jax.Array, option: BernoulliDriftOptions) -> jax.Array:
+        """Draw one outcome."""
+        coin = jax.random.bernoulli(key, jnp.float32(0.5))
+        return coin.astype(jnp.float32) + option.drift
+
+    def win_probabilities(self, options: BernoulliDriftOptions) -> jax.Array:
+        """Return s_ij, the mean over the four equally likely pairs of coins.
+
+        With D = d_i - d_j > 0 that is 3/4 for D < 1 (only tails against heads loses), 7/8 for D = 1
+        (where that pair ties) and 1 for D > 1; and 1 - s_ji for D < 0.
+        """
+        # The very numbers that `sample` returns, so rounding cannot make a difference.
+        support = options.drift[:, None] + jnp.array([0.0, 1.0], jnp.float32)  # [K, 2]
+        a, b = support[:, None, :, None], support[None, :, None, :]
+        wins = (a > b).astype(jnp.float32) + 0.5 * (a == b).astype(jnp.float32)  # [K, K, 2, 2]
+        return jnp.mean(wins, axis=(2, 3))
+
+    def means(self, options: BernoulliDriftOptions) -> jax.Array:
+        """Return 1/2 + d_i."""
+        return 0.5 + options.drift
+
+    def value_range(self, k: jax.Array | float) -> float:
+        """Return R = 1, the width of each option's support {d_i, d_i + 1}."""
+        del k
+        return 1.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Uniform:
+    """X_i uniform in [0, d_i) with d_i uniform in [0, 10 k).
+
+    Busa-Fekete et al. 2013, synthetic data. As described, k is but a unit of measurement: it
+    changes no win probability, nor a Hoeffding race with R = 10 k.
+
+    >>> import jax.numpy as jnp
+    >>> options = UniformOptions(upper_limit=jnp.array([4.0, 2.0], jnp.float32))
+    >>> print(Uniform().win_probabilities(options))
+    [[0.5  0.75]
+     [0.25 0.5 ]]
+    """
+
+    def draw(self, key: jax.Array, k: jax.Array | float, num_options: int = 10) -> UniformOptions:
+        """Draw an instance of K = `num_options` options; ValueError if that is not positive."""
+        scale = 10 * jnp.asarray(k, jnp.float32)
+        return UniformOptions(upper_limit=scale * _uniform(key, (_positive(num_options),)))
+
+    def sample(self, key: jax.Array, option: UniformOptions) -> jax.Array:
+        """Draw one outcome."""
+        return option.upper_limit * _uniform(key, ())
+
+    def win_probabilities(self, options: UniformOptions) -> jax.Array:
+        """Return s_ij = 1 - d_j / (2 d_i) for d_i > d_j, and 1 - s_ji for d_i < d_j."""
+        a, b = options.upper_limit[:, None], options.upper_limit[None, :]
+        # P(the one with the smaller limit wins) = smaller / (2 larger). 0 / 0 is replaced below.
+        upset = jnp.minimum(a, b) / (2 * jnp.maximum(a, b))
+        probability = jnp.where(a > b, 1.0 - upset, upset)
+        return jnp.where(a == b, jnp.float32(0.5), probability)
+
+    def means(self, options: UniformOptions) -> jax.Array:
+        """Return d_i / 2."""
+        return options.upper_limit / 2
+
+    def value_range(self, k: jax.Array | float) -> jax.Array | float:
+        """Return R = 10 k: what is known of an option before any sample is only that d_i < 10 k."""
+        return 10.0 * k
+
+
+def _uniform(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
+    return jax.random.uniform(key, shape, jnp.float32)
+
+
+def _positive(num_options: int) -> int:
+    if type(num_options) is not int or num_options < 1:
+        raise ValueError(f"num_options: expected a positive integer, got {num_options!r}")
+    return num_options

@@ -1,0 +1,30 @@
+"""Racing algorithms and preference-based policy search in JAX.
+
+The parts are imported when they are first used: ``import jaxrace`` is quick and starts no JAX
+backend, and ``jaxrace.racing.run`` works without a second import.
+
+>>> import jaxrace
+>>> jaxrace.racing.PreferenceRace.__name__
+'PreferenceRace'
+"""
+
+import importlib
+from types import ModuleType
+
+__version__: str
+
+
+def __getattr__(name: str) -> ModuleType | str:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("jaxrace")
+    part = f"{__name__}.{name}"
+    # Python asks a package for names of its own, such as __wrapped__, which are no parts.
+    if not name.startswith("_"):
+        try:
+            return importlib.import_module(part)
+        except ModuleNotFoundError as error:
+            if error.name != part:  # the part is there, what it imports is not
+                raise
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

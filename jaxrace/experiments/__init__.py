@@ -1,0 +1,1 @@
+"""Whole experiments: what the command runs, one module per job."""

@@ -1,0 +1,91 @@
+"""What a history is judged by, folded while it is simulated: see ``envs.OutcomeFold``."""
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxrace.envs import OutcomeFold, Transition
+
+
+@dataclasses.dataclass(frozen=True)
+class Return:
+    """The undiscounted sum of rewards: float32 [].
+
+    >>> fold = Return()
+    >>> step = Transition(state=None, action=None, reward=2.5, terminal=False, next_state=None)
+    >>> print(fold.update(fold.init(None, None), step, None))
+    2.5
+    """
+
+    def init(self, state: Any, params: Any) -> jax.Array:
+        """Nothing earned yet."""
+        return jnp.zeros((), jnp.float32)
+
+    def update(self, carry: jax.Array, transition: Transition, params: Any) -> jax.Array:
+        """Add the step's reward, which is 0 after a terminal step."""
+        return carry + jnp.asarray(transition.reward, jnp.float32)
+
+    def finish(self, carry: jax.Array, params: Any) -> jax.Array:
+        """The return."""
+        return carry
+
+
+@dataclasses.dataclass(frozen=True)
+class Steps:
+    """The number of steps until the history ended: int32 [], at most the horizon.
+
+    >>> fold = Steps()
+    >>> step = Transition(state=None, action=None, reward=0.0, terminal=True, next_state=None)
+    >>> steps, ended = fold.update(fold.init(None, None), step, None)
+    >>> int(steps), bool(ended)
+    (1, True)
+    """
+
+    def init(self, state: Any, params: Any) -> tuple[jax.Array, jax.Array]:
+        """Steps so far, and whether the history has ended."""
+        return jnp.zeros((), jnp.int32), jnp.zeros((), bool)
+
+    def update(
+        self, carry: tuple[jax.Array, jax.Array], transition: Transition, params: Any
+    ) -> tuple[jax.Array, jax.Array]:
+        """Count the step, unless the history had ended before it."""
+        steps, ended = carry
+        return steps + (~ended).astype(jnp.int32), ended | transition.terminal
+
+    def finish(self, carry: tuple[jax.Array, jax.Array], params: Any) -> jax.Array:
+        """The number of steps."""
+        return carry[0]
+
+
+@dataclasses.dataclass(frozen=True)
+class Both:
+    """Two outcomes of one history: a tuple of what ``first`` and ``second`` return.
+
+    >>> fold = Both(Return(), Steps())
+    >>> score, steps = fold.finish(fold.init(None, None), None)
+    >>> float(score), int(steps)
+    (0.0, 0)
+    """
+
+    first: OutcomeFold
+    second: OutcomeFold
+
+    def init(self, state: Any, params: Any) -> tuple[Any, Any]:
+        """Both carries."""
+        return self.first.init(state, params), self.second.init(state, params)
+
+    def update(
+        self, carry: tuple[Any, Any], transition: Transition, params: Any
+    ) -> tuple[Any, Any]:
+        """Update both."""
+        first, second = carry
+        return (
+            self.first.update(first, transition, params),
+            self.second.update(second, transition, params),
+        )
+
+    def finish(self, carry: tuple[Any, Any], params: Any) -> tuple[Any, Any]:
+        """Both outcomes."""
+        return self.first.finish(carry[0], params), self.second.finish(carry[1], params)

@@ -1,0 +1,146 @@
+"""When is one outcome preferred to another: the relations of ``kernels``, composed.
+
+A preference is any function ``compare(a, b)`` of two outcomes that returns an int8 sign: +1
+where a is preferred, -1 where b is, 0 for a tie or for incomparable outcomes; it must be
+antisymmetric and pure JAX. Those made here are frozen dataclasses, so that two equal ones share
+one compilation; a function of your own serves as well.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxrace import kernels
+
+Preference = Callable[[Any, Any], jax.Array]
+
+
+@dataclasses.dataclass(frozen=True)
+class Larger:
+    """The outcome with the larger number is preferred.
+
+    Attributes:
+        field: Name of the outcome's attribute or key to compare; the outcome itself unless
+            given. Booleans count as 0 and 1.
+
+    >>> print(Larger("score")({"score": 2.0}, {"score": 1.0}))
+    1
+    """
+
+    field: str | int | None = None
+
+    def __call__(self, a: Any, b: Any) -> jax.Array:
+        """int8 sign of the broadcast shape."""
+        return kernels.total_order(_field(a, self.field), _field(b, self.field))
+
+
+@dataclasses.dataclass(frozen=True)
+class Smaller:
+    """The outcome with the smaller number is preferred.
+
+    Attributes:
+        field: As for ``Larger``.
+
+    >>> print(Smaller()(2.0, 1.0))
+    -1
+    """
+
+    field: str | int | None = None
+
+    def __call__(self, a: Any, b: Any) -> jax.Array:
+        """int8 sign of the broadcast shape."""
+        return kernels.total_order(_field(b, self.field), _field(a, self.field))
+
+
+@dataclasses.dataclass(frozen=True, init=False)
+class Pareto:
+    """Preferred when no criterion objects and at least one agrees; else incomparable.
+
+    Args:
+        *criteria: Preferences, at least one.
+
+    >>> cheap_and_good = Pareto(Smaller("cost"), Larger("quality"))
+    >>> print(cheap_and_good({"cost": 1.0, "quality": 5.0}, {"cost": 2.0, "quality": 5.0}))
+    1
+    """
+
+    criteria: tuple[Preference, ...]
+
+    def __init__(self, *criteria: Preference) -> None:
+        object.__setattr__(self, "criteria", _checked("Pareto", criteria))
+
+    def __call__(self, a: Any, b: Any) -> jax.Array:
+        """int8 sign of the broadcast shape."""
+        return kernels.pareto(*(compare(a, b) for compare in self.criteria))
+
+
+@dataclasses.dataclass(frozen=True, init=False)
+class Lexicographic:
+    """The first criterion that does not tie decides.
+
+    Args:
+        *criteria: Preferences, the most important first, at least one.
+
+    >>> first_alive = Lexicographic(Larger("alive"), Smaller("cost"))
+    >>> print(first_alive({"alive": True, "cost": 9.0}, {"alive": False, "cost": 1.0}))
+    1
+    """
+
+    criteria: tuple[Preference, ...]
+
+    def __init__(self, *criteria: Preference) -> None:
+        object.__setattr__(self, "criteria", _checked("Lexicographic", criteria))
+
+    def __call__(self, a: Any, b: Any) -> jax.Array:
+        """int8 sign of the broadcast shape."""
+        return kernels.lexicographic(*(compare(a, b) for compare in self.criteria))
+
+
+@dataclasses.dataclass(frozen=True)
+class Margin:
+    """The larger number is preferred, if it is larger by more than ``least``.
+
+    Attributes:
+        least: Differences up to this one tie; at least 0.
+        field: As for ``Larger``.
+
+    Raises:
+        ValueError: ``least`` is negative.
+
+    >>> print(Margin(0.5)(2.0, 1.8), Margin(0.5)(2.0, 1.0))
+    0 1
+    """
+
+    least: float
+    field: str | int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.least >= 0:
+            raise ValueError(f"least: expected a number of at least 0, got {self.least!r}")
+
+    def __call__(self, a: Any, b: Any) -> jax.Array:
+        """int8 sign of the broadcast shape."""
+        difference = jnp.asarray(_field(a, self.field)) - jnp.asarray(_field(b, self.field))
+        return (difference > self.least).astype(jnp.int8) - (difference < -self.least).astype(
+            jnp.int8
+        )
+
+
+def _field(outcome: Any, field: str | int | None) -> Any:
+    if field is None:
+        return outcome
+    if isinstance(field, str) and not isinstance(outcome, dict):
+        return getattr(outcome, field)
+    return outcome[field]
+
+
+def _checked(name: str, criteria: tuple[Preference, ...]) -> tuple[Preference, ...]:
+    if not criteria:
+        raise ValueError(f"{name}: expected at least one criterion, got none")
+    for criterion in criteria:
+        if not callable(criterion):
+            raise ValueError(f"{name}: expected preferences (functions), got {criterion!r}")
+    return criteria

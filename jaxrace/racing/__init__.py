@@ -1,0 +1,28 @@
+"""Races: which of K stochastic options are the best kappa, from as few samples as possible."""
+
+from jaxrace.racing.base import Race
+from jaxrace.racing.driver import run
+from jaxrace.racing.preference import PreferenceParams, PreferenceRace, PreferenceState
+from jaxrace.racing.results import PreferenceResult, ValueResult
+from jaxrace.racing.value import (
+    BernsteinRace,
+    HoeffdingRace,
+    ValueParams,
+    ValueRace,
+    ValueState,
+)
+
+__all__ = [
+    "BernsteinRace",
+    "HoeffdingRace",
+    "PreferenceParams",
+    "PreferenceRace",
+    "PreferenceResult",
+    "PreferenceState",
+    "Race",
+    "ValueParams",
+    "ValueRace",
+    "ValueResult",
+    "ValueState",
+    "run",
+]

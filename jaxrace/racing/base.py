@@ -1,0 +1,195 @@
+"""What every race shares: the four verbs init / ask / tell / result, compiled and checked.
+
+A race object is static (shapes, kinds, callables), frozen and hashable: two equal objects
+share one compilation. Its numbers are in ``params`` and its progress in ``state``, both
+pytrees. Axes: K options, r rounds told at once.
+"""
+
+import abc
+import dataclasses
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+
+from jaxrace.validation import require_integer
+
+Outcome = Any
+Params = Any
+State = Any
+Result = Any
+
+
+@dataclasses.dataclass(frozen=True)
+class Race(abc.ABC):
+    """Which of K stochastic options are the best kappa?
+
+    Subclasses implement the traced methods ``begin``, ``needs``, ``advance`` and
+    ``conclude``; users call the verbs, from plain Python or inside jit and vmap.
+
+    Attributes:
+        num_options: K, at least 2.
+        top: kappa, the number of options to select, 1 <= kappa < K.
+    """
+
+    num_options: int
+    top: int
+
+    def __post_init__(self) -> None:
+        require_integer("num_options", self.num_options, 2)
+        require_integer("top", self.top, 1)
+        if self.top >= self.num_options:
+            raise ValueError(
+                f"top: expected fewer than num_options = {self.num_options}, got {self.top}"
+            )
+
+    @abc.abstractmethod
+    def params(self, delta: float, max_rounds: int) -> Params:
+        """The numbers of a race as a pytree, checked; see the subclass."""
+
+    @abc.abstractmethod
+    def table(self, delta: float) -> Any:
+        """Params for ``params_at``, which serve every n_max; arguments as for ``params``."""
+
+    @abc.abstractmethod
+    def params_at(self, table: Any, max_rounds: jax.Array) -> Params:
+        """Params for a traced n_max, from ``table``; with 0 rounds a race asks for nothing."""
+
+    @abc.abstractmethod
+    def begin(self, example: Outcome, params: Params) -> State:
+        """What ``init`` does under a trace; ``example`` holds ``jax.ShapeDtypeStruct``s."""
+
+    @abc.abstractmethod
+    def needs(self, state: State, params: Params) -> jax.Array:
+        """What ``ask`` does under a trace."""
+
+    @abc.abstractmethod
+    def advance(
+        self, state: State, outcomes: Outcome, params: Params, first_round: jax.Array
+    ) -> State:
+        """Play the rounds of ``outcomes`` [K, r, ...]; the first is round first_round + 1.
+
+        A driver passes ``first_round`` from its own loop counter: the same for all races of a
+        batch, it keeps the loops inside unbatched.
+        """
+
+    @abc.abstractmethod
+    def conclude(self, state: State, params: Params) -> Result:
+        """What ``result`` does under a trace."""
+
+    def init(self, example_outcome: Outcome, params: Params) -> State:
+        """The state before the first round.
+
+        Args:
+            example_outcome: One outcome (a pytree of arrays or numbers without the option and
+                round axes); only its structure, shapes and dtypes count.
+            params: From ``self.params``.
+        """
+        example = jax.tree.map(_shape_only, example_outcome)
+        leaves, structure = jax.tree.flatten(example)
+        if not leaves:
+            raise ValueError("example_outcome: expected at least one array, got none")
+        return _init(self, structure, tuple((x.shape, x.dtype) for x in leaves), params)
+
+    def ask(self, state: State, params: Params) -> jax.Array:
+        """Who must be sampled again: bool [K], all False when the race has ended."""
+        return _ask(self, state, params)
+
+    def tell(self, state: State, outcomes: Outcome, params: Params) -> State:
+        """Count further samples, one per option and round.
+
+        Args:
+            state: From ``init`` or ``tell``.
+            outcomes: Leaves [K, r, ...] with r >= 1 rounds. Rows of options that were not
+                asked for are ignored (but must be there), and so are rounds after the end.
+            params: The params that ``init`` got.
+
+        Raises:
+            ValueError: A leaf has other axes than [K, r, ...] with the shape of the example
+                outcome, or a counted outcome is NaN or infinite (outside of jit only; inside,
+                ``result.invalid`` tells).
+        """
+        outcomes = jax.tree.map(jnp.asarray, outcomes)
+        self.check_outcomes(state, outcomes)
+        state = _tell(self, state, outcomes, params)
+        raise_if_invalid(state.invalid)
+        return state
+
+    def result(self, state: State, params: Params) -> Result:
+        """The ranking and the certain verdicts so far; may be asked for at any time."""
+        return _result(self, state, params)
+
+    @abc.abstractmethod
+    def check_outcomes(self, state: State, outcomes: Outcome) -> None:
+        """Raise ValueError unless ``outcomes`` has the right structure and axes."""
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1, 2))
+def _init(race: Race, structure: Any, leaves: tuple, params: Params) -> State:
+    example = jax.tree.unflatten(structure, [jax.ShapeDtypeStruct(*leaf) for leaf in leaves])
+    return race.begin(example, params)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _ask(race: Race, state: State, params: Params) -> jax.Array:
+    return race.needs(state, params)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _tell(race: Race, state: State, outcomes: Outcome, params: Params) -> State:
+    return race.advance(state, outcomes, params, state.round)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _result(race: Race, state: State, params: Params) -> Result:
+    return race.conclude(state, params)
+
+
+def _shape_only(leaf: Any) -> jax.ShapeDtypeStruct:
+    if isinstance(leaf, jax.ShapeDtypeStruct):
+        return leaf
+    array = jnp.asarray(leaf)
+    return jax.ShapeDtypeStruct(array.shape, array.dtype)
+
+
+def finite_rounds(outcomes: Outcome) -> jax.Array:
+    """bool [K, r]: are all numbers of the outcome finite? Leaves are [K, r, ...]."""
+    flags = [
+        jnp.isfinite(x).all(tuple(range(2, x.ndim)))
+        for x in jax.tree.leaves(outcomes)
+        if jnp.issubdtype(x.dtype, jnp.inexact)
+    ]
+    first = jax.tree.leaves(outcomes)[0]
+    return functools.reduce(jnp.logical_and, flags, jnp.ones(first.shape[:2], bool))
+
+
+def ranking_from_keys(*keys: jax.Array) -> jax.Array:
+    """int32 [K]: options by the first key descending, then the second, ..., then the index."""
+    return jnp.lexsort(tuple(-key for key in reversed(keys))).astype(jnp.int32)
+
+
+def is_traced(tree: Any) -> bool:
+    """Is any array of the tree a tracer, that is, are we inside jit or vmap?"""
+    return any(isinstance(x, Tracer) for x in jax.tree.leaves(tree))
+
+
+def raise_if_invalid(invalid: jax.Array) -> None:
+    """Raise for the first counted outcome that was not finite; does nothing under a trace.
+
+    Args:
+        invalid: int32 [..., K], the round of the first such outcome, 0 where there was none.
+    """
+    if is_traced(invalid):
+        return
+    rounds = np.asarray(invalid)
+    if not rounds.any():
+        return
+    *race, option = (int(axis) for axis in np.argwhere(rounds)[0])
+    of_race = f" of race {', '.join(map(str, race))}" if race else ""
+    raise ValueError(
+        f"outcomes: expected finite numbers, got NaN or infinity for option {option} in "
+        f"round {rounds[(*race, option)]}{of_race}"
+    )

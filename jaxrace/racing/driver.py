@@ -1,0 +1,155 @@
+"""The fused driver: sampling, win counts and verdicts of whole races in one compiled loop.
+
+Axes: B lanes (races that run side by side), K options, r = chunk.
+"""
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.custom_batching import custom_vmap
+
+from jaxrace.racing import base
+from jaxrace.validation import require_integer
+
+Sample = Callable[[jax.Array, Any], Any]
+
+
+def run(
+    race: base.Race,
+    key: jax.Array,
+    sample: Sample,
+    options: Any,
+    params: Any,
+    chunk: int = 25,
+    common_random_numbers: bool = False,
+) -> Any:
+    """Play a race to its end on the device.
+
+    Returns exactly what the ask/tell loop returns on the same samples. Round t (from 0) of
+    option i is drawn with the key ``fold_in(fold_in(key, i), t)``, so that neither the samples
+    nor the verdicts depend on ``chunk``. May be called under jit and under vmap (over keys,
+    options and params, at once or nested): all races of the batch advance in one loop then.
+
+    Args:
+        race: A race, such as ``PreferenceRace``.
+        key: A key from ``jax.random.key``.
+        sample: ``sample(key, option) -> outcome``, pure JAX, for one option and one sample;
+            hashable (a function or a frozen dataclass).
+        options: Pytree with leaves [K, ...], one row per option.
+        params: From ``race.params``.
+        chunk: Rounds that are simulated at once. More of them fill the vector units better and
+            draw more samples ahead that may not be needed; the result is the same.
+        common_random_numbers: Give all options the same randomness in each round. This can
+            lower the variance of their differences, but the options' samples are dependent
+            then and the guarantee of the race is VOID.
+
+    Returns:
+        The race's result (``PreferenceResult`` or ``ValueResult``).
+
+    Raises:
+        ValueError: ``options`` has other leading axes than K, ``chunk`` is not positive, or a
+            counted outcome is NaN or infinite (not under a trace; ``result.invalid`` tells).
+
+    >>> import jax
+    >>> from jaxrace.kernels import total_order
+    >>> from jaxrace.racing import PreferenceRace
+    >>> race = PreferenceRace(num_options=4, top=2, capacity=200, compare=total_order)
+    >>> means = jax.numpy.array([0.0, 3.0, 1.5, -2.0])
+    >>> def sample(key, mean):
+    ...     return mean + jax.random.normal(key)
+    >>> result = run(race, jax.random.key(0), sample, means, race.params(delta=0.05))
+    >>> result.best.tolist(), bool(result.decided)
+    ([1, 2], True)
+    """
+    require_integer("chunk", chunk, 1)
+    options = jax.tree.map(jnp.asarray, options)
+    for leaf in jax.tree.leaves(options):
+        if leaf.shape[:1] != (race.num_options,):
+            raise ValueError(
+                f"options: expected leaves with leading axis {race.num_options}, "
+                f"got {list(leaf.shape)}"
+            )
+    state = _run(race, sample, chunk, common_random_numbers, key, options, params)
+    base.raise_if_invalid(state.invalid)
+    result = race.result(state, params)
+    return dataclasses.replace(result, common_random_numbers=common_random_numbers)
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1, 2, 3))
+def _run(
+    race: base.Race,
+    sample: Sample,
+    chunk: int,
+    common_random_numbers: bool,
+    key: jax.Array,
+    options: Any,
+    params: Any,
+) -> Any:
+    play = functools.partial(_play_lanes, race, sample, chunk, common_random_numbers)
+    lane = jax.tree.map(lambda x: x[None], (key, options, params))
+    return jax.tree.map(lambda x: x[0], _merge_vmaps(play)(*lane))
+
+
+def _merge_vmaps(play_lanes: Callable[..., Any]) -> Callable[..., Any]:
+    """Let every vmap add to the lane axis, instead of batching the loop itself.
+
+    An ordinary vmap of a while loop with a batched condition copies the whole carry in every
+    pass, and makes loop counters per lane, so that inner loops of equal length cannot share.
+    """
+    merged = custom_vmap(play_lanes)
+
+    @merged.def_vmap
+    def _merge(axis_size: int, in_batched: Any, *args: Any) -> tuple[Any, Any]:
+        def with_axis(is_batched: bool, x: jax.Array) -> jax.Array:
+            wide = x if is_batched else jnp.broadcast_to(x, (axis_size, *x.shape))
+            return wide.reshape(-1, *wide.shape[2:])
+
+        lanes = jax.tree.map(with_axis, tuple(in_batched), args)
+        out = merged(*lanes)
+        split = jax.tree.map(lambda x: x.reshape(axis_size, -1, *x.shape[1:]), out)
+        return split, jax.tree.map(lambda _: True, split)
+
+    return merged
+
+
+def _play_lanes(
+    race: base.Race,
+    sample: Sample,
+    chunk: int,
+    common_random_numbers: bool,
+    keys: jax.Array,
+    options: Any,
+    params: Any,
+) -> Any:
+    """Play one race per lane. All arguments have the leading axis B; returns the states."""
+    first = jax.tree.map(lambda x: x[0, 0], options)
+    example = jax.eval_shape(sample, keys[0], first)
+    example = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), example)
+    states = jax.vmap(lambda p: race.begin(example, p))(params)
+    numbers = jnp.arange(race.num_options, dtype=jnp.uint32)
+    if common_random_numbers:
+        numbers = jnp.zeros_like(numbers)
+    option_keys = jax.vmap(jax.vmap(jax.random.fold_in, (None, 0)), (0, None))(keys, numbers)
+
+    def draw(option_key: jax.Array, option: Any, round_number: jax.Array) -> Any:
+        return sample(jax.random.fold_in(option_key, round_number), option)
+
+    # The chunk's rounds are the innermost axis: they fill the vector registers.
+    draw_lanes = jax.vmap(jax.vmap(jax.vmap(draw, (None, None, 0)), (0, 0, None)), (0, 0, None))
+
+    def unfinished(carry: tuple[jax.Array, Any]) -> jax.Array:
+        return jax.vmap(race.needs)(carry[1], params).any()
+
+    def play_chunk(carry: tuple[jax.Array, Any]) -> tuple[jax.Array, Any]:
+        first_round, states = carry
+        rounds = (first_round + jnp.arange(chunk, dtype=jnp.int32)).astype(jnp.uint32)
+        outcomes = draw_lanes(option_keys, options, rounds)
+        advance = jax.vmap(race.advance, (0, 0, 0, None))
+        return first_round + chunk, advance(states, outcomes, params, first_round)
+
+    return lax.while_loop(unfinished, play_chunk, (jnp.int32(0), states))[1]

@@ -1,0 +1,352 @@
+"""The preference-based race with Copeland's surrogate (Busa-Fekete et al. 2014, Algorithm 2).
+
+Needs nothing but a preference between two outcomes. Axes: K options, N = capacity,
+r rounds told at once.
+"""
+
+import dataclasses
+import functools
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxrace import kernels
+from jaxrace.racing import base
+from jaxrace.racing.results import PreferenceResult
+from jaxrace.validation import require_choice, require_integer, require_probability
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class PreferenceParams:
+    """The numbers of a ``PreferenceRace``; make them with ``PreferenceRace.params``."""
+
+    delta: jax.Array  # float32 []
+    max_rounds: jax.Array  # int32 [], n_max
+    epsilon: jax.Array  # float32 []
+    thresholds: jax.Array  # int32 [N], net count that decides a pair in round 1 .. N
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class PreferenceState:
+    """The progress of a ``PreferenceRace``."""
+
+    outcomes: Any  # leaves [K, N, ...], all samples so far
+    round: jax.Array  # int32 [], rounds told, some perhaps after the end
+    samples: jax.Array  # int32 [K], samples that counted
+    simulated: jax.Array  # int32 [K], samples told for options that had asked
+    net: jax.Array  # int32 [K, K], C_ij; frozen once a pair is dropped
+    rounds: jax.Array  # int32 [K, K], samples per option behind net
+    active: jax.Array  # bool [K, K], the paper's A
+    beats: jax.Array  # bool [K, K], l_ij > 1/2
+    selected: jax.Array  # bool [K], the paper's C
+    discarded: jax.Array  # bool [K], the paper's D
+    undecided_sum: jax.Array  # int32 [], sum over past rounds l of m_l = K - |C u D|
+    invalid: jax.Array  # int32 [K], first round with a counted outcome that is not finite
+
+
+class _Round(NamedTuple):
+    """What one round of the scan receives."""
+
+    number: jax.Array  # int32 [], n
+    gains: jax.Array  # int32 [K, K]
+    finite: jax.Array  # bool [K]
+
+
+@dataclasses.dataclass(frozen=True)
+class PreferenceRace(base.Race):
+    """Top-kappa by Copeland score from pairwise preferences between outcomes.
+
+    Every active option is sampled once per round; after each round pairs whose confidence
+    interval excludes 1/2 are decided and dropped. With probability at least 1 - delta all
+    verdicts are right, and a decided race returns an optimal kappa-subset.
+
+    Attributes:
+        num_options: K >= 2.
+        top: kappa, 1 <= kappa < K.
+        capacity: Largest number of rounds that a race may have; samples are kept.
+        compare: ``compare(a, b)`` of two single outcomes: int8 +1 where a is preferred, -1
+            where b is, 0 for a tie or incomparable outcomes; antisymmetric, pure JAX.
+        bound: A key of ``kernels.BOUNDS``. To reproduce a paper name "published".
+        rule: "sharp", or "printed" as in the paper (``kernels.select_and_discard``).
+        intersect: Report the intersection of each pair's intervals over all rounds. It
+            cannot change a verdict of this race: a pair is dropped once 1/2 is excluded.
+        dynamic_delta: The paper's correction (eq. 8), which counts undecided options only.
+            A heuristic: its level depends on the data, and there is no proof. Needs
+            bound "published".
+
+    Raises:
+        ValueError: An attribute is out of its range or not among the choices.
+
+    >>> import jax.numpy as jnp
+    >>> from jaxrace.kernels import total_order
+    >>> race = PreferenceRace(num_options=3, top=1, capacity=40, compare=total_order)
+    >>> params = race.params(delta=0.1, max_rounds=40)
+    >>> state = race.init(jnp.float32(0), params)
+    >>> while race.ask(state, params).any():
+    ...     state = race.tell(state, jnp.array([[3.0], [2.0], [1.0]]), params)
+    >>> race.result(state, params).ranking.tolist()
+    [0, 1, 2]
+    """
+
+    capacity: int
+    compare: Callable[[Any, Any], jax.Array]
+    bound: str = "stitched-kl"
+    rule: str = "sharp"
+    intersect: bool = False
+    dynamic_delta: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_integer("capacity", self.capacity, 1)
+        if self.capacity > kernels.MAX_ROUNDS:
+            raise ValueError(
+                f"capacity: expected at most {kernels.MAX_ROUNDS}, got {self.capacity}"
+            )
+        if not callable(self.compare):
+            raise ValueError(f"compare: expected a function of two outcomes, got {self.compare!r}")
+        kernels.bound_named(self.bound)
+        require_choice("rule", self.rule, kernels.RULES)
+        if self.dynamic_delta and self.bound != "published":
+            raise ValueError(f"bound: expected 'published' with dynamic_delta, got {self.bound!r}")
+
+    def params(
+        self, delta: float = 0.05, max_rounds: int | None = None, epsilon: float = 0.0
+    ) -> PreferenceParams:
+        """The numbers of a race, and its table of verdict thresholds.
+
+        Args:
+            delta: Error probability of the race, in (0, 1).
+            max_rounds: n_max, 1 .. capacity; the capacity unless given.
+            epsilon: Slack in [0, 1/2): a pair is decided as soon as l_ij >= 1/2 - epsilon, and
+                the answer is an exact Copeland top-kappa of some matrix within epsilon of s.
+
+        Raises:
+            ValueError: A number is outside its range.
+        """
+        max_rounds = self.capacity if max_rounds is None else max_rounds
+        require_probability("delta", delta)
+        require_integer("max_rounds", max_rounds, 1)
+        if max_rounds > self.capacity:
+            raise ValueError(
+                f"max_rounds: expected at most the capacity {self.capacity}, got {max_rounds}"
+            )
+        if not 0 <= epsilon < 0.5:
+            raise ValueError(f"epsilon: expected a number in [0, 1/2), got {epsilon!r}")
+        if epsilon and self.dynamic_delta:
+            raise ValueError(f"epsilon: expected 0 with dynamic_delta, got {epsilon!r}")
+        bound = kernels.bound_named(self.bound)
+        table = kernels.thresholds(bound, self.num_options, max_rounds, delta, epsilon)
+        padding = (0, self.capacity - max_rounds)
+        return PreferenceParams(
+            delta=jnp.asarray(delta, jnp.float32),
+            max_rounds=jnp.asarray(max_rounds, jnp.int32),
+            epsilon=jnp.asarray(epsilon, jnp.float32),
+            thresholds=jnp.pad(jnp.asarray(table), padding, constant_values=kernels.NEVER),
+        )
+
+    def table(self, delta: float, epsilon: float = 0.0) -> PreferenceParams:
+        """Params with ``thresholds`` [N, N] that serve every n_max up to the capacity."""
+        params = self.params(delta, self.capacity, epsilon)
+        bound = kernels.bound_named(self.bound)
+        table = kernels.threshold_table(bound, self.num_options, self.capacity, delta, epsilon)
+        return dataclasses.replace(params, thresholds=jnp.asarray(table))
+
+    def params_at(self, table: PreferenceParams, max_rounds: jax.Array) -> PreferenceParams:
+        """The params of a race of ``max_rounds`` rounds, a traced int32 of at most N."""
+        row = table.thresholds[jnp.maximum(max_rounds, 1) - 1]
+        return dataclasses.replace(table, max_rounds=max_rounds, thresholds=row)
+
+    def begin(self, example: Any, params: PreferenceParams) -> PreferenceState:
+        """See ``init``; ``example`` holds ``jax.ShapeDtypeStruct``s."""
+        num_options = self.num_options
+        options, pairs = (num_options,), (num_options, num_options)
+        apart = ~jnp.eye(num_options, dtype=bool)
+        return PreferenceState(
+            outcomes=jax.tree.map(
+                lambda x: jnp.zeros((num_options, self.capacity, *x.shape), x.dtype), example
+            ),
+            round=jnp.zeros((), jnp.int32),
+            samples=jnp.zeros(options, jnp.int32),
+            simulated=jnp.zeros(options, jnp.int32),
+            net=jnp.zeros(pairs, jnp.int32),
+            rounds=jnp.zeros(pairs, jnp.int32),
+            active=apart & (params.max_rounds > 0),
+            beats=jnp.zeros(pairs, bool),
+            selected=jnp.zeros(options, bool),
+            discarded=jnp.zeros(options, bool),
+            undecided_sum=jnp.zeros((), jnp.int32),
+            invalid=jnp.zeros(options, jnp.int32),
+        )
+
+    def needs(self, state: PreferenceState, params: PreferenceParams) -> jax.Array:
+        """See ``ask``."""
+        return state.active.any(-1) & (state.round < params.max_rounds)
+
+    def advance(
+        self,
+        state: PreferenceState,
+        outcomes: Any,
+        params: PreferenceParams,
+        first_round: jax.Array,
+    ) -> PreferenceState:
+        """See ``tell``."""
+        num_told = jax.tree.leaves(outcomes)[0].shape[1]
+        gains = kernels.round_gains(self.compare, state.outcomes, outcomes, first_round)
+        rounds = _Round(
+            number=first_round + 1 + jnp.arange(num_told, dtype=jnp.int32),
+            gains=gains,
+            finite=base.finite_rounds(outcomes).T,
+        )
+        told = dataclasses.replace(
+            state,
+            outcomes=jax.tree.map(
+                functools.partial(_write_rounds, first_round), state.outcomes, outcomes
+            ),
+            round=state.round + num_told,
+            simulated=state.simulated + jnp.where(self.needs(state, params), num_told, 0),
+        )
+        step = functools.partial(self._play_round, params)
+        # The sample buffer stays out of the loop's carry.
+        played, _ = lax.scan(step, dataclasses.replace(told, outcomes=None), rounds)
+        return dataclasses.replace(played, outcomes=told.outcomes)
+
+    def _play_round(
+        self, params: PreferenceParams, state: PreferenceState, now: _Round
+    ) -> tuple[PreferenceState, None]:
+        """Lines 4 to 17 of Algorithm 2, for one round."""
+        active = state.active & (now.number <= params.max_rounds)
+        drawn = active.any(-1)
+        net = state.net + jnp.where(active, now.gains, 0)
+        undecided = (~(state.selected | state.discarded)).sum(dtype=jnp.int32)  # m_t
+        certain = self._certain(params, net, now.number, state.undecided_sum, undecided)
+        beats = state.beats | (active & certain)
+        selected, discarded = kernels.select_and_discard(beats, self.top, self.rule)
+        settled = selected | discarded
+        still_open = ~(settled[:, None] & settled[None, :]) & ~(beats | beats.T)
+        first_bad = drawn & ~now.finite & (state.invalid == 0)
+        return PreferenceState(
+            outcomes=None,
+            round=state.round,
+            samples=state.samples + drawn.astype(jnp.int32),
+            simulated=state.simulated,
+            net=net,
+            rounds=jnp.where(active, now.number, state.rounds),
+            # Beyond max_rounds nothing changes: what was open stays open.
+            active=state.active & still_open,
+            beats=beats,
+            selected=selected,
+            discarded=discarded,
+            undecided_sum=state.undecided_sum + undecided,
+            invalid=jnp.where(first_bad, now.number, state.invalid),
+        ), None
+
+    def _certain(
+        self,
+        params: PreferenceParams,
+        net: jax.Array,
+        number: jax.Array,
+        undecided_sum: jax.Array,
+        undecided: jax.Array,
+    ) -> jax.Array:
+        """bool [K, K]: does this round's interval put s_ij above 1/2?"""
+        if self.dynamic_delta:
+            return self._certain_dynamic(params, net, number, undecided_sum, undecided)
+        threshold = lax.dynamic_index_in_dim(params.thresholds, number - 1, keepdims=False)
+        # With epsilon both directions may hold; the sign decides then, and after it the index.
+        index = jnp.arange(self.num_options, dtype=jnp.int32)
+        positive = (net > 0) | ((net == 0) & (index[:, None] < index[None, :]))
+        return (net >= threshold) & ((net > -threshold) | positive)
+
+    def _certain_dynamic(
+        self,
+        params: PreferenceParams,
+        net: jax.Array,
+        number: jax.Array,
+        undecided_sum: jax.Array,
+        undecided: jax.Array,
+    ) -> jax.Array:
+        """S - 1/2 > sqrt(ln(2 c_t / delta) / (2t)), as C^2 / (2 t^3) > ln(2 c_t / delta)."""
+        remaining = jnp.maximum(params.max_rounds - number + 1, 0)
+        # c_t = (K-1) [sum_{l<t} m_l + (n_max - t + 1) m_t]; the paper's eq. 8 with m the
+        # number of undecided options and the sum over its own index.
+        events = (self.num_options - 1) * (undecided_sum + remaining * undecided)
+        level = jnp.log(2 * events.astype(jnp.float32) / params.delta)
+        t = number.astype(jnp.float32)
+        count = net.astype(jnp.float32)
+        return (net > 0) & ((count / t) ** 2 / (2 * t) > level)
+
+    def conclude(self, state: PreferenceState, params: PreferenceParams) -> PreferenceResult:
+        """See ``result``."""
+        undecided = ~(state.beats | state.beats.T)
+        ahead = state.beats | (undecided & (state.net > 0))
+        copeland = ahead.sum(-1, dtype=jnp.int32)  # #{j : S_ij > 1/2}
+        borda = _fixed_point_margins(state.net, state.rounds).sum(-1, dtype=jnp.int32)
+        ranking = base.ranking_from_keys(copeland, borda)
+        in_top = jnp.argsort(ranking) < self.top
+        decided = ~state.active.any()
+        # A decided race may leave a Copeland tie across the boundary; any kappa options by
+        # score are optimal then, so the first kappa of the ranking are.
+        return PreferenceResult(
+            ranking=ranking,
+            selected=jnp.where(decided, in_top, state.selected),
+            discarded=jnp.where(decided, ~in_top, state.discarded),
+            decided=decided,
+            samples=state.samples,
+            simulated=state.simulated,
+            copeland=copeland,
+            borda=borda,
+            net=state.net,
+            rounds=state.rounds,
+            invalid=state.invalid,
+            outcomes=state.outcomes if self.intersect else None,
+            params=params,
+            race=self,
+        )
+
+    def check_outcomes(self, state: PreferenceState, outcomes: Any) -> None:
+        """Raise ValueError unless ``outcomes`` fits the example that ``init`` was given."""
+        expected = jax.tree.structure(state.outcomes)
+        if jax.tree.structure(outcomes) != expected:
+            raise ValueError(
+                f"outcomes: expected the structure {expected}, got {jax.tree.structure(outcomes)}"
+            )
+        num_told = {x.shape[1:2] for x in jax.tree.leaves(outcomes)}
+        for kept, told in zip(
+            jax.tree.leaves(state.outcomes), jax.tree.leaves(outcomes), strict=True
+        ):
+            fits = told.shape[:1] == kept.shape[:1] and told.shape[2:] == kept.shape[2:]
+            if not fits or len(num_told) != 1 or 0 in told.shape[1:2]:
+                wanted = ", ".join(["rounds", *map(str, kept.shape[2:])])
+                raise ValueError(
+                    f"outcomes: expected leaves [{self.num_options}, {wanted}] with one number "
+                    f"of rounds, got {list(told.shape)}"
+                )
+
+
+def _write_rounds(first_round: jax.Array, buffer: jax.Array, new: jax.Array) -> jax.Array:
+    """Put ``new`` [K, r, ...] at round ``first_round``; what exceeds the capacity is dropped."""
+    capacity = buffer.shape[1]
+    # Room for all of it first: a dynamic update that does not fit would be moved back.
+    room = jnp.concatenate([buffer, jnp.zeros_like(new, buffer.dtype)], axis=1)
+    start = jnp.minimum(first_round, capacity)
+    written = lax.dynamic_update_slice_in_dim(room, new.astype(buffer.dtype), start, axis=1)
+    return written[:, :capacity]
+
+
+def _fixed_point_margins(net: jax.Array, rounds: jax.Array) -> jax.Array:
+    """2 S_ij - 1 = C_ij / n_ij^2 as int32 fixed point, antisymmetric.
+
+    Integer sums do not depend on the order of the options, so that the sort keys of a permuted
+    race are the permuted keys; K of them fit in an int32.
+    """
+    num_options = net.shape[-1]
+    bits = min(24, 30 - math.ceil(math.log2(num_options)))
+    squares = jnp.maximum(rounds, 1).astype(jnp.float32) ** 2
+    margin = net.astype(jnp.float32) / squares
+    return jnp.round(margin * 2**bits).astype(jnp.int32)

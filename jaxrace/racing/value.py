@@ -1,0 +1,319 @@
+"""Value-based races: the Hoeffding race and the empirical Bernstein race.
+
+Sources: Maron and Moore 1994, 1997; Heidrich-Meisner and Igel 2009; Mnih et al. 2008.
+Outcomes are single numbers, the larger the better. Axes: K options, r rounds told at once.
+"""
+
+import abc
+import dataclasses
+import functools
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxrace import kernels
+from jaxrace.racing import base
+from jaxrace.racing.results import ValueResult
+from jaxrace.validation import require_integer, require_positive, require_probability
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class ValueParams:
+    """The numbers of a value-based race; make them with the race's ``params``."""
+
+    delta: jax.Array  # float32 []
+    max_rounds: jax.Array  # int32 [], n_max
+    value_range: jax.Array  # float32 [], R, the width of each option's own support
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class ValueState:
+    """The progress of a value-based race."""
+
+    round: jax.Array  # int32 [], rounds told, some perhaps after the end
+    samples: jax.Array  # int32 [K], samples that counted
+    simulated: jax.Array  # int32 [K], samples told for options that had asked
+    mean: jax.Array  # float32 [K]
+    squares: jax.Array  # float32 [K], sum of squared deviations from the mean
+    lower: jax.Array  # float32 [K], LB_i
+    upper: jax.Array  # float32 [K], UB_i
+    empty: jax.Array  # bool [K], an intersection of intervals was empty
+    selected: jax.Array  # bool [K], S
+    discarded: jax.Array  # bool [K], D
+    undecided_sum: jax.Array  # int32 [], sum over past rounds l of |U_l|
+    invalid: jax.Array  # int32 [K], first round with a counted outcome that is not finite
+
+
+class _Round(NamedTuple):
+    """What one round of the scan receives."""
+
+    number: jax.Array  # int32 [], n
+    values: jax.Array  # float32 [K]
+    finite: jax.Array  # bool [K]
+
+
+@dataclasses.dataclass(frozen=True)
+class ValueRace(base.Race):
+    """Top-kappa by mean outcome; see ``HoeffdingRace`` and ``BernsteinRace``.
+
+    Attributes:
+        num_options: K >= 2.
+        top: kappa, 1 <= kappa < K.
+        intersect: Keep the intersection of each option's intervals over the rounds (the
+            "improved" races of the papers). Where it is empty (an event of probability at
+            most delta) the newest interval stands and ``result.empty`` says so.
+        dynamic_delta: Share delta among the statements that can still be made, given how many
+            options are undecided. A heuristic: its level depends on the data, and there is
+            no proof.
+
+    Raises:
+        ValueError: An attribute is out of its range.
+    """
+
+    intersect: bool = False
+    dynamic_delta: bool = False
+
+    @property
+    @abc.abstractmethod
+    def title(self) -> str:
+        """The race's name in reports."""
+
+    @abc.abstractmethod
+    def radius(
+        self, rounds: jax.Array, deviation: jax.Array, events: jax.Array, params: ValueParams
+    ) -> jax.Array:
+        """Half the width of the confidence interval: float32 [K]."""
+
+    def params(
+        self, delta: float = 0.05, max_rounds: int = 100, value_range: float = 1.0
+    ) -> ValueParams:
+        """The numbers of a race.
+
+        Args:
+            delta: Error probability of the race, in (0, 1).
+            max_rounds: n_max >= 1.
+            value_range: R > 0: every option's outcomes lie in an interval of this width, each
+                in its own. The guarantee stands on it.
+
+        Raises:
+            ValueError: A number is outside its range.
+        """
+        require_probability("delta", delta)
+        require_integer("max_rounds", max_rounds, 1)
+        require_positive("value_range", value_range)
+        return ValueParams(
+            delta=jnp.asarray(delta, jnp.float32),
+            max_rounds=jnp.asarray(max_rounds, jnp.int32),
+            value_range=jnp.asarray(value_range, jnp.float32),
+        )
+
+    def table(self, delta: float, value_range: float = 1.0) -> ValueParams:
+        """Params that serve every n_max: the radius is computed on the device."""
+        return self.params(delta, value_range=value_range)
+
+    def params_at(self, table: ValueParams, max_rounds: jax.Array) -> ValueParams:
+        """The params of a race of ``max_rounds`` rounds, a traced int32."""
+        return dataclasses.replace(table, max_rounds=max_rounds)
+
+    def begin(self, example: Any, params: ValueParams) -> ValueState:
+        """See ``init``; the outcome must be a single number."""
+        leaves = jax.tree.leaves(example)
+        if len(leaves) != 1 or leaves[0].shape != ():
+            raise ValueError(
+                f"example_outcome: expected a single number, got "
+                f"{[list(leaf.shape) for leaf in leaves]}"
+            )
+        numbers = jnp.zeros(self.num_options, jnp.float32)
+        counts = jnp.zeros(self.num_options, jnp.int32)
+        flags = jnp.zeros(self.num_options, bool)
+        return ValueState(
+            round=jnp.zeros((), jnp.int32),
+            samples=counts,
+            simulated=counts,
+            mean=numbers,
+            squares=numbers,
+            lower=jnp.full_like(numbers, -jnp.inf),
+            upper=jnp.full_like(numbers, jnp.inf),
+            empty=flags,
+            selected=flags,
+            discarded=flags,
+            undecided_sum=jnp.zeros((), jnp.int32),
+            invalid=counts,
+        )
+
+    def needs(self, state: ValueState, params: ValueParams) -> jax.Array:
+        """See ``ask``."""
+        return ~(state.selected | state.discarded) & (state.round < params.max_rounds)
+
+    def advance(
+        self, state: ValueState, outcomes: Any, params: ValueParams, first_round: jax.Array
+    ) -> ValueState:
+        """See ``tell``."""
+        (values,) = jax.tree.leaves(outcomes)
+        num_told = values.shape[1]
+        rounds = _Round(
+            number=first_round + 1 + jnp.arange(num_told, dtype=jnp.int32),
+            values=values.T.astype(jnp.float32),
+            finite=base.finite_rounds(outcomes).T,
+        )
+        state = dataclasses.replace(
+            state,
+            round=state.round + num_told,
+            simulated=state.simulated + jnp.where(self.needs(state, params), num_told, 0),
+        )
+        return lax.scan(functools.partial(self._play_round, params), state, rounds)[0]
+
+    def _play_round(
+        self, params: ValueParams, state: ValueState, now: _Round
+    ) -> tuple[ValueState, None]:
+        undecided = ~(state.selected | state.discarded)  # U
+        drawn = undecided & (now.number <= params.max_rounds)
+        count = undecided.sum(dtype=jnp.int32)
+        n = now.number.astype(jnp.float32)
+        # Welford's update: the mean and the sum of squared deviations, without cancellation.
+        step = jnp.where(drawn, now.values - state.mean, 0.0)
+        mean = state.mean + step / n
+        squares = state.squares + step * jnp.where(drawn, now.values - mean, 0.0)
+        events = self._events(params, now.number, state.undecided_sum, count)
+        radius = self.radius(n, jnp.sqrt(squares / n), events, params)
+        newest_lower, newest_upper = mean - radius, mean + radius
+        lower, upper, empty = newest_lower, newest_upper, jnp.zeros_like(drawn)
+        if self.intersect:
+            lower = jnp.maximum(state.lower, newest_lower)
+            upper = jnp.minimum(state.upper, newest_upper)
+            empty = lower > upper
+            lower = jnp.where(empty, newest_lower, lower)
+            upper = jnp.where(empty, newest_upper, upper)
+        lower = jnp.where(drawn, lower, state.lower)
+        upper = jnp.where(drawn, upper, state.upper)
+        selected, discarded = self._verdicts(state, drawn, lower, upper)
+        first_bad = drawn & ~now.finite & (state.invalid == 0)
+        return dataclasses.replace(
+            state,
+            samples=state.samples + drawn.astype(jnp.int32),
+            mean=mean,
+            squares=squares,
+            lower=lower,
+            upper=upper,
+            empty=state.empty | (drawn & empty),
+            selected=selected,
+            discarded=discarded,
+            undecided_sum=state.undecided_sum + count,
+            invalid=jnp.where(first_bad, now.number, state.invalid),
+        ), None
+
+    def _events(
+        self, params: ValueParams, number: jax.Array, undecided_sum: jax.Array, count: jax.Array
+    ) -> jax.Array:
+        """u_b, the number of interval statements that share delta: float32 []."""
+        if not self.dynamic_delta:
+            return (self.num_options * params.max_rounds).astype(jnp.float32)
+        remaining = jnp.maximum(params.max_rounds - number + 1, 0)
+        return (undecided_sum + remaining * count).astype(jnp.float32)
+
+    def _verdicts(
+        self, state: ValueState, drawn: jax.Array, lower: jax.Array, upper: jax.Array
+    ) -> tuple[jax.Array, jax.Array]:
+        """Who is selected and discarded after a round, counting among the undecided only."""
+        num_selected = state.selected.sum(dtype=jnp.int32)
+        num_discarded = state.discarded.sum(dtype=jnp.int32)
+        above = (lower[:, None] > upper[None, :]) & drawn[:, None] & drawn[None, :]
+        wins, losses = above.sum(-1, dtype=jnp.int32), above.sum(-2, dtype=jnp.int32)
+        open_places = self.top - num_selected
+        open_losers = self.num_options - self.top - num_discarded
+        selected = state.selected | (drawn & (wins >= open_losers))
+        discarded = state.discarded | (drawn & (losses >= open_places))
+        # All places taken: the others are out. All losers known: the others are in.
+        full = selected.sum(dtype=jnp.int32) == self.top
+        rest = discarded.sum(dtype=jnp.int32) == self.num_options - self.top
+        return selected | (rest & ~discarded), discarded | (full & ~selected)
+
+    def conclude(self, state: ValueState, params: ValueParams) -> ValueResult:
+        """See ``result``."""
+        standing = state.selected.astype(jnp.int32) - state.discarded.astype(jnp.int32)
+        return ValueResult(
+            ranking=base.ranking_from_keys(standing, state.mean),
+            selected=state.selected,
+            discarded=state.discarded,
+            decided=(state.selected | state.discarded).all(),
+            samples=state.samples,
+            simulated=state.simulated,
+            mean=state.mean,
+            lower=state.lower,
+            upper=state.upper,
+            empty=state.empty,
+            invalid=state.invalid,
+            params=params,
+            race=self,
+        )
+
+    def check_outcomes(self, state: ValueState, outcomes: Any) -> None:
+        """Raise ValueError unless ``outcomes`` is one array [K, r] with r >= 1."""
+        shapes = [list(leaf.shape) for leaf in jax.tree.leaves(outcomes)]
+        if len(shapes) != 1 or len(shapes[0]) != 2 or shapes[0][0] != self.num_options:
+            raise ValueError(
+                f"outcomes: expected one array [{self.num_options}, rounds], got {shapes}"
+            )
+        if shapes[0][1] == 0:
+            raise ValueError("outcomes: expected at least one round, got none")
+
+
+@dataclasses.dataclass(frozen=True)
+class HoeffdingRace(ValueRace):
+    """Top-kappa by mean, with Hoeffding's bound (Heidrich-Meisner and Igel 2009).
+
+    Attributes, errors: see ``ValueRace``.
+
+    >>> import jax.numpy as jnp
+    >>> race = HoeffdingRace(num_options=3, top=1)
+    >>> params = race.params(delta=0.1, max_rounds=200, value_range=1.0)
+    >>> state = race.init(jnp.float32(0), params)
+    >>> while race.ask(state, params).any():
+    ...     state = race.tell(state, jnp.array([[0.9], [0.5], [0.1]]), params)
+    >>> result = race.result(state, params)
+    >>> result.ranking.tolist(), result.selected.tolist()
+    ([0, 1, 2], [True, False, False])
+    """
+
+    @property
+    def title(self) -> str:
+        """The race's name in reports."""
+        return "Hoeffding race (mean)"
+
+    def radius(
+        self, rounds: jax.Array, deviation: jax.Array, events: jax.Array, params: ValueParams
+    ) -> jax.Array:
+        """See ``kernels.hoeffding_radius``."""
+        return kernels.hoeffding_radius(rounds, params.value_range, events, params.delta)
+
+
+@dataclasses.dataclass(frozen=True)
+class BernsteinRace(ValueRace):
+    """Top-kappa by mean, with the empirical Bernstein bound (Mnih et al. 2008).
+
+    Attributes, errors: see ``ValueRace``.
+
+    >>> import jax.numpy as jnp
+    >>> race = BernsteinRace(num_options=3, top=1)
+    >>> params = race.params(delta=0.1, max_rounds=300, value_range=1.0)
+    >>> state = race.init(jnp.float32(0), params)
+    >>> while race.ask(state, params).any():
+    ...     state = race.tell(state, jnp.array([[0.9], [0.5], [0.1]]), params)
+    >>> race.result(state, params).ranking.tolist()
+    [0, 1, 2]
+    """
+
+    @property
+    def title(self) -> str:
+        """The race's name in reports."""
+        return "Bernstein race (mean)"
+
+    def radius(
+        self, rounds: jax.Array, deviation: jax.Array, events: jax.Array, params: ValueParams
+    ) -> jax.Array:
+        """See ``kernels.bernstein_radius``."""
+        return kernels.bernstein_radius(rounds, deviation, params.value_range, events, params.delta)

@@ -1,0 +1,14 @@
+"""Policy search: EDPS and PB-EDPS, an evolution strategy driven by a race."""
+
+from jaxrace.search.driver import SearchLog, run_searches, stack_params
+from jaxrace.search.policy_search import PolicySearch, SearchParams, SearchRow, SearchState
+
+__all__ = [
+    "PolicySearch",
+    "SearchLog",
+    "SearchParams",
+    "SearchRow",
+    "SearchState",
+    "run_searches",
+    "stack_params",
+]

@@ -1,0 +1,149 @@
+"""Many policy searches side by side: one compiled program, one generation per call."""
+
+import dataclasses
+import functools
+import time
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxrace.search.policy_search import PolicySearch, SearchParams, SearchRow, SearchState
+
+
+# XLA's lower optimisation level took half the time to compile a search for a CPU, and the search
+# ran as fast (measured with jaxlib 0.10.2).
+_CPU_OPTIONS: dict[str, bool | int | str] = {"xla_backend_optimization_level": 1}
+
+
+@dataclasses.dataclass(frozen=True)
+class SearchLog:
+    """What a batch of B searches leaves: NumPy arrays over G generations.
+
+    Attributes:
+        rows: ``SearchRow`` with leaves [G, B, ...]; a search's rows after its last generation
+            repeat the last.
+        generations: int32 [B], the number of generations of each search.
+        learned: theta of the learned policies, leaves [B, ...].
+        compile_seconds: Time to trace and compile the program.
+        run_seconds: Time to run it, with the first progress report at its end.
+    """
+
+    rows: SearchRow
+    generations: Any
+    learned: Any
+    compile_seconds: float
+    run_seconds: float
+
+
+def run_searches(
+    search: PolicySearch,
+    keys: jax.Array,
+    params: SearchParams,
+    on_generation: Callable[[np.ndarray], None] | None = None,
+) -> SearchLog:
+    """Run B searches to their ends as one program under vmap.
+
+    Args:
+        search: What to run.
+        keys: B keys, one per search.
+        params: One for all searches, or a batch with leaves [B, ...] (a stack of several
+            ``search.params(...)``), which may differ in any number.
+        on_generation: Called with the episodes used so far, int32 [B], when the program is
+            compiled (all zero) and after every generation.
+
+    Returns:
+        The log.
+
+    Raises:
+        ValueError: ``keys`` is not a list of keys, a batch of params has another length, or a
+            counted outcome of a search was NaN or infinite.
+
+    >>> import jax
+    >>> from jaxrace import racing
+    >>> from jaxrace.envs import medical
+    >>> from jaxrace.policies import Sigmoid
+    >>> race = racing.PreferenceRace(num_options=7, top=3, capacity=100, compare=medical.prefer)
+    >>> search = PolicySearch(medical.Medical(), Sigmoid(2), medical.TreatmentOutcome(), race)
+    >>> keys = jax.random.split(jax.random.key(0), 5)
+    >>> log = run_searches(search, keys, search.params(sigma0=10.0, budget=300))
+    >>> log.learned.shape
+    (5, 3)
+    """
+    if keys.ndim != 1:
+        raise ValueError(f"keys: expected a list of keys, got shape {list(keys.shape)}")
+    batched = params.budget.ndim == 1
+    if batched and params.budget.shape != keys.shape:
+        raise ValueError(
+            f"params: expected {keys.shape[0]} of them, one per key, got {params.budget.shape[0]}"
+        )
+    started = time.perf_counter()
+    states = _init_all(search, batched, keys, params)
+    options = _CPU_OPTIONS if jax.default_backend() == "cpu" else None
+    lowered = _step_all.lower(search, batched, states, params)
+    step_all = lowered.compile(compiler_options=options)
+    compiled = time.perf_counter()
+    budgets = np.asarray(params.budget)
+    episodes = np.zeros(keys.shape[0], np.int32)
+    rows: list[SearchRow] = []
+    _report(on_generation, episodes)
+    while (episodes < budgets).any():
+        states, row = step_all(states, params)
+        row = jax.tree.map(np.asarray, row)
+        _raise_unless_valid(row)
+        rows.append(row)
+        episodes = row.episodes
+        _report(on_generation, episodes)
+    finished = time.perf_counter()
+    stacked = jax.tree.map(lambda *x: np.stack(x), *rows)
+    return SearchLog(
+        rows=stacked,
+        generations=stacked.generation[-1],
+        learned=jax.tree.map(lambda x: x[-1], stacked.best),
+        compile_seconds=compiled - started,
+        run_seconds=finished - compiled,
+    )
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _init_all(
+    search: PolicySearch, batched: bool, keys: jax.Array, params: SearchParams
+) -> SearchState:
+    return jax.vmap(search.init, (0, 0 if batched else None))(keys, params)
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _step_all(
+    search: PolicySearch, batched: bool, states: SearchState, params: SearchParams
+) -> tuple[SearchState, SearchRow]:
+    return jax.vmap(search.step, (0, 0 if batched else None))(states, params)
+
+
+def _report(on_generation: Callable[[np.ndarray], None] | None, episodes: np.ndarray) -> None:
+    if on_generation is not None:
+        on_generation(episodes)
+
+
+def _raise_unless_valid(row: SearchRow) -> None:
+    if not row.valid.all():
+        search = int(np.argmin(row.valid))
+        raise ValueError(
+            f"outcomes: expected finite numbers, got NaN or infinity in search {search}, "
+            f"generation {int(row.generation[search])}"
+        )
+
+
+def stack_params(params: list[SearchParams]) -> SearchParams:
+    """One batch for ``run_searches`` from the params of single searches.
+
+    Args:
+        params: At least one, all made by the same search.
+
+    >>> from jaxrace.strategies import Strategy
+    >>> batch = stack_params([jnp.float32(1.0), jnp.float32(2.0)])  # any pytrees of equal shape
+    >>> batch.shape
+    (2,)
+    """
+    return jax.tree.map(lambda *x: jnp.stack(x), *params)

@@ -1,0 +1,216 @@
+"""Evolutionary direct policy search: EDPS and PB-EDPS (Busa-Fekete et al. 2014, Algorithm 1).
+
+An evolution strategy samples lambda policies, a race ranks them with as few episodes as it can,
+and the strategy moves towards the mu best. With a value-based race on returns this is EDPS
+(Heidrich-Meisner and Igel 2009), with a preference-based race on histories PB-EDPS.
+"""
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxrace import racing
+from jaxrace.envs import Environment, OutcomeFold
+from jaxrace.policies import Policy
+from jaxrace.rollout import PolicyInTask, Rollout
+from jaxrace.strategies import Strategy
+from jaxrace.validation import require_integer
+
+# n_max grows or shrinks by this factor from one generation to the next.
+_ADAPTATION = 1.25
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class SearchParams:
+    """The numbers of a search; make them with ``PolicySearch.params``."""
+
+    strategy: Any  # evosax's
+    race: Any  # serves every n_max
+    env: Any  # the simulator's
+    budget: jax.Array  # int32 [], episodes
+    min_rounds: jax.Array  # float32 [], floor and start of n_max
+    max_rounds: jax.Array  # float32 [], cap of n_max
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class SearchState:
+    """A search between two generations."""
+
+    key: jax.Array
+    generation: jax.Array  # int32 []
+    strategy: Any
+    rounds: jax.Array  # float32 [], n_max before it is rounded up
+    episodes: jax.Array  # int32 [], counted by the races so far
+    best: Any  # theta, rank 1 of the last race; zeros before the first
+
+
+class SearchRow(NamedTuple):
+    """What one generation leaves in the log."""
+
+    generation: jax.Array  # int32 [], from 1
+    episodes: jax.Array  # int32 [], used up to and with this generation
+    simulated: jax.Array  # int32 [], drawn in this generation
+    max_rounds: jax.Array  # int32 [], n_max of this generation's race
+    options_decided: jax.Array  # int32 [], of lambda
+    finished: jax.Array  # bool [], the race was decided within n_max rounds
+    best: Any  # theta, rank 1
+    valid: jax.Array  # bool [], every counted outcome was finite
+
+
+@dataclasses.dataclass(frozen=True)
+class PolicySearch:
+    """A policy search, written as init / step / done so that searches can be batched by vmap.
+
+    n_max starts at its floor; an unfinished race multiplies it by 1.25, a finished one divides
+    it by 1.25. It is kept as a float and rounded up for the race: cut off, 3 would stay 3. A
+    search ends after the race in which its budget is used up, and the policy it has learned is
+    rank 1 of that race.
+
+    Attributes:
+        env: See ``envs.Environment``.
+        policy: See ``policies.Policy``; the search starts at theta = 0.
+        fold: Makes the outcomes that the race sees: ``outcomes.Return()`` for EDPS.
+        race: ``racing.PreferenceRace`` (PB-EDPS) or ``racing.HoeffdingRace`` (EDPS) with
+            num_options = lambda and top = mu.
+        strategy: The evolution strategy.
+        chunk: Rounds simulated at once; changes the speed, never the result.
+
+    Raises:
+        ValueError: The race and the strategy do not fit together.
+
+    >>> import jax
+    >>> from jaxrace.envs import medical
+    >>> from jaxrace.policies import Sigmoid
+    >>> race = racing.PreferenceRace(num_options=7, top=3, capacity=100, compare=medical.prefer)
+    >>> search = PolicySearch(medical.Medical(), Sigmoid(2), medical.TreatmentOutcome(), race)
+    >>> params = search.params(sigma0=10.0, delta=0.2, budget=300)
+    >>> state, step = search.init(jax.random.key(0), params), jax.jit(search.step)
+    >>> while not search.done(state, params):
+    ...     state, row = step(state, params)
+    >>> bool(row.episodes >= 300), row.best.shape
+    (True, (3,))
+    """
+
+    env: Environment
+    policy: Policy
+    fold: OutcomeFold
+    race: racing.Race
+    strategy: Strategy = dataclasses.field(default_factory=Strategy)
+    chunk: int = 25
+
+    def __post_init__(self) -> None:
+        size, parents = self.strategy.population_size, self.strategy.num_parents
+        if self.race.num_options != size:
+            raise ValueError(
+                f"race: expected num_options = population_size = {size}, "
+                f"got {self.race.num_options}"
+            )
+        if self.strategy.name == "CMA_ES" and self.race.top != parents:
+            raise ValueError(
+                f"race: expected top = {parents}, the {parents} of {size} that CMA_ES recombines, "
+                f"got {self.race.top}"
+            )
+
+    @property
+    def rollout(self) -> Rollout:
+        """The sampler that the races use."""
+        return Rollout(self.env, self.policy, self.fold)
+
+    def params(
+        self,
+        sigma0: float | None = 1.0,
+        delta: float = 0.2,
+        budget: int = 10_000,
+        min_rounds: int = 3,
+        max_rounds: int = 100,
+        env_params: Any = None,
+        **race_numbers: float,
+    ) -> SearchParams:
+        """The numbers of a search. Stack several pytrees of them to sweep any of them by vmap.
+
+        Args:
+            sigma0: Initial step size; None for strategies that have none.
+            delta: Error probability of each race.
+            budget: Episodes; the race in which they are used up is still finished.
+            min_rounds: Floor of n_max, and its first value.
+            max_rounds: Cap of n_max.
+            env_params: The simulator's params; its ``default_params`` unless given.
+            **race_numbers: Further numbers of the race's ``params``, as ``value_range``.
+
+        Raises:
+            ValueError: A number is outside its range.
+        """
+        require_integer("budget", budget, 1)
+        require_integer("min_rounds", min_rounds, 1)
+        require_integer("max_rounds", max_rounds, min_rounds)
+        self.race.params(delta, max_rounds, **race_numbers)  # checks the race's own limits
+        return SearchParams(
+            strategy=self.strategy.params(self.policy.example(), sigma0),
+            race=self.race.table(delta, **race_numbers),
+            env=self.env.default_params if env_params is None else env_params,
+            budget=jnp.asarray(budget, jnp.int32),
+            min_rounds=jnp.asarray(min_rounds, jnp.float32),
+            max_rounds=jnp.asarray(max_rounds, jnp.float32),
+        )
+
+    def init(self, key: jax.Array, params: SearchParams) -> SearchState:
+        """The state before the first generation."""
+        start = self.policy.example()
+        return SearchState(
+            key=key,
+            generation=jnp.zeros((), jnp.int32),
+            strategy=self.strategy.init(jax.random.fold_in(key, 0), start, params.strategy),
+            rounds=params.min_rounds,
+            episodes=jnp.zeros((), jnp.int32),
+            best=jax.tree.map(jnp.asarray, start),
+        )
+
+    def done(self, state: SearchState, params: SearchParams) -> jax.Array:
+        """Is the budget used up? A bool []."""
+        return state.episodes >= params.budget
+
+    def step(self, state: SearchState, params: SearchParams) -> tuple[SearchState, SearchRow]:
+        """One generation. A search that is done stays as it is and costs no race."""
+        done = self.done(state, params)
+        example = self.policy.example()
+        generation = state.generation + 1
+        keys = jax.random.split(jax.random.fold_in(state.key, generation), 3)
+        population, asked = self.strategy.ask(keys[0], state.strategy, params.strategy, example)
+        max_rounds = jnp.ceil(state.rounds).astype(jnp.int32)
+        race_params = self.race.params_at(params.race, jnp.where(done, 0, max_rounds))
+        options = jax.vmap(lambda theta: PolicyInTask(theta, params.env))(population)
+        result = racing.run(self.race, keys[1], self.rollout, options, race_params, self.chunk)
+        told = self.strategy.tell(
+            keys[2], population, result.ranking, asked, params.strategy, example
+        )
+        best = jax.tree.map(lambda x: x[result.ranking[0]], population)
+        next_state = SearchState(
+            key=state.key,
+            generation=generation,
+            strategy=told,
+            rounds=_adapted_rounds(state.rounds, result.decided, params),
+            episodes=state.episodes + result.samples.sum(dtype=jnp.int32),
+            best=best,
+        )
+        next_state = jax.tree.map(lambda old, new: jnp.where(done, old, new), state, next_state)
+        row = SearchRow(
+            generation=next_state.generation,
+            episodes=next_state.episodes,
+            simulated=result.simulated.sum(dtype=jnp.int32),
+            max_rounds=max_rounds,
+            options_decided=(result.selected | result.discarded).sum(dtype=jnp.int32),
+            finished=result.decided,
+            best=next_state.best,
+            valid=~result.invalid.any(),
+        )
+        return next_state, row
+
+
+def _adapted_rounds(rounds: jax.Array, finished: jax.Array, params: SearchParams) -> jax.Array:
+    """n_max of the next generation, as a float."""
+    adapted = jnp.where(finished, rounds / _ADAPTATION, rounds * _ADAPTATION)
+    return jnp.clip(adapted, params.min_rounds, params.max_rounds)

@@ -1,0 +1,49 @@
+"""Pure, fused array functions: order relations, win counts, confidence bounds, race rules."""
+
+from jaxrace.kernels.bounds import (
+    BOUNDS,
+    NEVER,
+    Bound,
+    bernoulli_divergence,
+    bound_named,
+    intervals,
+    levels,
+    threshold_table,
+    thresholds,
+)
+from jaxrace.kernels.relations import lexicographic, pareto, total_order
+from jaxrace.kernels.rules import RULES, select_and_discard
+from jaxrace.kernels.value_bounds import bernstein_radius, hoeffding_radius
+from jaxrace.kernels.wins import (
+    MAX_ROUNDS,
+    extend_wins,
+    prefix_wins,
+    round_gains,
+    sorted_wins,
+    total_wins,
+)
+
+__all__ = [
+    "BOUNDS",
+    "MAX_ROUNDS",
+    "NEVER",
+    "RULES",
+    "Bound",
+    "bernoulli_divergence",
+    "bernstein_radius",
+    "bound_named",
+    "extend_wins",
+    "hoeffding_radius",
+    "intervals",
+    "levels",
+    "lexicographic",
+    "pareto",
+    "prefix_wins",
+    "round_gains",
+    "select_and_discard",
+    "sorted_wins",
+    "threshold_table",
+    "thresholds",
+    "total_order",
+    "total_wins",
+]

@@ -1,0 +1,339 @@
+"""Confidence bounds for the pairwise estimates S_ij, as verdict thresholds and as intervals.
+
+Everything here runs on the host in float64. A verdict "i beats j" after n rounds depends on
+the net count C_ij = n^2 (2 S_ij - 1) alone, so the device needs one int32 threshold per round
+and compares integers; no rounding of the device can change a verdict.
+
+The U-statistic S(n) of two samples of size n satisfies (Hoeffding 1963, section 5b)
+    P(S - s >= e) <= exp(-n kl(s + e, s)) <= exp(-2 n e^2),
+where kl is the divergence of two Bernoulli laws. A bound is made of three choices:
+
+divergence  "hoeffding" (radius sqrt(L / 2n)) or "kl" ({p : n kl(S, p) <= L}, never wider).
+union       how the error delta is shared among rounds:
+    "published"  the paper's L = ln(2 K^2 n_max / delta) (Busa-Fekete et al. 2014, eq. 7);
+    "rounds"     an equal share per round and unordered pair, L = ln(K (K-1) n_max / delta);
+    "stitched"   m epochs n_1 < n_2 < ... that grow by a tenth, L = ln(m K (K-1) / delta). (U_n)
+                 is a reverse martingale, so by Doob one statement at size n_k covers every
+                 n >= n_k; inside epoch k the radius is that of n_k;
+    "open"       the same without a horizon, epoch k at delta 2 / ((k + 1) (k + 2)).
+sides       2, or 1 for bounds that promise verdicts only. Where no s_ij is exactly 1/2 a pair
+            can give just one wrong verdict, so half of delta per pair is saved; with exact
+            ties the guarantee of a one-sided bound is 2 delta. Intervals are always two-sided.
+"""
+
+import dataclasses
+import functools
+import math
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+
+# No net count of up to MAX_ROUNDS samples reaches this threshold.
+NEVER = int(np.iinfo(np.int32).max)
+
+# A tenth more per epoch is near the best growth rate; kept as a ratio of integers, because
+# ceil(1.1 * 10) is 12 in floating point.
+_GROWTH = (11, 10)
+
+
+@dataclasses.dataclass(frozen=True)
+class Bound:
+    """A confidence bound on all pairs and all rounds of a race (see the module's text).
+
+    >>> BOUNDS["stitched-kl"]
+    Bound(divergence='kl', union='stitched', sides=2)
+    """
+
+    divergence: Literal["hoeffding", "kl"]
+    union: Literal["published", "rounds", "stitched", "open"]
+    sides: Literal[1, 2] = 2
+
+
+BOUNDS: dict[str, Bound] = {
+    "published": Bound("hoeffding", "published"),
+    "tight": Bound("hoeffding", "rounds"),
+    "verdict": Bound("hoeffding", "rounds", sides=1),
+    "kl": Bound("kl", "rounds"),
+    "kl-verdict": Bound("kl", "rounds", sides=1),
+    "stitched": Bound("hoeffding", "stitched"),
+    "stitched-verdict": Bound("hoeffding", "stitched", sides=1),
+    "stitched-kl": Bound("kl", "stitched"),
+    "stitched-kl-verdict": Bound("kl", "stitched", sides=1),
+    "open-stitched": Bound("hoeffding", "open"),
+    "open-stitched-kl": Bound("kl", "open"),
+}
+
+
+def bound_named(name: str) -> Bound:
+    """Look a bound up by its name.
+
+    Args:
+        name: A key of ``BOUNDS``.
+
+    Raises:
+        ValueError: No bound has that name; the message lists those that exist.
+
+    >>> bound_named("published").union
+    'published'
+    """
+    if name not in BOUNDS:
+        raise ValueError(f"bound: expected one of {', '.join(BOUNDS)}, got {name!r}")
+    return BOUNDS[name]
+
+
+def levels(
+    bound: Bound, num_options: int, max_rounds: int, delta: float
+) -> tuple[FloatArray, FloatArray]:
+    """The level L and the sample size at which the bound is taken, for each round.
+
+    Args:
+        bound: The bound.
+        num_options: K >= 2.
+        max_rounds: The horizon n_max >= 1 ("open" bounds do not depend on it).
+        delta: Error probability of the whole race, in (0, 1).
+
+    Returns:
+        level: float64 [max_rounds], L of round n = 1 .. max_rounds.
+        size: float64 [max_rounds], the sample size whose deviation bound is used in round n:
+            n itself, the start of its epoch for stitched bounds, or 0 before the first epoch,
+            where nothing can be decided.
+
+    >>> level, size = levels(BOUNDS["published"], num_options=10, max_rounds=300, delta=0.05)
+    >>> print(f"{level[0]:.3f}", size[:3])
+    13.998 [1. 2. 3.]
+    >>> level, size = levels(BOUNDS["stitched-kl"], num_options=10, max_rounds=300, delta=0.05)
+    >>> print(f"{level[0]:.2f}", size[14:18])
+    10.86 [ 0. 16. 16. 18.]
+    """
+    # K (K-1) / 2 unordered pairs, each with one or two sides to be wrong on.
+    events = bound.sides * num_options * (num_options - 1) / 2
+    rounds = np.arange(1, max_rounds + 1, dtype=np.float64)
+    if bound.union == "published":
+        level = math.log(2 * num_options**2 * max_rounds / delta)
+        return np.full(max_rounds, level), rounds
+    if bound.union == "rounds":
+        return np.full(max_rounds, math.log(events * max_rounds / delta)), rounds
+    if bound.union == "open":
+        # alpha_k = 2 (delta / pairs) / ((k + 1) (k + 2)), k = 1, 2, ...
+        first = _first_decidable(bound, math.log(3 * events / delta))
+        starts = _epoch_starts(first, max_rounds)
+        epochs = np.arange(1, len(starts) + 1, dtype=np.float64)
+        epoch_levels = np.log((epochs + 1) * (epochs + 2) * events / (2 * delta))
+    else:
+        starts = _stitched_starts(bound, events, max_rounds, delta)
+        # No epoch fits into so short a race: one would, had it been long enough.
+        epoch_levels = np.full(len(starts), math.log(max(len(starts), 1) * events / delta))
+    return _spread_epochs(starts, epoch_levels, max_rounds)
+
+
+def _stitched_starts(bound: Bound, events: float, max_rounds: int, delta: float) -> list[int]:
+    """Epochs whose number m and first start n_1, which depend on each other, agree."""
+
+    def starts_for(num_epochs: int) -> list[int]:
+        first = _first_decidable(bound, math.log(max(num_epochs, 1) * events / delta))
+        return _epoch_starts(first, max_rounds)
+
+    # A larger m starts later and leaves fewer epochs: the iteration ends in one m or in two.
+    before, num_epochs = 1, len(starts_for(1))
+    while (after := len(starts_for(num_epochs))) != before:
+        before, num_epochs = num_epochs, after
+    # Of two the later start serves: any starts that are fixed beforehand are valid.
+    return starts_for(max(before, num_epochs))
+
+
+def _first_decidable(bound: Bound, level: float) -> int:
+    """n_1: the first round in which S = 1 is told from 1/2 at this level."""
+    if bound.divergence == "kl":
+        return math.floor(level / math.log(2)) + 1  # n kl(1, 1/2) = n ln 2 > L
+    return math.floor(2 * level) + 1  # sqrt(L / 2n) < 1/2
+
+
+def _epoch_starts(first: int, max_rounds: int) -> list[int]:
+    numerator, denominator = _GROWTH
+    starts = []
+    start = first
+    while start <= max_rounds:
+        starts.append(start)
+        start = max(start + 1, -(-start * numerator // denominator))
+    return starts
+
+
+def _spread_epochs(
+    starts: list[int], epoch_levels: FloatArray, max_rounds: int
+) -> tuple[FloatArray, FloatArray]:
+    level = np.full(max_rounds, np.inf)
+    size = np.zeros(max_rounds)
+    for start, epoch_level in zip(starts, epoch_levels, strict=True):
+        level[start - 1 :] = epoch_level
+        size[start - 1 :] = start
+    if starts:
+        level[: starts[0] - 1] = epoch_levels[0]
+    return level, size
+
+
+def thresholds(
+    bound: Bound,
+    num_options: int,
+    max_rounds: int,
+    delta: float,
+    epsilon: float = 0.0,
+) -> IntArray:
+    """Smallest net count that decides a pair, for each round.
+
+    After n rounds option i beats option j for certain when C_ij >= threshold[n - 1], and j
+    beats i when C_ij <= -threshold[n - 1]. With ``epsilon > 0`` the verdict needs only
+    l_ij >= 1/2 - epsilon, so a threshold may be negative and both may hold; the sign of C_ij
+    decides then.
+
+    Args:
+        bound: The bound.
+        num_options: K.
+        max_rounds: The horizon n_max.
+        delta: Error probability of the whole race.
+        epsilon: Slack of the epsilon-relaxed race, in [0, 1/2).
+
+    Returns:
+        int32 [max_rounds]; ``NEVER`` in rounds where even S = 1 decides nothing.
+
+    >>> table = thresholds(BOUNDS["kl"], num_options=3, max_rounds=20, delta=0.1)
+    >>> print(bool(table[0] == NEVER), table[-2:])  # of at most 361 and 400
+    True [291 315]
+    """
+    level, size = levels(bound, num_options, max_rounds, delta)
+    return _smallest_deciding(bound, np.arange(1, max_rounds + 1), level, size, epsilon)
+
+
+@functools.lru_cache(maxsize=256)
+def threshold_table(
+    bound: Bound, num_options: int, capacity: int, delta: float, epsilon: float = 0.0
+) -> IntArray:
+    """``thresholds`` for every horizon up to ``capacity``, for races whose n_max adapts.
+
+    Args:
+        bound: The bound.
+        num_options: K.
+        capacity: The largest n_max.
+        delta: Error probability of each race.
+        epsilon: Slack of the epsilon-relaxed race.
+
+    Returns:
+        Read-only int32 [capacity, capacity]; row n_max - 1 holds the thresholds of a race of
+        n_max rounds, and ``NEVER`` beyond its horizon.
+
+    >>> table = threshold_table(BOUNDS["tight"], num_options=3, capacity=50, delta=0.1)
+    >>> print(bool((table[39, :40] == thresholds(BOUNDS["tight"], 3, 40, 0.1)).all()))
+    True
+    """
+    rows, columns = np.tril_indices(capacity)
+    level, size = np.empty(rows.shape), np.empty(rows.shape)
+    for max_rounds in range(1, capacity + 1):
+        level[rows == max_rounds - 1], size[rows == max_rounds - 1] = levels(
+            bound, num_options, max_rounds, delta
+        )
+    table = np.full((capacity, capacity), NEVER, np.int32)
+    table[rows, columns] = _smallest_deciding(bound, columns + 1, level, size, epsilon)
+    table.flags.writeable = False
+    return table
+
+
+def _smallest_deciding(
+    bound: Bound, rounds: NDArray[np.int64], level: FloatArray, size: FloatArray, epsilon: float
+) -> IntArray:
+    """Smallest C with S = 1/2 + C / (2 n^2) decided in favour of the first option."""
+    squares = rounds.astype(np.int64) ** 2
+    lowest = -np.floor(2 * epsilon * squares).astype(np.int64)
+    # Bisection over the integers, on the predicate itself: the verdict is monotone in C.
+    low, high = lowest - 1, squares + 1  # not decided at low; high stands for never
+    while (high - low > 1).any():
+        middle = (low + high) // 2
+        estimate = 0.5 + middle / (2.0 * squares)
+        decided = _decides(bound, estimate, level, size, epsilon)
+        low, high = np.where(decided, low, middle), np.where(decided, middle, high)
+    return np.where(high > squares, NEVER, high).astype(np.int32)
+
+
+def _decides(
+    bound: Bound, estimate: FloatArray, level: FloatArray, size: FloatArray, epsilon: float
+) -> NDArray[np.bool_]:
+    """Is the lower bound above 1/2 (or at least 1/2 - epsilon)?"""
+    centre = 0.5 - epsilon
+    if bound.divergence == "kl":
+        evidence = size * bernoulli_divergence(np.clip(estimate, 0, 1), centre)
+    else:
+        evidence = 2 * size * (estimate - centre) ** 2
+    beyond = evidence > level if epsilon == 0 else evidence >= level
+    return beyond & (estimate > centre) & (size > 0)
+
+
+def bernoulli_divergence(mean: FloatArray | float, other: FloatArray | float) -> FloatArray:
+    """kl(p, q) = p ln(p/q) + (1-p) ln((1-p)/(1-q)), with 0 ln 0 = 0.
+
+    Args:
+        mean: p in [0, 1], any shape.
+        other: q in [0, 1], broadcasting against p.
+
+    Returns:
+        float64, in nats; infinite where q is 0 or 1 and p is not.
+
+    >>> print(f"{bernoulli_divergence(1.0, 0.5):.4f}")
+    0.6931
+    """
+    p, q = np.asarray(mean, np.float64), np.asarray(other, np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first = np.where(p > 0, p * np.log(p / q), 0.0)
+        second = np.where(p < 1, (1 - p) * np.log((1 - p) / (1 - q)), 0.0)
+    return first + second
+
+
+def intervals(
+    bound: Bound,
+    num_options: int,
+    max_rounds: int,
+    delta: float,
+    estimate: FloatArray,
+    rounds: NDArray[np.integer],
+) -> tuple[FloatArray, FloatArray]:
+    """Two-sided confidence intervals for s_ij, all valid together with probability 1 - delta.
+
+    Args:
+        bound: The bound; a one-sided one reports the intervals of its two-sided version.
+        num_options: K.
+        max_rounds: The horizon n_max.
+        delta: Error probability of the whole race.
+        estimate: S_ij in [0, 1], any shape.
+        rounds: Samples per option behind each estimate, same shape; 0 gives [0, 1].
+
+    Returns:
+        lower, upper: float64 of that shape, within [0, 1].
+
+    >>> low, high = intervals(BOUNDS["tight"], 2, 100, 0.1, np.array(0.75), np.array(100))
+    >>> print(f"[{low:.3f}, {high:.3f}]")
+    [0.555, 0.945]
+    """
+    two_sided = dataclasses.replace(bound, sides=2)
+    level, size = levels(two_sided, num_options, max_rounds, delta)
+    seen = np.asarray(rounds)
+    index = np.clip(seen - 1, 0, max_rounds - 1)
+    level, size = level[index], np.where(seen > 0, size[index], 0.0)
+    estimate = np.asarray(estimate, np.float64)
+    with np.errstate(divide="ignore"):
+        allowed = np.where(size > 0, level / np.where(size > 0, size, 1.0), np.inf)
+    if bound.divergence == "kl":
+        return 1 - _largest_within(1 - estimate, allowed), _largest_within(estimate, allowed)
+    radius = np.sqrt(allowed / 2)
+    return np.maximum(estimate - radius, 0.0), np.minimum(estimate + radius, 1.0)
+
+
+def _largest_within(estimate: FloatArray, allowed: FloatArray) -> FloatArray:
+    """max {q : kl(estimate, q) <= allowed}, by bisection."""
+    low, high = np.broadcast_arrays(estimate, 1.0)
+    for _ in range(60):
+        middle = (low + high) / 2
+        inside = bernoulli_divergence(estimate, middle) <= allowed
+        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
+    # The outer end: rounding must not shrink the interval.
+    return np.where(np.isinf(allowed), 1.0, high)

@@ -1,0 +1,78 @@
+"""Order relations between outcomes, as signs: +1 (first preferred), -1 (second preferred), 0.
+
+A *sign* is an int8 array. 0 stands for a tie and for incomparability alike; the win counts give
+each side one half then (Hemelrijk's correction; Busa-Fekete et al. 2014, section 4.2).
+All functions broadcast, and are antisymmetric when their inputs are.
+"""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+
+
+def total_order(a: jax.Array, b: jax.Array) -> jax.Array:
+    """The larger number is preferred.
+
+    Args:
+        a: Numbers of any shape.
+        b: Numbers that broadcast against ``a``.
+
+    Returns:
+        int8 signs of the broadcast shape. A NaN compares as a tie.
+
+    >>> import jax.numpy as jnp
+    >>> print(total_order(jnp.array([1.0, 2.0, 3.0]), 2.0))
+    [-1  0  1]
+    """
+    return jnp.greater(a, b).astype(jnp.int8) - jnp.less(a, b).astype(jnp.int8)
+
+
+def pareto(*signs: jax.Array) -> jax.Array:
+    """Pareto dominance: preferred when no criterion objects and at least one agrees.
+
+    Args:
+        *signs: One int8 sign per criterion, of equal or broadcasting shapes.
+
+    Returns:
+        int8 signs; 0 where all criteria tie and where two criteria disagree.
+
+    Raises:
+        ValueError: No criterion is given.
+
+    >>> import jax.numpy as jnp
+    >>> print(pareto(jnp.int8([1, 1, 0, 0]), jnp.int8([1, -1, 0, -1])))
+    [ 1  0  0 -1]
+    """
+    _require_criteria("pareto", signs)
+    best = functools.reduce(jnp.maximum, signs)
+    worst = functools.reduce(jnp.minimum, signs)
+    # Some agree (best = 1) and none objects (worst >= 0), or the reverse.
+    return ((best > 0) & (worst >= 0)).astype(jnp.int8) - ((worst < 0) & (best <= 0)).astype(
+        jnp.int8
+    )
+
+
+def lexicographic(*signs: jax.Array) -> jax.Array:
+    """The first criterion that does not tie decides.
+
+    Args:
+        *signs: One int8 sign per criterion, the most important first.
+
+    Returns:
+        int8 signs; 0 where all criteria tie.
+
+    Raises:
+        ValueError: No criterion is given.
+
+    >>> import jax.numpy as jnp
+    >>> print(lexicographic(jnp.int8([1, 0, 0]), jnp.int8([-1, -1, 0])))
+    [ 1 -1  0]
+    """
+    _require_criteria("lexicographic", signs)
+    return functools.reduce(lambda first, later: jnp.where(first != 0, first, later), signs)
+
+
+def _require_criteria(name: str, signs: tuple[jax.Array, ...]) -> None:
+    if not signs:
+        raise ValueError(f"{name}: expected at least one criterion, got none")

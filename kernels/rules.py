@@ -1,0 +1,61 @@
+"""Which options certainly belong to the top kappa, given the verdicts on pairs.
+
+The target is the kappa options with the largest Copeland scores
+d_i = #{j != i : s_ij > 1/2} (Busa-Fekete et al. 2014, eq. 6).
+"""
+
+from typing import Literal, get_args
+
+import jax
+import jax.numpy as jnp
+
+Rule = Literal["sharp", "printed"]
+RULES: tuple[str, ...] = get_args(Rule)
+
+
+def select_and_discard(
+    beats: jax.Array, top: int, rule: str = "sharp"
+) -> tuple[jax.Array, jax.Array]:
+    """Options that certainly are, and that certainly are not, among the top kappa.
+
+    With z_i certain wins and o_j certain losses, z_i <= d_i and d_j <= K - 1 - o_j, so that
+    z_i + o_j >= K proves d_i > d_j; and where it fails, some completion of the undecided
+    pairs has d_j >= d_i. The *sharp* rule counts these. The *printed* rule is Algorithm 2 of
+    Busa-Fekete et al. 2014 with the roles of z and o exchanged back (as printed it selects
+    certain losers): it asks for one more win than needed, and its strict thresholds are never
+    met by the options ranked kappa and kappa + 1. It is valid, wasteful, and kept to
+    reproduce the published curves.
+
+    Args:
+        beats: bool [K, K]; entry [i, j] when option i beats option j for certain.
+        top: kappa, 1 <= kappa < K.
+        rule: "sharp" or "printed".
+
+    Returns:
+        Two bool [K] masks: selected and discarded. Both cannot hold for one option while no
+        pair has both verdicts.
+
+    Raises:
+        ValueError: The rule does not exist.
+
+    >>> import jax.numpy as jnp
+    >>> beats = jnp.array([[False, True, True], [False, False, False], [False, False, False]])
+    >>> selected, discarded = select_and_discard(beats, top=1)
+    >>> print(selected, discarded)
+    [ True False False] [False  True  True]
+    """
+    num_options = beats.shape[-1]
+    certain_wins = beats.sum(-1, dtype=jnp.int32)  # z_i
+    certain_losses = beats.sum(-2, dtype=jnp.int32)  # o_j
+    total = certain_wins[..., :, None] + certain_losses[..., None, :]
+    if rule == "sharp":
+        better = total >= num_options
+        return _count(better, -1) >= num_options - top, _count(better, -2) >= top
+    if rule == "printed":
+        better = total > num_options
+        return _count(better, -1) > num_options - top, _count(better, -2) > top
+    raise ValueError(f"rule: expected one of {', '.join(RULES)}, got {rule!r}")
+
+
+def _count(better: jax.Array, axis: int) -> jax.Array:
+    return better.sum(axis, dtype=jnp.int32)

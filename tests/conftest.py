@@ -1,0 +1,39 @@
+"""What every test may use."""
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import hypothesis
+import jax
+import pytest
+
+# The first example of a test compiles, which takes far longer than hypothesis allows for one.
+hypothesis.settings.register_profile("jaxrace", deadline=None)
+hypothesis.settings.load_profile("jaxrace")
+
+
+class CompilationCounter:
+    """Counts the programs that JAX compiles, or finds in its cache on disk, inside a `with` block.
+
+    Operations outside `jax.jit` compile too, so make the inputs before the block.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __enter__(self) -> Self:
+        jax.monitoring.register_event_duration_secs_listener(self._listen)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        jax.monitoring.unregister_event_duration_listener(self._listen)
+
+    def _listen(self, event: str, duration_secs: float, **kwargs: Any) -> None:
+        if event == "/jax/core/compile/backend_compile_duration":
+            self.count += 1
+
+
+@pytest.fixture
+def count_compilations() -> Callable[[], CompilationCounter]:
+    """Use `with count_compilations() as compilations: ...`, then look at `compilations.count`."""
+    return CompilationCounter

@@ -1,0 +1,30 @@
+"""The compilation counter of conftest.py counts, and leaves nothing behind."""
+
+import jax
+import numpy as np
+import pytest
+
+
+def test_counts_each_new_program_once(count_compilations):
+    double = jax.jit(lambda x: 2 * x)
+    three, four = np.ones(3, np.float32), np.ones(4, np.float32)
+
+    with count_compilations() as first:
+        double(three)
+    with count_compilations() as again:
+        double(three + 1)
+    with count_compilations() as reshaped:
+        double(three)
+        double(four)
+
+    assert (first.count, again.count, reshaped.count) == (1, 0, 1)
+
+
+def test_stops_counting_at_the_end_of_the_block(count_compilations):
+    counter = count_compilations()
+    with pytest.raises(ZeroDivisionError), counter:
+        raise ZeroDivisionError
+
+    jax.jit(lambda x: 3 * x)(np.float32(1))
+
+    assert counter.count == 0

@@ -1,0 +1,430 @@
+"""The cancer treatment task against the papers' numbers and an independent NumPy simulator."""
+
+import dataclasses
+import os
+import subprocess
+import sys
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxrace.envs import Transition, check, medical
+from jaxrace.envs.medical import Medical, MedicalState, Outcome, TreatmentOutcome
+
+MONTHS = 6
+
+GROWTH: dict[Any, Any] = {"seed000": (0.1, 0.15), "furnkranz2012": (0.15, 0.1)}
+HAZARD: dict[Any, Any] = {"A": (-4.0, 1.0, 1.0), "B": (-8.0, 1.5, 1.5)}
+
+
+def patient(tumour, toxicity, **fields):
+    """A patient in month 0 who does not die."""
+    start = MedicalState(
+        tumour=jnp.float32(tumour),
+        toxicity=jnp.float32(toxicity),
+        initial_tumour=jnp.float32(tumour),
+        initial_toxicity=jnp.float32(toxicity),
+        alive=jnp.bool_(True),
+        death_thresholds=jnp.ones((MONTHS,), jnp.float32),
+        month=jnp.int32(0),
+    )
+    return start._replace(**fields)
+
+
+def reference_zhao_reward(tumour, next_tumour, toxicity_change):
+    """Zhao et al. 2009, one number at a time."""
+    reward = 0.0
+    if toxicity_change <= -0.5:
+        reward += 5
+    elif toxicity_change >= 0.5:
+        reward -= 5
+    if next_tumour == 0:
+        reward += 15
+    elif next_tumour - tumour <= -0.5:
+        reward += 5
+    elif next_tumour - tumour >= 0.5:
+        reward -= 5
+    return reward
+
+
+def reference_rollout(tumour0, toxicity0, thresholds, doses, coefficients, hazard):
+    """NumPy, float64: [N] patients; thresholds and doses [N, T]. Histories with leaves [N, T]."""
+    a1, a2 = GROWTH[coefficients]
+    c0, c1, c2 = HAZARD[hazard]
+    tumour, toxicity = tumour0.copy(), toxicity0.copy()
+    alive = np.ones(len(tumour), bool)
+    rewards, tumours, toxicities, alives = [], [], [], []
+    reward_of = np.vectorize(reference_zhao_reward, otypes=[float])
+    for month in range(thresholds.shape[1]):
+        dose = doses[:, month]
+        grown = tumour + a1 * np.maximum(toxicity, toxicity0) - 1.2 * (dose - 0.5)
+        next_tumour = np.where(tumour > 0, np.clip(grown, 0, None), 0.0)
+        next_toxicity = toxicity + a2 * np.maximum(tumour, tumour0) + 1.2 * (dose - 0.5)
+        death = 1 - np.exp(-np.exp(c0 + c1 * next_tumour + c2 * next_toxicity))
+        dies = alive & (thresholds[:, month] < death)
+        reward = np.where(dies, -60.0, reward_of(tumour, next_tumour, next_toxicity - toxicity))
+        rewards.append(np.where(alive, reward, 0.0))
+        alive = alive & ~dies
+        tumour, toxicity = next_tumour, next_toxicity
+        tumours.append(tumour)
+        toxicities.append(toxicity)
+        alives.append(alive)
+    return tuple(np.stack(x, axis=1) for x in (tumours, toxicities, alives, rewards))
+
+
+@jax.jit(static_argnums=0)
+def rollout(env, states, doses, params):
+    """The same of the environment, with the outcome [N] as well."""
+
+    def one(state, doses):
+        fold = TreatmentOutcome()
+
+        def advance(carry, dose):
+            state, outcome = carry
+            next_state, reward, terminal = env.step(jax.random.key(0), state, dose, params)
+            transition = Transition(state, dose, reward, terminal, next_state)
+            outcome = fold.update(outcome, transition, params)
+            return (next_state, outcome), transition
+
+        carry = (state, fold.init(state, params))
+        (_, outcome), history = jax.lax.scan(advance, carry, doses)
+        return fold.finish(outcome, params), history
+
+    return jax.vmap(one)(states, doses)
+
+
+def reset_many(env, seed, number, params):
+    keys = jax.random.split(jax.random.key(seed), number)
+    return jax.jit(jax.vmap(env.reset, in_axes=(0, None)))(keys, params)
+
+
+@pytest.mark.parametrize(
+    ("coefficients", "expected"), [("seed000", (0.95, 1.325)), ("furnkranz2012", (0.975, 1.25))]
+)
+def test_first_step_from_the_papers_state(coefficients, expected):
+    env, params = Medical(), Medical.make_params(coefficients)
+    state, _, _ = env.step(jax.random.key(0), patient(1.5, 0.5), jnp.float32(1.0), params)
+    np.testing.assert_allclose(env.observe(state, params), expected, rtol=1e-6)
+    assert int(state.month) == 1
+
+
+def test_the_worse_of_now_and_the_beginning_drives_growth():
+    env, params = Medical(), Medical.make_params()
+    start = patient(1.0, 0.25, initial_tumour=jnp.float32(2.0), initial_toxicity=jnp.float32(0.75))
+    state, _, _ = env.step(jax.random.key(0), start, jnp.float32(0.5), params)
+    np.testing.assert_allclose(state.tumour, 1.0 + 0.1 * 0.75, rtol=1e-6)
+    np.testing.assert_allclose(state.toxicity, 0.25 + 0.15 * 2.0, rtol=1e-6)
+
+
+def test_a_cure_is_final_and_toxicity_may_be_negative():
+    env, params = Medical(), Medical.make_params()
+    state, _, _ = env.step(jax.random.key(0), patient(0.1, 0.0), jnp.float32(1.0), params)
+    assert state.tumour == 0.0
+    for _ in range(3):
+        state, _, _ = env.step(jax.random.key(0), state, jnp.float32(0.0), params)
+    assert state.tumour == 0.0
+    assert state.toxicity < -1.0
+
+
+@pytest.mark.parametrize("coefficients", list(GROWTH))
+@pytest.mark.parametrize("hazard", list(HAZARD))
+def test_histories_agree_with_numpy(coefficients, hazard):
+    env, params = Medical(), Medical.make_params(coefficients, hazard)
+    states = reset_many(env, 1, 2000, params)
+    # Doses that are no round numbers: no change is on a boundary of the reward.
+    doses = np.random.default_rng(2).uniform(0, 1, (2000, MONTHS)).astype(np.float32)
+    outcome, history = rollout(env, states, doses, params)
+    noise = (states.tumour, states.toxicity, states.death_thresholds, doses)
+    noise = (np.asarray(x, np.float64) for x in noise)
+    tumour, toxicity, alive, reward = reference_rollout(*noise, coefficients, hazard)
+    np.testing.assert_allclose(history.next_state.tumour, tumour, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(history.next_state.toxicity, toxicity, rtol=1e-5, atol=1e-5)
+    # Rounding may decide a comparison, but hardly ever.
+    assert np.mean(np.asarray(history.next_state.alive) != alive) < 1e-3
+    assert np.mean(np.asarray(history.reward) != reward) < 2e-3
+    np.testing.assert_array_equal(history.terminal, ~np.asarray(history.next_state.alive))
+    worst = np.maximum(toxicity.max(axis=1), states.toxicity)
+    np.testing.assert_allclose(outcome.worst_toxicity, worst, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(outcome.tumour_size, tumour[:, -1], rtol=1e-5, atol=1e-5)
+    np.testing.assert_array_equal(outcome.alive, history.next_state.alive[:, -1])
+
+
+# From an independent simulation: (C_S, C_X, death rate, mean return); seed000, hazard A, Zhao.
+@pytest.mark.parametrize(
+    ("doses", "expected"),
+    [((0.4,), (2.45, 1.72, 0.815, -48.9)), (medical.DOSES, (1.57, 2.67, 0.820, -45.7))],
+)
+def test_fixed_policies(doses, expected):
+    number = 100_000
+    env, params = Medical(), Medical.make_params()
+    states = reset_many(env, 3, number, params)
+    doses = np.random.default_rng(4).choice(np.asarray(doses, np.float32), (number, MONTHS))
+    outcome, history = rollout(env, states, doses, params)
+    measured = np.array(
+        [
+            np.mean(outcome.tumour_size),
+            np.mean(outcome.worst_toxicity),
+            1 - np.mean(outcome.alive),
+            np.mean(np.sum(history.reward, axis=1)),
+        ]
+    )
+    # Four standard errors here are (.014, .011, .005, .3); the expected are rounded.
+    np.testing.assert_array_less(np.abs(measured - expected), [0.02, 0.02, 0.006, 0.35])
+
+
+def test_patients_are_drawn_uniformly():
+    env, params = Medical(), Medical.make_params()
+    states = reset_many(env, 5, 20_000, params)
+    for draws, limit in ((states.tumour, 2), (states.toxicity, 2), (states.death_thresholds, 1)):
+        for column in np.asarray(draws).reshape(20_000, -1).T:
+            assert column.min() >= 0
+            assert column.max() <= limit
+            np.testing.assert_allclose(np.histogram(column, 4, (0, limit))[0], 5000, atol=300)
+    noise = np.column_stack([states.tumour, states.toxicity, states.death_thresholds])
+    np.testing.assert_allclose(np.corrcoef(noise.T), np.eye(8), atol=0.04)
+    np.testing.assert_array_equal(states.tumour, states.initial_tumour)
+    np.testing.assert_array_equal(states.toxicity, states.initial_toxicity)
+
+
+@pytest.mark.parametrize("hazard", list(HAZARD))
+def test_death_probability(hazard):
+    c0, c1, c2 = HAZARD[hazard]
+    tumour, toxicity = np.meshgrid(np.linspace(0, 8, 9), np.linspace(-3, 8, 12))
+    expected = -np.expm1(-np.exp(c0 + c1 * tumour + c2 * toxicity))
+    params = Medical.make_params(hazard=hazard)
+    measured = medical.death_probability(jnp.float32(tumour), jnp.float32(toxicity), params)
+    np.testing.assert_allclose(measured, expected, rtol=2e-5)  # also where it is 1e-6
+
+
+def test_the_hazard_is_that_of_the_new_state():
+    env, params = Medical(), Medical.make_params()
+    new_state_hazard = float(
+        medical.death_probability(jnp.float32(0.95), jnp.float32(1.325), params)
+    )
+    for threshold, survives in ((new_state_hazard - 1e-4, False), (new_state_hazard + 1e-4, True)):
+        start = patient(1.5, 0.5, death_thresholds=jnp.full((MONTHS,), threshold, jnp.float32))
+        state, reward, terminal = env.step(jax.random.key(0), start, jnp.float32(1.0), params)
+        assert bool(state.alive) is survives
+        assert bool(terminal) is not survives
+        assert bool(reward == -60.0) is not survives
+
+
+def test_each_month_has_its_threshold_and_the_dead_earn_nothing():
+    env, params = Medical(), Medical.make_params()
+    thresholds = jnp.array([1, 1, 0, 1, 1, 1], jnp.float32)  # dies in the third month
+    state = patient(1.5, 0.5, death_thresholds=thresholds)
+    terminals, rewards, tumours = [], [], []
+    for _ in range(MONTHS):
+        state, reward, terminal = env.step(jax.random.key(0), state, jnp.float32(0.1), params)
+        terminals.append(bool(terminal))
+        rewards.append(float(reward))
+        tumours.append(float(state.tumour))
+    assert terminals == [False, False, True, True, True, True]
+    assert rewards[2:] == [-60, 0, 0, 0]
+    assert rewards[0] != 0
+    assert sorted(set(tumours)) == tumours  # goes on growing after death
+
+
+REWARDS = [
+    # tumour, next tumour, toxicity change, died: zhao, printed
+    (1.0, 1.0, 0.0, False, 0, 10),
+    (1.0, 0.5, 0.0, False, 5, 10),
+    (1.0, 1.5, 0.0, False, -5, 5),
+    (1.0, 1.25, -0.25, False, 0, 10),
+    (1.0, 1.75, 0.75, False, -10, -10),
+    (1.0, 0.25, -0.5, False, 10, 10),
+    (1.0, 1.0, 0.5, False, -5, 5),
+    (1.0, 1.0, 0.75, False, -5, 0),
+    (1.0, 0.0, 0.0, False, 15, 10),  # cured in this month
+    (0.25, 0.0, 0.5, False, 10, 5),
+    (0.0, 0.0, 0.0, False, 15, 25),  # cured before
+    (0.0, 0.0, -0.5, False, 20, 25),
+    (0.0, 0.0, -0.5, True, -60, -60),
+    (1.0, 1.75, 0.75, True, -60, -60),
+]
+
+
+@pytest.mark.parametrize(("tumour", "after", "change", "died", "zhao", "printed"), REWARDS)
+def test_rewards(tumour, after, change, died, zhao, printed):
+    kinds: Any = ("zhao", "printed")
+    for kind, expected in zip(kinds, (zhao, printed), strict=True):
+        reward = medical.treatment_reward(
+            kind,
+            tumour=jnp.float32(tumour),
+            next_tumour=jnp.float32(after),
+            toxicity_change=jnp.float32(change),
+            died=jnp.bool_(died),
+        )
+        assert reward == expected, kind
+        assert reward.dtype == jnp.float32
+
+
+def test_the_environment_pays_the_reward_it_was_made_for():
+    params = Medical.make_params()
+    for env, expected in ((Medical("zhao"), 0.0), (Medical("printed"), 10.0)):
+        _, reward, _ = env.step(jax.random.key(0), patient(1.0, 0.0), jnp.float32(0.5), params)
+        assert reward == expected
+
+
+@pytest.mark.parametrize("kind", ["zhao", "printed"])
+def test_returns_lie_in_a_range_of_the_given_width(kind):
+    best, worst = (20, -10) if kind == "zhao" else (25, -10)
+    rewards = [row[4 if kind == "zhao" else 5] for row in REWARDS if not row[3]]
+    assert (max(rewards), min(rewards)) == (best, worst)  # the table holds both extremes
+    assert medical.RETURN_RANGE[kind] == MONTHS * best - ((MONTHS - 1) * worst - 60)
+
+
+def outcome(alive, toxicity, tumour):
+    return Outcome(jnp.bool_(alive), jnp.float32(toxicity), jnp.float32(tumour))
+
+
+PREFERENCES = [
+    ((True, 9, 9), (False, 0, 0), 1),  # alive beats dead, whatever the rest
+    ((False, 0, 0), (False, 9, 9), 0),  # two deaths are incomparable
+    ((True, 1, 1), (True, 1, 1), 0),  # equal
+    ((True, 1, 1), (True, 2, 2), 1),
+    ((True, 1, 1), (True, 1, 2), 1),
+    ((True, 1, 1), (True, 2, 1), 1),
+    ((True, 1, 2), (True, 2, 1), 0),  # incomparable
+    ((True, -1, 0), (True, 0, 0), 1),
+]
+
+
+@pytest.mark.parametrize(("a", "b", "expected"), PREFERENCES)
+def test_prefer(a, b, expected):
+    forth = medical.prefer(outcome(*a), outcome(*b))
+    back = medical.prefer(outcome(*b), outcome(*a))
+    assert forth.dtype == jnp.int8
+    assert (int(forth), int(back)) == (expected, -expected)
+
+
+def test_prefer_broadcasts_and_is_a_strict_partial_order():
+    rng = np.random.default_rng(0)
+    all_outcomes = Outcome(
+        jnp.asarray(rng.random(40) < 0.7),
+        *(jnp.asarray(rng.integers(0, 4, 40) / 2, jnp.float32) for _ in range(2)),
+    )
+    column, row = (jax.tree.map(lambda x, i=i: jnp.expand_dims(x, i), all_outcomes) for i in (1, 0))
+    matrix = np.asarray(medical.prefer(column, row)).astype(int)
+    assert matrix.shape == (40, 40)
+    np.testing.assert_array_equal(matrix, -matrix.T)
+    better = matrix == 1
+    assert {-1, 0, 1} == set(matrix.flat)
+    assert not np.any((better @ better) & ~better)  # transitive
+
+
+def test_worst_toxicity_counts_month_zero():
+    env, params = Medical(), Medical.make_params()
+    states = jax.tree.map(lambda leaf: leaf[None], patient(0.0, 1.5))
+    result, _ = rollout(env, states, jnp.zeros((1, MONTHS), jnp.float32), params)
+    assert result.worst_toxicity == 1.5
+
+
+def test_published_parameters():
+    for coefficients, growth in GROWTH.items():
+        for hazard, weights in HAZARD.items():
+            params = Medical.make_params(coefficients, hazard)
+            numbers = [float(x) for x in dataclasses.astuple(params)]
+            expected = [*growth, 1.2, 1.2, 0.5, 0.5, *weights, 2.0]
+            np.testing.assert_allclose(numbers, expected, rtol=1e-6)
+            for leaf in jax.tree.leaves(params):
+                assert leaf.dtype == jnp.float32
+                assert not leaf.weak_type
+    assert Medical().default_params == Medical.make_params("seed000", "A")
+
+
+def test_parameters_can_be_vmapped():
+    env = Medical()
+    pair = (Medical.make_params(), Medical.make_params("furnkranz2012"))
+    both = jax.tree.map(lambda *x: jnp.stack(x), *pair)
+    state, _, _ = jax.vmap(env.step, in_axes=(None, None, None, 0))(
+        jax.random.key(0), patient(1.5, 0.5), jnp.float32(1.0), both
+    )
+    np.testing.assert_allclose(state.tumour, [0.95, 0.975], rtol=1e-6)
+
+
+def wrong(value) -> tuple[Any]:
+    """An argument of a type that only a user without a type checker passes."""
+    return (value,)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Medical(*wrong("zaho")), "reward: expected 'zhao' or 'printed', got 'zaho'"),
+        (lambda: Medical(horizon=0), "horizon: expected a positive integer, got 0"),
+        (lambda: Medical("zhao", *wrong(6.0)), "horizon: expected a positive integer, got 6.0"),
+        (
+            lambda: Medical.make_params(*wrong("zhao")),
+            "coefficients: expected one of .* got 'zhao'",
+        ),
+        (lambda: Medical.make_params("seed000", *wrong("C")), "hazard: expected one of .* got 'C'"),
+    ],
+)
+def test_bad_configurations(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_a_dose_must_be_a_scalar():
+    env, params = Medical(), Medical.make_params()
+    with pytest.raises(AssertionError):
+        env.step(jax.random.key(0), patient(1.0, 1.0), jnp.zeros((1,), jnp.float32), params)
+
+
+@pytest.mark.parametrize("env", [Medical(), Medical("printed", horizon=7)])
+def test_contract(env):
+    check(env, action=0.4)
+    assert len({env, dataclasses.replace(env)}) == 1
+
+
+def test_strict_promotion_and_x64_change_nothing():
+    program = """
+import jax, numpy as np
+from jaxrace.envs import check, medical
+env = medical.Medical()
+check(env, action=np.float32(0.4))
+params = env.default_params
+state = env.reset(jax.random.key(7), params)
+state, reward, terminal = env.step(jax.random.key(8), state, 0.4, params)
+print([str(leaf.dtype) for leaf in jax.tree.leaves((state, reward, terminal))])
+print(np.asarray(env.observe(state, params)).tolist())
+"""
+    settings = {"JAX_NUMPY_DTYPE_PROMOTION": "strict"}
+    outputs = []
+    for x64 in ("0", "1"):
+        settings["JAX_ENABLE_X64"] = x64
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, **settings},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        outputs.append(done.stdout)
+    assert outputs[0] == outputs[1]
+    assert "float64" not in outputs[0]
+
+
+def test_import_starts_no_backend():
+    program = """
+import jaxrace.envs
+import jax
+try:
+    jax.numpy.zeros(())
+except RuntimeError:
+    print("no backend so far")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "JAX_PLATFORMS": "none_such"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "no backend so far\n"

@@ -1,0 +1,62 @@
+"""Every example in the documentation runs and prints what it says."""
+
+import doctest
+import importlib
+import pkgutil
+import re
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import jaxrace
+import jaxrace.envs
+import jaxrace.kernels
+
+# A fenced block, and what it prints: the indented lines after one empty line, if there are any.
+PYTHON_BLOCK = r"^```python\n(?P<code>.*?)^```\n(?:\n(?P<shown>(?:(?: {4}[^\n]*)?\n)+))?"
+
+README = Path(__file__).parents[1] / "README.md"
+
+# A set, because walking jaxrace finds the other two as well where the two links exist.
+MODULES = sorted(
+    {
+        name
+        for package in (jaxrace, jaxrace.envs, jaxrace.kernels)
+        for name in (
+            package.__name__,
+            *(
+                info.name
+                for info in pkgutil.walk_packages(package.__path__, package.__name__ + ".")
+            ),
+        )
+    }
+)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_doctests(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # examples may write files
+    module = importlib.import_module(name)
+
+    result = doctest.testmod(
+        module, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE, verbose=False
+    )
+
+    assert result.failed == 0
+
+
+def test_readme(tmp_path, monkeypatch, capsys):
+    """All python blocks run, and print what an indented block right below them shows."""
+    monkeypatch.chdir(tmp_path)
+    text = README.read_text(encoding="utf-8")
+    namespace = {"__name__": "readme"}  # one for all: a later block may build on an earlier one
+    blocks = list(re.finditer(PYTHON_BLOCK, text, re.DOTALL | re.MULTILINE))
+    assert len(blocks) >= 3
+
+    for block in blocks:
+        lines_above = text.count("\n", 0, block.start("code"))
+        exec(compile("\n" * lines_above + block["code"], README, "exec"), namespace)
+        printed = capsys.readouterr().out
+        if block["shown"]:
+            assert printed.rstrip() == textwrap.dedent(block["shown"]).rstrip()

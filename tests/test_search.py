@@ -1,0 +1,248 @@
+"""Policy search: budgets, the adaptation of n_max, batches, sweeps, and a known optimum."""
+
+import dataclasses
+import functools
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxrace import kernels, outcomes, racing, search
+from jaxrace.envs import medical
+from jaxrace.policies import Sigmoid
+from jaxrace.search import PolicySearch, run_searches, stack_params
+from jaxrace.strategies import Strategy
+
+MEDICAL = PolicySearch(
+    medical.Medical(),
+    Sigmoid(2),
+    medical.TreatmentOutcome(),
+    racing.PreferenceRace(7, 3, 100, medical.prefer),
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameters:
+    """The action is theta itself."""
+
+    def example(self):
+        return np.zeros(2, np.float32)
+
+    def __call__(self, theta, observation, key):
+        return theta
+
+
+@dataclasses.dataclass(frozen=True)
+class NoisyTarget:
+    """One step; the reward falls with the distance of the action from (3, -2), plus noise."""
+
+    horizon: int = 1
+    continues_after_terminal: bool = False
+    noise: float = 0.5
+
+    @property
+    def default_params(self):
+        return jnp.array([3.0, -2.0], jnp.float32)
+
+    def reset(self, key, params):
+        return jax.random.normal(key, (), jnp.float32)
+
+    def step(self, key, state, action, params):
+        distance = jnp.sqrt(((action - params) ** 2).sum())
+        return state, -distance + self.noise * state, jnp.bool_(True)
+
+    def observe(self, state, params):
+        return state
+
+
+def probe(race, noise=0.5, strategy=None):
+    return PolicySearch(
+        NoisyTarget(noise=noise), Parameters(), outcomes.Return(), race, strategy or Strategy()
+    )
+
+
+PB_RACE = racing.PreferenceRace(7, 3, 100, kernels.total_order)
+
+
+@functools.cache
+def medical_log():
+    keys = jax.random.split(jax.random.key(0), 6)
+    return run_searches(MEDICAL, keys, MEDICAL.params(sigma0=10.0, delta=0.2, budget=1500))
+
+
+@pytest.mark.parametrize("race", [PB_RACE, racing.HoeffdingRace(7, 3)])
+def test_searches_find_a_known_best_policy(race):
+    policy_search = probe(race)
+    numbers = {} if isinstance(race, racing.PreferenceRace) else {"value_range": 8.0}
+    params = policy_search.params(sigma0=2.0, budget=6000, **numbers)
+
+    log = run_searches(policy_search, jax.random.split(jax.random.key(0), 20), params)
+
+    distance = np.linalg.norm(log.learned - np.array([3.0, -2.0]), axis=-1)
+    assert np.median(distance) < 0.4  # it started at 3.6; the noise of one episode is 0.5
+
+
+def test_a_search_ends_after_the_race_that_uses_its_budget_up():
+    log = medical_log()
+    episodes = np.asarray(log.rows.episodes)  # [G, B]
+    for b in range(episodes.shape[1]):
+        last = log.generations[b]
+        assert episodes[last - 1, b] >= 1500
+        assert last == 1 or episodes[last - 2, b] < 1500
+        assert (episodes[last - 1 :, b] == episodes[last - 1, b]).all()
+    np.testing.assert_array_equal(log.learned, log.rows.best[-1])
+
+
+def test_n_max_adapts_as_a_float():
+    """Rounded up for the race only: cut off, 3 * 1.25 would be 3 for ever."""
+    log = medical_log()
+    for b in range(6):
+        rounds = 3.0
+        for g in range(log.generations[b]):
+            assert log.rows.max_rounds[g, b] == math.ceil(np.float32(rounds))
+            finished = log.rows.finished[g, b]
+            rounds = min(max(rounds / 1.25 if finished else rounds * 1.25, 3.0), 100.0)
+
+
+def test_both_directions_of_the_adaptation_happen():
+    policy_search = probe(PB_RACE, noise=0.0)
+    params = policy_search.params(sigma0=2.0, budget=3000)
+    log = run_searches(policy_search, jax.random.split(jax.random.key(0), 4), params)
+    assert log.rows.finished.any()
+    assert (~log.rows.finished).any()
+    assert (np.diff(log.rows.max_rounds[:, 0]) < 0).any()
+
+
+def test_a_done_search_stays_as_it_is():
+    params = MEDICAL.params(sigma0=10.0, budget=30)
+    state = MEDICAL.init(jax.random.key(0), params)
+    step = jax.jit(MEDICAL.step)
+    while not MEDICAL.done(state, params):
+        state, _ = step(state, params)
+
+    after, row = step(state, params)
+
+    for old, new in zip(jax.tree.leaves(state), jax.tree.leaves(after), strict=True):
+        np.testing.assert_array_equal(_data(old), _data(new))
+    assert row.simulated == 0
+    assert row.generation == state.generation
+
+
+def test_a_batch_equals_single_searches():
+    """Decisions and random numbers agree; floats may differ in the last bits between widths."""
+    keys = jax.random.split(jax.random.key(0), 6)
+    params = MEDICAL.params(sigma0=10.0, delta=0.2, budget=400)
+    batch = run_searches(MEDICAL, keys, params)
+
+    alone = run_searches(MEDICAL, keys[3:4], params)
+
+    np.testing.assert_array_equal(batch.rows.episodes[0, 3:4], alone.rows.episodes[0])
+    np.testing.assert_allclose(batch.rows.best[0, 3], alone.rows.best[0, 0], rtol=1e-4)
+
+
+def test_the_chunk_changes_no_result():
+    keys = jax.random.split(jax.random.key(0), 6)
+    other = dataclasses.replace(MEDICAL, chunk=7)
+    log = run_searches(other, keys, other.params(sigma0=10.0, delta=0.2, budget=400))
+    # Floats may differ in the last bits, and a search is chaotic: its first generations.
+    np.testing.assert_array_equal(log.rows.episodes[:3], medical_log().rows.episodes[:3])
+    np.testing.assert_allclose(log.rows.best[:3], medical_log().rows.best[:3], rtol=1e-3)
+
+
+def test_numbers_are_swept_within_one_program(count_compilations):
+    keys = jax.random.split(jax.random.key(0), 3)
+    settings = [
+        MEDICAL.params(sigma0=0.1, delta=0.01, budget=200, min_rounds=3, max_rounds=10),
+        MEDICAL.params(sigma0=10.0, delta=0.2, budget=400, min_rounds=5, max_rounds=100),
+        MEDICAL.params(sigma0=50.0, delta=0.5, budget=300, min_rounds=2, max_rounds=20),
+    ]
+    log = run_searches(MEDICAL, keys, stack_params(settings))
+
+    np.testing.assert_array_equal(log.rows.max_rounds[0], [3, 5, 2])
+    spread = np.abs(log.rows.best[0]).max(-1)
+    assert spread[0] < 1 < spread[1]
+    assert (log.rows.episodes[-1] >= [200, 400, 300]).all()
+
+    other = stack_params(settings[::-1])
+    with count_compilations() as compilations:
+        run_searches(MEDICAL, keys, other)
+    assert compilations.count == 0
+
+
+def test_progress_is_reported_per_generation():
+    seen = []
+    log = run_searches(
+        MEDICAL,
+        jax.random.split(jax.random.key(0), 6),
+        MEDICAL.params(sigma0=10.0, budget=100),
+        on_generation=seen.append,
+    )
+    assert len(seen) == 1 + log.rows.generation.shape[0]
+    assert (seen[0] == 0).all()
+    np.testing.assert_array_equal(np.stack(seen[1:]), log.rows.episodes)
+
+
+def test_nan_in_one_search_is_named():
+    @dataclasses.dataclass(frozen=True)
+    class Broken(NoisyTarget):
+        def step(self, key, state, action, params):
+            state, reward, terminal = super().step(key, state, action, params)
+            return state, jnp.where(state > 1.5, jnp.nan, reward), terminal
+
+    broken = PolicySearch(Broken(), Parameters(), outcomes.Return(), PB_RACE)
+    with pytest.raises(ValueError, match="NaN or infinity in search"):
+        run_searches(broken, jax.random.split(jax.random.key(0), 3), broken.params(budget=2000))
+
+
+@pytest.mark.parametrize(
+    ("act", "message"),
+    [
+        (lambda: dataclasses.replace(MEDICAL, strategy=Strategy("CMA_ES", 8)), "num_options"),
+        (
+            lambda: dataclasses.replace(
+                MEDICAL, race=racing.PreferenceRace(7, 2, 100, medical.prefer)
+            ),
+            "race: expected top = 3",
+        ),
+        (lambda: MEDICAL.params(budget=0), "budget: expected"),
+        (lambda: MEDICAL.params(min_rounds=0), "min_rounds: expected"),
+        (lambda: MEDICAL.params(min_rounds=5, max_rounds=4), "max_rounds: expected"),
+        (lambda: MEDICAL.params(max_rounds=101), "max_rounds: expected at most the capacity"),
+        (lambda: MEDICAL.params(delta=1.0), "delta: expected"),
+        (lambda: MEDICAL.params(sigma0=-1.0), "sigma0: expected"),
+        (lambda: run_searches(MEDICAL, jax.random.key(0), MEDICAL.params()), "keys: expected"),
+        (
+            lambda: run_searches(
+                MEDICAL,
+                jax.random.split(jax.random.key(0), 3),
+                stack_params([MEDICAL.params()] * 2),
+            ),
+            "params: expected 3 of them",
+        ),
+    ],
+)
+def test_bad_arguments_are_named(act, message):
+    with pytest.raises(ValueError, match=message):
+        act()
+
+
+def test_other_strategies_serve_as_well():
+    race = racing.PreferenceRace(8, 4, 50, kernels.total_order)
+    policy_search = probe(race, strategy=Strategy("SNES", 8))
+    log = run_searches(
+        policy_search,
+        jax.random.split(jax.random.key(0), 8),
+        policy_search.params(sigma0=2.0, budget=4000, max_rounds=50),
+    )
+    distance = np.linalg.norm(log.learned - np.array([3.0, -2.0]), axis=-1)
+    assert np.median(distance) < 1.0
+
+
+def test_the_package_offers_what_it_lists():
+    assert set(search.__all__) <= set(vars(search))
+
+
+def _data(x):
+    return jax.random.key_data(x) if jnp.issubdtype(x.dtype, jax.dtypes.prng_key) else x

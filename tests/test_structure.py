@@ -1,0 +1,198 @@
+"""The source tree keeps its structure: import arrows, packages, file sizes, quiet imports."""
+
+import ast
+import subprocess
+import sys
+import tomllib
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import jaxrace
+import jaxrace.envs
+import jaxrace.kernels
+
+CHECKOUT = Path(__file__).parents[1]
+FOLDERS = {"jaxrace": "jaxrace", "jaxrace.envs": "envs", "jaxrace.kernels": "kernels"}
+MAX_LINES = 400
+
+# A room is what follows `jaxrace.` in a module's name. Each may import the rooms listed for it.
+FLOOR = {"envs", "kernels"}
+BASE = FLOOR | {
+    "outcomes",
+    "policies",
+    "preferences",
+    "rollout",
+    "strategies",
+    "validation",
+}
+TOOLS = {"plots", "runs", "sweep"}
+ARROWS = {
+    **{room: {room} for room in FLOOR},
+    **dict.fromkeys(BASE - FLOOR, BASE),
+    **{room: BASE | {room} for room in ("dueling", "improvement", "racing", "selection")},
+    "search": BASE | {"racing", "search"},
+    **dict.fromkeys(TOOLS, BASE | TOOLS),
+}
+SEE_EVERYTHING = {"__init__", "cli", "experiments"}
+
+
+def modules_in(folders: dict[str, Path]) -> dict[str, Path]:
+    """The source file of every module, by dotted name, given the folder of each root package."""
+    modules = {}
+    for root, folder in folders.items():
+        for path in folder.resolve().rglob("*.py"):
+            parts = path.relative_to(folder.resolve()).with_suffix("").parts
+            name = ".".join((root, *parts)).removesuffix(".__init__")
+            modules[name] = path
+    return modules
+
+
+# What is installed: the checkout itself, or, away from it, a wheel.
+ROOTS = (jaxrace, jaxrace.envs, jaxrace.kernels)
+INSTALLED = modules_in({package.__name__: Path(package.__path__[0]) for package in ROOTS})
+TREE = modules_in({name: CHECKOUT / folder for name, folder in FOLDERS.items()})
+
+
+def room_of(name: str) -> str:
+    """The room of a dotted name inside jaxrace; `jaxrace` itself is the room `__init__`."""
+    return name.split(".")[1] if "." in name else "__init__"
+
+
+def imported_names(source: str) -> list[str]:
+    """What a source text imports, in full: `from a import b` is `a.b`; relative ones keep dots."""
+    names = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            prefix = "." * node.level + (f"{node.module}." if node.module else "")
+            names += [prefix + alias.name for alias in node.names]
+    return names
+
+
+def violations(module: str, source: str) -> list[str]:
+    """The imports in the source text of a module that break the rules of the house."""
+    room = room_of(module)
+    if room not in ARROWS.keys() | SEE_EVERYTHING:
+        return [f"{module}: give the room {room} a line in ARROWS"]
+    found = []
+    for name in imported_names(source):
+        top = name.split(".")[0]
+        outside = top == "jaxrace" and room in ARROWS and room_of(name) not in ARROWS[room]
+        if name.startswith(".") or top in FLOOR or outside:
+            found.append(f"{module} imports {name}")
+    return found
+
+
+def test_import_arrows():
+    assert [
+        v for name, path in INSTALLED.items() for v in violations(name, path.read_text("utf-8"))
+    ] == []
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("jaxrace.kernels.wins", "import jaxrace"),
+        ("jaxrace.kernels.wins", "from jaxrace import rollout"),
+        ("jaxrace.kernels.wins", "import jaxrace.envs.medical as medical"),
+        ("jaxrace.kernels", "def late():\n    from jaxrace.racing import run"),
+        ("jaxrace.envs.medical.env", "from jaxrace.kernels import wins"),
+        ("jaxrace.rollout", "from jaxrace.racing import run"),
+        ("jaxrace.racing.run", "from jaxrace import dueling, search"),
+        ("jaxrace.dueling.rucb", "import jaxrace.racing"),
+        ("jaxrace.search.edps", "from jaxrace.selection.pocba import POCBA"),
+        ("jaxrace.sweep", "from jaxrace.search import edps"),
+        ("jaxrace.runs", "from jaxrace import *"),
+        ("jaxrace.cli", "from . import runs"),
+        ("jaxrace.cli", "from .runs import load"),
+        ("jaxrace.experiments.figures", "import kernels"),
+        ("jaxrace", "from envs import medical"),
+        ("jaxrace.attic", "import jax"),
+    ],
+)
+def test_a_wrong_import_is_found(module, source):
+    assert violations(module, source)
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("jaxrace.kernels.wins", "import jax\nfrom jaxrace.kernels.relations import compare"),
+        ("jaxrace.rollout", "from jaxrace.envs import medical\nfrom jaxrace import outcomes"),
+        (
+            "jaxrace.racing.run",
+            "from jaxrace import kernels, rollout\nimport jaxrace.racing.result",
+        ),
+        ("jaxrace.search.edps", "from jaxrace import racing, strategies"),
+        ("jaxrace.sweep", "from jaxrace import runs"),
+        ("jaxrace.cli", "from jaxrace import dueling, search"),
+        ("jaxrace", "from jaxrace import racing"),
+    ],
+)
+def test_a_right_import_passes(module, source):
+    assert violations(module, source) == []
+
+
+def test_pyproject_lists_every_package():
+    settings = tomllib.loads((CHECKOUT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
+    packages = {
+        name if path.name == "__init__.py" else name.rpartition(".")[0]
+        for name, path in TREE.items()
+    }
+    assert sorted(settings["packages"]) == sorted(packages)
+
+
+def test_every_module_is_installed():
+    assert sorted(INSTALLED) == sorted(TREE)
+
+
+@pytest.mark.parametrize("package", ROOTS)
+def test_types_are_installed(package):
+    assert (Path(package.__path__[0]) / "py.typed").is_file()
+
+
+def test_no_file_is_too_long():
+    lengths = {name: len(path.read_text("utf-8").splitlines()) for name, path in INSTALLED.items()}
+    assert {name: n for name, n in lengths.items() if n > MAX_LINES} == {}
+
+
+def test_every_module_has_a_docstring():
+    trees = {name: ast.parse(path.read_text("utf-8")) for name, path in INSTALLED.items()}
+    assert [name for name, tree in trees.items() if not ast.get_docstring(tree)] == []
+
+
+QUIET_IMPORT = """
+import importlib, sys
+importlib.import_module(sys.argv[1])
+for name in ("evosax", "matplotlib"):
+    assert name not in sys.modules, f"{sys.argv[1]} imports {name}"
+from jax._src import xla_bridge
+assert not xla_bridge.backends_are_initialized(), f"{sys.argv[1]} starts a JAX backend"
+"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name in (
+            *(root.__name__ for root in ROOTS),
+            "jaxrace.racing",
+            "jaxrace.search",
+            "jaxrace.cli",
+        )
+        if find_spec(name)
+    ],
+)
+def test_import_is_quiet(name, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", QUIET_IMPORT, name],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
