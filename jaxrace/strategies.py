@@ -90,7 +90,9 @@ class Strategy:
         Raises:
             ValueError: sigma0 is not positive, or given to a strategy that has none.
         """
-        params = _strong(self._algorithm(example).default_params)
+        algorithm = self._algorithm(example)
+        # One compiled program; evosax's dozens of small operations take a second one by one.
+        params = jax.jit(lambda: _strong(algorithm.default_params))()
         if sigma0 is None:
             return params
         if not self.has_step_size:

@@ -255,7 +255,8 @@ def _all_pairs(compare: Compare) -> Callable[[Outcome, Outcome], jax.Array]:
     """One sample of each option [K] against many [K, m]: signs [K (first), K (second), m]."""
     against_rounds = jax.vmap(compare, (None, 0))
     against_options = jax.vmap(against_rounds, (None, 0))
-    return jax.vmap(against_options, (0, None))
+    # Under jit its many uses are traced once; the compiler inlines them all.
+    return jax.jit(jax.vmap(against_options, (0, None)))
 
 
 def _sum_over_old(

@@ -53,7 +53,8 @@ def test_pareto_and_lexicographic_disagree_where_criteria_do():
 def test_fields_of_tuples_dicts_and_objects():
     assert preferences.Larger("x")({"x": 1.0}, {"x": 0.0}) == 1
     assert preferences.Larger(1)((0.0, 1.0), (1.0, 0.0)) == 1
-    outcomes = [medical.Outcome(True, 1.0, 0.0), medical.Outcome(False, 1.0, 0.0)]
+    one, zero = jnp.float32(1), jnp.float32(0)
+    outcomes = [medical.Outcome(jnp.bool_(alive), one, zero) for alive in (True, False)]
     assert preferences.Larger("alive")(*outcomes) == 1
 
 
@@ -71,7 +72,7 @@ def test_equal_preferences_are_one_static_argument():
     [
         preferences.Pareto,
         preferences.Lexicographic,
-        lambda: preferences.Pareto("x"),
+        lambda: preferences.Pareto("x"),  # pyright: ignore[reportArgumentType]
         lambda: preferences.Margin(-1.0),
         lambda: preferences.Margin(float("nan")),
     ],

@@ -20,6 +20,7 @@ MAX_LINES = 400
 # A room is what follows `jaxrace.` in a module's name. Each may import the rooms listed for it.
 FLOOR = {"envs", "kernels"}
 BASE = FLOOR | {
+    "compilation",
     "outcomes",
     "policies",
     "preferences",
@@ -33,6 +34,7 @@ ARROWS = {
     **dict.fromkeys(BASE - FLOOR, BASE),
     **{room: BASE | {room} for room in ("dueling", "improvement", "racing", "selection")},
     "search": BASE | {"racing", "search"},
+    "audit": BASE | {"racing"},
     **dict.fromkeys(TOOLS, BASE | TOOLS),
 }
 SEE_EVERYTHING = {"__init__", "cli", "experiments"}

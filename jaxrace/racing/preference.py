@@ -299,6 +299,7 @@ class PreferenceRace(base.Race):
             decided=decided,
             samples=state.samples,
             simulated=state.simulated,
+            beats=state.beats,
             copeland=copeland,
             borda=borda,
             net=state.net,
@@ -320,7 +321,9 @@ class PreferenceRace(base.Race):
         for kept, told in zip(
             jax.tree.leaves(state.outcomes), jax.tree.leaves(outcomes), strict=True
         ):
-            fits = told.shape[:1] == kept.shape[:1] and told.shape[2:] == kept.shape[2:]
+            # Compared without the rounds; a leaf [K] that lacks their axis does not fit.
+            fits = told.ndim == kept.ndim and told.shape[:1] == kept.shape[:1]
+            fits &= told.shape[2:] == kept.shape[2:]
             if not fits or len(num_told) != 1 or 0 in told.shape[1:2]:
                 wanted = ", ".join(["rounds", *map(str, kept.shape[2:])])
                 raise ValueError(

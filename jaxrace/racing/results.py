@@ -30,6 +30,7 @@ class PreferenceResult:
     decided: jax.Array  # bool [], the race ended because nothing was left to decide
     samples: jax.Array  # int32 [K], samples that counted
     simulated: jax.Array  # int32 [K], samples drawn for options that had asked
+    beats: jax.Array  # bool [K, K], i certainly beats j
     copeland: jax.Array  # int32 [K], first sort key: #{j : S_ij > 1/2}
     borda: jax.Array  # int32 [K], second sort key: sum of 2 S_ij - 1, in fixed point
     net: jax.Array  # int32 [K, K], wins minus losses over all pairs of samples

@@ -10,12 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxrace.compilation import compile_ahead
 from jaxrace.search.policy_search import PolicySearch, SearchParams, SearchRow, SearchState
-
-
-# XLA's lower optimisation level took half the time to compile a search for a CPU, and the search
-# ran as fast (measured with jaxlib 0.10.2).
-_CPU_OPTIONS: dict[str, bool | int | str] = {"xla_backend_optimization_level": 1}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,9 +77,7 @@ def run_searches(
         )
     started = time.perf_counter()
     states = _init_all(search, batched, keys, params)
-    options = _CPU_OPTIONS if jax.default_backend() == "cpu" else None
-    lowered = _step_all.lower(search, batched, states, params)
-    step_all = lowered.compile(compiler_options=options)
+    step_all = compile_ahead(_step_all, search, batched, states, params)
     compiled = time.perf_counter()
     budgets = np.asarray(params.budget)
     episodes = np.zeros(keys.shape[0], np.int32)

@@ -1,0 +1,269 @@
+"""An audit of the races' guarantee: how often does a race give a wrong verdict?
+
+A verdict "i beats j" is wrong when s_ij <= 1/2. A race may give any number of them with
+probability at most delta. The tasks are chosen to make wrong verdicts as likely as can be; races
+run by the hundred thousand, and the error rate is set against delta with the exact binomial
+interval of Clopper and Pearson.
+
+    python -m jaxrace.audit            the full audit, 100,000 races per line, as a Markdown table
+    python -m jaxrace.audit 20000      a smaller one
+"""
+
+import dataclasses
+import functools
+import sys
+from collections.abc import Callable, Iterator
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from numpy.typing import NDArray
+from scipy import stats
+
+from jaxrace import kernels, racing
+
+DELTAS = (0.05, 0.2, 0.5)
+FULL_SIZE = 100_000
+
+# Races that advance together; more of them leave the processor's cache.
+_BATCH = 250
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """Options whose s_ij are known.
+
+    Attributes:
+        name: For reports.
+        num_options: K.
+        max_rounds: n_max.
+        sample: ``sample(key, option) -> outcome``, option an int32 in 0 .. K - 1.
+        win_probabilities: s_ij as nested tuples [K][K]; the diagonal does not matter.
+    """
+
+    name: str
+    num_options: int
+    max_rounds: int
+    sample: Callable[[jax.Array, jax.Array], jax.Array]
+    win_probabilities: tuple[tuple[float, ...], ...]
+
+    @property
+    def has_ties(self) -> bool:
+        """Is any s_ij exactly 1/2?"""
+        matrix = np.array(self.win_probabilities)
+        np.fill_diagonal(matrix, 0.0)
+        return bool((matrix == 0.5).any())
+
+
+def _sample_close(key: jax.Array, option: jax.Array) -> jax.Array:
+    return jax.random.normal(key, (), jnp.float32) + _CLOSE_GAP * option
+
+
+def _sample_coin(key: jax.Array, option: jax.Array) -> jax.Array:
+    coin = 2.0 * jax.random.bernoulli(key).astype(jnp.float32) - 1.0
+    return jnp.where(option == 0, coin, 0.0)
+
+
+def _sample_die(key: jax.Array, option: jax.Array) -> jax.Array:
+    """Cyclic dice, mixed with a common uniform noise so that they are nearly tied."""
+    which, face, noise = jax.random.uniform(key, (3,), jnp.float32)
+    faces = jnp.array(_DICE, jnp.float32)
+    rolled = faces[option, (3 * face).astype(jnp.int32)]
+    return jnp.where(which < _DICE_SHARE, rolled, 10.0 * noise)
+
+
+# Each option is better than the one before by so little that 300 rounds see a tie.
+_CLOSE_GAP = 1e-4
+# A beats B beats C beats A, each with probability 5/9 (faces doubled: three suffice).
+_DICE = ((2.0, 4.0, 9.0), (1.0, 6.0, 8.0), (3.0, 5.0, 7.0))
+# With probability 1 - share a sample is noise that beats a die's face f with (10 - f) / 10.
+_DICE_SHARE = 0.3
+
+
+def _close_probabilities(num_options: int) -> tuple[tuple[float, ...], ...]:
+    index = np.arange(num_options)
+    gaps = _CLOSE_GAP * (index[:, None] - index[None, :])
+    return tuple(map(tuple, stats.norm.cdf(gaps / np.sqrt(2)).tolist()))
+
+
+def _dice_probabilities() -> tuple[tuple[float, ...], ...]:
+    """s_ij of two mixtures: both dice, die against noise, noise against die, both noise."""
+    faces = np.array(_DICE)
+    both = (faces[:, None, :, None] > faces[None, :, None, :]).mean((2, 3))
+    # A die of mean face m beats uniform noise on [0, 10) with probability m / 10 = 1/2 for all.
+    against_noise = faces.mean(1) / 10
+    p = _DICE_SHARE
+    mixed = p * (1 - p) * (against_noise[:, None] + 1 - against_noise[None, :])
+    return tuple(map(tuple, (p**2 * both + mixed + (1 - p) ** 2 / 2).tolist()))
+
+
+TASKS: tuple[Task, ...] = (
+    Task("nearly tied, continuous", 4, 100, _sample_close, _close_probabilities(4)),
+    Task("cyclic", 3, 100, _sample_die, _dice_probabilities()),
+    Task("fair coin against 0", 2, 300, _sample_coin, ((0.5, 0.5), (0.5, 0.5))),
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """Wrong races of one bound on one task.
+
+    Attributes:
+        task: Its name.
+        bound: Its name.
+        delta: The error probability that the race was given.
+        allowed: What its guarantee allows: delta, or 2 delta for a one-sided bound with ties.
+        errors: Races with a wrong verdict.
+        races: All races.
+    """
+
+    task: str
+    bound: str
+    delta: float
+    allowed: float
+    errors: int
+    races: int
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """99.9 % confidence interval of the error rate (Clopper and Pearson)."""
+        interval = stats.binomtest(self.errors, self.races).proportion_ci(0.999, "exact")
+        return float(interval.low), float(interval.high)
+
+    @property
+    def refuted(self) -> bool:
+        """Is the error rate certainly above what is allowed?"""
+        return self.interval[0] > self.allowed
+
+    @property
+    def upheld(self) -> bool:
+        """Is the error rate certainly at most what is allowed?"""
+        return self.interval[1] <= self.allowed
+
+
+def audit(races: int = FULL_SIZE, seed: int = 0) -> Iterator[Finding]:
+    """Measure every bound on every task, for every delta.
+
+    Args:
+        races: Races per line, rounded up to a multiple of the batch.
+        seed: Of all random numbers.
+
+    Yields:
+        One ``Finding`` per task, bound and delta; the last bound of each task is the broken
+        control (``unprotected_thresholds``), which must be refuted somewhere.
+
+    >>> first = next(audit(races=250))
+    >>> first.bound, first.races, first.upheld
+    ('published', 250, True)
+    """
+    for number, task in enumerate(TASKS):
+        key = jax.random.fold_in(jax.random.key(seed), number)
+        for name in (*kernels.BOUNDS, UNPROTECTED):
+            for delta in DELTAS:
+                errors, total = _count_errors(task, name, delta, key, races)
+                one_sided = name in kernels.BOUNDS and kernels.BOUNDS[name].sides == 1
+                allowed = 2 * delta if one_sided and task.has_ties else delta
+                yield Finding(task.name, name, delta, allowed, errors, total)
+
+
+UNPROTECTED = "kl without the union over rounds"
+
+
+def unprotected_thresholds(num_options: int, max_rounds: int, delta: float) -> NDArray[np.int32]:
+    """The control: KL thresholds valid in any one round, used in all of them.
+
+    Args:
+        num_options: K.
+        max_rounds: n_max.
+        delta: Error probability of one look.
+
+    Returns:
+        int32 [max_rounds], as ``kernels.thresholds``.
+
+    >>> valid = kernels.thresholds(kernels.BOUNDS["kl"], 3, 50, 0.1)
+    >>> bool((unprotected_thresholds(3, 50, 0.1) < valid)[20:].all())
+    True
+    """
+    # Round n of a race of n_max rounds at n_max delta has the level of a race of one round.
+    kl = kernels.BOUNDS["kl"]
+    return np.array(
+        [
+            kernels.thresholds(kl, num_options, n, n * delta)[n - 1]
+            for n in range(1, max_rounds + 1)
+        ],
+        np.int32,
+    )
+
+
+def _count_errors(
+    task: Task, bound: str, delta: float, key: jax.Array, races: int
+) -> tuple[int, int]:
+    """Races with a wrong verdict, and races run."""
+    race = _race(task)
+    params = race.params(delta)
+    if bound == UNPROTECTED:
+        thresholds = unprotected_thresholds(task.num_options, task.max_rounds, delta)
+    else:
+        thresholds = kernels.thresholds(
+            kernels.BOUNDS[bound], task.num_options, task.max_rounds, delta
+        )
+    # A bound is its thresholds: one compiled program serves them all.
+    params = dataclasses.replace(params, thresholds=jnp.asarray(thresholds))
+    batches = -(-races // _BATCH)
+    wrong = _wrong_races(task, key, params, batches)
+    return int(np.asarray(wrong).sum()), batches * _BATCH
+
+
+def _race(task: Task) -> racing.PreferenceRace:
+    return racing.PreferenceRace(
+        num_options=task.num_options,
+        top=1,
+        capacity=task.max_rounds,
+        compare=kernels.total_order,
+    )
+
+
+@functools.partial(jax.jit, static_argnums=(0, 3))
+def _wrong_races(
+    task: Task, key: jax.Array, params: racing.PreferenceParams, batches: int
+) -> jax.Array:
+    """Number of races with a wrong verdict: int32 [batches]."""
+    wrong_verdict = jnp.asarray(np.array(task.win_probabilities) <= 0.5)
+    options = jnp.arange(task.num_options, dtype=jnp.int32)
+
+    def one(race_key: jax.Array) -> jax.Array:
+        result = racing.run(_race(task), race_key, task.sample, options, params)
+        return (result.beats & wrong_verdict).any()
+
+    def batch(number: jax.Array) -> jax.Array:
+        keys = jax.random.split(jax.random.fold_in(key, number), _BATCH)
+        return jax.vmap(one)(keys).sum(dtype=jnp.int32)
+
+    return lax.map(batch, jnp.arange(batches, dtype=jnp.uint32))
+
+
+def markdown_table(findings: Iterator[Finding] | list[Finding]) -> str:
+    """The findings as a Markdown table.
+
+    >>> print(markdown_table([Finding("coin", "kl", 0.2, 0.2, 12, 1000)]))
+    | Task | Bound | delta | allowed | races | wrong | rate | 99.9 % interval | verdict |
+    | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+    | coin | kl | 0.2 | 0.2 | 1,000 | 12 | 0.01200 | 0.00374 to 0.02798 | upheld |
+    """
+    lines = [
+        "| Task | Bound | delta | allowed | races | wrong | rate | 99.9 % interval | verdict |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for f in findings:
+        low, high = f.interval
+        verdict = "upheld" if f.upheld else "REFUTED" if f.refuted else "open"
+        lines.append(
+            f"| {f.task} | {f.bound} | {f.delta} | {f.allowed:g} | {f.races:,} | {f.errors:,} "
+            f"| {f.errors / f.races:.5f} | {low:.5f} to {high:.5f} | {verdict} |"
+        )
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(markdown_table(audit(int(sys.argv[1]) if len(sys.argv) > 1 else FULL_SIZE)))

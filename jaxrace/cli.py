@@ -1,0 +1,210 @@
+"""The command `jaxrace`.
+
+Exit status: 0 done; 1 failed; 2 bad input, with one line that names the argument and what was
+expected; 130 interrupted. What is slow to import is imported by the verb that needs it.
+"""
+
+import dataclasses
+import os
+import re
+import sys
+from argparse import RawDescriptionHelpFormatter
+from collections.abc import Sequence
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from docstring_parser import parse as parse_docstring
+from jsonargparse import ArgumentError, ArgumentParser, Namespace
+
+import jaxrace
+from jaxrace.experiments.config import TrainConfig
+
+DESCRIPTION = """\
+Racing algorithms and preference-based policy search in JAX.
+
+example:
+  jaxrace train medical --repeats 20
+"""
+
+TRAIN = """\
+Train policies by evolutionary search, many searches side by side, and evaluate them on fresh
+patients next to policies that learn nothing. Prints a table and leaves a folder with config.json,
+log.csv, summary.json and learning_curve.png.
+
+examples:
+  jaxrace train medical
+  jaxrace train medical --method edps --hazard B --out runs/edps-b
+"""
+
+LIST = """\
+Show what there is: environments, methods, races and their bounds, strategies, policies.
+
+example:
+  jaxrace list
+"""
+
+INFO = """\
+Show the versions of jaxrace and of what it computes with, and the devices.
+
+example:
+  jaxrace info
+"""
+
+
+# What an option of a type expects, in messages and in the help.
+_EXPECTED = {int: "an integer", float: "a number", float | None: "a number or null", str: "a text"}
+_METAVARS = {int: "N", float: "X", float | None: "X", str: "NAME"}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Args:
+        argv: Its arguments; those of the process unless given.
+
+    Returns:
+        The exit status: 0, 1 (failed), 2 (bad input) or 130 (interrupted).
+
+    >>> main(["--version"])
+    jaxrace ...
+    0
+    """
+    verbs = {"train": _train, "list": _list, "info": _info}
+    try:
+        arguments = _make_parser().parse_args(argv)
+        verbs[arguments.verb](arguments[arguments.verb])
+    except (ArgumentError, ValueError) as error:
+        return _fail(2, _with_option(str(error)))
+    except (RuntimeError, OSError) as error:
+        return _fail(1, str(error))
+    except KeyboardInterrupt:
+        return _fail(130, "interrupted")
+    except SystemExit:  # --help and --version end so
+        pass
+    return 0
+
+
+def _fail(status: int, message: str) -> int:
+    print("jaxrace: error:", " ".join(message.split()), file=sys.stderr)
+    return status
+
+
+def _with_option(message: str) -> str:
+    """Name the option that a message is about as it is spelt in the command."""
+    hints = get_type_hints(TrainConfig)
+    name, _, text = message.partition(":")
+    if typed := re.match(r'Parser key "(\w+)"', message):  # jsonargparse
+        name, value = typed[1], message.rpartition("value: ")[2]
+        text = f" expected {_expected(hints[name])}, got {value!r}"
+    if name in hints.keys() - {"env"} | {"out"}:
+        return f"{_option(name)}:{text}"
+    return message.replace("train.", "")  # of "arguments are required: train.env"
+
+
+def _expected(hint: Any) -> str:
+    if get_origin(hint) is Literal:
+        return f"one of {', '.join(get_args(hint))}"
+    return _EXPECTED[hint]
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _make_parser() -> ArgumentParser:
+    parser = _new_parser(DESCRIPTION, prog="jaxrace", version=jaxrace.__version__)
+    verbs = parser.add_subcommands(dest="verb", title="verbs", metavar="VERB")
+    train = _new_parser(TRAIN)
+    train.add_argument("env", metavar="ENV", type=str, help="environment, such as medical")
+    _add_options(train, TrainConfig)
+    train.add_argument(
+        "--out",
+        metavar="DIR",
+        help="new or empty folder for what the run leaves (default: runs/ENV-METHOD-NUMBER)",
+    )
+    train.add_argument(
+        "--no-compilation-cache",
+        action="store_true",
+        help="neither read nor write compiled programs in the user's cache folder",
+    )
+    verbs.add_subcommand("train", train, help="train policies, and compare them with baselines")
+    verbs.add_subcommand("list", _new_parser(LIST), help="show what there is to choose from")
+    verbs.add_subcommand("info", _new_parser(INFO), help="show versions and devices")
+    return parser
+
+
+def _new_parser(description: str, **settings: Any) -> ArgumentParser:
+    return ArgumentParser(
+        description=description,
+        formatter_class=RawDescriptionHelpFormatter,
+        exit_on_error=False,
+        allow_abbrev=False,
+        **settings,
+    )
+
+
+def _add_options(parser: ArgumentParser, config: type) -> None:
+    """An option for every field but ``env``; the help is the docstring's."""
+    parameters = parse_docstring(config.__doc__ or "").params
+    texts = {p.arg_name: (p.description or "").replace("``", "`") for p in parameters}
+    hints = get_type_hints(config)
+    for field in dataclasses.fields(config):
+        if field.name == "env":
+            continue
+        hint = hints[field.name]
+        is_choice = get_origin(hint) is Literal
+        parser.add_argument(
+            _option(field.name),
+            type=hint,
+            default=field.default,
+            metavar=f"{{{','.join(get_args(hint))}}}" if is_choice else _METAVARS[hint],
+            help=f"{texts[field.name]} (default: {field.default})",
+        )
+
+
+def _train(arguments: Namespace) -> None:
+    settings = vars(arguments)
+    out = settings.pop("out")
+    _set_compilation_cache(not settings.pop("no_compilation_cache"))
+    from rich.console import Console
+
+    from jaxrace import runs
+    from jaxrace.experiments import report
+    from jaxrace.experiments.train import train
+
+    config = TrainConfig(**settings)
+    console = Console(stderr=True)
+    with report.shown_progress(console, config.repeats * config.episodes) as on_progress:
+        folder = train(config, out, on_progress)
+    report.print_results(Console(), folder, runs.read_summary(folder))
+
+
+def _set_compilation_cache(enabled: bool) -> None:
+    """Keep compiled programs on disk, where the user wants them or in the user's cache folder."""
+    import jax
+    from platformdirs import user_cache_dir
+
+    jax.config.update("jax_enable_compilation_cache", enabled)
+    if enabled and "JAX_COMPILATION_CACHE_DIR" not in os.environ:
+        jax.config.update("jax_compilation_cache_dir", user_cache_dir("jaxrace"))
+    # Dozens of small programs together take a second or two.
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+
+
+def _list(arguments: Namespace) -> None:
+    from jaxrace.experiments.catalogue import catalogue
+
+    for subject, entries in catalogue().items():
+        print(f"{subject}:")
+        width = max(map(len, entries))
+        for name, description in entries.items():
+            print(f"  {name:{width}}  {description}".rstrip())
+
+
+def _info(arguments: Namespace) -> None:
+    from jaxrace import runs
+
+    for name, version in runs.versions().items():
+        print(f"{name:8} {version}")
+    device = runs.device()
+    print(f"{'device':8} {device['count']} x {device['kind']} ({device['platform']})")
+    print(f"{'system':8} {device['system']}")

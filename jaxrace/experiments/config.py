@@ -1,0 +1,119 @@
+"""What a training job is asked to do; imports nothing heavy, for the command's help."""
+
+import dataclasses
+from typing import Literal, get_args, get_type_hints
+
+from jaxrace.validation import (
+    require_choice,
+    require_integer,
+    require_positive,
+    require_probability,
+)
+
+Method = Literal["pb-edps", "edps", "constant", "random"]
+
+METHODS: dict[str, str] = {
+    "pb-edps": "evolution strategy, policies ranked by a preference-based race",
+    "edps": "evolution strategy, policies ranked by a Hoeffding race on returns",
+    "constant": "the same action in every step; learns nothing",
+    "random": "a random action in every step; learns nothing",
+}
+
+# Floor of n_max, the rounds of a race (Busa-Fekete et al. 2014, section 6.2).
+MIN_ROUNDS = 3
+
+# Episodes and patients are counted in int32.
+_MOST = 10**9
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainConfig:
+    """A training job: ``repeats`` independent searches and their evaluation.
+
+    The defaults are those of the medical experiment of Busa-Fekete et al. 2014, section 6.2.
+
+    Attributes:
+        env: Environment, one of those that ``jaxrace list`` shows.
+        method: What to train or to evaluate; ``jaxrace list`` explains.
+        episodes: Training episodes of each search; the race that uses up the last is finished.
+        repeats: Number of independent searches.
+        sigma: Initial step size of the evolution strategy; null for strategies without one.
+        delta: Error probability of each race.
+        bound: Confidence bound of pb-edps; ``jaxrace list`` explains.
+        strategy: Evolution strategy; ``jaxrace list`` shows all.
+        population: Policies per generation; a race ranks them, the better half is recombined.
+        max_rounds: Most episodes that a race may spend on one policy.
+        action: Action of method constant, in the medical task a dose in [0, 1].
+        hazard: Medical task: how readily patients die; fewer do with B.
+        coefficients: Medical task: growth rates of tumour and toxicity.
+        reward: Medical task: reward of Zhao et al. 2009, or as printed in the 2014 paper.
+        test_patients: Fresh episodes on which every policy is evaluated.
+        seed: Seed of all random numbers.
+
+    Raises:
+        ValueError: An attribute is out of its range or not among the choices.
+
+    >>> TrainConfig(method="edps", repeats=5).episodes
+    10000
+    >>> TrainConfig(delta=2.0)
+    Traceback (most recent call last):
+    ValueError: delta: expected a number between 0 and 1, exclusive, got 2.0
+    """
+
+    env: str = "medical"
+    method: Method = "pb-edps"
+    episodes: int = 10_000
+    repeats: int = 100
+    sigma: float | None = 10.0
+    delta: float = 0.2
+    bound: str = "stitched-kl"
+    strategy: str = "CMA_ES"
+    population: int = 7
+    max_rounds: int = 100
+    action: float = 0.4
+    hazard: Literal["A", "B"] = "A"
+    coefficients: Literal["seed000", "furnkranz2012"] = "seed000"
+    reward: Literal["zhao", "printed"] = "zhao"
+    test_patients: int = 300
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        # Imported late: they import JAX, which the command's help has no time for.
+        from jaxrace import kernels
+        from jaxrace.experiments.tasks import TASKS
+
+        require_choice("env", self.env, tuple(TASKS))
+        hints = get_type_hints(TrainConfig)
+        for name in ("method", "hazard", "coefficients", "reward"):
+            require_choice(name, getattr(self, name), get_args(hints[name]))
+        for name in ("episodes", "repeats", "test_patients"):
+            _require_between(name, getattr(self, name), 1, _MOST)
+        _require_between("seed", self.seed, 0, 2**32 - 1)
+        _require_between("max_rounds", self.max_rounds, MIN_ROUNDS, kernels.MAX_ROUNDS)
+        require_integer("population", self.population, 2)
+        require_probability("delta", self.delta)
+        kernels.bound_named(self.bound)
+        self._check_sigma()
+
+    def _check_sigma(self) -> None:
+        from jaxrace.strategies import Strategy
+
+        has_step_size = Strategy(self.strategy, self.population).has_step_size
+        if self.sigma is not None:
+            require_positive("sigma", self.sigma)
+            if not has_step_size:
+                raise ValueError(
+                    f"sigma: expected null for {self.strategy}, which has no initial step size, "
+                    f"got {self.sigma!r}"
+                )
+
+    @property
+    def learns(self) -> bool:
+        """Does the method train policies at all?"""
+        return self.method in ("pb-edps", "edps")
+
+
+def _require_between(name: str, value: int, least: int, most: int) -> None:
+    require_integer(name, value, least)
+    if value > most:
+        raise ValueError(f"{name}: expected an integer of at most {most}, got {value!r}")

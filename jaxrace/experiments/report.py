@@ -1,0 +1,180 @@
+"""What a training job shows while it runs, and its table at the end."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+# On a pipe a line comes after this many seconds and this share of the episodes, or later.
+_SECONDS_PER_LINE = 2.0
+_SHARE_PER_LINE = 0.125
+
+
+class ProgressLines:
+    """Plain lines now and then, for a pipe; called as ``train`` calls its ``on_progress``.
+
+    Args:
+        console: Where to write.
+        total: Episodes of the whole job.
+
+    >>> lines = ProgressLines(Console(), total=1000)
+    >>> lines("compiling", 0)
+    compiling ...
+    >>> lines("training", 0)
+    training on 1,000 episodes ...
+    >>> lines("training", 1000)
+    >>> lines("evaluating", 1000)
+    evaluating ...
+    """
+
+    def __init__(self, console: Console, total: int) -> None:
+        self._console = console
+        self._total = total
+        self._stage = ""
+        self._started = self._last_line = 0.0
+        self._last_done = 0
+
+    def __call__(self, stage: str, done: int) -> None:
+        """Perhaps write a line."""
+        now = time.perf_counter()
+        total = self._total
+        if stage != self._stage:
+            self._stage, self._started, self._last_line = stage, now, now
+            self._say(
+                f"{stage} on {total:,} episodes ..." if stage == "training" else f"{stage} ..."
+            )
+        elif (
+            now - self._last_line >= _SECONDS_PER_LINE
+            and done - self._last_done >= _SHARE_PER_LINE * total
+        ):
+            rate = done / (now - self._started)
+            left = (total - done) / rate
+            self._say(f"{done:,} of {total:,} episodes, {rate:,.0f}/s, {left:,.0f} s left")
+            self._last_line, self._last_done = now, done
+
+    def _say(self, text: str) -> None:
+        self._console.print(text, highlight=False, soft_wrap=True)
+
+
+class ProgressBar:
+    """A bar with episodes per second and time left; called as ``train`` calls ``on_progress``.
+
+    Args:
+        progress: Drawn by the caller.
+        total: Episodes of the whole job.
+
+    >>> with Progress(disable=True) as progress:
+    ...     bar = ProgressBar(progress, total=1000)
+    ...     bar("training", 0)
+    ...     bar("training", 1000)
+    >>> progress.finished
+    True
+    """
+
+    def __init__(self, progress: Progress, total: int) -> None:
+        self._progress = progress
+        self._total = total
+        # A bar without a total pulses.
+        self._task = progress.add_task("starting", total=None, detail="")
+        self._stage = ""
+        self._started = 0.0
+
+    def __call__(self, stage: str, done: int) -> None:
+        """Move the bar."""
+        now = time.perf_counter()
+        if stage != self._stage:
+            self._stage, self._started = stage, now
+            total = self._total if stage == "training" else None
+            self._progress.reset(self._task, description=stage, total=total, detail="")
+        elif stage == "training":
+            rate = done / (now - self._started)
+            detail = f"{done:,} of {self._total:,} episodes, {rate:,.0f}/s"
+            self._progress.update(self._task, completed=done, detail=detail)
+
+
+@contextmanager
+def shown_progress(console: Console, total: int) -> Iterator[ProgressLines | ProgressBar]:
+    """An ``on_progress`` for ``train``: a bar on a terminal, else plain lines.
+
+    Args:
+        console: Where to show it.
+        total: Episodes of the whole job.
+
+    >>> with shown_progress(Console(), total=1000) as on_progress:
+    ...     on_progress("compiling", 0)
+    compiling ...
+    """
+    if not console.is_interactive:
+        yield ProgressLines(console, total)
+        return
+    columns = (
+        TextColumn("{task.description:10}"),
+        BarColumn(bar_width=None),
+        TextColumn("{task.fields[detail]}"),
+        TimeRemainingColumn(compact=True),
+    )
+    with Progress(*columns, console=console, transient=True) as progress:
+        yield ProgressBar(progress, total)
+
+
+def results_table(summary: dict[str, Any], console: Console) -> Table:
+    """The method and the baselines, each metric as mean and standard error over the repeats.
+
+    Args:
+        summary: Of a training job.
+        console: Where it will be printed: rules are drawn on a terminal only, and the sign
+            between mean and error is one that its encoding has.
+
+    >>> number = {"mean": 0.25, "stderr": 0.01, "count": 5}
+    >>> summary = {"method": "edps", "repeats": 5, "metrics": {"cost": "cost per game"},
+    ...            "cost": number, "baselines": {"random": {"cost": number}}}
+    >>> [column.header for column in results_table(summary, Console()).columns]
+    ['', 'cost per game']
+    """
+    utf = console.encoding.startswith("utf")
+    sign = "\N{PLUS-MINUS SIGN}" if utf else "+-"
+    table = Table(box=SIMPLE_HEAD if console.is_terminal else None, pad_edge=False)
+    table.add_column("")
+    for label in summary["metrics"].values():
+        table.add_column(label, justify="right")
+    rows = {summary["method"]: summary, **summary["baselines"]}
+    for name, statistics in rows.items():
+        cells = [_cell(statistics[metric], sign) for metric in summary["metrics"]]
+        table.add_row(name, *cells, style="bold" if statistics is summary else "")
+    return table
+
+
+def _cell(statistic: dict[str, Any], sign: str) -> str:
+    """As many digits as the standard error makes sensible."""
+    mean, stderr = statistic["mean"], statistic["stderr"]
+    if stderr is None:
+        return f"{mean:.3g}"
+    return (
+        f"{mean:.3f} {sign} {stderr:.3f}" if abs(mean) < 10 else f"{mean:.2f} {sign} {stderr:.2f}"
+    )
+
+
+def print_results(console: Console, folder: Path, summary: dict[str, Any]) -> None:
+    """Print the table, and a line with the times and the run's folder.
+
+    >>> number = {"mean": 0.25, "stderr": None, "count": 1}
+    >>> summary = {"method": "random", "repeats": 1, "metrics": {"cost": "cost"}, "cost": number,
+    ...            "baselines": {}, "compile_seconds": 1.0, "run_seconds": 2.0,
+    ...            "episodes_per_second": None}
+    >>> print_results(Console(), Path("runs/medical-random-1"), summary)
+               cost
+    random     0.25
+    compile 1.0 s, run 2.0 s; runs/medical-random-1
+    """
+    console.print(results_table(summary, console))
+    rate = summary["episodes_per_second"]
+    times = f"compile {summary['compile_seconds']:.1f} s, run {summary['run_seconds']:.1f} s"
+    if rate is not None:
+        times += f", {rate:,.0f} episodes/s"
+    console.print(f"{times}; {folder}", highlight=False, soft_wrap=True)

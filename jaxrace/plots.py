@@ -1,0 +1,116 @@
+"""Figures from what runs leave on disk.
+
+matplotlib is imported where it is used, because it is slow to import; figures are made without
+pyplot, so that no window and no global state are involved.
+"""
+
+import io
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from jaxrace import runs
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_MOST_POINTS = 200  # of a curve
+
+
+def learning_curve(folder: str | os.PathLike[str]) -> "Figure":
+    """Every metric of a run over the training episodes used, with the baselines beside it.
+
+    A repeat's value after e episodes is that of its last row of the log with at most e episodes.
+
+    Args:
+        folder: A run's folder. Its log has the columns "repeat" and "episodes" and one for every
+            metric; its summary has "metrics" (labels by name), "baselines" (for each name the
+            mean of every metric), "env", "method" and "repeats".
+
+    Returns:
+        A matplotlib figure, one panel per metric.
+
+    >>> import numpy as np
+    >>> runs.write_log(".", {"repeat": np.array([0, 0, 1, 1]), "episodes": np.array([5, 9, 6, 9]),
+    ...                      "reward": np.array([1.0, 2.0, 2.0, 4.0])})
+    >>> runs.write_summary(".", {"env": "maze", "method": "edps", "repeats": 2, "baselines": {},
+    ...                          "metrics": {"reward": "reward per game"}})
+    >>> [panel.get_ylabel() for panel in learning_curve(".").axes]
+    ['reward per game']
+    """
+    from matplotlib.figure import Figure
+
+    log, summary = runs.read_log(folder), runs.read_summary(folder)
+    labels = summary["metrics"]
+    num_columns = min(2, len(labels))
+    num_rows = -(-len(labels) // num_columns)
+    figure = Figure(figsize=(4.6 * num_columns, 3.1 * num_rows + 0.9), layout="constrained")
+    panels = figure.subplots(num_rows, num_columns, squeeze=False, sharex=True)
+    for panel, (metric, label) in zip(panels.flat, labels.items(), strict=False):
+        _draw_metric(panel, log, metric)
+        _draw_baselines(panel, summary["baselines"], metric)
+        panel.set_ylabel(label)
+        panel.grid(alpha=0.25)
+        panel.spines[["top", "right"]].set_visible(False)
+        panel.xaxis.set_major_formatter("{x:,.0f}")
+    for panel in figure.axes[len(labels) :]:
+        panel.remove()
+    for panel in figure.axes[-num_columns:]:
+        panel.set_xlabel("training episodes used by a search")
+        panel.tick_params(labelbottom=True)
+    figure.suptitle(f"{summary['env']}: {summary['method']}, {summary['repeats']} repeats")
+    handles, names = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=4, frameon=False)
+    return figure
+
+
+def save(figure: "Figure", path: str | os.PathLike[str]) -> None:
+    """Write a figure as PNG, as a whole or not at all.
+
+    >>> from matplotlib.figure import Figure
+    >>> save(Figure(figsize=(1, 1)), "empty.png")
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    content = io.BytesIO()
+    FigureCanvasAgg(figure)
+    figure.savefig(content, format="png", dpi=150)
+    runs.write_file(path, content.getvalue())
+
+
+def _draw_metric(panel: "Axes", log: dict[str, np.ndarray], metric: str) -> None:
+    episodes, curves = _on_one_grid(log["repeat"], log["episodes"], log[metric])
+    mean = curves.mean(0)
+    panel.plot(episodes, mean, color="C0", lw=1.8, zorder=3, label="mean of the repeats")
+    if len(curves) > 1:
+        stderr = curves.std(0, ddof=1) / np.sqrt(len(curves))
+        quartiles = np.quantile(curves, [0.25, 0.75], axis=0)
+        bands = {
+            "its standard error": (mean - stderr, mean + stderr, 0.45),
+            "middle half of the repeats": (*quartiles, 0.13),
+        }
+        for label, (low, high, alpha) in bands.items():
+            panel.fill_between(episodes, low, high, color="C0", alpha=alpha, lw=0, label=label)
+
+
+def _on_one_grid(
+    repeats: np.ndarray, episodes: np.ndarray, values: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of episodes [X], from where every repeat has a value, and the values [repeats, X]."""
+    chosen = [repeats == repeat for repeat in np.unique(repeats)]
+    grid = np.unique(episodes)
+    grid = grid[grid >= max(episodes[rows].min() for rows in chosen)]
+    thinned = np.linspace(0, len(grid) - 1, min(len(grid), _MOST_POINTS)).round().astype(int)
+    grid = grid[thinned]
+    curves = [
+        values[rows][np.searchsorted(episodes[rows], grid, side="right") - 1] for rows in chosen
+    ]
+    return grid, np.stack(curves)
+
+
+def _draw_baselines(panel: "Axes", baselines: dict[str, Any], metric: str) -> None:
+    for number, (name, statistics) in enumerate(baselines.items(), start=1):
+        level = statistics[metric]["mean"]
+        panel.axhline(level, color=f"C{number}", lw=1.3, ls=(0, (4, 2)), label=name)

@@ -1,0 +1,263 @@
+"""What a run leaves on disk: a folder with config.json, log.csv and summary.json.
+
+A file is written under a temporary name and renamed: it is there as a whole or not at all.
+"""
+
+import contextlib
+import csv
+import importlib.metadata
+import io
+import itertools
+import json
+import math
+import os
+import platform
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+CONFIG, LOG, SUMMARY = "config.json", "log.csv", "summary.json"
+
+_PACKAGES = ("jaxrace", "jax", "jaxlib", "numpy", "evosax")
+
+
+@contextlib.contextmanager
+def new_folder(
+    out: str | os.PathLike[str] | None, stem: str, parent: str | os.PathLike[str] = "runs"
+) -> Iterator[Path]:
+    """Make the folder of a run; if the block fails, what is still empty is removed again.
+
+    Args:
+        out: The folder, made if it is not there; None for ``parent/stem-1`` or the first number
+            that is free. Two runs that start at once get two numbers.
+        stem: Start of the default name.
+        parent: Where folders with default names lie.
+
+    Yields:
+        The folder, empty.
+
+    Raises:
+        ValueError: ``out`` is a file, a folder with something in it, or cannot be written.
+
+    >>> with new_folder(None, "medical-edps") as folder:
+    ...     print(folder.as_posix())
+    runs/medical-edps-1
+    >>> with new_folder(None, "medical-edps") as folder:
+    ...     print(folder.as_posix())
+    runs/medical-edps-2
+    """
+    made: list[Path] = []
+    try:
+        try:
+            folder = _number(Path(parent), stem, made) if out is None else _claim(Path(out), made)
+        except OSError as error:
+            raise ValueError(
+                f"out: expected a folder that can be written, got '{error.filename or out}' "
+                f"({error.strerror})"
+            ) from error
+        yield folder
+    except BaseException:
+        for path in reversed(made):
+            with contextlib.suppress(OSError):  # not empty
+                path.rmdir()
+        raise
+
+
+def _number(parent: Path, stem: str, made: list[Path]) -> Path:
+    _make(parent, made)
+    for number in itertools.count(1):
+        folder = parent / f"{stem}-{number}"
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir()
+            made.append(folder)
+            return folder
+    raise AssertionError
+
+
+def _claim(out: Path, made: list[Path]) -> Path:
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        what = "which is not empty" if out.is_dir() else "which is a file"
+        raise ValueError(f"out: expected a new or an empty folder, got '{out}', {what}")
+    _make(out, made)
+    if not os.access(out, os.W_OK | os.X_OK):
+        raise PermissionError(13, "Permission denied", str(out))
+    return out
+
+
+def _make(folder: Path, made: list[Path]) -> None:
+    """Make a folder and those above it, and note down which are new."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    for path in reversed(missing):
+        with contextlib.suppress(FileExistsError):  # another run was quicker
+            path.mkdir()
+            made.append(path)
+
+
+def write_file(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file as a whole or not at all; one of that name is replaced.
+
+    >>> write_file("note.txt", b"done")
+    >>> Path("note.txt").read_text()
+    'done'
+    """
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def write_config(folder: str | os.PathLike[str], config: Mapping[str, Any]) -> None:
+    """Write config.json: ``config``, which is all that is needed to run again, with versions.
+
+    Starts a JAX backend, to name the device.
+
+    >>> write_config(".", {"seed": 3})
+    >>> read_config(".")["seed"]
+    3
+    """
+    _write_json(Path(folder) / CONFIG, {**config, "versions": versions(), "device": device()})
+
+
+def write_log(folder: str | os.PathLike[str], columns: Mapping[str, np.ndarray]) -> None:
+    r"""Write log.csv.
+
+    Args:
+        folder: The run's folder.
+        columns: Integers, floats, booleans or text by name, each [rows]. A float32 is written
+            with the digits that tell it from other float32 numbers.
+
+    Raises:
+        ValueError: The columns differ in length.
+
+    >>> write_log(".", {"repeat": np.array([0, 1]), "reward": np.array([0.1, 2], np.float32)})
+    >>> Path("log.csv").read_text()
+    'repeat,reward\n0,0.1\n1,2.0\n'
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    # astype writes a number with its own precision, tolist would turn it into a float64.
+    writer.writerows(zip(*(column.astype(str) for column in columns.values()), strict=True))
+    write_file(Path(folder) / LOG, text.getvalue().encode())
+
+
+def write_summary(folder: str | os.PathLike[str], summary: Mapping[str, Any]) -> None:
+    """Write summary.json: numbers, text, lists and mappings of them; no NaN, no infinity.
+
+    Raises:
+        ValueError: A number is NaN or infinite.
+
+    >>> write_summary(".", {"reward": mean_and_stderr([1.0, 2.0, 3.0])})
+    >>> read_summary(".")["reward"]["mean"]
+    2.0
+    """
+    _write_json(Path(folder) / SUMMARY, summary)
+
+
+def _write_json(path: Path, content: Mapping[str, Any]) -> None:
+    text = json.dumps(content, indent=2, allow_nan=False)
+    write_file(path, f"{text}\n".encode())
+
+
+def read_config(folder: str | os.PathLike[str]) -> dict[str, Any]:
+    """The content of a run's config.json; see ``write_config``.
+
+    >>> write_config(".", {"seed": 3})
+    >>> sorted(read_config("."))
+    ['device', 'seed', 'versions']
+    """
+    return json.loads((Path(folder) / CONFIG).read_text("utf-8"))
+
+
+def read_log(folder: str | os.PathLike[str]) -> dict[str, np.ndarray]:
+    """The columns of a run's log.csv, each [rows]: int64, float64, bool or text.
+
+    >>> write_log(".", {"repeat": np.array([0, 1]), "finished": np.array([True, False])})
+    >>> read_log(".")
+    {'repeat': array([0, 1]), 'finished': array([ True, False])}
+    """
+    with (Path(folder) / LOG).open(encoding="utf-8", newline="") as file:
+        names, *rows = csv.reader(file)
+    columns = zip(*rows, strict=True) if rows else [()] * len(names)
+    return {name: _parsed(column) for name, column in zip(names, columns, strict=True)}
+
+
+def _parsed(column: tuple[str, ...]) -> np.ndarray:
+    text = np.array(column)
+    if set(column) <= {"True", "False"}:
+        return text == "True"
+    for kind in (np.int64, np.float64):
+        with contextlib.suppress(ValueError):
+            return text.astype(kind)
+    return text
+
+
+def read_summary(folder: str | os.PathLike[str]) -> dict[str, Any]:
+    """The content of a run's summary.json; see ``write_summary``.
+
+    >>> write_summary(".", {"env": "medical"})
+    >>> read_summary(".")
+    {'env': 'medical'}
+    """
+    return json.loads((Path(folder) / SUMMARY).read_text("utf-8"))
+
+
+def mean_and_stderr(values: ArrayLike) -> dict[str, float | int | None]:
+    """Mean, standard error of the mean and count of some numbers.
+
+    Args:
+        values: [n], n >= 1.
+
+    Returns:
+        ``{"mean": ..., "stderr": ..., "count": n}``, computed in float64; a single number has
+        no standard error, which is then None.
+
+    Raises:
+        ValueError: There are none, or they are not a list.
+
+    >>> mean_and_stderr([1.0, 2.0, 3.0, 4.0, 5.0])
+    {'mean': 3.0, 'stderr': 0.7071067811865476, 'count': 5}
+    """
+    numbers = np.asarray(values, np.float64)
+    if numbers.ndim != 1 or numbers.size == 0:
+        raise ValueError(f"values: expected a list of numbers, got shape {list(numbers.shape)}")
+    count = numbers.size
+    stderr = float(numbers.std(ddof=1)) / math.sqrt(count) if count > 1 else None
+    return {"mean": float(numbers.mean()), "stderr": stderr, "count": count}
+
+
+def versions() -> dict[str, str]:
+    """The versions that numbers may depend on.
+
+    >>> list(versions())
+    ['jaxrace', 'jax', 'jaxlib', 'numpy', 'evosax', 'python']
+    """
+    packages = {name: importlib.metadata.version(name) for name in _PACKAGES}
+    return {**packages, "python": platform.python_version()}
+
+
+def device() -> dict[str, Any]:
+    """The devices that JAX computes on; starts its backend.
+
+    >>> sorted(device())
+    ['count', 'kind', 'platform', 'system']
+    """
+    import jax
+
+    first, *others = jax.devices()
+    return {
+        "platform": first.platform,
+        "kind": first.device_kind,
+        "count": 1 + len(others),
+        "system": platform.platform(),
+    }

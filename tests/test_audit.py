@@ -1,0 +1,48 @@
+"""The guarantee, measured: wrong verdicts over many races, against delta."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxrace import audit
+
+REDUCED = 20_000
+
+
+def check(findings):
+    """No bound is above what it allows, and the broken control is caught."""
+    claimed = [f for f in findings if f.bound != audit.UNPROTECTED]
+    assert [f for f in claimed if not f.upheld] == []
+    # Enough errors happen for the comparison to mean something.
+    assert sum(f.errors for f in claimed) > 1000
+    control = [f for f in findings if f.bound == audit.UNPROTECTED]
+    assert any(f.refuted for f in control)
+
+
+def test_every_bound_holds_at_reduced_size():
+    check(list(audit.audit(REDUCED)))
+
+
+@pytest.mark.slow
+def test_every_bound_holds_at_full_size():
+    check(list(audit.audit(audit.FULL_SIZE)))
+
+
+def test_the_probabilities_of_the_tasks_are_those_of_their_samples():
+    for task in audit.TASKS:
+        keys = jax.random.split(jax.random.key(1), (task.num_options, 100_000))
+        options = jnp.arange(task.num_options, dtype=jnp.int32)
+        x = np.asarray(jax.vmap(jax.vmap(task.sample, (0, None)))(keys, options))
+        for i in range(task.num_options):
+            for j in range(i):
+                share = (np.sign(x[i] - x[j]) / 2 + 0.5).mean()
+                # Four standard errors of a mean over 100,000 values in [0, 1].
+                assert abs(share - task.win_probabilities[i][j]) < 4 * 0.5 / np.sqrt(100_000)
+
+
+def test_dice_are_cyclic():
+    matrix = np.array(audit.TASKS[1].win_probabilities)
+    assert matrix[0, 1] > 0.5
+    assert matrix[1, 2] > 0.5
+    assert matrix[2, 0] > 0.5

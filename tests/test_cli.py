@@ -1,0 +1,287 @@
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+
+import jaxrace
+from jaxrace import kernels, runs
+from jaxrace.cli import main
+from jaxrace.experiments import train as train_module
+from jaxrace.experiments.config import TrainConfig
+from jaxrace.experiments.evaluation import Evaluator
+from jaxrace.experiments.tasks import medical_task
+
+REPEATS, EPISODES, PATIENTS = 3, 300, 20
+SMALL = [
+    *("--repeats", str(REPEATS), "--episodes", str(EPISODES), "--test-patients", str(PATIENTS)),
+    "--no-compilation-cache",
+]
+METRICS = ("death_rate", "tumour_size", "max_toxicity", "mean_reward")
+
+
+@pytest.fixture(scope="module", params=["pb-edps", "edps", "constant", "random"])
+def finished(request, tmp_path_factory):
+    """Method and folder of a small job."""
+    folder = tmp_path_factory.mktemp("runs") / request.param
+    job = ["train", "medical", "--method", request.param, *SMALL, "--out", str(folder)]
+    assert main(job) == 0
+    return request.param, folder
+
+
+@pytest.fixture
+def nowhere(tmp_path, monkeypatch):
+    """An empty working folder, and no cache shared with other programs."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_files(finished):
+    method, folder = finished
+    files = {"config.json", "log.csv", "summary.json"}
+    assert {path.name for path in folder.iterdir()} == (
+        files | {"learning_curve.png"} if method.endswith("edps") else files
+    )
+
+
+def test_config_is_enough_to_run_again(finished):
+    method, folder = finished
+    config = runs.read_config(folder)
+    assert set(config) == {"command", "config", "versions", "device"}
+    assert TrainConfig(**config["config"]) == TrainConfig(
+        method=method, repeats=REPEATS, episodes=EPISODES, test_patients=PATIENTS
+    )
+
+
+def test_log(finished):
+    method, folder = finished
+    log = runs.read_log(folder)
+    assert list(log)[:3] == ["repeat", "generation", "episodes"]
+    assert tuple(log)[-4:] == METRICS
+    for repeat in range(REPEATS):
+        rows = log["repeat"] == repeat
+        if not method.endswith("edps"):
+            assert log["episodes"][rows].tolist() == [0]
+            continue
+        assert log["generation"][rows].tolist() == list(range(1, rows.sum() + 1))
+        assert (np.diff(log["episodes"][rows], prepend=0) > 0).all()
+        assert log["episodes"][rows][-1] >= EPISODES > log["episodes"][rows][-2]
+        assert (log["max_rounds"][rows] >= 3).all()
+    deaths = log["death_rate"] * PATIENTS
+    np.testing.assert_allclose(deaths, deaths.round(), atol=1e-4)
+
+
+def test_summary_agrees_with_the_last_rows_of_the_log(finished):
+    method, folder = finished
+    log, summary = runs.read_log(folder), runs.read_summary(folder)
+    last = [np.flatnonzero(log["repeat"] == repeat)[-1] for repeat in range(REPEATS)]
+    for name in METRICS:
+        expected = runs.mean_and_stderr(log[name][last])
+        assert summary[name] == pytest.approx(expected, rel=1e-5, abs=1e-7), name
+    assert summary["episodes_used"] == runs.mean_and_stderr(log["episodes"][last])
+    assert (summary["env"], summary["repeats"], summary["episodes"]) == ("medical", 3, 300)
+    assert summary["method"] == ("constant 0.4" if method == "constant" else method)
+    assert summary["compile_seconds"] > 0 < summary["run_seconds"]
+
+
+def test_baselines(finished):
+    method, folder = finished
+    baselines = runs.read_summary(folder)["baselines"]
+    names = {"constant 0.1", "constant 0.4", "constant 0.7", "constant 1", "random"}
+    assert set(baselines) == names - {"constant 0.4" if method == "constant" else method}
+    # Hardly anybody survives the full dose, and hardly any tumour does.
+    assert baselines["constant 1"]["death_rate"]["mean"] > 0.9
+    assert baselines["constant 1"]["tumour_size"]["mean"] < 0.2
+
+
+@pytest.mark.parametrize("finished", ["pb-edps"], indirect=True)
+def test_log_evaluates_the_policies_that_it_shows(finished):
+    _, folder = finished
+    log = runs.read_log(folder)
+    task = medical_task(TrainConfig())
+    _, key = train_module._make_keys(REPEATS, np.uint32(0))
+    evaluate = Evaluator(task, task.policy, key, REPEATS, PATIENTS)
+    rows = log["generation"] == 2
+    thetas = np.stack([log[f"theta_{i}"][rows] for i in range(3)], -1).astype(np.float32)
+    for name, values in evaluate(2, thetas).items():
+        np.testing.assert_allclose(values, log[name][rows], rtol=1e-5, atol=1e-6)
+
+
+def test_same_seed_same_numbers(finished, nowhere):
+    method, folder = finished
+    job = ["train", "medical", "--method", method, *SMALL]
+    assert main(job) == 0
+    again = nowhere / "runs" / f"medical-{method}-1"
+    assert (again / "log.csv").read_bytes() == (folder / "log.csv").read_bytes()
+    assert main([*job, "--seed", "1"]) == 0
+    other = nowhere / "runs" / f"medical-{method}-2"
+    assert (other / "log.csv").read_bytes() != (folder / "log.csv").read_bytes()
+
+
+def test_own_action(nowhere, capsys):
+    job = ["train", "medical", "--method", "constant", "--action", "0.55", "--out", "own", *SMALL]
+    assert main(job) == 0
+    summary = runs.read_summary("own")
+    assert summary["method"] == "constant 0.55"
+    assert len(summary["baselines"]) == 5
+    tumours = [summary["baselines"][f"constant {dose}"]["tumour_size"] for dose in (0.7, 0.4)]
+    assert tumours[0]["mean"] < summary["tumour_size"]["mean"] < tumours[1]["mean"]
+
+
+def test_output_on_a_pipe(nowhere, capsys):
+    assert main(["train", "medical", "--method", "random", *SMALL]) == 0
+    output = capsys.readouterr()
+    assert output.err == "compiling ...\n"
+    lines = output.out.splitlines()
+    assert max(map(len, lines)) <= 80
+    row = re.compile(r"^(constant [\d.]+|random)( +-?\d+\.\d+ \N{PLUS-MINUS SIGN} \d+\.\d+){4}$")
+    assert [bool(row.match(line)) for line in lines] == [False, False, *5 * [True], False]
+    assert re.fullmatch(r"compile .* s, run .* s; runs/medical-random-1", lines[-1])
+
+
+BAD = {
+    "": '"verb"',
+    "walk": "VERB: invalid choice: 'walk' (choose from 'train', 'list', 'info')",
+    "train": "required: env",
+    "train maze": "env: expected one of medical, got 'maze'",
+    "train medical now": "unrecognized arguments: now",
+    "train medical --speed 3": "unrecognized arguments: --speed 3",
+    "train medical --episodes": "--episodes: expected one argument",
+    "train medical --episodes x": "--episodes: expected an integer, got 'x'",
+    "train medical --episodes 0": "--episodes: expected an integer of at least 1, got 0",
+    "train medical --sigma wide": "--sigma: expected a number or null, got 'wide'",
+    "train medical --delta 1": "--delta: expected a number between 0 and 1, exclusive, got 1.0",
+    "train medical --method sarsa": "--method: expected one of pb-edps, edps, constant, random",
+    "train medical --bound loose": "--bound: expected one of published, ",
+    "train medical --test-patients 0": "--test-patients: expected an integer of at least 1, got 0",
+    "train medical --action 2": "--action: expected a dose from 0 to 1, got 2.0",
+    "train medical --strategy PGPE": "--population: PGPE does not take 7",
+    "train medical --out full": "--out: expected a new or an empty folder, got 'full'",
+    "train medical --out full/file/x": "--out: expected a folder that can be written, got 'full/",
+    "list races": "unrecognized arguments: races",
+}
+
+
+@pytest.mark.parametrize("command", BAD)
+def test_bad_input(command, nowhere, capsys):
+    (nowhere / "full").mkdir()
+    (nowhere / "full" / "file").touch()
+    before = sorted(nowhere.rglob("*"))
+    switches = ["--no-compilation-cache"] if command.startswith("train medical") else []
+    assert main([*command.split(), *switches]) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    (line,) = output.err.splitlines()
+    assert line.startswith("jaxrace: error: ")
+    assert BAD[command] in line
+    assert sorted(nowhere.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("raised", "status", "message"),
+    [
+        (ValueError("outcomes: expected\nfinite numbers"), 1, "outcomes: expected finite numbers"),
+        (OSError(28, "No space left on device"), 1, "No space left on device"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+    ],
+)
+def test_a_failure_leaves_one_line_and_nothing_else(
+    raised, status, message, nowhere, monkeypatch, capsys
+):
+    def fail(*arguments):
+        raise raised
+
+    monkeypatch.setattr(train_module, "run_searches", fail)
+    assert main(["train", "medical", "--method", "edps", *SMALL]) == status
+    *progress, last = capsys.readouterr().err.splitlines()
+    assert progress == ["compiling ..."]
+    assert last.startswith("jaxrace: error: ")
+    assert message in last
+    assert list(nowhere.iterdir()) == []
+
+
+def test_an_unexpected_exception_shows_its_traceback(nowhere, monkeypatch):
+    def fail(*arguments):
+        raise TypeError("a mistake of ours")
+
+    monkeypatch.setattr(train_module, "run_searches", fail)
+    with pytest.raises(TypeError, match="ours"):
+        main(["train", "medical", "--method", "edps", *SMALL])
+    assert list(nowhere.iterdir()) == []
+
+
+def test_version(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"jaxrace {jaxrace.__version__}\n"
+
+
+@pytest.mark.parametrize("verb", ["", "train", "list", "info"])
+def test_help_has_an_example(verb, capsys):
+    assert main([*verb.split(), "-h"]) == 0
+    output = capsys.readouterr().out
+    assert re.search(rf"^examples?:\n  jaxrace {verb}", output, re.MULTILINE)
+
+
+def test_help_of_train_explains_every_option(capsys):
+    assert main(["train", "-h"]) == 0
+    output = " ".join(capsys.readouterr().out.split())
+    assert "--test-patients N Fresh episodes on which every policy is evaluated. (" in output
+    assert "--hazard {A,B}" in output
+    assert "(default: stitched-kl)" in output
+
+
+def test_list(capsys):
+    assert main(["list"]) == 0
+    output = capsys.readouterr().out
+    assert all(f"\n  {name} " in output for name in ("medical", "pb-edps", *kernels.BOUNDS))
+    assert max(map(len, output.splitlines())) <= 80
+
+
+def test_info(capsys):
+    assert main(["info"]) == 0
+    output = capsys.readouterr().out
+    assert re.search(rf"^jax +{re.escape(jax.__version__)}$", output, re.MULTILINE)
+    assert jax.devices()[0].platform in output
+
+
+def run_command(arguments: list[str], folder: Path, **environment: str):
+    command = "import sys; from jaxrace.cli import main; sys.exit(main())"
+    return subprocess.run(
+        [sys.executable, "-c", command, *arguments],
+        cwd=folder,
+        env={**os.environ, "XDG_CACHE_HOME": str(folder / "cache"), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="XDG_CACHE_HOME is for Linux")
+def test_compiled_programs_are_kept_in_the_users_cache_folder(tmp_path):
+    job = ["train", "medical", "--method", "random", *SMALL[:-1]]
+    done = run_command(job, tmp_path)
+    assert (done.returncode, done.stderr) == (0, "compiling ...\n")
+    assert any((tmp_path / "cache" / "jaxrace").iterdir())
+
+
+def test_another_cache_folder_wins(tmp_path):
+    job = ["train", "medical", "--method", "random", *SMALL[:-1]]
+    done = run_command(job, tmp_path, JAX_COMPILATION_CACHE_DIR=str(tmp_path / "mine"))
+    assert done.returncode == 0, done.stderr
+    assert any((tmp_path / "mine").iterdir())
+    assert not (tmp_path / "cache").exists()
+
+
+def test_quick_verbs_do_not_import_jax(tmp_path):
+    command = (
+        "import sys; from jaxrace.cli import main; assert main(['train', '-h']) == 0; "
+        "assert 'jax' not in sys.modules, 'jax'"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

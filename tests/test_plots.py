@@ -1,0 +1,82 @@
+import numpy as np
+import pytest
+
+from jaxrace import plots, runs
+
+LABELS = {"reward": "reward per game", "cost": "cost (euro)", "time": "time (s)"}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    log = {
+        "repeat": np.array([0, 0, 0, 1, 1]),
+        "episodes": np.array([10, 20, 40, 15, 30]),
+        "reward": np.array([1.0, 2.0, 4.0, 10.0, 20.0]),
+    }
+    log |= {"cost": -log["reward"], "time": 2 * log["reward"]}
+    statistics = {name: {"mean": 7.5, "stderr": 0.5, "count": 2} for name in LABELS}
+    summary = {
+        "env": "maze",
+        "method": "edps",
+        "repeats": 2,
+        "metrics": LABELS,
+        "baselines": {"left": statistics, "right": statistics},
+    }
+    runs.write_log(tmp_path, log)
+    runs.write_summary(tmp_path, summary)
+    return tmp_path
+
+
+def test_one_panel_per_metric(folder):
+    figure = plots.learning_curve(folder)
+    assert [panel.get_ylabel() for panel in figure.axes] == list(LABELS.values())
+    # The lowest panel of each column has the label of the horizontal axis.
+    assert [panel.get_xlabel() != "" for panel in figure.axes] == [False, True, True]
+
+
+def test_curve_is_the_mean_of_what_each_repeat_had_by_then(folder):
+    curve = plots.learning_curve(folder).axes[0].get_lines()[0]
+    np.testing.assert_array_equal(curve.get_xdata(), [15, 20, 30, 40])
+    np.testing.assert_array_equal(curve.get_ydata(), [5.5, 6.0, 11.0, 12.0])
+
+
+def test_baselines_are_horizontal_and_labelled(folder):
+    lines = plots.learning_curve(folder).axes[1].get_lines()[1:]
+    assert [line.get_label() for line in lines] == ["left", "right"]
+    assert [set(np.asarray(line.get_ydata())) for line in lines] == [{7.5}, {7.5}]
+
+
+def test_legend_explains_every_line_and_band(folder):
+    (legend,) = plots.learning_curve(folder).legends
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "mean of the repeats",
+        "its standard error",
+        "middle half of the repeats",
+        "left",
+        "right",
+    ]
+
+
+def test_one_repeat_has_no_bands(folder):
+    log = {name: column[:3] for name, column in runs.read_log(folder).items()}
+    runs.write_log(folder, log)
+    panel = plots.learning_curve(folder).axes[0]
+    assert len(panel.collections) == 0
+    np.testing.assert_array_equal(panel.get_lines()[0].get_ydata(), [1.0, 2.0, 4.0])
+
+
+def test_long_curves_are_thinned_but_keep_their_ends(folder):
+    episodes = np.arange(5000)
+    columns = {name: episodes.astype(float) for name in LABELS}
+    runs.write_log(folder, {"repeat": 0 * episodes, "episodes": episodes, **columns})
+    x = np.asarray(plots.learning_curve(folder).axes[0].get_lines()[0].get_xdata())
+    assert len(x) <= 200
+    assert (x[0], x[-1]) == (0, 4999)
+
+
+def test_saved_as_png(folder):
+    plots.save(plots.learning_curve(folder), folder / "curve.png")
+    content = (folder / "curve.png").read_bytes()
+    assert content.startswith(b"\x89PNG")
+    width, height = (int.from_bytes(content[i : i + 4], "big") for i in (16, 20))
+    assert (width, height) == (1380, 1065)
