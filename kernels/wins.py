@@ -215,8 +215,8 @@ def sorted_wins(values: jax.Array) -> jax.Array:
     num_options, num_rounds = values.shape
     _guard_overflow(num_rounds)
     owner = jnp.repeat(jnp.arange(num_options, dtype=jnp.int32), num_rounds)
-    # -0.0 + 0.0 is +0.0: the sort's total order would put the two zeros apart.
-    value, owner = lax.sort((values.reshape(-1) + 0, owner), num_keys=1)
+    # The sort takes -0.0 and 0.0 for equal, as the comparisons below do.
+    value, owner = lax.sort((values.reshape(-1), owner), num_keys=1)
     is_owner = jax.nn.one_hot(owner, num_options, dtype=jnp.int32)  # [K n, K]
     below = jnp.cumsum(is_owner, axis=0) - is_owner  # samples of each option sorted before
     position = jnp.arange(value.size, dtype=jnp.int32)

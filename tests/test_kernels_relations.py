@@ -1,0 +1,78 @@
+"""Order relations against direct comparison."""
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from reference import reference_relations
+
+from jaxrace.kernels import lexicographic, pareto, total_order
+
+SIGNS = jnp.array([-1, 0, 1], jnp.int8)
+
+
+def all_signs(number):
+    """Every combination of that many signs, as columns."""
+    return jnp.array(list(itertools.product([-1, 0, 1], repeat=number)), jnp.int8).T
+
+
+def test_total_order():
+    values = np.array([-np.inf, -2.5, -0.0, 0.0, 1e-45, 3.0, np.inf], np.float32)
+    values[4] = np.finfo(np.float32).tiny
+    array = jnp.asarray(values)
+    signs = total_order(array[:, None], array[None, :])
+    assert signs.dtype == jnp.int8
+    expected = 2 * reference_relations.larger(values, values) - 1
+    np.testing.assert_array_equal(signs, expected)
+
+
+@pytest.mark.parametrize("dtype", [np.bool_, np.int8, np.uint8, np.int32, np.float16])
+def test_total_order_of_other_numbers(dtype):
+    values = jnp.array([0, 1], dtype)
+    np.testing.assert_array_equal(total_order(values[:, None], values[None, :]), [[0, -1], [1, 0]])
+
+
+def test_total_order_calls_nan_a_tie():
+    assert total_order(jnp.array(jnp.nan), jnp.array(1.0)) == 0
+    assert total_order(jnp.array(1.0), jnp.array(jnp.nan)) == 0
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_pareto_over_all_signs(number):
+    signs = all_signs(number)
+    got = np.asarray(pareto(*signs))
+    assert got.dtype == np.int8
+    for column, sign in zip(np.asarray(signs).T, got, strict=True):
+        dominates = (column >= 0).all() and (column > 0).any()
+        dominated = (column <= 0).all() and (column < 0).any()
+        assert sign == int(dominates) - int(dominated)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_lexicographic_over_all_signs(number):
+    signs = all_signs(number)
+    got = np.asarray(lexicographic(*signs))
+    assert got.dtype == np.int8
+    for column, sign in zip(np.asarray(signs).T, got, strict=True):
+        decisive = [s for s in column if s != 0]
+        assert sign == (decisive[0] if decisive else 0)
+
+
+@pytest.mark.parametrize("relation", [pareto, lexicographic])
+def test_compositions_are_antisymmetric_and_broadcast(relation):
+    a, b = all_signs(2)
+    np.testing.assert_array_equal(relation(a, b), -relation(-a, -b))
+    wide = relation(SIGNS[:, None], SIGNS[None, :])
+    assert wide.shape == (3, 3)
+    np.testing.assert_array_equal(jax.jit(relation)(SIGNS[:, None], SIGNS[None, :]), wide)
+    with pytest.raises(ValueError, match=f"{relation.__name__}: expected at least one criterion"):
+        relation()
+
+
+def test_pareto_of_vectors_is_dominance():
+    vectors = jnp.asarray(np.random.default_rng(0).integers(0, 4, (30, 3)))
+    signs = pareto(*(total_order(vectors[:, None, c], vectors[None, :, c]) for c in range(3)))
+    expected = 2 * reference_relations.dominates(vectors, vectors) - 1
+    np.testing.assert_array_equal(signs, expected)

@@ -1,0 +1,175 @@
+"""The select and discard rules against brute force over all completions of undecided pairs."""
+
+import functools
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from reference import reference_preference_race
+
+from jaxrace.kernels import RULES, select_and_discard
+
+
+def pairs_of(num_options):
+    return list(itertools.combinations(range(num_options), 2))
+
+
+def partial_verdicts(num_options, number=None):
+    """Verdict matrices bool [..., K, K]: all of them, or a random number of them."""
+    pairs = pairs_of(num_options)
+    if number is None:
+        signs = np.array(list(itertools.product([-1, 0, 1], repeat=len(pairs))))
+    else:
+        rng = np.random.default_rng(num_options)
+        decided = rng.random((number, len(pairs))) < rng.random((number, 1))
+        signs = np.where(decided, rng.choice([-1, 1], (number, len(pairs))), 0)
+    beats = np.zeros((len(signs), num_options, num_options), bool)
+    for column, (i, j) in enumerate(pairs):
+        beats[:, i, j] = signs[:, column] > 0
+        beats[:, j, i] = signs[:, column] < 0
+    return beats
+
+
+def completed_scores(beats, with_ties):
+    """Copeland scores [number, K] of every way to decide the undecided pairs."""
+    num_options = len(beats)
+    undecided = [(i, j) for i, j in pairs_of(num_options) if not beats[i, j] and not beats[j, i]]
+    verdicts = [-1, 0, 1] if with_ties else [-1, 1]
+    scores = []
+    for signs in itertools.product(verdicts, repeat=len(undecided)):
+        score = beats.sum(axis=1)
+        for sign, (i, j) in zip(signs, undecided, strict=True):
+            score[i] += sign > 0
+            score[j] += sign < 0
+        scores.append(score)
+    return np.array(scores)
+
+
+@functools.cache
+def instances(num_options):
+    # All 729 for four options; 59,049 for five are too many.
+    return partial_verdicts(num_options, 150 if num_options > 4 else None)
+
+
+@pytest.mark.parametrize("num_options", [2, 3, 4, 5])
+def test_sharp_counts_exactly_the_options_that_are_worse_in_every_completion(num_options):
+    beats = instances(num_options)
+    certainly_better = np.stack(
+        [
+            (scores[:, :, None] > scores[:, None, :]).all(axis=0)
+            for scores in (completed_scores(b, with_ties=False) for b in beats)
+        ]
+    )
+    for top in range(1, num_options):
+        selected, discarded = select_and_discard(jnp.asarray(beats), top)
+        np.testing.assert_array_equal(selected, certainly_better.sum(2) >= num_options - top)
+        np.testing.assert_array_equal(discarded, certainly_better.sum(1) >= top)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("num_options", [2, 3, 4, 5])
+def test_verdicts_hold_in_every_completion(num_options, rule):
+    """Selected options are in every optimal subset, and discarded ones in none, ties included."""
+    beats = instances(num_options)[::3]
+    results = {t: select_and_discard(jnp.asarray(beats), t, rule) for t in range(1, num_options)}
+    masks = {t: (np.asarray(s), np.asarray(d)) for t, (s, d) in results.items()}
+    for number, matrix in enumerate(beats):
+        scores = completed_scores(matrix, with_ties=num_options < 5)
+        ahead = (scores[:, None, :] > scores[:, :, None]).sum(axis=2)  # who beats option i
+        level = (scores[:, None, :] == scores[:, :, None]).sum(axis=2) - 1
+        for top, (selected, discarded) in masks.items():
+            in_every_optimum = (ahead + level < top).all(axis=0)
+            in_no_optimum = (ahead >= top).all(axis=0)
+            assert not (selected[number] & ~in_every_optimum).any()
+            assert not (discarded[number] & ~in_no_optimum).any()
+
+
+@pytest.mark.parametrize("num_options", [2, 3, 4, 5, 8, 12])
+def test_rules_against_the_loops_of_the_reference(num_options):
+    beats = partial_verdicts(num_options, 60)
+    for rule, top in itertools.product(RULES, range(1, num_options)):
+        function = functools.partial(select_and_discard, top=top, rule=rule)
+        selected, discarded = jax.jit(jax.vmap(function))(beats)
+        for number, matrix in enumerate(beats):
+            expected = reference_preference_race.settle(matrix, top, rule)
+            np.testing.assert_array_equal(selected[number], expected[0])
+            np.testing.assert_array_equal(discarded[number], expected[1])
+        assert not (selected & discarded).any()
+
+
+@pytest.mark.parametrize("num_options", [3, 4, 6, 9])
+def test_printed_is_a_part_of_sharp(num_options):
+    beats = jnp.asarray(partial_verdicts(num_options, 300))
+    strictly = 0
+    for top in range(1, num_options):
+        sharp = np.stack(select_and_discard(beats, top, "sharp"))
+        printed = np.stack(select_and_discard(beats, top, "printed"))
+        assert not (printed & ~sharp).any()
+        strictly += (sharp & ~printed).sum()
+    assert strictly > 0
+
+
+def total_orders(num_options):
+    """Decided verdicts of random total orders, and the options from best to worst."""
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        order = rng.permutation(num_options)
+        place = np.argsort(order)
+        yield order, place[:, None] < place[None, :]
+
+
+@pytest.mark.parametrize("num_options", [3, 5, 10])
+def test_the_printed_rule_never_settles_the_boundary(num_options):
+    """Its strict thresholds leave open the options ranked kappa and kappa + 1 of a total order."""
+    for order, beats in total_orders(num_options):
+        for top in range(1, num_options):
+            selected, discarded = select_and_discard(jnp.asarray(beats), top, "printed")
+            settled = np.asarray(selected | discarded)
+            assert not settled[order[top - 1]]
+            assert not settled[order[top]]
+            selected, discarded = select_and_discard(jnp.asarray(beats), top, "sharp")
+            assert np.asarray(selected)[order[:top]].all()
+            assert np.asarray(discarded)[order[top:]].all()
+
+
+def test_the_algorithm_as_printed_would_select_certain_losers():
+    """Busa-Fekete et al. 2014, line 14, counts the j with K - z_j < o_i: those that beat i."""
+    num_options, top = 6, 3
+    for order, beats in total_orders(num_options):
+        wins, losses = beats.sum(axis=1), beats.sum(axis=0)
+        literal = (num_options - wins[None, :] < losses[:, None]).sum(axis=1) > num_options - top
+        assert literal[order[-1]]
+        assert not literal[order[0]]
+        selected, discarded = select_and_discard(jnp.asarray(beats), top, "printed")
+        assert selected[order[0]]
+        assert not selected[order[-1]]
+        assert discarded[order[-1]]
+
+
+@pytest.mark.parametrize("num_options", [3, 4, 5])
+def test_all_is_settled_when_the_papers_termination_remark_says_so(num_options):
+    """C u D = [K] if and only if some T of kappa options has min z over T >= max K - o outside."""
+    beats = instances(num_options)
+    wins, losses = beats.sum(axis=2), beats.sum(axis=1)
+    for top in range(1, num_options):
+        selected, discarded = select_and_discard(jnp.asarray(beats), top)
+        remark = np.zeros(len(beats), bool)
+        for best in itertools.combinations(range(num_options), top):
+            rest = [j for j in range(num_options) if j not in best]
+            remark |= wins[:, best].min(axis=1) >= (num_options - losses[:, rest]).max(axis=1)
+        np.testing.assert_array_equal(np.asarray(selected | discarded).all(axis=1), remark)
+
+
+def test_a_tie_at_the_boundary_stays_open():
+    cycle = jnp.array([[0, 1, 0], [0, 0, 1], [1, 0, 0]], bool)
+    for rule in RULES:
+        for top in (1, 2):
+            selected, discarded = select_and_discard(cycle, top, rule)
+            assert not (selected | discarded).any()
+
+
+def test_an_unknown_rule_is_refused():
+    with pytest.raises(ValueError, match="rule: expected one of sharp, printed, got 'blunt'"):
+        select_and_discard(jnp.zeros((2, 2), bool), 1, "blunt")

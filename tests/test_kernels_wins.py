@@ -1,0 +1,237 @@
+"""Win counts against direct comparison and SciPy's Mann-Whitney U."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from reference import reference_relations
+
+from jaxrace.kernels import (
+    MAX_ROUNDS,
+    extend_wins,
+    lexicographic,
+    pareto,
+    prefix_wins,
+    round_gains,
+    sorted_wins,
+    total_order,
+    total_wins,
+)
+
+# n and K with every divisor and remainder of the kernels' blocks and chunks.
+SIZES = [(2, 1), (3, 7), (5, 25), (4, 33), (12, 40)]
+
+jit_prefix = jax.jit(prefix_wins, static_argnums=0)
+jit_total = jax.jit(total_wins, static_argnums=0)
+jit_extend = jax.jit(extend_wins, static_argnums=0)
+jit_gains = jax.jit(round_gains, static_argnums=0)
+jit_sorted = jax.jit(sorted_wins)
+
+
+def dominance(a, b):
+    """Pareto order of vectors."""
+    return pareto(*(total_order(a[c], b[c]) for c in range(a.shape[-1])))
+
+
+def medical(a, b):
+    """Alive beats dead; two alive compare by dominance; here a and b are dictionaries."""
+    both_alive = (a["alive"] & b["alive"]).astype(jnp.int8)
+    costs = pareto(total_order(b["toxicity"], a["toxicity"]), total_order(b["tumour"], a["tumour"]))
+    return lexicographic(total_order(a["alive"], b["alive"]), both_alive * costs)
+
+
+def with_ties(seed, num_options, num_rounds):
+    return np.random.default_rng(seed).integers(0, 6, (num_options, num_rounds))
+
+
+def numbers(seed, num_options, num_rounds):
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(num_options, num_rounds)).astype(np.float32)
+    values[:, ::3] = np.round(values[:, ::3])  # a few ties, among them zeros of both signs
+    return values, total_order, reference_relations.larger, values
+
+
+def vectors(seed, num_options, num_rounds):
+    values = np.random.default_rng(seed).integers(0, 5, (num_options, num_rounds, 2))
+    return values, dominance, reference_relations.dominates, values
+
+
+def patients(seed, num_options, num_rounds):
+    rng = np.random.default_rng(seed)
+    alive = rng.random((num_options, num_rounds)) < 0.7
+    toxicity = rng.integers(0, 4, alive.shape).astype(np.float32)
+    tumour = rng.integers(0, 4, alive.shape)
+    outcomes = {"alive": alive, "toxicity": toxicity, "tumour": tumour}
+    return outcomes, medical, reference_relations.medical, np.stack([alive, toxicity, tumour], -1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "num_options", "num_rounds"),
+    [(numbers, *size) for size in SIZES]
+    + [(vectors, 3, 7), (vectors, 4, 33), (patients, 2, 1), (patients, 5, 25)],
+)
+def test_all_kernels_against_direct_comparison(kind, num_options, num_rounds):
+    outcomes, compare, prefer, plain = kind(0, num_options, num_rounds)
+    expected = reference_relations.prefix_half_units(prefer, plain)
+    prefix = jit_prefix(compare, outcomes)
+    assert prefix.dtype == jnp.int32
+    np.testing.assert_array_equal(prefix, expected)
+    total = jit_total(compare, outcomes)
+    assert total.dtype == jnp.int32
+    np.testing.assert_array_equal(total, expected[-1])
+    # Split into old and new rounds; old has room that is not used yet, filled with the new.
+    num_old = num_rounds // 2
+    new = jax.tree.map(lambda x: x[:, num_old:], outcomes)
+    wins = expected[num_old - 1] if num_old else np.zeros_like(expected[0])
+    got = jit_extend(compare, wins.astype(np.int32), outcomes, new, num_old)
+    np.testing.assert_array_equal(got, expected[num_old:])
+    net = expected - np.arange(1, num_rounds + 1)[:, None, None] ** 2
+    before = net[num_old - 1] if num_old else np.zeros_like(net[0])
+    gains = np.diff(net[num_old:], axis=0, prepend=before[None])
+    np.testing.assert_array_equal(jit_gains(compare, outcomes, new, num_old), gains)
+
+
+@pytest.mark.parametrize(("num_options", "num_rounds"), SIZES)
+def test_sorted_wins_against_direct_comparison(num_options, num_rounds):
+    ties = with_ties(2, num_options, num_rounds).astype(np.int32)
+    for values in (numbers(1, num_options, num_rounds)[0], ties):
+        got = jit_sorted(values)
+        assert got.dtype == jnp.int32
+        expected = reference_relations.half_units(reference_relations.larger, values)
+        np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_counts_are_mann_whitney_statistics(seed):
+    values = with_ties(seed, 4, 25)
+    wins = jit_total(total_order, jnp.asarray(values))
+    by_sort = jit_sorted(jnp.asarray(values))
+    for i in range(4):
+        for j in range(4):
+            u = scipy.stats.mannwhitneyu(values[i], values[j]).statistic
+            assert wins[i, j] == by_sort[i, j] == 2 * u
+
+
+def test_sorted_wins_treats_both_zeros_and_infinities_alike():
+    values = np.array([[-0.0, 0.0, np.inf], [0.0, -0.0, np.inf], [-0.0, -np.inf, 1.0]], np.float32)
+    expected = reference_relations.half_units(reference_relations.larger, values)
+    np.testing.assert_array_equal(sorted_wins(jnp.asarray(values)), expected)
+    np.testing.assert_array_equal(total_wins(total_order, values), expected)
+
+
+def test_under_vmap():
+    values = np.stack([with_ties(seed, 3, 11) for seed in range(6)]).reshape(2, 3, 3, 11)
+    for kernel in (
+        functools.partial(prefix_wins, total_order),
+        functools.partial(total_wins, total_order),
+        sorted_wins,
+    ):
+        got = jax.jit(jax.vmap(jax.vmap(kernel)))(values)
+        for i in range(2):
+            for j in range(3):
+                np.testing.assert_array_equal(got[i, j], jax.jit(kernel)(values[i, j]))
+
+
+def test_old_rounds_may_be_traced_and_differ_within_a_batch():
+    values = with_ties(3, 3, 14)
+    old, new = values[:, :10], values[:, 10:]
+    gains = jax.jit(jax.vmap(lambda n: round_gains(total_order, old, new, n)))(jnp.arange(11))
+    for num_old in range(11):
+        told = np.concatenate([old[:, :num_old], new], axis=1)
+        wins = reference_relations.prefix_half_units(reference_relations.larger, told)
+        net = wins - np.arange(1, num_old + 5)[:, None, None] ** 2
+        before = net[num_old - 1] if num_old else np.zeros((3, 3))
+        np.testing.assert_array_equal(
+            gains[num_old], np.diff(net[num_old:], axis=0, prepend=before[None])
+        )
+
+
+# Few shapes, so that hypothesis does not compile anew for each example.
+tables = hnp.arrays(np.int32, (4, 9), elements=st.integers(-4, 4))
+
+
+@settings(max_examples=60)
+@given(tables)
+def test_each_pair_of_samples_gives_two_half_units(values):
+    for wins in (
+        np.asarray(jit_total(total_order, values)),
+        np.asarray(jit_sorted(jnp.asarray(values))),
+    ):
+        np.testing.assert_array_equal(wins + wins.T, 2 * 9**2)
+    by_vectors = np.asarray(jit_total(dominance, values.reshape(4, 3, 3)))
+    np.testing.assert_array_equal(by_vectors + by_vectors.T, 2 * 3**2)
+
+
+@settings(max_examples=60)
+@given(tables, st.permutations(range(4)), st.permutations(range(9)))
+def test_symmetries(values, options, rounds):
+    """Monotone transformations change nothing; permuted options permute the counts."""
+    wins = np.asarray(jit_sorted(jnp.asarray(values)))
+    np.testing.assert_array_equal(jit_sorted(jnp.asarray(values**3 + 2 * values - 7)), wins)
+    np.testing.assert_array_equal(jit_total(total_order, np.exp2(values)), wins)
+    np.testing.assert_array_equal(
+        jit_total(total_order, values[options]), wins[np.ix_(options, options)]
+    )
+    np.testing.assert_array_equal(jit_total(total_order, values[:, rounds]), wins)
+
+
+@settings(max_examples=60)
+@given(tables)
+def test_prefixes_do_not_depend_on_what_follows(values):
+    whole = np.asarray(jit_prefix(total_order, values))
+    np.testing.assert_array_equal(jit_prefix(total_order, values[:, :5]), whole[:5])
+    rest = jit_extend(total_order, whole[4], values[:, :5], values[:, 5:], 5)
+    np.testing.assert_array_equal(rest, whole[5:])
+    np.testing.assert_array_equal(jit_total(total_order, values), whole[-1])
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        functools.partial(prefix_wins, total_order),
+        functools.partial(total_wins, total_order),
+        sorted_wins,
+        lambda x: extend_wins(
+            total_order, jnp.zeros((2, 2), jnp.int32), x[:, 1:], x[:, :1], x.shape[1] - 1
+        ),
+    ],
+)
+def test_more_rounds_than_an_int32_can_count_are_refused(kernel):
+    fits = jax.ShapeDtypeStruct((2, MAX_ROUNDS), np.float32)
+    assert jax.eval_shape(kernel, fits).dtype == np.int32
+    too_many = jax.ShapeDtypeStruct((2, MAX_ROUNDS + 1), np.float32)
+    with pytest.raises(ValueError, match=r"expected at most 32767 rounds.*got 32768"):
+        jax.eval_shape(kernel, too_many)
+
+
+def test_the_largest_counts_are_exact():
+    assert 2 * MAX_ROUNDS**2 < 2**31 < 2 * (MAX_ROUNDS + 1) ** 2 + 1
+    constant = jnp.repeat(jnp.array([[1.0], [0.0], [0.0]]), MAX_ROUNDS, axis=1)
+    square = MAX_ROUNDS**2
+    expected = np.array(
+        [[square, 2 * square, 2 * square], [0, square, square], [0, square, square]]
+    )
+    np.testing.assert_array_equal(sorted_wins(constant), expected)
+    before = (MAX_ROUNDS - 1) ** 2
+    wins = jnp.array([[before, 2 * before], [0, before]], jnp.int32)
+    last = extend_wins(total_order, wins, constant[:2, :-1], constant[:2, -1:], MAX_ROUNDS - 1)
+    np.testing.assert_array_equal(last[0], expected[:2, :2])
+
+
+@pytest.mark.parametrize("kernel", [prefix_wins, total_wins])
+def test_comparisons_are_never_all_in_memory(kernel):
+    num_options, num_rounds = 64, 512
+    outcomes = jax.ShapeDtypeStruct((num_options, num_rounds), np.float32)
+    compiled = jax.jit(functools.partial(kernel, total_order)).lower(outcomes).compile()
+    memory = compiled.memory_analysis()
+    all_comparisons = num_options**2 * num_rounds**2
+    counts_of_all_prefixes = num_options**2 * num_rounds * 4
+    assert memory is not None
+    assert memory.temp_size_in_bytes < 5 * counts_of_all_prefixes
+    assert memory.temp_size_in_bytes < all_comparisons / 20

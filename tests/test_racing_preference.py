@@ -1,0 +1,339 @@
+"""The preference-based race against the plain reference, decision by decision."""
+
+import functools
+import itertools
+import operator
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from reference import reference_preference_race, reference_relations
+
+from jaxrace.kernels import BOUNDS, pareto, total_order
+from jaxrace.racing import PreferenceRace
+
+
+def dominance(a, b):
+    """Pareto order of vectors of two numbers."""
+    return pareto(total_order(a[0], b[0]), total_order(a[1], b[1]))
+
+
+def draw_samples(kind, seed, number, num_options, num_rounds):
+    """Samples float32 [number, K, n, ...] of options between equal and far apart."""
+    rng = np.random.default_rng(seed)
+    spread = rng.choice([0.0, 0.7, 2.0, 6.0], (number, 1, 1))
+    means = spread * rng.random((number, num_options, 1))
+    means[::4] = np.round(means[::4])  # exactly equal options
+    means[1::3] += 3 * np.arange(num_options)[:, None]  # races that end soon
+    noise = rng.normal(size=(number, num_options, num_rounds))
+    if kind == "numbers":
+        return (means + noise).astype(np.float32)
+    first = np.round(means + noise).astype(np.float32)
+    if kind == "ties":
+        return first
+    other = np.round(0.5 * means + rng.normal(size=first.shape)).astype(np.float32)
+    return np.stack([first, other], -1)
+
+
+COMPARE = {"numbers": total_order, "ties": total_order, "pareto": dominance}
+PREFER = {
+    "numbers": reference_relations.larger,
+    "ties": reference_relations.larger,
+    "pareto": reference_relations.dominates,
+}
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def play(race, outcomes, params):
+    """Tell one round after another to many races [B, K, n, ...].
+
+    Returns who was asked, and the state, after each round; and the results.
+    """
+
+    def one(outcomes):
+        state = race.init(outcomes[0, 0], params)
+
+        def step(state, samples):
+            asked = race.ask(state, params)
+            state = race.tell(state, samples[:, None], params)
+            seen = (asked, state.active, state.beats, state.selected, state.discarded, state.net)
+            return state, seen
+
+        state, history = jax.lax.scan(step, state, jnp.moveaxis(outcomes, 1, 0))
+        return history, race.result(state, params), state
+
+    return jax.vmap(one)(outcomes)
+
+
+def assert_ranking(result, expected, top):
+    """Sort keys, the order by them, and the sets that a person sees."""
+    copeland, borda = np.asarray(result.copeland), np.asarray(result.borda)
+    np.testing.assert_array_equal(copeland, expected.copeland)
+    # The second key is a fixed-point number; its unit depends on K alone.
+    num_options = len(copeland)
+    unit = 2.0 ** -min(24, 30 - int(np.ceil(np.log2(num_options))))
+    np.testing.assert_allclose(borda * unit, expected.borda, rtol=0, atol=2 * num_options * unit)
+    ranking = result.ranking.tolist()
+    assert ranking == sorted(range(num_options), key=lambda i: (-copeland[i], -borda[i], i))
+    for better, worse in itertools.pairwise(ranking):
+        by_reference = expected.ranking.index(better) < expected.ranking.index(worse)
+        tied = (
+            copeland[better] == copeland[worse]
+            and abs(expected.borda[better] - expected.borda[worse]) < 4 * num_options * unit
+        )
+        assert by_reference or tied
+    last = expected.rounds[-1]
+    assert bool(result.decided) == expected.finished
+    if expected.finished:
+        assert sorted(np.flatnonzero(result.selected)) == sorted(ranking[:top])
+        assert not (np.asarray(result.selected) == np.asarray(result.discarded)).any()
+    else:
+        np.testing.assert_array_equal(result.selected, last.selected)
+        np.testing.assert_array_equal(result.discarded, last.discarded)
+
+
+def compare_with_reference(
+    race, kind, outcomes, max_rounds, delta, epsilon=0.0, check_intervals=False
+):
+    """Play every instance in both ways; returns the reference's histories."""
+    params = race.params(delta, max_rounds, epsilon)
+    history, results, states = jax.tree.map(np.asarray, play(race, outcomes, params))
+    histories = []
+    for number, instance in enumerate(outcomes):
+        expected = reference_preference_race.race(
+            instance,
+            PREFER[kind],
+            race.top,
+            max_rounds,
+            delta,
+            race.bound,
+            race.rule,
+            epsilon,
+            race.dynamic_delta,
+            race.intersect,
+            check_intervals,
+        )
+        histories.append(expected)
+        same = True
+        for t, wanted in enumerate(expected.rounds):
+            asked, active, beats, selected, discarded, net = (x[number, t] for x in history)
+            np.testing.assert_array_equal(asked, wanted.drawn)
+            np.testing.assert_array_equal(net, wanted.net)
+            if race.dynamic_delta and (beats != wanted.beats).any():
+                # The device compares in float32: it may differ where the numbers are level.
+                assert wanted.margin[beats != wanted.beats].max() < 1e-5
+                same = False
+                break
+            np.testing.assert_array_equal(beats, wanted.beats)
+            np.testing.assert_array_equal(selected, wanted.selected)
+            np.testing.assert_array_equal(discarded, wanted.discarded)
+            np.testing.assert_array_equal(active, wanted.active)
+        if not same:
+            continue
+        if expected.finished:  # nothing is asked for, and nothing changes, after the end
+            assert not history[0][number, len(expected.rounds) :].any()
+            assert not states.active[number].any()
+        result = jax.tree.map(operator.itemgetter(number), results)
+        np.testing.assert_array_equal(result.samples, expected.samples)
+        np.testing.assert_array_equal(result.simulated, expected.samples)
+        np.testing.assert_array_equal(result.rounds, expected.counts)
+        np.testing.assert_allclose(result.win_matrix, expected.estimate, rtol=0, atol=1e-15)
+        assert result.oracle_calls == (expected.counts**2).sum() // 2
+        assert_ranking(result, expected, race.top)
+        if check_intervals:
+            lower, upper = result.intervals
+            np.testing.assert_allclose(lower, expected.lower, rtol=0, atol=1e-9)
+            np.testing.assert_allclose(upper, expected.upper, rtol=0, atol=1e-9)
+    return histories
+
+
+@pytest.mark.parametrize(
+    ("bound", "rule"),
+    [(bound, "sharp") for bound in sorted(BOUNDS)]
+    + [(bound, "printed") for bound in ("published", "kl", "stitched")],
+)
+def test_every_bound_and_rule(bound, rule):
+    """K = 5, with continuous, tied and incomparable outcomes in turn."""
+    kind = ["numbers", "ties", "pareto"][(sorted(BOUNDS).index(bound) + (rule == "sharp")) % 3]
+    race = PreferenceRace(5, 2, 45, COMPARE[kind], bound, rule)
+    outcomes = draw_samples(kind, 1, 16, 5, 45)
+    histories = compare_with_reference(race, kind, outcomes, 45, 0.3)
+    # The instances are of all sorts.
+    assert any(h.finished for h in histories)
+    assert any(not h.finished for h in histories)
+    assert any(h.rounds[-1].beats.any() and not h.finished for h in histories)
+    assert len({len(h.rounds) for h in histories}) >= 3
+
+
+@pytest.mark.parametrize(
+    ("num_options", "top", "kind"),
+    [
+        (2, 1, "numbers"),
+        (2, 1, "pareto"),
+        (3, 2, "ties"),
+        (6, 5, "pareto"),
+        (12, 6, "numbers"),
+        (12, 2, "pareto"),
+    ],
+)
+def test_every_size(num_options, top, kind):
+    race = PreferenceRace(num_options, top, 40, COMPARE[kind], "stitched-kl-verdict")
+    number = 16 if num_options < 8 else 6
+    outcomes = draw_samples(kind, num_options, number, num_options, 40)
+    histories = compare_with_reference(race, kind, outcomes, 40, 0.3)
+    assert any(h.rounds[-1].selected.any() for h in histories)
+    assert any(h.rounds[-1].discarded.any() for h in histories)
+
+
+@pytest.mark.parametrize("rule", ["sharp", "printed"])
+def test_many_options(rule):
+    race = PreferenceRace(40, 10, 40, total_order, "kl", rule)
+    outcomes = draw_samples("ties", 6, 1, 40, 40)
+    outcomes[0] += 0.3 * np.arange(40)[:, None]
+    compare_with_reference(race, "ties", outcomes, 40, 0.2)
+
+
+@pytest.mark.parametrize("epsilon", [0.04, 0.15, 0.45])
+@pytest.mark.parametrize("bound", ["published", "stitched-kl-verdict"])
+def test_epsilon_relaxation(bound, epsilon):
+    race = PreferenceRace(4, 2, 40, total_order, bound)
+    outcomes = draw_samples("ties", 7, 12, 4, 40)
+    outcomes[:5, 1] = outcomes[:5, 0]  # net counts of exactly 0
+    relaxed = compare_with_reference(race, "ties", outcomes, 40, 0.3, epsilon)
+    exact = compare_with_reference(race, "ties", outcomes, 40, 0.3)
+    assert sum(h.samples.sum() for h in relaxed) < sum(h.samples.sum() for h in exact)
+
+
+@pytest.mark.parametrize("rule", ["sharp", "printed"])
+@pytest.mark.parametrize(("num_options", "top"), [(3, 1), (7, 3)])
+def test_dynamic_correction(num_options, top, rule):
+    race = PreferenceRace(num_options, top, 60, total_order, "published", rule, dynamic_delta=True)
+    outcomes = draw_samples("numbers", 8, 7, num_options, 60)
+    outcomes[::2] += np.arange(num_options)[:, None]
+    dynamic = compare_with_reference(race, "numbers", outcomes, 60, 0.3)
+    plain = PreferenceRace(num_options, top, 60, total_order, "published", rule)
+    # The correction must matter, or the test shows nothing.
+    costs = [h.samples.sum() for h in compare_with_reference(plain, "numbers", outcomes, 60, 0.3)]
+    assert any(h.samples.sum() < cost for h, cost in zip(dynamic, costs, strict=True))
+
+
+@pytest.mark.parametrize("intersect", [False, True])
+@pytest.mark.parametrize("bound", ["published", "kl", "stitched-kl-verdict"])
+def test_intervals(bound, intersect):
+    race = PreferenceRace(4, 2, 30, total_order, bound, intersect=intersect)
+    outcomes = draw_samples("ties", 9, 4, 4, 30)
+    # A large delta, for short epochs; a power of two, because params keep it in float32.
+    histories = compare_with_reference(race, "ties", outcomes, 30, 0.5, check_intervals=True)
+    apart = ~np.eye(4, dtype=bool)
+    for history in histories:
+        beats = history.rounds[-1].beats
+        if not bound.endswith("verdict"):
+            np.testing.assert_array_equal(history.lower[apart] > 0.5, beats[apart])
+
+
+def test_intersected_intervals_are_narrower():
+    outcomes = draw_samples("ties", 9, 6, 4, 30)
+    widths = []
+    for intersect in (False, True):
+        race = PreferenceRace(4, 2, 30, total_order, "published", intersect=intersect)
+        _, results, _ = play(race, outcomes, race.params(0.9))
+        first = jax.tree.map(lambda x: x[0], results)
+        widths.append(np.subtract(*first.intervals[::-1]))
+    assert (widths[1] <= widths[0]).all()
+    assert (widths[1] < widths[0]).any()
+
+
+@pytest.mark.parametrize("max_rounds", [1, 13, 29])
+def test_fewer_rounds_than_capacity(max_rounds):
+    """The level is that of max_rounds, not of the capacity, and nothing counts after it."""
+    race = PreferenceRace(4, 1, 30, total_order, "kl-verdict")
+    outcomes = draw_samples("ties", 11, 20, 4, 30)
+    outcomes[:, 0] += 2
+    histories = compare_with_reference(race, "ties", outcomes, max_rounds, 0.4)
+    assert all(len(h.rounds) <= max_rounds for h in histories)
+
+
+@pytest.mark.parametrize("rule", ["sharp", "printed"])
+def test_the_top_of_the_ranking_is_what_the_rule_has_selected(rule):
+    """In a race that has ended, ties of the Copeland scores included."""
+    race = PreferenceRace(6, 3, 40, dominance, "published", rule)
+    params = race.params(0.3)
+    outcomes = draw_samples("pareto", 12, 60, 6, 40)
+    outcomes[::2] += 5 * np.arange(6)[:, None, None]
+    # A cycle of three, and two that lose to all: everybody of the cycle has the same score.
+    cycle = np.zeros((6, 40, 2), np.float32)
+    cycle[:3, :, 0] = 1
+    outcomes[1] = cycle
+    _, results, states = jax.tree.map(np.asarray, play(race, outcomes, params))
+    ended = 0
+    for number in np.flatnonzero(results.decided):
+        ended += 1
+        top = set(results.ranking[number][:3].tolist())
+        assert set(np.flatnonzero(states.selected[number]).tolist()) <= top
+        assert not set(np.flatnonzero(states.discarded[number]).tolist()) & top
+        assert set(np.flatnonzero(results.selected[number]).tolist()) == top
+        assert set(np.flatnonzero(results.discarded[number]).tolist()) == set(range(6)) - top
+    assert ended >= 20
+
+
+def rock_paper_scissors(a, b):
+    """1 beats 0, 2 beats 1, 0 beats 2; all of them beat 3."""
+    inner = (a < 3) & (b < 3)
+    cycle = jnp.array([0, 1, -1], jnp.int8)[jnp.mod(a - b, 3)]
+    return jnp.where(inner, cycle, total_order(b, a))
+
+
+@pytest.mark.parametrize("top", [1, 2, 3])
+def test_a_decided_race_with_an_exact_copeland_tie(top):
+    """Three options in a cycle and one that always loses."""
+    race = PreferenceRace(4, top, 40, rock_paper_scissors, "stitched-kl")
+    params = race.params(0.1)
+    state = race.init(np.int32(0), params)
+    while race.ask(state, params).any():
+        state = race.tell(state, np.arange(4, dtype=np.int32)[:, None], params)
+    result = race.result(state, params)
+    assert result.decided
+    assert result.copeland.tolist() == [2, 2, 2, 0]
+    assert result.ranking.tolist() == [0, 1, 2, 3]
+    assert np.flatnonzero(result.selected).tolist() == list(range(top))
+    assert np.flatnonzero(result.discarded).tolist() == list(range(top, 4))
+    if top == 3:  # no tie at this boundary: the rule itself has settled all
+        assert jnp.logical_or(state.selected, state.discarded).all()
+
+
+def test_permuted_options_give_permuted_sort_keys():
+    race = PreferenceRace(6, 3, 40, total_order, "stitched-kl")
+    params = race.params(0.3)
+    outcomes = draw_samples("ties", 13, 30, 6, 40)
+    rng = np.random.default_rng(14)
+    order = np.stack([rng.permutation(6) for _ in outcomes])
+    permuted = np.take_along_axis(outcomes, order[:, :, None], axis=1)
+    _, plain, _ = jax.tree.map(np.asarray, play(race, outcomes, params))
+    _, other, _ = jax.tree.map(np.asarray, play(race, permuted, params))
+    for field in ("copeland", "borda", "samples"):
+        expected = np.take_along_axis(getattr(plain, field), order, axis=1)
+        np.testing.assert_array_equal(getattr(other, field), expected)
+    np.testing.assert_array_equal(other.decided, plain.decided)
+
+
+def joint_ranks(outcomes):
+    """Replace the numbers of each instance by their ranks among all of its numbers."""
+    flat = outcomes.reshape(len(outcomes), -1)
+    ranks = [np.unique(row, return_inverse=True)[1] for row in flat]
+    return np.stack(ranks).reshape(outcomes.shape)
+
+
+def test_only_the_order_of_the_outcomes_counts():
+    race = PreferenceRace(4, 2, 40, total_order, "published")
+    params = race.params(0.3)
+    outcomes = np.round(4 * draw_samples("numbers", 15, 30, 4, 40))
+    _, plain, _ = play(race, outcomes, params)
+    for transformed in (
+        outcomes**3 - 5,  # exact: the numbers are small integers
+        np.exp2(outcomes / 8).astype(np.float32),
+        joint_ranks(outcomes).astype(np.float32),
+        joint_ranks(outcomes).astype(np.int32),
+    ):
+        _, other, _ = play(race, transformed, params)
+        jax.tree.map(np.testing.assert_array_equal, other, plain)
