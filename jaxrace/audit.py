@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from jaxrace import kernels, racing
+from jaxrace.validation import require_integer
 
 DELTAS = (0.05, 0.2, 0.5)
 FULL_SIZE = 100_000
@@ -31,7 +32,7 @@ _BATCH = 250
 
 
 @dataclasses.dataclass(frozen=True)
-class Task:
+class AuditTask:
     """Options whose s_ij are known.
 
     Attributes:
@@ -98,10 +99,10 @@ def _dice_probabilities() -> tuple[tuple[float, ...], ...]:
     return tuple(map(tuple, (p**2 * both + mixed + (1 - p) ** 2 / 2).tolist()))
 
 
-TASKS: tuple[Task, ...] = (
-    Task("nearly tied, continuous", 4, 100, _sample_close, _close_probabilities(4)),
-    Task("cyclic", 3, 100, _sample_die, _dice_probabilities()),
-    Task("fair coin against 0", 2, 300, _sample_coin, ((0.5, 0.5), (0.5, 0.5))),
+TASKS: tuple[AuditTask, ...] = (
+    AuditTask("nearly tied, continuous", 4, 100, _sample_close, _close_probabilities(4)),
+    AuditTask("cyclic", 3, 100, _sample_die, _dice_probabilities()),
+    AuditTask("fair coin against 0", 2, 300, _sample_coin, ((0.5, 0.5), (0.5, 0.5))),
 )
 
 
@@ -157,6 +158,7 @@ def audit(races: int = FULL_SIZE, seed: int = 0) -> Iterator[Finding]:
     >>> first.bound, first.races, first.upheld
     ('published', 250, True)
     """
+    require_integer("races", races, 1)
     for number, task in enumerate(TASKS):
         key = jax.random.fold_in(jax.random.key(seed), number)
         for name in (*kernels.BOUNDS, UNPROTECTED):
@@ -197,7 +199,7 @@ def unprotected_thresholds(num_options: int, max_rounds: int, delta: float) -> N
 
 
 def _count_errors(
-    task: Task, bound: str, delta: float, key: jax.Array, races: int
+    task: AuditTask, bound: str, delta: float, key: jax.Array, races: int
 ) -> tuple[int, int]:
     """Races with a wrong verdict, and races run."""
     race = _race(task)
@@ -215,7 +217,7 @@ def _count_errors(
     return int(np.asarray(wrong).sum()), batches * _BATCH
 
 
-def _race(task: Task) -> racing.PreferenceRace:
+def _race(task: AuditTask) -> racing.PreferenceRace:
     return racing.PreferenceRace(
         num_options=task.num_options,
         top=1,
@@ -226,7 +228,7 @@ def _race(task: Task) -> racing.PreferenceRace:
 
 @functools.partial(jax.jit, static_argnums=(0, 3))
 def _wrong_races(
-    task: Task, key: jax.Array, params: racing.PreferenceParams, batches: int
+    task: AuditTask, key: jax.Array, params: racing.PreferenceParams, batches: int
 ) -> jax.Array:
     """Number of races with a wrong verdict: int32 [batches]."""
     wrong_verdict = jnp.asarray(np.array(task.win_probabilities) <= 0.5)

@@ -21,7 +21,7 @@ def compile_ahead(function: Any, *args: Any) -> Any:
 
     >>> import jax.numpy as jnp
     >>> program = compile_ahead(jax.jit(lambda x: 2 * x), jax.ShapeDtypeStruct((2,), jnp.float32))
-    >>> print(program(jnp.array([1.0, 2.0])))
+    >>> print(program(jnp.array([1.0, 2.0], jnp.float32)))
     [2. 4.]
     """
     options = _CPU_OPTIONS if jax.default_backend() == "cpu" else None

@@ -64,6 +64,7 @@ class Linear:
 
     def __call__(self, theta: jax.Array, observation: jax.Array, key: jax.Array) -> jax.Array:
         """The linear map of one observation [inputs]."""
+        self._check_shapes(theta, observation)
         weights = theta.reshape(self.outputs, -1)
         if self.inputs > _UNROLLED_INPUTS:
             action = weights[:, : self.inputs] @ observation
@@ -75,6 +76,18 @@ class Linear:
         if self.bias:
             action = action + weights[:, -1]
         return action[0] if self.outputs == 1 else action
+
+    def _check_shapes(self, theta: jax.Array, observation: jax.Array) -> None:
+        # Indices out of range are no error in JAX, and numbers too many would be left out.
+        expected = self.example().shape
+        if jnp.shape(theta) != expected:
+            raise ValueError(
+                f"theta: expected shape {list(expected)}, got {list(jnp.shape(theta))}"
+            )
+        if jnp.shape(observation) != (self.inputs,):
+            raise ValueError(
+                f"observation: expected shape [{self.inputs}], got {list(jnp.shape(observation))}"
+            )
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxrace import kernels
+from jaxrace.validation import require_number
 
 Preference = Callable[[Any, Any], jax.Array]
 
@@ -118,8 +119,7 @@ class Margin:
     field: str | int | None = None
 
     def __post_init__(self) -> None:
-        if not self.least >= 0:
-            raise ValueError(f"least: expected a number of at least 0, got {self.least!r}")
+        require_number("least", self.least, least=0)
 
     def __call__(self, a: Any, b: Any) -> jax.Array:
         """int8 sign of the broadcast shape."""

@@ -13,6 +13,12 @@ from jax import lax
 
 from jaxrace.envs import Environment, OutcomeFold, Transition
 from jaxrace.policies import Policy
+from jaxrace.validation import (
+    require_function,
+    require_hashable,
+    require_integer,
+    require_keys,
+)
 
 
 class PolicyInTask(NamedTuple):
@@ -35,6 +41,9 @@ class Rollout:
         policy: See ``policies.Policy``.
         fold: Makes the outcome; see ``envs.OutcomeFold``.
 
+    Raises:
+        ValueError: An attribute cannot be used.
+
     >>> import jax
     >>> from jaxrace.envs import medical
     >>> from jaxrace.policies import Constant
@@ -50,6 +59,12 @@ class Rollout:
     policy: Policy
     fold: OutcomeFold
 
+    def __post_init__(self) -> None:
+        require_integer("env.horizon", getattr(self.env, "horizon", None), 1)
+        require_hashable("env", self.env)
+        require_function("policy", self.policy)
+        require_hashable("fold", self.fold)
+
     def __call__(self, key: jax.Array, option: PolicyInTask) -> Any:
         """Play one episode.
 
@@ -59,12 +74,19 @@ class Rollout:
 
         Returns:
             The outcome, a pytree without leading axes.
+
+        Raises:
+            ValueError: ``key`` is no key, or a step of the environment or an update of the fold
+                changes structures, shapes or dtypes; seen when the episode is traced.
         """
+        require_keys("key", key, ndim=0)
 
         def step(carry: tuple[_Progress, Any], number: jax.Array) -> tuple[Any, None]:
             progress, folded = carry
             progress, transition = _step(self.env, self.policy, option, key, progress, number)
-            return (progress, self.fold.update(folded, transition, option.env_params)), None
+            updated = self.fold.update(folded, transition, option.env_params)
+            _require_same_types(f"{type(self.fold).__name__}.update", "carry", folded, updated)
+            return (progress, updated), None
 
         start = _reset(self.env, option, key)
         first = (start, self.fold.init(start.state, option.env_params))
@@ -115,6 +137,9 @@ def evaluate(rollout: Rollout, key: jax.Array, option: PolicyInTask, episodes: i
     Returns:
         Outcomes with leading axis n.
 
+    Raises:
+        ValueError: ``key`` is no key, or ``episodes`` no positive integer.
+
     >>> import jax
     >>> from jaxrace.envs import medical
     >>> from jaxrace.outcomes import Return
@@ -124,6 +149,8 @@ def evaluate(rollout: Rollout, key: jax.Array, option: PolicyInTask, episodes: i
     >>> evaluate(Rollout(env, Constant(), Return()), jax.random.key(0), option, 300).shape
     (300,)
     """
+    require_integer("episodes", episodes, 1)
+    require_keys("key", key, ndim=0)
     keys = jax.vmap(jax.random.fold_in, (None, 0))(key, jnp.arange(episodes, dtype=jnp.uint32))
     return jax.vmap(rollout, (0, None))(keys, option)
 
@@ -156,6 +183,7 @@ def _step(
     )
     action = policy(option.theta, env.observe(state, option.env_params), policy_key)
     next_state, reward, terminal = env.step(step_key, state, action, option.env_params)
+    _require_step(env, state, next_state, reward, terminal)
     if not env.continues_after_terminal:
         next_state = jax.tree.map(lambda old, new: jnp.where(ended, old, new), state, next_state)
     transition = Transition(
@@ -166,3 +194,44 @@ def _step(
         next_state=next_state,
     )
     return _Progress(next_state, transition.terminal), transition
+
+
+def _require_step(
+    env: Environment, state: Any, next_state: Any, reward: Any, terminal: Any
+) -> None:
+    """Raise unless a step keeps the contract; looks at types only, when it is traced.
+
+    A scan would say less, and `where` broadcasts and promotes without a word.
+    """
+    name = f"{type(env).__name__}.step"
+    _require_same_types(name, "state", state, next_state)
+    for what, value, kind in (
+        ("a floating scalar as reward", reward, jnp.floating),
+        ("a boolean scalar as terminal", terminal, jnp.bool_),
+    ):
+        if jnp.shape(value) != () or not jnp.issubdtype(jnp.result_type(value), kind):
+            raise ValueError(f"{name}: expected {what}, got {_described(value)}")
+
+
+def _require_same_types(name: str, what: str, before: Any, after: Any) -> None:
+    structure, after_structure = jax.tree.structure(before), jax.tree.structure(after)
+    if structure != after_structure:
+        raise ValueError(
+            f"{name}: expected a {what} with the structure {structure} as before, "
+            f"got {after_structure}"
+        )
+    old_leaves = jax.tree_util.tree_leaves_with_path(before)
+    for (path, old), new in zip(old_leaves, jax.tree.leaves(after), strict=True):
+        same = jnp.shape(old) == jnp.shape(new)
+        # A number written in Python takes on the dtype of what it meets.
+        if not jax.typeof(old).weak_type:
+            same &= jnp.result_type(old) == jnp.result_type(new)
+        if not same:
+            raise ValueError(
+                f"{name}: expected {what}{jax.tree_util.keystr(path)} to stay "
+                f"{_described(old)}, got {_described(new)}"
+            )
+
+
+def _described(value: Any) -> str:
+    return f"{jnp.result_type(value).name}{list(jnp.shape(value))}"

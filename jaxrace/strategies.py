@@ -3,13 +3,16 @@
 evosax is imported when the first strategy is made, because its import starts a JAX backend.
 """
 
+import contextlib
 import dataclasses
 import functools
+from collections.abc import Iterator
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from jaxrace.validation import require_choice, require_integer, require_positive
 
@@ -92,7 +95,8 @@ class Strategy:
         """
         algorithm = self._algorithm(example)
         # One compiled program; evosax's dozens of small operations take a second one by one.
-        params = jax.jit(lambda: _strong(algorithm.default_params))()
+        with _modes_of_evosax():
+            params = jax.jit(lambda: _strong(algorithm.default_params))()
         if sigma0 is None:
             return params
         if not self.has_step_size:
@@ -106,11 +110,13 @@ class Strategy:
     def init(self, key: jax.Array, mean: Any, params: Any) -> Any:
         """The state with the search distribution centred at ``mean``."""
         # Strong types once: a state that starts weakly typed would compile everything twice.
-        return _strong(self._algorithm(mean).init(key, mean, params))
+        with _modes_of_evosax():
+            return _strong(self._algorithm(mean).init(key, mean, params))
 
     def ask(self, key: jax.Array, state: Any, params: Any, example: Any) -> tuple[Any, Any]:
         """A population, leaves [lambda, ...], and the state to hand to ``tell``."""
-        return self._algorithm(example).ask(key, state, params)
+        with _modes_of_evosax():
+            return self._algorithm(example).ask(key, state, params)
 
     def tell(
         self,
@@ -130,11 +136,38 @@ class Strategy:
             state: From ``ask``.
             params: From ``params``.
             example: A solution of the right structure.
+
+        Raises:
+            ValueError: ``population`` or ``ranking`` has another length than lambda, or
+                ``ranking`` is no order of the members (the last not under a trace).
         """
+        self._check_told(population, ranking)
         # evosax minimises: the fitness of a member is its rank.
         places = jnp.arange(self.population_size, dtype=jnp.float32)
         fitness = jnp.zeros_like(places).at[ranking].set(places)
-        return _strong(self._algorithm(example).tell(key, population, fitness, state, params)[0])
+        with _modes_of_evosax():
+            told, _ = self._algorithm(example).tell(key, population, fitness, state, params)
+            return _strong(told)
+
+    def _check_told(self, population: Any, ranking: jax.Array) -> None:
+        size = self.population_size
+        for leaf in jax.tree.leaves(population):
+            if jnp.shape(leaf)[:1] != (size,):
+                raise ValueError(
+                    f"population: expected leaves with leading axis {size}, "
+                    f"got {list(jnp.shape(leaf))}"
+                )
+        dtype = jnp.result_type(ranking)
+        if jnp.shape(ranking) != (size,) or not jnp.issubdtype(dtype, jnp.integer):
+            raise ValueError(
+                f"ranking: expected integers [{size}], got {dtype}{list(jnp.shape(ranking))}"
+            )
+        if isinstance(ranking, Tracer):
+            return
+        if sorted(np.asarray(ranking).tolist()) != list(range(size)):
+            raise ValueError(
+                f"ranking: expected 0 to {size - 1} in some order, got {ranking.tolist()}"
+            )
 
     def _algorithm(self, example: Any) -> Any:
         leaves, structure = jax.tree.flatten(example)
@@ -147,12 +180,15 @@ def _build(strategy: Strategy, structure: Any, shapes: tuple) -> Any:
     """The evosax object, made once and outside of any trace: it keeps arrays."""
     from evosax import algorithms
 
-    with jax.ensure_compile_time_eval():
+    with jax.ensure_compile_time_eval(), _modes_of_evosax():
         example = jax.tree.unflatten(
             structure, [jnp.zeros(shape, dtype) for shape, dtype in shapes]
         )
         try:
-            algorithm = getattr(algorithms, strategy.name)(
+            kind = getattr(algorithms, strategy.name)
+            if strategy.name in ("CMA_ES", "Sep_CMA_ES"):
+                kind = _with_stall_indicator_of_the_tutorial(kind)
+            algorithm = kind(
                 population_size=strategy.population_size,
                 solution=example,
                 metrics_fn=_no_metrics,
@@ -162,9 +198,37 @@ def _build(strategy: Strategy, structure: Any, shapes: tuple) -> Any:
                 f"population_size: {strategy.name} does not take {strategy.population_size} "
                 f"({error})"
             ) from error
+        if strategy.name == "ESMC" and strategy.population_size % 2:
+            # evosax takes it, and fails in the first generation: it samples in pairs.
+            raise ValueError(
+                f"population_size: ESMC takes even sizes only, got {strategy.population_size}"
+            )
         if strategy.name == "CMA_ES":
             algorithm.use_negative_weights = False
         return algorithm
+
+
+def _with_stall_indicator_of_the_tutorial(kind: Any) -> Any:
+    """evosax 0.3.2 counts one generation too many in h_sigma (Hansen 2016, page 28).
+
+    It hands over g + 1 and takes the exponent 2 (g + 1 + 1) of it, and so hardly ever stalls the
+    rank-one update in the first generations.
+    """
+
+    def h_std(self: Any, norm_p_std: jax.Array, generation_counter: Any, params: Any) -> jax.Array:
+        return kind.h_std(self, norm_p_std, generation_counter - 1, params)
+
+    return type(kind.__name__, (kind,), {"h_std": h_std})
+
+
+@contextlib.contextmanager
+def _modes_of_evosax() -> Iterator[None]:
+    """Float32 and int32 whether or not x64 is on, and promotion whether or not it is strict.
+
+    evosax writes no dtypes out and leaves promotion to JAX.
+    """
+    with jax.enable_x64(False), jax.numpy_dtype_promotion("standard"):
+        yield
 
 
 def _no_metrics(*_: Any) -> dict[str, jax.Array]:

@@ -3,6 +3,7 @@
 Messages name the argument, what was expected and what came.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,20 @@ def require_probability(name: str, value: ArrayLike) -> None:
         raise ValueError(f"{name}: expected a number between 0 and 1, exclusive, got {value!r}")
 
 
+def require_number(name: str, value: ArrayLike, least: float, below: float = math.inf) -> None:
+    """Raise unless ``value`` is a number with ``least <= value < below``.
+
+    Raises:
+        ValueError: It is not.
+
+    >>> require_number("epsilon", 0.5, least=0, below=0.5)
+    Traceback (most recent call last):
+    ValueError: epsilon: expected a number in [0, 0.5), got 0.5
+    """
+    if not least <= _as_float(value) < below:
+        raise ValueError(f"{name}: expected a number in [{least}, {below}), got {value!r}")
+
+
 def require_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """Raise unless ``value`` is one of ``choices``.
 
@@ -65,9 +80,73 @@ def require_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
         raise ValueError(f"{name}: expected one of {', '.join(choices)}, got {value!r}")
 
 
+def require_function(name: str, value: Any) -> None:
+    """Raise unless ``value`` can be called and hashed, as static arguments must be.
+
+    Raises:
+        ValueError: It cannot.
+
+    >>> require_function("sample", 3)
+    Traceback (most recent call last):
+    ValueError: sample: expected a function, got 3
+    """
+    if not callable(value):
+        raise ValueError(f"{name}: expected a function, got {value!r}")
+    require_hashable(name, value)
+
+
+def require_hashable(name: str, value: Any) -> None:
+    """Raise unless ``value`` can be hashed: compiled programs are kept by it.
+
+    Raises:
+        ValueError: It cannot; the message says what cannot.
+
+    >>> require_hashable("env", [1])
+    Traceback (most recent call last):
+    ValueError: env: expected a hashable object (a function, a frozen dataclass), got list (...)
+    """
+    try:
+        hash(value)
+    except TypeError as error:
+        raise ValueError(
+            f"{name}: expected a hashable object (a function, a frozen dataclass), "
+            f"got {type(value).__name__} ({error})"
+        ) from error
+
+
+def require_keys(name: str, value: Any, ndim: int) -> None:
+    """Raise unless ``value`` is one key (``ndim`` 0) or a list of keys (``ndim`` 1).
+
+    Keys are those of ``jax.random.key``. Old-style ones, plain uint32 numbers, are refused: a
+    list of them cannot be told from one key with a batch axis.
+
+    Raises:
+        ValueError: It is not.
+
+    >>> import jax
+    >>> require_keys("key", jax.random.PRNGKey(0), ndim=0)
+    Traceback (most recent call last):
+    ValueError: key: expected a key from jax.random.key, got uint32[2]; ...
+    """
+    import jax  # late: the command's help has no time for it
+
+    what = "a list of keys, as jax.random.split makes them" if ndim else "a key from jax.random.key"
+    if not isinstance(value, jax.Array):
+        raise ValueError(f"{name}: expected {what}, got {value!r}")
+    if not jax.numpy.issubdtype(value.dtype, jax.dtypes.prng_key):
+        raise ValueError(
+            f"{name}: expected {what}, got {value.dtype}{list(value.shape)}; "
+            "jax.random.wrap_key_data makes an old-style key a new one"
+        )
+    if value.ndim != ndim:
+        raise ValueError(f"{name}: expected {what}, got keys of shape {list(value.shape)}")
+
+
 def _as_float(value: ArrayLike) -> float:
     """The number, or NaN for what is none: it fails every comparison."""
     try:
-        return float(np.asarray(value))
+        array = np.asarray(value)
+        # Text that reads as a number is none, and neither is a list of one number.
+        return float("nan") if array.dtype.kind in "bSU" or array.ndim else float(array)
     except (TypeError, ValueError):
         return float("nan")

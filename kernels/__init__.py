@@ -2,6 +2,7 @@
 
 from jaxrace.kernels.bounds import (
     BOUNDS,
+    MAX_TABLE_CAPACITY,
     NEVER,
     Bound,
     bernoulli_divergence,
@@ -26,6 +27,7 @@ from jaxrace.kernels.wins import (
 __all__ = [
     "BOUNDS",
     "MAX_ROUNDS",
+    "MAX_TABLE_CAPACITY",
     "NEVER",
     "RULES",
     "Bound",

@@ -35,6 +35,8 @@ IntArray = NDArray[np.int32]
 # No net count of up to MAX_ROUNDS samples reaches this threshold.
 NEVER = int(np.iinfo(np.int32).max)
 
+MAX_TABLE_CAPACITY = 2048
+
 # A tenth more per epoch is near the best growth rate; kept as a ratio of integers, because
 # ceil(1.1 * 10) is 12 in floating point.
 _GROWTH = (11, 10)
@@ -224,16 +226,18 @@ def threshold_table(
         Read-only int32 [capacity, capacity]; row n_max - 1 holds the thresholds of a race of
         n_max rounds, and ``NEVER`` beyond its horizon.
 
+    Raises:
+        ValueError: The capacity exceeds ``MAX_TABLE_CAPACITY``, a table of 16 MB.
+
     >>> table = threshold_table(BOUNDS["tight"], num_options=3, capacity=50, delta=0.1)
     >>> print(bool((table[39, :40] == thresholds(BOUNDS["tight"], 3, 40, 0.1)).all()))
     True
     """
+    if capacity > MAX_TABLE_CAPACITY:
+        raise ValueError(f"capacity: expected at most {MAX_TABLE_CAPACITY}, got {capacity}")
     rows, columns = np.tril_indices(capacity)
-    level, size = np.empty(rows.shape), np.empty(rows.shape)
-    for max_rounds in range(1, capacity + 1):
-        level[rows == max_rounds - 1], size[rows == max_rounds - 1] = levels(
-            bound, num_options, max_rounds, delta
-        )
+    rows_levels = [levels(bound, num_options, n, delta) for n in range(1, capacity + 1)]
+    level, size = (np.concatenate(parts) for parts in zip(*rows_levels, strict=True))
     table = np.full((capacity, capacity), NEVER, np.int32)
     table[rows, columns] = _smallest_deciding(bound, columns + 1, level, size, epsilon)
     table.flags.writeable = False

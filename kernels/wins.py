@@ -30,6 +30,9 @@ MAX_ROUNDS = 32767
 # Old samples taken per pass over the sums; 8 was fastest on CPUs with 256 and 512 bit vectors.
 _MAX_BLOCK = 8
 
+# New samples that the final count takes per pass, so that its sums [K, K, part] stay small.
+_MAX_PART = 64
+
 
 def round_gains(
     compare: Compare, old: Outcome, new: Outcome, num_old: jax.Array | int
@@ -186,13 +189,29 @@ def total_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
     block = _divisor_up_to(_MAX_BLOCK, num_rounds)
     signs = _all_pairs(compare)
 
-    def add_block(index: jax.Array, sums: jax.Array) -> jax.Array:
-        samples = _rounds_slice(outcomes, index * block, block)
-        return sums + _sum_over_old(signs, samples, outcomes, block)
+    def net_of(new: Outcome) -> jax.Array:
+        """All samples against some: int32 [K, K]."""
 
-    sums = jnp.zeros((num_options, num_options, num_rounds), jnp.int32)
-    sums = lax.fori_loop(0, num_rounds // block, add_block, sums)
-    return jnp.int32(num_rounds**2) + sums.sum(-1, dtype=jnp.int32)
+        def add_block(index: jax.Array, sums: jax.Array) -> jax.Array:
+            samples = _rounds_slice(outcomes, index * block, block)
+            return sums + _sum_over_old(signs, samples, new, block)
+
+        sums = jnp.zeros((num_options, num_options, _leading_axes(new)[1]), jnp.int32)
+        sums = lax.fori_loop(0, num_rounds // block, add_block, sums)
+        return sums.sum(-1, dtype=jnp.int32)
+
+    # Part by part, so that the sums [K, K, part] stay small.
+    part = min(_MAX_PART, num_rounds)
+    num_parts = num_rounds // part
+    net = lax.fori_loop(
+        0,
+        num_parts,
+        lambda index, net: net + net_of(_rounds_slice(outcomes, index * part, part)),
+        jnp.zeros((num_options, num_options), jnp.int32),
+    )
+    if num_rounds % part:
+        net = net + net_of(jax.tree.map(lambda x: x[:, num_parts * part :], outcomes))
+    return jnp.int32(num_rounds**2) + net
 
 
 def sorted_wins(values: jax.Array) -> jax.Array:
@@ -214,20 +233,27 @@ def sorted_wins(values: jax.Array) -> jax.Array:
     """
     num_options, num_rounds = values.shape
     _guard_overflow(num_rounds)
-    owner = jnp.repeat(jnp.arange(num_options, dtype=jnp.int32), num_rounds)
+    flat = values.reshape(-1)
     # The sort takes -0.0 and 0.0 for equal, as the comparisons below do.
-    value, owner = lax.sort((values.reshape(-1), owner), num_keys=1)
-    is_owner = jax.nn.one_hot(owner, num_options, dtype=jnp.int32)  # [K n, K]
-    below = jnp.cumsum(is_owner, axis=0) - is_owner  # samples of each option sorted before
+    order = jnp.argsort(flat).astype(jnp.int32)
+    value, owner = flat[order], order // num_rounds
     position = jnp.arange(value.size, dtype=jnp.int32)
     starts = jnp.concatenate([jnp.array([True]), value[1:] != value[:-1]])
     group_start = lax.cummax(jnp.where(starts, position, 0))
     ends = jnp.concatenate([value[1:] != value[:-1], jnp.array([True])])
     group_end = lax.cummin(jnp.where(ends, position, value.size), reverse=True)
-    # Strictly smaller ones, and smaller or equal ones; their sum counts in half units.
-    smaller = below[group_start]
-    not_larger = below[group_end] + is_owner[group_end]
-    return jnp.einsum("sk,sj->kj", is_owner, smaller + not_larger)
+    origin = jnp.argsort(order)  # where each sample [K n] went
+
+    def wins_over(option: jax.Array) -> jax.Array:
+        """Wins of all options over one: int32 [K]."""
+        seen = jnp.cumsum((owner == option).astype(jnp.int32))  # its samples up to here
+        smaller = jnp.where(group_start > 0, seen[group_start - 1], 0)
+        # Strictly smaller ones, and smaller or equal ones: their sum counts in half units.
+        half_units = smaller + seen[group_end]
+        return half_units[origin].reshape(num_options, num_rounds).sum(1, dtype=jnp.int32)
+
+    # One option at a time: [K n] arrays only.
+    return lax.map(wins_over, jnp.arange(num_options, dtype=jnp.int32)).T
 
 
 def _guard_overflow(num_rounds: int) -> None:

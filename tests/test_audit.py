@@ -14,8 +14,10 @@ def check(findings):
     """No bound is above what it allows, and the broken control is caught."""
     claimed = [f for f in findings if f.bound != audit.UNPROTECTED]
     assert [f for f in claimed if not f.upheld] == []
-    # Enough errors happen for the comparison to mean something.
-    assert sum(f.errors for f in claimed) > 1000
+    # Every bound errs sometimes on the tied task, so that the comparison means something.
+    tied = audit.TASKS[-1].name
+    for bound in {f.bound for f in claimed}:
+        assert sum(f.errors for f in claimed if (f.bound, f.task) == (bound, tied)) > 10
     control = [f for f in findings if f.bound == audit.UNPROTECTED]
     assert any(f.refuted for f in control)
 

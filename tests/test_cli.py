@@ -51,7 +51,12 @@ def test_files(finished):
 def test_config_is_enough_to_run_again(finished):
     method, folder = finished
     config = runs.read_config(folder)
-    assert set(config) == {"command", "config", "versions", "device"}
+    learns = method.endswith("edps")
+    expected = {"command", "config", "versions", "device"} | ({"race"} if learns else set())
+    assert set(config) == expected
+    if learns:
+        # The heuristic is on record.
+        assert config["race"]["dynamic_delta"] == (method == "edps")
     assert TrainConfig(**config["config"]) == TrainConfig(
         method=method, repeats=REPEATS, episodes=EPISODES, test_patients=PATIENTS
     )
@@ -84,7 +89,8 @@ def test_summary_agrees_with_the_last_rows_of_the_log(finished):
         assert summary[name] == pytest.approx(expected, rel=1e-5, abs=1e-7), name
     assert summary["episodes_used"] == runs.mean_and_stderr(log["episodes"][last])
     assert (summary["env"], summary["repeats"], summary["episodes"]) == ("medical", 3, 300)
-    assert summary["method"] == ("constant 0.4" if method == "constant" else method)
+    assert summary["method"] == method
+    assert summary["policy"] == ("constant 0.4" if method == "constant" else method)
     assert summary["compile_seconds"] > 0 < summary["run_seconds"]
 
 
@@ -126,7 +132,7 @@ def test_own_action(nowhere, capsys):
     job = ["train", "medical", "--method", "constant", "--action", "0.55", "--out", "own", *SMALL]
     assert main(job) == 0
     summary = runs.read_summary("own")
-    assert summary["method"] == "constant 0.55"
+    assert summary["policy"] == "constant 0.55"
     assert len(summary["baselines"]) == 5
     tumours = [summary["baselines"][f"constant {dose}"]["tumour_size"] for dose in (0.7, 0.4)]
     assert tumours[0]["mean"] < summary["tumour_size"]["mean"] < tumours[1]["mean"]

@@ -7,6 +7,7 @@ import re
 import textwrap
 from pathlib import Path
 
+import jax
 import pytest
 
 import jaxrace
@@ -46,6 +47,9 @@ def test_doctests(name, tmp_path, monkeypatch):
     assert result.failed == 0
 
 
+@pytest.mark.skipif(
+    jax.config.read("jax_enable_x64"), reason="what the README draws is of JAX's default dtype"
+)
 def test_readme(tmp_path, monkeypatch, capsys):
     """All python blocks run, and print what an indented block right below them shows."""
     monkeypatch.chdir(tmp_path)

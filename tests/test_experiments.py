@@ -63,7 +63,7 @@ def test_task_follows_the_config():
     expected = medical.Medical.make_params("furnkranz2012", "B")
     assert jax.tree.map(float, task.env_params) == jax.tree.map(float, expected)
     assert task.env == medical.Medical(reward="printed")
-    assert task.return_range == medical.RETURN_RANGE["printed"]
+    assert task.value_range == medical.RETURN_RANGE["printed"]
 
 
 def test_catalogue_is_complete():

@@ -200,52 +200,6 @@ def test_a_race_of_512_options_fits_in_100_megabytes():
     assert memory.temp_size_in_bytes + memory.output_size_in_bytes < 100e6
 
 
-def test_reports_of_a_decided_race():
-    race = PreferenceRace(4, 2, 40, total_order, "published")
-    params = race.params(0.1)
-    result = ask_and_tell(
-        race, np.repeat(np.array([[2], [0], [3], [1]], np.float32), 40, 1), params
-    )
-    text = str(result)
-    lines = text.splitlines()
-    assert lines[1].strip().startswith("decided;")
-    assert "probability at least 0.9" in lines[1]
-    samples = int(np.sum(result.samples))
-    comparisons = int(result.oracle_calls)
-    assert [line.split() for line in lines[2:6]] == [
-        ["certainly", "in", "2,", "0"],
-        ["certainly", "out", "3,", "1"],
-        ["undecided", "-"],
-        f"cost {samples} samples counted, {samples} simulated, {comparisons:,} comparisons".split(),
-    ]
-    rows = [line.split() for line in lines[-4:]]
-    verdicts = [("2", "in"), ("0", "in"), ("3", "out"), ("1", "out")]
-    assert [(row[1], row[-1]) for row in rows] == verdicts
-    assert [row[3] for row in rows] == ["1.000", "0.667", "0.333", "0.000"]  # mean S
-    assert result.best.tolist() == [2, 0]
-    assert result.heuristic is None
-
-
-def test_reports_of_a_race_that_is_not_decided():
-    race = PreferenceRace(3, 1, 40, total_order, "published", dynamic_delta=True)
-    params = race.params(0.1)
-    # Option 2 loses for certain; the other two are the same.
-    values = np.tile(np.array([[1, 2], [1, 2], [0, 0]], np.float32), 20)
-    result = ask_and_tell(race, values, params)
-    text = str(result)
-    lines = text.splitlines()
-    assert "NOT decided within 40 rounds" in lines[1]
-    assert [line.split()[1:] for line in lines[2:5]] == [["in", "-"], ["out", "2"], ["0,", "1"]]
-    assert "heuristic, no guarantee: the dynamic correction has no proof" in lines[1]
-    assert "certain" not in text
-    assert result.heuristic is not None
-    assert not result.decided
-    value_race = HoeffdingRace(3, 1)
-    value_result = ask_and_tell(value_race, values, value_race.params(0.1, 40, 2.0))
-    assert "NOT decided within 40 rounds" in str(value_result)
-    assert "heuristic" not in str(value_result)
-
-
 @pytest.mark.parametrize("race", RACES[::3], ids=lambda race: type(race).__name__)
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_a_counted_outcome_that_is_not_finite_is_an_error(race, bad):

@@ -39,9 +39,10 @@ def play_many(race, task, keys, k, params):
 
 def simulate(race, task, k, number, seed=0):
     """Means and standard errors of the draws and of the accuracy."""
-    params = race.params(0.05, 300)
     if isinstance(race, HoeffdingRace):
         params = race.params(0.05, 300, task.value_range(k))
+    else:
+        params = race.params(0.05, 300)
     keys = jax.random.split(jax.random.key(seed), number)
     columns = [np.asarray(x, np.float64) for x in play_many(race, task, keys, k, params)]
     return [(x.mean(), x.std() / np.sqrt(number)) for x in columns]

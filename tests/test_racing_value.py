@@ -146,7 +146,7 @@ def test_integers_and_shifted_numbers():
 
 def test_only_single_numbers_are_accepted():
     race = HoeffdingRace(3, 1)
-    params = race.params(0.1)
+    params = race.params(0.1, value_range=1.0)
     with pytest.raises(ValueError, match="example_outcome: expected a single number"):
         race.init(np.zeros(2, np.float32), params)
     state = race.init(np.float32(0), params)

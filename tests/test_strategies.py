@@ -31,8 +31,10 @@ def distance_after(strategy, generations, sigma0=None):
 @pytest.mark.filterwarnings("ignore:optax.global_norm is deprecated")
 @pytest.mark.parametrize("name", strategies.SUPPORTED)
 def test_every_supported_strategy_moves_towards_the_optimum(name):
-    """Some with learning rates so small that 200 generations are a short way."""
-    assert distance_after(Strategy(name, 20), 200) < np.linalg.norm(START) - 0.04
+    # These have learning rates so small that 200 generations are a short way.
+    slow = ("ARS", "Open_ES", "GuidedES", "ASEBO", "ESMC")
+    allowed = np.linalg.norm(START) * (0.99 if name in slow else 1 / 3)
+    assert distance_after(Strategy(name, 20), 200) < allowed
 
 
 def test_cma_es_converges_to_machine_precision_of_the_scale():

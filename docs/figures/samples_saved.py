@@ -1,6 +1,6 @@
-"""Makes samples_saved.png and samples_saved.csv: what a race costs, at which accuracy.
+"""Makes samples_saved.png, samples_saved.csv and bounds.csv: what a race costs, how accurately.
 
-Run it with `python docs/figures/samples_saved.py` (a minute on two cores). Normal options of
+Run it with `python docs/figures/samples_saved.py` (some minutes on two cores). Normal options of
 Busa-Fekete et al. 2014, section 6.1: top 5 of 10, at most 300 samples per option, delta 0.05.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from jaxrace import racing
 from jaxrace.envs import options
-from jaxrace.kernels import total_order
+from jaxrace.kernels import BOUNDS, total_order
 
 OPTIONS, TOP, ROUNDS, DELTA, RACES = 10, 5, 300, 0.05, 2000
 TASK = options.Normal()
@@ -65,11 +65,29 @@ def main() -> None:
             rows.append({"race": name, "k": k, **measure(race, float(k))})
             print(name, k, {key: round(float(rows[-1][key]), 4) for key in ("samples", "accuracy")})
     here = Path(__file__).parent
-    with (here / "samples_saved.csv").open("w", newline="") as file:
+    write(rows, here / "samples_saved.csv")
+    draw(rows, here / "samples_saved.png")
+    write(measure_bounds(), here / "bounds.csv")
+
+
+def measure_bounds() -> list[dict]:
+    """All bounds with the sharp rule, and the dynamic correction, at k = 10."""
+    choices = [{"bound": bound, "dynamic_delta": False} for bound in BOUNDS]
+    choices.append({"bound": "published", "dynamic_delta": True})
+    rows = []
+    for choice in choices:
+        race = racing.PreferenceRace(OPTIONS, TOP, ROUNDS, total_order, **choice)
+        rows.append({**choice, "k": 10, **measure(race, 10.0)})
+        print(rows[-1])
+    return rows
+
+
+def write(rows: list[dict], path: Path) -> None:
+    """A CSV file with the keys of the first row as its header."""
+    with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
         writer.writerows(rows)
-    draw(rows, here / "samples_saved.png")
 
 
 def draw(rows: list[dict], path: Path) -> None:

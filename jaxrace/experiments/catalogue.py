@@ -7,22 +7,22 @@ from jaxrace.experiments.tasks import TASKS
 # What each confidence bound of a preference-based race promises; more in `jaxrace.kernels.bounds`.
 BOUNDS = {
     "published": "the paper's: verdicts and intervals hold with 1 - delta",
-    "tight": "the same promise; equal shares per round and pair",
-    "verdict": "verdicts only, half of delta saved; 2 delta if pairs tie",
-    "kl": "as tight, by divergence: never wider",
-    "kl-verdict": "as verdict, by divergence",
-    "stitched": "as tight; shares per epoch of rounds, not per round",
-    "stitched-verdict": "as verdict, shares per epoch",
-    "stitched-kl": "as stitched, by divergence; the default",
-    "stitched-kl-verdict": "as verdict, shares per epoch, by divergence",
-    "open-stitched": "as stitched, for any number of rounds",
-    "open-stitched-kl": "as open-stitched, by divergence",
+    "tight": "the same; delta shared equally by rounds and pairs",
+    "verdict": "for verdicts only, cheaper; 2 delta if options tie",
+    "kl": "as tight, from a divergence: never wider",
+    "kl-verdict": "as verdict, from a divergence",
+    "stitched": "as tight; delta shared by epochs instead of rounds",
+    "stitched-verdict": "as verdict; delta shared by epochs",
+    "stitched-kl": "the default: as stitched, from a divergence",
+    "stitched-kl-verdict": "as verdict, by epochs, from a divergence",
+    "open-stitched": "as stitched, whatever the number of rounds",
+    "open-stitched-kl": "as stitched-kl, whatever the number of rounds",
 }
 
 RACES = {
-    "PreferenceRace": "top kappa by Copeland score, from preferences; PB-EDPS",
-    "HoeffdingRace": "top kappa by mean, bounded values; EDPS",
-    "BernsteinRace": "top kappa by mean, bounded values of small variance",
+    "PreferenceRace": "the best by pairwise wins, from preferences; pb-edps",
+    "HoeffdingRace": "the best by mean, for values in a known range; edps",
+    "BernsteinRace": "the same, better where the values vary little",
 }
 
 POLICIES = {
@@ -55,4 +55,4 @@ def catalogue() -> dict[str, dict[str, str]]:
 
 def _sigma(name: str) -> str:
     has_step_size = strategies.Strategy(name, population_size=8).has_step_size
-    return "" if has_step_size else "sets its own step size: needs sigma null"
+    return "takes --sigma" if has_step_size else "sets its own step size: takes no --sigma"

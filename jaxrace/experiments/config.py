@@ -14,13 +14,15 @@ Method = Literal["pb-edps", "edps", "constant", "random"]
 
 METHODS: dict[str, str] = {
     "pb-edps": "evolution strategy, policies ranked by a preference-based race",
-    "edps": "evolution strategy, policies ranked by a Hoeffding race on returns",
+    "edps": "the same, by a Hoeffding race on returns, delta is a heuristic",
     "constant": "the same action in every step; learns nothing",
     "random": "a random action in every step; learns nothing",
 }
 
 # Floor of n_max, the rounds of a race (Busa-Fekete et al. 2014, section 6.2).
 MIN_ROUNDS = 3
+
+_DEFAULT_SIGMA = 10.0
 
 # Episodes and patients are counted in int32.
 _MOST = 10**9
@@ -30,15 +32,18 @@ _MOST = 10**9
 class TrainConfig:
     """A training job: ``repeats`` independent searches and their evaluation.
 
-    The defaults are those of the medical experiment of Busa-Fekete et al. 2014, section 6.2.
+    The defaults are the settings of the medical experiment of Busa-Fekete et al. 2014, section
+    6.2, but for the race, which has the library's default bound and the sharp rule: `--bound
+    published` takes the paper's bound.
 
     Attributes:
         env: Environment, one of those that ``jaxrace list`` shows.
         method: What to train or to evaluate; ``jaxrace list`` explains.
         episodes: Training episodes of each search; the race that uses up the last is finished.
         repeats: Number of independent searches.
-        sigma: Initial step size of the evolution strategy; null for strategies without one.
-        delta: Error probability of each race.
+        sigma: Initial step size of the evolution strategy; null stands for 10, or for none where
+            the strategy has none.
+        delta: Error probability of each race (edps: of its heuristic).
         bound: Confidence bound of pb-edps; ``jaxrace list`` explains.
         strategy: Evolution strategy; ``jaxrace list`` shows all.
         population: Policies per generation; a race ranks them, the better half is recombined.
@@ -64,7 +69,7 @@ class TrainConfig:
     method: Method = "pb-edps"
     episodes: int = 10_000
     repeats: int = 100
-    sigma: float | None = 10.0
+    sigma: float | None = None
     delta: float = 0.2
     bound: str = "stitched-kl"
     strategy: str = "CMA_ES"
@@ -89,7 +94,7 @@ class TrainConfig:
         for name in ("episodes", "repeats", "test_patients"):
             _require_between(name, getattr(self, name), 1, _MOST)
         _require_between("seed", self.seed, 0, 2**32 - 1)
-        _require_between("max_rounds", self.max_rounds, MIN_ROUNDS, kernels.MAX_ROUNDS)
+        _require_between("max_rounds", self.max_rounds, MIN_ROUNDS, kernels.MAX_TABLE_CAPACITY)
         require_integer("population", self.population, 2)
         require_probability("delta", self.delta)
         kernels.bound_named(self.bound)
@@ -106,6 +111,15 @@ class TrainConfig:
                     f"sigma: expected null for {self.strategy}, which has no initial step size, "
                     f"got {self.sigma!r}"
                 )
+
+    @property
+    def initial_step_size(self) -> float | None:
+        """What ``sigma`` stands for."""
+        from jaxrace.strategies import Strategy
+
+        if self.sigma is not None or not Strategy(self.strategy, self.population).has_step_size:
+            return self.sigma
+        return _DEFAULT_SIGMA
 
     @property
     def learns(self) -> bool:

@@ -59,7 +59,7 @@ class ProgressLines:
             self._last_line, self._last_done = now, done
 
     def _say(self, text: str) -> None:
-        self._console.print(text, highlight=False, soft_wrap=True)
+        self._console.print(text, highlight=False, markup=False, soft_wrap=True)
 
 
 class ProgressBar:
@@ -132,7 +132,7 @@ def results_table(summary: dict[str, Any], console: Console) -> Table:
             between mean and error is one that its encoding has.
 
     >>> number = {"mean": 0.25, "stderr": 0.01, "count": 5}
-    >>> summary = {"method": "edps", "repeats": 5, "metrics": {"cost": "cost per game"},
+    >>> summary = {"policy": "edps", "repeats": 5, "metrics": {"cost": "cost per game"},
     ...            "cost": number, "baselines": {"random": {"cost": number}}}
     >>> [column.header for column in results_table(summary, Console()).columns]
     ['', 'cost per game']
@@ -143,7 +143,7 @@ def results_table(summary: dict[str, Any], console: Console) -> Table:
     table.add_column("")
     for label in summary["metrics"].values():
         table.add_column(label, justify="right")
-    rows = {summary["method"]: summary, **summary["baselines"]}
+    rows = {summary["policy"]: summary, **summary["baselines"]}
     for name, statistics in rows.items():
         cells = [_cell(statistics[metric], sign) for metric in summary["metrics"]]
         table.add_row(name, *cells, style="bold" if statistics is summary else "")
@@ -164,7 +164,7 @@ def print_results(console: Console, folder: Path, summary: dict[str, Any]) -> No
     """Print the table, and a line with the times and the run's folder.
 
     >>> number = {"mean": 0.25, "stderr": None, "count": 1}
-    >>> summary = {"method": "random", "repeats": 1, "metrics": {"cost": "cost"}, "cost": number,
+    >>> summary = {"policy": "random", "repeats": 1, "metrics": {"cost": "cost"}, "cost": number,
     ...            "baselines": {}, "compile_seconds": 1.0, "run_seconds": 2.0,
     ...            "episodes_per_second": None}
     >>> print_results(Console(), Path("runs/medical-random-1"), summary)
@@ -177,4 +177,4 @@ def print_results(console: Console, folder: Path, summary: dict[str, Any]) -> No
     times = f"compile {summary['compile_seconds']:.1f} s, run {summary['run_seconds']:.1f} s"
     if rate is not None:
         times += f", {rate:,.0f} episodes/s"
-    console.print(f"{times}; {folder}", highlight=False, soft_wrap=True)
+    console.print(f"{times}; {folder}", highlight=False, markup=False, soft_wrap=True)

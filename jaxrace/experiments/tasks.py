@@ -21,9 +21,10 @@ class Task:
         policy: The policies that a search tries.
         fold: Makes the outcome that ``compare`` and ``measure`` look at.
         compare: Which of two outcomes is preferred; see ``racing.PreferenceRace``.
-        return_range: Width of the interval of possible returns.
+        value_range: Width of the interval of possible returns.
         measure: ``measure(outcomes, returns) -> {metric: []}``, averages over a leading axis [n].
-        labels: What each metric is, for tables and figures.
+        labels: What each metric of ``measure`` is, in words.
+        shown: The metrics of tables and figures.
         actions: The constant policies of the baselines; the random one picks among them.
 
     >>> task = medical_task(TrainConfig(hazard="B"))
@@ -36,9 +37,10 @@ class Task:
     policy: Policy
     fold: OutcomeFold
     compare: Callable[[Any, Any], jax.Array]
-    return_range: float
+    value_range: float
     measure: Callable[[Any, jax.Array], dict[str, jax.Array]]
     labels: dict[str, str]
+    shown: tuple[str, ...]
     actions: tuple[float, ...]
 
 
@@ -51,7 +53,7 @@ def medical_task(config: TrainConfig) -> Task:
     Raises:
         ValueError: The action is not a dose.
 
-    >>> medical_task(TrainConfig(reward="printed")).return_range
+    >>> medical_task(TrainConfig(reward="printed")).value_range
     260.0
     """
     if not 0 <= config.action <= 1:
@@ -62,14 +64,16 @@ def medical_task(config: TrainConfig) -> Task:
         policy=Sigmoid(2),
         fold=medical.TreatmentOutcome(),
         compare=medical.prefer,
-        return_range=medical.RETURN_RANGE[config.reward],
+        value_range=medical.RETURN_RANGE[config.reward],
         measure=_measure_treatments,
         labels={
+            "survival_rate": "survival",
             "death_rate": "death rate",
-            "tumour_size": "final tumour size",
-            "max_toxicity": "worst toxicity",
+            "tumour_size": "final tumour size C_S",
+            "max_toxicity": "worst toxicity C_X",
             "mean_reward": "reward per patient",
         },
+        shown=("survival_rate", "tumour_size", "max_toxicity", "mean_reward"),
         actions=medical.DOSES,
     )
 
@@ -77,6 +81,7 @@ def medical_task(config: TrainConfig) -> Task:
 def _measure_treatments(outcomes: medical.Outcome, returns: jax.Array) -> dict[str, jax.Array]:
     """The dead count in all of them, as in the papers."""
     return {
+        "survival_rate": outcomes.alive.mean(),
         "death_rate": 1 - outcomes.alive.mean(),
         "tumour_size": outcomes.tumour_size.mean(),
         "max_toxicity": outcomes.worst_toxicity.mean(),

@@ -77,7 +77,10 @@ def train(
             on_progress("evaluating", config.repeats * config.episodes)
             columns = _search_columns(log, _evaluate_curve(config, task, test_key, log, seconds))
             baselines = _evaluate_fixed(config, task, test_key, seconds)
-        runs.write_config(folder, {"command": "train", "config": dataclasses.asdict(config)})
+        settings = {"command": "train", "config": dataclasses.asdict(config)}
+        if search is not None:
+            settings["race"] = _race_settings(search[0].race)
+        runs.write_config(folder, settings)
         runs.write_log(folder, columns)
         runs.write_summary(folder, _summarise(config, task, columns, baselines, seconds))
         if config.learns:
@@ -117,12 +120,12 @@ def _make_search(config: TrainConfig, task: Task) -> tuple[PolicySearch, SearchP
         fold, numbers = task.fold, {}
     else:
         race = racing.HoeffdingRace(size, top, intersect=True, dynamic_delta=True)
-        fold, numbers = outcomes.Return(), {"value_range": task.return_range}
+        fold, numbers = outcomes.Return(), {"value_range": task.value_range}
     strategy = Strategy(config.strategy, size)
     search = PolicySearch(task.env, task.policy, fold, race, strategy)
     try:
         params = search.params(
-            sigma0=config.sigma,
+            sigma0=config.initial_step_size,
             delta=config.delta,
             budget=config.episodes,
             min_rounds=MIN_ROUNDS,
@@ -133,6 +136,13 @@ def _make_search(config: TrainConfig, task: Task) -> tuple[PolicySearch, SearchP
     except ValueError as error:  # evosax does not take every size
         raise ValueError(str(error).replace("population_size:", "population:")) from error
     return search, params
+
+
+def _race_settings(race: racing.Race) -> dict[str, Any]:
+    """The kind of race, and all of its settings that are not functions."""
+    settings = {field.name: getattr(race, field.name) for field in dataclasses.fields(race)}
+    named = {name: value for name, value in settings.items() if not callable(value)}
+    return {"kind": type(race).__name__, **named}
 
 
 @functools.partial(jax.jit, static_argnums=0)
@@ -255,13 +265,14 @@ def _summarise(
     episodes = columns["episodes"][is_last]
     return {
         "env": config.env,
-        "method": _fixed_name(config),
+        "method": config.method,
+        "policy": _fixed_name(config),
         "repeats": config.repeats,
         "episodes": config.episodes,
         "episodes_used": runs.mean_and_stderr(episodes),
         **_statistics(task, {name: columns[name][is_last] for name in task.labels}),
         "baselines": {name: _statistics(task, metrics) for name, metrics in baselines.items()},
-        "metrics": task.labels,
+        "metrics": {name: task.labels[name] for name in task.shown},
         "compile_seconds": seconds.compile,
         "run_seconds": seconds.run,
         "episodes_per_second": episodes.sum() / seconds.train if seconds.train else None,

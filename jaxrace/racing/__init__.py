@@ -1,6 +1,7 @@
 """Races: which of K stochastic options are the best kappa, from as few samples as possible."""
 
 from jaxrace.racing.base import Race
+from jaxrace.racing.checks import check_compare
 from jaxrace.racing.driver import run
 from jaxrace.racing.preference import PreferenceParams, PreferenceRace, PreferenceState
 from jaxrace.racing.results import PreferenceResult, ValueResult
@@ -24,5 +25,6 @@ __all__ = [
     "ValueRace",
     "ValueResult",
     "ValueState",
+    "check_compare",
     "run",
 ]

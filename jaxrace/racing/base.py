@@ -8,6 +8,7 @@ pytrees. Axes: K options, r rounds told at once.
 import abc
 import dataclasses
 import functools
+from collections.abc import Hashable
 from typing import Any
 
 import jax
@@ -70,10 +71,12 @@ class Race(abc.ABC):
     def advance(
         self, state: State, outcomes: Outcome, params: Params, first_round: jax.Array
     ) -> State:
-        """Play the rounds of ``outcomes`` [K, r, ...]; the first is round first_round + 1.
+        """Play the rounds of ``outcomes`` [K, r, ...]: the next r samples of each option.
 
-        A driver passes ``first_round`` from its own loop counter: the same for all races of a
-        batch, it keeps the loops inside unbatched.
+        Options that had asked count them in ``state.simulated``; the driver draws from there, so
+        that a race may advance its options unequally. ``first_round`` is the number of rounds
+        told so far. A driver passes its own loop counter: the same for all races of a batch, it
+        keeps the loops of races that go round by round unbatched.
         """
 
     @abc.abstractmethod
@@ -87,7 +90,11 @@ class Race(abc.ABC):
             example_outcome: One outcome (a pytree of arrays or numbers without the option and
                 round axes); only its structure, shapes and dtypes count.
             params: From ``self.params``.
+
+        Raises:
+            ValueError: An argument is not what it should be.
         """
+        self.check_params(params)
         example = jax.tree.map(_shape_only, example_outcome)
         leaves, structure = jax.tree.flatten(example)
         if not leaves:
@@ -109,13 +116,16 @@ class Race(abc.ABC):
 
         Raises:
             ValueError: A leaf has other axes than [K, r, ...] with the shape of the example
-                outcome, or a counted outcome is NaN or infinite (outside of jit only; inside,
-                ``result.invalid`` tells).
+                outcome, a counted outcome is NaN or infinite, or the race's ``compare`` is no
+                antisymmetric sign on the first outcomes of their kind (the last two outside of
+                jit only; inside, ``result.invalid`` tells of the former).
         """
-        outcomes = jax.tree.map(jnp.asarray, outcomes)
+        outcomes = jax.tree.map(functools.partial(_as_array, "outcomes"), outcomes)
         self.check_outcomes(state, outcomes)
         state = _tell(self, state, outcomes, params)
-        raise_if_invalid(state.invalid)
+        if not is_traced(state):
+            raise_if_invalid(state.invalid)
+            self.check_preferences(state)
         return state
 
     def result(self, state: State, params: Params) -> Result:
@@ -125,6 +135,18 @@ class Race(abc.ABC):
     @abc.abstractmethod
     def check_outcomes(self, state: State, outcomes: Outcome) -> None:
         """Raise ValueError unless ``outcomes`` has the right structure and axes."""
+
+    @abc.abstractmethod
+    def check_params(self, params: Params) -> None:
+        """Raise ValueError unless ``params`` is what ``self.params`` makes; does no arithmetic."""
+
+    @abc.abstractmethod
+    def check_preferences(self, state: State, source: Hashable = None) -> None:
+        """Raise ValueError if the outcomes told first show that they cannot be raced.
+
+        Called outside of traces, after the first outcomes. ``source`` is what draws them, so
+        that a race need not look at those of the same sampler again.
+        """
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1, 2))
@@ -151,8 +173,16 @@ def _result(race: Race, state: State, params: Params) -> Result:
 def _shape_only(leaf: Any) -> jax.ShapeDtypeStruct:
     if isinstance(leaf, jax.ShapeDtypeStruct):
         return leaf
-    array = jnp.asarray(leaf)
+    array = _as_array("example_outcome", leaf)
     return jax.ShapeDtypeStruct(array.shape, array.dtype)
+
+
+def _as_array(name: str, leaf: Any) -> jax.Array:
+    try:
+        # NumPy first: JAX takes some words for the names of dtypes.
+        return jnp.asarray(leaf if isinstance(leaf, jax.Array) else np.asarray(leaf))
+    except TypeError as error:
+        raise ValueError(f"{name}: expected arrays or numbers, got {leaf!r}") from error
 
 
 def finite_rounds(outcomes: Outcome) -> jax.Array:
@@ -174,6 +204,19 @@ def ranking_from_keys(*keys: jax.Array) -> jax.Array:
 def is_traced(tree: Any) -> bool:
     """Is any array of the tree a tracer, that is, are we inside jit or vmap?"""
     return any(isinstance(x, Tracer) for x in jax.tree.leaves(tree))
+
+
+def require_params(params: Any, kind: type) -> None:
+    """Raise ValueError unless ``params`` is of this kind and belongs to one race."""
+    if not isinstance(params, kind):
+        raise ValueError(
+            f"params: expected what the race's own params() makes, got {type(params).__name__}"
+        )
+    if jnp.shape(params.delta) != ():
+        raise ValueError(
+            f"params: expected those of one race, got {list(jnp.shape(params.delta))} of them; "
+            "use jax.vmap for a batch"
+        )
 
 
 def raise_if_invalid(invalid: jax.Array) -> None:

@@ -14,7 +14,7 @@ from jax import lax
 from jax.custom_batching import custom_vmap
 
 from jaxrace.racing import base
-from jaxrace.validation import require_integer
+from jaxrace.validation import require_function, require_integer, require_keys
 
 Sample = Callable[[jax.Array, Any], Any]
 
@@ -30,7 +30,7 @@ def run(
 ) -> Any:
     """Play a race to its end on the device.
 
-    Returns exactly what the ask/tell loop returns on the same samples. Round t (from 0) of
+    Returns exactly what the ask/tell loop returns on the same samples. Sample t (from 0) of
     option i is drawn with the key ``fold_in(fold_in(key, i), t)``, so that neither the samples
     nor the verdicts depend on ``chunk``. May be called under jit and under vmap (over keys,
     options and params, at once or nested): all races of the batch advance in one loop then.
@@ -52,8 +52,10 @@ def run(
         The race's result (``PreferenceResult`` or ``ValueResult``).
 
     Raises:
-        ValueError: ``options`` has other leading axes than K, ``chunk`` is not positive, or a
-            counted outcome is NaN or infinite (not under a trace; ``result.invalid`` tells).
+        ValueError: An argument is not what it should be, ``options`` has other leading axes than
+            K, a counted outcome is NaN or infinite, or the race's ``compare`` is no antisymmetric
+            sign on the first outcomes of ``sample`` (the last two not under a trace;
+            ``result.invalid`` tells of the former).
 
     >>> import jax
     >>> from jaxrace.kernels import total_order
@@ -66,8 +68,15 @@ def run(
     >>> result.best.tolist(), bool(result.decided)
     ([1, 2], True)
     """
+    require_keys("key", key, ndim=0)
+    require_function("sample", sample)
     require_integer("chunk", chunk, 1)
+    race.check_params(params)
     options = jax.tree.map(jnp.asarray, options)
+    if not jax.tree.leaves(options):
+        raise ValueError(
+            f"options: expected leaves with leading axis {race.num_options}, got no arrays"
+        )
     for leaf in jax.tree.leaves(options):
         if leaf.shape[:1] != (race.num_options,):
             raise ValueError(
@@ -75,7 +84,9 @@ def run(
                 f"got {list(leaf.shape)}"
             )
     state = _run(race, sample, chunk, common_random_numbers, key, options, params)
-    base.raise_if_invalid(state.invalid)
+    if not base.is_traced(state):
+        base.raise_if_invalid(state.invalid)
+        race.check_preferences(state, source=sample)
     result = race.result(state, params)
     return dataclasses.replace(result, common_random_numbers=common_random_numbers)
 
@@ -136,19 +147,20 @@ def _play_lanes(
         numbers = jnp.zeros_like(numbers)
     option_keys = jax.vmap(jax.vmap(jax.random.fold_in, (None, 0)), (0, None))(keys, numbers)
 
-    def draw(option_key: jax.Array, option: Any, round_number: jax.Array) -> Any:
-        return sample(jax.random.fold_in(option_key, round_number), option)
+    def draw(option_key: jax.Array, option: Any, sample_number: jax.Array) -> Any:
+        return sample(jax.random.fold_in(option_key, sample_number), option)
 
     # The chunk's rounds are the innermost axis: they fill the vector registers.
-    draw_lanes = jax.vmap(jax.vmap(jax.vmap(draw, (None, None, 0)), (0, 0, None)), (0, 0, None))
+    draw_lanes = jax.vmap(jax.vmap(jax.vmap(draw, (None, None, 0))))
 
     def unfinished(carry: tuple[jax.Array, Any]) -> jax.Array:
         return jax.vmap(race.needs)(carry[1], params).any()
 
     def play_chunk(carry: tuple[jax.Array, Any]) -> tuple[jax.Array, Any]:
         first_round, states = carry
-        rounds = (first_round + jnp.arange(chunk, dtype=jnp.int32)).astype(jnp.uint32)
-        outcomes = draw_lanes(option_keys, options, rounds)
+        # Each option goes on where its own samples end: races may advance options unequally.
+        numbers = states.simulated[..., None] + jnp.arange(chunk, dtype=jnp.int32)
+        outcomes = draw_lanes(option_keys, options, numbers.astype(jnp.uint32))
         advance = jax.vmap(race.advance, (0, 0, 0, None))
         return first_round + chunk, advance(states, outcomes, params, first_round)
 

@@ -7,7 +7,7 @@ r rounds told at once.
 import dataclasses
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
 
 import jax
@@ -15,9 +15,18 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace import kernels
-from jaxrace.racing import base
+from jaxrace.racing import base, checks
 from jaxrace.racing.results import PreferenceResult
-from jaxrace.validation import require_choice, require_integer, require_probability
+from jaxrace.validation import (
+    require_choice,
+    require_function,
+    require_integer,
+    require_number,
+    require_probability,
+)
+
+# Rounds that are counted at once: [K, K, rounds] sums, 34 MB for 512 options.
+_PIECE = 32
 
 
 @jax.tree_util.register_dataclass
@@ -108,8 +117,7 @@ class PreferenceRace(base.Race):
             raise ValueError(
                 f"capacity: expected at most {kernels.MAX_ROUNDS}, got {self.capacity}"
             )
-        if not callable(self.compare):
-            raise ValueError(f"compare: expected a function of two outcomes, got {self.compare!r}")
+        require_function("compare", self.compare)
         kernels.bound_named(self.bound)
         require_choice("rule", self.rule, kernels.RULES)
         if self.dynamic_delta and self.bound != "published":
@@ -136,8 +144,7 @@ class PreferenceRace(base.Race):
             raise ValueError(
                 f"max_rounds: expected at most the capacity {self.capacity}, got {max_rounds}"
             )
-        if not 0 <= epsilon < 0.5:
-            raise ValueError(f"epsilon: expected a number in [0, 1/2), got {epsilon!r}")
+        require_number("epsilon", epsilon, least=0, below=0.5)
         if epsilon and self.dynamic_delta:
             raise ValueError(f"epsilon: expected 0 with dynamic_delta, got {epsilon!r}")
         bound = kernels.bound_named(self.bound)
@@ -164,6 +171,7 @@ class PreferenceRace(base.Race):
 
     def begin(self, example: Any, params: PreferenceParams) -> PreferenceState:
         """See ``init``; ``example`` holds ``jax.ShapeDtypeStruct``s."""
+        checks.require_sign(self.compare, example)
         num_options = self.num_options
         options, pairs = (num_options,), (num_options, num_options)
         apart = ~jnp.eye(num_options, dtype=bool)
@@ -195,8 +203,40 @@ class PreferenceRace(base.Race):
         params: PreferenceParams,
         first_round: jax.Array,
     ) -> PreferenceState:
-        """See ``tell``."""
+        """See ``tell``. Many rounds are played piece by piece, to bound the memory."""
         num_told = jax.tree.leaves(outcomes)[0].shape[1]
+        asked = self.needs(state, params)
+        piece = min(_PIECE, num_told)
+        num_pieces = num_told // piece
+
+        def play_piece(index: jax.Array | int, state: PreferenceState) -> PreferenceState:
+            start = index * piece
+            part = jax.tree.map(
+                lambda x: lax.dynamic_slice_in_dim(x, start, piece, axis=1), outcomes
+            )
+            return self._advance_piece(state, part, params, first_round + start)
+
+        if num_pieces == 1:
+            state = play_piece(0, state)
+        else:
+            state = lax.fori_loop(0, num_pieces, play_piece, state)
+        if num_told % piece:
+            start = num_pieces * piece
+            rest = jax.tree.map(lambda x: x[:, start:], outcomes)
+            state = self._advance_piece(state, rest, params, first_round + start)
+        simulated = state.simulated + jnp.where(asked, num_told, 0)
+        return dataclasses.replace(state, simulated=simulated)
+
+    def _advance_piece(
+        self,
+        state: PreferenceState,
+        outcomes: Any,
+        params: PreferenceParams,
+        first_round: jax.Array,
+    ) -> PreferenceState:
+        num_told = jax.tree.leaves(outcomes)[0].shape[1]
+        # New samples are compared with kept ones: both must have been rounded alike.
+        outcomes = jax.tree.map(lambda x, kept: x.astype(kept.dtype), outcomes, state.outcomes)
         gains = kernels.round_gains(self.compare, state.outcomes, outcomes, first_round)
         rounds = _Round(
             number=first_round + 1 + jnp.arange(num_told, dtype=jnp.int32),
@@ -209,7 +249,6 @@ class PreferenceRace(base.Race):
                 functools.partial(_write_rounds, first_round), state.outcomes, outcomes
             ),
             round=state.round + num_told,
-            simulated=state.simulated + jnp.where(self.needs(state, params), num_told, 0),
         )
         step = functools.partial(self._play_round, params)
         # The sample buffer stays out of the loop's carry.
@@ -275,8 +314,11 @@ class PreferenceRace(base.Race):
         remaining = jnp.maximum(params.max_rounds - number + 1, 0)
         # c_t = (K-1) [sum_{l<t} m_l + (n_max - t + 1) m_t]; the paper's eq. 8 with m the
         # number of undecided options and the sum over its own index.
-        events = (self.num_options - 1) * (undecided_sum + remaining * undecided)
-        level = jnp.log(2 * events.astype(jnp.float32) / params.delta)
+        # In floats: the product of K, K - 1 and n_max may exceed an int32.
+        statements = undecided_sum.astype(jnp.float32) + (
+            remaining.astype(jnp.float32) * undecided.astype(jnp.float32)
+        )
+        level = jnp.log(2 * (self.num_options - 1) * statements / params.delta)
         t = number.astype(jnp.float32)
         count = net.astype(jnp.float32)
         return (net > 0) & ((count / t) ** 2 / (2 * t) > level)
@@ -292,10 +334,14 @@ class PreferenceRace(base.Race):
         decided = ~state.active.any()
         # A decided race may leave a Copeland tie across the boundary; any kappa options by
         # score are optimal then, so the first kappa of the ranking are.
+        ordered = copeland[ranking]
+        boundary = ordered[self.top - 1]
+        tied = decided & (boundary == ordered[self.top]) & (copeland == boundary)
         return PreferenceResult(
             ranking=ranking,
             selected=jnp.where(decided, in_top, state.selected),
             discarded=jnp.where(decided, ~in_top, state.discarded),
+            tied=tied,
             decided=decided,
             samples=state.samples,
             simulated=state.simulated,
@@ -312,24 +358,20 @@ class PreferenceRace(base.Race):
 
     def check_outcomes(self, state: PreferenceState, outcomes: Any) -> None:
         """Raise ValueError unless ``outcomes`` fits the example that ``init`` was given."""
-        expected = jax.tree.structure(state.outcomes)
-        if jax.tree.structure(outcomes) != expected:
+        checks.require_outcomes(state.outcomes, outcomes)
+
+    def check_params(self, params: PreferenceParams) -> None:
+        """Raise ValueError unless ``params`` comes from ``params`` of a race of this capacity."""
+        base.require_params(params, PreferenceParams)
+        if jnp.shape(params.thresholds) != (self.capacity,):
             raise ValueError(
-                f"outcomes: expected the structure {expected}, got {jax.tree.structure(outcomes)}"
+                f"params: expected those of one race with capacity {self.capacity}, "
+                f"got thresholds of shape {list(jnp.shape(params.thresholds))}"
             )
-        num_told = {x.shape[1:2] for x in jax.tree.leaves(outcomes)}
-        for kept, told in zip(
-            jax.tree.leaves(state.outcomes), jax.tree.leaves(outcomes), strict=True
-        ):
-            # Compared without the rounds; a leaf [K] that lacks their axis does not fit.
-            fits = told.ndim == kept.ndim and told.shape[:1] == kept.shape[:1]
-            fits &= told.shape[2:] == kept.shape[2:]
-            if not fits or len(num_told) != 1 or 0 in told.shape[1:2]:
-                wanted = ", ".join(["rounds", *map(str, kept.shape[2:])])
-                raise ValueError(
-                    f"outcomes: expected leaves [{self.num_options}, {wanted}] with one number "
-                    f"of rounds, got {list(told.shape)}"
-                )
+
+    def check_preferences(self, state: PreferenceState, source: Hashable = None) -> None:
+        """Raise ValueError unless ``compare`` is an antisymmetric sign on the first outcomes."""
+        checks.check_once(self.compare, source, state.outcomes, state.round)
 
 
 def _write_rounds(first_round: jax.Array, buffer: jax.Array, new: jax.Array) -> jax.Array:

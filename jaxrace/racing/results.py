@@ -1,4 +1,4 @@
-"""What a race found, and how a person reads it. Axes: K options, N = capacity."""
+"""What a race found. Axes: K options, N = capacity."""
 
 import dataclasses
 from typing import TYPE_CHECKING, Any
@@ -8,25 +8,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaxrace import kernels
+from jaxrace.racing import report
 
 if TYPE_CHECKING:
     from jaxrace.racing.preference import PreferenceParams, PreferenceRace
     from jaxrace.racing.value import ValueParams, ValueRace
 
-# Longer tables are cut; the arrays of the result have everything.
-_MAX_TABLE_ROWS = 20
-
-_COMMON_RANDOM_NUMBERS = "common random numbers make the options dependent"
+FloatArray = NDArray[np.float64]
 
 
+# Results hold arrays: the comparison of a dataclass would raise.
 @jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class PreferenceResult:
     """The result of a ``PreferenceRace``; under vmap every array has leading batch axes."""
 
     ranking: jax.Array  # int32 [K], options from best to worst
-    selected: jax.Array  # bool [K], certainly among the top kappa
-    discarded: jax.Array  # bool [K], certainly not
+    selected: jax.Array  # bool [K], certainly in the top kappa; if decided, the first kappa
+    discarded: jax.Array  # bool [K], certainly not in it; if decided, all others
+    tied: jax.Array  # bool [K], equal Copeland scores across the boundary of a decided race
     decided: jax.Array  # bool [], the race ended because nothing was left to decide
     samples: jax.Array  # int32 [K], samples that counted
     simulated: jax.Array  # int32 [K], samples drawn for options that had asked
@@ -47,7 +47,7 @@ class PreferenceResult:
         return np.asarray(self.ranking)[..., : self.race.top]
 
     @property
-    def win_matrix(self) -> NDArray[np.float64]:
+    def win_matrix(self) -> FloatArray:
         """S_ij, float64 [..., K, K]; 1/2 on the diagonal and where nothing was compared."""
         squares = np.maximum(np.asarray(self.rounds, np.float64), 1.0) ** 2
         return 0.5 + np.asarray(self.net) / (2 * squares)
@@ -59,44 +59,63 @@ class PreferenceResult:
         return np.triu(squares, 1).sum((-2, -1))
 
     @property
-    def intervals(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def intervals(self) -> tuple[FloatArray, FloatArray]:
         """Lower and upper confidence bounds of s_ij, float64 [K, K], two-sided.
 
         Computed on the host in float64, from exact counts. With ``intersect`` they are the
-        intersection over all rounds of the pair; where that is empty (an event of probability
-        at most delta) the newest interval stands.
+        intersection over all rounds of the pair; see ``empty_intersections``. Those of a race
+        with the dynamic correction are the intervals of its bound without the correction.
 
         Raises:
             ValueError: The result is that of a batch; take one race out of it first.
         """
-        if np.ndim(self.decided):
-            raise ValueError("intervals: expected the result of one race, got a batch")
+        self._require_one("intervals")
         if self.outcomes is None:
             return self._intervals_of(self.win_matrix, np.asarray(self.rounds))
-        return self._intersected()
+        return self._intersected()[:2]
+
+    @property
+    def empty_intersections(self) -> NDArray[np.bool_]:
+        """Was the intersection of a pair's intervals ever empty? bool [K, K].
+
+        The newest interval was taken up then. It happens with probability at most delta. All
+        False without ``intersect``.
+
+        Raises:
+            ValueError: The result is that of a batch.
+        """
+        self._require_one("empty_intersections")
+        if self.outcomes is None:
+            return np.zeros(np.shape(self.rounds), bool)
+        return self._intersected()[2]
 
     @property
     def heuristic(self) -> str | None:
         """Why the guarantee does not hold, or None where it does."""
-        if self.common_random_numbers:
-            return _COMMON_RANDOM_NUMBERS
-        if self.race.dynamic_delta:
-            return "the dynamic correction has no proof"
-        return None
+        return _heuristic(self)
 
     @property
-    def caveat(self) -> str | None:
-        """What the guarantee assumes beyond independent samples, or None."""
+    def guarantee(self) -> str:
+        """What holds with which probability, in words."""
+        if self.heuristic:
+            return f"heuristic, no guarantee: {self.heuristic}"
+        text = f"what is certain is right with {report.confidence(self.params.delta)}"
+        epsilon = report.span(self.params.epsilon)
+        if epsilon != "0":
+            return f"{text}, for some win probabilities within {epsilon} of the true ones"
         if kernels.bound_named(self.race.bound).sides == 1:
-            return "if no two options tie exactly (else delta doubles)"
-        return None
+            return f"{text}, if no two options tie exactly (else delta doubles)"
+        return text
+
+    def _require_one(self, name: str) -> None:
+        if np.ndim(self.decided):
+            raise ValueError(f"{name}: expected the result of one race, got a batch")
 
     def _intervals_of(
-        self, estimate: NDArray[np.float64], rounds: NDArray[np.integer]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        bound = kernels.bound_named(self.race.bound)
+        self, estimate: FloatArray, rounds: NDArray[np.integer]
+    ) -> tuple[FloatArray, FloatArray]:
         return kernels.intervals(
-            bound,
+            kernels.bound_named(self.race.bound),
             self.race.num_options,
             int(self.params.max_rounds),
             float(self.params.delta),
@@ -104,38 +123,51 @@ class PreferenceResult:
             rounds,
         )
 
-    def _intersected(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        num_rounds = max(int(np.max(self.rounds)), 1)
+    def _intersected(self) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+        """Lower, upper, and whether an intersection was empty, round by round."""
+        rounds = np.asarray(self.rounds)
+        num_rounds = max(int(rounds.max()), 1)
         seen = jax.tree.map(lambda x: x[:, :num_rounds], self.outcomes)
         wins = np.asarray(kernels.prefix_wins(self.race.compare, seen))  # [n, K, K]
-        number = np.arange(1, num_rounds + 1)[:, None, None]
-        low, high = self._intervals_of(
-            wins / (2.0 * number**2), np.broadcast_to(number, wins.shape)
-        )
-        counted = number <= np.asarray(self.rounds)
-        lower = np.where(counted, low, 0.0).max(0)
-        upper = np.where(counted, high, 1.0).min(0)
-        newest = self._intervals_of(self.win_matrix, np.asarray(self.rounds))
-        empty = lower > upper
-        return np.where(empty, newest[0], lower), np.where(empty, newest[1], upper)
+        lower, upper = np.zeros(rounds.shape), np.ones(rounds.shape)
+        ever_empty = np.zeros(rounds.shape, bool)
+        for n in range(1, num_rounds + 1):
+            low, high = self._intervals_of(wins[n - 1] / (2.0 * n**2), np.full(rounds.shape, n))
+            meet_low, meet_high = np.maximum(lower, low), np.minimum(upper, high)
+            empty = meet_low > meet_high
+            counted = n <= rounds
+            lower = np.where(counted, np.where(empty, low, meet_low), lower)
+            upper = np.where(counted, np.where(empty, high, meet_high), upper)
+            ever_empty |= counted & empty
+        return lower, upper, ever_empty
 
     def __str__(self) -> str:
         title = (
             f"preference race (Copeland), bound {self.race.bound}, rule {self.race.rule}, "
-            f"delta {float(np.min(self.params.delta)):.3g}"
+            f"delta {report.span(self.params.delta)}"
         )
+        epsilon = report.span(self.params.epsilon)
+        if epsilon != "0":
+            title += f", epsilon {epsilon}"
         if np.ndim(self.decided):
-            return _describe_batch(self, title)
-        calls = f", {int(self.oracle_calls):,} comparisons"
+            return report.describe_batch(self, title)
         columns = {
             "beats": np.asarray(self.copeland),
             "mean S": (self.win_matrix.sum(-1) - 0.5) / (self.race.num_options - 1),
         }
-        return _describe(self, title, columns, calls)
+        certain = self.heuristic is None and epsilon == "0"
+        return report.describe(
+            self,
+            title,
+            columns,
+            certain=certain,
+            tied=np.asarray(self.tied),
+            cost=f", {int(self.oracle_calls):,} comparisons",
+        )
 
 
 @jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class ValueResult:
     """The result of a value-based race; under vmap every array has leading batch axes."""
 
@@ -167,90 +199,34 @@ class ValueResult:
     @property
     def heuristic(self) -> str | None:
         """Why the guarantee does not hold, or None where it does."""
-        if self.common_random_numbers:
-            return _COMMON_RANDOM_NUMBERS
-        if self.race.dynamic_delta:
-            return "the dynamic correction has no proof"
-        return None
+        return _heuristic(self)
 
     @property
-    def caveat(self) -> str:
-        """What the guarantee assumes beyond independent samples."""
-        widths = np.unique(np.asarray(self.params.value_range))
-        return f"if the range is {', '.join(f'{width:.4g}' for width in widths)}"
+    def guarantee(self) -> str:
+        """What holds with which probability, in words."""
+        if self.heuristic:
+            return f"heuristic, no guarantee: {self.heuristic}"
+        return (
+            f"what is certain is right with {report.confidence(self.params.delta)}, "
+            f"if every option's outcomes span at most {report.span(self.params.value_range)}"
+        )
 
     def __str__(self) -> str:
-        title = f"{self.race.title}, delta {float(np.min(self.params.delta)):.3g}"
+        title = f"{self.race.title}, delta {report.span(self.params.delta)}"
         if np.ndim(self.decided):
-            return _describe_batch(self, title)
+            return report.describe_batch(self, title)
         columns = {
             "mean": np.asarray(self.mean, np.float64),
             "lower": np.asarray(self.lower, np.float64),
             "upper": np.asarray(self.upper, np.float64),
         }
-        return _describe(self, title, columns, calls="")
+        certain = self.heuristic is None
+        return report.describe(self, title, columns, certain=certain)
 
 
-def _describe(
-    result: PreferenceResult | ValueResult,
-    title: str,
-    columns: dict[str, NDArray[Any]],
-    calls: str,
-) -> str:
-    race = result.race
-    selected, discarded = np.asarray(result.selected), np.asarray(result.discarded)
-    ranking = np.asarray(result.ranking)
-    delta = float(result.params.delta)
-    samples, simulated = int(np.sum(result.samples)), int(np.sum(result.simulated))
-    undecided = ~(selected | discarded)
-    verdict = "decided"
-    if not result.decided:
-        rounds = int(result.params.max_rounds)
-        verdict = f"NOT decided within {rounds} rounds, the undecided are ranked by a guess"
-    guarantee = f"what is certain is right with probability at least {1 - delta:.3g}"
-    sure = "certainly"
-    if result.heuristic:
-        guarantee = f"heuristic, no guarantee: {result.heuristic}"
-        sure = "probably"
-    elif result.caveat:
-        guarantee += f", {result.caveat}"
-    lines = [
-        f"Top {race.top} of {race.num_options} options: {title}",
-        f"  {verdict}; {guarantee}",
-        f"  {sure + ' in':<15}{_listed(ranking, selected)}",
-        f"  {sure + ' out':<15}{_listed(ranking, discarded)}",
-        f"  {'undecided':<15}{_listed(ranking, undecided)}",
-        f"  {'cost':<15}{samples:,} samples counted, {simulated:,} simulated{calls}",
-        "",
-        "  rank  option  " + "".join(f"{name:>9}" for name in columns) + "  samples  verdict",
-    ]
-    for rank, option in enumerate(ranking[:_MAX_TABLE_ROWS]):
-        verdict = "in" if selected[option] else "out" if discarded[option] else "?"
-        numbers = "".join(f"{_short(column[option]):>9}" for column in columns.values())
-        count = int(np.asarray(result.samples)[option])
-        lines.append(f"  {rank + 1:>4}  {option:>6}  {numbers}{count:>9}  {verdict}")
-    if race.num_options > _MAX_TABLE_ROWS:
-        lines.append(f"  ... and {race.num_options - _MAX_TABLE_ROWS} more")
-    return "\n".join(lines)
-
-
-def _describe_batch(result: PreferenceResult | ValueResult, title: str) -> str:
-    decided = np.asarray(result.decided)
-    samples = np.asarray(result.samples).sum(-1)
-    simulated = np.asarray(result.simulated).sum(-1)
-    return (
-        f"{decided.size} races, top {result.race.top} of {result.race.num_options} options: "
-        f"{title}\n"
-        f"  {int(decided.sum())} decided; mean cost {samples.mean():,.1f} samples counted, "
-        f"{simulated.mean():,.1f} simulated"
-    )
-
-
-def _listed(ranking: NDArray[np.integer], mask: NDArray[np.bool_]) -> str:
-    names = [str(option) for option in ranking if mask[option]]
-    shown = ", ".join(names[:_MAX_TABLE_ROWS]) + (", ..." if len(names) > _MAX_TABLE_ROWS else "")
-    return shown or "-"
-
-
-def _short(number: Any) -> str:
-    return str(int(number)) if isinstance(number, int | np.integer) else f"{number:.3f}"
+def _heuristic(result: PreferenceResult | ValueResult) -> str | None:
+    if result.common_random_numbers:
+        return "common random numbers make the options dependent"
+    if result.race.dynamic_delta:
+        return "the dynamic correction has no proof"
+    return None

@@ -7,6 +7,7 @@ Outcomes are single numbers, the larger the better. Axes: K options, r rounds to
 import abc
 import dataclasses
 import functools
+from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 import jax
@@ -17,6 +18,8 @@ from jaxrace import kernels
 from jaxrace.racing import base
 from jaxrace.racing.results import ValueResult
 from jaxrace.validation import require_integer, require_positive, require_probability
+
+_MOST_ROUNDS = 2**24
 
 
 @jax.tree_util.register_dataclass
@@ -89,21 +92,25 @@ class ValueRace(base.Race):
         """Half the width of the confidence interval: float32 [K]."""
 
     def params(
-        self, delta: float = 0.05, max_rounds: int = 100, value_range: float = 1.0
+        self, delta: float = 0.05, max_rounds: int = 100, value_range: float | None = None
     ) -> ValueParams:
         """The numbers of a race.
 
         Args:
             delta: Error probability of the race, in (0, 1).
-            max_rounds: n_max >= 1.
-            value_range: R > 0: every option's outcomes lie in an interval of this width, each
-                in its own. The guarantee stands on it.
+            max_rounds: n_max, 1 .. 2^24 (counts are exact in float32 up to there).
+            value_range: R > 0, to be given always: every option's outcomes lie in an interval of
+                this width, each in its own. The guarantee stands on it.
 
         Raises:
-            ValueError: A number is outside its range.
+            ValueError: A number is missing or outside its range.
         """
         require_probability("delta", delta)
         require_integer("max_rounds", max_rounds, 1)
+        if max_rounds > _MOST_ROUNDS:
+            raise ValueError(f"max_rounds: expected at most {_MOST_ROUNDS}, got {max_rounds}")
+        if value_range is None:
+            raise ValueError("value_range: expected the width of the outcomes' range, got nothing")
         require_positive("value_range", value_range)
         return ValueParams(
             delta=jnp.asarray(delta, jnp.float32),
@@ -111,7 +118,7 @@ class ValueRace(base.Race):
             value_range=jnp.asarray(value_range, jnp.float32),
         )
 
-    def table(self, delta: float, value_range: float = 1.0) -> ValueParams:
+    def table(self, delta: float, value_range: float | None = None) -> ValueParams:
         """Params that serve every n_max: the radius is computed on the device."""
         return self.params(delta, value_range=value_range)
 
@@ -211,9 +218,10 @@ class ValueRace(base.Race):
     ) -> jax.Array:
         """u_b, the number of interval statements that share delta: float32 []."""
         if not self.dynamic_delta:
-            return (self.num_options * params.max_rounds).astype(jnp.float32)
-        remaining = jnp.maximum(params.max_rounds - number + 1, 0)
-        return (undecided_sum + remaining * count).astype(jnp.float32)
+            return self.num_options * params.max_rounds.astype(jnp.float32)
+        # In floats: the products may exceed an int32.
+        remaining = jnp.maximum(params.max_rounds - number + 1, 0).astype(jnp.float32)
+        return undecided_sum.astype(jnp.float32) + remaining * count.astype(jnp.float32)
 
     def _verdicts(
         self, state: ValueState, drawn: jax.Array, lower: jax.Array, upper: jax.Array
@@ -260,6 +268,13 @@ class ValueRace(base.Race):
             )
         if shapes[0][1] == 0:
             raise ValueError("outcomes: expected at least one round, got none")
+
+    def check_params(self, params: ValueParams) -> None:
+        """Raise ValueError unless ``params`` comes from the ``params`` of a value-based race."""
+        base.require_params(params, ValueParams)
+
+    def check_preferences(self, state: ValueState, source: Hashable = None) -> None:
+        """Numbers need no check beyond that of the outcomes."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,6 +12,7 @@ import numpy as np
 
 from jaxrace.compilation import compile_ahead
 from jaxrace.search.policy_search import PolicySearch, SearchParams, SearchRow, SearchState
+from jaxrace.validation import require_keys
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,8 +20,8 @@ class SearchLog:
     """What a batch of B searches leaves: NumPy arrays over G generations.
 
     Attributes:
-        rows: ``SearchRow`` with leaves [G, B, ...]; a search's rows after its last generation
-            repeat the last.
+        rows: ``SearchRow`` with leaves [G, B, ...]. After a search's last generation ``ran`` is
+            False, its generation, episodes and policy stay, and its race is empty.
         generations: int32 [B], the number of generations of each search.
         learned: theta of the learned policies, leaves [B, ...].
         compile_seconds: Time to trace and compile the program.
@@ -68,8 +69,13 @@ def run_searches(
     >>> log.learned.shape
     (5, 3)
     """
-    if keys.ndim != 1:
-        raise ValueError(f"keys: expected a list of keys, got shape {list(keys.shape)}")
+    require_keys("keys", keys, ndim=1)
+    if not keys.size:
+        raise ValueError("keys: expected at least one key, got none")
+    if not isinstance(params, SearchParams):
+        raise ValueError(
+            f"params: expected what search.params() makes, got {type(params).__name__}"
+        )
     batched = params.budget.ndim == 1
     if batched and params.budget.shape != keys.shape:
         raise ValueError(
@@ -135,9 +141,17 @@ def stack_params(params: list[SearchParams]) -> SearchParams:
     Args:
         params: At least one, all made by the same search.
 
+    Raises:
+        ValueError: There are none, or they are not alike.
+
     >>> from jaxrace.strategies import Strategy
     >>> batch = stack_params([jnp.float32(1.0), jnp.float32(2.0)])  # any pytrees of equal shape
     >>> batch.shape
     (2,)
     """
+    if not params:
+        raise ValueError("params: expected at least one, got none")
+    kinds = [(jax.tree.structure(p), *map(jnp.shape, jax.tree.leaves(p))) for p in params]
+    if len(set(kinds)) != 1:
+        raise ValueError("params: expected those of one search, got some that differ in shape")
     return jax.tree.map(lambda *x: jnp.stack(x), *params)

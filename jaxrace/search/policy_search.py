@@ -16,7 +16,7 @@ from jaxrace.envs import Environment, OutcomeFold
 from jaxrace.policies import Policy
 from jaxrace.rollout import PolicyInTask, Rollout
 from jaxrace.strategies import Strategy
-from jaxrace.validation import require_integer
+from jaxrace.validation import require_integer, require_keys
 
 # n_max grows or shrinks by this factor from one generation to the next.
 _ADAPTATION = 1.25
@@ -51,11 +51,12 @@ class SearchState:
 class SearchRow(NamedTuple):
     """What one generation leaves in the log."""
 
+    ran: jax.Array  # bool [], False for the rows of a search that was done before
     generation: jax.Array  # int32 [], from 1
     episodes: jax.Array  # int32 [], used up to and with this generation
     simulated: jax.Array  # int32 [], drawn in this generation
-    max_rounds: jax.Array  # int32 [], n_max of this generation's race
-    options_decided: jax.Array  # int32 [], of lambda
+    max_rounds: jax.Array  # int32 [], n_max of this generation's race, 0 if it did not run
+    options_decided: jax.Array  # int32 [], certainly in or out, of lambda
     finished: jax.Array  # bool [], the race was decided within n_max rounds
     best: Any  # theta, rank 1
     valid: jax.Array  # bool [], every counted outcome was finite
@@ -103,6 +104,8 @@ class PolicySearch:
     chunk: int = 25
 
     def __post_init__(self) -> None:
+        require_integer("chunk", self.chunk, 1)
+        _ = self.rollout  # makes its own checks
         size, parents = self.strategy.population_size, self.strategy.num_parents
         if self.race.num_options != size:
             raise ValueError(
@@ -122,7 +125,7 @@ class PolicySearch:
 
     def params(
         self,
-        sigma0: float | None = 1.0,
+        sigma0: float | None = None,
         delta: float = 0.2,
         budget: int = 10_000,
         min_rounds: int = 3,
@@ -133,7 +136,8 @@ class PolicySearch:
         """The numbers of a search. Stack several pytrees of them to sweep any of them by vmap.
 
         Args:
-            sigma0: Initial step size; None for strategies that have none.
+            sigma0: Initial step size; evosax's default unless given, and never given to
+                strategies that have none.
             delta: Error probability of each race.
             budget: Episodes; the race in which they are used up is still finished.
             min_rounds: Floor of n_max, and its first value.
@@ -158,7 +162,8 @@ class PolicySearch:
         )
 
     def init(self, key: jax.Array, params: SearchParams) -> SearchState:
-        """The state before the first generation."""
+        """The state before the first generation; ValueError if ``key`` is no key."""
+        require_keys("key", key, ndim=0)
         start = self.policy.example()
         return SearchState(
             key=key,
@@ -180,8 +185,9 @@ class PolicySearch:
         generation = state.generation + 1
         keys = jax.random.split(jax.random.fold_in(state.key, generation), 3)
         population, asked = self.strategy.ask(keys[0], state.strategy, params.strategy, example)
-        max_rounds = jnp.ceil(state.rounds).astype(jnp.int32)
-        race_params = self.race.params_at(params.race, jnp.where(done, 0, max_rounds))
+        # A search that is done gives a race of no rounds, which asks for nothing.
+        max_rounds = jnp.where(done, 0, jnp.ceil(state.rounds).astype(jnp.int32))
+        race_params = self.race.params_at(params.race, max_rounds)
         options = jax.vmap(lambda theta: PolicyInTask(theta, params.env))(population)
         result = racing.run(self.race, keys[1], self.rollout, options, race_params, self.chunk)
         told = self.strategy.tell(
@@ -196,14 +202,19 @@ class PolicySearch:
             episodes=state.episodes + result.samples.sum(dtype=jnp.int32),
             best=best,
         )
-        next_state = jax.tree.map(lambda old, new: jnp.where(done, old, new), state, next_state)
+        # The key is the same in both; to choose between them would count as using it twice.
+        next_state = jax.tree.map(
+            lambda old, new: new if new is old else jnp.where(done, old, new), state, next_state
+        )
+        certain = (result.selected | result.discarded) & ~done
         row = SearchRow(
+            ran=~done,
             generation=next_state.generation,
             episodes=next_state.episodes,
             simulated=result.simulated.sum(dtype=jnp.int32),
             max_rounds=max_rounds,
-            options_decided=(result.selected | result.discarded).sum(dtype=jnp.int32),
-            finished=result.decided,
+            options_decided=certain.sum(dtype=jnp.int32),
+            finished=result.decided & ~done,
             best=next_state.best,
             valid=~result.invalid.any(),
         )

@@ -1,0 +1,90 @@
+"""Win counts: the prefix kernel against broadcasting, SciPy, and the processor's own limit."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import measuring
+import numpy as np
+import pytest
+from peers import jax_broadcast_wins, scipy_wins
+
+from jaxrace import kernels
+
+OPTIONS, ROUNDS, RACES = 10, 300, 100
+BROADCAST_RACES = 5
+# What a count of all samples has to compare: every sample of one option with every one of another.
+COMPARISONS = RACES * OPTIONS * (OPTIONS - 1) // 2 * ROUNDS**2
+LIMIT_SOURCE = Path(__file__).parent / "peers" / "compare_limit.c"
+# The width of a register that is fastest differs between processors.
+LIMIT_FLAGS = (["-mavx2", "-DBYTES=32"], ["-march=native", "-DBYTES=64"], ["-DBYTES=16"])
+
+
+def prefix_wins(outcomes):
+    return kernels.prefix_wins(kernels.total_order, outcomes)
+
+
+def outcomes(num_races):
+    return jax.random.normal(jax.random.key(0), (num_races, OPTIONS, ROUNDS))
+
+
+def test_prefix(benchmark):
+    run, given = jax.vmap(prefix_wins), outcomes(RACES)
+    measuring.record_jax(benchmark, "prefix/jaxrace", run, given, comparisons=COMPARISONS)
+
+
+def test_prefix_by_broadcasting(benchmark):
+    given = outcomes(RACES)[:BROADCAST_RACES]
+    run, scale = jax.vmap(jax_broadcast_wins.prefix_wins), RACES / BROADCAST_RACES
+    wins = measuring.record_jax(benchmark, "prefix/broadcast", run, given, rounds=3, scale=scale)
+    np.testing.assert_array_equal(wins, jax.jit(jax.vmap(prefix_wins))(given))
+
+
+def test_limit(benchmark, tmp_path):
+    """All cores compare numbers from registers and the first-level cache with one another."""
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler: the limit is not known")
+    threads = str(os.cpu_count())
+    programs = []
+    for number, flags in enumerate(LIMIT_FLAGS):
+        program = tmp_path / f"limit{number}"
+        command = [compiler, "-O3", "-pthread", *flags, str(LIMIT_SOURCE), "-o", str(program)]
+        if subprocess.run(command, capture_output=True, check=False).returncode == 0:
+            programs.append(program)
+
+    def best_rates():
+        runs = [
+            subprocess.run([program, threads], capture_output=True, text=True, check=False)
+            for program in programs
+        ]
+        # A program for registers that this processor lacks does not end well.
+        printed = [run.stdout.split() for run in runs if run.returncode == 0]
+        return [max(float(numbers[place]) for numbers in printed) for place in (0, 1)]
+
+    rates = []
+    measuring.record(benchmark, "limit/c", lambda: rates.append(best_rates()), rounds=3)
+    of_all_cores, of_one_core = np.max(rates, axis=0)
+    benchmark.extra_info["comparisons_per_second"] = of_all_cores
+    benchmark.extra_info["comparisons_per_cpu_second"] = of_one_core
+
+
+def test_total(benchmark):
+    run = jax.vmap(lambda x: kernels.total_wins(kernels.total_order, x))
+    measuring.record_jax(benchmark, "total/jaxrace", run, outcomes(RACES))
+
+
+def test_total_sorted(benchmark):
+    run = jax.vmap(kernels.sorted_wins)
+    measuring.record_jax(benchmark, "total/jaxrace by sorting", run, outcomes(RACES))
+
+
+def test_total_by_scipy(benchmark):
+    given = np.asarray(outcomes(1)[0])
+    wins = measuring.record(
+        benchmark, "total/scipy", scipy_wins.total_wins, given, scale=float(RACES)
+    )
+    np.testing.assert_array_equal(wins, kernels.sorted_wins(jnp.asarray(given)))

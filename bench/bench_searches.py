@@ -1,0 +1,52 @@
+"""100 policy searches of 10,000 episodes on the medical task, against pycma with NumPy."""
+
+import jax
+import measuring
+import numpy as np
+from peers import pycma_noise_search, pycma_search
+
+from jaxrace import kernels, racing
+from jaxrace.envs import medical
+from jaxrace.policies import Sigmoid
+from jaxrace.search import PolicySearch, run_searches
+
+SEARCHES, BUDGET, DELTA, CAPACITY, BOUND = 100, 10_000, 0.2, 100, "stitched-kl"
+PEER_SEARCHES = 10
+
+
+def test_jaxrace(benchmark):
+    race = racing.PreferenceRace(7, 3, CAPACITY, medical.prefer, BOUND)
+    search = PolicySearch(medical.Medical(), Sigmoid(2), medical.TreatmentOutcome(), race)
+    params = search.params(sigma0=10.0, delta=DELTA, budget=BUDGET)
+    keys = jax.random.split(jax.random.key(0), SEARCHES)
+    # What the first call takes beyond a later one: tracing and compiling.
+    compile_seconds = run_searches(search, keys, params).compile_seconds
+    log = measuring.record(
+        benchmark,
+        "searches/jaxrace",
+        lambda: run_searches(search, keys, params),
+        compile_seconds=compile_seconds,
+    )
+    assert (log.rows.episodes[-1] >= BUDGET).all()
+    benchmark.extra_info["episodes"] = int(log.rows.episodes[-1].sum())
+
+
+def test_pycma(benchmark):
+    bound = kernels.bound_named(BOUND)
+    table = np.asarray(kernels.threshold_table(bound, 7, CAPACITY, DELTA))
+
+    def run():
+        return [pycma_search.search(seed, table, BUDGET) for seed in range(PEER_SEARCHES)]
+
+    scale = SEARCHES / PEER_SEARCHES
+    learned = measuring.record(benchmark, "searches/pycma", run, scale=scale)
+    benchmark.extra_info["episodes"] = int(scale * sum(one.episodes for one in learned))
+
+
+def test_pycma_noise_handler(benchmark):
+    def run():
+        return [pycma_noise_search.search(seed, BUDGET) for seed in range(PEER_SEARCHES)]
+
+    scale = SEARCHES / PEER_SEARCHES
+    learned = measuring.record(benchmark, "searches/pycma NoiseHandler", run, scale=scale)
+    benchmark.extra_info["episodes"] = int(scale * sum(one.episodes for one in learned))

@@ -1,0 +1,182 @@
+"""The results of a run: numbers by benchmark, the table of ratios, the JSON and the figure."""
+
+import importlib.metadata
+import json
+import os
+import platform
+import re
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from targets import TARGETS, Measured
+
+_PACKAGES = ("jax", "jaxlib", "numpy", "scipy", "cma", "evosax", "gymnax", "jaxrace")
+
+
+def read(path: Path) -> Measured:
+    """What pytest-benchmark wrote, by the names that the benchmarks gave themselves."""
+    measured = {}
+    for entry in json.loads(path.read_text("utf-8"))["benchmarks"]:
+        info = dict(entry["extra_info"])
+        scale = info["scale"]
+        info["seconds"] = scale * entry["stats"]["min"]
+        info["median_seconds"] = scale * entry["stats"]["median"]
+        info["rounds"] = entry["stats"]["rounds"]
+        info["cpu_seconds"] *= scale
+        measured[info.pop("name")] = info
+    return measured
+
+
+def device() -> str:
+    """The processor and its cores, or the accelerator: part of a file's name."""
+    accelerator = jax.devices()[0]
+    if accelerator.platform != "cpu":
+        return _slug(accelerator.device_kind)
+    return _slug(f"{_processor()} {os.cpu_count()} cores")
+
+
+def _processor() -> str:
+    try:
+        text = Path("/proc/cpuinfo").read_text("utf-8")
+    except OSError:
+        return platform.machine()
+    names = re.findall(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    return names[0] if names else platform.machine()
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def ratios(measured: Measured) -> list[dict[str, Any]]:
+    """One row per target whose benchmarks were run."""
+    rows = []
+    for target in TARGETS:
+        ratio = target.ratio(measured)
+        if ratio is None:
+            continue
+        ours, peer = measured[target.ours], measured[target.peer]
+        row = {
+            "subject": target.subject,
+            "ours": target.ours,
+            "peer": target.peer,
+            "ours_seconds": ours["seconds"],
+            "peer_seconds": None if "comparisons_per_second" in peer else peer["seconds"],
+            "peer_scale": peer["scale"],
+            "ratio": ratio,
+            "ratio_of_cpu_seconds": target.ratio(measured, "cpu_seconds"),
+            "target": target.at_least,
+            "reached": None if target.at_least is None else bool(ratio >= target.at_least),
+        }
+        if "compile_seconds" in ours and row["peer_seconds"] is not None:
+            first_call = ours["seconds"] + ours["compile_seconds"]
+            peer_first_call = peer["seconds"] + peer.get("compile_seconds", 0.0)
+            row["ratio_with_compilation"] = peer_first_call / first_call
+        rows.append(row)
+    return rows
+
+
+def exponents(measured: Measured) -> dict[str, dict[str, float]]:
+    """Slopes of log time and log memory against each axis, over the upper half of its values."""
+    fitted = {}
+    for axis, points in _curves(measured).items():
+        value, seconds, size = points[len(points) // 2 :].T
+        fitted[axis] = {
+            "seconds": float(np.polyfit(np.log(value), np.log(seconds), 1)[0]),
+            "bytes": float(np.polyfit(np.log(value), np.log(size), 1)[0]),
+        }
+    return fitted
+
+
+def _curves(measured: Measured) -> dict[str, np.ndarray]:
+    """Rows (value, seconds, bytes) of each axis along which something was varied."""
+    curves: dict[str, list[tuple[float, float, float]]] = {}
+    for info in measured.values():
+        if "axis" in info:
+            size = info["temporary_bytes"] + info["output_bytes"]
+            curves.setdefault(info["axis"], []).append((info["value"], info["seconds"], size))
+    several = {axis: np.array(sorted(points)) for axis, points in curves.items()}
+    return {axis: points for axis, points in several.items() if len(points) > 2}
+
+
+def show(rows: list[dict[str, Any]]) -> None:
+    """Print the table of ratios."""
+    table = Table(title=f"jaxrace on {device()} (seconds of the fastest round)")
+    for heading in (
+        "work",
+        "peer",
+        "ours",
+        "peer's",
+        "ratio",
+        "of cpu",
+        "with compiling",
+        "target",
+    ):
+        table.add_column(heading, justify="left" if heading in ("work", "peer") else "right")
+    for row in rows:
+        scaled = "" if row["peer_scale"] == 1 else f" (1/{row['peer_scale']:g} run)"
+        verdict = {None: "", True: " reached", False: " MISSED"}[row["reached"]]
+        table.add_row(
+            row["subject"],
+            row["peer"],
+            _number(row["ours_seconds"]),
+            _number(row["peer_seconds"]) + scaled,
+            _number(row["ratio"]),
+            _number(row["ratio_of_cpu_seconds"]),
+            _number(row.get("ratio_with_compilation")),
+            _number(row["target"]) + verdict,
+        )
+    Console(width=150).print(table)
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3g}"
+
+
+def write(folder: Path, measured: Measured, loads: list[float], quick: bool) -> Path:
+    """Write DEVICE.json and DEVICE.png; returns the former's path.
+
+    ``loads`` are the load averages (one minute) before the run and after it.
+    """
+    path = folder / f"{device()}.json"
+    content = {
+        "device": device(),
+        "quick": quick,
+        "load_averages": loads,
+        "python": platform.python_version(),
+        "versions": {name: importlib.metadata.version(name) for name in _PACKAGES},
+        "ratios": ratios(measured),
+        "exponents": exponents(measured),
+        "benchmarks": measured,
+    }
+    folder.mkdir(exist_ok=True)
+    path.write_text(json.dumps(content, indent=1) + "\n", "utf-8")
+    _draw(measured, path.with_suffix(".png"))
+    return path
+
+
+def _draw(measured: Measured, path: Path) -> None:
+    """Time (above) and memory (below) against every axis, log-log, with the fitted exponents."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    curves, fitted = _curves(measured), exponents(measured)
+    if not curves:
+        return
+    size = (3.4 * len(curves), 6)
+    figure, panels = plt.subplots(2, len(curves), figsize=size, layout="constrained", squeeze=False)
+    for (axis, points), (above, below) in zip(curves.items(), panels.T, strict=True):
+        for panel, column, kind in ((above, 1, "seconds"), (below, 2, "bytes")):
+            label = f"exponent {fitted[axis][kind]:.2f}"
+            panel.loglog(points[:, 0], points[:, column], "o-", label=label)
+            panel.set(xlabel=axis, ylabel=kind)
+            panel.grid(alpha=0.3)
+            panel.legend(fontsize=8)
+    figure.suptitle(f"jaxrace on {device()}; exponents over the upper half of each curve")
+    figure.savefig(path, dpi=110)

@@ -1,0 +1,51 @@
+"""What jaxrace is to reach, as ratios of times (or of rates) between named benchmarks."""
+
+import dataclasses
+from typing import Any
+
+Measured = dict[str, dict[str, Any]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """jaxrace against one peer.
+
+    Attributes:
+        subject: The work that both do.
+        ours: Name of our benchmark.
+        peer: Name of the peer's.
+        at_least: The ratio to reach; None where the ratio is shown only.
+    """
+
+    subject: str
+    ours: str
+    peer: str
+    at_least: float | None = None
+
+    def ratio(self, measured: Measured, kind: str = "seconds") -> float | None:
+        """The peer's time over ours, if both were measured; ``kind`` as in the results."""
+        if self.ours not in measured or self.peer not in measured:
+            return None
+        ours, peer = measured[self.ours], measured[self.peer]
+        if "comparisons_per_second" in peer:  # the processor's limit is a rate
+            limit = peer[f"comparisons_per_{kind.removesuffix('s')}"]
+            return ours["comparisons"] / ours[kind] / limit
+        return peer[kind] / ours[kind]
+
+
+_RACES = "1,000 races (K 10, n_max 300)"
+_SEARCHES = "100 searches of 10,000 episodes"
+_PREFIX = "prefix win counts (100 x K 10, n 300)"
+_TOTAL = "final win counts (100 x K 10, n 300)"
+
+TARGETS = (
+    Target(_RACES, "races/jaxrace", "races/numpy open pairs", 8),
+    Target(_RACES, "races/jaxrace", "races/numpy lockstep", 8),
+    Target(_RACES, "races/jaxrace", "races/numpy plain", 50),
+    Target(_SEARCHES, "searches/jaxrace", "searches/pycma", 50),
+    Target(_SEARCHES, "searches/jaxrace", "searches/pycma NoiseHandler"),
+    Target(_PREFIX, "prefix/jaxrace", "prefix/broadcast", 20),
+    Target(_PREFIX, "prefix/jaxrace", "limit/c", 0.25),
+    Target(_TOTAL, "total/jaxrace", "total/scipy"),
+    Target("CartPole returns (64 x 16)", "rollouts/jaxrace", "rollouts/evosax", 1),
+)

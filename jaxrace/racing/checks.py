@@ -1,0 +1,205 @@
+"""Are outcomes, and the preference between them, what a ``PreferenceRace`` needs?
+
+A preference is an antisymmetric sign of two outcomes. Its form (one signed integer, in pure JAX)
+is seen whenever a program is traced. Its values are seen on a few outcomes, once for each
+preference and source of outcomes, and never under a trace. Axes: K options, n outcomes, r rounds.
+"""
+
+import collections
+import functools
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+Compare = Callable[[Any, Any], jax.Array]
+
+# Outcomes of a race that are compared with one another, at most: 4096 pairs cost nothing.
+_MOST_OUTCOMES = 64
+
+# Preferences that have passed, each with its source; only the newest, to bound the memory.
+_passed: collections.OrderedDict[Hashable, None] = collections.OrderedDict()
+_MOST_PASSED = 256
+
+
+def check_compare(compare: Compare, outcomes: Any) -> None:
+    """Raise unless a preference is an antisymmetric sign on some outcomes.
+
+    Every outcome is compared with every other, and with itself. Outcomes with NaN or infinity
+    in them are left out.
+
+    Args:
+        compare: ``compare(a, b)`` of two single outcomes.
+        outcomes: Leaves [n, ...], at least one outcome.
+
+    Raises:
+        ValueError: ``compare`` is not pure JAX; returns anything but one signed integer; returns
+            another number than -1, 0 or +1; or ``compare(a, b)`` is not ``-compare(b, a)``, which
+            is 0 for an outcome and itself.
+
+    >>> import jax.numpy as jnp
+    >>> def at_least(a, b):
+    ...     return jnp.where(a >= b, 1, -1)
+    >>> check_compare(at_least, jnp.array([1.0, 2.0]))
+    Traceback (most recent call last):
+    ValueError: compare: expected 0 for an outcome and itself, got 1 for 1.0
+    """
+    outcomes = jax.tree.map(jnp.asarray, outcomes)
+    lengths = {x.shape[:1] for x in jax.tree.leaves(outcomes)}
+    if len(lengths) != 1 or not all(lengths) or (0,) in lengths:
+        raise ValueError(
+            "outcomes: expected leaves [n, ...] with one n >= 1, got "
+            f"{[list(x.shape) for x in jax.tree.leaves(outcomes)]}"
+        )
+    single = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), outcomes)
+    require_sign(compare, single)
+    signs, finite = map(np.asarray, _compare_all(compare, outcomes))
+    _raise_unless_antisymmetric(signs.astype(np.int64), finite, outcomes)
+
+
+def check_once(compare: Compare, source: Hashable, kept: Any, num_rounds: jax.Array) -> None:
+    """``check_compare`` on the first samples of a race, unless that has passed before.
+
+    Args:
+        compare: The race's preference.
+        source: What draws the samples, or None; with the samples' kind it names the check.
+        kept: Samples, leaves [K, N, ...].
+        num_rounds: How many of the N rounds there are already.
+    """
+    leaves, structure = jax.tree.flatten(kept)
+    check = (compare, source, structure, *((x.shape[2:], x.dtype) for x in leaves))
+    if check in _passed:
+        _passed.move_to_end(check)
+        return
+    check_compare(compare, _take_few(kept, int(num_rounds)))
+    _passed[check] = None
+    if len(_passed) > _MOST_PASSED:
+        _passed.popitem(last=False)
+
+
+def require_outcomes(kept: Any, told: Any) -> None:
+    """Raise unless told samples fit those that a race keeps.
+
+    Args:
+        kept: Leaves [K, N, ...].
+        told: Leaves [K, r, ...], r >= 1.
+
+    Raises:
+        ValueError: The structures, shapes or dtypes do not fit.
+
+    >>> import jax.numpy as jnp
+    >>> require_outcomes(jnp.zeros((3, 100)), jnp.zeros((4, 1)))
+    Traceback (most recent call last):
+    ValueError: outcomes: expected leaves [3, rounds] with one number of rounds, got [4, 1]
+    """
+    expected = jax.tree.structure(kept)
+    if jax.tree.structure(told) != expected:
+        raise ValueError(
+            f"outcomes: expected the structure {expected}, got {jax.tree.structure(told)}"
+        )
+    num_told = {x.shape[1:2] for x in jax.tree.leaves(told)}
+    for old, new in zip(jax.tree.leaves(kept), jax.tree.leaves(told), strict=True):
+        # Compared without the rounds; a leaf [K] that lacks their axis does not fit.
+        fits = new.ndim == old.ndim and new.shape[:1] == old.shape[:1]
+        fits &= new.shape[2:] == old.shape[2:]
+        if not fits or len(num_told) != 1 or 0 in new.shape[1:2]:
+            wanted = ", ".join([str(old.shape[0]), "rounds", *map(str, old.shape[2:])])
+            raise ValueError(
+                f"outcomes: expected leaves [{wanted}] with one number of rounds, "
+                f"got {list(new.shape)}"
+            )
+        if not _holds(old.dtype, new.dtype):
+            raise ValueError(
+                f"outcomes: expected {old.dtype} as in the example outcome, got {new.dtype}"
+            )
+
+
+def _holds(kept: Any, told: Any) -> bool:
+    """Does a dtype hold the numbers of another one, but for the last digits of a float?"""
+    if jnp.issubdtype(kept, jnp.floating):
+        return not jnp.issubdtype(told, jnp.complexfloating)
+    return bool(jnp.can_cast(told, kept))
+
+
+def require_sign(compare: Compare, example: Any) -> None:
+    """Raise unless a preference returns one signed integer; traces it, and computes nothing.
+
+    Args:
+        compare: ``compare(a, b)`` of two single outcomes.
+        example: An outcome of ``jax.ShapeDtypeStruct``s.
+
+    Raises:
+        ValueError: It does not, or cannot be traced.
+
+    >>> import jax, jax.numpy as jnp
+    >>> number = jax.ShapeDtypeStruct((), jnp.float32)
+    >>> require_sign(lambda a, b: jnp.sign(a - b), number)
+    Traceback (most recent call last):
+    ValueError: compare: expected one signed integer (int8) per pair of outcomes, got float32[]
+    """
+    try:
+        sign = jax.eval_shape(compare, example, example)
+    except Exception as error:  # of code that is not ours
+        first_line = next(iter(str(error).splitlines()), "")
+        raise ValueError(
+            "compare: expected a function of two outcomes in pure JAX, got "
+            f"{type(error).__name__}: {first_line}"
+        ) from error
+    is_one = isinstance(sign, jax.ShapeDtypeStruct) and sign.shape == ()
+    if not is_one or not jnp.issubdtype(sign.dtype, jnp.signedinteger):
+        got = jax.tree.map(lambda x: f"{x.dtype}{list(x.shape)}", sign)
+        raise ValueError(
+            f"compare: expected one signed integer (int8) per pair of outcomes, got {got}"
+        )
+
+
+def _take_few(kept: Any, num_rounds: int) -> Any:
+    """The first rounds of the first options, as leaves [n, ...]."""
+    num_options, capacity = jax.tree.leaves(kept)[0].shape[:2]
+    options = min(num_options, _MOST_OUTCOMES // 2)
+    rounds = min(num_rounds, capacity, _MOST_OUTCOMES // options)
+    # Sliced by NumPy: each slice of a device array would be a program of its own.
+    return jax.tree.map(
+        lambda x: np.asarray(x)[:options, :rounds].reshape(options * rounds, *x.shape[2:]), kept
+    )
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _compare_all(compare: Compare, outcomes: Any) -> tuple[jax.Array, jax.Array]:
+    """Signs [n, n] of all pairs, and whether each outcome [n] is finite."""
+    signs = jax.vmap(jax.vmap(compare, (None, 0)), (0, None))(outcomes, outcomes)
+    finite = jnp.ones(signs.shape[:1], bool)
+    for x in jax.tree.leaves(outcomes):
+        if jnp.issubdtype(x.dtype, jnp.inexact):
+            finite &= jnp.isfinite(x).all(tuple(range(1, x.ndim)))
+    return signs, finite
+
+
+def _raise_unless_antisymmetric(signs: np.ndarray, finite: np.ndarray, outcomes: Any) -> None:
+    judged = finite[:, None] & finite[None, :]
+
+    def first(wrong: np.ndarray) -> tuple[int, int] | None:
+        places = np.argwhere(judged & wrong)
+        return (int(places[0][0]), int(places[0][1])) if len(places) else None
+
+    def shown(index: int) -> str:
+        return str(jax.tree.map(lambda x: np.asarray(x)[index].tolist(), outcomes))
+
+    if pair := first(np.abs(signs) > 1):
+        i, j = pair
+        raise ValueError(
+            f"compare: expected -1, 0 or +1, got {signs[i, j]} for {shown(i)} and {shown(j)}"
+        )
+    if pair := first(np.eye(len(signs), dtype=bool) & (signs != 0)):
+        i, _ = pair
+        raise ValueError(
+            f"compare: expected 0 for an outcome and itself, got {signs[i, i]} for {shown(i)}"
+        )
+    if pair := first(signs != -signs.T):
+        i, j = pair
+        raise ValueError(
+            "compare: expected opposite signs for two outcomes and the two exchanged, got "
+            f"{signs[i, j]} and {signs[j, i]} for {shown(i)} and {shown(j)}"
+        )

@@ -1,0 +1,261 @@
+"""Bad arguments of races, preferences and kernels: what to call, and what the error says."""
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxrace import audit, kernels, preferences, racing
+from jaxrace.kernels import total_order
+
+# Much here has the wrong type on purpose, so type checkers are told nothing of these.
+PreferenceRace: Any = racing.PreferenceRace
+HoeffdingRace: Any = racing.HoeffdingRace
+BernsteinRace: Any = racing.BernsteinRace
+Lexicographic: Any = preferences.Lexicographic
+Margin: Any = preferences.Margin
+
+KEY = jax.random.key(0)
+KEYS = jax.random.split(KEY, 3)
+RACE = PreferenceRace(3, 1, 20, total_order)
+PARAMS = RACE.params(0.1)
+VALUE_RACE = HoeffdingRace(3, 1)
+VALUE_PARAMS = VALUE_RACE.params(0.1, 20, 1.0)
+OPTIONS: Any = jnp.arange(3, dtype=jnp.float32)
+START = np.zeros(3, np.float32)
+
+
+def params_of(race):
+    more = {} if isinstance(race, PreferenceRace) else {"value_range": 1.0}
+    return race.params(0.1, 20, **more)
+
+
+def sample(key, option):
+    return option + jax.random.uniform(key, (), jnp.float32)
+
+
+def sample_nan(key, option):
+    return jnp.where(option == 2, jnp.nan, sample(key, option))
+
+
+def race_with(compare):
+    return dataclasses.replace(RACE, compare=compare)
+
+
+def run(race=RACE, key: Any = KEY, sampler: Any = sample, options=OPTIONS, params=None, **more):
+    params = params_of(race) if params is None else params
+    return racing.run(race, key, sampler, options, params, **more)
+
+
+def tell(values, race=RACE, example: Any = 0.0):
+    params = params_of(race)
+    return race.tell(race.init(example, params), values, params)
+
+
+def at_least(a, b):
+    return jnp.where(a >= b, jnp.int8(1), jnp.int8(-1))
+
+
+def first_always(a, b):
+    return (a != b).astype(jnp.int8)
+
+
+def doubled(a, b):
+    return 2 * total_order(a, b)
+
+
+def floating(a, b):
+    return jnp.sign(a - b)
+
+
+def is_larger(a, b):
+    return a > b
+
+
+def branching(a, b):
+    return 1 if a > b else -1
+
+
+def pair_of_signs(a, b):
+    return jnp.stack([total_order(a, b)] * 2)
+
+
+def no_sign(a, b):
+    return None
+
+
+BAD = {
+    # Races
+    "top 0": (lambda: PreferenceRace(3, 0, 9, total_order), "top: expected an integer of at least"),
+    "top K": (lambda: PreferenceRace(3, 3, 9, total_order), "top: expected fewer than"),
+    "top of a value race": (lambda: HoeffdingRace(3, 4), "top: expected fewer than"),
+    "top 1.5": (lambda: BernsteinRace(3, 1.5), "top: expected an integer of at least 1, got 1.5"),
+    "top True": (lambda: PreferenceRace(3, True, 9, total_order), "top: expected an integer"),
+    "one option": (lambda: PreferenceRace(1, 1, 9, total_order), "num_options: expected an int"),
+    "no options": (lambda: HoeffdingRace(0, 1), "num_options: expected an integer of at least 2"),
+    "capacity 0": (lambda: PreferenceRace(3, 1, 0, total_order), "capacity: expected an integer"),
+    "capacity 32768": (lambda: PreferenceRace(3, 1, 2**15, total_order), "capacity: expected at m"),
+    "bound": (lambda: PreferenceRace(3, 1, 9, total_order, "wide"), "bound: expected one of publi"),
+    "rule": (
+        lambda: PreferenceRace(3, 1, 9, total_order, rule="dull"),
+        "rule: expected one of sharp, printed, got 'dull'",
+    ),
+    "dynamic bound": (
+        lambda: PreferenceRace(3, 1, 9, total_order, dynamic_delta=True),
+        "bound: expected 'published' with dynamic_delta, got 'stitched-kl'",
+    ),
+    "delta 0": (lambda: RACE.params(0), "delta: expected a number between 0 and 1"),
+    "delta 1": (lambda: RACE.params(1.0), "delta: expected a number between 0 and 1"),
+    "delta nan": (lambda: VALUE_RACE.params(np.nan), "delta: expected a number between 0 and 1"),
+    "delta text": (lambda: RACE.params("0.1"), "delta: expected a number .*, got '0.1'"),
+    "delta list": (lambda: RACE.params([0.1]), r"delta: expected a number .*, got \[0.1\]"),
+    "max_rounds 0": (lambda: RACE.params(0.1, 0), "max_rounds: expected an integer of at least 1"),
+    "max_rounds 2.0": (lambda: VALUE_RACE.params(0.1, 2.0), "max_rounds: expected an integer"),
+    "max_rounds 21": (lambda: RACE.params(0.1, 21), "max_rounds: expected at most the capacity 20"),
+    "epsilon 0.5": (lambda: RACE.params(epsilon=0.5), r"epsilon: expected a number in \[0, 0.5\)"),
+    "epsilon < 0": (lambda: RACE.params(epsilon=-0.1), r"epsilon: expected a number in \[0, 0.5"),
+    "epsilon None": (lambda: RACE.params(epsilon=None), r"epsilon: expected .*, got None"),
+    "epsilon and dynamic": (
+        lambda: PreferenceRace(3, 1, 9, total_order, "published", dynamic_delta=True).params(
+            epsilon=0.1
+        ),
+        "epsilon: expected 0 with dynamic_delta, got 0.1",
+    ),
+    "value_range 0": (lambda: VALUE_RACE.params(value_range=0), "value_range: expected a positive"),
+    "value_range missing": (
+        lambda: VALUE_RACE.params(0.1),
+        "value_range: expected .*, got nothing",
+    ),
+    "max_rounds 2^25": (lambda: VALUE_RACE.params(0.1, 2**25), "max_rounds: expected at most"),
+    "value_range inf": (lambda: VALUE_RACE.params(value_range=np.inf), "value_range: expected a p"),
+    # Preferences
+    "compare is none": (lambda: race_with(3), "compare: expected a function, got 3"),
+    "compare with ties": (
+        lambda: run(race_with(at_least)),
+        "compare: expected 0 for an outcome and",
+    ),
+    "compare not antisymmetric": (
+        lambda: run(race_with(first_always)),
+        "compare: expected opposite signs .*, got 1 and 1 for",
+    ),
+    "compare 2": (lambda: run(race_with(doubled)), "compare: expected -1, 0 or .1, got -?2 for"),
+    "compare float": (
+        lambda: run(race_with(floating)),
+        r"compare: expected one signed integer \(int8\) per pair of outcomes, got float32\[\]",
+    ),
+    "compare bool": (lambda: run(race_with(is_larger)), r"compare: expected .*, got bool\[\]"),
+    "compare [2]": (lambda: run(race_with(pair_of_signs)), r"compare: expected .*, got int8\[2\]"),
+    "compare nothing": (lambda: run(race_with(no_sign)), "compare: expected .*, got None"),
+    "compare in Python": (
+        lambda: run(race_with(branching)),
+        "compare: expected a function of two outcomes in pure JAX, got TracerBoolConversionError",
+    ),
+    "compare of other outcomes": (
+        lambda: run(race_with(preferences.Larger("score"))),
+        "compare: expected a function of two outcomes in pure JAX, got AttributeError",
+    ),
+    "compare told": (
+        lambda: tell(np.arange(3, dtype=np.float32)[:, None], race_with(first_always)),
+        "compare: expected opposite signs",
+    ),
+    "compare at init": (
+        lambda: race_with(floating).init(0.0, PARAMS),
+        "compare: expected one sign",
+    ),
+    "compare under vmap": (
+        lambda: jax.vmap(lambda key: run(race_with(floating), key))(KEYS),
+        "compare: expected one signed integer",
+    ),
+    "check without outcomes": (
+        lambda: racing.check_compare(total_order, ()),
+        r"outcomes: .*, got \[\]",
+    ),
+    "check of two lengths": (
+        lambda: racing.check_compare(total_order, (jnp.zeros(2), jnp.zeros(3))),
+        r"outcomes: expected leaves \[n, ...\] with one n >= 1, got \[\[2\], \[3\]\]",
+    ),
+    "no criterion": (preferences.Pareto, "Pareto: expected at least one criterion"),
+    "criterion": (lambda: Lexicographic("a"), "Lexicographic: expected preferences"),
+    "margin < 0": (
+        lambda: Margin(-1.0),
+        "least: expected a number in .0, inf., got -1",
+    ),
+    "margin text": (lambda: Margin("1"), "least: expected a number .*, got '1'"),
+    # Outcomes
+    "no example": (lambda: RACE.init((), PARAMS), "example_outcome: expected at least one array"),
+    "example text": (
+        lambda: RACE.init("abc", PARAMS),
+        "example_outcome: expected arrays or numbers",
+    ),
+    "example vector": (
+        lambda: VALUE_RACE.init(START, VALUE_PARAMS),
+        "example_outcome: expected a s",
+    ),
+    "told K": (
+        lambda: tell(np.zeros((4, 1), np.float32)),
+        r"leaves \[3, rounds\] .*, got \[4, 1\]",
+    ),
+    "told no rounds": (lambda: tell(np.zeros((3, 0), np.float32)), r"outcomes: .* got \[3, 0\]"),
+    "told no axis": (lambda: tell(np.zeros(3, np.float32)), r"outcomes: expected .* got \[3\]"),
+    "told structure": (lambda: tell({"a": np.zeros((3, 1))}), "outcomes: expected the structure"),
+    "told text": (lambda: tell("abc"), "outcomes: expected arrays or numbers, got 'abc'"),
+    "told floats for ints": (
+        lambda: tell(np.ones((3, 1), np.float32), example=np.int32(0)),
+        "outcomes: expected int32 as in the example outcome, got float32",
+    ),
+    "told values": (
+        lambda: tell(np.zeros((2, 1)), VALUE_RACE),
+        r"outcomes: expected one array \[3",
+    ),
+    "told nan": (
+        lambda: tell(np.array([[0], [np.nan], [1]], np.float32)),
+        "outcomes: expected finite numbers, got NaN or infinity for option 1 in round 1",
+    ),
+    "told inf": (
+        lambda: tell(np.array([[0, 0], [1, np.inf], [1, 1]], np.float32), VALUE_RACE),
+        "outcomes: expected finite numbers, .* option 1 in round 2",
+    ),
+    "drawn nan": (lambda: run(sampler=sample_nan), "outcomes: .* option 2 in round 1"),
+    "intervals of a batch": (
+        lambda: jax.vmap(lambda key: run(key=key))(KEYS).intervals,
+        "intervals: expected the result of one race, got a batch",
+    ),
+    # The driver
+    "run K": (lambda: run(options=jnp.zeros(4)), r"options: .* leading axis 3, got \[4\]"),
+    "run no axis": (lambda: run(options=1.0), r"options: .* leading axis 3, got \[\]"),
+    "run without options": (lambda: run(options=()), "options: .* got no arrays"),
+    "run chunk 0": (lambda: run(chunk=0), "chunk: expected an integer of at least 1, got 0"),
+    "run seed": (lambda: run(key=0), "key: expected a key from jax.random.key, got 0"),
+    "run old key": (
+        lambda: run(key=jax.random.PRNGKey(0)),
+        r"key: expected a key from jax.random.key, got uint32\[2\]; jax.random.wrap_key_data",
+    ),
+    "run keys": (lambda: run(key=KEYS), r"key: expected a key .*, got keys of shape \[3\]"),
+    "run sampler": (lambda: run(sampler=1.0), "sample: expected a function, got 1.0"),
+    "run table": (
+        lambda: run(params=RACE.table(0.1)),
+        "params: expected those of one race with cap",
+    ),
+    "run other params": (lambda: run(params=VALUE_PARAMS), "params: expected what the race's own"),
+    "value race, other params": (
+        lambda: run(VALUE_RACE, params=PARAMS),
+        "params: expected what the race's own params.. makes, got PreferenceParams",
+    ),
+    "init batch": (
+        lambda: RACE.init(0.0, jax.tree.map(lambda x: jnp.stack([x, x]), PARAMS)),
+        "params: expected those of one race, got .2. of them; use jax.vmap",
+    ),
+    "audit": (lambda: next(audit.audit(0)), "races: expected an integer of at least 1, got 0"),
+    # Kernels
+    "kernel bound": (lambda: kernels.bound_named("kl2"), "bound: expected one of .*, got 'kl2'"),
+    "kernel rule": (
+        lambda: kernels.select_and_discard(jnp.zeros((2, 2), bool), 1, "dull"),
+        "rule: expected one of sharp, printed",
+    ),
+    "kernel rounds": (
+        lambda: kernels.sorted_wins(jnp.zeros((2, 2**15))),
+        "outcomes: expected at most 32767 rounds",
+    ),
+}

@@ -1,0 +1,208 @@
+"""Bad arguments of rollouts, strategies and searches: what to call, and what the error says."""
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxrace import outcomes, policies, racing, rollout, search, strategies
+from jaxrace.envs import medical
+from jaxrace.kernels import total_order
+
+# Much here has the wrong type on purpose, so type checkers are told nothing of these.
+PreferenceRace: Any = racing.PreferenceRace
+Rollout: Any = rollout.Rollout
+Strategy: Any = strategies.Strategy
+run_searches: Any = search.run_searches
+stack_params: Any = search.stack_params
+
+KEY = jax.random.key(0)
+KEYS = jax.random.split(KEY, 3)
+START = np.zeros(3, np.float32)
+POPULATION = np.ones((4, 3), np.float32)
+CONSTANT, RETURN = policies.Constant(), outcomes.Return()
+RACE_PARAMS = PreferenceRace(3, 1, 20, total_order).params(0.1)
+MEDICAL: Any = search.PolicySearch(
+    medical.Medical(),
+    policies.Sigmoid(2),
+    medical.TreatmentOutcome(),
+    PreferenceRace(7, 3, 100, medical.prefer),
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Walk:
+    """An environment whose step may break the contract in one way."""
+
+    broken: str = ""
+    horizon: int = 3
+    continues_after_terminal: bool = False
+
+    @property
+    def default_params(self):
+        return jnp.float32(1)
+
+    def reset(self, key, params):
+        return {"place": jnp.zeros(2, jnp.float32)}
+
+    def step(self, key, state, action, params):
+        place = state["place"] + action
+        states = {
+            "shape": {"place": place.sum()},
+            "dtype": {"place": place.astype(jnp.int32)},
+            "structure": {"place": place, "time": jnp.int32(0)},
+        }
+        reward = place if self.broken == "reward" else place.sum()
+        terminal = jnp.int32(0) if self.broken == "terminal" else jnp.bool_(False)
+        return states.get(self.broken, {"place": place}), reward, terminal
+
+    def observe(self, state, params):
+        return state["place"]
+
+
+@dataclasses.dataclass(frozen=True)
+class GrowingFold(outcomes.Return):
+    def update(self, carry, transition, params):
+        return carry + transition.next_state["place"]
+
+
+class Unhashable(Walk):
+    def __hash__(self):
+        raise TypeError("unhashable")
+
+
+def play(broken="", policy: Any = CONSTANT, fold=RETURN, theta=0.5, key=KEY):
+    return Rollout(Walk(broken), policy, fold)(key, rollout.PolicyInTask(jnp.float32(theta), None))
+
+
+def tell_strategy(population, ranking):
+    strategy = Strategy("CMA_ES", 4)
+    params = strategy.params(START, 1.0)
+    state = strategy.init(KEY, START, params)
+    strategy.tell(KEY, population, ranking, state, params, START)
+
+
+BAD = {
+    # Environments, policies and rollouts
+    "step changes a shape": (
+        lambda: play("shape"),
+        r"Walk.step: expected state\['place'\] to stay float32\[2\], got float32\[\]",
+    ),
+    "step changes a dtype": (
+        lambda: play("dtype"),
+        r"Walk.step: expected state\['place'\] to stay float32\[2\], got int32\[2\]",
+    ),
+    "step changes the structure": (lambda: play("structure"), "Walk.step: expected a state with"),
+    "step's reward": (lambda: play("reward"), r"Walk.step: .* as reward, got float32\[2\]"),
+    "step's terminal": (lambda: play("terminal"), r"Walk.step: .* terminal, got int32\[\]"),
+    "step in a search": (
+        lambda: run_searches(
+            dataclasses.replace(MEDICAL, env=Walk("shape"), fold=RETURN),
+            KEYS,
+            dataclasses.replace(MEDICAL.params(), env=jnp.float32(0)),
+        ),
+        r"Walk.step: expected state\['place'\] to stay float32\[2\]",
+    ),
+    "fold changes a shape": (
+        lambda: play(fold=GrowingFold()),
+        r"GrowingFold.update: expected carry to stay float32\[\], got float32\[2\]",
+    ),
+    "horizon 0": (
+        lambda: Rollout(Walk(horizon=0), CONSTANT, RETURN),
+        "env.horizon: expected an integer of at least 1, got 0",
+    ),
+    "unhashable env": (
+        lambda: Rollout(Unhashable(), CONSTANT, RETURN),
+        "env: expected a hashable object .*, got Unhashable",
+    ),
+    "policy": (lambda: Rollout(Walk(), None, RETURN), "policy: expected a function"),
+    "rollout seed": (lambda: play(key=jnp.uint32([0, 1])), "key: expected a key from"),
+    "no episodes": (
+        lambda: rollout.evaluate(MEDICAL.rollout, KEY, rollout.PolicyInTask(START, None), 0),
+        "episodes: expected an integer of at least 1, got 0",
+    ),
+    "observation": (
+        lambda: policies.Linear(3)(jnp.asarray(START), jnp.zeros(4), KEY),
+        r"observation: expected shape \[3\], got \[4\]",
+    ),
+    "theta": (lambda: play(policy=policies.Linear(2)), r"theta: expected shape \[2\], got \[\]"),
+    "policy inputs": (lambda: policies.Sigmoid(0), "inputs: expected an integer of at least 1"),
+    "policy sizes": (lambda: policies.MLP((3,)), "sizes: expected at least two"),
+    # Strategies and searches
+    "strategy": (lambda: Strategy("CMAES"), "strategy: expected one of CMA_ES, "),
+    "population 1": (
+        lambda: Strategy("CMA_ES", 1),
+        "population_size: expected an integer of at le",
+    ),
+    "odd PGPE": (
+        lambda: Strategy("PGPE", 7).params(START),
+        "population_size: PGPE does not take 7",
+    ),
+    "odd ESMC": (
+        lambda: Strategy("ESMC", 7).params(START),
+        "population_size: ESMC takes even sizes",
+    ),
+    "sigma0 0": (lambda: Strategy().params(START, 0.0), "sigma0: expected a positive number"),
+    "sigma0 swept": (
+        lambda: Strategy("Open_ES", 8).params(START, 1.0),
+        "sigma0: Open_ES has no initial step size; strategies that have one: CMA_ES, ",
+    ),
+    "population": (
+        lambda: tell_strategy(POPULATION[:3], np.arange(4)),
+        r"population: expected leaves with leading axis 4, got \[3, 3\]",
+    ),
+    "ranking size": (
+        lambda: tell_strategy(POPULATION, np.arange(3)),
+        r"ranking: .*, got int.*\[3\]",
+    ),
+    "ranking": (
+        lambda: tell_strategy(POPULATION, np.array([0, 1, 1, 2])),
+        r"ranking: expected 0 to 3 in some order, got \[0, 1, 1, 2\]",
+    ),
+    "lambda": (
+        lambda: dataclasses.replace(MEDICAL, strategy=Strategy("CMA_ES", 8)),
+        "race: expected num_options = population_size = 8, got 7",
+    ),
+    "mu": (
+        lambda: dataclasses.replace(MEDICAL, race=PreferenceRace(7, 2, 9, medical.prefer)),
+        "race: expected top = 3, ",
+    ),
+    "search chunk": (lambda: dataclasses.replace(MEDICAL, chunk=0), "chunk: expected an integer"),
+    "budget": (lambda: MEDICAL.params(budget=0), "budget: expected an integer of at least 1"),
+    "min_rounds": (
+        lambda: MEDICAL.params(min_rounds=9, max_rounds=8),
+        "max_rounds: expected an int",
+    ),
+    "search max_rounds": (
+        lambda: MEDICAL.params(max_rounds=101),
+        "max_rounds: expected at most the",
+    ),
+    "search old key": (
+        lambda: MEDICAL.init(jax.random.PRNGKey(0), MEDICAL.params()),
+        r"key: expected a key from jax.random.key, got uint32\[2\]",
+    ),
+    "one key": (
+        lambda: run_searches(MEDICAL, KEY, MEDICAL.params()),
+        "keys: expected a list of keys",
+    ),
+    "no keys": (lambda: run_searches(MEDICAL, KEYS[:0], MEDICAL.params()), "keys: .* got none"),
+    "old keys": (
+        lambda: run_searches(MEDICAL, jax.random.split(jax.random.PRNGKey(0), 3), MEDICAL.params()),
+        r"keys: expected a list of keys, .*, got uint32\[3, 2\]",
+    ),
+    "params of the race": (
+        lambda: run_searches(MEDICAL, KEYS, RACE_PARAMS),
+        "params: expected what sear",
+    ),
+    "params for other keys": (
+        lambda: run_searches(MEDICAL, KEYS, stack_params([MEDICAL.params()] * 2)),
+        "params: expected 3 of them, one per key, got 2",
+    ),
+    "no params": (lambda: stack_params([]), "params: expected at least one, got none"),
+    "unlike params": (
+        lambda: stack_params([MEDICAL.params(), RACE_PARAMS]),
+        "params: expected those of one search",
+    ),
+}

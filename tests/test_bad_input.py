@@ -1,0 +1,106 @@
+"""Whatever is wrong with an argument is said at once: its name, what was expected, what came."""
+
+import collections
+
+import bad_races
+import bad_searches
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxrace import preferences, runs
+from jaxrace.cli import main
+from jaxrace.kernels import total_order
+from jaxrace.racing import check_compare
+
+BAD = bad_races.BAD | bad_searches.BAD
+
+
+def test_there_are_enough_cases():
+    assert len(BAD) == len(bad_races.BAD) + len(bad_searches.BAD) >= 60
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input(case):
+    act, message = BAD[case]
+    with pytest.raises(ValueError, match=message):
+        act()
+
+
+def test_a_failed_check_of_a_preference_is_repeated():
+    """Only a preference that has passed is not looked at again."""
+    for _ in range(2):
+        with pytest.raises(ValueError, match="compare: expected opposite signs"):
+            bad_races.run(bad_races.race_with(bad_races.first_always))
+
+
+def test_a_preference_is_checked_once(count_compilations):
+    calls = collections.Counter()
+
+    def counted(a, b):
+        calls["traced"] += 1
+        return total_order(a, b)
+
+    race = bad_races.race_with(counted)
+    params = race.params(0.1, 20)
+    bad_races.run(race, params=params)
+    traced = calls["traced"]
+    other = bad_races.OPTIONS + 1
+    with count_compilations() as compilations:
+        bad_races.run(race, params=params, options=other)
+    assert compilations.count == 0
+    assert calls["traced"] == traced
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_outcomes_that_are_not_finite_do_not_count_against_a_preference(value):
+    def strange(a, b):
+        return jnp.where(jnp.isfinite(a) & jnp.isfinite(b), total_order(a, b), jnp.int8(1))
+
+    check_compare(strange, jnp.array([1.0, value, 2.0]))
+
+
+def test_one_leaf_among_many_is_enough():
+    outcome = collections.namedtuple("outcome", "score cost")
+    good = preferences.Pareto(preferences.Larger("score"), preferences.Smaller("cost"))
+    check_compare(good, outcome(jnp.arange(5.0), jnp.array([3, 1, 2, 1, 3])))
+
+
+BAD_COMMANDS = {
+    "--population 1": "--population: expected an integer of at least 2, got 1",
+    "--population 2.5": "--population: expected an integer, got '2.5'",
+    "--max-rounds 2": "--max-rounds: expected an integer of at least 3, got 2",
+    "--max-rounds 40000": "--max-rounds: expected an integer of at most 2048, got 40000",
+    "--repeats 0": "--repeats: expected an integer of at least 1, got 0",
+    "--seed -1": "--seed: expected an integer of at least 0, got -1",
+    "--sigma 0": "--sigma: expected a positive number, got 0.0",
+    "--sigma nan": "--sigma: expected a number or null, got 'nan'",
+    "--delta 0": "--delta: expected a number between 0 and 1, exclusive, got 0.0",
+    "--delta nan": "--delta: expected a number, got 'nan'",
+    "--hazard C": "--hazard: expected one of A, B, got 'C'",
+    "--strategy Open_ES --population 8 --sigma 1": "--sigma: expected null for Open_ES",
+    "--strategy ESMC --sigma null": "--population: ESMC takes even sizes only, got 7",
+    "--strategy CMAES": "--strategy: expected one of CMA_ES, ",
+}
+
+
+@pytest.mark.parametrize("options", BAD_COMMANDS)
+def test_bad_options_of_the_command(options, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["train", "medical", *options.split(), "--no-compilation-cache"]) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    (line,) = output.err.splitlines()
+    assert line.startswith("jaxrace: error: ")
+    assert BAD_COMMANDS[options] in line
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_used_run_folder_is_left_as_it_is(tmp_path):
+    (tmp_path / "log.csv").write_text("kept")
+    with (
+        pytest.raises(ValueError, match="out: expected a new or an empty folder"),
+        runs.new_folder(tmp_path, "job"),
+    ):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == ["log.csv"]

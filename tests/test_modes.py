@@ -1,0 +1,102 @@
+"""What the library computes does not hang on JAX's modes, and none of them finds fault with it.
+
+Each mode is a process of its own: JAX reads it when it starts. The program uses all of the engine:
+a race told and a race run, both kinds of bounds, batches, rollouts, and a policy search.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+MODES = {
+    "plain": {},
+    # Numbers that are written in Python, and all that NumPy makes, would be 64 bits wide.
+    "x64": {"JAX_ENABLE_X64": "1"},
+    # No sum of an int8 and an int32, say, without an explicit cast.
+    "strict": {"JAX_NUMPY_DTYPE_PROMOTION": "strict"},
+    # No key is used twice.
+    "keys": {"JAX_DEBUG_KEY_REUSE": "1"},
+    # No traced value outlives its trace.
+    "leaks": {"JAX_CHECK_TRACER_LEAKS": "1"},
+}
+
+PROGRAM = """
+import json
+import jax, jax.numpy as jnp, numpy as np
+from jaxrace import kernels, policies, preferences, racing, search
+from jaxrace.envs import medical, options
+
+shown = {}
+
+
+def show(name, tree):
+    leaves = jax.tree_util.tree_leaves_with_path(tree)
+    for path, x in leaves:
+        shown[name + jax.tree_util.keystr(path)] = [str(x.dtype), np.asarray(x).tolist()]
+
+
+task = options.Normal()
+drawn = task.draw(jax.random.key(9), jnp.float32(5), 5)
+show("task", (drawn, task.win_probabilities(drawn)))
+values = np.random.default_rng(0).normal(size=(5, 12)).astype(np.float32)
+better = preferences.Lexicographic(preferences.Margin(0.1), preferences.Larger())
+races = [
+    racing.PreferenceRace(5, 2, 60, better, intersect=True),
+    racing.PreferenceRace(5, 2, 60, better, "published", "printed", dynamic_delta=True),
+    racing.BernsteinRace(5, 2, intersect=True, dynamic_delta=True),
+]
+for number, race in enumerate(races):
+    more = {"value_range": 8.0} if isinstance(race, racing.ValueRace) else {}
+    params = race.params(0.2, 60, **more)
+    state = race.init(np.float32(0), params)
+    state = race.tell(state, values, params)
+    show(f"told{number}", race.result(state, params))
+    key = jax.random.key(number)
+    show(f"run{number}", racing.run(race, key, task.sample, drawn, params, chunk=7))
+both = jax.vmap(lambda k: racing.run(races[0], k, task.sample, drawn, races[0].params(0.2)))
+show("batch", both(jax.random.split(jax.random.key(3), 2)))
+show("kernels", (kernels.prefix_wins(better, values), kernels.sorted_wins(values)))
+
+race = racing.PreferenceRace(7, 3, 9, medical.prefer)
+rollout = medical.Medical(), policies.Sigmoid(2), medical.TreatmentOutcome()
+policy_search = search.PolicySearch(*rollout, race, chunk=3)
+log = search.run_searches(
+    policy_search,
+    jax.random.split(jax.random.key(4), 2),
+    policy_search.params(sigma0=5.0, budget=120, max_rounds=9),
+)
+show("search", log.rows)
+print(json.dumps(shown))
+"""
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    return run("plain", tmp_path_factory.mktemp("plain"))
+
+
+def run(mode, folder):
+    """What the program shows, {name: [dtype, numbers]}."""
+    ours = {k: v for k, v in os.environ.items() if not any(k in m for m in MODES.values())}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", PROGRAM],
+        cwd=folder,
+        env={**ours, **MODES[mode]},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert not done.returncode, done.stderr[-5000:]
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("mode", [mode for mode in MODES if mode != "plain"])
+def test_a_mode_changes_nothing(mode, plain, tmp_path):
+    shown = run(mode, tmp_path)
+    assert shown.keys() == plain.keys()
+    for name, (dtype, numbers) in shown.items():
+        assert dtype == plain[name][0], name
+        assert numbers == plain[name][1], name
