@@ -12,6 +12,7 @@ from jaxrace.kernels.bounds import (
     threshold_table,
     thresholds,
 )
+from jaxrace.kernels.open_pairs import open_round_gains
 from jaxrace.kernels.relations import lexicographic, pareto, total_order
 from jaxrace.kernels.rules import RULES, select_and_discard
 from jaxrace.kernels.value_bounds import bernstein_radius, hoeffding_radius
@@ -39,6 +40,7 @@ __all__ = [
     "intervals",
     "levels",
     "lexicographic",
+    "open_round_gains",
     "pareto",
     "prefix_wins",
     "round_gains",

@@ -57,7 +57,7 @@ def round_gains(
      [-3  0]]
     """
     num_options, num_new = _leading_axes(new)
-    block = _divisor_up_to(_MAX_BLOCK, num_new)
+    block = block_size(num_new)
     signs = _all_pairs(compare)
 
     def add_block(index: jax.Array, sums: jax.Array) -> jax.Array:
@@ -186,7 +186,7 @@ def total_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
     """
     num_options, num_rounds = _leading_axes(outcomes)
     _guard_overflow(num_rounds)
-    block = _divisor_up_to(_MAX_BLOCK, num_rounds)
+    block = block_size(num_rounds)
     signs = _all_pairs(compare)
 
     def net_of(new: Outcome) -> jax.Array:
@@ -256,6 +256,15 @@ def sorted_wins(values: jax.Array) -> jax.Array:
     return lax.map(wins_over, jnp.arange(num_options, dtype=jnp.int32)).T
 
 
+def block_size(num_rounds: int) -> int:
+    """Old samples that are taken per pass: the largest divisor of the rounds up to 8.
+
+    >>> block_size(25), block_size(32), block_size(7)
+    (5, 8, 7)
+    """
+    return max(d for d in range(1, _MAX_BLOCK + 1) if num_rounds % d == 0)
+
+
 def _guard_overflow(num_rounds: int) -> None:
     if num_rounds > MAX_ROUNDS:
         raise ValueError(
@@ -267,10 +276,6 @@ def _guard_overflow(num_rounds: int) -> None:
 def _leading_axes(outcomes: Outcome) -> tuple[int, int]:
     first = jax.tree.leaves(outcomes)[0]
     return first.shape[0], first.shape[1]
-
-
-def _divisor_up_to(limit: int, number: int) -> int:
-    return max(d for d in range(1, limit + 1) if number % d == 0)
 
 
 def _rounds_slice(outcomes: Outcome, start: jax.Array | int, size: int) -> Outcome:

@@ -3,7 +3,8 @@
 from jaxrace.racing.base import Race
 from jaxrace.racing.checks import check_compare
 from jaxrace.racing.driver import run
-from jaxrace.racing.preference import PreferenceParams, PreferenceRace, PreferenceState
+from jaxrace.racing.preference import PreferenceRace
+from jaxrace.racing.preference_state import PreferenceParams, PreferenceState
 from jaxrace.racing.results import PreferenceResult, ValueResult
 from jaxrace.racing.value import (
     BernsteinRace,

@@ -8,6 +8,7 @@ pytrees. Axes: K options, r rounds told at once.
 import abc
 import dataclasses
 import functools
+import math
 from collections.abc import Hashable
 from typing import Any
 
@@ -78,6 +79,15 @@ class Race(abc.ABC):
         told so far. A driver passes its own loop counter: the same for all races of a batch, it
         keeps the loops of races that go round by round unbatched.
         """
+
+    def advance_lanes(
+        self, states: State, outcomes: Outcome, params: Params, first_round: jax.Array
+    ) -> State:
+        """``advance`` of B races side by side, all arguments but the last with leading axis B.
+
+        A race may override it to share work among the lanes.
+        """
+        return jax.vmap(self.advance, (0, 0, 0, None))(states, outcomes, params, first_round)
 
     @abc.abstractmethod
     def conclude(self, state: State, params: Params) -> Result:
@@ -199,6 +209,19 @@ def finite_rounds(outcomes: Outcome) -> jax.Array:
 def ranking_from_keys(*keys: jax.Array) -> jax.Array:
     """int32 [K]: options by the first key descending, then the second, ..., then the index."""
     return jnp.lexsort(tuple(-key for key in reversed(keys))).astype(jnp.int32)
+
+
+def fixed_point_margins(net: jax.Array, rounds: jax.Array) -> jax.Array:
+    """2 S_ij - 1 = C_ij / n_ij^2 as int32 fixed point, antisymmetric.
+
+    Integer sums do not depend on the order of the options, so that the sort keys of a permuted
+    race are the permuted keys; K of them fit in an int32.
+    """
+    num_options = net.shape[-1]
+    bits = min(24, 30 - math.ceil(math.log2(num_options)))
+    squares = jnp.maximum(rounds, 1).astype(jnp.float32) ** 2
+    margin = net.astype(jnp.float32) / squares
+    return jnp.round(margin * 2**bits).astype(jnp.int32)
 
 
 def is_traced(tree: Any) -> bool:

@@ -161,7 +161,7 @@ def _play_lanes(
         # Each option goes on where its own samples end: races may advance options unequally.
         numbers = states.simulated[..., None] + jnp.arange(chunk, dtype=jnp.int32)
         outcomes = draw_lanes(option_keys, options, numbers.astype(jnp.uint32))
-        advance = jax.vmap(race.advance, (0, 0, 0, None))
-        return first_round + chunk, advance(states, outcomes, params, first_round)
+        states = race.advance_lanes(states, outcomes, params, first_round)
+        return first_round + chunk, states
 
     return lax.while_loop(unfinished, play_chunk, (jnp.int32(0), states))[1]

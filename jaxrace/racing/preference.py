@@ -6,7 +6,6 @@ r rounds told at once.
 
 import dataclasses
 import functools
-import math
 from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
 
@@ -15,7 +14,8 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace import kernels
-from jaxrace.racing import base, checks
+from jaxrace.racing import base, checks, samples
+from jaxrace.racing.preference_state import PreferenceParams, PreferenceState
 from jaxrace.racing.results import PreferenceResult
 from jaxrace.validation import (
     require_choice,
@@ -28,35 +28,9 @@ from jaxrace.validation import (
 # Rounds that are counted at once: [K, K, rounds] sums, 34 MB for 512 options.
 _PIECE = 32
 
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class PreferenceParams:
-    """The numbers of a ``PreferenceRace``; make them with ``PreferenceRace.params``."""
-
-    delta: jax.Array  # float32 []
-    max_rounds: jax.Array  # int32 [], n_max
-    epsilon: jax.Array  # float32 []
-    thresholds: jax.Array  # int32 [N], net count that decides a pair in round 1 .. N
-
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class PreferenceState:
-    """The progress of a ``PreferenceRace``."""
-
-    outcomes: Any  # leaves [K, N, ...], all samples so far
-    round: jax.Array  # int32 [], rounds told, some perhaps after the end
-    samples: jax.Array  # int32 [K], samples that counted
-    simulated: jax.Array  # int32 [K], samples told for options that had asked
-    net: jax.Array  # int32 [K, K], C_ij; frozen once a pair is dropped
-    rounds: jax.Array  # int32 [K, K], samples per option behind net
-    active: jax.Array  # bool [K, K], the paper's A
-    beats: jax.Array  # bool [K, K], l_ij > 1/2
-    selected: jax.Array  # bool [K], the paper's C
-    discarded: jax.Array  # bool [K], the paper's D
-    undecided_sum: jax.Array  # int32 [], sum over past rounds l of m_l = K - |C u D|
-    invalid: jax.Array  # int32 [K], first round with a counted outcome that is not finite
+# From how many options and pairs (of a batch) on it pays to list the open pairs.
+_LISTED_OPTIONS = 8
+_LISTED_PAIRS = 1024
 
 
 class _Round(NamedTuple):
@@ -214,7 +188,7 @@ class PreferenceRace(base.Race):
             part = jax.tree.map(
                 lambda x: lax.dynamic_slice_in_dim(x, start, piece, axis=1), outcomes
             )
-            return self._advance_piece(state, part, params, first_round + start)
+            return self._count_and_play(state, part, params, first_round + start)
 
         if num_pieces == 1:
             state = play_piece(0, state)
@@ -223,21 +197,61 @@ class PreferenceRace(base.Race):
         if num_told % piece:
             start = num_pieces * piece
             rest = jax.tree.map(lambda x: x[:, start:], outcomes)
-            state = self._advance_piece(state, rest, params, first_round + start)
+            state = self._count_and_play(state, rest, params, first_round + start)
         simulated = state.simulated + jnp.where(asked, num_told, 0)
         return dataclasses.replace(state, simulated=simulated)
 
-    def _advance_piece(
+    def advance_lanes(
+        self,
+        states: PreferenceState,
+        outcomes: Any,
+        params: PreferenceParams,
+        first_round: jax.Array,
+    ) -> PreferenceState:
+        """``advance`` of B races; compares the open pairs only, once they are few."""
+        num_lanes, _, num_told = jax.tree.leaves(outcomes)[0].shape[:3]
+        num_pairs = num_lanes * self.num_options * (self.num_options - 1) // 2
+        if num_told > _PIECE or self.num_options < _LISTED_OPTIONS or num_pairs < _LISTED_PAIRS:
+            return super().advance_lanes(states, outcomes, params, first_round)
+        asked = jax.vmap(self.needs)(states, params)
+        outcomes = samples.rounded_alike(outcomes, states.outcomes)
+        still_open = states.active & (first_round < params.max_rounds)[:, None, None]
+        count_all = functools.partial(kernels.round_gains, self.compare)
+        gains = lax.cond(
+            2 * still_open.sum(dtype=jnp.int32) < num_pairs,  # a quarter of both orders
+            functools.partial(kernels.open_round_gains, self.compare),
+            lambda old, new, num_old, _: jax.vmap(count_all, (0, 0, None))(old, new, num_old),
+            states.outcomes,
+            outcomes,
+            first_round,
+            still_open,
+        )
+        play = jax.vmap(self._play_rounds, (0, 0, 0, 0, None))
+        states = play(states, outcomes, gains, params, first_round)
+        simulated = states.simulated + jnp.where(asked, num_told, 0)
+        return dataclasses.replace(states, simulated=simulated)
+
+    def _count_and_play(
         self,
         state: PreferenceState,
         outcomes: Any,
         params: PreferenceParams,
         first_round: jax.Array,
     ) -> PreferenceState:
-        num_told = jax.tree.leaves(outcomes)[0].shape[1]
-        # New samples are compared with kept ones: both must have been rounded alike.
-        outcomes = jax.tree.map(lambda x, kept: x.astype(kept.dtype), outcomes, state.outcomes)
+        outcomes = samples.rounded_alike(outcomes, state.outcomes)
         gains = kernels.round_gains(self.compare, state.outcomes, outcomes, first_round)
+        return self._play_rounds(state, outcomes, gains, params, first_round)
+
+    def _play_rounds(
+        self,
+        state: PreferenceState,
+        outcomes: Any,
+        gains: jax.Array,
+        params: PreferenceParams,
+        first_round: jax.Array,
+    ) -> PreferenceState:
+        """Decide round by round, given what the rounds add to the net counts [r, K, K]."""
+        num_told = gains.shape[0]
         rounds = _Round(
             number=first_round + 1 + jnp.arange(num_told, dtype=jnp.int32),
             gains=gains,
@@ -246,7 +260,7 @@ class PreferenceRace(base.Race):
         told = dataclasses.replace(
             state,
             outcomes=jax.tree.map(
-                functools.partial(_write_rounds, first_round), state.outcomes, outcomes
+                functools.partial(samples.write_rounds, first_round), state.outcomes, outcomes
             ),
             round=state.round + num_told,
         )
@@ -328,7 +342,7 @@ class PreferenceRace(base.Race):
         undecided = ~(state.beats | state.beats.T)
         ahead = state.beats | (undecided & (state.net > 0))
         copeland = ahead.sum(-1, dtype=jnp.int32)  # #{j : S_ij > 1/2}
-        borda = _fixed_point_margins(state.net, state.rounds).sum(-1, dtype=jnp.int32)
+        borda = base.fixed_point_margins(state.net, state.rounds).sum(-1, dtype=jnp.int32)
         ranking = base.ranking_from_keys(copeland, borda)
         in_top = jnp.argsort(ranking) < self.top
         decided = ~state.active.any()
@@ -372,26 +386,3 @@ class PreferenceRace(base.Race):
     def check_preferences(self, state: PreferenceState, source: Hashable = None) -> None:
         """Raise ValueError unless ``compare`` is an antisymmetric sign on the first outcomes."""
         checks.check_once(self.compare, source, state.outcomes, state.round)
-
-
-def _write_rounds(first_round: jax.Array, buffer: jax.Array, new: jax.Array) -> jax.Array:
-    """Put ``new`` [K, r, ...] at round ``first_round``; what exceeds the capacity is dropped."""
-    capacity = buffer.shape[1]
-    # Room for all of it first: a dynamic update that does not fit would be moved back.
-    room = jnp.concatenate([buffer, jnp.zeros_like(new, buffer.dtype)], axis=1)
-    start = jnp.minimum(first_round, capacity)
-    written = lax.dynamic_update_slice_in_dim(room, new.astype(buffer.dtype), start, axis=1)
-    return written[:, :capacity]
-
-
-def _fixed_point_margins(net: jax.Array, rounds: jax.Array) -> jax.Array:
-    """2 S_ij - 1 = C_ij / n_ij^2 as int32 fixed point, antisymmetric.
-
-    Integer sums do not depend on the order of the options, so that the sort keys of a permuted
-    race are the permuted keys; K of them fit in an int32.
-    """
-    num_options = net.shape[-1]
-    bits = min(24, 30 - math.ceil(math.log2(num_options)))
-    squares = jnp.maximum(rounds, 1).astype(jnp.float32) ** 2
-    margin = net.astype(jnp.float32) / squares
-    return jnp.round(margin * 2**bits).astype(jnp.int32)

@@ -1,0 +1,36 @@
+"""The numbers and the progress of a preference-based race. Axes: K options, N = capacity."""
+
+import dataclasses
+from typing import Any
+
+import jax
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class PreferenceParams:
+    """The numbers of a ``PreferenceRace``; make them with ``PreferenceRace.params``."""
+
+    delta: jax.Array  # float32 []
+    max_rounds: jax.Array  # int32 [], n_max
+    epsilon: jax.Array  # float32 []
+    thresholds: jax.Array  # int32 [N], net count that decides a pair in round 1 .. N
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class PreferenceState:
+    """The progress of a ``PreferenceRace``."""
+
+    outcomes: Any  # leaves [K, N, ...], all samples so far
+    round: jax.Array  # int32 [], rounds told, some perhaps after the end
+    samples: jax.Array  # int32 [K], samples that counted
+    simulated: jax.Array  # int32 [K], samples told for options that had asked
+    net: jax.Array  # int32 [K, K], C_ij; frozen once a pair is dropped
+    rounds: jax.Array  # int32 [K, K], samples per option behind net
+    active: jax.Array  # bool [K, K], the paper's A
+    beats: jax.Array  # bool [K, K], l_ij > 1/2
+    selected: jax.Array  # bool [K], the paper's C
+    discarded: jax.Array  # bool [K], the paper's D
+    undecided_sum: jax.Array  # int32 [], sum over past rounds l of m_l = K - |C u D|
+    invalid: jax.Array  # int32 [K], first round with a counted outcome that is not finite

@@ -1,0 +1,135 @@
+"""Round gains of the open pairs of many races at once.
+
+Once a race is under way most of its pairs are decided, and nothing about them is asked any more.
+Shapes are fixed in compiled code, so a race by itself compares all of its pairs; a batch can list
+the open pairs of all its races, and work through that list block by block.
+
+Axes: B races (lanes), K options, N samples kept, m new rounds, P pairs of a block.
+"""
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxrace.kernels.wins import Compare, Outcome, block_size
+
+# Pairs of a block: enough to fill the vector units, few enough to stay in the cache.
+_BLOCK_PAIRS = 256
+
+
+def open_round_gains(
+    compare: Compare,
+    old: Outcome,
+    new: Outcome,
+    num_old: jax.Array | int,
+    open_pairs: jax.Array,
+) -> jax.Array:
+    """``round_gains`` of B races, for their open pairs only.
+
+    About three times slower than ``round_gains`` when all pairs are open, and faster when less
+    than a quarter is: its time grows with the number of open pairs.
+
+    Args:
+        compare: Preference between two single outcomes, int8 in {-1, 0, +1}, antisymmetric.
+        old: Earlier samples, leaves [B, K, N, ...]; only the first ``num_old`` rounds are read.
+        new: The next m samples of each option, leaves [B, K, m, ...].
+        num_old: Number of earlier rounds, at most N. May be traced.
+        open_pairs: bool [B, K, K], symmetric.
+
+    Returns:
+        int32 [B, m, K, K]: as ``round_gains`` where a pair is open, 0 elsewhere.
+
+    >>> import jax.numpy as jnp
+    >>> from jaxrace.kernels import total_order
+    >>> old, new = jnp.array([[[3.0], [1.0]]]), jnp.array([[[2.0], [0.0]]])
+    >>> print(open_round_gains(total_order, old, new, 1, jnp.ones((1, 2, 2), bool))[0, 0])
+    [[ 0  3]
+     [-3  0]]
+    """
+    num_races, num_options, _ = open_pairs.shape
+    num_new = jax.tree.leaves(new)[0].shape[2]
+    one_of_two = jnp.triu(jnp.ones((num_options, num_options), bool), 1)
+    wanted = (open_pairs & one_of_two).reshape(-1)
+    size = wanted.size
+    most = num_races * num_options * (num_options - 1) // 2
+    most += -most % _BLOCK_PAIRS
+    # The places of the open pairs in [B, K, K]; behind them ``size``, which is nowhere.
+    (listed,) = jnp.nonzero(wanted, size=most, fill_value=size)
+    listed = listed.astype(jnp.int32)
+    old, new = (
+        jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), samples) for samples in (old, new)
+    )
+
+    def play_block(index: jax.Array, gains: jax.Array) -> jax.Array:
+        place = lax.dynamic_slice_in_dim(listed, index * _BLOCK_PAIRS, _BLOCK_PAIRS)
+        pair = jnp.minimum(place, size - 1)
+        first = pair // num_options  # race and option i, as one number
+        race, j = first // num_options, pair % num_options
+        second = race * num_options + j
+        gained = _pair_gains(
+            compare, _rows(old, first), _rows(old, second), _rows(new, first), _rows(new, second),
+            num_old,
+        )  # fmt: skip
+        mirrored = second * num_options + first % num_options
+        gains = gains.at[place].set(gained, mode="drop")
+        return gains.at[jnp.where(place < size, mirrored, size)].set(-gained, mode="drop")
+
+    num_blocks = -(-wanted.sum(dtype=jnp.int32) // _BLOCK_PAIRS)
+    gains = lax.fori_loop(0, num_blocks, play_block, jnp.zeros((size, num_new), jnp.int32))
+    return jnp.moveaxis(gains.reshape(num_races, num_options, num_options, num_new), -1, 1)
+
+
+def _rows(samples: Outcome, which: jax.Array) -> Outcome:
+    return jax.tree.map(lambda x: x[which], samples)
+
+
+def _pair_gains(
+    compare: Compare,
+    old_i: Outcome,
+    old_j: Outcome,
+    new_i: Outcome,
+    new_j: Outcome,
+    num_old: jax.Array | int,
+) -> jax.Array:
+    """What each new round adds to the net counts of P pairs (i, j): int32 [P, m].
+
+    Samples have leaves [P, N, ...] and [P, m, ...].
+    """
+    num_new = jax.tree.leaves(new_i)[0].shape[1]
+    block = block_size(num_new)
+    # One sample per pair [P] against the new ones of the other option [P, m].
+    signs = jax.jit(jax.vmap(jax.vmap(compare, (None, 0))))
+    rounds = jnp.arange(num_new, dtype=jnp.int32)
+
+    def add(
+        start: jax.Array, size: int, old: tuple[Outcome, Outcome], newer: bool, sums: jax.Array
+    ) -> jax.Array:
+        """Add ``size`` samples of both options from round ``start`` of ``old`` on."""
+        from_i, from_j = jax.tree.map(
+            lambda x: lax.dynamic_slice_in_dim(x, start, size, axis=1), old
+        )
+        total = []
+        for u in range(size):
+            one_i, one_j = jax.tree.map(lambda x, u=u: x[:, u], (from_i, from_j))
+            sign = signs(one_i, new_j) - signs(one_j, new_i)
+            # Among the new ones only later rounds count.
+            total.append(jnp.where(rounds > start + u, sign, jnp.int8(0)) if newer else sign)
+        # At most 8 differences of two signs: the int8 sum cannot overflow.
+        return sums + functools.reduce(jnp.add, total).astype(jnp.int32)
+
+    def add_blocks(count: Any, old: tuple[Outcome, Outcome], newer: bool, sums: Any) -> jax.Array:
+        step = functools.partial(add, size=block, old=old, newer=newer)
+        return lax.fori_loop(0, count, lambda b, total: step(b * block, sums=total), sums)
+
+    num_old = jnp.asarray(num_old, jnp.int32)
+    num_blocks = num_old // block
+    old, new = (old_i, old_j), (new_i, new_j)
+    sums = jax.vmap(jax.vmap(compare))(new_i, new_j).astype(jnp.int32)
+    sums = add_blocks(num_blocks, old, False, sums)
+    single = functools.partial(add, size=1, old=old, newer=False)
+    # A driver that works in chunks leaves no remainder, and this loop makes no pass.
+    sums = lax.fori_loop(num_blocks * block, num_old, lambda t, total: single(t, sums=total), sums)
+    return add_blocks(num_new // block, new, True, sums)

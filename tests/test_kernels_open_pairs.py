@@ -1,0 +1,69 @@
+"""Gains of the open pairs of many races: those of each race by itself, where a pair is open."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxrace import kernels, racing
+from jaxrace.envs import medical
+
+
+def masked(gains, open_pairs):
+    return np.where(open_pairs[:, None], gains, 0)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.5, 1.0])
+@pytest.mark.parametrize(("num_old", "num_new"), [(0, 1), (3, 7), (50, 25), (26, 8)])
+def test_numbers_with_ties(share, num_old, num_new):
+    rng = np.random.default_rng(num_old + num_new)
+    old = rng.integers(0, 4, (9, 12, 60)).astype(np.float32)
+    new = rng.integers(0, 4, (9, 12, num_new)).astype(np.float32)
+    half = np.triu(rng.random((9, 12, 12)) < share, 1)
+    open_pairs = half | half.swapaxes(1, 2)
+
+    gains = jax.jit(kernels.open_round_gains, static_argnums=0)(
+        kernels.total_order, jnp.asarray(old), jnp.asarray(new), num_old, jnp.asarray(open_pairs)
+    )
+
+    one = jax.vmap(lambda a, b: kernels.round_gains(kernels.total_order, a, b, num_old))
+    np.testing.assert_array_equal(gains, masked(one(old, new), open_pairs))
+
+
+def test_outcomes_may_be_partially_ordered_pytrees():
+    rng = np.random.default_rng(0)
+
+    def draw(rounds):
+        numbers = rng.integers(0, 3, (2, 40, 3, rounds)).astype(np.float32)
+        return medical.Outcome(jnp.asarray(numbers[0] > 0), *(jnp.asarray(x) for x in numbers))
+
+    old, new = draw(20), draw(10)
+    open_pairs = np.ones((40, 3, 3), bool)
+    open_pairs[7] = False
+
+    gains = kernels.open_round_gains(medical.prefer, old, new, 15, jnp.asarray(open_pairs))
+
+    one = jax.vmap(lambda a, b: kernels.round_gains(medical.prefer, a, b, 15))
+    np.testing.assert_array_equal(gains, masked(one(old, new), open_pairs))
+
+
+def test_a_large_batch_of_races_equals_the_races_one_by_one():
+    """A batch this large lists its open pairs once they are few; a single race never does."""
+    race = racing.PreferenceRace(10, 5, 120, kernels.total_order, "stitched-kl")
+    params = race.params(0.2)
+
+    def sample(key, option):
+        return option + jax.random.normal(key, (), jnp.float32)
+
+    def play(key):
+        return racing.run(race, key, sample, jnp.arange(10, dtype=jnp.float32), params)
+
+    keys = jax.random.split(jax.random.key(0), 40)
+    batch = jax.jit(jax.vmap(play))(keys)
+    alone = jax.jit(lambda keys: jax.lax.map(play, keys))(keys)
+
+    assert (np.asarray(batch.samples).max(1) > 50).any()  # long enough for few pairs to be open
+    open_share = (~(batch.beats | batch.beats.swapaxes(1, 2))).mean()
+    assert open_share < 0.25
+    for one, other in zip(jax.tree.leaves(batch), jax.tree.leaves(alone), strict=True):
+        np.testing.assert_array_equal(one, other)
