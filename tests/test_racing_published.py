@@ -89,3 +89,18 @@ def test_cost_and_accuracy(race, task, k, draws, draws_error, accuracy):
 def test_the_printed_rule_costs_more():
     sharp, printed = (simulate(race, NORMAL, 10.0, 1000)[0] for race in (SHARP, PRINTED))
     assert sharp[0] + 500 < printed[0]
+
+
+def test_the_corrected_sample_bound_holds_and_the_printed_ones_do_not():
+    """Theorem 7 of the 2014 paper, with the constant of its proof: 2 L / Delta^2 + 1 draws each."""
+    race = PreferenceRace(10, 5, 1000, total_order, "published")
+    delta = 0.05
+    level = np.log(2 * 10**2 * 1000 / delta)  # L
+    corrected, printed_2014, printed_2013 = (
+        10 * (np.floor(constant * level / 0.25**2) + 1) for constant in (2, 1 / 4, 1 / 2)
+    )
+    assert (corrected, printed_2014, printed_2013) == (4870, 610, 1220)
+    keys = jax.random.split(jax.random.key(3), 300)
+    draws, _ = play_many(race, DRIFT_10, keys, 5.0, race.params(delta, 1000))
+    assert (np.asarray(draws) <= corrected).mean() >= 1 - delta
+    assert np.mean(draws) > printed_2013 > printed_2014
