@@ -144,7 +144,6 @@ def stack_params(params: list[SearchParams]) -> SearchParams:
     Raises:
         ValueError: There are none, or they are not alike.
 
-    >>> from jaxrace.strategies import Strategy
     >>> batch = stack_params([jnp.float32(1.0), jnp.float32(2.0)])  # any pytrees of equal shape
     >>> batch.shape
     (2,)
