@@ -12,6 +12,7 @@ from jaxrace.search import PolicySearch, run_searches
 
 SEARCHES, BUDGET, DELTA, CAPACITY, BOUND = 100, 10_000, 0.2, 100, "stitched-kl"
 PEER_SEARCHES = 10
+UNIFORMS = 8  # that an episode takes: tumour, toxicity, six months
 
 
 def test_jaxrace(benchmark):
@@ -50,3 +51,20 @@ def test_pycma_noise_handler(benchmark):
     scale = SEARCHES / PEER_SEARCHES
     learned = measuring.record(benchmark, "searches/pycma NoiseHandler", run, scale=scale)
     benchmark.extra_info["episodes"] = int(scale * sum(one.episodes for one in learned))
+
+
+def test_random_numbers_alone(benchmark):
+    """The random numbers of so many episodes, each from its own key: a floor under our time."""
+
+    def of_episode(key, number):
+        episode = jax.random.fold_in(jax.random.fold_in(key, number), 0)
+        return jax.random.uniform(episode, (UNIFORMS,)).sum()
+
+    def of_search(key):
+        return jax.vmap(of_episode, (None, 0))(key, jax.numpy.arange(BUDGET)).sum()
+
+    def of_all(keys):
+        return jax.lax.map(of_search, keys, batch_size=2)
+
+    keys = jax.random.split(jax.random.key(0), SEARCHES)
+    measuring.record_jax(benchmark, "searches/random numbers alone", of_all, keys)

@@ -44,6 +44,7 @@ TARGETS = (
     Target(_RACES, "races/jaxrace", "races/numpy plain", 50),
     Target(_SEARCHES, "searches/jaxrace", "searches/pycma", 50),
     Target(_SEARCHES, "searches/jaxrace", "searches/pycma NoiseHandler"),
+    Target(_SEARCHES, "searches/random numbers alone", "searches/pycma"),
     Target(_PREFIX, "prefix/jaxrace", "prefix/broadcast", 20),
     Target(_PREFIX, "prefix/jaxrace", "limit/c", 0.25),
     Target(_TOTAL, "total/jaxrace", "total/scipy"),

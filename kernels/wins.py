@@ -30,6 +30,10 @@ MAX_ROUNDS = 32767
 # Old samples taken per pass over the sums; 8 was fastest on CPUs with 256 and 512 bit vectors.
 _MAX_BLOCK = 8
 
+# New samples per pass where all prefixes are counted: their sums up to each of them are taken while
+# they are in the cache, which was a fifth faster than at the end.
+_PREFIX_CHUNK = 16
+
 # New samples that the final count takes per pass, so that its sums [K, K, part] stay small.
 _MAX_PART = 64
 
@@ -146,7 +150,7 @@ def prefix_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
     """
     num_options, num_rounds = _leading_axes(outcomes)
     _guard_overflow(num_rounds)
-    chunk = min(32, num_rounds)
+    chunk = min(_PREFIX_CHUNK, num_rounds)
     num_chunks = -(-num_rounds // chunk)
     padded = jax.tree.map(
         lambda x: jnp.pad(
@@ -155,14 +159,16 @@ def prefix_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
         outcomes,
     )
 
-    def chunk_gains(index: jax.Array) -> jax.Array:
-        new = _rounds_slice(padded, index * chunk, chunk)
-        return round_gains(compare, padded, new, index * chunk)
+    def play_chunk(net: jax.Array, index: jax.Array) -> tuple[jax.Array, jax.Array]:
+        num_old = index * chunk
+        gains = round_gains(compare, padded, _rounds_slice(padded, num_old, chunk), num_old)
+        nets = net + jnp.cumsum(gains, axis=0)
+        squares = (num_old + 1 + jnp.arange(chunk, dtype=jnp.int32)) ** 2
+        return nets[-1], squares[:, None, None] + nets
 
-    gains = lax.map(chunk_gains, jnp.arange(num_chunks, dtype=jnp.int32))
-    gains = gains.reshape(-1, num_options, num_options)[:num_rounds]
-    squares = jnp.arange(1, num_rounds + 1, dtype=jnp.int32) ** 2
-    return squares[:, None, None] + jnp.cumsum(gains, axis=0)
+    start = jnp.zeros((num_options, num_options), jnp.int32)
+    _, wins = lax.scan(play_chunk, start, jnp.arange(num_chunks, dtype=jnp.int32))
+    return wins.reshape(-1, num_options, num_options)[:num_rounds]
 
 
 def total_wins(compare: Compare, outcomes: Outcome) -> jax.Array:

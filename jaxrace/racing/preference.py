@@ -7,14 +7,14 @@ r rounds told at once.
 import dataclasses
 import functools
 from collections.abc import Callable, Hashable
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
 from jaxrace import kernels
-from jaxrace.racing import base, checks, samples
+from jaxrace.racing import base, checks, preference_rounds, samples
 from jaxrace.racing.preference_state import PreferenceParams, PreferenceState
 from jaxrace.racing.results import PreferenceResult
 from jaxrace.validation import (
@@ -31,14 +31,6 @@ _PIECE = 32
 # From how many options and pairs (of a batch) on it pays to list the open pairs.
 _LISTED_OPTIONS = 8
 _LISTED_PAIRS = 1024
-
-
-class _Round(NamedTuple):
-    """What one round of the scan receives."""
-
-    number: jax.Array  # int32 [], n
-    gains: jax.Array  # int32 [K, K]
-    finite: jax.Array  # bool [K]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -250,92 +242,24 @@ class PreferenceRace(base.Race):
         params: PreferenceParams,
         first_round: jax.Array,
     ) -> PreferenceState:
-        """Decide round by round, given what the rounds add to the net counts [r, K, K]."""
-        num_told = gains.shape[0]
-        rounds = _Round(
-            number=first_round + 1 + jnp.arange(num_told, dtype=jnp.int32),
-            gains=gains,
-            finite=base.finite_rounds(outcomes).T,
+        """Keep the samples and decide, given what each round adds to the net counts [r, K, K]."""
+        # The sample buffer stays out of the loops' carries.
+        played = preference_rounds.play_rounds(
+            dataclasses.replace(state, outcomes=None),
+            params,
+            gains,
+            base.finite_rounds(outcomes),
+            first_round,
+            top=self.top,
+            rule=self.rule,
+            dynamic_delta=self.dynamic_delta,
         )
-        told = dataclasses.replace(
-            state,
-            outcomes=jax.tree.map(
-                functools.partial(samples.write_rounds, first_round), state.outcomes, outcomes
-            ),
-            round=state.round + num_told,
+        write = functools.partial(samples.write_rounds, first_round)
+        return dataclasses.replace(
+            played,
+            outcomes=jax.tree.map(write, state.outcomes, outcomes),
+            round=state.round + gains.shape[0],
         )
-        step = functools.partial(self._play_round, params)
-        # The sample buffer stays out of the loop's carry.
-        played, _ = lax.scan(step, dataclasses.replace(told, outcomes=None), rounds)
-        return dataclasses.replace(played, outcomes=told.outcomes)
-
-    def _play_round(
-        self, params: PreferenceParams, state: PreferenceState, now: _Round
-    ) -> tuple[PreferenceState, None]:
-        """Lines 4 to 17 of Algorithm 2, for one round."""
-        active = state.active & (now.number <= params.max_rounds)
-        drawn = active.any(-1)
-        net = state.net + jnp.where(active, now.gains, 0)
-        undecided = (~(state.selected | state.discarded)).sum(dtype=jnp.int32)  # m_t
-        certain = self._certain(params, net, now.number, state.undecided_sum, undecided)
-        beats = state.beats | (active & certain)
-        selected, discarded = kernels.select_and_discard(beats, self.top, self.rule)
-        settled = selected | discarded
-        still_open = ~(settled[:, None] & settled[None, :]) & ~(beats | beats.T)
-        first_bad = drawn & ~now.finite & (state.invalid == 0)
-        return PreferenceState(
-            outcomes=None,
-            round=state.round,
-            samples=state.samples + drawn.astype(jnp.int32),
-            simulated=state.simulated,
-            net=net,
-            rounds=jnp.where(active, now.number, state.rounds),
-            # Beyond max_rounds nothing changes: what was open stays open.
-            active=state.active & still_open,
-            beats=beats,
-            selected=selected,
-            discarded=discarded,
-            undecided_sum=state.undecided_sum + undecided,
-            invalid=jnp.where(first_bad, now.number, state.invalid),
-        ), None
-
-    def _certain(
-        self,
-        params: PreferenceParams,
-        net: jax.Array,
-        number: jax.Array,
-        undecided_sum: jax.Array,
-        undecided: jax.Array,
-    ) -> jax.Array:
-        """bool [K, K]: does this round's interval put s_ij above 1/2?"""
-        if self.dynamic_delta:
-            return self._certain_dynamic(params, net, number, undecided_sum, undecided)
-        threshold = lax.dynamic_index_in_dim(params.thresholds, number - 1, keepdims=False)
-        # With epsilon both directions may hold; the sign decides then, and after it the index.
-        index = jnp.arange(self.num_options, dtype=jnp.int32)
-        positive = (net > 0) | ((net == 0) & (index[:, None] < index[None, :]))
-        return (net >= threshold) & ((net > -threshold) | positive)
-
-    def _certain_dynamic(
-        self,
-        params: PreferenceParams,
-        net: jax.Array,
-        number: jax.Array,
-        undecided_sum: jax.Array,
-        undecided: jax.Array,
-    ) -> jax.Array:
-        """S - 1/2 > sqrt(ln(2 c_t / delta) / (2t)), as C^2 / (2 t^3) > ln(2 c_t / delta)."""
-        remaining = jnp.maximum(params.max_rounds - number + 1, 0)
-        # c_t = (K-1) [sum_{l<t} m_l + (n_max - t + 1) m_t]; the paper's eq. 8 with m the
-        # number of undecided options and the sum over its own index.
-        # In floats: the product of K, K - 1 and n_max may exceed an int32.
-        statements = undecided_sum.astype(jnp.float32) + (
-            remaining.astype(jnp.float32) * undecided.astype(jnp.float32)
-        )
-        level = jnp.log(2 * (self.num_options - 1) * statements / params.delta)
-        t = number.astype(jnp.float32)
-        count = net.astype(jnp.float32)
-        return (net > 0) & ((count / t) ** 2 / (2 * t) > level)
 
     def conclude(self, state: PreferenceState, params: PreferenceParams) -> PreferenceResult:
         """See ``result``."""
