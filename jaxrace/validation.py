@@ -66,7 +66,7 @@ def require_number(name: str, value: ArrayLike, least: float, below: float = mat
         raise ValueError(f"{name}: expected a number in [{least}, {below}), got {value!r}")
 
 
-def require_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+def require_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
     """Raise unless ``value`` is one of ``choices``.
 
     Raises:
@@ -77,7 +77,7 @@ def require_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     ValueError: rule: expected one of sharp, printed, got 'blunt'
     """
     if value not in choices:
-        raise ValueError(f"{name}: expected one of {', '.join(choices)}, got {value!r}")
+        raise ValueError(f"{name}: expected one of {', '.join(map(str, choices))}, got {value!r}")
 
 
 def require_function(name: str, value: Any) -> None:

@@ -1,5 +1,6 @@
 """Pure, fused array functions: order relations, win counts, confidence bounds, race rules."""
 
+from jaxrace.kernels.block_bets import BLOCK_SIZES, MAX_BET, log_block_factors
 from jaxrace.kernels.bounds import (
     BOUNDS,
     MAX_TABLE_CAPACITY,
@@ -12,7 +13,9 @@ from jaxrace.kernels.bounds import (
     threshold_table,
     thresholds,
 )
+from jaxrace.kernels.listing import for_listed
 from jaxrace.kernels.open_pairs import open_round_gains
+from jaxrace.kernels.ragged_wins import ragged_net
 from jaxrace.kernels.relations import lexicographic, pareto, total_order
 from jaxrace.kernels.rules import RULES, select_and_discard
 from jaxrace.kernels.value_bounds import bernstein_radius, hoeffding_radius
@@ -26,7 +29,9 @@ from jaxrace.kernels.wins import (
 )
 
 __all__ = [
+    "BLOCK_SIZES",
     "BOUNDS",
+    "MAX_BET",
     "MAX_ROUNDS",
     "MAX_TABLE_CAPACITY",
     "NEVER",
@@ -36,13 +41,16 @@ __all__ = [
     "bernstein_radius",
     "bound_named",
     "extend_wins",
+    "for_listed",
     "hoeffding_radius",
     "intervals",
     "levels",
     "lexicographic",
+    "log_block_factors",
     "open_round_gains",
     "pareto",
     "prefix_wins",
+    "ragged_net",
     "round_gains",
     "select_and_discard",
     "sorted_wins",

@@ -79,6 +79,10 @@ class ResultOfState:
     state: Any
     common_random_numbers: bool = dataclasses.field(default=False, metadata={"static": True})
 
+    @property
+    def invalid(self):
+        return self.state.invalid
+
 
 def sample(key, option):
     return option + jax.random.uniform(key, (), jnp.float32)

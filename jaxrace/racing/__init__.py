@@ -2,6 +2,9 @@
 
 from jaxrace.racing.base import Race
 from jaxrace.racing.checks import check_compare
+from jaxrace.racing.dominance import DominanceRace
+from jaxrace.racing.dominance_result import DominanceResult
+from jaxrace.racing.dominance_state import DominanceParams, DominanceState
 from jaxrace.racing.driver import run
 from jaxrace.racing.preference import PreferenceRace
 from jaxrace.racing.preference_state import PreferenceParams, PreferenceState
@@ -16,6 +19,10 @@ from jaxrace.racing.value import (
 
 __all__ = [
     "BernsteinRace",
+    "DominanceParams",
+    "DominanceRace",
+    "DominanceResult",
+    "DominanceState",
     "HoeffdingRace",
     "PreferenceParams",
     "PreferenceRace",

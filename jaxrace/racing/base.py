@@ -48,6 +48,11 @@ class Race(abc.ABC):
                 f"top: expected fewer than num_options = {self.num_options}, got {self.top}"
             )
 
+    @property
+    def chunk(self) -> int:
+        """Rounds that a driver draws at once unless it is told otherwise."""
+        return 25
+
     @abc.abstractmethod
     def params(self, delta: float, max_rounds: int) -> Params:
         """The numbers of a race as a pytree, checked; see the subclass."""
@@ -135,7 +140,7 @@ class Race(abc.ABC):
         state = _tell(self, state, outcomes, params)
         if not is_traced(state):
             raise_if_invalid(state.invalid)
-            self.check_preferences(state)
+            self.check_preferences(self.first_outcomes(state))
         return state
 
     def result(self, state: State, params: Params) -> Result:
@@ -150,13 +155,43 @@ class Race(abc.ABC):
     def check_params(self, params: Params) -> None:
         """Raise ValueError unless ``params`` is what ``self.params`` makes; does no arithmetic."""
 
-    @abc.abstractmethod
-    def check_preferences(self, state: State, source: Hashable = None) -> None:
-        """Raise ValueError if the outcomes told first show that they cannot be raced.
+    def first_outcomes(self, state: State) -> Any:
+        """Some of the outcomes told first, for ``check_preferences``."""
+        del state
 
-        Called outside of traces, after the first outcomes. ``source`` is what draws them, so
-        that a race need not look at those of the same sampler again.
+    @abc.abstractmethod
+    def check_preferences(self, first: Any, source: Hashable = None) -> None:
+        """Raise ValueError if the ``first_outcomes`` show that they cannot be raced.
+
+        Called outside of traces. ``source`` is what draws them, so that a race need not look at
+        those of the same sampler again.
         """
+
+
+@dataclasses.dataclass(frozen=True)
+class UnequalRace(Race):
+    """A race that advances its options unequally, and draws only for those that ask.
+
+    Its state has ``asked``, bool [K], all False once it has ended. The further methods are for B
+    races side by side: all arguments have the leading axis B.
+    """
+
+    @property
+    @abc.abstractmethod
+    def opening(self) -> int:
+        """Samples of every option that a driver draws first."""
+
+    @abc.abstractmethod
+    def open_lanes(self, states: State, outcomes: Outcome, params: Params) -> State:
+        """Count the opening samples [B, K, opening, ...] of the options that ask."""
+
+    @abc.abstractmethod
+    def go_on_lanes(self, states: State, outcomes: Outcome, params: Params) -> State:
+        """Count further samples of the options that ask; all races have opened."""
+
+    @abc.abstractmethod
+    def finish_lanes(self, states: State, params: Params) -> State:
+        """Do what is left to do for the races that have ended."""
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1, 2))
@@ -212,15 +247,18 @@ def ranking_from_keys(*keys: jax.Array) -> jax.Array:
 
 
 def fixed_point_margins(net: jax.Array, rounds: jax.Array) -> jax.Array:
-    """2 S_ij - 1 = C_ij / n_ij^2 as int32 fixed point, antisymmetric.
+    """2 S_ij - 1 = C_ij / n_ij^2 as ``fixed_point`` int32, antisymmetric."""
+    squares = jnp.maximum(rounds, 1).astype(jnp.float32) ** 2
+    return fixed_point(net.astype(jnp.float32) / squares, net.shape[-1])
+
+
+def fixed_point(margin: jax.Array, num_options: int) -> jax.Array:
+    """Numbers in [-1, 1], float32, as int32 in units that allow sums of K of them.
 
     Integer sums do not depend on the order of the options, so that the sort keys of a permuted
-    race are the permuted keys; K of them fit in an int32.
+    race are the permuted keys.
     """
-    num_options = net.shape[-1]
     bits = min(24, 30 - math.ceil(math.log2(num_options)))
-    squares = jnp.maximum(rounds, 1).astype(jnp.float32) ** 2
-    margin = net.astype(jnp.float32) / squares
     return jnp.round(margin * 2**bits).astype(jnp.int32)
 
 

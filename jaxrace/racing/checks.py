@@ -79,6 +79,14 @@ def check_once(compare: Compare, source: Hashable, kept: Any, num_rounds: jax.Ar
         _passed.popitem(last=False)
 
 
+def first_few(kept: Any) -> Any:
+    """As many of a race's samples, leaves [K, N, ...], as are looked at: [few, few, ...]."""
+    num_options, capacity = jax.tree.leaves(kept)[0].shape[:2]
+    options = min(num_options, _MOST_OUTCOMES // 2)
+    rounds = min(capacity, _MOST_OUTCOMES // options)
+    return jax.tree.map(lambda x: x[:options, :rounds], kept)
+
+
 def require_outcomes(kept: Any, told: Any) -> None:
     """Raise unless told samples fit those that a race keeps.
 
@@ -157,13 +165,9 @@ def require_sign(compare: Compare, example: Any) -> None:
 
 def _take_few(kept: Any, num_rounds: int) -> Any:
     """The first rounds of the first options, as leaves [n, ...]."""
-    num_options, capacity = jax.tree.leaves(kept)[0].shape[:2]
-    options = min(num_options, _MOST_OUTCOMES // 2)
-    rounds = min(num_rounds, capacity, _MOST_OUTCOMES // options)
     # Sliced by NumPy: each slice of a device array would be a program of its own.
-    return jax.tree.map(
-        lambda x: np.asarray(x)[:options, :rounds].reshape(options * rounds, *x.shape[2:]), kept
-    )
+    kept = jax.tree.map(lambda x: np.asarray(x)[:, : max(num_rounds, 1)], first_few(kept))
+    return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), kept)
 
 
 @functools.partial(jax.jit, static_argnums=0)

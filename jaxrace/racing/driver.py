@@ -10,10 +10,9 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 from jax.custom_batching import custom_vmap
 
-from jaxrace.racing import base
+from jaxrace.racing import base, lockstep, refill
 from jaxrace.validation import require_function, require_integer, require_keys
 
 Sample = Callable[[jax.Array, Any], Any]
@@ -25,7 +24,7 @@ def run(
     sample: Sample,
     options: Any,
     params: Any,
-    chunk: int = 25,
+    chunk: int | None = None,
     common_random_numbers: bool = False,
 ) -> Any:
     """Play a race to its end on the device.
@@ -42,8 +41,9 @@ def run(
             hashable (a function or a frozen dataclass).
         options: Pytree with leaves [K, ...], one row per option.
         params: From ``race.params``.
-        chunk: Rounds that are simulated at once. More of them fill the vector units better and
-            draw more samples ahead that may not be needed; the result is the same.
+        chunk: Rounds that are simulated at once; the race's own ``chunk`` unless given. More of
+            them fill the vector units better and draw more samples that may not be needed. The
+            result is the same, but for a ``DominanceRace``: it counts all that it is told.
         common_random_numbers: Give all options the same randomness in each round. This can
             lower the variance of their differences, but the options' samples are dependent
             then and the guarantee of the race is VOID.
@@ -70,6 +70,7 @@ def run(
     """
     require_keys("key", key, ndim=0)
     require_function("sample", sample)
+    chunk = race.chunk if chunk is None else chunk
     require_integer("chunk", chunk, 1)
     race.check_params(params)
     options = jax.tree.map(jnp.asarray, options)
@@ -83,11 +84,10 @@ def run(
                 f"options: expected leaves with leading axis {race.num_options}, "
                 f"got {list(leaf.shape)}"
             )
-    state = _run(race, sample, chunk, common_random_numbers, key, options, params)
-    if not base.is_traced(state):
-        base.raise_if_invalid(state.invalid)
-        race.check_preferences(state, source=sample)
-    result = race.result(state, params)
+    result, first = _run(race, sample, chunk, common_random_numbers, key, options, params)
+    if not base.is_traced(result):
+        base.raise_if_invalid(result.invalid)
+        race.check_preferences(first, source=sample)
     return dataclasses.replace(result, common_random_numbers=common_random_numbers)
 
 
@@ -136,12 +136,14 @@ def _play_lanes(
     keys: jax.Array,
     options: Any,
     params: Any,
-) -> Any:
-    """Play one race per lane. All arguments have the leading axis B; returns the states."""
+) -> tuple[Any, Any]:
+    """Play one race per lane. All arguments have the leading axis B.
+
+    Returns the results, and the races' ``first_outcomes``.
+    """
     first = jax.tree.map(lambda x: x[0, 0], options)
     example = jax.eval_shape(sample, keys[0], first)
     example = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), example)
-    states = jax.vmap(lambda p: race.begin(example, p))(params)
     numbers = jnp.arange(race.num_options, dtype=jnp.uint32)
     if common_random_numbers:
         numbers = jnp.zeros_like(numbers)
@@ -150,18 +152,9 @@ def _play_lanes(
     def draw(option_key: jax.Array, option: Any, sample_number: jax.Array) -> Any:
         return sample(jax.random.fold_in(option_key, sample_number), option)
 
-    # The chunk's rounds are the innermost axis: they fill the vector registers.
-    draw_lanes = jax.vmap(jax.vmap(jax.vmap(draw, (None, None, 0))))
-
-    def unfinished(carry: tuple[jax.Array, Any]) -> jax.Array:
-        return jax.vmap(race.needs)(carry[1], params).any()
-
-    def play_chunk(carry: tuple[jax.Array, Any]) -> tuple[jax.Array, Any]:
-        first_round, states = carry
-        # Each option goes on where its own samples end: races may advance options unequally.
-        numbers = states.simulated[..., None] + jnp.arange(chunk, dtype=jnp.int32)
-        outcomes = draw_lanes(option_keys, options, numbers.astype(jnp.uint32))
-        states = race.advance_lanes(states, outcomes, params, first_round)
-        return first_round + chunk, states
-
-    return lax.while_loop(unfinished, play_chunk, (jnp.int32(0), states))[1]
+    # The rounds are the innermost axis: they fill the vector registers.
+    draw_rounds = jax.vmap(draw, (None, None, 0))
+    args = (draw_rounds, chunk, example, option_keys, options, params)
+    if isinstance(race, base.UnequalRace):
+        return refill.play(race, *args)
+    return lockstep.play(race, *args)

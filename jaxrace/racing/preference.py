@@ -307,6 +307,10 @@ class PreferenceRace(base.Race):
                 f"got thresholds of shape {list(jnp.shape(params.thresholds))}"
             )
 
-    def check_preferences(self, state: PreferenceState, source: Hashable = None) -> None:
+    def first_outcomes(self, state: PreferenceState) -> Any:
+        """See ``check_preferences``: leaves [K, few, ...], and the number of rounds told."""
+        return checks.first_few(state.outcomes), state.round
+
+    def check_preferences(self, first: Any, source: Hashable = None) -> None:
         """Raise ValueError unless ``compare`` is an antisymmetric sign on the first outcomes."""
-        checks.check_once(self.compare, source, state.outcomes, state.round)
+        checks.check_once(self.compare, source, *first)

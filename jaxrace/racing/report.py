@@ -6,19 +6,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
+    from jaxrace.racing.dominance_result import DominanceResult
     from jaxrace.racing.results import PreferenceResult, ValueResult
 
-# Longer tables are cut; the arrays of the result have everything.
-_MAX_TABLE_ROWS = 20
+# Longer tables and lists are cut; the arrays of the result have everything.
+MAX_LISTED = 20
 
 
 def describe(
-    result: "PreferenceResult | ValueResult",
+    result: "PreferenceResult | ValueResult | DominanceResult",
     title: str,
     columns: dict[str, NDArray[Any]],
     *,
     certain: bool,
     tied: NDArray[np.bool_] | None = None,
+    progress: str = "",
+    notes: dict[str, str] | None = None,
     cost: str = "",
 ) -> str:
     """The report of one race.
@@ -29,6 +32,8 @@ def describe(
         columns: Further columns of the table, [K] each.
         certain: May "in" and "out" be called certain?
         tied: bool [K], options that are equally good across the boundary.
+        progress: How the race stands; whether it is decided, unless given.
+        notes: Further lines, with their names.
         cost: More about the cost, to follow the samples.
     """
     race, ranking = result.race, np.asarray(result.ranking)
@@ -43,6 +48,7 @@ def describe(
         f"{sure} out": _listed(ranking, discarded),
         "undecided": _listed(ranking, ~(selected | discarded | tied)),
         "tied": f"{_listed(ranking, tied)}: any {places} of them, the first are taken",
+        **(notes or {}),
         "cost": f"{samples:,} samples counted, {simulated:,} simulated{cost}",
     }
     if not tied.any():
@@ -52,23 +58,23 @@ def describe(
     verdict |= dict.fromkeys(np.flatnonzero(tied), "tied")
     lines = [
         f"Top {race.top} of {race.num_options} options: {title}",
-        f"  {_progress(result)}",
+        f"  {progress or _progress(result)}",
         f"  {result.guarantee}",
         *(f"  {name:<15}{text}" for name, text in rows.items()),
         "",
         "  rank  option  " + "".join(f"{name:>9}" for name in columns) + "  samples  verdict",
     ]
-    for rank, option in enumerate(ranking[:_MAX_TABLE_ROWS]):
+    for rank, option in enumerate(ranking[:MAX_LISTED]):
         numbers = "".join(f"{_short(column[option]):>9}" for column in columns.values())
         count = int(np.asarray(result.samples)[option])
         mark = verdict.get(option, "?")
         lines.append(f"  {rank + 1:>4}  {option:>6}  {numbers}{count:>9}  {mark}")
-    if race.num_options > _MAX_TABLE_ROWS:
-        lines.append(f"  ... and {race.num_options - _MAX_TABLE_ROWS} more")
+    if race.num_options > MAX_LISTED:
+        lines.append(f"  ... and {race.num_options - MAX_LISTED} more")
     return "\n".join(lines)
 
 
-def describe_batch(result: "PreferenceResult | ValueResult", title: str) -> str:
+def describe_batch(result: "PreferenceResult | ValueResult | DominanceResult", title: str) -> str:
     """The report of a batch of races."""
     decided = np.asarray(result.decided)
     samples = np.asarray(result.samples).sum(-1)
@@ -100,7 +106,7 @@ def span(numbers: ArrayLike) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _progress(result: "PreferenceResult | ValueResult") -> str:
+def _progress(result: "PreferenceResult | ValueResult | DominanceResult") -> str:
     if result.decided:
         return "decided"
     played, limit = int(np.max(result.samples)), int(result.params.max_rounds)
@@ -112,7 +118,7 @@ def _progress(result: "PreferenceResult | ValueResult") -> str:
 
 def _listed(ranking: NDArray[np.integer], mask: NDArray[np.bool_]) -> str:
     names = [str(option) for option in ranking if mask[option]]
-    shown = ", ".join(names[:_MAX_TABLE_ROWS]) + (", ..." if len(names) > _MAX_TABLE_ROWS else "")
+    shown = ", ".join(names[:MAX_LISTED]) + (", ..." if len(names) > MAX_LISTED else "")
     return shown or "-"
 
 

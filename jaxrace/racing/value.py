@@ -273,7 +273,7 @@ class ValueRace(base.Race):
         """Raise ValueError unless ``params`` comes from the ``params`` of a value-based race."""
         base.require_params(params, ValueParams)
 
-    def check_preferences(self, state: ValueState, source: Hashable = None) -> None:
+    def check_preferences(self, first: Any, source: Hashable = None) -> None:
         """Numbers need no check beyond that of the outcomes."""
 
 

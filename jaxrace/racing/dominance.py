@@ -1,0 +1,394 @@
+"""The dominance race: a certified top kappa from e-values, by a union over K statements.
+
+Needs nothing but a preference between two outcomes, transitive or not. The theorem and its proof
+are in docs/dominance_race.md. Axes: K options, N = capacity, L bets, r rounds told at once.
+"""
+
+import dataclasses
+import functools
+import math
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxrace import kernels
+from jaxrace.racing import base, checks
+from jaxrace.racing import dominance_decision as decision
+from jaxrace.racing import dominance_evidence as evidence
+from jaxrace.racing.dominance_result import DominanceResult
+from jaxrace.racing.dominance_state import (
+    EXHAUSTED,
+    RUNNING,
+    Blocks,
+    DominanceParams,
+    DominanceState,
+)
+from jaxrace.validation import (
+    require_choice,
+    require_function,
+    require_integer,
+    require_number,
+    require_positive,
+    require_probability,
+)
+
+# The share of delta that certificate (b) may use; the rest is (a)'s, which does nearly all the
+# work.
+_COUNTS_SHARE = 0.05
+
+# Rounding may raise the logarithm of a block's factor, and of their sum, by a few units in the
+# last place of a float32: verdicts keep so far, per block, from the exact level.
+_ROUNDING = 2e-6
+
+# The largest bet by default; with 2 a lost bet would lose all.
+_LARGEST_BET = 1.9
+_BET_RATIO = 2.2
+
+
+@dataclasses.dataclass(frozen=True)
+class DominanceRace(base.UnequalRace):
+    """Top-kappa from pairwise preferences, drawing only where the answer is in doubt.
+
+    The samples of an option come in blocks. A race certifies kappa options (a) when each of them
+    is shown to be preferred to each of the others, or (b) when counts of certain wins and losses
+    settle the Copeland scores. The probability that it certifies a set that is no Copeland
+    top-kappa is at most delta, whatever the preferences are; a race that reaches its last block
+    first gives its best guess, which carries no guarantee, and says so.
+
+    Attributes:
+        num_options: K >= 2.
+        top: kappa, 1 <= kappa < K.
+        capacity: Most samples that an option may have; samples are kept.
+        compare: ``compare(a, b)`` of two single outcomes: int8 +1 where a is preferred, -1
+            where b is, 0 for a tie or incomparable outcomes; antisymmetric, pure JAX.
+        first_block: Samples of each option before the first verdict, a prime up to 23.
+        block: Samples of every later block, a prime up to 23.
+
+    Raises:
+        ValueError: An attribute is out of its range or not among the choices.
+
+    ``tell`` may be given any number of rounds. ``block`` of them waste nothing: the race looks at
+    the evidence when it is told, so that more of them at once may be more than it needed.
+
+    >>> import jax.numpy as jnp
+    >>> from jaxrace.kernels import total_order
+    >>> race = DominanceRace(num_options=3, top=1, capacity=100, compare=total_order)
+    >>> params = race.params(delta=0.1)
+    >>> state = race.init(jnp.float32(0), params)
+    >>> while race.ask(state, params).any():
+    ...     rounds = race.rounds_to_tell(state)
+    ...     state = race.tell(state, jnp.ones((3, rounds)) * jnp.array([[3], [1], [2]]), params)
+    >>> result = race.result(state, params)
+    >>> result.best.tolist(), result.certificate
+    ([0], 'dominance')
+    """
+
+    capacity: int
+    compare: Callable[[Any, Any], jax.Array]
+    first_block: int = 11
+    block: int = 5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_integer("capacity", self.capacity, 1)
+        if self.capacity > kernels.MAX_ROUNDS:
+            raise ValueError(
+                f"capacity: expected at most {kernels.MAX_ROUNDS}, got {self.capacity}"
+            )
+        require_function("compare", self.compare)
+        for name in ("first_block", "block"):
+            require_choice(name, getattr(self, name), kernels.BLOCK_SIZES)
+
+    @property
+    def blocks(self) -> Blocks:
+        """How samples are cut into blocks."""
+        return Blocks(self.first_block, self.block)
+
+    @property
+    def opening(self) -> int:
+        """Samples of every option that a driver draws first."""
+        return self.first_block
+
+    @property
+    def chunk(self) -> int:
+        """Samples that a driver draws at once thereafter."""
+        return self.block
+
+    def params(
+        self,
+        delta: float = 0.05,
+        max_rounds: int | None = None,
+        slack: float = 1.0,
+        bets: Sequence[float] | None = None,
+        weights: Sequence[float] | None = None,
+    ) -> DominanceParams:
+        """The numbers of a race.
+
+        Args:
+            delta: Probability of a wrong certificate, in (0, 1).
+            max_rounds: n_max, the most samples of an option, 1 .. capacity; the capacity unless
+                given.
+            slack: How far, in units of log e-values, pairs may be ahead of the most doubtful one
+                and still be drawn for. More of it draws several pairs together: fewer calls, and
+                more samples.
+            bets: lambda of the e-process, each in (0, 1.95]. Unless given, they are chosen for the
+                horizon: a small gap is decided late if at all, and wants a small bet.
+            weights: Of the bets, positive; they are scaled to add up to 1.
+
+        Raises:
+            ValueError: A number is outside its range.
+        """
+        max_rounds = self.capacity if max_rounds is None else max_rounds
+        require_probability("delta", delta)
+        require_integer("max_rounds", max_rounds, 1)
+        if max_rounds > self.capacity:
+            raise ValueError(
+                f"max_rounds: expected at most the capacity {self.capacity}, got {max_rounds}"
+            )
+        require_number("slack", slack, least=0)
+        level = math.log(self.num_options / ((1 - _COUNTS_SHARE) * delta))
+        statements = self.num_options * (self.num_options - 1)
+        strong_level = math.log(statements / (_COUNTS_SHARE * delta))
+        bets = default_bets(level, max_rounds) if bets is None else bets
+        weights = default_weights(len(bets)) if weights is None else weights
+        _require_bets(bets, weights)
+        rounding = _ROUNDING * self.blocks.most(max_rounds)
+        return DominanceParams(
+            delta=jnp.asarray(delta, jnp.float32),
+            max_rounds=jnp.asarray(max_rounds, jnp.int32),
+            level=jnp.asarray(level + rounding, jnp.float32),
+            strong_level=jnp.asarray(strong_level + rounding, jnp.float32),
+            bets=jnp.asarray(bets, jnp.float32),
+            log_weights=jnp.asarray(np.log(weights) - np.log(np.sum(weights)), jnp.float32),
+            slack=jnp.asarray(slack, jnp.float32),
+        )
+
+    def table(self, delta: float, **numbers: Any) -> DominanceParams:
+        """Params that serve every n_max up to the capacity, with the bets of the capacity."""
+        return self.params(delta, self.capacity, **numbers)
+
+    def params_at(self, table: DominanceParams, max_rounds: jax.Array) -> DominanceParams:
+        """The params of a race of ``max_rounds`` rounds, a traced int32 of at most N."""
+        return dataclasses.replace(table, max_rounds=max_rounds)
+
+    def rounds_to_tell(self, state: DominanceState) -> int:
+        """How many samples of each option that asks complete its next block.
+
+        Args:
+            state: Of one race, not under a trace.
+        """
+        told, asked = np.asarray(state.simulated), np.asarray(state.asked)
+        in_block = np.where(told < self.first_block, told, (told - self.first_block) % self.block)
+        size = np.where(told < self.first_block, self.first_block, self.block)
+        return int((size - in_block).max(initial=0, where=asked))
+
+    def begin(self, example: Any, params: DominanceParams) -> DominanceState:
+        """See ``init``; ``example`` holds ``jax.ShapeDtypeStruct``s."""
+        checks.require_sign(self.compare, example)
+        num_options = self.num_options
+        options, pairs = (num_options,), (num_options, num_options)
+        starts = params.max_rounds > 0
+        return DominanceState(
+            outcomes=jax.tree.map(
+                lambda x: jnp.zeros((num_options, self.capacity, *x.shape), x.dtype), example
+            ),
+            simulated=jnp.zeros(options, jnp.int32),
+            samples=jnp.zeros(options, jnp.int32),
+            first_bad=jnp.zeros(options, jnp.int32),
+            log_bets=jnp.zeros((*pairs, params.bets.shape[-1]), jnp.float32),
+            highest=jnp.full(pairs, -jnp.inf, jnp.float32),
+            margin=jnp.zeros(pairs, jnp.int32),
+            asked=jnp.broadcast_to(starts, options),
+            certificate=jnp.where(starts, RUNNING, EXHAUSTED).astype(jnp.int32),
+            net=jnp.zeros(pairs, jnp.int32),
+        )
+
+    def needs(self, state: DominanceState, params: DominanceParams) -> jax.Array:
+        """See ``ask``."""
+        del params
+        return state.asked
+
+    def advance(
+        self,
+        state: DominanceState,
+        outcomes: Any,
+        params: DominanceParams,
+        first_round: jax.Array,
+    ) -> DominanceState:
+        """See ``tell``."""
+        states, lane_outcomes, lane_params = jax.tree.map(
+            lambda x: x[None], (state, outcomes, params)
+        )
+        states = self.advance_lanes(states, lane_outcomes, lane_params, first_round)
+        states = self.finish_lanes(states, lane_params)
+        return jax.tree.map(lambda x: x[0], states)
+
+    def advance_lanes(
+        self,
+        states: DominanceState,
+        outcomes: Any,
+        params: DominanceParams,
+        first_round: jax.Array,
+    ) -> DominanceState:
+        """``advance`` of B races, but for the last count; only what is asked for is worked on."""
+        del first_round  # each option has its own
+        return self._advance(states, outcomes, params, opens=True, goes_on=True)
+
+    def open_lanes(
+        self, states: DominanceState, outcomes: Any, params: DominanceParams
+    ) -> DominanceState:
+        """The same, for the first ``opening`` samples of all options."""
+        return self._advance(states, outcomes, params, opens=True, goes_on=False)
+
+    def go_on_lanes(
+        self, states: DominanceState, outcomes: Any, params: DominanceParams
+    ) -> DominanceState:
+        """The same, for what comes after them."""
+        return self._advance(states, outcomes, params, opens=False, goes_on=True)
+
+    def _advance(
+        self,
+        states: DominanceState,
+        outcomes: Any,
+        params: DominanceParams,
+        *,
+        opens: bool,
+        goes_on: bool,
+    ) -> DominanceState:
+        """May first blocks become complete, and may later ones? What may not is not compiled."""
+        most = self.blocks.complete(params.max_rounds)
+        asked = states.asked
+        before = self._complete(states, most[:, None])
+        states = evidence.keep_samples(states, outcomes, asked)
+        after = self._complete(states, most[:, None])
+        count = functools.partial(evidence.count_blocks, blocks=self.blocks, compare=self.compare)
+        states = count(states, params, before, after, opens=opens, goes_on=goes_on)
+        # An option without a whole block yet is asked again, if n_max leaves room for one.
+        told = jnp.minimum(states.simulated.min(-1), params.max_rounds)
+        running = states.certificate == RUNNING
+        looked_at = running & (told >= jnp.minimum(params.max_rounds, self.first_block))
+        seen = decision.Evidence(states.highest, states.margin, after)
+        certificate, wanted = decision.decide_lanes(
+            seen, params, most, looked_at, self.top, self.blocks
+        )
+        return dataclasses.replace(
+            states,
+            samples=self._counted(states.simulated, after, params.max_rounds[:, None]),
+            asked=jnp.where(looked_at[:, None], wanted, asked & running[:, None]),
+            certificate=jnp.where(looked_at, certificate, states.certificate),
+        )
+
+    def _complete(self, state: DominanceState, most: jax.Array) -> jax.Array:
+        """m_i, int32 [..., K]: blocks of each option, at most ``most``."""
+        return jnp.minimum(self.blocks.complete(state.simulated), most)
+
+    def _counted(
+        self, simulated: jax.Array, complete: jax.Array, max_rounds: jax.Array
+    ) -> jax.Array:
+        """Samples in whole blocks; where n_max has no room for one, all there are."""
+        few = jnp.minimum(simulated, max_rounds)
+        return jnp.where(max_rounds < self.first_block, few, self.blocks.start(complete))
+
+    def finish_lanes(self, states: DominanceState, params: DominanceParams) -> DominanceState:
+        """Count all samples of the races that end without a certificate, for their guess."""
+        del params
+        ended = (states.certificate == EXHAUSTED) & (states.net == 0).all((1, 2))
+        net = kernels.ragged_net(self.compare, states.outcomes, states.samples, ended)
+        return dataclasses.replace(states, net=jnp.where(ended[:, None, None], net, states.net))
+
+    def conclude(self, state: DominanceState, params: DominanceParams) -> DominanceResult:
+        """See ``result``."""
+        most = self.blocks.complete(params.max_rounds)
+        seen = decision.Evidence(state.highest, state.margin, self._complete(state, most))
+        decided = decision.decide(seen, params, most, self.top, self.blocks)
+        keys = decision.standing(seen, params.level, self.blocks)
+        common = jnp.minimum(state.samples[:, None], state.samples[None, :])
+        guess = decision.Standing(
+            (state.net > 0).sum(-1, dtype=jnp.int32),
+            base.fixed_point_margins(state.net, common).sum(-1, dtype=jnp.int32),
+        )
+        exhausted = state.certificate == EXHAUSTED
+        keys = jax.tree.map(lambda a, b: jnp.where(exhausted, a, b), guess, keys)
+        ranking = base.ranking_from_keys(*keys)
+        certified = (state.certificate != RUNNING) & ~exhausted
+        in_top = jnp.argsort(ranking) < self.top
+        # Strong verdicts hold all together, so that they may settle single options.
+        strong = state.highest >= params.strong_level
+        selected, discarded = kernels.select_and_discard(strong, self.top)
+        return DominanceResult(
+            ranking=ranking,
+            selected=jnp.where(certified, in_top, selected),
+            discarded=jnp.where(certified, ~in_top, discarded),
+            decided=certified,
+            certificate_number=state.certificate,
+            samples=state.samples,
+            simulated=state.simulated,
+            wins=keys.wins,
+            total=keys.total,
+            log_bets=state.log_bets,
+            highest=state.highest,
+            doubtful=decided.doubtful & ~certified,
+            asked=state.asked,
+            invalid=state.invalid,
+            params=params,
+            race=self,
+        )
+
+    def check_outcomes(self, state: DominanceState, outcomes: Any) -> None:
+        """Raise ValueError unless ``outcomes`` fits the example that ``init`` was given."""
+        checks.require_outcomes(state.outcomes, outcomes)
+
+    def check_params(self, params: DominanceParams) -> None:
+        """Raise ValueError unless ``params`` comes from ``params`` of such a race."""
+        base.require_params(params, DominanceParams)
+
+    def first_outcomes(self, state: DominanceState) -> Any:
+        """See ``check_preferences``: leaves [K, few, ...], and the number of rounds told."""
+        return checks.first_few(state.outcomes), state.round
+
+    def check_preferences(self, first: Any, source: Hashable = None) -> None:
+        """Raise ValueError unless ``compare`` is an antisymmetric sign on the first outcomes."""
+        checks.check_once(self.compare, source, *first)
+
+
+def default_bets(level: float, max_rounds: int) -> list[float]:
+    """lambda for a horizon: from the best bet on the smallest gap that fits, to 1.9.
+
+    Args:
+        level: LA, the log e-value of a verdict.
+        max_rounds: n_max.
+
+    >>> [round(bet, 2) for bet in default_bets(5.35, 300)]
+    [0.5, 1.11, 1.9]
+    """
+    # From 3 gap^2 n_max = LA + 1 (the 1 for the mixture) and the best lambda 6 gap.
+    smallest = min(1.0, math.sqrt(12 * (level + 1) / max_rounds))
+    count = math.ceil(math.log(_LARGEST_BET / smallest) / math.log(_BET_RATIO) - 0.3)
+    return [smallest * _BET_RATIO**k for k in range(max(count, 1))] + [_LARGEST_BET]
+
+
+def default_weights(num_bets: int) -> list[float]:
+    """w: two fifths for the smallest bet, which decides the closest pairs; the rest evenly.
+
+    >>> [round(weight, 6) for weight in default_weights(3)]
+    [0.4, 0.3, 0.3]
+    """
+    if num_bets == 1:
+        return [1.0]
+    return [0.4] + [0.6 / (num_bets - 1)] * (num_bets - 1)
+
+
+def _require_bets(bets: Sequence[float], weights: Sequence[float]) -> None:
+    if not len(bets) or len(bets) != len(weights):
+        raise ValueError(
+            f"weights: expected as many as bets, at least one, got {len(weights)} for {len(bets)}"
+        )
+    for bet in bets:
+        require_positive("bets", bet)
+        if bet > kernels.MAX_BET:
+            raise ValueError(f"bets: expected at most {kernels.MAX_BET}, got {bet}")
+    for weight in weights:
+        require_positive("weights", weight)

@@ -1,0 +1,197 @@
+"""Who leads a dominance race, is that certain, and who must be drawn next?
+
+The pseudo-code is in docs/dominance_race.md, "The allocation". Axes: B races (lanes), K options.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxrace import kernels
+from jaxrace.racing import base
+from jaxrace.racing.dominance_state import (
+    COUNTS,
+    DOMINANCE,
+    EXHAUSTED,
+    RUNNING,
+    Blocks,
+    DominanceParams,
+)
+
+# Races that are looked at together, on the innermost axis: they fill the vector units.
+_BLOCK_LANES = 256
+
+
+class Evidence(NamedTuple):
+    """What a decision is taken on."""
+
+    highest: jax.Array  # float32 [K, K], e_ij
+    margin: jax.Array  # int32 [K, K], see ``DominanceState``
+    complete: jax.Array  # int32 [K], m_i: blocks of each option
+
+
+class Standing(NamedTuple):
+    """The sort keys of a race."""
+
+    wins: jax.Array  # int32 [K]
+    total: jax.Array  # int32 [K]
+
+
+class Decision(NamedTuple):
+    """What comes of looking at a race."""
+
+    certificate: jax.Array  # int32 []
+    doubtful: jax.Array  # bool [K, K], N: pairs (i, j) to be drawn for
+    asked: jax.Array  # bool [K]
+
+
+def decide_lanes(
+    evidence: Evidence,
+    params: DominanceParams,
+    most: jax.Array,
+    looked_at: jax.Array,
+    top: int,
+    blocks: Blocks,
+) -> tuple[jax.Array, jax.Array]:
+    """``decide`` for some of B races.
+
+    Args:
+        evidence: Leaves [B, ...].
+        params: Leaves [B, ...].
+        most: int32 [B], M: the largest number of blocks that an option may have.
+        looked_at: bool [B]; nothing is asked for the others, and their certificate is RUNNING.
+        top: kappa.
+        blocks: Their sizes.
+
+    Returns:
+        The certificate [B], and who is asked for [B, K].
+    """
+    num_lanes, num_options = evidence.complete.shape
+    levels = (params.level, params.strong_level, params.slack, most)
+
+    def look(
+        places: jax.Array, decided: tuple[jax.Array, jax.Array]
+    ) -> tuple[jax.Array, jax.Array]:
+        lane = jnp.minimum(places, num_lanes - 1)
+        args = jax.tree.map(lambda x: jnp.moveaxis(x[lane], 0, -1), (evidence, *levels))
+        found = _decide(top, blocks, *args)
+        certificate, asked = decided
+        return (
+            certificate.at[places].set(found.certificate, mode="drop"),
+            asked.at[places].set(lax.optimization_barrier(found.asked).T, mode="drop"),
+        )
+
+    nothing = (jnp.zeros(num_lanes, jnp.int32), jnp.zeros((num_lanes, num_options), bool))
+    return kernels.for_listed(looked_at, min(_BLOCK_LANES, num_lanes), look, nothing)
+
+
+def decide(
+    evidence: Evidence, params: DominanceParams, most: jax.Array, top: int, blocks: Blocks
+) -> Decision:
+    """Certify, or ask for more, or give up: one race, arguments as for ``decide_lanes``."""
+    args = (evidence, params.level, params.strong_level, params.slack, most)
+    found = _decide(top, blocks, *jax.tree.map(lambda x: x[..., None], args))
+    return jax.tree.map(lambda x: x[..., 0], found)
+
+
+def _decide(
+    top: int,
+    blocks: Blocks,
+    evidence: Evidence,
+    level: jax.Array,
+    strong_level: jax.Array,
+    slack: jax.Array,
+    most: jax.Array,
+) -> Decision:
+    """Lanes are on the last axis of everything: [K, K, W], [K, W], [W].
+
+    Written out, since ``vmap`` would move them to the front, and the short axes to where the
+    vector units work.
+    """
+    num_options = evidence.complete.shape[0]
+    leads = _first_of(standing(evidence, level, blocks), top)
+    cross = leads[:, None] & ~leads[None, :]
+    over = evidence.highest >= level
+    dominates = (over | ~cross).all((0, 1))
+    strong = evidence.highest >= strong_level
+    wins = strong.sum(1, dtype=jnp.int32)  # z_i
+    losses = strong.sum(0, dtype=jnp.int32)  # o_j
+    lacking = cross & (wins[:, None] + losses[None, :] < num_options - 1)
+    certificate = jnp.where(dominates, DOMINANCE, jnp.where(lacking.any((0, 1)), RUNNING, COUNTS))
+    running = certificate == RUNNING
+    doubtful = cross & ~(over | over.swapaxes(0, 1))
+    # Rare: all of T against the rest is decided, but not all of it for T.
+    lacking = lacking & running & ~doubtful.any((0, 1))
+    doubtful |= lax.cond(
+        lacking.any(),
+        lambda: _stand_ins(lacking, evidence.highest, strong),
+        lambda: jnp.zeros_like(doubtful),
+    )
+    complete = evidence.complete
+    exhausted = doubtful & (_shared(complete) >= most)
+    ends = (exhausted | ~doubtful.any((0, 1))).any((0, 1))
+    deficit = jnp.where(doubtful, level - evidence.highest, -jnp.inf)
+    served = doubtful & (deficit >= deficit.max((0, 1)) - slack)
+    lags = complete[:, None] <= complete[None, :]  # i has no more blocks than j
+    asked = ((served | served.swapaxes(0, 1)) & lags).any(1)
+    certificate = jnp.where(running & ends, EXHAUSTED, certificate)
+    return Decision(certificate, doubtful, asked & running & ~ends)
+
+
+def standing(evidence: Evidence, level: jax.Array, blocks: Blocks) -> Standing:
+    """The sort keys: verdicts, and S_ij > 1/2 where a pair has none; the sum of 2 S_ij - 1.
+
+    Lanes may follow on the last axis of everything.
+    """
+    over = evidence.highest >= level
+    ahead = over | (~over.swapaxes(0, 1) & (evidence.margin > 0))
+    unit = float(blocks.first * blocks.later) ** 2
+    shared = jnp.maximum(_shared(evidence.complete), 1)
+    margin = base.fixed_point(
+        evidence.margin.astype(jnp.float32) / (unit * shared), evidence.complete.shape[0]
+    )
+    return Standing(ahead.sum(1, dtype=jnp.int32), margin.sum(1, dtype=jnp.int32))
+
+
+def _shared(complete: jax.Array) -> jax.Array:
+    """Blocks that each two options have in common: int32 [K, K, ...]."""
+    return jnp.minimum(complete[:, None], complete[None, :])
+
+
+def _first_of(keys: Standing, top: int) -> jax.Array:
+    """bool [K, W]: is an option among the first kappa? Ties go to the smaller index."""
+    index = jnp.arange(keys.wins.shape[0], dtype=jnp.int32)[:, None]
+    # Counting who is ahead takes no sort, which is slow for many small arrays.
+    more_wins = keys.wins[:, None] > keys.wins[None, :]
+    same_wins = keys.wins[:, None] == keys.wins[None, :]
+    more_total = keys.total[:, None] > keys.total[None, :]
+    same_total = keys.total[:, None] == keys.total[None, :]
+    earlier = index[:, None] < index[None, :]
+    before = more_wins | (same_wins & (more_total | (same_total & earlier)))
+    return before.sum(0, dtype=jnp.int32) < top
+
+
+def _stand_ins(lacking: jax.Array, highest: jax.Array, strong: jax.Array) -> jax.Array:
+    """For each pair (i, j) that lacks counts: the likeliest of (i, p) and (p, j) to give one.
+
+    Likeliest is the largest e-value without a strong verdict either way; equals go by p. All are
+    [K, K, W], and so is the result.
+    """
+    num_options = highest.shape[0]
+    apart = ~jnp.eye(num_options, dtype=bool)[:, :, None]
+    candidate = apart & ~strong & ~strong.swapaxes(0, 1)
+    value = jnp.where(candidate, highest, -jnp.inf)
+    partner, partner_value = value.argmax(1), value.max(1)  # p of (i, p)
+    rival, rival_value = value.argmax(0), value.max(0)  # p of (p, j)
+    more = partner_value[:, None] > rival_value[None, :]
+    same = partner_value[:, None] == rival_value[None, :]
+    by_row = more | (same & (partner[:, None] <= rival[None, :]))
+    rows = (lacking & by_row).any(1)  # i stands in as (i, p)
+    columns = (lacking & ~by_row).any(0)
+    index = jnp.arange(num_options)[:, None]
+    chosen = (rows[:, None] & (index[None, :] == partner[:, None])) | (
+        columns[None, :] & (index[:, None] == rival[None, :])
+    )
+    return chosen & candidate

@@ -1,0 +1,160 @@
+"""What a dominance race found, and how a person reads it. Axes: K options, L bets."""
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+from numpy.typing import NDArray
+
+from jaxrace.racing import report
+from jaxrace.racing.dominance_state import CERTIFICATES, COUNTS, DOMINANCE, EXHAUSTED
+
+if TYPE_CHECKING:
+    from jaxrace.racing.dominance import DominanceRace
+    from jaxrace.racing.dominance_state import DominanceParams
+
+FloatArray = NDArray[np.float64]
+
+
+# Results hold arrays: the comparison of a dataclass would raise.
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, eq=False)
+class DominanceResult:
+    """The result of a ``DominanceRace``; under vmap every array has leading batch axes."""
+
+    ranking: jax.Array  # int32 [K], options from best to worst
+    selected: jax.Array  # bool [K], certainly in the top kappa; if certified, the first kappa
+    discarded: jax.Array  # bool [K], certainly not in it; if certified, all others
+    decided: jax.Array  # bool [], the first kappa are certified
+    certificate_number: jax.Array  # int32 [], see ``certificate``
+    samples: jax.Array  # int32 [K], samples that counted
+    simulated: jax.Array  # int32 [K], samples drawn for options that had asked
+    wins: jax.Array  # int32 [K], first sort key: verdicts, or where there is none S_ij > 1/2
+    total: jax.Array  # int32 [K], second sort key: sum of 2 S_ij - 1, in fixed point
+    log_bets: jax.Array  # float32 [K, K, L], ln of the products of block factors
+    highest: jax.Array  # float32 [K, K], the largest ln E_ij in the course of the race
+    doubtful: jax.Array  # bool [K, K], (i, j) with i in the first kappa that nothing decides yet
+    asked: jax.Array  # bool [K], who would be drawn next
+    invalid: jax.Array  # int32 [K], first sample that counted and was not finite, or 0
+    params: "DominanceParams"
+    race: "DominanceRace" = dataclasses.field(metadata={"static": True})
+    common_random_numbers: bool = dataclasses.field(default=False, metadata={"static": True})
+
+    @property
+    def best(self) -> NDArray[np.int32]:
+        """The first kappa of the ranking: int32 [..., kappa]."""
+        return np.asarray(self.ranking)[..., : self.race.top]
+
+    @property
+    def certificate(self) -> Any:
+        """How the first kappa are certified, or that they are not.
+
+        "dominance" (a): each of them is preferred to each of the others. "counts" (b): certain
+        wins and losses settle the Copeland scores. "running" and "exhausted": they are not
+        certified, and the race goes on, or has reached its last sample. A string, or an array of
+        them for a batch.
+        """
+        names = np.array(CERTIFICATES)[np.asarray(self.certificate_number)]
+        return str(names) if names.ndim == 0 else names
+
+    @property
+    def log_e_values(self) -> FloatArray:
+        """ln E_ij, float64 [..., K, K]: the evidence against "i is not preferred to j".
+
+        0 on the diagonal and where nothing was compared.
+        """
+        weighted = (
+            np.asarray(self.log_bets, np.float64)
+            + np.asarray(self.params.log_weights, np.float64)[..., None, None, :]
+        )
+        return np.logaddexp.reduce(weighted, axis=-1)
+
+    @property
+    def e_values(self) -> FloatArray:
+        """E_ij, float64 [..., K, K]: e-values, which may be averaged or multiplied with others.
+
+        Each has an expectation of at most 1 if i is not preferred to j more often than not, also
+        when a race stopped on its own account. E-values of independent experiments multiply; those
+        of dependent ones average. 1 / E_ij is a p-value.
+        """
+        return np.exp(self.log_e_values)
+
+    @property
+    def oracle_calls(self) -> NDArray[np.int64]:
+        """Comparisons of two outcomes behind the e-values: within the blocks of every pair."""
+        blocks, samples = self.race.blocks, np.asarray(self.samples, np.int64)
+        shared = np.minimum(samples[..., :, None], samples[..., None, :])
+        later = np.maximum(shared - blocks.first, 0) // blocks.later
+        calls = np.where(shared < blocks.first, 0, blocks.first**2 + later * blocks.later**2)
+        return np.triu(calls, 1).sum((-2, -1))
+
+    @property
+    def heuristic(self) -> str | None:
+        """Why the guarantee does not hold, or None where it does."""
+        if self.common_random_numbers:
+            return "common random numbers make the options dependent"
+        return None
+
+    @property
+    def guarantee(self) -> str:
+        """What holds with which probability, in words."""
+        if self.heuristic:
+            return f"heuristic, no guarantee: {self.heuristic}"
+        return (
+            f"a wrong certificate has probability at most {report.span(self.params.delta)}, "
+            "whatever the preferences"
+        )
+
+    def __str__(self) -> str:
+        title = f"dominance race, delta {report.span(self.params.delta)}"
+        if np.ndim(self.decided):
+            return report.describe_batch(self, title)
+        columns = {"beats": np.asarray(self.wins)}
+        return report.describe(
+            self,
+            title,
+            columns,
+            certain=self.heuristic is None,
+            progress=self._progress(),
+            notes=self._doubts(),
+            cost=f", {int(self.oracle_calls):,} comparisons",
+        )
+
+    def _progress(self) -> str:
+        number = int(self.certificate_number)
+        if number == DOMINANCE:
+            return "CERTIFIED (a): each of the first is preferred to each of the others"
+        if number == COUNTS:
+            return "CERTIFIED (b): certain wins and losses settle the scores"
+        limit = int(self.params.max_rounds)
+        ended = f"after {limit} samples of an option" if number == EXHAUSTED else "yet"
+        return f"NOT certified {ended}: the first {self.race.top} are a guess"
+
+    def _doubts(self) -> dict[str, str]:
+        """Which pairs are in doubt, and which samples would help: lines of the report."""
+        if self.decided:
+            return {}
+        level = float(self.params.level)
+        highest = np.asarray(self.highest, np.float64)
+        pairs = sorted(map(tuple, np.argwhere(self.doubtful)), key=lambda pair: highest[pair])
+        shown = [
+            f"{i} over {j} ({_share(float(highest[i, j]), level)})" for i, j in pairs[:_MOST_PAIRS]
+        ]
+        more = f" and {len(pairs) - _MOST_PAIRS} more" if len(pairs) > _MOST_PAIRS else ""
+        asked = np.flatnonzero(self.asked)
+        if not asked.size:
+            help_text = "a larger max_rounds: the samples of the pairs in doubt are used up"
+        else:
+            rounds = f"{self.race.block} more of "
+            help_text = rounds + ", ".join(map(str, asked[: report.MAX_LISTED]))
+        return {"in doubt": ", ".join(shown) + more or "-", "what would help": help_text}
+
+
+# Pairs in doubt that a report names.
+_MOST_PAIRS = 5
+
+
+def _share(log_e: float, level: float) -> str:
+    """How far the evidence has come, on the scale of logarithms."""
+    return f"{100 * max(log_e, 0) / level:.0f} % of the evidence"

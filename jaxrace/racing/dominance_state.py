@@ -1,0 +1,80 @@
+"""The numbers and the progress of a dominance race. Axes: K options, N = capacity, L bets."""
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class DominanceParams:
+    """The numbers of a ``DominanceRace``; make them with ``DominanceRace.params``."""
+
+    delta: jax.Array  # float32 []
+    max_rounds: jax.Array  # int32 [], n_max, samples per option
+    level: jax.Array  # float32 [], LA: the log e-value of a verdict
+    strong_level: jax.Array  # float32 [], LB: that of a strong verdict
+    bets: jax.Array  # float32 [L], lambda
+    log_weights: jax.Array  # float32 [L], ln w
+    slack: jax.Array  # float32 []
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class DominanceState:
+    """The progress of a ``DominanceRace``."""
+
+    outcomes: Any  # leaves [K, N, ...], all samples so far
+    simulated: jax.Array  # int32 [K], samples told for options that had asked
+    samples: jax.Array  # int32 [K], samples that counted
+    first_bad: jax.Array  # int32 [K], number of the first sample that was not finite, or 0
+    log_bets: jax.Array  # float32 [K, K, L], sum of ln F_m(lambda) over the common blocks
+    highest: jax.Array  # float32 [K, K], e_ij: the largest ln E_ij so far, -inf without blocks
+    margin: jax.Array  # int32 [K, K], sum of the blocks' margins 2 S - 1, in units of their common
+    # denominator
+    asked: jax.Array  # bool [K]
+    certificate: jax.Array  # int32 [], a number of ``CERTIFICATES``
+    net: jax.Array  # int32 [K, K], wins less losses of all common samples, of an uncertified end
+
+    @property
+    def round(self) -> jax.Array:
+        """int32 []: samples told of every option."""
+        return self.simulated.min(-1)
+
+    @property
+    def invalid(self) -> jax.Array:
+        """int32 [K]: number of the first sample that counted and was not finite, or 0."""
+        counted = (self.first_bad > 0) & (self.first_bad <= self.samples)
+        return jnp.where(counted, self.first_bad, 0)
+
+
+# What the certificate's number stands for.
+RUNNING, DOMINANCE, COUNTS, EXHAUSTED = range(4)
+CERTIFICATES = ("running", "dominance", "counts", "exhausted")
+
+
+@dataclasses.dataclass(frozen=True)
+class Blocks:
+    """How the samples of an option are cut into blocks, the same for all options.
+
+    Attributes:
+        first: Samples of the first block.
+        later: Samples of every other block.
+    """
+
+    first: int
+    later: int
+
+    def complete(self, samples: jax.Array) -> jax.Array:
+        """How many whole blocks so many samples hold."""
+        return jnp.where(samples < self.first, 0, 1 + (samples - self.first) // self.later)
+
+    def start(self, block: jax.Array) -> jax.Array:
+        """Samples before a block, or in so many blocks."""
+        return jnp.where(block > 0, self.first + (block - 1) * self.later, 0)
+
+    def most(self, max_rounds: int) -> int:
+        """``complete`` for a number known in Python."""
+        return 0 if max_rounds < self.first else 1 + (max_rounds - self.first) // self.later

@@ -1,0 +1,41 @@
+"""A batch of races round by round: all of them draw for all options until the last one ends.
+
+Axes: B races (lanes), K options.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxrace.racing import base
+
+
+def play(
+    race: base.Race,
+    draw: Callable[..., Any],
+    chunk: int,
+    example: Any,
+    option_keys: jax.Array,
+    options: Any,
+    params: Any,
+) -> tuple[Any, Any]:
+    """Play B races; see ``refill.play``."""
+    states = jax.vmap(lambda p: race.begin(example, p))(params)
+    draw_all = jax.vmap(jax.vmap(draw))
+
+    def unfinished(carry: tuple[jax.Array, Any]) -> jax.Array:
+        return jax.vmap(race.needs)(carry[1], params).any()
+
+    def play_chunk(carry: tuple[jax.Array, Any]) -> tuple[jax.Array, Any]:
+        first_round, states = carry
+        # Each option goes on where its own samples end: races may advance options unequally.
+        numbers = states.simulated[..., None] + jnp.arange(chunk, dtype=jnp.int32)
+        outcomes = draw_all(option_keys, options, numbers.astype(jnp.uint32))
+        states = race.advance_lanes(states, outcomes, params, first_round)
+        return first_round + chunk, states
+
+    states = lax.while_loop(unfinished, play_chunk, (jnp.int32(0), states))[1]
+    return jax.vmap(race.conclude)(states, params), jax.vmap(race.first_outcomes)(states)

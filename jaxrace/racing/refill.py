@@ -1,0 +1,162 @@
+"""A batch of races that draw only for the options that ask, and make room for the next when done.
+
+Races of very different length share a program badly if all wait for the longest. Here a fixed
+number of lanes is played; once some of them have ended, their results are written out, and the next
+races take their places. Axes: B races, W lanes, K options.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxrace import kernels
+from jaxrace.racing import base
+
+# Lanes: enough to fill the vector units, few enough for their states to stay in the cache.
+_LANES = 1024
+# Lanes are filled again once this share of them has ended.
+_ENDED_SHARE = 8
+
+# Options that are sampled at once: enough to fill the vector units. A small batch has at least so
+# many blocks, so that an expensive simulator does not run for options that have not asked.
+_BLOCK_ROWS = 4096
+_LEAST_BLOCKS = 4
+
+
+class _Lanes(NamedTuple):
+    """The races that are being played, and what came of the others."""
+
+    states: Any  # leaves [W, ...]
+    races: jax.Array  # int32 [W], which race a lane plays; B where none
+    next_race: jax.Array  # int32 []
+    results: Any  # leaves [B, ...]
+
+
+def play(
+    race: base.UnequalRace,
+    draw: Callable[..., Any],
+    chunk: int,
+    example: Any,
+    option_keys: jax.Array,
+    options: Any,
+    params: Any,
+) -> tuple[Any, Any]:
+    """Play B races.
+
+    Args:
+        race: Advances its options unequally.
+        draw: ``draw(option_key, option, sample_numbers [r]) -> outcomes [r, ...]``.
+        chunk: Rounds per call.
+        example: An outcome of ``jax.ShapeDtypeStruct``s.
+        option_keys: [B, K].
+        options: Leaves [B, K, ...].
+        params: Leaves [B, ...].
+
+    Returns:
+        The results, and the races' ``first_outcomes``; leaves [B, ...].
+    """
+    num_races = option_keys.shape[0]
+    num_lanes = min(_LANES, num_races)
+
+    def of_lanes(tree: Any, races: jax.Array) -> Any:
+        return jax.tree.map(lambda x: x[jnp.minimum(races, num_races - 1)], tree)
+
+    def advance(states: Any, races: jax.Array, num_rounds: int, play: Callable[..., Any]) -> Any:
+        numbers = states.simulated[..., None] + jnp.arange(num_rounds, dtype=jnp.int32)
+        rows = of_lanes((option_keys, options), races)
+        outcomes = _map_rows(jax.vmap(draw), states.asked, (*rows, numbers.astype(jnp.uint32)))
+        return play(states, outcomes, of_lanes(params, races))
+
+    def concluded(states: Any, races: jax.Array) -> tuple[Any, Any]:
+        lane_params = of_lanes(params, races)
+        states = race.finish_lanes(states, lane_params)
+        return jax.vmap(race.conclude)(states, lane_params), jax.vmap(race.first_outcomes)(states)
+
+    def write_out(lanes: _Lanes) -> _Lanes:
+        """The results of the lanes that have ended; their places are free then."""
+        ended = ~lanes.states.asked.any(-1)
+
+        def write(places: jax.Array, results: Any) -> Any:
+            place = jnp.minimum(places, num_lanes - 1)
+            races = jnp.where(places < num_lanes, lanes.races[place], num_races)
+            found = concluded(jax.tree.map(lambda x: x[place], lanes.states), races)
+            return jax.tree.map(lambda x, y: x.at[races].set(y, mode="drop"), results, found)
+
+        block = max(1, num_lanes // _ENDED_SHARE)
+        results = kernels.for_listed(ended, block, write, lanes.results)
+        return lanes._replace(races=jnp.where(ended, num_races, lanes.races), results=results)
+
+    def fill(lanes: _Lanes) -> _Lanes:
+        """The next races take the free places, and draw their first samples."""
+        free = lanes.races == num_races
+        number = lanes.next_race + jnp.cumsum(free, dtype=jnp.int32) - 1
+        fresh = free & (number < num_races)
+        races = jnp.where(fresh, number, lanes.races)
+        begun = jax.vmap(lambda p: race.begin(example, p))(of_lanes(params, races))
+
+        def choose(new: jax.Array, old: jax.Array) -> jax.Array:
+            return jnp.where(fresh.reshape(-1, *[1] * (new.ndim - 1)), new, old)
+
+        states = jax.tree.map(choose, begun, lanes.states)
+        # The others wait: what they have asked for comes with the next chunk.
+        waiting = states.asked & ~fresh[:, None]
+        opened = dataclasses.replace(states, asked=states.asked & fresh[:, None])
+        opened = advance(opened, races, race.opening, race.open_lanes)
+        states = dataclasses.replace(opened, asked=opened.asked | waiting)
+        next_race = lanes.next_race + fresh.sum(dtype=jnp.int32)
+        return _Lanes(states, races, next_race, lanes.results)
+
+    def play_on(lanes: _Lanes) -> _Lanes:
+        """Fill the free lanes, and play until enough have ended to fill them again, or all."""
+        lanes = fill(lanes)
+
+        def too_few_ended(states: Any) -> jax.Array:
+            num_ended = num_lanes - states.asked.any(-1).sum(dtype=jnp.int32)
+            enough = (num_ended * _ENDED_SHARE >= num_lanes) & (lanes.next_race < num_races)
+            return ~enough & (num_ended < num_lanes)
+
+        def play_chunk(states: Any) -> Any:
+            return advance(states, lanes.races, chunk, race.go_on_lanes)
+
+        states = lax.while_loop(too_few_ended, play_chunk, lanes.states)
+        return write_out(lanes._replace(states=states))
+
+    nobody = jnp.full((num_lanes,), num_races, jnp.int32)
+    idle = jax.vmap(lambda p: race.begin(example, p))(of_lanes(params, nobody))
+    idle = dataclasses.replace(idle, asked=jnp.zeros_like(idle.asked))
+    results = jax.tree.map(
+        lambda x: jnp.zeros((num_races, *x.shape[1:]), x.dtype),
+        jax.eval_shape(concluded, idle, nobody),
+    )
+    return lax.while_loop(
+        lambda lanes: (lanes.races < num_races).any() | (lanes.next_race < num_races),
+        play_on,
+        _Lanes(idle, nobody, jnp.int32(0), results),
+    ).results
+
+
+def _map_rows(function: Callable[..., Any], wanted: jax.Array, args: Any) -> Any:
+    """``function`` of the rows [W, K] that are wanted, and zeros for the others.
+
+    Args:
+        function: Of arguments with leading axis [rows], at any number of rows.
+        wanted: bool [W, K].
+        args: Pytrees with leading axes [W, K].
+    """
+    num_rows = wanted.size
+    args = jax.tree.map(lambda x: x.reshape(num_rows, *x.shape[2:]), args)
+
+    def map_block(rows: jax.Array, results: Any) -> Any:
+        own = jnp.minimum(rows, num_rows - 1)
+        part = function(*jax.tree.map(lambda x: x[own], args))
+        return jax.tree.map(lambda x, y: x.at[rows].set(y, mode="drop"), results, part)
+
+    first = jax.eval_shape(function, *jax.tree.map(lambda x: x[:1], args))
+    empty = jax.tree.map(lambda x: jnp.zeros((num_rows, *x.shape[1:]), x.dtype), first)
+    block = max(1, min(_BLOCK_ROWS, num_rows // _LEAST_BLOCKS))
+    results = kernels.for_listed(wanted, block, map_block, empty)
+    return jax.tree.map(lambda x: x.reshape(*wanted.shape, *x.shape[1:]), results)

@@ -1,0 +1,67 @@
+"""Work on the few marked places of a large mask, block by block.
+
+Shapes are fixed in compiled code, and a mask saves nothing by itself. A list of the marked places
+does: it is as long as the mask, but only its blocks with places in them are worked through.
+"""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+Carry = TypeVar("Carry")
+
+
+def for_listed(
+    wanted: jax.Array, block: int, body: Callable[[jax.Array, Carry], Carry], carry: Carry
+) -> Carry:
+    """Call ``body`` on the marked places, so many at a time.
+
+    Args:
+        wanted: bool, any shape.
+        block: Places per call.
+        body: ``body(places, carry) -> carry``; places are int32 [block], indices into
+            ``wanted.reshape(-1)``. The last block is filled up with ``wanted.size``, which is
+            nowhere: a gather clamps it, and ``at[...].set(..., mode="drop")`` passes it over.
+        carry: What the first call receives.
+
+    Returns:
+        What the last call returned; ``carry`` where nothing is marked.
+
+    >>> import jax.numpy as jnp
+    >>> marked = jnp.array([True, False, True, True])
+    >>> print(for_listed(marked, 2, lambda places, sums: sums + places.sum(), jnp.int32(0)))
+    9
+    """
+    size = wanted.size
+    listed = _listed(wanted.reshape(-1), size + -size % block)
+
+    def play(index: jax.Array, carry: Carry) -> Carry:
+        return body(lax.dynamic_slice_in_dim(listed, index * block, block), carry)
+
+    num_blocks = -(-wanted.sum(dtype=jnp.int32) // block)
+    return lax.fori_loop(0, num_blocks, play, carry)
+
+
+def _listed(wanted: jax.Array, length: int) -> jax.Array:
+    """The marked places in order, int32 [length], filled up with the size."""
+
+    def one_by_one(wanted: jax.Array) -> jax.Array:
+        def write(place: jax.Array, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, ...]:
+            # What is not marked is written too, and overwritten by what follows.
+            listed, count = carry
+            number = jnp.where(wanted[place], place, wanted.size).astype(jnp.int32)
+            listed = lax.dynamic_update_slice(listed, number[None], (count,))
+            return listed, count + wanted[place].astype(jnp.int32)
+
+        empty = jnp.full((length + 1,), wanted.size, jnp.int32)
+        return lax.fori_loop(0, wanted.size, write, (empty, jnp.int32(0)))[0][:length]
+
+    def at_once(wanted: jax.Array) -> jax.Array:
+        listed = jnp.flatnonzero(wanted, size=length, fill_value=wanted.size)
+        return listed.astype(jnp.int32)
+
+    # On a CPU this loop takes 3 ns per place, a fourth of what a cumulative sum takes.
+    return lax.platform_dependent(wanted, cpu=one_by_one, default=at_once)
