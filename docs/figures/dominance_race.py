@@ -91,13 +91,13 @@ def draw_costs(rows: list[dict[str, Any]], path: Path) -> None:
             draw_curve(right, mine, "accuracy", colour, name)
         cost.set(title=f"{task} options", ylim=(0, 3200))
         right.set(
-            xlabel="k (distance between the options)", xticks=range(1, 11), ylim=(0.89, 1.002)
+            xlabel="k (distance between the options)", xticks=range(1, 11), ylim=(0.88, 1.003)
         )
         for panel in (cost, right):
             panel.grid(alpha=0.3)
     axes[0, 0].set_ylabel("samples per race")
     axes[1, 0].set_ylabel("share of the chosen\nthat is right")
-    axes[0, 0].legend(fontsize=8, loc="lower left")
+    axes[0, 1].legend(fontsize=8, loc="upper right", bbox_to_anchor=(1, 0.9))
     figure.suptitle(
         f"Top {TOP} of {OPTIONS}, delta {DELTA}, at most {ROUNDS} samples per option; "
         f"{RACES} races per point, bars: two standard errors",

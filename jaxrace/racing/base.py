@@ -186,8 +186,12 @@ class UnequalRace(Race):
         """Count the opening samples [B, K, opening, ...] of the options that ask."""
 
     @abc.abstractmethod
-    def go_on_lanes(self, states: State, outcomes: Outcome, params: Params) -> State:
-        """Count further samples of the options that ask; all races have opened."""
+    def count_lanes(self, states: State, outcomes: Outcome, params: Params) -> State:
+        """Count further samples [B, K, r, ...] of the options that ask; all races have opened."""
+
+    @abc.abstractmethod
+    def look_lanes(self, states: State, params: Params) -> State:
+        """Decide who is asked next, where samples were counted since: nobody after the end."""
 
     @abc.abstractmethod
     def finish_lanes(self, states: State, params: Params) -> State:

@@ -124,6 +124,7 @@ class DominanceRace(base.UnequalRace):
         slack: float = 1.0,
         bets: Sequence[float] | None = None,
         weights: Sequence[float] | None = None,
+        give_up: float = math.inf,
     ) -> DominanceParams:
         """The numbers of a race.
 
@@ -137,6 +138,10 @@ class DominanceRace(base.UnequalRace):
             bets: lambda of the e-process, each in (0, 1.95]. Unless given, they are chosen for the
                 horizon: a small gap is decided late if at all, and wants a small bet.
             weights: Of the bets, positive; they are scaled to add up to 1.
+            give_up: End a race, not certified, when a pair would not be decided by max_rounds
+                even if its gap were so many standard errors larger than it looks. Saves many
+                samples of races that will not be certified, and makes their guesses worse; the
+                guarantee stays. Infinity, the default, is never; 3 is a cautious choice.
 
         Raises:
             ValueError: A number is outside its range.
@@ -149,6 +154,8 @@ class DominanceRace(base.UnequalRace):
                 f"max_rounds: expected at most the capacity {self.capacity}, got {max_rounds}"
             )
         require_number("slack", slack, least=0)
+        if give_up != math.inf:
+            require_number("give_up", give_up, least=0)
         level = math.log(self.num_options / ((1 - _COUNTS_SHARE) * delta))
         statements = self.num_options * (self.num_options - 1)
         strong_level = math.log(statements / (_COUNTS_SHARE * delta))
@@ -164,6 +171,7 @@ class DominanceRace(base.UnequalRace):
             bets=jnp.asarray(bets, jnp.float32),
             log_weights=jnp.asarray(np.log(weights) - np.log(np.sum(weights)), jnp.float32),
             slack=jnp.asarray(slack, jnp.float32),
+            give_up=jnp.asarray(give_up, jnp.float32),
         )
 
     def table(self, delta: float, **numbers: Any) -> DominanceParams:
@@ -235,49 +243,57 @@ class DominanceRace(base.UnequalRace):
     ) -> DominanceState:
         """``advance`` of B races, but for the last count; only what is asked for is worked on."""
         del first_round  # each option has its own
-        return self._advance(states, outcomes, params, opens=True, goes_on=True)
+        return self.look_lanes(self._count(states, outcomes, params, True, True), params)
 
     def open_lanes(
         self, states: DominanceState, outcomes: Any, params: DominanceParams
     ) -> DominanceState:
-        """The same, for the first ``opening`` samples of all options."""
-        return self._advance(states, outcomes, params, opens=True, goes_on=False)
+        """Count the first ``opening`` samples [B, K, opening, ...] of the options that ask."""
+        return self._count(states, outcomes, params, True, False)
 
-    def go_on_lanes(
+    def count_lanes(
         self, states: DominanceState, outcomes: Any, params: DominanceParams
     ) -> DominanceState:
-        """The same, for what comes after them."""
-        return self._advance(states, outcomes, params, opens=False, goes_on=True)
+        """Count samples [B, K, r, ...] that come after those."""
+        return self._count(states, outcomes, params, False, True)
 
-    def _advance(
+    def _count(
         self,
         states: DominanceState,
         outcomes: Any,
         params: DominanceParams,
-        *,
         opens: bool,
         goes_on: bool,
     ) -> DominanceState:
-        """May first blocks become complete, and may later ones? What may not is not compiled."""
-        most = self.blocks.complete(params.max_rounds)
-        asked = states.asked
-        before = self._complete(states, most[:, None])
-        states = evidence.keep_samples(states, outcomes, asked)
-        after = self._complete(states, most[:, None])
+        """May first blocks become complete, and later ones? What may not is not compiled."""
+        most = self.blocks.complete(params.max_rounds)[:, None]
+        before = self._complete(states, most)
+        states = evidence.keep_samples(states, outcomes, states.asked)
+        after = self._complete(states, most)
         count = functools.partial(evidence.count_blocks, blocks=self.blocks, compare=self.compare)
         states = count(states, params, before, after, opens=opens, goes_on=goes_on)
+        # Samples in whole blocks; where n_max has no room for one, all there are.
+        limit = params.max_rounds[:, None]
+        few = jnp.minimum(states.simulated, limit)
+        samples = jnp.where(limit < self.first_block, few, self.blocks.start(after))
+        return dataclasses.replace(states, samples=samples)
+
+    def look_lanes(self, states: DominanceState, params: DominanceParams) -> DominanceState:
+        """Decide for B races who is asked next: nobody, once a race has ended."""
+        most = self.blocks.complete(params.max_rounds)
         # An option without a whole block yet is asked again, if n_max leaves room for one.
         told = jnp.minimum(states.simulated.min(-1), params.max_rounds)
-        running = states.certificate == RUNNING
-        looked_at = running & (told >= jnp.minimum(params.max_rounds, self.first_block))
-        seen = decision.Evidence(states.highest, states.margin, after)
+        opened = told >= jnp.minimum(params.max_rounds, self.first_block)
+        looked_at = states.asked.any(-1) & opened
+        seen = decision.Evidence(
+            states.highest, states.margin, self._complete(states, most[:, None])
+        )
         certificate, wanted = decision.decide_lanes(
             seen, params, most, looked_at, self.top, self.blocks
         )
         return dataclasses.replace(
             states,
-            samples=self._counted(states.simulated, after, params.max_rounds[:, None]),
-            asked=jnp.where(looked_at[:, None], wanted, asked & running[:, None]),
+            asked=jnp.where(looked_at[:, None], wanted, states.asked),
             certificate=jnp.where(looked_at, certificate, states.certificate),
         )
 
@@ -285,17 +301,10 @@ class DominanceRace(base.UnequalRace):
         """m_i, int32 [..., K]: blocks of each option, at most ``most``."""
         return jnp.minimum(self.blocks.complete(state.simulated), most)
 
-    def _counted(
-        self, simulated: jax.Array, complete: jax.Array, max_rounds: jax.Array
-    ) -> jax.Array:
-        """Samples in whole blocks; where n_max has no room for one, all there are."""
-        few = jnp.minimum(simulated, max_rounds)
-        return jnp.where(max_rounds < self.first_block, few, self.blocks.start(complete))
-
     def finish_lanes(self, states: DominanceState, params: DominanceParams) -> DominanceState:
         """Count all samples of the races that end without a certificate, for their guess."""
         del params
-        ended = (states.certificate == EXHAUSTED) & (states.net == 0).all((1, 2))
+        ended = (states.certificate >= EXHAUSTED) & (states.net == 0).all((1, 2))
         net = kernels.ragged_net(self.compare, states.outcomes, states.samples, ended)
         return dataclasses.replace(states, net=jnp.where(ended[:, None, None], net, states.net))
 
@@ -303,17 +312,16 @@ class DominanceRace(base.UnequalRace):
         """See ``result``."""
         most = self.blocks.complete(params.max_rounds)
         seen = decision.Evidence(state.highest, state.margin, self._complete(state, most))
-        decided = decision.decide(seen, params, most, self.top, self.blocks)
         keys = decision.standing(seen, params.level, self.blocks)
         common = jnp.minimum(state.samples[:, None], state.samples[None, :])
         guess = decision.Standing(
             (state.net > 0).sum(-1, dtype=jnp.int32),
             base.fixed_point_margins(state.net, common).sum(-1, dtype=jnp.int32),
         )
-        exhausted = state.certificate == EXHAUSTED
-        keys = jax.tree.map(lambda a, b: jnp.where(exhausted, a, b), guess, keys)
+        guessed = state.certificate >= EXHAUSTED
+        keys = jax.tree.map(lambda a, b: jnp.where(guessed, a, b), guess, keys)
         ranking = base.ranking_from_keys(*keys)
-        certified = (state.certificate != RUNNING) & ~exhausted
+        certified = (state.certificate != RUNNING) & ~guessed
         in_top = jnp.argsort(ranking) < self.top
         # Strong verdicts hold all together, so that they may settle single options.
         strong = state.highest >= params.strong_level
@@ -330,7 +338,7 @@ class DominanceRace(base.UnequalRace):
             total=keys.total,
             log_bets=state.log_bets,
             highest=state.highest,
-            doubtful=decided.doubtful & ~certified,
+            margin=state.margin,
             asked=state.asked,
             invalid=state.invalid,
             params=params,

@@ -15,6 +15,7 @@ from jaxrace.racing.dominance_state import (
     COUNTS,
     DOMINANCE,
     EXHAUSTED,
+    GIVEN_UP,
     RUNNING,
     Blocks,
     DominanceParams,
@@ -69,13 +70,13 @@ def decide_lanes(
         The certificate [B], and who is asked for [B, K].
     """
     num_lanes, num_options = evidence.complete.shape
-    levels = (params.level, params.strong_level, params.slack, most)
+    numbers = (params.level, params.strong_level, params.slack, params.give_up, most)
 
     def look(
         places: jax.Array, decided: tuple[jax.Array, jax.Array]
     ) -> tuple[jax.Array, jax.Array]:
         lane = jnp.minimum(places, num_lanes - 1)
-        args = jax.tree.map(lambda x: jnp.moveaxis(x[lane], 0, -1), (evidence, *levels))
+        args = jax.tree.map(lambda x: jnp.moveaxis(x[lane], 0, -1), (evidence, *numbers))
         found = _decide(top, blocks, *args)
         certificate, asked = decided
         return (
@@ -91,7 +92,7 @@ def decide(
     evidence: Evidence, params: DominanceParams, most: jax.Array, top: int, blocks: Blocks
 ) -> Decision:
     """Certify, or ask for more, or give up: one race, arguments as for ``decide_lanes``."""
-    args = (evidence, params.level, params.strong_level, params.slack, most)
+    args = (evidence, params.level, params.strong_level, params.slack, params.give_up, most)
     found = _decide(top, blocks, *jax.tree.map(lambda x: x[..., None], args))
     return jax.tree.map(lambda x: x[..., 0], found)
 
@@ -103,6 +104,7 @@ def _decide(
     level: jax.Array,
     strong_level: jax.Array,
     slack: jax.Array,
+    give_up: jax.Array,
     most: jax.Array,
 ) -> Decision:
     """Lanes are on the last axis of everything: [K, K, W], [K, W], [W].
@@ -133,11 +135,33 @@ def _decide(
     exhausted = doubtful & (_shared(complete) >= most)
     ends = (exhausted | ~doubtful.any((0, 1))).any((0, 1))
     deficit = jnp.where(doubtful, level - evidence.highest, -jnp.inf)
+    hopeless = (deficit > _reach(evidence, give_up, most, blocks)).any((0, 1)) & ~ends
     served = doubtful & (deficit >= deficit.max((0, 1)) - slack)
     lags = complete[:, None] <= complete[None, :]  # i has no more blocks than j
     asked = ((served | served.swapaxes(0, 1)) & lags).any(1)
     certificate = jnp.where(running & ends, EXHAUSTED, certificate)
-    return Decision(certificate, doubtful, asked & running & ~ends)
+    certificate = jnp.where(running & hopeless, GIVEN_UP, certificate)
+    return Decision(certificate, doubtful, asked & running & ~ends & ~hopeless)
+
+
+def _reach(evidence: Evidence, give_up: jax.Array, most: jax.Array, blocks: Blocks) -> jax.Array:
+    """What the log e-values [K, K, W] may still grow by, if gaps are no larger than they look.
+
+    A gap is taken to be its estimate and ``give_up`` standard errors, 1 / sqrt(6 n) for nearly
+    equal continuous laws, and the growth per sample 3 gap^2 / (1 + 1 / 2b): see
+    docs/dominance_race.md. No more than a forecast; no guarantee depends on it.
+    """
+    shared = _shared(evidence.complete)
+    gap = _mean_margin(evidence, blocks) / 2 + give_up / jnp.sqrt(6.0 * blocks.start(shared))
+    samples = (most - shared) * blocks.later
+    return samples * (3 / (1 + 1 / (2 * blocks.later))) * jnp.maximum(gap, 0) ** 2
+
+
+def _mean_margin(evidence: Evidence, blocks: Blocks) -> jax.Array:
+    """2 S_ij - 1 over the common blocks, float32."""
+    unit = float(blocks.first * blocks.later) ** 2
+    shared = jnp.maximum(_shared(evidence.complete), 1)
+    return evidence.margin.astype(jnp.float32) / (unit * shared)
 
 
 def standing(evidence: Evidence, level: jax.Array, blocks: Blocks) -> Standing:
@@ -147,11 +171,7 @@ def standing(evidence: Evidence, level: jax.Array, blocks: Blocks) -> Standing:
     """
     over = evidence.highest >= level
     ahead = over | (~over.swapaxes(0, 1) & (evidence.margin > 0))
-    unit = float(blocks.first * blocks.later) ** 2
-    shared = jnp.maximum(_shared(evidence.complete), 1)
-    margin = base.fixed_point(
-        evidence.margin.astype(jnp.float32) / (unit * shared), evidence.complete.shape[0]
-    )
+    margin = base.fixed_point(_mean_margin(evidence, blocks), evidence.complete.shape[0])
     return Standing(ahead.sum(1, dtype=jnp.int32), margin.sum(1, dtype=jnp.int32))
 
 

@@ -7,8 +7,15 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
+from jaxrace.racing import dominance_decision as decision
 from jaxrace.racing import report
-from jaxrace.racing.dominance_state import CERTIFICATES, COUNTS, DOMINANCE, EXHAUSTED
+from jaxrace.racing.dominance_state import (
+    CERTIFICATES,
+    COUNTS,
+    DOMINANCE,
+    EXHAUSTED,
+    GIVEN_UP,
+)
 
 if TYPE_CHECKING:
     from jaxrace.racing.dominance import DominanceRace
@@ -34,7 +41,7 @@ class DominanceResult:
     total: jax.Array  # int32 [K], second sort key: sum of 2 S_ij - 1, in fixed point
     log_bets: jax.Array  # float32 [K, K, L], ln of the products of block factors
     highest: jax.Array  # float32 [K, K], the largest ln E_ij in the course of the race
-    doubtful: jax.Array  # bool [K, K], (i, j) with i in the first kappa that nothing decides yet
+    margin: jax.Array  # int32 [K, K], see ``DominanceState``
     asked: jax.Array  # bool [K], who would be drawn next
     invalid: jax.Array  # int32 [K], first sample that counted and was not finite, or 0
     params: "DominanceParams"
@@ -51,12 +58,22 @@ class DominanceResult:
         """How the first kappa are certified, or that they are not.
 
         "dominance" (a): each of them is preferred to each of the others. "counts" (b): certain
-        wins and losses settle the Copeland scores. "running" and "exhausted": they are not
-        certified, and the race goes on, or has reached its last sample. A string, or an array of
+        wins and losses settle the Copeland scores. "running", "exhausted": they are not
+        certified, and the race goes on, or has reached its last sample. "given up": nor would they
+        have been. A string, or an array of
         them for a batch.
         """
         names = np.array(CERTIFICATES)[np.asarray(self.certificate_number)]
         return str(names) if names.ndim == 0 else names
+
+    @property
+    def doubtful(self) -> NDArray[np.bool_]:
+        """The pairs that a race was drawing for, bool [..., K, K]; none where it is certified.
+
+        Mostly (i, j) with i in the first kappa and j outside that nothing decides yet; where all
+        of these are decided, and not all for i, pairs of which a certain win is likeliest.
+        """
+        return np.asarray(_doubtful(self)) & ~np.asarray(self.decided)[..., None, None]
 
     @property
     def log_e_values(self) -> FloatArray:
@@ -128,8 +145,12 @@ class DominanceResult:
         if number == COUNTS:
             return "CERTIFIED (b): certain wins and losses settle the scores"
         limit = int(self.params.max_rounds)
-        ended = f"after {limit} samples of an option" if number == EXHAUSTED else "yet"
-        return f"NOT certified {ended}: the first {self.race.top} are a guess"
+        ended = {
+            EXHAUSTED: f"after {limit} samples of an option",
+            GIVEN_UP: "and given up: the evidence would hardly be there in time",
+        }
+        how = ended.get(number, "yet")
+        return f"NOT certified {how}; the first {self.race.top} are a guess"
 
     def _doubts(self) -> dict[str, str]:
         """Which pairs are in doubt, and which samples would help: lines of the report."""
@@ -149,6 +170,21 @@ class DominanceResult:
             rounds = f"{self.race.block} more of "
             help_text = rounds + ", ".join(map(str, asked[: report.MAX_LISTED]))
         return {"in doubt": ", ".join(shown) + more or "-", "what would help": help_text}
+
+
+@jax.jit
+def _doubtful(result: DominanceResult) -> jax.Array:
+    race, params = result.race, result.params
+
+    def of_race(evidence: decision.Evidence, params: "DominanceParams") -> jax.Array:
+        most = race.blocks.complete(params.max_rounds)
+        return decision.decide(evidence, params, most, race.top, race.blocks).doubtful
+
+    complete = race.blocks.complete(result.samples)
+    evidence = decision.Evidence(result.highest, result.margin, complete)
+    for _ in range(result.decided.ndim):
+        of_race = jax.vmap(of_race)
+    return of_race(evidence, params)
 
 
 # Pairs in doubt that a report names.

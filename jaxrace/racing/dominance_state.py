@@ -19,6 +19,7 @@ class DominanceParams:
     bets: jax.Array  # float32 [L], lambda
     log_weights: jax.Array  # float32 [L], ln w
     slack: jax.Array  # float32 []
+    give_up: jax.Array  # float32 [], standard errors; infinity to go on to the last block
 
 
 @jax.tree_util.register_dataclass
@@ -51,8 +52,8 @@ class DominanceState:
 
 
 # What the certificate's number stands for.
-RUNNING, DOMINANCE, COUNTS, EXHAUSTED = range(4)
-CERTIFICATES = ("running", "dominance", "counts", "exhausted")
+RUNNING, DOMINANCE, COUNTS, EXHAUSTED, GIVEN_UP = range(5)
+CERTIFICATES = ("running", "dominance", "counts", "exhausted", "given up")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -102,7 +102,7 @@ def play(
             return jnp.where(fresh.reshape(-1, *[1] * (new.ndim - 1)), new, old)
 
         states = jax.tree.map(choose, begun, lanes.states)
-        # The others wait: what they have asked for comes with the next chunk.
+        # The others have counted samples, and wait to be looked at.
         waiting = states.asked & ~fresh[:, None]
         opened = dataclasses.replace(states, asked=states.asked & fresh[:, None])
         opened = advance(opened, races, race.opening, race.open_lanes)
@@ -120,7 +120,8 @@ def play(
             return ~enough & (num_ended < num_lanes)
 
         def play_chunk(states: Any) -> Any:
-            return advance(states, lanes.races, chunk, race.go_on_lanes)
+            states = race.look_lanes(states, of_lanes(params, lanes.races))
+            return advance(states, lanes.races, chunk, race.count_lanes)
 
         states = lax.while_loop(too_few_ended, play_chunk, lanes.states)
         return write_out(lanes._replace(states=states))
