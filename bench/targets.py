@@ -34,6 +34,7 @@ class Target:
 
 
 _RACES = "1,000 races (K 10, n_max 300)"
+_DOMINANCE = "10,000 dominance races (K 10, n_max 300)"
 _SEARCHES = "100 searches of 10,000 episodes"
 _PREFIX = "prefix win counts (100 x K 10, n 300)"
 _TOTAL = "final win counts (100 x K 10, n 300)"
@@ -42,6 +43,8 @@ TARGETS = (
     Target(_RACES, "races/jaxrace", "races/numpy open pairs", 8),
     Target(_RACES, "races/jaxrace", "races/numpy lockstep", 8),
     Target(_RACES, "races/jaxrace", "races/numpy plain", 50),
+    Target(_DOMINANCE, "dominance/jaxrace", "dominance/sharp", 3),
+    Target(_DOMINANCE, "dominance/jaxrace", "dominance/numpy", 50),
     Target(_SEARCHES, "searches/jaxrace", "searches/pycma", 50),
     Target(_SEARCHES, "searches/jaxrace", "searches/pycma NoiseHandler"),
     Target(_SEARCHES, "searches/random numbers alone", "searches/pycma"),

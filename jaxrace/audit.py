@@ -12,7 +12,7 @@ interval of Clopper and Pearson.
 import dataclasses
 import functools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import jax
 import jax.numpy as jnp
@@ -108,11 +108,11 @@ TASKS: tuple[AuditTask, ...] = (
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """Wrong races of one bound on one task.
+    """How often a claim was wrong on one task.
 
     Attributes:
         task: Its name.
-        bound: Its name.
+        claim: Whose verdicts are counted, such as the name of a bound.
         delta: The error probability that the race was given.
         allowed: What its guarantee allows: delta, or 2 delta for a one-sided bound with ties.
         errors: Races with a wrong verdict.
@@ -120,7 +120,7 @@ class Finding:
     """
 
     task: str
-    bound: str
+    claim: str
     delta: float
     allowed: float
     errors: int
@@ -155,7 +155,7 @@ def audit(races: int = FULL_SIZE, seed: int = 0) -> Iterator[Finding]:
         control (``unprotected_thresholds``), which must be refuted somewhere.
 
     >>> first = next(audit(races=250))
-    >>> first.bound, first.races, first.upheld
+    >>> first.claim, first.races, first.upheld
     ('published', 250, True)
     """
     require_integer("races", races, 1)
@@ -245,8 +245,13 @@ def _wrong_races(
     return lax.map(batch, jnp.arange(batches, dtype=jnp.uint32))
 
 
-def markdown_table(findings: Iterator[Finding] | list[Finding]) -> str:
+def markdown_table(findings: Iterable[Finding], claim: str = "Bound", level: str = "delta") -> str:
     """The findings as a Markdown table.
+
+    Args:
+        findings: One per line.
+        claim: Heading of the column of the claims.
+        level: Heading of the column of the deltas.
 
     >>> print(markdown_table([Finding("coin", "kl", 0.2, 0.2, 12, 1000)]))
     | Task | Bound | delta | allowed | races | wrong | rate | 99.9 % interval | verdict |
@@ -254,14 +259,15 @@ def markdown_table(findings: Iterator[Finding] | list[Finding]) -> str:
     | coin | kl | 0.2 | 0.2 | 1,000 | 12 | 0.01200 | 0.00374 to 0.02798 | upheld |
     """
     lines = [
-        "| Task | Bound | delta | allowed | races | wrong | rate | 99.9 % interval | verdict |",
+        f"| Task | {claim} | {level} "
+        "| allowed | races | wrong | rate | 99.9 % interval | verdict |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for f in findings:
         low, high = f.interval
         verdict = "upheld" if f.upheld else "REFUTED" if f.refuted else "open"
         lines.append(
-            f"| {f.task} | {f.bound} | {f.delta} | {f.allowed:g} | {f.races:,} | {f.errors:,} "
+            f"| {f.task} | {f.claim} | {f.delta} | {f.allowed:g} | {f.races:,} | {f.errors:,} "
             f"| {f.errors / f.races:.5f} | {low:.5f} to {high:.5f} | {verdict} |"
         )
     return "\n".join(lines)

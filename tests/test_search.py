@@ -255,6 +255,32 @@ def test_bad_arguments_are_named(act, message):
         act()
 
 
+def test_dominance_races_serve_as_well():
+    """n_max starts below the first block, where a race ranks what little it has."""
+    race = racing.DominanceRace(7, 3, 100, medical.prefer)
+    policy_search = dataclasses.replace(MEDICAL, race=race)
+    params = policy_search.params(sigma0=10.0, delta=0.5, budget=500)
+    log = run_searches(policy_search, jax.random.split(jax.random.key(0), 4), params)
+
+    rows = log.rows
+    max_rounds, ran = np.asarray(rows.max_rounds), np.asarray(rows.ran)
+    episodes = np.diff(rows.episodes, axis=0, prepend=0)
+    short = ran & (max_rounds < 11)
+    assert short[:6].all()
+    np.testing.assert_array_equal(episodes[short], 7 * max_rounds[short])
+    assert not rows.finished[short].any()
+    # Others end in whole blocks, within n_max.
+    long = ran & ~short
+    assert long.any()
+    assert (episodes[long] <= 7 * max_rounds[long]).all()
+    assert len(set(episodes[long])) > 1
+    np.testing.assert_array_equal((episodes[long] - 7 * 11) % 5, 0)
+    assert (np.asarray(rows.simulated) >= episodes).all()
+    assert not episodes[~ran].any()
+    assert (rows.episodes[-1] >= 500).all()
+    np.testing.assert_array_equal(log.learned, rows.best[-1])
+
+
 def test_other_strategies_serve_as_well():
     race = racing.PreferenceRace(8, 4, 50, kernels.total_order)
     policy_search = probe(race, strategy=Strategy("SNES", 8))

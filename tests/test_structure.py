@@ -35,6 +35,7 @@ ARROWS = {
     **{room: BASE | {room} for room in ("dueling", "improvement", "racing", "selection")},
     "search": BASE | {"racing", "search"},
     "audit": BASE | {"racing"},
+    "dominance_audit": BASE | {"audit", "dominance_audit", "racing"},
     **dict.fromkeys(TOOLS, BASE | TOOLS),
 }
 SEE_EVERYTHING = {"__init__", "cli", "experiments"}

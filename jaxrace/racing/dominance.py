@@ -16,6 +16,7 @@ import numpy as np
 
 from jaxrace import kernels
 from jaxrace.racing import base, checks
+from jaxrace.racing import dominance_bets as bet_rules
 from jaxrace.racing import dominance_decision as decision
 from jaxrace.racing import dominance_evidence as evidence
 from jaxrace.racing.dominance_result import DominanceResult
@@ -31,7 +32,6 @@ from jaxrace.validation import (
     require_function,
     require_integer,
     require_number,
-    require_positive,
     require_probability,
 )
 
@@ -42,10 +42,6 @@ _COUNTS_SHARE = 0.05
 # Rounding may raise the logarithm of a block's factor, and of their sum, by a few units in the
 # last place of a float32: verdicts keep so far, per block, from the exact level.
 _ROUNDING = 2e-6
-
-# The largest bet by default; with 2 a lost bet would lose all.
-_LARGEST_BET = 1.9
-_BET_RATIO = 2.2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -159,9 +155,9 @@ class DominanceRace(base.UnequalRace):
         level = math.log(self.num_options / ((1 - _COUNTS_SHARE) * delta))
         statements = self.num_options * (self.num_options - 1)
         strong_level = math.log(statements / (_COUNTS_SHARE * delta))
-        bets = default_bets(level, max_rounds) if bets is None else bets
-        weights = default_weights(len(bets)) if weights is None else weights
-        _require_bets(bets, weights)
+        bets = bet_rules.default_bets(level, max_rounds) if bets is None else bets
+        weights = bet_rules.default_weights(len(bets)) if weights is None else weights
+        bet_rules.require_bets(bets, weights)
         rounding = _ROUNDING * self.blocks.most(max_rounds)
         return DominanceParams(
             delta=jnp.asarray(delta, jnp.float32),
@@ -360,43 +356,3 @@ class DominanceRace(base.UnequalRace):
     def check_preferences(self, first: Any, source: Hashable = None) -> None:
         """Raise ValueError unless ``compare`` is an antisymmetric sign on the first outcomes."""
         checks.check_once(self.compare, source, *first)
-
-
-def default_bets(level: float, max_rounds: int) -> list[float]:
-    """lambda for a horizon: from the best bet on the smallest gap that fits, to 1.9.
-
-    Args:
-        level: LA, the log e-value of a verdict.
-        max_rounds: n_max.
-
-    >>> [round(bet, 2) for bet in default_bets(5.35, 300)]
-    [0.5, 1.11, 1.9]
-    """
-    # From 3 gap^2 n_max = LA + 1 (the 1 for the mixture) and the best lambda 6 gap.
-    smallest = min(1.0, math.sqrt(12 * (level + 1) / max_rounds))
-    count = math.ceil(math.log(_LARGEST_BET / smallest) / math.log(_BET_RATIO) - 0.3)
-    return [smallest * _BET_RATIO**k for k in range(max(count, 1))] + [_LARGEST_BET]
-
-
-def default_weights(num_bets: int) -> list[float]:
-    """w: two fifths for the smallest bet, which decides the closest pairs; the rest evenly.
-
-    >>> [round(weight, 6) for weight in default_weights(3)]
-    [0.4, 0.3, 0.3]
-    """
-    if num_bets == 1:
-        return [1.0]
-    return [0.4] + [0.6 / (num_bets - 1)] * (num_bets - 1)
-
-
-def _require_bets(bets: Sequence[float], weights: Sequence[float]) -> None:
-    if not len(bets) or len(bets) != len(weights):
-        raise ValueError(
-            f"weights: expected as many as bets, at least one, got {len(weights)} for {len(bets)}"
-        )
-    for bet in bets:
-        require_positive("bets", bet)
-        if bet > kernels.MAX_BET:
-            raise ValueError(f"bets: expected at most {kernels.MAX_BET}, got {bet}")
-    for weight in weights:
-        require_positive("weights", weight)

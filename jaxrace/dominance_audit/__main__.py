@@ -1,0 +1,36 @@
+"""The audit as a command: ``python -m jaxrace.dominance_audit [races]``."""
+
+import sys
+import time
+from collections.abc import Iterable
+
+from jaxrace import audit
+from jaxrace.dominance_audit import audit_pairs, audit_races, control_pairs, control_races
+from jaxrace.dominance_audit.races import HORIZONS, MOST_OF_CONTROL
+
+
+def main(races: int) -> None:
+    """Print both tables, and on the standard error how the work goes on."""
+    shares = (f"1 in {share} of them at n_max {n}" for n, share in HORIZONS.items() if share > 1)
+    print(
+        f"{races:,} races per line, {', '.join(shares)}; controls {min(races, MOST_OF_CONTROL):,}."
+    )
+    print()
+    print(_table((audit_races(races), control_races(races)), "Certificate", "delta"))
+    print()
+    print(_table((audit_pairs(races), control_pairs(races)), "Looked at", "alpha"))
+
+
+def _table(parts: Iterable[Iterable[audit.Finding]], claim: str, level: str) -> str:
+    findings = []
+    started = time.monotonic()
+    for part in parts:
+        for finding in part:
+            findings.append(finding)
+            passed = time.monotonic() - started
+            print(f"{passed:7.1f} s  {finding.task}, {finding.claim}", file=sys.stderr)
+    return audit.markdown_table(findings, claim, level)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else audit.FULL_SIZE)

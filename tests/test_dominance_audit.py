@@ -1,0 +1,153 @@
+"""The guarantee of the dominance race, measured: wrong certificates, against delta."""
+
+import dataclasses
+import itertools
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+from jaxrace import dominance_audit, kernels, racing
+from jaxrace.audit import DELTAS, FULL_SIZE
+from jaxrace.dominance_audit import null_pairs, races
+from jaxrace.racing import dominance_state
+
+REDUCED = 20_000
+# The two tasks with the most wrong certificates, of (a) and of (b).
+MOST_TELLING = ("0 against a coin", "circle with a tied link")
+
+
+def check_races(findings):
+    """No claim is refuted, and there were enough errors for that to mean something."""
+    assert [f for f in findings if f.refuted] == []
+    assert [f for f in findings if f.races >= 10_000 and not f.upheld] == []
+    for alone, both in zip(findings[::2], findings[1::2], strict=True):
+        # Theorem 2: certificate (b) has epsilon delta to itself.
+        by_counts = dataclasses.replace(
+            both, errors=both.errors - alone.errors, allowed=races.COUNTS_SHARE * both.delta
+        )
+        assert not by_counts.refuted
+    coin = [f for f in findings if f.task == MOST_TELLING[0]]
+    assert all(f.errors > f.races * f.delta / 10 for f in coin)
+
+
+def test_certificates_at_reduced_size():
+    tasks = [dominance_audit.task_named(name) for name in MOST_TELLING]
+    check_races(list(dominance_audit.audit_races(REDUCED, tasks=tasks, horizons=[300])))
+
+
+def test_a_broken_race_is_refuted():
+    findings = list(itertools.islice(dominance_audit.control_races(REDUCED), len(DELTAS)))
+    assert [f.refuted for f in findings] == [True] * len(DELTAS)
+
+
+def test_e_values_at_reduced_size():
+    kinds = [dominance_audit.NULL_PAIRS[number] for number in (0, 2, 5)]
+    findings = list(dominance_audit.audit_pairs(REDUCED, kinds=kinds, horizons=[300]))
+    assert [f for f in findings if not f.upheld] == []
+    assert all(f.errors > f.races * f.allowed / 4 for f in findings)
+
+
+def test_another_even_chance_is_refuted():
+    findings = list(dominance_audit.control_pairs(REDUCED))
+    assert [f.refuted for f in findings] == [True] * len(null_pairs.ALPHAS)
+
+
+@pytest.mark.slow
+def test_everything_at_full_size():
+    check_races(list(dominance_audit.audit_races(FULL_SIZE)))
+    assert [f for f in dominance_audit.audit_pairs(FULL_SIZE) if not f.upheld] == []
+    assert all(f.refuted for f in dominance_audit.control_races(FULL_SIZE))
+    assert all(f.refuted for f in dominance_audit.control_pairs(FULL_SIZE))
+
+
+@pytest.mark.parametrize(
+    "case", [*dominance_audit.TASKS, *dominance_audit.NULL_PAIRS], ids=lambda case: case.name
+)
+def test_win_probabilities_are_those_of_the_samples(case):
+    matrix = np.array(case.sample.win_probabilities)
+    num_options, number = len(matrix), 100_000
+    np.testing.assert_allclose(matrix + matrix.T, 1, atol=1e-12)
+    keys = jax.random.split(jax.random.key(1), (num_options, number))
+    options = jnp.arange(num_options, dtype=jnp.int32)
+    x = np.asarray(jax.vmap(jax.vmap(case.sample, (0, None)))(keys, options))
+    for i, j in itertools.combinations(range(num_options), 2):
+        share = (np.sign(x[i] - x[j]) / 2 + 0.5).mean()
+        # Four standard errors of a mean over so many values in [0, 1].
+        assert abs(share - matrix[i, j]) < 4 * 0.5 / math.sqrt(number)
+
+
+def test_ties_are_exact_and_differences_are_not_lost():
+    """What a task calls a tie is one to the last digit, and what it calls ahead is ahead."""
+    expected = {
+        "0 against a coin": [0, 0],
+        "two 0 against two coins": [0, 0, 0, 0],
+        "2 equal normals": [0, 0],
+        "5 equal normals": [0, 0, 0, 0, 0],
+        "4 equal dice": [0, 0, 0, 0],
+        "normals, gaps 1e-4": [0, 1, 2, 3],
+        "normals, gaps 1e-6": [0, 1, 2],
+        "circle at the boundary": [1, 1, 1],
+        "circle above the boundary": [2, 2, 2, 0],
+        "circle with a tied link": [0, 1, 1],
+        "tied pair among clear ones": [5, 4, 2, 2, 1, 0],
+    }
+    assert {t.name: t.beats.sum(-1).tolist() for t in dominance_audit.TASKS} == expected
+    with pytest.raises(ValueError, match="name: expected one of '0 against a coin'"):
+        dominance_audit.task_named("a coin")
+    assert [p.win_probability for p in dominance_audit.NULL_PAIRS] == [
+        *(0.5, 0.5, 0.5),
+        pytest.approx(stats.norm.cdf(-0.007 / math.sqrt(2))),
+        *(0.5, 0.5),
+    ]
+
+
+def test_which_certificates_are_wrong():
+    link = dominance_audit.task_named("circle with a tied link")  # scores 0, 1 and 1
+    best = np.array([[0, 1], [2, 0], [1, 2], [2, 1]], np.int32)
+    a, b = races.DOMINANCE, races.COUNTS
+    for certificate, wrong in ((a, [1, 1, 1, 1]), (b, [1, 1, 0, 0]), (0, [0] * 4), (3, [0] * 4)):
+        by_a, by_b = dominance_audit.wrong_certificates(
+            link, np.full(4, certificate, np.int32), best
+        )
+        assert by_a.tolist() == [x and certificate == a for x in wrong]
+        assert by_b.tolist() == [x and certificate == b for x in wrong]
+    ladder = dominance_audit.task_named("normals, gaps 1e-6")
+    each = np.arange(3, dtype=np.int32)[:, None]
+    by_a, _ = dominance_audit.wrong_certificates(ladder, np.full(3, a, np.int32), each)
+    assert by_a.tolist() == [True, True, False]
+
+
+def test_the_share_of_counts_is_that_of_the_race():
+    task = dominance_audit.task_named("4 equal dice")
+    for delta in DELTAS:
+        params = races.race_params(task, 300, delta)
+        share = races.COUNTS_SHARE
+        assert float(params.level) == pytest.approx(math.log(4 / ((1 - share) * delta)), abs=1e-3)
+        strong = math.log(12 / (share * delta))
+        assert float(params.strong_level) == pytest.approx(strong, abs=1e-3)
+
+
+def test_the_race_of_the_audit_is_the_race():
+    """Leaving out the guess, and adding bets of weight 0, changes no certificate."""
+    task = dominance_audit.TASKS[0]
+    keys = jax.random.split(jax.random.key(2), 4000)
+    params = races.race_params(task, 300, 0.5)
+    certificate, best = races.play(races.make_race(task, 300), task.sample, keys, params)
+    whole = racing.DominanceRace(2, 1, 300, kernels.total_order)
+    padded = races.pad_bets(whole.params(0.5), params.bets.size + 2)
+    expected, expected_best = races.play(whole, task.sample, keys, padded)
+    np.testing.assert_array_equal(certificate, expected)
+    certified = np.isin(expected, [dominance_state.DOMINANCE, dominance_state.COUNTS])
+    assert 200 < certified.sum() < 2000
+    np.testing.assert_array_equal(np.asarray(best)[certified], np.asarray(expected_best)[certified])
+
+
+@pytest.mark.parametrize("name", ["audit_races", "control_races", "audit_pairs", "control_pairs"])
+def test_no_races_are_refused(name):
+    function = getattr(dominance_audit, name)
+    with pytest.raises(ValueError, match="expected an integer of at least 1, got 0"):
+        next(function(0))

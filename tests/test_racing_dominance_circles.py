@@ -1,0 +1,28 @@
+"""The dominance race where no order exists: certificate (b), and pairs that stand in for others."""
+
+import dominance_cases as cases
+import pytest
+
+
+def has_stand_ins(history):
+    """Was a pair drawn that does not lie across the boundary, or that is decided already?"""
+    return any(
+        i not in step.leaders or j in step.leaders
+        for step in history.steps
+        for i, j in step.doubtful
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "num_options", "top", "capacity"),
+    [("dice", 5, 2, 300), ("circles", 4, 3, 100), ("circles", 6, 1, 100)],
+)
+def test_preferences_in_circles(kind, num_options, top, capacity):
+    race = cases.make_race(kind, num_options, top, capacity)
+    outcomes = cases.draw(kind, num_options, 40, num_options, capacity)
+    # Without slack, pairs of equal evidence would be served by the last bit of their logarithms.
+    choices = [{**choice, "slack": max(0.3, choice["slack"])} for choice in cases.CHOICES]
+    params = cases.params_of(race, 40, choices)
+    histories = cases.compare_with_reference(race, kind, outcomes, params)
+    assert cases.ends(histories) == {"a", "b", None}
+    assert sum(has_stand_ins(history) for history in histories) >= 5

@@ -1,0 +1,195 @@
+"""The dominance race in the fused driver and in the ask/tell loop: the same, sample by sample."""
+
+import collections
+import functools
+
+import dominance_cases as cases
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import scripted
+
+from jaxrace import racing
+
+RACE = cases.make_race("ties", 4, 2, 100)
+CHOICES = [
+    {"delta": 0.3},
+    {"delta": 0.05, "slack": 0.0},
+    {"delta": 0.3, "max_rounds": 41},
+    {"delta": 0.9, "max_rounds": 15},
+    {"delta": 0.3, "max_rounds": 4},
+]
+KEY = jax.random.key(1)
+
+
+def params_of(**numbers):
+    return RACE.params(**{"bets": cases.BETS, **numbers})
+
+
+def tell_asked(state, values, rounds, params):
+    """Tell the next samples of who has asked, and NaN to everybody else."""
+    told = np.full((RACE.num_options, rounds), np.nan, np.float32)
+    simulated = np.asarray(state.simulated)
+    for option in np.flatnonzero(np.asarray(RACE.ask(state, params))):
+        start = simulated[option]
+        piece = values[option, start : start + rounds]
+        told[option, : len(piece)] = piece
+    return RACE.tell(state, told, params)
+
+
+def ask_and_tell(values, params, at_once=None):
+    """The loop of a user who has the samples [K, n] in NumPy."""
+    state = RACE.init(np.float32(0), params)
+    while RACE.ask(state, params).any():
+        assert np.max(state.simulated) < 100 + 25, "the race does not end"
+        state = tell_asked(state, values, at_once or RACE.rounds_to_tell(state), params)
+    return RACE.result(state, params)
+
+
+def fused(values, params, chunk=None):
+    options = scripted.options(KEY, values)
+    return racing.run(RACE, KEY, scripted.sample, options, params, chunk)
+
+
+@jax.jit
+def play_traced(values, table, max_rounds):
+    options = scripted.options(KEY, values)
+    return racing.run(RACE, KEY, scripted.sample, options, RACE.params_at(table, max_rounds))
+
+
+def test_the_driver_equals_the_loop():
+    outcomes = cases.draw("ties", 1, 10, 4, 100)
+    certificates = []
+    for number, values in enumerate(outcomes):
+        params = params_of(**CHOICES[number % len(CHOICES)])
+        looped = ask_and_tell(values, params)
+        result = fused(values, params)
+        cases.assert_equal_results(result, looped)
+        # What is drawn is drawn in whole blocks, and all of it counts.
+        if params.max_rounds >= 11:
+            np.testing.assert_array_equal(result.simulated, result.samples)
+        else:
+            assert result.samples.tolist() == [params.max_rounds] * 4
+        certificates.append(result.certificate)
+    assert set(certificates) == {"dominance", "exhausted"}
+
+
+def test_samples_told_in_pieces_of_three():
+    """They complete blocks at odd times. The race may ask for others; the blocks are the same."""
+    outcomes = cases.draw("ties", 2, 8, 4, 100)
+    for number, values in enumerate(outcomes):
+        params = params_of(**CHOICES[number % 3])
+        result = ask_and_tell(values, params, at_once=3)
+        samples = np.asarray(result.samples)
+        assert ((samples - 11) % 5 == 0).all()
+        assert (samples <= np.minimum(params.max_rounds, result.simulated)).all()
+        assert (np.asarray(result.simulated) % 3 == 0).all()
+        expected = cases.highest_of(RACE, cases.signs_of("ties", values), samples, params)
+        np.testing.assert_allclose(result.highest, expected, rtol=1e-5, atol=1e-5)
+        best = np.isin(np.arange(4), result.best)
+        over = expected > float(params.level)
+        assert bool(result.decided) == over[np.ix_(best, ~best)].all()
+
+
+def test_larger_chunks_count_all_that_they_draw():
+    outcomes = cases.draw("ties", 3, 10, 4, 100)
+    costs = collections.Counter()
+    for number, values in enumerate(outcomes):
+        params = params_of(**CHOICES[number % 3])
+        signs = cases.signs_of("ties", values)
+        most = 11 + (int(params.max_rounds) - 11) // 5 * 5
+        for chunk in (None, 25):
+            result = fused(values, params, chunk)
+            samples, simulated = np.asarray(result.samples), np.asarray(result.simulated)
+            np.testing.assert_array_equal((simulated - 11) % (chunk or 5), 0)
+            # All blocks that were drawn to their ends count, up to the horizon.
+            drawn = 11 + (simulated - 11) // 5 * 5
+            np.testing.assert_array_equal(samples, np.minimum(drawn, most))
+            expected = cases.highest_of(RACE, signs, samples, params)
+            np.testing.assert_allclose(result.highest, expected, rtol=1e-5, atol=1e-5)
+            costs[chunk] += samples.sum()
+    assert costs[None] < costs[25]
+
+
+def test_what_is_missing_of_a_block():
+    params = params_of(delta=0.05)
+    values = cases.draw("ties", 4, 1, 4, 100)[0]
+    state = RACE.init(np.float32(0), params)
+    assert RACE.rounds_to_tell(state) == 11
+    for told, missing in ((3, 8), (6, 5), (9, 2), (12, 4), (15, 1), (18, 3)):
+        state = tell_asked(state, values, 3, params)
+        asked = np.asarray(RACE.ask(state, params))
+        assert state.simulated.max() == told
+        assert RACE.rounds_to_tell(state) == missing
+        assert asked.all() == (told < 11)
+        assert asked.any()
+    while RACE.ask(state, params).any():
+        state = tell_asked(state, values, RACE.rounds_to_tell(state), params)
+    assert RACE.rounds_to_tell(state) == 0
+    assert set(np.asarray(state.samples) % 5) == {1}
+
+
+def test_a_counted_outcome_that_is_not_finite_is_an_error():
+    values = cases.draw("ties", 6, 1, 4, 100)[0]
+    params = params_of(delta=0.05)
+    for bad, place in ((np.nan, 4), (np.inf, 13)):
+        broken = values.copy()
+        broken[:, 4:] = values[:1, 4:]  # nobody is told apart in so few samples
+        broken[3, place] = bad
+        message = rf"outcomes: expected finite numbers, .* option 3 in round {place + 1}$"
+        for act in (ask_and_tell, fused, functools.partial(fused, chunk=25)):
+            with pytest.raises(ValueError, match=message):
+                act(broken, params)
+    # Under a trace there is no error, but a flag.
+    result = play_traced(broken, params, jnp.int32(100))
+    assert result.invalid.tolist() == [0, 0, 0, 14]
+
+
+@pytest.mark.parametrize("max_rounds", [100, 41, 7])
+def test_what_never_counts_may_be_nan(max_rounds):
+    """The rest of a cut block, and what is drawn for a race that has ended or not asked."""
+    values = cases.draw("ties", 7, 1, 4, 100)[0]
+    values[3] += 4
+    params = params_of(delta=0.05, max_rounds=max_rounds)
+    in_threes = functools.partial(ask_and_tell, at_once=3)
+    for play in (ask_and_tell, in_threes, fused, functools.partial(fused, chunk=25)):
+        expected = play(values, params)
+        broken = values.copy()
+        for option, count in enumerate(np.asarray(expected.samples)):
+            broken[option, count:] = np.nan
+        assert np.isnan(broken).any(1).all()
+        cases.assert_equal_results(play(broken, params), expected)
+
+
+def test_new_numbers_and_equal_races_do_not_compile_again(count_compilations):
+    outcomes = cases.draw("ties", 9, len(CHOICES), 4, 100)
+    keys = [jax.random.key(seed) for seed in range(len(CHOICES))]
+    choices = [params_of(**choice) for choice in CHOICES]
+
+    def everything(number):
+        race = cases.make_race("ties", 4, 2, 100)
+        options = scripted.options(keys[number], outcomes[number])
+        result = racing.run(race, keys[number], scripted.sample, options, choices[number])
+        return str(result), str(ask_and_tell(outcomes[number], choices[number]))
+
+    everything(0)
+    with count_compilations() as compilations:
+        for number in range(1, len(CHOICES)):
+            everything(number)
+    assert compilations.count == 0
+    with count_compilations() as compilations:  # the counter counts
+        RACE.init(np.float32(0), params_of(bets=(0.5, 1.9)))
+    assert compilations.count > 0
+
+
+def test_a_table_serves_every_horizon():
+    table = RACE.table(0.3, bets=cases.BETS)
+    values = cases.draw("ties", 8, 1, 4, 100)[0]
+    for max_rounds in (1, 10, 11, 58, 100):
+        params = params_of(delta=0.3, max_rounds=max_rounds)
+        result = play_traced(values, table, jnp.int32(max_rounds))
+        cases.assert_equal_results(result, fused(values, params))
+    nothing = play_traced(values, table, jnp.int32(0))
+    assert not np.asarray(nothing.samples).any()
+    assert nothing.certificate == "exhausted"

@@ -1,0 +1,169 @@
+"""What `print(result)` says of a dominance race: a guess must not read like a certificate."""
+
+import functools
+import re
+
+import dominance_cases as cases
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxrace import racing
+
+RACE = cases.make_race("circles", 4, 1, 100)
+
+
+def params_of(**numbers):
+    return RACE.params(**{"bets": cases.BETS, **numbers})
+
+
+def tell_faces(faces, params, max_tells=1000):
+    """Options that show one face each, told block by block until the race has ended."""
+    state = RACE.init(np.int32(0), params)
+    for _ in range(max_tells):
+        if not np.asarray(RACE.ask(state, params)).any():
+            break
+        rounds = RACE.rounds_to_tell(state)
+        state = RACE.tell(state, np.tile(np.array(faces, np.int32)[:, None], rounds), params)
+    return RACE.result(state, params)
+
+
+def rows_of(text):
+    """The report's lines between the guarantee and the table, by their names."""
+    lines = text.splitlines()
+    return {line[2:17].strip(): line[17:].strip() for line in lines[3 : lines.index("")]}
+
+
+def table_of(text):
+    """Rank, option, wins, samples and verdict of each line of the table."""
+    lines = text.splitlines()
+    return [line.split() for line in lines[lines.index("") + 2 :]]
+
+
+def assert_uncertified(text):
+    """No option is certain, none has a verdict, and the first line after the title says so."""
+    assert "NOT certified" in text.splitlines()[1]
+    assert "are a guess" in text.splitlines()[1]
+    rows = rows_of(text)
+    for name, listed in rows.items():
+        if re.fullmatch(r"(certainly|perhaps) (in|out)", name):
+            assert listed == "-"
+    assert {row[-1] for row in table_of(text)} == {"?"}
+    assert "CERTIFIED" not in text.replace("NOT certified", "")
+
+
+def test_certified_by_dominance():
+    result = tell_faces([3, 0, 4, 5], params_of(delta=0.1))
+    assert result.certificate == "dominance"
+    text = str(result)
+    lines = text.splitlines()
+    assert lines[0] == "Top 1 of 4 options: dominance race, delta 0.1"
+    assert lines[1].strip().startswith("CERTIFIED (a): ")
+    assert "wrong certificate has probability at most 0.1" in lines[2]
+    rows = rows_of(text)
+    assert (rows["certainly in"], rows["undecided"]) == ("1", "-")
+    assert sorted(rows["certainly out"].split(", ")) == ["0", "2", "3"]
+    # 6 pairs with 11 samples of either option.
+    assert rows["cost"] == "44 samples counted, 44 simulated, 726 comparisons"
+    assert {"in doubt", "what would help"}.isdisjoint(rows)
+    rank, option, wins, samples, verdict = table_of(text)[0]
+    assert (rank, option, wins, samples, verdict) == ("1", "1", "3", "11", "in")
+    assert [row[-1] for row in table_of(text)[1:]] == ["out"] * 3
+
+
+def test_certified_by_counts():
+    """Three in a circle that beat the fourth: each of them is a right answer, and one is taken."""
+    result = tell_faces([5, 0, 1, 2], params_of(delta=0.1))
+    assert result.certificate == "counts"
+    assert result.wins.tolist() == [0, 2, 2, 2]
+    assert result.best.tolist() == [1]
+    text = str(result)
+    assert text.splitlines()[1].strip().startswith("CERTIFIED (b): ")
+    assert "NOT" not in text
+    assert {"in doubt", "what would help"}.isdisjoint(rows_of(text))
+
+
+@pytest.mark.parametrize("max_rounds", [100, 60, 7])
+def test_an_exhausted_race(max_rounds):
+    result = tell_faces([3, 0, 0, 3], params_of(delta=0.1, max_rounds=max_rounds))
+    assert result.certificate == "exhausted"
+    text = str(result)
+    assert_uncertified(text)
+    rows = rows_of(text)
+    assert sorted(rows["undecided"].split(", ")) == ["0", "1", "2", "3"]
+    if max_rounds > 7:
+        assert rows["in doubt"] == "1 over 2 (0 % of the evidence)"
+    assert "larger max_rounds" in text
+    # What is not certified is ranked by wins, and ties by the index.
+    assert [row[1] for row in table_of(text)] == ["1", "2", "0", "3"]
+    assert [row[2] for row in table_of(text)] == ["2", "2", "0", "0"]
+
+
+def test_a_race_that_is_not_over():
+    params = params_of(delta=0.01)
+    nothing = tell_faces([3, 0, 0, 5], params, max_tells=0)
+    assert nothing.certificate == "running"
+    assert_uncertified(str(nothing))
+    result = tell_faces([3, 0, 0, 5], params, max_tells=1)
+    assert result.certificate == "running"
+    assert_uncertified(str(result))
+    rows = rows_of(str(result))
+    # What is in doubt, and whose samples would help.
+    assert rows["in doubt"] == "1 over 2 (0 % of the evidence)"
+    assert rows["what would help"].endswith("5 more of 1, 2")
+    assert result.asked.tolist() == [False, True, True, False]
+
+
+def test_certain_losses_of_an_uncertified_race_are_said():
+    """Strong verdicts hold all together; so may settle single options."""
+    result = tell_faces([0, 5, 0, 5], params_of(delta=0.5))
+    assert result.certificate == "exhausted"
+    rows = rows_of(str(result))
+    strong = np.asarray(result.highest) > float(result.params.strong_level)
+    out = [str(option) for option in np.flatnonzero(strong.any(0))]
+    assert out == ["1", "3"]
+    assert rows["certainly in"] == "-"
+    assert sorted(rows["certainly out"].split(", ")) == out
+    assert sorted(rows["undecided"].split(", ")) == ["0", "2"]
+
+
+def normal_sample(key, mean):
+    return mean + jax.random.normal(key, (), jnp.float32)
+
+
+def test_common_random_numbers_are_a_heuristic():
+    race = cases.make_race("numbers", 3, 1, 40)
+    params = race.params(0.1)
+    run = functools.partial(racing.run, race, jax.random.key(0), normal_sample, params=params)
+    assert run(options=jnp.arange(3.0)).heuristic is None
+    for options in (jnp.array([0.0, 9.0, 4.0]), jnp.zeros(3)):
+        result = run(options=options, common_random_numbers=True)
+        assert result.heuristic == "common random numbers make the options dependent"
+        text = str(result)
+        assert "heuristic, no guarantee: common random numbers" in text
+        assert "certainly" not in text
+        assert "probability" not in text
+        assert {"perhaps in", "perhaps out"} <= rows_of(text).keys()
+    # The same numbers for all: nobody is ever told apart.
+    assert result.certificate == "exhausted"
+    assert_uncertified(text)
+
+
+def test_many_options_and_batches():
+    race = cases.make_race("numbers", 30, 10, 20)
+    params = race.params(0.1)
+    state = race.init(np.float32(0), params)
+    values = np.random.default_rng(0).normal(size=(30, 11)).astype(np.float32)
+    result = race.result(race.tell(state, values, params), params)
+    text = str(result)
+    assert_uncertified("\n".join(text.splitlines()[:-1]))
+    assert text.splitlines()[-1].strip() == "... and 10 more"
+    shown = rows_of(text)["in doubt"]
+    assert shown.count(" over ") == 5
+    assert shown.endswith(f" and {int(result.doubtful.sum()) - 5} more")
+    batch = jax.tree.map(lambda x: jnp.stack([x, x]), result)
+    text = str(batch)
+    assert text.startswith("2 races, top 10 of 30 options: dominance race, delta 0.1")
+    assert "0 of 2 decided" in text
+    assert batch.certificate.tolist() == ["running"] * 2
