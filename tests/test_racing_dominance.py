@@ -13,8 +13,8 @@ from reference import reference_dominance_race
         ("numbers", 2, 1, 120, 40),
         ("ties", 4, 2, 100, 40),
         ("pareto", 6, 3, 90, 30),
-        ("numbers", 8, 3, 120, 30),
-        ("numbers", 40, 5, 60, 5),
+        pytest.param("numbers", 8, 3, 120, 30, marks=pytest.mark.slow),
+        pytest.param("numbers", 40, 5, 60, 5, marks=pytest.mark.slow),
     ],
 )
 def test_preferences_in_line(kind, num_options, top, capacity, number):

@@ -7,6 +7,7 @@ import dominance_cases as cases
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 import scripted
 
 from jaxrace import racing
@@ -18,6 +19,7 @@ def normal_sample(key, mean):
     return mean + jax.random.normal(key, (), jnp.float32)
 
 
+@pytest.mark.slow
 def test_batches_equal_single_races_and_the_samples_are_the_documented_ones():
     """More races than are played at once, short and long: keys over both axes of the batch.
 

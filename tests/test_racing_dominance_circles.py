@@ -15,7 +15,11 @@ def has_stand_ins(history):
 
 @pytest.mark.parametrize(
     ("kind", "num_options", "top", "capacity"),
-    [("dice", 5, 2, 300), ("circles", 4, 3, 100), ("circles", 6, 1, 100)],
+    [
+        ("circles", 6, 1, 100),
+        pytest.param("dice", 5, 2, 300, marks=pytest.mark.slow),
+        pytest.param("circles", 4, 3, 100, marks=pytest.mark.slow),
+    ],
 )
 def test_preferences_in_circles(kind, num_options, top, capacity):
     race = cases.make_race(kind, num_options, top, capacity)

@@ -145,6 +145,7 @@ def test_a_batch_equals_its_races_one_by_one():
     np.testing.assert_array_equal(np.moveaxis(alone[0][:, :, 0], 0, 1), batch[0])
 
 
+@pytest.mark.slow
 def test_the_verbs_may_be_batched():
     """Init, ask, tell and result under vmap, for races that end at different times."""
     race = cases.make_race("ties", 4, 2, 100)

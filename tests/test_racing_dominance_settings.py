@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 
-@pytest.mark.parametrize(("first_block", "block"), [(7, 3), (3, 7), (5, 5)])
+@pytest.mark.parametrize(
+    ("first_block", "block"), [(7, 3), pytest.param(3, 7, marks=pytest.mark.slow), (5, 5)]
+)
 def test_other_blocks(first_block, block):
     race = cases.make_race("ties", 4, 2, 100, first_block, block)
     outcomes = cases.draw("ties", 1, 30, 4, 100)
