@@ -11,6 +11,10 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace.racing import base
+from jaxrace.racing.rows import map_rows
+
+# Options of a batch from which on it pays to draw only for those that ask, once they are few.
+_LISTED_ROWS = 2048
 
 
 def play(
@@ -24,7 +28,19 @@ def play(
 ) -> tuple[Any, Any]:
     """Play B races; see ``refill.play``."""
     states = jax.vmap(lambda p: race.begin(example, p))(params)
-    draw_all = jax.vmap(jax.vmap(draw))
+
+    def draw_all(asked: jax.Array, rows: tuple[Any, ...]) -> Any:
+        del asked
+        return jax.vmap(jax.vmap(draw))(*rows)
+
+    def draw_asked(asked: jax.Array, rows: tuple[Any, ...]) -> Any:
+        return map_rows(jax.vmap(draw), asked, rows)
+
+    def draw_needed(asked: jax.Array, rows: tuple[Any, ...]) -> Any:
+        if asked.size < _LISTED_ROWS:
+            return draw_all(asked, rows)
+        few = 2 * asked.sum(dtype=jnp.int32) < asked.size
+        return lax.cond(few, draw_asked, draw_all, asked, rows)
 
     def unfinished(carry: tuple[jax.Array, Any]) -> jax.Array:
         return jax.vmap(race.needs)(carry[1], params).any()
@@ -33,7 +49,8 @@ def play(
         first_round, states = carry
         # Each option goes on where its own samples end: races may advance options unequally.
         numbers = states.simulated[..., None] + jnp.arange(chunk, dtype=jnp.int32)
-        outcomes = draw_all(option_keys, options, numbers.astype(jnp.uint32))
+        asked = jax.vmap(race.needs)(states, params)
+        outcomes = draw_needed(asked, (option_keys, options, numbers.astype(jnp.uint32)))
         states = race.advance_lanes(states, outcomes, params, first_round)
         return first_round + chunk, states
 

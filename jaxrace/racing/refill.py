@@ -15,16 +15,12 @@ from jax import lax
 
 from jaxrace import kernels
 from jaxrace.racing import base
+from jaxrace.racing.rows import map_rows
 
 # Lanes: enough to fill the vector units, few enough for their states to stay in the cache.
 _LANES = 1024
 # Lanes are filled again once this share of them has ended.
 _ENDED_SHARE = 8
-
-# Options that are sampled at once: enough to fill the vector units. A small batch has at least so
-# many blocks, so that an expensive simulator does not run for options that have not asked.
-_BLOCK_ROWS = 4096
-_LEAST_BLOCKS = 4
 
 
 class _Lanes(NamedTuple):
@@ -68,7 +64,7 @@ def play(
     def advance(states: Any, races: jax.Array, num_rounds: int, play: Callable[..., Any]) -> Any:
         numbers = states.simulated[..., None] + jnp.arange(num_rounds, dtype=jnp.int32)
         rows = of_lanes((option_keys, options), races)
-        outcomes = _map_rows(jax.vmap(draw), states.asked, (*rows, numbers.astype(jnp.uint32)))
+        outcomes = map_rows(jax.vmap(draw), states.asked, (*rows, numbers.astype(jnp.uint32)))
         return play(states, outcomes, of_lanes(params, races))
 
     def concluded(states: Any, races: jax.Array) -> tuple[Any, Any]:
@@ -138,26 +134,3 @@ def play(
         play_on,
         _Lanes(idle, nobody, jnp.int32(0), results),
     ).results
-
-
-def _map_rows(function: Callable[..., Any], wanted: jax.Array, args: Any) -> Any:
-    """``function`` of the rows [W, K] that are wanted, and zeros for the others.
-
-    Args:
-        function: Of arguments with leading axis [rows], at any number of rows.
-        wanted: bool [W, K].
-        args: Pytrees with leading axes [W, K].
-    """
-    num_rows = wanted.size
-    args = jax.tree.map(lambda x: x.reshape(num_rows, *x.shape[2:]), args)
-
-    def map_block(rows: jax.Array, results: Any) -> Any:
-        own = jnp.minimum(rows, num_rows - 1)
-        part = function(*jax.tree.map(lambda x: x[own], args))
-        return jax.tree.map(lambda x, y: x.at[rows].set(y, mode="drop"), results, part)
-
-    first = jax.eval_shape(function, *jax.tree.map(lambda x: x[:1], args))
-    empty = jax.tree.map(lambda x: jnp.zeros((num_rows, *x.shape[1:]), x.dtype), first)
-    block = max(1, min(_BLOCK_ROWS, num_rows // _LEAST_BLOCKS))
-    results = kernels.for_listed(wanted, block, map_block, empty)
-    return jax.tree.map(lambda x: x.reshape(*wanted.shape, *x.shape[1:]), results)

@@ -1,0 +1,37 @@
+"""A sampler of many options, run for those that ask only. Axes: W races (lanes), K options."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxrace import kernels
+
+# Options that are sampled at once: enough to fill the vector units. A small batch has at least so
+# many blocks, so that an expensive simulator does not run for options that have not asked.
+_BLOCK_ROWS = 4096
+_LEAST_BLOCKS = 4
+
+
+def map_rows(function: Callable[..., Any], wanted: jax.Array, args: Any) -> Any:
+    """``function`` of the rows [W, K] that are wanted, and zeros for the others.
+
+    Args:
+        function: Of arguments with leading axis [rows], at any number of rows.
+        wanted: bool [W, K].
+        args: Pytrees with leading axes [W, K].
+    """
+    num_rows = wanted.size
+    args = jax.tree.map(lambda x: x.reshape(num_rows, *x.shape[2:]), args)
+
+    def map_block(rows: jax.Array, results: Any) -> Any:
+        own = jnp.minimum(rows, num_rows - 1)
+        part = function(*jax.tree.map(lambda x: x[own], args))
+        return jax.tree.map(lambda x, y: x.at[rows].set(y, mode="drop"), results, part)
+
+    first = jax.eval_shape(function, *jax.tree.map(lambda x: x[:1], args))
+    empty = jax.tree.map(lambda x: jnp.zeros((num_rows, *x.shape[1:]), x.dtype), first)
+    block = max(1, min(_BLOCK_ROWS, num_rows // _LEAST_BLOCKS))
+    results = kernels.for_listed(wanted, block, map_block, empty)
+    return jax.tree.map(lambda x: x.reshape(*wanted.shape, *x.shape[1:]), results)
