@@ -45,7 +45,10 @@ def peer_race(outcomes):
         drawn[option] += count
         return outcomes[option, start : start + count]
 
-    return numpy_dominance_race.play(draw, len(outcomes), task.TOP, task.DELTA, task.ROUNDS)
+    params = race_of(len(outcomes), task.TOP).params(task.DELTA)
+    bets, weights = np.asarray(params.bets, float), np.exp(np.asarray(params.log_weights, float))
+    numbers = (task.TOP, task.DELTA, task.ROUNDS, bets, weights)
+    return numpy_dominance_race.play(draw, len(outcomes), *numbers)
 
 
 def test_the_peer_decides_as_we_do():

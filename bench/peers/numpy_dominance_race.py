@@ -11,8 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 FIRST, LATER = 11, 5
-BETS = np.array([0.5, 1.1, 1.9])
-LOG_WEIGHTS = np.log([0.4, 0.3, 0.3])
 SLACK, SHARE = 1.0, 0.05
 
 
@@ -39,6 +37,8 @@ def play(
     top: int,
     delta: float,
     max_rounds: int,
+    bets: NDArray[np.float64],
+    weights: NDArray[np.float64],
 ) -> Result:
     """Play a race on numbers, the larger preferred.
 
@@ -48,14 +48,17 @@ def play(
         top: kappa.
         delta: Probability of a wrong certificate.
         max_rounds: n_max.
+        bets: lambda [L].
+        weights: w [L].
     """
+    log_weights = np.log(weights)
     most = 1 + (max_rounds - FIRST) // LATER
     level = math.log(num_options / ((1 - SHARE) * delta))
     strong_level = math.log(num_options * (num_options - 1) / (SHARE * delta))
     blocks = [[draw(i, FIRST)] for i in range(num_options)]
     shape = (num_options, num_options)
     played = np.zeros(shape, int)
-    log_bets = np.zeros((*shape, len(BETS)))
+    log_bets = np.zeros((*shape, len(bets)))
     highest = np.full(shape, -np.inf)
     margin = np.zeros(shape)
     while True:
@@ -65,9 +68,9 @@ def play(
                     signs = np.sign(blocks[i][block][:, None] - blocks[j][block][None, :])
                     matched = signs[np.arange(len(signs)), _PERMUTATIONS[len(signs)]]
                     for x, y, sign in ((i, j, 1), (j, i, -1)):
-                        products = (1 + sign * BETS[:, None, None] * matched / 2).prod(-1)
+                        products = (1 + sign * bets[:, None, None] * matched / 2).prod(-1)
                         log_bets[x, y] += np.log(products.mean(-1))
-                        log_e = np.log(np.exp(LOG_WEIGHTS + log_bets[x, y]).sum())
+                        log_e = np.log(np.exp(log_weights + log_bets[x, y]).sum())
                         highest[x, y] = max(highest[x, y], log_e)
                         margin[x, y] += sign * signs.mean()
                     played[i, j] += 1
