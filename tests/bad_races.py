@@ -177,6 +177,7 @@ BAD = {
         "max_rounds: expected at most the capacity 20, got 21",
     ),
     "slack < 0": (lambda: DOMINANCE_RACE.params(slack=-0.1), "slack: expected .*, got -0.1"),
+    "give_up < 0": (lambda: DOMINANCE_RACE.params(give_up=-1), "give_up: expected .*, got -1"),
     "slack nan": (lambda: DOMINANCE_RACE.params(slack=np.nan), "slack: expected .*, got nan"),
     "slack None": (lambda: DOMINANCE_RACE.params(slack=None), "slack: expected .*, got None"),
     "bets 0": (lambda: DOMINANCE_RACE.params(bets=[0.0, 1.0]), "bets: expected a positive num"),

@@ -8,6 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from jaxrace import racing
+
 
 @pytest.mark.parametrize(
     ("first_block", "block"), [(7, 3), pytest.param(3, 7, marks=pytest.mark.slow), (5, 5)]
@@ -57,3 +59,29 @@ def test_params_of_a_horizon_are_those_of_the_table_with_its_bets():
         jax.tree.leaves(race.params_at(table, jnp.int32(100))), jax.tree.leaves(own), strict=True
     ):
         np.testing.assert_allclose(got, expected, rtol=0, atol=2e-4)
+
+
+def test_giving_up_saves_samples_and_certifies_nothing_else():
+    """On the same samples: races end as they did, or earlier and without a certificate."""
+    race = cases.make_race("numbers", 4, 2, 120)
+    means = np.random.default_rng(3).choice([0.0, 0.2, 1.0, 3.0], (60, 4)).astype(np.float32)
+    keys = jax.random.split(jax.random.key(3), 60)
+
+    def play(key, options, params):
+        return racing.run(race, key, sample, options, params)
+
+    params = cases.params_of(race, 2, [{}, {"give_up": 2.0}])
+    both = jax.jit(jax.vmap(jax.vmap(play, (0, 0, None)), (None, None, 0)))(keys, means, params)
+    to_the_end, giving_up = both.certificate
+    gave_up = giving_up == "given up"
+    assert 5 <= gave_up.sum() <= 55
+    assert (giving_up[~gave_up] == to_the_end[~gave_up]).all()
+    samples = np.asarray(both.samples)
+    assert (samples[1, ~gave_up] == samples[0, ~gave_up]).all()
+    assert (samples[1, gave_up] <= samples[0, gave_up]).all()
+    assert (samples[1, gave_up].sum(1) < samples[0, gave_up].sum(1)).any()
+    assert not np.asarray(both.decided)[1, gave_up].any()
+
+
+def sample(key, mean):
+    return mean + jax.random.normal(key, (), jnp.float32)
