@@ -17,9 +17,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-# The mean of products of up to so many factors stays far inside the range of a float32: with all
-# samples lost it is (1 - 1.95 / 2)^b.
-MAX_BLOCK = 23
+# Primes. The mean of products of up to so many factors stays far inside the range of a float32:
+# with all samples lost it is (1 - 1.95 / 2)^b.
 BLOCK_SIZES = (2, 3, 5, 7, 11, 13, 17, 19, 23)
 
 MAX_BET = 1.95

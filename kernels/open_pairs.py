@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxrace.kernels.listing import for_listed
 from jaxrace.kernels.wins import Compare, Outcome, block_size
 
 # Pairs of a block: enough to fill the vector units, few enough to stay in the cache.
@@ -52,19 +53,13 @@ def open_round_gains(
     num_races, num_options, _ = open_pairs.shape
     num_new = jax.tree.leaves(new)[0].shape[2]
     one_of_two = jnp.triu(jnp.ones((num_options, num_options), bool), 1)
-    wanted = (open_pairs & one_of_two).reshape(-1)
+    wanted = open_pairs & one_of_two
     size = wanted.size
-    most = num_races * num_options * (num_options - 1) // 2
-    most += -most % _BLOCK_PAIRS
-    # The places of the open pairs in [B, K, K]; behind them ``size``, which is nowhere.
-    (listed,) = jnp.nonzero(wanted, size=most, fill_value=size)
-    listed = listed.astype(jnp.int32)
     old, new = (
         jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), samples) for samples in (old, new)
     )
 
-    def play_block(index: jax.Array, gains: jax.Array) -> jax.Array:
-        place = lax.dynamic_slice_in_dim(listed, index * _BLOCK_PAIRS, _BLOCK_PAIRS)
+    def play_block(place: jax.Array, gains: jax.Array) -> jax.Array:
         pair = jnp.minimum(place, size - 1)
         first = pair // num_options  # race and option i, as one number
         race, j = first // num_options, pair % num_options
@@ -77,8 +72,8 @@ def open_round_gains(
         gains = gains.at[place].set(gained, mode="drop")
         return gains.at[jnp.where(place < size, mirrored, size)].set(-gained, mode="drop")
 
-    num_blocks = -(-wanted.sum(dtype=jnp.int32) // _BLOCK_PAIRS)
-    gains = lax.fori_loop(0, num_blocks, play_block, jnp.zeros((size, num_new), jnp.int32))
+    none = jnp.zeros((size, num_new), jnp.int32)
+    gains = for_listed(wanted, _BLOCK_PAIRS, play_block, none)
     return jnp.moveaxis(gains.reshape(num_races, num_options, num_options, num_new), -1, 1)
 
 

@@ -42,17 +42,20 @@ def play(
         few = 2 * asked.sum(dtype=jnp.int32) < asked.size
         return lax.cond(few, draw_asked, draw_all, asked, rows)
 
-    def unfinished(carry: tuple[jax.Array, Any]) -> jax.Array:
-        return jax.vmap(race.needs)(carry[1], params).any()
+    def ask(states: Any) -> jax.Array:
+        return jax.vmap(race.needs)(states, params)
 
-    def play_chunk(carry: tuple[jax.Array, Any]) -> tuple[jax.Array, Any]:
-        first_round, states = carry
+    def unfinished(carry: tuple[jax.Array, Any, jax.Array]) -> jax.Array:
+        return carry[2].any()
+
+    def play_chunk(carry: tuple[jax.Array, Any, jax.Array]) -> tuple[jax.Array, Any, jax.Array]:
+        first_round, states, asked = carry
         # Each option goes on where its own samples end: races may advance options unequally.
         numbers = states.simulated[..., None] + jnp.arange(chunk, dtype=jnp.int32)
-        asked = jax.vmap(race.needs)(states, params)
         outcomes = draw_needed(asked, (option_keys, options, numbers.astype(jnp.uint32)))
         states = race.advance_lanes(states, outcomes, params, first_round)
-        return first_round + chunk, states
+        return first_round + chunk, states, ask(states)
 
-    states = lax.while_loop(unfinished, play_chunk, (jnp.int32(0), states))[1]
+    start = (jnp.int32(0), states, ask(states))
+    states = lax.while_loop(unfinished, play_chunk, start)[1]
     return jax.vmap(race.conclude)(states, params), jax.vmap(race.first_outcomes)(states)

@@ -61,11 +61,9 @@ def play(
     def of_lanes(tree: Any, races: jax.Array) -> Any:
         return jax.tree.map(lambda x: x[jnp.minimum(races, num_races - 1)], tree)
 
-    def advance(states: Any, races: jax.Array, num_rounds: int, play: Callable[..., Any]) -> Any:
+    def draw_next(states: Any, rows: tuple[Any, Any], num_rounds: int) -> Any:
         numbers = states.simulated[..., None] + jnp.arange(num_rounds, dtype=jnp.int32)
-        rows = of_lanes((option_keys, options), races)
-        outcomes = map_rows(jax.vmap(draw), states.asked, (*rows, numbers.astype(jnp.uint32)))
-        return play(states, outcomes, of_lanes(params, races))
+        return map_rows(jax.vmap(draw), states.asked, (*rows, numbers.astype(jnp.uint32)))
 
     def concluded(states: Any, races: jax.Array) -> tuple[Any, Any]:
         lane_params = of_lanes(params, races)
@@ -92,7 +90,8 @@ def play(
         number = lanes.next_race + jnp.cumsum(free, dtype=jnp.int32) - 1
         fresh = free & (number < num_races)
         races = jnp.where(fresh, number, lanes.races)
-        begun = jax.vmap(lambda p: race.begin(example, p))(of_lanes(params, races))
+        rows, lane_params = of_lanes(((option_keys, options), params), races)
+        begun = jax.vmap(lambda p: race.begin(example, p))(lane_params)
 
         def choose(new: jax.Array, old: jax.Array) -> jax.Array:
             return jnp.where(fresh.reshape(-1, *[1] * (new.ndim - 1)), new, old)
@@ -101,7 +100,7 @@ def play(
         # The others have counted samples, and wait to be looked at.
         waiting = states.asked & ~fresh[:, None]
         opened = dataclasses.replace(states, asked=states.asked & fresh[:, None])
-        opened = advance(opened, races, race.opening, race.open_lanes)
+        opened = race.open_lanes(opened, draw_next(opened, rows, race.opening), lane_params)
         states = dataclasses.replace(opened, asked=opened.asked | waiting)
         next_race = lanes.next_race + fresh.sum(dtype=jnp.int32)
         return _Lanes(states, races, next_race, lanes.results)
@@ -109,6 +108,7 @@ def play(
     def play_on(lanes: _Lanes) -> _Lanes:
         """Fill the free lanes, and play until enough have ended to fill them again, or all."""
         lanes = fill(lanes)
+        rows, lane_params = of_lanes(((option_keys, options), params), lanes.races)
 
         def too_few_ended(states: Any) -> jax.Array:
             num_ended = num_lanes - states.asked.any(-1).sum(dtype=jnp.int32)
@@ -116,8 +116,8 @@ def play(
             return ~enough & (num_ended < num_lanes)
 
         def play_chunk(states: Any) -> Any:
-            states = race.look_lanes(states, of_lanes(params, lanes.races))
-            return advance(states, lanes.races, chunk, race.count_lanes)
+            states = race.look_lanes(states, lane_params)
+            return race.count_lanes(states, draw_next(states, rows, chunk), lane_params)
 
         states = lax.while_loop(too_few_ended, play_chunk, lanes.states)
         return write_out(lanes._replace(states=states))
