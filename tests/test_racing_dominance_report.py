@@ -66,7 +66,7 @@ def test_certified_by_dominance():
     assert sorted(rows["certainly out"].split(", ")) == ["0", "2", "3"]
     # 6 pairs with 11 samples of either option.
     assert rows["cost"] == "44 samples counted, 44 simulated, 726 comparisons"
-    assert {"in doubt", "what would help"}.isdisjoint(rows)
+    assert {"in doubt", "would help"}.isdisjoint(rows)
     rank, option, wins, samples, verdict = table_of(text)[0]
     assert (rank, option, wins, samples, verdict) == ("1", "1", "3", "11", "in")
     assert [row[-1] for row in table_of(text)[1:]] == ["out"] * 3
@@ -81,7 +81,13 @@ def test_certified_by_counts():
     text = str(result)
     assert text.splitlines()[1].strip().startswith("CERTIFIED (b): ")
     assert "NOT" not in text
-    assert {"in doubt", "what would help"}.isdisjoint(rows_of(text))
+    # Each of the circle beats one of the others and the last: nobody can say who is better.
+    rows = rows_of(text)
+    assert (rows["certainly in"], rows["certainly out"], rows["undecided"]) == ("-", "0", "-")
+    assert rows["tied"] == "1, 2, 3: perhaps equally good, the first are taken"
+    assert result.selected.tolist() == [False, True, False, False]
+    assert result.tied.tolist() == [False, True, True, True]
+    assert {"in doubt", "would help"}.isdisjoint(rows_of(text))
 
 
 @pytest.mark.parametrize("max_rounds", [100, 60, 7])
@@ -95,6 +101,8 @@ def test_an_exhausted_race(max_rounds):
     if max_rounds > 7:
         assert rows["in doubt"] == "1 over 2 (0 % of the evidence)"
     assert "larger max_rounds" in text
+    ends = {100: "96 samples of an option (100 hold", 60: "56 samples", 7: "7 samples of an op"}
+    assert f"NOT certified after {ends[max_rounds]}" in text
     # What is not certified is ranked by wins, and ties by the index.
     assert [row[1] for row in table_of(text)] == ["1", "2", "0", "3"]
     assert [row[2] for row in table_of(text)] == ["2", "2", "0", "0"]
@@ -105,13 +113,14 @@ def test_a_race_that_is_not_over():
     nothing = tell_faces([3, 0, 0, 5], params, max_tells=0)
     assert nothing.certificate == "running"
     assert_uncertified(str(nothing))
+    assert rows_of(str(nothing))["would help"] == "11 more samples of 0, 1, 2, 3"
     result = tell_faces([3, 0, 0, 5], params, max_tells=1)
     assert result.certificate == "running"
     assert_uncertified(str(result))
     rows = rows_of(str(result))
     # What is in doubt, and whose samples would help.
     assert rows["in doubt"] == "1 over 2 (0 % of the evidence)"
-    assert rows["what would help"].endswith("5 more of 1, 2")
+    assert rows["would help"] == "5 more samples of 1, 2"
     assert result.asked.tolist() == [False, True, True, False]
 
 
@@ -143,8 +152,12 @@ def test_common_random_numbers_are_a_heuristic():
         text = str(result)
         assert "heuristic, no guarantee: common random numbers" in text
         assert "certainly" not in text
+        assert "CERTIFIED" not in text.replace("NOT certified", "")
         assert "probability" not in text
         assert {"perhaps in", "perhaps out"} <= rows_of(text).keys()
+        if result.decided:
+            assert result.certificate == "heuristic"
+            assert "NOT certified, but ended by rule (a)" in text.splitlines()[1]
     # The same numbers for all: nobody is ever told apart.
     assert result.certificate == "exhausted"
     assert_uncertified(text)

@@ -61,6 +61,16 @@ def test_params_of_a_horizon_are_those_of_the_table_with_its_bets():
         np.testing.assert_allclose(got, expected, rtol=0, atol=2e-4)
 
 
+def test_giving_up_as_the_reference_does():
+    race = cases.make_race("numbers", 4, 2, 120)
+    choices = [{"give_up": 2.0}, {"give_up": 1.0, "delta": 0.2}, {"give_up": 3.0}, {"give_up": 0}]
+    outcomes = cases.draw("numbers", 5, 30, 4, 120)
+    histories = cases.compare_with_reference(
+        race, "numbers", outcomes, cases.params_of(race, 30, choices)
+    )
+    assert 5 <= sum(history.gave_up for history in histories) <= 25
+
+
 def test_giving_up_saves_samples_and_certifies_nothing_else():
     """On the same samples: races end as they did, or earlier and without a certificate."""
     race = cases.make_race("numbers", 4, 2, 120)

@@ -65,8 +65,8 @@ def check_once(compare: Compare, source: Hashable, kept: Any, num_rounds: jax.Ar
     Args:
         compare: The race's preference.
         source: What draws the samples, or None; with the samples' kind it names the check.
-        kept: Samples, leaves [K, N, ...].
-        num_rounds: How many of the N rounds there are already.
+        kept: The samples that are looked at, from ``first_few``.
+        num_rounds: How many rounds there are already.
     """
     leaves, structure = jax.tree.flatten(kept)
     check = (compare, source, structure, *((x.shape[2:], x.dtype) for x in leaves))
@@ -164,9 +164,9 @@ def require_sign(compare: Compare, example: Any) -> None:
 
 
 def _take_few(kept: Any, num_rounds: int) -> Any:
-    """The first rounds of the first options, as leaves [n, ...]."""
+    """The rounds that there are, as leaves [n, ...]."""
     # Sliced by NumPy: each slice of a device array would be a program of its own.
-    kept = jax.tree.map(lambda x: np.asarray(x)[:, : max(num_rounds, 1)], first_few(kept))
+    kept = jax.tree.map(lambda x: np.asarray(x)[:, : max(num_rounds, 1)], kept)
     return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), kept)
 
 

@@ -7,7 +7,7 @@ are in docs/dominance_race.md. Axes: K options, N = capacity, L bets, r rounds t
 import dataclasses
 import functools
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -15,12 +15,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import kernels
-from jaxrace.racing import base, checks
+from jaxrace.racing import base
 from jaxrace.racing import dominance_bets as bet_rules
 from jaxrace.racing import dominance_decision as decision
 from jaxrace.racing import dominance_evidence as evidence
+from jaxrace.racing.comparing import ComparingRace
 from jaxrace.racing.dominance_result import DominanceResult
 from jaxrace.racing.dominance_state import (
+    COUNTS,
     EXHAUSTED,
     RUNNING,
     Blocks,
@@ -29,8 +31,6 @@ from jaxrace.racing.dominance_state import (
 )
 from jaxrace.validation import (
     require_choice,
-    require_function,
-    require_integer,
     require_number,
     require_probability,
 )
@@ -45,7 +45,7 @@ _ROUNDING = 2e-6
 
 
 @dataclasses.dataclass(frozen=True)
-class DominanceRace(base.UnequalRace):
+class DominanceRace(ComparingRace, base.UnequalRace):
     """Top-kappa from pairwise preferences, drawing only where the answer is in doubt.
 
     The samples of an option come in blocks. A race certifies kappa options (a) when each of them
@@ -82,19 +82,11 @@ class DominanceRace(base.UnequalRace):
     ([0], 'dominance')
     """
 
-    capacity: int
-    compare: Callable[[Any, Any], jax.Array]
     first_block: int = 11
     block: int = 5
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_integer("capacity", self.capacity, 1)
-        if self.capacity > kernels.MAX_ROUNDS:
-            raise ValueError(
-                f"capacity: expected at most {kernels.MAX_ROUNDS}, got {self.capacity}"
-            )
-        require_function("compare", self.compare)
         for name in ("first_block", "block"):
             require_choice(name, getattr(self, name), kernels.BLOCK_SIZES)
 
@@ -127,7 +119,7 @@ class DominanceRace(base.UnequalRace):
         Args:
             delta: Probability of a wrong certificate, in (0, 1).
             max_rounds: n_max, the most samples of an option, 1 .. capacity; the capacity unless
-                given.
+                given. With fewer than ``first_block`` nothing is ever certified.
             slack: How far, in units of log e-values, pairs may be ahead of the most doubtful one
                 and still be drawn for. More of it draws several pairs together: fewer calls, and
                 more samples.
@@ -142,13 +134,8 @@ class DominanceRace(base.UnequalRace):
         Raises:
             ValueError: A number is outside its range.
         """
-        max_rounds = self.capacity if max_rounds is None else max_rounds
         require_probability("delta", delta)
-        require_integer("max_rounds", max_rounds, 1)
-        if max_rounds > self.capacity:
-            raise ValueError(
-                f"max_rounds: expected at most the capacity {self.capacity}, got {max_rounds}"
-            )
+        max_rounds = self._horizon(max_rounds)
         require_number("slack", slack, least=0)
         if give_up != math.inf:
             require_number("give_up", give_up, least=0)
@@ -178,11 +165,11 @@ class DominanceRace(base.UnequalRace):
         """The params of a race of ``max_rounds`` rounds, a traced int32 of at most N."""
         return dataclasses.replace(table, max_rounds=max_rounds)
 
-    def rounds_to_tell(self, state: DominanceState) -> int:
+    def rounds_to_tell(self, state: DominanceState | DominanceResult) -> int:
         """How many samples of each option that asks complete its next block.
 
         Args:
-            state: Of one race, not under a trace.
+            state: Of one race, not under a trace; or its result.
         """
         told, asked = np.asarray(state.simulated), np.asarray(state.asked)
         in_block = np.where(told < self.first_block, told, (told - self.first_block) % self.block)
@@ -191,14 +178,11 @@ class DominanceRace(base.UnequalRace):
 
     def begin(self, example: Any, params: DominanceParams) -> DominanceState:
         """See ``init``; ``example`` holds ``jax.ShapeDtypeStruct``s."""
-        checks.require_sign(self.compare, example)
         num_options = self.num_options
         options, pairs = (num_options,), (num_options, num_options)
         starts = params.max_rounds > 0
         return DominanceState(
-            outcomes=jax.tree.map(
-                lambda x: jnp.zeros((num_options, self.capacity, *x.shape), x.dtype), example
-            ),
+            outcomes=self._room(example),
             simulated=jnp.zeros(options, jnp.int32),
             samples=jnp.zeros(options, jnp.int32),
             first_bad=jnp.zeros(options, jnp.int32),
@@ -322,10 +306,12 @@ class DominanceRace(base.UnequalRace):
         # Strong verdicts hold all together, so that they may settle single options.
         strong = state.highest >= params.strong_level
         selected, discarded = kernels.select_and_discard(strong, self.top)
+        tied = decision.perhaps_tied(strong, in_top) & (state.certificate == COUNTS)
         return DominanceResult(
             ranking=ranking,
             selected=jnp.where(certified, in_top, selected),
             discarded=jnp.where(certified, ~in_top, discarded),
+            tied=tied,
             decided=certified,
             certificate_number=state.certificate,
             samples=state.samples,
@@ -341,18 +327,6 @@ class DominanceRace(base.UnequalRace):
             race=self,
         )
 
-    def check_outcomes(self, state: DominanceState, outcomes: Any) -> None:
-        """Raise ValueError unless ``outcomes`` fits the example that ``init`` was given."""
-        checks.require_outcomes(state.outcomes, outcomes)
-
     def check_params(self, params: DominanceParams) -> None:
         """Raise ValueError unless ``params`` comes from ``params`` of such a race."""
         base.require_params(params, DominanceParams)
-
-    def first_outcomes(self, state: DominanceState) -> Any:
-        """See ``check_preferences``: leaves [K, few, ...], and the number of rounds told."""
-        return checks.first_few(state.outcomes), state.round
-
-    def check_preferences(self, first: Any, source: Hashable = None) -> None:
-        """Raise ValueError unless ``compare`` is an antisymmetric sign on the first outcomes."""
-        checks.check_once(self.compare, source, *first)

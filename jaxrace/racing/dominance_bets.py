@@ -45,10 +45,10 @@ def require_bets(bets: Sequence[float], weights: Sequence[float]) -> None:
     Traceback (most recent call last):
     ValueError: bets: expected at most 1.95, got 2.0
     """
-    if not len(bets) or len(bets) != len(weights):
-        raise ValueError(
-            f"weights: expected as many as bets, at least one, got {len(weights)} for {len(bets)}"
-        )
+    if not len(bets):
+        raise ValueError("bets: expected at least one, got none")
+    if len(bets) != len(weights):
+        raise ValueError(f"weights: expected as many as bets, {len(bets)}, got {len(weights)}")
     for bet in bets:
         require_positive("bets", bet)
         if bet > kernels.MAX_BET:

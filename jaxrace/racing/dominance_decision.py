@@ -175,6 +175,22 @@ def standing(evidence: Evidence, level: jax.Array, blocks: Blocks) -> Standing:
     return Standing(ahead.sum(1, dtype=jnp.int32), margin.sum(1, dtype=jnp.int32))
 
 
+def perhaps_tied(strong: jax.Array, leads: jax.Array) -> jax.Array:
+    """Options whose scores the strong verdicts leave room to be equal across the boundary.
+
+    Args:
+        strong: bool [K, K], the verdicts that all hold together.
+        leads: bool [K], the set that certificate (b) names.
+
+    Returns:
+        bool [K]: i with some j across the boundary, such that z_i + o_j is no more than K - 1.
+    """
+    wins, losses = strong.sum(1, dtype=jnp.int32), strong.sum(0, dtype=jnp.int32)
+    barely = wins[:, None] + losses[None, :] <= strong.shape[0] - 1
+    pairs = leads[:, None] & ~leads[None, :] & barely
+    return pairs.any(1) | pairs.any(0)
+
+
 def _shared(complete: jax.Array) -> jax.Array:
     """Blocks that each two options have in common: int32 [K, K, ...]."""
     return jnp.minimum(complete[:, None], complete[None, :])

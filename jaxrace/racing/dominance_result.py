@@ -1,6 +1,7 @@
 """What a dominance race found, and how a person reads it. Axes: K options, L bets."""
 
 import dataclasses
+import math
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -33,6 +34,7 @@ class DominanceResult:
     ranking: jax.Array  # int32 [K], options from best to worst
     selected: jax.Array  # bool [K], certainly in the top kappa; if certified, the first kappa
     discarded: jax.Array  # bool [K], certainly not in it; if certified, all others
+    tied: jax.Array  # bool [K], certified by counts, perhaps with scores equal across the boundary
     decided: jax.Array  # bool [], the first kappa are certified
     certificate_number: jax.Array  # int32 [], see ``certificate``
     samples: jax.Array  # int32 [K], samples that counted
@@ -60,10 +62,12 @@ class DominanceResult:
         "dominance" (a): each of them is preferred to each of the others. "counts" (b): certain
         wins and losses settle the Copeland scores. "running", "exhausted": they are not
         certified, and the race goes on, or has reached its last sample. "given up": nor would they
-        have been. A string, or an array of
-        them for a batch.
+        have been. "heuristic": one of the first two rules ended the race, and certifies nothing
+        (see ``heuristic``). A string, or an array of them for a batch.
         """
         names = np.array(CERTIFICATES)[np.asarray(self.certificate_number)]
+        if self.heuristic:
+            names = np.where(self.decided, "heuristic", names)
         return str(names) if names.ndim == 0 else names
 
     @property
@@ -133,6 +137,8 @@ class DominanceResult:
             title,
             columns,
             certain=self.heuristic is None,
+            tied=np.asarray(self.tied),
+            tied_how="perhaps equally good, the first are taken",
             progress=self._progress(),
             notes=self._doubts(),
             cost=f", {int(self.oracle_calls):,} comparisons",
@@ -140,13 +146,16 @@ class DominanceResult:
 
     def _progress(self) -> str:
         number = int(self.certificate_number)
+        verdict = "NOT certified, but ended by rule" if self.heuristic else "CERTIFIED"
         if number == DOMINANCE:
-            return "CERTIFIED (a): each of the first is preferred to each of the others"
+            return f"{verdict} (a): each of the first is preferred to each of the others"
         if number == COUNTS:
-            return "CERTIFIED (b): certain wins and losses settle the scores"
+            return f"{verdict} (b): certain wins and losses settle the scores"
         limit = int(self.params.max_rounds)
+        played = int(np.max(self.samples))
+        room = "" if played == limit else f" ({limit} hold no more whole blocks)"
         ended = {
-            EXHAUSTED: f"after {limit} samples of an option",
+            EXHAUSTED: f"after {played} samples of an option{room}",
             GIVEN_UP: "and given up: the evidence would hardly be there in time",
         }
         how = ended.get(number, "yet")
@@ -167,9 +176,9 @@ class DominanceResult:
         if not asked.size:
             help_text = "a larger max_rounds: the samples of the pairs in doubt are used up"
         else:
-            rounds = f"{self.race.block} more of "
+            rounds = f"{self.race.rounds_to_tell(self)} more samples of "
             help_text = rounds + ", ".join(map(str, asked[: report.MAX_LISTED]))
-        return {"in doubt": ", ".join(shown) + more or "-", "what would help": help_text}
+        return {"in doubt": ", ".join(shown) + more or "-", "would help": help_text}
 
 
 @jax.jit
@@ -193,4 +202,5 @@ _MOST_PAIRS = 5
 
 def _share(log_e: float, level: float) -> str:
     """How far the evidence has come, on the scale of logarithms."""
-    return f"{100 * max(log_e, 0) / level:.0f} % of the evidence"
+    # Cut off: what is in doubt must not read like 100 %.
+    return f"{math.floor(100 * max(log_e, 0) / level)} % of the evidence"

@@ -6,7 +6,6 @@ r rounds told at once.
 
 import dataclasses
 import functools
-from collections.abc import Callable, Hashable
 from typing import Any
 
 import jax
@@ -14,13 +13,12 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace import kernels
-from jaxrace.racing import base, checks, preference_rounds, samples
+from jaxrace.racing import base, preference_rounds, samples
+from jaxrace.racing.comparing import ComparingRace
 from jaxrace.racing.preference_state import PreferenceParams, PreferenceState
 from jaxrace.racing.results import PreferenceResult
 from jaxrace.validation import (
     require_choice,
-    require_function,
-    require_integer,
     require_number,
     require_probability,
 )
@@ -34,7 +32,7 @@ _LISTED_PAIRS = 1024
 
 
 @dataclasses.dataclass(frozen=True)
-class PreferenceRace(base.Race):
+class PreferenceRace(ComparingRace):
     """Top-kappa by Copeland score from pairwise preferences between outcomes.
 
     Every active option is sampled once per round; after each round pairs whose confidence
@@ -69,8 +67,6 @@ class PreferenceRace(base.Race):
     [0, 1, 2]
     """
 
-    capacity: int
-    compare: Callable[[Any, Any], jax.Array]
     bound: str = "stitched-kl"
     rule: str = "sharp"
     intersect: bool = False
@@ -78,12 +74,6 @@ class PreferenceRace(base.Race):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_integer("capacity", self.capacity, 1)
-        if self.capacity > kernels.MAX_ROUNDS:
-            raise ValueError(
-                f"capacity: expected at most {kernels.MAX_ROUNDS}, got {self.capacity}"
-            )
-        require_function("compare", self.compare)
         kernels.bound_named(self.bound)
         require_choice("rule", self.rule, kernels.RULES)
         if self.dynamic_delta and self.bound != "published":
@@ -103,13 +93,8 @@ class PreferenceRace(base.Race):
         Raises:
             ValueError: A number is outside its range.
         """
-        max_rounds = self.capacity if max_rounds is None else max_rounds
         require_probability("delta", delta)
-        require_integer("max_rounds", max_rounds, 1)
-        if max_rounds > self.capacity:
-            raise ValueError(
-                f"max_rounds: expected at most the capacity {self.capacity}, got {max_rounds}"
-            )
+        max_rounds = self._horizon(max_rounds)
         require_number("epsilon", epsilon, least=0, below=0.5)
         if epsilon and self.dynamic_delta:
             raise ValueError(f"epsilon: expected 0 with dynamic_delta, got {epsilon!r}")
@@ -137,14 +122,11 @@ class PreferenceRace(base.Race):
 
     def begin(self, example: Any, params: PreferenceParams) -> PreferenceState:
         """See ``init``; ``example`` holds ``jax.ShapeDtypeStruct``s."""
-        checks.require_sign(self.compare, example)
         num_options = self.num_options
         options, pairs = (num_options,), (num_options, num_options)
         apart = ~jnp.eye(num_options, dtype=bool)
         return PreferenceState(
-            outcomes=jax.tree.map(
-                lambda x: jnp.zeros((num_options, self.capacity, *x.shape), x.dtype), example
-            ),
+            outcomes=self._room(example),
             round=jnp.zeros((), jnp.int32),
             samples=jnp.zeros(options, jnp.int32),
             simulated=jnp.zeros(options, jnp.int32),
@@ -294,10 +276,6 @@ class PreferenceRace(base.Race):
             race=self,
         )
 
-    def check_outcomes(self, state: PreferenceState, outcomes: Any) -> None:
-        """Raise ValueError unless ``outcomes`` fits the example that ``init`` was given."""
-        checks.require_outcomes(state.outcomes, outcomes)
-
     def check_params(self, params: PreferenceParams) -> None:
         """Raise ValueError unless ``params`` comes from ``params`` of a race of this capacity."""
         base.require_params(params, PreferenceParams)
@@ -306,11 +284,3 @@ class PreferenceRace(base.Race):
                 f"params: expected those of one race with capacity {self.capacity}, "
                 f"got thresholds of shape {list(jnp.shape(params.thresholds))}"
             )
-
-    def first_outcomes(self, state: PreferenceState) -> Any:
-        """See ``check_preferences``: leaves [K, few, ...], and the number of rounds told."""
-        return checks.first_few(state.outcomes), state.round
-
-    def check_preferences(self, first: Any, source: Hashable = None) -> None:
-        """Raise ValueError unless ``compare`` is an antisymmetric sign on the first outcomes."""
-        checks.check_once(self.compare, source, *first)

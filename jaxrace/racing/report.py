@@ -20,6 +20,7 @@ def describe(
     *,
     certain: bool,
     tied: NDArray[np.bool_] | None = None,
+    tied_how: str = "any {places} of them, the first are taken",
     progress: str = "",
     notes: dict[str, str] | None = None,
     cost: str = "",
@@ -32,6 +33,7 @@ def describe(
         columns: Further columns of the table, [K] each.
         certain: May "in" and "out" be called certain?
         tied: bool [K], options that are equally good across the boundary.
+        tied_how: What to say of these; {places} are left for them.
         progress: How the race stands; whether it is decided, unless given.
         notes: Further lines, with their names.
         cost: More about the cost, to follow the samples.
@@ -47,7 +49,7 @@ def describe(
         f"{sure} in": _listed(ranking, selected),
         f"{sure} out": _listed(ranking, discarded),
         "undecided": _listed(ranking, ~(selected | discarded | tied)),
-        "tied": f"{_listed(ranking, tied)}: any {places} of them, the first are taken",
+        "tied": f"{_listed(ranking, tied)}: {tied_how.format(places=places)}",
         **(notes or {}),
         "cost": f"{samples:,} samples counted, {simulated:,} simulated{cost}",
     }

@@ -75,10 +75,10 @@ class PolicySearch:
         env: See ``envs.Environment``.
         policy: See ``policies.Policy``; the search starts at theta = 0.
         fold: Makes the outcomes that the race sees: ``outcomes.Return()`` for EDPS.
-        race: ``racing.PreferenceRace`` (PB-EDPS) or ``racing.HoeffdingRace`` (EDPS) with
-            num_options = lambda and top = mu.
+        race: ``racing.PreferenceRace`` or ``racing.DominanceRace`` (PB-EDPS), or
+            ``racing.HoeffdingRace`` (EDPS), with num_options = lambda and top = mu.
         strategy: The evolution strategy.
-        chunk: Rounds simulated at once; changes the speed, never the result.
+        chunk: Rounds simulated at once, see ``racing.run``; the race's own unless given.
 
     Raises:
         ValueError: The race and the strategy do not fit together.
@@ -101,10 +101,11 @@ class PolicySearch:
     fold: OutcomeFold
     race: racing.Race
     strategy: Strategy = dataclasses.field(default_factory=Strategy)
-    chunk: int = 25
+    chunk: int | None = None
 
     def __post_init__(self) -> None:
-        require_integer("chunk", self.chunk, 1)
+        if self.chunk is not None:
+            require_integer("chunk", self.chunk, 1)
         _ = self.rollout  # makes its own checks
         size, parents = self.strategy.population_size, self.strategy.num_parents
         if self.race.num_options != size:

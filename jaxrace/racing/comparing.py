@@ -1,0 +1,68 @@
+"""What races that compare outcomes in pairs share: the samples they keep, and their preference."""
+
+import dataclasses
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxrace import kernels
+from jaxrace.racing import base, checks
+from jaxrace.validation import require_function, require_integer
+
+
+@dataclasses.dataclass(frozen=True)
+class ComparingRace(base.Race):
+    """A race that keeps its samples, and compares them.
+
+    Its state has ``outcomes``, leaves [K, N, ...] with N = capacity, and ``round``, int32 [], the
+    number of samples told of every option.
+
+    Attributes:
+        capacity: Most samples that an option may have.
+        compare: ``compare(a, b)`` of two single outcomes.
+
+    Raises:
+        ValueError: An attribute is out of its range.
+    """
+
+    capacity: int
+    compare: Callable[[Any, Any], jax.Array]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_integer("capacity", self.capacity, 1)
+        if self.capacity > kernels.MAX_ROUNDS:
+            raise ValueError(
+                f"capacity: expected at most {kernels.MAX_ROUNDS}, got {self.capacity}"
+            )
+        require_function("compare", self.compare)
+
+    def _horizon(self, max_rounds: int | None) -> int:
+        """n_max: the capacity unless given; ValueError unless it is in 1 .. capacity."""
+        max_rounds = self.capacity if max_rounds is None else max_rounds
+        require_integer("max_rounds", max_rounds, 1)
+        if max_rounds > self.capacity:
+            raise ValueError(
+                f"max_rounds: expected at most the capacity {self.capacity}, got {max_rounds}"
+            )
+        return max_rounds
+
+    def _room(self, example: Any) -> Any:
+        """Room for all samples, leaves [K, N, ...]; ValueError if ``compare`` gives no sign."""
+        checks.require_sign(self.compare, example)
+        shape = (self.num_options, self.capacity)
+        return jax.tree.map(lambda x: jnp.zeros((*shape, *x.shape), x.dtype), example)
+
+    def check_outcomes(self, state: Any, outcomes: Any) -> None:
+        """Raise ValueError unless ``outcomes`` fits the example that ``init`` was given."""
+        checks.require_outcomes(state.outcomes, outcomes)
+
+    def first_outcomes(self, state: Any) -> Any:
+        """See ``check_preferences``: leaves [K, few, ...], and the number of rounds told."""
+        return checks.first_few(state.outcomes), state.round
+
+    def check_preferences(self, first: Any, source: Hashable = None) -> None:
+        """Raise ValueError unless ``compare`` is an antisymmetric sign on the first outcomes."""
+        checks.check_once(self.compare, source, *first)
