@@ -99,7 +99,7 @@ def test_an_exhausted_race(max_rounds):
     rows = rows_of(text)
     assert sorted(rows["undecided"].split(", ")) == ["0", "1", "2", "3"]
     if max_rounds > 7:
-        assert rows["in doubt"] == "1 over 2 (0 % of the evidence)"
+        assert rows["in doubt"] == "1 or 2 (0 % of the evidence)"
     assert "larger max_rounds" in text
     ends = {100: "96 samples of an option (100 hold", 60: "56 samples", 7: "7 samples of an op"}
     assert f"NOT certified after {ends[max_rounds]}" in text
@@ -119,7 +119,7 @@ def test_a_race_that_is_not_over():
     assert_uncertified(str(result))
     rows = rows_of(str(result))
     # What is in doubt, and whose samples would help.
-    assert rows["in doubt"] == "1 over 2 (0 % of the evidence)"
+    assert rows["in doubt"] == "1 or 2 (0 % of the evidence)"
     assert rows["would help"] == "5 more samples of 1, 2"
     assert result.asked.tolist() == [False, True, True, False]
 
@@ -173,7 +173,7 @@ def test_many_options_and_batches():
     assert_uncertified("\n".join(text.splitlines()[:-1]))
     assert text.splitlines()[-1].strip() == "... and 10 more"
     shown = rows_of(text)["in doubt"]
-    assert shown.count(" over ") == 5
+    assert shown.count(" or ") == 5
     assert shown.endswith(f" and {int(result.doubtful.sum()) - 5} more")
     batch = jax.tree.map(lambda x: jnp.stack([x, x]), result)
     text = str(batch)

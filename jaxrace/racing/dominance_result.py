@@ -166,10 +166,12 @@ class DominanceResult:
         if self.decided:
             return {}
         level = float(self.params.level)
+        # Of the two orders of a pair: the guess need not be the one that was drawn for.
         highest = np.asarray(self.highest, np.float64)
+        highest = np.maximum(highest, highest.T)
         pairs = sorted(map(tuple, np.argwhere(self.doubtful)), key=lambda pair: highest[pair])
         shown = [
-            f"{i} over {j} ({_share(float(highest[i, j]), level)})" for i, j in pairs[:_MOST_PAIRS]
+            f"{i} or {j} ({_share(float(highest[i, j]), level)})" for i, j in pairs[:_MOST_PAIRS]
         ]
         more = f" and {len(pairs) - _MOST_PAIRS} more" if len(pairs) > _MOST_PAIRS else ""
         asked = np.flatnonzero(self.asked)
