@@ -1,0 +1,70 @@
+"""Policy searches as the jobs of a sweep. Axes: S settings."""
+
+import dataclasses
+from typing import Any
+
+import jax
+from jax.typing import ArrayLike
+
+from jaxrace.search.policy_search import PolicySearch, SearchParams, SearchRow, SearchState
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class SearchJob:
+    """One search to be made."""
+
+    key: jax.Array
+    setting: ArrayLike  # int32 [], its number
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class SearchWork:
+    """What ``sweep.run`` does with a ``SearchJob``.
+
+    Attributes:
+        search: What kind of search.
+        settings: The numbers of the searches, leaves [S, ...]; see ``stack_params``.
+
+    >>> import jax
+    >>> import numpy as np
+    >>> from jaxrace import racing, sweep
+    >>> from jaxrace.envs import medical
+    >>> from jaxrace.policies import Sigmoid
+    >>> from jaxrace.search import stack_params
+    >>> race = racing.PreferenceRace(num_options=7, top=3, capacity=100, compare=medical.prefer)
+    >>> search = PolicySearch(medical.Medical(), Sigmoid(2), medical.TreatmentOutcome(), race)
+    >>> settings = [search.params(sigma0, budget=300) for sigma0 in (1.0, 10.0)]
+    >>> jobs = SearchJob(jax.random.split(jax.random.key(0), 4), np.array([0, 0, 1, 1], np.int32))
+    >>> log = sweep.run(SearchWork(search, stack_params(settings)), sweep.stacked(jobs))
+    >>> sorted(set(log.rows.job.tolist())), log.rows.row.best.shape[1:]
+    ([0, 1, 2, 3], (3,))
+    """
+
+    search: PolicySearch = dataclasses.field(metadata={"static": True})
+    settings: SearchParams
+
+    def init(self, job: SearchJob) -> tuple[SearchState, ArrayLike]:
+        """The state before the first generation, and the number of the setting."""
+        return self.search.init(job.key, self._params(job.setting)), job.setting
+
+    def step(
+        self, state: tuple[SearchState, ArrayLike]
+    ) -> tuple[tuple[SearchState, ArrayLike], SearchRow]:
+        """One generation."""
+        search_state, setting = state
+        search_state, row = self.search.step(search_state, self._params(setting))
+        return (search_state, setting), row
+
+    def done(self, state: tuple[SearchState, ArrayLike]) -> jax.Array:
+        """Is the budget used up?"""
+        search_state, setting = state
+        return self.search.done(search_state, self._params(setting))
+
+    def failed(self, row: Any) -> jax.Array:
+        """Was a counted outcome NaN or infinite?"""
+        return ~row.valid
+
+    def _params(self, setting: ArrayLike) -> SearchParams:
+        return jax.tree.map(lambda x: x[setting], self.settings)

@@ -1,0 +1,102 @@
+"""The compiled part of a sweep: a block of lanes, each with a job, and bursts of steps.
+
+A block has W lanes whatever the number of blocks: XLA rounds sums differently in batches of
+another width. Axes: W lanes, S = ``MOST_STEPS``.
+"""
+
+import dataclasses
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxrace.sweep.work import Work
+
+# Room for the rows of one burst. A constant, so that every length of burst is the same program.
+MOST_STEPS = 32
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Block:
+    """The lanes of a block between two bursts."""
+
+    states: Any  # leaves [W, ...]
+    alive: jax.Array  # bool [W], has a job that is neither done nor failed
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Burst:
+    """What a burst leaves for the log."""
+
+    rows: Any  # leaves [S, W, ...]
+    ran: jax.Array  # bool [S, W], the rows that there are
+    failed: jax.Array  # bool [W], the job failed in this burst
+    num_steps: jax.Array  # int32 [], played by the block
+
+
+@jax.jit
+def refill(work: Work, block: Block, jobs: Any, new: jax.Array, taken: jax.Array) -> Block:
+    """Begin jobs in some of the lanes.
+
+    Args:
+        work: What to do.
+        block: As it is.
+        jobs: What ``init`` is given, leaves [W, ...].
+        new: bool [W], the lanes that begin; the others stay as they are.
+        taken: bool [W], those of them that have a job. To the others something like a job is
+            given, so that there is a state to step; what comes of it is nobody's.
+    """
+
+    def begin_lane(old: Any, job: Any, is_new: jax.Array) -> tuple[Any, jax.Array]:
+        state = work.init(job)
+        state = jax.tree.map(lambda x, y: jnp.where(is_new, x, y), state, old)
+        return state, ~work.done(state)
+
+    states, begun = jax.vmap(begin_lane)(block.states, jobs, new)
+    return Block(states, jnp.where(new, taken & begun, block.alive))
+
+
+@functools.partial(jax.jit, donate_argnums=1)
+def advance(work: Work, block: Block, limit: jax.Array, quota: jax.Array) -> tuple[Block, Burst]:
+    """Step all lanes that are alive, until enough of their jobs have ended.
+
+    Args:
+        work: What to do.
+        block: Used up.
+        limit: int32 [], the most steps, 1 .. S.
+        quota: int32 [], the number of jobs that have to end to end the burst.
+    """
+
+    def step_lane(state: Any, is_alive: jax.Array) -> tuple[Any, Any, jax.Array, jax.Array]:
+        new, row = work.step(state)
+        # What a step leaves as it is may be a key, which must not be chosen from twice.
+        new = jax.tree.map(lambda x, y: y if y is x else jnp.where(is_alive, y, x), state, new)
+        fails = is_alive & work.failed(row)
+        return new, row, is_alive & ~fails & ~work.done(new), fails
+
+    step = jax.vmap(step_lane)
+    width = block.alive.shape[0]
+    shapes = jax.eval_shape(step, block.states, block.alive)[1]
+    rows = jax.tree.map(lambda x: jnp.zeros((MOST_STEPS, *x.shape), x.dtype), shapes)
+    nobody = jnp.zeros(width, bool)
+    start = Burst(rows, jnp.zeros((MOST_STEPS, width), bool), nobody, jnp.int32(0))
+    enough = block.alive.sum(dtype=jnp.int32) - quota
+
+    def goes_on(carry: tuple[Block, Burst]) -> jax.Array:
+        block, burst = carry
+        num_alive = block.alive.sum(dtype=jnp.int32)
+        return (burst.num_steps < limit) & (num_alive > jnp.maximum(enough, 0))
+
+    def play(carry: tuple[Block, Burst]) -> tuple[Block, Burst]:
+        block, burst = carry
+        states, row, alive, fails = step(block.states, block.alive)
+        at = burst.num_steps
+        rows = jax.tree.map(lambda all_rows, x: all_rows.at[at].set(x), burst.rows, row)
+        ran = burst.ran.at[at].set(block.alive)
+        return Block(states, alive), Burst(rows, ran, burst.failed | fails, at + 1)
+
+    return lax.while_loop(goes_on, play, (block, start))

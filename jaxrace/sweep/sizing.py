@@ -1,0 +1,60 @@
+"""How many lanes, in how many blocks, and on which devices."""
+
+import os
+from typing import Any
+
+# ``jax.Device`` is no type to type checkers.
+Device = Any
+
+# Lanes of a block on a CPU: with one block per core, 32 of them ran the most searches per second
+# of 8 to 128 (docs/performance.md). Elsewhere a block fills the device.
+_CPU_WIDTH = 32
+_WIDTH = 4096
+
+# An accelerator computes one block while the host reads another.
+_BLOCKS_PER_DEVICE = 2
+
+
+def default_width(devices: list[Device]) -> int:
+    """W for these devices.
+
+    >>> import jax
+    >>> default_width(jax.devices("cpu"))
+    32
+    """
+    return _CPU_WIDTH if devices[0].platform == "cpu" else _WIDTH
+
+
+def default_num_blocks(devices: list[Device]) -> int:
+    """How many blocks keep these devices busy: on a CPU, one per core.
+
+    >>> import jax
+    >>> default_num_blocks(jax.devices("cpu")) >= 1
+    True
+    """
+    if devices[0].platform != "cpu":
+        return _BLOCKS_PER_DEVICE * len(devices)
+    return max(num_cores(), len(devices))
+
+
+def num_cores() -> int:
+    """The cores that this process may use.
+
+    >>> num_cores() >= 1
+    True
+    """
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def num_threads(devices: list[Device], num_blocks: int) -> int:
+    """Blocks that advance at once: on a CPU, no more than there are cores or devices.
+
+    >>> import jax
+    >>> num_threads(jax.devices("cpu"), 1)
+    1
+    """
+    if devices[0].platform != "cpu":
+        return num_blocks
+    return min(num_blocks, max(num_cores(), len(devices)))

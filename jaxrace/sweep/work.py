@@ -1,0 +1,112 @@
+"""What a sweep knows of its jobs: how each begins, goes on, and ends.
+
+Axes: J jobs, n of them.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, Protocol, runtime_checkable
+
+import jax
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from jaxrace.validation import require_function, require_integer
+
+
+@runtime_checkable
+class Work(Protocol):
+    """What is done with a job, as pure JAX functions of one job.
+
+    A pytree: arrays that all jobs share are its leaves, and what is static (shapes, kinds,
+    functions) its structure, so that other numbers compile nothing.
+
+    >>> import jax.numpy as jnp
+    >>> @jax.tree_util.register_dataclass
+    ... @dataclasses.dataclass(frozen=True)
+    ... class Countdown:
+    ...     stride: jax.Array
+    ...     def init(self, job):
+    ...         return job
+    ...     def step(self, state):
+    ...         return state - self.stride, {"left": state - self.stride}
+    ...     def done(self, state):
+    ...         return state <= 0
+    ...     def failed(self, row):
+    ...         return jnp.bool_(False)
+    >>> isinstance(Countdown(jnp.int32(1)), Work)
+    True
+    """
+
+    def init(self, job: Any) -> Any:
+        """The state before the first step, a pytree of arrays."""
+        ...
+
+    def step(self, state: Any) -> tuple[Any, Any]:
+        """The next state, and a row of the log: a pytree of arrays."""
+        ...
+
+    def done(self, state: Any) -> jax.Array:
+        """Is this the last state? A bool []."""
+        ...
+
+    def failed(self, row: Any) -> jax.Array:
+        """Does this row show that the job has gone wrong, and must not go on? A bool []."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True)
+class Jobs:
+    """The jobs of a sweep, made when they are wanted: memory need not grow with their number.
+
+    Attributes:
+        count: J.
+        rows: ``rows(numbers)``: what ``init`` is given, of the jobs with these numbers, int64 [n];
+            a pytree of arrays with leaves [n, ...].
+        costs: What each job is expected to take, in any unit, [J]: the long ones then begin
+            first, and the lanes of a block get equal shares. None if nothing is known.
+
+    Raises:
+        ValueError: ``count`` is negative, ``rows`` is no function, or ``costs`` are no J numbers.
+
+    >>> squares = Jobs(count=1_000_000, rows=lambda numbers: numbers.astype(np.float32) ** 2)
+    >>> squares.rows(np.array([3, 5]))
+    array([ 9., 25.], dtype=float32)
+    """
+
+    count: int
+    rows: Callable[[NDArray[np.int64]], Any]
+    costs: ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        require_integer("count", self.count, 0)
+        require_function("rows", self.rows)
+        if self.costs is not None:
+            costs = np.asarray(self.costs)
+            if costs.shape != (self.count,) or not np.isfinite(costs).all():
+                raise ValueError(f"costs: expected {self.count} numbers, got {costs!r}")
+
+
+def stacked(jobs: Any, costs: ArrayLike | None = None) -> Jobs:
+    """The jobs that are the rows of a pytree.
+
+    Args:
+        jobs: Arrays with leaves [J, ...].
+        costs: See ``Jobs``.
+
+    Raises:
+        ValueError: There are no arrays, or their lengths differ.
+
+    >>> stacked({"seed": np.array([4, 9, 2])}).rows(np.array([1]))
+    {'seed': array([9])}
+    """
+    leaves = jax.tree.leaves(jobs)
+    lengths = {np.shape(leaf)[:1] for leaf in leaves}
+    if len(lengths) != 1 or () in lengths:
+        found = ", ".join(str(list(np.shape(leaf))) for leaf in leaves) or "no arrays"
+        raise ValueError(f"jobs: expected arrays with one leading axis in common, got {found}")
+
+    def rows(numbers: NDArray[np.int64]) -> Any:
+        return jax.tree.map(lambda x: x[numbers], jobs)
+
+    return Jobs(next(iter(lengths))[0], rows, costs)

@@ -1,0 +1,240 @@
+"""Sweeps: every job's rows are its own, bit for bit, whatever runs beside it."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import sweep_cases as cases
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jaxrace import racing, sweep
+from jaxrace.envs import medical
+from jaxrace.policies import Sigmoid
+from jaxrace.search import PolicySearch, SearchJob, SearchWork, run_searches, stack_params
+from jaxrace.sweep.queue import Queue, lane_of_jobs
+
+LENGTHS = cases.mixed_lengths(40)
+
+
+@pytest.fixture(scope="module")
+def log():
+    return cases.run(cases.wanders(LENGTHS))
+
+
+def test_the_rows_are_those_of_jobs_that_run_alone(log):
+    jobs = cases.wanders(LENGTHS)
+    step, expected = jax.jit(cases.WORK.step), []
+    for number in (0, 3, 17, 39):
+        state = cases.WORK.init(jax.tree.map(lambda x, n=number: jnp.asarray(x[n]), jobs))
+        while not cases.WORK.done(state):
+            state, row = step(state)
+            expected.append((number, int(state["step"]), row))
+        chosen = log.rows.job == number
+        rows = [row for job, _, row in expected if job == number]
+        assert log.rows.step[chosen].tolist() == list(range(1, LENGTHS[number] + 1))
+        for name in ("x", "energy", "left"):
+            alone = np.array([row[name] for row in rows]).reshape(log.rows.row[name][chosen].shape)
+            # Chaos doubles a rounding error at every step; the first tell enough.
+            np.testing.assert_allclose(log.rows.row[name][chosen][:5], alone[:5], rtol=1e-4)
+    assert len(log.rows.job) == LENGTHS.sum()
+    assert log.failed.size == 0
+    assert log.lane_steps >= LENGTHS.sum()
+    assert log.utilisation == LENGTHS.sum() / log.lane_steps
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"num_blocks": 1},
+        {"num_blocks": 5},
+        {"num_blocks": 3, "burst": 1},
+        {"burst": 7},
+        {"order": np.arange(40)[::-1]},
+        {"order": np.random.default_rng(0).permutation(40), "num_blocks": 2, "burst": 3},
+    ],
+    ids=str,
+)
+def test_the_rows_are_the_same_bit_for_bit(log, arguments):
+    assert cases.bits(cases.run(cases.wanders(LENGTHS), **arguments)) == cases.bits(log)
+
+
+def test_other_jobs_beside_a_job_do_not_matter(log):
+    """The same jobs with others in place of every second one: those that stay are as they were."""
+    lengths = LENGTHS.copy()
+    lengths[1::2] = cases.mixed_lengths(60)[40:]
+    other = cases.run(cases.wanders(lengths))
+    for name, column in log.rows.row.items():
+        own, others = log.rows.job % 2 == 0, other.rows.job % 2 == 0
+        assert column[own].tobytes() == other.rows.row[name][others].tobytes()
+
+
+def test_a_job_that_fails_ends_alone(log):
+    breaks = np.zeros_like(LENGTHS)
+    breaks[[3, 4, 20]] = [1, LENGTHS[4], 2]
+    assert (LENGTHS[[3, 4, 20]] >= 2).all()
+    other = cases.run(cases.wanders(LENGTHS, breaks))
+    assert other.failed.tolist() == [3, 4, 20]
+    for number in (3, 4, 20):
+        steps = other.rows.step[other.rows.job == number]
+        assert steps.tolist() == list(range(1, breaks[number] + 1))
+    own, others = (~np.isin(x.rows.job, other.failed) for x in (log, other))
+    for name, column in log.rows.row.items():
+        assert column[own].tobytes() == other.rows.row[name][others].tobytes()
+
+
+@pytest.mark.parametrize("lengths", [[], [0], [4], [0, 0, 0], [2, 40, 1]], ids=str)
+def test_few_jobs(lengths):
+    """None, one, and fewer than there are lanes."""
+    log = cases.run(cases.wanders(lengths), num_blocks=4)
+    assert log.rows.job.tolist() == [n for n, length in enumerate(lengths) for _ in range(length)]
+    assert log.num_jobs == len(lengths)
+    assert log.num_blocks <= 1
+    assert 0 < log.utilisation <= 1
+
+
+def test_progress_is_told_after_each_burst():
+    told = []
+    lengths = cases.mixed_lengths(20)
+    cases.run(cases.wanders(lengths), on_rows=lambda ended, rows: told.append((ended, rows)))
+    ended = [number for number, _ in told]
+    assert ended == sorted(ended)
+    assert ended[-1] == 20
+    assert sum(len(rows.job) for _, rows in told) == lengths.sum()
+
+
+def test_jobs_are_made_when_they_are_wanted():
+    jobs, asked = cases.wanders(LENGTHS), []
+
+    def rows(numbers):
+        asked.append(numbers)
+        return jax.tree.map(lambda x: x[numbers], jobs)
+
+    sweep.run(cases.WORK, sweep.Jobs(len(LENGTHS), rows), width=cases.WIDTH)
+    assert {len(numbers) for numbers in asked} == {cases.WIDTH}
+    assert set(np.concatenate(asked).tolist()) == set(range(40))
+
+
+def test_a_second_sweep_with_other_numbers_compiles_nothing(count_compilations):
+    cases.run(cases.wanders(LENGTHS))
+    jobs = cases.wanders(LENGTHS[::-1])
+    with count_compilations() as compilations:
+        sweep.run(cases.Wander(2 * cases.WORK.weights), sweep.stacked(jobs), width=cases.WIDTH)
+    assert compilations.count == 0
+
+
+def test_costs_fill_the_lanes_evenly():
+    lengths = np.random.default_rng(1).integers(1, 60, 200)
+    jobs = sweep.stacked(cases.wanders(lengths), costs=lengths)
+    log = sweep.run(cases.WORK, jobs, width=cases.WIDTH, num_blocks=2)
+    assert log.utilisation > 0.9
+    assert log.utilisation > cases.run(cases.wanders(lengths), num_blocks=2).utilisation
+    assert len(log.rows.job) == lengths.sum()
+
+
+@given(st.integers(1, 300), st.integers(1, 33), st.booleans(), st.integers(0, 9))
+@settings(max_examples=100)
+def test_every_lane_gets_its_share(count, width, has_costs, seed):
+    costs = np.random.default_rng(seed).exponential(size=count) if has_costs else None
+    lanes = lane_of_jobs(count, width, costs)
+    numbers = np.bincount(lanes, minlength=width)
+    assert numbers.size == width
+    assert numbers.max() - numbers.min() <= 1
+    if costs is not None:
+        load = np.bincount(lanes, weights=costs, minlength=width)
+        assert load.max() - load.min() <= costs.max()
+    queue = Queue(np.arange(count), lanes, width)
+    assert sorted(queue.waiting()) == list(range(count))
+    taken = [queue.take(np.ones(width, bool)) for _ in range(queue.most_in_a_lane())]
+    assert len(queue) == 0
+    for lane, jobs in enumerate(np.transpose(taken)):
+        assert (lanes[jobs[jobs >= 0]] == lane).all()
+
+
+@pytest.mark.parametrize("period", [2, 4, 8, 16])
+def test_periodic_jobs_do_not_crowd_a_lane(period):
+    lanes = lane_of_jobs(16 * 32, 16, None)
+    long = np.arange(16 * 32) % period == 0
+    assert np.bincount(lanes[long], minlength=16).tolist() == [32 // period] * 16
+
+
+def test_searches_as_jobs():
+    """Of several settings: what the searches of a batch of the same width do."""
+    race = racing.PreferenceRace(num_options=7, top=3, capacity=20, compare=medical.prefer)
+    search = PolicySearch(medical.Medical(), Sigmoid(2), medical.TreatmentOutcome(), race)
+    settings = [
+        search.params(sigma0, budget=budget, max_rounds=20)
+        for sigma0, budget in [(1.0, 150), (10.0, 400)]
+    ]
+    keys = jax.random.split(jax.random.key(0), 4)
+    setting = np.array([0, 1, 0, 1], np.int32)
+    work = SearchWork(search, stack_params(settings))
+    log = sweep.run(work, sweep.stacked(SearchJob(keys, setting)), width=4)
+    expected = run_searches(search, keys, stack_params([settings[n] for n in setting]))
+    for number in range(4):
+        own = log.rows.job == number
+        ran = expected.rows.ran[:, number]
+        for name in ("generation", "episodes", "max_rounds", "finished"):
+            np.testing.assert_array_equal(
+                getattr(log.rows.row, name)[own], getattr(expected.rows, name)[ran, number]
+            )
+        np.testing.assert_allclose(
+            log.rows.row.best[own], expected.rows.best[ran, number], rtol=1e-3
+        )
+
+
+class NoWork:
+    init = step = done = None
+
+
+def wrong(value) -> Any:
+    """What a type checker would not let through."""
+    return value
+
+
+BAD = {
+    "no work": (lambda: sweep.run(wrong(NoWork()), JOBS), "work: expected .* failed, got NoWork"),
+    "work is no pytree": (
+        lambda: sweep.run(Unregistered(), JOBS),
+        "work: expected a pytree, .* got Unregistered",
+    ),
+    "jobs are arrays": (
+        lambda: sweep.run(cases.WORK, wrong({})),
+        "jobs: expected Jobs, .* got dict",
+    ),
+    "jobs without arrays": (lambda: sweep.stacked({}), "jobs: expected arrays .*, got no arrays"),
+    "jobs of two lengths": (
+        lambda: sweep.stacked((np.zeros(2), np.zeros(3))),
+        r"jobs: expected arrays with one leading axis in common, got \[2\], \[3\]",
+    ),
+    "a single job": (lambda: sweep.stacked(np.float32(2)), r"jobs: expected arrays .*, got \[\]"),
+    "count < 0": (lambda: sweep.Jobs(-1, len), "count: expected an integer .*, got -1"),
+    "rows no function": (lambda: sweep.Jobs(1, wrong(2)), "rows: expected a function"),
+    "too few costs": (lambda: sweep.stacked(np.zeros(3), [1.0]), "costs: expected 3 numbers"),
+    "nan costs": (lambda: sweep.stacked(np.zeros(1), [np.nan]), "costs: expected 1 numbers"),
+    "width 0": (lambda: run(width=0), "width: expected an integer .*, got 0"),
+    "no blocks": (lambda: run(num_blocks=0), "num_blocks: expected an integer .*, got 0"),
+    "burst 0": (lambda: run(burst=0), "burst: expected an integer .*, got 0"),
+    "burst 33": (lambda: run(burst=33), "burst: expected at most 32, got 33"),
+    "a job twice": (lambda: run(order=[0, 0]), "order: expected each of the numbers 0 to 1 once"),
+    "a job left out": (lambda: run(order=[0]), "order: expected each of the numbers 0 to 1 once"),
+}
+JOBS = sweep.stacked(cases.wanders([1, 1]))
+
+
+class Unregistered(cases.Wander):
+    def __init__(self):
+        super().__init__(None)
+
+
+def run(**arguments):
+    return sweep.run(cases.WORK, JOBS, **arguments)
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input(name):
+    call, message = BAD[name]
+    with pytest.raises(ValueError, match=message):
+        call()
