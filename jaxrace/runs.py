@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import filelock
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -114,6 +115,33 @@ def write_file(path: str | os.PathLike[str], content: bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+@contextlib.contextmanager
+def locked(folder: str | os.PathLike[str]) -> Iterator[None]:
+    """Keep other processes out of a folder as long as the block runs, or this process lives.
+
+    Raises:
+        ValueError: Another process has it.
+
+    >>> with locked("."):
+    ...     with locked("."):
+    ...         pass
+    Traceback (most recent call last):
+    ValueError: folder: expected one that no other process works on, got '.'
+    """
+    # The system drops such a lock when its process dies, however it dies.
+    lock = filelock.FileLock(Path(folder) / ".lock", timeout=0)
+    try:
+        lock.acquire()
+    except filelock.Timeout as error:
+        raise ValueError(
+            f"folder: expected one that no other process works on, got '{folder}'"
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def write_config(folder: str | os.PathLike[str], config: Mapping[str, Any]) -> None:

@@ -3,31 +3,28 @@
 Axes: J jobs, W lanes of a block, n rows of the log.
 """
 
-import concurrent.futures
+import contextlib
 import dataclasses
-import threading
+import functools
+import pathlib
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jaxrace.compilation import compile_ahead
-from jaxrace.sweep import lanes, sizing
-from jaxrace.sweep.bare import zeros
-from jaxrace.sweep.queue import Queue, by_cost, lane_of_jobs
-from jaxrace.sweep.rows import Rows, in_order, taken_from
+from jaxrace.sweep import lanes, sizing, snapshot
+from jaxrace.sweep.blocks import LaneBlock, Programs
+from jaxrace.sweep.checkpoint import Checkpoints, Saver, facts_of
+from jaxrace.sweep.ledger import Ledger
+from jaxrace.sweep.player import OnRows, Player
+from jaxrace.sweep.queue import by_cost
+from jaxrace.sweep.rows import Rows, RowStore
 from jaxrace.sweep.sizing import Device
 from jaxrace.sweep.work import Jobs, Work
 from jaxrace.validation import require_integer
-
-# A burst ends when this share of its lanes has to be refilled.
-_REFILL_SHARE = 8
-
-OnRows = Callable[[int, Rows], None]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,33 +32,43 @@ class SweepLog:
     """What a sweep leaves.
 
     Attributes:
-        rows: In the order of jobs and their steps.
+        store: The rows; see ``rows`` and ``RowStore.in_order``.
         failed: int64 [f], the jobs that failed, in order; each one's last row shows why.
         width: W.
         num_blocks: The number of blocks.
+        num_jobs: J.
+        num_rows: n.
+        num_ended: The jobs that ended in this process.
         lane_steps: Steps that were computed, all lanes together.
         compile_seconds: Time to trace and compile the programs.
-        run_seconds: Time to run them.
+        run_seconds: Time to run them, since the sweep began or was resumed.
     """
 
-    rows: Rows
+    store: RowStore
     failed: NDArray[np.int64]
     width: int
     num_blocks: int
     num_jobs: int
+    num_rows: int
+    num_ended: int
     lane_steps: int
     compile_seconds: float
     run_seconds: float
 
+    @functools.cached_property
+    def rows(self) -> Rows:
+        """All rows at once, in the order of jobs and their steps."""
+        return self.store.all_in_order()
+
     @property
     def utilisation(self) -> float:
         """The share of the computed steps that were a job's."""
-        return len(self.rows.job) / self.lane_steps if self.lane_steps else 1.0
+        return self.num_rows / self.lane_steps if self.lane_steps else 1.0
 
     @property
     def jobs_per_second(self) -> float:
-        """Without the time to compile."""
-        return self.num_jobs / self.run_seconds if self.run_seconds else 0.0
+        """Of those that were not done before it was resumed, without the time to compile."""
+        return self.num_ended / self.run_seconds if self.run_seconds else 0.0
 
 
 def run(
@@ -74,6 +81,8 @@ def run(
     order: ArrayLike | None = None,
     devices: Sequence[Device] | None = None,
     on_rows: OnRows | None = None,
+    checkpoints: Checkpoints | None = None,
+    stop: Callable[[], bool] | None = None,
 ) -> SweepLog:
     """Do every job.
 
@@ -93,9 +102,15 @@ def run(
         devices: Those of JAX on this host unless given; all of one type.
         on_rows: Called with the number of jobs that have ended and the rows of each burst, which
             come in no order.
+        checkpoints: Where to save the sweep, and whether to go on from there; its number of
+            blocks is then the one that it began with. Not saved unless given.
+        stop: Called after each turn of a block; once it says so, the sweep is saved and ends.
 
     Raises:
-        ValueError: An argument is not what it should be.
+        ValueError: An argument is not what it should be, or a checkpoint is damaged or of
+            another sweep.
+        Interrupted: ``stop`` said so.
+        OSError: A checkpoint could not be written; the one before is still there.
 
     >>> import dataclasses
     >>> import jax.numpy as jnp
@@ -117,158 +132,68 @@ def run(
     """
     devices = list(jax.local_devices() if devices is None else devices)
     width = sizing.default_width(devices) if width is None else width
-    num_blocks = sizing.default_num_blocks(devices) if num_blocks is None else num_blocks
-    _check(work, jobs, width, num_blocks, burst)
-    costs = None if jobs.costs is None else np.asarray(jobs.costs, np.float64)
-    queue = Queue(_checked_order(order, jobs, costs), lane_of_jobs(jobs.count, width, costs), width)
-    started = time.perf_counter()
-    blocks = _make_blocks(work, jobs, width, min(num_blocks, queue.most_in_a_lane()), devices)
-    compiled = time.perf_counter()
-    collected = _Collected(queue, on_rows)
-    _play(blocks, collected, burst, sizing.num_threads(devices, len(blocks)))
-    finished = time.perf_counter()
+    most_blocks = sizing.default_num_blocks(devices) if num_blocks is None else num_blocks
+    _check(work, jobs, width, most_blocks, burst)
+    order = _checked_order(order, jobs)
+    shapes = _row_shapes(work, jobs)
+    with contextlib.ExitStack() as opened:
+        saver = saved = None
+        if checkpoints is not None:
+            facts = facts_of(width, jobs.count, devices[0], shapes)
+            saver = opened.enter_context(Saver(checkpoints, facts))
+            saved = saver.load()
+        store = RowStore(shapes, *_files_of(saver, saved))
+        ledger = Ledger(jobs, order, width, store)
+        if saved is not None:
+            snapshot.open_ledger(saved, ledger)
+            num_blocks = 0 if ledger.ended.all() else int(saved.facts["blocks"])
+        else:
+            num_blocks = min(most_blocks, ledger.most_in_a_lane())
+        num_before = int(ledger.ended.sum())
+        started = time.perf_counter()
+        blocks = _make_blocks(work, jobs, width, num_blocks, devices)
+        if saved is not None:
+            snapshot.fill_blocks(saved, blocks)
+        compiled = time.perf_counter()
+        player = Player(blocks, ledger, on_rows, stop, saver)
+        player.play(burst, sizing.num_threads(devices, len(blocks)))
+        finished = time.perf_counter()
     return SweepLog(
-        rows=in_order(collected.parts),
-        failed=np.sort(np.array(collected.failed, np.int64)),
+        store=store,
+        failed=np.flatnonzero(ledger.failed),
         width=width,
         num_blocks=len(blocks),
         num_jobs=jobs.count,
-        lane_steps=sum(block.lane_steps for block in blocks),
+        num_rows=ledger.num_rows,
+        num_ended=int(ledger.ended.sum()) - num_before,
+        lane_steps=ledger.lane_steps,
         compile_seconds=compiled - started,
         run_seconds=finished - compiled,
     )
 
 
-class _Programs:
-    """The compiled programs for one device."""
-
-    def __init__(self, work: Work, jobs: Jobs, width: int, device: Device) -> None:
-        self._device = device
-        self._work = self.put(work)
-        some = self.put(jobs.rows(np.zeros(width, np.int64)))
-        self._states = jax.eval_shape(jax.vmap(self._work.init), some)
-        mask, count = self.put((np.zeros(width, bool), np.int32(0)))
-        block = self.empty_block(width)
-        self._refill = compile_ahead(lanes.refill, self._work, block, some, mask, mask)
-        self._advance = compile_ahead(lanes.advance, self._work, block, count, count)
-
-    def put(self, arrays: Any) -> Any:
-        """Arrays on the device."""
-        return jax.device_put(arrays, self._device)
-
-    def refill(self, block: lanes.Block, *args: Any) -> lanes.Block:
-        """See ``lanes.refill``."""
-        return self._refill(self._work, block, *self.put(args))
-
-    def advance(self, block: lanes.Block, *args: Any) -> tuple[lanes.Block, lanes.Burst]:
-        """See ``lanes.advance``."""
-        return self._advance(self._work, block, *self.put(args))
-
-    def empty_block(self, width: int) -> lanes.Block:
-        """A block without a job."""
-        return self.put(lanes.Block(zeros(self._states), jnp.zeros(width, bool)))
+def _row_shapes(work: Work, jobs: Jobs) -> Any:
+    """What a row is, as ``jax.ShapeDtypeStruct``s."""
+    rows = jobs.rows(np.zeros(0, np.int64))
+    job = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), rows)
+    return jax.eval_shape(lambda job: work.step(work.init(job))[1], job)
 
 
-class _Block:
-    """A block of lanes, and whose jobs they are."""
-
-    def __init__(self, programs: _Programs, jobs: Jobs, width: int) -> None:
-        self._programs = programs
-        self._jobs = jobs
-        self._block = programs.empty_block(width)
-        self._new = np.ones(width, bool)  # lanes without a state to step
-        self._job = np.full(width, -1)
-        self._step = np.zeros(width, np.int64)
-        self.lane_steps = 0
-
-    def turn(self, collected: "_Collected", limit: int) -> "_Ended | None":
-        """Refill, and play a burst; None if there is nothing left to play."""
-        waiting = self._refill(collected)
-        if (self._job < 0).all():
-            return None
-        width = len(self._job)
-        # Without jobs that wait, there is no reason to stop early.
-        quota = max(1, width // _REFILL_SHARE) if waiting else width
-        counts = np.int32(limit), np.int32(quota)
-        self._block, burst = self._programs.advance(self._block, *counts)
-        burst, alive = jax.device_get((burst, self._block.alive))
-        rows = taken_from(burst, self._job, self._step)
-        self.lane_steps += int(burst.num_steps) * width
-        self._step += burst.ran.sum(0)
-        ended = (self._job >= 0) & ~alive
-        failed = self._job[ended & burst.failed]
-        self._job[ended], self._step[ended] = -1, 0
-        return _Ended(rows, int(ended.sum()), failed)
-
-    def _refill(self, collected: "_Collected") -> bool:
-        """Give free lanes their next jobs; do any jobs wait still?"""
-        job, waiting = collected.take(self._job < 0)
-        taken = job >= 0
-        if taken.any():
-            self._job[taken] = job[taken]
-            # Lanes that never had a job get a copy of another's.
-            rows = self._jobs.rows(np.where(taken, job, job[taken][0]))
-            new = taken | self._new
-            self._block = self._programs.refill(self._block, rows, new, taken)
-            self._new[:] = False
-        return waiting
-
-
-class _Ended(NamedTuple):
-    """What a turn has brought."""
-
-    rows: Rows
-    num_jobs: int
-    failed: NDArray[np.int64]
-
-
-class _Collected:
-    """What the blocks have in common: the jobs that wait, and what has been done."""
-
-    def __init__(self, queue: Queue, on_rows: OnRows | None) -> None:
-        self._queue = queue
-        self._lock = threading.Lock()
-        self._on_rows = on_rows
-        self._num_ended = 0
-        self.parts: list[Rows] = []
-        self.failed: list[int] = []
-
-    def take(self, free: NDArray[np.bool_]) -> tuple[NDArray[np.int64], bool]:
-        """The next jobs for free lanes; and do any others wait? Called by several threads."""
-        with self._lock:
-            return self._queue.take(free), bool(len(self._queue))
-
-    def add(self, ended: _Ended) -> None:
-        """Keep what a turn has brought. Called by one thread."""
-        self.parts.append(ended.rows)
-        self.failed += ended.failed.tolist()
-        self._num_ended += ended.num_jobs
-        if self._on_rows is not None:
-            self._on_rows(self._num_ended, ended.rows)
+def _files_of(
+    saver: Saver | None, saved: snapshot.Snapshot | None
+) -> tuple[pathlib.Path | None, int]:
+    """The folder of the files of rows, and how many there are."""
+    folder = None if saver is None else saver.folder
+    return folder, 0 if saved is None else saved.facts["files of rows"]
 
 
 def _make_blocks(
     work: Work, jobs: Jobs, width: int, num_blocks: int, devices: list[Device]
-) -> list[_Block]:
+) -> list[LaneBlock]:
     """Blocks for the devices in turn, and their programs."""
     used = devices[:num_blocks]
-    programs = [_Programs(work, jobs, width, device) for device in used]
-    return [_Block(programs[number % len(used)], jobs, width) for number in range(num_blocks)]
-
-
-def _play(blocks: list[_Block], collected: _Collected, burst: int, num_threads: int) -> None:
-    """Let the blocks take turns until nothing is left to do."""
-    with concurrent.futures.ThreadPoolExecutor(max(num_threads, 1)) as pool:
-        playing = {pool.submit(block.turn, collected, burst): block for block in blocks}
-        while playing:
-            ready, _ = concurrent.futures.wait(
-                playing, return_when=concurrent.futures.FIRST_COMPLETED
-            )
-            for future in ready:
-                block, ended = playing.pop(future), future.result()
-                if ended is not None:
-                    playing[pool.submit(block.turn, collected, burst)] = block
-                    collected.add(ended)
+    programs = [Programs(work, jobs, width, device) for device in used]
+    return [LaneBlock(programs[number % len(used)], jobs, width) for number in range(num_blocks)]
 
 
 def _check(work: Work, jobs: Jobs, width: int, num_blocks: int, burst: int) -> None:
@@ -290,12 +215,10 @@ def _check(work: Work, jobs: Jobs, width: int, num_blocks: int, burst: int) -> N
         raise ValueError(f"burst: expected at most {lanes.MOST_STEPS}, got {burst}")
 
 
-def _checked_order(
-    order: ArrayLike | None, jobs: Jobs, costs: NDArray[np.float64] | None
-) -> NDArray[np.int64]:
+def _checked_order(order: ArrayLike | None, jobs: Jobs) -> NDArray[np.int64]:
     numbers = np.arange(jobs.count)
     if order is None:
-        return numbers if costs is None else by_cost(costs)
+        return numbers if jobs.costs is None else by_cost(np.asarray(jobs.costs))
     given = np.asarray(order)
     if given.shape != numbers.shape or not np.array_equal(np.sort(given), numbers):
         raise ValueError(f"order: expected each of the numbers 0 to {jobs.count - 1} once")

@@ -1,10 +1,23 @@
-"""The rows of a sweep, as bursts leave them, and in order. Axes: n rows."""
+"""The rows of a sweep: kept as bursts leave them, given back in the order of jobs and steps.
 
+Axes: n rows.
+"""
+
+import io
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 from numpy.typing import NDArray
+
+from jaxrace import runs
+
+# Rows that are sorted at once.
+_MOST_ROWS = 1_000_000
 
 
 class Rows(NamedTuple):
@@ -33,15 +46,101 @@ def taken_from(burst: Any, jobs: NDArray[np.int64], steps: NDArray[np.int64]) ->
     )
 
 
-def in_order(parts: list[Rows]) -> Rows:
-    """All rows, sorted by job and step; no columns where there are no parts.
+class RowStore:
+    """Rows in memory, and those that have been written to disk.
 
-    >>> part = Rows(np.array([1, 0]), np.array([1, 1]), {"left": np.array([8, 4])})
-    >>> in_order([part]).row
-    {'left': array([4, 8])}
+    Args:
+        shapes: A row of ``jax.ShapeDtypeStruct``s.
+        folder: Where ``flush`` writes; None if nothing is to be written.
+        num_parts: How many files there are already; others are removed.
+
+    >>> shapes = {"left": jax.ShapeDtypeStruct((), np.int32)}
+    >>> store = RowStore(shapes, Path("."))
+    >>> for job in (1, 0):
+    ...     store.add(Rows(np.array([job]), np.array([1]), {"left": np.array([8 * job], np.int32)}))
+    ...     num_parts = store.flush()
+    >>> num_parts, [rows.row["left"].tolist() for rows in store.in_order(most_rows=1)]
+    (2, [[0], [8]])
     """
-    if not parts:
-        return Rows(np.zeros(0, np.int64), np.zeros(0, np.int64), ())
-    together = jax.tree.map(lambda *x: np.concatenate(x), *parts)
-    order = np.lexsort((together.step, together.job))
-    return jax.tree.map(lambda x: x[order], together)
+
+    def __init__(self, shapes: Any, folder: Path | None = None, num_parts: int = 0) -> None:
+        none = np.zeros(0, np.int64)
+        leaves = jax.tree.map(lambda x: np.zeros((0, *x.shape), x.dtype), shapes)
+        self._none = Rows(none, none, leaves)
+        self._folder = folder
+        self._num_parts = num_parts
+        self._in_memory: list[Rows] = []
+        if folder is not None:
+            kept = {self._path(number) for number in range(num_parts)}
+            for path in set(folder.glob("rows-*.npz")) - kept:
+                path.unlink()
+
+    def add(self, rows: Rows) -> None:
+        """Keep some rows."""
+        self._in_memory.append(rows)
+
+    def flush(self) -> int:
+        """Write what is in memory; returns how many files there are."""
+        if self._in_memory and self._folder is not None:
+            leaves = jax.tree.leaves(_together([self._none, *self._in_memory]))
+            content = io.BytesIO()
+            np.savez(content, *leaves)
+            runs.write_file(self._path(self._num_parts), content.getvalue())
+            self._num_parts += 1
+            self._in_memory = []
+        return self._num_parts
+
+    def in_order(self, most_rows: int = _MOST_ROWS) -> Iterator[Rows]:
+        """All rows, sorted by job and step, in pieces of whole jobs.
+
+        Args:
+            most_rows: About so many rows are in a piece.
+
+        Raises:
+            ValueError: A file is damaged.
+        """
+        counts = np.zeros(0, np.int64)
+        for part in self._parts():
+            found = np.bincount(part.job, minlength=len(counts))
+            found[: len(counts)] += counts
+            counts = found
+        piece_of_job = np.maximum(np.cumsum(counts) - 1, 0) // most_rows
+        for piece in np.unique(piece_of_job):
+            first, last = np.searchsorted(piece_of_job, [piece, piece + 1])
+            chosen = [_between(part, first, last) for part in self._parts()]
+            rows = _together([self._none, *chosen])
+            order = np.lexsort((rows.step, rows.job))
+            yield jax.tree.map(lambda x, order=order: x[order], rows)
+
+    def all_in_order(self) -> Rows:
+        """All rows at once."""
+        return _together([self._none, *self.in_order()])
+
+    def _parts(self) -> Iterator[Rows]:
+        for number in range(self._num_parts):
+            yield self._read(self._path(number))
+        yield from self._in_memory
+
+    def _path(self, number: int) -> Path:
+        assert self._folder is not None
+        return self._folder / f"rows-{number:06}.npz"
+
+    def _read(self, path: Path) -> Rows:
+        leaves, structure = jax.tree.flatten(self._none)
+        try:
+            # Every member of the archive has a checksum, which is compared as it is read. A
+            # damaged one would be left open if NumPy opened it.
+            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
+                arrays = [archive[f"arr_{number}"] for number in range(len(leaves))]
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+            raise ValueError(f"checkpoint: {path} is damaged ({error})") from error
+        return jax.tree.unflatten(structure, arrays)
+
+
+def _between(rows: Rows, first: int, last: int) -> Rows:
+    chosen = (rows.job >= first) & (rows.job < last)
+    return jax.tree.map(lambda x: x[chosen], rows)
+
+
+def _together(parts: list[Rows]) -> Rows:
+    return jax.tree.map(lambda *x: np.concatenate(x), *parts)

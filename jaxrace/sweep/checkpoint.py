@@ -1,0 +1,194 @@
+"""What a sweep keeps on disk, so that it goes on as if it had never stopped.
+
+A folder holds ``rows-N.npz``, the rows of finished steps, and orbax checkpoints of the lanes in
+flight. A checkpoint counts when it is there as a whole, and with it the files of rows that it
+names; what came after it is computed again, bit for bit.
+"""
+
+import contextlib
+import dataclasses
+import hashlib
+import json
+import platform
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from jaxrace import runs
+from jaxrace.sweep.snapshot import Snapshot
+from jaxrace.validation import require_number
+
+_LANES, _HOST = "lanes", "host"
+
+
+@dataclasses.dataclass(frozen=True)
+class Checkpoints:
+    """Where and when a sweep is saved.
+
+    Attributes:
+        folder: Made if it is not there.
+        config: What the sweep was asked to do, as JSON has it: one of another configuration is
+            not resumed.
+        every: Seconds between checkpoints.
+        resume: Go on from the last checkpoint; without one, begin.
+
+    Raises:
+        ValueError: ``every`` is negative, or ``config`` is no JSON.
+
+    >>> Checkpoints("runs/grid/checkpoint", {"seed": 0}).every
+    30.0
+    """
+
+    folder: str | Path
+    config: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    every: float = 30.0
+    resume: bool = False
+
+    def __post_init__(self) -> None:
+        require_number("every", self.every, least=0)
+        try:
+            json.dumps(dict(self.config))
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"config: expected what JSON can hold, got {error}") from error
+
+
+class Saver:
+    """Writes and reads the checkpoints of one sweep; a context manager.
+
+    Args:
+        checkpoints: Where and when.
+        facts: What has to be the same when it is resumed.
+
+    Raises:
+        ValueError: On entry: another process works on the folder, or it holds a checkpoint and
+            ``resume`` is not set.
+        OSError: On leaving: the last checkpoint could not be written.
+    """
+
+    def __init__(self, checkpoints: Checkpoints, facts: Mapping[str, Any]) -> None:
+        self._checkpoints = checkpoints
+        self._identity = json.loads(json.dumps({**facts, "config": dict(checkpoints.config)}))
+        self._opened = contextlib.ExitStack()
+        self.folder = Path(checkpoints.folder).absolute()
+        self.every = checkpoints.every
+
+    def __enter__(self) -> Self:
+        # It starts a backend, and takes most of a second.
+        import orbax.checkpoint as ocp
+
+        self._args = ocp.args
+        self.folder.mkdir(parents=True, exist_ok=True)
+        options = ocp.CheckpointManagerOptions(max_to_keep=2, cleanup_tmp_directories=True)
+        with contextlib.ExitStack() as opened:
+            opened.enter_context(runs.locked(self.folder))
+            self._manager = ocp.CheckpointManager(self.folder / "lanes", options=options)
+            opened.callback(self._manager.close)
+            self._last = self._manager.latest_step()
+            if self._last is not None and not self._checkpoints.resume:
+                raise ValueError(
+                    f"folder: expected no checkpoint in '{self._checkpoints.folder}', "
+                    "or resume=True"
+                )
+            self._opened = opened.pop_all()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
+        try:
+            self._opened.close()
+        except Exception as error:
+            if kind is None:  # else there is a first error to tell of
+                raise self._unwritten(error) from error
+
+    def load(self) -> Snapshot | None:
+        """The last checkpoint, if there is one.
+
+        Raises:
+            ValueError: It is damaged, or of another sweep.
+        """
+        if self._last is None:
+            return None
+        args = self._args
+        wanted = args.Composite(**{_LANES: args.StandardRestore(), _HOST: args.JsonRestore()})
+        try:
+            found = self._manager.restore(self._last, args=wanted)
+            arrays, facts = dict(found[_LANES]), found[_HOST]
+            intact = facts.pop("digest") == _digest(arrays)
+        except Exception as error:  # whatever orbax or tensorstore make of it
+            raise ValueError(
+                f"checkpoint: {self.folder} is damaged: {_first_line(error)}"
+            ) from error
+        if not intact:
+            raise ValueError(f"checkpoint: {self.folder} is damaged: its checksum does not fit")
+        _require_same(facts.pop("identity"), self._identity)
+        return Snapshot(arrays, facts)
+
+    def save(self, snapshot: Snapshot) -> None:
+        """Begin to write a checkpoint; waits for the one before.
+
+        Raises:
+            OSError: The one before could not be written.
+        """
+        arrays = {name: x for name, x in snapshot.arrays.items() if x.size}
+        facts = {**snapshot.facts, "identity": self._identity, "digest": _digest(arrays)}
+        args = self._args
+        content = args.Composite(**{_LANES: args.StandardSave(arrays), _HOST: args.JsonSave(facts)})
+        self._last = 0 if self._last is None else self._last + 1
+        try:
+            self._manager.save(self._last, args=content)
+        except Exception as error:  # tensorstore's of a full disk is a ValueError
+            raise self._unwritten(error) from error
+
+    def _unwritten(self, error: Exception) -> OSError:
+        return OSError(f"checkpoint: cannot write to {self.folder}: {_first_line(error)}")
+
+
+def facts_of(width: int, num_jobs: int, device: Any, shapes: Any) -> dict[str, Any]:
+    """What the bits of a sweep depend on, besides its configuration."""
+    versions = runs.versions()
+    return {
+        "jaxrace major version": versions["jaxrace"].split(".")[0],
+        "jaxlib": versions["jaxlib"],
+        "device": device.device_kind,
+        "processor": _processor(),
+        "lanes of a block": width,
+        "jobs": num_jobs,
+        "rows": str(shapes),
+    }
+
+
+def _processor() -> str:
+    """The model, where the system tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def _require_same(found: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
+    for name in expected:
+        if found.get(name) == expected[name]:
+            continue
+        if isinstance(expected[name], dict) and isinstance(found.get(name), dict):
+            _require_same(found[name], expected[name])
+        raise ValueError(
+            f"checkpoint: expected one with {name} = {expected[name]!r}, got {found.get(name)!r}"
+        )
+    if extra := sorted(set(found) - set(expected)):
+        raise ValueError(f"checkpoint: expected one without {extra[0]}, got {found[extra[0]]!r}")
+
+
+def _digest(arrays: Mapping[str, np.ndarray]) -> str:
+    found = hashlib.sha256()
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        found.update(f"{name} {array.dtype} {array.shape}".encode())
+        found.update(array.tobytes())
+    return found.hexdigest()
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

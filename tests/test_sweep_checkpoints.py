@@ -1,0 +1,246 @@
+"""Nothing is lost: a sweep that was stopped, or killed, ends with the same bits."""
+
+import contextlib
+import itertools
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sweep_cases as cases
+
+from jaxrace import runs, sweep
+
+LENGTHS = cases.mixed_lengths(60)
+JOBS = cases.wanders(LENGTHS)
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return cases.bits(cases.run(JOBS))
+
+
+def run_saved(folder, jobs=JOBS, config=None, resume=True, every=0.0, **arguments):
+    checkpoints = sweep.Checkpoints(folder, config or {"grid": [1, 2]}, every, resume)
+    return cases.run(jobs, checkpoints=checkpoints, burst=3, **arguments)
+
+
+def stopped_after(turns):
+    """Says stop when it has been asked so many times."""
+    asked = iter(range(turns))
+    return lambda: next(asked, None) is None
+
+
+def stop_in_the_middle(folder, turns=8, **arguments):
+    with pytest.raises(sweep.Interrupted):
+        run_saved(folder, stop=stopped_after(turns), **arguments)
+
+
+def test_saving_changes_nothing(tmp_path, expected):
+    assert cases.bits(run_saved(tmp_path)) == expected
+
+
+@pytest.mark.parametrize("turns", [1, 5, 12])
+def test_a_sweep_that_was_stopped_is_resumed(tmp_path, expected, turns):
+    told = []
+    stop_in_the_middle(tmp_path, turns)
+    log = run_saved(tmp_path, on_rows=lambda ended, rows: told.append(len(rows.job)))
+    assert cases.bits(log) == expected
+    assert 0 < sum(told) < LENGTHS.sum()
+    assert log.num_ended < log.num_jobs
+    assert log.utilisation == LENGTHS.sum() / log.lane_steps
+
+
+def test_again_and_again_with_other_bursts_and_orders(tmp_path, expected):
+    order = np.random.default_rng(0).permutation(60)
+    stop_in_the_middle(tmp_path, 3, num_blocks=3)
+    stop_in_the_middle(tmp_path, 3, order=order)
+    stop_in_the_middle(tmp_path, 4, order=order[::-1], every=60.0)
+    log = run_saved(tmp_path, num_blocks=1)
+    assert cases.bits(log) == expected
+    assert log.num_blocks == 3
+
+
+def test_a_finished_sweep_is_read(tmp_path, expected, count_compilations):
+    breaks = np.zeros_like(LENGTHS)
+    broken = np.flatnonzero(LENGTHS > 2)[[3, 5]].tolist()
+    breaks[broken] = 2
+    first = run_saved(tmp_path, cases.wanders(LENGTHS, breaks))
+    with count_compilations() as compilations:
+        again = run_saved(tmp_path, cases.wanders(LENGTHS, breaks))
+    assert compilations.count == 0
+    assert cases.bits(again) == cases.bits(first) != expected
+    assert again.failed.tolist() == first.failed.tolist() == broken
+    assert (again.num_ended, again.num_rows, again.lane_steps) == (
+        0,
+        first.num_rows,
+        first.lane_steps,
+    )
+
+
+def test_no_jobs_are_saved(tmp_path):
+    for _ in range(2):
+        assert run_saved(tmp_path, cases.wanders([])).num_rows == 0
+
+
+def test_rows_come_in_pieces_of_whole_jobs(tmp_path):
+    log = run_saved(tmp_path)
+    pieces = list(log.store.in_order(most_rows=100))
+    assert len(pieces) > 3
+    for name in ("job", "step"):
+        whole = np.concatenate([getattr(piece, name) for piece in pieces])
+        np.testing.assert_array_equal(whole, getattr(log.rows, name))
+    for before, after in itertools.pairwise(pieces):
+        assert before.job.max() < after.job.min()
+
+
+REFUSED = {
+    "no resume": ({"resume": False}, "folder: expected no checkpoint in .*, or resume=True"),
+    "another config": ({"config": {"grid": [3]}}, r"grid = \[3\], got \[1, 2\]"),
+    "more config": ({"config": {"grid": [1, 2], "a": 1}}, "with a = 1, got None"),
+    "less config": ({"config": {"b": 0}}, "with b = 0, got None"),
+    "another width": ({"width": 4}, "with lanes of a block = 4, got 8"),
+    "other jobs": ({"jobs": cases.wanders(LENGTHS[:9])}, "with jobs = 9, got 60"),
+}
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory):
+    """A sweep that was stopped in the middle; not to be resumed."""
+    folder = tmp_path_factory.mktemp("stopped")
+    stop_in_the_middle(folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_foreign_checkpoint_is_refused(stopped, name):
+    arguments, message = REFUSED[name]
+    with pytest.raises(ValueError, match=message):
+        run_saved(stopped, **arguments)
+
+
+def test_what_was_refused_is_as_it_was(stopped, tmp_path, expected):
+    assert cases.bits(run_saved(shutil.copytree(stopped, tmp_path / "copy"))) == expected
+
+
+def test_another_version_is_refused(stopped, monkeypatch):
+    versions = runs.versions()
+    monkeypatch.setattr(runs, "versions", lambda: {**versions, "jaxrace": "7.1.0"})
+    with pytest.raises(ValueError, match="jaxrace major version = '7', got '0'"):
+        run_saved(stopped)
+
+
+# orbax's threads go on complaining in the background.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("what", ["lanes", "rows", "cut"])
+def test_a_damaged_checkpoint_is_refused(stopped, tmp_path, what):
+    folder = shutil.copytree(stopped, tmp_path / "copy")
+    last = max((folder / "lanes").iterdir(), key=lambda path: int(path.name))
+    files = last.rglob("d/*") if what == "lanes" else folder.glob("rows-*")
+    for path in files:
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 1
+        path.write_bytes(content[: len(content) // 3] if what == "cut" else content)
+    with pytest.raises(ValueError, match=r"checkpoint: .* is damaged"):
+        _ = run_saved(folder).rows
+
+
+def test_a_second_process_is_refused(tmp_path):
+    def stop():
+        with pytest.raises(ValueError, match="expected one that no other process works on"):
+            run_saved(tmp_path)
+        return True
+
+    with pytest.raises(sweep.Interrupted):
+        run_saved(tmp_path, stop=stop)
+
+
+# orbax's threads go on complaining in the background.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_full_disk_leaves_the_checkpoint_before(tmp_path, expected, small_disk):
+    """What was saved before the disk is full can be resumed when there is room again."""
+    folder = small_disk / "sweep"
+    stop_in_the_middle(folder, 4)
+    ballast = small_disk / "ballast"
+    with ballast.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while file.write(bytes(4096)):
+            pass
+    with pytest.raises(OSError, match="No space left"):
+        run_saved(folder)
+    ballast.unlink()
+    assert cases.bits(run_saved(folder)) == expected
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of a few megabytes."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", folder]
+    try:
+        done = subprocess.run(mount, capture_output=True, text=True, check=False)
+    except OSError as error:
+        pytest.skip(f"no file system can be mounted: {error}")
+    if done.returncode:
+        pytest.skip(f"no file system can be mounted: {done.stderr.strip()}")
+    yield folder
+    subprocess.run(["umount", "-l", folder], check=True)
+
+
+# A sweep of a second or two, that checkpoints all the time.
+SCRIPT = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+import numpy as np
+import sweep_cases as cases
+from jaxrace import sweep
+
+jobs = cases.wanders(cases.mixed_lengths(60))
+print("begun", flush=True)
+checkpoints = sweep.Checkpoints(sys.argv[2], {}, every=0.0, resume=True)
+log = cases.run(jobs, checkpoints=checkpoints, burst=2, on_rows=lambda *_: time.sleep(0.02))
+np.savez(sys.argv[3], *cases.jax.tree.leaves(log.rows))
+"""
+
+
+def kill_again_and_again(tmp_path, kills, seed):
+    """Kill it at random moments, and let it go on; returns the bits of its rows at the end."""
+    rng = np.random.default_rng(seed)
+    out = tmp_path / "rows.npz"
+    command = [sys.executable, "-c", SCRIPT, Path(__file__).parent, tmp_path / "saved", out]
+    killed = 0
+    while not out.exists():
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"begun\n"
+            if killed < kills:
+                time.sleep(rng.uniform(0.0, 1.5))
+                process.send_signal(signal.SIGKILL)
+                killed += 1
+            process.wait()
+        assert process.returncode in (0, -signal.SIGKILL)
+    with np.load(out) as archive:
+        return killed, [archive[name].tobytes() for name in archive.files]
+
+
+def test_a_sweep_that_is_killed_goes_on(tmp_path, expected):
+    assert kill_again_and_again(tmp_path, 3, seed=0)[1] == expected
+
+
+@pytest.mark.slow
+def test_a_sweep_that_is_killed_twenty_times_goes_on(tmp_path, expected):
+    killed = 0
+    for seed in range(20):
+        (tmp_path / str(seed)).mkdir()
+        found, bits = kill_again_and_again(tmp_path / str(seed), 5, seed)
+        assert bits == expected
+        killed += found
+        if killed >= 20:
+            break
+    assert killed >= 20
