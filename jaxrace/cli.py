@@ -1,14 +1,15 @@
 """The command `jaxrace`.
 
 Exit status: 0 done; 1 failed; 2 bad input, with one line that names the argument and what was
-expected; 130 interrupted. What is slow to import is imported by the verb that needs it.
+expected; 130 or 143 interrupted. What is slow to import is imported by the verb that needs it.
 """
 
 import dataclasses
+import functools
 import os
 import re
 import sys
-from argparse import RawDescriptionHelpFormatter
+from argparse import ArgumentTypeError, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -28,11 +29,14 @@ example:
 TRAIN = """\
 Train policies by evolutionary search, many searches side by side, and evaluate them on fresh
 patients next to policies that learn nothing. Prints a table and leaves a folder with config.json,
-log.csv, summary.json and learning_curve.png.
+log.csv, summary.json, timing.json and learning_curve.png. Of several step sizes or deltas it makes
+a grid: the table ranks the settings, and settings.png shows them. What is interrupted is saved, and
+goes on with --resume.
 
 examples:
   jaxrace train medical
   jaxrace train medical --method edps --hazard B --out runs/edps-b
+  jaxrace train medical --sigma 1,10,50 --delta 0.1,0.2 --repeats 20 --out runs/grid
 """
 
 LIST = """\
@@ -51,8 +55,15 @@ example:
 
 
 # What an option of a type expects, in messages and in the help.
-_EXPECTED = {int: "an integer", float: "a number", float | None: "a number or null", str: "a text"}
-_METAVARS = {int: "N", float: "X", float | None: "X", str: "NAME"}
+_SEVERAL, _SEVERAL_OR_NONE = float | tuple[float, ...], float | tuple[float, ...] | None
+_EXPECTED = {
+    int: "an integer",
+    float: "a number",
+    _SEVERAL: "a number, or several with commas between them",
+    _SEVERAL_OR_NONE: "a number, several with commas between them, or null",
+    str: "a text",
+}
+_METAVARS = {int: "N", float: "X", _SEVERAL: "X[,X]", _SEVERAL_OR_NONE: "X[,X]", str: "NAME"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -62,7 +73,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: Its arguments; those of the process unless given.
 
     Returns:
-        The exit status: 0, 1 (failed), 2 (bad input) or 130 (interrupted).
+        The exit status: 0, 1 (failed), 2 (bad input), 130 or 143 (interrupted by SIGINT or
+        SIGTERM).
 
     >>> main(["--version"])
     jaxrace ...
@@ -71,7 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     verbs = {"train": _train, "list": _list, "info": _info}
     try:
         arguments = _make_parser().parse_args(argv)
-        verbs[arguments.verb](arguments[arguments.verb])
+        return verbs[arguments.verb](arguments[arguments.verb])
     except (ArgumentError, ValueError) as error:
         return _fail(2, _with_option(str(error)))
     except (RuntimeError, OSError) as error:
@@ -91,11 +103,12 @@ def _fail(status: int, message: str) -> int:
 def _with_option(message: str) -> str:
     """Name the option that a message is about as it is spelt in the command."""
     hints = get_type_hints(TrainConfig)
+    message = re.sub(r"^argument (--[\w-]+):", r"\1:", message)  # argparse
     name, _, text = message.partition(":")
     if typed := re.match(r'Parser key "(\w+)"', message):  # jsonargparse
         name, value = typed[1], message.rpartition("value: ")[2]
         text = f" expected {_expected(hints[name])}, got {value!r}"
-    if name in hints.keys() - {"env"} | {"out"}:
+    if name in hints.keys() - {"env"} | {"out", "resume"}:
         return f"{_option(name)}:{text}"
     return message.replace("train.", "")  # of "arguments are required: train.env"
 
@@ -120,6 +133,11 @@ def _make_parser() -> ArgumentParser:
         "--out",
         metavar="DIR",
         help="new or empty folder for what the run leaves (default: runs/ENV-METHOD-NUMBER)",
+    )
+    train.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on with the run in --out, which was interrupted; the other options as they were",
     )
     train.add_argument(
         "--no-compilation-cache",
@@ -152,30 +170,54 @@ def _add_options(parser: ArgumentParser, config: type) -> None:
             continue
         hint = hints[field.name]
         is_choice = get_origin(hint) is Literal
+        several = hint in (_SEVERAL, _SEVERAL_OR_NONE)
         parser.add_argument(
             _option(field.name),
-            type=hint,
+            type=functools.partial(_parse_several, hint) if several else hint,
             default=field.default,
             metavar=f"{{{','.join(get_args(hint))}}}" if is_choice else _METAVARS[hint],
             help=f"{texts[field.name]} (default: {field.default})",
         )
 
 
-def _train(arguments: Namespace) -> None:
+def _parse_several(hint: Any, given: Any) -> Any:
+    """Numbers with commas between them, or a single one, or null if the hint allows it."""
+    if given is None or not isinstance(given, str):  # a default
+        return given
+    if given == "null" and hint == _SEVERAL_OR_NONE:
+        return None
+    try:
+        first, *more = (float(number) for number in given.split(","))
+    except ValueError as error:
+        raise ArgumentTypeError(f"expected {_expected(hint)}, got {given!r}") from error
+    return (first, *more) if more else first
+
+
+def _train(arguments: Namespace) -> int:
     settings = vars(arguments)
-    out = settings.pop("out")
+    out, resume = settings.pop("out"), settings.pop("resume")
     _set_compilation_cache(not settings.pop("no_compilation_cache"))
     from rich.console import Console
 
-    from jaxrace import runs
+    from jaxrace import runs, sweep
     from jaxrace.experiments import report
+    from jaxrace.experiments.summary import total_episodes
     from jaxrace.experiments.train import train
 
     config = TrainConfig(**settings)
     console = Console(stderr=True)
-    with report.shown_progress(console, config.repeats * config.episodes) as on_progress:
-        folder = train(config, out, on_progress)
-    report.print_results(Console(), folder, runs.read_summary(folder))
+    stop = sweep.StopOnSignals()
+    try:
+        with (
+            stop,
+            report.shown_progress(console, total_episodes(config)) as on_progress,
+        ):
+            folder = train(config, out, on_progress, resume, stop)
+    except sweep.Interrupted as error:
+        again = f"the same command with --out {error} --resume goes on"
+        return _fail(128 + (stop.received or 0), f"interrupted; {again}")
+    report.print_results(Console(), folder, runs.read_summary(folder), runs.read_timing(folder))
+    return 0
 
 
 def _set_compilation_cache(enabled: bool) -> None:
@@ -190,7 +232,7 @@ def _set_compilation_cache(enabled: bool) -> None:
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
 
 
-def _list(arguments: Namespace) -> None:
+def _list(arguments: Namespace) -> int:
     from jaxrace.experiments.catalogue import catalogue
 
     for subject, entries in catalogue().items():
@@ -198,9 +240,10 @@ def _list(arguments: Namespace) -> None:
         width = max(map(len, entries))
         for name, description in entries.items():
             print(f"  {name:{width}}  {description}".rstrip())
+    return 0
 
 
-def _info(arguments: Namespace) -> None:
+def _info(arguments: Namespace) -> int:
     from jaxrace import runs
 
     for name, version in runs.versions().items():
@@ -208,3 +251,4 @@ def _info(arguments: Namespace) -> None:
     device = runs.device()
     print(f"{'device':8} {device['count']} x {device['kind']} ({device['platform']})")
     print(f"{'system':8} {device['system']}")
+    return 0

@@ -66,6 +66,53 @@ def learning_curve(folder: str | os.PathLike[str]) -> "Figure":
     return figure
 
 
+def heat_map(folder: str | os.PathLike[str]) -> "Figure":
+    """The metrics of all settings of a grid, means over the repeats.
+
+    Args:
+        folder: A run's folder. Its summary has "settings" (for each "sigma", "delta" and the mean
+            of every metric), "metrics" (labels by name), "env", "method" and "repeats".
+
+    Returns:
+        A matplotlib figure, one panel per metric.
+
+    >>> pairs = [(1, 0.1), (1, 0.2), (2, 0.1), (2, 0.2)]
+    >>> cells = [{"sigma": s, "delta": d, "reward": {"mean": s * d}} for s, d in pairs]
+    >>> runs.write_summary(".", {"env": "maze", "method": "edps", "repeats": 2, "settings": cells,
+    ...                          "metrics": {"reward": "reward per game"}})
+    >>> heat_map(".").axes[0].get_title()
+    'reward per game'
+    """
+    from matplotlib.figure import Figure
+
+    summary = runs.read_summary(folder)
+    labels, settings = summary["metrics"], summary["settings"]
+    # A step size that is None is the strategy's own.
+    sigmas = sorted({one["sigma"] for one in settings}, key=lambda x: (x is not None, x))
+    deltas = sorted({one["delta"] for one in settings})
+    num_columns = min(2, len(labels))
+    num_rows = -(-len(labels) // num_columns)
+    width, height = max(float(len(deltas)), 3.4), 0.5 * len(sigmas) + 1.3
+    size = (width * num_columns + 1, height * num_rows + 0.6)
+    figure = Figure(figsize=size, layout="constrained")
+    panels = figure.subplots(num_rows, num_columns, squeeze=False)
+    for panel, (metric, label) in zip(panels.flat, labels.items(), strict=False):
+        means = np.full((len(sigmas), len(deltas)), np.nan)
+        for one in settings:
+            mean = one[metric]["mean"]
+            if mean is not None:
+                means[sigmas.index(one["sigma"]), deltas.index(one["delta"])] = mean
+        _draw_heat(panel, means)
+        panel.set(title=label, xlabel="delta of the races", ylabel="initial step size sigma")
+        panel.set_xticks(range(len(deltas)), [f"{delta:g}" for delta in deltas])
+        names = ["default" if sigma is None else f"{sigma:g}" for sigma in sigmas]
+        panel.set_yticks(range(len(sigmas)), names)
+    for panel in panels.flat[len(labels) :]:
+        panel.remove()
+    figure.suptitle(f"{summary['env']}: {summary['method']}, means of {summary['repeats']} repeats")
+    return figure
+
+
 def save(figure: "Figure", path: str | os.PathLike[str]) -> None:
     """Write a figure as PNG, as a whole or not at all.
 
@@ -108,6 +155,22 @@ def _on_one_grid(
         values[rows][np.searchsorted(episodes[rows], grid, side="right") - 1] for rows in chosen
     ]
     return grid, np.stack(curves)
+
+
+def _draw_heat(panel: "Axes", means: np.ndarray) -> None:
+    """A coloured cell for each mean, with the number in it."""
+    image = panel.imshow(means, aspect="auto", origin="lower", cmap="viridis")
+    low, high = image.get_clim()
+    for row, column in np.argwhere(np.isfinite(means)):
+        mean = means[row, column]
+        dark = mean < (low + high) / 2
+        panel.text(
+            *(column, row, f"{mean:.3g}"),
+            ha="center",
+            va="center",
+            fontsize=8,
+            color="white" if dark else "black",
+        )
 
 
 def _draw_baselines(panel: "Axes", baselines: dict[str, Any], metric: str) -> None:

@@ -12,15 +12,15 @@ import json
 import math
 import os
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import filelock
 import numpy as np
 from numpy.typing import ArrayLike
 
-CONFIG, LOG, SUMMARY = "config.json", "log.csv", "summary.json"
+CONFIG, LOG, SUMMARY, TIMING = "config.json", "log.csv", "summary.json", "timing.json"
 
 _PACKAGES = ("jaxrace", "jax", "jaxlib", "numpy", "evosax")
 
@@ -104,11 +104,25 @@ def write_file(path: str | os.PathLike[str], content: bytes) -> None:
     >>> Path("note.txt").read_text()
     'done'
     """
+    with new_file(path) as file:
+        file.write(content)
+
+
+@contextlib.contextmanager
+def new_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file to be written piece by piece; it is there when the block has ended without error.
+
+    >>> with new_file("note.txt") as file:
+    ...     _ = file.write(b"do")
+    ...     _ = file.write(b"ne")
+    >>> Path("note.txt").read_text()
+    'done'
+    """
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with temporary.open("xb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
@@ -156,13 +170,17 @@ def write_config(folder: str | os.PathLike[str], config: Mapping[str, Any]) -> N
     _write_json(Path(folder) / CONFIG, {**config, "versions": versions(), "device": device()})
 
 
-def write_log(folder: str | os.PathLike[str], columns: Mapping[str, np.ndarray]) -> None:
+def write_log(
+    folder: str | os.PathLike[str],
+    columns: Mapping[str, np.ndarray] | Iterable[Mapping[str, np.ndarray]],
+) -> None:
     r"""Write log.csv.
 
     Args:
         folder: The run's folder.
-        columns: Integers, floats, booleans or text by name, each [rows]. A float32 is written
-            with the digits that tell it from other float32 numbers.
+        columns: Integers, floats, booleans or text by name, each [rows]; or several such pieces
+            of a log that follow each other. A float32 is written with the digits that tell it
+            from other float32 numbers.
 
     Raises:
         ValueError: The columns differ in length.
@@ -171,12 +189,16 @@ def write_log(folder: str | os.PathLike[str], columns: Mapping[str, np.ndarray])
     >>> Path("log.csv").read_text()
     'repeat,reward\n0,0.1\n1,2.0\n'
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    # astype writes a number with its own precision, tolist would turn it into a float64.
-    writer.writerows(zip(*(column.astype(str) for column in columns.values()), strict=True))
-    write_file(Path(folder) / LOG, text.getvalue().encode())
+    pieces = [columns] if isinstance(columns, Mapping) else columns
+    with new_file(Path(folder) / LOG) as file:
+        text = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
+        writer = csv.writer(text, lineterminator="\n")
+        for number, piece in enumerate(pieces):
+            if number == 0:
+                writer.writerow(piece)
+            # astype writes a number with its own precision, tolist would make it a float64.
+            writer.writerows(zip(*(column.astype(str) for column in piece.values()), strict=True))
+        text.detach()  # else it would close the file, which is not ready
 
 
 def write_summary(folder: str | os.PathLike[str], summary: Mapping[str, Any]) -> None:
@@ -190,6 +212,16 @@ def write_summary(folder: str | os.PathLike[str], summary: Mapping[str, Any]) ->
     2.0
     """
     _write_json(Path(folder) / SUMMARY, summary)
+
+
+def write_timing(folder: str | os.PathLike[str], timing: Mapping[str, float | None]) -> None:
+    """Write timing.json: what differs when the same numbers are computed again.
+
+    >>> write_timing(".", {"run_seconds": 1.5})
+    >>> read_timing(".")
+    {'run_seconds': 1.5}
+    """
+    _write_json(Path(folder) / TIMING, timing)
 
 
 def _write_json(path: Path, content: Mapping[str, Any]) -> None:
@@ -238,6 +270,16 @@ def read_summary(folder: str | os.PathLike[str]) -> dict[str, Any]:
     {'env': 'medical'}
     """
     return json.loads((Path(folder) / SUMMARY).read_text("utf-8"))
+
+
+def read_timing(folder: str | os.PathLike[str]) -> dict[str, Any]:
+    """The content of a run's timing.json; see ``write_timing``.
+
+    >>> write_timing(".", {"run_seconds": 1.5})
+    >>> read_timing(".")
+    {'run_seconds': 1.5}
+    """
+    return json.loads((Path(folder) / TIMING).read_text("utf-8"))
 
 
 def mean_and_stderr(values: ArrayLike) -> dict[str, float | int | None]:

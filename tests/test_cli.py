@@ -1,5 +1,6 @@
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -9,8 +10,9 @@ import numpy as np
 import pytest
 
 import jaxrace
-from jaxrace import kernels, runs
+from jaxrace import kernels, runs, sweep
 from jaxrace.cli import main
+from jaxrace.experiments import learning
 from jaxrace.experiments import train as train_module
 from jaxrace.experiments.config import TrainConfig
 from jaxrace.experiments.evaluation import Evaluator
@@ -42,7 +44,7 @@ def nowhere(tmp_path, monkeypatch):
 
 def test_files(finished):
     method, folder = finished
-    files = {"config.json", "log.csv", "summary.json"}
+    files = {"config.json", "log.csv", "summary.json", "timing.json"}
     assert {path.name for path in folder.iterdir()} == (
         files | {"learning_curve.png"} if method.endswith("edps") else files
     )
@@ -52,11 +54,13 @@ def test_config_is_enough_to_run_again(finished):
     method, folder = finished
     config = runs.read_config(folder)
     learns = method.endswith("edps")
-    expected = {"command", "config", "versions", "device"} | ({"race"} if learns else set())
+    expected = {"command", "config", "versions", "device"}
+    expected |= {"race", "sweep"} if learns else set()
     assert set(config) == expected
     if learns:
         # The heuristic is on record.
         assert config["race"]["dynamic_delta"] == (method == "edps")
+        assert config["sweep"] == {"width": 4, "num_blocks": 1}
     assert TrainConfig(**config["config"]) == TrainConfig(
         method=method, repeats=REPEATS, episodes=EPISODES, test_patients=PATIENTS
     )
@@ -91,7 +95,8 @@ def test_summary_agrees_with_the_last_rows_of_the_log(finished):
     assert (summary["env"], summary["repeats"], summary["episodes"]) == ("medical", 3, 300)
     assert summary["method"] == method
     assert summary["policy"] == ("constant 0.4" if method == "constant" else method)
-    assert summary["compile_seconds"] > 0 < summary["run_seconds"]
+    timing = runs.read_timing(folder)
+    assert timing["compile_seconds"] > 0 < timing["run_seconds"]
 
 
 def test_baselines(finished):
@@ -109,7 +114,7 @@ def test_log_evaluates_the_policies_that_it_shows(finished):
     _, folder = finished
     log = runs.read_log(folder)
     task = medical_task(TrainConfig())
-    _, key = train_module._make_keys(REPEATS, np.uint32(0))
+    _, key = train_module._make_keys(np.uint32(0))
     evaluate = Evaluator(task, task.policy, key, REPEATS, PATIENTS)
     rows = log["generation"] == 2
     thetas = np.stack([log[f"theta_{i}"][rows] for i in range(3)], -1).astype(np.float32)
@@ -125,6 +130,7 @@ def test_same_seed_same_numbers(finished, nowhere):
     assert (again / "log.csv").read_bytes() == (folder / "log.csv").read_bytes()
     assert main([*job, "--seed", "1"]) == 0
     other = nowhere / "runs" / f"medical-{method}-2"
+    assert (again / "summary.json").read_bytes() == (folder / "summary.json").read_bytes()
     assert (other / "log.csv").read_bytes() != (folder / "log.csv").read_bytes()
 
 
@@ -159,8 +165,14 @@ BAD = {
     "train medical --episodes": "--episodes: expected one argument",
     "train medical --episodes x": "--episodes: expected an integer, got 'x'",
     "train medical --episodes 0": "--episodes: expected an integer of at least 1, got 0",
-    "train medical --sigma wide": "--sigma: expected a number or null, got 'wide'",
+    "train medical --sigma wide": "--sigma: expected a number, several with commas between them, o",
     "train medical --delta 1": "--delta: expected a number between 0 and 1, exclusive, got 1.0",
+    "train medical --delta 0.1,0.1": "--delta: expected different numbers, at least one, got (0.1",
+    "train medical --delta 0.1,x": "--delta: expected a number, or several with commas between",
+    "train medical --sigma 1,-2": "--sigma: expected a positive number, got -2.0",
+    "train medical --method random --delta 0.1,0.2": "--method: expected one that learns, for a g",
+    "train medical --resume": "--resume: expected the folder of a run as out, got none",
+    "train medical --resume --out new": "--out: expected the folder of a run to resume, got 'new'",
     "train medical --method sarsa": "--method: expected one of pb-edps, edps, constant, random",
     "train medical --bound loose": "--bound: expected one of published, ",
     "train medical --test-patients 0": "--test-patients: expected an integer of at least 1, got 0",
@@ -190,7 +202,7 @@ def test_bad_input(command, nowhere, capsys):
 @pytest.mark.parametrize(
     ("raised", "status", "message"),
     [
-        (ValueError("outcomes: expected\nfinite numbers"), 1, "outcomes: expected finite numbers"),
+        (RuntimeError("no more\nmemory"), 1, "no more memory"),
         (OSError(28, "No space left on device"), 1, "No space left on device"),
         (KeyboardInterrupt(), 130, "interrupted"),
     ],
@@ -198,10 +210,10 @@ def test_bad_input(command, nowhere, capsys):
 def test_a_failure_leaves_one_line_and_nothing_else(
     raised, status, message, nowhere, monkeypatch, capsys
 ):
-    def fail(*arguments):
+    def fail(*arguments, **named):
         raise raised
 
-    monkeypatch.setattr(train_module, "run_searches", fail)
+    monkeypatch.setattr(sweep, "run", fail)
     assert main(["train", "medical", "--method", "edps", *SMALL]) == status
     *progress, last = capsys.readouterr().err.splitlines()
     assert progress == ["compiling ..."]
@@ -211,13 +223,104 @@ def test_a_failure_leaves_one_line_and_nothing_else(
 
 
 def test_an_unexpected_exception_shows_its_traceback(nowhere, monkeypatch):
-    def fail(*arguments):
+    def fail(*arguments, **named):
         raise TypeError("a mistake of ours")
 
-    monkeypatch.setattr(train_module, "run_searches", fail)
+    monkeypatch.setattr(sweep, "run", fail)
     with pytest.raises(TypeError, match="ours"):
         main(["train", "medical", "--method", "edps", *SMALL])
     assert list(nowhere.iterdir()) == []
+
+
+GRID = [
+    *("train", "medical", "--sigma", "10,1", "--delta", "0.1,0.3", "--max-rounds", "60"),
+    *("--repeats", "4", "--episodes", "900", "--test-patients", str(PATIENTS)),
+    "--no-compilation-cache",
+]
+
+
+@pytest.fixture(scope="module")
+def grid(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs") / "grid"
+    assert main([*GRID, "--out", str(folder)]) == 0
+    return folder
+
+
+def test_a_grid_ranks_its_settings(grid):
+    log, summary = runs.read_log(grid), runs.read_summary(grid)
+    assert list(log)[:4] == ["sigma", "delta", "repeat", "generation"]
+    means = [setting["mean_reward"]["mean"] for setting in summary["settings"]]
+    assert means == sorted(means, reverse=True)
+    pairs = [(setting["sigma"], setting["delta"]) for setting in summary["settings"]]
+    assert sorted(pairs) == [(1.0, 0.1), (1.0, 0.3), (10.0, 0.1), (10.0, 0.3)]
+    for setting in summary["settings"]:
+        chosen = (log["sigma"] == setting["sigma"]) & (log["delta"] == setting["delta"])
+        repeat, rewards = log["repeat"][chosen], log["mean_reward"][chosen]
+        last = [rewards[repeat == number][-1] for number in range(4)]
+        expected = runs.mean_and_stderr(last)
+        assert setting["mean_reward"] == pytest.approx(expected, rel=1e-5)
+    assert (grid / "settings.png").exists()
+    assert not (grid / "learning_curve.png").exists()
+
+
+def test_a_grid_holds_what_its_settings_find_alone(grid, nowhere):
+    """The same keys; and what a search plays in its first generation depends on nothing else."""
+    alone = ["--sigma", "1", "--delta", "0.3", "--out", "alone"]
+    assert main([*GRID[:2], *GRID[6:], *alone]) == 0
+    log, own = runs.read_log(grid), runs.read_log("alone")
+    rows = (log["sigma"] == 1) & (log["delta"] == 0.3) & (log["generation"] == 1)
+    first = own["generation"] == 1
+    for name in ("repeat", "episodes", "simulated", "max_rounds"):
+        np.testing.assert_array_equal(log[name][rows], own[name][first])
+    np.testing.assert_allclose(log["theta_0"][rows], own["theta_0"][first], rtol=1e-5)
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_grid_is_resumed(grid, nowhere, monkeypatch, capsys, number, status):
+    run, told = sweep.run, []
+
+    def run_and_be_interrupted(*arguments, on_rows, **named):
+        def on_rows_too(*rows):
+            on_rows(*rows)
+            if len(told) == 2:
+                os.kill(os.getpid(), number)
+            told.append(rows)
+
+        return run(*arguments, **named, on_rows=on_rows_too, burst=2)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sweep, "run", run_and_be_interrupted)
+        assert main([*GRID, "--out", "new"]) == status
+    *_, last = capsys.readouterr().err.splitlines()
+    expected = "interrupted; the same command with --out new --resume goes on"
+    assert last == f"jaxrace: error: {expected}"
+    assert not (nowhere / "new" / "summary.json").exists()
+    assert main([*GRID, "--out", "new", "--resume", "--seed", "3"]) == 2
+    assert "--seed: expected 0 as in 'new', got 3" in capsys.readouterr().err
+    for _ in range(2):  # a finished one stays as it is
+        assert main([*GRID, "--out", "new", "--resume"]) == 0
+        for name in ("log.csv", "summary.json"):
+            assert (nowhere / "new" / name).read_bytes() == (grid / name).read_bytes()
+    assert not (nowhere / "new" / "checkpoint").exists()
+
+
+def test_a_search_that_fails_is_named_and_the_others_are_kept(nowhere, monkeypatch, capsys):
+    failed = learning.TrainWork.failed
+
+    def fails(self, row):
+        return failed(self, row) | ((row.search.generation == 3) & (row.search.best.sum() > 0))
+
+    monkeypatch.setattr(learning.TrainWork, "failed", fails)
+    # Another number of patients makes it another program.
+    assert main([*GRID, "--test-patients", "21", "--out", "new"]) == 1
+    *_, last = capsys.readouterr().err.splitlines()
+    summary = runs.read_summary("new")
+    first = summary["failed"][0]
+    assert 0 < len(summary["failed"]) < 16
+    assert last.startswith(f"jaxrace: error: {len(summary['failed'])} of 16 searches failed")
+    assert f"first sigma {first['sigma']}, delta {first['delta']}, repeat {first['repeat']}" in last
+    counts = [setting["mean_reward"]["count"] for setting in summary["settings"]]
+    assert sum(counts) == 16 - len(summary["failed"])
 
 
 def test_version(capsys):

@@ -1,7 +1,8 @@
 """What a training job is asked to do; imports nothing heavy, for the command's help."""
 
 import dataclasses
-from typing import Literal, get_args, get_type_hints
+import itertools
+from typing import Any, Literal, NamedTuple, get_args, get_type_hints
 
 from jaxrace.validation import (
     require_choice,
@@ -18,6 +19,14 @@ METHODS: dict[str, str] = {
     "constant": "the same action in every step; learns nothing",
     "random": "a random action in every step; learns nothing",
 }
+
+
+class Setting(NamedTuple):
+    """What is swept."""
+
+    sigma: float | None
+    delta: float
+
 
 # Floor of n_max, the rounds of a race (Busa-Fekete et al. 2014, section 6.2).
 MIN_ROUNDS = 3
@@ -40,10 +49,10 @@ class TrainConfig:
         env: Environment, one of those that ``jaxrace list`` shows.
         method: What to train or to evaluate; ``jaxrace list`` explains.
         episodes: Training episodes of each search; the race that uses up the last is finished.
-        repeats: Number of independent searches.
-        sigma: Initial step size of the evolution strategy; null stands for 10, or for none where
-            the strategy has none.
-        delta: Error probability of each race (edps: of its heuristic).
+        repeats: Number of independent searches, of each setting if there are several.
+        sigma: Initial step size of the evolution strategy, or several; null stands for 10, or for
+            none where the strategy has none.
+        delta: Error probability of each race (edps: of its heuristic), or several.
         bound: Confidence bound of pb-edps; ``jaxrace list`` explains.
         strategy: Evolution strategy; ``jaxrace list`` shows all.
         population: Policies per generation; a race ranks them, the better half is recombined.
@@ -60,6 +69,8 @@ class TrainConfig:
 
     >>> TrainConfig(method="edps", repeats=5).episodes
     10000
+    >>> [tuple(setting) for setting in TrainConfig(sigma=(1, 10), delta=(0.1, 0.2)).settings]
+    [(1, 0.1), (1, 0.2), (10, 0.1), (10, 0.2)]
     >>> TrainConfig(delta=2.0)
     Traceback (most recent call last):
     ValueError: delta: expected a number between 0 and 1, exclusive, got 2.0
@@ -69,8 +80,8 @@ class TrainConfig:
     method: Method = "pb-edps"
     episodes: int = 10_000
     repeats: int = 100
-    sigma: float | None = None
-    delta: float = 0.2
+    sigma: float | tuple[float, ...] | None = None
+    delta: float | tuple[float, ...] = 0.2
     bound: str = "stitched-kl"
     strategy: str = "CMA_ES"
     population: int = 7
@@ -83,6 +94,8 @@ class TrainConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        for name in ("sigma", "delta"):
+            object.__setattr__(self, name, _as_scalar(name, getattr(self, name)))
         # Imported late: they import JAX, which the command's help has no time for.
         from jaxrace import kernels
         from jaxrace.experiments.tasks import TASKS
@@ -96,7 +109,8 @@ class TrainConfig:
         _require_between("seed", self.seed, 0, 2**32 - 1)
         _require_between("max_rounds", self.max_rounds, MIN_ROUNDS, kernels.MAX_TABLE_CAPACITY)
         require_integer("population", self.population, 2)
-        require_probability("delta", self.delta)
+        for delta in _as_tuple(self.delta):
+            require_probability("delta", delta)
         kernels.bound_named(self.bound)
         self._check_sigma()
 
@@ -104,22 +118,32 @@ class TrainConfig:
         from jaxrace.strategies import Strategy
 
         has_step_size = Strategy(self.strategy, self.population).has_step_size
-        if self.sigma is not None:
-            require_positive("sigma", self.sigma)
+        for sigma in () if self.sigma is None else _as_tuple(self.sigma):
+            require_positive("sigma", sigma)
             if not has_step_size:
                 raise ValueError(
                     f"sigma: expected null for {self.strategy}, which has no initial step size, "
                     f"got {self.sigma!r}"
                 )
+        if not self.learns and self.is_grid:
+            raise ValueError(f"method: expected one that learns, for a grid, got {self.method!r}")
 
     @property
-    def initial_step_size(self) -> float | None:
-        """What ``sigma`` stands for."""
+    def settings(self) -> list["Setting"]:
+        """Every initial step size with every delta; a step size is None if there is none."""
         from jaxrace.strategies import Strategy
 
-        if self.sigma is not None or not Strategy(self.strategy, self.population).has_step_size:
-            return self.sigma
-        return _DEFAULT_SIGMA
+        sigma = self.sigma
+        if sigma is None and Strategy(self.strategy, self.population).has_step_size:
+            sigma = _DEFAULT_SIGMA
+        return [
+            Setting(*pair) for pair in itertools.product(_as_tuple(sigma), _as_tuple(self.delta))
+        ]
+
+    @property
+    def is_grid(self) -> bool:
+        """Are there several settings?"""
+        return isinstance(self.sigma, tuple) or isinstance(self.delta, tuple)
 
     @property
     def learns(self) -> bool:
@@ -131,3 +155,16 @@ def _require_between(name: str, value: int, least: int, most: int) -> None:
     require_integer(name, value, least)
     if value > most:
         raise ValueError(f"{name}: expected an integer of at most {most}, got {value!r}")
+
+
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _as_scalar(name: str, value: Any) -> Any:
+    """Several values as a tuple, a single one by itself."""
+    if not isinstance(value, list | tuple):
+        return value
+    if not value or len(set(value)) < len(value):
+        raise ValueError(f"{name}: expected different numbers, at least one, got {value!r}")
+    return value[0] if len(value) == 1 else tuple(value)

@@ -1,7 +1,7 @@
 """What a training job shows while it runs, and its table at the end."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ class ProgressLines:
         self._total = total
         self._stage = ""
         self._started = self._last_line = 0.0
-        self._last_done = 0
+        self._first_done = self._last_done = 0
 
     def __call__(self, stage: str, done: int) -> None:
         """Perhaps write a line."""
@@ -46,6 +46,7 @@ class ProgressLines:
         total = self._total
         if stage != self._stage:
             self._stage, self._started, self._last_line = stage, now, now
+            self._first_done = self._last_done = done  # more than 0 if it was resumed
             self._say(
                 f"{stage} on {total:,} episodes ..." if stage == "training" else f"{stage} ..."
             )
@@ -53,7 +54,7 @@ class ProgressLines:
             now - self._last_line >= _SECONDS_PER_LINE
             and done - self._last_done >= _SHARE_PER_LINE * total
         ):
-            rate = done / (now - self._started)
+            rate = (done - self._first_done) / (now - self._started)
             left = (total - done) / rate
             self._say(f"{done:,} of {total:,} episodes, {rate:,.0f}/s, {left:,.0f} s left")
             self._last_line, self._last_done = now, done
@@ -84,16 +85,17 @@ class ProgressBar:
         self._task = progress.add_task("starting", total=None, detail="")
         self._stage = ""
         self._started = 0.0
+        self._first_done = 0
 
     def __call__(self, stage: str, done: int) -> None:
         """Move the bar."""
         now = time.perf_counter()
         if stage != self._stage:
-            self._stage, self._started = stage, now
+            self._stage, self._started, self._first_done = stage, now, done
             total = self._total if stage == "training" else None
             self._progress.reset(self._task, description=stage, total=total, detail="")
         elif stage == "training":
-            rate = done / (now - self._started)
+            rate = (done - self._first_done) / (now - self._started)
             detail = f"{done:,} of {self._total:,} episodes, {rate:,.0f}/s"
             self._progress.update(self._task, completed=done, detail=detail)
 
@@ -124,7 +126,9 @@ def shown_progress(console: Console, total: int) -> Iterator[ProgressLines | Pro
 
 
 def results_table(summary: dict[str, Any], console: Console) -> Table:
-    """The method and the baselines, each metric as mean and standard error over the repeats.
+    """The method, or its settings, and the baselines, each metric as mean and standard error.
+
+    The error of a setting of a grid is that of its 95 % confidence interval.
 
     Args:
         summary: Of a training job.
@@ -140,41 +144,68 @@ def results_table(summary: dict[str, Any], console: Console) -> Table:
     utf = console.encoding.startswith("utf")
     sign = "\N{PLUS-MINUS SIGN}" if utf else "+-"
     table = Table(box=SIMPLE_HEAD if console.is_terminal else None, pad_edge=False)
-    table.add_column("")
+    is_grid = "settings" in summary
+    table.add_column("sigma, delta" if is_grid else "")
     for label in summary["metrics"].values():
         table.add_column(label, justify="right")
-    rows = {summary["policy"]: summary, **summary["baselines"]}
-    for name, statistics in rows.items():
-        cells = [_cell(statistics[metric], sign) for metric in summary["metrics"]]
-        table.add_row(name, *cells, style="bold" if statistics is summary else "")
+    own = {summary["policy"]: summary}
+    if is_grid:
+        own = {_setting_name(one): one for one in summary["settings"]}
+    for number, (name, statistics) in enumerate({**own, **summary["baselines"]}.items()):
+        scale = _confidence_scale if is_grid else _unscaled
+        cells = [_cell(statistics[metric], sign, scale) for metric in summary["metrics"]]
+        table.add_row(name, *cells, style="bold" if number == 0 else "")
     return table
 
 
-def _cell(statistic: dict[str, Any], sign: str) -> str:
+def _setting_name(setting: dict[str, Any]) -> str:
+    sigma = "-" if setting["sigma"] is None else f"{setting['sigma']:g}"
+    return f"{sigma}, {setting['delta']:g}"
+
+
+def _unscaled(count: int) -> float:
+    del count
+    return 1.0
+
+
+def _confidence_scale(count: int) -> float:
+    """Half the 95 % confidence interval of a mean of so many, in standard errors."""
+    from scipy import stats
+
+    return float(stats.t.ppf(0.975, count - 1))
+
+
+def _cell(statistic: dict[str, Any], sign: str, scale: Callable[[int], float]) -> str:
     """As many digits as the standard error makes sensible."""
     mean, stderr = statistic["mean"], statistic["stderr"]
+    if mean is None:
+        return "failed"
     if stderr is None:
         return f"{mean:.3g}"
-    return (
-        f"{mean:.3f} {sign} {stderr:.3f}" if abs(mean) < 10 else f"{mean:.2f} {sign} {stderr:.2f}"
-    )
+    error = scale(statistic["count"]) * stderr
+    return f"{mean:.3f} {sign} {error:.3f}" if abs(mean) < 10 else f"{mean:.2f} {sign} {error:.2f}"
 
 
-def print_results(console: Console, folder: Path, summary: dict[str, Any]) -> None:
+def print_results(
+    console: Console, folder: Path, summary: dict[str, Any], timing: dict[str, Any]
+) -> None:
     """Print the table, and a line with the times and the run's folder.
 
     >>> number = {"mean": 0.25, "stderr": None, "count": 1}
     >>> summary = {"policy": "random", "repeats": 1, "metrics": {"cost": "cost"}, "cost": number,
-    ...            "baselines": {}, "compile_seconds": 1.0, "run_seconds": 2.0,
-    ...            "episodes_per_second": None}
-    >>> print_results(Console(), Path("runs/medical-random-1"), summary)
+    ...            "baselines": {}}
+    >>> timing = {"compile_seconds": 1.0, "run_seconds": 2.0, "episodes_per_second": None}
+    >>> print_results(Console(), Path("runs/medical-random-1"), summary, timing)
                cost
     random     0.25
     compile 1.0 s, run 2.0 s; runs/medical-random-1
     """
     console.print(results_table(summary, console))
-    rate = summary["episodes_per_second"]
-    times = f"compile {summary['compile_seconds']:.1f} s, run {summary['run_seconds']:.1f} s"
+    if "settings" in summary:
+        best = f"settings ranked by {summary['metrics'][summary['objective']]}, best first"
+        console.print(f"{best}; 95 % confidence intervals", highlight=False, soft_wrap=True)
+    rate = timing["episodes_per_second"]
+    times = f"compile {timing['compile_seconds']:.1f} s, run {timing['run_seconds']:.1f} s"
     if rate is not None:
         times += f", {rate:,.0f} episodes/s"
     console.print(f"{times}; {folder}", highlight=False, markup=False, soft_wrap=True)

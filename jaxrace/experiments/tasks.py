@@ -25,6 +25,7 @@ class Task:
         measure: ``measure(outcomes, returns) -> {metric: []}``, averages over a leading axis [n].
         labels: What each metric of ``measure`` is, in words.
         shown: The metrics of tables and figures.
+        objective: The metric by which settings are ranked; more is better.
         actions: The constant policies of the baselines; the random one picks among them.
 
     >>> task = medical_task(TrainConfig(hazard="B"))
@@ -41,6 +42,7 @@ class Task:
     measure: Callable[[Any, jax.Array], dict[str, jax.Array]]
     labels: dict[str, str]
     shown: tuple[str, ...]
+    objective: str
     actions: tuple[float, ...]
 
 
@@ -74,6 +76,7 @@ def medical_task(config: TrainConfig) -> Task:
             "mean_reward": "reward per patient",
         },
         shown=("survival_rate", "tumour_size", "max_toxicity", "mean_reward"),
+        objective="mean_reward",
         actions=medical.DOSES,
     )
 

@@ -1,9 +1,11 @@
 """Thousands of jobs at once, as one compiled program over lanes."""
 
-from jaxrace.sweep.checkpoint import Checkpoints
+from jaxrace.sweep.checkpoint import Checkpoints, is_saved
 from jaxrace.sweep.engine import SweepLog, run
 from jaxrace.sweep.player import Interrupted
 from jaxrace.sweep.rows import Rows, RowStore
+from jaxrace.sweep.sizing import default_sizes
+from jaxrace.sweep.stopping import StopOnSignals
 from jaxrace.sweep.work import Jobs, Work, stacked
 
 __all__ = [
@@ -12,8 +14,11 @@ __all__ = [
     "Jobs",
     "RowStore",
     "Rows",
+    "StopOnSignals",
     "SweepLog",
     "Work",
+    "default_sizes",
+    "is_saved",
     "run",
     "stacked",
 ]

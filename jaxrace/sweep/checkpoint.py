@@ -83,7 +83,7 @@ class Saver:
         options = ocp.CheckpointManagerOptions(max_to_keep=2, cleanup_tmp_directories=True)
         with contextlib.ExitStack() as opened:
             opened.enter_context(runs.locked(self.folder))
-            self._manager = ocp.CheckpointManager(self.folder / "lanes", options=options)
+            self._manager = ocp.CheckpointManager(self.folder / _LANES, options=options)
             opened.callback(self._manager.close)
             self._last = self._manager.latest_step()
             if self._last is not None and not self._checkpoints.resume:
@@ -142,6 +142,17 @@ class Saver:
 
     def _unwritten(self, error: Exception) -> OSError:
         return OSError(f"checkpoint: cannot write to {self.folder}: {_first_line(error)}")
+
+
+def is_saved(folder: str | Path) -> bool:
+    """Is there a whole checkpoint in the folder of a sweep?
+
+    >>> is_saved(".")
+    False
+    """
+    # orbax gives a checkpoint its number when all of it is there.
+    lanes = Path(folder) / _LANES
+    return lanes.is_dir() and any(path.name.isdigit() for path in lanes.iterdir())
 
 
 def facts_of(width: int, num_jobs: int, device: Any, shapes: Any) -> dict[str, Any]:

@@ -93,7 +93,8 @@ def run(
     Args:
         work: What to do with each.
         jobs: What to do it with.
-        width: W, lanes of a block; 32 on a CPU and 4,096 elsewhere unless given.
+        width: W, lanes of a block; 32 on a CPU and 4,096 elsewhere unless given, or fewer for
+            few jobs.
         num_blocks: Blocks that advance independently of each other; on a CPU one per core, on
             other devices two each, unless given. Never more than there are jobs for.
         burst: Most steps from one look at a block to the next, 1 .. 32.
@@ -131,9 +132,10 @@ def run(
     ([0, 0, 2, 2, 2], [1, 2, 1, 2, 3], [1, 0, 2, 1, 0])
     """
     devices = list(jax.local_devices() if devices is None else devices)
-    width = sizing.default_width(devices) if width is None else width
+    _check_kinds(work, jobs)
+    width = sizing.default_width(devices, jobs.count) if width is None else width
     most_blocks = sizing.default_num_blocks(devices) if num_blocks is None else num_blocks
-    _check(work, jobs, width, most_blocks, burst)
+    _check_sizes(width, most_blocks, burst)
     order = _checked_order(order, jobs)
     shapes = _row_shapes(work, jobs)
     with contextlib.ExitStack() as opened:
@@ -196,7 +198,7 @@ def _make_blocks(
     return [LaneBlock(programs[number % len(used)], jobs, width) for number in range(num_blocks)]
 
 
-def _check(work: Work, jobs: Jobs, width: int, num_blocks: int, burst: int) -> None:
+def _check_kinds(work: Work, jobs: Jobs) -> None:
     if not isinstance(work, Work):
         raise ValueError(
             f"work: expected an object with init, step, done and failed, got {type(work).__name__}"
@@ -208,6 +210,9 @@ def _check(work: Work, jobs: Jobs, width: int, num_blocks: int, burst: int) -> N
         )
     if not isinstance(jobs, Jobs):
         raise ValueError(f"jobs: expected Jobs, such as stacked(...), got {type(jobs).__name__}")
+
+
+def _check_sizes(width: int, num_blocks: int, burst: int) -> None:
     require_integer("width", width, 1)
     require_integer("num_blocks", num_blocks, 1)
     require_integer("burst", burst, 1)

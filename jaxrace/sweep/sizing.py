@@ -3,6 +3,10 @@
 import os
 from typing import Any
 
+import jax
+
+from jaxrace.sweep.work import Jobs
+
 # ``jax.Device`` is no type to type checkers.
 Device = Any
 
@@ -15,20 +19,32 @@ _WIDTH = 4096
 _BLOCKS_PER_DEVICE = 2
 
 
-def default_width(devices: list[Device]) -> int:
-    """W for these devices.
+def default_width(devices: list[Device], num_jobs: int) -> int:
+    """W for these devices, and no more than so many jobs need.
 
-    >>> import jax
-    >>> default_width(jax.devices("cpu"))
-    32
+    >>> default_width(jax.devices("cpu"), 1000), default_width(jax.devices("cpu"), 3)
+    (32, 4)
     """
-    return _CPU_WIDTH if devices[0].platform == "cpu" else _WIDTH
+    most = _CPU_WIDTH if devices[0].platform == "cpu" else _WIDTH
+    return min(most, 1 << max(num_jobs - 1, 0).bit_length())
+
+
+def default_sizes(jobs: Jobs) -> dict[str, int]:
+    """The ``width`` and ``num_blocks`` that ``run`` takes for these jobs on this host.
+
+    >>> from jaxrace.sweep import stacked
+    >>> default_sizes(stacked(jax.numpy.zeros(3)))["width"]
+    4
+    """
+    devices = jax.local_devices()
+    width = default_width(devices, jobs.count)
+    most = -(-jobs.count // width)
+    return {"width": width, "num_blocks": min(default_num_blocks(devices), max(most, 1))}
 
 
 def default_num_blocks(devices: list[Device]) -> int:
     """How many blocks keep these devices busy: on a CPU, one per core.
 
-    >>> import jax
     >>> default_num_blocks(jax.devices("cpu")) >= 1
     True
     """
@@ -51,7 +67,6 @@ def num_cores() -> int:
 def num_threads(devices: list[Device], num_blocks: int) -> int:
     """Blocks that advance at once: on a CPU, no more than there are cores or devices.
 
-    >>> import jax
     >>> num_threads(jax.devices("cpu"), 1)
     1
     """

@@ -1,0 +1,156 @@
+"""The searches of a training job as the jobs of a sweep, with an evaluation in every generation.
+
+Axes: S settings, R repeats of each.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jax.typing import ArrayLike
+from numpy.typing import NDArray
+
+from jaxrace import outcomes, racing, sweep
+from jaxrace.experiments.config import MIN_ROUNDS, TrainConfig
+from jaxrace.experiments.tasks import Task
+from jaxrace.outcomes import Both, Return
+from jaxrace.rollout import PolicyInTask, Rollout, evaluate
+from jaxrace.search import (
+    PolicySearch,
+    SearchJob,
+    SearchRow,
+    SearchState,
+    SearchWork,
+    stack_params,
+)
+from jaxrace.strategies import Strategy
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class TrainJob:
+    """One search."""
+
+    setting: ArrayLike  # int32 []
+    repeat: ArrayLike  # uint32 []
+
+
+class TrainRow(NamedTuple):
+    """One generation."""
+
+    search: SearchRow
+    metrics: dict[str, jax.Array]  # of rank 1 on fresh episodes, float32 []
+
+
+State = tuple[tuple[SearchState, ArrayLike], ArrayLike]
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class TrainWork:
+    """What ``sweep.run`` does with a ``TrainJob``.
+
+    A repeat has the same keys in every setting.
+
+    Attributes:
+        searches: With the settings.
+        train_key: Of all searches.
+        test_key: Of all evaluations; see ``Evaluator``.
+        env_params: The simulator's.
+        rollout: Of the policies that are evaluated.
+        measure: See ``Task``.
+        episodes: Of each evaluation.
+    """
+
+    searches: SearchWork
+    train_key: jax.Array
+    test_key: jax.Array
+    env_params: Any
+    rollout: Rollout = dataclasses.field(metadata={"static": True})
+    measure: Callable[..., dict[str, jax.Array]] = dataclasses.field(metadata={"static": True})
+    episodes: int = dataclasses.field(metadata={"static": True})
+
+    def init(self, job: TrainJob) -> State:
+        """Before the first generation."""
+        key = jax.random.fold_in(self.train_key, job.repeat)
+        return self.searches.init(SearchJob(key, job.setting)), job.repeat
+
+    def step(self, state: State) -> tuple[State, TrainRow]:
+        """One generation, and an evaluation of the policy that is rank 1 of its race."""
+        search_state, repeat = state
+        search_state, row = self.searches.step(search_state)
+        key = jax.random.fold_in(jax.random.fold_in(self.test_key, row.generation), repeat)
+        policy = PolicyInTask(row.best, self.env_params)
+        metrics = self.measure(*evaluate(self.rollout, key, policy, self.episodes))
+        return (search_state, repeat), TrainRow(row, metrics)
+
+    def done(self, state: State) -> jax.Array:
+        """Is the budget used up?"""
+        return self.searches.done(state[0])
+
+    def failed(self, row: TrainRow) -> jax.Array:
+        """Was a counted outcome NaN or infinite?"""
+        return self.searches.failed(row.search)
+
+
+def make_jobs(num_settings: int, repeats: int) -> sweep.Jobs:
+    """All repeats of the first setting, of the second, and so on.
+
+    >>> job = make_jobs(2, 3).rows(np.array([0, 4]))
+    >>> job.setting.tolist(), job.repeat.tolist()
+    ([0, 1], [0, 1])
+    """
+
+    def rows(numbers: NDArray[np.int64]) -> TrainJob:
+        setting, repeat = np.divmod(numbers, repeats)
+        return TrainJob(setting.astype(np.int32), repeat.astype(np.uint32))
+
+    return sweep.Jobs(num_settings * repeats, rows)
+
+
+def make_sweep(
+    config: TrainConfig, task: Task, searches: SearchWork, train_key: jax.Array, test_key: jax.Array
+) -> tuple[TrainWork, sweep.Jobs]:
+    """The searches of a job, and what is done with them."""
+    work = TrainWork(
+        searches,
+        train_key,
+        test_key,
+        task.env_params,
+        rollout=Rollout(task.env, task.policy, Both(task.fold, Return())),
+        measure=task.measure,
+        episodes=config.test_patients,
+    )
+    return work, make_jobs(len(config.settings), config.repeats)
+
+
+def make_search(config: TrainConfig, task: Task) -> SearchWork:
+    """The search and all settings, and with them the last checks of what was asked for."""
+    size, top = config.population, config.population // 2
+    race: racing.Race
+    if config.method == "pb-edps":
+        race = racing.PreferenceRace(size, top, config.max_rounds, task.compare, config.bound)
+        fold, numbers = task.fold, {}
+    else:
+        race = racing.HoeffdingRace(size, top, intersect=True, dynamic_delta=True)
+        fold, numbers = outcomes.Return(), {"value_range": task.value_range}
+    strategy = Strategy(config.strategy, size)
+    search = PolicySearch(task.env, task.policy, fold, race, strategy)
+    try:
+        params = [
+            search.params(
+                sigma0=setting.sigma,
+                delta=setting.delta,
+                budget=config.episodes,
+                min_rounds=MIN_ROUNDS,
+                max_rounds=config.max_rounds,
+                env_params=task.env_params,
+                **numbers,
+            )
+            for setting in config.settings
+        ]
+    except ValueError as error:  # evosax does not take every size
+        raise ValueError(str(error).replace("population_size:", "population:")) from error
+    return SearchWork(search, stack_params(params))

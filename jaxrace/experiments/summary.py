@@ -1,0 +1,153 @@
+"""What a training job finds, as log.csv and summary.json have it.
+
+Axes: J searches, the repeats of each setting one after the other; n rows.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxrace import runs, sweep
+from jaxrace.experiments.baselines import Metrics, fixed_name
+from jaxrace.experiments.config import TrainConfig
+from jaxrace.experiments.tasks import Task
+
+Columns = dict[str, np.ndarray]
+
+
+def fixed_columns(metrics: Metrics) -> Columns:
+    """The log of a method that learns nothing: a row per repeat, after no training."""
+    repeats = np.arange(len(next(iter(metrics.values()))))
+    nothing = np.zeros_like(repeats)
+    return {"repeat": repeats, "generation": nothing, "episodes": nothing, **metrics}
+
+
+def write_rows(config: TrainConfig, task: Task, log: sweep.SweepLog, folder: Path) -> Columns:
+    """Write log.csv, piece by piece.
+
+    Returns:
+        The last rows of the searches that did not fail, with the number of their "setting".
+    """
+    last: list[Columns] = []
+
+    def pieces() -> Iterator[Columns]:
+        for rows in log.store.in_order():
+            columns = _columns(config, task, rows)
+            ends = np.append(rows.job[1:] != rows.job[:-1], True)
+            ends &= ~np.isin(rows.job, log.failed)
+            with_setting = {"setting": rows.job // config.repeats, **columns}
+            last.append({name: column[ends] for name, column in with_setting.items()})
+            yield columns
+
+    runs.write_log(folder, pieces())
+    return {name: np.concatenate([piece[name] for piece in last]) for name in last[0]}
+
+
+def _columns(config: TrainConfig, task: Task, rows: sweep.Rows) -> Columns:
+    search = rows.row.search
+    setting, repeat = np.divmod(rows.job, config.repeats)
+    swept = {}
+    if config.is_grid:
+        values = np.array(config.settings, np.float64)  # None is nan
+        swept = {"sigma": values[setting, 0], "delta": values[setting, 1]}
+    thetas = np.concatenate(
+        [leaf.reshape(len(repeat), -1) for leaf in jax.tree.leaves(search.best)], -1
+    )
+    return {
+        **swept,
+        "repeat": repeat,
+        "generation": search.generation,
+        "episodes": search.episodes,
+        "simulated": search.simulated,
+        "max_rounds": search.max_rounds,
+        "options_decided": search.options_decided,
+        "finished": search.finished,
+        **{f"theta_{i}": thetas[:, i] for i in range(thetas.shape[-1])},
+        **{name: rows.row.metrics[name] for name in task.labels},
+    }
+
+
+def summarise(
+    config: TrainConfig,
+    task: Task,
+    last: Columns,
+    baselines: dict[str, Metrics],
+    failed: list[dict[str, Any]],
+) -> dict[str, Any]:
+    """What summary.json holds: the last policy of every repeat, and the baselines."""
+    shared = {
+        "env": config.env,
+        "method": config.method,
+        "policy": fixed_name(config),
+        "repeats": config.repeats,
+        "episodes": config.episodes,
+        "metrics": {name: task.labels[name] for name in task.shown},
+        "baselines": {name: _statistics(task, metrics) for name, metrics in baselines.items()},
+        "failed": failed,
+    }
+    if not config.is_grid:
+        return {**shared, **_found(task, last)}
+    return {**shared, "objective": task.objective, "settings": _ranked(config, task, last)}
+
+
+def _ranked(config: TrainConfig, task: Task, last: Columns) -> list[dict[str, Any]]:
+    """The settings, the best first; without a search that did not fail they come last."""
+    found = []
+    for number, setting in enumerate(config.settings):
+        chosen = last["setting"] == number
+        own = {name: column[chosen] for name, column in last.items()}
+        found.append({**setting._asdict(), **_found(task, own)})
+
+    def value(setting: dict[str, Any]) -> float:
+        mean = setting[task.objective]["mean"]
+        return -np.inf if mean is None else mean
+
+    return sorted(found, key=value, reverse=True)
+
+
+def _found(task: Task, last: Columns) -> dict[str, Any]:
+    return {"episodes_used": _statistic(last["episodes"]), **_statistics(task, last)}
+
+
+def _statistics(task: Task, metrics: Metrics) -> dict[str, dict[str, float | int | None]]:
+    """Mean and standard error over repeats, in the order of the task's labels."""
+    return {name: _statistic(metrics[name]) for name in task.labels}
+
+
+def _statistic(values: np.ndarray) -> dict[str, float | int | None]:
+    if not values.size:  # all of them failed
+        return {"mean": None, "stderr": None, "count": 0}
+    return runs.mean_and_stderr(values)
+
+
+def total_episodes(config: TrainConfig) -> int:
+    """Training episodes of the whole job."""
+    return len(config.settings) * config.repeats * config.episodes if config.learns else 0
+
+
+def failures(config: TrainConfig, log: sweep.SweepLog) -> list[dict[str, Any]]:
+    """The settings and repeats of the searches that failed."""
+    setting, repeat = np.divmod(log.failed, config.repeats)
+    return [
+        {**config.settings[s]._asdict(), "repeat": int(r)}
+        for s, r in zip(setting, repeat, strict=True)
+    ]
+
+
+def describe_failures(config: TrainConfig, failed: list[dict[str, Any]], folder: Path) -> str:
+    """One line on what failed.
+
+    >>> failed = [{"sigma": 1.0, "delta": 0.2, "repeat": 4}]
+    >>> describe_failures(TrainConfig(repeats=5), failed, Path("runs/x"))
+    '1 of 5 searches failed (NaN or infinite outcomes), first sigma 1.0, delta 0.2, repeat 4; \
+runs/x has the others'
+    """
+    first = ", ".join(f"{name} {value}" for name, value in failed[0].items())
+    total = len(config.settings) * config.repeats
+    return (
+        f"{len(failed)} of {total} searches failed (NaN or infinite outcomes), first {first}; "
+        f"{folder.as_posix()} has the others"
+    )
