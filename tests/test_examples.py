@@ -17,7 +17,7 @@ import jaxrace.kernels
 # A fenced block, and what it prints: the indented lines after one empty line, if there are any.
 PYTHON_BLOCK = r"^```python\n(?P<code>.*?)^```\n(?:\n(?P<shown>(?:(?: {4}[^\n]*)?\n)+))?"
 
-README = Path(__file__).parents[1] / "README.md"
+CHECKOUT = Path(__file__).parents[1]
 
 # A set, because walking jaxrace finds the other two as well where the two links exist.
 MODULES = sorted(
@@ -50,17 +50,19 @@ def test_doctests(name, tmp_path, monkeypatch):
 @pytest.mark.skipif(
     jax.config.read("jax_enable_x64"), reason="what the README draws is of JAX's default dtype"
 )
-def test_readme(tmp_path, monkeypatch, capsys):
-    """All python blocks run, and print what an indented block right below them shows."""
+@pytest.mark.parametrize(("name", "least"), [("README.md", 3), ("docs/sweeps.md", 1)])
+def test_python_blocks(name, least, tmp_path, monkeypatch, capsys):
+    """They all run, and print what an indented block right below them shows."""
     monkeypatch.chdir(tmp_path)
-    text = README.read_text(encoding="utf-8")
-    namespace = {"__name__": "readme"}  # one for all: a later block may build on an earlier one
+    path = CHECKOUT / name
+    text = path.read_text(encoding="utf-8")
+    namespace = {"__name__": "blocks"}  # one for all: a later block may build on an earlier one
     blocks = list(re.finditer(PYTHON_BLOCK, text, re.DOTALL | re.MULTILINE))
-    assert len(blocks) >= 3
+    assert len(blocks) >= least
 
     for block in blocks:
         lines_above = text.count("\n", 0, block.start("code"))
-        exec(compile("\n" * lines_above + block["code"], README, "exec"), namespace)
+        exec(compile("\n" * lines_above + block["code"], path, "exec"), namespace)
         printed = capsys.readouterr().out
         if block["shown"]:
             assert printed.rstrip() == textwrap.dedent(block["shown"]).rstrip()

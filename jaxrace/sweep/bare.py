@@ -47,7 +47,7 @@ def zeros(shapes: Any) -> Any:
 
 
 def _is_key(x: Any) -> bool:
-    return jnp.issubdtype(x.dtype, jax.dtypes.prng_key)
+    return hasattr(x, "dtype") and jnp.issubdtype(x.dtype, jax.dtypes.prng_key)
 
 
 def _kind(key: Any) -> Any:

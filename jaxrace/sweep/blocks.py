@@ -15,7 +15,7 @@ from jaxrace.sweep.sizing import Device
 from jaxrace.sweep.work import Jobs, Work
 
 # A burst ends when this share of its lanes has to be refilled.
-_REFILL_SHARE = 8
+_REFILL_SHARE = 10
 
 
 class Programs:

@@ -20,13 +20,14 @@ _BLOCKS_PER_DEVICE = 2
 
 
 def default_width(devices: list[Device], num_jobs: int) -> int:
-    """W for these devices, and no more than so many jobs need.
+    """W for these devices, and a little less where that leaves no lane without a job.
 
-    >>> default_width(jax.devices("cpu"), 1000), default_width(jax.devices("cpu"), 3)
-    (32, 4)
+    >>> [default_width(jax.devices("cpu"), num_jobs) for num_jobs in (1000, 100, 3)]
+    [32, 25, 3]
     """
     most = _CPU_WIDTH if devices[0].platform == "cpu" else _WIDTH
-    return min(most, 1 << max(num_jobs - 1, 0).bit_length())
+    num_turns = max(-(-num_jobs // most), 1)
+    return max(-(-num_jobs // num_turns), 1)
 
 
 def default_sizes(jobs: Jobs) -> dict[str, int]:
@@ -34,7 +35,7 @@ def default_sizes(jobs: Jobs) -> dict[str, int]:
 
     >>> from jaxrace.sweep import stacked
     >>> default_sizes(stacked(jax.numpy.zeros(3)))["width"]
-    4
+    3
     """
     devices = jax.local_devices()
     width = default_width(devices, jobs.count)

@@ -11,6 +11,7 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from jaxrace.sweep.bare import bare, dressed
 from jaxrace.validation import require_function, require_integer
 
 
@@ -106,7 +107,10 @@ def stacked(jobs: Any, costs: ArrayLike | None = None) -> Jobs:
         found = ", ".join(str(list(np.shape(leaf))) for leaf in leaves) or "no arrays"
         raise ValueError(f"jobs: expected arrays with one leading axis in common, got {found}")
 
+    # NumPy takes rows in a tenth of the time that JAX needs.
+    numbers_of_jobs = jax.device_get(bare(jobs))
+
     def rows(numbers: NDArray[np.int64]) -> Any:
-        return jax.tree.map(lambda x: x[numbers], jobs)
+        return dressed(jax.tree.map(lambda x: x[numbers], numbers_of_jobs), jobs)
 
     return Jobs(next(iter(lengths))[0], rows, costs)
