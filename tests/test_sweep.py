@@ -14,6 +14,7 @@ from jaxrace import racing, sweep
 from jaxrace.envs import medical
 from jaxrace.policies import Sigmoid
 from jaxrace.search import PolicySearch, SearchJob, SearchWork, run_searches, stack_params
+from jaxrace.sweep import sizing
 from jaxrace.sweep.queue import Queue, lane_of_jobs
 
 LENGTHS = cases.mixed_lengths(40)
@@ -158,6 +159,20 @@ def test_periodic_jobs_do_not_crowd_a_lane(period):
     lanes = lane_of_jobs(16 * 32, 16, None)
     long = np.arange(16 * 32) % period == 0
     assert np.bincount(lanes[long], minlength=16).tolist() == [32 // period] * 16
+
+
+def test_lanes_fit_jobs_and_memory(monkeypatch):
+    def sizes(count):
+        jobs = sweep.stacked(cases.wanders(np.ones(count)))
+        return sweep.default_sizes(cases.WORK, jobs, jax.local_devices()[:1])
+
+    cores = sizing.num_cores()
+    assert sizes(3) == {"width": 3, "num_blocks": 1}
+    assert sizes(100) == {"width": 25, "num_blocks": min(4, cores)}
+    assert sizes(1000) == {"width": 32, "num_blocks": min(32, cores)}
+    assert sizes(0) == {"width": 1, "num_blocks": 1}
+    monkeypatch.setattr(sizing, "_memory", lambda device: 100_000.0)
+    assert 1 < sizes(1000)["width"] < 32
 
 
 def test_searches_as_jobs():

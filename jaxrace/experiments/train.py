@@ -117,7 +117,7 @@ def _learn(
     checkpoint = folder / CHECKPOINT
     # As JSON has it.
     asked = json.loads(json.dumps(settings))
-    sizes = runs.read_config(folder)["sweep"] if resume else sweep.default_sizes(jobs)
+    sizes = runs.read_config(folder)["sweep"] if resume else sweep.default_sizes(work, jobs)
     try:
         if not resume:
             runs.write_config(folder, {**settings, "sweep": sizes})

@@ -9,7 +9,6 @@ import functools
 import pathlib
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import jax
 import numpy as np
@@ -94,7 +93,7 @@ def run(
         work: What to do with each.
         jobs: What to do it with.
         width: W, lanes of a block; 32 on a CPU and 4,096 elsewhere unless given, or fewer for
-            few jobs.
+            few jobs or little memory.
         num_blocks: Blocks that advance independently of each other; on a CPU one per core, on
             other devices two each, unless given. Never more than there are jobs for.
         burst: Most steps from one look at a block to the next, 1 .. 32.
@@ -133,11 +132,12 @@ def run(
     """
     devices = list(jax.local_devices() if devices is None else devices)
     _check_kinds(work, jobs)
-    width = sizing.default_width(devices, jobs.count) if width is None else width
-    most_blocks = sizing.default_num_blocks(devices) if num_blocks is None else num_blocks
+    sizes = sizing.default_sizes(work, jobs, devices)
+    width = sizes["width"] if width is None else width
+    most_blocks = sizes["num_blocks"] if num_blocks is None else num_blocks
     _check_sizes(width, most_blocks, burst)
     order = _checked_order(order, jobs)
-    shapes = _row_shapes(work, jobs)
+    _, shapes = lanes.shapes_of(work, jobs)
     with contextlib.ExitStack() as opened:
         saver = saved = None
         if checkpoints is not None:
@@ -172,13 +172,6 @@ def run(
         compile_seconds=compiled - started,
         run_seconds=finished - compiled,
     )
-
-
-def _row_shapes(work: Work, jobs: Jobs) -> Any:
-    """What a row is, as ``jax.ShapeDtypeStruct``s."""
-    rows = jobs.rows(np.zeros(0, np.int64))
-    job = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), rows)
-    return jax.eval_shape(lambda job: work.step(work.init(job))[1], job)
 
 
 def _files_of(

@@ -10,9 +10,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
-from jaxrace.sweep.work import Work
+from jaxrace.sweep.work import Jobs, Work
 
 # Room for the rows of one burst. A constant, so that every length of burst is the same program.
 MOST_STEPS = 32
@@ -36,6 +37,13 @@ class Burst:
     ran: jax.Array  # bool [S, W], the rows that there are
     failed: jax.Array  # bool [W], the job failed in this burst
     num_steps: jax.Array  # int32 [], played by the block
+
+
+def shapes_of(work: Work, jobs: Jobs) -> tuple[Any, Any]:
+    """What a state and a row are, as ``jax.ShapeDtypeStruct``s."""
+    rows = jobs.rows(np.zeros(0, np.int64))
+    job = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), rows)
+    return jax.eval_shape(lambda job: work.step(work.init(job)), job)
 
 
 @jax.jit

@@ -1,11 +1,15 @@
 """How many lanes, in how many blocks, and on which devices."""
 
+import math
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import jax
 
-from jaxrace.sweep.work import Jobs
+from jaxrace.sweep import lanes
+from jaxrace.sweep.bare import bare
+from jaxrace.sweep.work import Jobs, Work
 
 # ``jax.Device`` is no type to type checkers.
 Device = Any
@@ -19,36 +23,56 @@ _WIDTH = 4096
 _BLOCKS_PER_DEVICE = 2
 
 
-def default_width(devices: list[Device], num_jobs: int) -> int:
-    """W for these devices, and a little less where that leaves no lane without a job.
+# A lane takes several times its state: the next one, what a step computes on its way, and the rows
+# of a burst. Lanes may have this share of the memory, if a step takes ten times its state.
+_MEMORY_SHARE, _STEP_SHARE = 0.5, 10
 
-    >>> [default_width(jax.devices("cpu"), num_jobs) for num_jobs in (1000, 100, 3)]
-    [32, 25, 3]
+
+def default_sizes(
+    work: Work, jobs: Jobs, devices: Sequence[Device] | None = None
+) -> dict[str, int]:
+    """The ``width`` and ``num_blocks`` that ``run`` takes unless they are given.
+
+    Args:
+        work: See ``run``.
+        jobs: See ``run``.
+        devices: See ``run``.
     """
+    devices = jax.local_devices() if devices is None else devices
+    num_blocks = _num_blocks(devices)
+    room = _memory(devices[0]) * len(devices) * _MEMORY_SHARE / num_blocks
     most = _CPU_WIDTH if devices[0].platform == "cpu" else _WIDTH
-    num_turns = max(-(-num_jobs // most), 1)
-    return max(-(-num_jobs // num_turns), 1)
+    most = max(int(min(most, room / max(_lane_bytes(work, jobs), 1))), 1)
+    # A little less where that leaves no lane without a job.
+    num_turns = max(-(-jobs.count // most), 1)
+    width = max(-(-jobs.count // num_turns), 1)
+    return {"width": width, "num_blocks": min(num_blocks, num_turns)}
 
 
-def default_sizes(jobs: Jobs) -> dict[str, int]:
-    """The ``width`` and ``num_blocks`` that ``run`` takes for these jobs on this host.
-
-    >>> from jaxrace.sweep import stacked
-    >>> default_sizes(stacked(jax.numpy.zeros(3)))["width"]
-    3
-    """
-    devices = jax.local_devices()
-    width = default_width(devices, jobs.count)
-    most = -(-jobs.count // width)
-    return {"width": width, "num_blocks": min(default_num_blocks(devices), max(most, 1))}
+def _lane_bytes(work: Work, jobs: Jobs) -> float:
+    """About what a lane takes."""
+    state, row = lanes.shapes_of(work, jobs)
+    state_bytes, row_bytes = (
+        sum(math.prod(x.shape) * x.dtype.itemsize for x in jax.tree.leaves(tree))
+        for tree in jax.eval_shape(bare, (state, row))
+    )
+    return _STEP_SHARE * state_bytes + lanes.MOST_STEPS * row_bytes
 
 
-def default_num_blocks(devices: list[Device]) -> int:
-    """How many blocks keep these devices busy: on a CPU, one per core.
+def _memory(device: Device) -> float:
+    """Bytes of a device; devices of a CPU share what there is."""
+    limit = (device.memory_stats() or {}).get("bytes_limit")
+    if limit is not None:
+        return limit
+    try:
+        total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError):  # not on this system
+        return math.inf
+    return total / len(jax.local_devices())
 
-    >>> default_num_blocks(jax.devices("cpu")) >= 1
-    True
-    """
+
+def _num_blocks(devices: Sequence[Device]) -> int:
+    """How many blocks keep these devices busy: on a CPU, one per core."""
     if devices[0].platform != "cpu":
         return _BLOCKS_PER_DEVICE * len(devices)
     return max(num_cores(), len(devices))
@@ -65,7 +89,7 @@ def num_cores() -> int:
     return os.cpu_count() or 1
 
 
-def num_threads(devices: list[Device], num_blocks: int) -> int:
+def num_threads(devices: Sequence[Device], num_blocks: int) -> int:
     """Blocks that advance at once: on a CPU, no more than there are cores or devices.
 
     >>> num_threads(jax.devices("cpu"), 1)
