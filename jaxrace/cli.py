@@ -4,6 +4,7 @@ Exit status: 0 done; 1 failed; 2 bad input, with one line that names the argumen
 expected; 130 or 143 interrupted. What is slow to import is imported by the verb that needs it.
 """
 
+import contextlib
 import dataclasses
 import functools
 import os
@@ -209,7 +210,7 @@ def _train(arguments: Namespace) -> int:
     stop = sweep.StopOnSignals()
     try:
         with (
-            stop,
+            stop if config.learns else contextlib.nullcontext(),
             report.shown_progress(console, total_episodes(config)) as on_progress,
         ):
             folder = train(config, out, on_progress, resume, stop)

@@ -22,6 +22,8 @@ from numpy.typing import ArrayLike
 
 CONFIG, LOG, SUMMARY, TIMING = "config.json", "log.csv", "summary.json", "timing.json"
 
+_LOCK = ".lock"
+
 _PACKAGES = ("jaxrace", "jax", "jaxlib", "numpy", "evosax")
 
 
@@ -38,7 +40,7 @@ def new_folder(
         parent: Where folders with default names lie.
 
     Yields:
-        The folder, empty.
+        The folder, empty but for a lock that keeps other processes out.
 
     Raises:
         ValueError: ``out`` is a file, a folder with something in it, or cannot be written.
@@ -59,7 +61,10 @@ def new_folder(
                 f"out: expected a folder that can be written, got '{error.filename or out}' "
                 f"({error.strerror})"
             ) from error
-        yield folder
+        with locked(folder):
+            if out is not None:
+                _require_empty(folder)
+            yield folder
     except BaseException:
         for path in reversed(made):
             with contextlib.suppress(OSError):  # not empty
@@ -79,13 +84,26 @@ def _number(parent: Path, stem: str, made: list[Path]) -> Path:
 
 
 def _claim(out: Path, made: list[Path]) -> Path:
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        what = "which is not empty" if out.is_dir() else "which is a file"
-        raise ValueError(f"out: expected a new or an empty folder, got '{out}', {what}")
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"out: expected a new or an empty folder, got '{out}', which is a file")
+    if out.exists():
+        _require_empty(out)
     _make(out, made)
     if not os.access(out, os.W_OK | os.X_OK):
         raise PermissionError(13, "Permission denied", str(out))
     return out
+
+
+def _require_empty(folder: Path) -> None:
+    """Raise ValueError if there is anything but what a process that was killed may have left."""
+    if any(path.name != _LOCK and path not in _unfinished(folder) for path in folder.iterdir()):
+        raise ValueError(
+            f"out: expected a new or an empty folder, got '{folder}', which is not empty"
+        )
+
+
+def _unfinished(folder: Path) -> set[Path]:
+    return set(folder.glob(".*.tmp"))
 
 
 def _make(folder: Path, made: list[Path]) -> None:
@@ -121,19 +139,32 @@ def new_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with temporary.open("xb") as file:
+        with temporary.open("wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
+        _sync(path.parent)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
 
 
+def _sync(folder: Path) -> None:
+    """Let the names in a folder outlive a loss of power, where the system can."""
+    if hasattr(os, "O_DIRECTORY"):
+        handle = os.open(folder, os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
 @contextlib.contextmanager
 def locked(folder: str | os.PathLike[str]) -> Iterator[None]:
     """Keep other processes out of a folder as long as the block runs, or this process lives.
+
+    What a process that was killed while it wrote has left half-written there is removed.
 
     Raises:
         ValueError: Another process has it.
@@ -145,7 +176,8 @@ def locked(folder: str | os.PathLike[str]) -> Iterator[None]:
     ValueError: folder: expected one that no other process works on, got '.'
     """
     # The system drops such a lock when its process dies, however it dies.
-    lock = filelock.FileLock(Path(folder) / ".lock", timeout=0)
+    path = Path(folder) / _LOCK
+    lock = filelock.FileLock(path, timeout=0)
     try:
         lock.acquire()
     except filelock.Timeout as error:
@@ -153,8 +185,12 @@ def locked(folder: str | os.PathLike[str]) -> Iterator[None]:
             f"folder: expected one that no other process works on, got '{folder}'"
         ) from error
     try:
+        for unfinished in _unfinished(Path(folder)):
+            unfinished.unlink()
         yield
     finally:
+        with contextlib.suppress(OSError):  # some systems keep a file that is open
+            path.unlink(missing_ok=True)
         lock.release()
 
 

@@ -1,5 +1,6 @@
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -302,6 +303,32 @@ def test_an_interrupted_grid_is_resumed(grid, nowhere, monkeypatch, capsys, numb
         for name in ("log.csv", "summary.json"):
             assert (nowhere / "new" / name).read_bytes() == (grid / name).read_bytes()
     assert not (nowhere / "new" / "checkpoint").exists()
+
+
+def test_what_a_kill_near_the_end_left_undone_is_done(grid, nowhere):
+    shutil.copytree(grid, "killed")
+    (nowhere / "killed" / "settings.png").unlink()
+    (nowhere / "killed" / "checkpoint").mkdir()
+    (nowhere / "killed" / ".log.csv.7.tmp").touch()
+    assert main([*GRID, "--out", "killed", "--resume"]) == 0
+    left = {path.name for path in (nowhere / "killed").iterdir()}
+    assert left == {path.name for path in grid.iterdir()}
+
+
+def test_a_second_process_leaves_the_first_alone(nowhere, monkeypatch, capsys):
+    run = sweep.run
+
+    def run_with_a_rival(*arguments, **named):
+        monkeypatch.setattr(sweep, "run", run)
+        before = sorted(nowhere.rglob("*"))
+        assert main([*GRID, "--out", "new", "--resume"]) == 2
+        assert main([*GRID, "--out", "new"]) == 2
+        assert sorted(nowhere.rglob("*")) == before
+        assert "no other process" in capsys.readouterr().err
+        return run(*arguments, **named)
+
+    monkeypatch.setattr(sweep, "run", run_with_a_rival)
+    assert main([*GRID, "--out", "new"]) == 0
 
 
 def test_a_search_that_fails_is_named_and_the_others_are_kept(nowhere, monkeypatch, capsys):

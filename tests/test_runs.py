@@ -44,7 +44,7 @@ def test_out_may_be_new_or_empty(empty_folder):
     (empty_folder / "empty").mkdir()
     for out in ("empty", "new", "new/deep/er"):
         with runs.new_folder(out, "job") as folder:
-            assert list(folder.iterdir()) == []
+            assert [path.name for path in folder.iterdir()] == [".lock"]
     assert not (empty_folder / "runs").exists()
 
 

@@ -15,6 +15,7 @@ from jaxrace.envs import medical
 from jaxrace.policies import Sigmoid
 from jaxrace.search import PolicySearch, SearchJob, SearchWork, run_searches, stack_params
 from jaxrace.sweep import sizing
+from jaxrace.sweep.ledger import Ledger
 from jaxrace.sweep.queue import Queue, lane_of_jobs
 
 LENGTHS = cases.mixed_lengths(40)
@@ -60,6 +61,26 @@ def test_the_rows_are_those_of_jobs_that_run_alone(log):
 )
 def test_the_rows_are_the_same_bit_for_bit(log, arguments):
     assert cases.bits(cases.run(cases.wanders(LENGTHS), **arguments)) == cases.bits(log)
+
+
+@pytest.mark.parametrize("costs", [None, LENGTHS])
+def test_a_job_runs_in_its_own_lane(monkeypatch, costs):
+    """In another lane it might have other bits, even if these jobs do not show it."""
+    taken = []
+    take = Ledger.take
+
+    def take_and_note(self, free):
+        jobs, waits = take(self, free)
+        taken.append(jobs)
+        return jobs, waits
+
+    monkeypatch.setattr(Ledger, "take", take_and_note)
+    jobs = sweep.stacked(cases.wanders(LENGTHS), costs)
+    sweep.run(cases.WORK, jobs, width=cases.WIDTH, num_blocks=3, order=np.arange(40)[::-1])
+    lane, job = np.nonzero(np.array(taken).T >= 0)[0], np.array(taken).T
+    job = job[job >= 0]
+    assert sorted(job) == list(range(40))
+    np.testing.assert_array_equal(lane_of_jobs(40, cases.WIDTH, costs)[job], lane)
 
 
 def test_other_jobs_beside_a_job_do_not_matter(log):

@@ -1,7 +1,9 @@
 """Nothing is lost: a sweep that was stopped, or killed, ends with the same bits."""
 
 import contextlib
+import dataclasses
 import itertools
+import json
 import shutil
 import signal
 import subprocess
@@ -104,7 +106,8 @@ REFUSED = {
     "more config": ({"config": {"grid": [1, 2], "a": 1}}, "with a = 1, got None"),
     "less config": ({"config": {"b": 0}}, "with b = 0, got None"),
     "another width": ({"width": 4}, "with lanes of a block = 4, got 8"),
-    "other jobs": ({"jobs": cases.wanders(LENGTHS[:9])}, "with jobs = 9, got 60"),
+    "fewer jobs": ({"jobs": cases.wanders(LENGTHS[:9])}, "with jobs = 9, got 60"),
+    "other jobs": ({"jobs": cases.wanders(LENGTHS + 1)}, "with what the jobs are given = "),
 }
 
 
@@ -123,6 +126,17 @@ def test_a_foreign_checkpoint_is_refused(stopped, name):
         run_saved(stopped, **arguments)
 
 
+def test_other_work_is_refused(stopped):
+    work = dataclasses.replace(cases.WORK, weights=2 * cases.WORK.weights)
+    checkpoints = sweep.Checkpoints(stopped, {"grid": [1, 2]}, resume=True)
+    jobs = sweep.stacked(JOBS)
+    with pytest.raises(ValueError, match="with what the jobs share = "):
+        sweep.run(work, jobs, width=cases.WIDTH, checkpoints=checkpoints)
+    jobs = sweep.stacked(JOBS, costs=LENGTHS)
+    with pytest.raises(ValueError, match="with costs of the jobs = "):
+        sweep.run(cases.WORK, jobs, width=cases.WIDTH, checkpoints=checkpoints)
+
+
 def test_what_was_refused_is_as_it_was(stopped, tmp_path, expected):
     assert cases.bits(run_saved(shutil.copytree(stopped, tmp_path / "copy"))) == expected
 
@@ -137,17 +151,24 @@ def test_another_version_is_refused(stopped, monkeypatch):
 # orbax's threads go on complaining in the background.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-@pytest.mark.parametrize("what", ["lanes", "rows", "cut"])
+@pytest.mark.parametrize("what", ["lanes", "facts", "rows", "cut", "empty", "missing"])
 def test_a_damaged_checkpoint_is_refused(stopped, tmp_path, what):
     folder = shutil.copytree(stopped, tmp_path / "copy")
     last = max((folder / "lanes").iterdir(), key=lambda path: int(path.name))
-    files = last.rglob("d/*") if what == "lanes" else folder.glob("rows-*")
-    for path in files:
-        content = bytearray(path.read_bytes())
-        content[len(content) // 2] ^= 1
-        path.write_bytes(content[: len(content) // 3] if what == "cut" else content)
+    if what == "missing":
+        (folder / "rows-000001.npz").unlink()
+    elif what == "facts":
+        path = last / "host" / "metadata"
+        facts = json.loads(path.read_text())
+        path.write_text(json.dumps({**facts, "files of rows": facts["files of rows"] - 1}))
+    else:
+        for path in last.rglob("d/*") if what == "lanes" else folder.glob("rows-*"):
+            content = bytearray(path.read_bytes())
+            content[len(content) // 2] ^= 1
+            length = {"cut": len(content) // 3, "empty": 0}.get(what, len(content))
+            path.write_bytes(content[:length])
     with pytest.raises(ValueError, match=r"checkpoint: .* is damaged"):
-        _ = run_saved(folder).rows
+        run_saved(folder)
 
 
 def test_a_second_process_is_refused(tmp_path):
@@ -193,54 +214,76 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "-l", folder], check=True)
 
 
-# A sweep of a second or two, that checkpoints all the time.
+# A sweep of a second or two, that is saved all the time. Says whether it goes on from a checkpoint,
+# and when it has begun to save.
 SCRIPT = """
-import sys, time
+import os, sys, time
 sys.path.insert(0, sys.argv[1])
 import numpy as np
 import sweep_cases as cases
 from jaxrace import sweep
 
-jobs = cases.wanders(cases.mixed_lengths(60))
-print("begun", flush=True)
-checkpoints = sweep.Checkpoints(sys.argv[2], {}, every=0.0, resume=True)
-log = cases.run(jobs, checkpoints=checkpoints, burst=2, on_rows=lambda *_: time.sleep(0.02))
-np.savez(sys.argv[3], *cases.jax.tree.leaves(log.rows))
+folder, out = sys.argv[2:]
+jobs, resumed = cases.wanders(cases.mixed_lengths(60)), sweep.is_saved(folder)
+told = []
+
+def on_rows(*rows):
+    if len(told) == 1:
+        print("resumed" if resumed else "new", flush=True)
+    told.append(rows)
+    time.sleep(0.02)
+
+checkpoints = sweep.Checkpoints(folder, {}, every=0.0, resume=True)
+log = cases.run(jobs, checkpoints=checkpoints, burst=2, on_rows=on_rows)
+assert log.is_resumed == resumed
+np.savez(out + ".npz", *cases.jax.tree.leaves(log.rows))
+os.replace(out + ".npz", out)
 """
 
 
 def kill_again_and_again(tmp_path, kills, seed):
-    """Kill it at random moments, and let it go on; returns the bits of its rows at the end."""
+    """Kill it at random moments, and let it go on.
+
+    Returns:
+        How often it was killed, how often it went on from a checkpoint, how often a kill fell
+        into the writing of one, and the bits of its rows at the end.
+    """
     rng = np.random.default_rng(seed)
-    out = tmp_path / "rows.npz"
-    command = [sys.executable, "-c", SCRIPT, Path(__file__).parent, tmp_path / "saved", out]
-    killed = 0
+    saved, out = tmp_path / "saved", tmp_path / "rows"
+    command = [sys.executable, "-c", SCRIPT, Path(__file__).parent, saved, out]
+    killed = resumed = unfinished = 0
     while not out.exists():
         with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
             assert process.stdout is not None
-            assert process.stdout.readline() == b"begun\n"
+            resumed += process.stdout.readline() == b"resumed\n"
             if killed < kills:
-                time.sleep(rng.uniform(0.0, 1.5))
+                time.sleep(rng.uniform(0.0, 0.5))
                 process.send_signal(signal.SIGKILL)
-                killed += 1
             process.wait()
         assert process.returncode in (0, -signal.SIGKILL)
+        killed += process.returncode != 0
+        unfinished += any((saved / "lanes").glob("*tmp*"))
     with np.load(out) as archive:
-        return killed, [archive[name].tobytes() for name in archive.files]
+        return killed, resumed, unfinished, [archive[name].tobytes() for name in archive.files]
 
 
 def test_a_sweep_that_is_killed_goes_on(tmp_path, expected):
-    assert kill_again_and_again(tmp_path, 3, seed=0)[1] == expected
+    killed, resumed, _, bits = kill_again_and_again(tmp_path, 3, seed=0)
+    assert bits == expected
+    assert killed >= 1
+    assert resumed >= 1
 
 
 @pytest.mark.slow
 def test_a_sweep_that_is_killed_twenty_times_goes_on(tmp_path, expected):
-    killed = 0
+    killed = resumed = unfinished = 0
     for seed in range(20):
         (tmp_path / str(seed)).mkdir()
-        found, bits = kill_again_and_again(tmp_path / str(seed), 5, seed)
+        *counts, bits = kill_again_and_again(tmp_path / str(seed), 5, seed)
         assert bits == expected
-        killed += found
+        killed, resumed, unfinished = np.add(counts, (killed, resumed, unfinished))
         if killed >= 20:
             break
     assert killed >= 20
+    assert resumed >= 10
+    assert unfinished >= 1  # some fell into the writing of a checkpoint

@@ -53,7 +53,7 @@ class Seconds:
         """
         log = self.sweep
         # Of a job that was resumed, nobody knows which episodes were played since.
-        whole = log is not None and log.num_ended == log.num_jobs
+        whole = log is not None and not log.is_resumed
         return {
             "compile_seconds": self.compile,
             "run_seconds": self.run,

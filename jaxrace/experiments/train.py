@@ -69,6 +69,7 @@ def train(
     search = make_search(config, task) if config.learns else None
     with _run_folder(config, out, resume) as folder:
         if resume and (folder / runs.SUMMARY).exists():
+            _finish(config, folder)
             return folder
         keys = _make_keys(np.uint32(config.seed))
         seconds = Seconds()
@@ -83,22 +84,35 @@ def train(
         else:
             settings["race"] = _race_settings(search.search.race)
             log = _learn(config, task, search, keys, folder, settings, on_progress, resume, stop)
+            _check_stop(stop, folder)
             seconds.add(log)
             failed = summary.failures(config, log)
             last = summary.write_rows(config, task, log, folder)
             on_progress("evaluating", summary.total_episodes(config))
             baselines = evaluate_fixed(config, task, keys[1], seconds)
+            _check_stop(stop, folder)
         runs.write_timing(folder, seconds.timing(int(last["episodes"].sum())))
         found = summary.summarise(config, task, last, baselines, failed)
         runs.write_summary(folder, found)
-        if config.is_grid:
-            plots.save(plots.heat_map(folder), folder / HEAT_MAP)
-        elif config.learns:
-            plots.save(plots.learning_curve(folder), folder / CURVE)
-        shutil.rmtree(folder / CHECKPOINT, ignore_errors=True)
-    if failed:
-        raise RuntimeError(summary.describe_failures(config, failed, folder))
+        _finish(config, folder)
     return folder
+
+
+def _finish(config: TrainConfig, folder: Path) -> None:
+    """What is left to do when the tables are there; RuntimeError if searches have failed."""
+    if config.is_grid:
+        plots.save(plots.heat_map(folder), folder / HEAT_MAP)
+    elif config.learns:
+        plots.save(plots.learning_curve(folder), folder / CURVE)
+    shutil.rmtree(folder / CHECKPOINT, ignore_errors=True)
+    if failed := runs.read_summary(folder)["failed"]:
+        raise RuntimeError(summary.describe_failures(config, failed, folder))
+
+
+def _check_stop(stop: Callable[[], bool] | None, folder: Path) -> None:
+    """The searches are saved: from here, too, the job can be resumed."""
+    if stop is not None and stop():
+        raise sweep.Interrupted(folder)
 
 
 def _learn(
@@ -133,7 +147,7 @@ def _learn(
     except sweep.Interrupted as error:
         raise sweep.Interrupted(folder) from error
     except BaseException:
-        if not sweep.is_saved(checkpoint):
+        if not resume and not sweep.is_saved(checkpoint):
             shutil.rmtree(checkpoint, ignore_errors=True)
             (folder / runs.CONFIG).unlink(missing_ok=True)
         raise
@@ -174,7 +188,8 @@ def _run_folder(
     for name, value in json.loads(json.dumps(dataclasses.asdict(config))).items():
         if found.get(name) != value:
             raise ValueError(f"{name}: expected {found.get(name)!r} as in '{out}', got {value!r}")
-    yield folder
+    with runs.locked(folder):
+        yield folder
 
 
 def _race_settings(race: racing.Race) -> dict[str, Any]:

@@ -2,10 +2,9 @@
 
 from jaxrace.sweep.checkpoint import Checkpoints, is_saved
 from jaxrace.sweep.engine import SweepLog, run
-from jaxrace.sweep.player import Interrupted
 from jaxrace.sweep.rows import Rows, RowStore
 from jaxrace.sweep.sizing import default_sizes
-from jaxrace.sweep.stopping import StopOnSignals
+from jaxrace.sweep.stopping import Interrupted, StopOnSignals
 from jaxrace.sweep.work import Jobs, Work, stacked
 
 __all__ = [

@@ -14,13 +14,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
+import jax
 import numpy as np
 
 from jaxrace import runs
+from jaxrace.sweep import lanes
+from jaxrace.sweep.bare import bare
 from jaxrace.sweep.snapshot import Snapshot
+from jaxrace.sweep.stopping import Interrupted
+from jaxrace.sweep.work import Jobs, Work
 from jaxrace.validation import require_number
 
 _LANES, _HOST = "lanes", "host"
+
+# Jobs whose input is compared; to make all of them may take long.
+_MOST_JOBS = 1000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,7 +106,7 @@ class Saver:
         try:
             self._opened.close()
         except Exception as error:
-            if kind is None:  # else there is a first error to tell of
+            if kind is None or issubclass(kind, Interrupted):  # else there is a first error
                 raise self._unwritten(error) from error
 
     def load(self) -> Snapshot | None:
@@ -114,13 +122,11 @@ class Saver:
         try:
             found = self._manager.restore(self._last, args=wanted)
             arrays, facts = dict(found[_LANES]), found[_HOST]
-            intact = facts.pop("digest") == _digest(arrays)
+            intact = facts.pop("digest") == _digest(arrays, facts)
         except Exception as error:  # whatever orbax or tensorstore make of it
-            raise ValueError(
-                f"checkpoint: {self.folder} is damaged: {_first_line(error)}"
-            ) from error
+            raise self._damaged(_first_line(error)) from error
         if not intact:
-            raise ValueError(f"checkpoint: {self.folder} is damaged: its checksum does not fit")
+            raise self._damaged("its checksum does not fit")
         _require_same(facts.pop("identity"), self._identity)
         return Snapshot(arrays, facts)
 
@@ -131,7 +137,8 @@ class Saver:
             OSError: The one before could not be written.
         """
         arrays = {name: x for name, x in snapshot.arrays.items() if x.size}
-        facts = {**snapshot.facts, "identity": self._identity, "digest": _digest(arrays)}
+        facts = {**snapshot.facts, "identity": self._identity}
+        facts["digest"] = _digest(arrays, facts)
         args = self._args
         content = args.Composite(**{_LANES: args.StandardSave(arrays), _HOST: args.JsonSave(facts)})
         self._last = 0 if self._last is None else self._last + 1
@@ -139,6 +146,12 @@ class Saver:
             self._manager.save(self._last, args=content)
         except Exception as error:  # tensorstore's of a full disk is a ValueError
             raise self._unwritten(error) from error
+
+    def _damaged(self, how: str) -> ValueError:
+        folder = self.folder / _LANES / str(self._last)
+        return ValueError(
+            f"checkpoint: {folder} is damaged: {how}; without that folder, the one before counts"
+        )
 
     def _unwritten(self, error: Exception) -> OSError:
         return OSError(f"checkpoint: cannot write to {self.folder}: {_first_line(error)}")
@@ -155,18 +168,38 @@ def is_saved(folder: str | Path) -> bool:
     return lanes.is_dir() and any(path.name.isdigit() for path in lanes.iterdir())
 
 
-def facts_of(width: int, num_jobs: int, device: Any, shapes: Any) -> dict[str, Any]:
-    """What the bits of a sweep depend on, besides its configuration."""
+def facts_of(work: Work, jobs: Jobs, width: int, device: Any) -> dict[str, Any]:
+    """What the bits of a sweep depend on, besides its configuration, as far as it can be told."""
     versions = runs.versions()
+    state, row = lanes.shapes_of(work, jobs)
+    some = np.unique(np.linspace(0, max(jobs.count - 1, 0), _MOST_JOBS).astype(np.int64))
+    inputs = jobs.rows(some[: jobs.count])
     return {
         "jaxrace major version": versions["jaxrace"].split(".")[0],
+        "jax": versions["jax"],
         "jaxlib": versions["jaxlib"],
+        "x64": bool(jax.config.read("jax_enable_x64")),
         "device": device.device_kind,
         "processor": _processor(),
         "lanes of a block": width,
-        "jobs": num_jobs,
-        "rows": str(shapes),
+        "jobs": jobs.count,
+        "costs of the jobs": None if jobs.costs is None else _digest({"": np.asarray(jobs.costs)}),
+        "states": _described(state),
+        "rows": _described(row),
+        "what the jobs share": _digest(_named(work)),
+        "what the jobs are given": _digest(_named(inputs)),
     }
+
+
+def _named(tree: Any) -> dict[str, np.ndarray]:
+    leaves = jax.tree.leaves(jax.device_get(bare(tree)))
+    return {str(number): np.asarray(leaf) for number, leaf in enumerate(leaves)}
+
+
+def _described(shapes: Any) -> list[str]:
+    """Path, shape and kind of each leaf: the text of a class may hold its address."""
+    leaves, _ = jax.tree_util.tree_flatten_with_path(shapes)
+    return [f"{jax.tree_util.keystr(path)} {x.dtype} {list(x.shape)}" for path, x in leaves]
 
 
 def _processor() -> str:
@@ -192,8 +225,8 @@ def _require_same(found: Mapping[str, Any], expected: Mapping[str, Any]) -> None
         raise ValueError(f"checkpoint: expected one without {extra[0]}, got {found[extra[0]]!r}")
 
 
-def _digest(arrays: Mapping[str, np.ndarray]) -> str:
-    found = hashlib.sha256()
+def _digest(arrays: Mapping[str, np.ndarray], facts: Mapping[str, Any] | None = None) -> str:
+    found = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])
         found.update(f"{name} {array.dtype} {array.shape}".encode())

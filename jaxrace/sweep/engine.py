@@ -38,6 +38,7 @@ class SweepLog:
         num_jobs: J.
         num_rows: n.
         num_ended: The jobs that ended in this process.
+        is_resumed: Did it go on from a checkpoint?
         lane_steps: Steps that were computed, all lanes together.
         compile_seconds: Time to trace and compile the programs.
         run_seconds: Time to run them, since the sweep began or was resumed.
@@ -50,6 +51,7 @@ class SweepLog:
     num_jobs: int
     num_rows: int
     num_ended: int
+    is_resumed: bool
     lane_steps: int
     compile_seconds: float
     run_seconds: float
@@ -141,13 +143,14 @@ def run(
     with contextlib.ExitStack() as opened:
         saver = saved = None
         if checkpoints is not None:
-            facts = facts_of(width, jobs.count, devices[0], shapes)
+            facts = facts_of(work, jobs, width, devices[0])
             saver = opened.enter_context(Saver(checkpoints, facts))
             saved = saver.load()
         store = RowStore(shapes, *_files_of(saver, saved))
         ledger = Ledger(jobs, order, width, store)
         if saved is not None:
             snapshot.open_ledger(saved, ledger)
+            store.check(ledger.num_rows)
             num_blocks = 0 if ledger.ended.all() else int(saved.facts["blocks"])
         else:
             num_blocks = min(most_blocks, ledger.most_in_a_lane())
@@ -168,6 +171,7 @@ def run(
         num_jobs=jobs.count,
         num_rows=ledger.num_rows,
         num_ended=int(ledger.ended.sum()) - num_before,
+        is_resumed=saved is not None,
         lane_steps=ledger.lane_steps,
         compile_seconds=compiled - started,
         run_seconds=finished - compiled,

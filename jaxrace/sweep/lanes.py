@@ -81,10 +81,11 @@ def advance(work: Work, block: Block, limit: jax.Array, quota: jax.Array) -> tup
 
     def step_lane(state: Any, is_alive: jax.Array) -> tuple[Any, Any, jax.Array, jax.Array]:
         new, row = work.step(state)
-        # What a step leaves as it is may be a key, which must not be chosen from twice.
-        new = jax.tree.map(lambda x, y: y if y is x else jnp.where(is_alive, y, x), state, new)
         fails = is_alive & work.failed(row)
-        return new, row, is_alive & ~fails & ~work.done(new), fails
+        goes_on = is_alive & ~fails  # what has failed is not stepped on with
+        # What a step leaves as it is may be a key, which must not be chosen from twice.
+        new = jax.tree.map(lambda x, y: y if y is x else jnp.where(goes_on, y, x), state, new)
+        return new, row, goes_on & ~work.done(new), fails
 
     step = jax.vmap(step_lane)
     width = block.alive.shape[0]

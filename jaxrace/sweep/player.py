@@ -9,13 +9,9 @@ from jaxrace.sweep.blocks import LaneBlock, Turn
 from jaxrace.sweep.checkpoint import Saver
 from jaxrace.sweep.ledger import Ledger
 from jaxrace.sweep.rows import Rows
+from jaxrace.sweep.stopping import Interrupted
 
 OnRows = Callable[[int, Rows], None]
-
-
-# No error, and so without the ending.
-class Interrupted(Exception):  # noqa: N818
-    """A sweep was asked to stop; if it is saved at all, it can be resumed from here."""
 
 
 class Player:

@@ -63,7 +63,10 @@ class Queue:
     """
 
     def __init__(self, order: NDArray[np.int64], lane: NDArray[np.int64], width: int) -> None:
-        self._waiting = [order[lane[order] == number] for number in range(width)]
+        lanes = lane[order]
+        by_lane = order[np.argsort(lanes, kind="stable")]
+        ends = np.cumsum(np.bincount(lanes, minlength=width))
+        self._waiting = np.split(by_lane, ends[:-1])
 
     def __len__(self) -> int:
         """How many jobs wait."""

@@ -7,6 +7,11 @@ from types import FrameType
 from typing import Any, Self
 
 
+# No error, and so without the ending.
+class Interrupted(Exception):  # noqa: N818
+    """A sweep was asked to stop; if it is saved at all, it can be resumed from here."""
+
+
 class StopOnSignals:
     """Says stop after SIGINT or SIGTERM, while a ``with`` block runs; give it to ``run``.
 
@@ -40,7 +45,8 @@ class StopOnSignals:
 
     def __exit__(self, *exception: object) -> None:
         for number, handler in self._handlers.items():
-            signal.signal(number, handler)
+            # None: it was not installed from Python.
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
     def _receive(self, number: int, frame: FrameType | None) -> None:
         del frame

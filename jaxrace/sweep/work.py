@@ -44,7 +44,11 @@ class Work(Protocol):
         ...
 
     def step(self, state: Any) -> tuple[Any, Any]:
-        """The next state, and a row of the log: a pytree of arrays."""
+        """The next state, and a row of the log: a pytree of arrays.
+
+        Is called on the last state of a job too, and on one before a failed step, as long as
+        other lanes of the block go on; what comes of it is thrown away.
+        """
         ...
 
     def done(self, state: Any) -> jax.Array:
