@@ -38,6 +38,7 @@ examples:
   jaxrace train medical
   jaxrace train medical --method edps --hazard B --out runs/edps-b
   jaxrace train medical --sigma 1,10,50 --delta 0.1,0.2 --repeats 20 --out runs/grid
+  jaxrace train medical --sigma 0.1,1,5,10,15,25,50,100 --race
 """
 
 LIST = """\
@@ -170,6 +171,10 @@ def _add_options(parser: ArgumentParser, config: type) -> None:
         if field.name == "env":
             continue
         hint = hints[field.name]
+        if hint is bool:
+            text = texts[field.name]
+            parser.add_argument(_option(field.name), action="store_true", help=text)
+            continue
         is_choice = get_origin(hint) is Literal
         several = hint in (_SEVERAL, _SEVERAL_OR_NONE)
         parser.add_argument(

@@ -109,7 +109,10 @@ def heat_map(folder: str | os.PathLike[str]) -> "Figure":
         panel.set_yticks(range(len(sigmas)), names)
     for panel in panels.flat[len(labels) :]:
         panel.remove()
-    figure.suptitle(f"{summary['env']}: {summary['method']}, means of {summary['repeats']} repeats")
+    most = "up to " if "race" in summary else ""
+    figure.suptitle(
+        f"{summary['env']}: {summary['method']}, means of {most}{summary['repeats']} repeats"
+    )
     return figure
 
 

@@ -33,6 +33,9 @@ MIN_ROUNDS = 3
 
 _DEFAULT_SIGMA = 10.0
 
+# The first block of a dominance race; with fewer samples it says nothing.
+_LEAST_REPEATS = 11
+
 # Episodes and patients are counted in int32.
 _MOST = 10**9
 
@@ -61,6 +64,8 @@ class TrainConfig:
         hazard: Medical task: how readily patients die; fewer do with B.
         coefficients: Medical task: growth rates of tumour and toxicity.
         reward: Medical task: reward of Zhao et al. 2009, or as printed in the 2014 paper.
+        race: Of a grid: stop the repeats of settings that cannot be the best any more, by a
+            dominance race on what they end with.
         test_patients: Fresh episodes on which every policy is evaluated.
         seed: Seed of all random numbers.
 
@@ -90,6 +95,7 @@ class TrainConfig:
     hazard: Literal["A", "B"] = "A"
     coefficients: Literal["seed000", "furnkranz2012"] = "seed000"
     reward: Literal["zhao", "printed"] = "zhao"
+    race: bool = False
     test_patients: int = 300
     seed: int = 0
 
@@ -125,6 +131,11 @@ class TrainConfig:
                     f"sigma: expected null for {self.strategy}, which has no initial step size, "
                     f"got {self.sigma!r}"
                 )
+        if self.race and not (self.is_grid and self.repeats >= _LEAST_REPEATS):
+            raise ValueError(
+                f"race: expected several settings with at least {_LEAST_REPEATS} repeats, "
+                f"got {len(self.settings)} with {self.repeats}"
+            )
         if not self.learns and self.is_grid:
             raise ValueError(f"method: expected one that learns, for a grid, got {self.method!r}")
 

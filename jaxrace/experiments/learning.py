@@ -34,7 +34,7 @@ class TrainJob:
     """One search."""
 
     setting: ArrayLike  # int32 []
-    repeat: ArrayLike  # uint32 []
+    stream: ArrayLike  # uint32 [], of random numbers
 
 
 class TrainRow(NamedTuple):
@@ -51,8 +51,6 @@ State = tuple[tuple[SearchState, ArrayLike], ArrayLike]
 @dataclasses.dataclass(frozen=True)
 class TrainWork:
     """What ``sweep.run`` does with a ``TrainJob``.
-
-    A repeat has the same keys in every setting.
 
     Attributes:
         searches: With the settings.
@@ -74,17 +72,17 @@ class TrainWork:
 
     def init(self, job: TrainJob) -> State:
         """Before the first generation."""
-        key = jax.random.fold_in(self.train_key, job.repeat)
-        return self.searches.init(SearchJob(key, job.setting)), job.repeat
+        key = jax.random.fold_in(self.train_key, job.stream)
+        return self.searches.init(SearchJob(key, job.setting)), job.stream
 
     def step(self, state: State) -> tuple[State, TrainRow]:
         """One generation, and an evaluation of the policy that is rank 1 of its race."""
-        search_state, repeat = state
+        search_state, stream = state
         search_state, row = self.searches.step(search_state)
-        key = jax.random.fold_in(jax.random.fold_in(self.test_key, row.generation), repeat)
+        key = jax.random.fold_in(jax.random.fold_in(self.test_key, row.generation), stream)
         policy = PolicyInTask(row.best, self.env_params)
         metrics = self.measure(*evaluate(self.rollout, key, policy, self.episodes))
-        return (search_state, repeat), TrainRow(row, metrics)
+        return (search_state, stream), TrainRow(row, metrics)
 
     def done(self, state: State) -> jax.Array:
         """Is the budget used up?"""
@@ -95,17 +93,24 @@ class TrainWork:
         return self.searches.failed(row.search)
 
 
-def make_jobs(num_settings: int, repeats: int) -> sweep.Jobs:
+def make_jobs(num_settings: int, repeats: int, independent: bool = False) -> sweep.Jobs:
     """All repeats of the first setting, of the second, and so on.
 
+    Args:
+        num_settings: S.
+        repeats: R.
+        independent: Has every search random numbers of its own? Else a repeat has the same ones
+            in every setting.
+
     >>> job = make_jobs(2, 3).rows(np.array([0, 4]))
-    >>> job.setting.tolist(), job.repeat.tolist()
+    >>> job.setting.tolist(), job.stream.tolist()
     ([0, 1], [0, 1])
     """
 
     def rows(numbers: NDArray[np.int64]) -> TrainJob:
         setting, repeat = np.divmod(numbers, repeats)
-        return TrainJob(setting.astype(np.int32), repeat.astype(np.uint32))
+        stream = numbers if independent else repeat
+        return TrainJob(setting.astype(np.int32), stream.astype(np.uint32))
 
     return sweep.Jobs(num_settings * repeats, rows)
 

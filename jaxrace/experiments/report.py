@@ -204,8 +204,27 @@ def print_results(
     if "settings" in summary:
         best = f"settings ranked by {summary['metrics'][summary['objective']]}, best first"
         console.print(f"{best}; 95 % confidence intervals", highlight=False, soft_wrap=True)
+    if "race" in summary:
+        console.print(_race_line(summary["race"]), highlight=False, soft_wrap=True)
     rate = timing["episodes_per_second"]
     times = f"compile {timing['compile_seconds']:.1f} s, run {timing['run_seconds']:.1f} s"
     if rate is not None:
-        times += f", {rate:,.0f} episodes/s"
+        times += f", {rate:,.0f} episodes/s, {timing['searches_per_second']:,.0f} searches/s"
+        times += f", {timing['lane_utilisation']:.0%} of the lanes busy"
     console.print(f"{times}; {folder}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _race_line(race: dict[str, Any]) -> str:
+    """What the race between the settings found, and what it saved."""
+    best = _setting_name(race["best"])
+    found = (
+        f"sigma, delta {best}: certified to beat every other setting, wrong with probability at "
+        f"most {race['delta']:g}"
+        if race["certified"]
+        else f"NOT certified which setting is best; {best} leads"
+    )
+    saved = 1 - race["searches"] / race["searches_without_race"]
+    return (
+        f"race: {found}; {race['searches']:,} of {race['searches_without_race']:,} searches made, "
+        f"{saved:.0%} saved"
+    )

@@ -16,7 +16,7 @@ from jaxrace import kernels, sweep
 from jaxrace.experiments.config import TrainConfig
 from jaxrace.experiments.learning import TrainWork, make_jobs
 from jaxrace.racing import DominanceRace, DominanceResult
-from jaxrace.sweep import RowStore, Rows, SweepLog
+from jaxrace.sweep import Rows, RowStore, SweepLog
 
 DELTA = 0.05
 
@@ -61,7 +61,7 @@ def race_settings(
         config: The job.
         objective: Name of the metric by which settings are ranked.
         work: What is done with each search.
-        run: ``sweep.run`` with all that is the same in every round.
+        run: ``run(work, jobs, folder, numbers)`` makes the searches with these numbers.
         checkpoint: Each round is saved in a folder of its own below.
     """
     num_settings, repeats = len(config.settings), config.repeats
@@ -72,10 +72,11 @@ def race_settings(
     jobs_of_rounds: list[NDArray[np.int64]] = []
     while (asked := np.asarray(race.ask(state, params))).any():
         told = np.asarray(state.simulated)
-        count = min(race.rounds_to_tell(state), repeats - int(told[asked].max()))
+        count = race.rounds_to_tell(state)
         repeat = told[:, None] + np.arange(count)
         numbers = (np.arange(num_settings)[:, None] * repeats + repeat)[asked]
-        log = run(work, _some_jobs(config, numbers.ravel()), checkpoint / f"round-{len(played):04}")
+        folder = checkpoint / f"round-{len(played):04}"
+        log = run(work, _some_jobs(config, numbers.ravel()), folder, numbers.ravel())
         played.append(log)
         jobs_of_rounds.append(numbers.ravel())
         outcomes = np.zeros((num_settings, count), np.float32)

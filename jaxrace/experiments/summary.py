@@ -76,6 +76,7 @@ def summarise(
     last: Columns,
     baselines: dict[str, Metrics],
     failed: list[dict[str, Any]],
+    raced: dict[str, Any] | None,
 ) -> dict[str, Any]:
     """What summary.json holds: the last policy of every repeat, and the baselines."""
     shared = {
@@ -90,7 +91,8 @@ def summarise(
     }
     if not config.is_grid:
         return {**shared, **_found(task, last)}
-    return {**shared, "objective": task.objective, "settings": _ranked(config, task, last)}
+    found = {**shared, "objective": task.objective, "settings": _ranked(config, task, last)}
+    return found if raced is None else {**found, "race": raced}
 
 
 def _ranked(config: TrainConfig, task: Task, last: Columns) -> list[dict[str, Any]]:

@@ -11,12 +11,14 @@ from typing import Any
 
 import jax
 import numpy as np
+from numpy.typing import NDArray
 
 from jaxrace import plots, racing, runs, sweep
 from jaxrace.experiments import summary
 from jaxrace.experiments.baselines import evaluate_fixed, fixed_name
 from jaxrace.experiments.config import TrainConfig
-from jaxrace.experiments.learning import make_search, make_sweep
+from jaxrace.experiments.learning import TrainWork, make_search, make_sweep
+from jaxrace.experiments.settings_race import race_settings
 from jaxrace.experiments.tasks import TASKS, Task
 from jaxrace.experiments.timing import Seconds
 from jaxrace.search import SearchWork
@@ -76,14 +78,16 @@ def train(
         settings: dict[str, Any] = {"command": "train", "config": dataclasses.asdict(config)}
         on_progress("compiling", 0)
         if search is None:
-            failed = []
+            failed, raced = [], None
             baselines = evaluate_fixed(config, task, keys[1], seconds)
             last = summary.fixed_columns(baselines.pop(fixed_name(config)))
             runs.write_config(folder, settings)
             runs.write_log(folder, last)
         else:
             settings["race"] = _race_settings(search.search.race)
-            log = _learn(config, task, search, keys, folder, settings, on_progress, resume, stop)
+            log, raced = _learn(
+                config, task, search, keys, folder, settings, on_progress, resume, stop
+            )
             _check_stop(stop, folder)
             seconds.add(log)
             failed = summary.failures(config, log)
@@ -92,7 +96,7 @@ def train(
             baselines = evaluate_fixed(config, task, keys[1], seconds)
             _check_stop(stop, folder)
         runs.write_timing(folder, seconds.timing(int(last["episodes"].sum())))
-        found = summary.summarise(config, task, last, baselines, failed)
+        found = summary.summarise(config, task, last, baselines, failed, raced)
         runs.write_summary(folder, found)
         _finish(config, folder)
     return folder
@@ -125,48 +129,69 @@ def _learn(
     on_progress: OnProgress,
     resume: bool,
     stop: Callable[[], bool] | None,
-) -> sweep.SweepLog:
-    """Run all searches; what cannot be resumed is removed again if they are not finished."""
+) -> tuple[sweep.SweepLog, dict[str, Any] | None]:
+    """Run the searches, and what cannot be resumed is removed again if they do not end.
+
+    Returns:
+        Their log, and what a race between the settings found, if there was one.
+    """
     work, jobs = make_sweep(config, task, search, *keys)
     checkpoint = folder / CHECKPOINT
+    progress = _EpisodesSoFar(config, on_progress)
     # As JSON has it.
     asked = json.loads(json.dumps(settings))
     sizes = runs.read_config(folder)["sweep"] if resume else sweep.default_sizes(work, jobs)
-    try:
-        if not resume:
-            runs.write_config(folder, {**settings, "sweep": sizes})
+
+    def run(work: TrainWork, jobs: sweep.Jobs, folder: Path, numbers: Any) -> sweep.SweepLog:
         return sweep.run(
             work,
             jobs,
             width=sizes["width"],
             num_blocks=sizes["num_blocks"],
-            on_rows=_EpisodesSoFar(config, on_progress),
-            checkpoints=sweep.Checkpoints(checkpoint, asked, resume=resume),
+            on_rows=progress.of(numbers),
+            checkpoints=sweep.Checkpoints(folder, asked, resume=resume),
             stop=stop,
         )
+
+    try:
+        if not resume:
+            runs.write_config(folder, {**settings, "sweep": sizes})
+        if config.race:
+            raced = race_settings(config, task.objective, work, run, checkpoint)
+            return raced.log, raced.summary(config)
+        return run(work, jobs, checkpoint, np.arange(jobs.count)), None
     except sweep.Interrupted as error:
         raise sweep.Interrupted(folder) from error
     except BaseException:
-        if not resume and not sweep.is_saved(checkpoint):
+        if not resume and not _is_saved(checkpoint):
             shutil.rmtree(checkpoint, ignore_errors=True)
             (folder / runs.CONFIG).unlink(missing_ok=True)
         raise
 
 
+def _is_saved(checkpoint: Path) -> bool:
+    return any(map(sweep.is_saved, (checkpoint, *checkpoint.glob("*"))))
+
+
 class _EpisodesSoFar:
-    """Turns the rows of a sweep into progress."""
+    """Turns the rows of sweeps into progress."""
 
     def __init__(self, config: TrainConfig, on_progress: OnProgress) -> None:
         self._budget = config.episodes
         self._on_progress = on_progress
         self._episodes = np.zeros(len(config.settings) * config.repeats, np.int64)
 
-    def __call__(self, num_ended: int, rows: sweep.Rows) -> None:
-        np.maximum.at(self._episodes, rows.job, rows.row.search.episodes)
-        played = np.minimum(self._episodes, self._budget)
-        # Searches that ended before the job was resumed have left no rows here.
-        unseen = max(num_ended - int((played == self._budget).sum()), 0)
-        self._on_progress("training", int(played.sum()) + unseen * self._budget)
+    def of(self, numbers: NDArray[np.int64]) -> sweep.OnRows:
+        """What a sweep of the searches with these numbers is to call."""
+
+        def on_rows(num_ended: int, rows: sweep.Rows) -> None:
+            np.maximum.at(self._episodes, numbers[rows.job], rows.row.search.episodes)
+            played = np.minimum(self._episodes, self._budget)
+            # Searches that ended before the job was resumed have left no rows here.
+            unseen = max(num_ended - int((played[numbers] == self._budget).sum()), 0)
+            self._on_progress("training", int(played.sum()) + unseen * self._budget)
+
+        return on_rows
 
 
 @contextlib.contextmanager

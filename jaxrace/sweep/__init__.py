@@ -2,6 +2,7 @@
 
 from jaxrace.sweep.checkpoint import Checkpoints, is_saved
 from jaxrace.sweep.engine import SweepLog, run
+from jaxrace.sweep.player import OnRows
 from jaxrace.sweep.rows import Rows, RowStore
 from jaxrace.sweep.sizing import default_sizes
 from jaxrace.sweep.stopping import Interrupted, StopOnSignals
@@ -11,6 +12,7 @@ __all__ = [
     "Checkpoints",
     "Interrupted",
     "Jobs",
+    "OnRows",
     "RowStore",
     "Rows",
     "StopOnSignals",

@@ -62,6 +62,7 @@ class RowStore:
     """
 
     def __init__(self, shapes: Any, folder: Path | None = None, num_parts: int = 0) -> None:
+        self.shapes = shapes
         none = np.zeros(0, np.int64)
         leaves = jax.tree.map(lambda x: np.zeros((0, *x.shape), x.dtype), shapes)
         self._none = Rows(none, none, leaves)
