@@ -1,0 +1,136 @@
+"""`jaxrace train` on a grid of settings: tables, interruptions, failures."""
+
+import os
+import shutil
+import signal
+
+import numpy as np
+import pytest
+
+from jaxrace import runs, sweep
+from jaxrace.cli import main
+from jaxrace.experiments import learning
+
+PATIENTS = 20
+GRID = [
+    *("train", "medical", "--sigma", "10,1", "--delta", "0.1,0.3", "--max-rounds", "60"),
+    *("--repeats", "4", "--episodes", "900", "--test-patients", str(PATIENTS)),
+    "--no-compilation-cache",
+]
+
+
+@pytest.fixture
+def nowhere(tmp_path, monkeypatch):
+    """An empty working folder, and no cache shared with other programs."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def grid(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs") / "grid"
+    assert main([*GRID, "--out", str(folder)]) == 0
+    return folder
+
+
+def test_a_grid_ranks_its_settings(grid):
+    log, summary = runs.read_log(grid), runs.read_summary(grid)
+    assert list(log)[:4] == ["sigma", "delta", "repeat", "generation"]
+    means = [setting["mean_reward"]["mean"] for setting in summary["settings"]]
+    assert means == sorted(means, reverse=True)
+    pairs = [(setting["sigma"], setting["delta"]) for setting in summary["settings"]]
+    assert sorted(pairs) == [(1.0, 0.1), (1.0, 0.3), (10.0, 0.1), (10.0, 0.3)]
+    for setting in summary["settings"]:
+        chosen = (log["sigma"] == setting["sigma"]) & (log["delta"] == setting["delta"])
+        repeat, rewards = log["repeat"][chosen], log["mean_reward"][chosen]
+        last = [rewards[repeat == number][-1] for number in range(4)]
+        expected = runs.mean_and_stderr(last)
+        assert setting["mean_reward"] == pytest.approx(expected, rel=1e-5)
+    assert (grid / "settings.png").exists()
+    assert not (grid / "learning_curve.png").exists()
+
+
+def test_a_grid_holds_what_its_settings_find_alone(grid, nowhere):
+    """The same keys; and what a search plays in its first generation depends on nothing else."""
+    alone = ["--sigma", "1", "--delta", "0.3", "--out", "alone"]
+    assert main([*GRID[:2], *GRID[6:], *alone]) == 0
+    log, own = runs.read_log(grid), runs.read_log("alone")
+    rows = (log["sigma"] == 1) & (log["delta"] == 0.3) & (log["generation"] == 1)
+    first = own["generation"] == 1
+    for name in ("repeat", "episodes", "simulated", "max_rounds"):
+        np.testing.assert_array_equal(log[name][rows], own[name][first])
+    np.testing.assert_allclose(log["theta_0"][rows], own["theta_0"][first], rtol=1e-5)
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_grid_is_resumed(grid, nowhere, monkeypatch, capsys, number, status):
+    run, told = sweep.run, []
+
+    def run_and_be_interrupted(*arguments, on_rows, **named):
+        def on_rows_too(*rows):
+            on_rows(*rows)
+            if len(told) == 2:
+                os.kill(os.getpid(), number)
+            told.append(rows)
+
+        return run(*arguments, **named, on_rows=on_rows_too, burst=2)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sweep, "run", run_and_be_interrupted)
+        assert main([*GRID, "--out", "new"]) == status
+    *_, last = capsys.readouterr().err.splitlines()
+    expected = "interrupted; the same command with --out new --resume goes on"
+    assert last == f"jaxrace: error: {expected}"
+    assert not (nowhere / "new" / "summary.json").exists()
+    assert main([*GRID, "--out", "new", "--resume", "--seed", "3"]) == 2
+    assert "--seed: expected 0 as in 'new', got 3" in capsys.readouterr().err
+    for _ in range(2):  # a finished one stays as it is
+        assert main([*GRID, "--out", "new", "--resume"]) == 0
+        for name in ("log.csv", "summary.json"):
+            assert (nowhere / "new" / name).read_bytes() == (grid / name).read_bytes()
+    assert not (nowhere / "new" / "checkpoint").exists()
+
+
+def test_what_a_kill_near_the_end_left_undone_is_done(grid, nowhere):
+    shutil.copytree(grid, "killed")
+    (nowhere / "killed" / "settings.png").unlink()
+    (nowhere / "killed" / "checkpoint").mkdir()
+    (nowhere / "killed" / ".log.csv.7.tmp").touch()
+    assert main([*GRID, "--out", "killed", "--resume"]) == 0
+    left = {path.name for path in (nowhere / "killed").iterdir()}
+    assert left == {path.name for path in grid.iterdir()}
+
+
+def test_a_second_process_leaves_the_first_alone(nowhere, monkeypatch, capsys):
+    run = sweep.run
+
+    def run_with_a_rival(*arguments, **named):
+        monkeypatch.setattr(sweep, "run", run)
+        before = sorted(nowhere.rglob("*"))
+        assert main([*GRID, "--out", "new", "--resume"]) == 2
+        assert main([*GRID, "--out", "new"]) == 2
+        assert sorted(nowhere.rglob("*")) == before
+        assert "no other process" in capsys.readouterr().err
+        return run(*arguments, **named)
+
+    monkeypatch.setattr(sweep, "run", run_with_a_rival)
+    assert main([*GRID, "--out", "new"]) == 0
+
+
+def test_a_search_that_fails_is_named_and_the_others_are_kept(nowhere, monkeypatch, capsys):
+    failed = learning.TrainWork.failed
+
+    def fails(self, row):
+        return failed(self, row) | ((row.search.generation == 3) & (row.search.best.sum() > 0))
+
+    monkeypatch.setattr(learning.TrainWork, "failed", fails)
+    # Another number of patients makes it another program.
+    assert main([*GRID, "--test-patients", "21", "--out", "new"]) == 1
+    *_, last = capsys.readouterr().err.splitlines()
+    summary = runs.read_summary("new")
+    first = summary["failed"][0]
+    assert 0 < len(summary["failed"]) < 16
+    assert last.startswith(f"jaxrace: error: {len(summary['failed'])} of 16 searches failed")
+    assert f"first sigma {first['sigma']}, delta {first['delta']}, repeat {first['repeat']}" in last
+    counts = [setting["mean_reward"]["count"] for setting in summary["settings"]]
+    assert sum(counts) == 16 - len(summary["failed"])
