@@ -94,9 +94,8 @@ def _some_jobs(config: TrainConfig, numbers: NDArray[np.int64]) -> sweep.Jobs:
 def _last_values(log: SweepLog, objective: str) -> NDArray[np.float32]:
     """The objective of every search's last policy, [n]."""
     rows = log.rows
-    last = np.append(rows.job[1:] != rows.job[:-1], True)
     values = np.full(log.num_jobs, _WORST)
-    values[rows.job[last]] = rows.row.metrics[objective][last]
+    values[rows.job[rows.is_last]] = rows.row.metrics[objective][rows.is_last]
     values[log.failed] = _WORST
     return values
 

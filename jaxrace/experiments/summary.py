@@ -36,8 +36,7 @@ def write_rows(config: TrainConfig, task: Task, log: sweep.SweepLog, folder: Pat
     def pieces() -> Iterator[Columns]:
         for rows in log.store.in_order():
             columns = _columns(config, task, rows)
-            ends = np.append(rows.job[1:] != rows.job[:-1], True)
-            ends &= ~np.isin(rows.job, log.failed)
+            ends = rows.is_last & ~np.isin(rows.job, log.failed)
             with_setting = {"setting": rows.job // config.repeats, **columns}
             last.append({name: column[ends] for name, column in with_setting.items()})
             yield columns

@@ -43,7 +43,13 @@ def shapes_of(work: Work, jobs: Jobs) -> tuple[Any, Any]:
     """What a state and a row are, as ``jax.ShapeDtypeStruct``s."""
     rows = jobs.rows(np.zeros(0, np.int64))
     job = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), rows)
-    return jax.eval_shape(lambda job: work.step(work.init(job)), job)
+    return jax.eval_shape(_first_step, work, job)
+
+
+# Under jit, so that the same work is traced once however often its shapes are asked for.
+@jax.jit
+def _first_step(work: Work, job: Any) -> tuple[Any, Any]:
+    return work.step(work.init(job))
 
 
 @jax.jit

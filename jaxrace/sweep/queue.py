@@ -83,7 +83,3 @@ class Queue:
     def most_in_a_lane(self) -> int:
         """The jobs of the lane that has most: more blocks than that have nothing to do."""
         return max(len(jobs) for jobs in self._waiting)
-
-    def waiting(self) -> NDArray[np.int64]:
-        """The jobs that wait, lane by lane: an order that gives this queue again."""
-        return np.concatenate(self._waiting)

@@ -25,6 +25,11 @@ class Rows(NamedTuple):
     step: NDArray[np.int64]  # [n], from 1
     row: Any  # what ``step`` returned, leaves [n, ...]
 
+    @property
+    def is_last(self) -> NDArray[np.bool_]:
+        """Of rows in order: is this the last one of its job? [n]."""
+        return np.append(self.job[1:] != self.job[:-1], np.ones(min(len(self.job), 1), bool))
+
 
 def taken_from(burst: Any, jobs: NDArray[np.int64], steps: NDArray[np.int64]) -> Rows:
     """The rows of a burst.

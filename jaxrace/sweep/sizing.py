@@ -22,7 +22,6 @@ _WIDTH = 4096
 # An accelerator computes one block while the host reads another.
 _BLOCKS_PER_DEVICE = 2
 
-
 # A lane takes several times its state: the next one, what a step computes on its way, and the rows
 # of a burst. Lanes may have this share of the memory, if a step takes ten times its state.
 _MEMORY_SHARE, _STEP_SHARE = 0.5, 10
