@@ -39,6 +39,11 @@ examples:
   jaxrace train medical --method edps --hazard B --out runs/edps-b
   jaxrace train medical --sigma 1,10,50 --delta 0.1,0.2 --repeats 20 --out runs/grid
   jaxrace train medical --sigma 0.1,1,5,10,15,25,50,100 --race
+
+Several hosts share one grid: each runs the same command with --hosts, and a folder that all see:
+  jaxrace train medical --sigma 1,10,50 --out /net/grid --hosts 10.0.0.1:1234,2,0
+  jaxrace train medical --sigma 1,10,50 --out /net/grid --hosts 10.0.0.1:1234,2,1
+  srun jaxrace train medical --sigma 1,10,50 --out /net/grid --hosts
 """
 
 LIST = """\
@@ -65,6 +70,8 @@ _EXPECTED = {
     _SEVERAL_OR_NONE: "a number, several with commas between them, or null",
     str: "a text",
 }
+_DETECTED = "detected"
+
 _METAVARS = {int: "N", float: "X", _SEVERAL: "X[,X]", _SEVERAL_OR_NONE: "X[,X]", str: "NAME"}
 
 
@@ -110,7 +117,7 @@ def _with_option(message: str) -> str:
     if typed := re.match(r'Parser key "(\w+)"', message):  # jsonargparse
         name, value = typed[1], message.rpartition("value: ")[2]
         text = f" expected {_expected(hints[name])}, got {value!r}"
-    if name in hints.keys() - {"env"} | {"out", "resume"}:
+    if name in hints.keys() - {"env"} | {"out", "resume", "hosts"}:
         return f"{_option(name)}:{text}"
     return message.replace("train.", "")  # of "arguments are required: train.env"
 
@@ -140,6 +147,15 @@ def _make_parser() -> ArgumentParser:
         "--resume",
         action="store_true",
         help="go on with the run in --out, which was interrupted; the other options as they were",
+    )
+    train.add_argument(
+        "--hosts",
+        nargs="?",
+        const=_DETECTED,
+        type=_parse_hosts,
+        metavar="ADDRESS,COUNT,INDEX",
+        help="share the searches with other hosts that run the same command: address and free port "
+        "of the first, their number, and which this is, from 0; alone, what Slurm or Open MPI say",
     )
     train.add_argument(
         "--no-compilation-cache",
@@ -199,9 +215,24 @@ def _parse_several(hint: Any, given: Any) -> Any:
     return (first, *more) if more else first
 
 
+def _parse_hosts(given: Any) -> tuple[str, int, int] | tuple[()] | None:
+    """Address, count and index; nothing of them if they are to be found out."""
+    if given is None or not isinstance(given, str):  # a default
+        return given
+    if given == _DETECTED:
+        return ()
+    try:
+        address, count, index = given.split(",")
+        return address, int(count), int(index)
+    except ValueError as error:
+        raise ArgumentTypeError(
+            f"expected an address with a port, a count and an index, got {given!r}"
+        ) from error
+
+
 def _train(arguments: Namespace) -> int:
     settings = vars(arguments)
-    out, resume = settings.pop("out"), settings.pop("resume")
+    out, resume, given = (settings.pop(name) for name in ("out", "resume", "hosts"))
     _set_compilation_cache(not settings.pop("no_compilation_cache"))
     from rich.console import Console
 
@@ -211,18 +242,21 @@ def _train(arguments: Namespace) -> int:
     from jaxrace.experiments.train import train
 
     config = TrainConfig(**settings)
-    console = Console(stderr=True)
+    hosts = None if given is None else sweep.join_hosts(*given)
+    is_first = hosts is None or hosts.index == 0
+    console = Console(stderr=True, quiet=not is_first)
     stop = sweep.StopOnSignals()
     try:
         with (
             stop if config.learns else contextlib.nullcontext(),
             report.shown_progress(console, total_episodes(config)) as on_progress,
         ):
-            folder = train(config, out, on_progress, resume, stop)
+            folder = train(config, out, on_progress, resume, stop, hosts)
     except sweep.Interrupted as error:
         again = f"the same command with --out {error} --resume goes on"
         return _fail(128 + (stop.received or 0), f"interrupted; {again}")
-    report.print_results(Console(), folder, runs.read_summary(folder), runs.read_timing(folder))
+    if is_first:
+        report.print_results(Console(), folder, runs.read_summary(folder), runs.read_timing(folder))
     return 0
 
 

@@ -25,6 +25,9 @@ from jaxrace.search import SearchWork
 
 CURVE, HEAT_MAP, CHECKPOINT = "learning_curve.png", "settings.png", "checkpoint"
 
+# Where the hosts of a job meet, below the folder of checkpoints.
+_MEETING = "hosts"
+
 OnProgress = Callable[[str, int], None]
 
 
@@ -37,6 +40,7 @@ def train(
     on_progress: OnProgress = _ignore,
     resume: bool = False,
     stop: Callable[[], bool] | None = None,
+    hosts: sweep.Hosts | None = None,
 ) -> Path:
     """Train policies, evaluate them on fresh patients, and write a run folder.
 
@@ -52,6 +56,9 @@ def train(
         resume: Go on with the job that left the folder ``out``; one that is finished stays as it
             is.
         stop: Called now and then; once it says so, the searches are saved and the job ends.
+        hosts: Which of several hosts this is, see ``sweep.join_hosts``, all of which call this
+            with the same ``config`` and ``out``: the searches are shared out among them, and the
+            first host alone writes the tables.
 
     Returns:
         The run's folder.
@@ -60,6 +67,7 @@ def train(
         ValueError: ``config`` or ``out`` cannot be used; nothing is left behind.
         RuntimeError: Some searches went wrong; what the others have found is in the folder.
         sweep.Interrupted: ``stop`` said so; its argument is the folder.
+        sweep.HostLost: Another host has died or stopped; the searches of this one are saved.
 
     >>> folder = train(TrainConfig(method="constant", action=0.7, repeats=3, test_patients=20))
     >>> folder.as_posix()
@@ -69,9 +77,11 @@ def train(
     """
     task = TASKS[config.env](config)
     search = make_search(config, task) if config.learns else None
-    with _run_folder(config, out, resume) as folder:
+    _check_hosts(config, out, hosts)
+    with _run_folder(config, out, resume, hosts) as folder:
         if resume and (folder / runs.SUMMARY).exists():
-            _finish(config, folder)
+            if _is_first(hosts):
+                _finish(config, folder)
             return folder
         keys = _make_keys(np.uint32(config.seed))
         seconds = Seconds()
@@ -86,8 +96,10 @@ def train(
         else:
             settings["race"] = _race_settings(search.search.race)
             log, raced = _learn(
-                config, task, search, keys, folder, settings, on_progress, resume, stop
+                config, task, search, keys, folder, settings, on_progress, resume, stop, hosts
             )
+            if not _is_first(hosts):
+                return folder
             _check_stop(stop, folder)
             seconds.add(log)
             failed = summary.failures(config, log)
@@ -129,6 +141,7 @@ def _learn(
     on_progress: OnProgress,
     resume: bool,
     stop: Callable[[], bool] | None,
+    hosts: sweep.Hosts | None,
 ) -> tuple[sweep.SweepLog, dict[str, Any] | None]:
     """Run the searches, and what cannot be resumed is removed again if they do not end.
 
@@ -140,7 +153,7 @@ def _learn(
     progress = _EpisodesSoFar(config, on_progress)
     # As JSON has it.
     asked = json.loads(json.dumps(settings))
-    sizes = runs.read_config(folder)["sweep"] if resume else sweep.default_sizes(work, jobs)
+    is_new = _is_first(hosts) and not resume
 
     def run(work: TrainWork, jobs: sweep.Jobs, folder: Path, numbers: Any) -> sweep.SweepLog:
         return sweep.run(
@@ -151,22 +164,58 @@ def _learn(
             on_rows=progress.of(numbers),
             checkpoints=sweep.Checkpoints(folder, asked, resume=resume),
             stop=stop,
+            hosts=hosts,
         )
 
     try:
-        if not resume:
-            runs.write_config(folder, {**settings, "sweep": sizes})
-        if config.race:
-            raced = race_settings(config, task.objective, work, run, checkpoint)
-            return raced.log, raced.summary(config)
-        return run(work, jobs, checkpoint, np.arange(jobs.count)), None
+        if is_new:
+            sizes = sweep.default_sizes(work, jobs)
+            num_hosts = 1 if hosts is None else hosts.count
+            runs.write_config(folder, {**settings, "sweep": {**sizes, "hosts": num_hosts}})
+        with _meeting(checkpoint / _MEETING, hosts, stop):
+            # That of the first host.
+            sizes = runs.read_config(folder)["sweep"]
+            if config.race:
+                raced = race_settings(config, task.objective, work, run, checkpoint)
+                return raced.log, raced.summary(config)
+            return run(work, jobs, checkpoint, np.arange(jobs.count)), None
     except sweep.Interrupted as error:
         raise sweep.Interrupted(folder) from error
     except BaseException:
-        if not resume and not _is_saved(checkpoint):
+        if is_new and not _is_saved(checkpoint):
             shutil.rmtree(checkpoint, ignore_errors=True)
             (folder / runs.CONFIG).unlink(missing_ok=True)
         raise
+
+
+@contextlib.contextmanager
+def _meeting(
+    folder: Path, hosts: sweep.Hosts | None, stop: Callable[[], bool] | None
+) -> Iterator[None]:
+    """The other hosts begin after the first one, which goes on when they have left the folder."""
+    if hosts is None:
+        yield
+        return
+    with sweep.Beats(folder, hosts) as beats:
+        yield
+        beats.finish({})
+        if _is_first(hosts):
+            beats.wait_for_all(stop)
+
+
+def _is_first(hosts: sweep.Hosts | None) -> bool:
+    return hosts is None or hosts.index == 0
+
+
+def _check_hosts(
+    config: TrainConfig, out: str | os.PathLike[str] | None, hosts: sweep.Hosts | None
+) -> None:
+    if hosts is None:
+        return
+    if not config.learns:
+        raise ValueError(f"hosts: expected a method that learns, got {config.method}")
+    if out is None:
+        raise ValueError("out: expected a folder that all hosts see, got none")
 
 
 def _is_saved(checkpoint: Path) -> bool:
@@ -196,9 +245,15 @@ class _EpisodesSoFar:
 
 @contextlib.contextmanager
 def _run_folder(
-    config: TrainConfig, out: str | os.PathLike[str] | None, resume: bool
+    config: TrainConfig,
+    out: str | os.PathLike[str] | None,
+    resume: bool,
+    hosts: sweep.Hosts | None,
 ) -> Iterator[Path]:
-    """A new folder, or that of the job that is to go on."""
+    """A new folder, or that of the job that is to go on; the first host looks after it."""
+    if out is not None and not _is_first(hosts):
+        yield Path(out)
+        return
     if not resume:
         with runs.new_folder(out, f"{config.env}-{config.method}") as folder:
             yield folder

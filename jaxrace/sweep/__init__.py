@@ -1,15 +1,20 @@
 """Thousands of jobs at once, as one compiled program over lanes."""
 
+from jaxrace.sweep.beats import Beats
 from jaxrace.sweep.checkpoint import Checkpoints, is_saved
 from jaxrace.sweep.engine import SweepLog, run
+from jaxrace.sweep.hosts import Hosts, join_hosts
 from jaxrace.sweep.player import OnRows
 from jaxrace.sweep.rows import Rows, RowStore
 from jaxrace.sweep.sizing import default_sizes
-from jaxrace.sweep.stopping import Interrupted, StopOnSignals
+from jaxrace.sweep.stopping import HostLost, Interrupted, StopOnSignals
 from jaxrace.sweep.work import Jobs, Work, stacked
 
 __all__ = [
+    "Beats",
     "Checkpoints",
+    "HostLost",
+    "Hosts",
     "Interrupted",
     "Jobs",
     "OnRows",
@@ -20,6 +25,7 @@ __all__ = [
     "Work",
     "default_sizes",
     "is_saved",
+    "join_hosts",
     "run",
     "stacked",
 ]

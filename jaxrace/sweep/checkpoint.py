@@ -20,8 +20,9 @@ import numpy as np
 from jaxrace import runs
 from jaxrace.sweep import lanes
 from jaxrace.sweep.bare import bare
+from jaxrace.sweep.hosts import Hosts
 from jaxrace.sweep.snapshot import Snapshot
-from jaxrace.sweep.stopping import Interrupted
+from jaxrace.sweep.stopping import HostLost, Interrupted
 from jaxrace.sweep.work import Jobs, Work
 from jaxrace.validation import require_number
 
@@ -106,7 +107,9 @@ class Saver:
         try:
             self._opened.close()
         except Exception as error:
-            if kind is None or issubclass(kind, Interrupted):  # else there is a first error
+            if kind is None or issubclass(
+                kind, Interrupted | HostLost
+            ):  # else there is a first error
                 raise self._unwritten(error) from error
 
     def load(self) -> Snapshot | None:
@@ -158,14 +161,38 @@ class Saver:
 
 
 def is_saved(folder: str | Path) -> bool:
-    """Is there a whole checkpoint in the folder of a sweep?
+    """Is there a whole checkpoint in the folder of a sweep, of any of its hosts?
 
     >>> is_saved(".")
     False
     """
+    return any(map(_is_whole, (Path(folder), *Path(folder).glob("host-*"))))
+
+
+def _is_whole(folder: Path) -> bool:
     # orbax gives a checkpoint its number when all of it is there.
-    lanes = Path(folder) / _LANES
+    lanes = folder / _LANES
     return lanes.is_dir() and any(path.name.isdigit() for path in lanes.iterdir())
+
+
+def folders_of(folder: str | Path, hosts: Hosts) -> list[Path]:
+    """Where each host saves its share.
+
+    Raises:
+        ValueError: The sweep has been saved by another number of hosts.
+
+    >>> [path.name for path in folders_of("grid", Hosts(index=0, count=2, meeting=5))]
+    ['host-0', 'host-1']
+    """
+    shared = Path(folder).absolute()
+    own = (
+        [shared / f"host-{index}" for index in range(hosts.count)] if hosts.count > 1 else [shared]
+    )
+    if any(_is_whole(found) for found in (shared, *shared.glob("host-*")) if found not in own):
+        raise ValueError(
+            f"hosts: expected as many as when the sweep in '{folder}' began, got {hosts.count}"
+        )
+    return own
 
 
 def facts_of(work: Work, jobs: Jobs, width: int, device: Any) -> dict[str, Any]:

@@ -15,13 +15,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jaxrace.sweep import lanes, sizing, snapshot
+from jaxrace.sweep.beats import Beats
 from jaxrace.sweep.blocks import LaneBlock, Programs
-from jaxrace.sweep.checkpoint import Checkpoints, Saver, facts_of
+from jaxrace.sweep.checkpoint import Checkpoints, Saver, facts_of, folders_of
+from jaxrace.sweep.hosts import Hosts
 from jaxrace.sweep.ledger import Ledger
 from jaxrace.sweep.player import OnRows, Player
 from jaxrace.sweep.queue import by_cost
 from jaxrace.sweep.rows import Rows, RowStore
 from jaxrace.sweep.sizing import Device
+from jaxrace.sweep.stopping import HostLost, Interrupted
 from jaxrace.sweep.work import Jobs, Work
 from jaxrace.validation import require_integer
 
@@ -34,12 +37,12 @@ class SweepLog:
         store: The rows; see ``rows`` and ``RowStore.in_order``.
         failed: int64 [f], the jobs that failed, in order; each one's last row shows why.
         width: W.
-        num_blocks: The number of blocks.
+        num_blocks: The number of blocks of this host.
         num_jobs: J.
         num_rows: n.
-        num_ended: The jobs that ended in this process.
+        num_ended: The jobs that ended since it began or was resumed.
         is_resumed: Did it go on from a checkpoint?
-        lane_steps: Steps that were computed, all lanes together.
+        lane_steps: Steps that were computed, all lanes of all hosts together.
         compile_seconds: Time to trace and compile the programs.
         run_seconds: Time to run them, since the sweep began or was resumed.
     """
@@ -84,12 +87,13 @@ def run(
     on_rows: OnRows | None = None,
     checkpoints: Checkpoints | None = None,
     stop: Callable[[], bool] | None = None,
+    hosts: Hosts | None = None,
 ) -> SweepLog:
     """Do every job.
 
     A job runs in the same lane of a block, by its number, whatever else runs beside it. So its
-    rows are the same bit for bit for any ``num_blocks``, ``burst``, ``order`` and ``devices`` of
-    one type, as long as ``width`` is the same.
+    rows are the same bit for bit for any ``num_blocks``, ``burst``, ``order``, ``hosts`` and
+    ``devices`` of one type, as long as ``width`` is the same.
 
     Args:
         work: What to do with each.
@@ -102,16 +106,20 @@ def run(
         order: int [J], all job numbers in the order in which they begin. Unless given, those that
             cost most come first; 0, 1, ... if no costs are known.
         devices: Those of JAX on this host unless given; all of one type.
-        on_rows: Called with the number of jobs that have ended and the rows of each burst, which
-            come in no order.
+        on_rows: Called with the number of jobs that have ended, on all hosts, and the rows of each
+            burst of this one, which come in no order.
         checkpoints: Where to save the sweep, and whether to go on from there; its number of
             blocks is then the one that it began with. Not saved unless given.
         stop: Called after each turn of a block; once it says so, the sweep is saved and ends.
+        hosts: Which of several hosts this is, see ``join_hosts``: each does its share of the
+            jobs with its own devices, and when all are done, every one returns all rows. They
+            meet in the folder of ``checkpoints``. One host unless given.
 
     Raises:
         ValueError: An argument is not what it should be, or a checkpoint is damaged or of
             another sweep.
         Interrupted: ``stop`` said so.
+        HostLost: Another host has died or stopped; this one is saved.
         OSError: A checkpoint could not be written; the one before is still there.
 
     >>> import dataclasses
@@ -139,19 +147,27 @@ def run(
     most_blocks = sizes["num_blocks"] if num_blocks is None else num_blocks
     _check_sizes(width, most_blocks, burst)
     order = _checked_order(order, jobs)
+    hosts = Hosts(index=0, count=1, meeting=0) if hosts is None else hosts
     _, shapes = lanes.shapes_of(work, jobs)
     with contextlib.ExitStack() as opened:
-        saver = saved = None
+        beats = saver = saved = None
+        folders: list[pathlib.Path] = []
         if checkpoints is not None:
-            facts = facts_of(work, jobs, width, devices[0])
-            saver = opened.enter_context(Saver(checkpoints, facts))
+            folders = folders_of(checkpoints.folder, hosts)
+            if hosts.count > 1:
+                beats = opened.enter_context(Beats(checkpoints.folder, hosts))
+            own = dataclasses.replace(checkpoints, folder=folders[hosts.index])
+            facts = {**facts_of(work, jobs, width, devices[0]), "hosts": hosts.count}
+            saver = opened.enter_context(Saver(own, facts))
             saved = saver.load()
+        elif hosts.count > 1:
+            raise ValueError("checkpoints: expected some, with a folder that all hosts see")
         store = RowStore(shapes, *_files_of(saver, saved))
-        ledger = Ledger(jobs, order, width, store)
+        ledger = Ledger(jobs, order, width, hosts, store)
         if saved is not None:
             snapshot.open_ledger(saved, ledger)
             store.check(ledger.num_rows)
-            num_blocks = 0 if ledger.ended.all() else int(saved.facts["blocks"])
+            num_blocks = 0 if ledger.is_done else int(saved.facts["blocks"])
         else:
             num_blocks = min(most_blocks, ledger.most_in_a_lane())
         num_before = int(ledger.ended.sum())
@@ -160,22 +176,54 @@ def run(
         if saved is not None:
             snapshot.fill_blocks(saved, blocks)
         compiled = time.perf_counter()
-        player = Player(blocks, ledger, on_rows, stop, saver)
-        player.play(burst, sizing.num_threads(devices, len(blocks)))
+        player = Player(blocks, ledger, _counting(on_rows, beats), _stopping(stop, beats), saver)
+        try:
+            player.play(burst, sizing.num_threads(devices, len(blocks)))
+            reports = [snapshot.report(ledger, num_before)]
+            if beats is not None:
+                beats.finish(reports[0])
+                reports = beats.wait_for_all(stop)
+        except Interrupted as error:
+            if beats is not None and beats.lost is not None:
+                raise HostLost(beats.lost) from error
+            raise
         finished = time.perf_counter()
+    for index, report in enumerate(reports):
+        if index != hosts.index:
+            store.join(folders[index], report["files of rows"])
     return SweepLog(
         store=store,
-        failed=np.flatnonzero(ledger.failed),
+        failed=np.sort(np.concatenate([report["failed"] for report in reports])).astype(np.int64),
         width=width,
         num_blocks=len(blocks),
         num_jobs=jobs.count,
-        num_rows=ledger.num_rows,
-        num_ended=int(ledger.ended.sum()) - num_before,
+        num_rows=sum(report["rows"] for report in reports),
+        num_ended=sum(report["ended"] for report in reports),
         is_resumed=saved is not None,
-        lane_steps=ledger.lane_steps,
+        lane_steps=sum(report["lane steps"] for report in reports),
         compile_seconds=compiled - started,
         run_seconds=finished - compiled,
     )
+
+
+def _counting(on_rows: OnRows | None, beats: Beats | None) -> OnRows | None:
+    """``on_rows``, with the jobs that have ended on other hosts."""
+    if beats is None:
+        return on_rows
+
+    def count(num_ended: int, rows: Rows) -> None:
+        num_ended = beats.tell(num_ended)
+        if on_rows is not None:
+            on_rows(num_ended, rows)
+
+    return count
+
+
+def _stopping(stop: Callable[[], bool] | None, beats: Beats | None) -> Callable[[], bool] | None:
+    """``stop``, which says so too when another host is lost."""
+    if beats is None:
+        return stop
+    return lambda: (stop is not None and stop()) or beats.are_lost()
 
 
 def _files_of(

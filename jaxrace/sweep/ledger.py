@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaxrace.sweep.blocks import Turn
+from jaxrace.sweep.hosts import Hosts, share_of_host
 from jaxrace.sweep.queue import Queue, lane_of_jobs
 from jaxrace.sweep.rows import RowStore
 from jaxrace.sweep.work import Jobs
@@ -18,6 +19,7 @@ class Ledger:
         jobs: Of the sweep.
         order: int64 [J], in which they begin.
         width: W.
+        hosts: Which host this is: the others' jobs do not wait here.
         store: Of the rows.
 
     Attributes:
@@ -28,18 +30,25 @@ class Ledger:
         lane_steps: Steps that were computed, all lanes together.
     """
 
-    def __init__(self, jobs: Jobs, order: NDArray[np.int64], width: int, store: RowStore) -> None:
+    def __init__(
+        self, jobs: Jobs, order: NDArray[np.int64], width: int, hosts: Hosts, store: RowStore
+    ) -> None:
         costs = None if jobs.costs is None else np.asarray(jobs.costs, np.float64)
-        self._order = order
         self._lane = lane_of_jobs(jobs.count, width, costs)
+        self._order = share_of_host(order, self._lane, hosts)
         self._width = width
-        self._queue = Queue(order, self._lane, width)
+        self._queue = Queue(self._order, self._lane, width)
         self._lock = threading.Lock()
         self.store = store
         self.ended = np.zeros(jobs.count, bool)
         self.failed = np.zeros(jobs.count, bool)
         self.num_rows = 0
         self.lane_steps = 0
+
+    @property
+    def is_done(self) -> bool:
+        """Have all jobs of this host ended?"""
+        return bool(self.ended[self._order].all())
 
     def most_in_a_lane(self) -> int:
         """See ``Queue``."""

@@ -72,11 +72,10 @@ class RowStore:
         leaves = jax.tree.map(lambda x: np.zeros((0, *x.shape), x.dtype), shapes)
         self._none = Rows(none, none, leaves)
         self._folder = folder
-        self._num_parts = num_parts
+        self._files = [] if folder is None else _files(folder, num_parts)
         self._in_memory: list[Rows] = []
         if folder is not None:
-            kept = {self._path(number) for number in range(num_parts)}
-            for path in set(folder.glob("rows-*.npz")) - kept:
+            for path in set(folder.glob("rows-*.npz")) - set(self._files):
                 path.unlink()
 
     def check(self, num_rows: int) -> None:
@@ -97,10 +96,15 @@ class RowStore:
             leaves = jax.tree.leaves(_together([self._none, *self._in_memory]))
             content = io.BytesIO()
             np.savez(content, *leaves)
-            runs.write_file(self._path(self._num_parts), content.getvalue())
-            self._num_parts += 1
+            *_, path = _files(self._folder, len(self._files) + 1)
+            runs.write_file(path, content.getvalue())
+            self._files.append(path)
             self._in_memory = []
-        return self._num_parts
+        return len(self._files)
+
+    def join(self, folder: Path, num_parts: int) -> None:
+        """Take in what another store has written to its folder; nothing is written afterwards."""
+        self._files += _files(folder, num_parts)
 
     def in_order(self, most_rows: int = _MOST_ROWS) -> Iterator[Rows]:
         """All rows, sorted by job and step, in pieces of whole jobs.
@@ -129,13 +133,8 @@ class RowStore:
         return _together([self._none, *self.in_order()])
 
     def _parts(self) -> Iterator[Rows]:
-        for number in range(self._num_parts):
-            yield self._read(self._path(number))
+        yield from map(self._read, self._files)
         yield from self._in_memory
-
-    def _path(self, number: int) -> Path:
-        assert self._folder is not None
-        return self._folder / f"rows-{number:06}.npz"
 
     def _read(self, path: Path) -> Rows:
         leaves, structure = jax.tree.flatten(self._none)
@@ -147,6 +146,10 @@ class RowStore:
         except Exception as error:  # zipfile, zlib and NumPy have many
             raise ValueError(f"checkpoint: {path} is damaged ({error})") from error
         return jax.tree.unflatten(structure, arrays)
+
+
+def _files(folder: Path, count: int) -> list[Path]:
+    return [folder / f"rows-{number:06}.npz" for number in range(count)]
 
 
 def _between(rows: Rows, first: int, last: int) -> Rows:

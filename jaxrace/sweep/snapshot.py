@@ -31,6 +31,22 @@ def take(blocks: list[LaneBlock], ledger: Ledger) -> Snapshot:
     return Snapshot(arrays, facts)
 
 
+def report(ledger: Ledger, num_before: int) -> dict[str, Any]:
+    """What a host has done of a sweep, as JSON has it; its rows are written to their files.
+
+    Args:
+        ledger: Of the sweep, at its end.
+        num_before: The jobs that had ended before it was resumed.
+    """
+    return {
+        "files of rows": ledger.store.flush(),
+        "rows": ledger.num_rows,
+        "lane steps": ledger.lane_steps,
+        "ended": int(ledger.ended.sum()) - num_before,
+        "failed": np.flatnonzero(ledger.failed).tolist(),
+    }
+
+
 def open_ledger(snapshot: Snapshot, ledger: Ledger) -> None:
     """Bring a new ledger to where it was."""
     arrays, facts = snapshot

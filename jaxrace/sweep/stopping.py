@@ -12,6 +12,10 @@ class Interrupted(Exception):  # noqa: N818
     """A sweep was asked to stop; if it is saved at all, it can be resumed from here."""
 
 
+class HostLost(RuntimeError):  # noqa: N818
+    """Another host has died or stopped; what this one has done is saved."""
+
+
 class StopOnSignals:
     """Says stop after SIGINT or SIGTERM, while a ``with`` block runs; give it to ``run``.
 
