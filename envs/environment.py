@@ -12,6 +12,11 @@ the environment sets `continues_after_terminal`); no more than `horizon` steps a
 environment therefore needs no auto-reset and no absorbing state. Noise is best drawn in one call in
 `reset` and kept in the state: every call site of `jax.random` costs compile time, and drawing in
 each step costs run time.
+
+One member is optional: `renew(key, state, params) -> state`, the same situation with fresh chance
+for the steps to come. It is for callers that start several independent histories from one state. An
+environment that keeps noise in its states needs it for them; one that draws all chance after
+`reset` in `step`, which is given fresh keys, needs none.
 """
 
 from typing import Any, NamedTuple, Protocol

@@ -158,6 +158,25 @@ class Medical:
             month=jnp.zeros((), jnp.int32),
         )
 
+    def renew(self, key: jax.Array, state: MedicalState, params: MedicalParams) -> MedicalState:
+        """Return the same patient with fresh chance for the months to come.
+
+        All chance is drawn in `reset`: without this, every rollout from `state` would meet the
+        same deaths.
+
+        >>> import jax
+        >>> env = Medical()
+        >>> patient = env.reset(jax.random.key(0), env.default_params)
+        >>> other = env.renew(jax.random.key(1), patient, env.default_params)
+        >>> bool(other.tumour == patient.tumour)
+        True
+        >>> bool((other.death_thresholds == patient.death_thresholds).any())
+        False
+        """
+        del params
+        thresholds = jax.random.uniform(key, (self.horizon,), jnp.float32)
+        return state._replace(death_thresholds=thresholds)
+
     def step(
         self, key: jax.Array, state: MedicalState, action: jax.Array, params: MedicalParams
     ) -> tuple[MedicalState, jax.Array, jax.Array]:

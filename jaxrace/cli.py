@@ -18,7 +18,7 @@ from docstring_parser import parse as parse_docstring
 from jsonargparse import ArgumentError, ArgumentParser, Namespace
 
 import jaxrace
-from jaxrace.experiments.config import TrainConfig
+from jaxrace.experiments.config import EXPERIMENTS, TrainConfig
 
 DESCRIPTION = """\
 Racing algorithms and preference-based policy search in JAX.
@@ -44,6 +44,15 @@ Several hosts share one grid: each runs the same command with --hosts, and a fol
   jaxrace train medical --sigma 1,10,50 --out /net/grid --hosts 10.0.0.1:1234,2,0
   jaxrace train medical --sigma 1,10,50 --out /net/grid --hosts 10.0.0.1:1234,2,1
   srun jaxrace train medical --sigma 1,10,50 --out /net/grid --hosts
+"""
+
+REPRODUCE = """\
+Make the figures and tables of a paper's experiment again, as {names}, or all of them. Leaves a
+folder with CSV files, figures, and report.md, which sets the numbers beside the published ones.
+
+examples:
+  jaxrace reproduce pbr-synthetic
+  jaxrace reproduce all --quick --out runs/figures
 """
 
 LIST = """\
@@ -89,7 +98,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     jaxrace ...
     0
     """
-    verbs = {"train": _train, "list": _list, "info": _info}
+    verbs = {"train": _train, "reproduce": _reproduce, "list": _list, "info": _info}
     try:
         arguments = _make_parser().parse_args(argv)
         return verbs[arguments.verb](arguments[arguments.verb])
@@ -117,7 +126,7 @@ def _with_option(message: str) -> str:
     if typed := re.match(r'Parser key "(\w+)"', message):  # jsonargparse
         name, value = typed[1], message.rpartition("value: ")[2]
         text = f" expected {_expected(hints[name])}, got {value!r}"
-    if name in hints.keys() - {"env"} | {"out", "resume", "hosts"}:
+    if name in hints.keys() - {"env"} | {"out", "resume", "hosts", "quick"}:
         return f"{_option(name)}:{text}"
     return message.replace("train.", "")  # of "arguments are required: train.env"
 
@@ -138,16 +147,7 @@ def _make_parser() -> ArgumentParser:
     train = _new_parser(TRAIN)
     train.add_argument("env", metavar="ENV", type=str, help="environment, such as medical")
     _add_options(train, TrainConfig)
-    train.add_argument(
-        "--out",
-        metavar="DIR",
-        help="new or empty folder for what the run leaves (default: runs/ENV-METHOD-NUMBER)",
-    )
-    train.add_argument(
-        "--resume",
-        action="store_true",
-        help="go on with the run in --out, which was interrupted; the other options as they were",
-    )
+    _add_run_options(train, "runs/ENV-METHOD-NUMBER")
     train.add_argument(
         "--hosts",
         nargs="?",
@@ -157,15 +157,45 @@ def _make_parser() -> ArgumentParser:
         help="share the searches with other hosts that run the same command: address and free port "
         "of the first, their number, and which this is, from 0; alone, what Slurm or Open MPI say",
     )
-    train.add_argument(
+    verbs.add_subcommand("train", train, help="train policies, and compare them with baselines")
+    verbs.add_subcommand("reproduce", _reproduce_parser(), help="make a paper's figures again")
+    verbs.add_subcommand("list", _new_parser(LIST), help="show what there is to choose from")
+    verbs.add_subcommand("info", _new_parser(INFO), help="show versions and devices")
+    return parser
+
+
+def _reproduce_parser() -> ArgumentParser:
+    parser = _new_parser(REPRODUCE.format(names=", ".join(EXPERIMENTS)))
+    parser.add_argument("name", metavar="NAME", type=str, help="which experiment, or all")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="at a fraction of the size: to see that it works, not what comes out",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="seed of all random numbers (default: 0)"
+    )
+    _add_run_options(parser, "runs/reproduce-NAME-NUMBER")
+    return parser
+
+
+def _add_run_options(parser: ArgumentParser, default: str) -> None:
+    """Where a run goes, whether it goes on, and how it is compiled."""
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        help=f"new or empty folder for what the run leaves (default: {default})",
+    )
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on with the run in --out, which was interrupted; the other options as they were",
+    )
+    parser.add_argument(
         "--no-compilation-cache",
         action="store_true",
         help="neither read nor write compiled programs in the user's cache folder",
     )
-    verbs.add_subcommand("train", train, help="train policies, and compare them with baselines")
-    verbs.add_subcommand("list", _new_parser(LIST), help="show what there is to choose from")
-    verbs.add_subcommand("info", _new_parser(INFO), help="show versions and devices")
-    return parser
 
 
 def _new_parser(description: str, **settings: Any) -> ArgumentParser:
@@ -223,11 +253,14 @@ def _parse_hosts(given: Any) -> tuple[str, int, int] | tuple[()] | None:
         return ()
     try:
         address, count, index = given.split(",")
-        return address, int(count), int(index)
-    except ValueError as error:
-        raise ArgumentTypeError(
-            f"expected an address with a port, a count and an index, got {given!r}"
-        ) from error
+        _, port = address.split(":")
+        if int(port) > 0 and 0 <= int(index) < int(count):
+            return address, int(count), int(index)
+    except ValueError:
+        pass
+    raise ArgumentTypeError(
+        f"expected an address with a port, a count and an index below it, got {given!r}"
+    )
 
 
 def _train(arguments: Namespace) -> int:
@@ -239,10 +272,13 @@ def _train(arguments: Namespace) -> int:
     from jaxrace import runs, sweep
     from jaxrace.experiments import report
     from jaxrace.experiments.summary import total_episodes
-    from jaxrace.experiments.train import train
+    from jaxrace.experiments.train import check_hosts, train
 
     config = TrainConfig(**settings)
-    hosts = None if given is None else sweep.join_hosts(*given)
+    hosts = None
+    if given is not None:
+        check_hosts(config, out)
+        hosts = sweep.join_hosts(*given)
     is_first = hosts is None or hosts.index == 0
     console = Console(stderr=True, quiet=not is_first)
     stop = sweep.StopOnSignals()
@@ -253,11 +289,41 @@ def _train(arguments: Namespace) -> int:
         ):
             folder = train(config, out, on_progress, resume, stop, hosts)
     except sweep.Interrupted as error:
-        again = f"the same command with --out {error} --resume goes on"
-        return _fail(128 + (stop.received or 0), f"interrupted; {again}")
+        return _interrupted(stop.received, error)
     if is_first:
         report.print_results(Console(), folder, runs.read_summary(folder), runs.read_timing(folder))
     return 0
+
+
+def _reproduce(arguments: Namespace) -> int:
+    _set_compilation_cache(not arguments.no_compilation_cache)
+    from rich.console import Console
+
+    from jaxrace import sweep
+    from jaxrace.experiments import report
+    from jaxrace.experiments.reproduce import reproduce
+
+    stop = sweep.StopOnSignals()
+    try:
+        with stop, report.shown_stages(Console(stderr=True)) as on_stage:
+            folder = reproduce(
+                arguments.name,
+                arguments.out,
+                arguments.quick,
+                arguments.seed,
+                arguments.resume,
+                stop,
+                on_stage,
+            )
+    except sweep.Interrupted as error:
+        return _interrupted(stop.received, error)
+    print(folder / "report.md" if arguments.name != "all" else folder)
+    return 0
+
+
+def _interrupted(signal: int | None, error: Exception) -> int:
+    again = f"the same command with --out {error} --resume goes on"
+    return _fail(128 + (signal or 0), f"interrupted; {again}")
 
 
 def _set_compilation_cache(enabled: bool) -> None:

@@ -102,7 +102,7 @@ def heat_map(folder: str | os.PathLike[str]) -> "Figure":
             mean = one[metric]["mean"]
             if mean is not None:
                 means[sigmas.index(one["sigma"]), deltas.index(one["delta"])] = mean
-        _draw_heat(panel, means)
+        draw_heat(panel, means)
         panel.set(title=label, xlabel="delta of the races", ylabel="initial step size sigma")
         panel.set_xticks(range(len(deltas)), [f"{delta:g}" for delta in deltas])
         names = ["default" if sigma is None else f"{sigma:g}" for sigma in sigmas]
@@ -160,8 +160,19 @@ def _on_one_grid(
     return grid, np.stack(curves)
 
 
-def _draw_heat(panel: "Axes", means: np.ndarray) -> None:
-    """A coloured cell for each mean, with the number in it."""
+def draw_heat(panel: "Axes", means: np.ndarray) -> None:
+    """A coloured cell for each mean, with the number in it.
+
+    Args:
+        panel: Where.
+        means: [rows, columns]; NaN is left blank.
+
+    >>> from matplotlib.figure import Figure
+    >>> panel = Figure().subplots()
+    >>> draw_heat(panel, np.array([[1.0, 2.5]]))
+    >>> [text.get_text() for text in panel.texts]
+    ['1', '2.5']
+    """
     image = panel.imshow(means, aspect="auto", origin="lower", cmap="viridis")
     low, high = image.get_clim()
     for row, column in np.argwhere(np.isfinite(means)):

@@ -214,9 +214,7 @@ def write_log(
 
     Args:
         folder: The run's folder.
-        columns: Integers, floats, booleans or text by name, each [rows]; or several such pieces
-            of a log that follow each other. A float32 is written with the digits that tell it
-            from other float32 numbers.
+        columns: See ``write_table``.
 
     Raises:
         ValueError: The columns differ in length.
@@ -225,8 +223,30 @@ def write_log(
     >>> Path("log.csv").read_text()
     'repeat,reward\n0,0.1\n1,2.0\n'
     """
+    write_table(Path(folder) / LOG, columns)
+
+
+def write_table(
+    path: str | os.PathLike[str],
+    columns: Mapping[str, np.ndarray] | Iterable[Mapping[str, np.ndarray]],
+) -> None:
+    """Write a table as CSV.
+
+    Args:
+        path: The file.
+        columns: Integers, floats, booleans or text by name, each [rows]; or several such pieces
+            of a table that follow each other. A float32 is written with the digits that tell it
+            from other float32 numbers.
+
+    Raises:
+        ValueError: The columns differ in length.
+
+    >>> write_table("table.csv", {"k": np.array([1, 2]), "task": np.array(["normal", "uniform"])})
+    >>> read_table("table.csv")["task"].tolist()
+    ['normal', 'uniform']
+    """
     pieces = [columns] if isinstance(columns, Mapping) else columns
-    with new_file(Path(folder) / LOG) as file:
+    with new_file(path) as file:
         text = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
         writer = csv.writer(text, lineterminator="\n")
         for number, piece in enumerate(pieces):
@@ -282,7 +302,17 @@ def read_log(folder: str | os.PathLike[str]) -> dict[str, np.ndarray]:
     >>> read_log(".")
     {'repeat': array([0, 1]), 'finished': array([ True, False])}
     """
-    with (Path(folder) / LOG).open(encoding="utf-8", newline="") as file:
+    return read_table(Path(folder) / LOG)
+
+
+def read_table(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
+    """The columns of a CSV file, each [rows]: int64, float64, bool or text.
+
+    >>> write_table("table.csv", {"k": np.array([1, 2])})
+    >>> read_table("table.csv")
+    {'k': array([1, 2])}
+    """
+    with Path(path).open(encoding="utf-8", newline="") as file:
         names, *rows = csv.reader(file)
     columns = zip(*rows, strict=True) if rows else [()] * len(names)
     return {name: _parsed(column) for name, column in zip(names, columns, strict=True)}

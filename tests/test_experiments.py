@@ -17,7 +17,7 @@ from jaxrace.outcomes import Return
     "settings",
     [
         {"env": "maze"},
-        {"method": "sarsa"},
+        {"method": "reinforce"},
         {"episodes": 0},
         {"episodes": 2.5},
         {"repeats": 0},

@@ -21,11 +21,13 @@ MAX_LINES = 400
 FLOOR = {"envs", "kernels"}
 BASE = FLOOR | {
     "compilation",
+    "label_ranking",
     "outcomes",
     "policies",
     "preferences",
     "rollout",
     "strategies",
+    "tabular",
     "validation",
 }
 TOOLS = {"plots", "runs", "sweep"}

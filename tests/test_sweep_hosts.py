@@ -17,6 +17,7 @@ import sweep_cases as cases
 from host_cases import run_host
 
 from jaxrace import runs, sweep
+from jaxrace.cli import main
 from jaxrace.sweep.hosts import share_of_host
 from jaxrace.sweep.queue import lane_of_jobs
 
@@ -120,15 +121,39 @@ def test_a_host_that_fails_stops_the_others(tmp_path, expected, run_hosts):
     lost, failed = run_hosts(tmp_path, settings=[{"pause": 0.3}, {"fails": True}])
     assert failed["error"] == "KeyError"
     assert lost["error"] == "HostLost"
-    assert lost["message"] == "host 1 has stopped: what the others have done is saved and can be resumed"
+    assert (
+        lost["message"]
+        == "host 1 has stopped: what the others have done is saved and can be resumed"
+    )
     assert [log["bits"] for log in run_hosts(tmp_path, meeting=2)] == [expected] * 2
 
 
 def test_without_the_first_host_nothing_begins(tmp_path):
     hosts = sweep.Hosts(1, 2, meeting=1, patience=1.0)
-    with pytest.raises(sweep.HostLost, match=r"host 0 has written nothing to .* for 1\.5 seconds"):
+    with pytest.raises(sweep.HostLost, match=r"host 0 has not begun in .* for 1\.5 seconds"):
         cases.run(JOBS, hosts=hosts, checkpoints=sweep.Checkpoints(tmp_path / "new"))
     assert not (tmp_path / "new").exists()
+
+
+def test_a_first_host_that_fails_leaves_the_others_work(tmp_path, expected, run_hosts):
+    failed, lost = run_hosts(tmp_path, settings=[{"fails": True}, {"pause": 0.3}])
+    assert failed["error"] == "KeyError"
+    assert lost["message"].startswith("host 0 has stopped: what the others have done is saved")
+    found = run_hosts(tmp_path, meeting=2)
+    assert [log["bits"] for log in found] == [expected] * 2
+    assert found[1]["is_resumed"]
+
+
+def test_hosts_that_do_different_sweeps_are_refused(tmp_path, run_hosts):
+    others = cases.wanders(LENGTHS + 1)
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        own = pool.submit(run_hosts, tmp_path, settings=[{}], jobs=JOBS)
+        hosts = sweep.Hosts(1, 2, meeting=1, patience=20.0)
+        refused = run_host(hosts, str(tmp_path), others)
+        stopped = own.result()[0]
+    assert refused["error"] == "ValueError"
+    assert refused["message"].startswith("hosts: expected what the jobs are given = ")
+    assert stopped["error"] in ("ValueError", "HostLost")
 
 
 def test_signs_of_an_earlier_meeting_do_not_count(tmp_path, run_hosts):
@@ -243,6 +268,34 @@ def test_a_host_that_is_killed_is_named_and_nothing_is_lost(tmp_path, expected, 
         is_resumed, bits = json.loads(out.splitlines()[-1])
         assert is_resumed
         assert [bytes.fromhex(leaf) for leaf in bits] == expected
+
+
+def test_hosts_with_other_options_are_refused(tmp_path):
+    run = [*COMMAND, "train", "medical", "--repeats", "4", "--episodes", "300", "--out", "run"]
+
+    def command(address, index):
+        return [*run, "--seed", str(index), "--hosts", f"{address},2,{index}"]
+
+    first, second = start(tmp_path, command)
+    _, errors = second.communicate(timeout=120)
+    assert second.returncode == 2
+    assert "--hosts: expected seed = 1, host 0 has 0" in errors
+    _, errors = first.communicate(timeout=120)
+    assert first.returncode in (1, 2)
+    assert "host 1" in errors
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("10.0.0.1,2,0", "expected an address with a port, a count and an index below it"),
+        ("10.0.0.1:1234,2,2", "expected an address with a port, a count and an index below it"),
+        ("10.0.0.1:1234,2,0", "--out: expected a folder that all hosts see, got none"),
+    ],
+)
+def test_bad_hosts(capsys, given, message):
+    assert main(["train", "medical", "--hosts", given]) == 2
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("extra", [pytest.param([], marks=pytest.mark.slow), ["--race"]])

@@ -1,7 +1,7 @@
 """What there is to choose from: what `jaxrace list` shows."""
 
 from jaxrace import kernels, strategies
-from jaxrace.experiments.config import METHODS
+from jaxrace.experiments.config import EXPERIMENTS, METHODS
 from jaxrace.experiments.tasks import TASKS
 
 # What each confidence bound of a preference-based race promises; more in `jaxrace.kernels.bounds`.
@@ -40,13 +40,14 @@ def catalogue() -> dict[str, dict[str, str]]:
     """Names and a line on each, by subject.
 
     >>> list(catalogue())
-    ['environments', 'methods', 'races', 'bounds', 'strategies', 'policies']
+    ['environments', 'methods', 'experiments', 'races', 'bounds', 'strategies', 'policies']
     """
     return {
         "environments": {
             name: (make.__doc__ or "").partition("\n")[0] for name, make in TASKS.items()
         },
         "methods": METHODS,
+        "experiments": EXPERIMENTS,
         "races": RACES,
         "bounds": {name: BOUNDS[name] for name in kernels.BOUNDS},
         "strategies": {name: _sigma(name) for name in strategies.SUPPORTED},

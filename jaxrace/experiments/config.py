@@ -11,13 +11,26 @@ from jaxrace.validation import (
     require_probability,
 )
 
-Method = Literal["pb-edps", "edps", "constant", "random"]
+Method = Literal["pb-edps", "pb-edps-fast", "edps", "pbpi", "sarsa", "constant", "random"]
 
 METHODS: dict[str, str] = {
     "pb-edps": "evolution strategy, policies ranked by a preference-based race",
-    "edps": "the same, by a Hoeffding race on returns, delta is a heuristic",
+    "pb-edps-fast": "the same, 14 policies of 30 episodes each: better at the same budget",
+    "edps": "as pb-edps, by a Hoeffding race on returns, delta is a heuristic",
+    "pbpi": "preference-based approximate policy iteration, actions ranked from rollouts",
+    "sarsa": "SARSA(lambda) on a table of values, learns from rewards",
     "constant": "the same action in every step; learns nothing",
     "random": "a random action in every step; learns nothing",
+}
+
+
+EXPERIMENTS: dict[str, str] = {
+    "pbr-synthetic": "races on synthetic tasks (Busa-Fekete et al. 2014, figure 2)",
+    "bf13-variants": "races by Borda's score and by a random walk (Busa-Fekete et al. 2013)",
+    "medical-outcomes": "what treatments do to patients (Busa-Fekete et al. 2014, figures 3 and 5)",
+    "medical-convergence": "how fast learners learn (Busa-Fekete et al. 2014, figures 4 and 6)",
+    "racing-pays": "does racing help PB-EDPS? Fixed numbers of rollouts, and other races",
+    "medical-grid": "step sizes and deltas of PB-EDPS (Busa-Fekete et al. 2014, section 6.2)",
 }
 
 
@@ -30,6 +43,9 @@ class Setting(NamedTuple):
 
 # Floor of n_max, the rounds of a race (Busa-Fekete et al. 2014, section 6.2).
 MIN_ROUNDS = 3
+
+# What did best of all that was tried at equal budgets (docs/reproductions.md, "racing-pays").
+_FAST_POPULATION, _FAST_ROUNDS = 14, 30
 
 _DEFAULT_SIGMA = 10.0
 
@@ -59,7 +75,8 @@ class TrainConfig:
         bound: Confidence bound of pb-edps; ``jaxrace list`` explains.
         strategy: Evolution strategy; ``jaxrace list`` shows all.
         population: Policies per generation; a race ranks them, the better half is recombined.
-        max_rounds: Most episodes that a race may spend on one policy.
+            pb-edps-fast has its own number.
+        max_rounds: Most episodes that a race may spend on one policy; pb-edps-fast has its own.
         action: Action of method constant, in the medical task a dose in [0, 1].
         hazard: Medical task: how readily patients die; fewer do with B.
         coefficients: Medical task: growth rates of tumour and toxicity.
@@ -119,6 +136,14 @@ class TrainConfig:
             require_probability("delta", delta)
         kernels.bound_named(self.bound)
         self._check_sigma()
+        if self.method == "pb-edps-fast":
+            for name in ("population", "max_rounds"):
+                default = TrainConfig.__dataclass_fields__[name].default
+                if getattr(self, name) != default:
+                    raise ValueError(
+                        f"{name}: expected none with pb-edps-fast, which has its own, "
+                        f"got {getattr(self, name)!r}"
+                    )
 
     def _check_sigma(self) -> None:
         from jaxrace.strategies import Strategy
@@ -136,8 +161,8 @@ class TrainConfig:
                 f"race: expected several settings with at least {_LEAST_REPEATS} repeats, "
                 f"got {len(self.settings)} with {self.repeats}"
             )
-        if not self.learns and self.is_grid:
-            raise ValueError(f"method: expected one that learns, for a grid, got {self.method!r}")
+        if not self.evolves and self.is_grid:
+            raise ValueError(f"method: expected pb-edps or edps for a grid, got {self.method!r}")
 
     @property
     def settings(self) -> list["Setting"]:
@@ -159,7 +184,19 @@ class TrainConfig:
     @property
     def learns(self) -> bool:
         """Does the method train policies at all?"""
-        return self.method in ("pb-edps", "edps")
+        return self.method not in ("constant", "random")
+
+    @property
+    def evolves(self) -> bool:
+        """Is it an evolution strategy, with a step size and races?"""
+        return self.method in ("pb-edps", "pb-edps-fast", "edps")
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Policies of a generation, and floor and cap of the rounds of its race."""
+        if self.method == "pb-edps-fast":
+            return _FAST_POPULATION, _FAST_ROUNDS, _FAST_ROUNDS
+        return self.population, MIN_ROUNDS, self.max_rounds
 
 
 def _require_between(name: str, value: int, least: int, most: int) -> None:

@@ -13,19 +13,21 @@ from jax.typing import ArrayLike
 from numpy.typing import NDArray
 
 from jaxrace import outcomes, racing, sweep
-from jaxrace.experiments.config import MIN_ROUNDS, TrainConfig
+from jaxrace.experiments.config import TrainConfig
 from jaxrace.experiments.tasks import Task
+from jaxrace.label_ranking import LabelRanking
 from jaxrace.outcomes import Both, Return
 from jaxrace.rollout import PolicyInTask, Rollout, evaluate
 from jaxrace.search import (
+    PolicyIteration,
     PolicySearch,
+    Sarsa,
     SearchJob,
-    SearchRow,
-    SearchState,
     SearchWork,
     stack_params,
 )
 from jaxrace.strategies import Strategy
+from jaxrace.tabular import GreedyTable
 
 
 @jax.tree_util.register_dataclass
@@ -40,11 +42,11 @@ class TrainJob:
 class TrainRow(NamedTuple):
     """One generation."""
 
-    search: SearchRow
-    metrics: dict[str, jax.Array]  # of rank 1 on fresh episodes, float32 []
+    search: Any  # the learner's, such as a ``SearchRow``
+    metrics: dict[str, jax.Array]  # of its policy on fresh episodes, float32 []
 
 
-State = tuple[tuple[SearchState, ArrayLike], ArrayLike]
+State = tuple[tuple[Any, ArrayLike], ArrayLike]
 
 
 @jax.tree_util.register_dataclass
@@ -76,7 +78,7 @@ class TrainWork:
         return self.searches.init(SearchJob(key, job.setting)), job.stream
 
     def step(self, state: State) -> tuple[State, TrainRow]:
-        """One generation, and an evaluation of the policy that is rank 1 of its race."""
+        """One generation, and an evaluation of its policy: rank 1 of the race, if there is one."""
         search_state, stream = state
         search_state, row = self.searches.step(search_state)
         key = jax.random.fold_in(jax.random.fold_in(self.test_key, row.generation), stream)
@@ -124,7 +126,7 @@ def make_sweep(
         train_key,
         test_key,
         task.env_params,
-        rollout=Rollout(task.env, task.policy, Both(task.fold, Return())),
+        rollout=Rollout(task.env, searches.search.policy, Both(task.fold, Return())),
         measure=task.measure,
         episodes=config.test_patients,
     )
@@ -132,14 +134,28 @@ def make_sweep(
 
 
 def make_search(config: TrainConfig, task: Task) -> SearchWork:
-    """The search and all settings, and with them the last checks of what was asked for."""
-    size, top = config.population, config.population // 2
+    """The learner and all settings, and with them the last checks of what was asked for."""
+    if config.method == "sarsa":
+        sarsa = Sarsa(task.env, GreedyTable(task.grid, task.actions))
+        params = sarsa.params(config.episodes, env_params=task.env_params)
+        return SearchWork(sarsa, stack_params([params]))
+    if config.method == "pbpi":
+        policy = LabelRanking(len(task.grid.low), task.actions)
+        iteration = PolicyIteration(task.env, policy, task.fold, task.compare)
+        params = iteration.params(config.episodes, env_params=task.env_params)
+        return SearchWork(iteration, stack_params([params]))
+    return _make_evolution(config, task)
+
+
+def _make_evolution(config: TrainConfig, task: Task) -> SearchWork:
+    """EDPS or PB-EDPS."""
+    size, min_rounds, max_rounds = config.sizes
     race: racing.Race
-    if config.method == "pb-edps":
-        race = racing.PreferenceRace(size, top, config.max_rounds, task.compare, config.bound)
+    if config.method != "edps":
+        race = racing.PreferenceRace(size, size // 2, max_rounds, task.compare, config.bound)
         fold, numbers = task.fold, {}
     else:
-        race = racing.HoeffdingRace(size, top, intersect=True, dynamic_delta=True)
+        race = racing.HoeffdingRace(size, size // 2, intersect=True, dynamic_delta=True)
         fold, numbers = outcomes.Return(), {"value_range": task.value_range}
     strategy = Strategy(config.strategy, size)
     search = PolicySearch(task.env, task.policy, fold, race, strategy)
@@ -149,8 +165,8 @@ def make_search(config: TrainConfig, task: Task) -> SearchWork:
                 sigma0=setting.sigma,
                 delta=setting.delta,
                 budget=config.episodes,
-                min_rounds=MIN_ROUNDS,
-                max_rounds=config.max_rounds,
+                min_rounds=min_rounds,
+                max_rounds=max_rounds,
                 env_params=task.env_params,
                 **numbers,
             )

@@ -8,7 +8,13 @@ from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 # On a pipe a line comes after this many seconds and this share of the episodes, or later.
@@ -123,6 +129,38 @@ def shown_progress(console: Console, total: int) -> Iterator[ProgressLines | Pro
     )
     with Progress(*columns, console=console, transient=True) as progress:
         yield ProgressBar(progress, total)
+
+
+@contextmanager
+def shown_stages(console: Console) -> Iterator[Callable[[str, int, int], None]]:
+    """An ``on_stage`` for ``reproduce``: a bar on a terminal, else a line for every stage.
+
+    Args:
+        console: Where to show it.
+
+    >>> with shown_stages(Console()) as on_stage:
+    ...     on_stage("HR plain", 0, 40000)
+    ...     on_stage("HR plain", 40000, 40000)
+    HR plain: 40,000 jobs ...
+    """
+    if not console.is_interactive:
+
+        def say(stage: str, done: int, total: int) -> None:
+            if done == 0:
+                console.print(f"{stage}: {total:,} jobs ...", highlight=False, markup=False)
+
+        yield say
+        return
+    columns = (TextColumn("{task.description:24}"), BarColumn(bar_width=None), MofNCompleteColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        bar = progress.add_task("starting", total=None)
+
+        def show(stage: str, done: int, total: int) -> None:
+            if done == 0:
+                progress.reset(bar, description=stage, total=total)
+            progress.update(bar, completed=done)
+
+        yield show
 
 
 def results_table(summary: dict[str, Any], console: Console) -> Table:

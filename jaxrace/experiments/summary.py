@@ -3,6 +3,7 @@
 Axes: J searches, the repeats of each setting one after the other; n rows.
 """
 
+import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,11 @@ from jaxrace.experiments.config import TrainConfig
 from jaxrace.experiments.tasks import Task
 
 Columns = dict[str, np.ndarray]
+
+# Policies of so many numbers stand in the log; of larger ones, the last of every search are kept in
+# a file of their own: "theta" [searches, p].
+_MOST_THETAS = 32
+POLICIES = "policies.npz"
 
 
 def fixed_columns(metrics: Metrics) -> Columns:
@@ -32,6 +38,7 @@ def write_rows(config: TrainConfig, task: Task, log: sweep.SweepLog, folder: Pat
         The last rows of the searches that did not fail, with the number of their "setting".
     """
     last: list[Columns] = []
+    policies: list[np.ndarray] = []
 
     def pieces() -> Iterator[Columns]:
         for rows in log.store.in_order():
@@ -39,9 +46,14 @@ def write_rows(config: TrainConfig, task: Task, log: sweep.SweepLog, folder: Pat
             ends = rows.is_last & ~np.isin(rows.job, log.failed)
             with_setting = {"setting": rows.job // config.repeats, **columns}
             last.append({name: column[ends] for name, column in with_setting.items()})
+            policies.append(_thetas(rows)[rows.is_last])
             yield columns
 
     runs.write_log(folder, pieces())
+    if policies and policies[0].shape[-1] > _MOST_THETAS:
+        content = io.BytesIO()
+        np.savez(content, theta=np.concatenate(policies))
+        runs.write_file(folder / POLICIES, content.getvalue())
     return {name: np.concatenate([piece[name] for piece in last]) for name in last[0]}
 
 
@@ -52,21 +64,28 @@ def _columns(config: TrainConfig, task: Task, rows: sweep.Rows) -> Columns:
     if config.is_grid:
         values = np.array(config.settings, np.float64)  # None is nan
         swept = {"sigma": values[setting, 0], "delta": values[setting, 1]}
-    thetas = np.concatenate(
-        [leaf.reshape(len(repeat), -1) for leaf in jax.tree.leaves(search.best)], -1
-    )
+    thetas = _thetas(rows)
+    if thetas.shape[-1] > _MOST_THETAS:
+        thetas = thetas[:, :0]
+    # Those that run on end well; a failure is reported elsewhere.
+    numbers = {
+        name: column
+        for name, column in search._asdict().items()
+        if name not in ("ran", "best", "valid")
+    }
     return {
         **swept,
         "repeat": repeat,
-        "generation": search.generation,
-        "episodes": search.episodes,
-        "simulated": search.simulated,
-        "max_rounds": search.max_rounds,
-        "options_decided": search.options_decided,
-        "finished": search.finished,
+        **numbers,
         **{f"theta_{i}": thetas[:, i] for i in range(thetas.shape[-1])},
         **{name: rows.row.metrics[name] for name in task.labels},
     }
+
+
+def _thetas(rows: sweep.Rows) -> np.ndarray:
+    """The policies as rows of numbers [n, p]."""
+    leaves = jax.tree.leaves(rows.row.search.best)
+    return np.concatenate([leaf.reshape(len(rows.job), -1) for leaf in leaves], -1)
 
 
 def summarise(

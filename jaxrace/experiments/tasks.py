@@ -9,6 +9,7 @@ import jax
 from jaxrace.envs import Environment, OutcomeFold, medical
 from jaxrace.experiments.config import TrainConfig
 from jaxrace.policies import Policy, Sigmoid
+from jaxrace.tabular import Grid
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,7 +27,8 @@ class Task:
         labels: What each metric of ``measure`` is, in words.
         shown: The metrics of tables and figures.
         objective: The metric by which settings are ranked; more is better.
-        actions: The constant policies of the baselines; the random one picks among them.
+        actions: Those of discrete policies, as the constant ones of the baselines.
+        grid: How tabular learners divide the observations.
 
     >>> task = medical_task(TrainConfig(hazard="B"))
     >>> float(task.env_params.hazard_intercept), task.actions
@@ -44,6 +46,7 @@ class Task:
     shown: tuple[str, ...]
     objective: str
     actions: tuple[float, ...]
+    grid: Grid
 
 
 def medical_task(config: TrainConfig) -> Task:
@@ -78,6 +81,8 @@ def medical_task(config: TrainConfig) -> Task:
         shown=("survival_rate", "tumour_size", "max_toxicity", "mean_reward"),
         objective="mean_reward",
         actions=medical.DOSES,
+        # The limits are not in the papers; few patients leave them.
+        grid=Grid(low=(0.0, -2.0), high=(8.0, 8.0), bins=20),
     )
 
 

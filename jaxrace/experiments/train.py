@@ -21,7 +21,7 @@ from jaxrace.experiments.learning import TrainWork, make_search, make_sweep
 from jaxrace.experiments.settings_race import race_settings
 from jaxrace.experiments.tasks import TASKS, Task
 from jaxrace.experiments.timing import Seconds
-from jaxrace.search import SearchWork
+from jaxrace.search import PolicySearch, SearchWork
 
 CURVE, HEAT_MAP, CHECKPOINT = "learning_curve.png", "settings.png", "checkpoint"
 
@@ -77,7 +77,8 @@ def train(
     """
     task = TASKS[config.env](config)
     search = make_search(config, task) if config.learns else None
-    _check_hosts(config, out, hosts)
+    if hosts is not None:
+        check_hosts(config, out)
     with _run_folder(config, out, resume, hosts) as folder:
         if resume and (folder / runs.SUMMARY).exists():
             if _is_first(hosts):
@@ -94,15 +95,18 @@ def train(
             runs.write_config(folder, settings)
             runs.write_log(folder, last)
         else:
-            settings["race"] = _race_settings(search.search.race)
+            if isinstance(search.search, PolicySearch):
+                settings["race"] = _race_settings(search.search.race)
             log, raced = _learn(
                 config, task, search, keys, folder, settings, on_progress, resume, stop, hosts
             )
+            failed = summary.failures(config, log)
             if not _is_first(hosts):
+                if failed:
+                    raise RuntimeError(summary.describe_failures(config, failed, folder))
                 return folder
             _check_stop(stop, folder)
             seconds.add(log)
-            failed = summary.failures(config, log)
             last = summary.write_rows(config, task, log, folder)
             on_progress("evaluating", summary.total_episodes(config))
             baselines = evaluate_fixed(config, task, keys[1], seconds)
@@ -160,7 +164,8 @@ def _learn(
             work,
             jobs,
             width=sizes["width"],
-            num_blocks=sizes["num_blocks"],
+            # Each host has its own cores and devices.
+            num_blocks=sizes["num_blocks"] if hosts is None else None,
             on_rows=progress.of(numbers),
             checkpoints=sweep.Checkpoints(folder, asked, resume=resume),
             stop=stop,
@@ -172,7 +177,7 @@ def _learn(
             sizes = sweep.default_sizes(work, jobs)
             num_hosts = 1 if hosts is None else hosts.count
             runs.write_config(folder, {**settings, "sweep": {**sizes, "hosts": num_hosts}})
-        with _meeting(checkpoint / _MEETING, hosts, stop):
+        with _meeting(checkpoint / _MEETING, hosts, asked, stop):
             # That of the first host.
             sizes = runs.read_config(folder)["sweep"]
             if config.race:
@@ -182,7 +187,8 @@ def _learn(
     except sweep.Interrupted as error:
         raise sweep.Interrupted(folder) from error
     except BaseException:
-        if is_new and not _is_saved(checkpoint):
+        # Other hosts may have saved something, or are about to.
+        if is_new and hosts is None and not _is_saved(checkpoint):
             shutil.rmtree(checkpoint, ignore_errors=True)
             (folder / runs.CONFIG).unlink(missing_ok=True)
         raise
@@ -190,28 +196,33 @@ def _learn(
 
 @contextlib.contextmanager
 def _meeting(
-    folder: Path, hosts: sweep.Hosts | None, stop: Callable[[], bool] | None
+    folder: Path,
+    hosts: sweep.Hosts | None,
+    asked: dict[str, Any],
+    stop: Callable[[], bool] | None,
 ) -> Iterator[None]:
     """The other hosts begin after the first one, which goes on when they have left the folder."""
     if hosts is None:
         yield
         return
-    with sweep.Beats(folder, hosts) as beats:
+    with sweep.Beats(folder, hosts, asked["config"], stop) as beats:
         yield
         beats.finish({})
         if _is_first(hosts):
-            beats.wait_for_all(stop)
+            beats.wait_for_all()
 
 
 def _is_first(hosts: sweep.Hosts | None) -> bool:
     return hosts is None or hosts.index == 0
 
 
-def _check_hosts(
-    config: TrainConfig, out: str | os.PathLike[str] | None, hosts: sweep.Hosts | None
-) -> None:
-    if hosts is None:
-        return
+def check_hosts(config: TrainConfig, out: str | os.PathLike[str] | None) -> None:
+    """Raise ValueError unless several hosts can share the job.
+
+    >>> check_hosts(TrainConfig(), None)
+    Traceback (most recent call last):
+    ValueError: out: expected a folder that all hosts see, got none
+    """
     if not config.learns:
         raise ValueError(f"hosts: expected a method that learns, got {config.method}")
     if out is None:
@@ -238,7 +249,9 @@ class _EpisodesSoFar:
             played = np.minimum(self._episodes, self._budget)
             # Searches that ended before the job was resumed have left no rows here.
             unseen = max(num_ended - int((played[numbers] == self._budget).sum()), 0)
-            self._on_progress("training", int(played.sum()) + unseen * self._budget)
+            done = int(played.sum()) + unseen * self._budget
+            # A learner may end before its budget is used up.
+            self._on_progress("training", min(done, played.size * self._budget))
 
         return on_rows
 

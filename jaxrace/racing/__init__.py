@@ -7,8 +7,9 @@ from jaxrace.racing.dominance_result import DominanceResult
 from jaxrace.racing.dominance_state import DominanceParams, DominanceState
 from jaxrace.racing.driver import run
 from jaxrace.racing.preference import PreferenceRace
-from jaxrace.racing.preference_state import PreferenceParams, PreferenceState
+from jaxrace.racing.preference_state import PreferenceParams, PreferenceState, SurrogateParams
 from jaxrace.racing.results import PreferenceResult, ValueResult
+from jaxrace.racing.surrogate_result import SurrogateResult
 from jaxrace.racing.value import (
     BernsteinRace,
     HoeffdingRace,
@@ -29,6 +30,8 @@ __all__ = [
     "PreferenceResult",
     "PreferenceState",
     "Race",
+    "SurrogateParams",
+    "SurrogateResult",
     "ValueParams",
     "ValueRace",
     "ValueResult",

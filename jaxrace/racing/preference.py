@@ -1,4 +1,4 @@
-"""The preference-based race with Copeland's surrogate (Busa-Fekete et al. 2014, Algorithm 2).
+"""The preference-based race (Busa-Fekete et al. 2014, Algorithm 2; 2013, Procedures 1 to 4).
 
 Needs nothing but a preference between two outcomes. Axes: K options, N = capacity,
 r rounds told at once.
@@ -13,15 +13,19 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace import kernels
-from jaxrace.racing import base, preference_rounds, samples
-from jaxrace.racing.comparing import ComparingRace
-from jaxrace.racing.preference_state import PreferenceParams, PreferenceState
-from jaxrace.racing.results import PreferenceResult
-from jaxrace.validation import (
-    require_choice,
-    require_number,
-    require_probability,
+from jaxrace.racing import (
+    base,
+    copeland,
+    preference_rounds,
+    samples,
+    surrogate_result,
+    surrogate_rounds,
 )
+from jaxrace.racing.comparing import ComparingRace
+from jaxrace.racing.preference_state import PreferenceParams, PreferenceState, SurrogateParams
+from jaxrace.racing.results import PreferenceResult
+from jaxrace.racing.surrogates import RANKINGS
+from jaxrace.validation import require_choice, require_number, require_probability
 
 # Rounds that are counted at once: [K, K, rounds] sums, 34 MB for 512 options.
 _PIECE = 32
@@ -33,11 +37,12 @@ _LISTED_PAIRS = 1024
 
 @dataclasses.dataclass(frozen=True)
 class PreferenceRace(ComparingRace):
-    """Top-kappa by Copeland score from pairwise preferences between outcomes.
+    """Top-kappa by Copeland score, or another ranking, from preferences between outcomes.
 
     Every active option is sampled once per round; after each round pairs whose confidence
     interval excludes 1/2 are decided and dropped. With probability at least 1 - delta all
-    verdicts are right, and a decided race returns an optimal kappa-subset.
+    verdicts are right, and a decided race returns an optimal kappa-subset. By Borda's score
+    *options* are dropped, once they are decided; by the random walk none until it stops.
 
     Attributes:
         num_options: K >= 2.
@@ -48,13 +53,18 @@ class PreferenceRace(ComparingRace):
         bound: A key of ``kernels.BOUNDS``. To reproduce a paper name "published".
         rule: "sharp", or "printed" as in the paper (``kernels.select_and_discard``).
         intersect: Report the intersection of each pair's intervals over all rounds. It
-            cannot change a verdict of this race: a pair is dropped once 1/2 is excluded.
+            changes no verdict: a Copeland race drops a pair once 1/2 is excluded.
         dynamic_delta: The paper's correction (eq. 8), which counts undecided options only.
             A heuristic: its level depends on the data, and there is no proof. Needs
             bound "published".
+        ranking: What "best" is: "copeland", the number of options that are beaten; "borda",
+            the mean of s_ij over all others; or "random_walk", the visits of a walk that moves
+            to options which beat the present one. The last two need intervals: no bound for
+            verdicts only, no ``dynamic_delta`` and no epsilon.
 
     Raises:
-        ValueError: An attribute is out of its range or not among the choices.
+        ValueError: An attribute is out of its range, not among the choices, or of no use to
+            the ranking.
 
     >>> import jax.numpy as jnp
     >>> from jaxrace.kernels import total_order
@@ -71,6 +81,7 @@ class PreferenceRace(ComparingRace):
     rule: str = "sharp"
     intersect: bool = False
     dynamic_delta: bool = False
+    ranking: str = "copeland"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -78,6 +89,9 @@ class PreferenceRace(ComparingRace):
         require_choice("rule", self.rule, kernels.RULES)
         if self.dynamic_delta and self.bound != "published":
             raise ValueError(f"bound: expected 'published' with dynamic_delta, got {self.bound!r}")
+        require_choice("ranking", self.ranking, RANKINGS)
+        if self.ranking != "copeland":
+            surrogate_rounds.require_intervals(self.ranking, self.bound, self.dynamic_delta)
 
     def params(
         self, delta: float = 0.05, max_rounds: int | None = None, epsilon: float = 0.0
@@ -96,27 +110,36 @@ class PreferenceRace(ComparingRace):
         require_probability("delta", delta)
         max_rounds = self._horizon(max_rounds)
         require_number("epsilon", epsilon, least=0, below=0.5)
-        if epsilon and self.dynamic_delta:
-            raise ValueError(f"epsilon: expected 0 with dynamic_delta, got {epsilon!r}")
+        if epsilon and (self.dynamic_delta or self.ranking != "copeland"):
+            why = "dynamic_delta" if self.dynamic_delta else f"ranking {self.ranking!r}"
+            raise ValueError(f"epsilon: expected 0 with {why}, got {epsilon!r}")
         bound = kernels.bound_named(self.bound)
         table = kernels.thresholds(bound, self.num_options, max_rounds, delta, epsilon)
         padding = (0, self.capacity - max_rounds)
-        return PreferenceParams(
+        params = PreferenceParams(
             delta=jnp.asarray(delta, jnp.float32),
             max_rounds=jnp.asarray(max_rounds, jnp.int32),
             epsilon=jnp.asarray(epsilon, jnp.float32),
             thresholds=jnp.pad(jnp.asarray(table), padding, constant_values=kernels.NEVER),
         )
+        if self.ranking == "copeland":
+            return params
+        return surrogate_rounds.with_intervals(params, self.bound, self.num_options, delta)
 
     def table(self, delta: float, epsilon: float = 0.0) -> PreferenceParams:
         """Params with ``thresholds`` [N, N] that serve every n_max up to the capacity."""
         params = self.params(delta, self.capacity, epsilon)
         bound = kernels.bound_named(self.bound)
         table = kernels.threshold_table(bound, self.num_options, self.capacity, delta, epsilon)
-        return dataclasses.replace(params, thresholds=jnp.asarray(table))
+        params = dataclasses.replace(params, thresholds=jnp.asarray(table))
+        if self.ranking == "copeland":
+            return params
+        return surrogate_rounds.with_interval_table(params, self.bound, self.num_options, delta)
 
     def params_at(self, table: PreferenceParams, max_rounds: jax.Array) -> PreferenceParams:
         """The params of a race of ``max_rounds`` rounds, a traced int32 of at most N."""
+        if isinstance(table, SurrogateParams):
+            return surrogate_rounds.at_horizon(table, max_rounds)
         row = table.thresholds[jnp.maximum(max_rounds, 1) - 1]
         return dataclasses.replace(table, max_rounds=max_rounds, thresholds=row)
 
@@ -226,16 +249,31 @@ class PreferenceRace(ComparingRace):
     ) -> PreferenceState:
         """Keep the samples and decide, given what each round adds to the net counts [r, K, K]."""
         # The sample buffer stays out of the loops' carries.
-        played = preference_rounds.play_rounds(
-            dataclasses.replace(state, outcomes=None),
-            params,
-            gains,
-            base.finite_rounds(outcomes),
-            first_round,
-            top=self.top,
-            rule=self.rule,
-            dynamic_delta=self.dynamic_delta,
-        )
+        counted = dataclasses.replace(state, outcomes=None)
+        finite = base.finite_rounds(outcomes)
+        if isinstance(params, SurrogateParams):
+            played = surrogate_rounds.play_rounds(
+                counted,
+                params,
+                gains,
+                finite,
+                first_round,
+                ranking=self.ranking,
+                divergence=kernels.bound_named(self.bound).divergence,
+                top=self.top,
+                rule=self.rule,
+            )
+        else:
+            played = preference_rounds.play_rounds(
+                counted,
+                params,
+                gains,
+                finite,
+                first_round,
+                top=self.top,
+                rule=self.rule,
+                dynamic_delta=self.dynamic_delta,
+            )
         write = functools.partial(samples.write_rounds, first_round)
         return dataclasses.replace(
             played,
@@ -245,40 +283,15 @@ class PreferenceRace(ComparingRace):
 
     def conclude(self, state: PreferenceState, params: PreferenceParams) -> PreferenceResult:
         """See ``result``."""
-        undecided = ~(state.beats | state.beats.T)
-        ahead = state.beats | (undecided & (state.net > 0))
-        copeland = ahead.sum(-1, dtype=jnp.int32)  # #{j : S_ij > 1/2}
-        borda = base.fixed_point_margins(state.net, state.rounds).sum(-1, dtype=jnp.int32)
-        ranking = base.ranking_from_keys(copeland, borda)
-        in_top = jnp.argsort(ranking) < self.top
-        decided = ~state.active.any()
-        # A decided race may leave a Copeland tie across the boundary; any kappa options by
-        # score are optimal then, so the first kappa of the ranking are.
-        ordered = copeland[ranking]
-        boundary = ordered[self.top - 1]
-        tied = decided & (boundary == ordered[self.top]) & (copeland == boundary)
-        return PreferenceResult(
-            ranking=ranking,
-            selected=jnp.where(decided, in_top, state.selected),
-            discarded=jnp.where(decided, ~in_top, state.discarded),
-            tied=tied,
-            decided=decided,
-            samples=state.samples,
-            simulated=state.simulated,
-            beats=state.beats,
-            copeland=copeland,
-            borda=borda,
-            net=state.net,
-            rounds=state.rounds,
-            invalid=state.invalid,
-            outcomes=state.outcomes if self.intersect else None,
-            params=params,
-            race=self,
-        )
+        if isinstance(params, SurrogateParams):
+            return surrogate_result.conclude(self, state, params)
+        return copeland.conclude(self, state, params)
 
     def check_params(self, params: PreferenceParams) -> None:
         """Raise ValueError unless ``params`` comes from ``params`` of a race of this capacity."""
         base.require_params(params, PreferenceParams)
+        if isinstance(params, SurrogateParams) == (self.ranking == "copeland"):
+            raise ValueError(f"params: expected those of ranking {self.ranking!r}, got another's")
         if jnp.shape(params.thresholds) != (self.capacity,):
             raise ValueError(
                 f"params: expected those of one race with capacity {self.capacity}, "

@@ -19,6 +19,14 @@ class PreferenceParams:
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
+class SurrogateParams(PreferenceParams):
+    """The numbers of a ``PreferenceRace`` whose ranking is not "copeland"."""
+
+    allowed: jax.Array  # float32 [N], L / n: the largest divergence of s_ij from S_ij per round
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
 class PreferenceState:
     """The progress of a ``PreferenceRace``."""
 
@@ -29,7 +37,7 @@ class PreferenceState:
     net: jax.Array  # int32 [K, K], C_ij; frozen once a pair is dropped
     rounds: jax.Array  # int32 [K, K], samples per option behind net
     active: jax.Array  # bool [K, K], the paper's A
-    beats: jax.Array  # bool [K, K], l_ij > 1/2
+    beats: jax.Array  # bool [K, K], l_ij > 1/2; kept by Copeland races only
     selected: jax.Array  # bool [K], the paper's C
     discarded: jax.Array  # bool [K], the paper's D
     undecided_sum: jax.Array  # int32 [], sum over past rounds l of m_l = K - |C u D|

@@ -4,7 +4,7 @@ import dataclasses
 import functools
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -13,6 +13,8 @@ import numpy as np
 from jaxrace.compilation import compile_ahead
 from jaxrace.search.policy_search import PolicySearch, SearchParams, SearchRow, SearchState
 from jaxrace.validation import require_keys
+
+Params = TypeVar("Params")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -135,11 +137,11 @@ def _raise_unless_valid(row: SearchRow) -> None:
         )
 
 
-def stack_params(params: list[SearchParams]) -> SearchParams:
+def stack_params(params: list[Params]) -> Params:
     """One batch for ``run_searches`` from the params of single searches.
 
     Args:
-        params: At least one, all made by the same search.
+        params: At least one, all made by the same search or learner.
 
     Raises:
         ValueError: There are none, or they are not alike.

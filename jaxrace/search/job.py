@@ -1,12 +1,37 @@
 """Policy searches as the jobs of a sweep. Axes: S settings."""
 
 import dataclasses
-from typing import Any
+from typing import Any, Protocol
 
 import jax
 from jax.typing import ArrayLike
 
-from jaxrace.search.policy_search import PolicySearch, SearchParams, SearchRow, SearchState
+from jaxrace.policies import Policy
+
+
+class Learner(Protocol):
+    """What every way to learn a policy offers: ``PolicySearch``, ``Sarsa``, ``PolicyIteration``.
+
+    Frozen and hashable; ``params`` is a pytree of its numbers. Its rows have the fields ``ran``,
+    ``generation``, ``episodes`` (used so far), ``simulated``, ``best`` (theta) and ``valid``.
+    """
+
+    @property
+    def policy(self) -> Policy:
+        """The class of the policies."""
+        ...
+
+    def init(self, key: jax.Array, params: Any) -> Any:
+        """The state before the first generation."""
+        ...
+
+    def step(self, state: Any, params: Any) -> tuple[Any, Any]:
+        """The next state, and a row of the log."""
+        ...
+
+    def done(self, state: Any, params: Any) -> jax.Array:
+        """Is there nothing left to do? A bool []."""
+        ...
 
 
 @jax.tree_util.register_dataclass
@@ -32,7 +57,7 @@ class SearchWork:
     >>> from jaxrace import racing, sweep
     >>> from jaxrace.envs import medical
     >>> from jaxrace.policies import Sigmoid
-    >>> from jaxrace.search import stack_params
+    >>> from jaxrace.search import PolicySearch, stack_params
     >>> race = racing.PreferenceRace(num_options=7, top=3, capacity=100, compare=medical.prefer)
     >>> search = PolicySearch(medical.Medical(), Sigmoid(2), medical.TreatmentOutcome(), race)
     >>> settings = [search.params(sigma0, budget=300) for sigma0 in (1.0, 10.0)]
@@ -42,22 +67,20 @@ class SearchWork:
     ([0, 1, 2, 3], (3,))
     """
 
-    search: PolicySearch = dataclasses.field(metadata={"static": True})
-    settings: SearchParams
+    search: Learner = dataclasses.field(metadata={"static": True})
+    settings: Any
 
-    def init(self, job: SearchJob) -> tuple[SearchState, ArrayLike]:
+    def init(self, job: SearchJob) -> tuple[Any, ArrayLike]:
         """The state before the first generation, and the number of the setting."""
         return self.search.init(job.key, self._params(job.setting)), job.setting
 
-    def step(
-        self, state: tuple[SearchState, ArrayLike]
-    ) -> tuple[tuple[SearchState, ArrayLike], SearchRow]:
+    def step(self, state: tuple[Any, ArrayLike]) -> tuple[tuple[Any, ArrayLike], Any]:
         """One generation."""
         search_state, setting = state
         search_state, row = self.search.step(search_state, self._params(setting))
         return (search_state, setting), row
 
-    def done(self, state: tuple[SearchState, ArrayLike]) -> jax.Array:
+    def done(self, state: tuple[Any, ArrayLike]) -> jax.Array:
         """Is the budget used up?"""
         search_state, setting = state
         return self.search.done(search_state, self._params(setting))
@@ -66,5 +89,5 @@ class SearchWork:
         """Was a counted outcome NaN or infinite?"""
         return ~row.valid
 
-    def _params(self, setting: ArrayLike) -> SearchParams:
+    def _params(self, setting: ArrayLike) -> Any:
         return jax.tree.map(lambda x: x[setting], self.settings)

@@ -6,7 +6,7 @@ from jaxrace.sweep.engine import SweepLog, run
 from jaxrace.sweep.hosts import Hosts, join_hosts
 from jaxrace.sweep.player import OnRows
 from jaxrace.sweep.rows import Rows, RowStore
-from jaxrace.sweep.sizing import default_sizes
+from jaxrace.sweep.sizing import default_sizes, num_cores
 from jaxrace.sweep.stopping import HostLost, Interrupted, StopOnSignals
 from jaxrace.sweep.work import Jobs, Work, stacked
 
@@ -26,6 +26,7 @@ __all__ = [
     "default_sizes",
     "is_saved",
     "join_hosts",
+    "num_cores",
     "run",
     "stacked",
 ]

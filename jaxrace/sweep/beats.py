@@ -30,9 +30,13 @@ class Beats:
     Args:
         folder: Where they are; every host sees it.
         hosts: Which host this is.
+        facts: What has to be the same on all hosts, as JSON has it.
+        stop: Called while this host waits for others; once it says so, it waits no more.
 
     Raises:
         HostLost: On entry: there is none of host 0.
+        ValueError: On entry, or later: another host has other facts.
+        Interrupted: On entry: ``stop`` said so.
 
     >>> with Beats("beats", Hosts(index=0, count=1, meeting=5)) as beats:
     ...     beats.finish({"rows": 3})
@@ -40,9 +44,18 @@ class Beats:
     [{'rows': 3}]
     """
 
-    def __init__(self, folder: str | Path, hosts: Hosts) -> None:
+    def __init__(
+        self,
+        folder: str | Path,
+        hosts: Hosts,
+        facts: Mapping[str, Any] | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> None:
         self._folder = Path(folder)
         self._hosts = hosts
+        self._stop = stop
+        self._facts = json.loads(json.dumps(dict(facts or {})))
+        self._error: OSError | None = None
         self._thread = threading.Thread(target=self._beat, daemon=True)
         self._ended = threading.Event()
         self._lock = threading.Lock()
@@ -55,7 +68,12 @@ class Beats:
         if self._hosts.index == 0:
             self._folder.mkdir(parents=True, exist_ok=True)
         else:
-            self._wait_for_first()
+            first = self._wait_for_first()
+            try:
+                self._require_same_facts(0, first)
+            except ValueError:
+                self._write(state=_STOPPED)
+                raise
         self._write()
         self._thread.start()
         return self
@@ -77,7 +95,14 @@ class Beats:
         return ended + sum(content.get("ended", 0) for content, _ in self._seen.values())
 
     def are_lost(self) -> bool:
-        """Has another host died or stopped? ``lost`` is then a sentence that names it."""
+        """Has another host died or stopped? ``lost`` is then a sentence that names it.
+
+        Raises:
+            ValueError: Another host has other facts.
+            OSError: This host's own signs of life cannot be written.
+        """
+        if self._error is not None:
+            raise self._error
         now = time.monotonic()
         if self.lost is None and now - self._looked_at >= _EVERY:
             self._looked_at = now
@@ -93,7 +118,7 @@ class Beats:
         """Tell the others that this host has nothing left to do, and what it has done."""
         self._write(state=_DONE, report=dict(report))
 
-    def wait_for_all(self, stop: Callable[[], bool] | None = None) -> list[dict[str, Any]]:
+    def wait_for_all(self) -> list[dict[str, Any]]:
         """Wait until all have finished; returns the report of every host.
 
         Raises:
@@ -104,18 +129,30 @@ class Beats:
             found = [self._read(index) for index in range(self._hosts.count)]
             if all(content.get("state") == _DONE for content in found):
                 return [content["report"] for content in found]
-            if stop is not None and stop():
-                raise Interrupted
             self.check()
-            time.sleep(_EVERY / 10)
+            self._wait_a_little()
+
+    def _wait_a_little(self) -> None:
+        if self._stop is not None and self._stop():
+            raise Interrupted
+        time.sleep(_EVERY / 10)
+
+    def _require_same_facts(self, index: int, content: Mapping[str, Any]) -> None:
+        for name, own in self._facts.items():
+            if (found := content["facts"].get(name)) != own:
+                raise ValueError(f"hosts: expected {name} = {own!r}, host {index} has {found!r}")
 
     def _others(self) -> list[int]:
         return [index for index in range(self._hosts.count) if index != self._hosts.index]
 
     def _found_lost(self, index: int) -> str | None:
         content = self._read(index)
+        if content:
+            self._require_same_facts(index, content)
         if content.get("state") == _STOPPED:
-            return f"host {index} has stopped: what the others have done is saved and can be resumed"
+            return (
+                f"host {index} has stopped: what the others have done is saved and can be resumed"
+            )
         now = time.monotonic()
         last, since = self._seen.setdefault(index, (content, now))
         if content != last:
@@ -127,28 +164,32 @@ class Beats:
             )
         return None
 
-    def _wait_for_first(self) -> None:
+    def _wait_for_first(self) -> dict[str, Any]:
+        """What host 0 has written first."""
         patience = _PATIENCE_AT_FIRST * self._hosts.patience
         last = time.monotonic() + patience
-        while not self._read(0):
+        while not (content := self._read(0)):
             if time.monotonic() > last:
                 raise HostLost(
-                    f"host 0 has written nothing to {self._folder} for {patience:g} seconds: "
-                    "expected a folder that all hosts see"
+                    f"host 0 has not begun in {self._folder} for {patience:g} seconds: it has "
+                    "stopped, and says why, or that is no folder that all hosts see"
                 )
-            time.sleep(_EVERY / 10)
+            self._wait_a_little()
+        return content
 
     def _beat(self) -> None:
         while not self._ended.wait(_EVERY):
-            # A full disk is reported by those who have something to save.
-            with contextlib.suppress(OSError):
+            try:
                 self._write()
+            except OSError as error:  # a full disk; the others are not to blame
+                self._error = error
 
     def _write(self, **changes: Any) -> None:
         with self._lock:
             beat = self._content["beat"] + 1
             self._content = {**self._content, **changes, "beat": beat}
-            text = json.dumps({**self._content, "meeting": self._hosts.meeting})
+            own = {"meeting": self._hosts.meeting, "facts": self._facts}
+            text = json.dumps({**self._content, **own})
             runs.write_file(self._path(self._hosts.index), text.encode())
 
     def _read(self, index: int) -> dict[str, Any]:

@@ -116,8 +116,8 @@ def run(
             meet in the folder of ``checkpoints``. One host unless given.
 
     Raises:
-        ValueError: An argument is not what it should be, or a checkpoint is damaged or of
-            another sweep.
+        ValueError: An argument is not what it should be, a checkpoint is damaged or of another
+            sweep, or another host does another sweep.
         Interrupted: ``stop`` said so.
         HostLost: Another host has died or stopped; this one is saved.
         OSError: A checkpoint could not be written; the one before is still there.
@@ -154,10 +154,11 @@ def run(
         folders: list[pathlib.Path] = []
         if checkpoints is not None:
             folders = folders_of(checkpoints.folder, hosts)
-            if hosts.count > 1:
-                beats = opened.enter_context(Beats(checkpoints.folder, hosts))
             own = dataclasses.replace(checkpoints, folder=folders[hosts.index])
             facts = {**facts_of(work, jobs, width, devices[0]), "hosts": hosts.count}
+            if hosts.count > 1:
+                shared = {**facts, "config": dict(checkpoints.config)}
+                beats = opened.enter_context(Beats(checkpoints.folder, hosts, shared, stop))
             saver = opened.enter_context(Saver(own, facts))
             saved = saver.load()
         elif hosts.count > 1:
@@ -182,7 +183,7 @@ def run(
             reports = [snapshot.report(ledger, num_before)]
             if beats is not None:
                 beats.finish(reports[0])
-                reports = beats.wait_for_all(stop)
+                reports = beats.wait_for_all()
         except Interrupted as error:
             if beats is not None and beats.lost is not None:
                 raise HostLost(beats.lost) from error

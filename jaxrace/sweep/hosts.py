@@ -54,7 +54,11 @@ def join_hosts(
     The hosts meet, and part again: afterwards JAX knows nothing of the others, and sees the
     devices of its own host only. Jobs are independent, so that nothing is to be exchanged while
     they run; and JAX would end every process as soon as that of the first host dies, before it
-    could save what it has done.
+    could save what it has done. So it does while they meet: a process that has waited for the
+    others for five minutes, or has lost one of them, is aborted.
+
+    Started by Slurm or Open MPI on GPUs, a process takes one GPU, as is JAX's way there: start one
+    task for each.
 
     Args:
         address: Of host 0 and a port that is free there, such as ``10.0.0.1:1234``.
@@ -64,7 +68,7 @@ def join_hosts(
 
     Raises:
         ValueError: They are not given, and cannot be found out.
-        RuntimeError: JAX has computed before, or the others cannot be reached.
+        RuntimeError: JAX has computed before.
 
     >>> join_hosts("127.0.0.1:...", count=1, index=0)  # doctest: +SKIP
     Hosts(index=0, count=1, meeting=2860142390, patience=30.0)
@@ -85,7 +89,7 @@ def join_hosts(
 
 def _initialize(address: str | None, count: int | None, index: int | None) -> None:
     try:
-        jax.distributed.initialize(address, count, index)
+        jax.distributed.initialize(address, count, index, heartbeat_timeout_seconds=30)
     except ValueError as error:
         raise ValueError(
             "hosts: expected an address, a count and an index, or a process that Slurm or Open "

@@ -1,0 +1,196 @@
+"""What treatments do to patients: Busa-Fekete et al. 2014, figures 3 and 5.
+
+Axes: M methods, R repetitions.
+"""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from jaxrace.experiments.config import EXPERIMENTS
+from jaxrace.experiments.medical_runs import HAZARDS, Metrics, all_methods, labels
+from jaxrace.experiments.race_curves import mean_and_error
+from jaxrace.experiments.workbench import Workbench, markdown_table, with_error
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+TUMOUR, TOXICITY = "tumour_size", "max_toxicity"
+
+_LEVEL = 0.95
+
+Findings = dict[str, dict[str, Metrics]]  # by hazard and method
+
+
+class Ellipse(NamedTuple):
+    """A region around a mean in the plane."""
+
+    width: float  # whole axes, not half of them
+    height: float
+    angle: float  # of the first axis, in degrees
+
+
+def run(bench: Workbench) -> None:
+    """Leaves outcomes.csv (a row per method and repetition), figure_3_and_5.png and report.md."""
+    found: Findings = {hazard: all_methods(bench, hazard) for hazard in HAZARDS}
+    bench.write_table("outcomes.csv", _table(found))
+    bench.write_figure("figure_3_and_5.png", _figure(found))
+    bench.write_report(EXPERIMENTS["medical-outcomes"], _paragraphs(found))
+
+
+def ellipses(points: np.ndarray) -> tuple[Ellipse, Ellipse]:
+    """95 % regions under a bivariate normal distribution.
+
+    Args:
+        points: [R, 2], R >= 3.
+
+    Returns:
+        That of the repetitions (chi-squared with two degrees of freedom), and that of their mean
+        (Hotelling's T-squared).
+
+    >>> data, mean = ellipses(np.random.default_rng(0).normal(size=(100, 2)))
+    >>> bool(data.width > 9 * mean.width)
+    True
+    """
+    count = len(points)
+    variances, axes = np.linalg.eigh(np.cov(points.T))
+    angle = float(np.degrees(np.arctan2(axes[1, 0], axes[0, 0])))
+    of_data = stats.chi2.ppf(_LEVEL, 2)
+    of_mean = 2 * (count - 1) / (count - 2) * stats.f.ppf(_LEVEL, 2, count - 2) / count
+    width, height = 2 * np.sqrt(np.maximum(variances, 0.0))
+    data, mean = (
+        Ellipse(float(width * scale), float(height * scale), angle)
+        for scale in np.sqrt([of_data, of_mean])
+    )
+    return data, mean
+
+
+def pareto_front(points: np.ndarray) -> np.ndarray:
+    """Which points no other is at least as good as in all coordinates: less is better.
+
+    Args:
+        points: [M, d].
+
+    Returns:
+        bool [M].
+
+    >>> pareto_front(np.array([[0.0, 2.0], [1.0, 1.0], [2.0, 1.0]])).tolist()
+    [True, True, False]
+    """
+    no_worse = (points[None] <= points[:, None]).all(-1)
+    better = (points[None] < points[:, None]).any(-1)
+    return np.logical_not((no_worse & better).any(-1))
+
+
+def _points(metrics: Metrics) -> np.ndarray:
+    """Tumour size and toxicity of every repetition [R, 2]."""
+    return np.stack([metrics[TUMOUR], metrics[TOXICITY]], -1).astype(np.float64)
+
+
+def _means(found: dict[str, Metrics]) -> np.ndarray:
+    """[M, 2]."""
+    return np.stack([_points(metrics).mean(0) for metrics in found.values()])
+
+
+def _table(found: Findings) -> dict[str, np.ndarray]:
+    pieces = []
+    for hazard, methods in found.items():
+        for method, metrics in methods.items():
+            count = len(metrics[TUMOUR])
+            names = {"hazard": np.full(count, hazard), "method": np.full(count, method)}
+            pieces.append({**names, "repeat": np.arange(count), **metrics})
+    return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+
+
+def _figure(found: Findings) -> "Figure":
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11.0, 5.6), layout="constrained")
+    panels = figure.subplots(1, 2)
+    for panel, number, (hazard, methods) in zip(panels, (3, 5), found.items(), strict=True):
+        _draw(panel, methods)
+        panel.set_title(f"hazard {hazard} (figure {number} of the paper)")
+        panel.set_xlabel(labels()[TUMOUR])
+        panel.set_ylabel(labels()[TOXICITY])
+    figure.suptitle(
+        "Means of the repetitions, with 95 % regions of a repetition (pale) and of the mean (dark)"
+    )
+    handles, names = panels[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=6, frameon=False)
+    return figure
+
+
+def _draw(panel: "Axes", methods: dict[str, Metrics]) -> None:
+    from matplotlib import patches
+
+    means = _means(methods)
+    front = means[pareto_front(means)]
+    front = front[np.argsort(front[:, 0])]
+    panel.plot(*front.T, color="0.6", lw=1, ls="--", zorder=1, label="Pareto front of the means")
+    for number, (method, metrics) in enumerate(methods.items()):
+        points, color = _points(metrics), f"C{number}"
+        for ellipse, alpha in zip(ellipses(points), (0.15, 0.6), strict=True):
+            shape = patches.Ellipse(
+                tuple(points.mean(0)), ellipse.width, ellipse.height, angle=ellipse.angle
+            )
+            shape.set(color=color, alpha=alpha, lw=0)
+            panel.add_patch(shape)
+        panel.plot(*points.mean(0), marker="o", ms=5, color=color, ls="", label=method)
+    panel.grid(alpha=0.25)
+    panel.spines[["top", "right"]].set_visible(False)
+
+
+def _paragraphs(found: Findings) -> list[str]:
+    count = len(next(iter(next(iter(found.values())).values()))[TUMOUR])
+    text = [
+        f"Every method is trained {count} times and then treats 300 fresh patients; ± is one "
+        "standard error over the repetitions. The figures of the paper are not available as "
+        "numbers. PB-EDPS and EDPS have the paper's setting (sigma 10, delta 0.2, n_max up to 100, "
+        "published bound). What the sources leave open: the intercept of the policies, the bins of "
+        "SARSA and its schedule, the states that PBPI samples.",
+        "![Outcomes](figure_3_and_5.png)",
+    ]
+    for hazard, methods in found.items():
+        text += [f"## Hazard {hazard}", _summary_table(methods), _front_in_words(methods)]
+    return text
+
+
+def _summary_table(methods: dict[str, Metrics]) -> str:
+    shown = labels()
+    rows = []
+    for method, metrics in methods.items():
+        cells = [
+            with_error(*mean_and_error(metrics[name]), digits=2 if name == "mean_reward" else 3)
+            for name in shown
+        ]
+        rows.append([method, *cells])
+    return markdown_table(["method", *shown.values()], rows)
+
+
+def _front_in_words(methods: dict[str, Metrics]) -> str:
+    """Where PB-EDPS lies, by the means, with and without the death rate as a third criterion."""
+    means, names = _means(methods), list(methods)
+    deaths = np.array([[metrics["death_rate"].mean()] for metrics in methods.values()])
+    flat, full = pareto_front(means), pareto_front(np.concatenate([means, deaths], -1))
+
+    def listed(front: np.ndarray) -> str:
+        return ", ".join(name for name, is_in in zip(names, front, strict=True) if is_in)
+
+    place = names.index("pb-edps")
+    verdict = "lies on it" if flat[place] else "does not lie on it"
+    return (
+        f"Pareto front of the means: {listed(flat)}. With the death rate as a third criterion: "
+        f"{listed(full)}. The paper: PB-EDPS lies on the front of all methods. Here it {verdict}"
+        f"{'' if flat[place] else _dominators(methods)}."
+    )
+
+
+def _dominators(methods: dict[str, Metrics]) -> str:
+    """Who is better than PB-EDPS in both means."""
+    own = _points(methods["pb-edps"])
+    better = [
+        name for name, metrics in methods.items() if (_points(metrics).mean(0) < own.mean(0)).all()
+    ]
+    return f"; smaller in both means: {', '.join(better)}"

@@ -1,0 +1,94 @@
+"""Races on synthetic tasks: what is raced, and the curves. Axes: R repetitions."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from jaxrace.envs import options
+
+OPTIONS, TOP, ROUNDS, DELTA = 10, 5, 300, 0.05
+COMPLEXITIES = tuple(float(k) for k in range(1, 11))
+
+VARIANTS = ("plain", "improved")
+
+TASKS = {
+    "normal": options.Normal(),
+    "bernoulli, drift k/10": options.BernoulliDrift(10.0),
+    "bernoulli, drift k/5": options.BernoulliDrift(5.0),
+    "uniform": options.Uniform(),
+}
+
+# Bounds of the further curves.
+BOUNDS = ("published", "tight", "kl", "stitched", "stitched-kl")
+
+
+class CurveName(NamedTuple):
+    """One algorithm on one task."""
+
+    task: str
+    algorithm: str  # "HR", "PBR", "dominance", or another name
+    variant: str  # "plain", or "improved" by intersection and dynamic correction
+    rule: str
+    bound: str
+
+
+class Curve(NamedTuple):
+    """What one algorithm did on one task."""
+
+    draws: np.ndarray  # [10, R], for k = 1 .. 10
+    accuracies: np.ndarray  # [10, R]
+
+
+Curves = dict[CurveName, Curve]
+
+
+def hoeffding(task: str, variant: str = "plain") -> CurveName:
+    """The Hoeffding race.
+
+    >>> hoeffding("normal").bound
+    'hoeffding'
+    """
+    return CurveName(task, "HR", variant, "", "hoeffding")
+
+
+def preference(
+    task: str, variant: str = "plain", rule: str = "sharp", bound: str = "published"
+) -> CurveName:
+    """A preference-based race.
+
+    >>> preference("normal", rule="printed").rule
+    'printed'
+    """
+    return CurveName(task, "PBR", variant, rule, bound)
+
+
+def dominance(task: str) -> CurveName:
+    """The dominance race.
+
+    >>> dominance("normal").algorithm
+    'dominance'
+    """
+    return CurveName(task, "dominance", "plain", "", "e-value")
+
+
+def races_of_the_paper(task: str, variant: str) -> dict[str, CurveName]:
+    """The races of figure 2, as they are called there, and with both rules.
+
+    >>> list(races_of_the_paper("normal", "plain"))
+    ['HR', 'PBR, printed rule', 'PBR, sharp rule']
+    """
+    return {
+        "HR": hoeffding(task, variant),
+        "PBR, printed rule": preference(task, variant, "printed"),
+        "PBR, sharp rule": preference(task, variant),
+    }
+
+
+def mean_and_error(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of the mean over the last axis.
+
+    >>> mean, stderr = mean_and_error(np.array([[1.0, 3.0], [2.0, 2.0]]))
+    >>> mean.tolist(), stderr.tolist()
+    ([2.0, 2.0], [1.0, 0.0])
+    """
+    return values.mean(-1), values.std(-1, ddof=1) / np.sqrt(values.shape[-1])

@@ -1,0 +1,156 @@
+"""Races on random instances of synthetic tasks, as the jobs of a sweep.
+
+Axes: S settings, J trials, K options.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.typing import ArrayLike
+from numpy.typing import NDArray
+
+from jaxrace import racing, sweep
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Trial:
+    """One race to be run."""
+
+    setting: ArrayLike  # int32 [], of the race's numbers
+    task: ArrayLike  # int32 []
+    k: ArrayLike  # float32 [], complexity of the task
+    number: ArrayLike  # uint32 [], of the instance: equal ones are the same for every race
+
+
+class TrialRow(NamedTuple):
+    """What came of a race."""
+
+    samples: jax.Array  # int32 [], draws of all options together
+    found: jax.Array  # int32 [], how many of the best kappa (by means) are among its best
+    decided: jax.Array  # bool []
+    valid: jax.Array  # bool [], every counted outcome was finite
+
+
+@dataclasses.dataclass(frozen=True)
+class AnyTask:
+    """``sample(key, option)`` of one of several tasks; an option says which one in ``[0]``.
+
+    Attributes:
+        tasks: See ``envs.options``.
+
+    >>> from jaxrace.envs.options import Normal, Uniform
+    >>> tasks = AnyTask((Normal(), Uniform()))
+    >>> options = tasks.draw(jax.random.key(0), jnp.int32(1), jnp.float32(2.0), num_options=3)
+    >>> one = jax.tree.map(lambda leaf: leaf[0], options)
+    >>> bool(0 <= tasks(jax.random.key(1), one) < 20)
+    True
+    """
+
+    tasks: tuple[Any, ...]
+
+    def draw(self, key: jax.Array, task: jax.Array, k: jax.Array, num_options: int) -> Any:
+        """A random instance of every task, and for each option [K] which of them counts."""
+        instances = tuple(each.draw(key, k, num_options) for each in self.tasks)
+        return jnp.broadcast_to(task, (num_options,)), instances
+
+    def means(self, options: Any) -> jax.Array:
+        """The means of the options of the task that counts, float32 [K]."""
+        task, instances = options
+        means = [each.means(own) for each, own in zip(self.tasks, instances, strict=True)]
+        return jnp.stack(means)[task[0]]
+
+    def __call__(self, key: jax.Array, option: Any) -> jax.Array:
+        """One outcome, float32 []."""
+        task, instances = option
+        samplers = [
+            lambda key, each=each, own=own: each.sample(key, own)
+            for each, own in zip(self.tasks, instances, strict=True)
+        ]
+        return lax.switch(task, samplers, key)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class RaceTrials:
+    """What ``sweep.run`` does with a ``Trial``: it draws an instance and plays a race on it.
+
+    Attributes:
+        race: Which race.
+        tasks: On which tasks.
+        key: Of all trials. Races with the same key meet the same instances and samples.
+        params: Of the race, leaves [S, ...].
+    """
+
+    race: racing.Race = dataclasses.field(metadata={"static": True})
+    tasks: AnyTask = dataclasses.field(metadata={"static": True})
+    key: jax.Array
+    params: Any
+
+    def init(self, job: Trial) -> tuple[Trial, jax.Array]:
+        """Before the race."""
+        return job, jnp.zeros((), bool)
+
+    def step(self, state: tuple[Trial, jax.Array]) -> tuple[tuple[Trial, jax.Array], TrialRow]:
+        """The whole race."""
+        trial, _ = state
+        key = jax.random.fold_in(self.key, trial.number)
+        draw_key, race_key = jax.random.split(key)
+        options = self.tasks.draw(
+            draw_key, jnp.asarray(trial.task), jnp.asarray(trial.k), self.race.num_options
+        )
+        params = jax.tree.map(lambda x: x[trial.setting], self.params)
+        result = racing.run(self.race, race_key, self.tasks, options, params)
+        best = jnp.argsort(-self.tasks.means(options))[: self.race.top]
+        found = jnp.isin(result.ranking[: self.race.top], best).sum(dtype=jnp.int32)
+        samples = result.samples.sum(dtype=jnp.int32)
+        row = TrialRow(samples, found, result.decided, ~(result.invalid > 0).any())
+        return (trial, jnp.ones((), bool)), row
+
+    def done(self, state: tuple[Trial, jax.Array]) -> jax.Array:
+        """Has the race been run?"""
+        return state[1]
+
+    def failed(self, row: TrialRow) -> jax.Array:
+        """Was a counted outcome NaN or infinite?"""
+        return ~row.valid
+
+
+class Cell(NamedTuple):
+    """A line of the table: a setting of a race on a task."""
+
+    setting: int
+    task: int
+    k: float
+
+
+def trials_of(cells: Sequence[Cell], repetitions: int, numbers: Sequence[int]) -> sweep.Jobs:
+    """All repetitions of the first cell, of the second, and so on.
+
+    Args:
+        cells: At least one.
+        repetitions: Of each cell.
+        numbers: A number for each cell: those with the same one share their instances.
+
+    >>> jobs = trials_of([Cell(0, 0, 1.0), Cell(1, 0, 1.0)], repetitions=3, numbers=[0, 0])
+    >>> jobs.count, jobs.rows(np.array([1, 4])).number.tolist()
+    (6, [1, 1])
+    """
+    setting, task, k = map(np.array, zip(*cells, strict=True))
+    first = np.array(numbers) * repetitions
+
+    def rows(chosen: NDArray[np.int64]) -> Trial:
+        cell, repetition = np.divmod(chosen, repetitions)
+        return Trial(
+            setting[cell].astype(np.int32),
+            task[cell].astype(np.int32),
+            k[cell].astype(np.float32),
+            (first[cell] + repetition).astype(np.uint32),
+        )
+
+    return sweep.Jobs(len(cells) * repetitions, rows)

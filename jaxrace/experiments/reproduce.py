@@ -1,0 +1,104 @@
+"""Figures and tables of the papers: ``jaxrace reproduce NAME``."""
+
+import dataclasses
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from jaxrace import runs
+from jaxrace.experiments import (
+    bf13_variants,
+    medical_convergence,
+    medical_grid,
+    medical_outcomes,
+    pbr_synthetic,
+    racing_pays,
+)
+from jaxrace.experiments.config import EXPERIMENTS
+from jaxrace.experiments.workbench import CHECKPOINT, REPORT, OnStage, Workbench
+from jaxrace.validation import require_choice, require_integer
+
+RUN: dict[str, Callable[[Workbench], None]] = {
+    "pbr-synthetic": pbr_synthetic.run,
+    "bf13-variants": bf13_variants.run,
+    "medical-outcomes": medical_outcomes.run,
+    "medical-convergence": medical_convergence.run,
+    "racing-pays": racing_pays.run,
+    "medical-grid": medical_grid.run,
+}
+
+ALL = "all"
+
+
+def _ignore(stage: str, done: int, total: int) -> None: ...
+
+
+def reproduce(
+    name: str,
+    out: str | os.PathLike[str] | None = None,
+    quick: bool = False,
+    seed: int = 0,
+    resume: bool = False,
+    stop: Callable[[], bool] | None = None,
+    on_stage: OnStage = _ignore,
+) -> Path:
+    """Make the figures and tables of an experiment, and a report that sets them beside the paper's.
+
+    Args:
+        name: One of ``config.EXPERIMENTS``, or "all" for a folder with a folder for each.
+        out: The folder; ``runs/reproduce-NAME-1`` or the next free number unless given.
+        quick: At a fraction of the size: to see that it works, not what comes out.
+        seed: Of all random numbers, at least 0.
+        resume: Go on with what was interrupted in the folder ``out``.
+        stop: Called now and then; once it says so, what has been done is saved and the run ends.
+        on_stage: See ``Workbench``.
+
+    Returns:
+        The folder.
+
+    Raises:
+        ValueError: An argument is not what it should be.
+        RuntimeError: Something went wrong in the computations.
+        sweep.Interrupted: ``stop`` said so; its argument is the folder.
+
+    >>> reproduce("figure 99")
+    Traceback (most recent call last):
+    ValueError: name: expected one of ..., got 'figure 99'
+    """
+    require_choice("name", name, (*EXPERIMENTS, ALL))
+    require_integer("seed", seed, 0)
+    config = {"command": "reproduce", "name": name, "quick": quick, "seed": seed}
+    if resume:
+        folder = _resumed(out, config)
+        with runs.locked(folder):
+            _run(name, Workbench(folder, quick, seed, True, stop, on_stage))
+        return folder
+    with runs.new_folder(out, f"reproduce-{name}") as folder:
+        runs.write_config(folder, config)
+        _run(name, Workbench(folder, quick, seed, False, stop, on_stage))
+    return folder
+
+
+def _run(name: str, bench: Workbench) -> None:
+    if name == ALL:
+        for one in EXPERIMENTS:
+            folder = bench.folder / one
+            folder.mkdir(exist_ok=True)
+            _run(one, dataclasses.replace(bench, folder=folder))
+    elif not (bench.folder / REPORT).exists():
+        RUN[name](bench)
+        shutil.rmtree(bench.folder / CHECKPOINT, ignore_errors=True)
+
+
+def _resumed(out: str | os.PathLike[str] | None, config: dict[str, object]) -> Path:
+    if out is None:
+        raise ValueError("resume: expected the folder of a run as out, got none")
+    try:
+        found = runs.read_config(out)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"out: expected the folder of a run to resume, got '{out}'") from error
+    for key, value in config.items():
+        if found.get(key) != value:
+            raise ValueError(f"{key}: expected {found.get(key)!r} as in '{out}', got {value!r}")
+    return Path(out)

@@ -1,0 +1,127 @@
+"""What every reproduction of a figure needs: sweeps that are saved, tables, figures, a report."""
+
+import dataclasses
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from jaxrace import plots, runs, sweep
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+REPORT, CHECKPOINT = "report.md", "checkpoint"
+
+OnStage = Callable[[str, int, int], None]
+
+
+def _ignore(stage: str, done: int, total: int) -> None: ...
+
+
+@dataclasses.dataclass
+class Workbench:
+    """A folder in which a reproduction works.
+
+    Attributes:
+        folder: Where everything goes.
+        quick: At a fraction of the size: to see that it works, not what comes out.
+        seed: Of all random numbers.
+        resume: Go on from what an interrupted run has left in the folder.
+        stop: See ``sweep.run``.
+        on_stage: Called with what is being done, the jobs that have ended, and how many there are.
+        compile_seconds: Spent so far.
+        run_seconds: Spent so far.
+
+    >>> bench = Workbench(Path("."), quick=True)
+    >>> bench.write_report("A title", ["Some text."])
+    >>> Path("report.md").read_text().splitlines()[:3]
+    ['# A title', '', 'Some text.']
+    """
+
+    folder: Path
+    quick: bool = False
+    seed: int = 0
+    resume: bool = False
+    stop: Callable[[], bool] | None = None
+    on_stage: OnStage = _ignore
+    compile_seconds: float = 0.0
+    run_seconds: float = 0.0
+    _started: float = dataclasses.field(default_factory=time.perf_counter, init=False)
+
+    def size(self, full: int, quick: int) -> int:
+        """How many of something, at full size or for a quick look."""
+        return quick if self.quick else full
+
+    def sweep(
+        self, name: str, work: sweep.Work, jobs: sweep.Jobs, width: int | None = None
+    ) -> sweep.SweepLog:
+        """Do all jobs; what was done before an interruption is not done again.
+
+        Raises:
+            RuntimeError: Some jobs have failed.
+            sweep.Interrupted: It was asked to stop; its argument is the folder.
+        """
+        self.on_stage(name, 0, jobs.count)
+        config = {"name": name, "quick": self.quick, "seed": self.seed}
+        folder = self.folder / CHECKPOINT / name.replace(" ", "-").replace(",", "")
+        try:
+            log = sweep.run(
+                work,
+                jobs,
+                width=width,
+                on_rows=lambda ended, _: self.on_stage(name, ended, jobs.count),
+                checkpoints=sweep.Checkpoints(folder, config, resume=self.resume),
+                stop=self.stop,
+            )
+        except sweep.Interrupted as error:
+            raise sweep.Interrupted(self.folder) from error
+        self.compile_seconds += log.compile_seconds
+        self.run_seconds += log.run_seconds
+        if log.failed.size:
+            raise RuntimeError(f"{name}: {log.failed.size} of {jobs.count} jobs went wrong")
+        return log
+
+    def write_table(self, name: str, columns: Mapping[str, np.ndarray]) -> None:
+        """Write a CSV file; see ``runs.write_table``."""
+        runs.write_table(self.folder / name, columns)
+
+    def write_figure(self, name: str, figure: "Figure") -> None:
+        """Write a PNG file."""
+        plots.save(figure, self.folder / name)
+
+    def write_report(self, title: str, paragraphs: Sequence[str]) -> None:
+        """Write report.md, with the size, the time that it took, and on what."""
+        device = runs.device()
+        size = "a quick look, not the full size" if self.quick else "full size"
+        seconds = time.perf_counter() - self._started
+        took = (
+            f"{size[0].upper()}{size[1:]}, seed {self.seed}. Took {seconds:.0f} s, "
+            f"{self.compile_seconds:.0f} s of them to compile, on {device['count']} x "
+            f"{device['kind']} ({sweep.num_cores()} cores{', resumed' if self.resume else ''})."
+        )
+        text = "\n\n".join([f"# {title}", *paragraphs, took])
+        runs.write_file(self.folder / REPORT, f"{text}\n".encode())
+
+
+def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """A table in Markdown.
+
+    >>> print(markdown_table(["k", "draws"], [[1, "3,000"]]))
+    | k | draws |
+    | --- | --- |
+    | 1 | 3,000 |
+    """
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join("| {} |".format(" | ".join(map(str, line))) for line in lines)
+
+
+def with_error(mean: Any, stderr: Any, digits: int = 0) -> str:
+    """A mean and its standard error.
+
+    >>> with_error(1331.2, 24.8), with_error(0.99, 0.0021, digits=3)
+    ('1,331 ± 25', '0.990 ± 0.002')
+    """
+    return f"{mean:,.{digits}f} ± {stderr:,.{digits}f}"

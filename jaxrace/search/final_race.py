@@ -1,0 +1,148 @@
+"""A search that ends with a race between the best policies of its last generations.
+
+The policy that is rank 1 of a search's last race is partly a lucky one: that race had few rounds,
+and six others could have been lucky. Axes: L candidates.
+"""
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxrace import racing
+from jaxrace.policies import Policy
+from jaxrace.rollout import PolicyInTask
+from jaxrace.search.policy_search import PolicySearch, SearchParams, SearchRow, SearchState
+from jaxrace.validation import require_integer
+
+# Generations have keys of their own, from 0 on.
+_KEY_NUMBER = 2**32 - 1
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class FinalRaceParams:
+    """The numbers of the search and of the race at its end."""
+
+    search: SearchParams
+    race: Any  # serves every n_max
+    max_rounds: jax.Array  # int32 [], n_max of the final race
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class FinalRaceState:
+    """A search between two generations, or before or after its final race."""
+
+    search: SearchState
+    recent: Any  # theta of the best of the last L generations, leaves [L, ...]
+    finished: jax.Array  # bool []
+
+
+@dataclasses.dataclass(frozen=True)
+class FinalRace:
+    """A learner: a policy search, and then one more "generation" that recommends a policy.
+
+    Attributes:
+        search: Runs until the budget, less what is reserved, is used up.
+        race: Between the rank 1 of its last L = ``race.num_options`` generations; ``top`` is 1.
+            Where there were fewer generations, theta = 0 is a candidate.
+
+    Raises:
+        ValueError: The race is not for the best one.
+
+    >>> import jax
+    >>> from jaxrace import racing
+    >>> from jaxrace.envs import medical
+    >>> from jaxrace.policies import Sigmoid
+    >>> race = racing.PreferenceRace(num_options=7, top=3, capacity=100, compare=medical.prefer)
+    >>> search = PolicySearch(medical.Medical(), Sigmoid(2), medical.TreatmentOutcome(), race)
+    >>> final = racing.PreferenceRace(num_options=5, top=1, capacity=40, compare=medical.prefer)
+    >>> learner = FinalRace(search, final)
+    >>> params = learner.params(search.params(10.0, budget=500), budget=700)
+    >>> state, step = learner.init(jax.random.key(0), params), jax.jit(learner.step)
+    >>> while not learner.done(state, params):
+    ...     state, row = step(state, params)
+    >>> int(params.max_rounds), bool(row.episodes >= 500), row.best.shape
+    (40, True, (3,))
+    """
+
+    search: PolicySearch
+    race: racing.Race
+
+    def __post_init__(self) -> None:
+        if self.race.top != 1:
+            raise ValueError(f"race: expected top = 1, got {self.race.top}")
+
+    @property
+    def policy(self) -> Policy:
+        """The class of the policies."""
+        return self.search.policy
+
+    def params(
+        self, search: SearchParams, budget: int, delta: float = 0.05, **race_numbers: float
+    ) -> FinalRaceParams:
+        """The numbers of both.
+
+        Args:
+            search: Those of the search, with its own budget.
+            budget: Of both together; each candidate gets its share of the rest at most.
+            delta: Error probability of the final race.
+            **race_numbers: Further numbers of its ``params``.
+
+        Raises:
+            ValueError: Nothing is left for the final race.
+        """
+        require_integer("budget", budget, int(search.budget) + self.race.num_options)
+        rounds = (budget - int(search.budget)) // self.race.num_options
+        return FinalRaceParams(
+            search=search,
+            race=self.race.table(delta, **race_numbers),
+            max_rounds=jnp.asarray(rounds, jnp.int32),
+        )
+
+    def init(self, key: jax.Array, params: FinalRaceParams) -> FinalRaceState:
+        """The state before the first generation."""
+        state = self.search.init(key, params.search)
+        count = self.race.num_options
+        recent = jax.tree.map(lambda x: jnp.zeros((count, *x.shape), x.dtype), state.best)
+        return FinalRaceState(state, recent, jnp.zeros((), bool))
+
+    def done(self, state: FinalRaceState, params: FinalRaceParams) -> jax.Array:
+        """Has the final race been run? A bool []."""
+        return state.finished
+
+    def step(
+        self, state: FinalRaceState, params: FinalRaceParams
+    ) -> tuple[FinalRaceState, SearchRow]:
+        """One generation, or the final race."""
+        is_final = self.search.done(state.search, params.search) & ~state.finished
+        searched, row = self.search.step(state.search, params.search)
+        place = row.generation % self.race.num_options
+
+        def remember(recent: jax.Array, best: jax.Array) -> jax.Array:
+            return jnp.where(row.ran, recent.at[place].set(best), recent)
+
+        recent = jax.tree.map(remember, state.recent, row.best)
+        result = self._race(state, params, is_final)
+        winner = jax.tree.map(lambda x: x[result.ranking[0]], recent)
+        row = row._replace(
+            ran=row.ran | is_final,
+            generation=row.generation + is_final.astype(jnp.int32),
+            episodes=row.episodes + result.samples.sum(dtype=jnp.int32),
+            simulated=row.simulated + result.simulated.sum(dtype=jnp.int32),
+            max_rounds=jnp.where(is_final, params.max_rounds, row.max_rounds),
+            finished=jnp.where(is_final, result.decided, row.finished),
+            best=jax.tree.map(lambda x, y: jnp.where(is_final, x, y), winner, row.best),
+            valid=row.valid & ~result.invalid.any(),
+        )
+        return FinalRaceState(searched, recent, state.finished | is_final), row
+
+    def _race(self, state: FinalRaceState, params: FinalRaceParams, is_final: jax.Array) -> Any:
+        # Before its time it is a race of no rounds, which asks for nothing.
+        rounds = jnp.where(is_final, params.max_rounds, 0)
+        race_params = self.race.params_at(params.race, rounds)
+        options = jax.vmap(lambda theta: PolicyInTask(theta, params.search.env))(state.recent)
+        key = jax.random.fold_in(state.search.key, jnp.uint32(_KEY_NUMBER))
+        return racing.run(self.race, key, self.search.rollout, options, race_params)

@@ -1,0 +1,209 @@
+"""Rollouts that start in the midst of a history: sampled states, and what follows an action there.
+
+The parts of approximate policy iteration (Fürnkranz, Hüllermeier, Cheng and Park 2012) that meet
+the simulator. Axes: N sampled states, A actions, R rollouts, T = horizon.
+"""
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxrace.envs import Environment, OutcomeFold, Transition
+from jaxrace.label_ranking import LabelRanking
+from jaxrace.rollout import Rollout
+
+
+class Behaviour(NamedTuple):
+    """What acts: a label ranking, or nothing but chance.
+
+    >>> Behaviour(theta=None, is_random=True).is_random
+    True
+    """
+
+    theta: Any  # float32 [P, inputs + 1], without effect where chance acts
+    is_random: Any  # bool []
+
+
+class Start(NamedTuple):
+    """A state from which rollouts start.
+
+    >>> Start(state=None, number=2).number
+    2
+    """
+
+    state: Any
+    number: Any  # int32 [], steps taken to reach it, below T
+
+
+class _Progress(NamedTuple):
+    """A history between two steps."""
+
+    state: Any
+    ended: jax.Array  # bool []
+
+
+@dataclasses.dataclass(frozen=True)
+class Restarts:
+    """Samples states, and plays rollouts from them; pure, for compiled code.
+
+    Attributes:
+        env: See ``envs.Environment``; ``renew`` is used where it has one.
+        policy: Says what the actions are, and acts unless chance does.
+        fold: Makes the outcomes, of what follows the sampled state only.
+
+    Raises:
+        ValueError: An attribute cannot be used.
+
+    >>> import jax
+    >>> from jaxrace.envs import medical
+    >>> env = medical.Medical()
+    >>> policy = LabelRanking(2, medical.DOSES)
+    >>> restarts = Restarts(env, policy, medical.TreatmentOutcome())
+    >>> behaviour = Behaviour(policy.example(), jax.numpy.bool_(True))
+    >>> starts = restarts.sample(jax.random.key(0), 3, behaviour, env.default_params)
+    >>> outcomes = restarts.roll_out(jax.random.key(1), 5, starts, behaviour, env.default_params)
+    >>> starts.number.shape, outcomes.alive.shape
+    ((3,), (3, 4, 5))
+    """
+
+    env: Environment
+    policy: LabelRanking
+    fold: OutcomeFold
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.policy, LabelRanking):
+            raise ValueError(f"policy: expected a LabelRanking, got {self.policy!r}")
+        Rollout(self.env, self.policy, self.fold)  # makes its own checks
+
+    def sample(
+        self, key: jax.Array, num_states: int, behaviour: Behaviour, env_params: Any
+    ) -> Start:
+        """States on the way, one from each of N histories.
+
+        Each state that a history meets before its end is drawn with the same probability.
+
+        Args:
+            key: Used up.
+            num_states: N.
+            behaviour: Plays the histories.
+            env_params: The simulator's params.
+
+        Returns:
+            Starts, leaves [N, ...].
+        """
+        keys = jax.random.split(key, num_states)
+        return jax.vmap(self._sample_one, (0, None, None))(keys, behaviour, env_params)
+
+    def roll_out(
+        self,
+        key: jax.Array,
+        num_rollouts: int,
+        starts: Start,
+        behaviour: Behaviour,
+        env_params: Any,
+    ) -> Any:
+        """Rollouts from all states with all actions, each with chance of its own.
+
+        Args:
+            key: Used up.
+            num_rollouts: R.
+            starts: Leaves [N, ...].
+            behaviour: Follows the action, until the history has T steps.
+            env_params: The simulator's params.
+
+        Returns:
+            Outcomes, leaves [N, A, R, ...].
+        """
+        num_actions = len(self.policy.actions)
+        keys = jax.random.split(key, (len(starts.number), num_actions, num_rollouts))
+        of_rollouts = jax.vmap(self._roll_out_one, (0, None, None, None, None))
+        of_actions = jax.vmap(of_rollouts, (0, None, 0, None, None))
+        of_states = jax.vmap(of_actions, (0, 0, None, None, None))
+        return of_states(
+            keys, starts, jnp.arange(num_actions, dtype=jnp.int32), behaviour, env_params
+        )
+
+    def _sample_one(self, key: jax.Array, behaviour: Behaviour, env_params: Any) -> Start:
+        reset_key, chance_key, step_key = jax.random.split(key, 3)
+        lucks, random_actions = self._draw(chance_key)
+
+        def visit(carry: tuple[_Progress, Start], step: Any) -> tuple[Any, None]:
+            progress, start = carry
+            number, random_action, luck = step
+            # Reservoir sampling: the n-th state replaces the one kept with probability 1 / n.
+            kept = ~progress.ended & (luck * (number + 1) < 1)
+            start = _where(kept, Start(progress.state, number), start)
+            action = self._choose(behaviour, progress.state, random_action, env_params)
+            key = jax.random.fold_in(step_key, number)
+            progress, _ = self._advance(key, progress, action, env_params)
+            return (progress, start), None
+
+        first = self.env.reset(reset_key, env_params)
+        carry = (_Progress(first, jnp.zeros((), bool)), Start(first, jnp.zeros((), jnp.int32)))
+        (_, start), _ = lax.scan(visit, carry, (self._numbers(), random_actions, lucks))
+        return start
+
+    def _roll_out_one(
+        self,
+        key: jax.Array,
+        start: Start,
+        first_action: jax.Array,
+        behaviour: Behaviour,
+        env_params: Any,
+    ) -> Any:
+        renew_key, chance_key, step_key = jax.random.split(key, 3)
+        _, random_actions = self._draw(chance_key)
+        renew = getattr(self.env, "renew", None)
+        state = start.state if renew is None else renew(renew_key, start.state, env_params)
+
+        def follow(carry: tuple[_Progress, Any], step: Any) -> tuple[Any, None]:
+            progress, folded = carry
+            number, random_action = step
+            chosen = self._choose(behaviour, progress.state, random_action, env_params)
+            action = jnp.where(number == 0, first_action, chosen)
+            key = jax.random.fold_in(step_key, number)
+            progress, transition = self._advance(key, progress, action, env_params)
+            after = (progress, self.fold.update(folded, transition, env_params))
+            # All rollouts scan over T steps; what is beyond the horizon leaves no trace.
+            return _where(start.number + number < self.env.horizon, after, carry), None
+
+        carry = (_Progress(state, jnp.zeros((), bool)), self.fold.init(state, env_params))
+        (_, folded), _ = lax.scan(follow, carry, (self._numbers(), random_actions))
+        return self.fold.finish(folded, env_params)
+
+    def _numbers(self) -> jax.Array:
+        """The numbers of the steps: int32 [T]."""
+        return jnp.arange(self.env.horizon, dtype=jnp.int32)
+
+    def _draw(self, key: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """For each step a number in [0, 1), float32 [T], and a random action, int32 [T]."""
+        # All in one call: every further one costs compile time, and in the loop run time as well.
+        chance = jax.random.uniform(key, (2, self.env.horizon), jnp.float32)
+        return chance[0], (chance[1] * len(self.policy.actions)).astype(jnp.int32)
+
+    def _choose(
+        self, behaviour: Behaviour, state: Any, random_action: jax.Array, env_params: Any
+    ) -> jax.Array:
+        """The number of the action that is taken: int32 []."""
+        chosen = self.policy.choose(behaviour.theta, self.env.observe(state, env_params))
+        return jnp.where(behaviour.is_random, random_action, chosen)
+
+    def _advance(
+        self, key: jax.Array, progress: _Progress, number: jax.Array, env_params: Any
+    ) -> tuple[_Progress, Transition]:
+        """One step, with the action of that number."""
+        action = jnp.asarray(self.policy.actions, jnp.float32)[number]
+        state, reward, terminal = self.env.step(key, progress.state, action, env_params)
+        if not self.env.continues_after_terminal:
+            state = _where(progress.ended, progress.state, state)
+        reward = jnp.where(progress.ended, jnp.zeros_like(reward), reward)
+        ended = progress.ended | terminal
+        return _Progress(state, ended), Transition(progress.state, action, reward, ended, state)
+
+
+def _where(condition: jax.Array, yes: Any, no: Any) -> Any:
+    """``jnp.where`` on every leaf."""
+    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), yes, no)

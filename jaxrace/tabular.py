@@ -1,0 +1,168 @@
+"""Tables over a grid of observations: what tabular learners such as SARSA(lambda) act by.
+
+Axes: d inputs, C = bins^d cells, A actions.
+"""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.typing import ArrayLike
+
+from jaxrace.validation import require_integer
+
+# Cells and their entries are numbered in int32.
+_MOST_ENTRIES = 2**31 - 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Grid:
+    """A box cut into equal cells; what lies outside the box belongs to the outermost cells.
+
+    For the SARSA(lambda) of Busa-Fekete et al. 2014, section 6.2; the ends of the box are ours.
+
+    Attributes:
+        low: Lower end of each input [d], in the units of the observation.
+        high: Upper end of each input [d], above the lower end.
+        bins: Intervals of equal width that each input is cut into.
+
+    Raises:
+        ValueError: The ends are no finite, ordered numbers of equal count, ``bins`` is no positive
+            integer, or there are too many cells to be numbered in int32.
+
+    >>> import jax.numpy as jnp
+    >>> grid = Grid(low=(0.0, -2.0), high=(8.0, 8.0), bins=20)
+    >>> [int(grid.cell(jnp.array(place))) for place in ((0.5, -1.9), (9.0, 9.0))]
+    [20, 399]
+    >>> grid.num_cells
+    400
+    """
+
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    bins: int
+
+    def __post_init__(self) -> None:
+        require_integer("bins", self.bins, 1)
+        for name in ("low", "high"):
+            object.__setattr__(self, name, _finite_numbers(name, getattr(self, name)))
+        if len(self.high) != len(self.low):
+            raise ValueError(
+                f"high: expected {len(self.low)} numbers, as in low, got {self.high!r}"
+            )
+        if not all(low < high for low, high in zip(self.low, self.high, strict=True)):
+            raise ValueError(
+                f"high: expected numbers above those of low {self.low}, got {self.high}"
+            )
+        if self.num_cells > _MOST_ENTRIES:
+            raise ValueError(
+                f"bins: expected at most {_MOST_ENTRIES} cells, got {self.bins}^{len(self.low)}"
+            )
+
+    @property
+    def num_cells(self) -> int:
+        """C."""
+        return self.bins ** len(self.low)
+
+    def cell(self, observation: ArrayLike) -> jax.Array:
+        """The number of the cell of one observation, row by row: the last input varies fastest.
+
+        Args:
+            observation: [d]; NaN counts as the lower end.
+
+        Returns:
+            int32 [], below C.
+
+        Raises:
+            ValueError: The observation has another shape.
+        """
+        if jnp.shape(observation) != (len(self.low),):
+            raise ValueError(
+                f"observation: expected shape [{len(self.low)}], got {list(jnp.shape(observation))}"
+            )
+        low, high = np.array(self.low, np.float32), np.array(self.high, np.float32)
+        shares = (jnp.asarray(observation, jnp.float32) - low) / (high - low)
+        # Cut off while they are floats: the largest of those have no integer.
+        bins = jnp.clip(jnp.nan_to_num(jnp.floor(shares * self.bins)), 0, self.bins - 1)
+        number = jnp.zeros((), jnp.int32)
+        for index in bins.astype(jnp.int32):
+            number = number * self.bins + index
+        return number
+
+
+@dataclasses.dataclass(frozen=True)
+class GreedyTable:
+    """The action of the largest value in the observation's cell, the first of several equal ones.
+
+    A ``policies.Policy`` whose parameters theta are the table Q of action values (Sutton and Barto,
+    Reinforcement Learning, chapter 6), float32 [C, A]. It ignores the key.
+
+    Attributes:
+        grid: Cuts the observations into cells.
+        actions: The A actions to choose from, in the units of the environment.
+
+    Raises:
+        ValueError: ``grid`` is no ``Grid``, an action no finite number, there is none, or the
+            table has too many entries to be numbered in int32.
+
+    >>> import jax, jax.numpy as jnp
+    >>> policy = GreedyTable(Grid(low=(0.0,), high=(1.0,), bins=2), actions=(0.1, 0.4, 0.7))
+    >>> table = jnp.array([[0.0, 0.0, -1.0], [1.0, 2.0, 2.0]])
+    >>> print(policy(table, jnp.array([0.2]), jax.random.key(0)).round(1))
+    0.1
+    >>> print(policy(table, jnp.array([0.8]), jax.random.key(0)).round(1))
+    0.4
+    """
+
+    grid: Grid
+    actions: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.grid, Grid):
+            raise ValueError(f"grid: expected a Grid, got {self.grid!r}")
+        object.__setattr__(self, "actions", _finite_numbers("actions", self.actions))
+        if self.grid.num_cells * len(self.actions) > _MOST_ENTRIES:
+            raise ValueError(
+                f"actions: expected at most {_MOST_ENTRIES} entries of the table, "
+                f"got {len(self.actions)} actions in {self.grid.num_cells} cells"
+            )
+
+    def example(self) -> np.ndarray:
+        """Zeros, float32 [C, A]."""
+        return np.zeros((self.grid.num_cells, len(self.actions)), np.float32)
+
+    def __call__(self, theta: jax.Array, observation: ArrayLike, key: jax.Array) -> jax.Array:
+        """The greedy action for one observation [d]: float32 []."""
+        expected = (self.grid.num_cells, len(self.actions))
+        if jnp.shape(theta) != expected:
+            raise ValueError(
+                f"theta: expected shape {list(expected)}, got {list(jnp.shape(theta))}"
+            )
+        return self.action(greedy(theta[self.grid.cell(observation)]))
+
+    def action(self, index: ArrayLike) -> jax.Array:
+        """The action with a number below A: float32 []."""
+        return jnp.asarray(self.actions, jnp.float32)[index]
+
+
+def greedy(values: jax.Array) -> jax.Array:
+    """The number of the largest of the values [A], the first of several equal ones: int32 [].
+
+    >>> import jax.numpy as jnp
+    >>> int(greedy(jnp.array([1.0, 2.0, 2.0])))
+    1
+    """
+    return lax.argmax(values, 0, jnp.int32)
+
+
+def _finite_numbers(name: str, values: tuple[float, ...]) -> tuple[float, ...]:
+    """The values as Python floats, so that they can be hashed; ValueError unless all are finite."""
+    try:
+        numbers = tuple(float(value) for value in values)
+    except (TypeError, ValueError):
+        numbers = ()
+    if not numbers or not np.isfinite(numbers).all():
+        raise ValueError(f"{name}: expected a tuple of finite numbers, got {values!r}")
+    return numbers

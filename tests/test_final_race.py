@@ -1,0 +1,127 @@
+"""A search with a final race between the best of its last generations."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxrace import racing, sweep
+from jaxrace.envs import medical
+from jaxrace.experiments.config import TrainConfig
+from jaxrace.experiments.medical_runs import Learning
+from jaxrace.experiments.racing_pays import VARIANTS, within
+from jaxrace.experiments.tasks import medical_task
+from jaxrace.policies import Sigmoid
+from jaxrace.rollout import PolicyInTask
+from jaxrace.search import FinalRace, PolicySearch, SearchJob, SearchWork, stack_params
+
+ENV = medical.Medical()
+RACE = racing.PreferenceRace(7, 3, 40, medical.prefer, "published")
+SEARCH = PolicySearch(ENV, Sigmoid(2), medical.TreatmentOutcome(), RACE)
+FINAL = racing.PreferenceRace(5, 1, 30, medical.prefer)
+LEARNER = FinalRace(SEARCH, FINAL)
+
+
+def params_of(budget=600, reserved=150, max_rounds=40):
+    search = SEARCH.params(10.0, budget=budget - reserved, max_rounds=max_rounds)
+    return LEARNER.params(search, budget)
+
+
+def play(learner, key, params):
+    state, rows = learner.init(key, params), []
+    step = jax.jit(learner.step)
+    while not learner.done(state, params):
+        state, row = step(state, params)
+        rows.append(row)
+    return state, rows
+
+
+def test_the_search_is_that_without_a_final_race():
+    params = params_of()
+    _, rows = play(LEARNER, jax.random.key(3), params)
+    _, alone = play(SEARCH, jax.random.key(3), params.search)
+    assert len(rows) == len(alone) + 1
+    for row, expected in zip(rows, alone, strict=False):
+        for got, wanted in zip(jax.tree.leaves(row), jax.tree.leaves(expected), strict=True):
+            np.testing.assert_array_equal(got, wanted)
+
+
+def test_the_recommended_policy_has_won_a_race_of_the_last_ones():
+    params = params_of()
+    key = jax.random.key(5)
+    state, rows = play(LEARNER, key, params)
+    *searched, last = rows
+    # Generation g has place g mod 5.
+    recent = {int(row.generation) % 5: row.best for row in searched}
+    thetas = jnp.stack([recent[place] for place in range(5)])
+    options = PolicyInTask(thetas, jax.tree.map(lambda x: jnp.tile(x, 5), params.search.env))
+    race_key = jax.random.fold_in(key, jnp.uint32(2**32 - 1))
+    race_params = FINAL.params(0.05, int(params.max_rounds))
+    result = racing.run(FINAL, race_key, SEARCH.rollout, options, race_params)
+    np.testing.assert_array_equal(last.best, thetas[int(result.ranking[0])])
+    before = int(searched[-1].episodes)
+    assert int(last.episodes) == before + int(result.samples.sum()) <= 600 + 7 * 40
+    assert int(last.generation) == int(searched[-1].generation) + 1
+    assert bool(state.finished)
+    assert bool(last.ran)
+
+
+def test_it_runs_in_a_sweep_beside_others_of_other_length():
+    params = [params_of(), params_of(1200, 150)]
+    keys = jax.random.split(jax.random.key(0), 4)
+    jobs = SearchJob(keys, np.array([0, 1, 0, 1], np.int32))
+    log = sweep.run(SearchWork(LEARNER, stack_params(params)), sweep.stacked(jobs))
+    for job, setting in enumerate([0, 1, 0, 1]):
+        _, rows = play(LEARNER, keys[job], params[setting])
+        episodes = log.rows.row.episodes[log.rows.job == job]
+        assert episodes.tolist() == [int(row.episodes) for row in rows]
+
+
+def test_a_longer_race_finds_a_better_policy_than_luck():
+    """Of five fixed policies the final race picks one of the two good ones nearly always."""
+    doses = jnp.array([-2.2, -0.4, 0.85, 6.0, 2.2])  # .1, .4, .7, 1 and .9
+    thetas = jnp.stack([jnp.array([0.0, 0.0, dose]) for dose in doses])
+    params = LEARNER.params(SEARCH.params(10.0, budget=100, max_rounds=40), 100 + 5 * 30)
+    init = LEARNER.init(jax.random.key(0), params)
+    done = dataclasses.replace(init.search, episodes=jnp.int32(100))
+
+    def pick(key):
+        search = dataclasses.replace(done, key=key)
+        state = dataclasses.replace(init, search=search, recent=thetas)
+        return LEARNER.step(state, params)[1].best[2]
+
+    picked = np.asarray(jax.vmap(pick)(jax.random.split(jax.random.key(1), 200)))
+    assert not np.isclose(picked, 6.0).any()  # a full dose kills nearly all
+    good = np.isclose(picked, -0.4) | np.isclose(picked, 0.85)
+    assert good.mean() > 0.8
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match="race: expected top = 1, got 2"):
+        FinalRace(SEARCH, racing.PreferenceRace(5, 2, 30, medical.prefer))
+    with pytest.raises(ValueError, match="budget: expected"):
+        LEARNER.params(SEARCH.params(10.0, budget=100, max_rounds=40), 104)
+
+
+def test_the_last_policy_within_a_budget():
+    learning = Learning(
+        np.array([0, 0, 0, 1, 1, 2]),
+        np.array([40, 90, 130, 60, 100, 20]),
+        {"reward": np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])},
+        {},
+        np.array([False, False, True, False, True, True]),
+    )
+    last = within(learning, 100)
+    assert last["reward"].tolist() == [2.0, 5.0, 6.0]
+    assert last["episodes"].tolist() == [90, 100, 20]
+
+
+@pytest.mark.parametrize("name", [name for name, one in VARIANTS.items() if one.is_final])
+def test_a_final_race_is_paid_out_of_the_same_budget(name):
+    config = TrainConfig(episodes=10_000)
+    searches = VARIANTS[name].searches(config, medical_task(config))
+    settings = jax.tree.map(lambda x: x[0], searches.settings)
+    most = int(settings.search.budget) - 1 + 7 * int(settings.search.max_rounds)
+    assert most + 10 * int(settings.max_rounds) <= 10_000

@@ -1,0 +1,423 @@
+"""PBPI: sign tests, label ranking, rollouts from sampled states, and problems of known optimum."""
+
+import dataclasses
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from reference import policy_iteration as reference
+
+from jaxrace import label_ranking, sweep
+from jaxrace.envs import medical
+from jaxrace.label_ranking import LabelRanking
+from jaxrace.outcomes import Return
+from jaxrace.policies import UniformChoice
+from jaxrace.preferences import Larger
+from jaxrace.rollout import PolicyInTask, Rollout, evaluate
+from jaxrace.search.job import SearchJob, SearchWork
+from jaxrace.search.policy_iteration import PolicyIteration, sign_test_table
+from jaxrace.search.restarts import Behaviour, Restarts
+
+RANKING = LabelRanking(2, medical.DOSES)
+MEDICAL = PolicyIteration(medical.Medical(), RANKING, Return(), Larger())
+
+
+@dataclasses.dataclass(frozen=True)
+class Walk:
+    """Positions 0 .. last; an action of +1 or -1 walks, 0 stays. The right end earns 1 a step.
+
+    With two positions it is the two-state problem: move to the right one, then stay there.
+    """
+
+    last: int
+    horizon: int = 8
+    noise: float = 0.0
+    nan_below: int = -1
+    continues_after_terminal: bool = False
+
+    @property
+    def default_params(self):
+        return jnp.zeros((), jnp.float32)
+
+    def reset(self, key, params):
+        return jax.random.randint(key, (), 0, self.last + 1, jnp.int32)
+
+    def step(self, key, state, action, params):
+        state = jnp.clip(state + action.astype(jnp.int32), 0, self.last)
+        reward = (state == self.last).astype(jnp.float32)
+        reward = reward + self.noise * jax.random.normal(key, (), jnp.float32)
+        reward = jnp.where(state < self.nan_below, jnp.nan, reward)
+        return state, reward, jnp.zeros((), bool)
+
+    def observe(self, state, params):
+        return state.astype(jnp.float32)[None]
+
+
+@dataclasses.dataclass(frozen=True)
+class Clock:
+    """The state is the number of steps; the reward is the action; it ends after ``life`` steps."""
+
+    life: int
+    horizon: int = 5
+    continues_after_terminal: bool = False
+
+    @property
+    def default_params(self):
+        return jnp.zeros((), jnp.float32)
+
+    def reset(self, key, params):
+        return jnp.zeros((), jnp.int32)
+
+    def step(self, key, state, action, params):
+        return state + 1, action, state + 1 >= self.life
+
+    def observe(self, state, params):
+        return state.astype(jnp.float32)[None]
+
+
+def walker(**settings):
+    return PolicyIteration(Walk(**settings), LabelRanking(1, (-1.0, 0.0, 1.0)), Return(), Larger())
+
+
+TWO_STATES = walker(last=1)
+
+
+@jax.jit(static_argnums=0)
+def step_all(learner, states, params):
+    return jax.vmap(learner.step, (0, None))(states, params)
+
+
+def run(learner, params, keys):
+    """The last states, and rows with leaves [G, B, ...], of a batch of policy iterations."""
+    states = jax.vmap(learner.init, (0, None))(keys, params)
+    rows = []
+    while not jax.vmap(learner.done, (0, None))(states, params).all():
+        states, row = step_all(learner, states, params)
+        rows.append(row)
+    return states, jax.tree.map(lambda *x: np.stack(x), *rows)
+
+
+@functools.cache
+def two_states_run():
+    params = TWO_STATES.params(budget=3000)
+    return run(TWO_STATES, params, jax.random.split(jax.random.key(0), 8))
+
+
+@jax.jit(static_argnums=(0, 3, 4))
+def play(restarts, sample_key, key, num_states, num_rollouts, behaviour, env_params):
+    """Starts [N, ...] and outcomes [N, A, R, ...]."""
+    starts = restarts.sample(sample_key, num_states, behaviour, env_params)
+    return starts, restarts.roll_out(key, num_rollouts, starts, behaviour, env_params)
+
+
+KEYS = (jax.random.key(0), jax.random.key(1))
+
+
+def examples(seed, states=20):
+    """Observations [n, 2] and preferences [n, 6]: separable, noisy, one-sided and missing ones."""
+    rng = np.random.default_rng(seed)
+    observations = rng.uniform(0, 8, (states, 2)).astype(np.float32)
+    signs = np.sign((observations - 4) @ rng.normal(size=(2, 6)) + rng.normal(size=6))
+    signs[:, 1] *= rng.choice([-1, 1], states, p=[0.3, 0.7])
+    signs[:, 2] = 1
+    signs[:, 3] = 0
+    signs[:, 4] *= rng.random(states) < 0.3
+    return observations, signs.astype(np.int8)
+
+
+def probabilities(theta, observations):
+    """f_ab [n, 6] of RANKING."""
+    return jax.vmap(RANKING.probabilities, (None, 0))(theta, jnp.asarray(observations))
+
+
+def test_renewal_changes_the_chance_and_nothing_else():
+    env = medical.Medical()
+    patient = env.reset(jax.random.key(0), env.default_params)._replace(month=jnp.int32(2))
+    renewed = env.renew(jax.random.key(1), patient, env.default_params)
+
+    assert (renewed.death_thresholds != patient.death_thresholds).all()
+    same = renewed._replace(death_thresholds=patient.death_thresholds)
+    for old, new in zip(jax.tree.leaves(patient), jax.tree.leaves(same), strict=True):
+        np.testing.assert_array_equal(old, new)
+    assert renewed.death_thresholds.dtype == jnp.float32
+
+
+@pytest.mark.parametrize("level", [0.01, 0.1, 0.3])
+def test_sign_tests_agree_for_all_counts(level):
+    table = sign_test_table(12, level)
+    for untied in range(13):
+        for wins in range(untied + 1):
+            losses = untied - wins
+            sign = int(wins >= table[untied]) - int(losses >= table[untied])
+            assert sign == reference.sign_test(wins, losses, level)
+
+
+def test_a_level_that_is_met_exactly_is_significant():
+    assert sign_test_table(4, 1 / 16)[4] == 4
+    assert sign_test_table(4, np.nextafter(1 / 16, 0))[4] == 5
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_fitted_probabilities_agree_with_scipy(seed):
+    observations, preferred = examples(seed)
+    theta = label_ranking.fit(RANKING, observations, preferred)
+    found = probabilities(theta, observations)
+    expected = reference.fitted_probabilities(observations, preferred, label_ranking.RIDGE)
+    np.testing.assert_allclose(found, expected, atol=1e-3)
+    assert (found[:, 3] == 0.5).all()  # no examples
+
+
+def test_a_component_that_never_changes_does_no_harm():
+    observations, preferred = examples(0)
+    observations[:, 1] = 7.0
+    theta = label_ranking.fit(RANKING, observations, preferred)
+    assert (theta[:, 1] == 0).all()
+    assert np.isfinite(theta).all()
+
+
+def test_votes_and_actions_agree():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        theta = jnp.asarray(rng.normal(size=(6, 3)), jnp.float32)
+        observation = jnp.asarray(rng.normal(size=2), jnp.float32)
+        margins = np.asarray(theta[:, :2] @ observation + theta[:, 2])
+        expected = reference.votes(1 / (1 + np.exp(-margins)), 4)
+        np.testing.assert_allclose(RANKING.votes(theta, observation), expected, atol=1e-5)
+        action = RANKING(theta, observation, jax.random.key(0))
+        np.testing.assert_allclose(action, medical.DOSES[expected.argmax()])
+
+
+def test_equal_votes_go_to_the_first_action():
+    assert RANKING.choose(jnp.asarray(RANKING.example()), jnp.ones(2)) == 0
+
+
+def prefer_smaller(a, b):
+    """By the rounded tumour size, so that there are ties."""
+    return jnp.sign(jnp.round(b.tumour_size) - jnp.round(a.tumour_size)).astype(jnp.int8)
+
+
+def test_an_iteration_agrees_with_the_reference_given_its_rollouts():
+    learner = PolicyIteration(
+        medical.Medical(), RANKING, medical.TreatmentOutcome(), prefer_smaller
+    )
+    params = learner.params()
+    state, row = jax.jit(learner.step)(learner.init(jax.random.key(3), params), params)
+    keys = jax.random.split(jax.random.fold_in(jax.random.key(3), 0), 2)
+    behaviour = Behaviour(RANKING.example(), jnp.bool_(True))
+    starts, outcomes = play(learner.restarts, *keys, 20, 10, behaviour, params.env)
+    observations = np.stack([starts.state.tumour, starts.state.toxicity], axis=1)
+
+    scores = -np.round(outcomes.tumour_size)
+    preferred = reference.preferences(scores, lambda a, b: int(np.sign(a - b)), 0.1)
+    expected = reference.fitted_probabilities(observations, preferred, label_ranking.RIDGE)
+
+    assert row.num_preferences == np.count_nonzero(preferred) > 20
+    found = probabilities(state.best, observations)
+    np.testing.assert_allclose(found, expected, atol=2e-3)
+
+
+def test_rollouts_take_the_action_follow_the_policy_and_end_at_the_horizon():
+    restarts = Restarts(Clock(life=100), LabelRanking(1, (1.0, 10.0)), Return())
+    behaviour = Behaviour(jnp.zeros((1, 2)), jnp.bool_(False))  # always the first action
+    starts, outcomes = play(restarts, *KEYS, 2000, 1, behaviour, jnp.float32(0))
+
+    np.testing.assert_array_equal(starts.number, starts.state)
+    left = 5 - np.asarray(starts.number)
+    np.testing.assert_array_equal(outcomes[:, 0, 0], left)
+    np.testing.assert_array_equal(outcomes[:, 1, 0], left + 9)
+
+
+@pytest.mark.parametrize("life", [1, 3, 100])
+def test_states_before_the_end_are_equally_likely(life):
+    restarts = Restarts(Clock(life=life), LabelRanking(1, (1.0, 10.0)), Return())
+    behaviour = Behaviour(jnp.zeros((1, 2)), jnp.bool_(True))
+    starts, _ = play(restarts, *KEYS, 3000, 1, behaviour, jnp.float32(0))
+    counts = np.bincount(starts.number, minlength=5) / 3000
+    expected = np.where(np.arange(5) < life, 1 / min(life, 5), 0)
+    np.testing.assert_allclose(counts, expected, atol=0.04)
+
+
+def test_the_first_policy_is_random_and_rollouts_have_chance_of_their_own():
+    restarts = Restarts(Clock(life=100), LabelRanking(1, (0.0, 1.0)), Return())
+    behaviour = Behaviour(jnp.zeros((1, 2)), jnp.bool_(True))
+    starts, outcomes = play(restarts, *KEYS, 1, 4000, behaviour, jnp.float32(0))
+    # The action, and after it a binomial number.
+    after = 4 - starts.number[0]
+    np.testing.assert_allclose(outcomes.mean(axis=2)[0], [after / 2, after / 2 + 1], atol=0.08)
+    np.testing.assert_allclose(outcomes.var(axis=2)[0], after / 4, atol=0.1)
+
+
+def test_medical_rollouts_from_one_state_meet_deaths_of_their_own():
+    learner = MEDICAL
+    env_params = learner.params().env
+    restarts = Restarts(learner.env, RANKING, medical.TreatmentOutcome())
+    behaviour = Behaviour(jnp.zeros((6, 3)), jnp.bool_(False))
+    starts, outcomes = play(restarts, *KEYS, 30, 50, behaviour, env_params)
+    alive = outcomes.alive
+    assert starts.state.alive.all()
+    np.testing.assert_array_equal(starts.state.month, starts.number)
+    assert ((alive.mean(axis=2) > 0) & (alive.mean(axis=2) < 1)).mean() > 0.5
+
+
+@pytest.mark.parametrize("settings", [{"last": 1}, {"last": 4}, {"last": 4, "noise": 0.3}])
+def test_it_finds_the_optimal_policy(settings):
+    """To the right as long as that can still earn something, and at the end not to the left."""
+    learner = walker(**settings)
+    params = learner.params(env_params=jnp.float32(0), min_change=0.0)
+    states, _ = run(learner, params, jax.random.split(jax.random.key(0), 8))
+    rollout = Rollout(learner.env, learner.policy, Return())
+    keys = jax.random.split(jax.random.key(1), 8)
+    returns = jax.vmap(lambda k, t: evaluate(rollout, k, PolicyInTask(t, params.env), 500))
+    positions = np.arange(settings["last"] + 1)
+    best = np.minimum(8, 8 - np.maximum(settings["last"] - positions, 1) + 1).mean()
+    assert abs(np.median(returns(keys, states.best).mean(axis=1)) - best) < 0.25
+
+
+def test_it_is_better_than_chance_on_medical():
+    keys = jax.random.split(jax.random.key(0), 20)
+    params = MEDICAL.params(budget=2400, env_params=medical.Medical.make_params(hazard="B"))
+    states, rows = run(MEDICAL, params, keys)
+    learned = Rollout(MEDICAL.env, RANKING, Return())
+    random = Rollout(MEDICAL.env, UniformChoice(4), Return())
+
+    def mean_return(rollout, theta):
+        return evaluate(rollout, jax.random.key(1), PolicyInTask(theta, params.env), 300).mean()
+
+    chance = mean_return(random, jnp.asarray(medical.DOSES, jnp.float32))
+    assert np.mean(jax.vmap(lambda t: mean_return(learned, t))(states.best)) > chance + 3
+    assert rows.valid.all()
+
+
+def test_rollouts_are_accounted_for():
+    states, rows = two_states_run()
+    each = 20 * 3 * 10
+    np.testing.assert_array_equal(rows.episodes, each * rows.generation)
+    np.testing.assert_array_equal(rows.simulated, np.where(rows.ran, each + 20, 0))
+    assert (states.episodes <= 3000).all()
+    assert (rows.num_preferences[0] > 0).all()
+
+
+def test_it_stays_with_a_policy_that_does_not_change():
+    _, rows = two_states_run()
+    assert rows.converged[-1].all()
+    assert not rows.converged[0].any()  # chance is no policy that could have stayed
+    for b in range(8):
+        last = rows.generation[-1, b]
+        assert (rows.best[last - 1 :, b] == rows.best[-1, b]).all()
+
+
+@pytest.mark.parametrize(
+    ("numbers", "generations"),
+    [({"budget": 601}, 2), ({"max_iterations": 3}, 3), ({"budget": 1800, "max_iterations": 9}, 3)],
+)
+def test_it_ends_with_the_budget_or_the_last_iteration(numbers, generations):
+    params = TWO_STATES.params(min_change=0.0, **numbers)
+    states, rows = run(TWO_STATES, params, jax.random.split(jax.random.key(0), 8))
+    assert (states.generation == generations).all()
+    assert len(rows.ran) == generations
+
+
+def test_what_is_done_stays_as_it_is():
+    params = TWO_STATES.params(budget=1)
+    step = jax.jit(TWO_STATES.step)
+    state, _ = step(TWO_STATES.init(jax.random.key(0), params), params)
+    after, row = step(state, params)
+    np.testing.assert_array_equal(jax.random.key_data(state.key), jax.random.key_data(after.key))
+    for name in ("generation", "episodes", "converged", "best"):
+        np.testing.assert_array_equal(getattr(state, name), getattr(after, name), name)
+    assert not row.ran
+    assert row.valid
+    assert row.simulated == row.num_preferences == 0
+
+
+def test_other_numbers_compile_nothing(count_compilations):
+    step = jax.jit(TWO_STATES.step)
+    calls = [
+        (TWO_STATES.init(jax.random.key(seed), params), params)
+        for seed, params in enumerate(
+            [TWO_STATES.params(), TWO_STATES.params(700, jnp.float32(1), 3, 0.2)]
+        )
+    ]
+    state, _ = step(*calls[0])
+    with count_compilations() as compilations:
+        step(state, calls[0][1])
+        step(*calls[1])
+    assert compilations.count == 0
+
+
+def test_it_is_a_job_of_a_sweep():
+    learner: Any = TWO_STATES
+    settings = jax.tree.map(
+        lambda *x: jnp.stack(x), learner.params(budget=600), learner.params(budget=1200)
+    )
+    jobs = SearchJob(jax.random.split(jax.random.key(0), 2), np.array([0, 1], np.int32))
+    log = sweep.run(SearchWork(learner, settings), sweep.stacked(jobs))
+    assert log.rows.row.episodes.max() == 1200
+
+
+def test_an_outcome_that_is_no_number_is_told():
+    learner = walker(last=4, nan_below=2)
+    params = learner.params()
+    _, row = jax.jit(learner.step)(learner.init(jax.random.key(0), params), params)
+    assert not row.valid
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"policy": UniformChoice(4)}, "policy: expected a LabelRanking"),
+        ({"env": None}, "env.horizon: expected"),
+        ({"compare": 3}, "compare: expected a function"),
+        ({"num_states": 0}, "num_states: expected"),
+        ({"num_rollouts": 1.5}, "num_rollouts: expected"),
+        ({"level": 0.0}, "level: expected"),
+        ({"level": 0.5}, "level: expected"),
+    ],
+)
+def test_bad_attributes(settings, message):
+    with pytest.raises(ValueError, match=message):
+        dataclasses.replace(MEDICAL, **settings)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        ({"budget": 0}, "budget: expected"),
+        ({"max_iterations": 0}, "max_iterations: expected"),
+        ({"min_change": -0.1}, "min_change: expected"),
+    ],
+)
+def test_bad_numbers(numbers, message):
+    with pytest.raises(ValueError, match=message):
+        MEDICAL.params(**numbers)
+
+
+def test_a_bad_key_and_a_bad_preference():
+    params = TWO_STATES.params()
+    key: Any = 0
+    with pytest.raises(ValueError, match="key: expected"):
+        TWO_STATES.init(key, params)
+    learner = dataclasses.replace(TWO_STATES, compare=jnp.subtract)
+    with pytest.raises(ValueError, match="compare: expected one signed integer"):
+        learner.step(learner.init(jax.random.key(0), params), params)
+
+
+@pytest.mark.parametrize("actions", [(), (0.1,), (0.1, 0.1), (0.1, float("nan"))])
+def test_bad_actions(actions):
+    with pytest.raises(ValueError, match="actions: expected at least two"):
+        LabelRanking(2, actions)
+
+
+def test_shapes_that_do_not_fit():
+    observations, preferred = examples(0)
+    for arguments, message in (
+        ((observations[:, :1], preferred), "observations: expected shape"),
+        ((observations, preferred[:, :5]), "preferred: expected shape"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            label_ranking.fit(RANKING, *arguments)
+    with pytest.raises(ValueError, match="theta: expected shape"):
+        RANKING.votes(jnp.zeros((6, 2)), jnp.zeros(2))

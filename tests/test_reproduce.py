@@ -1,0 +1,190 @@
+"""`jaxrace reproduce`: tables, figures, reports, interruptions."""
+
+import shutil
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxrace import kernels, racing, runs, sweep
+from jaxrace.cli import main
+from jaxrace.experiments import bf13_variants, pbr_synthetic, race_curves
+from jaxrace.experiments.race_trials import AnyTask
+from jaxrace.experiments.reproduce import RUN, reproduce
+from jaxrace.experiments.workbench import Workbench
+
+REPETITIONS = 3
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Few repetitions, and the two cheapest races."""
+    programs = [p for p in pbr_synthetic.programs() if p.algorithm == "HR"]
+    monkeypatch.setattr(Workbench, "size", lambda self, full, quick: REPETITIONS)
+    return programs
+
+
+@pytest.fixture(scope="module")
+def synthetic(tmp_path_factory):
+    """The folder of a small `pbr-synthetic`."""
+    folder = tmp_path_factory.mktemp("runs") / "synthetic"
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Workbench, "size", lambda self, full, quick: REPETITIONS)
+        assert main(["reproduce", "pbr-synthetic", "--quick", "--out", str(folder)]) == 0
+    return folder
+
+
+def test_the_table_of_races(synthetic):
+    table = runs.read_table(synthetic / "races.csv")
+    assert list(table) == [
+        *("task", "algorithm", "variant", "rule", "bound", "k", "repetitions"),
+        *("accuracy", "accuracy_stderr", "samples", "samples_stderr"),
+    ]
+    # HR twice, PBR with both rules twice, four more bounds, and the dominance race.
+    assert len(table["k"]) == 4 * 10 * (2 + 4 + 4 + 1)
+    assert set(table["repetitions"]) == {REPETITIONS}
+    assert ((table["accuracy"] >= 0) & (table["accuracy"] <= 1)).all()
+    assert ((table["samples"] > 0) & (table["samples"] <= 3000)).all()
+
+
+def test_what_lies_in_the_folder(synthetic):
+    assert {path.name for path in synthetic.iterdir()} == {
+        *("config.json", "races.csv", "figure_2.png", "bounds.png", "report.md"),
+    }
+    report = (synthetic / "report.md").read_text()
+    assert "a quick look, not the full size" in report.lower()
+    for number in ("2,847", "0.978", "1,791", "2,509"):
+        assert f"| {number} |" in report
+    assert "| nan" not in report
+
+
+def test_no_two_races_of_an_experiment_have_the_same_name():
+    """They would share a checkpoint."""
+    for programs in (pbr_synthetic.programs(), bf13_variants.programs()):
+        names = [program.name for program in programs]
+        assert len(set(names)) == len(names)
+
+
+@pytest.mark.slow
+def test_races_by_other_rankings(tmp_path, monkeypatch):
+    monkeypatch.setattr(Workbench, "size", lambda self, full, quick: REPETITIONS)
+    folder = reproduce("bf13-variants", tmp_path / "rankings")
+    table = runs.read_table(folder / "races.csv")
+    assert len(table["k"]) == 9 * 4 * 10
+    assert set(table["algorithm"]) == set(bf13_variants.RANKINGS)
+    report = (folder / "report.md").read_text()
+    assert all(f"| {number} |" in report for number in ("1,161", "2,262", "1,813"))
+
+
+# A curve, its race, and the params of that race.
+CASES = {
+    "HR": (
+        race_curves.hoeffding("bernoulli, drift k/5"),
+        racing.HoeffdingRace(10, 5),
+        lambda race, k: race.params(0.05, 300, 1.0),
+    ),
+    "HR of the uniform tasks": (
+        race_curves.hoeffding("uniform", "improved"),
+        racing.HoeffdingRace(10, 5, intersect=True, dynamic_delta=True),
+        lambda race, k: race.params(0.05, 300, 10 * k),
+    ),
+    "PBR, printed": (
+        race_curves.preference("normal", rule="printed"),
+        racing.PreferenceRace(10, 5, 300, kernels.total_order, "published", "printed"),
+        lambda race, k: race.params(0.05),
+    ),
+    "PBR, another bound": (
+        race_curves.preference("normal", bound="stitched-kl"),
+        racing.PreferenceRace(10, 5, 300, kernels.total_order, "stitched-kl"),
+        lambda race, k: race.params(0.05),
+    ),
+    "dominance": (
+        race_curves.dominance("bernoulli, drift k/10"),
+        racing.DominanceRace(10, 5, 300, kernels.total_order),
+        lambda race, k: race.params(0.05),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_line_of_the_table_is_what_its_race_does(synthetic, name):
+    """Another bound is another table of thresholds, and each k has its own range."""
+    curve, race, make_params = CASES[name]
+    table = runs.read_table(synthetic / "races.csv")
+    chosen = np.all([table[head] == value for head, value in curve._asdict().items()], axis=0)
+    place, k = list(race_curves.TASKS).index(curve.task) * 10 + 6, 7.0
+    tasks = AnyTask(tuple(race_curves.TASKS.values()))
+    draws, accuracies = [], []
+    for repetition in range(REPETITIONS):
+        key = jax.random.fold_in(jax.random.key(0), place * REPETITIONS + repetition)
+        draw_key, race_key = jax.random.split(key)
+        which = jnp.int32(list(race_curves.TASKS).index(curve.task))
+        options = tasks.draw(draw_key, which, jnp.float32(k), 10)
+        result = racing.run(race, race_key, tasks, options, make_params(race, k))
+        draws.append(int(result.samples.sum()))
+        means = np.asarray(race_curves.TASKS[curve.task].means(options[1][int(which)]))
+        best = set(np.argsort(-means)[:5].tolist())
+        accuracies.append(len(best & set(result.best.tolist())) / 5)
+    line = np.flatnonzero(chosen & (table["k"] == 7))
+    assert line.size == 1
+    assert table["samples"][line[0]] == pytest.approx(np.mean(draws))
+    assert table["accuracy"][line[0]] == pytest.approx(np.mean(accuracies))
+    assert table["samples_stderr"][line[0]] == pytest.approx(np.std(draws, ddof=1) / 3**0.5)
+
+
+def test_an_interrupted_reproduction_is_resumed(synthetic, tmp_path, small, monkeypatch, capsys):
+    """With two races only: the tables that they leave are those of an uninterrupted run."""
+    tables = []
+    monkeypatch.setattr(pbr_synthetic, "programs", lambda: small)
+    monkeypatch.setattr(pbr_synthetic.figures, "accuracy_against_draws", lambda curves: None)
+    monkeypatch.setattr(pbr_synthetic.figures, "draws_of_bounds", lambda curves: None)
+    monkeypatch.setattr(pbr_synthetic.report, "paragraphs", lambda curves: ["text"])
+    monkeypatch.setattr(Workbench, "write_figure", lambda self, name, figure: None)
+    whole = reproduce("pbr-synthetic", tmp_path / "whole")
+    asked = iter(range(2))
+    folder = tmp_path / "parts"
+    with pytest.raises(sweep.Interrupted):
+        reproduce("pbr-synthetic", folder, stop=lambda: next(asked, None) is None)
+    assert not (folder / "report.md").exists()
+    command = ["reproduce", "pbr-synthetic", "--out", str(folder)]
+    assert main([*command, "--resume", "--quick"]) == 2
+    assert "--quick: expected False as in" in capsys.readouterr().err
+    assert main(command) == 2
+    assert main([*command, "--resume"]) == 0
+    assert main([*command, "--resume"]) == 0  # it is finished
+    tables = [(path / "races.csv").read_bytes() for path in (whole, folder)]
+    assert tables[0] == tables[1]
+    assert not (folder / "checkpoint").exists()
+
+
+def test_all_experiments_are_reproduced_in_their_folders(tmp_path, monkeypatch):
+    done = []
+
+    def run(bench):
+        done.append(bench.folder.name)
+        bench.write_report("Title", [])
+
+    for name in RUN:
+        monkeypatch.setitem(RUN, name, run)
+    folder = reproduce("all", tmp_path / "all", quick=True)
+    assert done == list(RUN)
+    shutil.rmtree(folder / done[-1])
+    assert reproduce("all", folder, quick=True, resume=True) == folder
+    assert done == [*RUN, done[-1]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["figure-9"], "name: expected one of pbr-synthetic"),
+        (["pbr-synthetic", "--seed", "-1"], "--seed: expected"),
+        (["pbr-synthetic", "--resume"], "--resume: expected the folder of a run as out, got none"),
+        (["pbr-synthetic", "--resume", "--out", "nowhere"], "--out: expected the folder of a run"),
+    ],
+)
+def test_bad_input(tmp_path, monkeypatch, capsys, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    assert main(["reproduce", *arguments]) == 2
+    assert message in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
