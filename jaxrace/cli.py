@@ -47,8 +47,12 @@ Several hosts share one grid: each runs the same command with --hosts, and a fol
 """
 
 REPRODUCE = """\
-Make the figures and tables of a paper's experiment again, as {names}, or all of them. Leaves a
-folder with CSV files, figures, and report.md, which sets the numbers beside the published ones.
+Make the figures and tables of an experiment again. Leaves a folder with CSV files, figures, and
+report.md, which sets the numbers beside the published ones.
+
+experiments:
+{experiments}
+  {all:20} all of these, each in a folder of its own
 
 examples:
   jaxrace reproduce pbr-synthetic
@@ -128,7 +132,7 @@ def _with_option(message: str) -> str:
         text = f" expected {_expected(hints[name])}, got {value!r}"
     if name in hints.keys() - {"env"} | {"out", "resume", "hosts", "quick"}:
         return f"{_option(name)}:{text}"
-    return message.replace("train.", "")  # of "arguments are required: train.env"
+    return re.sub(r"\b(train|reproduce)\.", "", message)  # of "arguments are required: train.env"
 
 
 def _expected(hint: Any) -> str:
@@ -165,7 +169,8 @@ def _make_parser() -> ArgumentParser:
 
 
 def _reproduce_parser() -> ArgumentParser:
-    parser = _new_parser(REPRODUCE.format(names=", ".join(EXPERIMENTS)))
+    lines = [f"  {name:20} {title}" for name, title in EXPERIMENTS.items()]
+    parser = _new_parser(REPRODUCE.format(experiments="\n".join(lines), all="all"))
     parser.add_argument("name", metavar="NAME", type=str, help="which experiment, or all")
     parser.add_argument(
         "--quick",

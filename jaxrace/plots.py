@@ -52,8 +52,7 @@ def learning_curve(folder: str | os.PathLike[str]) -> "Figure":
         _draw_metric(panel, log, metric)
         _draw_baselines(panel, summary["baselines"], metric)
         panel.set_ylabel(label)
-        panel.grid(alpha=0.25)
-        panel.spines[["top", "right"]].set_visible(False)
+        tidy(panel)
         panel.xaxis.set_major_formatter("{x:,.0f}")
     for panel in figure.axes[len(labels) :]:
         panel.remove()
@@ -114,6 +113,19 @@ def heat_map(folder: str | os.PathLike[str]) -> "Figure":
         f"{summary['env']}: {summary['method']}, means of {most}{summary['repeats']} repeats"
     )
     return figure
+
+
+def tidy(panel: "Axes") -> None:
+    """A pale grid, and no frame above and to the right.
+
+    >>> from matplotlib.figure import Figure
+    >>> panel = Figure().subplots()
+    >>> tidy(panel)
+    >>> panel.spines["top"].get_visible()
+    False
+    """
+    panel.grid(alpha=0.25)
+    panel.spines[["top", "right"]].set_visible(False)
 
 
 def save(figure: "Figure", path: str | os.PathLike[str]) -> None:

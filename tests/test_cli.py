@@ -155,7 +155,7 @@ def test_output_on_a_pipe(nowhere, capsys):
 
 BAD = {
     "": '"verb"',
-    "walk": "VERB: invalid choice: 'walk' (choose from 'train', 'list', 'info')",
+    "walk": "VERB: invalid choice: 'walk' (choose from 'train', 'reproduce', 'list', 'info')",
     "train": "required: env",
     "train maze": "env: expected one of medical, got 'maze'",
     "train medical now": "unrecognized arguments: now",
@@ -168,10 +168,10 @@ BAD = {
     "train medical --delta 0.1,0.1": "--delta: expected different numbers, at least one, got (0.1",
     "train medical --delta 0.1,x": "--delta: expected a number, or several with commas between",
     "train medical --sigma 1,-2": "--sigma: expected a positive number, got -2.0",
-    "train medical --method random --delta 0.1,0.2": "--method: expected one that learns, for a g",
+    "train medical --method random --delta 0.1,0.2": "--method: expected pb-edps or edps for a",
     "train medical --resume": "--resume: expected the folder of a run as out, got none",
     "train medical --resume --out new": "--out: expected the folder of a run to resume, got 'new'",
-    "train medical --method sarsa": "--method: expected one of pb-edps, edps, constant, random",
+    "train medical --method reinforce": "--method: expected one of pb-edps, pb-edps-fast, edps",
     "train medical --bound loose": "--bound: expected one of published, ",
     "train medical --test-patients 0": "--test-patients: expected an integer of at least 1, got 0",
     "train medical --action 2": "--action: expected a dose from 0 to 1, got 2.0",

@@ -98,6 +98,12 @@ def test_a_longer_race_finds_a_better_policy_than_luck():
     assert good.mean() > 0.8
 
 
+def test_a_final_race_has_no_more_rounds_than_it_has_room_for():
+    search = SEARCH.params(10.0, budget=100, max_rounds=40)
+    assert int(LEARNER.params(search, 100 + 5 * 20).max_rounds) == 20
+    assert int(LEARNER.params(search, 100 + 5 * 200).max_rounds) == FINAL.capacity == 30
+
+
 def test_bad_input():
     with pytest.raises(ValueError, match="race: expected top = 1, got 2"):
         FinalRace(SEARCH, racing.PreferenceRace(5, 2, 30, medical.prefer))

@@ -262,7 +262,14 @@ def test_medical_rollouts_from_one_state_meet_deaths_of_their_own():
     assert ((alive.mean(axis=2) > 0) & (alive.mean(axis=2) < 1)).mean() > 0.5
 
 
-@pytest.mark.parametrize("settings", [{"last": 1}, {"last": 4}, {"last": 4, "noise": 0.3}])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        pytest.param({"last": 1}, marks=pytest.mark.slow),
+        pytest.param({"last": 4}, marks=pytest.mark.slow),
+        {"last": 4, "noise": 0.3},
+    ],
+)
 def test_it_finds_the_optimal_policy(settings):
     """To the right as long as that can still earn something, and at the end not to the left."""
     learner = walker(**settings)

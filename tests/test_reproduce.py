@@ -16,6 +16,9 @@ from jaxrace.experiments.workbench import Workbench
 
 REPETITIONS = 3
 
+# The cache would stay switched on for the tests that follow.
+COMMAND = ["reproduce", "--no-compilation-cache"]
+
 
 @pytest.fixture
 def small(monkeypatch):
@@ -31,7 +34,7 @@ def synthetic(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "synthetic"
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Workbench, "size", lambda self, full, quick: REPETITIONS)
-        assert main(["reproduce", "pbr-synthetic", "--quick", "--out", str(folder)]) == 0
+        assert main([*COMMAND, "pbr-synthetic", "--quick", "--out", str(folder)]) == 0
     return folder
 
 
@@ -147,7 +150,7 @@ def test_an_interrupted_reproduction_is_resumed(synthetic, tmp_path, small, monk
     with pytest.raises(sweep.Interrupted):
         reproduce("pbr-synthetic", folder, stop=lambda: next(asked, None) is None)
     assert not (folder / "report.md").exists()
-    command = ["reproduce", "pbr-synthetic", "--out", str(folder)]
+    command = [*COMMAND, "pbr-synthetic", "--out", str(folder)]
     assert main([*command, "--resume", "--quick"]) == 2
     assert "--quick: expected False as in" in capsys.readouterr().err
     assert main(command) == 2
@@ -174,9 +177,24 @@ def test_all_experiments_are_reproduced_in_their_folders(tmp_path, monkeypatch):
     assert done == [*RUN, done[-1]]
 
 
+def test_what_is_interrupted_among_all_is_resumed_with_all(tmp_path, monkeypatch, capsys):
+    def stop(bench):
+        raise sweep.Interrupted(bench.folder)
+
+    for name in RUN:
+        monkeypatch.setitem(RUN, name, stop)
+    folder = tmp_path / "all"
+    assert main([*COMMAND, "all", "--out", str(folder)]) == 128
+    assert f"--out {folder} --resume goes on" in capsys.readouterr().err
+    for name in RUN:
+        monkeypatch.setitem(RUN, name, lambda bench: bench.write_report("Title", []))
+    assert main([*COMMAND, "all", "--out", str(folder), "--resume"]) == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ([], "the following arguments are required: name"),
         (["figure-9"], "name: expected one of pbr-synthetic"),
         (["pbr-synthetic", "--seed", "-1"], "--seed: expected"),
         (["pbr-synthetic", "--resume"], "--resume: expected the folder of a run as out, got none"),
@@ -185,6 +203,6 @@ def test_all_experiments_are_reproduced_in_their_folders(tmp_path, monkeypatch):
 )
 def test_bad_input(tmp_path, monkeypatch, capsys, arguments, message):
     monkeypatch.chdir(tmp_path)
-    assert main(["reproduce", *arguments]) == 2
+    assert main([*COMMAND, *arguments]) == 2
     assert message in capsys.readouterr().err
     assert not list(tmp_path.iterdir())

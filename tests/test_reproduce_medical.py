@@ -6,7 +6,7 @@ import sweep_cases as cases
 
 from jaxrace import runs, sweep
 from jaxrace.cli import main
-from jaxrace.experiments import medical_grid
+from jaxrace.experiments import medical_grid, medical_outcomes, racing_pays
 from jaxrace.experiments.medical_convergence import mean_before, smoothed
 from jaxrace.experiments.medical_outcomes import Ellipse, ellipses, pareto_front
 from jaxrace.experiments.medical_runs import HAZARDS, LEARNERS, Learning
@@ -16,7 +16,7 @@ from jaxrace.experiments.workbench import Workbench
 
 REPEATS, EPISODES = 4, 900
 SMALL = {10: REPEATS, 2_000: EPISODES, 2: 2}
-FIXED = ("constant 0.1", "constant 0.4", "constant 0.7", "constant 1", "random")
+FIXED = ("constant 0.1", "constant 0.4", "constant 0.5", "constant 0.7", "constant 1", "random")
 
 
 def run_small(name, folder):
@@ -82,6 +82,7 @@ def test_the_command_trains_the_same_policies(outcomes, tmp_path, method):
 
 def test_the_fast_method_has_sizes_of_its_own(tmp_path, capsys):
     command = ["train", "medical", "--method", "pb-edps-fast", "--repeats", "2"]
+    command += ["--no-compilation-cache"]
     assert main([*command, "--episodes", "800", "--out", str(tmp_path / "run")]) == 0
     log = runs.read_log(tmp_path / "run")
     assert set(log["max_rounds"]) == {30}
@@ -93,7 +94,8 @@ def test_the_fast_method_has_sizes_of_its_own(tmp_path, capsys):
 
 @pytest.mark.parametrize("method", ["pbpi", "sarsa"])
 def test_learners_without_a_step_size_have_no_grid(capsys, method):
-    assert main(["train", "medical", "--method", method, "--sigma", "1,2"]) == 2
+    command = ["train", "medical", "--method", method, "--no-compilation-cache"]
+    assert main([*command, "--sigma", "1,2"]) == 2
     assert "--method: expected pb-edps or edps for a grid" in capsys.readouterr().err
 
 
@@ -110,12 +112,13 @@ def test_curves_end_where_the_outcomes_are(outcomes, convergence):
 def test_the_grid_is_that_of_the_command(tmp_path):
     folder = run_small("medical-grid", tmp_path / "grid")
     table = runs.read_table(folder / "grid.csv")
-    assert len(table["sigma"]) == 2 * 4
+    assert len(table["sigma"]) == 2 * 2 * 4
     command = ["train", "medical", "--sigma", "1,10", "--delta", "0.2,0.5", "--bound", "published"]
     command += ["--repeats", str(REPEATS), "--episodes", str(EPISODES)]
     assert main([*command, "--out", str(tmp_path / "run"), "--no-compilation-cache"]) == 0
     for setting in runs.read_summary(tmp_path / "run")["settings"]:
-        rows = rows_of(table, hazard="A", sigma=setting["sigma"], delta=setting["delta"])
+        own = {name: setting[name] for name in ("sigma", "delta")}
+        rows = rows_of(table, hazard="A", method="pb-edps", **own)
         assert rows["mean_reward"] == pytest.approx([setting["mean_reward"]["mean"]], rel=1e-5)
         assert rows["survival_rate_stderr"] == pytest.approx(
             [setting["survival_rate"]["stderr"]], rel=1e-4
@@ -171,6 +174,39 @@ def learning(repeat, episodes, values):
     repeat, episodes = np.array(repeat), np.array(episodes)
     last = np.append(np.diff(repeat) != 0, True)
     return Learning(repeat, episodes, {"reward": np.array(values, float)}, {}, last)
+
+
+def test_who_comes_nearest_to_dominating():
+    rng = np.random.default_rng(0)
+
+    def method(tumour, toxicity):
+        metrics = {"tumour_size": tumour, "max_toxicity": toxicity}
+        return {name: mean + 0.1 * rng.normal(size=400) for name, mean in metrics.items()}
+
+    # One is better in both means, but only just in one; another is better in one alone.
+    methods = {"pb-edps": method(1.0, 1.0), "close": method(0.5, 0.985), "far": method(0.1, 2.0)}
+    text = medical_outcomes._nearest_to_dominate(methods)
+    assert "is close, whose less favourable mean is" in text
+    margin = float(text.split(" mean is ")[1].split(" ")[0])
+    assert 0.5 < margin < 4.5  # about .015 / (.1 sqrt(2 / 400)) = 2.1
+    assert text.endswith("smaller")
+    del methods["close"]
+    assert medical_outcomes._nearest_to_dominate(methods).endswith("larger")
+
+
+def test_differences_are_paired_with_their_base():
+    rng = np.random.default_rng(1)
+    base = rng.normal(size=200)
+    found = {
+        ("A", "published schedule"): {"survival_rate": base},
+        ("A", "30 rollouts"): {"survival_rate": base + 0.5 + 0.01 * rng.normal(size=200)},
+        ("A", "30 rollouts, final race"): {"survival_rate": base + 0.7},
+    }
+    change, error = racing_pays._difference(found, "A", "30 rollouts", "survival_rate")
+    assert change == pytest.approx(0.5, abs=0.01)
+    assert error == pytest.approx(0.01 / 200**0.5, rel=0.3)
+    change, _ = racing_pays._difference(found, "A", "30 rollouts, final race", "survival_rate")
+    assert change == pytest.approx(0.2, abs=0.01)
 
 
 def test_a_policy_counts_from_its_evaluation_to_the_next():

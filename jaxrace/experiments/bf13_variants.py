@@ -6,7 +6,7 @@ The Borda race ranks by sums of expectations (SE), the random-walk race by a sta
 
 from typing import TYPE_CHECKING
 
-from jaxrace import kernels, racing
+from jaxrace import kernels, plots, racing
 from jaxrace.experiments.config import EXPERIMENTS
 from jaxrace.experiments.pbr_synthetic import Program, measure, table_of
 from jaxrace.experiments.published_curves import PUBLISHED, beside_published
@@ -55,9 +55,7 @@ def _race(ranking: str, rule: str, bound: str) -> racing.PreferenceRace:
 def run(bench: Workbench) -> None:
     """Leaves races.csv, rankings.png and report.md."""
     repetitions = bench.size(300, 10)
-    curves: Curves = {}
-    for program in programs():
-        curves |= measure(bench, program, repetitions)
+    curves = measure(bench, programs(), repetitions)
     bench.write_table("races.csv", table_of(curves))
     bench.write_figure("rankings.png", _figure(curves))
     bench.write_report(EXPERIMENTS["bf13-variants"], _paragraphs(curves, repetitions))
@@ -87,8 +85,7 @@ def _figure(curves: Curves) -> "Figure":
                     draws, accuracy, marker=marker, ms=4, lw=0.8, color=f"C{number}", label=label
                 )
         panel.set(title=task, xlabel="draws of a race", ylabel="accuracy")
-        panel.grid(alpha=0.25)
-        panel.spines[["top", "right"]].set_visible(False)
+        plots.tidy(panel)
     figure.suptitle("Accuracy and cost by three rankings, k = 1 to 10")
     handles, names = panels[0, 0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=3, frameon=False)

@@ -15,22 +15,23 @@ Method = Literal["pb-edps", "pb-edps-fast", "edps", "pbpi", "sarsa", "constant",
 
 METHODS: dict[str, str] = {
     "pb-edps": "evolution strategy, policies ranked by a preference-based race",
-    "pb-edps-fast": "the same, 14 policies of 30 episodes each: better at the same budget",
+    "pb-edps-fast": "the same with 14 policies of 30 episodes each, which does better",
     "edps": "as pb-edps, by a Hoeffding race on returns, delta is a heuristic",
-    "pbpi": "preference-based approximate policy iteration, actions ranked from rollouts",
+    "pbpi": "approximate policy iteration from preferences between rollouts",
     "sarsa": "SARSA(lambda) on a table of values, learns from rewards",
     "constant": "the same action in every step; learns nothing",
     "random": "a random action in every step; learns nothing",
 }
 
 
+# Of Busa-Fekete et al. 2013 and 2014.
 EXPERIMENTS: dict[str, str] = {
-    "pbr-synthetic": "races on synthetic tasks (Busa-Fekete et al. 2014, figure 2)",
-    "bf13-variants": "races by Borda's score and by a random walk (Busa-Fekete et al. 2013)",
-    "medical-outcomes": "what treatments do to patients (Busa-Fekete et al. 2014, figures 3 and 5)",
-    "medical-convergence": "how fast learners learn (Busa-Fekete et al. 2014, figures 4 and 6)",
-    "racing-pays": "does racing help PB-EDPS? Fixed numbers of rollouts, and other races",
-    "medical-grid": "step sizes and deltas of PB-EDPS (Busa-Fekete et al. 2014, section 6.2)",
+    "pbr-synthetic": "races on synthetic tasks (2014, figure 2)",
+    "bf13-variants": "Borda and random-walk races (2013, figure 2)",
+    "medical-outcomes": "tumour size and toxicity (2014, figures 3 and 5)",
+    "medical-convergence": "learning curves of all learners (2014, figures 4, 6)",
+    "racing-pays": "does racing help PB-EDPS? Other sizes and races",
+    "medical-grid": "the grid of sigma and delta (2014, section 6.2)",
 }
 
 

@@ -22,6 +22,9 @@ LEARNERS = ("pb-edps", "edps", "pbpi", "sarsa")
 # Two settings of the hazard: in B fewer patients die.
 HAZARDS = ("A", "B")
 
+# Of theta = 0.
+START_DOSE = 0.5
+
 Metrics = dict[str, np.ndarray]
 
 
@@ -83,8 +86,11 @@ def learn(
 
 
 def fixed_policies(bench: Workbench, hazard: str) -> dict[str, Metrics]:
-    """The constant policies and the random one, each metric [R]."""
-    config = dataclasses.replace(paper_config(bench, "random", hazard))
+    """The constant policies and the random one, each metric [R].
+
+    With the doses of the paper there is 0.5, at which the evolution strategies start.
+    """
+    config = dataclasses.replace(paper_config(bench, "constant", hazard), action=START_DOSE)
     test_key = jax.random.split(jax.random.key(config.seed))[1]
     seconds = Seconds()
     bench.on_stage(f"fixed policies {hazard}", 0, 1)

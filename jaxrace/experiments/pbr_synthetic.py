@@ -5,6 +5,7 @@ Axes: S settings of a race, C cells (task and k), R repetitions.
 
 import dataclasses
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -101,24 +102,29 @@ def programs() -> list[Program]:
 def run(bench: Workbench) -> None:
     """Measure all curves; leaves races.csv, figure_2.png, bounds.png and report.md."""
     repetitions = bench.size(1000, 40)
-    curves: Curves = {}
-    for program in programs():
-        curves |= measure(bench, program, repetitions)
+    curves = measure(bench, programs(), repetitions)
     bench.write_table("races.csv", table_of(curves))
     bench.write_figure("figure_2.png", figures.accuracy_against_draws(curves))
     bench.write_figure("bounds.png", figures.draws_of_bounds(curves))
     bench.write_report(EXPERIMENTS["pbr-synthetic"], report.paragraphs(curves))
 
 
-def measure(bench: Workbench, program: Program, repetitions: int) -> Curves:
-    """The curves of a race, on all tasks and for all k.
+def measure(bench: Workbench, programs: Sequence[Program], repetitions: int) -> Curves:
+    """The curves of some races, on all tasks and for all k.
 
     Args:
         bench: Where.
-        program: The race.
+        programs: The races.
         repetitions: Of each task and k; those of one number meet the same instances and samples,
             whatever the race.
     """
+    curves: Curves = {}
+    for program in programs:
+        curves |= _measure(bench, program, repetitions)
+    return curves
+
+
+def _measure(bench: Workbench, program: Program, repetitions: int) -> Curves:
     places = list(itertools.product(range(len(TASKS)), COMPLEXITIES))
     params = [
         _params(program.race, bound, task, k) for task, k in places for bound in program.bounds

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jaxrace import plots
 from jaxrace.experiments.race_curves import (
     BOUNDS,
     COMPLEXITIES,
@@ -80,8 +81,7 @@ def draws_of_bounds(curves: Curves) -> "Figure":
 def _finish(figure: "Figure", panels: np.ndarray, xlabel: str, ylabel: str) -> None:
     """Labels, grids, and one legend for all panels."""
     for panel in panels.flat:
-        panel.grid(alpha=0.25)
-        panel.spines[["top", "right"]].set_visible(False)
+        plots.tidy(panel)
     for panel in panels[-1]:
         panel.set_xlabel(xlabel)
     for panel in panels[:, 0]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jaxrace import racing
+from jaxrace import plots, racing
 from jaxrace.experiments.config import EXPERIMENTS, TrainConfig
 from jaxrace.experiments.medical_convergence import smoothed
 from jaxrace.experiments.medical_runs import HAZARDS, Learning, labels, learn, paper_config
@@ -58,6 +58,7 @@ class Variant:
         rounds: Floor and cap of n_max.
         race_numbers: Further numbers of the race.
         is_final: Does a final race choose among the last generations' best?
+        base: The variant with which it is compared.
     """
 
     race: Callable[[int, int, Any], racing.Race]
@@ -65,6 +66,7 @@ class Variant:
     rounds: tuple[int, int] = (3, _MAX_ROUNDS)
     race_numbers: tuple[tuple[str, float], ...] = ()
     is_final: bool = False
+    base: str = PUBLISHED
 
     def searches(self, config: TrainConfig, task: Task) -> SearchWork:
         """The learner and its numbers."""
@@ -121,13 +123,17 @@ VARIANTS: dict[str, Variant] = {
     "population 28, 30 rollouts": Variant(_published, population=28, rounds=(30, 30)),
     "population 28, 10 rollouts": Variant(_published, population=28, rounds=(10, 10)),
     "final race": Variant(_published, is_final=True),
-    "10 rollouts, final race": Variant(_published, rounds=(10, 10), is_final=True),
-    "30 rollouts, final race": Variant(_published, rounds=(30, 30), is_final=True),
+    **{
+        f"{n} rollouts, final race": Variant(
+            _published, rounds=(n, n), is_final=True, base=f"{n} rollouts"
+        )
+        for n in (10, 30)
+    },
 }
 
 
 def run(bench: Workbench) -> None:
-    """Leaves variants.csv, generations.csv, curves.png and report.md."""
+    """Leaves variants.csv, repetitions.csv, generations.csv, curves.png and report.md."""
     found: Findings = {}
     learned: dict[tuple[str, str], Learning] = {}
     # To see that it works, the cheapest variants will do.
@@ -142,6 +148,7 @@ def run(bench: Workbench) -> None:
         found[hazard, name] = within(learning, config.episodes)
     generations = _generations(learned)
     bench.write_table("variants.csv", _table(found))
+    bench.write_table("repetitions.csv", _repetitions(found))
     bench.write_table("generations.csv", generations)
     bench.write_figure("curves.png", _figure(learned))
     bench.write_report(EXPERIMENTS["racing-pays"], _paragraphs(found, generations))
@@ -157,6 +164,17 @@ def _table(found: Findings) -> dict[str, np.ndarray]:
         own = {"hazard": hazard, "variant": name, "repetitions": len(last["episodes"])}
         rows.append({**own, "episodes": last["episodes"].mean(), **means, **errors})
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+
+
+def _repetitions(found: Findings) -> dict[str, np.ndarray]:
+    """A row per hazard, variant and repetition."""
+    pieces = []
+    for (hazard, name), last in found.items():
+        count = len(last["episodes"])
+        names = {"hazard": np.full(count, hazard), "variant": np.full(count, name)}
+        numbers = {column: last[column] for column in ("episodes", *SHOWN)}
+        pieces.append({**names, "repeat": np.arange(count), **numbers})
+    return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
 
 
 def _generations(learned: dict[tuple[str, str], Learning]) -> dict[str, np.ndarray]:
@@ -180,7 +198,7 @@ def _generations(learned: dict[tuple[str, str], Learning]) -> dict[str, np.ndarr
 # The variants that are drawn: all of them would hide each other.
 _DRAWN = (
     *(PUBLISHED, "3 rollouts", "30 rollouts", "100 rollouts", "dominance race"),
-    "population 28, 30 rollouts",
+    "population 14, 30 rollouts",
 )
 
 
@@ -197,8 +215,7 @@ def _figure(learned: dict[tuple[str, str], Learning]) -> "Figure":
                     curve = smoothed(learned[hazard, name], metric)
                     panel.plot(*curve, lw=width, color=f"C{number}", label=name)
             panel.set(title=f"hazard {hazard}", ylabel=labels()[metric])
-            panel.grid(alpha=0.25)
-            panel.spines[["top", "right"]].set_visible(False)
+            plots.tidy(panel)
     for panel in panels[-1]:
         panel.set_xlabel("training episodes")
         panel.xaxis.set_major_formatter("{x:,.0f}")
@@ -214,7 +231,9 @@ def _paragraphs(found: Findings, generations: dict[str, np.ndarray]) -> list[str
     return [
         f"Every variant has {count:,} searches per hazard, and counts with the last policy that "
         "it had found within the budget: the race in which a budget is used up is finished, and "
-        "what comes of it does not count here. ± is one standard error. Step size 10, delta 0.2.",
+        "what comes of it does not count here, which leaves large populations with fewer episodes "
+        "than others. ± is one standard error; differences are paired, since a repetition has the "
+        "same random numbers in all variants. Step size 10, delta 0.2.",
         "![Curves](curves.png)",
         *itertools.chain(*comparisons),
         "## What the races decide",
@@ -227,10 +246,10 @@ def _paragraphs(found: Findings, generations: dict[str, np.ndarray]) -> list[str
 
 
 def _difference(found: Findings, hazard: str, name: str, metric: str) -> tuple[float, float]:
-    """To the published schedule, with its standard error."""
-    mean, error = mean_and_error(found[hazard, name][metric])
-    published, published_error = mean_and_error(found[hazard, PUBLISHED][metric])
-    return float(mean - published), float(np.hypot(error, published_error))
+    """To its base, with the standard error: a repetition has the same random numbers in both."""
+    base = VARIANTS[name].base
+    mean, error = mean_and_error(found[hazard, name][metric] - found[hazard, base][metric])
+    return float(mean), float(error)
 
 
 def _names(found: Findings) -> list[str]:
@@ -245,10 +264,11 @@ def _comparison(found: Findings, hazard: str) -> str:
         for metric in SHOWN:
             cells.append(with_error(*mean_and_error(found[hazard, name][metric]), digits=3))
             change, error = _difference(found, hazard, name, metric)
-            cells.append("" if name == PUBLISHED else f"{change:+.3f} ({change / error:+.1f} SE)")
-        rows.append([name, *cells])
+            shown = f"{change:+.3f} ({change / max(error, 1e-9):+.1f} SE)"
+            cells.append("" if name == PUBLISHED else shown)
+        rows.append([name, *cells, "" if name == PUBLISHED else VARIANTS[name].base])
     heads = [part for metric in SHOWN for part in (labels()[metric], "difference")]
-    return markdown_table(["variant", "episodes", *heads], rows)
+    return markdown_table(["variant", "episodes", *heads, "difference to"], rows)
 
 
 def _decisions(generations: dict[str, np.ndarray]) -> str:
@@ -268,7 +288,7 @@ def _decisions(generations: dict[str, np.ndarray]) -> str:
 
 
 def _answers(found: Findings) -> list[str]:
-    """Which variants are better, and worse, than the published schedule by two standard errors."""
+    """Which variants are better, and worse, than their bases by two standard errors."""
     text = []
     for hazard, metric in itertools.product(HAZARDS, SHOWN):
         others = [name for name in _names(found) if name != PUBLISHED]
@@ -276,7 +296,8 @@ def _answers(found: Findings) -> list[str]:
         better = [name for name, (change, error) in changes.items() if change > 2 * error]
         worse = [name for name, (change, error) in changes.items() if change < -2 * error]
         text.append(
-            f"Hazard {hazard}, {labels()[metric]}: better by more than two standard errors: "
+            f"Hazard {hazard}, {labels()[metric]}: better than what it is compared with, by more "
+            "than two standard errors: "
             f"{'; '.join(better) or 'none'}. Worse: {'; '.join(worse) or 'none'}."
         )
     return text

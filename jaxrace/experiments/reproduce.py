@@ -1,12 +1,13 @@
 """Figures and tables of the papers: ``jaxrace reproduce NAME``."""
 
+import contextlib
 import dataclasses
 import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from jaxrace import runs
+from jaxrace import runs, sweep
 from jaxrace.experiments import (
     bf13_variants,
     medical_convergence,
@@ -69,14 +70,17 @@ def reproduce(
     require_choice("name", name, (*EXPERIMENTS, ALL))
     require_integer("seed", seed, 0)
     config = {"command": "reproduce", "name": name, "quick": quick, "seed": seed}
-    if resume:
-        folder = _resumed(out, config)
-        with runs.locked(folder):
-            _run(name, Workbench(folder, quick, seed, True, stop, on_stage))
-        return folder
-    with runs.new_folder(out, f"reproduce-{name}") as folder:
-        runs.write_config(folder, config)
-        _run(name, Workbench(folder, quick, seed, False, stop, on_stage))
+    with contextlib.ExitStack() as opened:
+        if resume:
+            folder = _resumed(out, config)
+            opened.enter_context(runs.locked(folder))
+        else:
+            folder = opened.enter_context(runs.new_folder(out, f"reproduce-{name}"))
+            runs.write_config(folder, config)
+        try:
+            _run(name, Workbench(folder, quick, seed, resume, stop, on_stage))
+        except sweep.Interrupted as error:
+            raise sweep.Interrupted(folder) from error
     return folder
 
 

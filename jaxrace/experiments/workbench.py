@@ -62,22 +62,19 @@ class Workbench:
 
         Raises:
             RuntimeError: Some jobs have failed.
-            sweep.Interrupted: It was asked to stop; its argument is the folder.
+            sweep.Interrupted: It was asked to stop.
         """
         self.on_stage(name, 0, jobs.count)
         config = {"name": name, "quick": self.quick, "seed": self.seed}
         folder = self.folder / CHECKPOINT / name.replace(" ", "-").replace(",", "")
-        try:
-            log = sweep.run(
-                work,
-                jobs,
-                width=width,
-                on_rows=lambda ended, _: self.on_stage(name, ended, jobs.count),
-                checkpoints=sweep.Checkpoints(folder, config, resume=self.resume),
-                stop=self.stop,
-            )
-        except sweep.Interrupted as error:
-            raise sweep.Interrupted(self.folder) from error
+        log = sweep.run(
+            work,
+            jobs,
+            width=width,
+            on_rows=lambda ended, _: self.on_stage(name, ended, jobs.count),
+            checkpoints=sweep.Checkpoints(folder, config, resume=self.resume),
+            stop=self.stop,
+        )
         self.compile_seconds += log.compile_seconds
         self.run_seconds += log.run_seconds
         if log.failed.size:
@@ -102,7 +99,8 @@ class Workbench:
             f"{self.compile_seconds:.0f} s of them to compile, on {device['count']} x "
             f"{device['kind']} ({sweep.num_cores()} cores{', resumed' if self.resume else ''})."
         )
-        text = "\n\n".join([f"# {title}", *paragraphs, took])
+        heading = f"# {title[0].upper()}{title[1:]}"
+        text = "\n\n".join([heading, *paragraphs, took])
         runs.write_file(self.folder / REPORT, f"{text}\n".encode())
 
 

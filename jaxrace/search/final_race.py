@@ -87,7 +87,8 @@ class FinalRace:
 
         Args:
             search: Those of the search, with its own budget.
-            budget: Of both together; each candidate gets its share of the rest at most.
+            budget: Of both together; each candidate gets its share of the rest at most, and no
+                more rounds than the race has room for.
             delta: Error probability of the final race.
             **race_numbers: Further numbers of its ``params``.
 
@@ -96,10 +97,11 @@ class FinalRace:
         """
         require_integer("budget", budget, int(search.budget) + self.race.num_options)
         rounds = (budget - int(search.budget)) // self.race.num_options
+        most = self.race.table(delta, **race_numbers).max_rounds
         return FinalRaceParams(
             search=search,
             race=self.race.table(delta, **race_numbers),
-            max_rounds=jnp.asarray(rounds, jnp.int32),
+            max_rounds=jnp.minimum(jnp.asarray(rounds, jnp.int32), most),
         )
 
     def init(self, key: jax.Array, params: FinalRaceParams) -> FinalRaceState:
