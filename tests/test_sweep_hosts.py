@@ -270,6 +270,7 @@ def test_a_host_that_is_killed_is_named_and_nothing_is_lost(tmp_path, expected, 
         assert [bytes.fromhex(leaf) for leaf in bits] == expected
 
 
+@pytest.mark.slow
 def test_hosts_with_other_options_are_refused(tmp_path):
     run = [*COMMAND, "train", "medical", "--repeats", "4", "--episodes", "300", "--out", "run"]
 
