@@ -22,7 +22,7 @@ from jaxrace.experiments.medical_runs import (
     paper_config,
 )
 from jaxrace.experiments.race_curves import mean_and_error
-from jaxrace.experiments.workbench import Workbench, markdown_table, with_error
+from jaxrace.experiments.workbench import Columns, Workbench, markdown_table, with_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -108,7 +108,7 @@ def mean_before(learning: Learning, metric: str, episodes: int) -> np.ndarray:
     return np.array(found)
 
 
-def _table(found: Findings) -> dict[str, np.ndarray]:
+def _table(found: Findings) -> list[Columns]:
     pieces = []
     for (hazard, method), learning in found.items():
         count = len(learning.repeat)
@@ -116,7 +116,7 @@ def _table(found: Findings) -> dict[str, np.ndarray]:
         metrics = {name: learning.metrics[name] for name in SHOWN}
         own = {"repeat": learning.repeat, "episodes": learning.episodes}
         pieces.append({**names, **own, **metrics})
-    return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+    return pieces
 
 
 def _figure(found: Findings, fixed: dict[str, dict[str, Metrics]]) -> "Figure":

@@ -15,7 +15,7 @@ from jaxrace import plots
 from jaxrace.experiments.config import EXPERIMENTS
 from jaxrace.experiments.medical_runs import HAZARDS, Learning, labels, learn, paper_config
 from jaxrace.experiments.race_curves import mean_and_error
-from jaxrace.experiments.workbench import Workbench, markdown_table, with_error
+from jaxrace.experiments.workbench import Columns, Workbench, markdown_table, with_error
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,7 +52,7 @@ def run(bench: Workbench) -> None:
     bench.write_report(EXPERIMENTS["medical-grid"], _paragraphs(found, learned))
 
 
-def _table(found: Findings) -> dict[str, np.ndarray]:
+def _table(found: Findings) -> list[Columns]:
     sigma, delta = (x.ravel() for x in np.meshgrid(SIGMAS, DELTAS, indexing="ij"))
     pieces = []
     for (hazard, method), criteria in found.items():
@@ -64,7 +64,7 @@ def _table(found: Findings) -> dict[str, np.ndarray]:
             columns[f"{name}_stderr"] = values.std(-1, ddof=1).ravel() / np.sqrt(count)
             columns["repetitions"] = np.full(sigma.size, count)
         pieces.append(columns)
-    return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+    return pieces
 
 
 def _figure(found: Findings) -> "Figure":

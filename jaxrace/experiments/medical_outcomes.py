@@ -12,7 +12,7 @@ from jaxrace import plots
 from jaxrace.experiments.config import EXPERIMENTS
 from jaxrace.experiments.medical_runs import HAZARDS, Metrics, all_methods, labels
 from jaxrace.experiments.race_curves import mean_and_error
-from jaxrace.experiments.workbench import Workbench, markdown_table, with_error
+from jaxrace.experiments.workbench import Columns, Workbench, markdown_table, with_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -95,14 +95,14 @@ def _means(found: dict[str, Metrics]) -> np.ndarray:
     return np.stack([_points(metrics).mean(0) for metrics in found.values()])
 
 
-def _table(found: Findings) -> dict[str, np.ndarray]:
+def _table(found: Findings) -> list[Columns]:
     pieces = []
     for hazard, methods in found.items():
         for method, metrics in methods.items():
             count = len(metrics[TUMOUR])
             names = {"hazard": np.full(count, hazard), "method": np.full(count, method)}
             pieces.append({**names, "repeat": np.arange(count), **metrics})
-    return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+    return pieces
 
 
 def _figure(found: Findings) -> "Figure":

@@ -96,7 +96,6 @@ def fixed_policies(bench: Workbench, hazard: str) -> dict[str, Metrics]:
     bench.on_stage(f"fixed policies {hazard}", 0, 1)
     found = evaluate_fixed(config, TASKS[config.env](config), test_key, seconds)
     bench.compile_seconds += seconds.compile
-    bench.run_seconds += seconds.run
     return found
 
 

@@ -31,7 +31,8 @@ from jaxrace.experiments.race_curves import (
     mean_and_error,
 )
 from jaxrace.experiments.race_trials import AnyTask, Cell, RaceTrials, trials_of
-from jaxrace.experiments.workbench import Workbench
+from jaxrace.experiments.workbench import Columns, Workbench
+from jaxrace.search import stack_params
 
 # Lanes of a block: races of a lockstep batch that stay in the processor's cache.
 _WIDTH = 250
@@ -135,9 +136,8 @@ def _measure(bench: Workbench, program: Program, repetitions: int) -> Curves:
         for place, (task, k) in enumerate(places)
     ]
     instances = [place for _ in program.bounds for place in range(len(places))]
-    stacked = jax.tree.map(lambda *x: jnp.stack(x), *params)
     tasks = AnyTask(tuple(TASKS.values()))
-    work = RaceTrials(program.race, tasks, jax.random.key(bench.seed), stacked)
+    work = RaceTrials(program.race, tasks, jax.random.key(bench.seed), stack_params(params))
     log = bench.sweep(program.name, work, trials_of(cells, repetitions, instances), _WIDTH)
     shape = (len(program.bounds), len(TASKS), len(COMPLEXITIES), repetitions)
     draws = log.rows.row.samples.reshape(shape)
@@ -163,8 +163,8 @@ def _params(race: racing.Race, bound: str, task: int, k: float) -> Any:
     return params
 
 
-def table_of(curves: Curves) -> dict[str, np.ndarray]:
-    """A row per curve and k."""
+def table_of(curves: Curves) -> list[Columns]:
+    """A row per curve and k; a piece for each curve."""
     length = len(COMPLEXITIES)
     pieces = []
     for name, curve in curves.items():
@@ -181,4 +181,4 @@ def table_of(curves: Curves) -> dict[str, np.ndarray]:
                 "samples_stderr": samples_stderr,
             }
         )
-    return {head: np.concatenate([piece[head] for piece in pieces]) for head in pieces[0]}
+    return pieces

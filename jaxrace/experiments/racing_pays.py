@@ -16,7 +16,7 @@ from jaxrace.experiments.medical_convergence import smoothed
 from jaxrace.experiments.medical_runs import HAZARDS, Learning, labels, learn, paper_config
 from jaxrace.experiments.race_curves import mean_and_error
 from jaxrace.experiments.tasks import TASKS, Task
-from jaxrace.experiments.workbench import Workbench, markdown_table, with_error
+from jaxrace.experiments.workbench import Columns, Workbench, markdown_table, with_error
 from jaxrace.search import FinalRace, PolicySearch, SearchWork, stack_params
 from jaxrace.strategies import Strategy
 
@@ -166,7 +166,7 @@ def _table(found: Findings) -> dict[str, np.ndarray]:
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
 
-def _repetitions(found: Findings) -> dict[str, np.ndarray]:
+def _repetitions(found: Findings) -> list[Columns]:
     """A row per hazard, variant and repetition."""
     pieces = []
     for (hazard, name), last in found.items():
@@ -174,7 +174,7 @@ def _repetitions(found: Findings) -> dict[str, np.ndarray]:
         names = {"hazard": np.full(count, hazard), "variant": np.full(count, name)}
         numbers = {column: last[column] for column in ("episodes", *SHOWN)}
         pieces.append({**names, "repeat": np.arange(count), **numbers})
-    return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+    return pieces
 
 
 def _generations(learned: dict[tuple[str, str], Learning]) -> dict[str, np.ndarray]:

@@ -17,7 +17,13 @@ from jaxrace.experiments import (
     racing_pays,
 )
 from jaxrace.experiments.config import EXPERIMENTS
-from jaxrace.experiments.workbench import CHECKPOINT, REPORT, OnStage, Workbench
+from jaxrace.experiments.workbench import (
+    CHECKPOINT,
+    REPORT,
+    OnStage,
+    Workbench,
+    ignore_stages,
+)
 from jaxrace.validation import require_choice, require_integer
 
 RUN: dict[str, Callable[[Workbench], None]] = {
@@ -32,9 +38,6 @@ RUN: dict[str, Callable[[Workbench], None]] = {
 ALL = "all"
 
 
-def _ignore(stage: str, done: int, total: int) -> None: ...
-
-
 def reproduce(
     name: str,
     out: str | os.PathLike[str] | None = None,
@@ -42,7 +45,7 @@ def reproduce(
     seed: int = 0,
     resume: bool = False,
     stop: Callable[[], bool] | None = None,
-    on_stage: OnStage = _ignore,
+    on_stage: OnStage = ignore_stages,
 ) -> Path:
     """Make the figures and tables of an experiment, and a report that sets them beside the paper's.
 
