@@ -235,7 +235,7 @@ def write_table(
     Args:
         path: The file.
         columns: Integers, floats, booleans or text by name, each [rows]; or several such pieces
-            of a table that follow each other. A float32 is written with the digits that tell it
+            of a table that follow each other, in any order of names. A float32 is written with the digits that tell it
             from other float32 numbers.
 
     Raises:
@@ -249,11 +249,13 @@ def write_table(
     with new_file(path) as file:
         text = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
         writer = csv.writer(text, lineterminator="\n")
-        for number, piece in enumerate(pieces):
-            if number == 0:
-                writer.writerow(piece)
+        names: list[str] = []
+        for piece in pieces:
+            if not names:
+                names = list(piece)
+                writer.writerow(names)
             # astype writes a number with its own precision, tolist would make it a float64.
-            writer.writerows(zip(*(column.astype(str) for column in piece.values()), strict=True))
+            writer.writerows(zip(*(piece[name].astype(str) for name in names), strict=True))
         text.detach()  # else it would close the file, which is not ready
 
 

@@ -158,3 +158,10 @@ def test_one_value_has_no_standard_error():
 def test_mean_needs_a_list(values):
     with pytest.raises(ValueError, match=r"^values: expected a list of numbers"):
         runs.mean_and_stderr(values)
+
+
+def test_pieces_of_a_table_are_matched_by_name(tmp_path):
+    first = {"a": np.array([1]), "b": np.array([2])}
+    second = {"b": np.array([4]), "a": np.array([3])}
+    runs.write_table(tmp_path / "table.csv", [first, second])
+    assert (tmp_path / "table.csv").read_text() == "a,b\n1,2\n3,4\n"
