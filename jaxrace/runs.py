@@ -235,8 +235,8 @@ def write_table(
     Args:
         path: The file.
         columns: Integers, floats, booleans or text by name, each [rows]; or several such pieces
-            of a table that follow each other, in any order of names. A float32 is written with the digits that tell it
-            from other float32 numbers.
+            of a table that follow each other, in any order of names. A float32 is written with the
+            digits that tell it from other float32 numbers.
 
     Raises:
         ValueError: The columns differ in length.
