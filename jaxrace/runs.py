@@ -245,7 +245,7 @@ def write_table(
     >>> read_table("table.csv")["task"].tolist()
     ['normal', 'uniform']
     """
-    pieces = [columns] if isinstance(columns, Mapping) else columns
+    pieces: Any = [columns] if isinstance(columns, Mapping) else columns
     with new_file(path) as file:
         text = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
         writer = csv.writer(text, lineterminator="\n")
