@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jaxrace import runs
+from jaxrace import files, runs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -139,7 +139,7 @@ def save(figure: "Figure", path: str | os.PathLike[str]) -> None:
     content = io.BytesIO()
     FigureCanvasAgg(figure)
     figure.savefig(content, format="png", dpi=150)
-    runs.write_file(path, content.getvalue())
+    files.write_file(path, content.getvalue())
 
 
 def _draw_metric(panel: "Axes", log: dict[str, np.ndarray], metric: str) -> None:

@@ -1,12 +1,7 @@
-"""What a run leaves on disk: a folder with config.json, log.csv and summary.json.
-
-A file is written under a temporary name and renamed: it is there as a whole or not at all.
-"""
+"""What a run leaves on disk: a folder with config.json, log.csv and summary.json."""
 
 import contextlib
-import csv
 import importlib.metadata
-import io
 import itertools
 import json
 import math
@@ -14,11 +9,14 @@ import os
 import platform
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import filelock
 import numpy as np
 from numpy.typing import ArrayLike
+
+from jaxrace.files import write_file
+from jaxrace.tables import read_table, write_table
 
 CONFIG, LOG, SUMMARY, TIMING = "config.json", "log.csv", "summary.json", "timing.json"
 
@@ -115,51 +113,6 @@ def _make(folder: Path, made: list[Path]) -> None:
             made.append(path)
 
 
-def write_file(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file as a whole or not at all; one of that name is replaced.
-
-    >>> write_file("note.txt", b"done")
-    >>> Path("note.txt").read_text()
-    'done'
-    """
-    with new_file(path) as file:
-        file.write(content)
-
-
-@contextlib.contextmanager
-def new_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A file to be written piece by piece; it is there when the block has ended without error.
-
-    >>> with new_file("note.txt") as file:
-    ...     _ = file.write(b"do")
-    ...     _ = file.write(b"ne")
-    >>> Path("note.txt").read_text()
-    'done'
-    """
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-        _sync(path.parent)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def _sync(folder: Path) -> None:
-    """Let the names in a folder outlive a loss of power, where the system can."""
-    if hasattr(os, "O_DIRECTORY"):
-        handle = os.open(folder, os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
 @contextlib.contextmanager
 def locked(folder: str | os.PathLike[str]) -> Iterator[None]:
     """Keep other processes out of a folder as long as the block runs, or this process lives.
@@ -214,7 +167,7 @@ def write_log(
 
     Args:
         folder: The run's folder.
-        columns: See ``write_table``.
+        columns: See ``tables.write_table``.
 
     Raises:
         ValueError: The columns differ in length.
@@ -224,39 +177,6 @@ def write_log(
     'repeat,reward\n0,0.1\n1,2.0\n'
     """
     write_table(Path(folder) / LOG, columns)
-
-
-def write_table(
-    path: str | os.PathLike[str],
-    columns: Mapping[str, np.ndarray] | Iterable[Mapping[str, np.ndarray]],
-) -> None:
-    """Write a table as CSV.
-
-    Args:
-        path: The file.
-        columns: Integers, floats, booleans or text by name, each [rows]; or several such pieces
-            of a table that follow each other, in any order of names. A float32 is written with the
-            digits that tell it from other float32 numbers.
-
-    Raises:
-        ValueError: The columns differ in length.
-
-    >>> write_table("table.csv", {"k": np.array([1, 2]), "task": np.array(["normal", "uniform"])})
-    >>> read_table("table.csv")["task"].tolist()
-    ['normal', 'uniform']
-    """
-    pieces: Any = [columns] if isinstance(columns, Mapping) else columns
-    with new_file(path) as file:
-        text = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
-        writer = csv.writer(text, lineterminator="\n")
-        names: list[str] = []
-        for piece in pieces:
-            if not names:
-                names = list(piece)
-                writer.writerow(names)
-            # astype writes a number with its own precision, tolist would make it a float64.
-            writer.writerows(zip(*(piece[name].astype(str) for name in names), strict=True))
-        text.detach()  # else it would close the file, which is not ready
 
 
 def write_summary(folder: str | os.PathLike[str], summary: Mapping[str, Any]) -> None:
@@ -305,29 +225,6 @@ def read_log(folder: str | os.PathLike[str]) -> dict[str, np.ndarray]:
     {'repeat': array([0, 1]), 'finished': array([ True, False])}
     """
     return read_table(Path(folder) / LOG)
-
-
-def read_table(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
-    """The columns of a CSV file, each [rows]: int64, float64, bool or text.
-
-    >>> write_table("table.csv", {"k": np.array([1, 2])})
-    >>> read_table("table.csv")
-    {'k': array([1, 2])}
-    """
-    with Path(path).open(encoding="utf-8", newline="") as file:
-        names, *rows = csv.reader(file)
-    columns = zip(*rows, strict=True) if rows else [()] * len(names)
-    return {name: _parsed(column) for name, column in zip(names, columns, strict=True)}
-
-
-def _parsed(column: tuple[str, ...]) -> np.ndarray:
-    text = np.array(column)
-    if set(column) <= {"True", "False"}:
-        return text == "True"
-    for kind in (np.int64, np.float64):
-        with contextlib.suppress(ValueError):
-            return text.astype(kind)
-    return text
 
 
 def read_summary(folder: str | os.PathLike[str]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """What every test may use."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 import hypothesis
@@ -10,6 +10,16 @@ import pytest
 # The first example of a test compiles, which takes far longer than hypothesis allows for one.
 hypothesis.settings.register_profile("jaxrace", deadline=None)
 hypothesis.settings.load_profile("jaxrace")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def drop_compiled_programs() -> Iterator[None]:
+    """Programs of one file are of no use to the next one, and every one keeps dozens of mappings.
+
+    The kernel allows a process 65,530 of them (vm.max_map_count); the compiler crashes beyond.
+    """
+    yield
+    jax.clear_caches()
 
 
 class CompilationCounter:

@@ -11,7 +11,8 @@ from jaxrace import racing, sweep
 from jaxrace.envs import medical
 from jaxrace.experiments.config import TrainConfig
 from jaxrace.experiments.medical_runs import Learning
-from jaxrace.experiments.racing_pays import VARIANTS, within
+from jaxrace.experiments.racing_pays import within
+from jaxrace.experiments.racing_variants import VARIANTS
 from jaxrace.experiments.tasks import medical_task
 from jaxrace.policies import Sigmoid
 from jaxrace.rollout import PolicyInTask

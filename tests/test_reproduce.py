@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace import kernels, racing, runs, sweep
+from jaxrace import kernels, racing, sweep, tables
 from jaxrace.cli import main
 from jaxrace.experiments import bf13_variants, pbr_synthetic, race_curves
 from jaxrace.experiments.race_trials import AnyTask
@@ -39,7 +39,7 @@ def synthetic(tmp_path_factory):
 
 
 def test_the_table_of_races(synthetic):
-    table = runs.read_table(synthetic / "races.csv")
+    table = tables.read_table(synthetic / "races.csv")
     assert list(table) == [
         *("task", "algorithm", "variant", "rule", "bound", "k", "repetitions"),
         *("accuracy", "accuracy_stderr", "samples", "samples_stderr"),
@@ -73,7 +73,7 @@ def test_no_two_races_of_an_experiment_have_the_same_name():
 def test_races_by_other_rankings(tmp_path, monkeypatch):
     monkeypatch.setattr(Workbench, "size", lambda self, full, quick: REPETITIONS)
     folder = reproduce("bf13-variants", tmp_path / "rankings")
-    table = runs.read_table(folder / "races.csv")
+    table = tables.read_table(folder / "races.csv")
     assert len(table["k"]) == 9 * 4 * 10
     assert set(table["algorithm"]) == set(bf13_variants.RANKINGS)
     report = (folder / "report.md").read_text()
@@ -114,7 +114,7 @@ CASES = {
 def test_a_line_of_the_table_is_what_its_race_does(synthetic, name):
     """Another bound is another table of thresholds, and each k has its own range."""
     curve, race, make_params = CASES[name]
-    table = runs.read_table(synthetic / "races.csv")
+    table = tables.read_table(synthetic / "races.csv")
     chosen = np.all([table[head] == value for head, value in curve._asdict().items()], axis=0)
     place, k = list(race_curves.TASKS).index(curve.task) * 10 + 6, 7.0
     tasks = AnyTask(tuple(race_curves.TASKS.values()))

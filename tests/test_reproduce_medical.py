@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import sweep_cases as cases
 
-from jaxrace import runs, sweep
+from jaxrace import runs, sweep, tables
 from jaxrace.cli import main
 from jaxrace.experiments import medical_grid, medical_outcomes, racing_pays
 from jaxrace.experiments.medical_convergence import mean_before, smoothed
 from jaxrace.experiments.medical_outcomes import Ellipse, ellipses, pareto_front
 from jaxrace.experiments.medical_runs import HAZARDS, LEARNERS, Learning
-from jaxrace.experiments.racing_pays import VARIANTS
+from jaxrace.experiments.racing_variants import VARIANTS
 from jaxrace.experiments.reproduce import reproduce
 from jaxrace.experiments.workbench import Workbench
 
@@ -43,7 +43,7 @@ def rows_of(table, **names):
 
 
 def test_outcomes_of_every_method_and_repetition(outcomes):
-    table = runs.read_table(outcomes / "outcomes.csv")
+    table = tables.read_table(outcomes / "outcomes.csv")
     assert len(table["repeat"]) == 2 * (len(LEARNERS) + len(FIXED)) * REPEATS
     report = (outcomes / "report.md").read_text()
     for method in (*LEARNERS, *FIXED):
@@ -63,7 +63,7 @@ def test_the_command_trains_the_same_policies(outcomes, tmp_path, method):
     command = ["train", "medical", "--method", method, "--repeats", str(REPEATS)]
     command += ["--episodes", str(EPISODES), "--bound", "published", "--hazard", "B"]
     assert main([*command, "--out", str(tmp_path / "run"), "--no-compilation-cache"]) == 0
-    table = runs.read_table(outcomes / "outcomes.csv")
+    table = tables.read_table(outcomes / "outcomes.csv")
     expected = rows_of(table, hazard="B", method=method)
     summary = runs.read_summary(tmp_path / "run")
     for metric in ("survival_rate", "mean_reward", "max_toxicity"):
@@ -100,8 +100,8 @@ def test_learners_without_a_step_size_have_no_grid(capsys, method):
 
 
 def test_curves_end_where_the_outcomes_are(outcomes, convergence):
-    curves = runs.read_table(convergence / "curves.csv")
-    table = runs.read_table(outcomes / "outcomes.csv")
+    curves = tables.read_table(convergence / "curves.csv")
+    table = tables.read_table(outcomes / "outcomes.csv")
     for method in LEARNERS:
         rows = rows_of(curves, hazard="A", method=method)
         ends = np.append(np.diff(rows["repeat"]) != 0, True)
@@ -111,7 +111,7 @@ def test_curves_end_where_the_outcomes_are(outcomes, convergence):
 
 def test_the_grid_is_that_of_the_command(tmp_path):
     folder = run_small("medical-grid", tmp_path / "grid")
-    table = runs.read_table(folder / "grid.csv")
+    table = tables.read_table(folder / "grid.csv")
     assert len(table["sigma"]) == 2 * 2 * 4
     command = ["train", "medical", "--sigma", "1,10", "--delta", "0.2,0.5", "--bound", "published"]
     command += ["--repeats", str(REPEATS), "--episodes", str(EPISODES)]
@@ -127,10 +127,10 @@ def test_the_grid_is_that_of_the_command(tmp_path):
 
 def test_variants_of_the_search(tmp_path):
     folder = run_small("racing-pays", tmp_path / "variants")
-    table = runs.read_table(folder / "variants.csv")
+    table = tables.read_table(folder / "variants.csv")
     assert table["variant"].tolist() == [name for name in list(VARIANTS)[:2] for _ in HAZARDS]
     assert (table["episodes"] <= EPISODES).all()
-    generations = runs.read_table(folder / "generations.csv")
+    generations = tables.read_table(folder / "generations.csv")
     rows = rows_of(generations, variant="3 rollouts", hazard="A")
     assert set(rows["max_rounds"]) == {3}
     assert set(rows["simulated"]) == {7 * 25}  # a chunk of rounds is drawn at once

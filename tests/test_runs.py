@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from jaxrace import runs
+from jaxrace import files, runs, tables
 
 
 @pytest.fixture(autouse=True)
@@ -94,10 +94,10 @@ def test_a_file_is_replaced_as_a_whole_or_not_at_all(empty_folder, monkeypatch):
     def fail(descriptor):
         raise OSError("disk full")
 
-    runs.write_file("note", b"old")
+    files.write_file("note", b"old")
     monkeypatch.setattr("os.fsync", fail)
     with pytest.raises(OSError, match="disk full"):
-        runs.write_file("note", b"new")
+        files.write_file("note", b"new")
     assert [path.name for path in empty_folder.iterdir()] == ["note"]
     assert (empty_folder / "note").read_bytes() == b"old"
 
@@ -163,5 +163,5 @@ def test_mean_needs_a_list(values):
 def test_pieces_of_a_table_are_matched_by_name(tmp_path):
     first = {"a": np.array([1]), "b": np.array([2])}
     second = {"b": np.array([4]), "a": np.array([3])}
-    runs.write_table(tmp_path / "table.csv", [first, second])
+    tables.write_table(tmp_path / "table.csv", [first, second])
     assert (tmp_path / "table.csv").read_text() == "a,b\n1,2\n3,4\n"

@@ -30,7 +30,7 @@ BASE = FLOOR | {
     "tabular",
     "validation",
 }
-TOOLS = {"plots", "runs", "sweep"}
+TOOLS = {"files", "plots", "runs", "sweep", "tables"}
 ARROWS = {
     **{room: {room} for room in FLOOR},
     **dict.fromkeys(BASE - FLOOR, BASE),

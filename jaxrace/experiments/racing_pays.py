@@ -5,32 +5,23 @@ Axes: R repetitions, n rows (a row per repetition and generation).
 
 import dataclasses
 import itertools
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jaxrace import plots, racing
-from jaxrace.experiments.config import EXPERIMENTS, TrainConfig
+from jaxrace import plots
+from jaxrace.experiments.config import EXPERIMENTS
 from jaxrace.experiments.medical_convergence import smoothed
 from jaxrace.experiments.medical_runs import HAZARDS, Learning, labels, learn, paper_config
 from jaxrace.experiments.race_curves import mean_and_error
-from jaxrace.experiments.tasks import TASKS, Task
+from jaxrace.experiments.racing_variants import PUBLISHED, VARIANTS
+from jaxrace.experiments.tasks import TASKS
 from jaxrace.experiments.workbench import Columns, Workbench, markdown_table, with_error
-from jaxrace.search import FinalRace, PolicySearch, SearchWork, stack_params
-from jaxrace.strategies import Strategy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SHOWN = ("survival_rate", "mean_reward")
-
-PUBLISHED = "published schedule"
-
-# Rounds that a final race reserves for each of its candidates, and how many candidates there are.
-_FINAL_ROUNDS, _CANDIDATES = 200, 10
-
-_SIGMA, _DELTA, _MAX_ROUNDS = 10.0, 0.2, 100
 
 Findings = dict[tuple[str, str], dict[str, np.ndarray]]  # by hazard and variant, see `within`
 
@@ -46,90 +37,6 @@ def within(learning: Learning, budget: int) -> dict[str, np.ndarray]:
     chosen = affordable[ends]
     found = {"episodes": learning.episodes, **learning.metrics}
     return {name: values[chosen] for name, values in found.items()}
-
-
-@dataclasses.dataclass(frozen=True)
-class Variant:
-    """A way to run PB-EDPS.
-
-    Attributes:
-        race: Given lambda, mu and the preference, the race of a generation.
-        population: lambda.
-        rounds: Floor and cap of n_max.
-        race_numbers: Further numbers of the race.
-        is_final: Does a final race choose among the last generations' best?
-        base: The variant with which it is compared.
-    """
-
-    race: Callable[[int, int, Any], racing.Race]
-    population: int = 7
-    rounds: tuple[int, int] = (3, _MAX_ROUNDS)
-    race_numbers: tuple[tuple[str, float], ...] = ()
-    is_final: bool = False
-    base: str = PUBLISHED
-
-    def searches(self, config: TrainConfig, task: Task) -> SearchWork:
-        """The learner and its numbers."""
-        size, parents = self.population, self.population // 2
-        race = self.race(size, parents, task.compare)
-        strategy = Strategy("CMA_ES", size)
-        search = PolicySearch(task.env, task.policy, task.fold, race, strategy)
-        # A final race, and what the search's last race may exceed its own budget by, are paid out
-        # of the same budget.
-        reserved = 0
-        if self.is_final:
-            reserved = (
-                min(_FINAL_ROUNDS * _CANDIDATES, config.episodes // 4) + size * self.rounds[1]
-            )
-        params = search.params(
-            _SIGMA,
-            _DELTA,
-            config.episodes - reserved,
-            *self.rounds,
-            env_params=task.env_params,
-            **dict(self.race_numbers),
-        )
-        if not self.is_final:
-            return SearchWork(search, stack_params([params]))
-        final = racing.PreferenceRace(_CANDIDATES, 1, _FINAL_ROUNDS, task.compare)
-        learner = FinalRace(search, final)
-        budget = config.episodes - size * self.rounds[1]
-        return SearchWork(learner, stack_params([learner.params(params, budget)]))
-
-
-def _published(size: int, parents: int, compare: Any) -> racing.Race:
-    return racing.PreferenceRace(size, parents, _MAX_ROUNDS, compare, "published")
-
-
-def _stitched(size: int, parents: int, compare: Any) -> racing.Race:
-    return racing.PreferenceRace(size, parents, _MAX_ROUNDS, compare)
-
-
-def _dominance(size: int, parents: int, compare: Any) -> racing.Race:
-    return racing.DominanceRace(size, parents, _MAX_ROUNDS, compare)
-
-
-VARIANTS: dict[str, Variant] = {
-    PUBLISHED: Variant(_published),
-    **{f"{n} rollouts": Variant(_published, rounds=(n, n)) for n in (3, 10, 30, 100)},
-    "n_max up to 30": Variant(_published, rounds=(3, 30)),
-    "stitched-KL race": Variant(_stitched),
-    "stitched-KL, epsilon 0.05": Variant(_stitched, race_numbers=(("epsilon", 0.05),)),
-    "stitched-KL, epsilon 0.1": Variant(_stitched, race_numbers=(("epsilon", 0.1),)),
-    "dominance race": Variant(_dominance),
-    "population 14": Variant(_published, population=14),
-    "population 28": Variant(_published, population=28),
-    "population 14, 30 rollouts": Variant(_published, population=14, rounds=(30, 30)),
-    "population 28, 30 rollouts": Variant(_published, population=28, rounds=(30, 30)),
-    "population 28, 10 rollouts": Variant(_published, population=28, rounds=(10, 10)),
-    "final race": Variant(_published, is_final=True),
-    **{
-        f"{n} rollouts, final race": Variant(
-            _published, rounds=(n, n), is_final=True, base=f"{n} rollouts"
-        )
-        for n in (10, 30)
-    },
-}
 
 
 def run(bench: Workbench) -> None:

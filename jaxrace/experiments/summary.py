@@ -11,7 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxrace import runs, sweep
+from jaxrace import files, runs, sweep
 from jaxrace.experiments.baselines import Metrics, fixed_name
 from jaxrace.experiments.config import TrainConfig
 from jaxrace.experiments.tasks import Task
@@ -53,7 +53,7 @@ def write_rows(config: TrainConfig, task: Task, log: sweep.SweepLog, folder: Pat
     if policies and policies[0].shape[-1] > _MOST_THETAS:
         content = io.BytesIO()
         np.savez(content, theta=np.concatenate(policies))
-        runs.write_file(folder / POLICIES, content.getvalue())
+        files.write_file(folder / POLICIES, content.getvalue())
     return {name: np.concatenate([piece[name] for piece in last]) for name in last[0]}
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jaxrace import plots, runs, sweep
+from jaxrace import files, plots, runs, sweep, tables
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -84,8 +84,8 @@ class Workbench:
         return log
 
     def write_table(self, name: str, columns: Columns | Iterable[Columns]) -> None:
-        """Write a CSV file, of one piece or several; see ``runs.write_table``."""
-        runs.write_table(self.folder / name, columns)
+        """Write a CSV file, of one piece or several; see ``tables.write_table``."""
+        tables.write_table(self.folder / name, columns)
 
     def write_figure(self, name: str, figure: "Figure") -> None:
         """Write a PNG file."""
@@ -103,7 +103,7 @@ class Workbench:
         )
         heading = f"# {title[0].upper()}{title[1:]}"
         text = "\n\n".join([heading, *paragraphs, took])
-        runs.write_file(self.folder / REPORT, f"{text}\n".encode())
+        files.write_file(self.folder / REPORT, f"{text}\n".encode())
 
 
 def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

@@ -6,6 +6,7 @@ from jaxrace.search.job import Learner, SearchJob, SearchWork
 from jaxrace.search.policy_iteration import PolicyIteration
 from jaxrace.search.policy_search import PolicySearch, SearchParams, SearchRow, SearchState
 from jaxrace.search.sarsa import Sarsa
+from jaxrace.search.split_race import SplitRaceSearch
 
 __all__ = [
     "FinalRace",
@@ -20,6 +21,7 @@ __all__ = [
     "SearchRow",
     "SearchState",
     "SearchWork",
+    "SplitRaceSearch",
     "run_searches",
     "stack_params",
 ]

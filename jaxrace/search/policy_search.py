@@ -6,6 +6,7 @@ and the strategy moves towards the mu best. With a value-based race on returns t
 """
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -28,7 +29,7 @@ class SearchParams:
     """The numbers of a search; make them with ``PolicySearch.params``."""
 
     strategy: Any  # evosax's
-    race: Any  # serves every n_max
+    race: Any  # serve every n_max; leaves [D, ...], one for each delta
     env: Any  # the simulator's
     budget: jax.Array  # int32 [], episodes
     min_rounds: jax.Array  # float32 [], floor and start of n_max
@@ -59,6 +60,18 @@ class SearchRow(NamedTuple):
     options_decided: jax.Array  # int32 [], certainly in or out, of lambda
     finished: jax.Array  # bool [], the race was decided within n_max rounds
     best: Any  # theta, rank 1
+    valid: jax.Array  # bool [], every counted outcome was finite
+
+
+class Ranked(NamedTuple):
+    """What a search needs to know of a generation's race. Axes: K policies."""
+
+    ranking: jax.Array  # int32 [K], from best to worst
+    enough: jax.Array  # bool [], fewer rounds might do: n_max shrinks
+    finished: jax.Array  # bool [], decided within n_max rounds
+    certain: jax.Array  # bool [K], in or out
+    samples: jax.Array  # int32 [], counted
+    simulated: jax.Array  # int32 [], drawn
     valid: jax.Array  # bool [], every counted outcome was finite
 
 
@@ -127,7 +140,7 @@ class PolicySearch:
     def params(
         self,
         sigma0: float | None = None,
-        delta: float = 0.2,
+        delta: float | Sequence[float] = 0.2,
         budget: int = 10_000,
         min_rounds: int = 3,
         max_rounds: int = 100,
@@ -139,7 +152,8 @@ class PolicySearch:
         Args:
             sigma0: Initial step size; evosax's default unless given, and never given to
                 strategies that have none.
-            delta: Error probability of each race.
+            delta: Error probability of each race; several of them take turns, each for an equal
+                part of the budget.
             budget: Episodes; the race in which they are used up is still finished.
             min_rounds: Floor of n_max, and its first value.
             max_rounds: Cap of n_max.
@@ -147,15 +161,20 @@ class PolicySearch:
             **race_numbers: Further numbers of the race's ``params``, as ``value_range``.
 
         Raises:
-            ValueError: A number is outside its range.
+            ValueError: A number is outside its range, or there is no delta.
         """
         require_integer("budget", budget, 1)
         require_integer("min_rounds", min_rounds, 1)
         require_integer("max_rounds", max_rounds, min_rounds)
-        self.race.params(delta, max_rounds, **race_numbers)  # checks the race's own limits
+        deltas = list(delta) if isinstance(delta, Sequence) else [delta]
+        if not deltas:
+            raise ValueError("delta: expected at least one, got none")
+        for each in deltas:
+            self.race.params(each, max_rounds, **race_numbers)  # checks the race's own limits
+        tables = [self.race.table(each, **race_numbers) for each in deltas]
         return SearchParams(
             strategy=self.strategy.params(self.policy.example(), sigma0),
-            race=self.race.table(delta, **race_numbers),
+            race=jax.tree.map(lambda *leaves: jnp.stack(leaves), *tables),
             env=self.env.default_params if env_params is None else env_params,
             budget=jnp.asarray(budget, jnp.int32),
             min_rounds=jnp.asarray(min_rounds, jnp.float32),
@@ -188,41 +207,66 @@ class PolicySearch:
         population, asked = self.strategy.ask(keys[0], state.strategy, params.strategy, example)
         # A search that is done gives a race of no rounds, which asks for nothing.
         max_rounds = jnp.where(done, 0, jnp.ceil(state.rounds).astype(jnp.int32))
-        race_params = self.race.params_at(params.race, max_rounds)
         options = jax.vmap(lambda theta: PolicyInTask(theta, params.env))(population)
-        result = racing.run(self.race, keys[1], self.rollout, options, race_params, self.chunk)
+        ranked = self.rank(keys[1], options, _current_table(state, params), max_rounds)
         told = self.strategy.tell(
-            keys[2], population, result.ranking, asked, params.strategy, example
+            keys[2], population, ranked.ranking, asked, params.strategy, example
         )
-        best = jax.tree.map(lambda x: x[result.ranking[0]], population)
+        best = jax.tree.map(lambda x: x[ranked.ranking[0]], population)
         next_state = SearchState(
             key=state.key,
             generation=generation,
             strategy=told,
-            rounds=_adapted_rounds(state.rounds, result.decided, params),
-            episodes=state.episodes + result.samples.sum(dtype=jnp.int32),
+            rounds=_adapted_rounds(state.rounds, ranked.enough, params),
+            episodes=state.episodes + ranked.samples,
             best=best,
         )
         # The key is the same in both; to choose between them would count as using it twice.
         next_state = jax.tree.map(
             lambda old, new: new if new is old else jnp.where(done, old, new), state, next_state
         )
-        certain = (result.selected | result.discarded) & ~done
         row = SearchRow(
             ran=~done,
             generation=next_state.generation,
             episodes=next_state.episodes,
-            simulated=result.simulated.sum(dtype=jnp.int32),
+            simulated=ranked.simulated,
             max_rounds=max_rounds,
-            options_decided=certain.sum(dtype=jnp.int32),
-            finished=result.decided & ~done,
+            options_decided=(ranked.certain & ~done).sum(dtype=jnp.int32),
+            finished=ranked.finished & ~done,
             best=next_state.best,
-            valid=~result.invalid.any(),
+            valid=ranked.valid,
         )
         return next_state, row
 
+    def rank(
+        self, key: jax.Array, options: PolicyInTask, table: Any, max_rounds: jax.Array
+    ) -> Ranked:
+        """Race a generation, leaves [K, ...]; ``table`` is that of ``Race.table``."""
+        race_params = self.race.params_at(table, max_rounds)
+        result = racing.run(self.race, key, self.rollout, options, race_params, self.chunk)
+        return Ranked(
+            ranking=result.ranking,
+            enough=result.decided,
+            finished=result.decided,
+            certain=result.selected | result.discarded,
+            samples=result.samples.sum(dtype=jnp.int32),
+            simulated=result.simulated.sum(dtype=jnp.int32),
+            valid=~result.invalid.any(),
+        )
 
-def _adapted_rounds(rounds: jax.Array, finished: jax.Array, params: SearchParams) -> jax.Array:
+
+def _current_table(state: SearchState, params: SearchParams) -> Any:
+    """Those numbers of the race whose turn it is."""
+    count = jax.tree.leaves(params.race)[0].shape[0]
+    if count == 1:  # without a lookup that differs between the lanes of a batch
+        return jax.tree.map(lambda x: x[0], params.race)
+    # Episodes times count could overflow.
+    part = params.budget // count
+    turn = jnp.minimum(state.episodes // jnp.maximum(part, 1), count - 1)
+    return jax.tree.map(lambda x: x[turn], params.race)
+
+
+def _adapted_rounds(rounds: jax.Array, enough: jax.Array, params: SearchParams) -> jax.Array:
     """n_max of the next generation, as a float."""
-    adapted = jnp.where(finished, rounds / _ADAPTATION, rounds * _ADAPTATION)
+    adapted = jnp.where(enough, rounds / _ADAPTATION, rounds * _ADAPTATION)
     return jnp.clip(adapted, params.min_rounds, params.max_rounds)

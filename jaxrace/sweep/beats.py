@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from jaxrace import runs
+from jaxrace import files
 from jaxrace.sweep.hosts import Hosts
 from jaxrace.sweep.stopping import HostLost, Interrupted
 
@@ -190,7 +190,7 @@ class Beats:
             self._content = {**self._content, **changes, "beat": beat}
             own = {"meeting": self._hosts.meeting, "facts": self._facts}
             text = json.dumps({**self._content, **own})
-            runs.write_file(self._path(self._hosts.index), text.encode())
+            files.write_file(self._path(self._hosts.index), text.encode())
 
     def _read(self, index: int) -> dict[str, Any]:
         """What a host has written in this meeting; nothing if there is nothing."""

@@ -12,7 +12,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from jaxrace import runs
+from jaxrace import files
 
 # Rows that are sorted at once.
 _MOST_ROWS = 1_000_000
@@ -97,7 +97,7 @@ class RowStore:
             content = io.BytesIO()
             np.savez(content, *leaves)
             *_, path = _files(self._folder, len(self._files) + 1)
-            runs.write_file(path, content.getvalue())
+            files.write_file(path, content.getvalue())
             self._files.append(path)
             self._in_memory = []
         return len(self._files)

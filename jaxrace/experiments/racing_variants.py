@@ -1,0 +1,122 @@
+"""Ways to run PB-EDPS on the medical task, to see which of them pays."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from jaxrace import racing
+from jaxrace.experiments.config import TrainConfig
+from jaxrace.experiments.tasks import Task
+from jaxrace.search import FinalRace, PolicySearch, SearchWork, SplitRaceSearch, stack_params
+from jaxrace.strategies import Strategy
+
+PUBLISHED = "published schedule"
+
+# Rounds that a final race reserves for each of its candidates, and how many candidates there are.
+_FINAL_ROUNDS, _CANDIDATES = 200, 10
+
+_SIGMA, _DELTA, _MAX_ROUNDS = 10.0, 0.2, 100
+
+
+@dataclasses.dataclass(frozen=True)
+class Variant:
+    """A way to run PB-EDPS.
+
+    Attributes:
+        race: Given lambda, mu and the preference, the race of a generation.
+        population: lambda.
+        rounds: Floor and cap of n_max.
+        race_numbers: Further numbers of the race.
+        deltas: Take turns while the budget is used up.
+        agreement: Of the halves of a race, above which the next one is shorter; None: decided.
+        is_final: Does a final race choose among the last generations' best?
+        base: The variant with which it is compared.
+    """
+
+    race: Callable[[int, int, Any], racing.Race]
+    population: int = 7
+    rounds: tuple[int, int] = (3, _MAX_ROUNDS)
+    race_numbers: tuple[tuple[str, float], ...] = ()
+    deltas: tuple[float, ...] = (_DELTA,)
+    agreement: float | None = None
+    is_final: bool = False
+    base: str = PUBLISHED
+
+    def searches(self, config: TrainConfig, task: Task) -> SearchWork:
+        """The learner and its numbers."""
+        size, parents = self.population, self.population // 2
+        race = self.race(size, parents, task.compare)
+        strategy = Strategy("CMA_ES", size)
+        parts = (task.env, task.policy, task.fold, race, strategy)
+        search = (
+            PolicySearch(*parts)
+            if self.agreement is None
+            else SplitRaceSearch(*parts, agreement=self.agreement)
+        )
+        # A final race, and what the search's last race may exceed its own budget by, are paid out
+        # of the same budget.
+        reserved = 0
+        if self.is_final:
+            reserved = (
+                min(_FINAL_ROUNDS * _CANDIDATES, config.episodes // 4) + size * self.rounds[1]
+            )
+        params = search.params(
+            _SIGMA,
+            self.deltas,
+            config.episodes - reserved,
+            *self.rounds,
+            env_params=task.env_params,
+            **dict(self.race_numbers),
+        )
+        if not self.is_final:
+            return SearchWork(search, stack_params([params]))
+        final = racing.PreferenceRace(_CANDIDATES, 1, _FINAL_ROUNDS, task.compare)
+        learner = FinalRace(search, final)
+        budget = config.episodes - size * self.rounds[1]
+        return SearchWork(learner, stack_params([learner.params(params, budget)]))
+
+
+def _published(size: int, parents: int, compare: Any) -> racing.Race:
+    return racing.PreferenceRace(size, parents, _MAX_ROUNDS, compare, "published")
+
+
+def _stitched(size: int, parents: int, compare: Any) -> racing.Race:
+    return racing.PreferenceRace(size, parents, _MAX_ROUNDS, compare)
+
+
+def _dominance(size: int, parents: int, compare: Any) -> racing.Race:
+    return racing.DominanceRace(size, parents, _MAX_ROUNDS, compare)
+
+
+# From loose to strict, as the budget is used up.
+_ADAPTIVE = tuple(0.5 - 0.05 * part for part in range(10))
+
+VARIANTS: dict[str, Variant] = {
+    PUBLISHED: Variant(_published),
+    **{f"{n} rollouts": Variant(_published, rounds=(n, n)) for n in (3, 10, 30, 100)},
+    "n_max up to 30": Variant(_published, rounds=(3, 30)),
+    "stitched-KL race": Variant(_stitched),
+    "stitched-KL, epsilon 0.05": Variant(_stitched, race_numbers=(("epsilon", 0.05),)),
+    "stitched-KL, epsilon 0.1": Variant(_stitched, race_numbers=(("epsilon", 0.1),)),
+    "stitched-KL, delta 0.5 to 0.05": Variant(_stitched, deltas=_ADAPTIVE),
+    "stitched-KL, epsilon 0.1, delta 0.5 to 0.05": Variant(
+        _stitched, race_numbers=(("epsilon", 0.1),), deltas=_ADAPTIVE
+    ),
+    "dominance race": Variant(_dominance),
+    **{
+        f"until the halves agree to {agreement:.0%}": Variant(_published, agreement=agreement)
+        for agreement in (0.5, 0.7, 0.9)
+    },
+    "population 14": Variant(_published, population=14),
+    "population 28": Variant(_published, population=28),
+    "population 14, 30 rollouts": Variant(_published, population=14, rounds=(30, 30)),
+    "population 28, 30 rollouts": Variant(_published, population=28, rounds=(30, 30)),
+    "population 28, 10 rollouts": Variant(_published, population=28, rounds=(10, 10)),
+    "final race": Variant(_published, is_final=True),
+    **{
+        f"{n} rollouts, final race": Variant(
+            _published, rounds=(n, n), is_final=True, base=f"{n} rollouts"
+        )
+        for n in (10, 30)
+    },
+}

@@ -1,0 +1,99 @@
+"""A search whose races are as long as the recombination needs, not as certainty needs.
+
+Every generation is raced twice, with half the rounds each; where both halves would give the
+policies about the same weights, the next generation gets fewer rounds. Axes: K policies.
+"""
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxrace import racing
+from jaxrace.rollout import PolicyInTask
+from jaxrace.search.policy_search import PolicySearch, Ranked
+from jaxrace.validation import require_probability
+
+
+@dataclasses.dataclass(frozen=True)
+class SplitRaceSearch(PolicySearch):
+    """A ``PolicySearch`` that adapts n_max to how well the order of the best is known.
+
+    The policies are ranked by both halves together. n_max is of both together too, rounded up to
+    an even number.
+
+    Attributes:
+        agreement: n_max shrinks where the weights by one half, in the order of the other, are
+            worth at least this share of those in their own order; random orders of 7 policies
+            share .3, equal ones 1.
+
+    Raises:
+        ValueError: As ``PolicySearch``, ``agreement`` is not in (0, 1), or the race is none that
+            counts wins.
+
+    >>> import jax
+    >>> from jaxrace import outcomes
+    >>> from jaxrace.envs import medical
+    >>> from jaxrace.policies import Sigmoid
+    >>> race = racing.PreferenceRace(num_options=7, top=3, capacity=100, compare=medical.prefer)
+    >>> search = SplitRaceSearch(medical.Medical(), Sigmoid(2), medical.TreatmentOutcome(), race)
+    >>> params = search.params(sigma0=10.0, budget=300)
+    >>> state, step = search.init(jax.random.key(0), params), jax.jit(search.step)
+    >>> state, row = step(state, params)
+    >>> int(row.max_rounds), int(row.episodes)  # two races of two rounds
+    (3, 28)
+    """
+
+    agreement: float = 0.8
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_probability("agreement", self.agreement)
+        if not isinstance(self.race, racing.PreferenceRace):
+            raise ValueError(f"race: expected a PreferenceRace, got {type(self.race).__name__}")
+
+    def rank(
+        self, key: jax.Array, options: PolicyInTask, table: Any, max_rounds: jax.Array
+    ) -> Ranked:
+        """Race a generation, leaves [K, ...], in two halves."""
+        half = self.race.params_at(table, (max_rounds + 1) // 2)
+
+        def run(key: jax.Array) -> racing.PreferenceResult:
+            return racing.run(self.race, key, self.rollout, options, half, self.chunk)
+
+        halves = jax.vmap(run)(jax.random.split(key))
+        agreement = shared_weight(halves.ranking[0], halves.ranking[1], self.race.top)
+        # Counts of a pair that one half dropped early are small, and its sign is known.
+        net = halves.net.sum(0)
+        wins, total = (net > 0).sum(-1), net.sum(-1)
+        return Ranked(
+            ranking=jnp.lexsort((-total, -wins)).astype(jnp.int32),
+            enough=agreement >= self.agreement,
+            finished=halves.decided.all(),
+            certain=(halves.selected | halves.discarded).all(0),
+            samples=halves.samples.sum(dtype=jnp.int32),
+            simulated=halves.simulated.sum(dtype=jnp.int32),
+            valid=~halves.invalid.any(),
+        )
+
+
+def shared_weight(one: jax.Array, other: jax.Array, top: int) -> jax.Array:
+    """How much of the recombination weights of one order the other one gives too.
+
+    Args:
+        one: int32 [K], options from best to worst.
+        other: Another such order.
+        top: mu, the number that is recombined, with weights proportional to ln(mu + 1) - ln i.
+
+    Returns:
+        sum w_i w'_i / sum w_i^2, float32 [], in [0, 1].
+
+    >>> order = jnp.arange(7)
+    >>> float(shared_weight(order, order, 3)), float(shared_weight(order, order[::-1], 3))
+    (1.0, 0.0)
+    """
+    ranks = jnp.arange(1, one.shape[0] + 1, dtype=jnp.float32)
+    by_rank = jnp.maximum(jnp.log(jnp.float32(top + 1)) - jnp.log(ranks), 0.0)
+    weights = [jnp.zeros_like(by_rank).at[order].set(by_rank) for order in (one, other)]
+    return (weights[0] * weights[1]).sum() / (by_rank**2).sum()

@@ -1,0 +1,69 @@
+"""Tables as CSV files."""
+
+import contextlib
+import csv
+import io
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jaxrace.files import new_file
+
+
+def write_table(
+    path: str | os.PathLike[str],
+    columns: Mapping[str, np.ndarray] | Iterable[Mapping[str, np.ndarray]],
+) -> None:
+    """Write a table as CSV.
+
+    Args:
+        path: The file.
+        columns: Integers, floats, booleans or text by name, each [rows]; or several such pieces
+            of a table that follow each other, in any order of names. A float32 is written with the
+            digits that tell it from other float32 numbers.
+
+    Raises:
+        ValueError: The columns differ in length.
+
+    >>> write_table("table.csv", {"k": np.array([1, 2]), "task": np.array(["normal", "uniform"])})
+    >>> read_table("table.csv")["task"].tolist()
+    ['normal', 'uniform']
+    """
+    pieces: Any = [columns] if isinstance(columns, Mapping) else columns
+    with new_file(path) as file:
+        text = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
+        writer = csv.writer(text, lineterminator="\n")
+        names: list[str] = []
+        for piece in pieces:
+            if not names:
+                names = list(piece)
+                writer.writerow(names)
+            # astype writes a number with its own precision, tolist would make it a float64.
+            writer.writerows(zip(*(piece[name].astype(str) for name in names), strict=True))
+        text.detach()  # else it would close the file, which is not ready
+
+
+def read_table(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
+    """The columns of a CSV file, each [rows]: int64, float64, bool or text.
+
+    >>> write_table("table.csv", {"k": np.array([1, 2])})
+    >>> read_table("table.csv")
+    {'k': array([1, 2])}
+    """
+    with Path(path).open(encoding="utf-8", newline="") as file:
+        names, *rows = csv.reader(file)
+    columns = zip(*rows, strict=True) if rows else [()] * len(names)
+    return {name: _parsed(column) for name, column in zip(names, columns, strict=True)}
+
+
+def _parsed(column: tuple[str, ...]) -> np.ndarray:
+    text = np.array(column)
+    if set(column) <= {"True", "False"}:
+        return text == "True"
+    for kind in (np.int64, np.float64):
+        with contextlib.suppress(ValueError):
+            return text.astype(kind)
+    return text

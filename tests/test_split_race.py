@@ -1,0 +1,128 @@
+"""How long the races of a search are: deltas that take turns, and halves that agree."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxrace import kernels, outcomes, racing
+from jaxrace.envs import medical
+from jaxrace.policies import Sigmoid
+from jaxrace.rollout import PolicyInTask
+from jaxrace.search import PolicySearch, SplitRaceSearch, run_searches
+from jaxrace.search.split_race import shared_weight
+
+RACE = racing.PreferenceRace(7, 3, 40, kernels.total_order)
+PARTS = (medical.Medical(), Sigmoid(2), outcomes.Return())
+KEYS = jax.random.split(jax.random.key(0), 3)
+
+
+def weights(ranking, top):
+    """ln(mu + 1) - ln i for the mu best, in the order of the options."""
+    by_option = np.zeros(len(ranking))
+    for place, option in enumerate(ranking[:top]):
+        by_option[option] = np.log(top + 1) - np.log(place + 1)
+    return by_option
+
+
+def test_shared_weight_is_that_of_the_recombination():
+    rng = np.random.default_rng(0)
+    for top in (1, 3, 5):
+        for _ in range(20):
+            one, other = rng.permutation(9), rng.permutation(9)
+            expected = weights(one, top) @ weights(other, top) / (weights(one, top) ** 2).sum()
+            found = float(shared_weight(jnp.asarray(one), jnp.asarray(other), top))
+            assert found == pytest.approx(expected, abs=1e-6)
+
+
+@dataclasses.dataclass(frozen=True)
+class OneStep:
+    """The reward is the action, or nothing but noise."""
+
+    noisy: bool
+    horizon: int = 1
+    continues_after_terminal: bool = False
+    default_params: tuple = ()
+
+    def reset(self, key, params):
+        return jax.random.normal(key, (), jnp.float32)
+
+    def step(self, key, state, action, params):
+        return state, state if self.noisy else action, jnp.bool_(True)
+
+    def observe(self, state, params):
+        return jnp.ones(2, jnp.float32)
+
+
+def test_deltas_take_turns():
+    search = PolicySearch(OneStep(noisy=False), Sigmoid(2), outcomes.Return(), RACE)
+
+    def rows(delta):
+        params = search.params(1.0, delta, budget=400, min_rounds=40, max_rounds=40)
+        return run_searches(search, KEYS[:1], params).rows
+
+    def spent(rows):
+        return np.diff(rows.episodes[:, 0], prepend=0)
+
+    loose, both, strict = rows(0.9), rows((0.9, 0.01)), rows(0.01)
+    first = int((both.episodes[:, 0] < 200).sum()) + 1  # its last race ends in the second part
+    np.testing.assert_array_equal(spent(both)[:first], spent(loose)[:first])
+    # Policies that differ differ without noise: what a race costs is a matter of delta alone.
+    assert spent(loose).max() < spent(strict).min()
+    assert spent(both)[first:].min() >= spent(strict).min()
+    assert len(both.episodes) > first + 1
+
+
+@pytest.mark.parametrize("delta", [(), (0.5, 1.5), 0.0])
+def test_bad_deltas_are_named(delta):
+    with pytest.raises(ValueError, match=r"^delta: expected"):
+        PolicySearch(*PARTS, RACE).params(10.0, delta, max_rounds=40)
+
+
+def test_a_generation_is_raced_in_two_halves():
+    """Against two races by hand, their orders pooled in NumPy."""
+    search = SplitRaceSearch(*PARTS, RACE, agreement=0.6)
+    table = jax.tree.map(lambda x: x[0], search.params(10.0, 0.5, max_rounds=40).race)
+    rank = jax.jit(search.rank)
+    shares = []
+    for number in range(12):
+        key = jax.random.fold_in(jax.random.key(1), number)
+        theta = 3 * jax.random.normal(jax.random.fold_in(key, 1), (7, 3), jnp.float32)
+        options = jax.vmap(lambda theta: PolicyInTask(theta, medical.Medical().default_params))(
+            theta
+        )
+
+        found = rank(key, options, table, jnp.int32(31))
+
+        params = RACE.params_at(table, jnp.int32(16))
+        halves = [
+            racing.run(RACE, half, search.rollout, options, params)
+            for half in jax.random.split(key)
+        ]
+        net = np.sum([np.asarray(half.net, np.int64) for half in halves], 0)
+        order = sorted(range(7), key=lambda i: (-(net[i] > 0).sum(), -net[i].sum(), i))
+        assert np.asarray(found.ranking).tolist() == order
+        one, other = (weights(np.asarray(half.ranking), 3) for half in halves)
+        share = one @ other / (one @ one)
+        assert bool(found.enough) == (share >= 0.6)
+        shares.append(share)
+        assert int(found.samples) == sum(int(half.samples.sum()) for half in halves)
+        assert bool(found.finished) == all(bool(half.decided) for half in halves)
+    assert min(shares) < 0.6 <= max(shares)
+
+
+@pytest.mark.parametrize(("noisy", "rounds"), [(False, 3), (True, 40)])
+def test_n_max_grows_until_the_halves_agree(noisy, rounds):
+    search = SplitRaceSearch(OneStep(noisy), Sigmoid(2), outcomes.Return(), RACE, agreement=0.9)
+    log = run_searches(search, KEYS, search.params(1.0, budget=8000, max_rounds=40))
+    last = np.take_along_axis(np.asarray(log.rows.max_rounds), log.generations[None] - 1, 0)
+    assert np.median(last) == rounds
+
+
+def test_split_races_need_wins():
+    with pytest.raises(ValueError, match=r"^race: expected a PreferenceRace"):
+        SplitRaceSearch(*PARTS, racing.HoeffdingRace(7, 3))
+    with pytest.raises(ValueError, match=r"^agreement: expected"):
+        SplitRaceSearch(*PARTS, RACE, agreement=1.5)
