@@ -39,6 +39,11 @@ _SEARCHES = "100 searches of 10,000 episodes"
 _PREFIX = "prefix win counts (100 x K 10, n 300)"
 _TOTAL = "final win counts (100 x K 10, n 300)"
 
+_DUELS = (
+    *(("rucb", 10, 400), ("savage", 10, 400), ("dts", 10, 100)),
+    *(("rucb", 36, 150), ("savage", 36, 150), ("dts", 36, 100)),
+)
+
 TARGETS = (
     Target(_RACES, "races/jaxrace", "races/numpy open pairs", 8),
     Target(_RACES, "races/jaxrace", "races/numpy lockstep", 8),
@@ -54,5 +59,10 @@ TARGETS = (
     Target(_PREFIX, "prefix/jaxrace", "prefix/broadcast", 20),
     Target(_PREFIX, "prefix/jaxrace", "limit/c", 0.25),
     Target(_TOTAL, "total/jaxrace", "total/scipy"),
+    *(
+        Target(f"{name} duels (K {arms})", f"duels {name} K {arms}/jaxrace", peer, ratio)
+        for name, arms, ratio in _DUELS
+        for peer in (f"duels {name} K {arms}/duelpy",)
+    ),
     Target("CartPole returns (64 x 16)", "rollouts/jaxrace", "rollouts/evosax", 1),
 )

@@ -19,73 +19,29 @@ from jsonargparse import ArgumentError, ArgumentParser, Namespace
 
 import jaxrace
 from jaxrace.experiments.config import EXPERIMENTS, TrainConfig
-
-DESCRIPTION = """\
-Racing algorithms and preference-based policy search in JAX.
-
-example:
-  jaxrace train medical --repeats 20
-"""
-
-TRAIN = """\
-Train policies by evolutionary search, many searches side by side, and evaluate them on fresh
-patients next to policies that learn nothing. Prints a table and leaves a folder with config.json,
-log.csv, summary.json, timing.json and learning_curve.png. Of several step sizes or deltas it makes
-a grid: the table ranks the settings, and settings.png shows them. What is interrupted is saved, and
-goes on with --resume.
-
-examples:
-  jaxrace train medical
-  jaxrace train medical --method edps --hazard B --out runs/edps-b
-  jaxrace train medical --sigma 1,10,50 --delta 0.1,0.2 --repeats 20 --out runs/grid
-  jaxrace train medical --sigma 0.1,1,5,10,15,25,50,100 --race
-
-Several hosts share one grid: each runs the same command with --hosts, and a folder that all see:
-  jaxrace train medical --sigma 1,10,50 --out /net/grid --hosts 10.0.0.1:1234,2,0
-  jaxrace train medical --sigma 1,10,50 --out /net/grid --hosts 10.0.0.1:1234,2,1
-  srun jaxrace train medical --sigma 1,10,50 --out /net/grid --hosts
-"""
-
-REPRODUCE = """\
-Make the figures and tables of an experiment again. Leaves a folder with CSV files, figures, and
-report.md, which sets the numbers beside the published ones.
-
-experiments:
-{experiments}
-  {all:20} all of these, each in a folder of its own
-
-examples:
-  jaxrace reproduce pbr-synthetic
-  jaxrace reproduce all --quick --out runs/figures
-"""
-
-LIST = """\
-Show what there is: environments, methods, races and their bounds, strategies, policies.
-
-example:
-  jaxrace list
-"""
-
-INFO = """\
-Show the versions of jaxrace and of what it computes with, and the devices.
-
-example:
-  jaxrace info
-"""
-
+from jaxrace.experiments.duel_config import DuelConfig
+from jaxrace.experiments.help_texts import DESCRIPTION, DUEL, INFO, LIST, REPRODUCE, TRAIN
 
 # What an option of a type expects, in messages and in the help.
 _SEVERAL, _SEVERAL_OR_NONE = float | tuple[float, ...], float | tuple[float, ...] | None
 _EXPECTED = {
     int: "an integer",
     float: "a number",
+    float | None: "a number, or null",
     _SEVERAL: "a number, or several with commas between them",
     _SEVERAL_OR_NONE: "a number, several with commas between them, or null",
     str: "a text",
 }
 _DETECTED = "detected"
 
-_METAVARS = {int: "N", float: "X", _SEVERAL: "X[,X]", _SEVERAL_OR_NONE: "X[,X]", str: "NAME"}
+_METAVARS = {
+    int: "N",
+    float: "X",
+    float | None: "X",
+    _SEVERAL: "X[,X]",
+    _SEVERAL_OR_NONE: "X[,X]",
+    str: "NAME",
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -102,7 +58,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     jaxrace ...
     0
     """
-    verbs = {"train": _train, "reproduce": _reproduce, "list": _list, "info": _info}
+    verbs = {
+        "train": _train,
+        "duel": _duel,
+        "reproduce": _reproduce,
+        "list": _list,
+        "info": _info,
+    }
     try:
         arguments = _make_parser().parse_args(argv)
         return verbs[arguments.verb](arguments[arguments.verb])
@@ -124,7 +86,7 @@ def _fail(status: int, message: str) -> int:
 
 def _with_option(message: str) -> str:
     """Name the option that a message is about as it is spelt in the command."""
-    hints = get_type_hints(TrainConfig)
+    hints = get_type_hints(DuelConfig) | get_type_hints(TrainConfig)
     message = re.sub(r"^argument (--[\w-]+):", r"\1:", message)  # argparse
     name, _, text = message.partition(":")
     if typed := re.match(r'Parser key "(\w+)"', message):  # jsonargparse
@@ -132,7 +94,9 @@ def _with_option(message: str) -> str:
         text = f" expected {_expected(hints[name])}, got {value!r}"
     if name in hints.keys() - {"env"} | {"out", "resume", "hosts", "quick"}:
         return f"{_option(name)}:{text}"
-    return re.sub(r"\b(train|reproduce)\.", "", message)  # of "arguments are required: train.env"
+    return re.sub(
+        r"\b(train|duel|reproduce)\.", "", message
+    )  # of "arguments are required: train.env"
 
 
 def _expected(hint: Any) -> str:
@@ -162,6 +126,10 @@ def _make_parser() -> ArgumentParser:
         "of the first, their number, and which this is, from 0; alone, what Slurm or Open MPI say",
     )
     verbs.add_subcommand("train", train, help="train policies, and compare them with baselines")
+    duel = _new_parser(DUEL)
+    _add_options(duel, DuelConfig)
+    _add_run_options(duel, "runs/duel-NUMBER")
+    verbs.add_subcommand("duel", duel, help="run dueling bandits on a preference matrix")
     verbs.add_subcommand("reproduce", _reproduce_parser(), help="make a paper's figures again")
     verbs.add_subcommand("list", _new_parser(LIST), help="show what there is to choose from")
     verbs.add_subcommand("info", _new_parser(INFO), help="show versions and devices")
@@ -297,6 +265,28 @@ def _train(arguments: Namespace) -> int:
         return _interrupted(stop.received, error)
     if is_first:
         report.print_results(Console(), folder, runs.read_summary(folder), runs.read_timing(folder))
+    return 0
+
+
+def _duel(arguments: Namespace) -> int:
+    settings = vars(arguments)
+    out, resume = (settings.pop(name) for name in ("out", "resume"))
+    _set_compilation_cache(not settings.pop("no_compilation_cache"))
+    from rich.console import Console
+
+    from jaxrace import sweep
+    from jaxrace.experiments import duel, report
+    from jaxrace.experiments.duel_report import print_regrets
+
+    config = DuelConfig(**settings)
+    console = Console(stderr=True)
+    stop = sweep.StopOnSignals()
+    try:
+        with stop, report.shown_stages(console, "rows") as on_stage:
+            folder = duel.duel(config, out, resume, stop, on_stage)
+    except sweep.Interrupted as error:
+        return _interrupted(stop.received, error)
+    print_regrets(Console(), folder, duel.needing_condorcet(config))
     return 0
 
 

@@ -147,6 +147,35 @@ def locked(folder: str | os.PathLike[str]) -> Iterator[None]:
         lock.release()
 
 
+def reopened(out: str | os.PathLike[str] | None, config: Mapping[str, Any]) -> Path:
+    """The folder of an interrupted run, to go on with it.
+
+    Args:
+        out: The folder.
+        config: What the run is asked to do, which must be what it was asked before; found under
+            "config" in config.json.
+
+    Raises:
+        ValueError: There is no such run, or it was asked something else.
+
+    >>> write_config(".", {"config": {"seed": 3}})
+    >>> reopened(".", {"seed": 4})
+    Traceback (most recent call last):
+    ValueError: seed: expected 3 as in '.', got 4
+    """
+    if out is None:
+        raise ValueError("resume: expected the folder of a run as out, got none")
+    try:
+        found = read_config(out)["config"]
+    except (OSError, ValueError, KeyError) as error:
+        raise ValueError(f"out: expected the folder of a run to resume, got '{out}'") from error
+    # As JSON has it.
+    for name, value in json.loads(json.dumps(config)).items():
+        if found.get(name) != value:
+            raise ValueError(f"{name}: expected {found.get(name)!r} as in '{out}', got {value!r}")
+    return Path(out)
+
+
 def write_config(folder: str | os.PathLike[str], config: Mapping[str, Any]) -> None:
     """Write config.json: ``config``, which is all that is needed to run again, with versions.
 

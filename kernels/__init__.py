@@ -1,5 +1,6 @@
 """Pure, fused array functions: order relations, win counts, confidence bounds, race rules."""
 
+from jaxrace.kernels.beta import above_half, sample_beta
 from jaxrace.kernels.block_bets import BLOCK_SIZES, MAX_BET, log_block_factors
 from jaxrace.kernels.bounds import (
     BOUNDS,
@@ -13,6 +14,7 @@ from jaxrace.kernels.bounds import (
     threshold_table,
     thresholds,
 )
+from jaxrace.kernels.kl_ucb import bernoulli_kl, kl_upper
 from jaxrace.kernels.listing import for_listed
 from jaxrace.kernels.open_pairs import open_round_gains
 from jaxrace.kernels.ragged_wins import ragged_net
@@ -37,13 +39,16 @@ __all__ = [
     "NEVER",
     "RULES",
     "Bound",
+    "above_half",
     "bernoulli_divergence",
+    "bernoulli_kl",
     "bernstein_radius",
     "bound_named",
     "extend_wins",
     "for_listed",
     "hoeffding_radius",
     "intervals",
+    "kl_upper",
     "levels",
     "lexicographic",
     "log_block_factors",
@@ -52,6 +57,7 @@ __all__ = [
     "prefix_wins",
     "ragged_net",
     "round_gains",
+    "sample_beta",
     "select_and_discard",
     "sorted_wins",
     "threshold_table",

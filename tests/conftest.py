@@ -1,11 +1,15 @@
 """What every test may use."""
 
+import os
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 import hypothesis
 import jax
 import pytest
+
+# Most of the time goes into compiling; sweeps run at this level too (jaxrace.compilation).
+os.environ["XLA_FLAGS"] = f"--xla_backend_optimization_level=1 {os.environ.get('XLA_FLAGS', '')}"
 
 # The first example of a test compiles, which takes far longer than hypothesis allows for one.
 hypothesis.settings.register_profile("jaxrace", deadline=None)

@@ -1,6 +1,7 @@
 """A search with a final race between the best of its last generations."""
 
 import dataclasses
+import functools
 
 import jax
 import jax.numpy as jnp
@@ -30,9 +31,14 @@ def params_of(budget=600, reserved=150, max_rounds=40):
     return LEARNER.params(search, budget)
 
 
+@functools.cache
+def compiled_step(learner):
+    return jax.jit(learner.step)
+
+
 def play(learner, key, params):
     state, rows = learner.init(key, params), []
-    step = jax.jit(learner.step)
+    step = compiled_step(learner)
     while not learner.done(state, params):
         state, row = step(state, params)
         rows.append(row)

@@ -299,7 +299,7 @@ def test_bad_hosts(capsys, given, message):
     assert message in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("extra", [pytest.param([], marks=pytest.mark.slow), ["--race"]])
+@pytest.mark.parametrize("extra", [[], pytest.param(["--race"], marks=pytest.mark.slow)])
 def test_the_command_on_two_hosts_leaves_the_tables_of_one(tmp_path, extra):
     grid = ["train", "medical", "--sigma", "1,10", "--repeats", "12", "--episodes", "600"]
     grid = [*grid, "--test-patients", "50", "--no-compilation-cache", *extra]

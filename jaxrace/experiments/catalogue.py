@@ -2,6 +2,7 @@
 
 from jaxrace import kernels, strategies
 from jaxrace.experiments.config import EXPERIMENTS, METHODS
+from jaxrace.experiments.duel_config import ALGORITHMS, MATRICES
 from jaxrace.experiments.tasks import TASKS
 
 # What each confidence bound of a preference-based race promises; more in `jaxrace.kernels.bounds`.
@@ -40,7 +41,7 @@ def catalogue() -> dict[str, dict[str, str]]:
     """Names and a line on each, by subject.
 
     >>> list(catalogue())
-    ['environments', 'methods', 'experiments', 'races', 'bounds', 'strategies', 'policies']
+    ['environments', 'methods', ..., 'dueling bandits', 'preference matrices']
     """
     return {
         "environments": {
@@ -52,6 +53,8 @@ def catalogue() -> dict[str, dict[str, str]]:
         "bounds": {name: BOUNDS[name] for name in kernels.BOUNDS},
         "strategies": {name: _sigma(name) for name in strategies.SUPPORTED},
         "policies": POLICIES,
+        "dueling bandits": ALGORITHMS,
+        "preference matrices": MATRICES,
     }
 
 

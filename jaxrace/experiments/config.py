@@ -24,7 +24,7 @@ METHODS: dict[str, str] = {
 }
 
 
-# Of Busa-Fekete et al. 2013 and 2014.
+# Of Busa-Fekete et al. 2013 and 2014, Urvoy et al. 2013, Agrawal and Chaporkar 2019.
 EXPERIMENTS: dict[str, str] = {
     "pbr-synthetic": "races on synthetic tasks (2014, figure 2)",
     "bf13-variants": "Borda and random-walk races (2013, figure 2)",
@@ -32,7 +32,14 @@ EXPERIMENTS: dict[str, str] = {
     "medical-convergence": "learning curves of all learners (2014, figures 4, 6)",
     "racing-pays": "does racing help PB-EDPS? Other sizes and races",
     "medical-grid": "the grid of sigma and delta (2014, section 6.2)",
+    "savage-bandits": "SAVAGE on arms that pay (Urvoy 2013, figure 3)",
+    "savage-dueling": "SAVAGE on duels (Urvoy 2013, figures 4 to 6)",
+    "sup-klucb": "Sup-KLUCB, RUCB and DTS (Agrawal 2019, both figures)",
+    "savage-dueling-400": "figure 5 at its full horizon; not part of all",
 }
+
+# What takes too long to be made with all others.
+ON_DEMAND = ("savage-dueling-400",)
 
 
 class Setting(NamedTuple):

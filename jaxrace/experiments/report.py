@@ -132,11 +132,12 @@ def shown_progress(console: Console, total: int) -> Iterator[ProgressLines | Pro
 
 
 @contextmanager
-def shown_stages(console: Console) -> Iterator[Callable[[str, int, int], None]]:
-    """An ``on_stage`` for ``reproduce``: a bar on a terminal, else a line for every stage.
+def shown_stages(console: Console, unit: str = "jobs") -> Iterator[Callable[[str, int, int], None]]:
+    """An ``on_stage`` for a ``Workbench``: a bar on a terminal, else a line for every stage.
 
     Args:
         console: Where to show it.
+        unit: What is counted.
 
     >>> with shown_stages(Console()) as on_stage:
     ...     on_stage("HR plain", 0, 40000)
@@ -147,7 +148,7 @@ def shown_stages(console: Console) -> Iterator[Callable[[str, int, int], None]]:
 
         def say(stage: str, done: int, total: int) -> None:
             if done == 0:
-                console.print(f"{stage}: {total:,} jobs ...", highlight=False, markup=False)
+                console.print(f"{stage}: {total:,} {unit} ...", highlight=False, markup=False)
 
         yield say
         return

@@ -15,8 +15,11 @@ from jaxrace.experiments import (
     medical_outcomes,
     pbr_synthetic,
     racing_pays,
+    savage_bandits,
+    savage_dueling,
+    sup_klucb,
 )
-from jaxrace.experiments.config import EXPERIMENTS
+from jaxrace.experiments.config import EXPERIMENTS, ON_DEMAND
 from jaxrace.experiments.workbench import (
     CHECKPOINT,
     REPORT,
@@ -33,6 +36,10 @@ RUN: dict[str, Callable[[Workbench], None]] = {
     "medical-convergence": medical_convergence.run,
     "racing-pays": racing_pays.run,
     "medical-grid": medical_grid.run,
+    "savage-bandits": savage_bandits.run,
+    "savage-dueling": savage_dueling.run,
+    "sup-klucb": sup_klucb.run,
+    "savage-dueling-400": savage_dueling.run_400,
 }
 
 ALL = "all"
@@ -72,14 +79,14 @@ def reproduce(
     """
     require_choice("name", name, (*EXPERIMENTS, ALL))
     require_integer("seed", seed, 0)
-    config = {"command": "reproduce", "name": name, "quick": quick, "seed": seed}
+    config = {"name": name, "quick": quick, "seed": seed}
     with contextlib.ExitStack() as opened:
         if resume:
-            folder = _resumed(out, config)
+            folder = runs.reopened(out, config)
             opened.enter_context(runs.locked(folder))
         else:
             folder = opened.enter_context(runs.new_folder(out, f"reproduce-{name}"))
-            runs.write_config(folder, config)
+            runs.write_config(folder, {"command": "reproduce", "config": config})
         try:
             _run(name, Workbench(folder, quick, seed, resume, stop, on_stage))
         except sweep.Interrupted as error:
@@ -89,23 +96,10 @@ def reproduce(
 
 def _run(name: str, bench: Workbench) -> None:
     if name == ALL:
-        for one in EXPERIMENTS:
+        for one in (name for name in EXPERIMENTS if name not in ON_DEMAND):
             folder = bench.folder / one
             folder.mkdir(exist_ok=True)
             _run(one, dataclasses.replace(bench, folder=folder))
     elif not (bench.folder / REPORT).exists():
         RUN[name](bench)
         shutil.rmtree(bench.folder / CHECKPOINT, ignore_errors=True)
-
-
-def _resumed(out: str | os.PathLike[str] | None, config: dict[str, object]) -> Path:
-    if out is None:
-        raise ValueError("resume: expected the folder of a run as out, got none")
-    try:
-        found = runs.read_config(out)
-    except (OSError, ValueError) as error:
-        raise ValueError(f"out: expected the folder of a run to resume, got '{out}'") from error
-    for key, value in config.items():
-        if found.get(key) != value:
-            raise ValueError(f"{key}: expected {found.get(key)!r} as in '{out}', got {value!r}")
-    return Path(out)

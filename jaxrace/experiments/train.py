@@ -271,16 +271,7 @@ def _run_folder(
         with runs.new_folder(out, f"{config.env}-{config.method}") as folder:
             yield folder
         return
-    if out is None:
-        raise ValueError("resume: expected the folder of a run as out, got none")
-    folder = Path(out)
-    try:
-        found = runs.read_config(folder)["config"]
-    except (OSError, ValueError, KeyError) as error:
-        raise ValueError(f"out: expected the folder of a run to resume, got '{out}'") from error
-    for name, value in json.loads(json.dumps(dataclasses.asdict(config))).items():
-        if found.get(name) != value:
-            raise ValueError(f"{name}: expected {found.get(name)!r} as in '{out}', got {value!r}")
+    folder = runs.reopened(out, dataclasses.asdict(config))
     with runs.locked(folder):
         yield folder
 

@@ -59,22 +59,42 @@ class Workbench:
         return quick if self.quick else full
 
     def sweep(
-        self, name: str, work: sweep.Work, jobs: sweep.Jobs, width: int | None = None
+        self,
+        name: str,
+        work: sweep.Work,
+        jobs: sweep.Jobs,
+        width: int | None = None,
+        rows_per_job: int = 1,
     ) -> sweep.SweepLog:
         """Do all jobs; what was done before an interruption is not done again.
+
+        Args:
+            name: Of the stage, another one for each.
+            work: See ``sweep.run``.
+            jobs: See ``sweep.run``.
+            width: See ``sweep.run``.
+            rows_per_job: If it is known: progress is then counted in rows, not in jobs.
 
         Raises:
             RuntimeError: Some jobs have failed.
             sweep.Interrupted: It was asked to stop.
         """
-        self.on_stage(name, 0, jobs.count)
+        total, seen = jobs.count * rows_per_job, 0
+        self.on_stage(name, 0, total)
+
+        def on_rows(ended: int, rows: sweep.Rows) -> None:
+            nonlocal seen
+            # Rows from before an interruption are not seen again.
+            seen = max(seen + len(rows.job), ended * rows_per_job)
+            self.on_stage(name, ended if rows_per_job == 1 else min(seen, total), total)
+
         config = {"name": name, "quick": self.quick, "seed": self.seed}
         folder = self.folder / CHECKPOINT / name.replace(" ", "-").replace(",", "")
         log = sweep.run(
             work,
             jobs,
             width=width,
-            on_rows=lambda ended, _: self.on_stage(name, ended, jobs.count),
+            on_rows=on_rows,
             checkpoints=sweep.Checkpoints(folder, config, resume=self.resume),
             stop=self.stop,
         )

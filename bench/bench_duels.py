@@ -1,0 +1,121 @@
+"""Dueling bandits against duelpy 1.0.0, and their cost against the number of arms.
+
+Seconds are those of one duel. duelpy needs NumPy 1.23.5, and with it Python 3.11 or older and an
+environment of its own, which the benchmark makes in a temporary folder.
+"""
+
+import concurrent.futures
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import jax
+import measuring
+import numpy as np
+import pytest
+
+from jaxrace import dueling
+from jaxrace.compilation import compile_ahead
+from jaxrace.dueling import matrices
+from jaxrace.experiments.duel_lineup import entrant
+
+PEER = Path(__file__).parent / "peers" / "duelpy_duels.py"
+HORIZON = 1_000_000
+ALGORITHMS = ("rucb", "savage", "dts")
+ARMS = (10, 36)
+
+# Duels of a run: so few that SAVAGE does not stop exploring.
+DUELS = 2_000
+LANES = 256
+
+
+def program_of(name, arms, duels=DUELS, lanes=LANES):
+    """A compiled program that makes so many duels in every lane, given keys [lanes]."""
+    one = entrant(name, arms, HORIZON, 1 / HORIZON, jax.random.key(0))
+    problem = dueling.duels(matrices.hard_condorcet(arms))
+
+    def play(key):
+        order_key, play_key = jax.random.split(key)
+        shuffled = dueling.shuffled(order_key, problem)
+        return dueling.play(one.algorithm, play_key, shuffled, duels, one.params, 1)
+
+    return jax.jit(jax.vmap(play)), jax.random.split(jax.random.key(1), lanes)
+
+
+@pytest.mark.parametrize("arms", ARMS)
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_jaxrace(benchmark, quick, name, arms):
+    """Every core runs a batch of its own."""
+    function, keys = program_of(name, arms, 200 if quick else DUELS)
+    program, cores = compile_ahead(function, keys), os.cpu_count() or 1
+    with concurrent.futures.ThreadPoolExecutor(cores) as pool:
+
+        def run():
+            return list(pool.map(lambda _: jax.block_until_ready(program(keys)), range(cores)))
+
+        duels = cores * len(keys) * (200 if quick else DUELS)
+        found = measuring.record(
+            benchmark, f"duels {name} K {arms}/jaxrace", run, rounds=3, scale=1 / duels
+        )
+    assert not np.asarray(found[0].settled_at).any()  # else there were fewer duels
+    benchmark.extra_info["share_correct"] = float(np.mean(found[0].recommended[:, -1] == 0))
+
+
+@pytest.mark.parametrize("arms", [5, 10, 20, 50, 100, 200])
+@pytest.mark.parametrize("name", [*ALGORITHMS, "sup-klucb"])
+def test_number_of_arms(benchmark, quick, name, arms):
+    if quick and arms > 20:
+        pytest.skip("left out of a quick run")
+    # After the opening phase of those that have one.
+    duels, lanes = max(500, arms**2), max(2_000 // arms, 8)
+    function, keys = program_of(name, arms, duels, lanes)
+    measuring.record_jax(
+        benchmark,
+        f"duels {name} by arms/{arms}",
+        function,
+        keys,
+        rounds=2,
+        scale=1 / (duels * lanes),
+        axis=f"arms ({name})",
+        value=arms,
+    )
+
+
+@pytest.fixture(scope="module")
+def duelpy(tmp_path_factory):
+    """The interpreter of an environment with duelpy."""
+    if sys.version_info >= (3, 12):
+        pytest.skip("NumPy 1.23.5 needs Python 3.11 or older")
+    folder = tmp_path_factory.mktemp("duelpy")
+    venv.create(folder, with_pip=True)
+    python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
+    packages = ["numpy==1.23.5", "duelpy==1.0.0"]
+    command = [str(python), "-m", "pip", "install", "--quiet", *packages]
+    if subprocess.run(command, check=False).returncode:
+        pytest.skip("duelpy cannot be installed")
+    return python
+
+
+@pytest.mark.parametrize("arms", ARMS)
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_duelpy(benchmark, quick, duelpy, name, arms):
+    duels = 100 if quick else 1_000
+    command = [str(duelpy), str(PEER), name, str(arms), str(duels)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        asked, answers = process.stdin, process.stdout
+        assert answers.readline().strip() == "ready"
+
+        def run():
+            print("go", file=asked, flush=True)
+            return int(answers.readline())
+
+        found = measuring.record(
+            benchmark, f"duels {name} K {arms}/duelpy", run, rounds=2, scale=1 / duels
+        )
+        asked.close()
+    benchmark.extra_info["share_correct"] = float(found == 0)

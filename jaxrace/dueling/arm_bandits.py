@@ -1,0 +1,281 @@
+"""Bandits whose arms pay 1 or 0: what SAVAGE is compared with. Axes: K arms."""
+
+import abc
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from jaxrace import kernels
+from jaxrace.dueling.base import Algorithm
+from jaxrace.dueling.decisions import Decision
+from jaxrace.dueling.picking import first_best, pick
+from jaxrace.validation import require_number, require_probability
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class ArmState:
+    """A bandit between two choices."""
+
+    time: jax.Array  # int32 [], choices told
+    pulls: jax.Array  # int32 [K]
+    payments: jax.Array  # int32 [K]
+    active: jax.Array  # bool [K], arms that have not been eliminated
+    settled_at: jax.Array  # int32 [], choices after which one arm was left; 0 before
+
+    @property
+    def mean(self) -> jax.Array:
+        """Estimates, float32 [K]; 0 without pulls."""
+        return self.payments / jnp.maximum(self.pulls, 1).astype(jnp.float32)
+
+
+@dataclasses.dataclass(frozen=True)
+class ArmBandit(Algorithm):
+    """A bandit that recommends by a decision, whatever it pulls.
+
+    Attributes:
+        decision: What is recommended: f of the estimates.
+        wrapped: Bandits play for the utilities of the decision instead of the payments.
+
+    Raises:
+        ValueError: The decision has another number of arms, or is about pairs.
+    """
+
+    decision: Decision
+    wrapped: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        fits = self.decision.num_arms == self.num_arms and self.decision.choice_size == 1
+        if not fits:
+            raise ValueError(
+                f"decision: expected one about {self.num_arms} arms that pay, got {self.decision}"
+            )
+
+    @property
+    def choice_size(self) -> int:
+        """See ``Algorithm``."""
+        return 1
+
+    @property
+    def opening(self) -> int:
+        """See ``Algorithm``."""
+        return self.num_arms
+
+    def begin(self, params: Any) -> ArmState:
+        """See ``init``."""
+        del params
+        zero = jnp.zeros((), jnp.int32)
+        nothing = jnp.zeros(self.num_arms, jnp.int32)
+        return ArmState(zero, nothing, nothing, jnp.ones(self.num_arms, bool), zero)
+
+    def draw(self, key: jax.Array) -> jax.Array:
+        """For ties, and for uniform play."""
+        return jax.random.uniform(key, (), jnp.float32)
+
+    def update(
+        self, state: ArmState, choice: jax.Array, outcome: jax.Array, params: Any
+    ) -> ArmState:
+        """See ``tell``."""
+        del params
+        here = jnp.arange(self.num_arms, dtype=jnp.int32) == choice[0]
+        return dataclasses.replace(
+            state,
+            time=state.time + 1,
+            pulls=state.pulls + here,
+            payments=state.payments + (here & outcome),
+        )
+
+    def best(self, state: ArmState, params: Any) -> jax.Array:
+        """See ``recommend``."""
+        del params
+        return self.decision.decide(state.mean)
+
+    def value(self, state: ArmState) -> jax.Array:
+        """What an arm seems to be worth, float32 [K]."""
+        return self.decision.utilities(state.mean) if self.wrapped else state.mean
+
+
+@dataclasses.dataclass(frozen=True)
+class UniformArms(ArmBandit):
+    """An arm at random.
+
+    >>> from jaxrace.dueling.decisions import Best
+    >>> algorithm = UniformArms(3, Best(3))
+    >>> state = algorithm.init(algorithm.params())
+    >>> algorithm.ask(jax.random.key(0), state, algorithm.params()).shape
+    (1,)
+    """
+
+    def params(self) -> None:
+        """There are none."""
+
+    def choose(self, noise: jax.Array, state: ArmState, params: None) -> jax.Array:
+        """See ``ask``."""
+        del params
+        return pick(state.active, noise)[None]
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class IndexParams:
+    """The number of an index policy."""
+
+    scale: jax.Array  # float32 [], of ln t
+
+
+class IndexBandit(ArmBandit):
+    """Plays every arm once, then the arm of the largest index; ties are broken at random."""
+
+    @abc.abstractmethod
+    def index(self, state: ArmState, params: IndexParams) -> jax.Array:
+        """How good an arm may be, float32 [K]."""
+
+    def choose(self, noise: jax.Array, state: ArmState, params: IndexParams) -> jax.Array:
+        """See ``ask``."""
+        index = jnp.where(state.pulls > 0, self.index(state, params), jnp.inf)
+        return pick(index == index.max(), noise)[None]
+
+
+@dataclasses.dataclass(frozen=True)
+class Ucb1(IndexBandit):
+    """UCB1 (Auer et al. 2002): mean + sqrt(2 ln t / n).
+
+    >>> from jaxrace.dueling.decisions import Best
+    >>> algorithm = Ucb1(3, Best(3))
+    >>> params = algorithm.params()
+    >>> state = algorithm.init(params)
+    >>> for number in range(100):
+    ...     arm = algorithm.ask(jax.random.key(number), state, params)
+    ...     state = algorithm.tell(state, arm, arm[0] == 2, params)
+    >>> int(algorithm.recommend(state, params))
+    2
+    """
+
+    def params(self, scale: float = 2.0) -> IndexParams:
+        """The numbers.
+
+        Args:
+            scale: Of ln t under the root.
+
+        Raises:
+            ValueError: ``scale`` is negative.
+        """
+        require_number("scale", scale, least=0)
+        return IndexParams(jnp.asarray(scale, jnp.float32))
+
+    def index(self, state: ArmState, params: IndexParams) -> jax.Array:
+        """See ``IndexBandit``."""
+        log_time = jnp.log(jnp.maximum(state.time, 1).astype(jnp.float32))
+        pulls = jnp.maximum(state.pulls, 1).astype(jnp.float32)
+        return self.value(state) + jnp.sqrt(params.scale * log_time / pulls)
+
+
+@dataclasses.dataclass(frozen=True)
+class KlUcb(IndexBandit):
+    """KL-UCB (Garivier and Cappe 2011): max {q : n kl(mean, q) <= ln t}.
+
+    >>> from jaxrace.dueling.decisions import Best
+    >>> algorithm = KlUcb(3, Best(3))
+    >>> params = algorithm.params()
+    >>> state = algorithm.init(params)
+    >>> for number in range(100):
+    ...     arm = algorithm.ask(jax.random.key(number), state, params)
+    ...     state = algorithm.tell(state, arm, arm[0] == 2, params)
+    >>> int(algorithm.recommend(state, params))
+    2
+    """
+
+    def params(self, scale: float = 1.0) -> IndexParams:
+        """The numbers.
+
+        Args:
+            scale: Of ln t.
+
+        Raises:
+            ValueError: ``scale`` is negative.
+        """
+        require_number("scale", scale, least=0)
+        return IndexParams(jnp.asarray(scale, jnp.float32))
+
+    def index(self, state: ArmState, params: IndexParams) -> jax.Array:
+        """See ``IndexBandit``."""
+        log_time = jnp.log(jnp.maximum(state.time, 1).astype(jnp.float32))
+        pulls = jnp.maximum(state.pulls, 1).astype(jnp.float32)
+        return kernels.kl_upper(self.value(state), params.scale * log_time / pulls)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class EliminationParams:
+    """The number of action elimination."""
+
+    log_level: jax.Array  # float32 [], ln(c K / delta)
+
+
+@dataclasses.dataclass(frozen=True)
+class ActionElimination(ArmBandit):
+    """Action elimination (Even-Dar et al. 2002): all that are left in turn, without the worst.
+
+    After every round the arms go that are 2 alpha_t behind the best one, with
+    alpha_t = sqrt(ln(c K t^2 / delta) / t) and c = 5. The last one is played on.
+
+    >>> from jaxrace.dueling.decisions import Best
+    >>> algorithm = ActionElimination(3, Best(3))
+    >>> params = algorithm.params(delta=0.1)
+    >>> state = algorithm.init(params)
+    >>> while not state.settled_at:
+    ...     arm = algorithm.ask(jax.random.key(0), state, params)
+    ...     state = algorithm.tell(state, arm, arm[0] == 2, params)
+    >>> int(algorithm.recommend(state, params))
+    2
+    """
+
+    def params(self, delta: float = 0.05) -> EliminationParams:
+        """The numbers.
+
+        Args:
+            delta: Error probability.
+
+        Raises:
+            ValueError: ``delta`` is no probability.
+        """
+        require_probability("delta", delta)
+        level = jnp.log(jnp.float32(5 * self.num_arms / delta))
+        return EliminationParams(level)
+
+    def choose(self, noise: jax.Array, state: ArmState, params: EliminationParams) -> jax.Array:
+        """See ``ask``."""
+        del noise, params
+        pulls = jnp.where(state.active, state.pulls, jnp.iinfo(jnp.int32).max)
+        return first_best(-pulls)[None]
+
+    def update(
+        self, state: ArmState, choice: jax.Array, outcome: jax.Array, params: EliminationParams
+    ) -> ArmState:
+        """See ``tell``; what is told after the end does not count."""
+        before = state
+        state = super().update(state, choice, outcome, params)
+        pulls = jnp.where(state.active, state.pulls, 0)
+        rounds = pulls.max().astype(jnp.float32)
+        is_complete = jnp.where(state.active, state.pulls, pulls.max()).min() == pulls.max()
+        level = params.log_level + 2 * jnp.log(rounds)
+        value = jnp.where(state.active, self.value(state), -jnp.inf)
+        behind = value.max() - value >= 2 * jnp.sqrt(level / rounds)
+        active = state.active & ~(is_complete & behind)
+        is_over = (active.sum(dtype=jnp.int32) == 1) & (state.settled_at == 0)
+        is_open = before.settled_at == 0
+        return ArmState(
+            time=state.time,
+            pulls=jnp.where(is_open, state.pulls, before.pulls),
+            payments=jnp.where(is_open, state.payments, before.payments),
+            active=active,
+            settled_at=jnp.where(is_over, state.time, state.settled_at),
+        )
+
+    def settled_at(self, state: ArmState, params: EliminationParams) -> jax.Array:
+        """See ``Algorithm``."""
+        del params
+        return state.settled_at

@@ -1,0 +1,165 @@
+"""What every dueling and every armed bandit shares: the verbs init / ask / tell / recommend.
+
+An algorithm object is static, frozen and hashable; its numbers are in ``params``, its progress in
+``state``, both pytrees. Axes: K arms, d = 2 for duels (the choice is a pair) or 1 (an arm).
+"""
+
+import abc
+import dataclasses
+import functools
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+from numpy.typing import ArrayLike
+
+from jaxrace.validation import require_integer, require_keys
+
+Noise = Any
+Params = Any
+State = Any
+
+
+@dataclasses.dataclass(frozen=True)
+class Algorithm(abc.ABC):
+    """Which arm is best, told only who wins duels (or what an arm pays)?
+
+    Subclasses implement the traced methods ``begin``, ``draw``, ``choose``, ``update``, ``best``
+    and, if they ever stop exploring, ``settled_at``; users call the verbs.
+
+    Attributes:
+        num_arms: K.
+
+    Raises:
+        ValueError: There are fewer arms than the algorithm can do with.
+    """
+
+    num_arms: int
+
+    min_arms: ClassVar[int] = 2
+
+    def __post_init__(self) -> None:
+        require_integer("num_arms", self.num_arms, self.min_arms)
+
+    @property
+    def choice_size(self) -> int:
+        """d."""
+        return 2
+
+    @property
+    def needs_condorcet_winner(self) -> bool:
+        """Is it for problems with an arm that beats every other one?"""
+        return False
+
+    @property
+    def opening(self) -> int:
+        """Choices of a first phase in which everything is tried once."""
+        return 1
+
+    @abc.abstractmethod
+    def params(self) -> Params:
+        """The numbers of the algorithm as a pytree, checked; see the subclass."""
+
+    @abc.abstractmethod
+    def begin(self, params: Params) -> State:
+        """What ``init`` does under a trace. The state has ``time``, int32 [], choices told."""
+
+    @abc.abstractmethod
+    def draw(self, key: jax.Array) -> Noise:
+        """The random numbers of one decision; a driver draws those of many at once."""
+
+    @abc.abstractmethod
+    def choose(self, noise: Noise, state: State, params: Params) -> jax.Array:
+        """The next choice, int32 [d]."""
+
+    @abc.abstractmethod
+    def update(self, state: State, choice: jax.Array, outcome: jax.Array, params: Params) -> State:
+        """The state after a choice; ``outcome``, bool []: has the first arm won, or paid?"""
+
+    @abc.abstractmethod
+    def best(self, state: State, params: Params) -> jax.Array:
+        """What ``recommend`` does under a trace."""
+
+    def settled_at(self, state: State, params: Params) -> jax.Array:
+        """Choices until it stopped exploring, int32 []; 0 if it has not, as most never do."""
+        del params
+        return jnp.zeros_like(state.time)
+
+    def init(self, params: Params) -> State:
+        """The state before the first choice."""
+        return _init(self, params)
+
+    def ask(self, key: jax.Array, state: State, params: Params) -> jax.Array:
+        """The next choice, int32 [d].
+
+        Args:
+            key: For ties and randomised choices, used once.
+            state: From ``init`` or ``tell``.
+            params: The params that ``init`` got.
+
+        Raises:
+            ValueError: ``key`` is no key.
+        """
+        require_keys("key", key, ndim=0)
+        return _ask(self, key, state, params)
+
+    def tell(self, state: State, choice: ArrayLike, outcome: ArrayLike, params: Params) -> State:
+        """Count the outcome of a choice.
+
+        Args:
+            state: From ``init`` or ``tell``.
+            choice: Integers [d]; usually what ``ask`` said.
+            outcome: 1 or True if the first arm has won (the arm has paid), else 0 or False.
+            params: The params that ``init`` got.
+
+        Raises:
+            ValueError: ``choice`` names no arms, or ``outcome`` is neither 0 nor 1.
+        """
+        self._check_told(choice, outcome)
+        told = jnp.asarray(choice, jnp.int32), jnp.asarray(outcome, bool)
+        return _tell(self, state, *told, params)
+
+    def recommend(self, state: State, params: Params) -> jax.Array:
+        """The arm that is best as far as one knows, int32 []."""
+        return _recommend(self, state, params)
+
+    def _check_told(self, choice: ArrayLike, outcome: ArrayLike) -> None:
+        if isinstance(choice, Tracer) or isinstance(outcome, Tracer):
+            return
+        arms = np.asarray(choice)
+        if (
+            arms.shape != (self.choice_size,)
+            or not np.issubdtype(arms.dtype, np.integer)
+            or (arms < 0).any()
+            or (arms >= self.num_arms).any()
+        ):
+            raise ValueError(
+                f"choice: expected {self.choice_size} arms from 0 to {self.num_arms - 1}, "
+                f"got {choice!r}"
+            )
+        if np.shape(outcome) != () or np.asarray(outcome) not in (0, 1):
+            raise ValueError(f"outcome: expected 0 or 1, got {outcome!r}")
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _init(algorithm: Algorithm, params: Params) -> State:
+    return algorithm.begin(params)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _ask(algorithm: Algorithm, key: jax.Array, state: State, params: Params) -> jax.Array:
+    return algorithm.choose(algorithm.draw(key), state, params)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _tell(
+    algorithm: Algorithm, state: State, choice: jax.Array, outcome: jax.Array, params: Params
+) -> State:
+    return algorithm.update(state, choice, outcome, params)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _recommend(algorithm: Algorithm, state: State, params: Params) -> jax.Array:
+    return algorithm.best(state, params)

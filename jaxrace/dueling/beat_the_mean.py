@@ -1,0 +1,151 @@
+"""Beat the Mean (Yue and Joachims 2011). Axes: K arms."""
+
+import dataclasses
+import math
+
+import jax
+import jax.numpy as jnp
+
+from jaxrace.dueling.base import Algorithm
+from jaxrace.dueling.picking import first_best, pick
+from jaxrace.validation import require_integer, require_number
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class BeatTheMeanParams:
+    """The numbers of Beat the Mean."""
+
+    width: jax.Array  # float32 [], 9 gamma^4 ln(2 T K): the square of c sqrt(n)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class BeatTheMeanState:
+    """Beat the Mean between two duels. Duels count for the first arm only."""
+
+    time: jax.Array  # int32 [], duels told
+    active: jax.Array  # bool [K], W
+    wins: jax.Array  # int32 [K, K], of the first arm over the second
+    duels: jax.Array  # int32 [K, K]
+    all_wins: jax.Array  # int32 [K], over arms that are active
+    all_duels: jax.Array  # int32 [K]
+    settled_at: jax.Array  # int32 [], duels after which one arm was left; 0 before
+
+
+@dataclasses.dataclass(frozen=True)
+class BeatTheMean(Algorithm):
+    """Every arm against the average of those that are left; the worst one is dropped.
+
+    The arm with fewest duels meets a random one of those that are left. The worst one goes, and
+    all duels against it with it, once min P + c <= max P - c with
+    c = 3 gamma^2 sqrt(ln(2 T K) / n_min). The last one is played on.
+
+    >>> algorithm = BeatTheMean(num_arms=3)
+    >>> params = algorithm.params(horizon=10_000)
+    >>> state = algorithm.init(params)
+    >>> for number in range(800):
+    ...     first, second = algorithm.ask(jax.random.key(number), state, params)
+    ...     state = algorithm.tell(state, [first, second], first > second, params)
+    >>> int(algorithm.recommend(state, params))
+    2
+    """
+
+    @property
+    def needs_condorcet_winner(self) -> bool:
+        """See ``Algorithm``."""
+        return True
+
+    @property
+    def opening(self) -> int:
+        """See ``Algorithm``."""
+        return self.num_arms
+
+    def params(self, horizon: int = 100_000, gamma: float = 1.0) -> BeatTheMeanParams:
+        """The numbers.
+
+        Args:
+            horizon: T, duels that are to be made.
+            gamma: Of the relaxed transitivity; 1 if it is strict.
+
+        Raises:
+            ValueError: A number is outside its range.
+        """
+        require_integer("horizon", horizon, 1)
+        require_number("gamma", gamma, least=1)
+        width = 9 * gamma**4 * math.log(2 * horizon * self.num_arms)
+        return BeatTheMeanParams(jnp.asarray(width, jnp.float32))
+
+    def begin(self, params: BeatTheMeanParams) -> BeatTheMeanState:
+        """See ``init``."""
+        del params
+        pairs = jnp.zeros((self.num_arms, self.num_arms), jnp.int32)
+        return BeatTheMeanState(
+            time=jnp.zeros((), jnp.int32),
+            active=jnp.ones(self.num_arms, bool),
+            wins=pairs,
+            duels=pairs,
+            all_wins=pairs[0],
+            all_duels=pairs[0],
+            settled_at=jnp.zeros((), jnp.int32),
+        )
+
+    def draw(self, key: jax.Array) -> jax.Array:
+        """For a tie, and for the second arm."""
+        return jax.random.uniform(key, (2,), jnp.float32)
+
+    def choose(
+        self, noise: jax.Array, state: BeatTheMeanState, params: BeatTheMeanParams
+    ) -> jax.Array:
+        """See ``ask``."""
+        del params
+        duels = jnp.where(state.active, state.all_duels, jnp.iinfo(jnp.int32).max)
+        return jnp.stack([pick(duels == duels.min(), noise[0]), pick(state.active, noise[1])])
+
+    def update(
+        self,
+        state: BeatTheMeanState,
+        choice: jax.Array,
+        outcome: jax.Array,
+        params: BeatTheMeanParams,
+    ) -> BeatTheMeanState:
+        """See ``tell``; duels after the end do not count."""
+        open_yet = (state.settled_at == 0).astype(jnp.int32)
+        won = open_yet * outcome
+        first, second = choice[0], choice[1]
+        wins = state.wins.at[first, second].add(won)
+        duels = state.duels.at[first, second].add(open_yet)
+        all_wins = state.all_wins.at[first].add(won)
+        all_duels = state.all_duels.at[first].add(open_yet)
+        rate = all_wins / jnp.maximum(all_duels, 1).astype(jnp.float32)
+        never = jnp.iinfo(jnp.int32).max
+        fewest = jnp.where(state.active, all_duels, never).min()
+        low = jnp.where(state.active, rate, jnp.inf).min()
+        high = jnp.where(state.active, rate, -jnp.inf).max()
+        width = jnp.sqrt(params.width / jnp.maximum(fewest, 1).astype(jnp.float32))
+        goes = (fewest > 0) & (low + width <= high - width)
+        worst = first_best(jnp.where(state.active, -rate, -jnp.inf))
+        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
+        active = state.active & ~(goes & (arms == worst))
+        time = state.time + 1
+        is_over = (active.sum(dtype=jnp.int32) == 1) & (state.settled_at == 0)
+        return BeatTheMeanState(
+            time=time,
+            active=active,
+            wins=wins,
+            duels=duels,
+            all_wins=all_wins - jnp.where(goes, wins[:, worst], 0),
+            all_duels=all_duels - jnp.where(goes, duels[:, worst], 0),
+            settled_at=jnp.where(is_over, time, state.settled_at),
+        )
+
+    def settled_at(self, state: BeatTheMeanState, params: BeatTheMeanParams) -> jax.Array:
+        """See ``Algorithm``."""
+        del params
+        return state.settled_at
+
+    def best(self, state: BeatTheMeanState, params: BeatTheMeanParams) -> jax.Array:
+        """The arm that wins most often among those that are left."""
+        del params
+        rate = state.all_wins / jnp.maximum(state.all_duels, 1).astype(jnp.float32)
+        return first_best(jnp.where(state.active, rate, -1.0))

@@ -1,0 +1,180 @@
+"""What SAVAGE may be asked about arms that pay (Urvoy et al. 2013, section 3.1).
+
+A decision is a function f of N unknown probabilities mu, of which one knows that they lie in a box
+[a, b]. A parameter is independent where f does not change with it within the box. Axes: K arms,
+N parameters; here N = K. Equation numbers are those of the paper at ICML.
+"""
+
+import abc
+import dataclasses
+from typing import ClassVar
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxrace.validation import require_integer, require_number
+
+
+@dataclasses.dataclass(frozen=True)
+class Decision(abc.ABC):
+    """A function of N probabilities with a test of independence; see ``Savage``.
+
+    Attributes:
+        num_arms: K.
+    """
+
+    num_arms: int
+
+    choice_size: ClassVar[int] = 1
+    # Does the test look at nothing but which bounds are on which side of 1/2?
+    by_verdicts: ClassVar[bool] = False
+    needs_condorcet_winner: ClassVar[bool] = False
+
+    @property
+    def num_parameters(self) -> int:
+        """N."""
+        return self.num_arms
+
+    def choice_of(self, parameter: jax.Array) -> jax.Array:
+        """What to play to learn of a parameter, int32 [d]."""
+        return parameter[None]
+
+    def parameter_of(self, choice: jax.Array) -> jax.Array:
+        """What one learns of by a choice, int32 []."""
+        return choice[0]
+
+    def answer(self, decision: jax.Array) -> jax.Array:
+        """What to play once the decision has been made, int32 [d]."""
+        return decision[None]
+
+    @abc.abstractmethod
+    def decide(self, mean: jax.Array) -> jax.Array:
+        """f of some probabilities [N], int32 []."""
+
+    @abc.abstractmethod
+    def independent(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
+        """Which parameters cannot change the decision within the box [N]? bool [N]."""
+
+    def utilities(self, mean: jax.Array) -> jax.Array:
+        """What every arm is worth given these probabilities, float32 [K].
+
+        Raises:
+            ValueError: The decision is about something else than an arm to play.
+        """
+        raise ValueError(f"decision: expected one that gives arms a worth, got {self}")
+
+    def is_unique(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
+        """Is there one decision only within the box? bool []; may say no where there is."""
+        return self.independent(lower, upper).all()
+
+
+@dataclasses.dataclass(frozen=True)
+class Best(Decision):
+    """The arm that pays most often (eq. 5).
+
+    >>> decision = Best(3)
+    >>> decision.independent(jnp.array([0.5, 0.1, 0.2]), jnp.array([0.9, 0.4, 0.6])).tolist()
+    [False, True, False]
+    """
+
+    def decide(self, mean: jax.Array) -> jax.Array:
+        """See ``Decision``."""
+        return jnp.argmax(mean).astype(jnp.int32)
+
+    def utilities(self, mean: jax.Array) -> jax.Array:
+        """The probabilities themselves."""
+        return mean
+
+    def independent(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
+        """Another arm is certainly as good, or no other one can be better."""
+        return (lower.max() >= upper) | (_most_of_others(upper) <= lower)
+
+    def is_unique(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
+        """No other arm can be better than some arm; one of them may be as good."""
+        return (_most_of_others(upper) <= lower).any()
+
+
+@dataclasses.dataclass(frozen=True)
+class NextBest(Decision):
+    """The (m + 1)-th best arm, where the m best are worth nothing (eq. 6).
+
+    Attributes:
+        skipped: m.
+
+    >>> decision = NextBest(3, skipped=1)
+    >>> int(decision.decide(jnp.array([0.3, 0.9, 0.5])))
+    2
+    """
+
+    skipped: int
+
+    def __post_init__(self) -> None:
+        require_integer("skipped", self.skipped, 0)
+        if self.skipped >= self.num_arms:
+            raise ValueError(f"skipped: expected less than {self.num_arms}, got {self.skipped}")
+
+    def decide(self, mean: jax.Array) -> jax.Array:
+        """See ``Decision``."""
+        return lax.top_k(mean, self.skipped + 1)[1][-1].astype(jnp.int32)
+
+    def utilities(self, mean: jax.Array) -> jax.Array:
+        """The probabilities, but 0 for the m best (ties: the first ones)."""
+        if self.skipped == 0:
+            return mean
+        return mean.at[lax.top_k(mean, self.skipped)[1]].set(0.0)
+
+    def independent(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
+        """More than m arms are certainly as good, or all but m are certainly no better."""
+        # #{j : a_j >= b_i} > m says that the (m + 1)-th largest a is at least b_i.
+        enough_better = lax.top_k(lower, self.skipped + 1)[0][-1] >= upper
+        # #{k : b_k <= a_i} >= N - m: at most m arms have b_k > a_i.
+        certainly_before = lax.top_k(upper, self.skipped + 1)[0][-1] <= lower
+        return enough_better | certainly_before
+
+    def is_unique(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
+        """All arms but one certainly have another place than m + 1, whoever wins ties."""
+        behind = lax.top_k(lower, self.skipped + 1)[0][-1] > upper
+        before = lax.top_k(upper, self.skipped + 1)[0][-1] < lower
+        return (~behind & ~before).sum() <= 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Counting(Decision):
+    """How many arms pay with a probability between two limits (eq. 25).
+
+    Attributes:
+        above: The lower limit.
+        below: The upper limit.
+
+    >>> decision = Counting(3)
+    >>> int(decision.decide(jnp.array([0.3, 0.5, 0.55])))
+    2
+    """
+
+    above: float = 0.4
+    below: float = 0.6
+
+    def __post_init__(self) -> None:
+        require_number("above", self.above, least=0, below=1)
+        require_number("below", self.below, least=self.above)
+
+    def decide(self, mean: jax.Array) -> jax.Array:
+        """See ``Decision``."""
+        return ((mean > self.above) & (mean < self.below)).sum(dtype=jnp.int32)
+
+    def answer(self, decision: jax.Array) -> jax.Array:
+        """A count is no arm; the first one is as good as any."""
+        return jnp.zeros((1,), jnp.int32)
+
+    def independent(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
+        """The arm is certainly outside of the limits, or certainly between them."""
+        inside = (lower > self.above) & (upper < self.below)
+        return (upper < self.above) | (lower > self.below) | inside
+
+
+def _most_of_others(values: jax.Array) -> jax.Array:
+    """The largest of all values but one's own, [N]; -inf where there is no other."""
+    best, second = lax.top_k(jnp.append(values, -jnp.inf), 2)[0]
+    place = jnp.arange(values.shape[0])
+    return jnp.where(place == jnp.argmax(values), second, best)

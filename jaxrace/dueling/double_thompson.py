@@ -1,0 +1,184 @@
+"""Double Thompson sampling (Wu and Liu 2016). Axes: K arms."""
+
+import dataclasses
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxrace import kernels
+from jaxrace.dueling import tally as tallies
+from jaxrace.dueling.base import Algorithm
+from jaxrace.dueling.picking import first_best, pick
+from jaxrace.dueling.tally import Tally
+from jaxrace.dueling.winners import copeland_scores
+from jaxrace.validation import require_number
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class DtsParams:
+    """The numbers of DTS."""
+
+    alpha: jax.Array  # float32 [], width of the bounds
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class DtsState:
+    """DTS between two duels."""
+
+    time: jax.Array  # int32 [], duels told
+    tally: Tally
+    released: jax.Array  # float32 [K, K], ln t from which on u_ij >= 1/2
+    above: jax.Array  # float32 [K, K], posterior probability of p_ij > 1/2
+
+
+class DtsNoise(NamedTuple):
+    """The random numbers of a duel."""
+
+    first_key: jax.Array  # of all theta_ij, where their values are needed
+    second_key: jax.Array  # of the rivals' theta
+    uniforms: jax.Array  # float32 [K, K], decides whether theta_ij > 1/2, for i < j
+    tie: jax.Array  # float32 []
+
+
+@dataclasses.dataclass(frozen=True)
+class DoubleThompson(Algorithm):
+    """DTS: the first arm by sampled preferences among those that may be Copeland winners.
+
+    The rival is the one that, by a second sample, beats it most, among those that may be better.
+    The first stage asks of a sample theta_ij ~ Beta(w_ij + 1, w_ji + 1) only whether it exceeds
+    1/2: a coin whose probability changes with the duels of the pair alone.
+
+    Attributes:
+        plus: DTS+: ties of the first stage are broken by the smallest expected regret,
+            sum over j != i of r_ij / kl(theta_ij, 1/2), which needs the values of all theta.
+
+    >>> algorithm = DoubleThompson(num_arms=3)
+    >>> params = algorithm.params()
+    >>> state = algorithm.init(params)
+    >>> for number in range(200):
+    ...     first, second = algorithm.ask(jax.random.key(number), state, params)
+    ...     state = algorithm.tell(state, [first, second], first < second, params)
+    >>> int(algorithm.recommend(state, params))
+    0
+    """
+
+    plus: bool = False
+
+    def params(self, alpha: float = 0.51) -> DtsParams:
+        """The numbers.
+
+        Args:
+            alpha: Above 1/2 in theory.
+
+        Raises:
+            ValueError: ``alpha`` is not positive.
+        """
+        require_number("alpha", alpha, least=1e-6)
+        return DtsParams(jnp.asarray(alpha, jnp.float32))
+
+    def begin(self, params: DtsParams) -> DtsState:
+        """See ``init``."""
+        del params
+        pairs = (self.num_arms, self.num_arms)
+        return DtsState(
+            time=jnp.zeros((), jnp.int32),
+            tally=tallies.empty(self.num_arms),
+            released=jnp.zeros(pairs, jnp.float32),
+            above=jnp.full(pairs, 0.5, jnp.float32),
+        )
+
+    def draw(self, key: jax.Array) -> DtsNoise:
+        """For both stages."""
+        first_key, second_key, tie_key = jax.random.split(key, 3)
+        uniforms = jax.random.uniform(tie_key, (self.num_arms**2 + 1,), jnp.float32)
+        pairs = uniforms[1:].reshape(self.num_arms, self.num_arms)
+        return DtsNoise(first_key, second_key, pairs, uniforms[0])
+
+    def choose(self, noise: DtsNoise, state: DtsState, params: DtsParams) -> jax.Array:
+        """See ``ask``."""
+        log_time = jnp.log((state.time + 1).astype(jnp.float32))
+        possible = log_time >= state.released  # u_ij >= 1/2
+        scores = possible.sum(-1, dtype=jnp.int32)
+        candidates = scores == scores.max()
+        if self.plus:
+            theta = _upper_half(self._sample_all(noise.first_key, state))
+            marked = _least_regret(candidates, theta)
+        else:
+            beats = _mirrored(noise.uniforms < state.above)
+            marked = _most_wins(candidates, beats)
+        first = pick(marked, noise.tie)
+        wins, duels = state.tally.wins[first], state.tally.duels[first]
+        # theta_{i, first}: posterior of "i beats the first arm".
+        theta = kernels.sample_beta(
+            noise.second_key,
+            (duels - wins + 1).astype(jnp.float32),
+            (wins + 1).astype(jnp.float32),
+        )
+        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
+        theta = jnp.where(arms == first, 0.5, theta)
+        # l_{i, first} <= 1/2 says the same as u_{first, i} >= 1/2.
+        second = first_best(jnp.where(possible[first], theta, -1.0))
+        return jnp.stack([first, second])
+
+    def _sample_all(self, key: jax.Array, state: DtsState) -> jax.Array:
+        wins = state.tally.wins
+        return kernels.sample_beta(
+            key, (wins + 1).astype(jnp.float32), (wins.T + 1).astype(jnp.float32)
+        )
+
+    def update(
+        self, state: DtsState, choice: jax.Array, outcome: jax.Array, params: DtsParams
+    ) -> DtsState:
+        """See ``tell``."""
+        tally = tallies.counted(state.tally, choice, outcome)
+        first, second = choice[0], choice[1]
+        wins = tally.wins[first, second].astype(jnp.float32)
+        duels = tally.duels[first, second].astype(jnp.float32)
+        deficit = duels / 2 - wins  # of the first arm
+        level = deficit**2 / (jnp.maximum(duels, 1) * params.alpha)
+        released = state.released.at[first, second].set(jnp.where(deficit > 0, level, 0.0))
+        released = released.at[second, first].set(jnp.where(deficit < 0, level, 0.0))
+        above = kernels.above_half(tally.wins[first, second], tally.wins[second, first])
+        return DtsState(
+            time=state.time + 1,
+            tally=tally,
+            released=released,
+            above=state.above.at[first, second].set(above).at[second, first].set(1 - above),
+        )
+
+    def best(self, state: DtsState, params: DtsParams) -> jax.Array:
+        """The arm that seems to beat most others."""
+        del params
+        return tallies.copeland_leader(state.tally)
+
+
+def _mirrored(upper: jax.Array) -> jax.Array:
+    """``upper`` above the diagonal, its contrary below, False on it; bool [K, K]."""
+    above = jnp.triu(jnp.ones_like(upper), 1)
+    return (upper & above) | (~upper.T & above.T)
+
+
+def _upper_half(theta: jax.Array) -> jax.Array:
+    """``theta`` above the diagonal, 1 - theta below, 1/2 on it; float32 [K, K]."""
+    above = jnp.triu(theta - 0.5, 1)
+    return 0.5 + above - above.T
+
+
+def _most_wins(candidates: jax.Array, beats: jax.Array) -> jax.Array:
+    wins = jnp.where(candidates, beats.sum(-1, dtype=jnp.int32), -1)
+    return wins == wins.max()
+
+
+def _least_regret(candidates: jax.Array, theta: jax.Array) -> jax.Array:
+    """Those with most wins of smallest sum over j of r_ij / kl(theta_ij, 1/2)."""
+    winners = _most_wins(candidates, theta > 0.5)
+    scores = copeland_scores(theta)
+    regret = scores.max() - (scores[:, None] + scores) / 2  # r_ij
+    divergence = kernels.bernoulli_kl(theta, jnp.full_like(theta, 0.5))
+    apart = ~jnp.eye(theta.shape[-1], dtype=bool)
+    terms = jnp.where(apart, regret / jnp.maximum(divergence, 1e-12), 0.0)
+    total = jnp.where(winners, terms.sum(-1), jnp.inf)
+    return total == total.min()

@@ -1,0 +1,166 @@
+"""What SAVAGE may be asked about duels (Urvoy et al. 2013, section 4).
+
+Axes: K arms, N = K (K - 1) / 2 pairs i < j with x_ij, the probability that i beats j, in a box
+[a, b]. Equation numbers are those of the paper at ICML.
+"""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+
+from jaxrace.dueling import pairing
+from jaxrace.dueling.decisions import Decision
+from jaxrace.validation import require_integer
+
+
+@dataclasses.dataclass(frozen=True)
+class DuelDecision(Decision):
+    """A decision whose parameters are pairs of arms."""
+
+    choice_size = 2
+
+    def __post_init__(self) -> None:
+        require_integer("num_arms", self.num_arms, 2)
+
+    @property
+    def pairs(self) -> pairing.Pairs:
+        """The arms of each parameter, int32 [2, N]."""
+        return pairing.pairs_of(self.num_arms)
+
+    @property
+    def num_parameters(self) -> int:
+        """N."""
+        return self.num_arms * (self.num_arms - 1) // 2
+
+    def choice_of(self, parameter: jax.Array) -> jax.Array:
+        """See ``Decision``."""
+        return jnp.asarray(self.pairs)[:, parameter]
+
+    def parameter_of(self, choice: jax.Array) -> jax.Array:
+        """See ``Decision``."""
+        return pairing.number_of(choice, self.num_arms)
+
+    def answer(self, decision: jax.Array) -> jax.Array:
+        """The winner against itself."""
+        return jnp.stack([decision, decision])
+
+    def spread(self, of_arms: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Numbers of the arms [K], for the first and the second arm of each pair [N]."""
+        first, second = self.pairs
+        return of_arms[first], of_arms[second]
+
+    def certain_wins(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
+        """minU(i) = #{j : a_ij > 1/2}, float32 [K]."""
+        return pairing.sums_by_arm(self.pairs, lower > 0.5, upper < 0.5)
+
+    def possible_wins(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
+        """maxU(i) = #{j : b_ij >= 1/2}, float32 [K]."""
+        return pairing.sums_by_arm(self.pairs, upper >= 0.5, lower <= 0.5)
+
+    def wins(self, mean: jax.Array) -> jax.Array:
+        """#{j : x_ij > 1/2}, float32 [K]."""
+        return pairing.sums_by_arm(self.pairs, mean > 0.5, mean < 0.5)
+
+
+@dataclasses.dataclass(frozen=True)
+class CopelandWinner(DuelDecision):
+    """The arm that beats most others (eq. 9).
+
+    Attributes:
+        max_defeats: Stop as soon as some arm can be beaten by at most so many others (eq. 13);
+            None: go on until it is certain who beats most.
+
+    >>> decision = CopelandWinner(3)
+    >>> int(decision.decide(jnp.array([0.9, 0.9, 0.5])))  # of the pairs 01, 02, 12
+    0
+    """
+
+    max_defeats: int | None = None
+
+    by_verdicts = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.max_defeats is not None:
+            require_integer("max_defeats", self.max_defeats, 0)
+
+    def decide(self, mean: jax.Array) -> jax.Array:
+        """See ``Decision``; ties go to the arm with the larger sum of x_ij."""
+        sums = pairing.sums_by_arm(self.pairs, mean, 1 - mean)
+        return jnp.argmax(self.wins(mean) + sums / (2 * self.num_arms)).astype(jnp.int32)
+
+    def independent(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
+        """The pair is decided, or some arm certainly beats more than either can."""
+        leader = self.certain_wins(lower, upper).max()
+        of_first, of_second = self.spread(self.possible_wins(lower, upper))
+        is_decided = (lower > 0.5) | (upper < 0.5)
+        return is_decided | ((leader > of_first) & (leader > of_second))
+
+    def is_unique(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
+        """An arm certainly beats more than any other one can, or few enough can beat it."""
+        least, most = self.certain_wins(lower, upper), self.possible_wins(lower, upper)
+        leader = jnp.argmax(least)
+        others = jnp.arange(self.num_arms) != leader
+        found = (least[leader] > jnp.where(others, most, -1)).all()
+        if self.max_defeats is not None:
+            found |= self.num_arms - 1 - least[leader] <= self.max_defeats
+        return found
+
+
+@dataclasses.dataclass(frozen=True)
+class CondorcetWinner(CopelandWinner):
+    """The arm that beats every other one, which must exist (eq. 12).
+
+    >>> decision = CondorcetWinner(3)
+    >>> lower, upper = jnp.array([0.6, 0.0, 0.0]), jnp.array([1.0, 1.0, 0.4])
+    >>> decision.independent(lower, upper).tolist()  # 1 has lost to 0 and to 2
+    [True, False, True]
+    """
+
+    needs_condorcet_winner = True
+
+    def independent(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
+        """One of the two arms has certainly lost a duel."""
+        of_first, of_second = self.spread(self.possible_wins(lower, upper))
+        return (of_first < self.num_arms - 1) | (of_second < self.num_arms - 1)
+
+    def is_unique(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
+        """All others have certainly lost."""
+        possible = self.possible_wins(lower, upper) == self.num_arms - 1
+        return (possible.sum() <= 1) | super().is_unique(lower, upper)
+
+
+@dataclasses.dataclass(frozen=True)
+class BordaWinner(DuelDecision):
+    """The arm that wins most often against a random other one.
+
+    This is "SAVAGE-Borda", which asks of the matrix no more than that some arm has
+    sum_j x_ij > K / 2.
+
+    >>> decision = BordaWinner(3)
+    >>> int(decision.decide(jnp.array([0.9, 0.4, 0.5])))  # of the pairs 01, 02, 12
+    0
+    """
+
+    def decide(self, mean: jax.Array) -> jax.Array:
+        """See ``Decision``."""
+        return jnp.argmax(pairing.sums_by_arm(self.pairs, mean, 1 - mean)).astype(jnp.int32)
+
+    def possible(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
+        """Which arms may have the largest sum of more than K / 2? bool [K]."""
+        most = pairing.sums_by_arm(self.pairs, upper, 1 - lower)
+        least = pairing.sums_by_arm(self.pairs, lower, 1 - upper)
+        leader = jnp.argmax(least)
+        arms = jnp.arange(self.num_arms)
+        # With x_ii = 1/2 the sum over all j is more than K / 2.
+        return ((most > least[leader]) | (arms == leader)) & (most > (self.num_arms - 1) / 2)
+
+    def independent(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
+        """Neither arm can have the largest sum."""
+        of_first, of_second = self.spread(self.possible(lower, upper))
+        return ~of_first & ~of_second
+
+    def is_unique(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
+        """All arms but one have certainly less."""
+        return self.possible(lower, upper).sum() <= 1

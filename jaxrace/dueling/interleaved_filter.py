@@ -1,0 +1,142 @@
+"""Interleaved Filter (Yue et al. 2012). Axes: K arms."""
+
+import dataclasses
+import math
+
+import jax
+import jax.numpy as jnp
+
+from jaxrace.dueling.base import Algorithm
+from jaxrace.dueling.picking import first_best
+from jaxrace.validation import require_integer
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class FilterParams:
+    """The numbers of Interleaved Filter."""
+
+    log_level: jax.Array  # float32 [], ln(1 / delta)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class FilterState:
+    """Interleaved Filter between two duels."""
+
+    time: jax.Array  # int32 [], duels told
+    candidate: jax.Array  # int32 [], b
+    rivals: jax.Array  # bool [K], W without b
+    wins: jax.Array  # int32 [K], of the candidate over each, since it is one
+    rounds: jax.Array  # int32 [], complete ones, since it is one
+    next: jax.Array  # int32 [], the first arm that may be next in this round
+    settled_at: jax.Array  # int32 [], duels after which no rival was left; 0 before
+
+
+@dataclasses.dataclass(frozen=True)
+class InterleavedFilter(Algorithm):
+    """A candidate duels all others in turn, until it has beaten them or one has beaten it.
+
+    After every round the arms that the candidate certainly beats are dropped. Where an arm
+    certainly beats the candidate, it takes its place, and those that the candidate seemed to
+    beat are dropped with it (IF2). Arm 0 is the first candidate; the end is played on.
+    Certain: 1/2 is outside of P +- sqrt(4 ln(1/delta) / t), with delta = 1 / (T K^2).
+
+    >>> algorithm = InterleavedFilter(num_arms=3)
+    >>> params = algorithm.params(horizon=1000)
+    >>> state = algorithm.init(params)
+    >>> while not state.settled_at:
+    ...     first, second = algorithm.ask(jax.random.key(0), state, params)
+    ...     state = algorithm.tell(state, [first, second], first > second, params)
+    >>> int(algorithm.recommend(state, params))
+    2
+    """
+
+    @property
+    def needs_condorcet_winner(self) -> bool:
+        """See ``Algorithm``."""
+        return True
+
+    @property
+    def opening(self) -> int:
+        """See ``Algorithm``."""
+        return self.num_arms - 1
+
+    def params(self, horizon: int = 100_000) -> FilterParams:
+        """The numbers.
+
+        Args:
+            horizon: T, duels that are to be made.
+
+        Raises:
+            ValueError: ``horizon`` is not positive.
+        """
+        require_integer("horizon", horizon, 1)
+        return FilterParams(jnp.asarray(math.log(horizon * self.num_arms**2), jnp.float32))
+
+    def begin(self, params: FilterParams) -> FilterState:
+        """See ``init``."""
+        del params
+        zero = jnp.zeros((), jnp.int32)
+        arms = jnp.arange(self.num_arms)
+        nothing = jnp.zeros(self.num_arms, jnp.int32)
+        return FilterState(zero, zero, arms > 0, nothing, zero, zero, zero)
+
+    def draw(self, key: jax.Array) -> None:
+        """Nothing is left to chance."""
+        del key
+
+    def choose(self, noise: None, state: FilterState, params: FilterParams) -> jax.Array:
+        """See ``ask``."""
+        del noise, params
+        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
+        waiting = state.rivals & (arms >= state.next)
+        rival = jnp.where(waiting, arms, self.num_arms).min()
+        second = jnp.where(state.rivals.any(), rival, state.candidate)
+        return jnp.stack([state.candidate, second])
+
+    def update(
+        self, state: FilterState, choice: jax.Array, outcome: jax.Array, params: FilterParams
+    ) -> FilterState:
+        """See ``tell``; expects the pairs that ``ask`` wants."""
+        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
+        rival = choice[1]
+        wins = state.wins + ((arms == rival) & outcome)
+        state = dataclasses.replace(state, time=state.time + 1, wins=wins, next=rival + 1)
+        is_complete = ~(state.rivals & (arms > rival)).any() & state.rivals.any()
+        after = self._after_round(state, params)
+        return jax.tree.map(lambda new, old: jnp.where(is_complete, new, old), after, state)
+
+    def _after_round(self, state: FilterState, params: FilterParams) -> FilterState:
+        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
+        rounds = state.rounds + 1
+        lead = 2 * state.wins - rounds  # wins minus losses
+        # |P - 1/2| > sqrt(4 ln(1/delta) / t)
+        size = lead.astype(jnp.float32)
+        is_certain = size**2 > 16 * params.log_level * rounds.astype(jnp.float32)
+        rivals = state.rivals & ~(is_certain & (lead > 0))
+        beaten_by = rivals & is_certain & (lead < 0)
+        # Of several, the one that has beaten it most often.
+        successor = first_best(jnp.where(beaten_by, -lead, -1))
+        dethroned = beaten_by.any()
+        kept = rivals & ~(dethroned & ((lead > 0) | (arms == successor)))
+        is_over = ~kept.any() & (state.settled_at == 0)
+        return FilterState(
+            time=state.time,
+            candidate=jnp.where(dethroned, successor, state.candidate),
+            rivals=kept,
+            wins=jnp.where(dethroned, 0, state.wins),
+            rounds=jnp.where(dethroned, 0, rounds),
+            next=jnp.zeros_like(state.next),
+            settled_at=jnp.where(is_over, state.time, state.settled_at),
+        )
+
+    def settled_at(self, state: FilterState, params: FilterParams) -> jax.Array:
+        """See ``Algorithm``."""
+        del params
+        return state.settled_at
+
+    def best(self, state: FilterState, params: FilterParams) -> jax.Array:
+        """The candidate."""
+        del params
+        return state.candidate

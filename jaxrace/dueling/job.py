@@ -1,0 +1,95 @@
+"""Runs of dueling bandits as the jobs of a sweep. Axes: G problems, S settings."""
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.typing import ArrayLike
+
+from jaxrace.dueling import driver
+from jaxrace.dueling.base import Algorithm
+from jaxrace.dueling.driver import PlayState, Record
+from jaxrace.dueling.problems import Problem, shuffled
+
+# Choices have keys of their own, from 0 on.
+_ORDER_NUMBER = 2**32 - 1
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class DuelJob:
+    """One run to be made."""
+
+    key: jax.Array
+    problem: ArrayLike  # int32 [], its number
+    setting: ArrayLike  # int32 [], number of the algorithm's params
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class DuelWork:
+    """What ``sweep.run`` does with a ``DuelJob``; a row of its log is a ``Record``.
+
+    Every run of duels has the arms in another random order.
+
+    Attributes:
+        algorithm: Which.
+        interval: Choices from one record to the next; divides the horizon.
+        horizon: T.
+        problems: Leaves [G, ...].
+        settings: Params of the algorithm, leaves [S, ...].
+        ends_when_settled: A run also ends when the algorithm stops exploring: from then on it
+            plays what it recommends against itself.
+
+    >>> import numpy as np
+    >>> from jaxrace import sweep
+    >>> from jaxrace.dueling import Rucb, duels
+    >>> from jaxrace.dueling.matrices import flat
+    >>> problems = jax.vmap(duels)(jnp.stack([flat(3, 0.7), flat(3, 0.9)]))
+    >>> settings = jax.tree.map(lambda x: x[None], Rucb(3).params())
+    >>> work = DuelWork(Rucb(3), 50, 100, problems, settings)
+    >>> number = np.zeros(4, np.int32)
+    >>> jobs = DuelJob(jax.random.split(jax.random.key(0), 4), np.array([0, 0, 1, 1]), number)
+    >>> log = sweep.run(work, sweep.stacked(jobs))
+    >>> log.rows.row.time.tolist()
+    [50, 100, 50, 100, 50, 100, 50, 100]
+    """
+
+    algorithm: Algorithm = dataclasses.field(metadata={"static": True})
+    interval: int = dataclasses.field(metadata={"static": True})
+    horizon: int = dataclasses.field(metadata={"static": True})
+    problems: Problem
+    settings: Any
+    ends_when_settled: bool = dataclasses.field(default=False, metadata={"static": True})
+
+    def init(self, job: DuelJob) -> tuple[PlayState, DuelJob]:
+        """The state before the first choice."""
+        return driver.begin(self.algorithm, job.key, self._params(job)), job
+
+    def step(self, state: tuple[PlayState, DuelJob]) -> tuple[tuple[PlayState, DuelJob], Record]:
+        """The choices up to the next record."""
+        play, job = state
+        problem = jax.tree.map(lambda x: x[job.problem], self.problems)
+        if problem.has_costs:
+            order_key = jax.random.fold_in(job.key, jnp.uint32(_ORDER_NUMBER))
+            problem = shuffled(order_key, problem)
+        play, record = driver.advance(
+            self.algorithm, self.interval, play, problem, self._params(job)
+        )
+        return (play, job), record
+
+    def done(self, state: tuple[PlayState, DuelJob]) -> jax.Array:
+        """Has the horizon been reached, or the decision, if that ends the run?"""
+        own, job = state[0].algorithm, state[1]
+        reached = own.time >= self.horizon
+        if self.ends_when_settled:
+            reached |= self.algorithm.settled_at(own, self._params(job)) > 0
+        return reached
+
+    def failed(self, row: Record) -> jax.Array:
+        """Nothing can go wrong in a run."""
+        return jnp.zeros_like(row.time, bool)
+
+    def _params(self, job: DuelJob) -> Any:
+        return jax.tree.map(lambda x: x[job.setting], self.settings)

@@ -1,0 +1,187 @@
+"""Preference matrices: yours, checked, and families of them.
+
+Axes: K arms. Entry p_ij is the probability that arm i beats arm j; p_ji = 1 - p_ij, p_ii = 1/2.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.stats import norm
+from numpy.typing import ArrayLike, NDArray
+
+from jaxrace.validation import require_integer, require_number
+
+# Rounding that p_ij + p_ji = 1 may have, as of probabilities printed with a few digits.
+_TOLERANCE = 1e-6
+
+
+def check_matrix(matrix: ArrayLike) -> NDArray[np.float64]:
+    """A preference matrix as float64 [K, K].
+
+    Raises:
+        ValueError: It is not square, has fewer than two arms, an entry is no probability, or
+            p_ij + p_ji is not 1; the first such entry is named.
+
+    >>> check_matrix([[0.5, 0.75], [0.3, 0.5]])
+    Traceback (most recent call last):
+    ValueError: matrix: expected p_ij + p_ji = 1, got 0.75 + 0.3 for arms 0 and 1
+    """
+    try:
+        found = np.asarray(matrix, np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"matrix: expected numbers [K, K], got {matrix!r}") from error
+    if found.ndim != 2 or found.shape[0] != found.shape[1]:
+        raise ValueError(f"matrix: expected a square, got shape {list(found.shape)}")
+    if len(found) < 2:
+        raise ValueError(f"matrix: expected at least 2 arms, got {len(found)}")
+    bad = np.argwhere(~((found >= 0) & (found <= 1)))
+    if bad.size:
+        i, j = bad[0]
+        raise ValueError(
+            f"matrix: expected probabilities, got {found[i, j]} for arm {i} against arm {j}"
+        )
+    bad = np.argwhere(abs(found + found.T - 1) > _TOLERANCE)
+    if bad.size:
+        i, j = bad[0]
+        raise ValueError(
+            f"matrix: expected p_ij + p_ji = 1, got {found[i, j]} + {found[j, i]} "
+            f"for arms {i} and {j}"
+        )
+    return found
+
+
+def read_matrix(path: str | os.PathLike[str]) -> NDArray[np.float64]:
+    """A preference matrix from a file: CSV without a heading, or .npy.
+
+    Raises:
+        ValueError: The file cannot be read, or holds no preference matrix.
+
+    >>> np.savetxt("matrix.csv", [[0.5, 0.6], [0.4, 0.5]], delimiter=",")
+    >>> read_matrix("matrix.csv").tolist()
+    [[0.5, 0.6], [0.4, 0.5]]
+    """
+    path = Path(path)
+    try:
+        if path.suffix == ".npy":
+            content: Any = np.load(path, allow_pickle=False)
+        else:
+            content = np.loadtxt(path, delimiter=",", ndmin=2)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"matrix: expected a CSV or .npy file, got {path} ({error})") from error
+    try:
+        return check_matrix(content)
+    except ValueError as error:
+        raise ValueError(f"{error}, in {path}") from error
+
+
+def from_upper(upper: ArrayLike) -> jax.Array:
+    """The matrix with the entries of ``upper`` [K, K] above the diagonal, float32 [K, K].
+
+    >>> from_upper(jnp.full((2, 2), 0.75)).tolist()
+    [[0.5, 0.75], [0.25, 0.5]]
+    """
+    above = jnp.triu(jnp.asarray(upper, jnp.float32) - 0.5, 1)
+    return 0.5 + above - above.T
+
+
+def random(key: jax.Array, num_arms: int) -> jax.Array:
+    """p_ij uniform in [0, 1] for i < j, float32 [K, K].
+
+    >>> random(jax.random.key(0), 5).shape
+    (5, 5)
+    """
+    require_integer("num_arms", num_arms, 2)
+    return from_upper(jax.random.uniform(key, (num_arms, num_arms), jnp.float32))
+
+
+def linear_order(key: jax.Array, num_arms: int) -> jax.Array:
+    """p_ij uniform in [1/2, 1] for i < j: arm 0 is best, then arm 1, and so on. float32 [K, K].
+
+    >>> bool((jnp.triu(linear_order(jax.random.key(0), 5), 1)[0, 1:] >= 0.5).all())
+    True
+    """
+    require_integer("num_arms", num_arms, 2)
+    upper = jax.random.uniform(key, (num_arms, num_arms), jnp.float32, minval=0.5)
+    return from_upper(upper)
+
+
+def hard_condorcet(num_arms: int) -> jax.Array:
+    """p_ij = 1/2 + j / (2 K) for i < j, j from 1 (Urvoy et al. 2013): near arms are hard to tell.
+
+    >>> hard_condorcet(4)[0].tolist()
+    [0.5, 0.75, 0.875, 1.0]
+    """
+    require_integer("num_arms", num_arms, 2)
+    loser = jnp.arange(1, num_arms + 1, dtype=jnp.float32)
+    return from_upper(jnp.broadcast_to(0.5 + loser / (2 * num_arms), (num_arms, num_arms)))
+
+
+def flat(num_arms: int, probability: float = 0.6) -> jax.Array:
+    """p_ij the same for all i < j, float32 [K, K].
+
+    >>> flat(2, 0.75).tolist()
+    [[0.5, 0.75], [0.25, 0.5]]
+    """
+    require_integer("num_arms", num_arms, 2)
+    require_number("probability", probability, least=0.5, below=1)
+    return from_upper(jnp.full((num_arms, num_arms), probability))
+
+
+def cyclic(num_arms: int, probability: float = 0.6) -> jax.Array:
+    """Arms in a circle, each beats the half that follows it; opposite arms tie. float32 [K, K].
+
+    >>> cyclic(3, 0.75).tolist()
+    [[0.5, 0.75, 0.25], [0.25, 0.5, 0.75], [0.75, 0.25, 0.5]]
+    """
+    require_integer("num_arms", num_arms, 3)
+    require_number("probability", probability, least=0.5, below=1)
+    place = jnp.arange(num_arms, dtype=jnp.int32)
+    ahead = (place - place[:, None]) % num_arms  # how far j follows i
+    gain = jnp.where(2 * ahead < num_arms, probability, 1 - probability)
+    tied = (ahead == 0) | (2 * ahead == num_arms)
+    return jnp.where(tied, 0.5, gain).astype(jnp.float32)
+
+
+def plackett_luce(weights: ArrayLike) -> jax.Array:
+    """p_ij = w_i / (w_i + w_j), float32 [K, K], from positive weights [K].
+
+    >>> plackett_luce([3.0, 1.0]).tolist()
+    [[0.5, 0.75], [0.25, 0.5]]
+    """
+    values = _numbers("weights", weights)
+    if (values <= 0).any():
+        raise ValueError(f"weights: expected positive numbers, got {values.min()}")
+    found = jnp.asarray(values, jnp.float32)
+    return found[:, None] / (found[:, None] + found)
+
+
+def thurstone(means: ArrayLike, scale: float = 1.0) -> jax.Array:
+    """p_ij = Phi((m_i - m_j) / (sqrt(2) scale)), float32 [K, K], from means [K].
+
+    >>> thurstone([1.0, 1.0]).tolist()
+    [[0.5, 0.5], [0.5, 0.5]]
+    """
+    found = jnp.asarray(_numbers("means", means), jnp.float32)
+    require_number("scale", scale, least=1e-6)
+    return norm.cdf((found[:, None] - found) / (jnp.sqrt(jnp.float32(2)) * scale))
+
+
+def shuffled(key: jax.Array, matrix: jax.Array) -> jax.Array:
+    """The same arms in a random order, [K, K].
+
+    >>> sorted(shuffled(jax.random.key(0), hard_condorcet(4))[0].tolist())[0] >= 0
+    True
+    """
+    order = jax.random.permutation(key, matrix.shape[0])
+    return matrix[order[:, None], order]
+
+
+def _numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    found = np.asarray(values, np.float64)
+    if found.ndim != 1 or len(found) < 2 or not np.isfinite(found).all():
+        raise ValueError(f"{name}: expected at least two finite numbers [K], got {values!r}")
+    return found

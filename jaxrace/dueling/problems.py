@@ -1,0 +1,115 @@
+"""What an algorithm is played against, and what its choices cost.
+
+Axes: K arms, d = 2 for duels or 1 for arms, M measures of regret.
+"""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+from numpy.typing import ArrayLike
+
+from jaxrace.dueling import regret
+from jaxrace.dueling.matrices import check_matrix
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Problem:
+    """Chances, and regrets of choices or of recommendations; make it with ``duels`` or ``arms``."""
+
+    probabilities: jax.Array  # float32 [K, K], i beats j; or [K], arm i pays
+    costs: jax.Array | None  # float32 [M, K, K], of playing a pair
+    losses: jax.Array | None  # float32 [K], of recommending an arm, where nothing else counts
+    order: jax.Array  # int32 [K], of duels: the arm that an algorithm knows by each number
+
+    @property
+    def num_measures(self) -> int:
+        """M."""
+        return 1 if self.costs is None else self.costs.shape[-3]
+
+    def probability(self, choice: jax.Array) -> jax.Array:
+        """Of the outcome 1, float32 []; of a pair of the same arm 1/2."""
+        return self.probabilities[tuple(self.order[choice])]
+
+    @property
+    def has_costs(self) -> bool:
+        """Is it what one plays that costs, and not what one recommends?"""
+        return self.costs is not None
+
+    def cost(self, choice: jax.Array) -> jax.Array:
+        """Regret of playing, float32 [M]."""
+        assert self.costs is not None
+        first, second = self.order[choice]
+        return self.costs[:, first, second]
+
+    def loss(self, recommended: jax.Array) -> jax.Array:
+        """Regret of recommending, float32 [M] with M = 1."""
+        assert self.losses is not None
+        return self.losses[recommended][None]
+
+    def named(self, recommended: jax.Array) -> jax.Array:
+        """What an algorithm recommends, in the problem's own numbers, int32 []."""
+        return self.order[recommended] if self.has_costs else recommended
+
+
+def duels(matrix: ArrayLike) -> Problem:
+    """Duels with these chances, and what each costs; see ``regret.MEASURES``.
+
+    Args:
+        matrix: [K, K]; checked unless it is traced.
+
+    Raises:
+        ValueError: It is no preference matrix.
+
+    >>> duels([[0.5, 0.75], [0.25, 0.5]]).costs.shape
+    (4, 2, 2)
+    """
+    if not isinstance(matrix, Tracer):
+        check_matrix(matrix)
+    probabilities = jnp.asarray(matrix, jnp.float32)
+    return Problem(probabilities, regret.tables(probabilities), None, _in_order(probabilities))
+
+
+def arms(means: ArrayLike, utilities: ArrayLike) -> Problem:
+    """Arms that pay 1 or 0, where what counts is the utility of what is recommended.
+
+    Args:
+        means: [K], probability of a payment.
+        utilities: Of each decision; [K] if that is an arm, often the means themselves.
+
+    Raises:
+        ValueError: A mean is no probability.
+
+    >>> arms([0.75, 0.5], [0.75, 0.5]).losses.tolist()
+    [0.0, 0.25]
+    """
+    if not isinstance(means, Tracer):
+        _check_means(np.asarray(means, np.float64))
+    values = jnp.asarray(utilities, jnp.float32)
+    chances = jnp.asarray(means, jnp.float32)
+    return Problem(chances, None, values.max() - values, _in_order(chances))
+
+
+def _check_means(means: np.ndarray) -> None:
+    bad = np.flatnonzero(~((means >= 0) & (means <= 1)))
+    if means.ndim != 1 or bad.size:
+        found = f"{means[bad[0]]} for arm {bad[0]}" if means.ndim == 1 else f"{list(means.shape)}"
+        raise ValueError(f"means: expected probabilities [K], got {found}")
+
+
+def shuffled(key: jax.Array, problem: Problem) -> Problem:
+    """The same duels with the arms in a random order; what is reported keeps their numbers.
+
+    >>> problem = shuffled(jax.random.key(0), duels([[0.5, 0.75], [0.25, 0.5]]))
+    >>> sorted(problem.order.tolist())
+    [0, 1]
+    """
+    order = jax.random.permutation(key, problem.order)
+    return dataclasses.replace(problem, order=order)
+
+
+def _in_order(probabilities: jax.Array) -> jax.Array:
+    return jnp.arange(probabilities.shape[-1], dtype=jnp.int32)

@@ -1,0 +1,139 @@
+"""Relative upper confidence bound (Zoghi et al. 2014). Axes: K arms."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+
+from jaxrace.dueling import tally as tallies
+from jaxrace.dueling.base import Algorithm
+from jaxrace.dueling.picking import first_best, pick
+from jaxrace.dueling.tally import Tally
+from jaxrace.validation import require_number
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class RucbParams:
+    """The numbers of RUCB."""
+
+    alpha: jax.Array  # float32 [], width of the bounds
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class RucbState:
+    """RUCB between two duels."""
+
+    time: jax.Array  # int32 [], duels told
+    tally: Tally
+    released: jax.Array  # float32 [K], ln t from which on an arm is a candidate again
+    champion: jax.Array  # int32 [], the arm of B; K if there is none
+
+
+@dataclasses.dataclass(frozen=True)
+class Rucb(Algorithm):
+    """RUCB: a candidate that may still beat everybody against the rival that may beat it.
+
+    Candidate i: u_ij >= 1/2 for all j, with u_ij = w_ij / N_ij + sqrt(alpha ln t / N_ij). As ln t
+    grows, an arm that has lost to j becomes a candidate again once ln t reaches
+    N_ij (1/2 - p_ij)^2 / alpha; only the two rows of a duel change, so that a step costs O(K).
+
+    >>> algorithm = Rucb(num_arms=3)
+    >>> params = algorithm.params()
+    >>> state = algorithm.init(params)
+    >>> for number in range(200):
+    ...     first, second = algorithm.ask(jax.random.key(number), state, params)
+    ...     state = algorithm.tell(state, [first, second], first < second, params)
+    >>> int(algorithm.recommend(state, params))
+    0
+    """
+
+    @property
+    def needs_condorcet_winner(self) -> bool:
+        """See ``Algorithm``."""
+        return True
+
+    def params(self, alpha: float = 0.51) -> RucbParams:
+        """The numbers.
+
+        Args:
+            alpha: Above 1/2 in theory.
+
+        Raises:
+            ValueError: ``alpha`` is not positive.
+        """
+        require_number("alpha", alpha, least=1e-6)
+        return RucbParams(jnp.asarray(alpha, jnp.float32))
+
+    def begin(self, params: RucbParams) -> RucbState:
+        """See ``init``."""
+        del params
+        return RucbState(
+            time=jnp.zeros((), jnp.int32),
+            tally=tallies.empty(self.num_arms),
+            released=jnp.zeros(self.num_arms, jnp.float32),
+            champion=jnp.asarray(self.num_arms, jnp.int32),
+        )
+
+    def draw(self, key: jax.Array) -> jax.Array:
+        """A coin for the champion, and a number that picks among several."""
+        return jax.random.uniform(key, (2,), jnp.float32)
+
+    def choose(self, noise: jax.Array, state: RucbState, params: RucbParams) -> jax.Array:
+        """See ``ask``."""
+        log_time = _log_time(state.time)
+        candidates = log_time >= state.released
+        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
+        others = candidates & (arms != state.champion)
+        anyone = jnp.where(candidates.any(), others, True)
+        takes_champion = (state.champion < self.num_arms) & ((noise[0] < 0.5) | ~others.any())
+        first = jnp.where(takes_champion, state.champion, pick(anyone, noise[1]))
+        upper = self._upper(state, first, params)
+        rival = first_best(jnp.where(arms == first, -1.0, upper))
+        # Ties between the arm itself, at 1/2, and a rival go to the rival.
+        second = jnp.where(upper[rival] >= 0.5, rival, first)
+        return jnp.stack([first, second])
+
+    def _upper(self, state: RucbState, arm: jax.Array, params: RucbParams) -> jax.Array:
+        """u_ji of all j against i = ``arm``, float32 [K]."""
+        duels = state.tally.duels[arm].astype(jnp.float32)
+        losses = duels - state.tally.wins[arm]
+        least = jnp.maximum(duels, 1)
+        bound = losses / least + jnp.sqrt(params.alpha * _log_time(state.time) / least)
+        return jnp.where(duels > 0, bound, 1.0)
+
+    def update(
+        self, state: RucbState, choice: jax.Array, outcome: jax.Array, params: RucbParams
+    ) -> RucbState:
+        """See ``tell``."""
+        tally = tallies.counted(state.tally, choice, outcome)
+        time = state.time + 1
+        released = state.released
+        for arm in (choice[0], choice[1]):
+            released = released.at[arm].set(_release(tally, arm, params).max())
+        candidates = _log_time(time) >= released
+        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
+        stays = (candidates & (arms == state.champion)).any()
+        alone = candidates.sum(dtype=jnp.int32) == 1
+        champion = jnp.where(stays, state.champion, self.num_arms)
+        champion = jnp.where(alone, jnp.argmax(candidates).astype(jnp.int32), champion)
+        return RucbState(time, tally, released, champion)
+
+    def best(self, state: RucbState, params: RucbParams) -> jax.Array:
+        """The champion; without one, the arm that seems to beat most others."""
+        del params
+        has_champion = state.champion < self.num_arms
+        return jnp.where(has_champion, state.champion, tallies.copeland_leader(state.tally))
+
+
+def _log_time(time: jax.Array) -> jax.Array:
+    """ln t of the next duel, t from 1."""
+    return jnp.log((time + 1).astype(jnp.float32))
+
+
+def _release(tally: Tally, arm: jax.Array, params: RucbParams) -> jax.Array:
+    """ln t at which u_ij = 1/2, float32 [K], for i = ``arm``; 0 where i has not lost to j."""
+    duels = tally.duels[arm].astype(jnp.float32)
+    deficit = duels / 2 - tally.wins[arm]
+    return jnp.maximum(deficit, 0) ** 2 / (jnp.maximum(duels, 1) * params.alpha)

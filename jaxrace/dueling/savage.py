@@ -1,0 +1,231 @@
+"""SAVAGE: sensitivity analysis of variables for generic exploration (Urvoy et al. 2013).
+
+Axes: N parameters of a decision, d = 2 for duels or 1 for arms.
+"""
+
+import dataclasses
+import math
+
+import jax
+import jax.numpy as jnp
+from jax.typing import ArrayLike
+
+from jaxrace.dueling import introspection
+from jaxrace.dueling.base import Algorithm
+from jaxrace.dueling.decisions import Decision
+from jaxrace.dueling.introspection import Introspection
+from jaxrace.validation import require_integer, require_keys, require_number, require_probability
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class SavageParams:
+    """The numbers of SAVAGE; make them with ``Savage.params``."""
+
+    log_level: jax.Array  # float32 [], ln(eta(t) / delta), or what does not depend on t of it
+    grows: jax.Array  # bool [], eta(t) is proportional to t^2
+    max_width: jax.Array  # float32 [], of all intervals at which exploration ends
+    key: jax.Array  # of introspection
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class SavageState:
+    """SAVAGE between two choices."""
+
+    time: jax.Array  # int32 [], choices told
+    samples: jax.Array  # int32 [N], t_i
+    successes: jax.Array  # int32 [N]
+    lower: jax.Array  # float32 [N], a_i
+    upper: jax.Array  # float32 [N], b_i
+    active: jax.Array  # bool [N], W
+    settled_at: jax.Array  # int32 [], choices after which nothing was left to explore; else 0
+
+    @property
+    def accepted(self) -> jax.Array:
+        """Is nothing left to explore? A bool []."""
+        return self.settled_at > 0
+
+    @property
+    def mean(self) -> jax.Array:
+        """Estimates, float32 [N]: 1/2 without samples."""
+        rate = self.successes / jnp.maximum(self.samples, 1).astype(jnp.float32)
+        return jnp.where(self.samples > 0, rate, 0.5)
+
+
+@dataclasses.dataclass(frozen=True)
+class Savage(Algorithm):
+    """Sample every parameter in turn, but for those that can no longer change the decision.
+
+    The confidence intervals are nested, hold all together with probability 1 - delta, and make a
+    box; what cannot change the decision within the box is dropped. Once the decision is certain it
+    is played on (explore, then exploit). Of the parameters with fewest samples the first is next.
+
+    Attributes:
+        decision: What is wanted, with as many arms.
+        introspection: Tests independence by random walks in the box instead of the decision's
+            own test (Algorithm 2), for decisions about which little is known.
+
+    Raises:
+        ValueError: The decision has another number of arms.
+
+    >>> from jaxrace.dueling.duel_decisions import CopelandWinner
+    >>> algorithm = Savage(3, CopelandWinner(3))
+    >>> params = algorithm.params(delta=0.1, horizon=1000)
+    >>> state = algorithm.init(params)
+    >>> while not state.accepted:
+    ...     first, second = algorithm.ask(jax.random.key(0), state, params)
+    ...     state = algorithm.tell(state, [first, second], first < second, params)
+    >>> int(algorithm.recommend(state, params)), int(state.time)
+    (0, 68)
+    """
+
+    decision: Decision
+    introspection: Introspection | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.decision.num_arms != self.num_arms:
+            raise ValueError(
+                f"decision: expected one about num_arms = {self.num_arms} arms, "
+                f"got one about {self.decision.num_arms}"
+            )
+
+    @property
+    def choice_size(self) -> int:
+        """d."""
+        return self.decision.choice_size
+
+    @property
+    def needs_condorcet_winner(self) -> bool:
+        """Does the decision take a Condorcet winner for granted?"""
+        return self.decision.needs_condorcet_winner
+
+    @property
+    def is_by_rounds(self) -> bool:
+        """Can a driver play many choices at once? See ``savage_rounds``."""
+        return self.decision.by_verdicts and self.introspection is None
+
+    @property
+    def opening(self) -> int:
+        """See ``Algorithm``."""
+        return self.decision.num_parameters
+
+    def params(
+        self,
+        delta: float = 0.05,
+        horizon: int | None = None,
+        max_width: float = 0.0,
+        key: ArrayLike | None = None,
+    ) -> SavageParams:
+        """The numbers.
+
+        Args:
+            delta: Error probability.
+            horizon: T; without one the intervals hold for ever, and are wider.
+            max_width: Stop once all intervals are as narrow as this (eq. 7: epsilon / lambda).
+            key: Of the random walks, where there is introspection.
+
+        Raises:
+            ValueError: A number is outside its range, or a key is missing.
+        """
+        require_probability("delta", delta)
+        require_number("max_width", max_width, least=0)
+        if self.introspection is not None or key is not None:
+            require_keys("key", key, ndim=0)
+        count = self.decision.num_parameters
+        if horizon is None:
+            level = math.log(math.pi**2 * count / (3 * delta))  # eta = pi^2 N t^2 / 3
+        else:
+            require_integer("horizon", horizon, 1)
+            level = math.log(2 * count * horizon / delta)  # eta = 2 N T
+        return SavageParams(
+            log_level=jnp.asarray(level, jnp.float32),
+            grows=jnp.asarray(horizon is None),
+            max_width=jnp.asarray(max_width, jnp.float32),
+            key=jax.random.key(0) if key is None else jnp.asarray(key),
+        )
+
+    def begin(self, params: SavageParams) -> SavageState:
+        """See ``init``."""
+        del params
+        count = self.decision.num_parameters
+        return SavageState(
+            time=jnp.zeros((), jnp.int32),
+            samples=jnp.zeros(count, jnp.int32),
+            successes=jnp.zeros(count, jnp.int32),
+            lower=jnp.zeros(count, jnp.float32),
+            upper=jnp.ones(count, jnp.float32),
+            active=jnp.ones(count, bool),
+            settled_at=jnp.zeros((), jnp.int32),
+        )
+
+    def draw(self, key: jax.Array) -> None:
+        """Nothing is left to chance."""
+        del key
+
+    def choose(self, noise: None, state: SavageState, params: SavageParams) -> jax.Array:
+        """See ``ask``."""
+        del noise
+        never = jnp.iinfo(jnp.int32).max
+        parameter = jnp.argmin(jnp.where(state.active, state.samples, never)).astype(jnp.int32)
+        answer = self.decision.answer(self.best(state, params))
+        return jnp.where(state.accepted, answer, self.decision.choice_of(parameter))
+
+    def update(
+        self, state: SavageState, choice: jax.Array, outcome: jax.Array, params: SavageParams
+    ) -> SavageState:
+        """See ``tell``; ignores what is told after the decision, or of an arm against itself."""
+        in_order = choice[0] <= choice[-1]
+        is_new = ~state.accepted & ((choice[0] != choice[-1]) | (choice.shape[0] == 1))
+        here = jnp.arange(self.decision.num_parameters) == self.decision.parameter_of(choice)
+        told = here & is_new
+        state = self.sampled(state, told, jnp.broadcast_to(outcome == in_order, here.shape), params)
+        state = dataclasses.replace(state, time=state.time + 1)
+        return self.tested(state, params)
+
+    def sampled(
+        self, state: SavageState, told: jax.Array, success: jax.Array, params: SavageParams
+    ) -> SavageState:
+        """With one more sample of the marked parameters, bool [N]; does not test anything."""
+        samples = state.samples + told
+        successes = state.successes + (told & success)
+        count = jnp.maximum(samples, 1).astype(jnp.float32)
+        level = params.log_level + jnp.where(params.grows, 2 * jnp.log(count), 0.0)
+        width = jnp.sqrt(level / (2 * count))  # c(t)
+        mean = successes / count
+        return dataclasses.replace(
+            state,
+            samples=samples,
+            successes=successes,
+            lower=jnp.where(told, jnp.maximum(state.lower, mean - width), state.lower),
+            upper=jnp.where(told, jnp.minimum(state.upper, mean + width), state.upper),
+        )
+
+    def tested(self, state: SavageState, params: SavageParams) -> SavageState:
+        """Without the parameters that the decision does not depend on, as far as one can tell."""
+        lower, upper = state.lower, state.upper
+        if self.introspection is None:
+            independent = self.decision.independent(lower, upper)
+        else:
+            independent = introspection.independent(
+                self.introspection,
+                self.decision,
+                params.key,
+                state,
+            )
+        active = state.active & ~independent
+        narrow = (upper - lower <= params.max_width).all()
+        accepted = ~active.any() | self.decision.is_unique(lower, upper) | narrow
+        settled_at = jnp.where(accepted & ~state.accepted, state.time, state.settled_at)
+        return dataclasses.replace(state, active=active, settled_at=settled_at)
+
+    def settled_at(self, state: SavageState, params: SavageParams) -> jax.Array:
+        """See ``Algorithm``."""
+        del params
+        return state.settled_at
+
+    def best(self, state: SavageState, params: SavageParams) -> jax.Array:
+        """The decision by what one knows: f of the estimates."""
+        del params
+        return self.decision.decide(state.mean)

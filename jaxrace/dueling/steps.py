@@ -1,0 +1,37 @@
+"""The random numbers of a run: those of choice t do not depend on how many are drawn at once."""
+
+import jax
+import jax.numpy as jnp
+from jax.typing import ArrayLike
+
+from jaxrace.dueling.problems import Problem
+
+
+def step_keys(key: jax.Array, time: ArrayLike) -> tuple[jax.Array, jax.Array]:
+    """The keys of choice number ``time`` of a run: for ``ask``, and for ``draw_outcome``.
+
+    >>> ask_key, outcome_key = step_keys(jax.random.key(0), 7)
+    """
+    own = jax.random.fold_in(key, time)
+    return jax.random.fold_in(own, 0), jax.random.fold_in(own, 1)
+
+
+def draw_uniform(key: jax.Array, time: ArrayLike) -> jax.Array:
+    """What decides choice number ``time`` of the run with this key: float32 [] in [0, 1).
+
+    >>> bool(0 <= draw_uniform(jax.random.key(0), 7) < 1)
+    True
+    """
+    return jax.random.uniform(step_keys(key, time)[1], (), jnp.float32)
+
+
+def draw_outcome(key: jax.Array, problem: Problem, choice: ArrayLike) -> jax.Array:
+    """Does the first arm win (the arm pay)? A bool [], as ``play`` draws it.
+
+    >>> from jaxrace.dueling import duels
+    >>> from jaxrace.dueling.matrices import flat
+    >>> bool(draw_outcome(jax.random.key(0), duels(flat(2, 0.999)), [0, 1]))
+    True
+    """
+    uniform = jax.random.uniform(key, (), jnp.float32)
+    return uniform < problem.probability(jnp.asarray(choice, jnp.int32))

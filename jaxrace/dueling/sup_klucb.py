@@ -1,0 +1,148 @@
+"""Sup-KLUCB (Agrawal and Chaporkar 2019). Axes: K arms, P = K (K + 1) / 2 unordered pairs."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+
+from jaxrace import kernels
+from jaxrace.dueling import pairing
+from jaxrace.dueling.base import Algorithm
+from jaxrace.dueling.picking import first_best
+from jaxrace.validation import require_choice, require_number
+
+SCORES = ("copeland", "borda")
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class SupKlucbParams:
+    """The numbers of Sup-KLUCB."""
+
+    c1: jax.Array  # float32 []
+    c2: jax.Array  # float32 []
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class SupKlucbState:
+    """Sup-KLUCB between two duels."""
+
+    time: jax.Array  # int32 [], duels told
+    plays: jax.Array  # int32 [P], of arms against themselves too
+    wins: jax.Array  # int32 [P], of the first arm of a pair
+
+
+@dataclasses.dataclass(frozen=True)
+class SupKlucb(Algorithm):
+    """KL-UCB over pairs of arms, where a pair is worth the product of its arms' scores.
+
+    There is no guarantee: the product is not the mean of what a duel shows. In the paper's
+    Algorithm 1 line 11 overwrites the wins of a pair; they are added up here. Ties go to the
+    pair that comes first.
+
+    Attributes:
+        score: Sup_i: "copeland", the share of the others that i seems to beat, or "borda", its
+            mean rate of winning.
+
+    >>> algorithm = SupKlucb(num_arms=3)
+    >>> params = algorithm.params()
+    >>> state = algorithm.init(params)
+    >>> for number in range(200):
+    ...     first, second = algorithm.ask(jax.random.key(number), state, params)
+    ...     state = algorithm.tell(state, [first, second], first < second, params)
+    >>> int(algorithm.recommend(state, params))
+    0
+    """
+
+    score: str = "copeland"
+
+    min_arms = 3
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_choice("score", self.score, SCORES)
+
+    @property
+    def num_pairs(self) -> int:
+        """P, and the length of the phase in which every pair is played once."""
+        return self.num_arms * (self.num_arms + 1) // 2
+
+    @property
+    def opening(self) -> int:
+        """See ``Algorithm``."""
+        return self.num_pairs
+
+    @property
+    def pairs(self) -> pairing.Pairs:
+        """The arms of each pair, int32 [2, P]."""
+        return pairing.pairs_of(self.num_arms, with_itself=True)
+
+    def params(self, c1: float | None = None, c2: float | None = None) -> SupKlucbParams:
+        """The numbers.
+
+        Args:
+            c1: Of ln n; 2 / K unless given.
+            c2: Of ln(ln n + 1); 3 / K + 40 / (K - 2)^2 unless given.
+
+        Raises:
+            ValueError: One of them is negative.
+        """
+        default = 3 / self.num_arms + 40 / (self.num_arms - 2) ** 2
+        c1 = 2 / self.num_arms if c1 is None else c1
+        c2 = default if c2 is None else c2
+        require_number("c1", c1, least=0)
+        require_number("c2", c2, least=0)
+        return SupKlucbParams(jnp.asarray(c1, jnp.float32), jnp.asarray(c2, jnp.float32))
+
+    def begin(self, params: SupKlucbParams) -> SupKlucbState:
+        """See ``init``."""
+        del params
+        nothing = jnp.zeros(self.num_pairs, jnp.int32)
+        return SupKlucbState(jnp.zeros((), jnp.int32), nothing, nothing)
+
+    def draw(self, key: jax.Array) -> None:
+        """Nothing is left to chance."""
+        del key
+
+    def choose(self, noise: None, state: SupKlucbState, params: SupKlucbParams) -> jax.Array:
+        """See ``ask``."""
+        del noise
+        first, second = self.pairs
+        log_time = jnp.log(jnp.maximum(state.time + 1 - self.num_pairs, 1).astype(jnp.float32))
+        budget = params.c1 * log_time + params.c2 * jnp.log(log_time + 1)
+        scores = self._scores(state)
+        means = scores[first] * scores[second]  # mu_(i,j)
+        upper = kernels.kl_upper(means, budget / jnp.maximum(state.plays, 1))
+        opening = state.time < self.num_pairs
+        pair = jnp.where(opening, state.time, first_best(upper))
+        return jnp.asarray(self.pairs)[:, pair]
+
+    def update(
+        self, state: SupKlucbState, choice: jax.Array, outcome: jax.Array, params: SupKlucbParams
+    ) -> SupKlucbState:
+        """See ``tell``; a pair may be given in either order."""
+        del params
+        pair = pairing.number_of(choice, self.num_arms, with_itself=True)
+        won = (outcome == (choice[0] <= choice[1])).astype(jnp.int32)
+        return SupKlucbState(
+            time=state.time + 1,
+            plays=state.plays.at[pair].add(1),
+            wins=state.wins.at[pair].add(won),
+        )
+
+    def _scores(self, state: SupKlucbState) -> jax.Array:
+        """Sup_i, float32 [K]; a pair that has not been played counts 0, or 1/2 by Borda."""
+        if self.score == "copeland":
+            ahead, behind = 2 * state.wins > state.plays, 2 * state.wins < state.plays
+        else:
+            rate = state.wins / jnp.maximum(state.plays, 1).astype(jnp.float32)
+            ahead = jnp.where(state.plays > 0, rate, 0.5)
+            behind = 1 - ahead
+        sums = pairing.sums_by_arm(self.pairs, ahead, behind)
+        return jnp.clip(sums / (self.num_arms - 1), 0, 1)
+
+    def best(self, state: SupKlucbState, params: SupKlucbParams) -> jax.Array:
+        """The arm of the largest score."""
+        del params
+        return first_best(self._scores(state))

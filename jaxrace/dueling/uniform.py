@@ -1,0 +1,62 @@
+"""Playing at random: what every algorithm should beat. Axes: K arms."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+
+from jaxrace.dueling import tally as tallies
+from jaxrace.dueling.base import Algorithm
+from jaxrace.dueling.tally import Tally
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class UniformState:
+    """Uniform play between two duels."""
+
+    time: jax.Array  # int32 [], duels told
+    tally: Tally
+
+
+@dataclasses.dataclass(frozen=True)
+class Uniform(Algorithm):
+    """Two different arms at random; recommends the one that seems to beat most others.
+
+    >>> algorithm = Uniform(num_arms=3)
+    >>> state = algorithm.init(algorithm.params())
+    >>> first, second = algorithm.ask(jax.random.key(0), state, algorithm.params())
+    >>> bool(first != second)
+    True
+    """
+
+    def params(self) -> None:
+        """There are none."""
+
+    def begin(self, params: None) -> UniformState:
+        """See ``init``."""
+        del params
+        return UniformState(jnp.zeros((), jnp.int32), tallies.empty(self.num_arms))
+
+    def draw(self, key: jax.Array) -> jax.Array:
+        """Two numbers in [0, 1)."""
+        return jax.random.uniform(key, (2,), jnp.float32)
+
+    def choose(self, noise: jax.Array, state: UniformState, params: None) -> jax.Array:
+        """See ``ask``."""
+        del state, params
+        count = jnp.array([self.num_arms, self.num_arms - 1], jnp.int32)
+        first, second = jnp.minimum((noise * count).astype(jnp.int32), count - 1)
+        return jnp.stack([first, second + (second >= first)])
+
+    def update(
+        self, state: UniformState, choice: jax.Array, outcome: jax.Array, params: None
+    ) -> UniformState:
+        """See ``tell``."""
+        del params
+        return UniformState(state.time + 1, tallies.counted(state.tally, choice, outcome))
+
+    def best(self, state: UniformState, params: None) -> jax.Array:
+        """See ``recommend``."""
+        del params
+        return tallies.copeland_leader(state.tally)

@@ -1,0 +1,109 @@
+"""Who is best in a preference matrix. Axes: K arms; p_ij is the probability that i beats j.
+
+Without a total order the notions differ: a Condorcet winner need not exist, a Copeland winner
+beats the most others, a Borda winner wins most often against a random opponent, a von Neumann
+winner is a lottery that no arm beats, and the Smith set is the smallest set whose members beat all
+others.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from jaxrace.dueling.matrices import check_matrix
+
+
+def copeland_scores(matrix: ArrayLike) -> jax.Array:
+    """zeta_i = #{j != i : p_ij > 1/2} / (K - 1), float32 [..., K], for matrices [..., K, K].
+
+    >>> copeland_scores(np.array([[0.5, 0.6, 0.7], [0.4, 0.5, 0.5], [0.3, 0.5, 0.5]])).tolist()
+    [1.0, 0.0, 0.0]
+    """
+    matrix = jnp.asarray(matrix)
+    wins = (matrix > 0.5).sum(-1, dtype=jnp.int32)
+    return wins.astype(jnp.float32) / (matrix.shape[-1] - 1)
+
+
+def borda_scores(matrix: ArrayLike) -> jax.Array:
+    """Mean of p_ij over all other j, float32 [..., K], for matrices [..., K, K].
+
+    >>> borda_scores(np.array([[0.5, 0.75], [0.25, 0.5]])).tolist()
+    [0.75, 0.25]
+    """
+    matrix = jnp.asarray(matrix, jnp.float32)
+    return (matrix.sum(-1) - 0.5) / (matrix.shape[-1] - 1)
+
+
+def condorcet_winner(matrix: ArrayLike) -> int | None:
+    """The arm that beats every other, or None.
+
+    >>> condorcet_winner([[0.5, 0.9], [0.1, 0.5]]), condorcet_winner([[0.5, 0.5], [0.5, 0.5]])
+    (0, None)
+    """
+    found = np.flatnonzero(_beats_all(check_matrix(matrix)))
+    return int(found[0]) if found.size else None
+
+
+def copeland_winners(matrix: ArrayLike) -> NDArray[np.bool_]:
+    """Those of the largest Copeland score, bool [K].
+
+    >>> copeland_winners([[0.5, 0.9], [0.1, 0.5]]).tolist()
+    [True, False]
+    """
+    scores = np.asarray(copeland_scores(check_matrix(matrix)))
+    return scores == scores.max()
+
+
+def borda_winners(matrix: ArrayLike) -> NDArray[np.bool_]:
+    """Those of the largest Borda score, up to 1e-9, bool [K].
+
+    >>> borda_winners([[0.5, 0.9], [0.1, 0.5]]).tolist()
+    [True, False]
+    """
+    sums = check_matrix(matrix).sum(-1)
+    return sums >= sums.max() - 1e-9
+
+
+def von_neumann_winner(matrix: ArrayLike) -> NDArray[np.float64]:
+    """A lottery over the arms that wins with at least 1/2 against every arm: [K], sums to 1.
+
+    The maximin strategy of the game with payoffs p_ij - 1/2, whose value is 0 (Dudik et al.
+    2015), by SciPy's linear programming. There may be several; this is one of them.
+
+    >>> stone_scissors_paper = [[0.5, 1.0, 0.0], [0.0, 0.5, 1.0], [1.0, 0.0, 0.5]]
+    >>> von_neumann_winner(stone_scissors_paper).round(3).tolist()
+    [0.333, 0.333, 0.333]
+    """
+    from scipy.optimize import linprog
+
+    payoff = check_matrix(matrix) - 0.5  # antisymmetric
+    num_arms = len(payoff)
+    found = linprog(
+        np.zeros(num_arms),
+        A_ub=-payoff.T,  # at least 0 against every arm
+        b_ub=np.zeros(num_arms),
+        A_eq=np.ones((1, num_arms)),
+        b_eq=[1.0],
+        bounds=(0, 1),
+        method="highs",
+    )
+    return found.x / found.x.sum()
+
+
+def smith_set(matrix: ArrayLike) -> NDArray[np.bool_]:
+    """The smallest set whose members beat every arm outside of it, bool [K].
+
+    It holds those arms that come to every other one by a chain of "is not beaten by".
+
+    >>> smith_set([[0.5, 1.0, 0.0], [0.0, 0.5, 1.0], [1.0, 0.0, 0.5]]).tolist()
+    [True, True, True]
+    """
+    reaches = check_matrix(matrix) >= 0.5
+    for middle in range(len(reaches)):
+        reaches |= reaches[:, middle, None] & reaches[None, middle]
+    return np.asarray(reaches.all(1))
+
+
+def _beats_all(matrix: NDArray[np.float64]) -> NDArray[np.bool_]:
+    return (matrix > 0.5).sum(-1) == len(matrix) - 1

@@ -1,0 +1,187 @@
+"""The job `jaxrace duel`: dueling bandits on a preference matrix, their regret and accuracy.
+
+Axes: R repeats, T records of each.
+"""
+
+import contextlib
+import dataclasses
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxrace import dueling, plots, runs, sweep
+from jaxrace.experiments.duel_config import DuelConfig
+from jaxrace.experiments.duel_lineup import Entrant, entrant, matrix_of
+from jaxrace.experiments.duel_plots import regret_figure
+from jaxrace.experiments.duel_runs import Runs, run_entrant, stacked
+from jaxrace.experiments.workbench import CHECKPOINT, OnStage, Workbench, ignore_stages
+
+FIGURE = "regret.png"
+
+# Records of a run, if they divide the horizon.
+_RECORDS = 100
+
+Columns = dict[str, np.ndarray]
+
+
+def duel(
+    config: DuelConfig,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    stop: Callable[[], bool] | None = None,
+    on_stage: OnStage = ignore_stages,
+) -> Path:
+    """Run dueling bandits, and write a run folder: config.json, log.csv, summary.json, regret.png.
+
+    The log has a row per algorithm, repeat and record, with the regrets so far and the arm that
+    is recommended, by its number in the matrix.
+
+    Args:
+        config: The job.
+        out: The run's folder; ``runs/duel-1`` or the next free number unless given.
+        resume: Go on with the job that left the folder ``out``.
+        stop: Called now and then; once it says so, the runs are saved and the job ends.
+        on_stage: See ``Workbench``.
+
+    Returns:
+        The run's folder.
+
+    Raises:
+        ValueError: ``config`` or ``out`` cannot be used; nothing is left behind.
+        sweep.Interrupted: ``stop`` said so; its argument is the folder.
+
+    >>> folder = duel(DuelConfig("rucb", matrix="flat", arms=3, horizon=100, repeats=2))
+    >>> runs.read_summary(folder)["matrix"]["condorcet_winner"]
+    0
+    """
+    matrix = matrix_of(config)
+    lineup = _lineup(config, len(matrix))
+    asked = dataclasses.asdict(config)
+    with contextlib.ExitStack() as opened:
+        if resume:
+            folder = runs.reopened(out, asked)
+            opened.enter_context(runs.locked(folder))
+        else:
+            folder = opened.enter_context(runs.new_folder(out, "duel"))
+            runs.write_config(folder, {"command": "duel", "config": asked})
+        if not (folder / runs.SUMMARY).exists():
+            bench = Workbench(folder, seed=config.seed, resume=resume, stop=stop, on_stage=on_stage)
+            try:
+                logs = {
+                    name: columns_of(_play(config, bench, name, one, matrix))
+                    for name, one in lineup.items()
+                }
+            except sweep.Interrupted as error:
+                raise sweep.Interrupted(folder) from error
+            runs.write_log(folder, [_named(name, log) for name, log in logs.items()])
+            plots.save(regret_figure(logs, shown_measure(matrix)), folder / FIGURE)
+            runs.write_summary(folder, _summary(config, matrix, logs))
+        shutil.rmtree(folder / CHECKPOINT, ignore_errors=True)
+    return folder
+
+
+def shown_measure(matrix: np.ndarray) -> str:
+    """Strong regret where there is a Condorcet winner, else that by Copeland's score.
+
+    >>> shown_measure(np.array([[0.5, 0.9], [0.1, 0.5]]))
+    'strong'
+    """
+    return "copeland" if dueling.condorcet_winner(matrix) is None else "strong"
+
+
+def needing_condorcet(config: DuelConfig) -> list[str]:
+    """The algorithms that need a Condorcet winner, if the matrix has none.
+
+    >>> needing_condorcet(DuelConfig("rucb,dts", matrix="cyclic"))
+    ['rucb']
+    """
+    matrix = matrix_of(config)
+    if dueling.condorcet_winner(matrix) is not None:
+        return []
+    lineup = _lineup(config, len(matrix))
+    return [name for name, one in lineup.items() if one.algorithm.needs_condorcet_winner]
+
+
+def _lineup(config: DuelConfig, num_arms: int) -> dict[str, Entrant]:
+    delta = 1 / config.horizon if config.delta is None else config.delta
+    # A horizon of one duel has no such probability.
+    delta = min(delta, 0.5)
+    key = jax.random.key(np.uint32(config.seed))
+    lineup = {
+        name: entrant(name, num_arms, config.horizon, delta, key) for name in config.algorithms
+    }
+    for one in lineup.values():
+        dueling.require_horizon(one.algorithm, config.horizon)
+    return lineup
+
+
+def record_count(horizon: int) -> int:
+    """How many records at equal distances: a divisor of the horizon, near 100.
+
+    >>> record_count(10_000), record_count(1_024), record_count(7)
+    (100, 64, 7)
+    """
+    return max(count for count in range(1, _RECORDS + 1) if horizon % count == 0)
+
+
+def _play(
+    config: DuelConfig, bench: Workbench, name: str, one: Entrant, matrix: np.ndarray
+) -> Runs:
+    problems = stacked([dueling.duels(matrix)])
+    records = record_count(config.horizon)
+    return run_entrant(bench, name, one, problems, config.repeats, config.horizon, records)
+
+
+def columns_of(found: Runs) -> Columns:
+    """The runs on a single problem as columns, [R T]."""
+    _, repeats, records = found.recommended.shape
+    regret = found.regret.reshape(repeats * records, -1)
+    return {
+        "repeat": np.repeat(np.arange(repeats), records),
+        "duels": np.tile(found.time, repeats),
+        **{measure: regret[:, place] for place, measure in enumerate(dueling.MEASURES)},
+        "recommended": found.recommended.reshape(-1),
+        "correct": found.is_best.reshape(-1),
+        "settled_at": np.repeat(found.settled_at[0], records),
+    }
+
+
+def _named(name: str, log: Columns) -> Columns:
+    return {"algorithm": np.full(len(log["duels"]), name), **log}
+
+
+def _summary(config: DuelConfig, matrix: np.ndarray, logs: dict[str, Columns]) -> dict[str, Any]:
+    facts = {
+        "arms": len(matrix),
+        "condorcet_winner": dueling.condorcet_winner(matrix),
+        "copeland_winners": np.flatnonzero(dueling.copeland_winners(matrix)).tolist(),
+        "borda_winners": np.flatnonzero(dueling.borda_winners(matrix)).tolist(),
+        "smith_set": np.flatnonzero(dueling.smith_set(matrix)).tolist(),
+        "von_neumann_winner": dueling.von_neumann_winner(matrix).round(6).tolist(),
+    }
+    results = {name: _result(config, log) for name, log in logs.items()}
+    return {"horizon": config.horizon, "repeats": config.repeats, "matrix": facts, **results}
+
+
+def _result(config: DuelConfig, log: Columns) -> dict[str, Any]:
+    last = log["duels"] == config.horizon
+    counts = jnp.bincount(log["recommended"][last])
+    settled = log["settled_at"][last]
+    regrets = {
+        measure: runs.mean_and_stderr(log[measure][last])
+        for measure in dueling.MEASURES
+        if np.isfinite(log[measure][last]).all()
+    }
+    return {
+        "regret": regrets,
+        "correct": runs.mean_and_stderr(log["correct"][last].astype(float)),
+        "recommended_most": int(counts.argmax()),
+        "exploration_ended": float((settled > 0).mean()),
+        "exploration_duels": runs.mean_and_stderr(settled[settled > 0]) if settled.any() else None,
+    }

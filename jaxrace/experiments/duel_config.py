@@ -1,0 +1,84 @@
+"""What `jaxrace duel` is asked to do; imports nothing heavy, for the command's help."""
+
+import dataclasses
+
+from jaxrace.validation import require_integer, require_probability
+
+ALGORITHMS: dict[str, str] = {
+    "rucb": "RUCB: upper confidence bounds; needs a Condorcet winner",
+    "dts": "double Thompson sampling, for Copeland winners",
+    "dts-plus": "the same, ties broken by expected regret; slower",
+    "sup-klucb": "KL-UCB on pairs, by Copeland scores; no guarantee",
+    "sup-klucb-borda": "the same by Borda scores",
+    "savage": "explores until the Copeland winner is certain, then exploits",
+    "savage-condorcet": "the same for a Condorcet winner",
+    "savage-borda": "the same for the Borda winner",
+    "savage-sampled": "savage with a sampled test of what still matters",
+    "interleaved-filter": "IF2: a candidate against all; needs a Condorcet winner",
+    "beat-the-mean": "BTM: drops the worst on average; needs a Condorcet winner",
+    "uniform": "two random arms",
+}
+
+MATRICES: dict[str, str] = {
+    "random": "every p_ij uniform in [0, 1]",
+    "linear": "arm 0 best, then arm 1, ...; p_ij uniform in [1/2, 1]",
+    "hard-condorcet": "p_ij = 1/2 + j / 2K: near arms are hard to tell",
+    "flat": "the better arm wins with probability 0.6",
+    "cyclic": "a circle: every arm beats the half that follows it",
+    "plackett-luce": "p_ij = w_i / (w_i + w_j), w uniform in [0, 1]",
+    "thurstone": "p_ij from normal performances with random means",
+}
+
+# Choices are counted in int32.
+_MOST = 10**9
+
+
+@dataclasses.dataclass(frozen=True)
+class DuelConfig:
+    """Runs of one or several dueling bandits on one preference matrix.
+
+    Attributes:
+        algorithm: What to run, or several with commas between them; ``jaxrace list`` explains.
+        matrix: A CSV or .npy file with p_ij (arm i beats arm j) in row i and column j, or a name
+            that ``jaxrace list`` shows; random ones are drawn once, from the seed.
+        arms: Number of arms of a matrix by name.
+        horizon: Duels of each run.
+        repeats: Independent runs of each algorithm, each with the arms in another random order.
+        delta: Error probability of the savage algorithms; null stands for 1 / horizon.
+        seed: Seed of all random numbers.
+
+    Raises:
+        ValueError: An attribute is out of its range or not among the choices.
+
+    >>> DuelConfig("rucb,dts", repeats=5).algorithms
+    ('rucb', 'dts')
+    """
+
+    algorithm: str = "rucb,dts,sup-klucb,savage"
+    matrix: str = "random"
+    arms: int = 10
+    horizon: int = 10_000
+    repeats: int = 100
+    delta: float | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.algorithms or len(set(self.algorithms)) < len(self.algorithms):
+            raise ValueError(f"algorithm: expected different names, got {self.algorithm!r}")
+        for name in self.algorithms:
+            if name not in ALGORITHMS:
+                raise ValueError(
+                    f"algorithm: expected some of {', '.join(ALGORITHMS)}, got {name!r}"
+                )
+        for name, least in (("arms", 2), ("horizon", 1), ("repeats", 1), ("seed", 0)):
+            require_integer(name, getattr(self, name), least)
+        for name in ("horizon", "repeats", "seed"):
+            if getattr(self, name) > _MOST:
+                raise ValueError(f"{name}: expected at most {_MOST}, got {getattr(self, name)}")
+        if self.delta is not None:
+            require_probability("delta", self.delta)
+
+    @property
+    def algorithms(self) -> tuple[str, ...]:
+        """The names."""
+        return tuple(self.algorithm.split(","))

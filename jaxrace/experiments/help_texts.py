@@ -1,0 +1,65 @@
+"""What the verbs of the command say of themselves."""
+
+DESCRIPTION = """\
+Racing algorithms and preference-based policy search in JAX.
+
+example:
+  jaxrace train medical --repeats 20
+"""
+
+TRAIN = """\
+Train policies by evolutionary search, many searches side by side, and evaluate them on fresh
+patients next to policies that learn nothing. Prints a table and leaves a folder with config.json,
+log.csv, summary.json, timing.json and learning_curve.png. Of several step sizes or deltas it makes
+a grid: the table ranks the settings, and settings.png shows them. What is interrupted is saved, and
+goes on with --resume.
+
+examples:
+  jaxrace train medical
+  jaxrace train medical --method edps --hazard B --out runs/edps-b
+  jaxrace train medical --sigma 1,10,50 --delta 0.1,0.2 --repeats 20 --out runs/grid
+  jaxrace train medical --sigma 0.1,1,5,10,15,25,50,100 --race
+
+Several hosts share one grid: each runs the same command with --hosts, and a folder that all see:
+  jaxrace train medical --sigma 1,10,50 --out /net/grid --hosts 10.0.0.1:1234,2,0
+  jaxrace train medical --sigma 1,10,50 --out /net/grid --hosts 10.0.0.1:1234,2,1
+  srun jaxrace train medical --sigma 1,10,50 --out /net/grid --hosts
+"""
+
+DUEL = """\
+Run dueling bandits on a preference matrix, many repeats side by side. Prints a table of regrets and
+leaves a folder with config.json, log.csv, summary.json and regret.png. What is interrupted is
+saved, and goes on with --resume.
+
+examples:
+  jaxrace duel
+  jaxrace duel --algorithm rucb,dts --matrix mine.csv --horizon 100000 --repeats 50
+  jaxrace duel --algorithm savage --matrix hard-condorcet --arms 20 --out runs/savage
+"""
+
+REPRODUCE = """\
+Make the figures and tables of an experiment again. Leaves a folder with CSV files, figures, and
+report.md, which sets the numbers beside the published ones.
+
+experiments:
+{experiments}
+  {all:20} all of these, each in a folder of its own
+
+examples:
+  jaxrace reproduce pbr-synthetic
+  jaxrace reproduce all --quick --out runs/figures
+"""
+
+LIST = """\
+Show what there is: environments, methods, races and their bounds, strategies, policies.
+
+example:
+  jaxrace list
+"""
+
+INFO = """\
+Show the versions of jaxrace and of what it computes with, and the devices.
+
+example:
+  jaxrace info
+"""

@@ -1,0 +1,46 @@
+"""The upper confidence bound of KL-UCB (Garivier and Cappe 2011), for many arms at once."""
+
+import jax
+import jax.numpy as jnp
+
+# From the right side Newton's method comes down to the root; after six steps what is left is
+# rounding (tests/test_dueling_klucb.py).
+_STEPS = 6
+
+
+def kl_upper(mean: jax.Array, level: jax.Array) -> jax.Array:
+    """max {q in [0, 1] : kl(p, q) <= level} for p = ``mean``, float32.
+
+    Args:
+        mean: p in [0, 1], float32, any shape.
+        level: At least 0, float32, broadcasts against p; usually ln(t) / n.
+
+    >>> [f"{upper:.4f}" for upper in kl_upper(jnp.array([0.0, 0.5, 1.0]), jnp.float32(0.1))]
+    ['0.0952', '0.7129', '1.0000']
+    """
+    mean, level = jnp.broadcast_arrays(mean, level)
+    # The formula has no value at 0 and 1; both are put right at the end.
+    p = jnp.clip(mean, 1.2e-7, 1 - 1.2e-7)
+    rest = 1 - p
+    entropy = -p * jnp.log(p) - rest * jnp.log1p(-p)
+    # Two bounds of the root from above: Pinsker's, and kl(p, q) >= -(1 - p) ln(1 - q) - H(p).
+    gap = jnp.minimum(jnp.sqrt(level / 2), rest - jnp.exp(-(level + entropy) / rest))
+    # At q = 1 the formula is infinite; nearer to 1 float32 has hardly a number.
+    most = rest * (1 - 6e-8)
+    gap = jnp.clip(gap, 0, most)  # q - p
+    for _ in range(_STEPS):
+        # In terms of the gap, which keeps its digits where q is close to p.
+        excess = -p * jnp.log1p(gap / p) - rest * jnp.log1p(-gap / rest) - level
+        slope = gap / ((p + gap) * (rest - gap))
+        gap = jnp.clip(gap - excess / jnp.maximum(slope, 1e-12), 0, most)
+    upper = jnp.where(mean <= 0, 1 - jnp.exp(-level), p + gap)
+    return jnp.where(mean >= 1, 1.0, jnp.clip(upper, mean, 1))
+
+
+def bernoulli_kl(mean: jax.Array, other: jax.Array) -> jax.Array:
+    """kl(p, q) in float32, for use in compiled code; see ``bernoulli_divergence``.
+
+    >>> round(float(bernoulli_kl(jnp.float32(1.0), jnp.float32(0.5))), 4)
+    0.6931
+    """
+    return jax.scipy.special.kl_div(mean, other) + jax.scipy.special.kl_div(1 - mean, 1 - other)

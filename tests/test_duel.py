@@ -1,0 +1,170 @@
+"""`jaxrace duel`, and runs of dueling bandits as jobs of a sweep."""
+
+import warnings
+
+import jax
+import numpy as np
+import pytest
+
+from jaxrace import dueling, runs, sweep
+from jaxrace.cli import main
+from jaxrace.dueling import DuelJob, DuelWork, matrices
+from jaxrace.experiments import duel_runs
+from jaxrace.experiments.duel_config import ALGORITHMS, DuelConfig
+from jaxrace.experiments.duel_lineup import entrant
+from jaxrace.experiments.workbench import Workbench
+
+# The cache would stay switched on for the tests that follow.
+COMMAND = ["duel", "--no-compilation-cache"]
+
+SMALL = ["--horizon", "400", "--repeats", "6"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Three algorithms on a matrix of three arms."""
+    found = tmp_path_factory.mktemp("runs") / "duel"
+    matrix = found.with_name("mine.csv")
+    np.savetxt(matrix, [[0.5, 0.1, 0.2], [0.9, 0.5, 0.95], [0.8, 0.05, 0.5]], delimiter=",")
+    command = [*COMMAND, *SMALL, "--algorithm", "rucb,savage,uniform", "--matrix", str(matrix)]
+    assert main([*command, "--out", str(found)]) == 0
+    return found
+
+
+def test_what_lies_in_the_folder(folder):
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"config.json", "log.csv", "regret.png", "summary.json"}
+    log = runs.read_log(folder)
+    assert set(log["algorithm"]) == {"rucb", "savage", "uniform"}
+    assert len(log["duels"]) == 3 * 6 * 100
+    assert set(log["duels"]) == set(range(4, 401, 4))
+    for algorithm in ("rucb", "savage", "uniform"):
+        for repeat in range(6):
+            chosen = (log["algorithm"] == algorithm) & (log["repeat"] == repeat)
+            for measure in dueling.MEASURES:
+                assert (np.diff(log[measure][chosen]) >= -1e-4).all()
+
+
+def test_the_summary(folder):
+    summary = runs.read_summary(folder)
+    assert summary["matrix"]["condorcet_winner"] == 1
+    assert summary["matrix"]["von_neumann_winner"] == [0, 1, 0]
+    regrets = {name: summary[name]["regret"]["strong"]["mean"] for name in ("rucb", "uniform")}
+    # p_1j - 1/2 is .4 and .45 for the others, and a pair holds the winner in two of three cases.
+    assert regrets["uniform"] == pytest.approx(400 * (0.4 + 0.45) / 3, rel=0.1)
+    assert regrets["rucb"] < regrets["uniform"] / 2
+    assert summary["savage"]["correct"]["mean"] == 1
+    assert summary["savage"]["recommended_most"] == 1
+    assert summary["savage"]["exploration_ended"] == 1
+    assert summary["savage"]["exploration_duels"]["mean"] < 200
+    assert summary["rucb"]["exploration_duels"] is None
+
+
+def test_the_table(folder, capsys):
+    matrix = folder.with_name("mine.csv")
+    out = folder.with_name("again")
+    assert main([*COMMAND, *SMALL, "--matrix", str(matrix), "--out", str(out)]) == 0
+    text = capsys.readouterr().out
+    assert "3 arms; Condorcet winner 1, Copeland winners 1" in text
+    assert max(map(len, text.splitlines())) <= 80 or str(out) in text
+    for name in ("rucb", "dts", "sup-klucb", "savage"):
+        assert f"\n{name} " in text
+
+
+def test_an_interrupted_run_goes_on(folder, tmp_path, monkeypatch):
+    """Stopped after the first algorithm; the log is the same in the end."""
+    played = []
+    whole = duel_runs.run_entrant
+
+    def run_entrant(bench, name, *rest):
+        if played:
+            raise sweep.Interrupted
+        played.append(name)
+        return whole(bench, name, *rest)
+
+    command = [*COMMAND, *SMALL, "--algorithm", "rucb,savage,uniform"]
+    command += ["--matrix", str(folder.with_name("mine.csv")), "--out", str(tmp_path / "run")]
+    with monkeypatch.context() as patched:
+        patched.setattr("jaxrace.experiments.duel.run_entrant", run_entrant)
+        assert main(command) in (128, 130)
+    assert main([*command, "--resume"]) == 0
+    for name in ("log.csv", "summary.json"):
+        assert (tmp_path / "run" / name).read_bytes() == (folder / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--algorithm", "rucb,nobody"], "--algorithm: expected some of rucb, "),
+        (["--algorithm", "rucb,rucb"], "--algorithm: expected different names"),
+        (["--matrix", "nothing"], "--matrix: expected a file or one of random, "),
+        (["--matrix", "nothing.csv"], "--matrix: expected a CSV or .npy file"),
+        (["--arms", "1"], "--arms: expected an integer of at least 2"),
+        (["--arms", "2", "--algorithm", "sup-klucb"], "--num-arms: expected an integer of at le"),
+        (["--horizon", "54", "--algorithm", "sup-klucb"], "--horizon: expected at least 55"),
+        (["--horizon", "few"], "--horizon: expected an integer, got 'few'"),
+        (["--delta", "2"], "--delta: expected a number between 0 and 1"),
+    ],
+)
+def test_bad_input_is_one_line(arguments, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main([*COMMAND, *SMALL, *arguments]) == 2
+    error = capsys.readouterr().err.strip()
+    assert message.replace("--num-arms", "num_arms").replace("jaxrace: error: ", "") in error
+    assert "\n" not in error
+    assert not list(tmp_path.iterdir())
+
+
+def test_who_needs_a_condorcet_winner_is_told(capsys, tmp_path):
+    command = [*COMMAND, *SMALL, "--algorithm", "rucb,uniform", "--matrix", "cyclic"]
+    assert main([*command, "--out", str(tmp_path / "run")]) == 0
+    text = capsys.readouterr().out
+    assert "warning: rucb needs an arm that beats every other one" in text
+    assert "warning: uniform" not in text
+    algorithm, params = entrant("rucb", 5, 100, 0.1, jax.random.key(0))
+    problem = dueling.duels(matrices.cyclic(5))
+    with pytest.warns(UserWarning, match="needs an arm that beats every other one"):
+        dueling.play(algorithm, jax.random.key(0), problem, 100, params, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        problem = dueling.duels(matrices.flat(5))
+        dueling.play(algorithm, jax.random.key(0), problem, 100, params, 1)
+
+
+@pytest.mark.parametrize("name", ["savage", "interleaved-filter", "beat-the-mean", "uniform"])
+def test_what_is_not_simulated_is_known(name, tmp_path):
+    """Runs that end when exploration does, filled in, are those that go on to the horizon."""
+    one = entrant(name, 4, 12_000, 0.01, jax.random.key(0))
+    problems = duel_runs.stacked([dueling.duels(matrices.flat(4, p)) for p in (0.97, 0.8)])
+    bench = Workbench(tmp_path, seed=5)
+
+    found = duel_runs.run_entrant(bench, "run", one, problems, 5, 12_000, 20)
+
+    settings = jax.tree.map(lambda x: x[None], one.params)
+    work = DuelWork(one.algorithm, 600, 12_000, problems, settings)
+    number = np.repeat(np.arange(2, dtype=np.int32), 5)
+    keys = jax.random.split(jax.random.key(5), 10)
+    log = sweep.run(work, sweep.stacked(DuelJob(keys, number, np.zeros_like(number))), width=5)
+    row = log.rows.row
+    regret = row.regret.reshape(2, 5, 20, -1).cumsum(2)
+    np.testing.assert_allclose(found.regret, regret, rtol=1e-5, atol=1e-3)
+    np.testing.assert_array_equal(found.recommended, row.recommended.reshape(2, 5, 20))
+    np.testing.assert_array_equal(found.settled_at, row.settled_at.reshape(2, 5, 20)[..., -1])
+    has_ended = bool((found.settled_at > 0).any())
+    assert has_ended == (name != "uniform")
+    np.testing.assert_array_equal(found.is_best, found.recommended == 0)
+
+
+def test_every_algorithm_has_a_maker_and_runs():
+    for name in ALGORITHMS:
+        one = entrant(name, 4, 100, 0.05, jax.random.key(0))
+        problem = dueling.duels(matrices.flat(4, 0.9))
+        log = dueling.play(one.algorithm, jax.random.key(1), problem, 100, one.params, 2)
+        assert log.time.tolist() == [50, 100], name
+
+
+def test_the_configuration_names_what_is_wrong():
+    with pytest.raises(ValueError, match=r"^repeats: expected"):
+        DuelConfig(repeats=0)
+    with pytest.raises(ValueError, match=r"^seed: expected at most"):
+        DuelConfig(seed=10**10)

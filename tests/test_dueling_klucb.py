@@ -1,0 +1,219 @@
+"""The upper bound of KL-UCB against a root finder; Sup-KLUCB against the plain reference."""
+
+import math
+
+import duel_traces
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from reference import duel_filters, duels
+from scipy.optimize import brentq
+from scipy.special import xlogy
+
+from jaxrace import kernels
+from jaxrace.dueling import SupKlucb, condorcet_winner, copeland_winners
+from jaxrace.dueling.matrices import from_upper
+
+kl_upper = jax.jit(kernels.kl_upper)
+
+NEAR_ENDS = np.geomspace(1.2e-6, 1e-2, 30)
+MEANS = np.concatenate([[0, 1], NEAR_ENDS, 1 - NEAR_ENDS, np.linspace(0.01, 0.99, 99)])
+MEANS = np.unique(MEANS.astype(np.float32))
+LEVELS = np.geomspace(1e-7, 50, 300).astype(np.float32)
+
+
+def root(p, level):
+    """Max {q : kl(p, q) <= level}, by Brent's method in terms of s = -ln(1 - q)."""
+    if p in (0, 1):
+        return 1.0 if p else -math.expm1(-level)
+
+    def excess(s):
+        return xlogy(p, p / -math.expm1(-s)) + (1 - p) * (math.log1p(-p) + s) - level
+
+    low = -math.log1p(-p)
+    # kl(p, q) >= (1 - p) s - entropy(p), and the entropy is at most ln 2.
+    high = (level + math.log(2)) / (1 - p) + 1
+    found = brentq(excess, low, high, xtol=1e-15)
+    assert isinstance(found, float)
+    return -math.expm1(-found)
+
+
+def test_the_bound_by_a_root_finder():
+    """Up to 2e-6, of which 6e-8 is the last digit of a number below 1."""
+    found = np.asarray(kl_upper(MEANS[:, None], LEVELS))
+    expected = np.array([[root(float(p), float(level)) for level in LEVELS[::5]] for p in MEANS])
+    np.testing.assert_allclose(found[:, ::5], expected, rtol=0, atol=2e-6)
+
+
+def test_the_bound_close_to_1():
+    """Levels about the one beyond which the bound is 1 in float32: (1 - p) ln(2^24) - entropy."""
+    means = MEANS[(MEANS > 0) & (MEANS < 1)][::2].astype(np.float64)
+    entropy = -xlogy(means, means) - xlogy(1 - means, 1 - means)
+    logs = np.linspace(14, 19, 60)[:, None]  # of 1 / (1 - q), nearly
+    levels = np.maximum((1 - means) * logs - entropy, 0).astype(np.float32)
+    found = np.asarray(kl_upper(means.astype(np.float32), levels))
+    expected = [[root(p, float(x)) for p, x in zip(means, row, strict=True)] for row in levels]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=2e-6)
+
+
+def test_means_that_are_nearly_0_or_1():
+    """Closer than 1e-6, where no count of duels comes."""
+    ends = np.array([1e-8, 1e-7, 5e-7])
+    means = np.concatenate([ends, 1 - ends[1:]]).astype(np.float32)
+    found = np.asarray(kl_upper(means[:, None], LEVELS))
+    expected = np.array([[root(float(p), float(level)) for level in LEVELS[::5]] for p in means])
+    np.testing.assert_allclose(found[:, ::5], expected, rtol=0, atol=2e-5)
+
+
+def test_the_bound_is_monotone():
+    """In the level and in the mean, but for rounding; between the mean and 1."""
+    found = np.asarray(kl_upper(MEANS[:, None], LEVELS))
+    assert np.diff(found, axis=1).min() >= -3e-7
+    assert np.diff(found, axis=0).min() >= -2e-6
+    assert (found >= MEANS[:, None]).all()
+    assert (found <= 1).all()
+    assert (found[-1] == 1).all()
+    np.testing.assert_array_equal(kl_upper(MEANS, jnp.float32(0)), MEANS)
+
+
+def test_the_bound_is_always_a_number():
+    rng = np.random.default_rng(0)
+    means = np.concatenate([rng.random(100_000), np.exp(-rng.uniform(0, 80, 50_000))])
+    means = np.concatenate([means, 1 - means]).astype(np.float32)
+    levels = np.exp(rng.uniform(-80, 80, means.size)).astype(np.float32)
+    found = np.asarray(kl_upper(means, levels))
+    assert ((found >= means) & (found <= 1)).all()  # which no NaN is
+
+
+def test_the_bound_compiles_once(count_compilations):
+    means, others = jnp.asarray(MEANS), jnp.asarray(1 - MEANS)
+    levels = jnp.float32(0.1), jnp.float32(7)
+    jax.block_until_ready(kl_upper(means, levels[0]))
+    with count_compilations() as compilations:
+        jax.block_until_ready(kl_upper(others, levels[1]))
+    assert compilations.count == 0
+
+
+def reference_of(algorithm):
+    """With the default numbers, as float32 holds them."""
+    K = algorithm.num_arms
+    c1, c2 = np.float32(2 / K), np.float32(3 / K + 40 / (K - 2) ** 2)
+    return duel_filters.SupKlucb(K, float(c1), float(c2), algorithm.score)
+
+
+@pytest.mark.parametrize("num_arms", [8, 11])
+def test_against_the_reference(num_arms):
+    algorithm = SupKlucb(num_arms)
+    matrices = duel_traces.matrices_of(num_arms, 4)
+    trace = duel_traces.trace(algorithm, matrices, algorithm.params(), 300)
+    duel_traces.assert_same_duels(
+        trace, lambda: reference_of(algorithm), lambda reference, noise: reference.choose()
+    )
+
+
+@pytest.mark.parametrize(
+    ("num_arms", "score"), [(3, "copeland"), (5, "copeland"), (12, "copeland"), (5, "borda")]
+)
+def test_against_the_reference_but_for_ties(num_arms, score):
+    """The bounds of some pairs differ in float32, and not in truth, or the other way round.
+
+    Those of three arms are so wide at first that many are 1 in float32.
+    """
+    algorithm = SupKlucb(num_arms, score)
+    matrices = duel_traces.matrices_of(num_arms, 4)
+    trace = duel_traces.trace(algorithm, matrices, algorithm.params(), 300)
+    disagreements = 0
+    for game in range(len(matrices)):
+        reference = reference_of(algorithm)
+        for moment in duel_traces.duels_of(trace, game):
+            expected = reference.choose()
+            if expected != moment.pair:
+                bounds = dict(zip(reference.pairs, reference.bounds(), strict=True))
+                assert bounds[expected] - bounds[moment.pair] < 1e-7
+                disagreements += 1
+            reference.tell(moment.pair, moment.outcome)
+            scores = reference.scores()
+            assert max(scores) - scores[moment.recommended] < 1e-6
+        assert trace.state.wins[game, -1].tolist() == list(reference.wins.values())
+        assert trace.state.plays[game, -1].tolist() == list(reference.plays.values())
+    if num_arms > 3:
+        assert disagreements < 0.05 * trace.outcome.size
+
+
+def test_given_numbers():
+    """Without any bonus the pair of the best scores is played on: the first one of them."""
+    algorithm = SupKlucb(4)
+    matrices = duel_traces.matrices_of(4, 3)
+    trace = duel_traces.trace(algorithm, matrices, algorithm.params(c1=0, c2=0), 60)
+    duel_traces.assert_same_duels(
+        trace, lambda: duel_filters.SupKlucb(4, 0, 0), lambda reference, noise: reference.choose()
+    )
+
+
+@pytest.mark.parametrize("p", [0.0, 0.25, 2 / 3, 1.0])
+def test_the_bound_of_the_reference(p):
+    """It bisects; the other one is a root finder."""
+    for level in (1e-4, 0.1, 3.0):
+        assert duel_filters.kl_upper(p, level) == pytest.approx(root(p, level), abs=1e-12)
+
+
+@pytest.mark.parametrize("p", [0.0, 0.3, 0.5, 1.0])
+def test_the_divergence(p):
+    found = kernels.bernoulli_kl(jnp.float32(p), jnp.float32(0.4))
+    assert found == pytest.approx(duels.divergence(p, 0.4), abs=1e-6)
+
+
+def test_the_copeland_winner_is_found():
+    """Arm 2 beats three of four, all others two or fewer, and nobody beats all."""
+    upper = np.full((5, 5), 0.5)
+    upper[0] = [0.5, 0.8, 0.2, 0.8, 0.2]
+    upper[1] = [0.5, 0.5, 0.2, 0.8, 0.8]
+    upper[2] = [0.5, 0.5, 0.5, 0.2, 0.8]
+    upper[3] = [0.5, 0.5, 0.5, 0.5, 0.2]
+    matrix = np.asarray(from_upper(upper))
+    assert condorcet_winner(matrix) is None
+    assert copeland_winners(matrix).tolist() == [False, False, True, False, False]
+    algorithm = SupKlucb(5)
+    _, last = duel_traces.total_regret(algorithm, algorithm.params(), matrix, 2000, 100)
+    # Not always: it may stay with scores that came out wrong.
+    assert (last.recommended == 2).mean() > 0.85
+
+
+def test_play_is_the_loop_of_ask_and_tell():
+    algorithm = SupKlucb(4)
+    duel_traces.assert_play_is_the_loop(algorithm, algorithm.params())
+
+
+def test_batches_are_single_games():
+    algorithm = SupKlucb(4)
+    duel_traces.assert_batches_are_single_games(algorithm, algorithm.params())
+
+
+def test_other_numbers_compile_nothing(count_compilations):
+    algorithm = SupKlucb(4)
+    others = algorithm.params(c1=1, c2=0.5)
+    duel_traces.assert_other_numbers_compile_nothing(
+        algorithm, algorithm.params(), others, count_compilations
+    )
+
+
+def test_a_pair_in_either_order():
+    algorithm = SupKlucb(3)
+    params = algorithm.params()
+    state = algorithm.init(params)
+    one = algorithm.tell(state, np.array([2, 0]), True, params)
+    other = algorithm.tell(state, np.array([0, 2]), False, params)
+    jax.tree.map(np.testing.assert_array_equal, one, other)
+
+
+def test_bad_input():
+    duel_traces.assert_too_few_arms_raise(SupKlucb, 3)
+    algorithm = SupKlucb(3)
+    duel_traces.assert_bad_calls_raise(algorithm, algorithm.params())
+    with pytest.raises(ValueError, match=r"^score: expected one of copeland, borda"):
+        SupKlucb(3, "smith")
+    for name in ("c1", "c2"):
+        for number in (-1.0, math.nan):
+            with pytest.raises(ValueError, match=rf"^{name}: expected a number in"):
+                algorithm.params(**{name: number})

@@ -1,0 +1,98 @@
+"""RUCB against the plain reference, duel by duel, and its regret."""
+
+import math
+
+import duel_traces
+import numpy as np
+import pytest
+from reference import duels
+
+from jaxrace.dueling import Rucb
+from jaxrace.dueling.matrices import flat
+
+ALPHA = float(np.float32(0.51))
+
+
+@pytest.mark.parametrize("num_arms", [3, 7, 12])
+def test_against_the_reference(num_arms):
+    algorithm = Rucb(num_arms)
+    matrices = duel_traces.matrices_of(num_arms, 5)
+    trace = duel_traces.trace(algorithm, matrices, algorithm.params(), 400)
+    duel_traces.assert_same_duels(
+        trace,
+        lambda: duels.Rucb(num_arms, ALPHA),
+        lambda reference, noise: reference.choose(noise.astype(float)),
+    )
+    if num_arms == 3:  # where an arm meets itself now and then
+        assert (trace.pair[..., 0] == trace.pair[..., 1]).any()
+
+
+def test_another_alpha():
+    """A wide bound keeps many candidates; a narrow one leaves none for a while."""
+    algorithm = Rucb(7)
+    matrices = duel_traces.matrices_of(7, 5, seed=1)
+    for alpha in (0.02, 3.0):
+        trace = duel_traces.trace(algorithm, matrices, algorithm.params(alpha), 400)
+        duel_traces.assert_same_duels(
+            trace,
+            lambda: duels.Rucb(7, float(np.float32(alpha))),  # noqa: B023
+            lambda reference, noise: reference.choose(noise.astype(float)),
+        )
+
+
+def test_the_candidates():
+    """What ends at "released" is the set of all i with u_ij >= 1/2 for every j, at every duel."""
+    algorithm = Rucb(7)
+    matrices = duel_traces.matrices_of(7, 5)
+    sizes = set()
+    for alpha in (0.02, 0.51):
+        trace = duel_traces.trace(algorithm, matrices, algorithm.params(alpha), 400)
+        for game in range(len(matrices)):
+            reference = duels.Rucb(7, float(np.float32(alpha)))
+            for moment in duel_traces.duels_of(trace, game):
+                reference.tell(moment.pair, moment.outcome)
+                released = moment.state.released.astype(float)
+                candidates = np.flatnonzero(math.log(reference.time) >= released).tolist()
+                assert candidates == reference.candidates()
+                reference.update_champion()
+                champion = 7 if reference.champion is None else reference.champion
+                assert moment.state.champion == champion
+                sizes.add(len(candidates))
+    assert sizes >= {0, 1, 2, 3}
+
+
+def test_regret_grows_with_the_logarithm():
+    """From 2,000 to 20,000 duels by 1.3, as ln t does."""
+    algorithm = Rucb(6)
+    regret, last = duel_traces.total_regret(
+        algorithm, algorithm.params(), flat(6, 0.7), 20_000, 200
+    )
+    assert 1.1 < regret[-1] / regret[0] < 1.5
+    assert (last.recommended == 0).all()
+
+
+def test_play_is_the_loop_of_ask_and_tell():
+    algorithm = Rucb(4)
+    duel_traces.assert_play_is_the_loop(algorithm, algorithm.params())
+
+
+def test_batches_are_single_games():
+    algorithm = Rucb(4)
+    duel_traces.assert_batches_are_single_games(algorithm, algorithm.params())
+
+
+def test_other_numbers_compile_nothing(count_compilations):
+    algorithm = Rucb(4)
+    others = algorithm.params(alpha=2)
+    duel_traces.assert_other_numbers_compile_nothing(
+        algorithm, algorithm.params(), others, count_compilations
+    )
+
+
+def test_bad_input():
+    duel_traces.assert_too_few_arms_raise(Rucb, 2)
+    algorithm = Rucb(3)
+    duel_traces.assert_bad_calls_raise(algorithm, algorithm.params())
+    for alpha in (0, -1.0, math.nan, math.inf):
+        with pytest.raises(ValueError, match=r"^alpha: expected a number in"):
+            algorithm.params(alpha)

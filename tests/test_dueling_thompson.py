@@ -1,0 +1,158 @@
+"""DTS and DTS+ against the plain reference, duel by duel; their posteriors; their regret."""
+
+import dataclasses
+import math
+
+import duel_traces
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from duel_traces import HORIZON, RECORDS
+from reference import duels
+from scipy.special import betainc
+
+from jaxrace import kernels
+from jaxrace.dueling import DoubleThompson, play
+from jaxrace.dueling import duels as duels_with
+from jaxrace.dueling.matrices import flat
+from jaxrace.dueling.tally import Tally
+
+ALPHA = float(np.float32(0.51))
+BOTH = pytest.mark.parametrize("plus", [False, True])
+
+
+@jax.jit
+def sample(key_data, a, b):
+    key = jax.random.wrap_key_data(key_data)
+    return kernels.sample_beta(key, a.astype(jnp.float32), b.astype(jnp.float32))
+
+
+def posterior(wins):
+    """Probability of p_ij > 1/2, given the wins [K, K]."""
+    return 1 - betainc(wins + 1.0, wins.T + 1.0, 0.5)
+
+
+def choose(reference, noise):
+    def sample_rivals(a, b):
+        return np.asarray(sample(noise.second_key, a, b))
+
+    is_above = noise.uniforms < posterior(reference.wins)
+    return reference.choose(is_above, float(noise.tie), sample_rivals)
+
+
+def choose_plus(reference, noise):
+    def sample_with(key_data):
+        return lambda a, b: np.asarray(sample(key_data, a, b))
+
+    return reference.choose_plus(
+        float(noise.tie), sample_with(noise.first_key), sample_with(noise.second_key)
+    )
+
+
+@pytest.mark.parametrize("num_arms", [3, 8])
+def test_against_the_reference(num_arms):
+    algorithm = DoubleThompson(num_arms)
+    matrices = duel_traces.matrices_of(num_arms, 5)
+    trace = duel_traces.trace(algorithm, matrices, algorithm.params(), 300)
+    duel_traces.assert_same_duels(trace, lambda: duels.DoubleThompson(num_arms, ALPHA), choose)
+
+
+def test_dts_plus_against_the_reference():
+    algorithm = DoubleThompson(6, plus=True)
+    matrices = duel_traces.matrices_of(6, 10)
+    trace = duel_traces.trace(algorithm, matrices, algorithm.params(), 150)
+    duel_traces.assert_same_duels(trace, lambda: duels.DoubleThompson(6, ALPHA), choose_plus)
+
+
+def test_another_alpha():
+    """Narrow bounds leave few candidates and few rivals."""
+    algorithm = DoubleThompson(3)
+    matrices = duel_traces.matrices_of(3, 5, seed=1)
+    alpha = 0.02
+    trace = duel_traces.trace(algorithm, matrices, algorithm.params(alpha), 300)
+    duel_traces.assert_same_duels(
+        trace, lambda: duels.DoubleThompson(3, float(np.float32(alpha))), choose
+    )
+
+
+def test_the_posterior():
+    """The probability of p_ij > 1/2 that is kept from duel to duel."""
+    algorithm = DoubleThompson(3)
+    matrices = duel_traces.matrices_of(3, 5)
+    trace = duel_traces.trace(algorithm, matrices, algorithm.params(), 300)
+    apart = ~np.eye(3, dtype=bool)
+    for game in range(len(matrices)):
+        for moment in duel_traces.duels_of(trace, game):
+            expected = posterior(moment.state.tally.wins)
+            np.testing.assert_allclose(moment.state.above[apart], expected[apart], atol=1e-4)
+
+
+@pytest.mark.parametrize("count", [10, 1000, 100_000, 2_000_000])
+def test_the_posterior_of_close_arms(count):
+    """After so many duels of one pair, with a rate at most 3 deviations from 1/2."""
+    algorithm = DoubleThompson(2)
+    params = algorithm.params()
+    start = algorithm.init(params)
+    for deviations in np.linspace(-3, 3, 13):
+        won = round(count / 2 + deviations * math.sqrt(count) / 2)
+        wins = np.array([[0, won], [count - won, 0]])
+        told = Tally(jnp.asarray(wins, jnp.int32), jnp.asarray(wins + wins.T, jnp.int32))
+        state = dataclasses.replace(start, tally=told)
+        for pair, outcome in (([0, 1], True), ([1, 0], False)):
+            after = algorithm.tell(state, np.array(pair), outcome, params)
+            expected = posterior(np.add(wins, [[0, 1], [0, 0]]))
+            assert after.above[0, 1] == pytest.approx(expected[0, 1], abs=1e-3)
+            assert after.above[1, 0] == pytest.approx(expected[1, 0], abs=1e-3)
+
+
+def test_regret_grows_with_the_logarithm():
+    """From 1,000 to 10,000 duels by 1.3 to 1.5: ln t, and a part that is due later."""
+    algorithm = DoubleThompson(6)
+    params = algorithm.params()
+    regret, last = duel_traces.total_regret(algorithm, params, flat(6, 0.7), 10_000, 32)
+    assert 1.1 < regret[-1] / regret[0] < 1.8
+    assert (last.recommended == 0).all()
+
+
+def test_dts_plus_finds_the_winner():
+    """In 60 duels of four arms, and the last 20 cost less than the first."""
+    algorithm = DoubleThompson(4, plus=True)
+    problem, params = duels_with(flat(4, 0.9)), algorithm.params()
+    logs = [
+        play(algorithm, jax.random.key(seed), problem, HORIZON, params, RECORDS)
+        for seed in range(10)
+    ]
+    assert [int(log.recommended[-1]) for log in logs] == 10 * [0]
+    regret = np.mean([log.regret[:, 1] for log in logs], axis=0)
+    assert regret[-1] < regret[0] / 2
+
+
+@BOTH
+def test_play_is_the_loop_of_ask_and_tell(plus):
+    algorithm = DoubleThompson(4, plus)
+    duel_traces.assert_play_is_the_loop(algorithm, algorithm.params())
+
+
+@BOTH
+def test_batches_are_single_games(plus):
+    algorithm = DoubleThompson(4, plus)
+    duel_traces.assert_batches_are_single_games(algorithm, algorithm.params())
+
+
+@BOTH
+def test_other_numbers_compile_nothing(plus, count_compilations):
+    algorithm = DoubleThompson(4, plus)
+    others = algorithm.params(alpha=2)
+    duel_traces.assert_other_numbers_compile_nothing(
+        algorithm, algorithm.params(), others, count_compilations
+    )
+
+
+def test_bad_input():
+    duel_traces.assert_too_few_arms_raise(DoubleThompson, 2)
+    algorithm = DoubleThompson(3)
+    duel_traces.assert_bad_calls_raise(algorithm, algorithm.params())
+    for alpha in (0, -1.0, math.nan, math.inf):
+        with pytest.raises(ValueError, match=r"^alpha: expected a number in"):
+            algorithm.params(alpha)

@@ -1,0 +1,119 @@
+"""Beta-distributed numbers: distribution, independence, and which parameter is which."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+from jaxrace import kernels
+
+COUNT = 50_000
+
+sample_beta = jax.jit(kernels.sample_beta)
+
+PARAMETERS = [
+    (1, 1),
+    (1, 2),
+    (2, 1),
+    (1.5, 1),
+    (1, 500),
+    (500, 1),
+    (3, 5),
+    (300, 2),
+    (2, 300),
+    (40, 40),
+    (1000, 1000),
+    (20_000, 30_000),
+    (100_000, 100_000),
+]
+
+
+@functools.cache
+def draws_of(a, b, seed=0):
+    """Float64 [COUNT]."""
+    parameters = (jnp.full(COUNT, number, jnp.float32) for number in (a, b))
+    return np.asarray(sample_beta(jax.random.key(seed), *parameters), np.float64)
+
+
+@pytest.mark.parametrize(("a", "b"), PARAMETERS)
+def test_the_distribution(a, b):
+    """By the test of Kolmogorov and Smirnov."""
+    draws = draws_of(a, b)
+    assert stats.kstest(draws, stats.beta(a, b).cdf).pvalue > 1e-3
+    # The tails too, which that test hardly sees.
+    for level in (0.001, 0.999):
+        share = (draws < stats.beta(a, b).ppf(level)).mean()
+        assert abs(share - level) < 4 * np.sqrt(level * (1 - level) / COUNT)
+
+
+@pytest.mark.parametrize(("a", "b"), [(1, 2), (3, 5), (40, 60), (300, 2)])
+def test_the_parameters_are_not_swapped(a, b):
+    """The other way round the same draws are rejected for certain."""
+    assert stats.kstest(draws_of(a, b), stats.beta(b, a).cdf).pvalue < 1e-9
+
+
+def test_each_element_has_its_own_parameters():
+    """Some a < b, some a > b, side by side in an array [4, n]: means and variances."""
+    a = np.array([1.0, 30.0, 5.0, 200.0])
+    b = np.array([9.0, 3.0, 5.0, 600.0])
+    shape = (4, COUNT)
+    draws = sample_beta(
+        jax.random.key(5),
+        jnp.broadcast_to(jnp.asarray(a[:, None], jnp.float32), shape),
+        jnp.broadcast_to(jnp.asarray(b[:, None], jnp.float32), shape),
+    )
+    assert draws.shape == shape
+    assert draws.dtype == jnp.float32
+    rows = np.asarray(draws, np.float64)
+    mean, variance = stats.beta.stats(a, b)
+    assert (abs(rows.mean(1) - mean) < 4 * np.sqrt(variance / COUNT)).all()
+    np.testing.assert_allclose(rows.var(1), variance, rtol=0.04)
+
+
+@pytest.mark.parametrize(("a", "b"), [(1, 1), (2, 300), (40, 40)])
+def test_neighbours_are_independent(a, b):
+    """Neighbouring elements, distant ones, and the same one with another key: rank correlations."""
+    draws = draws_of(a, b)
+    for first, second in (
+        (draws[1:], draws[:-1]),
+        (draws[COUNT // 2 :], draws[: COUNT // 2]),
+        (draws, draws_of(a, b, seed=1)),
+    ):
+        ranks = [stats.rankdata(part) / len(part) - 0.5 for part in (first, second)]
+        assert abs(np.corrcoef(*ranks)[0, 1]) * np.sqrt(len(first)) < 4
+        # The distance to the middle shows a dependence without correlation.
+        assert abs(np.corrcoef(*map(abs, ranks))[0, 1]) * np.sqrt(len(first)) < 4
+
+
+def test_rows_and_columns_are_independent():
+    """A matrix [300, 300], as DTS+ draws it: no row, column or mirrored half repeats another."""
+    ones = jnp.ones((300, 300), jnp.float32)
+    draws = np.asarray(sample_beta(jax.random.key(2), 3 * ones, 2 * ones), np.float64)
+    assert np.unique(draws).size > 0.98 * draws.size
+    for other in (draws.T, np.roll(draws, 1, axis=0), np.roll(draws, 1, axis=1)):
+        apart = ~np.eye(300, dtype=bool)
+        assert abs(np.corrcoef(draws[apart], other[apart])[0, 1]) < 4 / np.sqrt(apart.sum() / 2)
+
+
+def test_within_bounds_and_the_same_by_vmap():
+    keys = jax.random.split(jax.random.key(3), 8)
+    rng = np.random.default_rng(0)
+    a, b = (jnp.asarray(np.exp(rng.uniform(0, 8, (8, 100))), jnp.float32) for _ in range(2))
+    batch = np.asarray(jax.jit(jax.vmap(kernels.sample_beta))(keys, a, b))
+    assert ((batch >= 0) & (batch <= 1)).all()
+    for number in range(8):
+        single = sample_beta(keys[number], a[number], b[number])
+        np.testing.assert_allclose(batch[number], single, rtol=1e-5)
+
+
+def test_other_numbers_compile_nothing(count_compilations):
+    keys = jax.random.split(jax.random.key(0), 2)
+    first, second = (jnp.full(10, number, jnp.float32) for number in (1, 7))
+    jax.block_until_ready(sample_beta(keys[0], first, first))
+    key = keys[1]
+    with count_compilations() as compilations:
+        jax.block_until_ready(sample_beta(key, second, first))
+    assert compilations.count == 0
