@@ -53,6 +53,8 @@ class ArmBandit(Algorithm):
             raise ValueError(
                 f"decision: expected one about {self.num_arms} arms that pay, got {self.decision}"
             )
+        if self.wrapped and type(self.decision).utilities is Decision.utilities:
+            raise ValueError(f"decision: expected one that gives arms a worth, got {self.decision}")
 
     @property
     def choice_size(self) -> int:

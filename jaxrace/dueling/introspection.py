@@ -20,7 +20,8 @@ class Introspection:
     """How many random walks through the box, and how often.
 
     A parameter is taken for independent if no change of it in any walk changed the decision: the
-    test errs, rarely, by dropping a parameter that matters.
+    test errs, rarely, by dropping a parameter that matters. The walks go through the whole box,
+    whatever is known of the problem: more parameters seem to matter then.
 
     Attributes:
         starts: m, walks.

@@ -2,12 +2,12 @@
 
 import jax
 import jax.numpy as jnp
-from jax.typing import ArrayLike
+from numpy.typing import ArrayLike
 
 from jaxrace.dueling.problems import Problem
 
 
-def step_keys(key: jax.Array, time: ArrayLike) -> tuple[jax.Array, jax.Array]:
+def step_keys(key: jax.Array, time: int | jax.Array) -> tuple[jax.Array, jax.Array]:
     """The keys of choice number ``time`` of a run: for ``ask``, and for ``draw_outcome``.
 
     >>> ask_key, outcome_key = step_keys(jax.random.key(0), 7)
@@ -16,7 +16,7 @@ def step_keys(key: jax.Array, time: ArrayLike) -> tuple[jax.Array, jax.Array]:
     return jax.random.fold_in(own, 0), jax.random.fold_in(own, 1)
 
 
-def draw_uniform(key: jax.Array, time: ArrayLike) -> jax.Array:
+def draw_uniform(key: jax.Array, time: int | jax.Array) -> jax.Array:
     """What decides choice number ``time`` of the run with this key: float32 [] in [0, 1).
 
     >>> bool(0 <= draw_uniform(jax.random.key(0), 7) < 1)

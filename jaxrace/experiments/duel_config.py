@@ -10,7 +10,7 @@ ALGORITHMS: dict[str, str] = {
     "dts-plus": "the same, ties broken by expected regret; slower",
     "sup-klucb": "KL-UCB on pairs, by Copeland scores; no guarantee",
     "sup-klucb-borda": "the same by Borda scores",
-    "savage": "explores until the Copeland winner is certain, then exploits",
+    "savage": "explores until it is sure of the Copeland winner; exploits",
     "savage-condorcet": "the same for a Condorcet winner",
     "savage-borda": "the same for the Borda winner",
     "savage-sampled": "savage with a sampled test of what still matters",

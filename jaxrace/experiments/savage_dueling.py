@@ -113,8 +113,9 @@ def run_400(bench: Workbench) -> None:
 
 def _run(bench: Workbench, experiment: str, settings: dict[str, Setting]) -> None:
     found: Found = {}
-    for name, setting in settings.items():
-        setting = smaller(setting) if bench.quick else setting
+    # To see that it works, one of them will do.
+    for name in list(settings)[: bench.size(len(settings), 1)]:
+        setting = smaller(settings[name]) if bench.quick else settings[name]
         found[name] = _measure(bench, name, setting)
         bench.write_figure(f"{name}.png", _figure(setting, found[name]))
     bench.write_table("duels.csv", _table(settings, found))
@@ -128,7 +129,9 @@ def smaller(setting: Setting) -> Setting:
     >>> smaller(SETTINGS["flat-100"]).arms
     12
     """
-    return dataclasses.replace(setting, arms=setting.arms // 10 + 2, runs=6, horizon=5_000)
+    algorithms = setting.algorithms[:2]
+    arms = setting.arms // 10 + 2
+    return dataclasses.replace(setting, arms=arms, runs=6, horizon=5_000, algorithms=algorithms)
 
 
 def _measure(bench: Workbench, name: str, setting: Setting) -> dict[str, Runs]:

@@ -57,7 +57,7 @@ def _with_single_winner(key: jax.Array, arms: int) -> np.ndarray:
 
 def run(bench: Workbench) -> None:
     """Leaves games.csv, curves.csv, regret.png, by_arms.png and report.md."""
-    drawn = games(bench.seed, bench.size(100, 3))
+    drawn = games(bench.seed, bench.size(100, 2))
     horizon, runs = bench.size(100_000, 2_000), bench.size(25, 3)
     found = {name: _measure(bench, name, drawn, horizon, runs) for name in ALGORITHMS}
     bench.write_table("games.csv", _table(drawn, found))

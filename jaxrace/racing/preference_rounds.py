@@ -61,9 +61,14 @@ def play_rounds(
     end = jnp.minimum(first_round + gains.shape[0], params.max_rounds)
     opened = state.active & (first_round < params.max_rounds)
 
+    # The level changes with every verdict, and each time all rounds are looked at again.
+    evidence = _evidence(state.net, gains, numbers) if dynamic_delta else None
+
     def verdict_rounds(progress: _Progress) -> jax.Array:
-        level = _dynamic_level(params, progress, opened.shape[-1]) if dynamic_delta else None
-        return _verdict_rounds(params, state.net, gains, numbers, progress.now, level)
+        if evidence is None:
+            return _verdict_rounds(params, state.net, gains, numbers)
+        level = _dynamic_level(params, progress, opened.shape[-1])
+        return _dynamic_verdict_rounds(evidence, numbers, progress.now, level)
 
     def next_round(progress: _Progress, verdicts: jax.Array) -> jax.Array:
         """The first round after ``now`` that decides an active pair."""
@@ -142,39 +147,50 @@ def _dynamic_level(params: PreferenceParams, progress: _Progress, num_options: i
 
 
 def _verdict_rounds(
-    params: PreferenceParams,
-    net: jax.Array,
-    gains: jax.Array,
-    numbers: jax.Array,
-    now: jax.Array,
-    dynamic_level: jax.Array | None,
+    params: PreferenceParams, net: jax.Array, gains: jax.Array, numbers: jax.Array
 ) -> jax.Array:
-    """The first round after ``now`` whose interval puts s_ij above 1/2: int32 [K, K].
+    """The first of these rounds whose interval puts s_ij above 1/2: int32 [K, K].
 
     Of both orders of a pair only the one that comes first has its round.
     """
-    num_options = net.shape[-1]
-    index = jnp.arange(num_options, dtype=jnp.int32)
+    index = jnp.arange(net.shape[-1], dtype=jnp.int32)
     before = index[:, None] < index[None, :]
 
     def look(
-        carry: tuple[jax.Array, jax.Array], now_told: tuple[jax.Array, jax.Array]
+        carry: tuple[jax.Array, jax.Array], told: tuple[jax.Array, jax.Array]
     ) -> tuple[tuple[jax.Array, jax.Array], None]:
         net, verdicts = carry
-        number, gained = now_told
+        number, gained = told
         net = net + gained
-        if dynamic_level is None:
-            threshold = lax.dynamic_index_in_dim(params.thresholds, number - 1, keepdims=False)
-            # With epsilon both orders may hold; the sign decides then, and after it the index.
-            positive = (net > 0) | ((net == 0) & before)
-            certain = (net >= threshold) & ((net > -threshold) | positive)
-        else:
-            # S - 1/2 > sqrt(ln(2 c_t / delta) / (2t)), as C^2 / (2 t^3) > ln(2 c_t / delta).
-            t = number.astype(jnp.float32)
-            certain = (net > 0) & ((net.astype(jnp.float32) / t) ** 2 / (2 * t) > dynamic_level)
-        first = certain & (verdicts == _NEVER) & (number > now)
+        threshold = lax.dynamic_index_in_dim(params.thresholds, number - 1, keepdims=False)
+        # With epsilon both orders may hold; the sign decides then, and after it the index.
+        positive = (net > 0) | ((net == 0) & before)
+        certain = (net >= threshold) & ((net > -threshold) | positive)
+        first = certain & (verdicts == _NEVER)
         return (net, jnp.where(first, number, verdicts)), None
 
     never = jnp.full_like(net, _NEVER)
     (_, verdicts), _ = lax.scan(look, (net, never), (numbers, gains))
+    return jnp.where(verdicts < verdicts.T, verdicts, _NEVER)
+
+
+def _evidence(net: jax.Array, gains: jax.Array, numbers: jax.Array) -> jax.Array:
+    """t times 2 (S - 1/2)^2 = C^2 / (2 t^3) where S > 1/2, else -1: float32 [r, K, K].
+
+    The interval of the dynamic correction puts s_ij above 1/2 where it exceeds ln(2 c_t / delta).
+    """
+    counts = (net + jnp.cumsum(gains, axis=0)).astype(jnp.float32)
+    t = numbers.astype(jnp.float32)[:, None, None]
+    return jnp.where(counts > 0, (counts / t) ** 2 / (2 * t), -1.0)
+
+
+def _dynamic_verdict_rounds(
+    evidence: jax.Array, numbers: jax.Array, now: jax.Array, level: jax.Array
+) -> jax.Array:
+    """The first round after ``now`` with more evidence than ``level``: int32 [K, K].
+
+    Of both orders of a pair only the one that comes first has its round.
+    """
+    rounds = numbers[:, None, None]
+    verdicts = jnp.where((evidence > level) & (rounds > now), rounds, _NEVER).min(0)
     return jnp.where(verdicts < verdicts.T, verdicts, _NEVER)

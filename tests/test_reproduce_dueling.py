@@ -1,0 +1,59 @@
+"""The reproductions of dueling bandits, at a fraction of the size."""
+
+import numpy as np
+import pytest
+
+from jaxrace import dueling, tables
+from jaxrace.experiments import savage_bandits, savage_dueling, sup_klucb
+from jaxrace.experiments.config import EXPERIMENTS, ON_DEMAND
+from jaxrace.experiments.reproduce import RUN, reproduce
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "figures"),
+    [
+        ("savage-bandits", "bandits.csv", {"regret.png"}),
+        ("savage-dueling", "duels.csv", {"condorcet-30.png"}),
+        ("sup-klucb", "games.csv", {"regret.png", "by_arms.png"}),
+    ],
+)
+def test_what_a_quick_look_leaves(name, table, figures, tmp_path):
+    folder = reproduce(name, tmp_path / "run", quick=True)
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"config.json", table, "curves.csv", "report.md", *figures}
+    rows = tables.read_table(folder / table)
+    assert (rows["regret"] >= 0).all()
+    assert (rows["regret"] > 0).any()
+    report = (folder / "report.md").read_text()
+    assert all(f"({figure})" in report for figure in figures)
+
+
+def test_all_but_what_is_on_demand_can_be_reproduced():
+    assert RUN.keys() == EXPERIMENTS.keys()
+    assert set(ON_DEMAND) < RUN.keys()
+
+
+def test_the_arms_of_the_rigged_bandit():
+    """The best four are worth nothing, the fifth is worth .55."""
+    order = np.random.default_rng(0).permutation(100)
+    problem = savage_bandits.problem_of(savage_bandits.DECISIONS["rigged"], order)
+    losses = np.asarray(problem.losses)
+    means = savage_bandits.MEANS[order]
+    assert means[losses == 0] == pytest.approx([0.55])
+    assert losses[means >= 0.9] == pytest.approx([0.55] * 4)
+    assert losses[means == 0.5] == pytest.approx([0.05] * 5, abs=1e-6)
+    counted = savage_bandits.problem_of(savage_bandits.DECISIONS["counting"], order)
+    assert np.asarray(counted.losses)[[6, 5, 9]].tolist() == [0, 1, 3]  # .55 and five of .5
+
+
+def test_games_have_a_single_winner_and_all_sizes():
+    games = sup_klucb.games(0, 40)
+    assert all(dueling.copeland_winners(matrix).sum() == 1 for matrix in games)
+    sizes = [len(matrix) for matrix in games]
+    assert 3 <= min(sizes) < 8
+    assert 31 < max(sizes) <= 36
+
+
+def test_the_full_horizon_of_400_arms():
+    assert savage_dueling.FULL_400.horizon == 100_000_000
+    assert savage_dueling.SETTINGS["condorcet-400"].horizon == 10_000_000
