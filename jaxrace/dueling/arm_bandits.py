@@ -128,6 +128,17 @@ class IndexParams:
     scale: jax.Array  # float32 [], of ln t
 
 
+def _index_params(scale: float) -> IndexParams:
+    require_number("scale", scale, least=0)
+    return IndexParams(jnp.asarray(scale, jnp.float32))
+
+
+def _budget(state: ArmState, params: IndexParams) -> jax.Array:
+    """ln t / n, times the scale: float32 [K]."""
+    log_time = jnp.log(jnp.maximum(state.time, 1).astype(jnp.float32))
+    return params.scale * log_time / jnp.maximum(state.pulls, 1).astype(jnp.float32)
+
+
 class IndexBandit(ArmBandit):
     """Plays every arm once, then the arm of the largest index; ties are broken at random."""
 
@@ -165,14 +176,11 @@ class Ucb1(IndexBandit):
         Raises:
             ValueError: ``scale`` is negative.
         """
-        require_number("scale", scale, least=0)
-        return IndexParams(jnp.asarray(scale, jnp.float32))
+        return _index_params(scale)
 
     def index(self, state: ArmState, params: IndexParams) -> jax.Array:
         """See ``IndexBandit``."""
-        log_time = jnp.log(jnp.maximum(state.time, 1).astype(jnp.float32))
-        pulls = jnp.maximum(state.pulls, 1).astype(jnp.float32)
-        return self.value(state) + jnp.sqrt(params.scale * log_time / pulls)
+        return self.value(state) + jnp.sqrt(_budget(state, params))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -199,14 +207,11 @@ class KlUcb(IndexBandit):
         Raises:
             ValueError: ``scale`` is negative.
         """
-        require_number("scale", scale, least=0)
-        return IndexParams(jnp.asarray(scale, jnp.float32))
+        return _index_params(scale)
 
     def index(self, state: ArmState, params: IndexParams) -> jax.Array:
         """See ``IndexBandit``."""
-        log_time = jnp.log(jnp.maximum(state.time, 1).astype(jnp.float32))
-        pulls = jnp.maximum(state.pulls, 1).astype(jnp.float32)
-        return kernels.kl_upper(self.value(state), params.scale * log_time / pulls)
+        return kernels.kl_upper(self.value(state), _budget(state, params))
 
 
 @jax.tree_util.register_dataclass

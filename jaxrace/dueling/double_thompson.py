@@ -9,18 +9,10 @@ import jax.numpy as jnp
 from jaxrace import kernels
 from jaxrace.dueling import tally as tallies
 from jaxrace.dueling.base import Algorithm
+from jaxrace.dueling.confidence import WidthParams, width_params
 from jaxrace.dueling.picking import first_best, pick
 from jaxrace.dueling.tally import Tally
 from jaxrace.dueling.winners import copeland_scores
-from jaxrace.validation import require_number
-
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class DtsParams:
-    """The numbers of DTS."""
-
-    alpha: jax.Array  # float32 [], width of the bounds
 
 
 @jax.tree_util.register_dataclass
@@ -67,7 +59,7 @@ class DoubleThompson(Algorithm):
 
     plus: bool = False
 
-    def params(self, alpha: float = 0.51) -> DtsParams:
+    def params(self, alpha: float = 0.51) -> WidthParams:
         """The numbers.
 
         Args:
@@ -76,10 +68,9 @@ class DoubleThompson(Algorithm):
         Raises:
             ValueError: ``alpha`` is not positive.
         """
-        require_number("alpha", alpha, least=1e-6)
-        return DtsParams(jnp.asarray(alpha, jnp.float32))
+        return width_params(alpha)
 
-    def begin(self, params: DtsParams) -> DtsState:
+    def begin(self, params: WidthParams) -> DtsState:
         """See ``init``."""
         del params
         pairs = (self.num_arms, self.num_arms)
@@ -97,7 +88,7 @@ class DoubleThompson(Algorithm):
         pairs = uniforms[1:].reshape(self.num_arms, self.num_arms)
         return DtsNoise(first_key, second_key, pairs, uniforms[0])
 
-    def choose(self, noise: DtsNoise, state: DtsState, params: DtsParams) -> jax.Array:
+    def choose(self, noise: DtsNoise, state: DtsState, params: WidthParams) -> jax.Array:
         """See ``ask``."""
         log_time = jnp.log((state.time + 1).astype(jnp.float32))
         possible = log_time >= state.released  # u_ij >= 1/2
@@ -130,7 +121,7 @@ class DoubleThompson(Algorithm):
         )
 
     def update(
-        self, state: DtsState, choice: jax.Array, outcome: jax.Array, params: DtsParams
+        self, state: DtsState, choice: jax.Array, outcome: jax.Array, params: WidthParams
     ) -> DtsState:
         """See ``tell``."""
         tally = tallies.counted(state.tally, choice, outcome)
@@ -149,7 +140,7 @@ class DoubleThompson(Algorithm):
             above=state.above.at[first, second].set(above).at[second, first].set(1 - above),
         )
 
-    def best(self, state: DtsState, params: DtsParams) -> jax.Array:
+    def best(self, state: DtsState, params: WidthParams) -> jax.Array:
         """The arm that seems to beat most others."""
         del params
         return tallies.copeland_leader(state.tally)

@@ -7,17 +7,9 @@ import jax.numpy as jnp
 
 from jaxrace.dueling import tally as tallies
 from jaxrace.dueling.base import Algorithm
+from jaxrace.dueling.confidence import WidthParams, width_params
 from jaxrace.dueling.picking import first_best, pick
 from jaxrace.dueling.tally import Tally
-from jaxrace.validation import require_number
-
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class RucbParams:
-    """The numbers of RUCB."""
-
-    alpha: jax.Array  # float32 [], width of the bounds
 
 
 @jax.tree_util.register_dataclass
@@ -54,7 +46,7 @@ class Rucb(Algorithm):
         """See ``Algorithm``."""
         return True
 
-    def params(self, alpha: float = 0.51) -> RucbParams:
+    def params(self, alpha: float = 0.51) -> WidthParams:
         """The numbers.
 
         Args:
@@ -63,10 +55,9 @@ class Rucb(Algorithm):
         Raises:
             ValueError: ``alpha`` is not positive.
         """
-        require_number("alpha", alpha, least=1e-6)
-        return RucbParams(jnp.asarray(alpha, jnp.float32))
+        return width_params(alpha)
 
-    def begin(self, params: RucbParams) -> RucbState:
+    def begin(self, params: WidthParams) -> RucbState:
         """See ``init``."""
         del params
         return RucbState(
@@ -80,7 +71,7 @@ class Rucb(Algorithm):
         """A coin for the champion, and a number that picks among several."""
         return jax.random.uniform(key, (2,), jnp.float32)
 
-    def choose(self, noise: jax.Array, state: RucbState, params: RucbParams) -> jax.Array:
+    def choose(self, noise: jax.Array, state: RucbState, params: WidthParams) -> jax.Array:
         """See ``ask``."""
         log_time = _log_time(state.time)
         candidates = log_time >= state.released
@@ -95,7 +86,7 @@ class Rucb(Algorithm):
         second = jnp.where(upper[rival] >= 0.5, rival, first)
         return jnp.stack([first, second])
 
-    def _upper(self, state: RucbState, arm: jax.Array, params: RucbParams) -> jax.Array:
+    def _upper(self, state: RucbState, arm: jax.Array, params: WidthParams) -> jax.Array:
         """u_ji of all j against i = ``arm``, float32 [K]."""
         duels = state.tally.duels[arm].astype(jnp.float32)
         losses = duels - state.tally.wins[arm]
@@ -104,7 +95,7 @@ class Rucb(Algorithm):
         return jnp.where(duels > 0, bound, 1.0)
 
     def update(
-        self, state: RucbState, choice: jax.Array, outcome: jax.Array, params: RucbParams
+        self, state: RucbState, choice: jax.Array, outcome: jax.Array, params: WidthParams
     ) -> RucbState:
         """See ``tell``."""
         tally = tallies.counted(state.tally, choice, outcome)
@@ -120,7 +111,7 @@ class Rucb(Algorithm):
         champion = jnp.where(alone, jnp.argmax(candidates).astype(jnp.int32), champion)
         return RucbState(time, tally, released, champion)
 
-    def best(self, state: RucbState, params: RucbParams) -> jax.Array:
+    def best(self, state: RucbState, params: WidthParams) -> jax.Array:
         """The champion; without one, the arm that seems to beat most others."""
         del params
         has_champion = state.champion < self.num_arms
@@ -132,7 +123,7 @@ def _log_time(time: jax.Array) -> jax.Array:
     return jnp.log((time + 1).astype(jnp.float32))
 
 
-def _release(tally: Tally, arm: jax.Array, params: RucbParams) -> jax.Array:
+def _release(tally: Tally, arm: jax.Array, params: WidthParams) -> jax.Array:
     """ln t at which u_ij = 1/2, float32 [K], for i = ``arm``; 0 where i has not lost to j."""
     duels = tally.duels[arm].astype(jnp.float32)
     deficit = duels / 2 - tally.wins[arm]
