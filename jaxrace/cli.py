@@ -94,9 +94,8 @@ def _with_option(message: str) -> str:
         text = f" expected {_expected(hints[name])}, got {value!r}"
     if name in hints.keys() - {"env"} | {"out", "resume", "hosts", "quick"}:
         return f"{_option(name)}:{text}"
-    return re.sub(
-        r"\b(train|duel|reproduce)\.", "", message
-    )  # of "arguments are required: train.env"
+    # Of "arguments are required: train.env".
+    return re.sub(r"\b(train|duel|reproduce)\.", "", message)
 
 
 def _expected(hint: Any) -> str:

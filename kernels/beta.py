@@ -9,13 +9,15 @@ from jax.scipy.stats import norm
 # From so many duels on the expansion is better than the incomplete beta function in float32.
 _MANY = 100
 
+_LOG_4 = 1.3862944
+
 
 def sample_beta(key: jax.Array, a: jax.Array, b: jax.Array) -> jax.Array:
     """Independent draws of Beta(a, b), float32, of the shape of ``a`` and ``b``.
 
     Cheng's rejection algorithm BB (1978), all numbers side by side until the last one is
-    accepted; a number needs 1.2 attempts on average. ``jax.random.beta``, which takes any
-    positive parameters, splits a key for every number (bench/results).
+    accepted. ``jax.random.beta``, which takes any positive parameters, splits a key for every
+    number.
 
     Args:
         key: Used once.
@@ -50,9 +52,6 @@ def sample_beta(key: jax.Array, a: jax.Array, b: jax.Array) -> jax.Array:
     _, odds, _ = lax.while_loop(lambda carry: ~carry[2].all(), attempt, start)
     of_small = odds / (1 + odds)  # weight / (large + weight)
     return jnp.where(a <= b, of_small, 1 - of_small)
-
-
-_LOG_4 = 1.3862944
 
 
 def above_half(wins: jax.Array, losses: jax.Array) -> jax.Array:

@@ -10,6 +10,7 @@ from jaxrace import kernels
 from jaxrace.dueling import tally as tallies
 from jaxrace.dueling.base import Algorithm
 from jaxrace.dueling.confidence import WidthParams, width_params
+from jaxrace.dueling.matrices import from_upper
 from jaxrace.dueling.picking import first_best, pick
 from jaxrace.dueling.tally import Tally
 from jaxrace.dueling.winners import copeland_scores
@@ -95,7 +96,7 @@ class DoubleThompson(Algorithm):
         scores = possible.sum(-1, dtype=jnp.int32)
         candidates = scores == scores.max()
         if self.plus:
-            theta = _upper_half(self._sample_all(noise.first_key, state))
+            theta = from_upper(self._sample_all(noise.first_key, state))
             marked = _least_regret(candidates, theta)
         else:
             beats = _mirrored(noise.uniforms < state.above)
@@ -150,12 +151,6 @@ def _mirrored(upper: jax.Array) -> jax.Array:
     """``upper`` above the diagonal, its contrary below, False on it; bool [K, K]."""
     above = jnp.triu(jnp.ones_like(upper), 1)
     return (upper & above) | (~upper.T & above.T)
-
-
-def _upper_half(theta: jax.Array) -> jax.Array:
-    """``theta`` above the diagonal, 1 - theta below, 1/2 on it; float32 [K, K]."""
-    above = jnp.triu(theta - 0.5, 1)
-    return 0.5 + above - above.T
 
 
 def _most_wins(candidates: jax.Array, beats: jax.Array) -> jax.Array:

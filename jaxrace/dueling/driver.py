@@ -110,16 +110,11 @@ def advance(
     algorithm: Algorithm, interval: int, state: PlayState, problem: Problem, params: Any
 ) -> tuple[PlayState, Record]:
     """Make ``interval`` more choices."""
-    by_rounds = isinstance(algorithm, Savage) and algorithm.is_by_rounds and problem.has_costs
-    play_on = savage_rounds.play if by_rounds else _play_one_by_one
-    own, regret = play_on(
-        algorithm,  # pyright: ignore[reportArgumentType]
-        interval,
-        state.key,
-        state.algorithm,
-        problem,
-        params,
-    )
+    rest = interval, state.key, state.algorithm, problem, params
+    if isinstance(algorithm, Savage) and algorithm.is_by_rounds and problem.has_costs:
+        own, regret = savage_rounds.play(algorithm, *rest)
+    else:
+        own, regret = _play_one_by_one(algorithm, *rest)
     recommended = problem.named(algorithm.best(own, params))
     record = Record(own.time, regret, recommended, algorithm.settled_at(own, params))
     return PlayState(state.key, own), record

@@ -16,6 +16,9 @@ from jaxrace.dueling.problems import Problem
 from jaxrace.dueling.savage import Savage, SavageParams, SavageState
 from jaxrace.dueling.steps import draw_uniform
 
+# A place that is never reached.
+_NEVER = jnp.iinfo(jnp.int32).max
+
 
 def play(
     algorithm: Savage,
@@ -58,9 +61,6 @@ def play(
         return algorithm.tested(dataclasses.replace(after, time=time), params), regret
 
     return lax.while_loop(is_left, play_on, (state, jnp.zeros_like(costs[0])))
-
-
-_NEVER = jnp.iinfo(jnp.int32).max
 
 
 def _verdicts(state: SavageState, params: SavageParams) -> jax.Array:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import dueling, plots, runs, sweep
@@ -171,7 +170,7 @@ def _summary(config: DuelConfig, matrix: np.ndarray, logs: dict[str, Columns]) -
 
 def _result(config: DuelConfig, log: Columns) -> dict[str, Any]:
     last = log["duels"] == config.horizon
-    counts = jnp.bincount(log["recommended"][last])
+    counts = np.bincount(log["recommended"][last])
     settled = log["settled_at"][last]
     regrets = {
         measure: runs.mean_and_stderr(log[measure][last])

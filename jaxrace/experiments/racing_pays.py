@@ -16,7 +16,7 @@ from jaxrace.experiments.medical_runs import HAZARDS, Learning, labels, learn, p
 from jaxrace.experiments.race_curves import mean_and_error
 from jaxrace.experiments.racing_variants import PUBLISHED, VARIANTS
 from jaxrace.experiments.tasks import TASKS
-from jaxrace.experiments.workbench import Columns, Workbench, markdown_table, with_error
+from jaxrace.experiments.workbench import Columns, Workbench, as_columns, markdown_table, with_error
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,7 +70,7 @@ def _table(found: Findings) -> dict[str, np.ndarray]:
         errors = {f"{metric}_stderr": error for metric, (_, error) in statistics.items()}
         own = {"hazard": hazard, "variant": name, "repetitions": len(last["episodes"])}
         rows.append({**own, "episodes": last["episodes"].mean(), **means, **errors})
-    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    return as_columns(rows)
 
 
 def _repetitions(found: Findings) -> list[Columns]:

@@ -29,7 +29,7 @@ from jaxrace.experiments.config import EXPERIMENTS
 from jaxrace.experiments.duel_lineup import Entrant
 from jaxrace.experiments.duel_runs import Runs, run_entrant, stacked
 from jaxrace.experiments.race_curves import mean_and_error
-from jaxrace.experiments.workbench import Columns, Workbench, markdown_table, with_error
+from jaxrace.experiments.workbench import Columns, Workbench, as_columns, markdown_table, with_error
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -132,7 +132,7 @@ def _table(found: Found) -> Columns:
             own = {"decision": task, "algorithm": name, "runs": len(settled)}
             ended = {"ended": (settled > 0).mean(), "settled_at": _mean_of_settled(settled)}
             rows.append({**own, "regret": regret, "regret_stderr": error, **ended})
-    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    return as_columns(rows)
 
 
 def _mean_of_settled(settled: np.ndarray) -> float:

@@ -15,7 +15,7 @@ from jaxrace.experiments.config import EXPERIMENTS
 from jaxrace.experiments.duel_lineup import entrant
 from jaxrace.experiments.duel_runs import Runs, run_entrant, stacked
 from jaxrace.experiments.race_curves import mean_and_error
-from jaxrace.experiments.workbench import Columns, Workbench, markdown_table, with_error
+from jaxrace.experiments.workbench import Columns, Workbench, as_columns, markdown_table, with_error
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -191,7 +191,7 @@ def _table(settings: dict[str, Setting], found: Found) -> Columns:
                     **{"ended": share, "settled_at": duels},
                 }
             )
-    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    return as_columns(rows)
 
 
 def _curves(settings: dict[str, Setting], found: Found) -> list[Columns]:

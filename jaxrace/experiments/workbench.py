@@ -138,6 +138,15 @@ def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     return "\n".join("| {} |".format(" | ".join(map(str, line))) for line in lines)
 
 
+def as_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
+    """The columns of a table, from its rows, of which there is at least one.
+
+    >>> as_columns([{"k": 1, "task": "normal"}, {"k": 2, "task": "uniform"}])["k"]
+    array([1, 2])
+    """
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+
+
 def with_error(mean: Any, stderr: Any, digits: int = 0) -> str:
     """A mean and its standard error.
 
