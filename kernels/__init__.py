@@ -20,6 +20,7 @@ from jaxrace.kernels.open_pairs import open_round_gains
 from jaxrace.kernels.ragged_wins import ragged_net
 from jaxrace.kernels.relations import lexicographic, pareto, total_order
 from jaxrace.kernels.rules import RULES, select_and_discard
+from jaxrace.kernels.uniforms import draw_uniforms
 from jaxrace.kernels.value_bounds import bernstein_radius, hoeffding_radius
 from jaxrace.kernels.wins import (
     MAX_ROUNDS,
@@ -44,6 +45,7 @@ __all__ = [
     "bernoulli_kl",
     "bernstein_radius",
     "bound_named",
+    "draw_uniforms",
     "extend_wins",
     "for_listed",
     "hoeffding_radius",

@@ -1,4 +1,4 @@
-"""Double Thompson sampling (Wu and Liu 2016). Axes: K arms."""
+"""Double Thompson sampling (Wu and Liu 2016). Axes: K arms, D = K // 2."""
 
 import dataclasses
 from typing import NamedTuple
@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxrace import kernels
+from jaxrace.dueling import ring
 from jaxrace.dueling import tally as tallies
 from jaxrace.dueling.base import Algorithm
 from jaxrace.dueling.confidence import WidthParams, width_params
@@ -24,15 +25,14 @@ class DtsState:
     time: jax.Array  # int32 [], duels told
     tally: Tally
     released: jax.Array  # float32 [K, K], ln t from which on u_ij >= 1/2
-    above: jax.Array  # float32 [K, K], posterior probability of p_ij > 1/2
+    above: jax.Array  # float32 [D, K] by `ring`, posterior probability of p_ij > 1/2
 
 
 class DtsNoise(NamedTuple):
     """The random numbers of a duel."""
 
-    first_key: jax.Array  # of all theta_ij, where their values are needed
+    first_key: jax.Array  # of all theta_ij, or of the coins that say which ones exceed 1/2
     second_key: jax.Array  # of the rivals' theta
-    uniforms: jax.Array  # float32 [K, K], decides whether theta_ij > 1/2, for i < j
     tie: jax.Array  # float32 []
 
 
@@ -75,19 +75,18 @@ class DoubleThompson(Algorithm):
         """See ``init``."""
         del params
         pairs = (self.num_arms, self.num_arms)
+        once = (self.num_arms // 2, self.num_arms)
         return DtsState(
             time=jnp.zeros((), jnp.int32),
             tally=tallies.empty(self.num_arms),
             released=jnp.zeros(pairs, jnp.float32),
-            above=jnp.full(pairs, 0.5, jnp.float32),
+            above=jnp.full(once, 0.5, jnp.float32),
         )
 
     def draw(self, key: jax.Array) -> DtsNoise:
-        """For both stages."""
+        """For both stages; the many numbers of the first one are drawn when they are needed."""
         first_key, second_key, tie_key = jax.random.split(key, 3)
-        uniforms = jax.random.uniform(tie_key, (self.num_arms**2 + 1,), jnp.float32)
-        pairs = uniforms[1:].reshape(self.num_arms, self.num_arms)
-        return DtsNoise(first_key, second_key, pairs, uniforms[0])
+        return DtsNoise(first_key, second_key, jax.random.uniform(tie_key, (), jnp.float32))
 
     def choose(self, noise: DtsNoise, state: DtsState, params: WidthParams) -> jax.Array:
         """See ``ask``."""
@@ -99,8 +98,8 @@ class DoubleThompson(Algorithm):
             theta = from_upper(self._sample_all(noise.first_key, state))
             marked = _least_regret(candidates, theta)
         else:
-            beats = _mirrored(noise.uniforms < state.above)
-            marked = _most_wins(candidates, beats)
+            coins = kernels.draw_uniforms(noise.first_key, state.above.shape)
+            marked = _most_wins(candidates, ring.wins(coins < state.above))
         first = pick(marked, noise.tie)
         wins, duels = state.tally.wins[first], state.tally.duels[first]
         # theta_{i, first}: posterior of "i beats the first arm".
@@ -134,11 +133,12 @@ class DoubleThompson(Algorithm):
         released = state.released.at[first, second].set(jnp.where(deficit > 0, level, 0.0))
         released = released.at[second, first].set(jnp.where(deficit < 0, level, 0.0))
         above = kernels.above_half(tally.wins[first, second], tally.wins[second, first])
+        row, column, turned = ring.place_of(choice, self.num_arms)
         return DtsState(
             time=state.time + 1,
             tally=tally,
             released=released,
-            above=state.above.at[first, second].set(above).at[second, first].set(1 - above),
+            above=state.above.at[row, column].set(jnp.where(turned, 1 - above, above), mode="drop"),
         )
 
     def best(self, state: DtsState, params: WidthParams) -> jax.Array:
@@ -147,20 +147,14 @@ class DoubleThompson(Algorithm):
         return tallies.copeland_leader(state.tally)
 
 
-def _mirrored(upper: jax.Array) -> jax.Array:
-    """``upper`` above the diagonal, its contrary below, False on it; bool [K, K]."""
-    above = jnp.triu(jnp.ones_like(upper), 1)
-    return (upper & above) | (~upper.T & above.T)
-
-
-def _most_wins(candidates: jax.Array, beats: jax.Array) -> jax.Array:
-    wins = jnp.where(candidates, beats.sum(-1, dtype=jnp.int32), -1)
+def _most_wins(candidates: jax.Array, wins: jax.Array) -> jax.Array:
+    wins = jnp.where(candidates, wins, -1)
     return wins == wins.max()
 
 
 def _least_regret(candidates: jax.Array, theta: jax.Array) -> jax.Array:
     """Those with most wins of smallest sum over j of r_ij / kl(theta_ij, 1/2)."""
-    winners = _most_wins(candidates, theta > 0.5)
+    winners = _most_wins(candidates, (theta > 0.5).sum(-1, dtype=jnp.int32))
     scores = copeland_scores(theta)
     regret = scores.max() - (scores[:, None] + scores) / 2  # r_ij
     divergence = kernels.bernoulli_kl(theta, jnp.full_like(theta, 0.5))
