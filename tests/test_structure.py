@@ -20,6 +20,7 @@ MAX_LINES = 400
 # A room is what follows `jaxrace.` in a module's name. Each may import the rooms listed for it.
 FLOOR = {"envs", "kernels"}
 BASE = FLOOR | {
+    "bases",
     "compilation",
     "label_ranking",
     "outcomes",

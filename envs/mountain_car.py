@@ -1,0 +1,140 @@
+"""Mountain car: an engine too weak for the hill, so the car must swing back before it can climb.
+
+The task and the physics of Sutton and Barto 1998 (Reinforcement learning: an introduction, section
+8.4), shortened as in the case studies of Thomas, Theocharous and Ghavamzadeh 2015 (High confidence
+policy improvement): every decision holds for 20 steps of the physics, and an episode has at most 20
+decisions. Position x and velocity v have no unit.
+
+Axis letters: T decisions.
+"""
+
+import dataclasses
+from typing import NamedTuple
+
+import chex
+import jax
+import jax.numpy as jnp
+
+POSITION_LIMITS = (-1.2, 0.6)
+SPEED_LIMIT = 0.07
+GOAL = 0.5
+START = -0.5
+
+# Worst and best return with the default `horizon` and `hold`, to bring returns to [0, 1]: twenty
+# decisions, and the six below which the goal cannot be reached.
+RETURN_RANGE = (-20.0, -6.0)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class MountainCarParams:
+    """Coefficients of the physics, float32 scalars [] (or batched: `vmap` over them).
+
+    >>> print(MountainCar().default_params.force)
+    0.001
+    """
+
+    force: jax.Array  # velocity that the engine adds in one step
+    gravity: jax.Array  # velocity that the steepest slope takes in one step
+
+
+class MountainCarState(NamedTuple):
+    """Where the car is; leaves float32 [].
+
+    >>> MountainCarState(position=-0.5, velocity=0.0).position
+    -0.5
+    """
+
+    position: jax.Array  # x
+    velocity: jax.Array  # v
+
+
+@dataclasses.dataclass(frozen=True)
+class MountainCar:
+    """The car in the valley, without any chance; it starts at x = -0.5 at rest.
+
+    An action is an int32 [] in 0..2: full throttle back, none, full throttle ahead (a = -1, 0, 1);
+    it is neither checked nor clipped. One step of the physics is
+
+        v' = v + force * a - gravity * cos(3 x), clipped to [-0.07, 0.07]
+        x' = x + v', clipped to [-1.2, 0.6]; at x' = -1.2 a negative v' becomes 0
+
+    and each decision takes `hold` of them. A car at the goal, x >= 0.5, stands still from then on.
+    The reward is -1 for each decision up to the one that reaches the goal, where the episode ends.
+    An observation is x and v, each brought to [0, 1] over its range, float32 [2].
+
+    Args:
+        horizon: number of decisions T.
+        hold: number of steps of the physics for which a decision holds.
+
+    Raises:
+        ValueError: an argument is not a positive integer.
+
+    >>> import jax, jax.numpy as jnp
+    >>> env = MountainCar(hold=1)
+    >>> car = env.reset(jax.random.key(0), env.default_params)
+    >>> car, reward, terminal = env.step(jax.random.key(1), car, jnp.int32(2), env.default_params)
+    >>> print(car.velocity.round(6), reward, terminal)
+    0.000823 -1.0 False
+    """
+
+    horizon: int = 20
+    hold: int = 20
+
+    def __post_init__(self) -> None:
+        for name in ("horizon", "hold"):
+            value = getattr(self, name)
+            if type(value) is not int or value < 1:
+                raise ValueError(f"{name}: expected a positive integer, got {value!r}")
+
+    @property
+    def continues_after_terminal(self) -> bool:
+        """False: a car at the goal stays there."""
+        return False
+
+    @property
+    def default_params(self) -> MountainCarParams:
+        """The usual force 0.001 and gravity 0.0025."""
+        return MountainCarParams(jnp.asarray(0.001, jnp.float32), jnp.asarray(0.0025, jnp.float32))
+
+    def reset(self, key: jax.Array, params: MountainCarParams) -> MountainCarState:
+        """Return the car at rest at x = -0.5; neither argument is used."""
+        del key, params
+        return MountainCarState(jnp.asarray(START, jnp.float32), jnp.zeros((), jnp.float32))
+
+    def step(
+        self, key: jax.Array, state: MountainCarState, action: jax.Array, params: MountainCarParams
+    ) -> tuple[MountainCarState, jax.Array, jax.Array]:
+        """Hold `action` for `hold` steps of the physics; `key` is not used."""
+        del key
+        chex.assert_rank(action, 0)
+        arrived = state.position >= GOAL
+        push = params.force * (jnp.asarray(action, jnp.int32) - 1).astype(jnp.float32)
+
+        def advance(_: int, car: MountainCarState) -> MountainCarState:
+            moved = _drive(car, push, params.gravity)
+            stands = car.position >= GOAL
+            return jax.tree.map(lambda old, new: jnp.where(stands, old, new), car, moved)
+
+        next_state = jax.lax.fori_loop(0, self.hold, advance, state)
+        reward = jnp.where(arrived, jnp.float32(0.0), jnp.float32(-1.0))
+        return next_state, reward, next_state.position >= GOAL
+
+    def observe(self, state: MountainCarState, params: MountainCarParams) -> jax.Array:
+        """Return (x, v) brought to [0, 1] over [-1.2, 0.6] x [-0.07, 0.07], float32 [2]."""
+        del params
+        low, high = POSITION_LIMITS
+        position = (state.position - low) / (high - low)
+        velocity = (state.velocity + SPEED_LIMIT) / (2 * SPEED_LIMIT)
+        # Rounding may lead a hair beyond the ends, which a caller's Fourier features would notice.
+        return jnp.clip(jnp.stack([position, velocity]), 0.0, 1.0)
+
+
+def _drive(car: MountainCarState, push: jax.Array, gravity: jax.Array) -> MountainCarState:
+    """One step of the physics, with an inelastic wall on the left."""
+    velocity = car.velocity + push - gravity * jnp.cos(3.0 * car.position)
+    velocity = jnp.clip(velocity, -SPEED_LIMIT, SPEED_LIMIT)
+    low, high = POSITION_LIMITS
+    position = jnp.clip(car.position + velocity, low, high)
+    velocity = jnp.where((position <= low) & (velocity < 0.0), jnp.float32(0.0), velocity)
+    return MountainCarState(position, velocity)

@@ -1,0 +1,137 @@
+"""Loads the logged recommendations, and turns them into a bandit's task of one step.
+
+The small Open Bandit Dataset of Saito et al. 2020: on each visit, a shop's page showed three items
+side by side, chosen by a logger, and each row tells of one of them. For each of three campaigns
+there are 10,000 rows of each of two loggers, uniform choice and a Thompson sampler, with the exact
+probabilities of their choices. User-item affinities and timestamps are left out.
+
+Axis letters: N rows, I items, D inputs.
+"""
+
+import functools
+from importlib import resources
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+
+Campaign = Literal["all", "men", "women"]
+Logger = Literal["random", "bts"]
+
+CAMPAIGNS: tuple[str, ...] = get_args(Campaign)
+LOGGERS: tuple[str, ...] = get_args(Logger)  # uniform choice, Bernoulli Thompson sampling
+POSITIONS = 3
+
+FILE_NAME = "open_bandit.npz"
+
+
+class Logs(NamedTuple):
+    """What one logger did in one campaign; NumPy arrays, rows in the order of time.
+
+    >>> logs = load("men", "bts")
+    >>> logs.item_number.shape, logs.user_codes
+    ((34,), (3, 5, 9, 10))
+    """
+
+    item: np.ndarray  # int32 [N] in 0..I-1, what was shown
+    position: np.ndarray  # int32 [N], where: 0 (left), 1 or 2
+    click: np.ndarray  # float32 [N], 0 or 1
+    propensity: np.ndarray  # float32 [N], P(item | visit, position) of the logger, in (0, 1]
+    user_features: np.ndarray  # int32 [N, 4], categories
+    item_number: np.ndarray  # float32 [I], item_feature_0, a standardised number
+    item_categories: np.ndarray  # int32 [I, 3], item_feature_1 to 3
+    user_codes: tuple[int, ...]  # how many categories each of the 4 features of users has
+
+
+class LoggedChoices(NamedTuple):
+    """The rows of a log as a task of one step: context, action, reward; NumPy arrays.
+
+    >>> choices = one_step(load(), position=0)
+    >>> choices.contexts.shape, choices.actions.shape
+    ((3322, 27), (3322,))
+    """
+
+    contexts: np.ndarray  # float32 [N, D], 0 or 1
+    actions: np.ndarray  # int32 [N], the items
+    propensities: np.ndarray  # float32 [N]
+    clicks: np.ndarray  # float32 [N], the rewards
+
+
+def load(campaign: Campaign = "all", logger: Logger = "random") -> Logs:
+    """Return the 10,000 rows of one logger in one campaign, and the items of the campaign.
+
+    Items have the same numbers under both loggers. Categories of users mean the same everywhere,
+    categories of items only within a campaign.
+
+    Args:
+        campaign: "all" (80 items), "men" (34) or "women" (46).
+        logger: "random" for uniform choice, "bts" for Bernoulli Thompson sampling.
+
+    Raises:
+        ValueError: an unknown name.
+
+    >>> logs = load("all", "random")
+    >>> float(logs.click.sum()), float(logs.propensity[0])
+    (38.0, 0.012500000186264515)
+    """
+    if campaign not in CAMPAIGNS:
+        raise ValueError(f"campaign: expected one of {list(CAMPAIGNS)}, got {campaign!r}")
+    if logger not in LOGGERS:
+        raise ValueError(f"logger: expected one of {list(LOGGERS)}, got {logger!r}")
+    columns = _columns()
+    place = CAMPAIGNS.index(campaign)
+    rows = (columns["campaign"] == place) & (columns["logger"] == LOGGERS.index(logger))
+    items = columns["item_campaign"] == place
+    users = [columns[f"user_feature_{i}"][rows] for i in range(4)]
+    categories = [columns[f"item_feature_{i}"][items] for i in range(1, 4)]
+    return Logs(
+        item=columns["item_id"][rows].astype(np.int32),
+        position=columns["position"][rows].astype(np.int32),
+        click=columns["click"][rows].astype(np.float32),
+        propensity=columns["propensity_score"][rows],
+        user_features=np.stack(users, axis=1).astype(np.int32),
+        item_number=columns["item_feature_0"][items],
+        item_categories=np.stack(categories, axis=1).astype(np.int32),
+        user_codes=tuple(map(int, columns["user_feature_codes"])),
+    )
+
+
+def one_step(logs: Logs, position: int | None = None) -> LoggedChoices:
+    """Return the rows as a task of one step: see a user, show an item, earn 1 for a click.
+
+    A context is the four features of the user, each spread over one column per category (one of
+    them 1, the others 0), so D = 27 in every campaign. The true value of a policy is not known;
+    that of a logger is the mean of its clicks.
+
+    Args:
+        logs: what `load` returned.
+        position: where the item was shown, 0 (left), 1 or 2; by default the rows of all three
+            places, as though the place made no difference.
+
+    Raises:
+        ValueError: `position` is none of these.
+
+    >>> choices = one_step(load("women"))
+    >>> choices.contexts.sum(axis=1)[:3]
+    array([4., 4., 4.], dtype=float32)
+    """
+    if position is not None and (type(position) is not int or not 0 <= position < POSITIONS):
+        raise ValueError(f"position: expected None or an integer in 0..2, got {position!r}")
+    rows = slice(None) if position is None else logs.position == position
+    contexts = [
+        np.eye(codes, dtype=np.float32)[feature[rows]]
+        for codes, feature in zip(logs.user_codes, logs.user_features.T, strict=True)
+    ]
+    return LoggedChoices(
+        contexts=np.concatenate(contexts, axis=1),
+        actions=logs.item[rows],
+        propensities=logs.propensity[rows],
+        clicks=logs.click[rows],
+    )
+
+
+@functools.cache
+def _columns() -> dict[str, np.ndarray]:
+    """All columns of the file; `make` tells which."""
+    path = resources.files("jaxrace.envs.open_bandit") / FILE_NAME
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as columns:
+        return dict(columns)
