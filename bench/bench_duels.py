@@ -68,9 +68,9 @@ def test_jaxrace(benchmark, quick, name, arms):
 def test_number_of_arms(benchmark, quick, name, arms):
     if quick and arms > 20:
         pytest.skip("left out of a quick run")
-    # SAVAGE plays whole rounds; of the others every duel costs the same.
-    duels = max(500, arms**2) if name == "savage" else 500
-    lanes = max(2_000 // arms, 8)
+    # SAVAGE plays whole rounds, Sup-KLUCB must try all pairs; else every duel costs the same.
+    duels = max(500, arms**2) if name in ("savage", "sup-klucb") else 500
+    lanes = max(2_000 // arms, 8) if name != "sup-klucb" else max(200 // arms, 1)
     function, keys = program_of(name, arms, duels, lanes)
     measuring.record_jax(
         benchmark,

@@ -20,7 +20,16 @@ from jsonargparse import ArgumentError, ArgumentParser, Namespace
 import jaxrace
 from jaxrace.experiments.config import EXPERIMENTS, TrainConfig
 from jaxrace.experiments.duel_config import DuelConfig
-from jaxrace.experiments.help_texts import DESCRIPTION, DUEL, INFO, LIST, REPRODUCE, TRAIN
+from jaxrace.experiments.help_texts import (
+    DESCRIPTION,
+    DUEL,
+    IMPROVE,
+    INFO,
+    LIST,
+    REPRODUCE,
+    TRAIN,
+)
+from jaxrace.experiments.improve_config import ImproveConfig
 
 # What an option of a type expects, in messages and in the help.
 _SEVERAL, _SEVERAL_OR_NONE = float | tuple[float, ...], float | tuple[float, ...] | None
@@ -33,6 +42,8 @@ _EXPECTED = {
     str: "a text",
 }
 _DETECTED = "detected"
+
+_POSITIONAL = ("env", "task")
 
 _METAVARS = {
     int: "N",
@@ -61,6 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     verbs = {
         "train": _train,
         "duel": _duel,
+        "improve": _improve,
         "reproduce": _reproduce,
         "list": _list,
         "info": _info,
@@ -86,16 +98,18 @@ def _fail(status: int, message: str) -> int:
 
 def _with_option(message: str) -> str:
     """Name the option that a message is about as it is spelt in the command."""
-    hints = get_type_hints(DuelConfig) | get_type_hints(TrainConfig)
+    hints = {}
+    for config in (ImproveConfig, DuelConfig, TrainConfig):
+        hints |= get_type_hints(config)
     message = re.sub(r"^argument (--[\w-]+):", r"\1:", message)  # argparse
     name, _, text = message.partition(":")
     if typed := re.match(r'Parser key "(\w+)"', message):  # jsonargparse
         name, value = typed[1], message.rpartition("value: ")[2]
         text = f" expected {_expected(hints[name])}, got {value!r}"
-    if name in hints.keys() - {"env"} | {"out", "resume", "hosts", "quick"}:
+    if name in hints.keys() - {*_POSITIONAL} | {"out", "resume", "hosts", "quick"}:
         return f"{_option(name)}:{text}"
     # Of "arguments are required: train.env".
-    return re.sub(r"\b(train|duel|reproduce)\.", "", message)
+    return re.sub(r"\b(train|duel|improve|reproduce)\.", "", message)
 
 
 def _expected(hint: Any) -> str:
@@ -129,6 +143,11 @@ def _make_parser() -> ArgumentParser:
     _add_options(duel, DuelConfig)
     _add_run_options(duel, "runs/duel-NUMBER")
     verbs.add_subcommand("duel", duel, help="run dueling bandits on a preference matrix")
+    improve = _new_parser(IMPROVE)
+    improve.add_argument("task", metavar="TASK", type=str, help="what to improve a policy for")
+    _add_options(improve, ImproveConfig)
+    _add_run_options(improve, "runs/improve-NUMBER")
+    verbs.add_subcommand("improve", improve, help="find a policy that is certainly no worse")
     verbs.add_subcommand("reproduce", _reproduce_parser(), help="make a paper's figures again")
     verbs.add_subcommand("list", _new_parser(LIST), help="show what there is to choose from")
     verbs.add_subcommand("info", _new_parser(INFO), help="show versions and devices")
@@ -181,12 +200,12 @@ def _new_parser(description: str, **settings: Any) -> ArgumentParser:
 
 
 def _add_options(parser: ArgumentParser, config: type) -> None:
-    """An option for every field but ``env``; the help is the docstring's."""
+    """An option for every field that is not positional; the help is the docstring's."""
     parameters = parse_docstring(config.__doc__ or "").params
     texts = {p.arg_name: (p.description or "").replace("``", "`") for p in parameters}
     hints = get_type_hints(config)
     for field in dataclasses.fields(config):
-        if field.name == "env":
+        if field.name in _POSITIONAL:
             continue
         hint = hints[field.name]
         if hint is bool:
@@ -286,6 +305,28 @@ def _duel(arguments: Namespace) -> int:
     except sweep.Interrupted as error:
         return _interrupted(stop.received, error)
     print_regrets(Console(), folder, duel.needing_condorcet(config))
+    return 0
+
+
+def _improve(arguments: Namespace) -> int:
+    settings = vars(arguments)
+    out, resume = (settings.pop(name) for name in ("out", "resume"))
+    _set_compilation_cache(not settings.pop("no_compilation_cache"))
+    from rich.console import Console
+
+    from jaxrace import sweep
+    from jaxrace.experiments import report
+    from jaxrace.experiments.improve import improve
+    from jaxrace.experiments.improve_report import print_improvement
+
+    config = ImproveConfig(**settings)
+    stop = sweep.StopOnSignals()
+    try:
+        with stop, report.shown_stages(Console(stderr=True), "tests") as on_stage:
+            folder = improve(config, out, resume, stop, on_stage)
+    except sweep.Interrupted as error:
+        return _interrupted(stop.received, error)
+    print_improvement(Console(), folder)
     return 0
 
 

@@ -155,7 +155,7 @@ def test_output_on_a_pipe(nowhere, capsys):
 
 BAD = {
     "": '"verb"',
-    "walk": "VERB: invalid choice: 'walk' (choose from 'train', 'duel', 'reproduce', 'list', ",
+    "walk": "VERB: invalid choice: 'walk' (choose from 'train', 'duel', 'improve', 'reproduce', ",
     "train": "required: env",
     "train maze": "env: expected one of medical, got 'maze'",
     "train medical now": "unrecognized arguments: now",

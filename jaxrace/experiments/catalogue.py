@@ -3,6 +3,8 @@
 from jaxrace import kernels, strategies
 from jaxrace.experiments.config import EXPERIMENTS, METHODS
 from jaxrace.experiments.duel_config import ALGORITHMS, MATRICES
+from jaxrace.experiments.improve_config import BOUNDS as LOWER_BOUNDS
+from jaxrace.experiments.improve_config import DOMAINS, IMPROVEMENTS
 from jaxrace.experiments.tasks import TASKS
 
 # What each confidence bound of a preference-based race promises; more in `jaxrace.kernels.bounds`.
@@ -41,7 +43,7 @@ def catalogue() -> dict[str, dict[str, str]]:
     """Names and a line on each, by subject.
 
     >>> list(catalogue())
-    ['environments', 'methods', ..., 'dueling bandits', 'preference matrices']
+    ['environments', 'methods', ..., 'policy improvement', 'lower bounds of performance']
     """
     return {
         "environments": {
@@ -55,6 +57,9 @@ def catalogue() -> dict[str, dict[str, str]]:
         "policies": POLICIES,
         "dueling bandits": ALGORITHMS,
         "preference matrices": MATRICES,
+        "tasks of improvement": DOMAINS,
+        "policy improvement": IMPROVEMENTS,
+        "lower bounds of performance": LOWER_BOUNDS,
     }
 
 

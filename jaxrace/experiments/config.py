@@ -35,6 +35,9 @@ EXPERIMENTS: dict[str, str] = {
     "savage-bandits": "SAVAGE on arms that pay (Urvoy 2013, figure 3)",
     "savage-dueling": "SAVAGE on duels (Urvoy 2013, figures 4 to 6)",
     "sup-klucb": "Sup-KLUCB, RUCB and DTS (Agrawal 2019, both figures)",
+    "hcpi-bounds": "errors of lower bounds of a mean (Thomas 2015, figure 1)",
+    "hcpi-mountain-car": "policy improvement from one batch (the same, figure 3)",
+    "hcpi-daedalus": "Daedalus2 in three domains (the same, figure 4)",
     "savage-dueling-400": "figure 5 at its full horizon; not part of all",
 }
 

@@ -37,6 +37,18 @@ examples:
   jaxrace duel --algorithm savage --matrix hard-condorcet --arms 20 --out runs/savage
 """
 
+IMPROVE = """\
+Find a policy that is certainly no worse than the one in use: from logged trajectories, or again and
+again in a simulator. A file has a row for each step (CSV: trajectory, action, probability, reward,
+perhaps behaviour, and what was observed) or arrays [n, T] (NPZ). Leaves a folder with config.json,
+log.csv, summary.json and policy.npz. What is interrupted is saved, and goes on with --resume.
+
+examples:
+  jaxrace improve gridworld
+  jaxrace improve mountain-car --method daedalus --bound betting --spend --batch 50
+  jaxrace improve log.csv --low 0 --high 20 --bound ci --floor 0.25 --out runs/new-policy
+"""
+
 REPRODUCE = """\
 Make the figures and tables of an experiment again. Leaves a folder with CSV files, figures, and
 report.md, which sets the numbers beside the published ones.

@@ -10,6 +10,9 @@ from pathlib import Path
 from jaxrace import runs, sweep
 from jaxrace.experiments import (
     bf13_variants,
+    hcpi_bounds,
+    hcpi_daedalus,
+    hcpi_mountain_car,
     medical_convergence,
     medical_grid,
     medical_outcomes,
@@ -39,6 +42,9 @@ RUN: dict[str, Callable[[Workbench], None]] = {
     "savage-bandits": savage_bandits.run,
     "savage-dueling": savage_dueling.run,
     "sup-klucb": sup_klucb.run,
+    "hcpi-bounds": hcpi_bounds.run,
+    "hcpi-mountain-car": hcpi_mountain_car.run,
+    "hcpi-daedalus": hcpi_daedalus.run,
     "savage-dueling-400": savage_dueling.run_400,
 }
 

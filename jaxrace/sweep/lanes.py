@@ -6,6 +6,7 @@ another width. Axes: W lanes, S = ``MOST_STEPS``.
 
 import dataclasses
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -70,7 +71,7 @@ def refill(work: Work, block: Block, jobs: Any, new: jax.Array, taken: jax.Array
         state = jax.tree.map(lambda x, y: jnp.where(is_new, x, y), state, old)
         return state, ~work.done(state)
 
-    states, begun = jax.vmap(begin_lane)(block.states, jobs, new)
+    states, begun = _over_lanes(begin_lane, len(new))(block.states, jobs, new)
     return Block(states, jnp.where(new, taken & begun, block.alive))
 
 
@@ -93,8 +94,8 @@ def advance(work: Work, block: Block, limit: jax.Array, quota: jax.Array) -> tup
         new = jax.tree.map(lambda x, y: y if y is x else jnp.where(goes_on, y, x), state, new)
         return new, row, goes_on & ~work.done(new), fails
 
-    step = jax.vmap(step_lane)
     width = block.alive.shape[0]
+    step = _over_lanes(step_lane, width)
     shapes = jax.eval_shape(step, block.states, block.alive)[1]
     rows = jax.tree.map(lambda x: jnp.zeros((MOST_STEPS, *x.shape), x.dtype), shapes)
     nobody = jnp.zeros(width, bool)
@@ -115,3 +116,15 @@ def advance(work: Work, block: Block, limit: jax.Array, quota: jax.Array) -> tup
         return Block(states, alive), Burst(rows, ran, burst.failed | fails, at + 1)
 
     return lax.while_loop(goes_on, play, (block, start))
+
+
+def _over_lanes(function: Callable[..., Any], width: int) -> Callable[..., Any]:
+    """``function`` for all lanes; a single one is not batched, so that its branches are real."""
+    if width > 1:
+        return jax.vmap(function)
+
+    def alone(*args: Any) -> Any:
+        found = function(*jax.tree.map(lambda x: x[0], args))
+        return jax.tree.map(lambda x: jnp.asarray(x)[None], found)
+
+    return alone

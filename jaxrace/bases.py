@@ -1,0 +1,130 @@
+"""Features of observations for linear policies. Axes: p features, d inputs."""
+
+import dataclasses
+import functools
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from jaxrace.validation import require_integer
+
+_MOST_FEATURES = 100_000
+
+
+@dataclasses.dataclass(frozen=True)
+class Fourier:
+    """cos(pi c . x) for all c in {0, ..., order}^d, x in [0, 1]^d (Konidaris et al. 2011).
+
+    Attributes:
+        order: The highest frequency of an input.
+        num_inputs: d.
+
+    Raises:
+        ValueError: An attribute is not a positive integer, or there would be over 100,000 features.
+
+    >>> Fourier(order=3, num_inputs=2).num_features
+    16
+    >>> print(Fourier(2, 1)(jnp.array([0.0])))
+    [1. 1. 1.]
+    """
+
+    order: int
+    num_inputs: int
+
+    def __post_init__(self) -> None:
+        require_integer("order", self.order, 1)
+        require_integer("num_inputs", self.num_inputs, 1)
+        if self.num_features > _MOST_FEATURES:
+            raise ValueError(
+                f"order: expected at most {_MOST_FEATURES:,} features, "
+                f"got {self.num_features:,} with {self.num_inputs} inputs"
+            )
+
+    @property
+    def num_features(self) -> int:
+        """p = (order + 1)^d."""
+        return (self.order + 1) ** self.num_inputs
+
+    @functools.cached_property
+    def frequencies(self) -> NDArray[np.float32]:
+        """c of each feature, float32 [d, p]; the first feature is the constant 1."""
+        listed = itertools.product(range(self.order + 1), repeat=self.num_inputs)
+        return np.array(list(listed), np.float32).T
+
+    def __call__(self, observation: jax.Array) -> jax.Array:
+        """The features, float32 [..., p], of observations [..., d] in [0, 1]."""
+        phases = jnp.matmul(observation, self.frequencies, precision=jax.lax.Precision.HIGHEST)
+        return jnp.cos(jnp.pi * phases)
+
+
+@dataclasses.dataclass(frozen=True)
+class Cells:
+    """One feature for each cell of a grid over [0, 1]^d: a table.
+
+    Attributes:
+        cells: Of each input.
+        num_inputs: d.
+
+    Raises:
+        ValueError: As for ``Fourier``.
+
+    >>> print(Cells(cells=2, num_inputs=2)(jnp.array([0.9, 0.1])))
+    [0. 0. 1. 0.]
+    """
+
+    cells: int
+    num_inputs: int
+
+    def __post_init__(self) -> None:
+        require_integer("cells", self.cells, 1)
+        require_integer("num_inputs", self.num_inputs, 1)
+        if self.num_features > _MOST_FEATURES:
+            raise ValueError(
+                f"cells: expected at most {_MOST_FEATURES:,} features, "
+                f"got {self.num_features:,} with {self.num_inputs} inputs"
+            )
+
+    @property
+    def num_features(self) -> int:
+        """p = cells^d."""
+        return self.cells**self.num_inputs
+
+    def __call__(self, observation: jax.Array) -> jax.Array:
+        """The features, float32 [..., p], of observations [..., d] in [0, 1]."""
+        places = jnp.clip((observation * self.cells).astype(jnp.int32), 0, self.cells - 1)
+        powers = self.cells ** np.arange(self.num_inputs - 1, -1, -1, dtype=np.int32)
+        number = (places * powers).sum(-1, dtype=jnp.int32)
+        return jax.nn.one_hot(number, self.num_features, dtype=jnp.float32)
+
+
+@dataclasses.dataclass(frozen=True)
+class Affine:
+    """1, and the inputs themselves.
+
+    Attributes:
+        num_inputs: d.
+
+    Raises:
+        ValueError: It is not a positive integer.
+
+    >>> print(Affine(2)(jnp.array([0.25, 0.5])))
+    [1.   0.25 0.5 ]
+    """
+
+    num_inputs: int
+
+    def __post_init__(self) -> None:
+        require_integer("num_inputs", self.num_inputs, 1)
+
+    @property
+    def num_features(self) -> int:
+        """p = 1 + d."""
+        return 1 + self.num_inputs
+
+    def __call__(self, observation: jax.Array) -> jax.Array:
+        """The features, float32 [..., p], of observations [..., d]."""
+        ones = jnp.ones((*observation.shape[:-1], 1), jnp.float32)
+        return jnp.concatenate([ones, observation.astype(jnp.float32)], -1)

@@ -1,0 +1,187 @@
+"""Policy improvement from one batch: Thomas et al. 2015 (ICML), figure 3.
+
+Axes: J trials.
+"""
+
+import dataclasses
+from typing import TYPE_CHECKING, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxrace import plots, sweep
+from jaxrace.experiments.config import EXPERIMENTS
+from jaxrace.experiments.hcpi_domains import DOMAINS, Domain, floor_of, performances
+from jaxrace.experiments.race_curves import mean_and_error
+from jaxrace.experiments.workbench import Columns, Workbench, as_columns, markdown_table, with_error
+from jaxrace.improvement import (
+    CandidateSearch,
+    Improvement,
+    ImprovementParams,
+    Mixed,
+    MixedPolicy,
+    MixedWith,
+    PolicyImprovement,
+    bound_called,
+    collect,
+)
+from jaxrace.rollout import PolicyInTask
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+DELTA = 0.05
+
+BOUNDS = ("ci", "t", "bca", "betting")
+SIZES = (50, 200, 900, 5_000)
+
+# Read off the bars of figure 3.
+PUBLISHED = {
+    **{("ci", n): value for n, value in zip(SIZES, (0.26, 0.26, 0.35, 1.0), strict=True)},
+    **{("t", n): value for n, value in zip(SIZES, (0.28, 0.55, 0.98, 1.0), strict=True)},
+    **{("bca", n): value for n, value in zip(SIZES, (0.31, 0.66, 0.98, 1.0), strict=True)},
+}
+
+
+class BatchRow(NamedTuple):
+    """What became of a batch."""
+
+    is_found: jax.Array  # bool []
+    lower_bound: jax.Array  # float32 []
+    policy: Mixed
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class BatchJob:
+    """One trial."""
+
+    key: jax.Array
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class BatchWork:
+    """What ``sweep.run`` does with a ``BatchJob``, in one step: collect, search, test.
+
+    Attributes:
+        method: How.
+        domain: Where.
+        size: n, trajectories of the initial policy.
+        params: Of the method.
+    """
+
+    method: PolicyImprovement = dataclasses.field(metadata={"static": True})
+    domain: Domain = dataclasses.field(metadata={"static": True})
+    size: int = dataclasses.field(metadata={"static": True})
+    params: ImprovementParams
+
+    def init(self, job: BatchJob) -> tuple[jax.Array, jax.Array]:
+        """The key, and that nothing has been done."""
+        return job.key, jnp.zeros((), bool)
+
+    def step(
+        self, state: tuple[jax.Array, jax.Array]
+    ) -> tuple[tuple[jax.Array, jax.Array], BatchRow]:
+        """The whole trial."""
+        key, _ = state
+        collect_key, own_key = jax.random.split(key)
+        domain, initial = self.domain, self.params.initial
+        policy = MixedWith(Mixed(initial, jnp.ones((), jnp.float32)), initial)
+        option = PolicyInTask(policy, domain.env.default_params)
+        data = collect(domain.env, MixedPolicy(domain.softmax), collect_key, option, self.size)
+        found: Improvement = self.method.run(own_key, data, self.params, knows_initial=True)
+        row = BatchRow(found.is_found, found.lower_bound, found.policy)
+        return (key, jnp.ones((), bool)), row
+
+    def done(self, state: tuple[jax.Array, jax.Array]) -> jax.Array:
+        """After the first step."""
+        return state[1]
+
+    def failed(self, row: BatchRow) -> jax.Array:
+        """Nothing can go wrong."""
+        return jnp.zeros_like(row.is_found)
+
+
+def run(bench: Workbench) -> None:
+    """Leaves batches.csv, performance.png and report.md."""
+    domain = DOMAINS["mountain-car"]
+    floor = floor_of(domain, bench.seed)
+    trials = bench.size(100, 4)
+    search = CandidateSearch(evaluations=bench.size(2_000, 64))
+    key = jax.random.key(np.uint32(bench.seed))
+    rows = []
+    for size in SIZES[: bench.size(len(SIZES), 2)]:
+        for bound in BOUNDS:
+            method = PolicyImprovement(domain.softmax, domain.returns, bound_called(bound), search)
+            params = method.params(floor, DELTA, domain.initial())
+            keys = jax.random.split(jax.random.fold_in(key, size), trials)
+            name = f"{bound} n = {size}"
+            work = BatchWork(method, domain, size, params)
+            log = bench.sweep(name, work, sweep.stacked(BatchJob(keys)), width=1)
+            is_found = np.asarray(log.rows.row.is_found)
+            passed = jax.tree.map(lambda x, keep=is_found: x[keep], log.rows.row.policy)
+            worth = np.full(trials, floor)
+            worth[is_found] = performances(bench, f"{name}, performance", domain, passed)
+            mean, error = mean_and_error(worth)
+            rows.append(
+                {
+                    **{"bound": bound, "n": size, "trials": trials, "found": is_found.sum()},
+                    **{"below_floor": (worth < floor).sum()},
+                    **{"performance": mean, "performance_stderr": error},
+                }
+            )
+    table = as_columns(rows)
+    bench.write_table("batches.csv", table)
+    bench.write_figure("performance.png", _figure(table, floor))
+    bench.write_report(EXPERIMENTS["hcpi-mountain-car"], _paragraphs(table, floor))
+
+
+def _figure(table: Columns, floor: float) -> "Figure":
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4.4), layout="constrained")
+    panel = figure.subplots()
+    sizes = np.unique(table["n"])
+    width = 0.8 / len(BOUNDS)
+    for number, bound in enumerate(BOUNDS):
+        own = table["bound"] == bound
+        x = np.arange(len(sizes)) + (number - (len(BOUNDS) - 1) / 2) * width
+        heights, errors = table["performance"][own], table["performance_stderr"][own]
+        panel.bar(x, heights, width, yerr=errors, color=f"C{number}", label=bound)
+        published = [PUBLISHED.get((bound, int(n)), np.nan) for n in sizes]
+        panel.plot(x, published, "k_", ms=14, label="published" if number == 0 else None)
+    panel.axhline(floor, color="0.5", lw=0.8)
+    panel.set_xticks(np.arange(len(sizes)), [f"{n:,}" for n in sizes])
+    panel.set(xlabel="trajectories", ylabel="performance", ylim=(0, 1.05))
+    panel.set_title("Mountain car: the policy that is returned (line: the initial one)")
+    plots.tidy(panel)
+    panel.legend(frameon=False, ncols=2, loc="upper left")
+    return figure
+
+
+def _paragraphs(table: Columns, floor: float) -> list[str]:
+    rows = []
+    for row in range(len(table["n"])):
+        bound, size = str(table["bound"][row]), int(table["n"][row])
+        published = PUBLISHED.get((bound, size))
+        rows.append(
+            [
+                f"{size:,}",
+                bound,
+                with_error(table["performance"][row], table["performance_stderr"][row]),
+                "" if published is None else f"{published:.2f}",
+                f"{table['found'][row]} of {table['trials'][row]}",
+                str(table["below_floor"][row]),
+            ]
+        )
+    heads = ("trajectories", "bound", "performance", "published", "solutions", "of them worse")
+    return [
+        f"Policy improvement from one batch of trajectories of the initial policy, whose "
+        f"performance is {floor:.3f}; a fifth for training, delta {DELTA:g}. Where no solution is "
+        "found the initial policy counts. ± is one standard error over trials; the published "
+        "numbers are read off the bars of figure 3.",
+        "![Performance](performance.png)",
+        markdown_table(heads, rows),
+    ]

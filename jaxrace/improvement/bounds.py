@@ -1,0 +1,366 @@
+"""Lower bounds of a policy's performance, by name. Axes: n values, B resamples.
+
+Values are importance-weighted returns X >= 0. A bound is *safe* if it holds with probability
+1 - delta whatever their distribution, *semi-safe* if that needs a false but reasonable assumption.
+"""
+
+import abc
+import dataclasses
+from typing import Any, ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import ArrayLike
+
+from jaxrace import kernels
+from jaxrace.improvement.splits import every_so_many, stratified_order
+from jaxrace.validation import (
+    require_choice,
+    require_integer,
+    require_keys,
+    require_positive,
+    require_probability,
+)
+
+# One in so many values is spent on choosing a threshold (ICML 2015, Algorithm 1), but at least two:
+# one alone has no variance.
+_ONE_IN, _LEAST_SPENT = 20, 2
+
+
+class Rows(NamedTuple):
+    """The values that a bound is made of."""
+
+    present: jax.Array  # bool [n]
+    behaviour: jax.Array  # int32 [n], who generated them
+
+    @property
+    def total(self) -> jax.Array:
+        """How many, int32 []."""
+        return self.present.sum(dtype=jnp.int32)
+
+
+@dataclasses.dataclass(frozen=True)
+class LowerBound(abc.ABC):
+    """A lower confidence bound of the mean of X.
+
+    ``draw`` makes what chance has a part in, once for any number of candidate policies;
+    ``predict`` and ``bound`` take one candidate's values and are batched with ``vmap``.
+    """
+
+    is_safe: ClassVar[bool]
+
+    @abc.abstractmethod
+    def draw(self, key: jax.Array, rows: Rows, number: jax.Array) -> Any:
+        """What is left to chance.
+
+        Args:
+            key: Used once.
+            rows: Which values count.
+            number: m, of values to predict for, int32 [].
+        """
+
+    @abc.abstractmethod
+    def predict(
+        self, drawn: Any, values: jax.Array, rows: Rows, delta: jax.Array, number: jax.Array
+    ) -> jax.Array:
+        """The bound that m values like these would give, float32 []."""
+
+    def bound(self, drawn: Any, values: jax.Array, rows: Rows, delta: jax.Array) -> jax.Array:
+        """The bound, float32 []."""
+        return self.predict(drawn, values, rows, delta, rows.total)
+
+
+@dataclasses.dataclass(frozen=True)
+class StudentT(LowerBound):
+    """Student's t: as if the mean were normally distributed. Semi-safe.
+
+    >>> lower_bound(StudentT(), jax.random.key(0), np.arange(1, 21) / 10, delta=0.05)
+    0.821...
+    """
+
+    is_safe = False
+
+    def draw(self, key: jax.Array, rows: Rows, number: jax.Array) -> None:
+        """Nothing."""
+        del key, rows, number
+
+    def predict(
+        self, drawn: None, values: jax.Array, rows: Rows, delta: jax.Array, number: jax.Array
+    ) -> jax.Array:
+        """See ``LowerBound``."""
+        del drawn
+        return kernels.student_bound(values, rows.present, delta, number.astype(jnp.float32))
+
+
+@dataclasses.dataclass(frozen=True)
+class Bootstrap(LowerBound):
+    """The bootstrap: as if the values seen were all that there are. Semi-safe.
+
+    Attributes:
+        corrected: BCa, corrected for bias and skewness; else the plain percentile.
+        resamples: B.
+
+    Raises:
+        ValueError: ``resamples`` is less than 2.
+
+    >>> bound = lower_bound(Bootstrap(), jax.random.key(0), np.arange(1, 21) / 10, delta=0.05)
+    >>> 0.78 < bound < 0.9
+    True
+    """
+
+    corrected: bool = True
+    resamples: int = 2000
+
+    is_safe = False
+
+    def __post_init__(self) -> None:
+        require_integer("resamples", self.resamples, 2)
+
+    def draw(self, key: jax.Array, rows: Rows, number: jax.Array) -> jax.Array:
+        """How often each value is in each resample, float32 [B, n]."""
+        return kernels.resampling_counts(key, rows.present, number, self.resamples)
+
+    def predict(
+        self,
+        drawn: jax.Array,
+        values: jax.Array,
+        rows: Rows,
+        delta: jax.Array,
+        number: jax.Array,
+    ) -> jax.Array:
+        """See ``LowerBound``; m is the size of the resamples drawn."""
+        del number
+        return kernels.bootstrap_bound(values, rows.present, drawn, delta, self.corrected)
+
+
+class Spent(NamedTuple):
+    """The values on which a threshold is chosen, and those that make the bound."""
+
+    places: jax.Array  # int32 [a], n where there is none
+    rest: jax.Array  # bool [n]
+
+
+class Thresholds(NamedTuple):
+    """The same for a bound, and for a prediction."""
+
+    of_bound: Spent
+    of_prediction: Spent
+
+
+@dataclasses.dataclass(frozen=True)
+class _WithThreshold(LowerBound):
+    """A bound of min(X, c), with c chosen on a twentieth of the values."""
+
+    is_safe = True
+
+    def draw(self, key: jax.Array, rows: Rows, number: jax.Array) -> Thresholds:
+        """Which values are spent on the threshold, every policy's share."""
+        del number
+        order_key, start_key = jax.random.split(key)
+        size = rows.present.shape[0]
+        order = stratified_order(order_key, rows.behaviour, rows.present)
+        share = jnp.maximum(rows.total // _ONE_IN, _LEAST_SPENT)
+        room = max(size // _ONE_IN, min(size, _ONE_IN * _LEAST_SPENT))
+        places = every_so_many(start_key, order, rows.total, share, room)
+        honest = Spent(places, rows.present.at[places].set(False, mode="drop"))
+        # A prediction guarantees nothing. Where a twentieth of the values is less than two of them,
+        # all serve both purposes.
+        is_few = rows.total < _ONE_IN * _LEAST_SPENT
+        first = jnp.where(jnp.arange(room) < rows.total, order[:room], size)
+        both = Spent(jnp.where(is_few, first, places), jnp.where(is_few, rows.present, honest.rest))
+        return Thresholds(honest, both)
+
+    def _cap(
+        self, spent: Spent, values: jax.Array, delta: jax.Array, number: jax.Array
+    ) -> jax.Array:
+        size = values.shape[0]
+        found = values[jnp.minimum(spent.places, size - 1)]
+        return kernels.best_cap(found, spent.places < size, delta, number)
+
+
+@dataclasses.dataclass(frozen=True)
+class Concentration(_WithThreshold):
+    """The concentration inequality CI of Thomas et al. 2015, with its search for a threshold. Safe.
+
+    The paper's Algorithm 1 puts the number of all values into the bound of nineteen twentieths of
+    them; here m counts in the same proportion as there are values left.
+
+    >>> values = np.random.default_rng(0).uniform(size=1000)
+    >>> 0.4 < lower_bound(Concentration(), jax.random.key(0), values, delta=0.05) < 0.5
+    True
+    """
+
+    def predict(
+        self, drawn: Thresholds, values: jax.Array, rows: Rows, delta: jax.Array, number: jax.Array
+    ) -> jax.Array:
+        """See ``LowerBound``."""
+        rest = drawn.of_prediction.rest
+        left = number * rest.sum(dtype=jnp.float32) / rows.total
+        cap = self._cap(drawn.of_prediction, values, delta, left)
+        return kernels.capped_bound(values, rest, cap, delta, left)
+
+    def bound(
+        self, drawn: Thresholds, values: jax.Array, rows: Rows, delta: jax.Array
+    ) -> jax.Array:
+        """See ``LowerBound``."""
+        rest = drawn.of_bound.rest
+        left = rest.sum(dtype=jnp.float32)
+        cap = self._cap(drawn.of_bound, values, delta, left)
+        return kernels.capped_bound(values, rest, cap, delta, left)
+
+
+@dataclasses.dataclass(frozen=True)
+class Betting(_WithThreshold):
+    """The betting bound of Waudby-Smith and Ramdas 2024, with the threshold of CI. Safe.
+
+    Attributes:
+        anytime: Of values that are added to and looked at again, with the same threshold, all
+            bounds together hold; see ``kernels.betting_bound``.
+
+    >>> values = np.random.default_rng(0).uniform(size=1000)
+    >>> 0.45 < lower_bound(Betting(), jax.random.key(0), values, delta=0.05) < 0.5
+    True
+    """
+
+    anytime: bool = False
+
+    def predict(
+        self, drawn: Thresholds, values: jax.Array, rows: Rows, delta: jax.Array, number: jax.Array
+    ) -> jax.Array:
+        """See ``LowerBound``."""
+        rest = drawn.of_prediction.rest
+        left = number * rest.sum(dtype=jnp.float32) / rows.total
+        cap = self._cap(drawn.of_prediction, values, delta, left)
+        return kernels.predicted_betting_bound(values, rest, cap, delta, left, self.anytime)
+
+    def bound(
+        self, drawn: Thresholds, values: jax.Array, rows: Rows, delta: jax.Array
+    ) -> jax.Array:
+        """See ``LowerBound``."""
+        rest = drawn.of_bound.rest
+        cap = self._cap(drawn.of_bound, values, delta, rest.sum(dtype=jnp.float32))
+        return kernels.betting_bound(values, rest, cap, delta, self.anytime)
+
+
+@dataclasses.dataclass(frozen=True)
+class EmpiricalBernstein(LowerBound):
+    """Maurer and Pontil's bound of min(X, cap), the cap fixed beforehand. Safe.
+
+    Attributes:
+        cap: What is above counts as much.
+
+    Raises:
+        ValueError: ``cap`` is not positive.
+
+    >>> values = np.random.default_rng(0).uniform(size=1000)
+    >>> 0.4 < lower_bound(EmpiricalBernstein(1.0), jax.random.key(0), values, delta=0.05) < 0.5
+    True
+    """
+
+    cap: float = 5.0
+
+    is_safe = True
+
+    def __post_init__(self) -> None:
+        require_positive("cap", self.cap)
+
+    def draw(self, key: jax.Array, rows: Rows, number: jax.Array) -> None:
+        """Nothing."""
+        del key, rows, number
+
+    def predict(
+        self, drawn: None, values: jax.Array, rows: Rows, delta: jax.Array, number: jax.Array
+    ) -> jax.Array:
+        """See ``LowerBound``."""
+        del drawn
+        cap, count = jnp.float32(self.cap), number.astype(jnp.float32)
+        return kernels.capped_bound(values, rows.present, cap, delta, count)
+
+
+BOUNDS: dict[str, LowerBound] = {
+    "ci": Concentration(),
+    "t": StudentT(),
+    "bca": Bootstrap(),
+    "percentile": Bootstrap(corrected=False),
+    "bernstein": EmpiricalBernstein(),
+    "betting": Betting(),
+    "betting-anytime": Betting(anytime=True),
+}
+
+_LEAST_VALUES = 4
+
+
+def bound_called(name: str) -> LowerBound:
+    """One of ``BOUNDS``.
+
+    Raises:
+        ValueError: There is none of that name.
+
+    >>> bound_called("bca").is_safe
+    False
+    """
+    require_choice("bound", name, tuple(BOUNDS))
+    return BOUNDS[name]
+
+
+def lower_bound(
+    bound: LowerBound,
+    key: jax.Array,
+    values: ArrayLike,
+    delta: float,
+    number: int | None = None,
+    behaviour: ArrayLike | None = None,
+) -> float:
+    """A lower bound of the mean of some values, which holds with probability 1 - delta.
+
+    Args:
+        bound: Which.
+        key: Used once.
+        values: X, at least four finite numbers, none of them negative, [n].
+        delta: Error probability.
+        number: m: predict what the bound will be with so many values.
+        behaviour: Which policy generated each, integers from 0 on, [n].
+
+    Raises:
+        ValueError: An argument is out of its range.
+
+    >>> lower_bound(BOUNDS["t"], jax.random.key(0), [0.1, 0.2, 0.3, 0.4], delta=0.05)
+    0.098...
+    """
+    require_keys("key", key, ndim=0)
+    require_probability("delta", delta)
+    numbers = np.asarray(values, np.float32)
+    if numbers.ndim != 1 or len(numbers) < _LEAST_VALUES:
+        raise ValueError(
+            f"values: expected at least {_LEAST_VALUES} of them, got {[*numbers.shape]}"
+        )
+    is_bad = ~np.isfinite(numbers) | (numbers < 0)
+    if is_bad.any():
+        row = int(np.argmax(is_bad))
+        raise ValueError(f"values[{row}]: expected a finite number from 0 on, got {numbers[row]}")
+    strata = np.zeros(len(numbers), np.int32) if behaviour is None else np.asarray(behaviour)
+    if strata.shape != numbers.shape or not np.issubdtype(strata.dtype, np.integer):
+        raise ValueError(f"behaviour: expected integers [{len(numbers)}], got {[*strata.shape]}")
+    if number is not None:
+        require_integer("number", number, _LEAST_VALUES)
+    rows = Rows(jnp.ones(len(numbers), bool), jnp.asarray(strata, jnp.int32))
+    return float(_lower_bound(bound, number, key, jnp.asarray(numbers), rows, jnp.float32(delta)))
+
+
+def _bound_of(
+    bound: LowerBound,
+    number: int | None,
+    key: jax.Array,
+    values: jax.Array,
+    rows: Rows,
+    delta: jax.Array,
+) -> jax.Array:
+    wanted = jnp.asarray(values.shape[0] if number is None else number, jnp.int32)
+    drawn = bound.draw(key, rows, wanted)
+    if number is None:
+        return bound.bound(drawn, values, rows, delta)
+    return bound.predict(drawn, values, rows, delta, wanted)
+
+
+_lower_bound = jax.jit(_bound_of, static_argnums=(0, 1))

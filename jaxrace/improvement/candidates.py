@@ -1,0 +1,253 @@
+"""Which policy is worth testing? Axes: L candidates of a generation, n trajectories.
+
+Source: Thomas et al. 2015 (ICML), section 4, Algorithms 5 to 7.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxrace.improvement.bounds import LowerBound, Rows
+from jaxrace.improvement.policies import Mixed
+from jaxrace.improvement.splits import stratified_order
+from jaxrace.improvement.weights import Evidence, log_weights, weighted_estimate, weighted_returns
+from jaxrace.strategies import Strategy
+from jaxrace.validation import require_choice, require_integer
+
+KINDS = ("none", "k-fold")
+
+_MOST_FOLDS = 20
+
+# alpha = 0, the initial policy itself, needs no search.
+_ALPHAS = 10
+
+
+class StrategyParams(NamedTuple):
+    """Of a search, and of those in cross-validation."""
+
+    of_search: Any
+    of_folds: Any
+
+
+@dataclasses.dataclass(frozen=True)
+class CandidateSearch:
+    """How candidates are looked for.
+
+    Attributes:
+        kind: "none" (Algorithm 5), or "k-fold": policies are mixed with the initial one, in a
+            proportion chosen by cross-validation (Algorithms 6 and 7), against overfitting.
+        evaluations: Of policies in a search.
+        fold_evaluations: The same in each of the up to 200 searches of a cross-validation.
+        strategy: Looks for the best theta; ``jaxrace.strategies``.
+        fold_strategy: The same in cross-validation, where one that learns variances only is as good
+            for a few hundred evaluations, and takes half the time.
+
+    Raises:
+        ValueError: An attribute is out of its range.
+
+    >>> CandidateSearch("k-fold").generations
+    125
+    """
+
+    kind: str = "none"
+    evaluations: int = 2000
+    fold_evaluations: int = 300
+    strategy: Strategy = dataclasses.field(
+        default_factory=lambda: Strategy("CMA_ES", population_size=16)
+    )
+    fold_strategy: Strategy = dataclasses.field(
+        default_factory=lambda: Strategy("Sep_CMA_ES", population_size=16)
+    )
+
+    def __post_init__(self) -> None:
+        require_choice("kind", self.kind, KINDS)
+        require_integer("evaluations", self.evaluations, self.strategy.population_size)
+        require_integer(
+            "fold_evaluations", self.fold_evaluations, self.fold_strategy.population_size
+        )
+
+    def strategy_params(self, example: Any, sigma0: float) -> StrategyParams:
+        """Of both strategies.
+
+        Args:
+            example: A theta.
+            sigma0: Initial step size.
+        """
+        strategies = self.strategy, self.fold_strategy
+        return StrategyParams(*(one.params(example, sigma0) for one in strategies))
+
+    @property
+    def generations(self) -> int:
+        """Of a search."""
+        return self.evaluations // self.strategy.population_size
+
+    @property
+    def fold_generations(self) -> int:
+        """Of a search in cross-validation."""
+        return self.fold_evaluations // self.fold_strategy.population_size
+
+
+class Task(NamedTuple):
+    """What a candidate must be good for, and what is known."""
+
+    known: Evidence
+    rows: Rows
+    delta: jax.Array  # error probability of the safety test
+    floor: jax.Array  # rho_-, float32 []
+    tested_on: jax.Array  # m, trajectories of the safety test, int32 []
+
+
+def objective(bound: LowerBound, drawn: Any, task: Task, policies: Mixed) -> jax.Array:
+    """f of every policy, float32 [L]: g if the bound is predicted to reach rho_-, else the bound.
+
+    Args:
+        bound: Which lower bound.
+        drawn: What it has drawn, the same for all policies.
+        task: The trajectories and the test to come.
+        policies: Leaves [L, ...].
+    """
+
+    def judge(policy: Mixed) -> jax.Array:
+        weights = jnp.exp(log_weights(policy, task.known))
+        values = weighted_returns(weights, task.known)
+        # The rows of the task may be fewer than those of the evidence.
+        mine = task.known._replace(present=task.rows.present)
+        lower = bound.predict(drawn, values, task.rows, task.delta, task.tested_on)
+        worth = jnp.where(lower >= task.floor, weighted_estimate(weights, mine), lower)
+        # Neither can be told where weights or their squares leave the range of float32.
+        return jnp.where(jnp.isfinite(worth), worth, -jnp.inf)
+
+    return jax.vmap(judge)(policies)
+
+
+def maximise(
+    strategy: Strategy,
+    strategy_params: Any,
+    generations: int,
+    key: jax.Array,
+    worth: Callable[[jax.Array], jax.Array],
+    start: jax.Array,
+) -> tuple[jax.Array, jax.Array]:
+    """The best of all solutions that an evolution strategy looks at, and its worth.
+
+    Args:
+        strategy: Which.
+        strategy_params: From ``strategy.params``.
+        generations: How many.
+        key: Used once.
+        worth: Of a population [L, ...], float32 [L].
+        start: Where to begin; it is looked at too.
+    """
+
+    def generation(carry: tuple, number: jax.Array) -> tuple[tuple, None]:
+        state, best, value = carry
+        ask_key, tell_key = jax.random.split(jax.random.fold_in(key, number))
+        population, state = strategy.ask(ask_key, state, strategy_params, start)
+        found = worth(population)
+        ranking = jnp.argsort(-found, stable=True).astype(jnp.int32)
+        state = strategy.tell(tell_key, population, ranking, state, strategy_params, start)
+        first = ranking[0]
+        is_better = found[first] > value
+        best = jnp.where(is_better, population[first], best)
+        return (state, best, jnp.where(is_better, found[first], value)), None
+
+    begin = strategy.init(jax.random.fold_in(key, generations), start, strategy_params)
+    carry = begin, start, worth(start[None])[0]
+    numbers = jnp.arange(generations, dtype=jnp.uint32)
+    (_, best, value), _ = lax.scan(generation, carry, numbers)
+    return best, value
+
+
+def find_candidate(
+    search: CandidateSearch,
+    bound: LowerBound,
+    strategy_params: StrategyParams,
+    key: jax.Array,
+    task: Task,
+    start: jax.Array,
+    is_cold: jax.Array,
+) -> Mixed:
+    """The policy to be tested.
+
+    Args:
+        search: How.
+        bound: The lower bound of the test.
+        strategy_params: Of the search's strategies.
+        key: Used once.
+        task: The training trajectories and the test.
+        start: theta of the initial policy.
+        is_cold: Cross-validate, if the kind is "k-fold"? bool []. If not, alpha is 1.
+    """
+    alpha_key, draw_key, search_key = jax.random.split(key, 3)
+    alpha = jnp.ones((), jnp.float32)
+    if search.kind == "k-fold":
+        scores = _cross_validate(search, bound, strategy_params, alpha_key, task, start, is_cold)
+        best = jnp.argmax(scores).astype(jnp.float32) / _ALPHAS
+        alpha = jnp.where(is_cold, best, alpha)
+    drawn = bound.draw(draw_key, task.rows, task.tested_on)
+
+    def worth(thetas: jax.Array) -> jax.Array:
+        return objective(bound, drawn, task, _mixed(thetas, alpha))
+
+    theta, _ = maximise(
+        search.strategy, strategy_params.of_search, search.generations, search_key, worth, start
+    )
+    return Mixed(theta, alpha)
+
+
+def _mixed(thetas: jax.Array, alpha: jax.Array) -> Mixed:
+    return Mixed(thetas, jnp.broadcast_to(alpha, thetas.shape[:1]))
+
+
+def _cross_validate(
+    search: CandidateSearch,
+    bound: LowerBound,
+    strategy_params: StrategyParams,
+    key: jax.Array,
+    task: Task,
+    start: jax.Array,
+    is_cold: jax.Array,
+) -> jax.Array:
+    """The mean f on folds left out, for alpha = 0, 0.1, ..., 1: float32 [11]."""
+    order = stratified_order(jax.random.fold_in(key, 0), task.rows.behaviour, task.rows.present)
+    num_folds = jnp.clip(task.rows.total // 2, 1, _MOST_FOLDS)
+    size = order.shape[0]
+    fold = jnp.zeros(size, jnp.int32).at[order].set(jnp.arange(size, dtype=jnp.int32) % num_folds)
+    alphas = jnp.arange(1, _ALPHAS + 1, dtype=jnp.float32) / _ALPHAS
+
+    def add_fold(number: jax.Array, scores: jax.Array) -> jax.Array:
+        fit_key, score_key, own_key = jax.random.split(jax.random.fold_in(key, number + 1), 3)
+        is_out = fold == number
+        fit, out = (
+            task._replace(rows=task.rows._replace(present=task.rows.present & part))
+            for part in (~is_out, is_out)
+        )
+        of_fit = bound.draw(fit_key, fit.rows, task.tested_on)
+        of_out = bound.draw(score_key, out.rows, task.tested_on)
+
+        def search_with(number: jax.Array, alpha: jax.Array) -> jax.Array:
+            return maximise(
+                search.fold_strategy,
+                strategy_params.of_folds,
+                search.fold_generations,
+                jax.random.fold_in(own_key, number),
+                lambda thetas: objective(bound, of_fit, fit, _mixed(thetas, alpha)),
+                start,
+            )[0]
+
+        numbers = jnp.arange(_ALPHAS, dtype=jnp.uint32)
+        thetas = jax.vmap(search_with)(numbers, alphas)
+        # With alpha = 0 any theta will do.
+        tried = Mixed(
+            jnp.concatenate([start[None], thetas]), jnp.concatenate([jnp.zeros(1), alphas])
+        )
+        return scores + objective(bound, of_out, out, tried)
+
+    scores = jnp.zeros(_ALPHAS + 1, jnp.float32)
+    # The number of folds may be 0 in some lanes of a batch: those only wait.
+    used = jnp.where(is_cold, num_folds, 0)
+    return lax.fori_loop(0, used, add_fold, scores) / num_folds

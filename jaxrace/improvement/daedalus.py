@@ -1,0 +1,304 @@
+"""Improvement again and again: run the best policy so far, collect, test the next candidate.
+
+Source: Thomas et al. 2015 (ICML), section 5, Algorithm 8. Axes: M policies, n trajectories of T
+steps, A actions, p features.
+"""
+
+import dataclasses
+import functools
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxrace.improvement.policies import Mixed, MixedPolicy, MixedWith
+from jaxrace.improvement.policy_improvement import (
+    TRAIN_ONE_IN,
+    ImprovementParams,
+    PolicyImprovement,
+    rows_of,
+)
+from jaxrace.improvement.trajectories import (
+    NOBODY,
+    Trajectories,
+    concatenated,
+    empty_rows,
+)
+from jaxrace.improvement.weights import Evidence, evidence, log_weights, weighted_estimate
+from jaxrace.validation import require_integer, require_keys
+
+_LEAST_BATCH = 20
+
+# Of estimates in [0, 1].
+_ROUNDING = 1e-6
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class DaedalusState:
+    """Daedalus between two batches of trajectories."""
+
+    train: Trajectories
+    test: Trajectories
+    num_train: jax.Array  # int32 [], rows that are filled
+    num_test: jax.Array  # int32 []
+    policies: Mixed  # leaves [M, ...], C; the first is pi_0
+    num_policies: jax.Array  # int32 []
+    current: jax.Array  # int32 [], the policy to run
+    num_tests: jax.Array  # int32 []
+
+
+class DaedalusRow(NamedTuple):
+    """What a batch of trajectories has led to."""
+
+    trajectories: jax.Array  # int32 [], so far
+    is_found: jax.Array  # bool [], has the candidate passed its test?
+    is_added: jax.Array  # bool [], and is it predicted to be the best?
+    lower_bound: jax.Array  # of the candidate's performance, float32 []
+    estimate: jax.Array  # of the candidate's performance, g, float32 []
+    delta: jax.Array  # error probability of the test, float32 []
+    candidate: Mixed
+    current: Mixed  # the policy that will be run now
+    current_number: jax.Array  # int32 []
+
+
+@dataclasses.dataclass(frozen=True)
+class Daedalus:
+    """Repeated policy improvement, as ask and tell.
+
+    Attributes:
+        improvement: Finds and tests candidates; if its search is k-fold, then only until the first
+            policy is added.
+        batch_size: beta, trajectories per ``tell``, a fifth of which is for training.
+        num_batches: How many there can be.
+        keeps_test: Daedalus2: the test set is kept when a policy is added, and helps to predict
+            which is best. Candidates then depend a little on the data that they are tested on, and
+            not even a safe bound makes it safe beyond the first change.
+        spends: Test number k has the error probability delta / (k (k + 1)), so that with a safe
+            bound and without ``keeps_test`` the probability that any policy below the floor is ever
+            added is at most delta. If False, delta holds for each test, as in the paper.
+
+    Raises:
+        ValueError: ``batch_size`` is below 20, ``num_batches`` no positive integer, or a guarantee
+            for the whole run is asked for that ``keeps_test`` precludes.
+
+    >>> from jaxrace.bases import Fourier
+    >>> from jaxrace.improvement import LinearSoftmax, ReturnRange, trajectories
+    >>> method = PolicyImprovement(LinearSoftmax(Fourier(1, 1), 2), ReturnRange(0, 1))
+    >>> daedalus = Daedalus(method, batch_size=100, num_batches=3)
+    >>> params, rng = method.params(floor=0.5), np.random.default_rng(0)
+    >>> state = None
+    >>> for number in range(3):
+    ...     policy = daedalus.ask(state, params)
+    ...     # Run it on your system: action 1 pays .9, action 0 pays .1.
+    ...     chances = np.asarray(daedalus.policy.probabilities(policy, jnp.zeros(1)), np.float64)
+    ...     done = rng.choice(2, size=(100, 1), p=chances / chances.sum())
+    ...     data = trajectories(np.zeros((100, 1, 1)), done, chances[done], 0.1 + 0.8 * done)
+    ...     state, row = daedalus.tell(jax.random.key(number), state, data, params)
+    >>> bool(chances[1] > 0.9)
+    True
+    """
+
+    improvement: PolicyImprovement
+    batch_size: int
+    num_batches: int
+    keeps_test: bool = True
+    spends: bool = False
+
+    def __post_init__(self) -> None:
+        require_integer("batch_size", self.batch_size, _LEAST_BATCH)
+        require_integer("num_batches", self.num_batches, 1)
+        if self.spends and self.keeps_test:
+            raise ValueError(
+                "spends: expected False with keeps_test (Daedalus2), whose tests are not "
+                "independent of their data, got True"
+            )
+
+    @property
+    def policy(self) -> MixedPolicy:
+        """What ``ask`` returns is a ``theta`` of this policy."""
+        return MixedPolicy(self.improvement.softmax)
+
+    @property
+    def batch_for_training(self) -> int:
+        """ceil(beta / 5)."""
+        return -(-self.batch_size // TRAIN_ONE_IN)
+
+    def ask(self, state: DaedalusState | None, params: ImprovementParams) -> MixedWith:
+        """The policy to run next: pi_0 at first, then the best one found safe so far.
+
+        Args:
+            state: From ``tell``; None at first.
+            params: Of the improvement.
+        """
+        if state is None:
+            return MixedWith(_initial(params), params.initial)
+        return MixedWith(jax.tree.map(lambda x: x[state.current], state.policies), params.initial)
+
+    def tell(
+        self,
+        key: jax.Array,
+        state: DaedalusState | None,
+        data: Trajectories,
+        params: ImprovementParams,
+    ) -> tuple[DaedalusState, DaedalusRow]:
+        """Count a batch of trajectories of the policy asked for, and look for a better one.
+
+        Args:
+            key: Used once.
+            state: From ``tell``; None at first.
+            data: ``batch_size`` trajectories; whom they are said to be from does not matter.
+            params: Of the improvement.
+
+        Raises:
+            ValueError: There are more or fewer trajectories, they cannot be used (see
+                ``PolicyImprovement.run``), there is no room left, or ``key`` is no key.
+        """
+        require_keys("key", key, ndim=0)
+        count = len(data.behaviour)
+        if count != self.batch_size:
+            raise ValueError(f"data: expected {self.batch_size} trajectories, got {count}")
+        self.improvement.check(data)
+        if state is None:
+            state = self.begin(data, params)
+        if int(state.num_train) >= self.num_batches * self.batch_for_training:
+            raise ValueError(f"data: expected at most {self.num_batches} batches")
+        return _tell(self, key, state, data, params)
+
+    def begin(self, example: Trajectories, params: ImprovementParams) -> DaedalusState:
+        """The state before the first batch, for use in compiled code.
+
+        Args:
+            example: Trajectories of the right shapes.
+            params: Of the improvement.
+        """
+        room_train = self.num_batches * self.batch_for_training
+        room_test = self.num_batches * self.batch_size - room_train
+        nothing = jnp.zeros((), jnp.int32)
+        room = self.num_batches + 1
+        first = _initial(params)
+        return DaedalusState(
+            train=empty_rows(example, room_train),
+            test=empty_rows(example, room_test),
+            num_train=nothing,
+            num_test=nothing,
+            policies=jax.tree.map(
+                lambda x: jnp.zeros((room, *x.shape), x.dtype).at[0].set(x), first
+            ),
+            num_policies=nothing + 1,
+            current=nothing,
+            num_tests=nothing,
+        )
+
+    def update(
+        self, key: jax.Array, state: DaedalusState, data: Trajectories, params: ImprovementParams
+    ) -> tuple[DaedalusState, DaedalusRow]:
+        """What ``tell`` does under a trace."""
+        state = self._with(state, data)
+        known = [self._evidence(part, params) for part in (state.train, state.test)]
+        delta = params.delta
+        if self.spends:
+            tests = (state.num_tests + 1).astype(jnp.float32)
+            delta = delta / (tests * (tests + 1))
+        found = self.improvement.attempt(
+            key,
+            known[0],
+            rows_of(state.train),
+            known[1],
+            rows_of(state.test),
+            params,
+            delta,
+            is_cold=state.num_policies == 1,
+        )
+        # D^: what is predicted from.
+        seen = concatenated(state.train, state.test) if self.keeps_test else state.train
+        worth = self._worth(seen, _appended(state.policies, found.policy), params)
+        numbers = jnp.arange(self.num_batches + 1, dtype=jnp.int32)
+        best, mine = jnp.where(numbers < state.num_policies, worth[:-1], -jnp.inf), worth[-1]
+        # Equal but for rounding is not better.
+        is_added = found.is_found & (mine > best.max() + _ROUNDING)
+        place = jnp.where(is_added, state.num_policies, self.num_batches + 1)
+        policies = jax.tree.map(
+            lambda listed, one: listed.at[place].set(one, mode="drop"),
+            state.policies,
+            found.policy,
+        )
+        best = best.at[place].set(mine, mode="drop")
+        is_emptied = is_added & (not self.keeps_test)
+        test = dataclasses.replace(
+            state.test, behaviour=jnp.where(is_emptied, NOBODY, state.test.behaviour)
+        )
+        current = jnp.argmax(best).astype(jnp.int32)
+        state = dataclasses.replace(
+            state,
+            test=test,
+            num_test=jnp.where(is_emptied, 0, state.num_test),
+            policies=policies,
+            num_policies=state.num_policies + is_added.astype(jnp.int32),
+            current=current,
+            num_tests=state.num_tests + 1,
+        )
+        row = DaedalusRow(
+            trajectories=state.num_tests * self.batch_size,
+            is_found=found.is_found,
+            is_added=is_added,
+            lower_bound=found.lower_bound,
+            estimate=mine,
+            delta=delta,
+            candidate=found.policy,
+            current=jax.tree.map(lambda x: x[current], policies),
+            current_number=current,
+        )
+        return state, row
+
+    def _with(self, state: DaedalusState, data: Trajectories) -> DaedalusState:
+        """The state with a batch added: the first fifth to the training set."""
+        data = dataclasses.replace(data, behaviour=jnp.full_like(data.behaviour, state.current))
+        cut = self.batch_for_training
+        parts = [jax.tree.map(lambda x, s=s: x[s], data) for s in (slice(cut), slice(cut, None))]
+        train = _written(state.train, parts[0], state.num_train)
+        test = _written(state.test, parts[1], state.num_test)
+        return dataclasses.replace(
+            state,
+            train=train,
+            test=test,
+            num_train=state.num_train + cut,
+            num_test=state.num_test + self.batch_size - cut,
+        )
+
+    def _worth(self, seen: Trajectories, policies: Mixed, params: ImprovementParams) -> jax.Array:
+        """g of every policy; NaN if a return is out of its range, where nothing can be said."""
+        known = self._evidence(seen, params)
+        is_valid = (self.improvement.returns.includes(known.returns) | ~known.present).all()
+        found = jax.vmap(lambda one: weighted_estimate(jnp.exp(log_weights(one, known)), known))
+        return jnp.where(is_valid, found(policies), jnp.nan)
+
+    def _evidence(self, data: Trajectories, params: ImprovementParams) -> Evidence:
+        method = self.improvement
+        return evidence(method.softmax, data, method.returns, params.initial)
+
+
+def _appended(policies: Mixed, one: Mixed) -> Mixed:
+    return jax.tree.map(lambda listed, new: jnp.concatenate([listed, new[None]]), policies, one)
+
+
+def _initial(params: ImprovementParams) -> Mixed:
+    return Mixed(params.initial, jnp.ones((), jnp.float32))
+
+
+def _written(data: Trajectories, rows: Trajectories, start: jax.Array) -> Trajectories:
+    return jax.tree.map(
+        lambda x, new: lax.dynamic_update_slice_in_dim(x, new, start, 0), data, rows
+    )
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _tell(
+    daedalus: Daedalus,
+    key: jax.Array,
+    state: DaedalusState,
+    data: Trajectories,
+    params: ImprovementParams,
+) -> tuple[DaedalusState, DaedalusRow]:
+    return daedalus.update(key, state, data, params)

@@ -1,0 +1,118 @@
+"""Policies whose probabilities can be compared: softmax, and mixtures with the initial policy.
+
+Axes: p features, A actions, n trajectories of T steps.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxrace.validation import require_function, require_integer
+
+
+@dataclasses.dataclass(frozen=True)
+class LinearSoftmax:
+    """P(a | s) proportional to exp(theta_a . phi(s)), a policy as ``jaxrace.policies`` has them.
+
+    Attributes:
+        basis: ``basis(observation) -> [..., p]`` with ``num_features``; see ``jaxrace.bases``.
+        num_actions: A; actions are int32 [] from 0 on.
+
+    Raises:
+        ValueError: An attribute cannot be used.
+
+    >>> from jaxrace.bases import Fourier
+    >>> policy = LinearSoftmax(Fourier(1, 2), num_actions=3)
+    >>> policy.example().shape
+    (3, 4)
+    >>> theta = policy.example()
+    >>> theta[0, 0] = 2.0  # of the constant feature
+    >>> [f"{chance:.2f}" for chance in policy.probabilities(theta, jnp.zeros(2))]
+    ['0.79', '0.11', '0.11']
+    """
+
+    basis: Callable[[Any], jax.Array]
+    num_actions: int
+
+    def __post_init__(self) -> None:
+        require_function("basis", self.basis)
+        require_integer("num_actions", self.num_actions, 2)
+
+    @property
+    def num_features(self) -> int:
+        """The number p of the basis."""
+        return self.basis.num_features  # pyright: ignore[reportFunctionMemberAccess]
+
+    def example(self) -> np.ndarray:
+        """Zeros, float32 [A, p]: the uniform policy."""
+        return np.zeros((self.num_actions, self.num_features), np.float32)
+
+    def log_probabilities(self, theta: jax.Array, features: jax.Array) -> jax.Array:
+        """ln P(a | s) for features [..., p]: float32 [..., A]."""
+        return jax.nn.log_softmax(_logits(theta, features))
+
+    def probabilities(self, theta: jax.Array, observation: Any) -> jax.Array:
+        """P(a | s), float32 [..., A]."""
+        return jnp.exp(self.log_probabilities(theta, self.basis(observation)))
+
+    def __call__(self, theta: jax.Array, observation: Any, key: jax.Array) -> jax.Array:
+        """An action drawn with ``key``: int32 []."""
+        logits = _logits(theta, self.basis(observation))
+        return jax.random.categorical(key, logits).astype(jnp.int32)
+
+
+def _logits(theta: jax.Array, features: jax.Array) -> jax.Array:
+    # A GPU would round the factors to 10 bits otherwise.
+    return jnp.matmul(features, theta.T, precision=jax.lax.Precision.HIGHEST)
+
+
+class Mixed(NamedTuple):
+    """alpha pi + (1 - alpha) pi_0: a policy of the paper's mu_{alpha, pi_0, pi}."""
+
+    theta: jax.Array  # float32 [A, p], of pi
+    alpha: jax.Array  # float32 [], 1 for pi itself, 0 for pi_0
+
+
+class MixedWith(NamedTuple):
+    """A mixture and what it is mixed with: the parameters of a ``MixedPolicy``."""
+
+    mixed: Mixed
+    initial: jax.Array  # float32 [A, p], theta of pi_0
+
+
+@dataclasses.dataclass(frozen=True)
+class MixedPolicy:
+    """A ``LinearSoftmax`` mixed with another one, as a policy for rollouts.
+
+    >>> from jaxrace.bases import Fourier
+    >>> softmax = LinearSoftmax(Fourier(1, 1), num_actions=2)
+    >>> policy = MixedPolicy(softmax)
+    >>> theta = jnp.array([[9.0, 0.0], [0.0, 0.0]])
+    >>> half = MixedWith(Mixed(theta, jnp.float32(0.5)), softmax.example())
+    >>> print(policy.probabilities(half, jnp.zeros(1)).round(2))
+    [0.75 0.25]
+    """
+
+    softmax: LinearSoftmax
+
+    def example(self) -> MixedWith:
+        """Zeros: pi_0, uniform."""
+        zeros = self.softmax.example()
+        return MixedWith(Mixed(zeros, np.zeros((), np.float32)), zeros)  # pyright: ignore[reportArgumentType]
+
+    def probabilities(self, theta: MixedWith, observation: Any) -> jax.Array:
+        """P(a | s), float32 [..., A]."""
+        mixed, initial = theta
+        features = self.softmax.basis(observation)
+        own = jnp.exp(self.softmax.log_probabilities(mixed.theta, features))
+        other = jnp.exp(self.softmax.log_probabilities(initial, features))
+        return mixed.alpha * own + (1 - mixed.alpha) * other
+
+    def __call__(self, theta: MixedWith, observation: Any, key: jax.Array) -> jax.Array:
+        """An action drawn with ``key``: int32 []."""
+        logits = jnp.log(self.probabilities(theta, observation))
+        return jax.random.categorical(key, logits).astype(jnp.int32)

@@ -1,0 +1,264 @@
+"""A policy that is certainly no worse, from trajectories alone. Axes: n trajectories of T steps.
+
+Source: Thomas et al. 2015 (ICML), section 4, Algorithm 4. Axes of policies: A actions, p features.
+"""
+
+import dataclasses
+import functools
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+from numpy.typing import ArrayLike
+
+from jaxrace.improvement.bounds import Bootstrap, LowerBound, Rows
+from jaxrace.improvement.candidates import (
+    CandidateSearch,
+    StrategyParams,
+    Task,
+    find_candidate,
+)
+from jaxrace.improvement.policies import LinearSoftmax, Mixed
+from jaxrace.improvement.splits import split
+from jaxrace.improvement.trajectories import ReturnRange, Trajectories, require_returns
+from jaxrace.improvement.weights import (
+    Evidence,
+    evidence,
+    log_weights,
+    weighted_estimate,
+    weighted_returns,
+)
+from jaxrace.validation import require_keys, require_number, require_probability
+
+# One in so many trajectories is for training (section 4).
+TRAIN_ONE_IN = 5
+
+_LEAST_TRAJECTORIES = 20
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class ImprovementParams:
+    """The numbers of a policy improvement."""
+
+    delta: jax.Array  # float32 []
+    floor: jax.Array  # rho_-, float32 []
+    initial: jax.Array  # theta of pi_0, float32 [A, p]
+    strategy: StrategyParams
+
+
+class Improvement(NamedTuple):
+    """What became of a candidate.
+
+    >>> result = Improvement(None, np.True_, np.float32(0.61), np.float32(0.7), np.float32(0.05))
+    >>> print(result)
+    no worse: with confidence 95% the performance is at least 0.610 (estimate 0.700)
+    """
+
+    policy: Mixed  # the candidate
+    is_found: jax.Array  # bool [], has it passed the test?
+    lower_bound: jax.Array  # of its performance, from the test set, float32 []
+    estimate: jax.Array  # of its performance, from the training set, float32 []
+    delta: jax.Array  # error probability of the test, float32 []
+
+    def __str__(self) -> str:
+        """One line; a candidate that failed never reads like one that passed."""
+        confidence = f"{1 - float(self.delta):.4g}"
+        percent = f"{100 * float(confidence):.4g}%"
+        numbers = f"{float(self.lower_bound):.3f} (estimate {float(self.estimate):.3f})"
+        if self.is_found:
+            return f"no worse: with confidence {percent} the performance is at least {numbers}"
+        return f"no solution found: the candidate's bound with confidence {percent} is {numbers}"
+
+
+@dataclasses.dataclass(frozen=True)
+class PolicyImprovement:
+    """Searches a training set for one candidate and tests it on the rest.
+
+    Attributes:
+        softmax: The class of policies.
+        returns: What makes returns numbers in [0, 1].
+        bound: Of the safety test: if it is safe, so is the result.
+        search: How the candidate is found.
+
+    >>> from jaxrace.bases import Fourier
+    >>> from jaxrace.improvement import trajectories
+    >>> rng = np.random.default_rng(0)
+    >>> done = rng.integers(2, size=(400, 1))  # action 1 pays .9, action 0 pays .1
+    >>> data = trajectories(np.zeros((400, 1, 1)), done, np.full((400, 1), 0.5), 0.1 + 0.8 * done)
+    >>> method = PolicyImprovement(LinearSoftmax(Fourier(1, 1), 2), ReturnRange(0, 1))
+    >>> params = method.params(floor=0.5)
+    >>> result = method.run(jax.random.key(0), data, params)
+    >>> bool(result.is_found), bool(result.lower_bound > 0.6)
+    (True, True)
+    """
+
+    softmax: LinearSoftmax
+    returns: ReturnRange
+    bound: LowerBound = dataclasses.field(default_factory=Bootstrap)
+    search: CandidateSearch = dataclasses.field(default_factory=CandidateSearch)
+
+    def params(
+        self,
+        floor: float,
+        delta: float = 0.05,
+        initial: ArrayLike | None = None,
+        sigma0: float = 1.0,
+    ) -> ImprovementParams:
+        """The numbers.
+
+        Args:
+            floor: rho_-, the performance in [0, 1] that a policy must have; usually that of the
+                policy in use.
+            delta: Probability that one without it is returned.
+            initial: theta of the policy in use, [A, p]; uniform unless given.
+            sigma0: Initial step size of the search.
+
+        Raises:
+            ValueError: A number is out of its range, or ``initial`` of another shape.
+        """
+        require_probability("delta", delta)
+        require_number("floor", floor, least=0, below=np.nextafter(1, 2))
+        example = self.softmax.example()
+        theta = example if initial is None else np.asarray(initial, np.float32)
+        if theta.shape != example.shape or not np.isfinite(theta).all():
+            raise ValueError(
+                f"initial: expected finite numbers {[*example.shape]}, got {[*theta.shape]}"
+            )
+        return ImprovementParams(
+            delta=jnp.asarray(delta, jnp.float32),
+            floor=jnp.asarray(floor, jnp.float32),
+            initial=jnp.asarray(theta),
+            strategy=self.search.strategy_params(example, sigma0),
+        )
+
+    def run(
+        self,
+        key: jax.Array,
+        data: Trajectories,
+        params: ImprovementParams,
+        knows_initial: bool = False,
+    ) -> Improvement:
+        """Look for a policy that is no worse than ``floor``.
+
+        A fifth of the trajectories, every behaviour policy's share, is for training.
+
+        Args:
+            key: Used once.
+            data: At least 20 trajectories.
+            params: From ``params``.
+            knows_initial: Mixtures (k-fold) are with the policy ``params.initial``; else with
+                whatever generated each trajectory, of which only the logged probabilities need be
+                known.
+
+        Raises:
+            ValueError: There are too few trajectories or empty rows, an action that the policies
+                do not have, a return out of its range, or ``key`` is no key. Not under a trace.
+        """
+        require_keys("key", key, ndim=0)
+        self.check(data)
+        if len(data.behaviour) < _LEAST_TRAJECTORIES:
+            raise ValueError(
+                f"data: expected at least {_LEAST_TRAJECTORIES} trajectories, "
+                f"got {len(data.behaviour)}"
+            )
+        return _run(self, knows_initial, key, data, params)
+
+    def check(self, data: Trajectories) -> None:
+        """Raise ValueError unless bounds mean something for these data; not under a trace.
+
+        Args:
+            data: All rows of it filled.
+        """
+        if isinstance(data.actions, Tracer):
+            return
+        if not np.asarray(data.present).all():
+            raise ValueError("data: expected a trajectory in every row, got empty rows")
+        unknown = np.asarray(data.actions) >= self.softmax.num_actions
+        if unknown.any():
+            row, step = (int(index) for index in np.argwhere(unknown)[0])
+            raise ValueError(
+                f"data: expected actions below {self.softmax.num_actions}, "
+                f"got {int(data.actions[row, step])} in row {row}, step {step}"
+            )
+        require_returns("data", data, self.returns)
+
+    def attempt(
+        self,
+        key: jax.Array,
+        train: Evidence,
+        train_rows: Rows,
+        test: Evidence,
+        test_rows: Rows,
+        params: ImprovementParams,
+        delta: jax.Array,
+        is_cold: jax.Array,
+    ) -> Improvement:
+        """Algorithm 4, for use in compiled code.
+
+        Args:
+            key: Used once.
+            train: Training trajectories.
+            train_rows: Which of them there are.
+            test: Test trajectories, of which the search sees nothing but their number.
+            test_rows: Which of them there are.
+            params: From ``params``.
+            delta: Error probability of this test.
+            is_cold: See ``find_candidate``.
+        """
+        search_key, test_key = jax.random.split(key)
+        task = Task(train, train_rows, delta, params.floor, test_rows.total)
+        policy = find_candidate(
+            self.search,
+            self.bound,
+            params.strategy,
+            search_key,
+            task,
+            params.initial,
+            is_cold,
+        )
+        drawn = self.bound.draw(test_key, test_rows, test_rows.total)
+        values = weighted_returns(jnp.exp(log_weights(policy, test)), test)
+        lower = self.bound.bound(drawn, values, test_rows, delta)
+        weights = jnp.exp(log_weights(policy, train))
+        # A bound that cannot be told, for want of data or of digits, certifies nothing.
+        is_found = jnp.isfinite(lower) & (lower >= params.floor)
+        return Improvement(policy, is_found, lower, weighted_estimate(weights, train), delta)
+
+
+def rows_of(data: Trajectories) -> Rows:
+    """Which rows there are, and who generated them."""
+    return Rows(data.present, data.behaviour)
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _run(
+    method: PolicyImprovement,
+    knows_initial: bool,
+    key: jax.Array,
+    data: Trajectories,
+    params: ImprovementParams,
+) -> Improvement:
+    split_key, own_key = jax.random.split(key)
+    number = data.present.sum(dtype=jnp.int32) // TRAIN_ONE_IN
+    in_train = split(split_key, data.behaviour, data.present, number)
+    # The sizes of both parts are known, and what is computed of each is as large as it.
+    size = len(data.behaviour) // TRAIN_ONE_IN
+    order = jnp.argsort(~in_train, stable=True)
+    parts = [
+        jax.tree.map(lambda x, rows=rows: x[rows], data) for rows in (order[:size], order[size:])
+    ]
+    initial = params.initial if knows_initial else None
+    known = [evidence(method.softmax, part, method.returns, initial) for part in parts]
+    return method.attempt(
+        own_key,
+        known[0],
+        rows_of(parts[0]),
+        known[1],
+        rows_of(parts[1]),
+        params,
+        params.delta,
+        jnp.ones((), bool),
+    )

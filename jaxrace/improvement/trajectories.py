@@ -1,0 +1,260 @@
+"""Trajectories and who generated them. Axes: n trajectories of at most T steps."""
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from jaxrace.validation import require_number
+
+_HUGE = float(np.finfo(np.float64).max)
+
+_ROUNDING = 1e-5
+
+# Of actions and policies: they are kept as int32.
+_MOST = 2**31 - 1
+
+# Of a row without a trajectory.
+NOBODY = -1
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Trajectories:
+    """What was seen, done and earned, and how likely it was to be done.
+
+    Made by ``trajectories``, which checks. Rows may be empty, so that a set can grow in place.
+    """
+
+    observations: Any  # leaves [n, T, ...]
+    actions: jax.Array  # int32 [n, T]
+    probabilities: jax.Array  # float32 [n, T], of the action, by the policy that took it
+    rewards: jax.Array  # float32 [n, T]
+    taken: jax.Array  # bool [n, T], the steps that there were
+    behaviour: jax.Array  # int32 [n], number of the policy that generated it, or NOBODY
+
+    @property
+    def present(self) -> jax.Array:
+        """The rows with a trajectory, bool [n]."""
+        return self.behaviour != NOBODY
+
+
+@dataclasses.dataclass(frozen=True)
+class ReturnRange:
+    """The returns that are possible, which makes R(tau) a number in [0, 1].
+
+    Attributes:
+        low: R_-, the least discounted sum of rewards.
+        high: R_+, the largest.
+        discount: gamma.
+
+    Raises:
+        ValueError: ``high`` is not above ``low``, or the discount not in (0, 1].
+
+    >>> float(ReturnRange(-10, -6).normalised(jnp.float32(-8)))
+    0.5
+    """
+
+    low: float
+    high: float
+    discount: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_number("low", self.low, least=-_HUGE)
+        require_number("high", self.high, least=-_HUGE)
+        require_number("discount", self.discount, least=0, below=np.nextafter(1, 2))
+        if not self.high > self.low:
+            raise ValueError(f"high: expected a number above low = {self.low}, got {self.high}")
+        if self.discount == 0:
+            raise ValueError("discount: expected a number in (0, 1], got 0")
+
+    def discounts(self, horizon: int) -> NDArray[np.float32]:
+        """gamma^t for t = 0, ..., float32 [T]."""
+        return np.float32(self.discount) ** np.arange(horizon, dtype=np.float32)
+
+    def normalised(self, returns: Any) -> Any:
+        """(R - R_-) / (R_+ - R_-)."""
+        return (returns - self.low) / (self.high - self.low)
+
+    def includes(self, shares: Any) -> Any:
+        """Are normalised returns in [0, 1], but for rounding?"""
+        return (shares >= -_ROUNDING) & (shares <= 1 + _ROUNDING)
+
+    def returns(self, data: Trajectories) -> jax.Array:
+        """R(tau) of each trajectory, float32 [n]; of an empty row some number."""
+        earned = jnp.where(data.taken, data.rewards, 0) * self.discounts(data.rewards.shape[-1])
+        return self.normalised(earned.sum(-1))
+
+
+def trajectories(
+    observations: Any,
+    actions: ArrayLike,
+    probabilities: ArrayLike,
+    rewards: ArrayLike,
+    lengths: ArrayLike | None = None,
+    behaviour: ArrayLike | None = None,
+    returns: ReturnRange | None = None,
+) -> Trajectories:
+    """A checked set of trajectories.
+
+    Args:
+        observations: Leaves [n, T, ...].
+        actions: Integers from 0 on, [n, T].
+        probabilities: Of these actions by the policies that took them, [n, T].
+        rewards: [n, T].
+        lengths: Steps of each trajectory, integers from 1 to T, [n]; what is beyond does not
+            count. T unless given.
+        behaviour: Which policy generated each, integers from 0 on, [n]; one and the same unless
+            given.
+        returns: If given, no return may be outside of it.
+
+    Raises:
+        ValueError: Shapes do not fit, a number is not finite, a probability not in (0, 1], a
+            return out of its range. The message names the first bad trajectory and step.
+
+    >>> data = trajectories(np.zeros((2, 3, 1)), [[0, 1, 1]] * 2, [[0.5] * 3] * 2, [[1, 0, 1]] * 2)
+    >>> data.present.tolist()
+    [True, True]
+    >>> trajectories(np.zeros((1, 1, 1)), [[0]], [[1.5]], [[1]])
+    Traceback (most recent call last):
+    ValueError: probabilities[0, 0]: expected a number in (0, 1], got 1.5
+    """
+    done = _integers("actions", actions, "[n, T]")
+    if done.ndim != 2 or 0 in done.shape:
+        raise ValueError(f"actions: expected integers [n, T], got {done.dtype}{[*done.shape]}")
+    count, horizon = done.shape
+    steps = _of_rows("lengths", np.full(count, horizon) if lengths is None else lengths, count)
+    _require("lengths", steps, (steps < 1) | (steps > horizon), f"1 to {horizon} steps")
+    taken = np.arange(horizon) < steps[:, None]
+    is_unknown = taken & ((done < 0) | (done > _MOST))
+    _require("actions", done, is_unknown, f"a number from 0 to {_MOST}")
+    chances = _numbers("probabilities", probabilities, done.shape)
+    is_chance = (chances > 0) & (chances <= 1)
+    _require("probabilities", chances, taken & ~is_chance, "a number in (0, 1]")
+    earned = _numbers("rewards", rewards, done.shape)
+    _require("rewards", earned, taken & ~np.isfinite(earned), "a finite number")
+    _check_observations(observations, taken)
+    made_by = _of_rows("behaviour", np.zeros(count, int) if behaviour is None else behaviour, count)
+    _require("behaviour", made_by, (made_by < 0) | (made_by > _MOST), f"a number from 0 to {_MOST}")
+    found = Trajectories(
+        observations=jax.tree.map(lambda x: _strong(np.asarray(x), taken), observations),
+        actions=jnp.asarray(np.where(taken, done, 0), jnp.int32),
+        probabilities=jnp.asarray(np.where(taken, chances, np.float32(1))),
+        rewards=jnp.asarray(np.where(taken, earned, np.float32(0))),
+        taken=jnp.asarray(taken),
+        behaviour=jnp.asarray(made_by, jnp.int32),
+    )
+    if returns is not None:
+        require_returns("rewards", found, returns)
+    return found
+
+
+def _integers(name: str, given: ArrayLike, shape: str) -> np.ndarray:
+    try:
+        numbers = np.asarray(given)
+    except ValueError:
+        raise ValueError(f"{name}: expected integers {shape}, got rows of many lengths") from None
+    if not np.issubdtype(numbers.dtype, np.integer):
+        raise ValueError(
+            f"{name}: expected integers {shape}, got {numbers.dtype}{[*numbers.shape]}"
+        )
+    return numbers
+
+
+def _of_rows(name: str, given: ArrayLike, count: int) -> np.ndarray:
+    numbers = _integers(name, given, f"[{count}]")
+    if numbers.shape != (count,):
+        raise ValueError(
+            f"{name}: expected integers [{count}], got {numbers.dtype}{[*numbers.shape]}"
+        )
+    return numbers
+
+
+def _numbers(name: str, given: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
+    """In float32, as they will be kept: what is too large is infinite, what is too small is 0."""
+    try:
+        with np.errstate(over="ignore", under="ignore"):
+            numbers = np.asarray(given).astype(np.float32)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}: expected numbers, in rows of one length") from None
+    if shape is not None and numbers.shape != shape:
+        raise ValueError(f"{name}: expected numbers {[*shape]}, got {[*numbers.shape]}")
+    return numbers
+
+
+def _check_observations(observations: Any, taken: np.ndarray) -> None:
+    leaves = jax.tree.leaves(observations)
+    if not leaves:
+        raise ValueError("observations: expected arrays [n, T, ...], got none")
+    for leaf in leaves:
+        numbers = _numbers("observations", leaf)
+        shape = numbers.shape
+        if shape[:2] != taken.shape:
+            expected = ", ".join(map(str, taken.shape))
+            raise ValueError(f"observations: expected arrays [{expected}, ...], got {[*shape]}")
+        is_seen = taken.reshape(taken.shape + (1,) * (numbers.ndim - 2))
+        _require("observations", numbers, is_seen & ~np.isfinite(numbers), "a finite number")
+
+
+def _require(name: str, values: np.ndarray, is_bad: np.ndarray, expected: str) -> None:
+    if is_bad.any():
+        place = tuple(int(index) for index in np.argwhere(is_bad)[0])
+        listed = ", ".join(map(str, place))
+        raise ValueError(f"{name}[{listed}]: expected {expected}, got {values[place]}")
+
+
+def _strong(leaf: np.ndarray, taken: np.ndarray) -> jax.Array:
+    """Steps that there were not are 0, whatever stood there."""
+    dtype = jnp.float32 if np.issubdtype(leaf.dtype, np.floating) else jnp.int32
+    is_taken = taken.reshape(taken.shape + (1,) * (leaf.ndim - 2))
+    return jnp.asarray(np.where(is_taken, leaf, 0), dtype)
+
+
+def require_returns(name: str, data: Trajectories, returns: ReturnRange) -> None:
+    """Raise unless all returns are in their range: every bound of a performance needs that.
+
+    Raises:
+        ValueError: One is not; the message names the first.
+
+    >>> data = trajectories(np.zeros((1, 2, 1)), [[0, 1]], [[0.5] * 2], [[1, 2]])
+    >>> require_returns("data", data, ReturnRange(0, 2))
+    Traceback (most recent call last):
+    ValueError: data[0]: expected a return from 0 to 2, got 3
+    """
+    shares = np.asarray(returns.returns(data), np.float64)
+    outside = np.asarray(data.present) & ~returns.includes(shares)
+    if outside.any():
+        row = int(np.argmax(outside))
+        total = returns.low + shares[row] * (returns.high - returns.low)
+        raise ValueError(
+            f"{name}[{row}]: expected a return from {returns.low:g} to {returns.high:g}, "
+            f"got {total:.6g}"
+        )
+
+
+def empty_rows(example: Trajectories, count: int) -> Trajectories:
+    """As many empty rows as wanted, of the shapes of ``example``.
+
+    >>> data = trajectories(np.zeros((1, 3, 1)), [[0, 1, 1]], [[0.5] * 3], [[1, 0, 1]])
+    >>> empty_rows(data, 4).present.tolist()
+    [False, False, False, False]
+    """
+    empty = jax.tree.map(lambda x: jnp.zeros((count, *x.shape[1:]), x.dtype), example)
+    return dataclasses.replace(
+        empty,
+        probabilities=jnp.ones_like(empty.probabilities),
+        behaviour=jnp.full_like(empty.behaviour, NOBODY),
+    )
+
+
+def concatenated(first: Trajectories, second: Trajectories) -> Trajectories:
+    """All rows of both.
+
+    >>> data = trajectories(np.zeros((1, 3, 1)), [[0, 1, 1]], [[0.5] * 3], [[1, 0, 1]])
+    >>> len(concatenated(data, data).behaviour)
+    2
+    """
+    return jax.tree.map(lambda a, b: jnp.concatenate([a, b]), first, second)

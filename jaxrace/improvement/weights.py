@@ -1,0 +1,173 @@
+"""Importance sampling: what another policy would have earned. Axes: n trajectories of T steps.
+
+``Evidence`` holds what does not depend on that policy, so that populations of policies cost a
+matrix product each. Axes: p features, A actions.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.nn import logsumexp
+
+from jaxrace.bases import Cells
+from jaxrace.improvement.policies import LinearSoftmax, Mixed
+from jaxrace.improvement.trajectories import ReturnRange, Trajectories
+
+# In place of the logarithm of 0: below that of any float32 product.
+_NEVER = -1e4
+
+# A GPU would round factors to 10 bits otherwise.
+_EXACT = lax.Precision.HIGHEST
+
+
+class Visits(NamedTuple):
+    """Of policies that are tables: how often which action was taken in which cell.
+
+    The weight of a trajectory depends on nothing else: a product of as many factors as there are
+    cells and actions, instead of one for each step.
+    """
+
+    counts: jax.Array  # float32 [n, A, p]
+    initial: jax.Array  # float32 [A, p], probabilities of pi_0
+
+
+class Evidence(NamedTuple):
+    """Trajectories, made ready for weighing many policies."""
+
+    features: jax.Array  # float32 [p, n, T]
+    actions: jax.Array  # int32 [n, T]
+    taken: jax.Array  # bool [n, T]
+    log_behaviour: jax.Array  # float32 [n, T], ln of the probability it was done with
+    initial: jax.Array  # float32 [n, T], probability that pi_0 does the same
+    returns: jax.Array  # float32 [n], normalised
+    present: jax.Array  # bool [n]
+    visits: Visits | None  # of tables, if pi_0 is one
+
+
+def evidence(
+    softmax: LinearSoftmax, data: Trajectories, returns: ReturnRange, initial: jax.Array | None
+) -> Evidence:
+    """Make a set of trajectories ready.
+
+    Args:
+        softmax: Of all the policies to be weighed.
+        data: The trajectories.
+        returns: Normalises the returns.
+        initial: theta of pi_0, float32 [A, p]; None: pi_0 is the policy that generated each
+            trajectory.
+
+    >>> import numpy as np
+    >>> from jaxrace.bases import Fourier
+    >>> from jaxrace.improvement.trajectories import trajectories
+    >>> data = trajectories(np.zeros((2, 3, 1)), [[0, 1, 1]] * 2, [[0.5] * 3] * 2, [[1, 0, 1]] * 2)
+    >>> softmax = LinearSoftmax(Fourier(1, 1), num_actions=2)
+    >>> evidence(softmax, data, ReturnRange(0, 3), None).features.shape
+    (2, 2, 3)
+    """
+    features = softmax.basis(data.observations)
+    if initial is None:
+        chance = data.probabilities
+    else:
+        listed = jnp.exp(softmax.log_probabilities(initial, features))
+        chance = jnp.take_along_axis(listed, data.actions[..., None], -1)[..., 0]
+    return Evidence(
+        features=jnp.moveaxis(features, -1, 0),
+        actions=data.actions,
+        taken=data.taken,
+        log_behaviour=jnp.log(data.probabilities),
+        initial=chance,
+        returns=returns.returns(data),
+        present=data.present,
+        visits=None if initial is None else _visits(softmax, data, features, initial),
+    )
+
+
+def _visits(
+    softmax: LinearSoftmax, data: Trajectories, cells: jax.Array, initial: jax.Array
+) -> Visits | None:
+    if not isinstance(softmax.basis, Cells):
+        return None
+    done = jax.nn.one_hot(data.actions, softmax.num_actions, dtype=jnp.float32)
+    counts = jnp.einsum("nta,ntp->nap", jnp.where(data.taken[..., None], done, 0), cells)
+    return Visits(counts, jax.nn.softmax(initial, axis=0))
+
+
+def log_ratios(policy: Mixed, known: Evidence) -> jax.Array:
+    """ln pi(a_t | s_t) - ln pi_i(a_t | s_t) of every step, 0 where there was none: [n, T]."""
+    # Actions first, steps last: the long axis is the one that a processor takes at once.
+    logits = jnp.tensordot(policy.theta, known.features, 1, precision=_EXACT)  # [A, n, T]
+    numbers = jnp.arange(logits.shape[0], dtype=jnp.int32)[:, None, None]
+    chosen = jnp.where(numbers == known.actions, logits, 0).sum(0)
+    own = jnp.exp(chosen - logsumexp(logits, axis=0))
+    mixture = policy.alpha * own + (1 - policy.alpha) * known.initial
+    return jnp.where(known.taken, jnp.log(mixture) - known.log_behaviour, 0)
+
+
+def log_weights(policy: Mixed, known: Evidence) -> jax.Array:
+    """ln w(tau) of every trajectory, float32 [n]."""
+    if known.visits is None:
+        return log_ratios(policy, known).sum(-1)
+    counts, initial = known.visits
+    own = jax.nn.softmax(policy.theta, axis=0)
+    factors = jnp.log(policy.alpha * own + (1 - policy.alpha) * initial)
+    # Nothing is added for what was not done, even if the policy would never do it.
+    added = jnp.tensordot(counts, jnp.maximum(factors, _NEVER), 2, precision=_EXACT)
+    return added - jnp.where(known.taken, known.log_behaviour, 0).sum(-1)
+
+
+def weighted_returns(weights: jax.Array, known: Evidence) -> jax.Array:
+    """X_i = R(tau_i) w_i, float32 [n]; 0 in empty rows."""
+    return jnp.where(known.present, known.returns * weights, 0)
+
+
+def weighted_estimate(weights: jax.Array, known: Evidence) -> jax.Array:
+    """g = sum X_i / sum w_i, the weighted estimate of a policy's performance; 0 without weight."""
+    total = jnp.where(known.present, weights, 0).sum()
+    return jnp.where(total > 0, weighted_returns(weights, known).sum() / total, 0)
+
+
+class Estimates(NamedTuple):
+    """Performance in [0, 1] of a policy, from trajectories of others; float32 [] each."""
+
+    ordinary: jax.Array  # unbiased; its variance grows exponentially with T
+    weighted: jax.Array  # weights divided by their sum: biased, less variance
+    per_decision: jax.Array  # each reward weighs with the steps up to it: unbiased
+    weighted_per_decision: jax.Array  # both
+
+
+def estimates(
+    softmax: LinearSoftmax, theta: jax.Array, data: Trajectories, returns: ReturnRange
+) -> Estimates:
+    """Four estimates of what a policy would earn (Precup, Sutton and Singh 2000).
+
+    Args:
+        softmax: The class of policies.
+        theta: Which one, float32 [A, p].
+        data: Trajectories of any policies.
+        returns: Normalises the returns.
+
+    >>> import numpy as np
+    >>> from jaxrace.bases import Fourier
+    >>> from jaxrace.improvement.trajectories import trajectories
+    >>> data = trajectories(np.zeros((2, 1, 1)), [[0], [1]], [[0.5], [0.5]], [[0], [1]])
+    >>> softmax = LinearSoftmax(Fourier(1, 1), num_actions=2)
+    >>> theta = jnp.array([[0.0, 0.0], [jnp.log(3.0), 0.0]])  # action 1 with probability 3/4
+    >>> float(estimates(softmax, theta, data, ReturnRange(0, 1)).ordinary)
+    0.75
+    """
+    known = evidence(softmax, data, returns, initial=theta)
+    ratios = log_ratios(Mixed(theta, jnp.ones((), jnp.float32)), known)
+    weights = jnp.exp(ratios.sum(-1))
+    upto = jnp.where(known.present[:, None], jnp.exp(jnp.cumsum(ratios, -1)), 0)
+    rewards = jnp.where(data.taken, data.rewards, 0) * returns.discounts(ratios.shape[-1])
+    count = known.present.sum(dtype=jnp.float32)
+    totals = upto.sum(0)
+    by_step = jnp.where(totals > 0, (upto * rewards).sum(0) / totals, 0)
+    return Estimates(
+        ordinary=weighted_returns(weights, known).sum() / count,
+        weighted=weighted_estimate(weights, known),
+        per_decision=returns.normalised((upto * rewards).sum() / count),
+        weighted_per_decision=returns.normalised(by_step.sum()),
+    )

@@ -1,0 +1,223 @@
+"""Lower confidence bounds of a mean that may have a heavy upper tail.
+
+For importance-weighted returns X >= 0 with one common mean. Every function takes one sample and is
+batched with ``vmap``. Axes: n values, of which some may not count.
+
+Sources: Thomas, Theocharous and Ghavamzadeh 2015, "High confidence off-policy evaluation" (AAAI)
+and "High confidence policy improvement" (ICML); Maurer and Pontil 2009; Waudby-Smith and Ramdas
+2024.
+"""
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxrace.kernels.student import student_quantile
+
+_GOLDEN = 0.618034
+
+# Of the search for a threshold: points of the grid, and steps between three of them.
+_GRID, _STEPS = 33, 16
+
+# Bets stay below this share of what would risk the whole capital.
+_BOLDEST = 0.75
+
+_HALVINGS = 26
+
+
+def mean_and_variance(values: jax.Array, used: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Mean and variance (divisor n - 1) of the values that count, float32 [] each.
+
+    Args:
+        values: float32 [n].
+        used: bool [n], which ones count.
+
+    >>> numbers = mean_and_variance(jnp.array([1.0, 3.0, 9.0]), jnp.array([True, True, False]))
+    >>> print(*numbers)
+    2.0 2.0
+    """
+    count = used.sum(dtype=jnp.float32)
+    mean = jnp.where(used, values, 0).sum() / count
+    squares = jnp.where(used, values - mean, 0) ** 2
+    return mean, squares.sum() / (count - 1)
+
+
+def student_bound(
+    values: jax.Array, used: jax.Array, delta: jax.Array, number: jax.Array
+) -> jax.Array:
+    """Mean - s t_{1 - delta, m - 1} / sqrt(m) (ICML 2015, Algorithm 2), float32 [].
+
+    Args:
+        values: float32 [n].
+        used: bool [n].
+        delta: Error probability.
+        number: m, of values to predict for; the n that there are for a bound.
+
+    >>> values = jnp.arange(1, 21, dtype=jnp.float32) / 10
+    >>> used = jnp.ones(20, bool)
+    >>> f"{student_bound(values, used, jnp.float32(0.05), jnp.float32(20)):.4f}"
+    '0.8213'
+    """
+    mean, variance = mean_and_variance(values, used)
+    return mean - jnp.sqrt(variance / number) * student_quantile(delta, number - 1)
+
+
+def capped_bound(
+    values: jax.Array, used: jax.Array, cap: jax.Array, delta: jax.Array, number: jax.Array
+) -> jax.Array:
+    """The empirical Bernstein bound of min(X, c) in [0, c] (AAAI 2015, equation 7), float32 [].
+
+    Args:
+        values: X, float32 [n], not negative.
+        used: bool [n].
+        cap: c, chosen without these values.
+        delta: Error probability.
+        number: m, of values to predict for.
+
+    >>> values = jnp.arange(1, 21, dtype=jnp.float32) / 10
+    >>> used, cap = jnp.ones(20, bool), jnp.float32(1)
+    >>> f"{capped_bound(values, used, cap, jnp.float32(0.05), jnp.float32(20)):.4f}"
+    '0.1331'
+    """
+    level = jnp.log(2 / delta)
+    mean, variance = mean_and_variance(jnp.minimum(values, cap), used)
+    return mean - 7 * cap * level / (3 * (number - 1)) - jnp.sqrt(2 * level * variance / number)
+
+
+def best_cap(values: jax.Array, used: jax.Array, delta: jax.Array, number: jax.Array) -> jax.Array:
+    """The c >= 1 with the largest ``capped_bound``: a grid of ratios, then golden sections.
+
+    Beyond the largest value the bound falls with c.
+
+    Args:
+        values: X, float32 [n], others than those that the bound will be made of.
+        used: bool [n].
+        delta: Error probability.
+        number: m, of values that the bound will be made of.
+
+    >>> values = jnp.full(50, 3.0).at[0].set(100.0)
+    >>> cap = best_cap(values, jnp.ones(50, bool), jnp.float32(0.05), jnp.float32(1000))
+    >>> f"{cap:.2f}"
+    '3.00'
+    """
+
+    def quality(cap: jax.Array) -> jax.Array:
+        found = capped_bound(values, used, cap, delta, number)
+        return jnp.where(jnp.isnan(found), -jnp.inf, found)
+
+    largest = jnp.maximum(jnp.where(used, values, 1).max(), 1)
+    log_caps = jnp.linspace(0, 1, _GRID, dtype=jnp.float32) * jnp.log(largest)
+    best = jnp.argmax(jax.vmap(quality)(jnp.exp(log_caps)))
+    low, high = log_caps[jnp.maximum(best - 1, 0)], log_caps[jnp.minimum(best + 1, _GRID - 1)]
+
+    def narrow(_: int, ends: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        low, high = ends
+        width = _GOLDEN * (high - low)
+        left, right = high - width, low + width
+        is_left = quality(jnp.exp(left)) > quality(jnp.exp(right))
+        return jnp.where(is_left, low, left), jnp.where(is_left, right, high)
+
+    low, high = lax.fori_loop(0, _STEPS, narrow, (low, high))
+    choices = jnp.exp(jnp.stack([(low + high) / 2, log_caps[best]]))
+    return choices[jnp.argmax(jax.vmap(quality)(choices))]
+
+
+def betting_bound(
+    values: jax.Array,
+    used: jax.Array,
+    cap: jax.Array,
+    delta: jax.Array,
+    anytime: bool = False,
+) -> jax.Array:
+    """The means that no gambler betting on larger values could refute, from below, float32 [].
+
+    The capital of a bet against the mean mu grows by 1 + lambda_t (Y_t - mu), Y = min(X, c) / c,
+    with lambda_t from the values before t; by Ville's inequality it ever reaches 1 / delta with
+    probability delta if mu is the mean.
+
+    Args:
+        values: X, float32 [n], not negative, in the order in which they came.
+        used: bool [n].
+        cap: c, chosen without these values.
+        delta: Error probability.
+        anytime: A confidence sequence: the bounds for all n together hold with probability
+            1 - delta, if the values are looked at again and again. If False, the bets are the ones
+            for just so many values, and the bound, which is nearer to the mean, holds once.
+
+    >>> values, used = jnp.full(100, 0.5), jnp.ones(100, bool)
+    >>> f"{betting_bound(values, used, jnp.float32(1), jnp.float32(0.05)):.2f}"
+    '0.48'
+    """
+    shares = jnp.where(used, jnp.minimum(values, cap) / cap, 0)
+    count = used.sum(dtype=jnp.float32)
+    seen = jnp.cumsum(used.astype(jnp.float32))
+    # Waudby-Smith and Ramdas, equation 15: half a success and a quarter of a variance beforehand.
+    means = (0.5 + jnp.cumsum(shares)) / (seen + 1)
+    deviations = jnp.where(used, (shares - means) ** 2, 0)
+    variances = (0.25 + jnp.cumsum(deviations)) / (seen + 1)
+    before = jnp.concatenate([jnp.full(1, 0.25, jnp.float32), variances[:-1]])
+    # Their equations 24 and 26.
+    horizon = jnp.maximum(seen, 1) * jnp.log1p(jnp.maximum(seen, 1)) if anytime else count
+    boldness = jnp.sqrt(-2 * jnp.log(delta) / (horizon * before))
+
+    def log_capital(mean: jax.Array) -> jax.Array:
+        bets = jnp.minimum(boldness, _BOLDEST / mean)
+        gains = jnp.where(used, jnp.log1p(bets * (shares - mean)), 0)
+        return jnp.cumsum(gains).max()
+
+    return cap * _largest_refuted(log_capital, delta)
+
+
+def predicted_betting_bound(
+    values: jax.Array,
+    used: jax.Array,
+    cap: jax.Array,
+    delta: jax.Array,
+    number: jax.Array,
+    anytime: bool = False,
+) -> jax.Array:
+    """What ``betting_bound`` may come to with m values like these, float32 [].
+
+    A bet that is always the same, made for m values, on the sample m / n times.
+
+    Args:
+        values: X, float32 [n], not negative.
+        used: bool [n].
+        cap: c.
+        delta: Error probability.
+        number: m.
+        anytime: See ``betting_bound``.
+
+    >>> values, used = jnp.full(100, 0.5), jnp.ones(100, bool)
+    >>> numbers = jnp.float32(1), jnp.float32(0.05), jnp.float32(400)
+    >>> bool(0.49 < predicted_betting_bound(values, used, *numbers) < 0.5)
+    True
+    """
+    shares = jnp.where(used, jnp.minimum(values, cap) / cap, 0)
+    count = used.sum(dtype=jnp.float32)
+    _, variance = mean_and_variance(shares, used)
+    # As if the prior quarter of a variance were among the m values.
+    variance = variance + 0.25 / number
+    horizon = number * jnp.log1p(number) if anytime else number
+    boldness = jnp.sqrt(-2 * jnp.log(delta) / (horizon * variance))
+
+    def log_capital(mean: jax.Array) -> jax.Array:
+        bet = jnp.minimum(boldness, _BOLDEST / mean)
+        gains = jnp.where(used, jnp.log1p(bet * (shares - mean)), 0)
+        return number / count * gains.sum()
+
+    return cap * _largest_refuted(log_capital, delta)
+
+
+def _largest_refuted(log_capital, delta: jax.Array) -> jax.Array:
+    """The largest mean in [0, 1] whose capital reaches 1 / delta; the capital falls with it."""
+    goal = -jnp.log(delta)
+
+    def halve(_: int, ends: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        low, high = ends
+        middle = (low + high) / 2
+        is_refuted = log_capital(middle) >= goal
+        return jnp.where(is_refuted, middle, low), jnp.where(is_refuted, high, middle)
+
+    ends = jnp.zeros((), jnp.float32), jnp.ones((), jnp.float32)
+    return lax.fori_loop(0, _HALVINGS, halve, ends)[0]

@@ -1,0 +1,141 @@
+"""Daedalus, batch by batch: which data it holds, which policies, and which one is run."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from reference import improvement as reference
+
+from jaxrace.bases import Fourier
+from jaxrace.improvement import (
+    BOUNDS,
+    CandidateSearch,
+    Daedalus,
+    LinearSoftmax,
+    PolicyImprovement,
+    ReturnRange,
+    trajectories,
+)
+from jaxrace.strategies import Strategy
+
+BATCH, BATCHES, HORIZON = 23, 6, 2
+RETURNS = ReturnRange(0, 2)
+METHOD = PolicyImprovement(
+    LinearSoftmax(Fourier(1, 1), 2),
+    RETURNS,
+    BOUNDS["t"],
+    # So few evaluations that later candidates are sometimes better, and sometimes not.
+    CandidateSearch(evaluations=12, strategy=Strategy("CMA_ES", population_size=6)),
+)
+PARAMS = METHOD.params(floor=0.45)
+
+
+def chances(theta, observation):
+    """Softmax probabilities; the features of x are 1 and cos(pi x)."""
+    powers = np.exp(np.asarray(theta, float) @ [1.0, np.cos(np.pi * observation[0])])
+    return powers / powers.sum()
+
+
+def run_in_numpy(rng, theta):
+    """A batch: the action that equals the state pays."""
+    batch = []
+    for _ in range(BATCH):
+        one = []
+        for _ in range(HORIZON):
+            observation = np.array([float(rng.integers(2))])
+            listed = chances(theta, observation)
+            action = int(rng.uniform() > listed[0])
+            reward = float(action == observation[0]) * rng.uniform(0.5, 1)
+            one.append(reference.Step(observation, action, listed[action], reward))
+        batch.append(one)
+    return batch
+
+
+def as_data(batch):
+    """``Trajectories`` of lists of steps."""
+    observations, actions, probabilities, rewards = (
+        np.array([[getattr(step, name) for step in one] for one in batch])
+        for name in ("observation", "action", "probability", "reward")
+    )
+    return trajectories(observations, actions, probabilities, rewards)
+
+
+def worth(theta, data):
+    """g, in the reference; a policy is its theta, as a tuple."""
+    policy = functools.partial(chances, np.reshape(theta, (2, 2)))
+    return reference.weighted(data, policy, RETURNS.low, RETURNS.high) if data else 0.0
+
+
+def check_held(held, count, expected):
+    """The rewards of the rows that there are, in their order."""
+    assert int(count) == len(expected)
+    rewards = np.array([[step.reward for step in one] for one in expected])
+    found = np.asarray(held.rewards)[np.asarray(held.present)]
+    np.testing.assert_allclose(found, rewards.reshape(-1, HORIZON), rtol=1e-6)
+
+
+@pytest.mark.parametrize("keeps_test", [True, False])
+def test_every_batch(keeps_test):
+    """The candidates and their bounds are taken over, everything else is found anew."""
+    daedalus = Daedalus(METHOD, BATCH, BATCHES, keeps_test)
+    added = refused = emptied = 0
+    for seed in range(9):
+        rng, state = np.random.default_rng(seed), None
+        mine = reference.Daedalus(tuple(np.zeros(4)), BATCH, 0.45, keeps_test, worth)
+        for number in range(BATCHES):
+            asked = daedalus.ask(state, PARAMS).mixed
+            assert asked.alpha == 1
+            current = np.reshape(mine.policies[mine.current()], (2, 2))
+            np.testing.assert_allclose(asked.theta, current, rtol=1e-6)
+            batch = run_in_numpy(rng, asked.theta)
+            mine.collect(batch)
+            size = len(mine.test)
+            key = jax.random.fold_in(jax.random.key(seed), number)
+            state, row = daedalus.tell(key, state, as_data(batch), PARAMS)
+
+            candidate = tuple(np.asarray(row.candidate.theta, float).ravel())
+            # The bound is that of the test set before it is emptied.
+            policy = functools.partial(chances, np.reshape(candidate, (2, 2)))
+            returns = reference.weighted_returns(mine.test, policy, 0, 2)
+            expected = reference.student_bound(returns, 0.05, len(returns))
+            np.testing.assert_allclose(row.lower_bound, expected, rtol=1e-3, atol=1e-4)
+            np.testing.assert_allclose(row.estimate, worth(candidate, mine.known()), rtol=1e-4)
+
+            is_found, is_added = mine.judge(candidate, float(row.lower_bound))
+            assert (bool(row.is_found), bool(row.is_added)) == (is_found, is_added)
+            assert int(state.num_policies) == len(mine.policies)
+            assert int(row.current_number) == int(state.current) == mine.current()
+            assert int(row.trajectories) == BATCH * (number + 1)
+            check_held(state.train, state.num_train, mine.train)
+            check_held(state.test, state.num_test, mine.test)
+            added += is_added
+            refused += is_found and not is_added
+            emptied += len(mine.test) < size
+    # All of these happen.
+    assert added >= 9
+    assert refused >= 1
+    assert emptied == (0 if keeps_test else added)
+
+
+def test_error_probabilities_of_the_whole_run():
+    """delta / (k (k + 1)) for test k, whose sum is delta; the same delta without."""
+    for spends, expected in (
+        (True, [0.05 / (k * (k + 1)) for k in range(1, BATCHES + 1)]),
+        (False, [0.05] * BATCHES),
+    ):
+        daedalus = Daedalus(METHOD, BATCH, BATCHES, keeps_test=False, spends=spends)
+        rng, state, deltas = np.random.default_rng(0), None, []
+        for number in range(BATCHES):
+            theta = daedalus.ask(state, PARAMS).mixed.theta
+            data = as_data(run_in_numpy(rng, theta))
+            state, row = daedalus.tell(jax.random.key(number), state, data, PARAMS)
+            deltas.append(float(row.delta))
+        np.testing.assert_allclose(deltas, expected, rtol=1e-6)
+
+
+def test_a_batch_of_another_size():
+    batch = run_in_numpy(np.random.default_rng(0), jnp.zeros((2, 2)))
+    with pytest.raises(ValueError, match="expected 23 trajectories, got 22"):
+        Daedalus(METHOD, BATCH, BATCHES).tell(jax.random.key(0), None, as_data(batch[1:]), PARAMS)

@@ -1,0 +1,157 @@
+"""Bounds by name: what they spend on a threshold, what they predict, and how often they err."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from reference import improvement as reference
+
+from jaxrace.improvement import BOUNDS, lower_bound
+from jaxrace.improvement.bounds import Rows
+
+SIZE, DELTA = 240, 0.05
+
+
+def rows_with(count, rng):
+    """So many rows of three behaviour policies, and empty ones among them."""
+    present = np.zeros(SIZE, bool)
+    present[rng.choice(SIZE, count, replace=False)] = True
+    behaviour = np.where(present, rng.choice(3, SIZE, p=[0.5, 0.3, 0.2]), -1)
+    return Rows(jnp.asarray(present), jnp.asarray(behaviour, jnp.int32)), present, behaviour
+
+
+def heavy(rng, shape):
+    return (np.exp(rng.normal(-0.7, 1.2, shape)) * (rng.uniform(size=shape) < 0.7)).astype("f4")
+
+
+def run(bound, seed, values, rows, number=None):
+    """What was drawn, and the bound or the prediction; compiled once for all rows of one size."""
+    wanted = rows.total if number is None else jnp.int32(number)
+    drawn = bound.draw(jax.random.key(seed), rows, wanted)
+    if number is None:
+        return drawn, float(bound.bound(drawn, values, rows, jnp.float32(DELTA)))
+    return drawn, float(bound.predict(drawn, values, rows, jnp.float32(DELTA), wanted))
+
+
+@pytest.mark.parametrize("count", [240, 100, 41, 25, 6])
+def test_a_twentieth_is_spent_on_the_threshold(count):
+    """Every policy's share, and none of it is used for the bound."""
+    rows, present, behaviour = rows_with(count, np.random.default_rng(count))
+    bound = BOUNDS["ci"]
+    spent_on = max(count // 20, 2)
+    for seed in range(5):
+        drawn = bound.draw(jax.random.key(seed), rows, rows.total)
+        spent = np.asarray(drawn.of_bound.places)
+        spent = spent[spent < SIZE]
+        assert len(np.unique(spent)) == len(spent) == spent_on
+        assert present[spent].all()
+        rest = present.copy()
+        rest[spent] = False
+        np.testing.assert_array_equal(drawn.of_bound.rest, rest)
+        for policy in range(3):
+            share = spent_on * (behaviour == policy).sum() / count
+            assert abs((behaviour[spent] == policy).sum() - share) < 1.001
+        # A prediction may use a few values twice.
+        places = np.asarray(drawn.of_prediction.places)
+        expected = np.flatnonzero(present) if count < 40 else np.sort(spent)
+        np.testing.assert_array_equal(np.sort(places[places < SIZE]), expected)
+        np.testing.assert_array_equal(drawn.of_prediction.rest, present if count < 40 else rest)
+
+
+@pytest.mark.parametrize("count", [240, 100, 30])
+def test_bounds_with_a_threshold(count):
+    """As the reference finds them from the same parts, with a best threshold of its own."""
+    rng = np.random.default_rng(count)
+    rows, present, _ = rows_with(count, rng)
+    values = heavy(rng, SIZE)
+    values[~present] = 1e6
+    for number in (None, 900):
+        drawn, found = run(BOUNDS["ci"], count, jnp.asarray(values), rows, number)
+        part = drawn.of_bound if number is None else drawn.of_prediction
+        spent = np.asarray(part.places)
+        before = values[spent[spent < SIZE]]
+        after = values[np.asarray(part.rest)]
+        m = len(after) if number is None else number * len(after) / count
+        best = reference.best_capped_bound(before, DELTA, m)
+        top = max(1.0, before.max())
+        caps = np.append(np.geomspace(1, top, 2000), top)
+        good = [c for c in caps if reference.capped_bound(before, c, DELTA, m) > best - 1e-3 * top]
+        bounds = [reference.capped_bound(after, c, DELTA, m) for c in good]
+        assert min(bounds) - 1e-4 <= found <= max(bounds) + 1e-4
+        if number is None:
+            _, found = run(BOUNDS["betting"], count, jnp.asarray(values), rows)
+            bounds = [reference.betting_bound(after, c, DELTA) for c in good[:: len(good) // 5 + 1]]
+            assert min(bounds) * 0.97 <= found <= max(bounds) * 1.03
+
+
+def test_student_and_bernstein_by_name():
+    rng = np.random.default_rng(0)
+    rows, present, _ = rows_with(150, rng)
+    values = heavy(rng, SIZE)
+    for number in (None, 900):
+        m = number or 150
+        _, found = run(BOUNDS["t"], 0, jnp.asarray(values), rows, number)
+        np.testing.assert_allclose(
+            found, reference.student_bound(values[present], DELTA, m), rtol=1e-4
+        )
+        _, found = run(BOUNDS["bernstein"], 0, jnp.asarray(values), rows, number)
+        np.testing.assert_allclose(
+            found, reference.capped_bound(values[present], 5, DELTA, m), rtol=1e-4
+        )
+
+
+@pytest.mark.parametrize("name", ["bca", "percentile"])
+def test_bootstrap_by_name(name):
+    """m is the size of the resamples; means of zeros are left out of the comparison."""
+    rng = np.random.default_rng(1)
+    rows, present, _ = rows_with(150, rng)
+    values = heavy(rng, SIZE) + rng.uniform(size=SIZE).astype("f4")
+    for m in (None, 900):
+        drawn, found = run(BOUNDS[name], 0, jnp.asarray(values), rows, m)
+        counts = np.asarray(drawn, float)[:, present]
+        assert len(counts) == 2000
+        np.testing.assert_array_equal(counts.sum(1), m or 150)
+        shares = counts / (m or 150)
+        expected = reference.bootstrap_bound(values[present], shares, DELTA, name == "bca")
+        np.testing.assert_allclose(found, expected, rtol=1e-3)
+
+
+@pytest.mark.parametrize("name", [name for name, bound in BOUNDS.items() if bound.is_safe])
+@pytest.mark.parametrize("count", [6, 25, 240])
+def test_safe_bounds_err_seldom(name, count):
+    """4000 samples of 8 U^15, mean 1/2: at most .05 and three standard errors of .0034.
+
+    Splits are random, also with so few values that a twentieth is less than two.
+    """
+    bound, samples = BOUNDS[name], 4000
+    rng = np.random.default_rng(count)
+    values = jnp.asarray(8 * rng.uniform(size=(samples, count)) ** 15, jnp.float32)
+    rows = Rows(jnp.ones(count, bool), jnp.arange(count, dtype=jnp.int32) % 2)
+
+    def one(key, x):
+        drawn = bound.draw(key, rows, rows.total)
+        return bound.bound(drawn, x, rows, jnp.float32(DELTA))
+
+    keys = jax.random.split(jax.random.key(1), samples)
+    bounds = np.asarray(jax.jit(jax.vmap(one))(keys, values))
+    assert np.isfinite(bounds).all()
+    assert (bounds > 0.5).mean() < DELTA + 3 * np.sqrt(DELTA * (1 - DELTA) / samples)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"values": [0.1, 0.2, 0.3]}, "values: expected at least 4"),
+        ({"values": [0.1, 0.2, -0.3, 0.4]}, r"values\[2\]: .*, got -0.3"),
+        ({"values": [0.1, np.nan, 0.3, 0.4]}, r"values\[1\]: .*, got nan"),
+        ({"delta": 0}, "delta"),
+        ({"delta": 1}, "delta"),
+        ({"number": 3}, "number"),
+        ({"behaviour": [0, 1, 2]}, r"behaviour: expected integers \[4\], got \[3\]"),
+        ({"behaviour": [0.0, 1, 1, 1]}, r"behaviour: expected integers"),
+    ],
+)
+def test_bad_arguments(changes, message):
+    given = {"values": [0.1, 0.2, 0.3, 0.4], "delta": 0.05, **changes}
+    with pytest.raises(ValueError, match=f"^{message}"):
+        lower_bound(BOUNDS["ci"], jax.random.key(0), **given)

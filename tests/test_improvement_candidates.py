@@ -1,0 +1,177 @@
+"""The search for candidates, and the test that follows: known answers, and how often it errs."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+from jaxrace.bases import Affine, Fourier
+from jaxrace.improvement import (
+    BOUNDS,
+    CandidateSearch,
+    LinearSoftmax,
+    PolicyImprovement,
+    ReturnRange,
+    StudentT,
+    trajectories,
+)
+from jaxrace.improvement.bounds import Rows
+from jaxrace.improvement.candidates import Task, find_candidate, maximise
+from jaxrace.improvement.weights import evidence
+from jaxrace.strategies import Strategy
+
+STRATEGY = Strategy("CMA_ES", population_size=10)
+
+
+def test_the_search_finds_a_maximum():
+    """Of a paraboloid, and it returns the best that it has seen, or where it began."""
+    goal = jnp.array([[1.0, -2.0, 0.5]])
+    start = jnp.zeros((1, 3), jnp.float32)
+    params = STRATEGY.params(np.zeros((1, 3), np.float32), 1.0)
+
+    def worth(thetas):
+        return -((thetas - goal) ** 2).sum((1, 2))
+
+    found, value = maximise(STRATEGY, params, 100, jax.random.key(0), worth, start)
+    np.testing.assert_allclose(found, goal, atol=1e-2)
+    assert float(value) == pytest.approx(float(worth(found[None])[0]), abs=1e-6)
+    best, value = maximise(
+        STRATEGY, params, 5, jax.random.key(0), lambda x: -abs(x).sum((1, 2)), start
+    )
+    np.testing.assert_array_equal(best, start)
+    assert value == 0
+
+
+def bandit(count, payoffs, seed, chance=0.5):
+    """One step, two actions that pay 1 with the given probabilities."""
+    rng = np.random.default_rng(seed)
+    done = (rng.random((count, 1)) < chance).astype(int)
+    paid = (rng.random((count, 1)) < np.array(payoffs)[done]).astype(float)
+    probabilities = np.where(done == 1, chance, 1 - chance)
+    return trajectories(np.zeros((count, 1, 1)), done, probabilities, paid)
+
+
+SOFTMAX = LinearSoftmax(Affine(1), 2)
+RETURNS = ReturnRange(0, 1)
+
+
+def candidate_of(data, kind, floor, tested_on, seed=0, is_cold=True):
+    search = CandidateSearch(kind, 200, 100, STRATEGY, STRATEGY)
+    known = evidence(SOFTMAX, data, RETURNS, None)
+    task = Task(
+        known,
+        Rows(data.present, data.behaviour),
+        jnp.float32(0.05),
+        jnp.float32(floor),
+        jnp.int32(tested_on),
+    )
+    start = jnp.asarray(SOFTMAX.example())
+    params = search.strategy_params(SOFTMAX.example(), 1.0)
+    return find_candidate(
+        search,
+        StudentT(),
+        params,
+        jax.random.key(seed),
+        task,
+        start,
+        jnp.asarray(is_cold),
+    )
+
+
+def test_a_clear_case_needs_no_mixture():
+    data = bandit(200, (0.1, 0.9), seed=1)
+    candidate = candidate_of(data, "k-fold", 0.5, 800)
+    chance = jax.nn.softmax(candidate.theta @ SOFTMAX.basis(jnp.zeros(1)))[1]
+    assert candidate.alpha >= 0.8
+    assert chance > 0.95
+
+
+def test_noise_is_mixed_away():
+    """Where actions do not matter, cross-validation stays near the initial policy more often."""
+    alphas = []
+    for seed in range(8):
+        data = bandit(20, (0.5, 0.5), seed=seed)
+        alphas.append(float(candidate_of(data, "k-fold", 0.5, 80, seed).alpha))
+    assert np.mean(alphas) < 0.75
+    assert {round(10 * alpha) for alpha in alphas} <= set(range(11))
+
+
+def test_without_folds_and_once_warm_there_is_no_mixture():
+    data = bandit(40, (0.4, 0.6), seed=3)
+    assert candidate_of(data, "none", 0.5, 160).alpha == 1
+    assert candidate_of(data, "k-fold", 0.5, 160, is_cold=False).alpha == 1
+
+
+METHODS = {
+    name: PolicyImprovement(
+        LinearSoftmax(Fourier(1, 1), 2),
+        RETURNS,
+        BOUNDS[name],
+        CandidateSearch("none", 50, 50, STRATEGY),
+    )
+    for name in ("ci", "betting", "bernstein", "t", "percentile")
+}
+
+
+@pytest.mark.parametrize("name", list(METHODS))
+def test_how_often_a_worse_policy_is_returned(name):
+    """2,000 runs with action 0 slightly better, the floor at the true value of the policy in use.
+
+    The policy in use takes action 1 with probability .2; whatever takes it more often is worse. For
+    safe bounds the share of worse policies must be below delta = .1; a semi-safe one may have more.
+    """
+    method, delta, runs, count = METHODS[name], 0.1, 2_000, 100
+    payoffs = np.array([0.5, 0.4])
+    in_use = np.array([0.8, 0.2])
+    params = method.params(float(in_use @ payoffs), delta, np.log(in_use)[:, None] * [[1, 0]])
+    rng = np.random.default_rng(5)
+    done = (rng.random((runs, count, 1)) < in_use[1]).astype(int)
+    paid = (rng.random((runs, count, 1)) < payoffs[done]).astype(float)
+    seen = np.zeros((count, 1, 1))
+    example = trajectories(seen, done[0], in_use[done[0]], paid[0])
+    fields = {"actions": done, "probabilities": in_use[done], "rewards": paid}
+    leaves = {
+        head: jnp.asarray(values, getattr(example, head).dtype) for head, values in fields.items()
+    }
+
+    @jax.jit
+    @jax.vmap
+    def worse(key, own):
+        data = type(example)(**{**vars(example), **own})
+        found = method.run(key, data, params, knows_initial=True)
+        chances = method.softmax.probabilities(found.policy.theta, jnp.zeros(1))
+        is_worse = chances @ payoffs < in_use @ payoffs - 1e-6
+        return found.is_found & is_worse, found.is_found
+
+    errors, found = worse(jax.random.split(jax.random.key(0), runs), leaves)
+    total = int(errors.sum())
+    # Clopper and Pearson's lower end with confidence .999: above delta there is an error.
+    least = stats.beta.ppf(0.001, total, runs - total + 1) if total else 0.0
+    if method.bound.is_safe:
+        assert least <= delta
+        assert total <= delta * runs
+    else:
+        assert least <= 2 * delta
+    if name in ("t", "percentile", "betting"):
+        assert found.any()
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match=r"^kind: expected one of none, k-fold, got 'folds'"):
+        CandidateSearch("folds")
+    with pytest.raises(ValueError, match=r"^evaluations: expected an integer of at least 16"):
+        CandidateSearch(evaluations=15)
+    data = bandit(19, (0.5, 0.5), 0)
+    method = METHODS["t"]
+    with pytest.raises(ValueError, match=r"^data: expected at least 20 trajectories, got 19"):
+        method.run(jax.random.key(0), data, method.params(floor=0.5))
+
+
+def test_what_is_printed():
+    method = METHODS["t"]
+    data = bandit(400, (0.1, 0.9), 0)
+    passed = method.run(jax.random.key(0), data, method.params(floor=0.5))
+    failed = method.run(jax.random.key(0), data, method.params(floor=0.99))
+    assert str(passed).startswith("no worse: with confidence 95% the performance is at least 0.")
+    assert str(failed).startswith("no solution found: the candidate's bound with confidence 95% is")

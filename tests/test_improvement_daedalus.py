@@ -1,0 +1,226 @@
+"""Daedalus: what is kept where, who is run, and what a job of a sweep makes of it."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxrace import sweep
+from jaxrace.bases import Affine, Cells
+from jaxrace.envs import gridworld
+from jaxrace.improvement import (
+    CandidateSearch,
+    Daedalus,
+    DaedalusJob,
+    DaedalusWork,
+    LinearSoftmax,
+    Mixed,
+    MixedPolicy,
+    MixedWith,
+    PolicyImprovement,
+    ReturnRange,
+    StudentT,
+    collect,
+    trajectories,
+)
+from jaxrace.rollout import PolicyInTask
+from jaxrace.strategies import Strategy
+
+SEARCH = CandidateSearch(evaluations=200, strategy=Strategy("CMA_ES", population_size=10))
+METHOD = PolicyImprovement(LinearSoftmax(Affine(1), 2), ReturnRange(0, 1), StudentT(), SEARCH)
+BATCH, BATCHES = 50, 4
+
+
+def batch_of(chance, seed):
+    """One step: action 1 pays .9, action 0 pays .1, and is taken with probability ``chance``."""
+    rng = np.random.default_rng(seed)
+    done = (rng.random((BATCH, 1)) < chance).astype(int)
+    probabilities = np.where(done == 1, chance, 1 - chance)
+    return trajectories(rng.random((BATCH, 1, 1)), done, probabilities, 0.1 + 0.8 * done)
+
+
+def chance_of(daedalus, policy):
+    """Of action 1 where nothing is observed but 0."""
+    return float(daedalus.policy.probabilities(policy, jnp.zeros(1))[1])
+
+
+def play(daedalus, params, seed=0):
+    """All batches: the states and rows after each."""
+    state, found = None, []
+    for number in range(BATCHES):
+        chance = np.clip(chance_of(daedalus, daedalus.ask(state, params)), 1e-3, 1 - 1e-3)
+        key = jax.random.fold_in(jax.random.key(seed), number)
+        state, row = daedalus.tell(key, state, batch_of(chance, number), params)
+        found.append((state, row))
+    return found
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["daedalus2", "daedalus"])
+def played(request):
+    daedalus = Daedalus(METHOD, BATCH, BATCHES, keeps_test=request.param)
+    params = METHOD.params(floor=0.5)
+    return daedalus, params, play(daedalus, params)
+
+
+def test_a_fifth_is_for_training(played):
+    daedalus, _, moments = played
+    for number, (state, row) in enumerate(moments, 1):
+        assert state.num_train == 10 * number
+        assert state.train.present.sum() == state.num_train
+        assert state.test.present.sum() == state.num_test
+        assert row.trajectories == BATCH * number
+        if daedalus.keeps_test:
+            assert state.num_test == 40 * number
+
+
+def test_rows_are_kept_as_they_came(played):
+    """With the number of the policy that was run; the first fifth of a batch trains."""
+    _, params, moments = played
+    daedalus = played[0]
+    chance = np.clip(chance_of(daedalus, daedalus.ask(None, params)), 1e-3, 1 - 1e-3)
+    first = batch_of(chance, 0)
+    state = moments[0][0]
+    np.testing.assert_array_equal(state.train.rewards[:10], first.rewards[:10])
+    np.testing.assert_array_equal(state.train.observations[:10], first.observations[:10])
+    before = 0
+    for state, row in moments:
+        own = np.asarray(state.train.behaviour)[state.num_train - 10 : state.num_train]
+        assert (own == before).all()
+        before = row.current_number
+
+
+def test_the_test_set_is_emptied_when_a_policy_is_added(played):
+    daedalus, _, moments = played
+    rows = [row for _, row in moments]
+    assert any(row.is_added for row in rows)
+    kept = 0
+    for state, row in moments:
+        kept += 40
+        if row.is_added and not daedalus.keeps_test:
+            kept = 0
+        assert state.num_test == kept
+
+
+def test_the_policies_found_safe(played):
+    """The first is the initial one; what is added is the candidate that passed."""
+    _, params, moments = played
+    count = 1
+    for state, row in moments:
+        if row.is_added:
+            assert row.is_found
+            assert row.lower_bound >= params.floor
+            np.testing.assert_array_equal(state.policies.theta[count], row.candidate.theta)
+            count += 1
+        assert state.num_policies == count
+        assert 0 <= row.current_number < count
+        np.testing.assert_array_equal(state.policies.theta[0], params.initial)
+        current = state.policies.theta[state.current]
+        np.testing.assert_array_equal(row.current.theta, current)
+
+
+def test_it_learns(played):
+    daedalus, params, moments = played
+    policy = daedalus.ask(moments[-1][0], params)
+    assert chance_of(daedalus, daedalus.ask(None, params)) == pytest.approx(0.5)
+    assert chance_of(daedalus, policy) > 0.85
+
+
+def test_delta_is_spent():
+    """delta / (k (k + 1)) for test number k; the sum of all is delta."""
+    daedalus = Daedalus(METHOD, BATCH, BATCHES, keeps_test=False, spends=True)
+    params = METHOD.params(floor=0.999, delta=0.1)  # nothing passes
+    rows = [row for _, row in play(daedalus, params)]
+    assert [float(row.delta) for row in rows] == pytest.approx(
+        [0.1 / 2, 0.1 / 6, 0.1 / 12, 0.1 / 20]
+    )
+    assert not any(row.is_found for row in rows)
+    assert all(row.current_number == 0 for row in rows)
+
+
+GRID = LinearSoftmax(Cells(4, 2), num_actions=4)
+RETURNS = ReturnRange(*gridworld.RETURN_RANGE)
+
+
+def grid_work(kind="none"):
+    # One generation: more of them would blow up the rounding, which differs between programs.
+    search = CandidateSearch(kind, 16, 16)
+    method = PolicyImprovement(GRID, RETURNS, StudentT(), search)
+    env = gridworld.Gridworld()
+    initial = np.log(np.asarray(gridworld.initial_probabilities())).T
+    params = method.params(0.238, initial=initial)
+    return DaedalusWork(Daedalus(method, 50, 3), env, env.default_params, params)
+
+
+@pytest.mark.parametrize("kind", ["none", "k-fold"])
+def test_a_sweep_is_the_loop_of_ask_and_tell(kind):
+    work = grid_work(kind)
+    key = jax.random.key(7)
+    log = sweep.run(work, sweep.stacked(DaedalusJob(key[None])), width=1)
+    state = None
+    for number in range(3):
+        policy = work.daedalus.ask(state, work.params)
+        own = jax.random.fold_in(key, number)
+        option = PolicyInTask(policy, work.env_params)
+        data = collect(work.env, work.daedalus.policy, jax.random.fold_in(own, 0), option, 50)
+        state, row = work.daedalus.tell(jax.random.fold_in(own, 1), state, data, work.params)
+        for name in ("is_found", "is_added", "current_number", "trajectories"):
+            assert getattr(log.rows.row, name)[number] == getattr(row, name), (number, name)
+        np.testing.assert_allclose(log.rows.row.lower_bound[number], row.lower_bound, rtol=1e-4)
+        np.testing.assert_allclose(
+            log.rows.row.candidate.theta[number], row.candidate.theta, atol=1e-3
+        )
+
+
+def test_trajectories_of_a_simulator():
+    """Probabilities are those of the actions taken, and steps end at the goal."""
+    env = gridworld.Gridworld()
+    policy = MixedPolicy(GRID)
+    theta = jnp.asarray(np.log(np.asarray(gridworld.initial_probabilities())).T)
+    half = MixedWith(Mixed(jnp.zeros((4, 16)), jnp.float32(0.5)), theta)
+    option = PolicyInTask(half, env.default_params)
+    data = collect(env, policy, jax.random.key(0), option, 2_000)
+    expected = 0.5 * 0.25 + 0.5 * np.array([0.09135, 0.40865, 0.09135, 0.40865])
+    np.testing.assert_allclose(data.probabilities, expected[np.asarray(data.actions)], rtol=1e-4)
+    lengths = np.asarray(data.taken).sum(1)
+    assert lengths.min() == 6
+    assert lengths.max() == 10
+    np.testing.assert_array_equal(np.asarray(data.rewards).sum(1), -lengths)
+    at_goal = (np.asarray(data.observations) == 1).all(-1)
+    assert not (at_goal & np.asarray(data.taken)).any()
+    exact = gridworld.expected_return(
+        jnp.broadcast_to(jnp.asarray(expected, jnp.float32), (16, 4)), 10
+    )
+    returns = np.asarray(RETURNS.returns(data), np.float64)
+    error = returns.std() / np.sqrt(len(returns))
+    assert abs(returns.mean() - RETURNS.normalised(float(exact))) < 4 * error
+
+
+def test_bad_input():
+    for change in ({"batch_size": 19}, {"num_batches": 0}, {"spends": True}):
+        with pytest.raises(ValueError, match=f"^{next(iter(change))}: expected"):
+            dataclasses.replace(Daedalus(METHOD, BATCH, BATCHES), **change)
+    daedalus, params = Daedalus(METHOD, BATCH, 1), METHOD.params(floor=0.5)
+    data = batch_of(0.5, 0)
+    half = jax.tree.map(lambda x: x[:25], data)
+    with pytest.raises(ValueError, match=r"^data: expected 50 trajectories, got 25"):
+        daedalus.tell(jax.random.key(0), None, half, params)
+    state, _ = daedalus.tell(jax.random.key(0), None, data, params)
+    with pytest.raises(ValueError, match=r"^data: expected at most 1 batches"):
+        daedalus.tell(jax.random.key(0), state, data, params)
+    for bad in ({"delta": 0}, {"floor": -0.1}, {"floor": 1.5}, {"initial": np.zeros((2, 3))}):
+        with pytest.raises(ValueError, match=f"^{next(iter(bad))}: expected"):
+            METHOD.params(**{"floor": 0.5, **bad})
+
+
+def test_other_numbers_compile_nothing(count_compilations):
+    daedalus = Daedalus(METHOD, BATCH, 2)
+    params, others = METHOD.params(floor=0.5), METHOD.params(floor=0.4, delta=0.1)
+    data, keys = batch_of(0.5, 0), jax.random.split(jax.random.key(0), 2)
+    keys = [keys[0], keys[1]]
+    state, _ = daedalus.tell(keys[0], None, data, params)
+    jax.block_until_ready(daedalus.tell(keys[0], state, data, params))
+    with count_compilations() as compilations:
+        jax.block_until_ready(daedalus.tell(keys[1], state, data, others))
+    assert compilations.count == 0
