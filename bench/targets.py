@@ -64,5 +64,7 @@ TARGETS = (
         for name, arms, ratio in _DUELS
         for peer in (f"duels {name} K {arms}/duelpy",)
     ),
+    Target("BCa bounds (64 x 2,000, B 2,000)", "bca/jaxrace", "bca/scipy", 30),
+    Target("Daedalus2 trial (gridworld)", "daedalus trials/jaxrace", "daedalus trials/numpy", 20),
     Target("CartPole returns (64 x 16)", "rollouts/jaxrace", "rollouts/evosax", 1),
 )

@@ -51,7 +51,8 @@ def test_doctests(name, tmp_path, monkeypatch):
     jax.config.read("jax_enable_x64"), reason="what the README draws is of JAX's default dtype"
 )
 @pytest.mark.parametrize(
-    ("name", "least"), [("README.md", 3), ("docs/sweeps.md", 1), ("docs/dueling.md", 2)]
+    ("name", "least"),
+    [("README.md", 3), ("docs/sweeps.md", 1), ("docs/dueling.md", 2), ("docs/improvement.md", 1)],
 )
 def test_python_blocks(name, least, tmp_path, monkeypatch, capsys):
     """They all run, and print what an indented block right below them shows."""

@@ -47,7 +47,7 @@ def bounds() -> dict[str, LowerBound]:
     """All of them; the fixed threshold is five means.
 
     >>> list(bounds())
-    ['ci', 't', 'bca', 'percentile', 'bernstein', 'betting']
+    ['ci', 't', 'bca', 'percentile', 'bernstein', 'betting', 'betting-anytime']
     """
     return {**BOUNDS, "bernstein": EmpiricalBernstein(cap=5 * SHAPE * SCALE)}
 
@@ -78,7 +78,7 @@ class BoundsWork:
 
     >>> jobs = sweep.stacked(SampleJob(jax.random.split(jax.random.key(0), 2)))
     >>> sweep.run(BoundsWork(20, jnp.float32(0.05)), jobs).rows.row.errors.shape
-    (2, 6)
+    (2, 7)
     """
 
     size: int = dataclasses.field(metadata={"static": True})

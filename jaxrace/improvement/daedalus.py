@@ -83,6 +83,7 @@ class Daedalus:
         ValueError: ``batch_size`` is below 20, ``num_batches`` no positive integer, or a guarantee
             for the whole run is asked for that ``keeps_test`` precludes.
 
+    >>> import numpy as np
     >>> from jaxrace.bases import Fourier
     >>> from jaxrace.improvement import LinearSoftmax, ReturnRange, trajectories
     >>> method = PolicyImprovement(LinearSoftmax(Fourier(1, 1), 2), ReturnRange(0, 1))

@@ -1,0 +1,95 @@
+"""Policy improvement: bootstrap bounds of a population, and trials of Daedalus2."""
+
+import jax
+import jax.numpy as jnp
+import measuring
+import numpy as np
+import pytest
+from peers import numpy_daedalus
+from scipy import stats
+
+from jaxrace import kernels, sweep
+from jaxrace.experiments.hcpi_daedalus import daedalus_of
+from jaxrace.experiments.hcpi_domains import DOMAINS
+from jaxrace.improvement import DaedalusJob, DaedalusWork
+
+CANDIDATES, VALUES, RESAMPLES = 64, 2_000, 2_000
+
+DOMAIN = DOMAINS["gridworld"]
+FLOOR, DELTA = 0.238, 0.05
+
+
+@pytest.fixture(scope="module")
+def returns():
+    """Importance-weighted ones, with a heavy tail: float32 [candidates, values]."""
+    rng = np.random.default_rng(0)
+    weights = np.exp(1.5 * rng.normal(size=(CANDIDATES, VALUES)))
+    return (weights * rng.random((CANDIDATES, VALUES))).astype(np.float32)
+
+
+def test_bca_jaxrace(benchmark, returns):
+    """The resamples are drawn too, once for all candidates."""
+    used = jnp.ones(VALUES, bool)
+
+    def bounds(key, values):
+        counts = kernels.resampling_counts(key, used, jnp.int32(VALUES), RESAMPLES)
+        return jax.vmap(lambda x: kernels.bootstrap_bound(x, used, counts, jnp.float32(DELTA)))(
+            values
+        )
+
+    measuring.record_jax(benchmark, "bca/jaxrace", bounds, jax.random.key(0), jnp.asarray(returns))
+
+
+def test_bca_scipy(benchmark, quick, returns):
+    """One candidate after the other, of which a few are timed."""
+    count = 1 if quick else 4
+
+    def bounds():
+        return [
+            stats.bootstrap(
+                (row,),
+                np.mean,
+                n_resamples=RESAMPLES,
+                confidence_level=1 - DELTA,
+                alternative="greater",
+                method="BCa",
+                rng=0,
+            ).confidence_interval.low
+            for row in returns[:count].astype(float)
+        ]
+
+    scale = CANDIDATES / count
+    measuring.record(benchmark, "bca/scipy", bounds, rounds=2, scale=scale)
+
+
+def _batches(quick):
+    return 2 if quick else 14
+
+
+def test_trials_jaxrace(benchmark, quick):
+    """As many trials as keep all cores busy; the time is that of one."""
+    batches, trials = _batches(quick), 4 * sweep.num_cores()
+    daedalus = daedalus_of(DOMAIN, "none", "bca", batches, False)
+    params = daedalus.improvement.params(FLOOR, DELTA, DOMAIN.initial())
+    work = DaedalusWork(daedalus, DOMAIN.env, DOMAIN.env.default_params, params)
+    jobs = sweep.stacked(DaedalusJob(jax.random.split(jax.random.key(0), trials)))
+
+    def run():
+        return sweep.run(work, jobs, width=1)
+
+    # The programs are compiled anew in every sweep.
+    log = run()
+    seconds = log.compile_seconds
+    found = measuring.record(
+        benchmark, "daedalus trials/jaxrace", run, rounds=1, scale=1 / trials, batches=batches
+    )
+    benchmark.extra_info["compile_seconds"] = (seconds + found.compile_seconds) / 2
+
+
+def test_trials_numpy(benchmark, quick):
+    batches = _batches(quick)
+
+    def run():
+        return numpy_daedalus.trial(0, batches, DOMAIN.batch_size, FLOOR, DELTA)
+
+    measuring.record(benchmark, "daedalus trials/numpy", run, rounds=1, batches=batches)
