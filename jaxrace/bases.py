@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import itertools
+from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +13,19 @@ from numpy.typing import NDArray
 from jaxrace.validation import require_integer
 
 _MOST_FEATURES = 100_000
+
+
+class Basis(Protocol):
+    """What every basis offers; a hashable object of your own with these members serves as well."""
+
+    @property
+    def num_features(self) -> int:
+        """p."""
+        ...
+
+    def __call__(self, observation: Any) -> jax.Array:
+        """The features, float32 [..., p]; observations may have any leading axes."""
+        ...
 
 
 @dataclasses.dataclass(frozen=True)

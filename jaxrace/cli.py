@@ -18,7 +18,7 @@ from docstring_parser import parse as parse_docstring
 from jsonargparse import ArgumentError, ArgumentParser, Namespace
 
 import jaxrace
-from jaxrace.experiments.config import EXPERIMENTS, TrainConfig
+from jaxrace.experiments.config import EXPERIMENTS, ON_DEMAND, TrainConfig
 from jaxrace.experiments.duel_config import DuelConfig
 from jaxrace.experiments.help_texts import (
     DESCRIPTION,
@@ -155,7 +155,8 @@ def _make_parser() -> ArgumentParser:
 
 
 def _reproduce_parser() -> ArgumentParser:
-    lines = [f"  {name:20} {title}" for name, title in EXPERIMENTS.items()]
+    marks = {name: " *" if name in ON_DEMAND else "" for name in EXPERIMENTS}
+    lines = [f"  {name:20} {title}{marks[name]}" for name, title in EXPERIMENTS.items()]
     parser = _new_parser(REPRODUCE.format(experiments="\n".join(lines), all="all"))
     parser.add_argument("name", metavar="NAME", type=str, help="which experiment, or all")
     parser.add_argument(

@@ -16,6 +16,24 @@ hypothesis.settings.register_profile("jaxrace", deadline=None)
 hypothesis.settings.load_profile("jaxrace")
 
 
+# Files that take a minute or more begin first: at the end they would keep one worker busy alone.
+LONG = (
+    "sweep_hosts",
+    "examples",
+    "reproduce",
+    "reproduce_improvement",
+    "notebooks",
+    "modes",
+    "audit",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Sort the files: the long ones in their order, then the others as they were."""
+    places = {f"test_{name}": place for place, name in enumerate(LONG)}
+    items.sort(key=lambda item: places.get(item.path.stem, len(LONG)))
+
+
 @pytest.fixture(scope="module", autouse=True)
 def drop_compiled_programs() -> Iterator[None]:
     """Programs of one file are of no use to the next one, and every one keeps dozens of mappings.

@@ -35,7 +35,7 @@ def test_what_a_quick_look_leaves(name, listed, figure, tmp_path):
         assert (rate["bca"] < 0.12).all()
     if name == "hcpi-daedalus":
         rows = tables.read_table(folder / "curves.csv")
-        assert set(rows["bound"]) == {"ci", "t", "bca"}
+        assert set(rows["domain"]) == {"gridworld"}
         assert ((rows["performance"] >= 0) & (rows["performance"] <= 1)).all()
 
 

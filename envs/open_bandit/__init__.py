@@ -9,6 +9,7 @@ from jaxrace.envs.open_bandit.click_model import ClickModel, load_click_model
 from jaxrace.envs.open_bandit.data import (
     CAMPAIGNS,
     LOGGERS,
+    POSITIONS,
     LoggedChoices,
     Logs,
     load,
@@ -18,6 +19,7 @@ from jaxrace.envs.open_bandit.data import (
 __all__ = [
     "CAMPAIGNS",
     "LOGGERS",
+    "POSITIONS",
     "ClickModel",
     "LoggedChoices",
     "Logs",

@@ -3,7 +3,7 @@
 Axes: S samples of a batch, n values of a sample, M bounds.
 """
 
-import dataclasses
+import functools
 from typing import TYPE_CHECKING, NamedTuple
 
 import jax
@@ -59,60 +59,29 @@ class Batch(NamedTuple):
     total: jax.Array  # float32 [M], of all bounds
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class SampleJob:
-    """A batch of samples."""
+def judge_batch(size: int, delta: jax.Array, key: jax.Array) -> Batch:
+    """Draw a batch of samples, and all bounds of each.
 
-    key: jax.Array
-
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class BoundsWork:
-    """What ``sweep.run`` does with a ``SampleJob``, in one step.
-
-    Attributes:
+    Args:
         size: n.
         delta: Error probability that the bounds are told.
+        key: Used once.
 
-    >>> jobs = sweep.stacked(SampleJob(jax.random.split(jax.random.key(0), 2)))
-    >>> sweep.run(BoundsWork(20, jnp.float32(0.05)), jobs).rows.row.errors.shape
-    (2, 7)
+    >>> judge_batch(20, jnp.float32(0.05), jax.random.key(0)).errors.shape
+    (7,)
     """
-
-    size: int = dataclasses.field(metadata={"static": True})
-    delta: jax.Array
-
-    def init(self, job: SampleJob) -> tuple[jax.Array, jax.Array]:
-        """The key, and that nothing has been done."""
-        return job.key, jnp.zeros((), bool)
-
-    def step(self, state: tuple[jax.Array, jax.Array]) -> tuple[tuple[jax.Array, jax.Array], Batch]:
-        """The whole batch."""
-        key, _ = state
-        value_key, *keys = jax.random.split(key, 1 + len(BOUNDS))
-        # A gamma variate with a whole shape is a sum of exponential ones, which are cheap.
-        parts = jax.random.exponential(value_key, (SHAPE, _BATCH, self.size), jnp.float32)
-        values = SCALE * parts.sum(0)
-        rows = Rows(jnp.ones(self.size, bool), jnp.zeros(self.size, jnp.int32))
-        found = []
-        for bound, own in zip(bounds().values(), keys, strict=True):
-            drawn = bound.draw(own, rows, jnp.asarray(self.size, jnp.int32))
-            found.append(
-                jax.vmap(lambda x, b=bound, d=drawn: b.bound(d, x, rows, self.delta))(values)
-            )
-        listed = jnp.stack(found)
-        errors = (listed > SHAPE * SCALE).sum(1, dtype=jnp.int32)
-        return (key, jnp.ones((), bool)), Batch(errors, listed.sum(1))
-
-    def done(self, state: tuple[jax.Array, jax.Array]) -> jax.Array:
-        """After the first step."""
-        return state[1]
-
-    def failed(self, row: Batch) -> jax.Array:
-        """A bound that is no number."""
-        return jnp.isnan(row.total).any()
+    value_key, *keys = jax.random.split(key, 1 + len(BOUNDS))
+    # A gamma variate with a whole shape is a sum of exponential ones, which are cheap.
+    parts = jax.random.exponential(value_key, (SHAPE, _BATCH, size), jnp.float32)
+    values = SCALE * parts.sum(0)
+    rows = Rows(jnp.ones(size, bool), jnp.zeros(size, jnp.int32))
+    found = []
+    for bound, own in zip(bounds().values(), keys, strict=True):
+        drawn = bound.draw(own, rows, jnp.asarray(size, jnp.int32))
+        found.append(jax.vmap(lambda x, b=bound, d=drawn: b.bound(d, x, rows, delta))(values))
+    listed = jnp.stack(found)
+    errors = (listed > SHAPE * SCALE).sum(1, dtype=jnp.int32)
+    return Batch(errors, listed.sum(1))
 
 
 def run(bench: Workbench) -> None:
@@ -123,8 +92,8 @@ def run(bench: Workbench) -> None:
     rows = []
     for size in sizes:
         keys = jax.random.split(jax.random.fold_in(key, size), batches)
-        work = BoundsWork(size, jnp.float32(DELTA))
-        log = bench.sweep(f"n = {size}", work, sweep.stacked(SampleJob(keys)), width=1)
+        work = sweep.Once(functools.partial(judge_batch, size), jnp.float32(DELTA))
+        log = bench.sweep(f"n = {size}", work, sweep.stacked(keys), width=1)
         trials = batches * _BATCH
         errors = np.asarray(log.rows.row.errors, np.int64).sum(0)
         means = np.asarray(log.rows.row.total, np.float64).sum(0) / trials

@@ -1,8 +1,9 @@
 """The three case studies of Thomas et al. 2015 (ICML), section 6. Axes: A actions, p features."""
 
 import dataclasses
+import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -150,47 +151,15 @@ def floor_of(domain: Domain, seed: int) -> float:
     return float(jax.jit(precise.performance)(key, policy))
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class PolicyJob:
+class PolicyJob(NamedTuple):
     """A policy whose performance is wanted."""
 
     key: jax.Array
     policy: Mixed
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class PerformanceWork:
-    """What ``sweep.run`` does with a ``PolicyJob``, in one step.
-
-    Attributes:
-        domain: Of the policy.
-        initial: theta of the policy that it is mixed with.
-    """
-
-    domain: Domain = dataclasses.field(metadata={"static": True})
-    initial: jax.Array
-
-    def init(self, job: PolicyJob) -> tuple[PolicyJob, jax.Array]:
-        """The job, and that nothing has been done."""
-        return job, jnp.zeros((), bool)
-
-    def step(
-        self, state: tuple[PolicyJob, jax.Array]
-    ) -> tuple[tuple[PolicyJob, jax.Array], dict[str, jax.Array]]:
-        """All rollouts."""
-        job, _ = state
-        found = self.domain.performance(job.key, MixedWith(job.policy, self.initial))
-        return (job, jnp.ones((), bool)), {"performance": found}
-
-    def done(self, state: tuple[PolicyJob, jax.Array]) -> jax.Array:
-        """After the first step."""
-        return state[1]
-
-    def failed(self, row: dict[str, jax.Array]) -> jax.Array:
-        """A performance that is no number."""
-        return jnp.isnan(row["performance"])
+def _performance(domain: Domain, initial: jax.Array, job: PolicyJob) -> jax.Array:
+    return domain.performance(job.key, MixedWith(job.policy, initial))
 
 
 def performances(bench: Workbench, name: str, domain: Domain, policies: Any) -> np.ndarray:
@@ -207,5 +176,5 @@ def performances(bench: Workbench, name: str, domain: Domain, policies: Any) -> 
         return np.zeros(0)
     keys = jax.random.split(jax.random.key(np.uint32(bench.seed)), count)
     jobs = sweep.stacked(PolicyJob(keys, policies))
-    log = bench.sweep(name, PerformanceWork(domain, jnp.asarray(domain.initial())), jobs, width=1)
-    return np.asarray(log.rows.row["performance"], np.float64)
+    work = sweep.Once(functools.partial(_performance, domain), jnp.asarray(domain.initial()))
+    return np.asarray(bench.sweep(name, work, jobs, width=1).rows.row, np.float64)

@@ -3,7 +3,7 @@
 Axes: J trials.
 """
 
-import dataclasses
+import functools
 from typing import TYPE_CHECKING, NamedTuple
 
 import jax
@@ -17,7 +17,6 @@ from jaxrace.experiments.race_curves import mean_and_error
 from jaxrace.experiments.workbench import Columns, Workbench, as_columns, markdown_table, with_error
 from jaxrace.improvement import (
     CandidateSearch,
-    Improvement,
     ImprovementParams,
     Mixed,
     MixedPolicy,
@@ -52,56 +51,36 @@ class BatchRow(NamedTuple):
     policy: Mixed
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class BatchJob:
-    """One trial."""
+def improve_once(
+    method: PolicyImprovement,
+    domain: Domain,
+    size: int,
+    params: ImprovementParams,
+    key: jax.Array,
+) -> BatchRow:
+    """Collect trajectories of the initial policy, search, test.
 
-    key: jax.Array
-
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class BatchWork:
-    """What ``sweep.run`` does with a ``BatchJob``, in one step: collect, search, test.
-
-    Attributes:
+    Args:
         method: How.
         domain: Where.
-        size: n, trajectories of the initial policy.
+        size: n, trajectories.
         params: Of the method.
+        key: Used once.
+
+    >>> search = CandidateSearch(evaluations=32)
+    >>> domain = DOMAINS["gridworld"]
+    >>> method = PolicyImprovement(domain.softmax, domain.returns, bound_called("t"), search)
+    >>> row = improve_once(method, domain, 50, method.params(0.0), jax.random.key(0))
+    >>> row.policy.theta.shape
+    (4, 16)
     """
-
-    method: PolicyImprovement = dataclasses.field(metadata={"static": True})
-    domain: Domain = dataclasses.field(metadata={"static": True})
-    size: int = dataclasses.field(metadata={"static": True})
-    params: ImprovementParams
-
-    def init(self, job: BatchJob) -> tuple[jax.Array, jax.Array]:
-        """The key, and that nothing has been done."""
-        return job.key, jnp.zeros((), bool)
-
-    def step(
-        self, state: tuple[jax.Array, jax.Array]
-    ) -> tuple[tuple[jax.Array, jax.Array], BatchRow]:
-        """The whole trial."""
-        key, _ = state
-        collect_key, own_key = jax.random.split(key)
-        domain, initial = self.domain, self.params.initial
-        policy = MixedWith(Mixed(initial, jnp.ones((), jnp.float32)), initial)
-        option = PolicyInTask(policy, domain.env.default_params)
-        data = collect(domain.env, MixedPolicy(domain.softmax), collect_key, option, self.size)
-        found: Improvement = self.method.run(own_key, data, self.params, knows_initial=True)
-        row = BatchRow(found.is_found, found.lower_bound, found.policy)
-        return (key, jnp.ones((), bool)), row
-
-    def done(self, state: tuple[jax.Array, jax.Array]) -> jax.Array:
-        """After the first step."""
-        return state[1]
-
-    def failed(self, row: BatchRow) -> jax.Array:
-        """Nothing can go wrong."""
-        return jnp.zeros_like(row.is_found)
+    collect_key, own_key = jax.random.split(key)
+    initial = params.initial
+    policy = MixedWith(Mixed(initial, jnp.ones((), jnp.float32)), initial)
+    option = PolicyInTask(policy, domain.env.default_params)
+    data = collect(domain.env, MixedPolicy(domain.softmax), collect_key, option, size)
+    found = method.run(own_key, data, params, knows_initial=True)
+    return BatchRow(found.is_found, found.lower_bound, found.policy)
 
 
 def run(bench: Workbench) -> None:
@@ -112,14 +91,15 @@ def run(bench: Workbench) -> None:
     search = CandidateSearch(evaluations=bench.size(2_000, 64))
     key = jax.random.key(np.uint32(bench.seed))
     rows = []
-    for size in SIZES[: bench.size(len(SIZES), 2)]:
-        for bound in BOUNDS:
+    # To see that it works, one will do.
+    for size in SIZES[: bench.size(len(SIZES), 1)]:
+        for bound in BOUNDS[: bench.size(len(BOUNDS), 1)]:
             method = PolicyImprovement(domain.softmax, domain.returns, bound_called(bound), search)
             params = method.params(floor, DELTA, domain.initial())
             keys = jax.random.split(jax.random.fold_in(key, size), trials)
             name = f"{bound} n = {size}"
-            work = BatchWork(method, domain, size, params)
-            log = bench.sweep(name, work, sweep.stacked(BatchJob(keys)), width=1)
+            work = sweep.Once(functools.partial(improve_once, method, domain, size), params)
+            log = bench.sweep(name, work, sweep.stacked(keys), width=1)
             is_found = np.asarray(log.rows.row.is_found)
             passed = jax.tree.map(lambda x, keep=is_found: x[keep], log.rows.row.policy)
             worth = np.full(trials, floor)
@@ -145,7 +125,7 @@ def _figure(table: Columns, floor: float) -> "Figure":
     panel = figure.subplots()
     sizes = np.unique(table["n"])
     width = 0.8 / len(BOUNDS)
-    for number, bound in enumerate(BOUNDS):
+    for number, bound in enumerate(np.unique(table["bound"])):
         own = table["bound"] == bound
         x = np.arange(len(sizes)) + (number - (len(BOUNDS) - 1) / 2) * width
         heights, errors = table["performance"][own], table["performance_stderr"][own]

@@ -55,7 +55,7 @@ report.md, which sets the numbers beside the published ones.
 
 experiments:
 {experiments}
-  {all:20} all of these, each in a folder of its own
+  {all:20} all but those marked *, which take up to an hour; each in a folder
 
 examples:
   jaxrace reproduce pbr-synthetic

@@ -4,13 +4,13 @@ Axes: p features, A actions, n trajectories of T steps.
 """
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxrace.bases import Basis
 from jaxrace.validation import require_function, require_integer
 
 
@@ -19,7 +19,7 @@ class LinearSoftmax:
     """P(a | s) proportional to exp(theta_a . phi(s)), a policy as ``jaxrace.policies`` has them.
 
     Attributes:
-        basis: ``basis(observation) -> [..., p]`` with ``num_features``; see ``jaxrace.bases``.
+        basis: Features of observations; see ``jaxrace.bases``.
         num_actions: A; actions are int32 [] from 0 on.
 
     Raises:
@@ -35,7 +35,7 @@ class LinearSoftmax:
     ['0.79', '0.11', '0.11']
     """
 
-    basis: Callable[[Any], jax.Array]
+    basis: Basis
     num_actions: int
 
     def __post_init__(self) -> None:
@@ -45,7 +45,7 @@ class LinearSoftmax:
     @property
     def num_features(self) -> int:
         """The number p of the basis."""
-        return self.basis.num_features  # pyright: ignore[reportFunctionMemberAccess]
+        return self.basis.num_features
 
     def example(self) -> np.ndarray:
         """Zeros, float32 [A, p]: the uniform policy."""
@@ -101,8 +101,8 @@ class MixedPolicy:
 
     def example(self) -> MixedWith:
         """Zeros: pi_0, uniform."""
-        zeros = self.softmax.example()
-        return MixedWith(Mixed(zeros, np.zeros((), np.float32)), zeros)  # pyright: ignore[reportArgumentType]
+        zeros = jnp.asarray(self.softmax.example())
+        return MixedWith(Mixed(zeros, jnp.zeros((), jnp.float32)), zeros)
 
     def probabilities(self, theta: MixedWith, observation: Any) -> jax.Array:
         """P(a | s), float32 [..., A]."""

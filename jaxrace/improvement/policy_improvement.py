@@ -52,7 +52,8 @@ class ImprovementParams:
 class Improvement(NamedTuple):
     """What became of a candidate.
 
-    >>> result = Improvement(None, np.True_, np.float32(0.61), np.float32(0.7), np.float32(0.05))
+    >>> numbers = np.float32(0.61), np.float32(0.7), np.float32(0.05)
+    >>> result = Improvement(None, np.True_, *numbers, np.True_)
     >>> print(result)
     no worse: with confidence 95% the performance is at least 0.610 (estimate 0.700)
     """
@@ -62,6 +63,7 @@ class Improvement(NamedTuple):
     lower_bound: jax.Array  # of its performance, from the test set, float32 []
     estimate: jax.Array  # of its performance, from the training set, float32 []
     delta: jax.Array  # error probability of the test, float32 []
+    is_safe: jax.Array  # bool [], is the bound a guarantee without false assumptions?
 
     def __str__(self) -> str:
         """One line; a candidate that failed never reads like one that passed."""
@@ -69,7 +71,8 @@ class Improvement(NamedTuple):
         percent = f"{100 * float(confidence):.4g}%"
         numbers = f"{float(self.lower_bound):.3f} (estimate {float(self.estimate):.3f})"
         if self.is_found:
-            return f"no worse: with confidence {percent} the performance is at least {numbers}"
+            said = f"with confidence {percent} the performance is at least {numbers}"
+            return f"no worse: {said}" if self.is_safe else f"probably no worse: {said}; semi-safe"
         return f"no solution found: the candidate's bound with confidence {percent} is {numbers}"
 
 
@@ -225,7 +228,8 @@ class PolicyImprovement:
         weights = jnp.exp(log_weights(policy, train))
         # A bound that cannot be told, for want of data or of digits, certifies nothing.
         is_found = jnp.isfinite(lower) & (lower >= params.floor)
-        return Improvement(policy, is_found, lower, weighted_estimate(weights, train), delta)
+        estimate, is_safe = weighted_estimate(weights, train), jnp.asarray(self.bound.is_safe)
+        return Improvement(policy, is_found, lower, estimate, delta, is_safe)
 
 
 def rows_of(data: Trajectories) -> Rows:

@@ -4,6 +4,7 @@ from jaxrace.sweep.beats import Beats
 from jaxrace.sweep.checkpoint import Checkpoints, is_saved
 from jaxrace.sweep.engine import SweepLog, run
 from jaxrace.sweep.hosts import Hosts, join_hosts
+from jaxrace.sweep.once import Once
 from jaxrace.sweep.player import OnRows
 from jaxrace.sweep.rows import Rows, RowStore
 from jaxrace.sweep.sizing import default_sizes, num_cores
@@ -18,6 +19,7 @@ __all__ = [
     "Interrupted",
     "Jobs",
     "OnRows",
+    "Once",
     "RowStore",
     "Rows",
     "StopOnSignals",
