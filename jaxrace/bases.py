@@ -28,6 +28,14 @@ class Basis(Protocol):
         ...
 
 
+def _require_few(name: str, num_features: int, num_inputs: int) -> None:
+    if num_features > _MOST_FEATURES:
+        raise ValueError(
+            f"{name}: expected at most {_MOST_FEATURES:,} features, "
+            f"got {num_features:,} with {num_inputs} inputs"
+        )
+
+
 @dataclasses.dataclass(frozen=True)
 class Fourier:
     """cos(pi c . x) for all c in {0, ..., order}^d, x in [0, 1]^d (Konidaris et al. 2011).
@@ -51,11 +59,7 @@ class Fourier:
     def __post_init__(self) -> None:
         require_integer("order", self.order, 1)
         require_integer("num_inputs", self.num_inputs, 1)
-        if self.num_features > _MOST_FEATURES:
-            raise ValueError(
-                f"order: expected at most {_MOST_FEATURES:,} features, "
-                f"got {self.num_features:,} with {self.num_inputs} inputs"
-            )
+        _require_few("order", self.num_features, self.num_inputs)
 
     @property
     def num_features(self) -> int:
@@ -95,11 +99,7 @@ class Cells:
     def __post_init__(self) -> None:
         require_integer("cells", self.cells, 1)
         require_integer("num_inputs", self.num_inputs, 1)
-        if self.num_features > _MOST_FEATURES:
-            raise ValueError(
-                f"cells: expected at most {_MOST_FEATURES:,} features, "
-                f"got {self.num_features:,} with {self.num_inputs} inputs"
-            )
+        _require_few("cells", self.num_features, self.num_inputs)
 
     @property
     def num_features(self) -> int:

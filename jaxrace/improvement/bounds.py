@@ -50,15 +50,15 @@ class LowerBound(abc.ABC):
 
     is_safe: ClassVar[bool]
 
-    @abc.abstractmethod
     def draw(self, key: jax.Array, rows: Rows, number: jax.Array) -> Any:
-        """What is left to chance.
+        """What is left to chance: nothing, unless a subclass says so.
 
         Args:
             key: Used once.
             rows: Which values count.
             number: m, of values to predict for, int32 [].
         """
+        del key, rows, number
 
     @abc.abstractmethod
     def predict(
@@ -80,10 +80,6 @@ class StudentT(LowerBound):
     """
 
     is_safe = False
-
-    def draw(self, key: jax.Array, rows: Rows, number: jax.Array) -> None:
-        """Nothing."""
-        del key, rows, number
 
     def predict(
         self, drawn: None, values: jax.Array, rows: Rows, delta: jax.Array, number: jax.Array
@@ -171,12 +167,39 @@ class _WithThreshold(LowerBound):
         both = Spent(jnp.where(is_few, first, places), jnp.where(is_few, rows.present, honest.rest))
         return Thresholds(honest, both)
 
-    def _cap(
-        self, spent: Spent, values: jax.Array, delta: jax.Array, number: jax.Array
+    def predict(
+        self, drawn: Thresholds, values: jax.Array, rows: Rows, delta: jax.Array, number: jax.Array
     ) -> jax.Array:
-        size = values.shape[0]
-        found = values[jnp.minimum(spent.places, size - 1)]
-        return kernels.best_cap(found, spent.places < size, delta, number)
+        """See ``LowerBound``."""
+        spent = drawn.of_prediction
+        left = number * spent.rest.sum(dtype=jnp.float32) / rows.total
+        return self._predicted(values, spent.rest, _cap(spent, values, delta, left), delta, left)
+
+    def bound(
+        self, drawn: Thresholds, values: jax.Array, rows: Rows, delta: jax.Array
+    ) -> jax.Array:
+        """See ``LowerBound``."""
+        spent = drawn.of_bound
+        left = spent.rest.sum(dtype=jnp.float32)
+        return self._certain(values, spent.rest, _cap(spent, values, delta, left), delta, left)
+
+    @abc.abstractmethod
+    def _predicted(
+        self, values: jax.Array, rest: jax.Array, cap: jax.Array, delta: jax.Array, left: jax.Array
+    ) -> jax.Array:
+        """The bound of min(X, cap) that so many values would give."""
+
+    @abc.abstractmethod
+    def _certain(
+        self, values: jax.Array, rest: jax.Array, cap: jax.Array, delta: jax.Array, left: jax.Array
+    ) -> jax.Array:
+        """The bound of min(X, cap) from the values that are left."""
+
+
+def _cap(spent: Spent, values: jax.Array, delta: jax.Array, number: jax.Array) -> jax.Array:
+    size = values.shape[0]
+    found = values[jnp.minimum(spent.places, size - 1)]
+    return kernels.best_cap(found, spent.places < size, delta, number)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -191,23 +214,12 @@ class Concentration(_WithThreshold):
     True
     """
 
-    def predict(
-        self, drawn: Thresholds, values: jax.Array, rows: Rows, delta: jax.Array, number: jax.Array
+    def _predicted(
+        self, values: jax.Array, rest: jax.Array, cap: jax.Array, delta: jax.Array, left: jax.Array
     ) -> jax.Array:
-        """See ``LowerBound``."""
-        rest = drawn.of_prediction.rest
-        left = number * rest.sum(dtype=jnp.float32) / rows.total
-        cap = self._cap(drawn.of_prediction, values, delta, left)
         return kernels.capped_bound(values, rest, cap, delta, left)
 
-    def bound(
-        self, drawn: Thresholds, values: jax.Array, rows: Rows, delta: jax.Array
-    ) -> jax.Array:
-        """See ``LowerBound``."""
-        rest = drawn.of_bound.rest
-        left = rest.sum(dtype=jnp.float32)
-        cap = self._cap(drawn.of_bound, values, delta, left)
-        return kernels.capped_bound(values, rest, cap, delta, left)
+    _certain = _predicted
 
 
 @dataclasses.dataclass(frozen=True)
@@ -225,21 +237,15 @@ class Betting(_WithThreshold):
 
     anytime: bool = False
 
-    def predict(
-        self, drawn: Thresholds, values: jax.Array, rows: Rows, delta: jax.Array, number: jax.Array
+    def _predicted(
+        self, values: jax.Array, rest: jax.Array, cap: jax.Array, delta: jax.Array, left: jax.Array
     ) -> jax.Array:
-        """See ``LowerBound``."""
-        rest = drawn.of_prediction.rest
-        left = number * rest.sum(dtype=jnp.float32) / rows.total
-        cap = self._cap(drawn.of_prediction, values, delta, left)
         return kernels.predicted_betting_bound(values, rest, cap, delta, left, self.anytime)
 
-    def bound(
-        self, drawn: Thresholds, values: jax.Array, rows: Rows, delta: jax.Array
+    def _certain(
+        self, values: jax.Array, rest: jax.Array, cap: jax.Array, delta: jax.Array, left: jax.Array
     ) -> jax.Array:
-        """See ``LowerBound``."""
-        rest = drawn.of_bound.rest
-        cap = self._cap(drawn.of_bound, values, delta, rest.sum(dtype=jnp.float32))
+        del left
         return kernels.betting_bound(values, rest, cap, delta, self.anytime)
 
 
@@ -264,10 +270,6 @@ class EmpiricalBernstein(LowerBound):
 
     def __post_init__(self) -> None:
         require_positive("cap", self.cap)
-
-    def draw(self, key: jax.Array, rows: Rows, number: jax.Array) -> None:
-        """Nothing."""
-        del key, rows, number
 
     def predict(
         self, drawn: None, values: jax.Array, rows: Rows, delta: jax.Array, number: jax.Array

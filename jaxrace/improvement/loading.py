@@ -149,7 +149,7 @@ def _of_steps(
     discounts = returns.discounts(horizon)
     for label, rows in steps:
         total = float(np.dot([row["reward"] for row in rows], discounts[: len(rows)]))
-        if not -1e-5 <= returns.normalised(total) <= 1 + 1e-5:
+        if not returns.includes(returns.normalised(total)):
             raise ValueError(
                 f"{path}, trajectory {label!r}: expected a return from {returns.low:g} to "
                 f"{returns.high:g}, got {total:g}"
