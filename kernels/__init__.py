@@ -15,7 +15,15 @@ from jaxrace.kernels.bounds import (
     threshold_table,
     thresholds,
 )
+from jaxrace.kernels.correct_selection import (
+    correct_selection_gains,
+    in_top,
+    log_correct_selection,
+    selection_threshold,
+)
+from jaxrace.kernels.elimination import definite_inverse, inverse
 from jaxrace.kernels.kl_ucb import bernoulli_kl, kl_upper
+from jaxrace.kernels.knowledge_gradient import knowledge_gradient
 from jaxrace.kernels.listing import for_listed
 from jaxrace.kernels.lower_bounds import (
     best_cap,
@@ -26,10 +34,21 @@ from jaxrace.kernels.lower_bounds import (
     student_bound,
 )
 from jaxrace.kernels.open_pairs import open_round_gains
+from jaxrace.kernels.picking import first_best, pick
 from jaxrace.kernels.ragged_wins import ragged_net
+from jaxrace.kernels.random_walk import long_run, transition_matrix, visits_key, walk_error
 from jaxrace.kernels.relations import lexicographic, pareto, total_order
-from jaxrace.kernels.rules import RULES, select_and_discard
+from jaxrace.kernels.rules import RULES, select_and_discard, settle_reduced
 from jaxrace.kernels.student import student_quantile
+from jaxrace.kernels.thurstone import (
+    ThurstoneFit,
+    fit_thurstone,
+    pair_curvature,
+    residual_variances,
+    swept_qualities,
+    thurstone_start,
+    with_changed_pair,
+)
 from jaxrace.kernels.uniforms import draw_uniforms
 from jaxrace.kernels.value_bounds import bernstein_radius, hoeffding_radius
 from jaxrace.kernels.wins import (
@@ -50,6 +69,7 @@ __all__ = [
     "NEVER",
     "RULES",
     "Bound",
+    "ThurstoneFit",
     "above_half",
     "bernoulli_divergence",
     "bernoulli_kl",
@@ -59,30 +79,50 @@ __all__ = [
     "bootstrap_bound",
     "bound_named",
     "capped_bound",
+    "correct_selection_gains",
+    "definite_inverse",
     "draw_uniforms",
     "extend_wins",
+    "first_best",
+    "fit_thurstone",
     "for_listed",
     "hoeffding_radius",
+    "in_top",
     "intervals",
+    "inverse",
     "kl_upper",
+    "knowledge_gradient",
     "levels",
     "lexicographic",
     "log_block_factors",
+    "log_correct_selection",
+    "long_run",
     "mean_and_variance",
     "open_round_gains",
+    "pair_curvature",
     "pareto",
+    "pick",
     "predicted_betting_bound",
     "prefix_wins",
     "ragged_net",
     "resampling_counts",
+    "residual_variances",
     "round_gains",
     "sample_beta",
     "select_and_discard",
+    "selection_threshold",
+    "settle_reduced",
     "sorted_wins",
     "student_bound",
     "student_quantile",
+    "swept_qualities",
     "threshold_table",
     "thresholds",
+    "thurstone_start",
     "total_order",
     "total_wins",
+    "transition_matrix",
+    "visits_key",
+    "walk_error",
+    "with_changed_pair",
 ]

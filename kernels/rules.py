@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 Rule = Literal["sharp", "printed"]
 RULES: tuple[str, ...] = get_args(Rule)
@@ -59,3 +60,46 @@ def select_and_discard(
 
 def _count(better: jax.Array, axis: int) -> jax.Array:
     return better.sum(axis, dtype=jnp.int32)
+
+
+def settle_reduced(
+    better: jax.Array, selected: jax.Array, discarded: jax.Array, top: int, more: int = 0
+) -> tuple[jax.Array, jax.Array]:
+    """Who certainly is, and certainly is not, among the top kappa, given who is better for certain.
+
+    Procedure 3 of Busa-Fekete et al. 2013 on the reduced problem: of the K' undecided options G,
+    kappa' places are left. Option i is selected with at least K' - kappa' options of G certainly
+    worse, and discarded with at least kappa' certainly better. It is repeated until nothing
+    changes, as every decision makes the reduced problem smaller.
+
+    Args:
+        better: bool [K, K], a strict order: is i better than j for certain?
+        selected: bool [K], what is selected already.
+        discarded: bool [K], what is discarded already.
+        top: kappa.
+        more: Further options that either takes.
+
+    Returns:
+        selected, discarded: bool [K], with those already decided.
+
+    >>> import jax.numpy as jnp
+    >>> better = jnp.array([[False, True, True], [False, False, False], [False, False, False]])
+    >>> nobody = jnp.zeros(3, bool)
+    >>> print(*settle_reduced(better, nobody, nobody, top=1))
+    [ True False False] [False  True  True]
+    """
+
+    def settle(carry: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
+        selected, discarded, _ = carry
+        undecided = ~(selected | discarded)
+        compared = better & undecided[:, None] & undecided[None, :]
+        worse_than, better_than = _count(compared, -1), _count(compared, -2)
+        places = top - selected.sum(dtype=jnp.int32)  # kappa'
+        rest = undecided.sum(dtype=jnp.int32) - places  # K' - kappa'
+        selects = undecided & (worse_than >= rest + more)
+        discards = undecided & (better_than >= places + more)
+        return selected | selects, discarded | discards, (selects | discards).any()
+
+    carry = (selected, discarded, jnp.bool_(True))
+    selected, discarded, _ = lax.while_loop(lambda carry: carry[2], settle, carry)
+    return selected, discarded

@@ -10,10 +10,10 @@ import pytest
 import scripted
 from reference import surrogates
 
-from jaxrace import racing
+from jaxrace import kernels, racing
 from jaxrace.envs.options import Normal
 from jaxrace.kernels import pareto, total_order
-from jaxrace.racing import PreferenceRace, random_walk
+from jaxrace.racing import PreferenceRace
 from jaxrace.racing.surrogates import settle_borda
 
 
@@ -119,8 +119,8 @@ def test_stationary_distribution_and_group_inverse(num_options):
     for _ in range(3):
         estimate = surrogates.draw_neighbours(rng, num_options)[0]
         matrix, visits, inverse = surrogates.walk(estimate)
-        got = random_walk.transition_matrix(jnp.asarray(estimate, jnp.float32))
-        walk = random_walk.long_run(got)
+        got = kernels.transition_matrix(jnp.asarray(estimate, jnp.float32))
+        walk = kernels.long_run(got)
         np.testing.assert_allclose(got, matrix, rtol=0, atol=1e-6)
         np.testing.assert_allclose(walk.visits, visits, rtol=0, atol=1e-5)
         np.testing.assert_allclose(walk.group_inverse, inverse, rtol=1e-3, atol=1e-3)

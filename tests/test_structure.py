@@ -30,6 +30,7 @@ BASE = FLOOR | {
     "strategies",
     "tabular",
     "validation",
+    "verbs",
 }
 TOOLS = {"files", "plots", "runs", "sweep", "tables"}
 ARROWS = {

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jaxrace import kernels
 from jaxrace.dueling.base import Algorithm
 from jaxrace.dueling.decisions import Decision
-from jaxrace.dueling.picking import first_best, pick
+from jaxrace.kernels import first_best, pick
 from jaxrace.validation import require_number, require_probability
 
 

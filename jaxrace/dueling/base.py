@@ -15,6 +15,7 @@ import numpy as np
 from jax.core import Tracer
 from numpy.typing import ArrayLike
 
+from jaxrace import verbs
 from jaxrace.validation import require_integer, require_keys
 
 Noise = Any
@@ -89,7 +90,7 @@ class Algorithm(abc.ABC):
 
     def init(self, params: Params) -> State:
         """The state before the first choice."""
-        return _init(self, params)
+        return verbs.init(self, params)
 
     def ask(self, key: jax.Array, state: State, params: Params) -> jax.Array:
         """The next choice, int32 [d].
@@ -103,7 +104,7 @@ class Algorithm(abc.ABC):
             ValueError: ``key`` is no key.
         """
         require_keys("key", key, ndim=0)
-        return _ask(self, key, state, params)
+        return verbs.ask(self, key, state, params)
 
     def tell(self, state: State, choice: ArrayLike, outcome: ArrayLike, params: Params) -> State:
         """Count the outcome of a choice.
@@ -119,7 +120,7 @@ class Algorithm(abc.ABC):
         """
         self._check_told(choice, outcome)
         told = jnp.asarray(choice, jnp.int32), jnp.asarray(outcome, bool)
-        return _tell(self, state, *told, params)
+        return verbs.tell(self, state, *told, params)
 
     def recommend(self, state: State, params: Params) -> jax.Array:
         """The arm that is best as far as one knows, int32 []."""
@@ -141,23 +142,6 @@ class Algorithm(abc.ABC):
             )
         if np.shape(outcome) != () or np.asarray(outcome) not in (0, 1):
             raise ValueError(f"outcome: expected 0 or 1, got {outcome!r}")
-
-
-@functools.partial(jax.jit, static_argnums=0)
-def _init(algorithm: Algorithm, params: Params) -> State:
-    return algorithm.begin(params)
-
-
-@functools.partial(jax.jit, static_argnums=0)
-def _ask(algorithm: Algorithm, key: jax.Array, state: State, params: Params) -> jax.Array:
-    return algorithm.choose(algorithm.draw(key), state, params)
-
-
-@functools.partial(jax.jit, static_argnums=0)
-def _tell(
-    algorithm: Algorithm, state: State, choice: jax.Array, outcome: jax.Array, params: Params
-) -> State:
-    return algorithm.update(state, choice, outcome, params)
 
 
 @functools.partial(jax.jit, static_argnums=0)

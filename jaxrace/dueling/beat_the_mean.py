@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxrace.dueling.base import Algorithm
-from jaxrace.dueling.picking import first_best, pick
+from jaxrace.kernels import first_best, pick
 from jaxrace.validation import require_integer, require_number
 
 

@@ -12,9 +12,9 @@ from jaxrace.dueling import tally as tallies
 from jaxrace.dueling.base import Algorithm
 from jaxrace.dueling.confidence import WidthParams, width_params
 from jaxrace.dueling.matrices import from_upper
-from jaxrace.dueling.picking import first_best, pick
 from jaxrace.dueling.tally import Tally
 from jaxrace.dueling.winners import copeland_scores
+from jaxrace.kernels import first_best, pick
 
 
 @jax.tree_util.register_dataclass

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace.dueling.decisions import Decision
-from jaxrace.dueling.picking import pick
+from jaxrace.kernels import pick
 from jaxrace.validation import require_integer, require_number
 
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxrace import kernels
 from jaxrace.dueling import pairing
 from jaxrace.dueling.base import Algorithm
-from jaxrace.dueling.picking import first_best
+from jaxrace.kernels import first_best
 from jaxrace.validation import require_choice, require_number
 
 SCORES = ("copeland", "borda")

@@ -1,95 +1,10 @@
-"""A random walk that moves to options which beat the present one, as a surrogate of the top kappa.
-
-Busa-Fekete et al. 2013, section 5.3: options are ranked by how often the walk visits them in the
-long run. Axes: K options.
-"""
-
-from typing import NamedTuple
+"""Top kappa by the visits of a random walk, in a race. Axes: K options."""
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
+from jaxrace import kernels
 from jaxrace.racing import base
-
-# The walk starts anew, anywhere, in one of fifty steps: the chain is irreducible then.
-_FOLLOWED, _RESTARTED = 0.98, 0.02
-
-# Visits are sorted in units of 2^-20: equal options tie, whatever the rounding of the inverse.
-_SORTED_BITS = 20
-
-
-class Walk(NamedTuple):
-    """A Markov chain in the long run."""
-
-    visits: jax.Array  # float32 [K], v, the stationary distribution
-    group_inverse: jax.Array  # float32 [K, K], A# of A = I - S
-
-
-def transition_matrix(estimate: jax.Array) -> jax.Array:
-    """The walk's matrix, each row a distribution: .98 S_ij + .02 / K with S_ij = y_ji / sum_l y_li.
-
-    The walk leaves i for those that beat it. The paper prints y_ij in the numerator, with which
-    the rows do not sum to 1.
-
-    Args:
-        estimate: float32 [K, K], y_ij, how likely i beats j; 1/2 on the diagonal.
-
-    Returns:
-        float32 [K, K].
-
-    >>> import jax.numpy as jnp
-    >>> matrix = transition_matrix(jnp.array([[0.5, 1.0], [0.0, 0.5]]))
-    >>> [[f"{share:.3f}" for share in row] for row in matrix]
-    [['0.990', '0.010'], ['0.663', '0.337']]
-    """
-    beaten = estimate.sum(-2)  # r_i = sum_l y_li, at least the 1/2 of the diagonal
-    return _FOLLOWED * estimate.T / beaten[:, None] + _RESTARTED / estimate.shape[-1]
-
-
-def long_run(transition: jax.Array) -> Walk:
-    """The stationary distribution v and A# = (I - S + 1 v^T)^-1 - 1 v^T of a chain.
-
-    With u = 1/K and G = (I - S + 1 u^T)^-1 (I - S + 1 u^T maps 1 to 1, so that v^T = u^T G) the
-    group inverse is A# = G - 1 v^T G: one inverse gives both.
-
-    Args:
-        transition: float32 [K, K], rows sum to 1, irreducible.
-
-    >>> import jax.numpy as jnp
-    >>> walk = long_run(jnp.array([[0.5, 0.5], [0.25, 0.75]]))
-    >>> [f"{share:.3f}" for share in walk.visits]
-    ['0.333', '0.667']
-    >>> [[f"{number:.3f}" for number in row] for row in walk.group_inverse]
-    [['0.889', '-0.889'], ['-0.444', '0.444']]
-    """
-    num_options = transition.shape[-1]
-    identity = jnp.eye(num_options, dtype=jnp.float32)
-    inverse = _inverse(identity - transition + jnp.float32(1 / num_options))
-    visits = inverse.mean(-2)
-    # Not as a matrix product: accelerators round those to fewer digits.
-    return Walk(visits, inverse - (visits[:, None] * inverse).sum(-2)[None, :])
-
-
-def _inverse(matrix: jax.Array) -> jax.Array:
-    """By Gauss and Jordan, with the largest pivot of a column.
-
-    Written out, because two programs with LAPACK's calls that run side by side on a CPU may wait
-    for each other for ever, as blocks of a sweep do.
-    """
-    size = matrix.shape[-1]
-    numbers = jnp.arange(size)
-
-    def eliminate(column: jax.Array, both: jax.Array) -> jax.Array:
-        candidates = jnp.where(numbers >= column, jnp.abs(both[:, column]), -1.0)
-        pivot = jnp.argmax(candidates)
-        swapped = both.at[column].set(both[pivot]).at[pivot].set(both[column])
-        row = swapped[column] / swapped[column, column]
-        factors = swapped[:, column].at[column].set(0.0)
-        return (swapped - factors[:, None] * row[None, :]).at[column].set(row)
-
-    both = jnp.concatenate([matrix, jnp.eye(size, dtype=matrix.dtype)], axis=-1)
-    return lax.fori_loop(0, size, eliminate, both)[:, size:]
 
 
 def settle_walk(
@@ -100,10 +15,7 @@ def settle_walk(
     Two chains S and T with stationary distributions v and w have v - w = v (S - T) T#, so that
     no entry differs by more than B max |A#|, where B bounds the sums of |S - T| over a row and A#
     is that of the estimate. The race stops when v_(kappa) - v_(kappa + 1) > 2 B max |A#|.
-    For B the *sharp* rule takes max_i .98 * 2 sum_j c_ij / r_i, with c_ij the distance of s_ij's
-    bounds from S_ij and r_i as in ``transition_matrix``: a row divided by its sum moves by
-    at most 2 |a - b| / |a| in the sum of absolute values. The *printed* K/3 max c_ik / r_i of the
-    paper is no such bound, and has no proof.
+    B is ``kernels.walk_error``, with c_ij the distance of s_ij's bounds from S_ij.
 
     Args:
         net: int32 [K, K], the net counts.
@@ -130,13 +42,9 @@ def settle_walk(
     radius = jnp.maximum(above, above.T) / 2  # c_ij; S_ij - l_ij = u_ji - S_ji
     radius = jnp.where(jnp.eye(num_options, dtype=bool), 0.0, radius)
     estimate = (1 + margin) / 2
-    beaten = estimate.sum(-2)
-    if rule == "printed":
-        error = (num_options / 3 * radius.max(-1) / beaten).max()
-    else:
-        error = (_FOLLOWED * 2 * radius.sum(-1) / beaten).max()
-    walk = long_run(transition_matrix(estimate))
-    order = base.ranking_from_keys(sort_key(walk.visits))
+    error = kernels.walk_error(estimate, radius, rule)
+    walk = kernels.long_run(kernels.transition_matrix(estimate))
+    order = base.ranking_from_keys(kernels.visits_key(walk.visits))
     gap = walk.visits[order[top - 1]] - walk.visits[order[top]]
     certain = gap > 2 * error * jnp.abs(walk.group_inverse).max()
     in_top = jnp.argsort(order) < top
@@ -155,12 +63,7 @@ def walk_scores(net: jax.Array, rounds: jax.Array) -> jax.Array:
     >>> [f"{share:.2f}" for share in walk_scores(net, jnp.full((2, 2), 2, jnp.int32))]
     ['0.64', '0.36']
     """
-    return long_run(transition_matrix((1 + _margins(net, rounds)) / 2)).visits
-
-
-def sort_key(visits: jax.Array) -> jax.Array:
-    """Visits as int32 [K], in which equal options tie."""
-    return jnp.round(visits * 2**_SORTED_BITS).astype(jnp.int32)
+    return kernels.long_run(kernels.transition_matrix((1 + _margins(net, rounds)) / 2)).visits
 
 
 def _margins(net: jax.Array, rounds: jax.Array) -> jax.Array:

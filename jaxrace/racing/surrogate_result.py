@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxrace import kernels
 from jaxrace.racing import base, random_walk, report, surrogates
 from jaxrace.racing.preference_state import PreferenceState, SurrogateParams
 from jaxrace.racing.results import PreferenceResult
@@ -73,7 +74,7 @@ def conclude(
         scores, key = surrogates.borda_scores(state.net, state.rounds), borda
     else:
         scores = random_walk.walk_scores(state.net, state.rounds)
-        key = random_walk.sort_key(scores)
+        key = kernels.visits_key(scores)
     # Estimates go on moving after a verdict, but the verdict stays.
     standing = state.selected.astype(jnp.int32) - state.discarded.astype(jnp.int32)
     known = state.rounds > 0

@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxrace import kernels
 from jaxrace.racing import base
 
 Ranking = Literal["copeland", "borda", "random_walk"]
@@ -104,13 +105,10 @@ def settle_borda(
 ) -> tuple[jax.Array, jax.Array]:
     """Options that certainly are, and certainly are not, among the top kappa by Borda's score.
 
-    Procedure 3 of the paper on the reduced problem: of the K' undecided options G, kappa' places
-    are left. Option i is better than j for certain when l_i > u_j. The bounds of y_i average
-    those of s_ij over *all* j != i: the paper sums over G only, which makes y_i another number
-    whenever an option leaves. The *sharp* rule selects i with at least K' - kappa' options of G
-    certainly worse, and discards it with at least kappa' certainly better; the *printed* one
-    asks for more than these. It is repeated until nothing changes, as every decision makes the
-    reduced problem smaller.
+    Option i is better than j for certain when l_i > u_j; see ``kernels.settle_reduced``. The
+    bounds of y_i average those of s_ij over *all* j != i: the paper sums over the undecided
+    only, which makes y_i another number whenever an option leaves. The *sharp* rule asks for as
+    many options as are needed, the *printed* one for one more.
 
     Args:
         upper: int32 [K, K], from ``upper_margins``; the diagonal is not read.
@@ -134,22 +132,7 @@ def settle_borda(
     lowest = -upper.sum(-2, dtype=jnp.int32)  # l_ij = 1 - u_ji
     better = lowest[:, None] > highest[None, :]
     more = 1 if rule == "printed" else 0
-
-    def settle(carry: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
-        selected, discarded, _ = carry
-        undecided = ~(selected | discarded)
-        compared = better & undecided[:, None] & undecided[None, :]
-        worse_than = compared.sum(-1, dtype=jnp.int32)
-        better_than = compared.sum(-2, dtype=jnp.int32)
-        places = top - selected.sum(dtype=jnp.int32)  # kappa'
-        rest = undecided.sum(dtype=jnp.int32) - places  # K' - kappa'
-        selects = undecided & (worse_than >= rest + more)
-        discards = undecided & (better_than >= places + more)
-        return selected | selects, discarded | discards, (selects | discards).any()
-
-    carry = (selected, discarded, jnp.bool_(True))
-    selected, discarded, _ = lax.while_loop(lambda carry: carry[2], settle, carry)
-    return selected, discarded
+    return kernels.settle_reduced(better, selected, discarded, top, more)
 
 
 def borda_can_end(

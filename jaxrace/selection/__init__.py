@@ -1,0 +1,60 @@
+"""The best k of K options from comparisons of pairs, told who wins or by how much."""
+
+from jaxrace.selection.active_ranking import ActiveRanking
+from jaxrace.selection.base import SelectionResult, Selector, Standing
+from jaxrace.selection.comparisons import (
+    NormalScores,
+    RecordedScores,
+    check_normal,
+    normal_score,
+    recorded,
+    recorded_score,
+    win,
+)
+from jaxrace.selection.driver import Record, choice_key, pair_key, require_budget, run
+from jaxrace.selection.job import SelectionJob, SelectionWork
+from jaxrace.selection.pairwise_race import PairwiseRace
+from jaxrace.selection.pocbam import HybridPocbam, MlPocbam, Pocbam, intransitivity_index
+from jaxrace.selection.problems import borda_top, thurstone
+from jaxrace.selection.score_selector import ScoreSelector
+from jaxrace.selection.scores import Moments, Scores, observed_moments
+from jaxrace.selection.simple import KnowledgeGradient, Uniform
+from jaxrace.selection.single_options import Ocba
+from jaxrace.selection.tournaments import Top, first_matches
+
+__all__ = [
+    "ActiveRanking",
+    "HybridPocbam",
+    "KnowledgeGradient",
+    "MlPocbam",
+    "Moments",
+    "NormalScores",
+    "Ocba",
+    "PairwiseRace",
+    "Pocbam",
+    "Record",
+    "RecordedScores",
+    "ScoreSelector",
+    "Scores",
+    "SelectionJob",
+    "SelectionResult",
+    "SelectionWork",
+    "Selector",
+    "Standing",
+    "Top",
+    "Uniform",
+    "borda_top",
+    "check_normal",
+    "choice_key",
+    "first_matches",
+    "intransitivity_index",
+    "normal_score",
+    "observed_moments",
+    "pair_key",
+    "recorded",
+    "recorded_score",
+    "require_budget",
+    "run",
+    "thurstone",
+    "win",
+]

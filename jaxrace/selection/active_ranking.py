@@ -1,0 +1,191 @@
+"""Active ranking (Heckel et al. 2016). Axes: K options."""
+
+import dataclasses
+from typing import ClassVar, Literal, get_args
+
+import jax
+import jax.numpy as jnp
+
+from jaxrace import kernels
+from jaxrace.selection.base import Selector, Standing, ranked
+from jaxrace.selection.outcomes import OUTCOMES, Outcome, share_of
+from jaxrace.selection.single_options import random_other
+from jaxrace.validation import require_choice, require_positive, require_probability
+
+Radius = Literal["heckel", "karnin"]
+RADII: tuple[str, ...] = get_args(Radius)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class ActiveRankingParams:
+    """The numbers of active ranking."""
+
+    delta: jax.Array  # float32 [], error probability
+    max_score: jax.Array  # float32 [], scores are from its negative to it
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class ActiveRankingState:
+    """Active ranking between two comparisons."""
+
+    time: jax.Array  # int32 [], comparisons told
+    rounds: jax.Array  # int32 [], complete ones
+    place: jax.Array  # int32 [], options below it have had their comparison of this round
+    counts: jax.Array  # int32 [K], an option's own comparisons
+    totals: jax.Array  # float [K], of what they gave
+    selected: jax.Array  # bool [K]
+    discarded: jax.Array  # bool [K]
+
+    @property
+    def active(self) -> jax.Array:
+        """Is an option undecided? bool [K]."""
+        return ~(self.selected | self.discarded)
+
+
+@dataclasses.dataclass(frozen=True)
+class ActiveRanking(Selector):
+    """In every round each undecided option meets a random other one; the clear ones are decided.
+
+    tau_i, the mean of what option i's own comparisons gave, estimates its chance to win (or mean
+    score) against a random other option. Option i is selected once tau_i exceeds the (k' + 1)-th
+    largest of the undecided by 4 alpha_t, and discarded once it is below the k'-th by as much.
+
+    Attributes:
+        radius: alpha_t, "heckel" sqrt(ln(125 K ln(1.12 t) / delta) / t), or "karnin"
+            sqrt(beta / 2t), beta = ln(K / delta) + .75 ln ln(K / delta) + 1.5 ln(1 + ln(t / 2)).
+        outcome: What counts: "wins", then the target is the chance to win, or "scores", which
+            must be bounded.
+
+    Raises:
+        ValueError: ``radius`` or ``outcome`` is no such name.
+
+    >>> selector = ActiveRanking(num_options=2, top=1)
+    >>> params = selector.params(delta=0.1)
+    >>> state = selector.init(params)
+    >>> while not selector.done(state, params):
+    ...     first, second = selector.ask(jax.random.key(0), state, params)
+    ...     state = selector.tell(state, [first, second], second - first, params)
+    >>> selector.result(state, params).selected.tolist()
+    [True, False]
+    """
+
+    radius: Radius = "karnin"
+    outcome: Outcome = "wins"
+
+    is_guaranteed: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_choice("radius", self.radius, RADII)
+        require_choice("outcome", self.outcome, OUTCOMES)
+
+    def params(self, delta: float = 0.05, max_score: float = 1.0) -> ActiveRankingParams:
+        """The numbers.
+
+        Args:
+            delta: Error probability.
+            max_score: Scores are from its negative to it; of wins it does not matter.
+
+        Raises:
+            ValueError: ``delta`` is no probability, or ``max_score`` is not positive.
+        """
+        require_probability("delta", delta)
+        require_positive("max_score", max_score)
+        return ActiveRankingParams(
+            jnp.asarray(delta, jnp.float32), jnp.asarray(max_score, jnp.float32)
+        )
+
+    def begin(self, params: ActiveRankingParams) -> ActiveRankingState:
+        """See ``init``."""
+        del params
+        zero, nobody = jnp.zeros((), jnp.int32), jnp.zeros(self.num_options, bool)
+        counts, totals = jnp.zeros(self.num_options, jnp.int32), jnp.zeros(self.num_options, float)
+        return ActiveRankingState(zero, zero, zero, counts, totals, nobody, nobody)
+
+    def draw(self, key: jax.Array) -> jax.Array:
+        """A number that picks the other option."""
+        return jax.random.uniform(key, (), jnp.float32)
+
+    def choose(
+        self, noise: jax.Array, state: ActiveRankingState, params: ActiveRankingParams
+    ) -> jax.Array:
+        """See ``ask``."""
+        del params
+        first = self._next(state)
+        return jnp.stack([first, random_other(first, noise, self.num_options)])
+
+    def expects(self, state: ActiveRankingState, pair: jax.Array) -> jax.Array:
+        """See ``Selector``."""
+        return pair[0] == self._next(state)
+
+    def _next(self, state: ActiveRankingState) -> jax.Array:
+        """Whose turn it is, int32 []."""
+        numbers = jnp.arange(self.num_options)
+        waiting = state.active & (numbers >= state.place)
+        return kernels.first_best(waiting.astype(jnp.int32))
+
+    def update(
+        self,
+        state: ActiveRankingState,
+        pair: jax.Array,
+        score: jax.Array,
+        params: ActiveRankingParams,
+    ) -> ActiveRankingState:
+        """See ``tell``."""
+        share = share_of(score, self.outcome, params.max_score).astype(state.totals.dtype)
+        numbers = jnp.arange(self.num_options)
+        told = dataclasses.replace(
+            state,
+            time=state.time + 1,
+            place=pair[0] + 1,
+            counts=state.counts.at[pair[0]].add(1),
+            totals=state.totals.at[pair[0]].add(share),
+        )
+        is_over = ~(state.active & (numbers > pair[0])).any()
+        decided = self._decided(dataclasses.replace(told, rounds=state.rounds + 1), params)
+        return jax.tree.map(lambda a, b: jnp.where(is_over, a, b), decided, told)
+
+    def _decided(
+        self, state: ActiveRankingState, params: ActiveRankingParams
+    ) -> ActiveRankingState:
+        """After a round."""
+        active = state.active
+        means = state.totals / state.rounds
+        places = self.top - state.selected.sum(dtype=jnp.int32)  # k'
+        # After the undecided ones, -inf: where all of these are to be selected, nobody is next.
+        best = jnp.sort(jnp.where(active, means, -jnp.inf))[::-1]
+        last = jnp.where(places > 0, best[places - 1], jnp.inf)
+        margin = 4 * self._radius(state.rounds, params.delta)
+        selects = active & (means > best[places] + margin)
+        discards = active & (means < last - margin)
+        return dataclasses.replace(
+            state,
+            place=jnp.zeros_like(state.place),
+            selected=state.selected | selects,
+            discarded=state.discarded | discards,
+        )
+
+    def _radius(self, rounds: jax.Array, delta: jax.Array) -> jax.Array:
+        """alpha_t, infinite where the formula has no value."""
+        time = rounds.astype(jnp.float32)
+        if self.radius == "heckel":
+            inner = 125 * self.num_options * jnp.log(1.12 * time) / delta
+            return jnp.where(inner > 1, jnp.sqrt(jnp.log(inner) / time), jnp.inf)
+        ratio = jnp.log(self.num_options / delta)
+        beta = ratio + 0.75 * jnp.log(ratio) + 1.5 * jnp.log1p(jnp.log(time / 2))
+        return jnp.where(time >= 2, jnp.sqrt(beta / (2 * time)), jnp.inf)
+
+    def standing(self, state: ActiveRankingState, params: ActiveRankingParams) -> Standing:
+        """See ``result``."""
+        means = state.totals / jnp.maximum(state.counts, 1)
+        status = state.selected.astype(jnp.int32) - state.discarded.astype(jnp.int32)
+        done = self.done(state, params)
+        confidence = jnp.where(done, 1 - params.delta, jnp.nan)
+        return Standing(means, ranked(status, means), confidence)
+
+    def done(self, state: ActiveRankingState, params: ActiveRankingParams) -> jax.Array:
+        """See ``Selector``."""
+        del params
+        return ~state.active.any()

@@ -1,0 +1,235 @@
+"""What every selector shares: the verbs init / ask / tell / result.
+
+A selector finds the k best of K options, told the scores of comparisons of two: X_ij = -X_ji is
+by how much i was better than j. The target is Borda's, S_i = sum_j E X_ij, unless a selector says
+otherwise. The object is static, frozen and hashable; its numbers are in ``params``, its progress
+in ``state``, both pytrees. Axes: K options.
+"""
+
+import abc
+import dataclasses
+import functools
+from typing import Any, ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+from numpy.typing import ArrayLike
+
+from jaxrace import verbs
+from jaxrace.selection.report import describe
+from jaxrace.validation import require_integer, require_keys
+
+Noise = Any
+Params = Any
+State = Any
+
+
+class Standing(NamedTuple):
+    """How the options stand, under a trace."""
+
+    scores: jax.Array  # float [K], what they are ranked by
+    ranking: jax.Array  # int32 [K], from the best
+    confidence: jax.Array  # float [], that the first k are the best; NaN where nothing is known
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, eq=False)
+class SelectionResult:
+    """What a selector has found; print it."""
+
+    selector: "Selector" = dataclasses.field(metadata={"static": True})
+    ranking: jax.Array  # int32 [K], from the best
+    selected: jax.Array  # bool [K], the first k
+    scores: jax.Array  # float [K], what options are ranked by
+    confidence: jax.Array  # float [], estimated, or guaranteed (see ``Selector``); NaN: unknown
+    done: jax.Array  # bool [], the selector asks for nothing more
+    samples: jax.Array  # int32 [], comparisons told
+
+    def __str__(self) -> str:
+        return describe(self)
+
+
+@dataclasses.dataclass(frozen=True)
+class Selector(abc.ABC):
+    """Which k of K options are the best, told the scores of comparisons?
+
+    Subclasses implement the traced methods ``begin``, ``draw``, ``choose``, ``update``,
+    ``standing`` and ``done``; users call the verbs.
+
+    Attributes:
+        num_options: K.
+        top: k, below K.
+
+    Raises:
+        ValueError: ``num_options`` or ``top`` is out of its range.
+    """
+
+    num_options: int
+    top: int
+
+    # Is the confidence guaranteed, or estimated from a model?
+    is_guaranteed: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        require_integer("num_options", self.num_options, 2)
+        require_integer("top", self.top, 1)
+        if self.top >= self.num_options:
+            raise ValueError(f"top: expected less than num_options, got {self.top}")
+
+    @property
+    def opening(self) -> int:
+        """Comparisons of a first phase in which everything is tried."""
+        return 0
+
+    @abc.abstractmethod
+    def params(self) -> Params:
+        """The numbers of the selector as a pytree, checked; see the subclass."""
+
+    @abc.abstractmethod
+    def begin(self, params: Params) -> State:
+        """What ``init`` does under a trace. The state has ``time``, int32 [], comparisons told."""
+
+    @abc.abstractmethod
+    def draw(self, key: jax.Array) -> Noise:
+        """The random numbers of one choice."""
+
+    @abc.abstractmethod
+    def choose(self, noise: Noise, state: State, params: Params) -> jax.Array:
+        """The next pair, int32 [2]."""
+
+    @abc.abstractmethod
+    def update(self, state: State, pair: jax.Array, score: jax.Array, params: Params) -> State:
+        """The state after a comparison; ``score``, float []: of the first over the second."""
+
+    @abc.abstractmethod
+    def standing(self, state: State, params: Params) -> Standing:
+        """How the options stand."""
+
+    @abc.abstractmethod
+    def done(self, state: State, params: Params) -> jax.Array:
+        """Is nothing more to be asked? bool []."""
+
+    def expects(self, state: State, pair: jax.Array) -> jax.Array:
+        """May this pair be told now? bool []; a selector that plays rounds wants its own pairs."""
+        del state
+        return jnp.ones_like(pair[0], bool)
+
+    def init(self, params: Params) -> State:
+        """The state before the first comparison."""
+        return verbs.init(self, params)
+
+    def ask(self, key: jax.Array, state: State, params: Params) -> jax.Array:
+        """The next pair to compare, int32 [2].
+
+        Args:
+            key: For randomised choices, used once.
+            state: From ``init`` or ``tell``.
+            params: The params that ``init`` got.
+
+        Raises:
+            ValueError: ``key`` is no key.
+        """
+        require_keys("key", key, ndim=0)
+        return verbs.ask(self, key, state, params)
+
+    def tell(self, state: State, pair: ArrayLike, score: ArrayLike, params: Params) -> State:
+        """Count the score of a comparison.
+
+        Args:
+            state: From ``init`` or ``tell``.
+            pair: Two options; usually what ``ask`` said.
+            score: By how much the first was better than the second, finite; of wins and losses
+                1 and -1, of ties 0.
+            params: The params that ``init`` got.
+
+        Raises:
+            ValueError: ``pair`` are no two options, or not what the selector has asked for, or
+                ``score`` is no finite number.
+        """
+        self._check_told(state, pair, score)
+        told = jnp.asarray(pair, jnp.int32), jnp.asarray(score, float)
+        return verbs.tell(self, state, *told, params)
+
+    def result(self, state: State, params: Params) -> SelectionResult:
+        """What has been found so far."""
+        return _result(self, state, params)
+
+    def _check_told(self, state: State, pair: ArrayLike, score: ArrayLike) -> None:
+        if isinstance(pair, Tracer) or isinstance(score, Tracer):
+            return
+        check_pairs(np.asarray(pair)[None], self.num_options)
+        check_scores(np.asarray(score)[None])
+        if not _expects(self, state, jnp.asarray(pair, jnp.int32)):
+            raise ValueError(
+                f"pair: expected the one that ask gave, in the same order, got {pair!r}"
+            )
+
+
+def check_pairs(pairs: np.ndarray, num_options: int) -> None:
+    """Raise ValueError unless these are pairs of two different options, [B, 2].
+
+    >>> check_pairs(np.array([[0, 0]]), 3)
+    Traceback (most recent call last):
+    ValueError: pair: expected two different options from 0 to 2, got [0, 0]
+    """
+    expected = f"pair: expected two different options from 0 to {num_options - 1}"
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or not np.issubdtype(pairs.dtype, np.integer):
+        raise ValueError(f"{expected}, got {pairs[0].tolist() if len(pairs) else pairs!r}")
+    wrong = (pairs < 0).any(1) | (pairs >= num_options).any(1) | (pairs[:, 0] == pairs[:, 1])
+    if wrong.any():
+        raise ValueError(f"{expected}, got {pairs[wrong][0].tolist()}")
+
+
+def check_scores(scores: np.ndarray) -> None:
+    """Raise ValueError unless these are finite numbers, [B].
+
+    >>> check_scores(np.array([1.0, np.nan]))
+    Traceback (most recent call last):
+    ValueError: score: expected a finite number, got nan
+    """
+    if scores.ndim != 1 or scores.dtype.kind not in "fiub":
+        raise ValueError(f"score: expected a finite number, got {scores.tolist()!r}")
+    if (wrong := ~np.isfinite(scores)).any():
+        raise ValueError(f"score: expected a finite number, got {scores[wrong][0]}")
+
+
+def ranked(*keys: jax.Array) -> jax.Array:
+    """Options from the best: by the first key, of equals by the second, then by number.
+
+    Args:
+        keys: [K] each, larger is better.
+
+    >>> print(ranked(jnp.array([0, 1, 1]), jnp.array([0.0, 0.2, 0.5])))
+    [2 1 0]
+    """
+    return jnp.lexsort(tuple(-key for key in reversed(keys))).astype(jnp.int32)
+
+
+def selected_from(ranking: jax.Array, top: int) -> jax.Array:
+    """The first k of a ranking, bool [K].
+
+    >>> print(selected_from(jnp.array([2, 0, 1]), 1))
+    [False False  True]
+    """
+    return jnp.zeros(ranking.shape, bool).at[ranking[:top]].set(True)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _result(selector: Selector, state: State, params: Params) -> SelectionResult:
+    standing = selector.standing(state, params)
+    return SelectionResult(
+        selector=selector,
+        ranking=standing.ranking,
+        selected=selected_from(standing.ranking, selector.top),
+        scores=standing.scores,
+        confidence=standing.confidence,
+        done=selector.done(state, params),
+        samples=state.time,
+    )
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _expects(selector: Selector, state: State, pair: jax.Array) -> jax.Array:
+    return selector.expects(state, pair)

@@ -1,0 +1,251 @@
+"""Selecting with a simulator, as one compiled program. Axes: K options, R records."""
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxrace.selection.base import Selector, selected_from
+from jaxrace.selection.score_selector import ScoreSelector
+from jaxrace.selection.scores import all_counted
+from jaxrace.validation import require_function, require_integer, require_keys
+
+# compare(key, problem, first, second) -> by how much the first is better, float [].
+Compare = Callable[[jax.Array, Any, jax.Array, jax.Array], jax.Array]
+
+# Choices have keys of their own, beside those of the pairs.
+_CHOICES = 2**32 - 1
+
+
+class Record(NamedTuple):
+    """How things stand after some comparisons."""
+
+    time: jax.Array  # int32 [], comparisons so far
+    selected: jax.Array  # bool [K]
+    confidence: jax.Array  # float [], see ``SelectionResult``
+    done: jax.Array  # bool [], the selector asks for nothing more
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class RunState:
+    """A run between two records."""
+
+    key: jax.Array
+    selector: Any
+    counts: jax.Array  # int32 [K, K], comparisons of each pair, i < j
+
+
+def run(
+    selector: Selector,
+    key: jax.Array,
+    compare: Compare,
+    problem: Any,
+    budget: int,
+    params: Any,
+    interval: int = 10,
+    batch: int = 1,
+) -> Record:
+    """Compare until the budget is used up or the selector has seen enough.
+
+    Comparison number n of a pair (i < j) has the key that ``pair_key`` gives: it comes out the
+    same whoever asks for it and when. Choice number t has the key ``choice_key(key, t)``. Pure:
+    batch it with ``jax.vmap`` over keys, problems and params.
+
+    Args:
+        selector: Which.
+        key: Of the whole run.
+        compare: ``compare(key, problem, first, second)``, pure JAX, with a score as its result;
+            see ``normal_score``, ``win`` and ``recorded_score``. Always called with first <
+            second.
+        problem: What ``compare`` is given, a pytree.
+        budget: Comparisons of the whole run.
+        params: Of the selector.
+        interval: Comparisons from one record to the next, the first one after the warm-up (of
+            selectors without one, after none); divides what the budget leaves for them.
+        batch: B; comparisons that are chosen before any of them is made. Divides ``interval``;
+            more than 1 for selectors by scores only.
+
+    Returns:
+        Leaves [R, ...]; in the last record the time is ``budget``, or earlier if ``done``.
+
+    Raises:
+        ValueError: ``key`` is no key, the budget ends before the warm-up, or ``interval`` or
+            ``batch`` do not divide what they should.
+
+    >>> from jaxrace.selection import Pocbam, normal_score, thurstone
+    >>> selector = Pocbam(num_options=4, top=2)
+    >>> keys = jax.random.split(jax.random.key(0))
+    >>> problem = thurstone(keys[0], 4)
+    >>> log = run(selector, keys[1], normal_score, problem, 58, selector.params(), interval=20)
+    >>> log.time.tolist()
+    [18, 38, 58]
+    """
+    require_keys("key", key, ndim=0)
+    require_function("compare", compare)
+    records = require_budget(selector, budget, interval, batch)
+    return _run(selector, compare, interval, batch, records, key, problem, params)
+
+
+def require_budget(selector: Selector, budget: int, interval: int, batch: int = 1) -> int:
+    """The number of records of a run; ValueError where it cannot be.
+
+    >>> from jaxrace.selection import Pocbam
+    >>> require_budget(Pocbam(num_options=10, top=4), 100, 5)
+    Traceback (most recent call last):
+    ValueError: budget: expected at least 135, the warm-up of Pocbam with 10 options, got 100
+    """
+    for name, value in (("budget", budget), ("interval", interval), ("batch", batch)):
+        require_integer(name, value, 1)
+    if budget < selector.opening:
+        raise ValueError(
+            f"budget: expected at least {selector.opening}, the warm-up of "
+            f"{type(selector).__name__} with {selector.num_options} options, got {budget}"
+        )
+    if (budget - first_record(selector)) % interval:
+        raise ValueError(
+            f"interval: expected a divisor of the {budget - first_record(selector)} comparisons "
+            f"after the first record, got {interval}"
+        )
+    if interval % batch:
+        raise ValueError(f"batch: expected a divisor of interval = {interval}, got {batch}")
+    if batch > 1 and not isinstance(selector, ScoreSelector):
+        raise ValueError(
+            f"batch: expected 1, as {type(selector).__name__} chooses one by one, got {batch}"
+        )
+    return 1 + (budget - first_record(selector)) // interval
+
+
+def first_record(selector: Selector) -> int:
+    """Comparisons before the first record."""
+    return selector.opening if isinstance(selector, ScoreSelector) else 0
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1, 2, 3, 4))
+def _run(
+    selector: Selector,
+    compare: Compare,
+    interval: int,
+    batch: int,
+    records: int,
+    key: jax.Array,
+    problem: Any,
+    params: Any,
+) -> Record:
+    def go_on(state: RunState, _: None) -> tuple[RunState, Record]:
+        state = advance(selector, compare, interval, batch, state, problem, params)
+        return state, record_of(selector, state, params)
+
+    start = begin(selector, compare, key, problem, params)
+    first = record_of(selector, start, params)
+    later = lax.scan(go_on, start, None, records - 1)[1]
+    return jax.tree.map(lambda a, b: jnp.concatenate([a[None], b]), first, later)
+
+
+def record_of(selector: Selector, state: RunState, params: Any) -> Record:
+    """How a run stands."""
+    standing = selector.standing(state.selector, params)
+    selected = selected_from(standing.ranking, selector.top)
+    done = selector.done(state.selector, params)
+    return Record(state.selector.time, selected, standing.confidence, done)
+
+
+def begin(
+    selector: Selector, compare: Compare, key: jax.Array, problem: Any, params: Any
+) -> RunState:
+    """The state after the warm-up."""
+    own = selector.begin(params)
+    counts = jnp.zeros((selector.num_options,) * 2, jnp.int32)
+    state = RunState(key, own, counts)
+    if isinstance(selector, ScoreSelector):
+        return _warmed_up(selector, compare, state, problem)
+    return state
+
+
+def _warmed_up(
+    selector: ScoreSelector, compare: Compare, state: RunState, problem: Any
+) -> RunState:
+    """All rounds of the warm-up, each with all pairs at once."""
+    size = selector.num_options
+    first, second = jnp.triu_indices(size, 1)
+
+    def play_round(scores: Any, number: jax.Array) -> tuple[Any, None]:
+        def play(i: jax.Array, j: jax.Array) -> jax.Array:
+            return compare(pair_key(state.key, size, i, j, number), problem, i, j)
+
+        told = jax.vmap(play)(first, second).astype(scores.means.dtype)
+        zeros = jnp.zeros_like(scores.means)
+        told = zeros.at[first, second].set(told).at[second, first].set(-told)
+        return all_counted(scores, told), None
+
+    # The last round goes through the selector, which then fits its model.
+    numbers = jnp.arange(selector.warm_up)
+    before = state.selector
+    scores = lax.scan(play_round, before.scores, numbers)[0]
+    own = selector.with_scores(before, scores, jnp.zeros((0, 2), jnp.int32))
+    counts = jnp.triu(scores.counts, 1)
+    return RunState(state.key, own, counts)
+
+
+def advance(
+    selector: Selector,
+    compare: Compare,
+    interval: int,
+    batch: int,
+    state: RunState,
+    problem: Any,
+    params: Any,
+) -> RunState:
+    """Make ``interval`` more comparisons, unless the selector needs no more."""
+
+    def play(now: RunState, _: None) -> tuple[RunState, None]:
+        then = _played(selector, compare, batch, now, problem, params)
+        is_done = selector.done(now.selector, params)
+        return jax.tree.map(lambda a, b: jnp.where(is_done, a, b), now, then), None
+
+    return lax.scan(play, state, None, interval // batch)[0]
+
+
+def _played(
+    selector: Selector, compare: Compare, batch: int, state: RunState, problem: Any, params: Any
+) -> RunState:
+    """After the next choice."""
+    own = state.selector
+    if isinstance(selector, ScoreSelector):
+        pairs = selector.choose_many(own, params, batch)
+    else:
+        noise = selector.draw(choice_key(state.key, own.time))
+        pairs = selector.choose(noise, own, params)[None]
+    counts, scores = state.counts, []
+    for place in range(batch):
+        low, high = pairs[place].min(), pairs[place].max()
+        key = pair_key(state.key, selector.num_options, low, high, counts[low, high])
+        score = compare(key, problem, low, high)
+        scores.append(jnp.where(pairs[place, 0] == low, score, -score))
+        counts = counts.at[low, high].add(1)
+    if isinstance(selector, ScoreSelector):
+        told = jnp.stack(scores).astype(own.scores.means.dtype)
+        own = selector.update_many(own, pairs, told, params)
+    else:
+        own = selector.update(own, pairs[0], scores[0], params)
+    return RunState(state.key, own, counts)
+
+
+def pair_key(
+    key: jax.Array, num_options: int, low: jax.Array, high: jax.Array, number: jax.Array
+) -> jax.Array:
+    """The key of comparison ``number``, from 0, of a pair low < high.
+
+    >>> bool(pair_key(jax.random.key(0), 3, 0, 1, 0) == pair_key(jax.random.key(0), 3, 0, 1, 1))
+    False
+    """
+    return jax.random.fold_in(jax.random.fold_in(key, low * num_options + high), number)
+
+
+def choice_key(key: jax.Array, time: jax.Array) -> jax.Array:
+    """The key of choice number ``time``, from 0."""
+    return jax.random.fold_in(jax.random.fold_in(key, jnp.uint32(_CHOICES)), time)

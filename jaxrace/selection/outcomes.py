@@ -1,0 +1,27 @@
+"""What a score says of a pair, as a number from 0 to 1 that bounds hold for."""
+
+from typing import Literal, get_args
+
+import jax
+import jax.numpy as jnp
+
+Outcome = Literal["wins", "scores"]
+OUTCOMES: tuple[str, ...] = get_args(Outcome)
+
+
+def share_of(score: jax.Array, outcome: str, max_score: jax.Array) -> jax.Array:
+    """Y in [0, 1]: 1 for a win, 1/2 for a tie, 0 for a loss; or the score, rescaled.
+
+    Args:
+        score: float, any shape.
+        outcome: "wins" or "scores".
+        max_score: Scores are from its negative to it; of wins it does not matter.
+
+    >>> print(share_of(jnp.array([-2.0, 0.0, 1.0]), "wins", jnp.float32(1)))
+    [0.  0.5 1. ]
+    >>> print(share_of(jnp.array([-2.0, 0.0, 1.0]), "scores", jnp.float32(2)))
+    [0.   0.5  0.75]
+    """
+    if outcome == "wins":
+        return (1 + jnp.sign(score)) / 2
+    return (score / max_score + 1) / 2

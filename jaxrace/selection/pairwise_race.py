@@ -1,0 +1,266 @@
+"""The race of Busa-Fekete et al. 2013 in which pairs are sampled directly. Axes: K options."""
+
+import dataclasses
+import math
+from typing import ClassVar, Literal, get_args
+
+import jax
+import jax.numpy as jnp
+
+from jaxrace import kernels
+from jaxrace.selection.base import Selector, Standing, ranked
+from jaxrace.selection.outcomes import OUTCOMES, Outcome, share_of
+from jaxrace.validation import (
+    require_choice,
+    require_integer,
+    require_positive,
+    require_probability,
+)
+
+Ranking = Literal["copeland", "borda", "random_walk"]
+RANKINGS: tuple[str, ...] = get_args(Ranking)
+
+Width = Literal["options", "pairs"]
+WIDTHS: tuple[str, ...] = get_args(Width)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class RaceParams:
+    """The numbers of a race."""
+
+    delta: jax.Array  # float32 [], error probability
+    max_rounds: jax.Array  # int32 []
+    pair_level: jax.Array  # float32 [], ln(K (K - 1) max_rounds / delta)
+    option_level: jax.Array  # float32 [], ln(2 K max_rounds / delta)
+    max_score: jax.Array  # float32 [], scores are from its negative to it
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class RaceState:
+    """A race between two comparisons."""
+
+    time: jax.Array  # int32 [], comparisons told
+    rounds: jax.Array  # int32 [], complete ones
+    place: jax.Array  # int32 [], pairs below it had their comparison of this round
+    counts: jax.Array  # int32 [K, K], n_ij, symmetric
+    totals: jax.Array  # float [K, K], sums of Y_ij; n_ij in all with its mirror image
+    active: jax.Array  # bool [K, K], pairs that are still sampled, symmetric
+    selected: jax.Array  # bool [K]
+    discarded: jax.Array  # bool [K]
+
+
+@dataclasses.dataclass(frozen=True)
+class PairwiseRace(Selector):
+    """In every round all pairs that still matter are compared once; who is clear is decided.
+
+    A pair is sampled once for both of its options. Intervals of y_ij = E Y_ij are Hoeffding's,
+    valid for all pairs and rounds together.
+
+    Attributes:
+        ranking: The target: "borda", the mean of y_ij over all others; "copeland", the number
+            of others with y_ij > 1/2; or "random_walk", see ``kernels.transition_matrix``.
+        width: Of Borda's intervals: "options", of K - 1 independent means at once, or "pairs",
+            the mean of the widths of all pairs, as published.
+        outcome: What counts: "wins", or "scores", which must be bounded.
+
+    Raises:
+        ValueError: ``ranking``, ``width`` or ``outcome`` is no such name.
+
+    >>> race = PairwiseRace(num_options=3, top=1)
+    >>> params = race.params(delta=0.1, max_rounds=100)
+    >>> state = race.init(params)
+    >>> while not race.done(state, params):
+    ...     first, second = race.ask(jax.random.key(0), state, params)
+    ...     state = race.tell(state, [first, second], second - first, params)
+    >>> race.result(state, params).selected.tolist()
+    [True, False, False]
+    """
+
+    ranking: Ranking = "borda"
+    width: Width = "options"
+    outcome: Outcome = "wins"
+
+    is_guaranteed: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_choice("ranking", self.ranking, RANKINGS)
+        require_choice("width", self.width, WIDTHS)
+        require_choice("outcome", self.outcome, OUTCOMES)
+
+    def params(
+        self, delta: float = 0.05, max_rounds: int = 1000, max_score: float = 1.0
+    ) -> RaceParams:
+        """The numbers.
+
+        Args:
+            delta: Error probability.
+            max_rounds: After which the race ends undecided.
+            max_score: Scores are from its negative to it; of wins it does not matter.
+
+        Raises:
+            ValueError: A number is out of its range.
+        """
+        require_probability("delta", delta)
+        require_integer("max_rounds", max_rounds, 1)
+        require_positive("max_score", max_score)
+        size = self.num_options
+        return RaceParams(
+            delta=jnp.asarray(delta, jnp.float32),
+            max_rounds=jnp.asarray(max_rounds, jnp.int32),
+            pair_level=_level(size * (size - 1) * max_rounds, delta),
+            option_level=_level(2 * size * max_rounds, delta),
+            max_score=jnp.asarray(max_score, jnp.float32),
+        )
+
+    def begin(self, params: RaceParams) -> RaceState:
+        """See ``init``."""
+        del params
+        shape = (self.num_options, self.num_options)
+        zero, nobody = jnp.zeros((), jnp.int32), jnp.zeros(self.num_options, bool)
+        return RaceState(
+            time=zero,
+            rounds=zero,
+            place=zero,
+            counts=jnp.zeros(shape, jnp.int32),
+            totals=jnp.zeros(shape, float),
+            active=self._apart(),
+            selected=nobody,
+            discarded=nobody,
+        )
+
+    def draw(self, key: jax.Array) -> None:
+        """Nothing is left to chance."""
+        del key
+
+    def choose(self, noise: None, state: RaceState, params: RaceParams) -> jax.Array:
+        """See ``ask``."""
+        del noise, params
+        return self._next(state)
+
+    def expects(self, state: RaceState, pair: jax.Array) -> jax.Array:
+        """See ``Selector``."""
+        return (pair == self._next(state)).all()
+
+    def _next(self, state: RaceState) -> jax.Array:
+        """The first pair of this round that waits, int32 [2]."""
+        place = kernels.first_best(self._waiting(state.active, state.place).astype(jnp.int32))
+        return jnp.stack(jnp.divmod(place, self.num_options)).astype(jnp.int32)
+
+    def _waiting(self, active: jax.Array, place: jax.Array) -> jax.Array:
+        """Of the pairs (i, j), i < j, row after row: bool [K K]."""
+        upper = jnp.triu(active, 1).reshape(-1)
+        return upper & (jnp.arange(upper.size) >= place)
+
+    def update(
+        self, state: RaceState, pair: jax.Array, score: jax.Array, params: RaceParams
+    ) -> RaceState:
+        """See ``tell``."""
+        share = share_of(score, self.outcome, params.max_score).astype(state.totals.dtype)
+        first, second = pair[0], pair[1]
+        place = first * self.num_options + second + 1
+        told = dataclasses.replace(
+            state,
+            time=state.time + 1,
+            place=place,
+            counts=state.counts.at[first, second].add(1).at[second, first].add(1),
+            totals=state.totals.at[first, second].add(share).at[second, first].add(1 - share),
+        )
+        is_over = ~self._waiting(state.active, place).any()
+        decided = self._decided(told, params)
+        return jax.tree.map(lambda a, b: jnp.where(is_over, a, b), decided, told)
+
+    def _decided(self, state: RaceState, params: RaceParams) -> RaceState:
+        """After a round."""
+        settle = {
+            "copeland": self._settle_copeland,
+            "borda": self._settle_borda,
+            "random_walk": self._settle_walk,
+        }[self.ranking]
+        selected, discarded, matters = settle(state, params)
+        return dataclasses.replace(
+            state,
+            rounds=state.rounds + 1,
+            place=jnp.zeros_like(state.place),
+            active=state.active & matters,
+            selected=selected,
+            discarded=discarded,
+        )
+
+    def _settle_copeland(self, state: RaceState, params: RaceParams) -> tuple[jax.Array, ...]:
+        # y_ij - 1/2 > sqrt(L / 2n), with whole numbers on the left.
+        counts = state.counts.astype(state.totals.dtype)
+        beats = 2 * state.totals - counts > jnp.sqrt(2 * params.pair_level * counts)
+        beats &= self._apart()
+        selected, discarded = kernels.select_and_discard(beats, self.top)
+        undecided = ~(selected | discarded)
+        matters = (undecided[:, None] | undecided[None, :]) & ~(beats | beats.T)
+        return selected, discarded, matters
+
+    def _settle_borda(self, state: RaceState, params: RaceParams) -> tuple[jax.Array, ...]:
+        means, others = _means(state), self.num_options - 1
+        score = self._borda(means)
+        if self.width == "pairs":
+            radius = self._radii(state, params).sum(-1) / others
+        else:
+            inverses = jnp.where(self._apart(), 1 / jnp.maximum(state.counts, 1), 0).sum(-1)
+            radius = jnp.sqrt(params.option_level * inverses / 2) / others
+        better = (score - radius)[:, None] > (score + radius)[None, :]
+        found = kernels.settle_reduced(better, state.selected, state.discarded, self.top)
+        undecided = ~(found[0] | found[1])
+        return *found, undecided[:, None] | undecided[None, :]
+
+    def _settle_walk(self, state: RaceState, params: RaceParams) -> tuple[jax.Array, ...]:
+        means = _means(state).astype(jnp.float32)
+        walk = kernels.long_run(kernels.transition_matrix(means))
+        radii = self._radii(state, params).astype(jnp.float32)
+        error = kernels.walk_error(means, radii, "sharp")
+        order = ranked(kernels.visits_key(walk.visits))
+        gap = walk.visits[order[self.top - 1]] - walk.visits[order[self.top]]
+        certain = gap > 2 * error * jnp.abs(walk.group_inverse).max()
+        in_top = jnp.argsort(order) < self.top
+        return certain & in_top, certain & ~in_top, ~certain
+
+    def _radii(self, state: RaceState, params: RaceParams) -> jax.Array:
+        """c_ij = sqrt(L / 2n), [K, K], 0 on the diagonal."""
+        radii = jnp.sqrt(params.pair_level / (2 * jnp.maximum(state.counts, 1)))
+        return jnp.where(self._apart(), radii, 0)
+
+    def _borda(self, means: jax.Array) -> jax.Array:
+        return jnp.where(self._apart(), means, 0).sum(-1) / (self.num_options - 1)
+
+    def _apart(self) -> jax.Array:
+        return ~jnp.eye(self.num_options, dtype=bool)
+
+    def standing(self, state: RaceState, params: RaceParams) -> Standing:
+        """See ``result``."""
+        means = _means(state)
+        status = state.selected.astype(jnp.int32) - state.discarded.astype(jnp.int32)
+        scores, keys = self._borda(means), [self._borda(means)]
+        if self.ranking == "copeland":
+            scores = jnp.where(self._apart(), (1 + jnp.sign(means - 0.5)) / 2, 0).sum(-1)
+            keys = [scores, *keys]
+        elif self.ranking == "random_walk":
+            matrix = kernels.transition_matrix(means.astype(jnp.float32))
+            scores = kernels.long_run(matrix).visits
+            keys = [kernels.visits_key(scores)]
+        is_decided = (state.selected | state.discarded).all()
+        confidence = jnp.where(is_decided, 1 - params.delta, jnp.nan)
+        return Standing(scores, ranked(status, *keys), confidence)
+
+    def done(self, state: RaceState, params: RaceParams) -> jax.Array:
+        """See ``Selector``."""
+        is_decided = (state.selected | state.discarded).all()
+        return is_decided | (state.rounds >= params.max_rounds)
+
+
+def _means(state: RaceState) -> jax.Array:
+    """y_ij, [K, K]; 1/2 where nothing is known."""
+    means = state.totals / jnp.maximum(state.counts, 1)
+    return jnp.where(state.counts > 0, means, 0.5)
+
+
+def _level(events: int, delta: float) -> jax.Array:
+    return jnp.asarray(math.log(events / delta), jnp.float32)

@@ -1,0 +1,217 @@
+"""POCBAm and what Groves and Branke make of it with a Thurstone model. Axes: K options."""
+
+import dataclasses
+from typing import Any, Literal, get_args
+
+import jax
+import jax.numpy as jnp
+
+from jaxrace import kernels
+from jaxrace.kernels import ThurstoneFit
+from jaxrace.selection.score_selector import ScoreParams, ScoreSelector, ScoreState
+from jaxrace.selection.scores import Moments, Scores, least_variance, observed_moments
+from jaxrace.validation import require_choice, require_number
+
+Fit = Literal["restarted", "followed", "swept"]
+FITS: tuple[str, ...] = get_args(Fit)
+
+
+@dataclasses.dataclass(frozen=True)
+class Pocbam(ScoreSelector):
+    """POCBAm: the pair that is expected to raise the probability of a correct selection most.
+
+    Pairs are taken to be independent of each other, so that intransitive ones do no harm (Groves
+    and Branke 2019; eqs. 8 to 14 of "Exploiting transitivity").
+
+    >>> import numpy as np
+    >>> selector = Pocbam(num_options=3, top=1)
+    >>> params = selector.params()
+    >>> state = selector.init(params)
+    >>> qualities, generator = [0.0, 1.0, 0.5], np.random.default_rng(0)
+    >>> for number in range(30):
+    ...     first, second = selector.ask(jax.random.key(number), state, params)
+    ...     score = qualities[first] - qualities[second] + generator.normal()
+    ...     state = selector.tell(state, [first, second], score, params)
+    >>> selector.result(state, params).selected.tolist()
+    [False, True, False]
+    """
+
+    def value(self, moments: Moments) -> jax.Array:
+        """See ``ScoreSelector``."""
+        return kernels.correct_selection_gains(
+            moments.means, moments.variances, moments.reductions, self.top
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class MlPocbam(Pocbam):
+    """ML-POCBAm: the same, on scores that a fitted Thurstone model implies.
+
+    Every comparison says something about all options, as X_ij ~ N(gamma_i - gamma_j,
+    sigma_ij^2); where that is wrong, it misleads. The model is fitted after every comparison.
+    Its likelihood has several modes and, with few samples of a pair, favours models in which a
+    few pairs are nearly without noise; how far it is climbed matters (see
+    docs/top_k_selection.md).
+
+    Attributes:
+        fit: "restarted", from the mean scores to a stationary point, as in the paper; "followed",
+            from the last fit to a stationary point, which takes a third of the time; or "swept",
+            from the mean scores by a single step: variances, then qualities.
+
+    Raises:
+        ValueError: ``fit`` is no such name.
+
+    >>> MlPocbam(num_options=10, top=4).opening
+    135
+    """
+
+    fit: Fit = "restarted"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_choice("fit", self.fit, FITS)
+
+    def first_model(self) -> ThurstoneFit:
+        """See ``ScoreSelector``."""
+        return kernels.thurstone_start(jnp.zeros((self.num_options,) * 2, float))
+
+    def refit(
+        self, model: ThurstoneFit, old: Scores, new: Scores, pairs: jax.Array
+    ) -> ThurstoneFit:
+        """See ``ScoreSelector``."""
+        variances = _floored(new)
+        start = kernels.thurstone_start(new.means)
+        if self.fit == "swept":
+            qualities = kernels.swept_qualities(new.counts, new.means, variances, start.qualities)
+            return dataclasses.replace(start, qualities=qualities)
+        qualities = start.qualities
+        if self.fit == "followed":
+            qualities = jnp.where(self._is_early(old.counts), qualities, model.qualities)
+        inverse = _following(model, old, new, pairs).inverse
+        start = dataclasses.replace(start, qualities=qualities, inverse=inverse)
+        return kernels.fit_thurstone(new.counts, new.means, variances, start)
+
+    def moments(self, state: ScoreState, params: Any) -> Moments:
+        """See ``ScoreSelector``."""
+        del params
+        return fitted_moments(state.scores, state.model)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class HybridParams(ScoreParams):
+    """When to stop, and when to distrust the model."""
+
+    limit: jax.Array  # float32 [], of the intransitivity index
+
+
+@dataclasses.dataclass(frozen=True)
+class HybridPocbam(MlPocbam):
+    """ML-POCBAm as long as the scores look transitive, else POCBAm.
+
+    They do while the intransitivity index (eq. 17) is at most a limit; both what to compare and
+    what to select go by it.
+
+    >>> HybridPocbam(num_options=10, top=4).params().limit.round(2).tolist()
+    0.17...
+    """
+
+    def params(self, confidence: float = 1.0, limit: float = 0.17) -> HybridParams:
+        """The numbers.
+
+        Args:
+            confidence: See ``ScoreSelector.params``.
+            limit: Of the intransitivity index, from 0 (the model fits) to 1.
+
+        Raises:
+            ValueError: ``confidence`` or ``limit`` is out of its range.
+        """
+        require_number("limit", limit, 0)
+        stop = super().params(confidence).confidence
+        return HybridParams(stop, jnp.asarray(limit, jnp.float32))
+
+    def moments(self, state: ScoreState, params: Any) -> Moments:
+        """See ``ScoreSelector``."""
+        observed = observed_moments(state.scores)
+        fitted = fitted_moments(state.scores, state.model)
+        is_transitive = intransitivity_index(observed, fitted) <= params.limit
+        return jax.tree.map(lambda a, b: jnp.where(is_transitive, a, b), fitted, observed)
+
+
+def fitted_moments(scores: Scores, fit: ThurstoneFit) -> Moments:
+    """What the model says of the scores (eq. 9): means sum_j (gamma_i - gamma_j).
+
+    Args:
+        scores: What was fitted.
+        fit: From ``kernels.fit_thurstone``.
+
+    >>> from jaxrace.selection.scores import all_counted, no_scores
+    >>> scores = all_counted(no_scores(2), jnp.array([[0.0, 3.0], [-3.0, 0.0]]))
+    >>> fit = kernels.ThurstoneFit(jnp.array([1.0, -1.0]), jnp.zeros((2, 2)), jnp.bool_(True))
+    >>> print(fitted_moments(scores, fit).means)
+    [ 2. -2.]
+    """
+    qualities = fit.qualities
+    means = qualities.shape[-1] * qualities - qualities.sum()
+    variances = kernels.residual_variances(scores.means, _floored(scores), qualities)
+    return Moments(means, variances, scores.counts)
+
+
+def intransitivity_index(observed: Moments, fitted: Moments) -> jax.Array:
+    """II = 1 - exp(-1/2K sum_i [KL(obs_i || fit_i) + KL(fit_i || obs_i)]) (eqs. 17 and 19).
+
+    Args:
+        observed: From ``observed_moments``.
+        fitted: From ``fitted_moments``.
+
+    Returns:
+        float [], 0 where the model says what is observed, up to 1.
+
+    >>> from jaxrace.selection.scores import Moments
+    >>> counts, ones = jnp.ones((2, 2), jnp.int32), jnp.ones((2, 2))
+    >>> observed = Moments(jnp.array([1.0, -1.0]), ones, counts)
+    >>> fitted = Moments(jnp.array([2.0, -2.0]), ones, counts)
+    >>> print(intransitivity_index(observed, observed), intransitivity_index(observed, fitted))
+    0.0 0.39346933
+    """
+    variances, others = observed.variances, fitted.variances
+    squares = (observed.means - fitted.means) ** 2
+    # The logarithms of both divergences cancel.
+    both = (variances + squares) / (2 * others) + (others + squares) / (2 * variances) - 1
+    return -jnp.expm1(-both.mean() / 2)
+
+
+def _following(model: ThurstoneFit, old: Scores, new: Scores, pairs: jax.Array) -> ThurstoneFit:
+    """The model with an inverse for the pairs that have more samples now."""
+
+    def curvature(scores: Scores, pair: jax.Array) -> jax.Array:
+        first, second = pair[0], pair[1]
+        variance = jnp.maximum(scores.variances[first, second], least_variance(scores))
+        difference = model.qualities[first] - model.qualities[second]
+        count = scores.counts[first, second]
+        return kernels.pair_curvature(count, scores.means[first, second], variance, difference)
+
+    now = old
+    for place in range(pairs.shape[0]):
+        pair = pairs[place]
+        nextone = _with_pair_of(now, new, pair)
+        model = kernels.with_changed_pair(
+            model, pair, curvature(now, pair), curvature(nextone, pair)
+        )
+        now = nextone
+    return model
+
+
+def _with_pair_of(old: Scores, new: Scores, pair: jax.Array) -> Scores:
+    """Old scores, but those of one pair new."""
+    first, second = pair[0], pair[1]
+
+    def replaced(a: jax.Array, b: jax.Array) -> jax.Array:
+        return a.at[first, second].set(b[first, second]).at[second, first].set(b[second, first])
+
+    return jax.tree.map(replaced, old, new)
+
+
+def _floored(scores: Scores) -> jax.Array:
+    """v_ij, float [K, K], positive."""
+    return jnp.maximum(scores.variances, least_variance(scores))

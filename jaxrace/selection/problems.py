@@ -1,0 +1,48 @@
+"""Random problems of Groves and Branke, and who is best in them. Axes: K options."""
+
+import jax
+import jax.numpy as jnp
+
+from jaxrace import kernels
+from jaxrace.selection.comparisons import NormalScores
+
+
+def thurstone(
+    key: jax.Array, num_options: int, noise: float | jax.Array = 0.0, first: float | None = None
+) -> NormalScores:
+    """mu_ij = gamma_i - gamma_j + epsilon_ij with gamma, sigma_ij^2 ~ U[0, 1], section 5.1 and 6.
+
+    Args:
+        key: Used once; the same whatever ``noise`` and ``first``.
+        num_options: K.
+        noise: d, the standard deviation of epsilon_ij = -epsilon_ji; 0: transitive.
+        first: gamma_0, if it is not random (section 5.1.1 has 1.2).
+
+    >>> problem = thurstone(jax.random.key(0), 3, first=1.2)
+    >>> print(borda_top(problem.means, 1))
+    [ True False False]
+    """
+    keys = jax.random.split(key, 3)
+    upper = jnp.triu(jnp.ones((num_options, num_options), bool), 1)
+    qualities = jax.random.uniform(keys[0], (num_options,), jnp.float32)
+    if first is not None:
+        qualities = qualities.at[0].set(first)
+    variances = jax.random.uniform(keys[1], upper.shape, jnp.float32)
+    variances = jnp.where(upper, variances, 0)
+    errors = jnp.where(upper, noise * jax.random.normal(keys[2], upper.shape, jnp.float32), 0)
+    means = qualities[:, None] - qualities[None, :] + errors - errors.T
+    return NormalScores(means, jnp.sqrt(variances + variances.T))
+
+
+def borda_top(means: jax.Array, top: int) -> jax.Array:
+    """The k options of the largest S_i = sum_j mu_ij, bool [K].
+
+    Args:
+        means: float [K, K]; of wins the chances.
+        top: k.
+
+    >>> print(borda_top(jnp.array([[0.0, 1.0], [-1.0, 0.0]]), 1))
+    [ True False]
+    """
+    apart = ~jnp.eye(means.shape[-1], dtype=bool)
+    return kernels.in_top(jnp.where(apart, means, 0).sum(-1), top)

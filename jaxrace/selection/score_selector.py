@@ -1,0 +1,239 @@
+"""Selectors that choose each pair by what all scores so far say. Axes: K options, B pairs."""
+
+import abc
+import dataclasses
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.core import Tracer
+from numpy.typing import ArrayLike
+
+from jaxrace import kernels
+from jaxrace.selection.base import Selector, Standing, check_pairs, check_scores, ranked
+from jaxrace.selection.scores import Moments, Scores, counted, no_scores, observed_moments
+from jaxrace.validation import require_integer, require_keys, require_probability
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class ScoreParams:
+    """When to stop."""
+
+    confidence: jax.Array  # float32 [], ask no more from this estimated confidence on; 1: never
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class ScoreState:
+    """Such a selector between two comparisons."""
+
+    time: jax.Array  # int32 [], comparisons told
+    scores: Scores
+    model: Any  # what a selector fits; None of most
+
+
+@dataclasses.dataclass(frozen=True)
+class ScoreSelector(Selector):
+    """First some comparisons of every pair, then always the pair of the largest value.
+
+    Subclasses implement ``value``, and ``moments`` and ``refit`` if they have a model.
+
+    Attributes:
+        warm_up: Comparisons of each pair that come first, one round over all pairs after the
+            other; at least 2, from which a variance can be estimated.
+    """
+
+    warm_up: int = 3
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_integer("warm_up", self.warm_up, 2)
+
+    @property
+    def opening(self) -> int:
+        """See ``Selector``."""
+        return self.warm_up * self.num_options * (self.num_options - 1) // 2
+
+    def params(self, confidence: float = 1.0) -> ScoreParams:
+        """The numbers.
+
+        Args:
+            confidence: Stop once the estimated probability of a correct selection is as large.
+                An estimate, from as many samples as there happen to be: no guarantee. 1: never.
+
+        Raises:
+            ValueError: ``confidence`` is no probability.
+        """
+        if confidence != 1:
+            require_probability("confidence", confidence)
+        return ScoreParams(jnp.asarray(confidence, jnp.float32))
+
+    @abc.abstractmethod
+    def value(self, moments: Moments) -> jax.Array:
+        """How much a further sample of each pair is worth, float [K, K]; the largest is taken."""
+
+    def moments(self, state: ScoreState, params: Any) -> Moments:
+        """What is believed of the scores, once the warm-up is over."""
+        del params
+        return observed_moments(state.scores)
+
+    def first_model(self) -> Any:
+        """Before anything has been told."""
+
+    def refit(self, model: Any, old: Scores, new: Scores, pairs: jax.Array) -> Any:
+        """The model of ``new`` scores, which have more of these pairs, int32 [B, 2], than ``old``.
+
+        ``old`` may still be in the warm-up, ``new`` is not.
+        """
+        del old, new, pairs
+        return model
+
+    def begin(self, params: ScoreParams) -> ScoreState:
+        """See ``init``."""
+        del params
+        scores = no_scores(self.num_options)
+        return ScoreState(jnp.zeros((), jnp.int32), scores, self.first_model())
+
+    def draw(self, key: jax.Array) -> None:
+        """Nothing is left to chance."""
+        del key
+
+    def choose(self, noise: None, state: ScoreState, params: ScoreParams) -> jax.Array:
+        """See ``ask``."""
+        del noise
+        return self.choose_many(state, params, 1)[0]
+
+    def choose_many(self, state: ScoreState, params: ScoreParams, number: int) -> jax.Array:
+        """See ``ask_many``."""
+        moments = dataclasses.replace(self.moments(state, params), counts=state.scores.counts)
+        upper = jnp.triu(jnp.ones((self.num_options,) * 2, bool), 1)
+
+        def choose_one(moments: Moments, _: None) -> tuple[Moments, jax.Array]:
+            early = self._is_early(moments.counts)
+            value = jnp.where(upper, self.value(moments), -jnp.inf)
+            # Of equal ones that of the fewest samples; in the warm-up all are equal.
+            best = upper & (early | (value == value.max()))
+            place = kernels.first_best(jnp.where(best, -moments.counts, -jnp.inf).reshape(-1))
+            pair = jnp.stack(jnp.divmod(place, self.num_options)).astype(jnp.int32)
+            return moments.expecting(pair), pair
+
+        if number == 1:
+            return choose_one(moments, None)[1][None]
+        return lax.scan(choose_one, moments, None, number)[1]
+
+    def update(
+        self, state: ScoreState, pair: jax.Array, score: jax.Array, params: ScoreParams
+    ) -> ScoreState:
+        """See ``tell``."""
+        return self.update_many(state, pair[None], score[None], params)
+
+    def update_many(
+        self, state: ScoreState, pairs: jax.Array, scores: jax.Array, params: ScoreParams
+    ) -> ScoreState:
+        """See ``tell_many``."""
+        del params
+        new = state.scores
+        for place in range(pairs.shape[0]):
+            new = counted(new, pairs[place], scores[place])
+        return self.with_scores(state, new, pairs)
+
+    def with_scores(self, state: ScoreState, new: Scores, pairs: jax.Array) -> ScoreState:
+        """With so many more scores, and the model that fits them."""
+
+        def refit(model: Any) -> Any:
+            return self.refit(model, state.scores, new, pairs)
+
+        early = self._is_early(new.counts)
+        model = lax.cond(early, lambda model: model, refit, state.model)
+        return ScoreState(new.counts.sum(dtype=jnp.int32) // 2, new, model)
+
+    def standing(self, state: ScoreState, params: ScoreParams) -> Standing:
+        """See ``result``."""
+        early = self._is_early(state.scores.counts)
+        moments = self.moments(state, params)
+        means = jnp.where(early, state.scores.means.sum(-1), moments.means)
+        confidence = jnp.where(early, jnp.nan, self._confidence(moments))
+        return Standing(means, ranked(means), confidence)
+
+    def done(self, state: ScoreState, params: ScoreParams) -> jax.Array:
+        """See ``Selector``."""
+        confident = self._confidence(self.moments(state, params)) >= params.confidence
+        early = self._is_early(state.scores.counts)
+        return confident & ~early & (params.confidence < 1)
+
+    def _confidence(self, moments: Moments) -> jax.Array:
+        """APCS of the believed scores."""
+        return jnp.exp(kernels.log_correct_selection(moments.means, moments.variances, self.top))
+
+    def _is_early(self, counts: jax.Array) -> jax.Array:
+        """Is the warm-up not over?"""
+        itself = jnp.eye(self.num_options, dtype=bool)
+        return jnp.where(itself, self.warm_up, counts).min() < self.warm_up
+
+    def ask_many(
+        self, key: jax.Array, state: ScoreState, params: ScoreParams, number: int
+    ) -> jax.Array:
+        """The next pairs to compare side by side, int32 [B, 2]; a pair may come more than once.
+
+        They are chosen one after the other, as if each left the mean and the variance of its
+        pair as they are.
+
+        Args:
+            key: See ``ask``.
+            state: From ``init``, ``tell`` or ``tell_many``.
+            params: The params that ``init`` got.
+            number: B.
+
+        Raises:
+            ValueError: ``number`` is no positive integer.
+        """
+        require_keys("key", key, ndim=0)
+        require_integer("number", number, 1)
+        return _choose_many(self, state, params, number)
+
+    def tell_many(
+        self, state: ScoreState, pairs: ArrayLike, scores: ArrayLike, params: ScoreParams
+    ) -> ScoreState:
+        """Count the scores of comparisons that were made side by side.
+
+        Args:
+            state: From ``init``, ``tell`` or ``tell_many``.
+            pairs: Integers [B, 2].
+            scores: [B], of the first over the second of each pair.
+            params: The params that ``init`` got.
+
+        Raises:
+            ValueError: See ``tell``; or there are not as many scores as pairs.
+        """
+        if not isinstance(pairs, Tracer) and not isinstance(scores, Tracer):
+            check_pairs(np.asarray(pairs), self.num_options)
+            check_scores(np.asarray(scores))
+            if len(np.asarray(pairs)) != len(np.asarray(scores)):
+                raise ValueError(
+                    f"scores: expected one of each of the {len(np.asarray(pairs))} pairs, "
+                    f"got {len(np.asarray(scores))}"
+                )
+        told = jnp.asarray(pairs, jnp.int32), jnp.asarray(scores, float)
+        return _update_many(self, state, *told, params)
+
+
+@functools.partial(jax.jit, static_argnums=(0, 3))
+def _choose_many(
+    selector: ScoreSelector, state: ScoreState, params: ScoreParams, number: int
+) -> jax.Array:
+    return selector.choose_many(state, params, number)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _update_many(
+    selector: ScoreSelector,
+    state: ScoreState,
+    pairs: jax.Array,
+    scores: jax.Array,
+    params: ScoreParams,
+) -> ScoreState:
+    return selector.update_many(state, pairs, scores, params)

@@ -1,0 +1,138 @@
+"""What is known of all pairs from their scores. Axes: K options."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+
+# Variances are at least this part of the pooled one: the choices do not depend on the scale of
+# the scores, and a pair whose scores were all equal so far is not taken to be certain.
+LEAST_VARIANCE = 1e-6
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Scores:
+    """Sufficient statistics of all pairs.
+
+    Floating-point numbers have 32 bits, or 64 where JAX is told so (``jax.enable_x64``).
+    """
+
+    counts: jax.Array  # int32 [K, K], n_ij, symmetric
+    means: jax.Array  # float [K, K], m_ij = -m_ji
+    variances: jax.Array  # float [K, K], v_ij = sum (x - m)^2 / n, symmetric
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Moments:
+    """Normal beliefs of the scores, S_i ~ N(means_i, sum_j pair_variances_ij / counts_ij)."""
+
+    means: jax.Array  # float [K], of S_i
+    pair_variances: jax.Array  # float [K, K], of one comparison, symmetric
+    counts: jax.Array  # int32 [K, K], symmetric
+
+    @property
+    def variances(self) -> jax.Array:
+        """Of S_i, float [K]."""
+        return _apart(self.pair_variances / self.counts).sum(-1)
+
+    @property
+    def reductions(self) -> jax.Array:
+        """By how much a further sample of a pair makes the variance of either smaller, [K, K]."""
+        return _apart(self.pair_variances / (self.counts * (self.counts + 1)))
+
+    def expecting(self, pair: jax.Array) -> "Moments":
+        """With one more sample of a pair that leaves its mean and variance as they are."""
+        return dataclasses.replace(self, counts=_with_one_more(self.counts, pair))
+
+
+def no_scores(num_options: int) -> Scores:
+    """Nothing yet.
+
+    >>> int(no_scores(3).counts.sum())
+    0
+    """
+    shape = (num_options, num_options)
+    zeros = jnp.zeros(shape, float)
+    return Scores(jnp.zeros(shape, jnp.int32), zeros, zeros)
+
+
+def counted(scores: Scores, pair: jax.Array, score: jax.Array) -> Scores:
+    """With one more score of the first over the second (Welford 1962).
+
+    >>> scores = no_scores(2)
+    >>> for score in (1.0, 4.0):
+    ...     scores = counted(scores, jnp.array([1, 0]), jnp.asarray(score))
+    >>> print(scores.means[0, 1], scores.variances[0, 1])
+    -2.5 2.25
+    """
+    first, second = pair[0], pair[1]
+    row = scores.counts[first, second], scores.means[first, second]
+    _, mean, variance = _welford(*row, scores.variances[first, second], score)
+    means = scores.means.at[first, second].set(mean).at[second, first].set(-mean)
+    variances = scores.variances.at[first, second].set(variance).at[second, first].set(variance)
+    return Scores(_with_one_more(scores.counts, pair), means, variances)
+
+
+def all_counted(scores: Scores, told: jax.Array) -> Scores:
+    """With one more score of every pair.
+
+    Args:
+        scores: So far.
+        told: float [K, K], antisymmetric.
+
+    >>> print(all_counted(no_scores(2), jnp.array([[0.0, 3.0], [-3.0, 0.0]])).means[0])
+    [0. 3.]
+    """
+    counts, means, variances = _welford(scores.counts, scores.means, scores.variances, told)
+    counts = jnp.where(jnp.eye(told.shape[-1], dtype=bool), 0, counts)
+    return Scores(counts, means, variances)
+
+
+def _welford(
+    count: jax.Array, mean: jax.Array, variance: jax.Array, score: jax.Array
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    more = count + 1
+    change = score - mean
+    new_mean = mean + change / more
+    return more, new_mean, (variance * count + change * (score - new_mean)) / more
+
+
+def least_variance(scores: Scores) -> jax.Array:
+    """A millionth of the pooled variance within pairs, or of 1 where there is none: float [].
+
+    Pairs need two samples.
+
+    >>> scores = all_counted(no_scores(2), jnp.array([[0.0, 3.0], [-3.0, 0.0]]))
+    >>> scores = all_counted(scores, jnp.array([[0.0, 5.0], [-5.0, 0.0]]))
+    >>> print(least_variance(scores) * 1e6)  # (1 + 1) / (2 - 1)
+    2.0
+    """
+    squares = (scores.counts * scores.variances).sum()
+    degrees = jnp.maximum(scores.counts - 1, 0).sum()
+    pooled = squares / jnp.maximum(degrees, 1)
+    return LEAST_VARIANCE * jnp.where(pooled > 0, pooled, 1)
+
+
+def observed_moments(scores: Scores) -> Moments:
+    """Each pair by itself: unbiased variances (Groves and Branke 2019).
+
+    >>> scores = all_counted(no_scores(2), jnp.array([[0.0, 3.0], [-3.0, 0.0]]))
+    >>> scores = all_counted(scores, jnp.array([[0.0, 5.0], [-5.0, 0.0]]))
+    >>> print(observed_moments(scores).means, observed_moments(scores).variances)
+    [ 4. -4.] [1. 1.]
+    """
+    unbiased = scores.variances * scores.counts / jnp.maximum(scores.counts - 1, 1)
+    variances = jnp.maximum(unbiased, least_variance(scores))
+    return Moments(scores.means.sum(-1), variances, scores.counts)
+
+
+def _apart(numbers: jax.Array) -> jax.Array:
+    """Without the diagonal."""
+    return jnp.where(jnp.eye(numbers.shape[-1], dtype=bool), 0, numbers)
+
+
+def _with_one_more(counts: jax.Array, pair: jax.Array) -> jax.Array:
+    first, second = pair[0], pair[1]
+    return counts.at[first, second].add(1).at[second, first].add(1)

@@ -1,0 +1,145 @@
+"""OCBA-m on single options, each against random others: a baseline. Axes: K options."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+
+from jaxrace import kernels
+from jaxrace.selection.base import Selector, Standing, ranked
+from jaxrace.selection.score_selector import ScoreParams
+from jaxrace.selection.scores import LEAST_VARIANCE
+from jaxrace.validation import require_integer, require_probability
+
+# Options whose needs differ by less, relatively, are equally needy.
+_ROUNDING = 1e-5
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class OcbaState:
+    """OCBA-m between two comparisons."""
+
+    time: jax.Array  # int32 [], comparisons told
+    counts: jax.Array  # int32 [K], N_i, comparisons of an option as the first
+    means: jax.Array  # float [K], of its scores
+    variances: jax.Array  # float [K], of its scores, biased
+
+
+@dataclasses.dataclass(frozen=True)
+class Ocba(Selector):
+    """Options get samples in the ratio (s_i / (mu_i - c))^2 (Chen et al. 2008), in random pairs.
+
+    The second option of a pair is drawn from all others, and a score counts for the first alone,
+    whose mean score then estimates S_i / (K - 1). Half of what a comparison says is given away:
+    what allocation by single options costs, to compare with allocation by pairs.
+
+    Attributes:
+        warm_up: Comparisons of each option that come first.
+
+    >>> selector = Ocba(num_options=3, top=1)
+    >>> params = selector.params()
+    >>> print(selector.ask(jax.random.key(0), selector.init(params), params)[0])
+    0
+    """
+
+    warm_up: int = 3
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_integer("warm_up", self.warm_up, 2)
+
+    @property
+    def opening(self) -> int:
+        """See ``Selector``."""
+        return self.warm_up * self.num_options
+
+    def params(self, confidence: float = 1.0) -> ScoreParams:
+        """The numbers.
+
+        Args:
+            confidence: See ``ScoreSelector.params``.
+
+        Raises:
+            ValueError: ``confidence`` is no probability.
+        """
+        if confidence != 1:
+            require_probability("confidence", confidence)
+        return ScoreParams(jnp.asarray(confidence, jnp.float32))
+
+    def begin(self, params: ScoreParams) -> OcbaState:
+        """See ``init``."""
+        del params
+        zeros = jnp.zeros(self.num_options, float)
+        counts = jnp.zeros(self.num_options, jnp.int32)
+        return OcbaState(jnp.zeros((), jnp.int32), counts, zeros, zeros)
+
+    def draw(self, key: jax.Array) -> jax.Array:
+        """A number that picks the second option."""
+        return jax.random.uniform(key, (), jnp.float32)
+
+    def choose(self, noise: jax.Array, state: OcbaState, params: ScoreParams) -> jax.Array:
+        """See ``ask``."""
+        del params
+        variances = self._variances(state)
+        deviations = jnp.sqrt(variances / jnp.maximum(state.counts, 1))
+        threshold = kernels.selection_threshold(state.means, deviations, self.top)
+        squares = jnp.maximum((state.means - threshold) ** 2, jnp.finfo(variances.dtype).tiny)
+        starving = variances / squares / jnp.maximum(state.counts, 1)
+        early = state.counts.min() < self.warm_up
+        # c is such that the two options beside it are equally so: the one of fewer samples.
+        best = early | (starving >= (1 - _ROUNDING) * starving.max())
+        first = kernels.first_best(jnp.where(best, -state.counts, -jnp.inf))
+        return jnp.stack([first, random_other(first, noise, self.num_options)])
+
+    def update(
+        self, state: OcbaState, pair: jax.Array, score: jax.Array, params: ScoreParams
+    ) -> OcbaState:
+        """See ``tell``."""
+        del params
+        option = pair[0]
+        count = state.counts[option]
+        change = score - state.means[option]
+        mean = state.means[option] + change / (count + 1)
+        squares = state.variances[option] * count + change * (score - mean)
+        return OcbaState(
+            state.time + 1,
+            state.counts.at[option].add(1),
+            state.means.at[option].set(mean),
+            state.variances.at[option].set(squares / (count + 1)),
+        )
+
+    def standing(self, state: OcbaState, params: ScoreParams) -> Standing:
+        """See ``result``."""
+        del params
+        early = state.counts.min() < self.warm_up
+        confidence = jnp.where(early, jnp.nan, self._confidence(state))
+        return Standing(state.means, ranked(state.means), confidence)
+
+    def done(self, state: OcbaState, params: ScoreParams) -> jax.Array:
+        """See ``Selector``."""
+        confident = self._confidence(state) >= params.confidence
+        return confident & (state.counts.min() >= self.warm_up) & (params.confidence < 1)
+
+    def _confidence(self, state: OcbaState) -> jax.Array:
+        variances = self._variances(state) / jnp.maximum(state.counts, 1)
+        return jnp.exp(kernels.log_correct_selection(state.means, variances, self.top))
+
+    def _variances(self, state: OcbaState) -> jax.Array:
+        """s_i^2, unbiased, float [K]."""
+        degrees = jnp.maximum(state.counts - 1, 0)
+        squares = state.variances * state.counts
+        pooled = squares.sum() / jnp.maximum(degrees.sum(), 1)
+        least = LEAST_VARIANCE * jnp.where(pooled > 0, pooled, 1)
+        return jnp.maximum(squares / jnp.maximum(degrees, 1), least)
+
+
+def random_other(option: jax.Array, uniform: jax.Array, num_options: int) -> jax.Array:
+    """Another option, each with the same probability, int32 [].
+
+    >>> [int(random_other(jnp.int32(1), jnp.float32(u), 3)) for u in (0.1, 0.6)]
+    [2, 0]
+    """
+    others = num_options - 1
+    step = jnp.minimum((uniform * others).astype(jnp.int32), others - 1)
+    return (option + 1 + step) % num_options

@@ -1,0 +1,317 @@
+"""SELECT and TOP: knock-out tournaments in groups, their winners on a heap (Mohajer et al. 2017).
+
+Axes: K options, k groups of up to G options.
+"""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxrace.selection.base import Selector, Standing
+from jaxrace.validation import require_integer, require_keys
+
+# What is being played: a tournament, or the heap, in which the new one rises and the last sinks.
+_KNOCK_OUT, _RISE, _SINK, _DONE = range(4)
+_NOBODY = np.full(2, -1, np.int32)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class TopParams:
+    """The numbers of TOP."""
+
+    repetitions: jax.Array  # int32 [], comparisons of a match
+    order: jax.Array  # int32 [K]; option order[p] is in group p mod k
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class TopState:
+    """TOP between two comparisons."""
+
+    time: jax.Array  # int32 [], comparisons told
+    phase: jax.Array  # int32 []
+    match: jax.Array  # int32 [2], who plays
+    played: jax.Array  # int32 [], comparisons of this match
+    total: jax.Array  # float [], their scores
+    entrants: jax.Array  # int32 [G], those left in the tournament, in order
+    num_entrants: jax.Array  # int32 []
+    match_number: jax.Array  # int32 [], in this round of the tournament
+    heap: jax.Array  # int32 [k], winners of groups
+    heap_size: jax.Array  # int32 []
+    node: jax.Array  # int32 [], where in the heap one rises or sinks
+    compares_children: jax.Array  # bool [], is the match that of two children?
+    groups_begun: jax.Array  # int32 [], of the first tournaments
+    group: jax.Array  # int32 [], whose tournament is played
+    found: jax.Array  # int32 [k], the best ones so far
+    num_found: jax.Array  # int32 []
+
+
+@dataclasses.dataclass(frozen=True)
+class Top(Selector):
+    """TOP: the winners of k knock-out tournaments meet on a heap; who leaves it is replaced.
+
+    A match is a number of comparisons, won by the larger total of scores. The tournament SELECT of
+    a group goes on without those that have been found. TOP needs no comparison of every pair, and
+    a total order that every pair agrees with: one intransitive pair may mislead it for ever. It
+    ends by itself; how many comparisons it makes is set by ``repetitions``.
+
+    >>> selector = Top(num_options=4, top=2)
+    >>> params = selector.params(repetitions=1)
+    >>> state = selector.init(params)
+    >>> while not selector.done(state, params):
+    ...     first, second = selector.ask(jax.random.key(0), state, params)
+    ...     state = selector.tell(state, [first, second], first - second, params)
+    >>> selector.result(state, params).selected.tolist()
+    [False, False, True, True]
+    """
+
+    def params(self, repetitions: int = 10, key: jax.Array | None = None) -> TopParams:
+        """The numbers.
+
+        Args:
+            repetitions: nu, comparisons of a match.
+            key: For random groups; without one option p is in group p mod k.
+
+        Raises:
+            ValueError: ``repetitions`` is no positive integer, or ``key`` no key.
+        """
+        require_integer("repetitions", repetitions, 1)
+        order = jnp.arange(self.num_options, dtype=jnp.int32)
+        if key is not None:
+            require_keys("key", key, ndim=0)
+            order = jax.random.permutation(key, order)
+        return TopParams(jnp.asarray(repetitions, jnp.int32), order)
+
+    def begin(self, params: TopParams) -> TopState:
+        """See ``init``."""
+        zero, size = jnp.zeros((), jnp.int32), -(-self.num_options // self.top)
+        nobody = jnp.full(self.top, -1, jnp.int32)
+        empty = TopState(
+            time=zero,
+            phase=zero,
+            match=jnp.zeros(2, jnp.int32),
+            played=zero,
+            total=jnp.zeros((), float),
+            entrants=jnp.full(size, -1, jnp.int32),
+            num_entrants=zero,
+            match_number=zero,
+            heap=nobody,
+            heap_size=zero,
+            node=zero,
+            compares_children=jnp.zeros((), bool),
+            groups_begun=zero + 1,
+            group=zero,
+            found=nobody,
+            num_found=zero,
+        )
+        return self._until_match(self._begin_group(empty, zero, params), params)
+
+    def draw(self, key: jax.Array) -> jax.Array:
+        """A coin for matches without a winner."""
+        return jax.random.uniform(key, (), jnp.float32)
+
+    def choose(self, noise: jax.Array, state: TopState, params: TopParams) -> jax.Array:
+        """See ``ask``. Where the coin falls is said by the order of the pair."""
+        del params
+        # The last comparison of a match decides draws for its first option.
+        return jnp.where(noise < 0.5, state.match, state.match[::-1])
+
+    def expects(self, state: TopState, pair: jax.Array) -> jax.Array:
+        """See ``Selector``."""
+        return (pair == state.match).all() | (pair == state.match[::-1]).all()
+
+    def update(
+        self, state: TopState, pair: jax.Array, score: jax.Array, params: TopParams
+    ) -> TopState:
+        """See ``tell``."""
+        in_order = pair[0] == state.match[0]
+        total = state.total + jnp.where(in_order, score, -score)
+        told = dataclasses.replace(state, time=state.time + 1, played=state.played + 1, total=total)
+        first_wins = (total > 0) | ((total == 0) & in_order)
+        settled = self._until_match(self._settle(told, first_wins, params), params)
+        is_over = told.played >= params.repetitions
+        return jax.tree.map(lambda a, b: jnp.where(is_over, a, b), settled, told)
+
+    def _settle(self, state: TopState, first_wins: jax.Array, params: TopParams) -> TopState:
+        """After a match, whatever comes next."""
+        state = dataclasses.replace(
+            state, played=jnp.zeros_like(state.played), total=jnp.zeros_like(state.total)
+        )
+        branches = (self._after_knock_out, self._after_rise, self._after_sink)
+        return lax.switch(state.phase, branches, state, first_wins, params)
+
+    def _after_knock_out(
+        self, state: TopState, first_wins: jax.Array, params: TopParams
+    ) -> TopState:
+        del params
+        winner = jnp.where(first_wins, state.match[0], state.match[1])
+        return _passed(state, winner)
+
+    def _after_rise(self, state: TopState, child_wins: jax.Array, params: TopParams) -> TopState:
+        parent = (state.node - 1) // 2
+        risen = dataclasses.replace(
+            state, heap=_swapped(state.heap, state.node, parent), node=parent
+        )
+        stays = self._next_group(state, params)
+        return jax.tree.map(lambda a, b: jnp.where(child_wins, a, b), risen, stays)
+
+    def _after_sink(self, state: TopState, first_wins: jax.Array, params: TopParams) -> TopState:
+        left = 2 * state.node + 1
+        # The match was that of the children, the larger one of which meets its parent ...
+        larger = jnp.where(first_wins, state.heap[left], state.heap[left + 1])
+        meets = dataclasses.replace(
+            state,
+            match=jnp.stack([larger, state.heap[state.node]]),
+            compares_children=jnp.zeros((), bool),
+        )
+        # ... or it was that.
+        child = jnp.where(state.match[0] == state.heap[left], left, left + 1)
+        sunk = dataclasses.replace(
+            state, heap=_swapped(state.heap, state.node, child), node=child, match=_NOBODY
+        )
+        rests = self._begin_group(state, state.group, params)
+        after = jax.tree.map(lambda a, b: jnp.where(first_wins, a, b), sunk, rests)
+        return jax.tree.map(lambda a, b: jnp.where(state.compares_children, a, b), meets, after)
+
+    def _until_match(self, state: TopState, params: TopParams) -> TopState:
+        """All that happens without a comparison, until one is wanted or everything is over."""
+
+        def is_idle(carry: tuple[TopState, jax.Array]) -> jax.Array:
+            return ~carry[1]
+
+        def go_on(carry: tuple[TopState, jax.Array]) -> tuple[TopState, jax.Array]:
+            branches = (self._knock_out, self._rise, self._sink, _rest)
+            return lax.switch(carry[0].phase, branches, carry[0], params)
+
+        # A pair of children has just been compared: the next match is known.
+        waits = (state.phase == _SINK) & ~state.compares_children & (state.match[0] >= 0)
+        return lax.while_loop(is_idle, go_on, (state, waits))[0]
+
+    def _knock_out(self, state: TopState, params: TopParams) -> tuple[TopState, jax.Array]:
+        place, count = 2 * state.match_number, state.num_entrants
+        pair = state.entrants[place], state.entrants[place + 1]
+        wants = place + 1 < count
+        match = dataclasses.replace(state, match=jnp.stack(pair))
+        bye = _passed(state, pair[0])
+        new_round = dataclasses.replace(
+            state, num_entrants=state.match_number, match_number=jnp.zeros_like(count)
+        )
+        winner = dataclasses.replace(
+            state,
+            phase=jnp.full_like(state.phase, _RISE),
+            heap=state.heap.at[state.heap_size].set(state.entrants[0]),
+            heap_size=state.heap_size + 1,
+            node=state.heap_size,
+        )
+        nobody = self._next_group(state, params)
+        cases = [count == 0, count == 1, place >= count, place + 1 == count]
+        return _first_of(cases, [nobody, winner, new_round, bye], match), wants & (count > 1)
+
+    def _rise(self, state: TopState, params: TopParams) -> tuple[TopState, jax.Array]:
+        parent = (state.node - 1) // 2
+        match = dataclasses.replace(
+            state, match=jnp.stack([state.heap[state.node], state.heap[parent]])
+        )
+        at_root = self._next_group(state, params)
+        return _first_of([state.node == 0], [at_root], match), state.node > 0
+
+    def _sink(self, state: TopState, params: TopParams) -> tuple[TopState, jax.Array]:
+        left = 2 * state.node + 1
+        children = jnp.stack([state.heap[left], state.heap[left + 1]])
+        of_children = dataclasses.replace(
+            state, match=children, compares_children=jnp.ones((), bool)
+        )
+        with_parent = dataclasses.replace(
+            state,
+            match=jnp.stack([children[0], state.heap[state.node]]),
+            compares_children=jnp.zeros((), bool),
+        )
+        at_leaf = self._begin_group(state, state.group, params)
+        has_none, has_one = left >= state.heap_size, left + 1 >= state.heap_size
+        return _first_of([has_none, has_one], [at_leaf, with_parent], of_children), ~has_none
+
+    def _next_group(self, state: TopState, params: TopParams) -> TopState:
+        """The first tournament of the next group; after the last one the best leaves the heap."""
+        first_time = dataclasses.replace(state, groups_begun=state.groups_begun + 1)
+        first_time = self._begin_group(first_time, state.groups_begun, params)
+        best, last = state.heap[0], state.heap[state.heap_size - 1]
+        num_found = state.num_found + 1
+        place = jnp.argmax(params.order == best).astype(jnp.int32)
+        popped = dataclasses.replace(
+            state,
+            phase=jnp.where(num_found == self.top, _DONE, _SINK).astype(jnp.int32),
+            match=_NOBODY,
+            heap=state.heap.at[0].set(last).at[state.heap_size - 1].set(-1),
+            heap_size=state.heap_size - 1,
+            node=jnp.zeros_like(state.node),
+            group=place % self.top,
+            found=state.found.at[state.num_found].set(best),
+            num_found=num_found,
+        )
+        is_first = state.groups_begun < self.top
+        return jax.tree.map(lambda a, b: jnp.where(is_first, a, b), first_time, popped)
+
+    def _begin_group(self, state: TopState, group: jax.Array, params: TopParams) -> TopState:
+        """The tournament of a group, without those that have been found."""
+        size = state.entrants.shape[0]
+        places = group + self.top * jnp.arange(size)
+        members = jnp.where(places < self.num_options, params.order[places], -1)
+        wanted = (members >= 0) & (members[:, None] != state.found[None, :]).all(1)
+        to = jnp.where(wanted, jnp.cumsum(wanted) - 1, size)
+        return dataclasses.replace(
+            state,
+            phase=jnp.full_like(state.phase, _KNOCK_OUT),
+            entrants=jnp.full_like(state.entrants, -1).at[to].set(members, mode="drop"),
+            num_entrants=wanted.sum(dtype=jnp.int32),
+            match_number=jnp.zeros_like(state.match_number),
+            group=group,
+        )
+
+    def standing(self, state: TopState, params: TopParams) -> Standing:
+        """See ``result``: those found, then the heap, then everybody else."""
+        listed = jnp.concatenate([state.found, state.heap, params.order])
+        options = jnp.arange(self.num_options)
+        places = jnp.argmax(listed[None, :] == options[:, None], axis=1)
+        ranking = jnp.argsort(places).astype(jnp.int32)
+        scores = -jnp.argsort(ranking).astype(float)
+        return Standing(scores, ranking, jnp.full((), jnp.nan))
+
+    def done(self, state: TopState, params: TopParams) -> jax.Array:
+        """See ``Selector``."""
+        del params
+        return state.phase == _DONE
+
+
+def first_matches(num_options: int, top: int) -> int:
+    """Matches of the first k tournaments: all but one of each group lose one, K - k.
+
+    >>> first_matches(10, 4)
+    6
+    """
+    groups = np.arange(num_options) % top
+    return int(sum(np.bincount(groups) - 1))
+
+
+def _passed(state: TopState, winner: jax.Array) -> TopState:
+    """Somebody goes on to the next round."""
+    entrants = state.entrants.at[state.match_number].set(winner)
+    return dataclasses.replace(state, entrants=entrants, match_number=state.match_number + 1)
+
+
+def _swapped(heap: jax.Array, first: jax.Array, second: jax.Array) -> jax.Array:
+    return heap.at[first].set(heap[second]).at[second].set(heap[first])
+
+
+def _first_of(cases: list[jax.Array], states: list[TopState], other: TopState) -> TopState:
+    for case, state in zip(reversed(cases), reversed(states), strict=True):
+        other = jax.tree.map(lambda a, b, case=case: jnp.where(case, a, b), state, other)
+    return other
+
+
+def _rest(state: TopState, params: TopParams) -> tuple[TopState, jax.Array]:
+    del params
+    return state, jnp.ones((), bool)

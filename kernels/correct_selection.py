@@ -1,0 +1,101 @@
+"""How likely is it that the k options which look best are the best, and which sample helps most?
+
+Scores are normal, S_i ~ N(mu_i, sigma_i^2), and a threshold c parts the k best from the rest:
+APCS = prod_{i in I} P(S_i > c) prod_{q not in I} P(S_q < c) (Chen et al. 2008; Groves and Branke
+2019). Everything is in logarithms: products of 100 factors underflow. Axes: K options.
+"""
+
+import jax
+import jax.numpy as jnp
+
+
+def in_top(means: jax.Array, top: int) -> jax.Array:
+    """Is an option among the k of the largest means, the first ones of equal means? bool [K].
+
+    >>> print(in_top(jnp.array([1.0, 3.0, 2.0, 2.0]), 2))
+    [False  True  True False]
+    """
+    return _places(means) < top
+
+
+def selection_threshold(means: jax.Array, deviations: jax.Array, top: int) -> jax.Array:
+    """c = (sigma_(k+1) mu_(k) + sigma_(k) mu_(k+1)) / (sigma_(k) + sigma_(k+1)), float [].
+
+    Args:
+        means: float [K], mu_i.
+        deviations: float [K], sigma_i, positive.
+        top: k, below K.
+
+    >>> print(selection_threshold(jnp.array([4.0, 1.0]), jnp.array([2.0, 1.0]), 1))
+    2.0
+    """
+    places = _places(means)
+    last, next_one = places == top - 1, places == top
+
+    def of(marked: jax.Array, values: jax.Array) -> jax.Array:
+        return jnp.where(marked, values, 0).sum()
+
+    # Written so that it lies between the means, whatever is rounded.
+    lower, gap = of(next_one, means), of(last, means) - of(next_one, means)
+    return lower + gap * of(next_one, deviations) / of(last | next_one, deviations)
+
+
+def _places(means: jax.Array) -> jax.Array:
+    """0 for the best, int32 [K]; sorting takes longer."""
+    numbers = jnp.arange(means.shape[-1])
+    before = (means[None, :] > means[:, None]) | (
+        (means[None, :] == means[:, None]) & (numbers[None, :] < numbers[:, None])
+    )
+    return before.sum(-1, dtype=jnp.int32)
+
+
+def log_correct_selection(means: jax.Array, variances: jax.Array, top: int) -> jax.Array:
+    """ln APCS, float [].
+
+    Args:
+        means: float [K], mu_i.
+        variances: float [K], sigma_i^2, positive.
+        top: k, below K.
+
+    >>> print(log_correct_selection(jnp.zeros(2), jnp.ones(2), 1))  # ln 1/4
+    -1.3862944
+    """
+    distances = _distances(means, variances, top)
+    return jax.scipy.stats.norm.logcdf(distances / jnp.sqrt(variances)).sum()
+
+
+def correct_selection_gains(
+    means: jax.Array, variances: jax.Array, reductions: jax.Array, top: int
+) -> jax.Array:
+    """By how much a further sample of each pair raises ln APCS, as far as one can tell.
+
+    The means are expected to stay, and the variances of both options fall; c is that of the
+    present variances. Only two factors change with the pair, so that all pairs cost O(K^2).
+
+    Args:
+        means: float [K], mu_i.
+        variances: float [K], sigma_i^2, positive.
+        reductions: float [K, K], by how much a sample of the pair makes sigma_i^2 smaller.
+        top: k, below K.
+
+    Returns:
+        float [K, K], symmetric: ln AEPCS_ij - ln APCS. The diagonal means nothing.
+
+    >>> means, variances = jnp.array([1.0, 0.0, -5.0]), jnp.ones(3)
+    >>> gains = correct_selection_gains(means, variances, jnp.full((3, 3), 0.25), top=1)
+    >>> bool(gains[0, 1] > gains[0, 2] > gains[1, 2] - 1)
+    True
+    """
+    distances = _distances(means, variances, top)
+    present = jax.scipy.stats.norm.logcdf(distances / jnp.sqrt(variances))
+    expected = jax.scipy.stats.norm.logcdf(
+        distances[:, None] / jnp.sqrt(variances[:, None] - reductions)
+    )
+    of_first = expected - present[:, None]
+    return of_first + of_first.T
+
+
+def _distances(means: jax.Array, variances: jax.Array, top: int) -> jax.Array:
+    """How far an option is on its side of c, float [K]."""
+    threshold = selection_threshold(means, jnp.sqrt(variances), top)
+    return jnp.where(in_top(means, top), means - threshold, threshold - means)

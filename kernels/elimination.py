@@ -1,0 +1,71 @@
+"""Inverses by elimination.
+
+Written out, because two programs with LAPACK's calls that run side by side on a CPU may wait for
+each other for ever, as blocks of a sweep do.
+"""
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+# Of the largest number on the diagonal: smaller pivots are rounding.
+_SMALLEST_PIVOT = 8
+
+
+def inverse(matrix: jax.Array) -> jax.Array:
+    """By Gauss and Jordan, with the largest pivot of a column.
+
+    Args:
+        matrix: float [K, K], regular.
+
+    >>> import jax.numpy as jnp
+    >>> print(inverse(jnp.array([[0.0, 2.0], [4.0, 0.0]])))
+    [[0.   0.25]
+     [0.5  0.  ]]
+    """
+    size = matrix.shape[-1]
+    numbers = jnp.arange(size)
+
+    def eliminate(column: jax.Array, both: jax.Array) -> jax.Array:
+        candidates = jnp.where(numbers >= column, jnp.abs(both[:, column]), -1.0)
+        pivot = jnp.argmax(candidates)
+        swapped = both.at[column].set(both[pivot]).at[pivot].set(both[column])
+        row = swapped[column] / swapped[column, column]
+        factors = swapped[:, column].at[column].set(0.0)
+        return (swapped - factors[:, None] * row[None, :]).at[column].set(row)
+
+    both = jnp.concatenate([matrix, jnp.eye(size, dtype=matrix.dtype)], axis=-1)
+    return lax.fori_loop(0, size, eliminate, both)[:, size:]
+
+
+def definite_inverse(matrix: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The inverses of symmetric matrices, where they are positive definite.
+
+    Args:
+        matrix: float [..., K, K], symmetric.
+
+    Returns:
+        The inverses [..., K, K], and whether each is one, bool [...]: all pivots were positive.
+
+    >>> import jax.numpy as jnp
+    >>> inverted, is_definite = definite_inverse(jnp.array([[2.0, 0.0], [0.0, 4.0]]))
+    >>> print(inverted.diagonal(), is_definite)
+    [0.5  0.25] True
+    >>> bool(definite_inverse(jnp.array([[1.0, 2.0], [2.0, 1.0]]))[1])
+    False
+    """
+    size = matrix.shape[-1]
+    diagonal = jnp.abs(jnp.diagonal(matrix, axis1=-2, axis2=-1)).max(-1)
+    least = _SMALLEST_PIVOT * jnp.finfo(matrix.dtype).eps * diagonal
+
+    def sweep(place: jax.Array, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        swept, definite = carry
+        pivot = swept[..., place, place]
+        row, column = swept[..., place, :], swept[..., :, place]
+        swept = swept - column[..., :, None] * (row / pivot[..., None])[..., None, :]
+        swept = swept.at[..., place, :].set(row / pivot[..., None])
+        swept = swept.at[..., :, place].set(-column / pivot[..., None])
+        return swept.at[..., place, place].set(1 / pivot), definite & (pivot > least)
+
+    start = matrix, jnp.ones(matrix.shape[:-2], bool)
+    return lax.fori_loop(0, size, sweep, start)

@@ -1,0 +1,98 @@
+"""A random walk that moves to options which beat the present one, as a score of all options.
+
+Busa-Fekete et al. 2013, section 5.3: options are ranked by how often the walk visits them in the
+long run. Axes: K options.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jaxrace.kernels.elimination import inverse
+
+# The walk starts anew, anywhere, in one of fifty steps: the chain is irreducible then.
+_FOLLOWED, _RESTARTED = 0.98, 0.02
+
+# Visits are sorted in units of 2^-20: equal options tie, whatever the rounding of the inverse.
+_SORTED_BITS = 20
+
+
+class Walk(NamedTuple):
+    """A Markov chain in the long run."""
+
+    visits: jax.Array  # float32 [K], v, the stationary distribution
+    group_inverse: jax.Array  # float32 [K, K], A# of A = I - S
+
+
+def transition_matrix(estimate: jax.Array) -> jax.Array:
+    """The walk's matrix, each row a distribution: .98 S_ij + .02 / K with S_ij = y_ji / sum_l y_li.
+
+    The walk leaves i for those that beat it. The paper prints y_ij in the numerator, with which
+    the rows do not sum to 1.
+
+    Args:
+        estimate: float32 [K, K], y_ij, how likely i beats j; 1/2 on the diagonal.
+
+    Returns:
+        float32 [K, K].
+
+    >>> import jax.numpy as jnp
+    >>> matrix = transition_matrix(jnp.array([[0.5, 1.0], [0.0, 0.5]]))
+    >>> [[f"{share:.3f}" for share in row] for row in matrix]
+    [['0.990', '0.010'], ['0.663', '0.337']]
+    """
+    beaten = estimate.sum(-2)  # r_i = sum_l y_li, at least the 1/2 of the diagonal
+    return _FOLLOWED * estimate.T / beaten[:, None] + _RESTARTED / estimate.shape[-1]
+
+
+def long_run(transition: jax.Array) -> Walk:
+    """The stationary distribution v and A# = (I - S + 1 v^T)^-1 - 1 v^T of a chain.
+
+    With u = 1/K and G = (I - S + 1 u^T)^-1 (I - S + 1 u^T maps 1 to 1, so that v^T = u^T G) the
+    group inverse is A# = G - 1 v^T G: one inverse gives both.
+
+    Args:
+        transition: float32 [K, K], rows sum to 1, irreducible.
+
+    >>> import jax.numpy as jnp
+    >>> walk = long_run(jnp.array([[0.5, 0.5], [0.25, 0.75]]))
+    >>> [f"{share:.3f}" for share in walk.visits]
+    ['0.333', '0.667']
+    >>> [[f"{number:.3f}" for number in row] for row in walk.group_inverse]
+    [['0.889', '-0.889'], ['-0.444', '0.444']]
+    """
+    num_options = transition.shape[-1]
+    identity = jnp.eye(num_options, dtype=jnp.float32)
+    inverted = inverse(identity - transition + jnp.float32(1 / num_options))
+    visits = inverted.mean(-2)
+    # Not as a matrix product: accelerators round those to fewer digits.
+    return Walk(visits, inverted - (visits[:, None] * inverted).sum(-2)[None, :])
+
+
+def walk_error(estimate: jax.Array, radius: jax.Array, rule: str) -> jax.Array:
+    """B, by how much the sums of |S - T| over a row may differ, S the estimated walk, T the true.
+
+    The *sharp* rule takes max_i .98 * 2 sum_j c_ij / r_i, with r_i as in ``transition_matrix``: a
+    row divided by its sum moves by at most 2 |a - b| / |a| in the sum of absolute values. The
+    *printed* K/3 max c_ik / r_i of the paper is no such bound, and has no proof.
+
+    Args:
+        estimate: float32 [K, K], y_ij; 1/2 on the diagonal.
+        radius: float32 [K, K], c_ij, by how much y_ij may be wrong; 0 on the diagonal.
+        rule: "sharp" or "printed".
+
+    >>> import jax.numpy as jnp
+    >>> radius = jnp.array([[0.0, 0.1], [0.1, 0.0]])
+    >>> print(walk_error(jnp.full((2, 2), 0.5), radius, "sharp").round(3))
+    0.196
+    """
+    beaten = estimate.sum(-2)
+    if rule == "printed":
+        return (estimate.shape[-1] / 3 * radius.max(-1) / beaten).max()
+    return (_FOLLOWED * 2 * radius.sum(-1) / beaten).max()
+
+
+def visits_key(visits: jax.Array) -> jax.Array:
+    """Visits as int32 [K], in which equal options tie."""
+    return jnp.round(visits * 2**_SORTED_BITS).astype(jnp.int32)

@@ -1,0 +1,263 @@
+"""The Thurstone model of scores, X_ij ~ N(gamma_i - gamma_j, sigma_ij^2), by maximum likelihood.
+
+Groves and Branke, "Exploiting transitivity for top-k selection with score-based dueling bandits",
+eqs. 3 to 7. With the variances at their best values sigma_ij^2 = v + r^2, r = m - gamma_i +
+gamma_j, what is left to maximise is -1/2 sum_pairs n ln(v + r^2), over the qualities alone. Axes:
+K options, L lanes.
+"""
+
+import dataclasses
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxrace.kernels.elimination import definite_inverse
+
+# A fit ends with a gradient below this times the number of samples, in units of the scores'
+# spread, ...
+_TOLERANCE = {"float32": 1e-5, "float64": 1e-7}
+# ... or where nothing is left to gain but rounding; or after so many steps.
+_MOST_STEPS = 200
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class ThurstoneFit:
+    """A stationary point of the likelihood, and what helps to find the next one."""
+
+    qualities: jax.Array  # float [K], gamma_i, of mean 0
+    inverse: jax.Array  # float [K, K], of the negative Hessian, roughly; 0 of nothing yet
+    converged: jax.Array  # bool []
+
+
+class _Search(NamedTuple):
+    """A step of the search, in all lanes."""
+
+    qualities: jax.Array  # [L, K]
+    gradient: jax.Array  # [L, K]
+    inverse: jax.Array  # [L, K, K]
+    ended: jax.Array  # bool [L]
+    steps: jax.Array  # int32 []
+
+
+def thurstone_start(means: jax.Array) -> ThurstoneFit:
+    """Where to begin (eq. 6): the mean score of each option against all.
+
+    Args:
+        means: float [K, K], m_ij, antisymmetric.
+
+    >>> print(thurstone_start(jnp.array([[0.0, 2.0], [-2.0, 0.0]])).qualities)
+    [ 1. -1.]
+    """
+    size = means.shape[-1]
+    qualities = means.sum(-1) / size
+    return ThurstoneFit(qualities, jnp.zeros_like(means), jnp.zeros((), bool))
+
+
+def residual_variances(means: jax.Array, variances: jax.Array, qualities: jax.Array) -> jax.Array:
+    """sigma*_ij^2 = v_ij + (m_ij - gamma_i + gamma_j)^2, float [..., K, K].
+
+    Args:
+        means: float [..., K, K], m_ij.
+        variances: float [..., K, K], v_ij.
+        qualities: float [..., K], gamma_i.
+
+    >>> means = jnp.array([[0.0, 3.0], [-3.0, 0.0]])
+    >>> print(residual_variances(means, jnp.ones((2, 2)), jnp.array([0.5, -0.5]))[0, 1])
+    5.0
+    """
+    return variances + _residuals(means, qualities) ** 2
+
+
+def fit_thurstone(
+    counts: jax.Array, means: jax.Array, variances: jax.Array, start: ThurstoneFit
+) -> ThurstoneFit:
+    """A stationary point of the likelihood, which is no lower there than at the start.
+
+    Steps are the gradient times an inverse Hessian that is kept from fit to fit (see
+    ``with_changed_pair``), as long as each step halves the gradient and the likelihood does not
+    fall. Otherwise the inverse is made anew: of the Hessian, where that is negative definite and
+    its step a gain; else of the Laplacian of the weights n / sigma^2, whose step maximises the
+    likelihood of fixed variances and so never lowers it. The likelihood may have several modes:
+    which one is found depends on the start.
+
+    Batched with ``jax.vmap`` all lanes take their steps together, and an inverse is made only in
+    steps where a lane needs one.
+
+    Args:
+        counts: int32 [K, K], n_ij, symmetric, with a diagonal of 0.
+        means: float [K, K], m_ij, antisymmetric.
+        variances: float [K, K], v_ij = sum (x - m)^2 / n, symmetric and positive.
+        start: From ``thurstone_start`` or an earlier fit.
+
+    >>> means = jnp.array([[0.0, 1.0, 3.0], [-1.0, 0.0, 2.0], [-3.0, -2.0, 0.0]])
+    >>> counts = 5 * (1 - jnp.eye(3, dtype=jnp.int32))
+    >>> fit = fit_thurstone(counts, means, jnp.ones((3, 3)), thurstone_start(means))
+    >>> [f"{quality:.3f}" for quality in fit.qualities], bool(fit.converged)
+    (['1.333', '0.333', '-1.667'], True)
+    """
+    return _fit_one(counts.astype(means.dtype), means, variances, start)
+
+
+def swept_qualities(
+    counts: jax.Array, means: jax.Array, variances: jax.Array, qualities: jax.Array
+) -> jax.Array:
+    """Qualities after a single sweep: variances of these qualities, then qualities of these.
+
+    Args:
+        counts: int32 [K, K], n_ij; see ``fit_thurstone`` for these three.
+        means: float [K, K], m_ij.
+        variances: float [K, K], v_ij.
+        qualities: float [K], to begin with.
+
+    Returns:
+        float [K], of mean 0; the likelihood is no lower than at the old ones.
+
+    >>> means = jnp.array([[0.0, 1.0], [-1.0, 0.0]])
+    >>> counts = 5 * (1 - jnp.eye(2, dtype=jnp.int32))
+    >>> print(swept_qualities(counts, means, jnp.ones((2, 2)), jnp.zeros(2)).round(3))
+    [ 0.5 -0.5]
+    """
+    weights = counts / residual_variances(means, variances, qualities)
+    gradient = (weights * _residuals(means, qualities)).sum(-1)
+    inverse, _ = definite_inverse(_laplacian(weights))
+    return qualities + _times(inverse, gradient)
+
+
+@jax.custom_batching.custom_vmap
+def _fit_one(
+    counts: jax.Array, means: jax.Array, variances: jax.Array, start: ThurstoneFit
+) -> ThurstoneFit:
+    lane = jax.tree.map(lambda x: x[None], (counts, means, variances, start))
+    return jax.tree.map(lambda x: x[0], _fit_lanes(*lane))
+
+
+@_fit_one.def_vmap
+def _(size: int, is_batched: list, *arguments: jax.Array) -> tuple[ThurstoneFit, ThurstoneFit]:
+    spread = jax.tree.map(
+        lambda x, batched: x if batched else jnp.broadcast_to(x, (size, *x.shape)),
+        arguments,
+        tuple(is_batched),
+    )
+    return _fit_lanes(*spread), ThurstoneFit(True, True, True)  # pyright: ignore[reportArgumentType]
+
+
+def _fit_lanes(
+    counts: jax.Array, means: jax.Array, variances: jax.Array, start: ThurstoneFit
+) -> ThurstoneFit:
+    """Of L lanes at once; every leaf [L, ...]."""
+    dtype = means.dtype
+    total = counts.sum((-1, -2)) / 2
+    spread = jnp.sqrt((counts * (variances + means**2)).sum((-1, -2)) / (2 * total))
+    # Where the likelihood is compared, so much is rounding.
+    noise = jnp.finfo(dtype).eps * total
+
+    def gradient_at(qualities: jax.Array) -> jax.Array:
+        residuals = _residuals(means, qualities)
+        return (counts * residuals / (variances + residuals**2)).sum(-1)
+
+    def gain(old: jax.Array, new: jax.Array) -> jax.Array:
+        """Of the likelihood, [L]."""
+        before, after = _residuals(means, old) ** 2, _residuals(means, new) ** 2
+        return -(counts * jnp.log1p((after - before) / (variances + before))).sum((-1, -2)) / 4
+
+    def is_small(gradient: jax.Array, inverse: jax.Array) -> jax.Array:
+        largest = jnp.abs(gradient).max(-1) * spread
+        left_to_gain = (gradient * _times(inverse, gradient)).sum(-1)
+        is_rounding = (left_to_gain >= 0) & (left_to_gain <= noise) & inverse.any((-1, -2))
+        # Nothing can be done about what is no number.
+        is_lost = ~jnp.isfinite(largest)
+        return (largest <= _TOLERANCE[dtype.name] * total) | is_rounding | is_lost
+
+    def renew(search: _Search) -> tuple[jax.Array, jax.Array]:
+        """Qualities after a step with a new inverse, and that inverse."""
+        squares = _residuals(means, search.qualities) ** 2
+        weights = counts / (variances + squares)
+        curvatures = weights * (variances - squares) / (variances + squares)
+        hessian, is_definite = definite_inverse(_laplacian(curvatures))
+        newton = search.qualities + _times(hessian, search.gradient)
+        use = is_definite & (gain(search.qualities, newton) >= 0)
+        fixed, _ = definite_inverse(_laplacian(weights))
+        inverse = jnp.where(use[:, None, None], hessian, fixed)
+        return search.qualities + _times(inverse, search.gradient), inverse
+
+    def step(search: _Search) -> _Search:
+        qualities = search.qualities + _times(search.inverse, search.gradient)
+        gradient = gradient_at(qualities)
+        shrinks = jnp.abs(gradient).max(-1) <= jnp.abs(search.gradient).max(-1) / 2
+        good = shrinks | is_small(gradient, search.inverse)
+        good &= gain(search.qualities, qualities) >= -noise
+        lost = ~good & ~search.ended
+        renewed = lax.cond(lost.any(), renew, lambda kept: (kept[0], kept[2]), search)
+        qualities = jnp.where(lost[:, None], renewed[0], qualities)
+        qualities = jnp.where(search.ended[:, None], search.qualities, qualities)
+        inverse = jnp.where(lost[:, None, None], renewed[1], search.inverse)
+        gradient = gradient_at(qualities)
+        ended = search.ended | is_small(gradient, inverse)
+        return _Search(qualities, gradient, inverse, ended, search.steps + 1)
+
+    def goes_on(search: _Search) -> jax.Array:
+        return ~search.ended.all() & (search.steps < _MOST_STEPS)
+
+    gradient = gradient_at(start.qualities)
+    ended = is_small(gradient, start.inverse)
+    begun = _Search(start.qualities, gradient, start.inverse, ended, jnp.zeros((), jnp.int32))
+    found = lax.while_loop(goes_on, step, begun)
+    return ThurstoneFit(found.qualities, found.inverse, found.ended)
+
+
+def with_changed_pair(
+    fit: ThurstoneFit, pair: jax.Array, old: jax.Array, new: jax.Array
+) -> ThurstoneFit:
+    """The inverse after one pair's curvature has changed (Sherman and Morrison), in O(K^2).
+
+    Args:
+        fit: With the inverse as it was.
+        pair: int32 [2].
+        old: float [], from ``pair_curvature``, before a sample of the pair.
+        new: float [], after it.
+
+    >>> fit = ThurstoneFit(jnp.zeros(2), jnp.array([[0.25, -0.25], [-0.25, 0.25]]), jnp.bool_(True))
+    >>> changed = with_changed_pair(fit, jnp.array([0, 1]), jnp.float32(1), jnp.float32(3))
+    >>> [f"{number:.4f}" for number in changed.inverse[0]]
+    ['0.0833', '-0.0833']
+    """
+    column = fit.inverse[:, pair[0]] - fit.inverse[:, pair[1]]
+    shrink = 1 + (new - old) * (column[pair[0]] - column[pair[1]])
+    # Far from a gain the next fit makes the inverse anew.
+    factor = jnp.where(shrink > _LEAST_SHRINK, (new - old) / shrink, 0)
+    inverse = fit.inverse - factor * column[:, None] * column[None, :]
+    return dataclasses.replace(fit, inverse=inverse)
+
+
+_LEAST_SHRINK = 0.1
+
+
+def pair_curvature(
+    count: jax.Array, mean: jax.Array, variance: jax.Array, difference: jax.Array
+) -> jax.Array:
+    """-d^2/dx^2 of -n/2 ln(v + (m - x)^2) at x = gamma_i - gamma_j: n (v - r^2) / (v + r^2)^2.
+
+    >>> print(pair_curvature(4, jnp.float32(1), jnp.float32(2), jnp.float32(1)))
+    2.0
+    """
+    square = (mean - difference) ** 2
+    return count * (variance - square) / (variance + square) ** 2
+
+
+def _residuals(means: jax.Array, qualities: jax.Array) -> jax.Array:
+    return means - (qualities[..., :, None] - qualities[..., None, :])
+
+
+def _laplacian(weights: jax.Array) -> jax.Array:
+    """With a number added to all entries, so that it is regular; steps of mean 0 do not notice."""
+    sums = weights.sum(-1)
+    added = jnp.abs(sums).mean(-1)[..., None, None] / sums.shape[-1]
+    return sums[..., None] * jnp.eye(sums.shape[-1], dtype=sums.dtype) - weights + added
+
+
+def _times(inverse: jax.Array, gradient: jax.Array) -> jax.Array:
+    step = (inverse * gradient[..., None, :]).sum(-1)
+    return step - step.mean(-1, keepdims=True)

@@ -1,0 +1,183 @@
+"""TOP, active ranking and the race of pairs agree with their references step by step."""
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from reference import selection_rounds as reference
+from selection_cases import Normals, choose, selected
+
+from jaxrace.selection import ActiveRanking, PairwiseRace, Top, first_matches
+
+
+@pytest.fixture
+def float64():
+    with jax.enable_x64(True):
+        yield
+
+
+@pytest.mark.parametrize(
+    ("num_options", "top", "repetitions"),
+    [(2, 1, 1), (3, 2, 2), (5, 1, 3), (7, 3, 2), (8, 7, 1), (9, 2, 2)],
+)
+def test_top_plays_the_same_matches(float64, num_options, top, repetitions):
+    selector = Top(num_options, top)
+    for seed in range(3):
+        params = selector.params(repetitions, key=jax.random.key(seed))
+        # Scores of whole numbers: many matches are drawn.
+        compare, rng = Normals(seed, num_options, digits=0), np.random.default_rng(seed)
+        oracle = reference.TopReference(num_options, top, repetitions, np.asarray(params.order))
+        state = selector.init(params)
+        while not oracle.done():
+            assert not selector.done(state, params)
+            uniform = np.float32(rng.uniform())
+            got, expected = choose(selector, uniform, state, params), oracle.ask(uniform)
+            assert got in (expected, expected[::-1])
+            score = compare(*expected)
+            oracle.tell(*expected, score)
+            state = selector.tell(state, list(got), score if got == expected else -score, params)
+            assert selected(selector, state, params) == oracle.selected()
+        assert selector.done(state, params)
+        least, most = reference.match_bounds(num_options, top)
+        assert least <= int(state.time) / repetitions <= most
+
+
+@pytest.mark.parametrize(("num_options", "top"), list(itertools.product((5, 10, 13), (1, 4))))
+def test_first_tournaments_take_k_minus_k_matches(num_options, top):
+    assert first_matches(num_options, top) == num_options - top
+    assert reference.first_phase_matches(num_options, top) == num_options - top
+
+
+def test_select_takes_one_match_for_everybody_but_the_winner(float64):
+    # TOP with k = 1 is SELECT: nu (K - 1) comparisons.
+    for num_options, repetitions in ((4, 3), (7, 2), (10, 5)):
+        selector = Top(num_options, 1)
+        params, compare = selector.params(repetitions), Normals(0, num_options)
+        state = selector.init(params)
+        while not selector.done(state, params):
+            pair = selector.ask(jax.random.key(0), state, params)
+            state = selector.tell(state, pair, compare(*pair.tolist()), params)
+        assert int(state.time) == repetitions * (num_options - 1)
+
+
+def assert_same_decisions(selector, oracle, params, compare, steps, seed=0):
+    state, rng = selector.init(params), np.random.default_rng(seed)
+    for _ in range(steps):
+        assert bool(selector.done(state, params)) == oracle.done()
+        if oracle.done():
+            break
+        uniform = np.float32(rng.uniform())
+        got, expected = choose(selector, uniform, state, params), oracle.ask(uniform)
+        assert got == tuple(expected)
+        score = compare(*expected)
+        oracle.tell(*expected, score)
+        state = selector.tell(state, list(expected), score, params)
+        np.testing.assert_array_equal(np.flatnonzero(state.selected), sorted(oracle.chosen))
+        np.testing.assert_array_equal(np.flatnonzero(state.discarded), sorted(oracle.discarded))
+        assert selected(selector, state, params) == oracle.selected()
+    return state
+
+
+@pytest.mark.parametrize("radius", ["heckel", "karnin"])
+@pytest.mark.parametrize("outcome", ["wins", "scores"])
+@pytest.mark.parametrize(("num_options", "top"), [(2, 1), (4, 2), (5, 4)])
+def test_active_ranking_decides_the_same(float64, radius, outcome, num_options, top):
+    selector = ActiveRanking(num_options, top, radius=radius, outcome=outcome)
+    params = selector.params(delta=0.3, max_score=1.0)
+    oracle = reference.ActiveRankingReference(num_options, top, 0.3, radius, outcome, 1.0)
+    compare = separated(num_options)
+    state = assert_same_decisions(selector, oracle, params, compare, 1500)
+    if radius == "karnin" and outcome == "wins":
+        assert state.selected.any()
+
+
+def separated(num_options, slack=0.3):
+    """The lower number nearly always wins; scores in [-1, 1], in sixteenths."""
+    rng = np.random.default_rng(5)
+
+    def compare(i, j):
+        sign = 1 if (i < j) == (rng.uniform() > slack / 4) else -1
+        return sign * rng.integers(1, 17) / 16
+
+    return compare
+
+
+@pytest.mark.parametrize(
+    ("ranking", "width"),
+    [("copeland", "pairs"), ("borda", "options"), ("borda", "pairs"), ("random_walk", "pairs")],
+)
+@pytest.mark.parametrize("outcome", ["wins", "scores"])
+@pytest.mark.parametrize(("num_options", "top"), [(2, 1), (5, 2)])
+def test_the_race_decides_the_same(float64, ranking, width, outcome, num_options, top):
+    selector = PairwiseRace(num_options, top, ranking=ranking, width=width, outcome=outcome)
+    params = selector.params(delta=0.3, max_rounds=120)
+    arguments = (num_options, top, 0.3, 120, ranking, width, outcome, 1.0)
+    oracle = reference.PairwiseRaceReference(*arguments)
+    state = assert_same_decisions(selector, oracle, params, separated(num_options), 1200)
+    assert state.rounds > 5
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        ActiveRanking(4, 2),
+        ActiveRanking(4, 2, radius="heckel"),
+        PairwiseRace(4, 2),
+        PairwiseRace(4, 2, ranking="copeland"),
+        PairwiseRace(4, 2, ranking="random_walk"),
+        Top(4, 2),
+    ],
+    ids=lambda selector: f"{type(selector).__name__}-{getattr(selector, 'ranking', '')}",
+)
+def test_finds_the_best_without_noise(selector):
+    params, order = selector.params(), [2, 0, 3, 1]
+    state = selector.init(params)
+    for number in range(4000):
+        if selector.done(state, params):
+            break
+        i, j = selector.ask(jax.random.key(number), state, params).tolist()
+        state = selector.tell(state, [i, j], order[j] - order[i], params)
+    assert selected(selector, state, params) == [1, 3]
+
+
+@pytest.mark.parametrize("selector", [Top(4, 2), PairwiseRace(4, 2), ActiveRanking(4, 2)])
+def test_pairs_that_were_not_asked_for_are_refused(selector):
+    params = selector.params()
+    state = selector.init(params)
+    asked = set(selector.ask(jax.random.key(0), state, params).tolist())
+    other = [i for i in range(4) if i not in asked]
+    with pytest.raises(ValueError, match="pair: expected the one that ask gave"):
+        selector.tell(state, other, 1.0, params)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: ActiveRanking(3, 1, radius="wide"), "radius: expected"),  # pyright: ignore
+        (lambda: ActiveRanking(3, 1, outcome="both"), "outcome: expected"),  # pyright: ignore
+        (lambda: PairwiseRace(3, 1, ranking="elo"), "ranking: expected"),  # pyright: ignore
+        (lambda: PairwiseRace(3, 1, width="all"), "width: expected"),  # pyright: ignore
+        (lambda: PairwiseRace(3, 1).params(delta=0), "delta: expected"),
+        (lambda: PairwiseRace(3, 1).params(max_rounds=0), "max_rounds: expected"),
+        (lambda: ActiveRanking(3, 1).params(max_score=0), "max_score: expected"),
+        (lambda: Top(3, 1).params(repetitions=0), "repetitions: expected"),
+        (lambda: Top(3, 1).params(key=0), "key: expected"),  # pyright: ignore
+    ],
+)
+def test_bad_settings_are_named(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_a_decided_race_says_what_it_guarantees():
+    race = PairwiseRace(3, 1)
+    params = race.params(delta=0.1)
+    state = race.init(params)
+    assert "nothing is known yet" in str(race.result(state, params))
+    while not race.done(state, params):
+        i, j = race.ask(jax.random.key(0), state, params).tolist()
+        state = race.tell(state, [i, j], j - i, params)
+    assert "correct with probability at least 0.9" in str(race.result(state, params))
+    assert jnp.isclose(race.result(state, params).confidence, 0.9)

@@ -1,0 +1,290 @@
+"""Selectors by scores agree with their references step by step, and do what they say."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from reference import selection as reference
+from selection_cases import Normals, choose, selected
+
+from jaxrace import selection
+from jaxrace.selection import (
+    HybridPocbam,
+    KnowledgeGradient,
+    MlPocbam,
+    Ocba,
+    Pocbam,
+    Uniform,
+    observed_moments,
+)
+from jaxrace.selection.scores import counted, no_scores
+
+SELECTORS = {
+    "uniform": (lambda K, k: Uniform(K, k, 2), reference.UniformReference),
+    "pocbam": (Pocbam, reference.PocbamReference),
+    "restarted": (MlPocbam, reference.MlPocbamReference),
+    "followed": (
+        lambda K, k: MlPocbam(K, k, fit="followed"),
+        lambda K, k: reference.MlPocbamReference(K, k, warm_start=True),
+    ),
+    "swept": (
+        lambda K, k: MlPocbam(K, k, fit="swept"),
+        lambda K, k: reference.MlPocbamReference(K, k, steps=1),
+    ),
+    "hybrid": (lambda K, k: HybridPocbam(K, k, fit="restarted"), reference.HybridReference),
+    "pkg": (KnowledgeGradient, reference.KnowledgeGradientReference),
+    "ocba": (Ocba, reference.OcbaReference),
+}
+
+
+@pytest.fixture
+def float64():
+    with jax.enable_x64(True):
+        yield
+
+
+def is_near_tie(oracle, pair, others):
+    """Were both pairs worth the same, but for rounding? Then either may be asked for."""
+    if not hasattr(oracle, "values") or not oracle.is_ready():
+        return False
+    values = oracle.values()
+    return abs(values[pair] - values[others]) <= 1e-7 * max(1e-12, abs(values[pair]))
+
+
+def assert_same_selection(got, oracle):
+    """But for options of equal scores, which rounding may order either way."""
+    expected = oracle.selected()
+    scores = np.asarray(oracle.moments()[0])
+    swapped = scores[sorted(set(got) ^ set(expected))]
+    assert len(got) == len(expected)
+    assert swapped.size == 0 or np.ptp(swapped) < 1e-9
+
+
+def take_over_fit(selector, state, oracle):
+    """Which of several modes is found depends on the way; that it is one is checked, by gradient.
+
+    And that the likelihood is no lower there than where the search began.
+    """
+    n, m, v = oracle.scores.n, oracle.scores.m, oracle.scores.v
+    v = np.maximum(v, reference.pooled_floor(n, v))
+    gamma = np.asarray(state.model.qualities)
+    begin = oracle.gamma if oracle.fitted_at >= 0 and selector.fit == "followed" else None
+    begin = reference.start(n, m, v)[0] if begin is None else begin
+    total = n.sum() / 2
+    assert np.abs(reference.profile_gradient(gamma, n, m, v)).max() < 1e-6 * total
+    likelihood = [reference.profile_log_likelihood(g, n, m, v) for g in (begin, gamma)]
+    assert likelihood[1] >= likelihood[0] - 1e-9 * total
+    oracle.gamma, oracle.fitted_at = gamma, oracle.told
+    oracle.sigma2 = v + reference.residuals(gamma, m) ** 2
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+@pytest.mark.parametrize(
+    ("num_options", "top", "noise", "digits"), [(2, 1, 0, None), (5, 2, 0.3, None), (6, 4, 0, 1)]
+)
+def test_agrees_with_the_reference_step_by_step(float64, name, num_options, top, noise, digits):
+    make, make_reference = SELECTORS[name]
+    selector, oracle = make(num_options, top), make_reference(num_options, top)
+    params, compare = selector.params(), Normals(5, num_options, noise, digits)
+    state, rng = selector.init(params), np.random.default_rng(0)
+    differ = 0
+    for _ in range(selector.opening + 60):
+        uniform = rng.uniform()
+        got, expected = choose(selector, uniform, state, params), oracle.ask(uniform)
+        if got != expected:
+            assert is_near_tie(oracle, expected, got), (got, expected)
+            differ += 1
+        score = compare(*expected)
+        oracle.tell(*expected, score)
+        state = selector.tell(state, list(expected), score, params)
+        if isinstance(selector, MlPocbam) and selector.fit != "swept" and oracle.is_ready():
+            take_over_fit(selector, state, oracle)
+        result = selector.result(state, params)
+        np.testing.assert_allclose(result.confidence, oracle.confidence(), rtol=1e-5, atol=1e-12)
+        assert_same_selection(selected(selector, state, params), oracle)
+    assert differ <= 3
+
+
+def test_running_moments_are_those_of_the_samples(float64):
+    oracle, scores, rng = reference.Scores(4), no_scores(4), np.random.default_rng(3)
+    for _ in range(80):
+        i, j = rng.choice(4, 2, replace=False)
+        score = 100 + rng.normal()
+        oracle.add(i, j, score)
+        scores = counted(scores, jnp.array([i, j]), jnp.asarray(score))
+    n, m, v = oracle.n, oracle.m, oracle.v
+    np.testing.assert_array_equal(scores.counts, n)
+    np.testing.assert_allclose(scores.means, m, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(scores.variances, v, rtol=1e-9, atol=1e-9)
+    mu, variance, _ = reference.score_moments(n, m, v)
+    moments = observed_moments(scores)
+    np.testing.assert_allclose(moments.means, mu, rtol=1e-10)
+    np.testing.assert_allclose(moments.variances, variance, rtol=1e-8)
+
+
+@pytest.mark.parametrize("selector", [Pocbam(5, 2), MlPocbam(5, 2), KnowledgeGradient(5, 2)])
+def test_choices_do_not_depend_on_the_scale_of_scores(float64, selector):
+    # Powers of two, so that nothing is rounded.
+    choices = []
+    for scale in (1.0, 2.0**20, 2.0**-20):
+        params, compare = selector.params(), Normals(2, 5)
+        state, asked = selector.init(params), []
+        for number in range(60):
+            pair = selector.ask(jax.random.key(number), state, params)
+            asked.append(pair.tolist())
+            state = selector.tell(state, pair, scale * compare(*asked[-1]), params)
+        choices.append(asked)
+    assert choices[0] == choices[1] == choices[2]
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_finds_the_best_without_noise(name):
+    selector = SELECTORS[name][0](5, 2)
+    params, state = selector.params(), None
+    qualities = [0.1, 0.5, 0.2, 0.9, 0.3]
+    state = selector.init(params)
+    for number in range(selector.opening + 40):
+        i, j = selector.ask(jax.random.key(number), state, params).tolist()
+        state = selector.tell(state, [i, j], qualities[i] - qualities[j], params)
+    assert selected(selector, state, params) == [1, 3]
+    assert np.isfinite(selector.result(state, params).scores).all()
+
+
+@pytest.mark.parametrize("selector", [Pocbam(4, 2), MlPocbam(4, 2), KnowledgeGradient(4, 2)])
+def test_all_equal_scores_are_sampled_evenly(selector):
+    params = selector.params()
+    state = selector.init(params)
+    for number in range(60):
+        pair = selector.ask(jax.random.key(number), state, params)
+        state = selector.tell(state, pair, 0.0, params)
+    counts = np.asarray(state.scores.counts)[np.triu_indices(4, 1)]
+    assert counts.tolist() == [10] * 6
+    assert selected(selector, state, params) == [0, 1]
+
+
+def test_a_pair_without_variance_does_no_harm():
+    selector, compare = MlPocbam(4, 1), Normals(1, 4)
+    params = selector.params()
+    state = selector.init(params)
+    for number in range(80):
+        i, j = selector.ask(jax.random.key(number), state, params).tolist()
+        score = compare.means[i, j] if {i, j} == {0, 1} else compare(i, j)
+        state = selector.tell(state, [i, j], score, params)
+    result = selector.result(state, params)
+    assert np.isfinite(result.scores).all()
+    assert 0 < float(result.confidence) <= 1
+
+
+def test_a_batch_of_one_is_what_ask_says():
+    selector, compare = MlPocbam(5, 2), Normals(4, 5)
+    params, key = selector.params(), jax.random.key(0)
+    state = selector.init(params)
+    for _ in range(50):
+        pair = selector.ask(key, state, params)
+        assert selector.ask_many(key, state, params, 1).tolist() == [pair.tolist()]
+        score = compare(*pair.tolist())
+        one = selector.tell(state, pair, score, params)
+        state = selector.tell_many(state, [pair.tolist()], [score], params)
+        jax.tree.map(np.testing.assert_array_equal, one, state)
+
+
+def test_a_batch_is_chosen_as_if_each_left_what_is_known():
+    # By hand: the next choice after the counts of the first have been raised.
+    selector, compare = Pocbam(5, 2), Normals(4, 5)
+    params, key = selector.params(), jax.random.key(0)
+    state = selector.init(params)
+    assert (
+        selector.ask_many(key, state, params, 12).tolist()
+        == [[i, j] for _ in range(2) for i in range(5) for j in range(i + 1, 5)][:12]
+    )
+    for _ in range(40):
+        pair = selector.ask(key, state, params)
+        state = selector.tell(state, pair, compare(*pair.tolist()), params)
+    pairs = selector.ask_many(key, state, params, 6)
+    moments = observed_moments(state.scores)
+    n, s2 = np.array(moments.counts), np.asarray(moments.pair_variances, np.float64)
+    mu = np.asarray(moments.means, np.float64)
+    for i, j in pairs.tolist():
+        variance = np.where(n > 0, s2 / np.maximum(n, 1), 0).sum(1)
+        expected = reference.log_expected_correct(mu, variance, s2, n, 2)
+        assert expected[i, j] >= np.max(expected) - 1e-5
+        n[i, j] += 1
+        n[j, i] += 1
+
+
+def test_a_run_ends_with_the_confidence_that_was_asked_for():
+    selector = Pocbam(4, 1)
+    params, compare = selector.params(confidence=0.9), Normals(3, 4)
+    state = selector.init(params)
+    while not selector.done(state, params):
+        pair = selector.ask(jax.random.key(0), state, params)
+        assert float(selector.result(state, params).confidence) < 0.9 or state.time < 18
+        state = selector.tell(state, pair, compare(*pair.tolist()), params)
+    result = selector.result(state, params)
+    assert bool(result.done)
+    assert float(result.confidence) >= 0.9
+    assert "estimate without guarantee" in str(result)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Pocbam(1, 1), "num_options: expected"),
+        (lambda: Pocbam(3, 3), "top: expected less than num_options, got 3"),
+        (lambda: Pocbam(3, 1, warm_up=1), "warm_up: expected"),
+        (lambda: MlPocbam(3, 1, fit="best"), "fit: expected"),  # pyright: ignore
+        (lambda: Pocbam(3, 1).params(confidence=1.5), "confidence: expected"),
+        (lambda: HybridPocbam(3, 1).params(limit=-1), "limit: expected"),
+    ],
+)
+def test_bad_settings_are_named(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("pair", "score", "message"),
+    [
+        ([0, 0], 1.0, "pair: expected two different options from 0 to 2"),
+        ([0, 3], 1.0, "pair: expected two different options from 0 to 2"),
+        ([0.0, 1.0], 1.0, "pair: expected two different options"),
+        ([0, 1], np.nan, "score: expected a finite number, got nan"),
+        ([0, 1], "much", "score: expected a finite number"),
+    ],
+)
+def test_what_cannot_be_told_is_named(pair, score, message):
+    selector = Pocbam(3, 1)
+    params = selector.params()
+    with pytest.raises(ValueError, match=message):
+        selector.tell(selector.init(params), pair, score, params)
+
+
+def test_a_budget_below_the_warm_up_is_refused():
+    selector = Pocbam(10, 4)
+    problem = selection.thurstone(jax.random.key(0), 10)
+    with pytest.raises(ValueError, match="budget: expected at least 135, the warm-up of Pocbam"):
+        selection.run(
+            selector, jax.random.key(0), selection.normal_score, problem, 134, selector.params()
+        )
+
+
+def test_numbers_of_the_hybrid_decide_whom_it_follows():
+    compare = Normals(7, 5, noise=0.4)
+    results = {}
+    for limit in (0.0, 0.999999):
+        hybrid = HybridPocbam(5, 2)
+        other = Pocbam(5, 2) if limit == 0 else MlPocbam(5, 2)
+        params = hybrid.params(limit=limit)
+        state, plain = hybrid.init(params), other.init(other.params())
+        for number in range(45):
+            i, j = other.ask(jax.random.key(number), plain, other.params()).tolist()
+            assert hybrid.ask(jax.random.key(number), state, params).tolist() == [i, j]
+            score = compare(i, j)
+            state = hybrid.tell(state, [i, j], score, params)
+            plain = other.tell(plain, [i, j], score, other.params())
+        results[limit] = hybrid.result(state, params).scores
+        np.testing.assert_allclose(results[limit], other.result(plain, other.params()).scores)
+    assert dataclasses.is_dataclass(hybrid)
+    assert not np.allclose(results[0.0], results[0.999999])
