@@ -11,7 +11,7 @@ import os
 import re
 import sys
 from argparse import ArgumentTypeError, RawDescriptionHelpFormatter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from docstring_parser import parse as parse_docstring
@@ -27,9 +27,12 @@ from jaxrace.experiments.help_texts import (
     INFO,
     LIST,
     REPRODUCE,
+    SELECT,
     TRAIN,
 )
+from jaxrace.experiments.host_option import DETECTED, parse_hosts
 from jaxrace.experiments.improve_config import ImproveConfig
+from jaxrace.experiments.select_config import SelectConfig
 
 # What an option of a type expects, in messages and in the help.
 _SEVERAL, _SEVERAL_OR_NONE = float | tuple[float, ...], float | tuple[float, ...] | None
@@ -41,8 +44,6 @@ _EXPECTED = {
     _SEVERAL_OR_NONE: "a number, several with commas between them, or null",
     str: "a text",
 }
-_DETECTED = "detected"
-
 _POSITIONAL = ("env", "task")
 
 _METAVARS = {
@@ -72,6 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     verbs = {
         "train": _train,
         "duel": _duel,
+        "select": _select,
         "improve": _improve,
         "reproduce": _reproduce,
         "list": _list,
@@ -99,7 +101,7 @@ def _fail(status: int, message: str) -> int:
 def _with_option(message: str) -> str:
     """Name the option that a message is about as it is spelt in the command."""
     hints = {}
-    for config in (ImproveConfig, DuelConfig, TrainConfig):
+    for config in (SelectConfig, ImproveConfig, DuelConfig, TrainConfig):
         hints |= get_type_hints(config)
     message = re.sub(r"^argument (--[\w-]+):", r"\1:", message)  # argparse
     name, _, text = message.partition(":")
@@ -109,7 +111,7 @@ def _with_option(message: str) -> str:
     if name in hints.keys() - {*_POSITIONAL} | {"out", "resume", "hosts", "quick"}:
         return f"{_option(name)}:{text}"
     # Of "arguments are required: train.env".
-    return re.sub(r"\b(train|duel|improve|reproduce)\.", "", message)
+    return re.sub(r"\b(train|duel|select|improve|reproduce)\.", "", message)
 
 
 def _expected(hint: Any) -> str:
@@ -132,17 +134,21 @@ def _make_parser() -> ArgumentParser:
     train.add_argument(
         "--hosts",
         nargs="?",
-        const=_DETECTED,
-        type=_parse_hosts,
+        const=DETECTED,
+        type=parse_hosts,
         metavar="ADDRESS,COUNT,INDEX",
         help="share the searches with other hosts that run the same command: address and free port "
         "of the first, their number, and which this is, from 0; alone, what Slurm or Open MPI say",
     )
     verbs.add_subcommand("train", train, help="train policies, and compare them with baselines")
-    duel = _new_parser(DUEL)
-    _add_options(duel, DuelConfig)
-    _add_run_options(duel, "runs/duel-NUMBER")
-    verbs.add_subcommand("duel", duel, help="run dueling bandits on a preference matrix")
+    for verb, kind, text, help_text in (
+        ("duel", DuelConfig, DUEL, "run dueling bandits on a preference matrix"),
+        ("select", SelectConfig, SELECT, "find the best k from comparisons of two"),
+    ):
+        parsed = _new_parser(text)
+        _add_options(parsed, kind)
+        _add_run_options(parsed, f"runs/{verb}-NUMBER")
+        verbs.add_subcommand(verb, parsed, help=help_text)
     improve = _new_parser(IMPROVE)
     improve.add_argument("task", metavar="TASK", type=str, help="what to improve a policy for")
     _add_options(improve, ImproveConfig)
@@ -237,24 +243,6 @@ def _parse_several(hint: Any, given: Any) -> Any:
     return (first, *more) if more else first
 
 
-def _parse_hosts(given: Any) -> tuple[str, int, int] | tuple[()] | None:
-    """Address, count and index; nothing of them if they are to be found out."""
-    if given is None or not isinstance(given, str):  # a default
-        return given
-    if given == _DETECTED:
-        return ()
-    try:
-        address, count, index = given.split(",")
-        _, port = address.split(":")
-        if int(port) > 0 and 0 <= int(index) < int(count):
-            return address, int(count), int(index)
-    except ValueError:
-        pass
-    raise ArgumentTypeError(
-        f"expected an address with a port, a count and an index below it, got {given!r}"
-    )
-
-
 def _train(arguments: Namespace) -> int:
     settings = vars(arguments)
     out, resume, given = (settings.pop(name) for name in ("out", "resume", "hosts"))
@@ -288,28 +276,39 @@ def _train(arguments: Namespace) -> int:
 
 
 def _duel(arguments: Namespace) -> int:
-    settings = vars(arguments)
-    out, resume = (settings.pop(name) for name in ("out", "resume"))
-    _set_compilation_cache(not settings.pop("no_compilation_cache"))
-    from rich.console import Console
-
-    from jaxrace import sweep
-    from jaxrace.experiments import duel, report
+    from jaxrace.experiments import duel
     from jaxrace.experiments.duel_report import print_regrets
 
-    config = DuelConfig(**settings)
-    console = Console(stderr=True)
-    stop = sweep.StopOnSignals()
-    try:
-        with stop, report.shown_stages(console, "rows") as on_stage:
-            folder = duel.duel(config, out, resume, stop, on_stage)
-    except sweep.Interrupted as error:
-        return _interrupted(stop.received, error)
-    print_regrets(Console(), folder, duel.needing_condorcet(config))
-    return 0
+    def show(console: Any, folder: Any, config: DuelConfig) -> None:
+        print_regrets(console, folder, duel.needing_condorcet(config))
+
+    return _staged(arguments, DuelConfig, "rows", duel.duel, show)
+
+
+def _select(arguments: Namespace) -> int:
+    from jaxrace.experiments.select import select
+    from jaxrace.experiments.select_report import print_selection
+
+    def show(console: Any, folder: Any, _: SelectConfig) -> None:
+        print_selection(console, folder)
+
+    return _staged(arguments, SelectConfig, "records", select, show)
 
 
 def _improve(arguments: Namespace) -> int:
+    from jaxrace.experiments.improve import improve
+    from jaxrace.experiments.improve_report import print_improvement
+
+    def show(console: Any, folder: Any, _: ImproveConfig) -> None:
+        print_improvement(console, folder)
+
+    return _staged(arguments, ImproveConfig, "tests", improve, show)
+
+
+def _staged(
+    arguments: Namespace, kind: Any, unit: str, job: Callable[..., Any], show: Callable[..., None]
+) -> int:
+    """Do a job that works in stages, and show what it left."""
     settings = vars(arguments)
     out, resume = (settings.pop(name) for name in ("out", "resume"))
     _set_compilation_cache(not settings.pop("no_compilation_cache"))
@@ -317,17 +316,15 @@ def _improve(arguments: Namespace) -> int:
 
     from jaxrace import sweep
     from jaxrace.experiments import report
-    from jaxrace.experiments.improve import improve
-    from jaxrace.experiments.improve_report import print_improvement
 
-    config = ImproveConfig(**settings)
+    config = kind(**settings)
     stop = sweep.StopOnSignals()
     try:
-        with stop, report.shown_stages(Console(stderr=True), "tests") as on_stage:
-            folder = improve(config, out, resume, stop, on_stage)
+        with stop, report.shown_stages(Console(stderr=True), unit) as on_stage:
+            folder = job(config, out, resume, stop, on_stage)
     except sweep.Interrupted as error:
         return _interrupted(stop.received, error)
-    print_improvement(Console(), folder)
+    show(Console(), folder, config)
     return 0
 
 
@@ -375,22 +372,14 @@ def _set_compilation_cache(enabled: bool) -> None:
 
 
 def _list(arguments: Namespace) -> int:
-    from jaxrace.experiments.catalogue import catalogue
+    from jaxrace.experiments.catalogue import print_catalogue
 
-    for subject, entries in catalogue().items():
-        print(f"{subject}:")
-        width = max(map(len, entries))
-        for name, description in entries.items():
-            print(f"  {name:{width}}  {description}".rstrip())
+    print_catalogue()
     return 0
 
 
 def _info(arguments: Namespace) -> int:
     from jaxrace import runs
 
-    for name, version in runs.versions().items():
-        print(f"{name:8} {version}")
-    device = runs.device()
-    print(f"{'device':8} {device['count']} x {device['kind']} ({device['platform']})")
-    print(f"{'system':8} {device['system']}")
+    runs.print_info()
     return 0

@@ -155,7 +155,7 @@ def test_output_on_a_pipe(nowhere, capsys):
 
 BAD = {
     "": '"verb"',
-    "walk": "VERB: invalid choice: 'walk' (choose from 'train', 'duel', 'improve', 'reproduce', ",
+    "walk": "VERB: invalid choice: 'walk' (choose from 'train', 'duel', 'select', 'improve', ",
     "train": "required: env",
     "train maze": "env: expected one of medical, got 'maze'",
     "train medical now": "unrecognized arguments: now",

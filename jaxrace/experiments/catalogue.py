@@ -5,6 +5,7 @@ from jaxrace.experiments.config import EXPERIMENTS, METHODS
 from jaxrace.experiments.duel_config import ALGORITHMS, MATRICES
 from jaxrace.experiments.improve_config import BOUNDS as LOWER_BOUNDS
 from jaxrace.experiments.improve_config import DOMAINS, IMPROVEMENTS
+from jaxrace.experiments.select_config import PROBLEMS, SELECTORS
 from jaxrace.experiments.tasks import TASKS
 
 # What each confidence bound of a preference-based race promises; more in `jaxrace.kernels.bounds`.
@@ -57,10 +58,26 @@ def catalogue() -> dict[str, dict[str, str]]:
         "policies": POLICIES,
         "dueling bandits": ALGORITHMS,
         "preference matrices": MATRICES,
+        "top-k selection": SELECTORS,
+        "problems of selection": PROBLEMS,
         "tasks of improvement": DOMAINS,
         "policy improvement": IMPROVEMENTS,
         "lower bounds of performance": LOWER_BOUNDS,
     }
+
+
+def print_catalogue() -> None:
+    """Print it, a paragraph for each subject.
+
+    >>> print_catalogue()
+    environments:
+    ...
+    """
+    for subject, entries in catalogue().items():
+        print(f"{subject}:")
+        width = max(map(len, entries))
+        for name, description in entries.items():
+            print(f"  {name:{width}}  {description}".rstrip())
 
 
 def _sigma(name: str) -> str:

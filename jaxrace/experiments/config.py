@@ -38,6 +38,10 @@ EXPERIMENTS: dict[str, str] = {
     "hcpi-bounds": "errors of lower bounds of a mean (Thomas 2015, figure 1)",
     "hcpi-mountain-car": "policy improvement from one batch (the same, figure 3)",
     "hcpi-daedalus": "Daedalus2 in three domains (the same, figure 4)",
+    "thurstone-topk": "top 4 and 1 of 10 by scores (Groves, figure 2 a and b)",
+    "thurstone-large": "top 40 and 1 of 100 by scores (Groves, figures 2c and 3)",
+    "thurstone-noise": "scores that are not transitive (Groves, figures 4 to 6)",
+    "topk-shootout": "races, duels and selection: who needs the fewest samples?",
     "savage-dueling-400": "figure 5 of Urvoy 2013 at its full horizon",
 }
 
@@ -48,6 +52,10 @@ ON_DEMAND = (
     "savage-dueling-400",
     "sup-klucb",
     "hcpi-daedalus",
+    "thurstone-topk",
+    "thurstone-large",
+    "thurstone-noise",
+    "topk-shootout",
 )
 
 

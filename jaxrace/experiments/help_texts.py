@@ -37,6 +37,19 @@ examples:
   jaxrace duel --algorithm savage --matrix hard-condorcet --arms 20 --out runs/savage
 """
 
+SELECT = """\
+Find the best k options from comparisons of two. Of a CSV file of comparisons (columns first,
+second, score) prints the ranking, how sure it is, and what to compare next, and leaves a folder
+with config.json, summary.json and ranking.csv. Of a simulated problem prints how often each method
+finds the best, and leaves config.json, log.csv, summary.json and success.png. What is interrupted
+is saved, and goes on with --resume.
+
+examples:
+  jaxrace select --problem games.csv --top 3 --next 10
+  jaxrace select --problem thurstone --method hybrid,pocbam,uniform --noise 0.2
+  jaxrace select --problem wins --options 20 --top 1 --budget 5000 --out runs/wins
+"""
+
 IMPROVE = """\
 Find a policy that is certainly no worse than the one in use: from logged trajectories, or again and
 again in a simulator. A file has a row for each step (CSV: trajectory, action, probability, reward,

@@ -21,6 +21,10 @@ from jaxrace.experiments import (
     savage_bandits,
     savage_dueling,
     sup_klucb,
+    thurstone_large,
+    thurstone_noise,
+    thurstone_topk,
+    topk_shootout,
 )
 from jaxrace.experiments.config import EXPERIMENTS, ON_DEMAND
 from jaxrace.experiments.workbench import (
@@ -45,6 +49,10 @@ RUN: dict[str, Callable[[Workbench], None]] = {
     "hcpi-bounds": hcpi_bounds.run,
     "hcpi-mountain-car": hcpi_mountain_car.run,
     "hcpi-daedalus": hcpi_daedalus.run,
+    "thurstone-topk": thurstone_topk.run,
+    "thurstone-large": thurstone_large.run,
+    "thurstone-noise": thurstone_noise.run,
+    "topk-shootout": topk_shootout.run,
     "savage-dueling-400": savage_dueling.run_400,
 }
 

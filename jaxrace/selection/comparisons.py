@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
+from jax.typing import ArrayLike as Scalar
 from numpy.typing import ArrayLike
 
 
@@ -22,9 +23,7 @@ class NormalScores:
     deviations: jax.Array  # float32 [K, K], symmetric
 
 
-def normal_score(
-    key: jax.Array, problem: NormalScores, first: jax.Array, second: jax.Array
-) -> jax.Array:
+def normal_score(key: jax.Array, problem: NormalScores, first: Scalar, second: Scalar) -> jax.Array:
     """A score of the first over the second, float32 [].
 
     >>> problem = NormalScores(jnp.array([[0.0, 3.0], [-3.0, 0.0]]), jnp.zeros((2, 2)))
@@ -35,7 +34,7 @@ def normal_score(
     return problem.means[first, second] + problem.deviations[first, second] * noise
 
 
-def win(key: jax.Array, matrix: jax.Array, first: jax.Array, second: jax.Array) -> jax.Array:
+def win(key: jax.Array, matrix: jax.Array, first: Scalar, second: Scalar) -> jax.Array:
     """1 if the first wins, else -1, float32 [].
 
     Args:
@@ -105,7 +104,7 @@ def recorded(first: ArrayLike, second: ArrayLike, scores: ArrayLike) -> Recorded
 
 
 def recorded_score(
-    key: jax.Array, problem: RecordedScores, first: jax.Array, second: jax.Array
+    key: jax.Array, problem: RecordedScores, first: Scalar, second: Scalar
 ) -> jax.Array:
     """One of the recorded scores of a pair, drawn with replacement, float32 [].
 
@@ -115,7 +114,7 @@ def recorded_score(
     low, high = jnp.minimum(first, second), jnp.maximum(first, second)
     place = jax.random.randint(key, (), 0, problem.counts[low, high])
     score = problem.scores[low, high, place]
-    return jnp.where(first < second, score, -score)
+    return jnp.where(low == first, score, -score)
 
 
 def check_normal(means: ArrayLike, deviations: ArrayLike) -> NormalScores:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import lax
+from jax.typing import ArrayLike
 
 from jaxrace.selection.base import Selector, selected_from
 from jaxrace.selection.score_selector import ScoreSelector
@@ -236,7 +237,7 @@ def _played(
 
 
 def pair_key(
-    key: jax.Array, num_options: int, low: jax.Array, high: jax.Array, number: jax.Array
+    key: jax.Array, num_options: int, low: ArrayLike, high: ArrayLike, number: ArrayLike
 ) -> jax.Array:
     """The key of comparison ``number``, from 0, of a pair low < high.
 

@@ -1,0 +1,184 @@
+"""The job `jaxrace select`: the best k from comparisons. Axes: K options, J selections."""
+
+import contextlib
+import dataclasses
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxrace import runs, sweep, tables
+from jaxrace.experiments.select_config import SelectConfig
+from jaxrace.experiments.select_file import Table, judged, read_comparisons
+from jaxrace.experiments.thurstone_topk import figure_of, thurstone_task
+from jaxrace.experiments.topk_runs import Curve, Task, run_selector, run_top, table_of
+from jaxrace.experiments.topk_tasks import wins_task
+from jaxrace.experiments.workbench import CHECKPOINT, OnStage, Workbench, ignore_stages
+from jaxrace.selection import (
+    ActiveRanking,
+    HybridPocbam,
+    KnowledgeGradient,
+    MlPocbam,
+    Ocba,
+    PairwiseRace,
+    Pocbam,
+    ScoreSelector,
+    Selector,
+    Uniform,
+    require_budget,
+)
+
+FIGURE, RANKING = "success.png", "ranking.csv"
+
+# Selections by any method have so many records.
+_RECORDS = 100
+
+# How much a circle adds to the chances of its problem.
+_CIRCLE = 0.2
+
+_MAKERS: dict[str, Callable[..., Selector]] = {
+    "pocbam": Pocbam,
+    "ml-pocbam": MlPocbam,
+    "hybrid": HybridPocbam,
+    "pkg": KnowledgeGradient,
+    "uniform": Uniform,
+    "ocba": Ocba,
+    "active-ranking": ActiveRanking,
+    "pairwise-race": PairwiseRace,
+}
+
+
+def select(
+    config: SelectConfig,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    stop: Callable[[], bool] | None = None,
+    on_stage: OnStage = ignore_stages,
+) -> Path:
+    """Judge a file of comparisons, or simulate selections, and write a run folder.
+
+    Of a file config.json, summary.json and ranking.csv; of a simulation config.json, log.csv,
+    summary.json and success.png.
+
+    Args:
+        config: The job.
+        out: The run's folder; ``runs/select-1`` or the next free number unless given.
+        resume: Go on with the job that left the folder ``out``.
+        stop: Called now and then; once it says so, what has been done is saved and the job ends.
+        on_stage: See ``Workbench``.
+
+    Returns:
+        The run's folder.
+
+    Raises:
+        ValueError: ``config``, its file or ``out`` cannot be used; nothing is left behind.
+        sweep.Interrupted: ``stop`` said so; its argument is the folder.
+
+    >>> folder = select(SelectConfig("uniform", options=4, top=1, budget=30, repeats=2))
+    >>> runs.read_summary(folder)["uniform"]["samples"]
+    30.0
+    """
+    table = read_comparisons(config.problem) if config.is_file else None
+    _check(config, table)
+    asked = dataclasses.asdict(config)
+    with contextlib.ExitStack() as opened:
+        if resume:
+            folder = runs.reopened(out, asked)
+            opened.enter_context(runs.locked(folder))
+        else:
+            folder = opened.enter_context(runs.new_folder(out, "select"))
+            runs.write_config(folder, {"command": "select", "config": asked})
+        if not (folder / runs.SUMMARY).exists():
+            if table is not None:
+                _judge(config, table, folder)
+            else:
+                bench = Workbench(
+                    folder, seed=config.seed, resume=resume, stop=stop, on_stage=on_stage
+                )
+                try:
+                    _simulate(config, bench)
+                except sweep.Interrupted as error:
+                    raise sweep.Interrupted(folder) from error
+        shutil.rmtree(folder / CHECKPOINT, ignore_errors=True)
+    return folder
+
+
+def _check(config: SelectConfig, table: Table | None) -> None:
+    if table is not None:
+        if config.top >= len(table.names):
+            raise ValueError(
+                f"top: expected less than the {len(table.names)} options of the file, "
+                f"got {config.top}"
+            )
+        return
+    for name in config.methods:
+        if name in _MAKERS:
+            require_budget(_MAKERS[name](config.options, config.top), config.budget, 1)
+
+
+def _judge(config: SelectConfig, table: Table, folder: Path) -> None:
+    # Two comparisons of a pair are enough to estimate a variance.
+    selector = _MAKERS[config.method](len(table.names), config.top, warm_up=2)
+    assert isinstance(selector, ScoreSelector)
+    result, pairs = judged(selector, table, config.next, jax.random.key(np.uint32(config.seed)))
+    ranking = np.asarray(result.ranking)
+    names = np.array(table.names)
+    columns = {
+        "place": np.arange(1, len(names) + 1),
+        "option": names[ranking],
+        "score": np.asarray(result.scores)[ranking],
+        "selected": np.asarray(result.selected)[ranking],
+    }
+    tables.write_table(folder / RANKING, columns)
+    confidence = float(result.confidence)
+    summary = {
+        "comparisons": len(table.score),
+        "options": len(names),
+        "selected": names[ranking[: config.top]].tolist(),
+        "confidence": None if np.isnan(confidence) else confidence,
+        "next": [names[pair].tolist() for pair in pairs],
+    }
+    runs.write_summary(folder, summary)
+
+
+def task_of(config: SelectConfig) -> Task:
+    """What is simulated.
+
+    >>> task_of(SelectConfig(problem="wins", options=5, top=2, repeats=3)).truth.shape
+    (3, 5)
+    """
+    sizes = config.options, config.top
+    interval = max(config.budget // _RECORDS, 1)
+    rest = config.seed, config.repeats, sizes, config.budget, interval
+    if config.problem == "thurstone":
+        return thurstone_task(config.problem, *rest, noise=config.noise)
+    return wins_task(config.problem, *rest, _CIRCLE if config.problem == "circle" else 0.0)
+
+
+def _simulate(config: SelectConfig, bench: Workbench) -> None:
+    task = task_of(config)
+    curves = {name: _curve(config, bench, task, name) for name in config.methods}
+    bench.write_table(runs.LOG, table_of({config.problem: curves}))
+    bench.write_figure(FIGURE, figure_of({f"{config.top} of {config.options}": curves}))
+    results = {name: _result(curve) for name, curve in curves.items()}
+    runs.write_summary(bench.folder, {"repeats": config.repeats, **results})
+
+
+def _curve(config: SelectConfig, bench: Workbench, task: Task, name: str) -> Curve:
+    if name == "top":
+        return run_top(bench, task)
+    selector = _MAKERS[name](config.options, config.top)
+    params: Any = None
+    if isinstance(selector, ActiveRanking | PairwiseRace):
+        params = selector.params(delta=config.delta)
+    return run_selector(bench, task, name, selector, params)
+
+
+def _result(curve: Curve) -> dict[str, Any]:
+    rate, error = curve.success
+    end = {"mean": float(rate[-1]), "stderr": float(error[-1]), "count": len(curve.correct)}
+    return {"samples": float(curve.time[-1]), "correct": end}

@@ -1,0 +1,111 @@
+"""What `jaxrace select` is asked to do; imports nothing heavy, for the command's help."""
+
+import dataclasses
+
+from jaxrace.validation import require_integer, require_number, require_probability
+
+SELECTORS: dict[str, str] = {
+    "pocbam": "POCBAm: pairs that make the selection surest; no model",
+    "ml-pocbam": "the same on scores of a fitted Thurstone model",
+    "hybrid": "ml-pocbam while the scores look transitive, else pocbam",
+    "pkg": "knowledge gradient: pairs that may change the selection",
+    "uniform": "all pairs in turn",
+    "ocba": "allocation by single options, random opponents",
+    "top": "SELECT/TOP: knock-out tournaments; needs a total order",
+    "active-ranking": "rounds of random duels; guaranteed with 1 - delta",
+    "pairwise-race": "rounds of all pairs in doubt; guaranteed with 1 - delta",
+}
+
+PROBLEMS: dict[str, str] = {
+    "thurstone": "scores N(g_i - g_j + noise, s_ij^2), g and s^2 uniform in [0, 1]",
+    "wins": "wins, p_ij logistic in the difference of qualities",
+    "circle": "the same and a circle in which everybody beats the next ones",
+}
+
+# Selectors that can go on from comparisons which others have chosen.
+FROM_SCORES = ("pocbam", "ml-pocbam", "hybrid", "pkg", "uniform")
+
+_MOST = 10**9
+
+
+@dataclasses.dataclass(frozen=True)
+class SelectConfig:
+    """Top-k selection from comparisons: of a file with scores, or simulated many times.
+
+    Attributes:
+        method: How to choose pairs, or several methods with commas between them (of a file: one);
+            ``jaxrace list`` explains.
+        problem: A CSV file of comparisons made so far, with columns first, second and score (of
+            the first over the second; 1 and -1 for wins and losses); or what to simulate, see
+            ``jaxrace list``.
+        top: How many of the best to select, k.
+        next: Of a file: how many comparisons to propose.
+        options: Of a simulation: number of options, K.
+        noise: Of problem thurstone: standard deviation of what is not transitive.
+        budget: Of a simulation: comparisons of each selection; above the warm-up, 3 of each pair.
+        repeats: Of a simulation: selections by each method.
+        delta: Error probability of active-ranking and pairwise-race.
+        seed: Seed of all random numbers.
+
+    Raises:
+        ValueError: An attribute is out of its range or not among the choices.
+
+    >>> SelectConfig("pocbam,uniform", top=2).methods
+    ('pocbam', 'uniform')
+    """
+
+    method: str = "hybrid"
+    problem: str = "thurstone"
+    top: int = 4
+    next: int = 5
+    options: int = 10
+    noise: float = 0.0
+    budget: int = 1_000
+    repeats: int = 200
+    delta: float = 0.05
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if len(set(self.methods)) < len(self.methods):
+            raise ValueError(f"method: expected different names, got {self.method!r}")
+        for name in self.methods:
+            if name not in SELECTORS:
+                raise ValueError(f"method: expected some of {', '.join(SELECTORS)}, got {name!r}")
+        for name, least in (("top", 1), ("next", 1), ("budget", 1), ("repeats", 1), ("seed", 0)):
+            require_integer(name, getattr(self, name), least)
+            if getattr(self, name) > _MOST:
+                raise ValueError(f"{name}: expected at most {_MOST}, got {getattr(self, name)}")
+        require_number("noise", self.noise, 0)
+        require_probability("delta", self.delta)
+        if self.is_file:
+            self._check_of_file()
+        else:
+            self._check_of_simulation()
+
+    def _check_of_file(self) -> None:
+        if "." not in self.problem:
+            raise ValueError(
+                f"problem: expected a CSV file or one of {', '.join(PROBLEMS)}, "
+                f"got {self.problem!r}"
+            )
+        if len(self.methods) > 1 or self.method not in FROM_SCORES:
+            raise ValueError(
+                f"method: expected one of {', '.join(FROM_SCORES)} for a file, got {self.method!r}"
+            )
+
+    def _check_of_simulation(self) -> None:
+        require_integer("options", self.options, 2)
+        if self.top >= self.options:
+            raise ValueError(f"top: expected less than options = {self.options}, got {self.top}")
+        if self.repeats < 2:
+            raise ValueError(f"repeats: expected an integer of at least 2, got {self.repeats}")
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The names."""
+        return tuple(self.method.split(","))
+
+    @property
+    def is_file(self) -> bool:
+        """Are there comparisons already?"""
+        return self.problem not in PROBLEMS

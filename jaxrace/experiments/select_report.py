@@ -1,0 +1,73 @@
+"""What `jaxrace select` prints."""
+
+from pathlib import Path
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from jaxrace import runs, tables
+
+_RANKING = "ranking.csv"
+
+# Longer rankings are in the file.
+_MOST_LISTED = 20
+
+
+def print_selection(console: Console, folder: Path) -> None:
+    """Say of a run folder of ``select`` who is best, or how often which method was right.
+
+    Args:
+        console: Where.
+        folder: The run's.
+
+    >>> right = {"mean": 0.5, "stderr": 0.1, "count": 25}
+    >>> runs.write_summary(".", {"repeats": 25, "pocbam": {"samples": 100.0, "correct": right}})
+    >>> print_selection(Console(), Path("."))
+    method  comparisons  correct
+    pocbam          100    0.500
+    25 selections by each method; .
+    """
+    summary = runs.read_summary(folder)
+    if "selected" in summary:
+        _print_judgement(console, folder, summary)
+        return
+    table = _new_table(console)
+    table.add_column("method", no_wrap=True)
+    for head in ("comparisons", "correct"):
+        table.add_column(head, justify="right")
+    for name, found in summary.items():
+        if isinstance(found, dict):
+            table.add_row(name, f"{found['samples']:,.0f}", f"{found['correct']['mean']:.3f}")
+    console.print(table)
+    _say(console, f"{summary['repeats']:,} selections by each method; {folder}")
+
+
+def _print_judgement(console: Console, folder: Path, summary: dict[str, Any]) -> None:
+    ranking = tables.read_table(folder / _RANKING)
+    table = _new_table(console)
+    for head in ("place", "option", "score", ""):
+        table.add_column(head, justify="left" if head == "option" else "right", no_wrap=True)
+    rows = zip(*(ranking[name] for name in ("place", "option", "score", "selected")), strict=True)
+    for place, option, score, selected in list(rows)[:_MOST_LISTED]:
+        table.add_row(str(place), str(option), f"{score:.4g}", "selected" if selected else "")
+    console.print(table)
+    confidence = summary["confidence"]
+    sure = (
+        "not known yet: some pairs have fewer than 2 comparisons"
+        if confidence is None
+        else f"about {confidence:.3f}, an estimate without guarantee"
+    )
+    _say(console, f"probability that the selection is right: {sure}")
+    pairs = "; ".join(" - ".join(pair) for pair in summary["next"])
+    _say(console, f"compare next: {pairs}")
+    _say(console, f"{summary['comparisons']:,} comparisons; {folder}")
+
+
+def _new_table(console: Console) -> Table:
+    return Table(box=SIMPLE_HEAD if console.is_terminal else None, pad_edge=False)
+
+
+def _say(console: Console, text: str) -> None:
+    console.print(text, highlight=False, markup=False, soft_wrap=True)

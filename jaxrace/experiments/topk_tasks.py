@@ -1,0 +1,60 @@
+"""Selections from wins: what is won, and who is best. Axes: J selections, K options."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxrace import selection
+from jaxrace.experiments.topk_runs import Task, problem_keys
+
+
+def chances(key: jax.Array, num_options: int, cycle: float) -> jax.Array:
+    """p_ij of wins, [K, K]: of a total order, or with a circle that hides it.
+
+    Options have qualities uniform in [0, 1], and p_ij = 1 / (1 + exp(-2 (q_i - q_j))) + a circle:
+    everybody beats the half that follows it by ``cycle`` more. The circle adds nothing to Borda's
+    scores, so that the best remain the same.
+
+    >>> found = chances(jax.random.key(0), 5, 0.2)
+    >>> bool((abs(found + found.T - 1) < 1e-6).all())
+    True
+    """
+    quality_key, order_key = jax.random.split(key)
+    qualities = jax.random.uniform(quality_key, (num_options,), jnp.float32)
+    place = jax.random.permutation(order_key, num_options)
+    ahead = (place[None, :] - place[:, None]) % num_options
+    follows = jnp.where(2 * ahead < num_options, 1.0, -1.0)
+    circle = jnp.where((ahead == 0) | (2 * ahead == num_options), 0.0, follows) * cycle
+    order = jax.nn.sigmoid(2 * (qualities[:, None] - qualities[None, :]))
+    return jnp.clip(order + circle, 0, 1)
+
+
+def wins_task(
+    name: str,
+    seed: int,
+    repeats: int,
+    sizes: tuple[int, int],
+    budget: int,
+    interval: int,
+    cycle: float,
+) -> Task:
+    """Selections from wins; the same problems for all methods.
+
+    Args:
+        name: Of the task.
+        seed: Of the problems.
+        repeats: J.
+        sizes: K and k.
+        budget: Comparisons.
+        interval: Of the records.
+        cycle: See ``chances``.
+
+    >>> wins_task("1 of 3", 0, 5, (3, 1), 30, 5, 0.0).truth.sum(1).tolist()
+    [1, 1, 1, 1, 1]
+    """
+    make = jax.vmap(functools.partial(chances, num_options=sizes[0], cycle=cycle))
+    problems = make(problem_keys(seed, repeats))
+    truth = jax.vmap(functools.partial(selection.borda_top, top=sizes[1]))(problems)
+    return Task(name, selection.win, problems, np.asarray(truth), budget, interval)

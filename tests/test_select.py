@@ -1,0 +1,147 @@
+"""`jaxrace select`: files of comparisons, simulations, and bad input."""
+
+import json
+
+import numpy as np
+import pytest
+
+from jaxrace import runs, tables
+from jaxrace.cli import main
+from jaxrace.experiments.select_config import FROM_SCORES, PROBLEMS, SELECTORS, SelectConfig
+from jaxrace.experiments.select_file import read_comparisons, scores_of
+
+# The cache would stay switched on for the tests that follow.
+COMMAND = ["select", "--no-compilation-cache"]
+QUALITIES = {"ann": 0.0, "bob": 3.0, "cy": 1.0, "dan": 2.0}
+
+
+@pytest.fixture
+def games(tmp_path):
+    """Three games of every two, without noise but in the last digit."""
+    rows = [
+        (i, j, QUALITIES[i] - QUALITIES[j] + 0.01 * number)
+        for number in range(3)
+        for i in QUALITIES
+        for j in QUALITIES
+        if i < j
+    ]
+    first, second, score = map(np.array, zip(*rows, strict=True))
+    tables.write_table(tmp_path / "games.csv", {"first": first, "second": second, "score": score})
+    return tmp_path / "games.csv"
+
+
+@pytest.mark.parametrize("method", FROM_SCORES)
+def test_a_file_is_judged(games, method, tmp_path, capsys):
+    folder = tmp_path / "run"
+    command = [*COMMAND, "--problem", str(games), "--method", method, "--top", "2", "--next", "4"]
+    assert main([*command, "--out", str(folder)]) == 0
+    assert {path.name for path in folder.iterdir()} == {
+        "config.json",
+        "summary.json",
+        "ranking.csv",
+    }
+    summary = runs.read_summary(folder)
+    assert summary["selected"] == ["bob", "dan"]
+    assert summary["confidence"] > 0.99
+    assert len(summary["next"]) == 4
+    ranking = tables.read_table(folder / "ranking.csv")
+    assert ranking["option"].tolist() == ["bob", "dan", "cy", "ann"]
+    assert ranking["selected"].tolist() == [True, True, False, False]
+    said = capsys.readouterr().out
+    assert "an estimate without guarantee" in said
+    assert "compare next: " in said
+    assert main([*command, "--out", str(folder), "--resume"]) == 0
+    assert capsys.readouterr().out == said
+
+
+def test_scores_of_a_file_are_moments(games):
+    table = read_comparisons(games)
+    scores = scores_of(table)
+    i, j = table.names.index("ann"), table.names.index("bob")
+    assert int(scores.counts[i, j]) == 3
+    assert float(scores.means[i, j]) == pytest.approx(-2.99)
+    assert float(scores.variances[j, i]) == pytest.approx(np.var([0, 0.01, 0.02]), rel=1e-3)
+
+
+def test_pairs_that_were_never_compared_come_first(games, tmp_path, capsys):
+    rows = tables.read_table(games)
+    kept = ~((rows["first"] == "bob") & (rows["second"] == "cy"))
+    fewer = tmp_path / "fewer.csv"
+    tables.write_table(fewer, {name: column[kept] for name, column in rows.items()})
+    folder = tmp_path / "run"
+    command = [*COMMAND, "--problem", str(fewer), "--top", "1", "--next", "2"]
+    assert main([*command, "--out", str(folder)]) == 0
+    summary = runs.read_summary(folder)
+    assert summary["confidence"] is None
+    assert [set(pair) for pair in summary["next"]] == [{"bob", "cy"}] * 2
+    assert "some pairs have fewer than 2 comparisons" in capsys.readouterr().out
+
+
+def test_methods_are_simulated(tmp_path, capsys):
+    folder = tmp_path / "run"
+    size = ["--options", "4", "--top", "1", "--budget", "60", "--repeats", "30"]
+    command = [
+        *COMMAND,
+        "--method",
+        "pkg,uniform",
+        "--problem",
+        "wins",
+        *size,
+        "--out",
+        str(folder),
+    ]
+    assert main(command) == 0
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"config.json", "log.csv", "summary.json", "success.png"}
+    log = runs.read_log(folder)
+    assert set(log["method"]) == {"pkg", "uniform"}
+    assert log["samples"][log["method"] == "pkg"].tolist()[0::42] == [18.0, 60.0]
+    summary = runs.read_summary(folder)
+    assert 0.3 < summary["pkg"]["correct"]["mean"] <= 1
+    assert "30 selections by each method" in capsys.readouterr().out
+    config = json.loads((folder / "config.json").read_text())
+    assert config["config"]["problem"] == "wins"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--method", "best"], "--method: expected some of"),
+        (["--method", "pkg,pkg"], "--method: expected different names"),
+        (["--problem", "tennis"], "--problem: expected a CSV file or one of"),
+        (["--problem", "none.csv"], "--problem: expected a CSV file, got"),
+        (["--problem", "none.csv", "--method", "top"], "--method: expected one of"),
+        (["--top", "10"], "--top: expected less than options = 10"),
+        (["--top", "0"], "--top: expected an integer of at least 1"),
+        (["--budget", "134"], "--budget: expected at least 135, the warm-up of"),
+        (["--repeats", "1"], "--repeats: expected an integer of at least 2"),
+        (["--noise", "-1"], "--noise: expected"),
+        (["--delta", "2"], "--delta: expected"),
+    ],
+)
+def test_bad_input_is_one_line_and_leaves_nothing(arguments, message, tmp_path, capsys):
+    assert main([*COMMAND, *arguments, "--out", str(tmp_path / "run")]) == 2
+    said = capsys.readouterr().err.strip()
+    assert message in said
+    assert len(said.splitlines()) == 1
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("first,second\n0,1\n", "problem: expected columns first, second, score"),
+        ("first,second,score\na,a,1\n", "row 1, got a, a, 1.0"),
+        ("first,second,score\na,b,1\na,b,nan\n", "row 2, got a, b, nan"),
+        ("first,second,score\na,b,much\n", "expected numbers as scores"),
+    ],
+)
+def test_a_bad_row_is_named(text, message, tmp_path):
+    (tmp_path / "bad.csv").write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_comparisons(tmp_path / "bad.csv")
+
+
+def test_names_are_explained():
+    assert set(FROM_SCORES) < set(SELECTORS)
+    assert SelectConfig().problem in PROBLEMS

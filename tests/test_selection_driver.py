@@ -1,0 +1,343 @@
+"""The compiled driver does what ask and tell do; probabilities, targets, batches, guarantees."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from reference import selection as reference
+
+from jaxrace import kernels, sweep
+from jaxrace.selection import (
+    ActiveRanking,
+    HybridPocbam,
+    KnowledgeGradient,
+    MlPocbam,
+    Ocba,
+    PairwiseRace,
+    Pocbam,
+    SelectionJob,
+    SelectionWork,
+    Top,
+    Uniform,
+    borda_top,
+    check_normal,
+    choice_key,
+    intransitivity_index,
+    normal_score,
+    observed_moments,
+    pair_key,
+    recorded,
+    recorded_score,
+    run,
+    thurstone,
+    win,
+)
+from jaxrace.selection.pocbam import fitted_moments
+
+SELECTORS = [
+    Uniform(4, 2),
+    Pocbam(4, 2),
+    MlPocbam(4, 2),
+    MlPocbam(4, 2, fit="swept"),
+    HybridPocbam(4, 2),
+    KnowledgeGradient(4, 2),
+    Ocba(4, 2),
+    Top(4, 2),
+    ActiveRanking(4, 2),
+    PairwiseRace(4, 2),
+]
+
+
+def name_of(selector):
+    return type(selector).__name__ + getattr(selector, "fit", "")
+
+
+def played_by_hand(selector, key, problem, params, budget):
+    """The loop of ask and tell, with the keys of the driver."""
+    state, counts = selector.init(params), np.zeros((4, 4), int)
+    while state.time < budget and not selector.done(state, params):
+        pair = selector.ask(choice_key(key, state.time), state, params)
+        low, high = sorted(pair.tolist())
+        number = jnp.int32(counts[low, high])
+        score = normal_score(pair_key(key, 4, low, high, number), problem, low, high)
+        counts[low, high] += 1
+        score = score if pair[0] == low else -score
+        state = selector.tell(state, pair, score, params)
+    return selector.result(state, params)
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=name_of)
+def test_the_driver_does_what_ask_and_tell_do(selector):
+    key, problem = jax.random.key(3), thurstone(jax.random.key(1), 4)
+    params = selector.params()
+    first = selector.opening if not isinstance(selector, Ocba) else 0
+    budget = first + 24
+    log = run(selector, key, normal_score, problem, budget, params, interval=12)
+    for place, time in enumerate(log.time.tolist()):
+        by_hand = played_by_hand(selector, key, problem, params, time)
+        assert int(by_hand.samples) == time
+        np.testing.assert_array_equal(log.selected[place], by_hand.selected)
+        np.testing.assert_allclose(log.confidence[place], by_hand.confidence, rtol=2e-3)
+
+
+def test_lanes_are_what_single_runs_are():
+    selector = MlPocbam(5, 2, fit="followed")
+    keys = jax.random.split(jax.random.key(0), 6)
+    problems = jax.vmap(functools.partial(thurstone, num_options=5))(keys)
+    params = selector.params()
+
+    def play(key, problem):
+        return run(selector, key, normal_score, problem, 60, params, interval=10)
+
+    together = jax.jit(jax.vmap(play))(keys, problems)
+    for number in range(6):
+        alone = play(keys[number], jax.tree.map(lambda x, n=number: x[n], problems))
+        np.testing.assert_array_equal(together.selected[number], alone.selected)
+        np.testing.assert_allclose(together.confidence[number], alone.confidence, rtol=1e-3)
+
+
+def test_comparisons_come_out_the_same_for_all_selectors():
+    # Told everything there is, all by scores know the same.
+    problem, key = thurstone(jax.random.key(2), 3), jax.random.key(0)
+    logs = [
+        run(selector, key, normal_score, problem, 9, selector.params(), interval=1)
+        for selector in (Uniform(3, 1), Pocbam(3, 1), KnowledgeGradient(3, 1))
+    ]
+    for log in logs[1:]:
+        np.testing.assert_array_equal(log.selected[0], logs[0].selected[0])
+        np.testing.assert_array_equal(log.confidence[0], logs[0].confidence[0])
+
+
+def test_jobs_of_a_sweep_are_runs(compilations):
+    selector = Pocbam(4, 1)
+    keys = jax.random.split(jax.random.key(0), 5)
+    problems = jax.vmap(functools.partial(thurstone, num_options=4))(keys)
+    work = SelectionWork(selector, normal_score, 30, 6, selector.params())
+    log = sweep.run(work, sweep.stacked(SelectionJob(keys, problems)), width=2)
+    alone = run(
+        selector,
+        keys[4],
+        normal_score,
+        jax.tree.map(lambda x: x[4], problems),
+        30,
+        selector.params(),
+        interval=6,
+    )
+    rows = jax.tree.map(lambda x: x[log.rows.job == 4], log.rows.row)
+    np.testing.assert_array_equal(rows.time, alone.time)
+    np.testing.assert_array_equal(rows.selected, alone.selected)
+    other = SelectionWork(selector, normal_score, 30, 6, selector.params(confidence=0.99))
+    jobs = sweep.stacked(SelectionJob(keys[::-1], problems))
+    with compilations:
+        sweep.run(other, jobs, width=2)
+    assert compilations.count == 0
+
+
+@pytest.fixture
+def compilations():
+    from conftest import CompilationCounter
+
+    return CompilationCounter()
+
+
+def test_the_probability_of_a_correct_selection_is_that_of_samples():
+    """For scores that are independent and one threshold, as the formula has it."""
+    rng = np.random.default_rng(0)
+    means, deviations = np.array([1.0, 0.4, 0.0, -0.3]), np.array([0.5, 0.3, 0.4, 0.2])
+    threshold = float(kernels.selection_threshold(jnp.array(means), jnp.array(deviations), 2))
+    assert 0 < threshold < 0.4
+    draws = means + deviations * rng.normal(size=(200_000, 4))
+    right = (draws[:, :2] > threshold).all(1) & (draws[:, 2:] < threshold).all(1)
+    expected = float(
+        jnp.exp(kernels.log_correct_selection(jnp.array(means), jnp.array(deviations**2), 2))
+    )
+    assert abs(right.mean() - expected) < 4 * right.std() / np.sqrt(200_000)
+    # And a lower bound of what it stands for.
+    really = draws[:, :2].min(1) > draws[:, 2:].max(1)
+    assert really.mean() > expected
+
+
+def test_knowledge_gradients_are_those_of_quadrature():
+    rng = np.random.default_rng(1)
+    for num_options, top in ((2, 1), (5, 2), (6, 5)):
+        mu = rng.normal(size=num_options).round(1)
+        n = rng.integers(2, 6, (num_options, num_options))
+        n = np.triu(n, 1) + np.triu(n, 1).T
+        s2 = np.triu(rng.uniform(0.5, 2, n.shape), 1)
+        s2 = s2 + s2.T + np.eye(num_options)
+        deviations = np.sqrt(s2 / np.maximum(n * (n + 1), 1))
+        got = kernels.knowledge_gradient(jnp.array(mu, jnp.float32), jnp.array(deviations), top)
+        for i, j in zip(*np.triu_indices(num_options, 1), strict=True):
+            expected = reference.knowledge_gradient_by_quadrature(i, j, mu, n, s2, top)
+            assert float(got[i, j]) == pytest.approx(expected, abs=2e-6)
+
+
+def test_a_hundred_options_do_not_underflow():
+    num_options, top = 100, 40
+    rng = np.random.default_rng(0)
+    means = jnp.array(np.sort(rng.normal(size=num_options))[::-1], jnp.float32)
+    variances = jnp.ones(num_options)
+    equal = kernels.log_correct_selection(0 * means, variances, top)
+    assert float(equal) == pytest.approx(100 * np.log(0.5), rel=1e-6)
+    gains = kernels.correct_selection_gains(
+        means, variances, jnp.full((num_options, num_options), 1e-3), top
+    )
+    assert bool(jnp.isfinite(gains).all())
+    upper = np.asarray(gains)[np.triu_indices(num_options, 1)]
+    assert len(np.unique(upper)) > 1000
+    far = kernels.correct_selection_gains(
+        means * 1e4, variances, jnp.full((num_options, num_options), 1e-3), top
+    )
+    assert bool(jnp.isfinite(far).all())
+
+
+def test_gains_are_those_of_the_plain_formula():
+    rng = np.random.default_rng(2)
+    mu, s2 = rng.normal(size=6), rng.uniform(0.1, 1, (6, 6))
+    s2 = np.triu(s2, 1) + np.triu(s2, 1).T
+    n = np.full((6, 6), 4) - 4 * np.eye(6, dtype=int)
+    variance = np.divide(s2, n, out=np.zeros((6, 6)), where=n > 0).sum(1)
+    reductions = np.divide(s2, n * (n + 1), out=np.zeros((6, 6)), where=n > 0)
+    expected = reference.log_expected_correct(mu, variance, s2, n, 2)
+    expected = expected - reference.log_correct(mu, variance, 2)
+    arguments = [jnp.array(x, jnp.float32) for x in (mu, variance, reductions)]
+    got = kernels.correct_selection_gains(arguments[0], arguments[1], arguments[2], 2)
+    upper = np.triu_indices(6, 1)
+    np.testing.assert_allclose(np.asarray(got)[upper], expected[upper], atol=2e-6)
+
+
+def test_the_target_is_the_sum_of_means_by_brute_force():
+    means = np.asarray(thurstone(jax.random.key(5), 7, noise=0.4).means)
+    totals = [sum(means[i, j] for j in range(7) if j != i) for i in range(7)]
+    best = sorted(range(7), key=lambda i: -totals[i])[:3]
+    np.testing.assert_array_equal(np.flatnonzero(borda_top(jnp.array(means), 3)), sorted(best))
+
+
+def test_thurstone_problems_are_what_they_are_said_to_be():
+    keys = jax.random.split(jax.random.key(0), 4000)
+    problems = jax.vmap(functools.partial(thurstone, num_options=4, noise=0.3))(keys)
+    plain = jax.vmap(functools.partial(thurstone, num_options=4))(keys)
+    np.testing.assert_array_equal(problems.means, -problems.means.transpose(0, 2, 1))
+    np.testing.assert_array_equal(problems.deviations, plain.deviations)
+    errors = np.asarray(problems.means - plain.means)[:, 0, 1]
+    assert errors.std() == pytest.approx(0.3, rel=0.05)
+    variances = np.asarray(plain.deviations)[:, 0, 1] ** 2
+    assert variances.mean() == pytest.approx(0.5, abs=0.02)
+    gaps = np.asarray(plain.means)[:, 0, 1]
+    assert gaps.std() == pytest.approx(np.sqrt(1 / 6), rel=0.05)
+
+
+def test_recorded_scores_are_drawn_from_those_of_the_pair():
+    table = recorded([0, 1, 2, 0], [1, 2, 0, 1], [1.0, 5.0, -2.0, 3.0])
+    keys = jax.random.split(jax.random.key(0), 50)
+    draw = jax.vmap(recorded_score, in_axes=(0, None, None, None))
+    assert set(draw(keys, table, 0, 1).tolist()) == {1.0, 3.0}
+    assert set(draw(keys, table, 1, 0).tolist()) == {-1.0, -3.0}
+    assert set(draw(keys, table, 0, 2).tolist()) == {2.0}
+    with pytest.raises(ValueError, match="got none of 0 and 2"):
+        recorded([0, 1], [1, 2], [1.0, 1.0])
+    with pytest.raises(ValueError, match="in row 2"):
+        recorded([0, 1], [1, 1], [1.0, 1.0])
+    with pytest.raises(ValueError, match="deviations: expected a symmetric matrix"):
+        check_normal([[0, 1], [-1, 0]], [[0, 1], [-1, 0]])
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        ActiveRanking(4, 2),
+        PairwiseRace(4, 2),
+        PairwiseRace(4, 2, width="pairs"),
+        PairwiseRace(4, 2, ranking="copeland"),
+    ],
+    ids=lambda selector: f"{type(selector).__name__}-{getattr(selector, 'ranking', '')}",
+)
+def test_guaranteed_selections_are_rarely_wrong(selector):
+    """And are made: with so many comparisons most of them are decided."""
+    strength = jnp.array([0.95, 0.75, 0.25, 0.05])
+    matrix = jnp.clip(0.5 + (strength[:, None] - strength[None, :]) / 2, 0.1, 0.9)
+    delta, runs = 0.2, 200
+    params = selector.params(delta=delta)
+    keys = jax.random.split(jax.random.key(0), runs)
+    play = functools.partial(
+        run, selector, compare=win, problem=matrix, budget=4000, params=params, interval=4000
+    )
+    log = jax.jit(jax.vmap(lambda key: play(key=key)))(keys)
+    done, selected = np.asarray(log.done[:, -1]), np.asarray(log.selected[:, -1])
+    wrong = done & (selected != np.array([True, True, False, False])).any(1)
+    assert done.mean() > 0.9
+    assert wrong.sum() / runs <= delta
+
+
+def test_how_the_fit_is_climbed_matters():
+    """Many noisy problems after the warm-up: one sweep selects better than a stationary point."""
+    keys = jax.random.split(jax.random.key(0), 2000)
+    problems = jax.vmap(functools.partial(thurstone, num_options=10))(keys)
+    truth = jax.vmap(lambda problem: borda_top(problem.means, 4))(problems)
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def rate(selector):
+        def play(key, problem):
+            params = selector.params()
+            return run(selector, key, normal_score, problem, 135, params).selected[-1]
+
+        return (jax.vmap(play)(keys, problems) == truth).all(-1)
+
+    swept = np.asarray(rate(MlPocbam(10, 4, fit="swept")))
+    climbed = np.asarray(rate(MlPocbam(10, 4, fit="restarted")))
+    gain = swept.astype(float) - climbed
+    assert gain.mean() > 3 * gain.std() / np.sqrt(len(gain))
+
+
+def test_the_index_is_that_of_the_reference():
+    selector, problem = MlPocbam(5, 2), thurstone(jax.random.key(0), 5, noise=0.3)
+    params = selector.params()
+    state = selector.init(params)
+    for number in range(40):
+        pair = selector.ask(jax.random.key(number), state, params)
+        key = jax.random.key(100 + number)
+        state = selector.tell(state, pair, normal_score(key, problem, *pair), params)
+    observed, fitted = observed_moments(state.scores), fitted_moments(state.scores, state.model)
+    moments = (observed.means, observed.variances, fitted.means, fitted.variances)
+    expected = reference.intransitivity_index(*(np.asarray(x, np.float64) for x in moments))
+    assert float(intransitivity_index(observed, fitted)) == pytest.approx(expected, rel=1e-4)
+
+
+def test_a_batch_costs_little():
+    """Success after the same number of comparisons, four at a time against one by one."""
+    keys = jax.random.split(jax.random.key(1), 300)
+    problems = jax.vmap(functools.partial(thurstone, num_options=6))(keys)
+    truth = jax.vmap(lambda problem: borda_top(problem.means, 2))(problems)
+    selector = Pocbam(6, 2)
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def rate(batch):
+        def play(key, problem):
+            params = selector.params()
+            log = run(selector, key, normal_score, problem, 125, params, 80, batch)
+            return log.selected[-1]
+
+        return (jax.vmap(play)(keys, problems) == truth).all(-1)
+
+    gain = np.asarray(rate(1)).astype(float) - np.asarray(rate(4))
+    assert abs(gain.mean()) < 0.08
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"interval": 7}, "interval: expected a divisor of the 24 comparisons"),
+        ({"interval": 6, "batch": 4}, "batch: expected a divisor of interval = 6"),
+        ({"budget": 0}, "budget: expected"),
+    ],
+)
+def test_sizes_that_do_not_fit_are_named(settings, message):
+    selector, problem = Pocbam(4, 2), thurstone(jax.random.key(0), 4)
+    given = {"budget": 42, "interval": 6, **settings}
+    with pytest.raises(ValueError, match=message):
+        run(selector, jax.random.key(0), normal_score, problem, params=selector.params(), **given)
+    top = Top(4, 2)
+    with pytest.raises(ValueError, match="batch: expected 1, as Top chooses one by one"):
+        run(top, jax.random.key(0), normal_score, problem, 40, top.params(), 10, 2)
