@@ -52,7 +52,13 @@ def test_doctests(name, tmp_path, monkeypatch):
 )
 @pytest.mark.parametrize(
     ("name", "least"),
-    [("README.md", 3), ("docs/sweeps.md", 1), ("docs/dueling.md", 2), ("docs/improvement.md", 2)],
+    [
+        ("README.md", 3),
+        ("docs/sweeps.md", 1),
+        ("docs/dueling.md", 2),
+        ("docs/improvement.md", 2),
+        ("docs/top_k_selection.md", 2),
+    ],
 )
 def test_python_blocks(name, least, tmp_path, monkeypatch, capsys):
     """They all run, and print what an indented block right below them shows."""

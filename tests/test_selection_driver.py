@@ -39,7 +39,7 @@ from jaxrace.selection.pocbam import fitted_moments
 SELECTORS = [
     Uniform(4, 2),
     Pocbam(4, 2),
-    MlPocbam(4, 2),
+    MlPocbam(4, 2, fit="followed"),
     MlPocbam(4, 2, fit="swept"),
     HybridPocbam(4, 2),
     KnowledgeGradient(4, 2),
@@ -292,7 +292,7 @@ def test_how_the_fit_is_climbed_matters():
 
 
 def test_the_index_is_that_of_the_reference():
-    selector, problem = MlPocbam(5, 2), thurstone(jax.random.key(0), 5, noise=0.3)
+    selector, problem = MlPocbam(5, 2, fit="restarted"), thurstone(jax.random.key(0), 5, noise=0.3)
     params = selector.params()
     state = selector.init(params)
     for number in range(40):

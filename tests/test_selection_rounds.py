@@ -20,11 +20,11 @@ def float64():
 
 @pytest.mark.parametrize(
     ("num_options", "top", "repetitions"),
-    [(2, 1, 1), (3, 2, 2), (5, 1, 3), (7, 3, 2), (8, 7, 1), (9, 2, 2)],
+    [(2, 1, 1), (5, 1, 3), (7, 3, 2), (8, 7, 1), (9, 2, 2)],
 )
 def test_top_plays_the_same_matches(float64, num_options, top, repetitions):
     selector = Top(num_options, top)
-    for seed in range(3):
+    for seed in range(2):
         params = selector.params(repetitions, key=jax.random.key(seed))
         # Scores of whole numbers: many matches are drawn.
         compare, rng = Normals(seed, num_options, digits=0), np.random.default_rng(seed)
@@ -80,9 +80,15 @@ def assert_same_decisions(selector, oracle, params, compare, steps, seed=0):
     return state
 
 
-@pytest.mark.parametrize("radius", ["heckel", "karnin"])
-@pytest.mark.parametrize("outcome", ["wins", "scores"])
-@pytest.mark.parametrize(("num_options", "top"), [(2, 1), (4, 2), (5, 4)])
+@pytest.mark.parametrize(
+    ("radius", "outcome", "num_options", "top"),
+    [
+        ("heckel", "wins", 2, 1),
+        ("heckel", "scores", 4, 2),
+        ("karnin", "wins", 4, 2),
+        ("karnin", "scores", 5, 4),
+    ],
+)
 def test_active_ranking_decides_the_same(float64, radius, outcome, num_options, top):
     selector = ActiveRanking(num_options, top, radius=radius, outcome=outcome)
     params = selector.params(delta=0.3, max_score=1.0)
@@ -105,11 +111,18 @@ def separated(num_options, slack=0.3):
 
 
 @pytest.mark.parametrize(
-    ("ranking", "width"),
-    [("copeland", "pairs"), ("borda", "options"), ("borda", "pairs"), ("random_walk", "pairs")],
+    ("ranking", "width", "outcome", "num_options", "top"),
+    [
+        ("copeland", "pairs", "wins", 5, 2),
+        ("copeland", "pairs", "scores", 2, 1),
+        ("borda", "options", "wins", 5, 2),
+        ("borda", "options", "scores", 5, 2),
+        ("borda", "pairs", "wins", 2, 1),
+        ("borda", "pairs", "scores", 5, 2),
+        ("random_walk", "pairs", "wins", 5, 2),
+        ("random_walk", "pairs", "scores", 2, 1),
+    ],
 )
-@pytest.mark.parametrize("outcome", ["wins", "scores"])
-@pytest.mark.parametrize(("num_options", "top"), [(2, 1), (5, 2)])
 def test_the_race_decides_the_same(float64, ranking, width, outcome, num_options, top):
     selector = PairwiseRace(num_options, top, ranking=ranking, width=width, outcome=outcome)
     params = selector.params(delta=0.3, max_rounds=120)

@@ -50,13 +50,13 @@ class MlPocbam(Pocbam):
     Every comparison says something about all options, as X_ij ~ N(gamma_i - gamma_j,
     sigma_ij^2); where that is wrong, it misleads. The model is fitted after every comparison.
     Its likelihood has several modes and, with few samples of a pair, favours models in which a
-    few pairs are nearly without noise; how far it is climbed matters (see
-    docs/top_k_selection.md).
+    few pairs are nearly without noise: the farther it is climbed, the worse is the selection.
 
     Attributes:
-        fit: "restarted", from the mean scores to a stationary point, as in the paper; "followed",
-            from the last fit to a stationary point, which takes a third of the time; or "swept",
-            from the mean scores by a single step: variances, then qualities.
+        fit: "swept", from the mean scores by a single step, variances and then qualities: the
+            best selections, and the only fit that has what the paper reports; "restarted", from
+            the mean scores to a stationary point, as the paper describes it; or "followed", from
+            the last fit to a stationary point, in a third of the time.
 
     Raises:
         ValueError: ``fit`` is no such name.
@@ -65,7 +65,7 @@ class MlPocbam(Pocbam):
     135
     """
 
-    fit: Fit = "restarted"
+    fit: Fit = "swept"
 
     def __post_init__(self) -> None:
         super().__post_init__()
