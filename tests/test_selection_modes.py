@@ -4,6 +4,7 @@ The likelihood has several modes; both searches end in one, and now and then not
 """
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from reference import selection as reference
@@ -40,7 +41,7 @@ def compare_searches(noise, instances):
         for seed in range(instances):
             (n, m, v), best = draw_scores(seed, noise)
             other, other_variances = reference.fit_quasi_newton(n, m, v)
-            fit = fit_thurstone(n, m, v, kernels.thurstone_start(m))
+            fit = fit_thurstone(n, m, v, kernels.thurstone_start(jnp.asarray(m)))
             gamma, total = np.asarray(fit.qualities), n.sum() / 2
             # Ours is a stationary point, and no lower than where it began.
             assert fit.converged

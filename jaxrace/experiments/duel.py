@@ -3,10 +3,7 @@
 Axes: R repeats, T records of each.
 """
 
-import contextlib
-import dataclasses
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,12 +11,12 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxrace import dueling, plots, runs, sweep
+from jaxrace import dueling, runs
 from jaxrace.experiments.duel_config import DuelConfig
 from jaxrace.experiments.duel_lineup import Entrant, entrant, matrix_of
 from jaxrace.experiments.duel_plots import regret_figure
 from jaxrace.experiments.duel_runs import Runs, run_entrant, stacked
-from jaxrace.experiments.workbench import CHECKPOINT, OnStage, Workbench, ignore_stages
+from jaxrace.experiments.workbench import OnStage, Workbench, ignore_stages, run_job
 
 FIGURE = "regret.png"
 
@@ -61,28 +58,17 @@ def duel(
     """
     matrix = matrix_of(config)
     lineup = _lineup(config, len(matrix))
-    asked = dataclasses.asdict(config)
-    with contextlib.ExitStack() as opened:
-        if resume:
-            folder = runs.reopened(out, asked)
-            opened.enter_context(runs.locked(folder))
-        else:
-            folder = opened.enter_context(runs.new_folder(out, "duel"))
-            runs.write_config(folder, {"command": "duel", "config": asked})
-        if not (folder / runs.SUMMARY).exists():
-            bench = Workbench(folder, seed=config.seed, resume=resume, stop=stop, on_stage=on_stage)
-            try:
-                logs = {
-                    name: columns_of(_play(config, bench, name, one, matrix))
-                    for name, one in lineup.items()
-                }
-            except sweep.Interrupted as error:
-                raise sweep.Interrupted(folder) from error
-            runs.write_log(folder, [_named(name, log) for name, log in logs.items()])
-            plots.save(regret_figure(logs, shown_measure(matrix)), folder / FIGURE)
-            runs.write_summary(folder, _summary(config, matrix, logs))
-        shutil.rmtree(folder / CHECKPOINT, ignore_errors=True)
-    return folder
+
+    def work(bench: Workbench) -> None:
+        logs = {
+            name: columns_of(_play(config, bench, name, one, matrix))
+            for name, one in lineup.items()
+        }
+        runs.write_log(bench.folder, [_named(name, log) for name, log in logs.items()])
+        bench.write_figure(FIGURE, regret_figure(logs, shown_measure(matrix)))
+        runs.write_summary(bench.folder, _summary(config, matrix, logs))
+
+    return run_job("duel", config, work, out, resume, stop, on_stage)
 
 
 def shown_measure(matrix: np.ndarray) -> str:

@@ -3,10 +3,7 @@
 Axes: J repeats, B tests of each.
 """
 
-import contextlib
-import dataclasses
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,12 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import jax
 import numpy as np
 
-from jaxrace import files, plots, runs, sweep
+from jaxrace import files, plots, runs
 from jaxrace.bases import Affine, Fourier
 from jaxrace.experiments.hcpi_domains import DOMAINS, floor_of
 from jaxrace.experiments.hcpi_trials import run_trials
 from jaxrace.experiments.improve_config import ImproveConfig
-from jaxrace.experiments.workbench import CHECKPOINT, OnStage, Workbench, ignore_stages
+from jaxrace.experiments.workbench import OnStage, Workbench, ignore_stages, run_job
 from jaxrace.improvement import (
     CandidateSearch,
     Daedalus,
@@ -82,32 +79,21 @@ def improve(
     >>> runs.read_summary(folder)["floor"]
     0.238
     """
-    asked = dataclasses.asdict(config)
-    with contextlib.ExitStack() as opened:
-        # What is wrong with a file is said before there is a folder.
-        loaded = _load(config)
-        if resume:
-            folder = runs.reopened(out, asked)
-            opened.enter_context(runs.locked(folder))
-        else:
-            folder = opened.enter_context(runs.new_folder(out, "improve"))
-            runs.write_config(folder, {"command": "improve", "config": asked})
-        if not (folder / runs.SUMMARY).exists():
-            bench = Workbench(folder, seed=config.seed, resume=resume, stop=stop, on_stage=on_stage)
-            try:
-                tested, policy, floor = (
-                    _simulate(config, bench) if loaded is None else _from_file(config, *loaded)
-                )
-            except sweep.Interrupted as error:
-                raise sweep.Interrupted(folder) from error
-            runs.write_log(folder, [_columns(tested)])
-            with files.new_file(folder / POLICY) as file:
-                np.savez(file, theta=np.asarray(policy.theta), alpha=np.asarray(policy.alpha))
-            if tested.performance is not None:
-                plots.save(_figure(config, tested, floor), folder / FIGURE)
-            runs.write_summary(folder, _summary(config, tested, floor))
-        shutil.rmtree(folder / CHECKPOINT, ignore_errors=True)
-    return folder
+    # What is wrong with a file is said before there is a folder.
+    loaded = _load(config)
+
+    def work(bench: Workbench) -> None:
+        tested, policy, floor = (
+            _simulate(config, bench) if loaded is None else _from_file(config, *loaded)
+        )
+        runs.write_log(bench.folder, [_columns(tested)])
+        with files.new_file(bench.folder / POLICY) as file:
+            np.savez(file, theta=np.asarray(policy.theta), alpha=np.asarray(policy.alpha))
+        if tested.performance is not None:
+            bench.write_figure(FIGURE, _figure(config, tested, floor))
+        runs.write_summary(bench.folder, _summary(config, tested, floor))
+
+    return run_job("improve", config, work, out, resume, stop, on_stage)
 
 
 def _load(config: ImproveConfig) -> Any:

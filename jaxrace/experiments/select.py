@@ -1,9 +1,6 @@
 """The job `jaxrace select`: the best k from comparisons. Axes: K options, J selections."""
 
-import contextlib
-import dataclasses
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,13 +8,13 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxrace import runs, sweep, tables
+from jaxrace import runs, tables
 from jaxrace.experiments.select_config import SelectConfig
 from jaxrace.experiments.select_file import Table, judged, read_comparisons
 from jaxrace.experiments.thurstone_topk import figure_of, thurstone_task
 from jaxrace.experiments.topk_runs import Curve, Task, run_selector, run_top, table_of
 from jaxrace.experiments.topk_tasks import wins_task
-from jaxrace.experiments.workbench import CHECKPOINT, OnStage, Workbench, ignore_stages
+from jaxrace.experiments.workbench import OnStage, Workbench, ignore_stages, run_job
 from jaxrace.selection import (
     ActiveRanking,
     HybridPocbam,
@@ -84,27 +81,14 @@ def select(
     """
     table = read_comparisons(config.problem) if config.is_file else None
     _check(config, table)
-    asked = dataclasses.asdict(config)
-    with contextlib.ExitStack() as opened:
-        if resume:
-            folder = runs.reopened(out, asked)
-            opened.enter_context(runs.locked(folder))
+
+    def work(bench: Workbench) -> None:
+        if table is None:
+            _simulate(config, bench)
         else:
-            folder = opened.enter_context(runs.new_folder(out, "select"))
-            runs.write_config(folder, {"command": "select", "config": asked})
-        if not (folder / runs.SUMMARY).exists():
-            if table is not None:
-                _judge(config, table, folder)
-            else:
-                bench = Workbench(
-                    folder, seed=config.seed, resume=resume, stop=stop, on_stage=on_stage
-                )
-                try:
-                    _simulate(config, bench)
-                except sweep.Interrupted as error:
-                    raise sweep.Interrupted(folder) from error
-        shutil.rmtree(folder / CHECKPOINT, ignore_errors=True)
-    return folder
+            _judge(config, table, bench.folder)
+
+    return run_job("select", config, work, out, resume, stop, on_stage)
 
 
 def _check(config: SelectConfig, table: Table | None) -> None:

@@ -1,6 +1,9 @@
 """What every reproduction of a figure needs: sweeps that are saved, tables, figures, a report."""
 
+import contextlib
 import dataclasses
+import os
+import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -124,6 +127,58 @@ class Workbench:
         heading = f"# {title[0].upper()}{title[1:]}"
         text = "\n\n".join([heading, *paragraphs, took])
         files.write_file(self.folder / REPORT, f"{text}\n".encode())
+
+
+def run_job(
+    command: str,
+    config: Any,
+    work: Callable[[Workbench], None],
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    stop: Callable[[], bool] | None = None,
+    on_stage: OnStage = ignore_stages,
+) -> Path:
+    """Do a job of the command in a run folder of its own, which it ends with a summary.
+
+    Args:
+        command: The verb; also the stem of the folder's name.
+        config: A dataclass with a ``seed``; written to config.json.
+        work: What is to be done in the folder; not again in one that has its summary.
+        out: The folder; ``runs/COMMAND-1`` or the next free number unless given.
+        resume: Go on with the job that left the folder ``out``.
+        stop: See ``Workbench``.
+        on_stage: See ``Workbench``.
+
+    Returns:
+        The folder.
+
+    Raises:
+        ValueError: ``out`` cannot be used, or ``work`` said so; nothing is left behind.
+        sweep.Interrupted: ``stop`` said so; its argument is the folder.
+
+    >>> @dataclasses.dataclass(frozen=True)
+    ... class Config:
+    ...     seed: int = 0
+    >>> folder = run_job("try", Config(), lambda bench: runs.write_summary(bench.folder, {"n": 1}))
+    >>> runs.read_summary(folder)
+    {'n': 1}
+    """
+    asked = dataclasses.asdict(config)
+    with contextlib.ExitStack() as opened:
+        if resume:
+            folder = runs.reopened(out, asked)
+            opened.enter_context(runs.locked(folder))
+        else:
+            folder = opened.enter_context(runs.new_folder(out, command))
+            runs.write_config(folder, {"command": command, "config": asked})
+        if not (folder / runs.SUMMARY).exists():
+            bench = Workbench(folder, seed=config.seed, resume=resume, stop=stop, on_stage=on_stage)
+            try:
+                work(bench)
+            except sweep.Interrupted as error:
+                raise sweep.Interrupted(folder) from error
+        shutil.rmtree(folder / CHECKPOINT, ignore_errors=True)
+    return folder
 
 
 def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

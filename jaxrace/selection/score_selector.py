@@ -26,6 +26,17 @@ class ScoreParams:
     confidence: jax.Array  # float32 [], ask no more from this estimated confidence on; 1: never
 
 
+def score_params(confidence: float) -> ScoreParams:
+    """Checked numbers; see ``ScoreSelector.params``.
+
+    >>> float(score_params(1).confidence)
+    1.0
+    """
+    if confidence != 1:
+        require_probability("confidence", confidence)
+    return ScoreParams(jnp.asarray(confidence, jnp.float32))
+
+
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class ScoreState:
@@ -68,9 +79,7 @@ class ScoreSelector(Selector):
         Raises:
             ValueError: ``confidence`` is no probability.
         """
-        if confidence != 1:
-            require_probability("confidence", confidence)
-        return ScoreParams(jnp.asarray(confidence, jnp.float32))
+        return score_params(confidence)
 
     @abc.abstractmethod
     def value(self, moments: Moments) -> jax.Array:

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 
 from jaxrace import kernels
 from jaxrace.selection.base import Selector, Standing, ranked
-from jaxrace.selection.score_selector import ScoreParams
+from jaxrace.selection.score_selector import ScoreParams, score_params
 from jaxrace.selection.scores import LEAST_VARIANCE
-from jaxrace.validation import require_integer, require_probability
+from jaxrace.validation import require_integer
 
 # Options whose needs differ by less, relatively, are equally needy.
 _ROUNDING = 1e-5
@@ -63,9 +63,7 @@ class Ocba(Selector):
         Raises:
             ValueError: ``confidence`` is no probability.
         """
-        if confidence != 1:
-            require_probability("confidence", confidence)
-        return ScoreParams(jnp.asarray(confidence, jnp.float32))
+        return score_params(confidence)
 
     def begin(self, params: ScoreParams) -> OcbaState:
         """See ``init``."""
