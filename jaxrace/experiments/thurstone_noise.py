@@ -171,6 +171,10 @@ def _success_figure(found: dict[float, Found]) -> "Figure":
         plots.tidy(panel)
     hybrid = {f"d = {noise}": each.curves["hybrid, one sweep"] for noise, each in found.items()}
     draw_curves(panels[1, 2], hybrid, "hybrid, one sweep")
+    shown = [*panels[0], panels[1, 2]]
+    lowest, highest = zip(*(panel.get_ylim() for panel in shown), strict=True)
+    for panel in shown:
+        panel.set_ylim(min(lowest), max(highest))
     handles, labels = panels[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False)
     return figure
