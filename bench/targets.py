@@ -44,6 +44,8 @@ _DUELS = (
     *(("rucb", 36, 150), ("savage", 36, 150), ("dts", 36, 100)),
 )
 
+_SELECTION, _PEER = "{} (4 of 10, 1,000 duels)", "selections restarted/numpy"
+
 TARGETS = (
     Target(_RACES, "races/jaxrace", "races/numpy open pairs", 8),
     Target(_RACES, "races/jaxrace", "races/numpy lockstep", 8),
@@ -66,5 +68,9 @@ TARGETS = (
     ),
     Target("BCa bounds (64 x 2,000, B 2,000)", "bca/jaxrace", "bca/scipy", 30),
     Target("Daedalus2 trial (gridworld)", "daedalus trials/jaxrace", "daedalus trials/numpy", 20),
+    Target(_SELECTION.format("ML-POCBAm, followed"), "selections followed/jaxrace", _PEER, 50),
+    Target(_SELECTION.format("ML-POCBAm, restarted"), "selections restarted/jaxrace", _PEER),
+    Target(_SELECTION.format("ML-POCBAm, swept"), "selections swept/jaxrace", _PEER),
+    Target(_SELECTION.format("POCBAm"), "selections pocbam/jaxrace", "selections pocbam/numpy"),
     Target("CartPole returns (64 x 16)", "rollouts/jaxrace", "rollouts/evosax", 1),
 )

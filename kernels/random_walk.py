@@ -84,7 +84,7 @@ def walk_error(estimate: jax.Array, radius: jax.Array, rule: str) -> jax.Array:
 
     >>> import jax.numpy as jnp
     >>> radius = jnp.array([[0.0, 0.1], [0.1, 0.0]])
-    >>> print(walk_error(jnp.full((2, 2), 0.5), radius, "sharp").round(3))
+    >>> print(f"{walk_error(jnp.full((2, 2), 0.5), radius, 'sharp'):.3f}")
     0.196
     """
     beaten = estimate.sum(-2)

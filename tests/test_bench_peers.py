@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from reference import selection as reference
 
 from jaxrace import kernels, racing
 from jaxrace.envs import medical
@@ -124,3 +125,51 @@ def test_treatment_races():
         decided.append(theirs.decided)
     assert any(decided)
     assert not all(decided)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_selection(seed):
+    """The fit ends where that of the reference does, and values every pair as it does."""
+    generator = np.random.default_rng(seed)
+    size, top = 6, 2
+    numpy_selection = peer("numpy_selection")
+    pairs = numpy_selection.pairs_of(size)
+    scores = reference.Scores(size)
+    ours = numpy_selection.Scores(*np.zeros((3, len(pairs.first))))
+    for pair, (i, j) in enumerate(reference.pair_list(size)):
+        assert (pairs.first[pair], pairs.second[pair]) == (i, j)
+        for score in generator.normal(0.3 * (j - i), 1 + i / 3, generator.integers(3, 12)):
+            scores.add(i, j, score)
+            ours.add(pair, score)
+    close = functools.partial(np.testing.assert_allclose, rtol=1e-9, atol=1e-12)
+    n, upper = scores.n, np.triu_indices(size, 1)
+    close(ours.counts, n[upper])
+    close(ours.means, scores.m[upper])
+
+    def check_values(mu, variance, pair_variances):
+        values, order = numpy_selection.log_expected_correct(
+            pairs, mu, pair_variances[upper], ours.counts, top
+        )
+        expected = reference.log_expected_correct(mu, variance, pair_variances, n, top)
+        close(values, expected[upper])
+        np.testing.assert_array_equal(order, reference.order(mu))
+
+    close(ours.variances, reference.unbiased(n, scores.v)[upper])
+    check_values(*reference.score_moments(n, scores.m, scores.v))
+    gamma, sigma2 = reference.fit_quasi_newton(n, scores.m, scores.v)
+    check_values(*reference.fitted_moments(gamma, sigma2, n), sigma2)
+    exact = {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 20_000, "maxfun": 50_000}
+    for options, tolerance in ((exact, 1e-6), (None, 1e-2)):
+        qualities, variances, _ = numpy_selection.fit(pairs, ours, options)
+        np.testing.assert_allclose(qualities, gamma, rtol=0, atol=tolerance)
+        np.testing.assert_allclose(variances, sigma2[upper], rtol=10 * tolerance)
+
+
+def test_selection_runs():
+    numpy_selection = peer("numpy_selection")
+    for with_fit in (False, True):
+        found = numpy_selection.run(0, 6, 2, 3, 20, with_fit)
+        assert found.counts.sum() == 3 * 15 + 20
+        assert found.counts.min() >= 3
+        assert len(set(found.selected.tolist())) == 2
+        assert (found.evaluations > 0) == with_fit

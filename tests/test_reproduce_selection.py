@@ -13,9 +13,12 @@ from jaxrace.experiments.topk_runs import Curve, samples_until, success_at
     ("name", "others"),
     [
         ("thurstone-topk", {"success.png"}),
-        ("thurstone-large", {"success.png"}),
-        ("thurstone-noise", {"success.png", "index.png", "index.csv"}),
-        ("topk-shootout", {"success-6.png"}),
+        # The others are made of the same pieces, and take longest to compile.
+        pytest.param("thurstone-large", {"success.png"}, marks=pytest.mark.slow),
+        pytest.param(
+            "thurstone-noise", {"success.png", "index.png", "index.csv"}, marks=pytest.mark.slow
+        ),
+        pytest.param("topk-shootout", {"success-6.png"}, marks=pytest.mark.slow),
     ],
 )
 def test_what_a_quick_look_leaves(name, others, tmp_path):

@@ -240,6 +240,8 @@ def test_recorded_scores_are_drawn_from_those_of_the_pair():
         recorded([0, 1], [1, 2], [1.0, 1.0])
     with pytest.raises(ValueError, match="in row 2"):
         recorded([0, 1], [1, 1], [1.0, 1.0])
+    with pytest.raises(ValueError, match="first: expected integers"):
+        recorded([0.0], [1.0], [1.0])
     with pytest.raises(ValueError, match="deviations: expected a symmetric matrix"):
         check_normal([[0, 1], [-1, 0]], [[0, 1], [-1, 0]])
 

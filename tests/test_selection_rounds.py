@@ -194,3 +194,15 @@ def test_a_decided_race_says_what_it_guarantees():
         state = race.tell(state, [i, j], j - i, params)
     assert "correct with probability at least 0.9" in str(race.result(state, params))
     assert jnp.isclose(race.result(state, params).confidence, 0.9)
+
+
+def test_a_race_without_further_rounds_does_not_look_decided():
+    race = PairwiseRace(3, 1)
+    params = race.params(max_rounds=1)
+    state = race.init(params)
+    while not race.done(state, params):
+        i, j = race.ask(jax.random.key(0), state, params).tolist()
+        state = race.tell(state, [i, j], j - i, params)
+    said = str(race.result(state, params))
+    assert "undecided" in said
+    assert "probability at least" not in said

@@ -77,6 +77,9 @@ def recorded(first: ArrayLike, second: ArrayLike, scores: ArrayLike) -> Recorded
     rows = np.asarray(first), np.asarray(second), np.asarray(scores, np.float64)
     if len({np.shape(row) for row in rows}) != 1 or rows[0].ndim != 1 or rows[0].size == 0:
         raise ValueError("scores: expected as many rows of first, second and scores, at least one")
+    for name, row in zip(("first", "second"), rows, strict=False):
+        if not np.issubdtype(row.dtype, np.integer):
+            raise ValueError(f"{name}: expected integers, got {row.dtype}")
     wrong = (rows[0] == rows[1]) | (rows[0] < 0) | (rows[1] < 0) | ~np.isfinite(rows[2])
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])

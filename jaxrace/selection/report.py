@@ -31,6 +31,8 @@ def describe(result: "SelectionResult") -> str:
 
 def _sureness(result: "SelectionResult") -> str:
     confidence = float(result.confidence)
+    if np.isnan(confidence) and bool(result.done):
+        return "undecided, or without any measure of how sure that is; it asks for nothing more"
     if np.isnan(confidence):
         return "nothing is known yet of how sure that is"
     if result.selector.is_guaranteed:
