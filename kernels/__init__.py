@@ -34,7 +34,7 @@ from jaxrace.kernels.lower_bounds import (
     student_bound,
 )
 from jaxrace.kernels.open_pairs import open_round_gains
-from jaxrace.kernels.picking import first_best, pick
+from jaxrace.kernels.picking import first_best, leading, pick
 from jaxrace.kernels.ragged_wins import ragged_net
 from jaxrace.kernels.random_walk import long_run, transition_matrix, visits_key, walk_error
 from jaxrace.kernels.relations import lexicographic, pareto, total_order
@@ -92,6 +92,7 @@ __all__ = [
     "inverse",
     "kl_upper",
     "knowledge_gradient",
+    "leading",
     "levels",
     "lexicographic",
     "log_block_factors",

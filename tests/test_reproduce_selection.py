@@ -18,6 +18,7 @@ from jaxrace.experiments.topk_runs import Curve, samples_until, success_at
         pytest.param(
             "thurstone-noise", {"success.png", "index.png", "index.csv"}, marks=pytest.mark.slow
         ),
+        pytest.param("topk-batches", {"success.png"}, marks=pytest.mark.slow),
         pytest.param("topk-shootout", {"success-6.png"}, marks=pytest.mark.slow),
     ],
 )

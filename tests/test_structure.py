@@ -42,7 +42,7 @@ ARROWS = {
     "dominance_audit": BASE | {"audit", "dominance_audit", "racing"},
     **dict.fromkeys(TOOLS, BASE | TOOLS),
 }
-SEE_EVERYTHING = {"__init__", "cli", "experiments"}
+SEE_EVERYTHING = {"__init__", "__main__", "cli", "experiments"}
 
 
 def modules_in(folders: dict[str, Path]) -> dict[str, Path]:

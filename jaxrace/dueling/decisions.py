@@ -11,8 +11,8 @@ from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
+from jaxrace.kernels import first_best, leading
 from jaxrace.validation import require_integer, require_number
 
 
@@ -80,7 +80,7 @@ class Best(Decision):
 
     def decide(self, mean: jax.Array) -> jax.Array:
         """See ``Decision``."""
-        return jnp.argmax(mean).astype(jnp.int32)
+        return first_best(mean)
 
     def utilities(self, mean: jax.Array) -> jax.Array:
         """The probabilities themselves."""
@@ -116,26 +116,26 @@ class NextBest(Decision):
 
     def decide(self, mean: jax.Array) -> jax.Array:
         """See ``Decision``."""
-        return lax.top_k(mean, self.skipped + 1)[1][-1].astype(jnp.int32)
+        return leading(mean, self.skipped + 1).place
 
     def utilities(self, mean: jax.Array) -> jax.Array:
         """The probabilities, but 0 for the m best (ties: the first ones)."""
         if self.skipped == 0:
             return mean
-        return mean.at[lax.top_k(mean, self.skipped)[1]].set(0.0)
+        return jnp.where(leading(mean, self.skipped).marked, 0.0, mean)
 
     def independent(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
         """More than m arms are certainly as good, or all but m are certainly no better."""
         # #{j : a_j >= b_i} > m says that the (m + 1)-th largest a is at least b_i.
-        enough_better = lax.top_k(lower, self.skipped + 1)[0][-1] >= upper
+        enough_better = leading(lower, self.skipped + 1).last >= upper
         # #{k : b_k <= a_i} >= N - m: at most m arms have b_k > a_i.
-        certainly_before = lax.top_k(upper, self.skipped + 1)[0][-1] <= lower
+        certainly_before = leading(upper, self.skipped + 1).last <= lower
         return enough_better | certainly_before
 
     def is_unique(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
         """All arms but one certainly have another place than m + 1, whoever wins ties."""
-        behind = lax.top_k(lower, self.skipped + 1)[0][-1] > upper
-        before = lax.top_k(upper, self.skipped + 1)[0][-1] < lower
+        behind = leading(lower, self.skipped + 1).last > upper
+        before = leading(upper, self.skipped + 1).last < lower
         return (~behind & ~before).sum() <= 1
 
 
@@ -175,6 +175,5 @@ class Counting(Decision):
 
 def _most_of_others(values: jax.Array) -> jax.Array:
     """The largest of all values but one's own, [N]; -inf where there is no other."""
-    best, second = lax.top_k(jnp.append(values, -jnp.inf), 2)[0]
-    place = jnp.arange(values.shape[0])
-    return jnp.where(place == jnp.argmax(values), second, best)
+    is_best = jnp.arange(values.shape[0]) == first_best(values)
+    return jnp.where(is_best, jnp.where(is_best, -jnp.inf, values).max(), values.max())

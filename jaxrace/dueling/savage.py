@@ -14,6 +14,7 @@ from jaxrace.dueling import introspection
 from jaxrace.dueling.base import Algorithm
 from jaxrace.dueling.decisions import Decision
 from jaxrace.dueling.introspection import Introspection
+from jaxrace.kernels import first_best
 from jaxrace.validation import require_integer, require_keys, require_number, require_probability
 
 
@@ -168,7 +169,7 @@ class Savage(Algorithm):
         """See ``ask``."""
         del noise
         never = jnp.iinfo(jnp.int32).max
-        parameter = jnp.argmin(jnp.where(state.active, state.samples, never)).astype(jnp.int32)
+        parameter = first_best(-jnp.where(state.active, state.samples, never))
         answer = self.decision.answer(self.best(state, params))
         return jnp.where(state.accepted, answer, self.decision.choice_of(parameter))
 

@@ -41,6 +41,7 @@ EXPERIMENTS: dict[str, str] = {
     "thurstone-topk": "top 4 and 1 of 10 by scores (Groves, figure 2 a and b)",
     "thurstone-large": "top 40 and 1 of 100 by scores (Groves, figures 2c and 3)",
     "thurstone-noise": "scores that are not transitive (Groves, figures 4 to 6)",
+    "topk-batches": "top 4 of 10, several comparisons chosen at once",
     "topk-shootout": "races, duels and selection: who needs the fewest samples?",
     "savage-dueling-400": "figure 5 of Urvoy 2013 at its full horizon",
 }
@@ -55,6 +56,7 @@ ON_DEMAND = (
     "thurstone-topk",
     "thurstone-large",
     "thurstone-noise",
+    "topk-batches",
     "topk-shootout",
 )
 

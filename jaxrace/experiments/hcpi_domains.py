@@ -20,6 +20,7 @@ from jaxrace.improvement import (
     MixedWith,
     ReturnRange,
     collect,
+    unmixed,
 )
 from jaxrace.rollout import PolicyInTask
 
@@ -79,7 +80,7 @@ class Domain:
 
         >>> gridworld = DOMAINS["gridworld"]
         >>> theta = jnp.asarray(gridworld.initial())
-        >>> policy = MixedWith(Mixed(theta, jnp.float32(1)), theta)
+        >>> policy = MixedWith(unmixed(theta), theta)
         >>> f"{gridworld.performance(jax.random.key(0), policy):.3f}"
         '0.238'
         """
@@ -146,7 +147,7 @@ def floor_of(domain: Domain, seed: int) -> float:
     """
     precise = dataclasses.replace(domain, rollouts=domain.rollouts and 100_000)
     theta = jnp.asarray(domain.initial())
-    policy = MixedWith(Mixed(theta, jnp.ones((), jnp.float32)), theta)
+    policy = MixedWith(unmixed(theta), theta)
     key = jax.random.fold_in(jax.random.key(np.uint32(seed)), 2**32 - 1)
     return float(jax.jit(precise.performance)(key, policy))
 

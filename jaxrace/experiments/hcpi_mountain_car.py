@@ -7,7 +7,6 @@ import functools
 from typing import TYPE_CHECKING, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import plots, sweep
@@ -24,6 +23,7 @@ from jaxrace.improvement import (
     PolicyImprovement,
     bound_called,
     collect,
+    unmixed,
 )
 from jaxrace.rollout import PolicyInTask
 
@@ -76,7 +76,7 @@ def improve_once(
     """
     collect_key, own_key = jax.random.split(key)
     initial = params.initial
-    policy = MixedWith(Mixed(initial, jnp.ones((), jnp.float32)), initial)
+    policy = MixedWith(unmixed(initial), initial)
     option = PolicyInTask(policy, domain.env.default_params)
     data = collect(domain.env, MixedPolicy(domain.softmax), collect_key, option, size)
     found = method.run(own_key, data, params, knows_initial=True)

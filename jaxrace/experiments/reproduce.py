@@ -24,6 +24,7 @@ from jaxrace.experiments import (
     thurstone_large,
     thurstone_noise,
     thurstone_topk,
+    topk_batches,
     topk_shootout,
 )
 from jaxrace.experiments.config import EXPERIMENTS, ON_DEMAND
@@ -52,6 +53,7 @@ RUN: dict[str, Callable[[Workbench], None]] = {
     "thurstone-topk": thurstone_topk.run,
     "thurstone-large": thurstone_large.run,
     "thurstone-noise": thurstone_noise.run,
+    "topk-batches": topk_batches.run,
     "topk-shootout": topk_shootout.run,
     "savage-dueling-400": savage_dueling.run_400,
 }

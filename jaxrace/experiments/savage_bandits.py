@@ -52,7 +52,8 @@ PUBLISHED = {
     "UCB1, wrapped": 3350,
 }
 
-_HORIZON, _RECORDS = 200_000, 100
+# A quarter of the runs of the paper.
+_RUNS, _HORIZON, _RECORDS = 250, 200_000, 100
 
 Found = dict[str, dict[str, Runs]]  # by decision and algorithm
 
@@ -99,7 +100,7 @@ def problem_of(decision: Decision, order: np.ndarray) -> Problem:
 
 def run(bench: Workbench) -> None:
     """Leaves bandits.csv, curves.csv, regret.png and report.md."""
-    runs, horizon = bench.size(1_000, 8), bench.size(_HORIZON, 4_000)
+    runs, horizon = bench.size(_RUNS, 8), bench.size(_HORIZON, 4_000)
     # Every run has the arms in another order: ties go to the first one.
     generator = np.random.default_rng(bench.seed)
     orders = [generator.permutation(len(MEANS)) for _ in range(runs)]

@@ -13,7 +13,7 @@ from jaxrace.improvement.bounds import (
 )
 from jaxrace.improvement.candidates import CandidateSearch
 from jaxrace.improvement.daedalus import Daedalus, DaedalusRow, DaedalusState
-from jaxrace.improvement.policies import LinearSoftmax, Mixed, MixedPolicy, MixedWith
+from jaxrace.improvement.policies import LinearSoftmax, Mixed, MixedPolicy, MixedWith, unmixed
 from jaxrace.improvement.policy_improvement import (
     Improvement,
     ImprovementParams,
@@ -52,4 +52,5 @@ __all__ = [
     "estimates",
     "lower_bound",
     "trajectories",
+    "unmixed",
 ]

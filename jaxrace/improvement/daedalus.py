@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxrace.improvement.policies import Mixed, MixedPolicy, MixedWith
+from jaxrace.improvement.policies import Mixed, MixedPolicy, MixedWith, unmixed
 from jaxrace.improvement.policy_improvement import (
     TRAIN_ONE_IN,
     ImprovementParams,
@@ -134,7 +134,7 @@ class Daedalus:
             params: Of the improvement.
         """
         if state is None:
-            return MixedWith(_initial(params), params.initial)
+            return MixedWith(unmixed(params.initial), params.initial)
         return MixedWith(jax.tree.map(lambda x: x[state.current], state.policies), params.initial)
 
     def tell(
@@ -178,7 +178,7 @@ class Daedalus:
         room_test = self.num_batches * self.batch_size - room_train
         nothing = jnp.zeros((), jnp.int32)
         room = self.num_batches + 1
-        first = _initial(params)
+        first = unmixed(params.initial)
         return DaedalusState(
             train=empty_rows(example, room_train),
             test=empty_rows(example, room_test),
@@ -282,10 +282,6 @@ class Daedalus:
 
 def _appended(policies: Mixed, one: Mixed) -> Mixed:
     return jax.tree.map(lambda listed, new: jnp.concatenate([listed, new[None]]), policies, one)
-
-
-def _initial(params: ImprovementParams) -> Mixed:
-    return Mixed(params.initial, jnp.ones((), jnp.float32))
 
 
 def _written(data: Trajectories, rows: Trajectories, start: jax.Array) -> Trajectories:

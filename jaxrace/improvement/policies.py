@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
 
 from jaxrace.bases import Basis
 from jaxrace.validation import require_function, require_integer
@@ -75,6 +76,18 @@ class Mixed(NamedTuple):
 
     theta: jax.Array  # float32 [A, p], of pi
     alpha: jax.Array  # float32 [], 1 for pi itself, 0 for pi_0
+
+
+def unmixed(theta: ArrayLike) -> Mixed:
+    """The policy pi alone.
+
+    Args:
+        theta: float32 [A, p].
+
+    >>> print(unmixed(jnp.zeros((2, 1))).alpha)
+    1.0
+    """
+    return Mixed(jnp.asarray(theta), jnp.ones((), jnp.float32))
 
 
 class MixedWith(NamedTuple):

@@ -14,7 +14,13 @@ from jaxrace.selection.comparisons import (
 from jaxrace.selection.driver import Record, choice_key, pair_key, require_budget, run
 from jaxrace.selection.job import SelectionJob, SelectionWork
 from jaxrace.selection.pairwise_race import PairwiseRace
-from jaxrace.selection.pocbam import HybridPocbam, MlPocbam, Pocbam, intransitivity_index
+from jaxrace.selection.pocbam import (
+    HybridPocbam,
+    MlPocbam,
+    Pocbam,
+    fitted_moments,
+    intransitivity_index,
+)
 from jaxrace.selection.problems import borda_top, thurstone
 from jaxrace.selection.score_selector import ScoreSelector
 from jaxrace.selection.scores import Moments, Scores, observed_moments
@@ -47,6 +53,7 @@ __all__ = [
     "check_normal",
     "choice_key",
     "first_matches",
+    "fitted_moments",
     "intransitivity_index",
     "normal_score",
     "observed_moments",
