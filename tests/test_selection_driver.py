@@ -9,6 +9,7 @@ import pytest
 from reference import selection as reference
 
 from jaxrace import kernels, sweep
+from jaxrace.experiments.topk_tasks import chances
 from jaxrace.selection import (
     ActiveRanking,
     HybridPocbam,
@@ -174,13 +175,14 @@ def test_knowledge_gradients_are_those_of_quadrature():
             assert float(got[i, j]) == pytest.approx(expected, abs=2e-6)
 
 
-def test_a_hundred_options_do_not_underflow():
-    num_options, top = 100, 40
+def test_many_options_do_not_underflow():
+    # Of three hundred even halves have no product in float32.
+    num_options, top = 300, 40
     rng = np.random.default_rng(0)
     means = jnp.array(np.sort(rng.normal(size=num_options))[::-1], jnp.float32)
     variances = jnp.ones(num_options)
     equal = kernels.log_correct_selection(0 * means, variances, top)
-    assert float(equal) == pytest.approx(100 * np.log(0.5), rel=1e-6)
+    assert float(equal) == pytest.approx(300 * np.log(0.5), rel=1e-6)
     gains = kernels.correct_selection_gains(
         means, variances, jnp.full((num_options, num_options), 1e-3), top
     )
@@ -307,24 +309,78 @@ def test_the_index_is_that_of_the_reference():
     assert float(intransitivity_index(observed, fitted)) == pytest.approx(expected, rel=1e-4)
 
 
-def test_a_batch_costs_little():
-    """Success after the same number of comparisons, four at a time against one by one."""
-    keys = jax.random.split(jax.random.key(1), 300)
-    problems = jax.vmap(functools.partial(thurstone, num_options=6))(keys)
-    truth = jax.vmap(lambda problem: borda_top(problem.means, 2))(problems)
-    selector = Pocbam(6, 2)
+def test_a_pair_that_came_out_equally_is_not_forgotten():
+    """Of wins a pair often does; with pooled samples POCBAm is no worse than all pairs in turn."""
+    keys = jax.random.split(jax.random.key(1), 200)
+    matrices = jax.vmap(functools.partial(chances, num_options=6, cycle=0.0))(keys)
+    truth = jax.vmap(lambda matrix: borda_top(matrix, 2))(matrices)
 
     @functools.partial(jax.jit, static_argnums=0)
-    def rate(batch):
-        def play(key, problem):
-            params = selector.params()
-            log = run(selector, key, normal_score, problem, 125, params, 80, batch)
-            return log.selected[-1]
+    def play(selector):
+        def play_one(key, matrix):
+            return run(selector, key, win, matrix, 645, selector.params(), 600)
 
-        return (jax.vmap(play)(keys, problems) == truth).all(-1)
+        log = jax.vmap(play_one)(keys, matrices)
+        return (log.selected[:, -1] == truth).all(-1)
 
-    gain = np.asarray(rate(1)).astype(float) - np.asarray(rate(4))
-    assert abs(gain.mean()) < 0.08
+    found = {w: np.asarray(play(Pocbam(6, 2, pooled_samples=w)), float) for w in (0.0, 2.0)}
+    in_turn = np.asarray(play(Uniform(6, 2)), float)
+
+    def gain(a, b):
+        return (a - b).mean(), (a - b).std() / np.sqrt(len(a))
+
+    better, error = gain(found[2.0], found[0.0])
+    assert better > 2 * error
+    better, error = gain(found[2.0], in_turn)
+    assert better > -2 * error
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [Pocbam(4, 2), MlPocbam(4, 2), Top(4, 2), PairwiseRace(4, 2), ActiveRanking(4, 2)],
+    ids=lambda selector: type(selector).__name__,
+)
+def test_what_is_no_number_is_an_error(selector):
+    """Of the warm-up, and later."""
+    params, key = selector.params(), jax.random.key(0)
+    for bad in (jnp.nan, jnp.inf):
+        problem = jnp.zeros((4, 4)).at[0, 1].set(bad)
+        with pytest.raises(ValueError, match="compare: expected finite scores"):
+            run(selector, key, read_matrix, problem, 48, params, 6)
+    log = jax.jit(lambda problem: run(selector, key, read_matrix, problem, 48, params, 6))(problem)
+    assert not log.valid[-1]
+    state = selector.init(params)
+    pair = selector.ask(key, state, params)
+    with pytest.raises(ValueError, match=r"score: expected a finite number, got 1e\+39"):
+        selector.tell(state, pair, 1e39, params)
+
+
+def read_matrix(key, problem, first, second):
+    del key
+    return problem[first, second]
+
+
+@pytest.mark.parametrize("kind", [PairwiseRace, ActiveRanking])
+def test_scores_beyond_what_the_bounds_hold_for_are_an_error(kind):
+    selector = kind(3, 1, outcome="scores")
+    params, key = selector.params(max_score=2.0), jax.random.key(0)
+    state = selector.init(params)
+    pair = selector.ask(key, state, params)
+    with pytest.raises(ValueError, match=r"expected one in the range of the params, got 2\.5"):
+        selector.tell(state, pair, 2.5, params)
+    selector.tell(state, pair, -2.0, params)
+    problem = jnp.full((3, 3), 2.5)
+    with pytest.raises(ValueError, match="compare: expected finite scores in the range"):
+        run(selector, key, read_matrix, problem, 12, params, 6)
+
+
+def test_records_come_about_every_ten_comparisons():
+    selector, problem = Pocbam(10, 4), thurstone(jax.random.key(0), 10)
+    key = jax.random.key(0)
+    log = run(selector, key, normal_score, problem, 165, selector.params())
+    assert log.time.tolist() == [135, 145, 155, 165]
+    log = run(selector, key, normal_score, problem, 135, selector.params())
+    assert log.time.tolist() == [135]
 
 
 @pytest.mark.parametrize(

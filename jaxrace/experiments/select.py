@@ -9,10 +9,17 @@ import jax
 import numpy as np
 
 from jaxrace import runs, tables
-from jaxrace.experiments.select_config import SelectConfig
+from jaxrace.experiments.select_config import FROM_SCORES, SelectConfig
 from jaxrace.experiments.select_file import Table, judged, read_comparisons
 from jaxrace.experiments.thurstone_topk import figure_of, thurstone_task
-from jaxrace.experiments.topk_runs import Curve, Task, run_selector, run_top, table_of
+from jaxrace.experiments.topk_runs import (
+    Curve,
+    Task,
+    judged_by_wins,
+    run_rows,
+    run_top,
+    table_of,
+)
 from jaxrace.experiments.topk_tasks import wins_task
 from jaxrace.experiments.workbench import OnStage, Workbench, ignore_stages, run_job
 from jaxrace.selection import (
@@ -24,6 +31,7 @@ from jaxrace.selection import (
     PairwiseRace,
     Pocbam,
     ScoreSelector,
+    SelectionWork,
     Selector,
     Uniform,
     require_budget,
@@ -35,7 +43,11 @@ FIGURE, RANKING = "success.png", "ranking.csv"
 _RECORDS = 100
 
 # How much a circle adds to the chances of its problem.
-_CIRCLE = 0.2
+_CIRCLE = 0.1
+
+# See ``ScoreSelector``. Of wins 1, 2 and 4 are about as good and 0 is not; of scores it helps some
+# methods and does no harm to the others (docs/top_k_selection.md).
+_POOLED_SAMPLES = 2.0
 
 _MAKERS: dict[str, Callable[..., Selector]] = {
     "pocbam": Pocbam,
@@ -106,7 +118,9 @@ def _check(config: SelectConfig, table: Table | None) -> None:
 
 def _judge(config: SelectConfig, table: Table, folder: Path) -> None:
     # Two comparisons of a pair are enough to estimate a variance.
-    selector = _MAKERS[config.method](len(table.names), config.top, warm_up=2)
+    selector = _MAKERS[config.method](
+        len(table.names), config.top, warm_up=2, pooled_samples=_POOLED_SAMPLES
+    )
     assert isinstance(selector, ScoreSelector)
     result, pairs = judged(selector, table, config.next, jax.random.key(np.uint32(config.seed)))
     ranking = np.asarray(result.ranking)
@@ -145,24 +159,46 @@ def task_of(config: SelectConfig) -> Task:
 
 def _simulate(config: SelectConfig, bench: Workbench) -> None:
     task = task_of(config)
-    curves = {name: _curve(config, bench, task, name) for name in config.methods}
+    curves, results = {}, {}
+    for name in config.methods:
+        curves[name], results[name] = _run_method(config, bench, task, name)
     bench.write_table(runs.LOG, table_of({config.problem: curves}))
     bench.write_figure(FIGURE, figure_of({f"{config.top} of {config.options}": curves}))
-    results = {name: _result(curve) for name, curve in curves.items()}
     runs.write_summary(bench.folder, {"repeats": config.repeats, **results})
 
 
-def _curve(config: SelectConfig, bench: Workbench, task: Task, name: str) -> Curve:
+def _run_method(
+    config: SelectConfig, bench: Workbench, task: Task, name: str
+) -> tuple[Curve, dict[str, Any]]:
+    """Its curve, and what it has come to."""
     if name == "top":
-        return run_top(bench, task)
-    selector = _MAKERS[name](config.options, config.top)
+        curve = run_top(bench, task)
+        return curve, {"samples": float(curve.time[-1]), "correct": _rate_of(curve)}
+    selector = _selector_of(config, name)
+    # What counts wins is judged by wins.
+    task = judged_by_wins(task) if selector.is_guaranteed else task
     params: Any = None
-    if isinstance(selector, ActiveRanking | PairwiseRace):
+    if isinstance(selector, ActiveRanking):
         params = selector.params(delta=config.delta)
-    return run_selector(bench, task, name, selector, params)
+    if isinstance(selector, PairwiseRace):
+        pairs = config.options * (config.options - 1) // 2
+        params = selector.params(config.delta, max_rounds=-(-config.budget // pairs))
+    time, row = run_rows(bench, task, name, selector, SelectionWork, params)
+    curve = Curve(time, (row.selected == task.truth[:, None]).all(-1))
+    found = {"samples": float(row.time[:, -1].mean()), "correct": _rate_of(curve)}
+    if selector.is_guaranteed:
+        decided = row.done[:, -1] & ~np.isnan(row.confidence[:, -1])
+        wrong = int((decided & ~curve.correct[:, -1]).sum())
+        found |= {"decided": int(decided.sum()), "decided_wrongly": wrong}
+    return curve, found
 
 
-def _result(curve: Curve) -> dict[str, Any]:
+def _selector_of(config: SelectConfig, name: str) -> Selector:
+    if name in FROM_SCORES:
+        return _MAKERS[name](config.options, config.top, pooled_samples=_POOLED_SAMPLES)
+    return _MAKERS[name](config.options, config.top)
+
+
+def _rate_of(curve: Curve) -> dict[str, Any]:
     rate, error = curve.success
-    end = {"mean": float(rate[-1]), "stderr": float(error[-1]), "count": len(curve.correct)}
-    return {"samples": float(curve.time[-1]), "correct": end}
+    return {"mean": float(rate[-1]), "stderr": float(error[-1]), "count": len(curve.correct)}

@@ -12,8 +12,8 @@ SELECTORS: dict[str, str] = {
     "uniform": "all pairs in turn",
     "ocba": "allocation by single options, random opponents",
     "top": "SELECT/TOP: knock-out tournaments; needs a total order",
-    "active-ranking": "rounds of random duels; guaranteed with 1 - delta",
-    "pairwise-race": "rounds of all pairs in doubt; guaranteed with 1 - delta",
+    "active-ranking": "random duels, wins only; guaranteed with 1 - delta",
+    "pairwise-race": "pairs in doubt, wins only; guaranteed with 1 - delta",
 }
 
 PROBLEMS: dict[str, str] = {
@@ -54,7 +54,7 @@ class SelectConfig:
     ('pocbam', 'uniform')
     """
 
-    method: str = "hybrid"
+    method: str = "pkg"
     problem: str = "thurstone"
     top: int = 4
     next: int = 5
@@ -88,12 +88,28 @@ class SelectConfig:
                 f"problem: expected a CSV file or one of {', '.join(PROBLEMS)}, "
                 f"got {self.problem!r}"
             )
+        self._refuse_changed("of a simulation", "options", "noise", "budget", "repeats", "delta")
         if len(self.methods) > 1 or self.method not in FROM_SCORES:
             raise ValueError(
                 f"method: expected one of {', '.join(FROM_SCORES)} for a file, got {self.method!r}"
             )
 
+    def _refuse_changed(self, kind: str, *names: str) -> None:
+        """Raise ValueError if an attribute that does not apply is not its default."""
+        defaults = {field.name: field.default for field in dataclasses.fields(self)}
+        for name in names:
+            if getattr(self, name) != defaults[name]:
+                raise ValueError(
+                    f"{name}: expected none with problem {self.problem}, as it is {kind}, "
+                    f"got {getattr(self, name)}"
+                )
+
     def _check_of_simulation(self) -> None:
+        self._refuse_changed("of a file", "next")
+        if self.problem != "thurstone":
+            self._refuse_changed("of problem thurstone", "noise")
+        if not {"active-ranking", "pairwise-race"} & set(self.methods):
+            self._refuse_changed("of active-ranking and pairwise-race", "delta")
         require_integer("options", self.options, 2)
         if self.top >= self.options:
             raise ValueError(f"top: expected less than options = {self.options}, got {self.top}")

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from jaxrace import runs, tables
+from jaxrace.experiments.workbench import with_error
 
 _RANKING = "ranking.csv"
 
@@ -25,8 +26,8 @@ def print_selection(console: Console, folder: Path) -> None:
     >>> right = {"mean": 0.5, "stderr": 0.1, "count": 25}
     >>> runs.write_summary(".", {"repeats": 25, "pocbam": {"samples": 100.0, "correct": right}})
     >>> print_selection(Console(), Path("."))
-    method  comparisons  correct
-    pocbam          100    0.500
+    method  comparisons        correct
+    pocbam          100  0.500 ± 0.100
     25 selections by each method; .
     """
     summary = runs.read_summary(folder)
@@ -35,13 +36,25 @@ def print_selection(console: Console, folder: Path) -> None:
         return
     table = _new_table(console)
     table.add_column("method", no_wrap=True)
-    for head in ("comparisons", "correct"):
+    results = {name: found for name, found in summary.items() if isinstance(found, dict)}
+    heads = ["comparisons", "correct"]
+    if any("decided" in found for found in results.values()):
+        heads.append("decided")
+    for head in heads:
         table.add_column(head, justify="right")
-    for name, found in summary.items():
-        if isinstance(found, dict):
-            table.add_row(name, f"{found['samples']:,.0f}", f"{found['correct']['mean']:.3f}")
+    for name, found in results.items():
+        rate = with_error(found["correct"]["mean"], found["correct"]["stderr"], digits=3)
+        cells = [f"{found['samples']:,.0f}", rate, _decided(found)]
+        table.add_row(name, *cells[: len(heads)])
     console.print(table)
     _say(console, f"{summary['repeats']:,} selections by each method; {folder}")
+
+
+def _decided(found: dict[str, Any]) -> str:
+    """Of a method with a guarantee, which may also end undecided."""
+    if "decided" not in found:
+        return ""
+    return f"{found['decided']:,}, {found['decided_wrongly']:,} of them wrongly"
 
 
 def _print_judgement(console: Console, folder: Path, summary: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Scores whose means are perturbed: Groves and Branke, figures 4 to 6.
+"""Scores whose means are perturbed: Groves and Branke, figures 5 and 6.
 
 Axes: J selections, T records.
 """
@@ -43,6 +43,7 @@ class IndexRow(NamedTuple):
     time: jax.Array  # int32 []
     selected: jax.Array  # bool [K]
     intransitivity: jax.Array  # float [], II
+    valid: jax.Array  # bool [], see ``selection.Record``
 
 
 @jax.tree_util.register_dataclass
@@ -57,11 +58,7 @@ class IndexWork(SelectionWork):
         assert isinstance(self.selector, MlPocbam)
         fitted = self.selector.moments(own, self.params)
         index = intransitivity_index(observed_moments(own.scores), fitted)
-        return then, IndexRow(record.time, record.selected, index)
-
-    def failed(self, row: Any) -> jax.Array:
-        """See ``SelectionWork``."""
-        return row.time < 0
+        return then, IndexRow(record.time, record.selected, index, record.valid)
 
 
 FITS = {"one sweep": "swept", "stationary": "followed"}

@@ -4,6 +4,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from jaxrace.experiments.config import EXPERIMENTS
@@ -23,6 +24,7 @@ from jaxrace.selection import (
     HybridPocbam,
     KnowledgeGradient,
     MlPocbam,
+    NormalScores,
     Ocba,
     Pocbam,
     Selector,
@@ -79,15 +81,25 @@ def thurstone_task(
         budget: Comparisons.
         interval: Of the records.
         noise: d, see ``selection.thurstone``.
-        first: gamma_0, see ``selection.thurstone``.
+        first: Of one option, in a random place; see ``selection.thurstone``.
 
     >>> thurstone_task("1 of 3", 0, 5, (3, 1), 30, 5).truth.sum(1).tolist()
     [1, 1, 1, 1, 1]
     """
     make = functools.partial(thurstone, num_options=sizes[0], first=first)
-    problems = _many(make, problem_keys(seed, repeats), noise)
+    keys = problem_keys(seed, repeats)
+    problems = _many(make, keys, noise)
+    if first is not None:
+        # The best is not always the first: places matter in a tournament.
+        problems = jax.jit(jax.vmap(_shuffled))(keys, problems)
     truth = jax.vmap(functools.partial(borda_top, top=sizes[1]))(problems.means)
     return Task(name, normal_score, problems, np.asarray(truth), budget, interval)
+
+
+def _shuffled(key: jax.Array, problem: NormalScores) -> NormalScores:
+    key = jax.random.fold_in(key, jnp.uint32(2))
+    order = jax.random.permutation(key, problem.means.shape[0])
+    return jax.tree.map(lambda x: x[order][:, order], problem)
 
 
 def _many(make: Any, keys: jax.Array, noise: float) -> Any:

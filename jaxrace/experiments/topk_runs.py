@@ -1,6 +1,7 @@
 """Many selections, as curves of the success rate. Axes: J selections, T records."""
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,8 +12,15 @@ import numpy as np
 from jaxrace import plots, sweep
 from jaxrace.experiments.race_curves import mean_and_error
 from jaxrace.experiments.workbench import Columns, Workbench
-from jaxrace.selection import SelectionJob, SelectionWork, Selector, Top
-from jaxrace.selection.driver import Compare, first_record
+from jaxrace.selection import (
+    NormalScores,
+    SelectionJob,
+    SelectionWork,
+    Selector,
+    Top,
+    borda_top,
+)
+from jaxrace.selection.driver import Compare, first_record, fitting_interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,6 +64,26 @@ class Task:
     def top(self) -> int:
         """k."""
         return int(self.truth[0].sum())
+
+
+def judged_by_wins(task: Task) -> Task:
+    """The same for selectors that count wins alone: who wins most often is best.
+
+    Args:
+        task: Of normal scores; of anything else it remains as it is.
+
+    >>> from jaxrace.selection import NormalScores, normal_score
+    >>> means = jnp.array([[0.0, 9.0, -1.0], [-9.0, 0.0, -1.0], [1.0, 1.0, 0.0]])
+    >>> problems = NormalScores(means[None], jnp.ones((1, 3, 3)))
+    >>> task = Task("1 of 3", normal_score, problems, np.array([[True, False, False]]), 30, 3)
+    >>> judged_by_wins(task).truth.tolist()
+    [[False, False, True]]
+    """
+    if not isinstance(task.problems, NormalScores):
+        return task
+    chances = jax.scipy.stats.norm.cdf(task.problems.means / task.problems.deviations)
+    best = jax.vmap(functools.partial(borda_top, top=task.top))(chances)
+    return dataclasses.replace(task, truth=np.asarray(best))
 
 
 class Curve(NamedTuple):
@@ -102,12 +130,8 @@ def run_rows(
         batch: See ``selection.run``.
     """
     first = first_record(selector)
-    # The nearest interval that divides what is left after the warm-up, and is made of batches.
     rest = task.budget - first
-    interval = min(
-        (size for size in range(batch, rest + 1, batch) if rest % size == 0),
-        key=lambda size: abs(size - task.interval),
-    )
+    interval = fitting_interval(rest, task.interval, batch)
     params = selector.params() if params is None else params
     work = kind(selector, task.compare, task.budget, interval, params, batch)
     records = 1 + rest // interval
@@ -120,14 +144,20 @@ def run_rows(
     return first + interval * np.arange(records, dtype=float), rows
 
 
-def run_top(bench: Workbench, task: Task, points: int = TOP_POINTS) -> Curve:
+def run_top(bench: Workbench, task: Task, points: int = TOP_POINTS, least: float = 0.1) -> Curve:
     """The curve of TOP, which ends by itself, from several numbers of repetitions.
 
     Its time is the mean number of comparisons.
+
+    Args:
+        bench: Where.
+        task: What; its budget is that of the largest number of repetitions.
+        points: How many numbers.
+        least: The smallest number as a part of the largest.
     """
     matches = _ended(bench, task, "TOP, matches", 1, 1)[0].mean()
     most = max(task.budget / matches, 1)
-    repetitions = sorted({round(nu) for nu in np.geomspace(max(most / 10, 1), most, points)})
+    repetitions = sorted({round(nu) for nu in np.geomspace(max(most * least, 1), most, points)})
     ends = [_ended(bench, task, f"TOP, {nu} per match", nu, repetitions[-1]) for nu in repetitions]
     times = np.array([time.mean() for time, _ in ends])
     return Curve(times, np.stack([correct for _, correct in ends], axis=1))
@@ -243,3 +273,18 @@ def samples_until(curve: Curve, rate: float) -> float:
     """
     reached = np.flatnonzero(curve.success[0] >= rate)
     return float(curve.time[reached[0]]) if reached.size else float("inf")
+
+
+def samples_between(curve: Curve, rate: float) -> float:
+    """The same, on the straight line from the record before; infinite if that is the first.
+
+    >>> curve = Curve(np.array([10.0, 20.0]), np.array([[False, True], [True, True]]))
+    >>> samples_between(curve, 0.8)
+    16.0
+    """
+    success = curve.success[0]
+    reached = np.flatnonzero(success >= rate)
+    if not reached.size or reached[0] == 0:
+        return float("inf")
+    last = reached[0] + 1
+    return float(np.interp(rate, success[last - 2 : last], curve.time[last - 2 : last]))

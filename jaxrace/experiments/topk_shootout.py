@@ -18,7 +18,7 @@ from jaxrace.experiments.thurstone_topk import TOP, figure_of, thurstone_task
 from jaxrace.experiments.topk_runs import (
     Curve,
     Task,
-    problem_keys,
+    judged_by_wins,
     run_selector,
     run_top,
     samples_until,
@@ -26,8 +26,9 @@ from jaxrace.experiments.topk_runs import (
     table_of,
 )
 from jaxrace.experiments.topk_tasks import wins_task
-from jaxrace.experiments.workbench import Workbench, markdown_table
+from jaxrace.experiments.workbench import Workbench, markdown_table, with_error
 from jaxrace.selection import (
+    ActiveRanking,
     HybridPocbam,
     KnowledgeGradient,
     MlPocbam,
@@ -40,32 +41,48 @@ from jaxrace.selection import (
 )
 
 # Of options, of the best, comparisons, and selections of each method.
-SIZES = ((10, 4, 1_000, 2_000), (50, 10, 12_000, 100))
+SIZES = ((10, 4, 2_000, 1_000), (50, 10, 8_000, 100))
 QUICK = ((6, 2, 145, 16),)
 
+# See ``ScoreSelector``; without it a pair that came out equally three times passes for certain.
+_POOLED_SAMPLES = 2.0
+
 DUELS = ("savage-borda", "dts", "sup-klucb-borda")
+
+# k of the normal task.
+_COMPLEXITY = 2.0
 
 # Rounds of races, one point of their curves each.
 _ROUNDS = (20, 50, 100, 200)
 
-# Success rates to be reached.
-_LEVELS = (0.7, 0.8)
+# The success rate to be reached, and parts of the budget after which all are compared.
+_LEVEL = 0.7
+_LOOKS = (0.25, 0.5, 1.0)
+
+# A method is clearly behind another one from so many standard errors of the difference on.
+_CLEARLY = 2.0
 
 
 def lineup(num_options: int, top: int) -> dict[str, Selector]:
     """Selectors by comparisons, without TOP.
 
     >>> len(lineup(10, 4))
-    7
+    12
     """
+    sizes, pooled = (num_options, top), _POOLED_SAMPLES
     return {
-        "ML-POCBAm": MlPocbam(num_options, top, fit="swept"),
-        "hybrid": HybridPocbam(num_options, top, fit="swept"),
-        "POCBAm": Pocbam(num_options, top),
-        "PKG": KnowledgeGradient(num_options, top),
-        "uniform": Uniform(num_options, top),
-        "OCBA-m": Ocba(num_options, top),
-        "PBR, Borda, wins": PairwiseRace(num_options, top),
+        "PKG": KnowledgeGradient(*sizes, pooled_samples=pooled),
+        "POCBAm": Pocbam(*sizes, pooled_samples=pooled),
+        "POCBAm, as published": Pocbam(*sizes),
+        "ML-POCBAm, one sweep": MlPocbam(*sizes, fit="swept", pooled_samples=pooled),
+        "ML-POCBAm, stationary": MlPocbam(*sizes, fit="followed", pooled_samples=pooled),
+        "hybrid": HybridPocbam(*sizes, pooled_samples=pooled),
+        "uniform": Uniform(*sizes),
+        "OCBA-m": Ocba(*sizes),
+        "PBR, Borda": PairwiseRace(*sizes),
+        "PBR, Copeland": PairwiseRace(*sizes, ranking="copeland"),
+        "PBR, random walk": PairwiseRace(*sizes, ranking="random_walk"),
+        "active ranking": ActiveRanking(*sizes),
     }
 
 
@@ -73,8 +90,7 @@ def _performance_task(
     name: str, bench: Workbench, repeats: int, sizes: tuple[int, int], budget: int
 ) -> Task:
     """Every comparison is of two fresh performances, N(m_i, v_i) with m, v ~ U[0, 1]."""
-    draw = jax.vmap(lambda key: Normal().draw(key, jnp.float32(2.0), sizes[0]))
-    options = draw(problem_keys(bench.seed, repeats))
+    options = _performers(np.uint32(bench.seed), repeats, sizes[0])
     means = options.mean[:, :, None] - options.mean[:, None, :]
     deviations = jnp.sqrt(options.variance[:, :, None] + options.variance[:, None, :])
     truth = jax.vmap(functools.partial(selection.borda_top, top=sizes[1]))(means)
@@ -82,20 +98,31 @@ def _performance_task(
     return Task(name, selection.normal_score, problems, np.asarray(truth), budget, budget // 100)
 
 
+@functools.partial(jax.jit, static_argnums=(1, 2))
+def _performers(seed: jax.Array, repeats: int, num_options: int) -> Any:
+    """The options that ``RaceTrials`` draws, so that races have the same ones."""
+
+    def draw(number: jax.Array) -> Any:
+        own = jax.random.split(jax.random.fold_in(jax.random.key(seed), number))[0]
+        task = AnyTask((Normal(),))
+        return task.draw(own, jnp.int32(0), jnp.float32(_COMPLEXITY), num_options)[1][0]
+
+    return jax.vmap(draw)(jnp.arange(repeats, dtype=jnp.uint32))
+
+
 def run(bench: Workbench) -> None:
     """Leaves success.csv, a figure for each number of options, and report.md."""
     curves: dict[str, dict[str, Curve]] = {}
-    figures = []
+    figures, budgets = [], {}
     for num_options, top, budget, repeats in QUICK if bench.quick else SIZES:
-        own = {
-            task.name: _run_all(bench, task)
-            for task in _tasks(bench, repeats, (num_options, top), budget)
-        }
+        tasks = _tasks(bench, repeats, (num_options, top), budget)
+        own = {task.name: _run_all(bench, task) for task in tasks}
+        budgets |= {task.name: task.budget for task in tasks}
         figures.append(f"success-{num_options}.png")
         bench.write_figure(figures[-1], figure_of(own))
         curves |= own
     bench.write_table("success.csv", table_of(curves))
-    bench.write_report(EXPERIMENTS["topk-shootout"], _paragraphs(curves, figures))
+    bench.write_report(EXPERIMENTS["topk-shootout"], _paragraphs(curves, budgets, figures))
 
 
 def _tasks(bench: Workbench, repeats: int, sizes: tuple[int, int], budget: int) -> list[Task]:
@@ -106,8 +133,9 @@ def _tasks(bench: Workbench, repeats: int, sizes: tuple[int, int], budget: int) 
     tasks = [
         _performance_task(f"{size}, performances", bench, repeats, sizes, budget),
         wins_task(f"1 of {sizes[0]}, wins, total order", *single, 0.0),
+        wins_task(f"1 of {sizes[0]}, wins, circle", *single, 0.1),
         wins_task(f"{size}, wins, total order", *common, 0.0),
-        wins_task(f"{size}, wins, circle", *common, 0.2),
+        wins_task(f"{size}, wins, circle", *common, 0.1),
         thurstone_task(f"{size}, Thurstone", *common),
         thurstone_task(f"{size}, Thurstone, noise .3", *common, noise=0.3),
     ]
@@ -118,7 +146,7 @@ def _run_all(bench: Workbench, task: Task) -> dict[str, Curve]:
     methods = lineup(task.num_options, task.top)
     # To see that it works, one will do.
     found = {
-        name: run_selector(bench, task, name, methods[name], methods[name].params())
+        name: _run_one(bench, task, name, methods[name])
         for name in list(methods)[: bench.size(len(methods), 1)]
     }
     if not bench.quick:
@@ -128,6 +156,15 @@ def _run_all(bench: Workbench, task: Task) -> dict[str, Curve]:
     if task.top == 1 and task.compare is selection.win:
         found |= _duels(bench, task)
     return found
+
+
+def _run_one(bench: Workbench, task: Task, name: str, selector: Selector) -> Curve:
+    if not isinstance(selector, PairwiseRace):
+        own = judged_by_wins(task) if selector.is_guaranteed else task
+        return run_selector(bench, own, name, selector, selector.params())
+    pairs = task.num_options * (task.num_options - 1) // 2
+    params = selector.params(max_rounds=-(-task.budget // pairs))
+    return run_selector(bench, judged_by_wins(task), name, selector, params)
 
 
 def _races(bench: Workbench, task: Task) -> dict[str, Curve]:
@@ -148,7 +185,7 @@ def _races(bench: Workbench, task: Task) -> dict[str, Curve]:
             race = make(most)
             params = jax.tree.map(lambda x: x[None], race.params(delta=0.05, max_rounds=most))
             work = RaceTrials(race, AnyTask((Normal(),)), jax.random.key(bench.seed), params)
-            jobs = trials_of([Cell(0, 0, 2.0)], len(task.truth), [0])
+            jobs = trials_of([Cell(0, 0, _COMPLEXITY)], len(task.truth), [0])
             row = bench.sweep(f"{task.name}, {name}, {most} rounds", work, jobs).rows.row
             times.append(row.samples.mean() / 2)
             correct.append(row.found == task.top)
@@ -175,40 +212,65 @@ def _as_duels(matrix: jax.Array) -> Any:
     return dueling.duels(matrix)
 
 
-def winners(found: dict[str, Curve], rate: float) -> list[str]:
-    """The methods that reach a success rate, from the fewest samples on.
+def leaders(found: dict[str, Curve], samples: float) -> list[str]:
+    """The best method after so many samples, and those not clearly behind it; nobody too early.
 
-    >>> fast = Curve(np.array([10.0]), np.ones((2, 1), bool))
-    >>> slow = Curve(np.array([20.0]), np.ones((2, 1), bool))
-    >>> winners({"slow": slow, "fast": fast}, 0.9)
-    ['fast', 'slow']
+    Differences are paired: all methods have the same problems.
+
+    >>> right, wrong = (Curve(np.array([10.0]), np.full((9, 1), is_right)) for is_right in (1, 0))
+    >>> leaders({"wrong": wrong, "right": right, "equal": right}, 20)
+    ['right', 'equal']
     """
-    reached = {name: samples_until(curve, rate) for name, curve in found.items()}
-    return sorted((name for name in reached if np.isfinite(reached[name])), key=reached.__getitem__)
+    correct = {name: _correct_at(curve, samples) for name, curve in found.items()}
+    known = {name: rows for name, rows in correct.items() if rows is not None}
+    if not known:
+        return []
+    best = max(known, key=lambda name: known[name].mean())
+    others = []
+    for name, rows in known.items():
+        behind = known[best] - rows
+        error = behind.std(ddof=1) / np.sqrt(len(behind))
+        if name != best and behind.mean() <= _CLEARLY * error:
+            others.append(name)
+    return [best, *others]
 
 
-def _paragraphs(curves: dict[str, dict[str, Curve]], figures: list[str]) -> list[str]:
+def _correct_at(curve: Curve, samples: float) -> np.ndarray | None:
+    """Of each selection, after at most so many samples; None if there is no record so early."""
+    place = int(np.searchsorted(curve.time, samples, side="right")) - 1
+    return None if place < 0 else curve.correct[:, place].astype(float)
+
+
+def _paragraphs(
+    curves: dict[str, dict[str, Curve]], budgets: dict[str, int], figures: list[str]
+) -> list[str]:
     sections = []
     for task, found in curves.items():
+        looks = [round(part * budgets[task]) for part in _LOOKS]
         rows = []
         for name, curve in found.items():
-            needed = [samples_until(curve, level) for level in _LEVELS]
-            cells = ["" if np.isinf(samples) else f"{samples:,.0f}" for samples in needed]
-            rate, error = success_at(curve, curve.time[-1])
-            rows.append([name, *cells, f"{rate:.3f} ± {error:.3f}", f"{curve.time[-1]:,.0f}"])
-        heads = ["method", *(f"until {level:.0%}" for level in _LEVELS), "in the end", "after"]
-        first = winners(found, _LEVELS[0])
-        best = f"First to be right in {_LEVELS[0]:.0%}: {first[0]}." if first else ""
-        sections += [f"## {task}", markdown_table(heads, rows), best]
+            needed = samples_until(curve, _LEVEL)
+            rates = [success_at(curve, look) for look in looks]
+            cells = ["" if np.isnan(rate[0]) else with_error(*rate, digits=3) for rate in rates]
+            rows.append([name, *cells, "" if np.isinf(needed) else f"{needed:,.0f}"])
+        heads = ["method", *(f"{look:,} samples" for look in looks), f"until {_LEVEL:.0%}"]
+        best = [
+            f"after {look:,}: {', '.join(leaders(found, look)) or 'nobody yet'}" for look in looks
+        ]
+        told = "Best, and not clearly behind (two standard errors of paired differences): "
+        sections += [f"## {task}", markdown_table(heads, rows), f"{told}{'; '.join(best)}."]
     return [
-        "Comparisons until a method has selected exactly the best k (by Borda's score) in a share "
-        "of all problems, for the first time and for good or not. Thurstone: scores, gamma and "
+        "Share of problems in which exactly the best k (by Borda's score; of methods that count "
+        "wins alone by the share of wins) are selected, ± one standard error, and comparisons "
+        f"until that share first is {_LEVEL:.0%}. PKG, POCBAm and the models: with "
+        f"{_POOLED_SAMPLES:g} pooled samples, unless it says as published. Thurstone: scores, "
+        "gamma and "
         "sigma^2 uniform in [0, 1]; noise .3: with perturbed means. Wins: p_ij logistic in the "
         "difference of qualities; circle: and everybody beats the half that follows it in a "
-        "circle by .2 more often. Performances: options are sampled by themselves, N(m_i, v_i), "
+        "circle by .1 more often. Performances: options are sampled by themselves, N(m_i, v_i), "
         "a comparison is the difference of two; races need single draws, and two of these are "
         "counted as one comparison. Races and TOP end by themselves: their points are settings "
         "(rounds, repetitions per match) at their mean number of comparisons.",
         *(f"![Success rate]({figure})" for figure in figures),
-        *[section for section in sections if section],
+        *sections,
     ]

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from jaxrace import kernels
 from jaxrace.selection.base import Selector, Standing, ranked
-from jaxrace.selection.outcomes import OUTCOMES, Outcome, share_of
+from jaxrace.selection.outcomes import OUTCOMES, Outcome, share_of, within
 from jaxrace.selection.single_options import random_other
 from jaxrace.validation import require_choice, require_positive, require_probability
 
@@ -103,6 +103,10 @@ class ActiveRanking(Selector):
         zero, nobody = jnp.zeros((), jnp.int32), jnp.zeros(self.num_options, bool)
         counts, totals = jnp.zeros(self.num_options, jnp.int32), jnp.zeros(self.num_options, float)
         return ActiveRankingState(zero, zero, zero, counts, totals, nobody, nobody)
+
+    def accepts(self, score: jax.Array, params: ActiveRankingParams) -> jax.Array:
+        """See ``Selector``."""
+        return within(score, self.outcome, params.max_score)
 
     def draw(self, key: jax.Array) -> jax.Array:
         """A number that picks the other option."""

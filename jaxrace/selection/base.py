@@ -116,6 +116,11 @@ class Selector(abc.ABC):
         del state
         return jnp.ones_like(pair[0], bool)
 
+    def accepts(self, score: jax.Array, params: Params) -> jax.Array:
+        """Can a score be used? bool []."""
+        del params
+        return jnp.isfinite(score)
+
     def init(self, params: Params) -> State:
         """The state before the first comparison."""
         return verbs.init(self, params)
@@ -146,9 +151,9 @@ class Selector(abc.ABC):
 
         Raises:
             ValueError: ``pair`` are no two options, or not what the selector has asked for, or
-                ``score`` is no finite number.
+                ``score`` is no finite number, or out of the range that the params say.
         """
-        self._check_told(state, pair, score)
+        self._check_told(state, pair, score, params)
         told = jnp.asarray(pair, jnp.int32), jnp.asarray(score, float)
         return verbs.tell(self, state, *told, params)
 
@@ -156,7 +161,7 @@ class Selector(abc.ABC):
         """What has been found so far."""
         return _result(self, state, params)
 
-    def _check_told(self, state: State, pair: ArrayLike, score: ArrayLike) -> None:
+    def _check_told(self, state: State, pair: ArrayLike, score: ArrayLike, params: Params) -> None:
         if isinstance(pair, Tracer) or isinstance(score, Tracer):
             return
         check_pairs(np.asarray(pair)[None], self.num_options)
@@ -165,6 +170,8 @@ class Selector(abc.ABC):
             raise ValueError(
                 f"pair: expected the one that ask gave, in the same order, got {pair!r}"
             )
+        if not _accepts(self, jnp.asarray(score, float), params):
+            raise ValueError(f"score: expected one in the range of the params, got {score!r}")
 
 
 def check_pairs(pairs: np.ndarray, num_options: int) -> None:
@@ -191,7 +198,10 @@ def check_scores(scores: np.ndarray) -> None:
     """
     if scores.ndim != 1 or scores.dtype.kind not in "fiub":
         raise ValueError(f"score: expected a finite number, got {scores.tolist()!r}")
-    if (wrong := ~np.isfinite(scores)).any():
+    # As JAX will have them.
+    with np.errstate(over="ignore"):
+        kept = scores.astype(jax.dtypes.canonicalize_dtype(float))
+    if (wrong := ~np.isfinite(kept)).any():
         raise ValueError(f"score: expected a finite number, got {scores[wrong][0]}")
 
 
@@ -233,3 +243,8 @@ def _result(selector: Selector, state: State, params: Params) -> SelectionResult
 @functools.partial(jax.jit, static_argnums=0)
 def _expects(selector: Selector, state: State, pair: jax.Array) -> jax.Array:
     return selector.expects(state, pair)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _accepts(selector: Selector, score: jax.Array, params: Params) -> jax.Array:
+    return selector.accepts(score, params)

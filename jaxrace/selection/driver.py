@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import lax
+from jax.core import Tracer
 from jax.typing import ArrayLike
 
 from jaxrace.selection.base import Selector, selected_from
@@ -21,6 +22,9 @@ Compare = Callable[[jax.Array, Any, jax.Array, jax.Array], jax.Array]
 # Choices have keys of their own, beside those of the pairs.
 _CHOICES = 2**32 - 1
 
+# Comparisons from one record to the next, about.
+_INTERVAL = 10
+
 
 class Record(NamedTuple):
     """How things stand after some comparisons."""
@@ -29,6 +33,7 @@ class Record(NamedTuple):
     selected: jax.Array  # bool [K]
     confidence: jax.Array  # float [], see ``SelectionResult``
     done: jax.Array  # bool [], the selector asks for nothing more
+    valid: jax.Array  # bool [], all scores so far can be used; otherwise nothing else means much
 
 
 @jax.tree_util.register_dataclass
@@ -39,6 +44,7 @@ class RunState:
     key: jax.Array
     selector: Any
     counts: jax.Array  # int32 [K, K], comparisons of each pair, i < j
+    valid: jax.Array  # bool [], all scores so far can be used
 
 
 def run(
@@ -48,7 +54,7 @@ def run(
     problem: Any,
     budget: int,
     params: Any,
-    interval: int = 10,
+    interval: int | None = None,
     batch: int = 1,
 ) -> Record:
     """Compare until the budget is used up or the selector has seen enough.
@@ -66,8 +72,9 @@ def run(
         problem: What ``compare`` is given, a pytree.
         budget: Comparisons of the whole run.
         params: Of the selector.
-        interval: Comparisons from one record to the next, the first one after the warm-up (of
-            selectors without one, after none); divides what the budget leaves for them.
+        interval: Comparisons from one record to the next, about 10 unless given. The first record
+            is after the warm-up (of selectors without one, after none); the interval divides
+            what the budget leaves for the others.
         batch: B; comparisons that are chosen before any of them is made. Divides ``interval``;
             more than 1 for selectors by scores only.
 
@@ -76,7 +83,8 @@ def run(
 
     Raises:
         ValueError: ``key`` is no key, the budget ends before the warm-up, or ``interval`` or
-            ``batch`` do not divide what they should.
+            ``batch`` do not divide what they should, or a score is not finite or out of the
+            selector's range (under a trace ``valid`` says so).
 
     >>> from jaxrace.selection import Pocbam, normal_score, thurstone
     >>> selector = Pocbam(num_options=4, top=2)
@@ -88,8 +96,17 @@ def run(
     """
     require_keys("key", key, ndim=0)
     require_function("compare", compare)
+    if interval is None:
+        rest = max(budget - first_record(selector), 0)
+        interval = fitting_interval(rest, _INTERVAL, batch)
     records = require_budget(selector, budget, interval, batch)
-    return _run(selector, compare, interval, batch, records, key, problem, params)
+    log = _run(selector, compare, interval, batch, records, key, problem, params)
+    if not isinstance(log.valid, Tracer) and not log.valid[-1]:
+        raise ValueError(
+            "compare: expected finite scores in the range of the params, got another one within "
+            f"{int(log.time[jnp.argmin(log.valid)])} comparisons"
+        )
+    return log
 
 
 def require_budget(selector: Selector, budget: int, interval: int, batch: int = 1) -> int:
@@ -119,6 +136,16 @@ def require_budget(selector: Selector, budget: int, interval: int, batch: int = 
             f"batch: expected 1, as {type(selector).__name__} chooses one by one, got {batch}"
         )
     return 1 + (budget - first_record(selector)) // interval
+
+
+def fitting_interval(comparisons: int, wanted: int, batch: int = 1) -> int:
+    """The number nearest to the wanted one that divides so many comparisons and is made of batches.
+
+    >>> fitting_interval(865, 10)
+    5
+    """
+    sizes = (size for size in range(batch, comparisons + 1, batch) if comparisons % size == 0)
+    return min(sizes, key=lambda size: abs(size - wanted), default=batch)
 
 
 def first_record(selector: Selector) -> int:
@@ -152,7 +179,7 @@ def record_of(selector: Selector, state: RunState, params: Any) -> Record:
     standing = selector.standing(state.selector, params)
     selected = selected_from(standing.ranking, selector.top)
     done = selector.done(state.selector, params)
-    return Record(state.selector.time, selected, standing.confidence, done)
+    return Record(state.selector.time, selected, standing.confidence, done, state.valid)
 
 
 def begin(
@@ -161,7 +188,7 @@ def begin(
     """The state after the warm-up."""
     own = selector.begin(params)
     counts = jnp.zeros((selector.num_options,) * 2, jnp.int32)
-    state = RunState(key, own, counts)
+    state = RunState(key, own, counts, jnp.ones((), bool))
     if isinstance(selector, ScoreSelector):
         return _warmed_up(selector, compare, state, problem)
     return state
@@ -189,7 +216,9 @@ def _warmed_up(
     scores = lax.scan(play_round, before.scores, numbers)[0]
     own = selector.with_scores(before, scores, jnp.zeros((0, 2), jnp.int32))
     counts = jnp.triu(scores.counts, 1)
-    return RunState(state.key, own, counts)
+    # What is no number remains in the sums.
+    valid = jnp.isfinite(scores.variances).all()
+    return RunState(state.key, own, counts, valid)
 
 
 def advance(
@@ -221,19 +250,20 @@ def _played(
     else:
         noise = selector.draw(choice_key(state.key, own.time))
         pairs = selector.choose(noise, own, params)[None]
-    counts, scores = state.counts, []
+    counts, scores, valid = state.counts, [], state.valid
     for place in range(batch):
         low, high = pairs[place].min(), pairs[place].max()
         key = pair_key(state.key, selector.num_options, low, high, counts[low, high])
         score = compare(key, problem, low, high)
         scores.append(jnp.where(pairs[place, 0] == low, score, -score))
+        valid &= selector.accepts(score, params)
         counts = counts.at[low, high].add(1)
     if isinstance(selector, ScoreSelector):
         told = jnp.stack(scores).astype(own.scores.means.dtype)
         own = selector.update_many(own, pairs, told, params)
     else:
         own = selector.update(own, pairs[0], scores[0], params)
-    return RunState(state.key, own, counts)
+    return RunState(state.key, own, counts, valid)
 
 
 def pair_key(

@@ -88,5 +88,5 @@ class SelectionWork:
         return state.was_done
 
     def failed(self, row: Record) -> jax.Array:
-        """Nothing can go wrong in a selection."""
-        return jnp.zeros_like(row.done)
+        """Was a score not finite, or out of the selector's range?"""
+        return ~row.valid

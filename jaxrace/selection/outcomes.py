@@ -9,6 +9,21 @@ Outcome = Literal["wins", "scores"]
 OUTCOMES: tuple[str, ...] = get_args(Outcome)
 
 
+def within(score: jax.Array, outcome: str, max_score: jax.Array) -> jax.Array:
+    """Is a score finite, and in the range that the bounds rely on? bool, any shape.
+
+    Args:
+        score: float, any shape.
+        outcome: "wins" or "scores".
+        max_score: Scores are from its negative to it; of wins it does not matter.
+
+    >>> print(within(jnp.array([-2.0, 3.0, jnp.nan]), "scores", jnp.float32(2)))
+    [ True False False]
+    """
+    finite = jnp.isfinite(score)
+    return finite if outcome == "wins" else finite & (jnp.abs(score) <= max_score)
+
+
 def share_of(score: jax.Array, outcome: str, max_score: jax.Array) -> jax.Array:
     """Y in [0, 1]: 1 for a win, 1/2 for a tie, 0 for a loss; or the score, rescaled.
 

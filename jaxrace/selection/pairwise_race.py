@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from jaxrace import kernels
 from jaxrace.selection.base import Selector, Standing, ranked
-from jaxrace.selection.outcomes import OUTCOMES, Outcome, share_of
+from jaxrace.selection.outcomes import OUTCOMES, Outcome, share_of, within
 from jaxrace.validation import (
     require_choice,
     require_integer,
@@ -130,6 +130,10 @@ class PairwiseRace(Selector):
             selected=nobody,
             discarded=nobody,
         )
+
+    def accepts(self, score: jax.Array, params: RaceParams) -> jax.Array:
+        """See ``Selector``."""
+        return within(score, self.outcome, params.max_score)
 
     def draw(self, key: jax.Array) -> None:
         """Nothing is left to chance."""

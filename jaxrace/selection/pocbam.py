@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jaxrace import kernels
 from jaxrace.kernels import ThurstoneFit
 from jaxrace.selection.score_selector import ScoreParams, ScoreSelector, ScoreState
-from jaxrace.selection.scores import Moments, Scores, least_variance, observed_moments
+from jaxrace.selection.scores import Moments, Scores, likely_variances, observed_moments
 from jaxrace.validation import require_choice, require_number
 
 Fit = Literal["restarted", "followed", "swept"]
@@ -79,7 +79,7 @@ class MlPocbam(Pocbam):
         self, model: ThurstoneFit, old: Scores, new: Scores, pairs: jax.Array
     ) -> ThurstoneFit:
         """See ``ScoreSelector``."""
-        variances = _floored(new)
+        variances = likely_variances(new, self.pooled_samples)
         start = kernels.thurstone_start(new.means)
         if self.fit == "swept":
             qualities = kernels.swept_qualities(new.counts, new.means, variances, start.qualities)
@@ -87,14 +87,14 @@ class MlPocbam(Pocbam):
         qualities = start.qualities
         if self.fit == "followed":
             qualities = jnp.where(self._is_early(old.counts), qualities, model.qualities)
-        inverse = _following(model, old, new, pairs).inverse
+        inverse = _following(model, old, new, pairs, self.pooled_samples).inverse
         start = dataclasses.replace(start, qualities=qualities, inverse=inverse)
         return kernels.fit_thurstone(new.counts, new.means, variances, start)
 
     def moments(self, state: ScoreState, params: Any) -> Moments:
         """See ``ScoreSelector``."""
         del params
-        return fitted_moments(state.scores, state.model)
+        return fitted_moments(state.scores, state.model, self.pooled_samples)
 
 
 @jax.tree_util.register_dataclass
@@ -132,18 +132,19 @@ class HybridPocbam(MlPocbam):
 
     def moments(self, state: ScoreState, params: Any) -> Moments:
         """See ``ScoreSelector``."""
-        observed = observed_moments(state.scores)
-        fitted = fitted_moments(state.scores, state.model)
+        observed = observed_moments(state.scores, self.pooled_samples)
+        fitted = fitted_moments(state.scores, state.model, self.pooled_samples)
         is_transitive = intransitivity_index(observed, fitted) <= params.limit
         return jax.tree.map(lambda a, b: jnp.where(is_transitive, a, b), fitted, observed)
 
 
-def fitted_moments(scores: Scores, fit: ThurstoneFit) -> Moments:
+def fitted_moments(scores: Scores, fit: ThurstoneFit, pooled_samples: float = 0.0) -> Moments:
     """What the model says of the scores (eq. 9): means sum_j (gamma_i - gamma_j).
 
     Args:
         scores: What was fitted.
         fit: From ``kernels.fit_thurstone``.
+        pooled_samples: See ``ScoreSelector``.
 
     >>> from jaxrace.selection.scores import all_counted, no_scores
     >>> scores = all_counted(no_scores(2), jnp.array([[0.0, 3.0], [-3.0, 0.0]]))
@@ -153,7 +154,8 @@ def fitted_moments(scores: Scores, fit: ThurstoneFit) -> Moments:
     """
     qualities = fit.qualities
     means = qualities.shape[-1] * qualities - qualities.sum()
-    variances = kernels.residual_variances(scores.means, _floored(scores), qualities)
+    own = likely_variances(scores, pooled_samples)
+    variances = kernels.residual_variances(scores.means, own, qualities)
     return Moments(means, variances, scores.counts)
 
 
@@ -181,12 +183,14 @@ def intransitivity_index(observed: Moments, fitted: Moments) -> jax.Array:
     return -jnp.expm1(-both.mean() / 2)
 
 
-def _following(model: ThurstoneFit, old: Scores, new: Scores, pairs: jax.Array) -> ThurstoneFit:
+def _following(
+    model: ThurstoneFit, old: Scores, new: Scores, pairs: jax.Array, pooled_samples: float
+) -> ThurstoneFit:
     """The model with an inverse for the pairs that have more samples now."""
 
     def curvature(scores: Scores, pair: jax.Array) -> jax.Array:
         first, second = pair[0], pair[1]
-        variance = jnp.maximum(scores.variances[first, second], least_variance(scores))
+        variance = likely_variances(scores, pooled_samples)[first, second]
         difference = model.qualities[first] - model.qualities[second]
         count = scores.counts[first, second]
         return kernels.pair_curvature(count, scores.means[first, second], variance, difference)
@@ -210,8 +214,3 @@ def _with_pair_of(old: Scores, new: Scores, pair: jax.Array) -> Scores:
         return a.at[first, second].set(b[first, second]).at[second, first].set(b[second, first])
 
     return jax.tree.map(replaced, old, new)
-
-
-def _floored(scores: Scores) -> jax.Array:
-    """v_ij, float [K, K], positive."""
-    return jnp.maximum(scores.variances, least_variance(scores))

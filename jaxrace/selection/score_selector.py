@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from jaxrace import kernels
 from jaxrace.selection.base import Selector, Standing, check_pairs, check_scores, ranked
 from jaxrace.selection.scores import Moments, Scores, counted, no_scores, observed_moments
-from jaxrace.validation import require_integer, require_keys, require_probability
+from jaxrace.validation import require_integer, require_keys, require_number, require_probability
 
 
 @jax.tree_util.register_dataclass
@@ -56,13 +56,19 @@ class ScoreSelector(Selector):
     Attributes:
         warm_up: Comparisons of each pair that come first, one round over all pairs after the
             other; at least 2, from which a variance can be estimated.
+        pooled_samples: The estimated variance of a pair is mixed with so many samples of the
+            variance within all pairs; 0 as published. Results that are often equal by chance, as
+            wins are, need 1 or more: a pair that came out equally three times would pass for
+            certain, and hardly ever be compared again.
     """
 
     warm_up: int = 3
+    pooled_samples: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require_integer("warm_up", self.warm_up, 2)
+        require_number("pooled_samples", self.pooled_samples, 0)
 
     @property
     def opening(self) -> int:
@@ -88,7 +94,7 @@ class ScoreSelector(Selector):
     def moments(self, state: ScoreState, params: Any) -> Moments:
         """What is believed of the scores, once the warm-up is over."""
         del params
-        return observed_moments(state.scores)
+        return observed_moments(state.scores, self.pooled_samples)
 
     def first_model(self) -> Any:
         """Before anything has been told."""
@@ -119,10 +125,11 @@ class ScoreSelector(Selector):
     def choose_many(self, state: ScoreState, params: ScoreParams, number: int) -> jax.Array:
         """See ``ask_many``."""
         moments = dataclasses.replace(self.moments(state, params), counts=state.scores.counts)
+        # What was expected of pairs without scores is no ground to choose by.
+        early = self._is_early(state.scores.counts)
         upper = jnp.triu(jnp.ones((self.num_options,) * 2, bool), 1)
 
         def choose_one(moments: Moments, _: None) -> tuple[Moments, jax.Array]:
-            early = self._is_early(moments.counts)
             value = jnp.where(upper, self.value(moments), -jnp.inf)
             # Of equal ones that of the fewest samples; in the warm-up all are equal.
             best = upper & (early | (value == value.max()))

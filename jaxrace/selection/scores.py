@@ -99,33 +99,59 @@ def _welford(
     return more, new_mean, (variance * count + change * (score - new_mean)) / more
 
 
-def least_variance(scores: Scores) -> jax.Array:
-    """A millionth of the pooled variance within pairs, or of 1 where there is none: float [].
+def pooled_variance(scores: Scores) -> jax.Array:
+    """The variance within pairs, of all together, or 1 where there is none: float [].
 
     Pairs need two samples.
 
     >>> scores = all_counted(no_scores(2), jnp.array([[0.0, 3.0], [-3.0, 0.0]]))
     >>> scores = all_counted(scores, jnp.array([[0.0, 5.0], [-5.0, 0.0]]))
-    >>> print(least_variance(scores) * 1e6)  # (1 + 1) / (2 - 1)
+    >>> print(pooled_variance(scores))  # (1 + 1) / (2 - 1)
     2.0
     """
     squares = (scores.counts * scores.variances).sum()
     degrees = jnp.maximum(scores.counts - 1, 0).sum()
     pooled = squares / jnp.maximum(degrees, 1)
-    return LEAST_VARIANCE * jnp.where(pooled > 0, pooled, 1)
+    return jnp.where(pooled > 0, pooled, 1)
 
 
-def observed_moments(scores: Scores) -> Moments:
+def observed_moments(scores: Scores, pooled_samples: float = 0.0) -> Moments:
     """Each pair by itself: unbiased variances (Groves and Branke 2019).
+
+    Args:
+        scores: All so far.
+        pooled_samples: See ``ScoreSelector``.
 
     >>> scores = all_counted(no_scores(2), jnp.array([[0.0, 3.0], [-3.0, 0.0]]))
     >>> scores = all_counted(scores, jnp.array([[0.0, 5.0], [-5.0, 0.0]]))
     >>> print(observed_moments(scores).means, observed_moments(scores).variances)
     [ 4. -4.] [1. 1.]
     """
-    unbiased = scores.variances * scores.counts / jnp.maximum(scores.counts - 1, 1)
-    variances = jnp.maximum(unbiased, least_variance(scores))
+    degrees = jnp.maximum(scores.counts - 1, 1)
+    variances = _mixed_variances(scores, degrees, pooled_samples)
     return Moments(scores.means.sum(-1), variances, scores.counts)
+
+
+def likely_variances(scores: Scores, pooled_samples: float = 0.0) -> jax.Array:
+    """v_ij for a fit by maximum likelihood, which are biased: float [K, K].
+
+    Args:
+        scores: All so far.
+        pooled_samples: See ``ScoreSelector``.
+
+    >>> scores = all_counted(no_scores(2), jnp.array([[0.0, 3.0], [-3.0, 0.0]]))
+    >>> scores = all_counted(scores, jnp.array([[0.0, 5.0], [-5.0, 0.0]]))
+    >>> print(likely_variances(scores)[0, 1], likely_variances(scores, 2.0)[0, 1])
+    1.0 1.5
+    """
+    return _mixed_variances(scores, jnp.maximum(scores.counts, 1), pooled_samples)
+
+
+def _mixed_variances(scores: Scores, degrees: jax.Array, pooled_samples: float) -> jax.Array:
+    """Squares of a pair and of all others, so many of these: float [K, K]."""
+    pooled = pooled_variance(scores)
+    squares = scores.variances * scores.counts + pooled_samples * pooled
+    return jnp.maximum(squares / (degrees + pooled_samples), LEAST_VARIANCE * pooled)
 
 
 def _apart(numbers: jax.Array) -> jax.Array:
