@@ -46,6 +46,8 @@ _DUELS = (
 
 _SELECTION, _PEER = "{} (4 of 10, 1,000 duels)", "selections restarted/numpy"
 
+_HANDS, _EVAL7 = "holdem hands/jaxrace, 1000 at once", "holdem evaluations/eval7"
+
 TARGETS = (
     Target(_RACES, "races/jaxrace", "races/numpy open pairs", 8),
     Target(_RACES, "races/jaxrace", "races/numpy lockstep", 8),
@@ -72,5 +74,8 @@ TARGETS = (
     Target(_SELECTION.format("ML-POCBAm, restarted"), "selections restarted/jaxrace", _PEER),
     Target(_SELECTION.format("ML-POCBAm, swept"), "selections swept/jaxrace", _PEER),
     Target(_SELECTION.format("POCBAm"), "selections pocbam/jaxrace", "selections pocbam/numpy"),
+    Target("hold'em hands, random players", _HANDS, "holdem hands/openspiel", 15),
+    Target("hold'em hands, random players", _HANDS, "holdem hands/pokerkit", 1000),
+    Target("7-card evaluations", "holdem evaluations/jaxrace, cards first", _EVAL7, 100),
     Target("CartPole returns (64 x 16)", "rollouts/jaxrace", "rollouts/evosax", 1),
 )

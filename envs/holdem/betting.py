@@ -1,0 +1,288 @@
+"""The betting of heads-up no-limit Texas Hold'em, as in the Annual Computer Poker Competition.
+
+Two seats, the button (0) and the big blind (1), have equal stacks. The button posts the small blind
+and acts first before the flop; the big blind acts first on the flop, the turn and the river. The
+button's call of the blind leaves the big blind its option. A raise is named by what the raiser has
+put in during the whole hand ("raise to"). It must raise by at least the last raise of the street,
+and by one big blind if there was none; only all-in may be less. Against an all-in there is no
+raise, and when it is called the hand is shown down without further actions. Folding is not offered
+where checking is free. Who folds loses what it has put in, and at a showdown the loser loses the
+smaller of the two amounts.
+
+The functions of a state are pure, may be compiled and vmapped, and work on batches as well: its
+leaves have any one shape, [...].
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+
+BUTTON, BIG_BLIND = 0, 1
+STREETS = ("preflop", "flop", "turn", "river")
+
+# Actions; any larger number is a raise to that amount.
+FOLD, CALL = 0, 1
+
+# Five times this, the largest size of `jaxrace.envs.holdem.abstraction`, fits into 32 bits.
+_LARGEST_STACK = 400_000_000
+
+
+@dataclasses.dataclass(frozen=True)
+class Rules:
+    """The amounts that are played for, in chips; both stacks are equal.
+
+    Args:
+        small_blind: what the button posts, at least 1.
+        big_blind: more than the small blind.
+        stack: of either seat, at least the big blind.
+
+    Raises:
+        ValueError: anything else.
+
+    >>> Rules(stack=99)
+    Traceback (most recent call last):
+    ValueError: stack: expected an integer from big_blind = 100 to 400000000, got 99
+    """
+
+    small_blind: int = 50
+    big_blind: int = 100
+    stack: int = 20_000
+
+    def __post_init__(self) -> None:
+        if type(self.small_blind) is not int or self.small_blind < 1:
+            raise ValueError(f"small_blind: expected a positive integer, got {self.small_blind!r}")
+        if type(self.big_blind) is not int or self.big_blind <= self.small_blind:
+            raise ValueError(
+                f"big_blind: expected an integer above small_blind = {self.small_blind}, "
+                f"got {self.big_blind!r}"
+            )
+        if type(self.stack) is not int or not self.big_blind <= self.stack <= _LARGEST_STACK:
+            raise ValueError(
+                f"stack: expected an integer from big_blind = {self.big_blind} to "
+                f"{_LARGEST_STACK}, got {self.stack!r}"
+            )
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class BettingState:
+    """Where the betting of a hand stands.
+
+    Nothing is played any more once it is `finished` or `illegal`; `to_act` has no meaning then.
+    """
+
+    contributions: tuple[jax.Array, jax.Array]  # int32 [...] each, what each seat has put in
+    street: jax.Array  # int32 [...], 0..3; where the betting ended, once it is finished
+    to_act: jax.Array  # int32 [...], a seat
+    last_raise: jax.Array  # int32 [...], the least that a raise must raise by
+    opened: jax.Array  # bool [...], has somebody acted on this street?
+    folded: jax.Array  # int32 [...], the seat that has folded, or -1
+    finished: jax.Array  # bool [...]
+    illegal: jax.Array  # bool [...], was there an action that is none? It was not played.
+    rules: Rules = dataclasses.field(metadata={"static": True})
+
+
+def init(rules: Rules) -> BettingState:
+    """Return the state of a hand before the first action, leaves [].
+
+    >>> state = init(Rules())
+    >>> [int(amount) for amount in state.contributions], int(state.to_act)
+    ([50, 100], 0)
+    """
+    return BettingState(
+        contributions=(jnp.int32(rules.small_blind), jnp.int32(rules.big_blind)),
+        street=jnp.int32(0),
+        to_act=jnp.int32(BUTTON),
+        last_raise=jnp.int32(rules.big_blind),
+        opened=jnp.asarray(False),
+        folded=jnp.int32(-1),
+        finished=jnp.asarray(False),
+        illegal=jnp.asarray(False),
+        rules=rules,
+    )
+
+
+def amounts(state: BettingState) -> tuple[jax.Array, jax.Array]:
+    """Return what the seat to act has put in, and what the other one has: int32 [...] each."""
+    button, big_blind = state.contributions
+    acts = state.to_act == BUTTON
+    return jnp.where(acts, button, big_blind), jnp.where(acts, big_blind, button)
+
+
+def is_on(state: BettingState) -> jax.Array:
+    """Return whether somebody is to act: bool [...]."""
+    return ~(state.finished | state.illegal)
+
+
+def may_fold(state: BettingState) -> jax.Array:
+    """Return whether folding is legal: bool [...]. Checking or calling is, while the hand is on."""
+    own, other = amounts(state)
+    return is_on(state) & (own < other)
+
+
+def raise_range(state: BettingState) -> tuple[jax.Array, jax.Array]:
+    """Return the least and the most that may be raised to, int32 [...] each; (1, 0) if nothing.
+
+    >>> least, most = raise_range(init(Rules()))
+    >>> int(least), int(most)
+    (200, 20000)
+    """
+    stack = jnp.int32(state.rules.stack)
+    highest = jnp.maximum(*state.contributions)
+    least = jnp.minimum(highest + state.last_raise, stack)
+    may_raise = is_on(state) & (highest < stack)
+    return jnp.where(may_raise, least, 1), jnp.where(may_raise, stack, 0)
+
+
+def is_legal(state: BettingState, action: jax.Array) -> jax.Array:
+    """Return whether an action as `step` takes it is legal: bool [...]."""
+    least, most = raise_range(state)
+    raises = (action > CALL) & (least <= action) & (action <= most)
+    return jnp.where(
+        action == FOLD, may_fold(state), jnp.where(action == CALL, is_on(state), raises)
+    )
+
+
+def step(state: BettingState, action: jax.Array | int) -> BettingState:
+    """Return the state after an action.
+
+    Args:
+        state: of a hand that is on.
+        action: int32 [...]: 0 folds, 1 checks or calls, any larger number raises to that amount.
+
+    Returns:
+        The next state. In compiled code an illegal action, whatever it is, leaves everything as it
+        was and sets `illegal`, which ends the hand without a payoff.
+
+    Raises:
+        ValueError: the action is no integer or, outside of compiled code, not legal.
+
+    >>> state = step(step(init(Rules()), 300), CALL)
+    >>> STREETS[int(state.street)], int(state.to_act), [int(x) for x in state.contributions]
+    ('flop', 1, [300, 300])
+    >>> step(state, 350)
+    Traceback (most recent call last):
+    ValueError: action: expected one of 1 (check or call), 400..20000 (raise to), got 350
+    """
+    action = as_integer(action)
+    after = _step(state, action)
+    if not isinstance(after.illegal, Tracer):
+        refuse_illegal(after, action, _describe_legal)
+    return after
+
+
+@jax.jit
+def _step(state: BettingState, action: jax.Array) -> BettingState:
+    legal = is_legal(state, action)
+    after = _play(state, action)
+    kept = jax.tree.map(lambda new, old: jnp.where(legal, new, old), after, state)
+    return dataclasses.replace(kept, illegal=state.illegal | ~legal)
+
+
+def _play(state: BettingState, action: jax.Array) -> BettingState:
+    """The state after a legal action."""
+    rules = state.rules
+    own, other = amounts(state)
+    highest = jnp.maximum(own, other)
+    folds, calls = action == FOLD, action == CALL
+    total = jnp.where(folds, own, jnp.where(calls, highest, action))
+    raises = total > highest
+
+    # All-in from the blinds on: the big blind has no option to play.
+    closes = calls & (state.opened | (highest == rules.stack))
+    last = (state.street == len(STREETS) - 1) | (highest == rules.stack)
+    finishes = folds | (closes & last)
+    goes_on = closes & ~last
+
+    # A raise by less than the last one is all-in, and does not lower what the next must be.
+    last_raise = jnp.where(raises, jnp.maximum(state.last_raise, total - highest), state.last_raise)
+    button, big_blind = state.contributions
+    acts = state.to_act == BUTTON
+    return BettingState(
+        contributions=(jnp.where(acts, total, button), jnp.where(acts, big_blind, total)),
+        street=state.street + goes_on.astype(jnp.int32),
+        to_act=jnp.where(goes_on, BIG_BLIND, 1 - state.to_act),
+        last_raise=jnp.where(goes_on, rules.big_blind, last_raise),
+        opened=~goes_on,
+        folded=jnp.where(folds, state.to_act, state.folded),
+        finished=finishes,
+        illegal=state.illegal,
+        rules=rules,
+    )
+
+
+@jax.jit
+def payoffs(state: BettingState, winner: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Return what the button and the big blind have won: int32 [...] each, their sum is 0.
+
+    Args:
+        state: of a finished hand; what is won in one that is not is 0.
+        winner: of the showdown, int32 [...]: 1 if the button has the better hand, -1 if the big
+            blind has, 0 if they are equal. Does not count where somebody has folded.
+
+    >>> state = step(step(init(Rules()), 300), FOLD)
+    >>> [int(amount) for amount in payoffs(state, jnp.int32(0))]
+    [100, -100]
+    """
+    button, big_blind = state.contributions
+    shown = winner * jnp.minimum(button, big_blind)
+    unfolded = jnp.where(state.folded == BIG_BLIND, big_blind, shown)
+    won = jnp.where(state.folded == BUTTON, -button, unfolded)
+    won = jnp.where(state.finished, won, 0)
+    return won, -won
+
+
+def as_integer(action: Any) -> jax.Array:
+    """Return an action as int32 [...]; what 32 bits do not hold is -1, which is never legal.
+
+    Raises:
+        ValueError: it is no integer.
+    """
+    array = action if isinstance(action, jax.Array) else np.asarray(action)
+    if not jnp.issubdtype(array.dtype, jnp.integer):
+        raise ValueError(f"action: expected an integer, got {action!r}")
+    if array.dtype.itemsize > 4:
+        # Cutting off the upper bits could make another action of it.
+        module = jnp if isinstance(array, jax.Array) else np
+        array = module.where((array >= 0) & (array < 2**31), array, -1)
+    return jnp.asarray(array, jnp.int32)
+
+
+def refuse_illegal(
+    after: BettingState, action: jax.Array, describe: Callable[[BettingState], str]
+) -> None:
+    """Raise where an illegal action has been played.
+
+    Args:
+        after: the state that it left, not traced.
+        action: int32 [...].
+        describe: tells what was legal in a state with leaves [].
+
+    Raises:
+        ValueError: the first one of them, with what was legal.
+    """
+    illegal = np.asarray(after.illegal)
+    if not illegal.any():
+        return
+    place = np.unravel_index(np.argmax(illegal), illegal.shape)
+    # The state is the one before, but for the flag.
+    before = jax.tree.map(lambda leaf: leaf[place], after)
+    before = dataclasses.replace(before, illegal=jnp.asarray(False))
+    where = f" in hand {list(map(int, place))}" if place else ""
+    got = np.broadcast_to(np.asarray(action), illegal.shape)[place]
+    raise ValueError(f"action: expected {describe(before)}, got {got}{where}")
+
+
+def _describe_legal(state: BettingState) -> str:
+    if not is_on(state):
+        return "none, as the hand is over"
+    least, most = raise_range(state)
+    choices = ["0 (fold)"] if may_fold(state) else []
+    choices += ["1 (check or call)"]
+    choices += [f"{least}..{most} (raise to)"] if least <= most else []
+    return "one of " + ", ".join(choices)

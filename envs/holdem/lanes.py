@@ -1,0 +1,210 @@
+"""Hands between two players with memory, one after the other; batch over lanes with `jax.vmap`.
+
+A lane is one run of hands in which two players get to know each other: a pair, a pass over the
+decks, a replication. What a player is stands in `jaxrace.envs.holdem.player`; its methods are
+called like this:
+
+    memory = begin(weights)                              once per player
+    for each hand:
+        notes = begin_hand(memory, seat)
+        for each of T steps:
+            view = look(memory, notes, observation)
+            action = decide(key, weights, view, observation)
+            notes = watch(memory, notes, move)
+        memory = end_hand(memory, notes, ending)
+
+`look` and `watch` are called for both players in every step. `decide` is called once where both are
+equal objects, with the weights and the view of the one who is to act, and once for each otherwise.
+Every hand takes as many steps as the longest one may; what is decided after its end is dropped.
+
+Axis letters: H hands of a lane, T steps of a hand.
+"""
+
+import functools
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.core import Tracer
+
+from jaxrace.envs.holdem import abstraction, table
+from jaxrace.envs.holdem.betting import BettingState, Rules
+from jaxrace.envs.holdem.player import Ending, Player
+from jaxrace.envs.holdem.table import Deals, Move, Observation, Seating
+
+
+class LanePlayed(NamedTuple):
+    """What a lane leaves."""
+
+    winnings: jax.Array  # int32 [H], of player 0, in chips; player 1 has lost them
+    illegal: jax.Array  # bool [H], did a player take an illegal action? Such a hand has no winner
+    memories: tuple[Any, Any]  # of the players, after the last hand
+
+
+def play_lane(
+    players: tuple[Player, Player],
+    weights: tuple[Any, Any],
+    key: jax.Array,
+    deals: Deals,
+    seating: Seating,
+    rules: Rules,
+) -> LanePlayed:
+    """Play one hand of each deck, in their order, with memories that are empty at the start.
+
+    Pure; vmap it over weights, keys, and, where lanes play other cards, over deals. Hand number h
+    has the key `fold_in(key, h)`.
+
+    Args:
+        players: player 0 and player 1, static.
+        weights: of each.
+        key: a key from `jax.random.key`.
+        deals: what `jaxrace.envs.holdem.table.prepare` returned for H decks.
+        seating: leaves [] or [H].
+        rules: the amounts that are played for.
+
+    Raises:
+        ValueError: a seat has a player other than 0 and 1, the deals are no list of them, or,
+            outside of compiled code and of `jax.vmap`, a player took an illegal action.
+
+    >>> from jaxrace.envs.holdem import dealing, policies
+    >>> from jaxrace.envs.holdem.player import Memoryless
+    >>> deals = table.prepare(dealing.deal(jax.random.key(0), 3))
+    >>> pair = Memoryless(policies.always_fold), Memoryless(policies.always_call)
+    >>> seating = Seating(button=jnp.array([0, 1, 0]), first=0)
+    >>> play_lane(pair, (None, None), jax.random.key(1), deals, seating, Rules()).winnings
+    Array([-50, 100, -50], dtype=int32)
+    """
+    if jnp.ndim(deals.winner) != 1:
+        raise ValueError(f"deals: expected a list of them, got shape {jnp.shape(deals.winner)}")
+    seating = table.as_seating(seating)
+    played = _play_lane(players, weights, key, deals, seating, rules)
+    if not isinstance(played.illegal, Tracer) and played.illegal.any():
+        raise ValueError(
+            "players: expected legal actions, got another one in hand "
+            f"{int(played.illegal.argmax())} (and in {int(played.illegal.sum()) - 1} other hands)"
+        )
+    return played
+
+
+@functools.partial(jax.jit, static_argnums=(0, 5))
+def _play_lane(
+    players: tuple[Player, Player],
+    weights: tuple[Any, Any],
+    key: jax.Array,
+    deals: Deals,
+    seating: Seating,
+    rules: Rules,
+) -> LanePlayed:
+    hands = deals.winner.shape[0]
+    seating = Seating(*(jnp.broadcast_to(leaf, (hands,)) for leaf in seating))
+    by_hand = Deals(deals.winner, jnp.moveaxis(deals.strengths, -1, 0))
+    play_one = functools.partial(_play_hand, players, rules, weights)
+
+    def play_next(memories: tuple[Any, Any], hand: tuple) -> tuple[tuple[Any, Any], tuple]:
+        number, *cards_and_seats = hand
+        return play_one(jax.random.fold_in(key, number), memories, *cards_and_seats)
+
+    numbers = jnp.arange(hands, dtype=jnp.int32)
+    memories = tuple(player.begin(own) for player, own in zip(players, weights, strict=True))
+    memories, (winnings, illegal) = lax.scan(play_next, memories, (numbers, by_hand, seating))
+    return LanePlayed(winnings, illegal, memories)
+
+
+class _Hand(NamedTuple):
+    """A hand that is being played."""
+
+    state: BettingState
+    notes: tuple[Any, Any]
+
+
+def _play_hand(
+    players: tuple[Player, Player],
+    rules: Rules,
+    weights: tuple[Any, Any],
+    key: jax.Array,
+    memories: tuple[Any, Any],
+    deals: Deals,
+    seating: Seating,
+) -> tuple[tuple[Any, Any], tuple[jax.Array, jax.Array]]:
+    """The memories after a hand, what player 0 has won in it, and whether it was illegal."""
+    start = table.init(rules, ())
+    notes = tuple(
+        player.begin_hand(memory, table.seat_of(number, seating))
+        for number, (player, memory) in enumerate(zip(players, memories, strict=True))
+    )
+
+    def act(hand: _Hand, key: jax.Array) -> tuple[_Hand, Move]:
+        observation = table.observe(hand.state, deals, seating)
+        turn = table.player_to_act(hand.state, seating)
+        action = _decide(players, key, weights, memories, hand.notes, turn, observation)
+        state, move = table.act(hand.state, action)
+        watched = tuple(
+            player.watch(memory, notes, move)
+            for player, memory, notes in zip(players, memories, hand.notes, strict=True)
+        )
+        notes = jax.tree.map(lambda new, old: jnp.where(move.made, new, old), watched, hand.notes)
+        return _Hand(state, notes), move
+
+    keys = jax.random.split(key, abstraction.longest_hand(rules))
+    final, moves = lax.scan(act, _Hand(start, notes), keys)
+    winnings = table.winnings(final.state, deals, seating)
+    endings = (_ending(final.state, deals, seating, moves, winnings, number) for number in range(2))
+    memories = tuple(
+        player.end_hand(memory, notes, ending)
+        for player, memory, notes, ending in zip(
+            players, memories, final.notes, endings, strict=True
+        )
+    )
+    return memories, (winnings, final.state.illegal)
+
+
+def _decide(
+    players: tuple[Player, Player],
+    key: jax.Array,
+    weights: tuple[Any, Any],
+    memories: tuple[Any, Any],
+    notes: tuple[Any, Any],
+    turn: jax.Array,
+    observation: Observation,
+) -> jax.Array:
+    """The action of the player whose turn it is."""
+    views = tuple(
+        player.look(memory, note, observation)
+        for player, memory, note in zip(players, memories, notes, strict=True)
+    )
+
+    def choose(first: Any, second: Any) -> Any:
+        return jax.tree.map(lambda a, b: jnp.where(turn == 0, a, b), first, second)
+
+    if players[0] == players[1]:
+        own_weights, view = choose(*weights), choose(*views)
+        return players[0].decide(key, own_weights, view, observation)
+    keys = jax.random.split(key)
+    return choose(
+        *(
+            player.decide(keys[number], weights[number], views[number], observation)
+            for number, player in enumerate(players)
+        )
+    )
+
+
+def _ending(
+    state: BettingState,
+    deals: Deals,
+    seating: Seating,
+    moves: Move,
+    winnings: jax.Array,
+    player: int,
+) -> Ending:
+    """What one player is told."""
+    hand = seating.first ^ player
+    own, other = deals.strengths[:, hand], deals.strengths[:, 1 - hand]
+    shown = state.finished & (state.folded < 0)
+    return Ending(
+        moves=moves,
+        winnings=winnings if player == 0 else -winnings,
+        folded=state.folded,
+        own_strengths=own,
+        other_strengths=jnp.where(shown, other, 0),
+    )

@@ -1,0 +1,105 @@
+"""Hands between two players without memory, all at once.
+
+Every hand takes as many steps as the longest one may; in each, both players are asked for all
+hands, and the action of whoever is to act is played.
+
+Axis letters: N hands, T steps.
+"""
+
+import functools
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.core import Tracer
+
+from jaxrace.envs.holdem import abstraction, table
+from jaxrace.envs.holdem.betting import BettingState, Rules
+from jaxrace.envs.holdem.policies import Policy
+from jaxrace.envs.holdem.table import Deals, Move, Seating
+
+
+class Played(NamedTuple):
+    """How hands have ended."""
+
+    winnings: jax.Array  # int32 [N], of player 0, in chips; player 1 has lost them
+    illegal: jax.Array  # bool [N], did a player take an illegal action? Such a hand has no winner
+    moves: Move | None = None  # leaves [T, N], where asked for
+
+
+def play(
+    policies: tuple[Policy, Policy],
+    key: jax.Array,
+    deals: Deals,
+    seating: Seating,
+    rules: Rules,
+    with_moves: bool = False,
+) -> Played:
+    """Play one hand of each deck.
+
+    Pure; may be compiled and vmapped, over seatings for instance. The random numbers of a policy
+    are those of a whole batch of hands: the same hands in batches of other sizes are others.
+
+    Args:
+        policies: of player 0 and player 1, see `jaxrace.envs.holdem.policies`.
+        key: a key from `jax.random.key`.
+        deals: what `jaxrace.envs.holdem.table.prepare` returned for N decks.
+        seating: leaves [] or [N].
+        rules: the amounts that are played for.
+        with_moves: also return what was done; costs time and memory.
+
+    Raises:
+        ValueError: a seat has a player other than 0 and 1, the deals are no list of them, or,
+            outside of compiled code, a player took an illegal action.
+
+    >>> import jax
+    >>> from jaxrace.envs.holdem import dealing, policies
+    >>> deals = table.prepare(dealing.deal(jax.random.key(0), 3))
+    >>> pair = policies.always_call, policies.always_fold
+    >>> play(pair, jax.random.key(1), deals, table.SEATINGS[1], Rules()).winnings
+    Array([50, 50, 50], dtype=int32)
+    """
+    if jnp.ndim(deals.winner) != 1:
+        raise ValueError(f"deals: expected a list of them, got shape {jnp.shape(deals.winner)}")
+    seating = table.as_seating(seating)
+    final, played = _play(policies, with_moves, key, deals, seating, rules)
+    if not isinstance(played.illegal, Tracer):
+        _refuse_illegal(final, played, seating)
+    return played
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1, 5))
+def _play(
+    policies: tuple[Policy, Policy],
+    with_moves: bool,
+    key: jax.Array,
+    deals: Deals,
+    seating: Seating,
+    rules: Rules,
+) -> tuple[BettingState, Played]:
+    start = table.init(rules, deals.winner.shape)
+
+    def act(state: BettingState, keys: jax.Array) -> tuple[BettingState, Move | None]:
+        observation = table.observe(state, deals, seating)
+        first, second = (policy(keys[i], observation) for i, policy in enumerate(policies))
+        action = jnp.where(table.player_to_act(state, seating) == 0, first, second)
+        state, move = table.act(state, action)
+        return state, move if with_moves else None
+
+    steps = abstraction.longest_hand(rules)
+    final, moves = lax.scan(act, start, jax.random.split(key, (steps, 2)))
+    return final, Played(table.winnings(final, deals, seating), final.illegal, moves)
+
+
+def _refuse_illegal(final: BettingState, played: Played, seating: Seating) -> None:
+    illegal = np.asarray(played.illegal)
+    if not illegal.any():
+        return
+    hand = int(illegal.argmax())
+    players = np.broadcast_to(np.asarray(table.player_to_act(final, seating)), illegal.shape)
+    raise ValueError(
+        f"policies[{players[hand]}]: expected legal actions, got another one on street "
+        f"{final.street[hand]} of hand {hand} (and in {illegal.sum() - 1} other hands)"
+    )

@@ -1,0 +1,121 @@
+"""What a player with memory is, and how a policy becomes one.
+
+A player is an object that holds what is static (sizes, kinds), frozen and hashable, with pure
+methods; its weights, a pytree, are passed in. It has a *memory*, any pytree, which lasts from hand
+to hand, and *notes*, any small pytree, for the hand that is being played: what has been done in
+it, say, as places in the memory.
+
+The memory is read-only within a hand and is written once, in `end_hand`: what is written in every
+step is copied in every step. Between the two, `look` gathers from the memory what a decision needs,
+and `decide` sees nothing else of it: so its inputs stay small, and it can be run for whoever is to
+act. Everything is written for one hand of one lane; `jax.vmap` makes batches of it.
+
+Axis letters: T steps of a hand.
+"""
+
+import dataclasses
+from typing import Any, NamedTuple, Protocol
+
+import jax
+
+from jaxrace.envs.holdem.policies import Policy
+from jaxrace.envs.holdem.table import Move, Observation
+
+
+class Ending(NamedTuple):
+    """What a player is told at the end of a hand."""
+
+    moves: Move  # leaves [T], those of both players
+    winnings: jax.Array  # int32 [], its own
+    folded: jax.Array  # int32 [], the seat that has folded, or -1: then hands were shown
+    own_strengths: jax.Array  # float32 [4], of its hand on each street
+    other_strengths: jax.Array  # float32 [4], of the opponent's if it was shown, else 0
+
+
+class Player(Protocol):
+    """What the driver of lanes calls, see `jaxrace.envs.holdem.lanes`; all methods are pure."""
+
+    def begin(self, weights: Any) -> Any:
+        """Return the memory before the first hand."""
+        ...
+
+    def begin_hand(self, memory: Any, seat: jax.Array) -> Any:
+        """Return the notes before the first action of a hand.
+
+        Args:
+            memory: read-only here.
+            seat: its own in this hand, int32 []: 0 is the button, 1 the big blind.
+        """
+        ...
+
+    def look(self, memory: Any, notes: Any, observation: Observation) -> Any:
+        """Return what `decide` needs of memory and notes: the view, a pytree of small arrays.
+
+        Called when the opponent is to act as well; then the observation is the opponent's, and the
+        view is dropped.
+        """
+        ...
+
+    def decide(
+        self, key: jax.Array, weights: Any, view: Any, observation: Observation
+    ) -> jax.Array:
+        """Return one of the seven actions, int32 []; it has to be legal."""
+        ...
+
+    def watch(self, memory: Any, notes: Any, move: Move) -> Any:
+        """Return the notes after an action of either player, its own included.
+
+        Args:
+            memory: read-only here.
+            notes: before the action.
+            move: leaves []; `seat` tells whose it is. Where it was not made, because the hand was
+                over, what is returned is dropped.
+        """
+        ...
+
+    def end_hand(self, memory: Any, notes: Any, ending: Ending) -> Any:
+        """Return the memory after a hand: the only place where it changes."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True)
+class Memoryless:
+    """A player that plays by a policy and remembers nothing; its weights do not count.
+
+    Args:
+        policy: see `jaxrace.envs.holdem.policies`.
+    """
+
+    policy: Policy
+
+    def begin(self, weights: Any) -> tuple[()]:
+        """Return no memory."""
+        del weights
+        return ()
+
+    def begin_hand(self, memory: Any, seat: jax.Array) -> tuple[()]:
+        """Return no notes."""
+        del memory, seat
+        return ()
+
+    def look(self, memory: Any, notes: Any, observation: Observation) -> tuple[()]:
+        """Return nothing."""
+        del memory, notes, observation
+        return ()
+
+    def decide(
+        self, key: jax.Array, weights: Any, view: Any, observation: Observation
+    ) -> jax.Array:
+        """Return the action of the policy."""
+        del weights, view
+        return self.policy(key, observation)
+
+    def watch(self, memory: Any, notes: Any, move: Move) -> tuple[()]:
+        """Return no notes."""
+        del memory, notes, move
+        return ()
+
+    def end_hand(self, memory: Any, notes: Any, ending: Ending) -> tuple[()]:
+        """Return no memory."""
+        del memory, notes, ending
+        return ()

@@ -1,0 +1,53 @@
+"""Players without memory: functions of a key and of what they see.
+
+A policy has the signature `policy(key, observation) -> action`, is pure, and hashable as static
+arguments must be. The leaves of the observation have any one shape [...] and so has the action,
+int32 in 0..6: a policy plays all hands of a batch at once, with one key.
+
+Axis letters: A = 7 actions.
+"""
+
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+
+from jaxrace.envs.holdem.abstraction import CALL, FOLD, NUM_ACTIONS
+from jaxrace.envs.holdem.table import Observation
+
+Policy = Callable[[jax.Array, Observation], jax.Array]
+
+
+def play_uniformly(key: jax.Array, observation: Observation) -> jax.Array:
+    """Choose each legal action with the same probability.
+
+    >>> import jax
+    >>> from jaxrace.envs.holdem.betting import Rules
+    >>> from jaxrace.envs.holdem import table
+    >>> state = table.init(Rules(), (4,))
+    >>> deals = table.Deals(jnp.zeros(4, jnp.int32), jnp.zeros((4, 2, 4), jnp.float32))
+    >>> play_uniformly(jax.random.key(0), table.observe(state, deals, table.SEATINGS[0])).tolist()
+    [6, 6, 2, 3]
+    """
+    uniform = jax.random.uniform(key, observation.seat.shape, jnp.float32)
+    legal = observation.legal.astype(jnp.int32)
+    # Below the number of legal actions even after rounding: that is at most 7, and `uniform` at
+    # most 1 - 2^-23.
+    skipped = (uniform * legal.sum(0, dtype=jnp.int32).astype(jnp.float32)).astype(jnp.int32)
+    action, so_far = jnp.zeros_like(skipped), jnp.zeros_like(skipped)
+    for place in range(NUM_ACTIONS):
+        so_far = so_far + legal[place]
+        action = action + (so_far <= skipped).astype(jnp.int32)
+    return action
+
+
+def always_call(key: jax.Array, observation: Observation) -> jax.Array:
+    """Check or call."""
+    del key
+    return jnp.full_like(observation.seat, CALL)
+
+
+def always_fold(key: jax.Array, observation: Observation) -> jax.Array:
+    """Fold, or check where folding is not offered."""
+    del key
+    return jnp.where(observation.legal[FOLD], jnp.int32(FOLD), jnp.int32(CALL))

@@ -1,0 +1,177 @@
+"""What players are told at the table, and what is noted of a hand.
+
+Both drivers stand on this: `jaxrace.envs.holdem.match` for players without memory,
+`jaxrace.envs.holdem.lanes` for players with one. Cards stay out of the betting: for every deck, who
+wins the showdown and how strong each hand is on each street is computed beforehand, and shared by
+all who play that deck.
+
+Axis letters: 4 streets, 2 hands of a deck, A = 7 actions; [...] is a batch of hands, or none.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+from jax.typing import ArrayLike
+
+from jaxrace.envs.holdem import abstraction, betting
+from jaxrace.envs.holdem.betting import BettingState, Rules
+from jaxrace.envs.holdem.evaluation import showdown
+
+
+class Deals(NamedTuple):
+    """What decides over decks."""
+
+    winner: jax.Array  # int32 [...], of the showdown: 1 hand 0, -1 hand 1, 0 none
+    strengths: jax.Array  # float32 [4, 2, ...], of each hand on each street, as players see it
+
+
+class Seating(NamedTuple):
+    """Who sits where, and with which cards. Players are 0 and 1.
+
+    A deck is played again with players exchanged, cards and all, by `button` and `first` both
+    changed; with the same seats and hands exchanged, by `first` alone.
+    """
+
+    button: jax.Array | int  # int32 [...], the player on the button
+    first: jax.Array | int  # int32 [...], the player who has hand 0
+
+
+# Every way to play a deck; the first two are those of duplicate poker.
+SEATINGS = (Seating(0, 0), Seating(1, 1), Seating(0, 1), Seating(1, 0))
+
+
+class Observation(NamedTuple):
+    """What the player knows who is to act."""
+
+    seat: jax.Array  # int32 [...], its own: 0 the button, 1 the big blind
+    street: jax.Array  # int32 [...], 0..3
+    own: jax.Array  # int32 [...], chips that it has put in during this hand
+    other: jax.Array  # int32 [...], chips that the opponent has
+    strength: jax.Array  # float32 [...], of its hand on this street: `Deals.strengths`
+    legal: jax.Array  # bool [A, ...]
+    totals: jax.Array  # int32 [A, ...], `own` after each action
+
+
+class Move(NamedTuple):
+    """An action and what it was answering to."""
+
+    made: jax.Array  # bool [...]; False after the end of the hand, where the rest means nothing
+    seat: jax.Array  # int32 [...], who acted
+    street: jax.Array  # int32 [...]
+    action: jax.Array  # int32 [...] in 0..6
+    own: jax.Array  # int32 [...], what the seat had put in before
+    other: jax.Array  # int32 [...], what the other one had
+    total: jax.Array  # int32 [...], what the seat had put in afterwards
+
+
+def prepare(decks: ArrayLike, strengths: ArrayLike | None = None) -> Deals:
+    """Return what decides over decks.
+
+    Args:
+        decks: as `jaxrace.envs.holdem.deal` returns them, int32 [9, ...].
+        strengths: of each hand on each street, float32 [4, 2, ...], however players measure them;
+            by default 0, for players that do not look at their cards.
+
+    Raises:
+        ValueError: a deck has not nine different cards, or `strengths` do not fit.
+
+    >>> from jaxrace.envs.holdem.cards import parse
+    >>> int(prepare(parse("2c 3c  As Ad  4c 5c 6c Ks Kd")).winner)
+    1
+    """
+    winner = showdown(decks)
+    shape = (len(betting.STREETS), 2, *winner.shape)
+    if strengths is None:
+        return Deals(winner, jnp.zeros(shape, jnp.float32))
+    if jnp.shape(strengths) != shape:
+        raise ValueError(f"strengths: expected shape {shape}, got {jnp.shape(strengths)}")
+    return Deals(winner, jnp.asarray(strengths, jnp.float32))
+
+
+def observe(state: BettingState, deals: Deals, seating: Seating) -> Observation:
+    """Return what the player to act sees."""
+    own, other = betting.amounts(state)
+    return Observation(
+        seat=state.to_act,
+        street=state.street,
+        own=own,
+        other=other,
+        strength=_strength(state, deals, seating),
+        legal=abstraction.legal(state),
+        totals=abstraction.totals(state),
+    )
+
+
+def act(state: BettingState, action: jax.Array) -> tuple[BettingState, Move]:
+    """Return the state after an action, and the note of it; where the hand is over, nothing moves.
+
+    Args:
+        state: of a hand, on or over.
+        action: int32 [...] in 0..6; an illegal one sets `BettingState.illegal`.
+    """
+    action, is_on = betting.as_integer(action), betting.is_on(state)
+    stepped = abstraction.advance(state, action)
+    after = jax.tree.map(lambda new, old: jnp.where(is_on, new, old), stepped, state)
+    own, other = betting.amounts(state)
+    # After the action, its seat is known from the state before.
+    button, big_blind = after.contributions
+    total = jnp.where(state.to_act == betting.BUTTON, button, big_blind)
+    made = is_on & ~after.illegal
+    return after, Move(made, state.to_act, state.street, action, own, other, total)
+
+
+def winnings(state: BettingState, deals: Deals, seating: Seating) -> jax.Array:
+    """Return what player 0 has won, int32 [...]; player 1 has lost it."""
+    hand_of_button = seating.button ^ seating.first
+    winner = jnp.where(hand_of_button == 0, deals.winner, -deals.winner)
+    button, big_blind = betting.payoffs(state, winner)
+    return jnp.where(seating.button == 0, button, big_blind)
+
+
+def seat_of(player: int, seating: Seating) -> jax.Array:
+    """Return where a player sits, int32 [...]."""
+    return jnp.asarray(seating.button ^ player, jnp.int32)
+
+
+def player_to_act(state: BettingState, seating: Seating) -> jax.Array:
+    """Return who is to act, int32 [...]."""
+    return state.to_act ^ seating.button
+
+
+def init(rules: Rules, shape: tuple[int, ...]) -> BettingState:
+    """Return hands before their first action, leaves of a shape.
+
+    >>> init(Rules(), (2,)).to_act.tolist()
+    [0, 0]
+    """
+    return jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, shape), betting.init(rules))
+
+
+def as_seating(seating: Seating) -> Seating:
+    """Return a seating with leaves int32 [...].
+
+    Raises:
+        ValueError: a player is neither 0 nor 1, as far as that is not traced.
+
+    >>> as_seating(Seating(button=2, first=0))
+    Traceback (most recent call last):
+    ValueError: seating.button: expected players 0 or 1, got 2
+    """
+    for name, players in zip(Seating._fields, seating, strict=True):
+        if not isinstance(players, Tracer) and not np.isin(np.asarray(players), (0, 1)).all():
+            raise ValueError(f"seating.{name}: expected players 0 or 1, got {players}")
+    return Seating(*(jnp.asarray(players, jnp.int32) for players in seating))
+
+
+def _strength(state: BettingState, deals: Deals, seating: Seating) -> jax.Array:
+    """That of the hand of the player to act, on the present street."""
+    hand = player_to_act(state, seating) ^ seating.first
+    strengths = jnp.where(hand == 0, deals.strengths[:, 0], deals.strengths[:, 1])
+    # Street by street, because gathering one by one is slow on a CPU.
+    found = strengths[0]
+    for street in range(1, len(betting.STREETS)):
+        found = jnp.where(state.street == street, strengths[street], found)
+    return found

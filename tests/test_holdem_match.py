@@ -1,0 +1,194 @@
+"""Hands between players without memory."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from reference.holdem_policies import always_all_in, by_strength, folds_too_much
+
+from jaxrace.envs.holdem import abstraction, betting, dealing, match, policies, table
+from jaxrace.envs.holdem.abstraction import CALL
+from jaxrace.envs.holdem.betting import Rules
+from jaxrace.envs.holdem.table import SEATINGS, Seating
+
+HANDS = 400
+
+
+@pytest.fixture(scope="module")
+def deals():
+    """Decks with strengths by which each hand and street can be told."""
+    decks = dealing.deal(jax.random.key(0), HANDS)
+    strengths = jnp.arange(4 * 2 * HANDS, dtype=jnp.float32).reshape(4, 2, HANDS)
+    return table.prepare(decks, strengths / (8 * HANDS))
+
+
+def play(pair, deals, seating=SEATINGS[0], seed=1, **kwargs):
+    return match.play(pair, jax.random.key(seed), deals, seating, Rules(), **kwargs)
+
+
+@pytest.mark.parametrize("seating", SEATINGS)
+def test_a_fold_loses_the_blind_of_the_seat(deals, seating):
+    played = play((policies.always_fold, policies.always_call), deals, seating)
+    # On the button it folds at once; in the big blind it checks to the showdown.
+    if seating.button == 0:
+        assert (played.winnings == -50).all()
+    else:
+        sign = 1 if seating.first == 0 else -1
+        assert (played.winnings == 100 * sign * deals.winner).all()
+
+
+@pytest.mark.parametrize("seating", SEATINGS)
+def test_all_in_and_called(deals, seating):
+    played = play((always_all_in, policies.always_call), deals, seating)
+    sign = 1 if seating.first == 0 else -1
+    assert (played.winnings == 20_000 * sign * deals.winner).all()
+
+
+def test_a_player_against_itself_wins_nothing_from_duplicate_decks(deals):
+    """With seats and cards exchanged, each hand runs as before, and the other player wins it."""
+    for first, second in (SEATINGS[:2], SEATINGS[2:]):
+        one = play((by_strength, by_strength), deals, first).winnings
+        other = play((by_strength, by_strength), deals, second).winnings
+        assert (one == -other).all()
+        assert len(np.unique(one)) > 20
+
+
+def test_exchanged_players_win_the_same(deals):
+    pair = by_strength, always_all_in
+    one = play(pair, deals, Seating(0, 1)).winnings
+    other = play(pair[::-1], deals, Seating(1, 0)).winnings
+    assert (one == -other).all()
+
+
+def test_seatings_of_each_hand(deals):
+    seating = Seating(jnp.arange(HANDS) % 2, jnp.arange(HANDS) // 2 % 2)
+    mixed = play((by_strength, always_all_in), deals, seating).winnings
+    for button, first in SEATINGS:
+        here = (seating.button == button) & (seating.first == first)
+        alone = play((by_strength, always_all_in), deals, Seating(button, first)).winnings
+        assert (mixed[here] == alone[here]).all()
+
+
+@pytest.mark.parametrize("seating", SEATINGS)
+def test_moves_can_be_played_again(deals, seating):
+    """One by one at the public functions, which refuse what is illegal."""
+    pair = policies.play_uniformly, by_strength
+    played = play(pair, deals, seating, with_moves=True)
+    assert (played.winnings == play(pair, deals, seating).winnings).all()
+    moves = jax.tree.map(np.asarray, played.moves)
+    assert moves.made.shape == (16, HANDS)
+    for hand in range(40):
+        state, count = betting.init(Rules()), moves.made[:, hand].sum()
+        assert moves.made[:count, hand].all()
+        for step in range(count):
+            move = jax.tree.map(lambda leaf, s=step, h=hand: leaf[s, h], moves)
+            own, other = betting.amounts(state)
+            assert (move.seat, move.street) == (state.to_act, state.street)
+            assert (move.own, move.other) == (own, other)
+            state = abstraction.step(state, move.action)
+            assert state.contributions[move.seat] == move.total
+        assert state.finished
+        button_wins = deals.winner[hand] * (1 if seating.first == seating.button else -1)
+        won = betting.payoffs(state, jnp.int32(button_wins))[seating.button]
+        assert won == played.winnings[hand]
+
+
+def test_strengths_are_those_of_the_own_hand_and_street(deals):
+    def seen(street, seat, seating):
+        state = table.init(Rules(), (HANDS,))
+        state = dataclasses.replace(
+            state,
+            street=jnp.full(HANDS, street, jnp.int32),
+            to_act=jnp.full(HANDS, seat, jnp.int32),
+        )
+        return table.observe(state, deals, seating).strength
+
+    for seating in SEATINGS:
+        for street in range(4):
+            for seat in range(2):
+                player = seating.button if seat == 0 else 1 - seating.button
+                hand = 0 if player == seating.first else 1
+                assert (seen(street, seat, seating) == deals.strengths[street, hand]).all()
+
+
+def test_uniform_choice():
+    """Of seven legal actions at first; of five on the next decision after the third size."""
+    deals = table.prepare(dealing.deal(jax.random.key(2), 70_000))
+    pair = policies.play_uniformly, policies.play_uniformly
+    moves = play(pair, deals, with_moves=True).moves
+    assert moves is not None
+    for made, actions, legal in (
+        (moves.made[0], moves.action[0], 7),
+        (moves.action[0] == CALL, moves.action[1], 6),
+    ):
+        counts = np.bincount(np.asarray(actions)[np.asarray(made)], minlength=7)
+        expected = counts.sum() / legal
+        assert np.count_nonzero(counts) == legal
+        assert (abs(counts[counts > 0] - expected) < 4.5 * np.sqrt(expected)).all()
+
+
+def test_chance_is_fair():
+    """A uniform player against another one wins nothing in the mean, from either seat."""
+    deals = table.prepare(dealing.deal(jax.random.key(3), 50_000))
+    pair = policies.play_uniformly, policies.play_uniformly
+    both = [play(pair, deals, seating, seed=5).winnings for seating in SEATINGS[:2]]
+    mean = (np.asarray(both[0], np.float64) + np.asarray(both[1])) / 2
+    assert abs(mean.mean()) < 4 * mean.std() / np.sqrt(len(mean))
+
+
+def test_again_with_other_numbers(deals, count_compilations):
+    pair = policies.play_uniformly, policies.always_call
+    inputs = [
+        (key, deals, Seating(jnp.int32(i % 2), jnp.int32(0)))
+        for i, key in enumerate(jax.random.split(jax.random.key(9)))
+    ]
+    one = match.play(pair, *inputs[0], Rules()).winnings
+    with count_compilations() as compilations:
+        other = match._play(pair, False, *inputs[1], Rules())[1].winnings
+    assert compilations.count == 0
+    assert (one != other).any()
+
+
+def test_over_seatings_at_once(deals):
+    seatings = jax.tree.map(lambda *leaves: jnp.array(leaves, jnp.int32), *SEATINGS)
+    pair = by_strength, always_all_in
+    mapped = jax.vmap(lambda seating: play(pair, deals, seating).winnings)(seatings)
+    for found, seating in zip(mapped, SEATINGS, strict=True):
+        assert (found == play(pair, deals, seating).winnings).all()
+
+
+def test_illegal_actions_are_refused(deals):
+    with pytest.raises(ValueError, match=r"policies\[1\]: expected legal actions, got another one"):
+        play((policies.always_call, folds_too_much), deals)
+
+
+def test_illegal_actions_are_flagged_in_compiled_code(deals):
+    pair = folds_too_much, policies.always_call
+    played = jax.jit(lambda deals: play(pair, deals))(deals)
+    assert played.illegal.all()
+    assert (played.winnings == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("seating", "message"),
+    [
+        (Seating(2, 0), r"seating\.button: expected players 0 or 1, got 2"),
+        (Seating(0, -1), r"seating\.first: expected players 0 or 1, got -1"),
+    ],
+)
+def test_wrong_seats(deals, seating, message):
+    with pytest.raises(ValueError, match=message):
+        play((policies.always_call, policies.always_call), deals, seating)
+
+
+def test_wrong_deals(deals):
+    one = jax.tree.map(lambda leaf: leaf[..., 0], deals)
+    with pytest.raises(ValueError, match=r"deals: expected a list of them, got shape \(\)"):
+        play((policies.always_call, policies.always_call), one)
+    decks = dealing.deal(jax.random.key(0), 3)
+    with pytest.raises(ValueError, match=r"strengths: expected shape \(4, 2, 3\), got \(4, 3\)"):
+        table.prepare(decks, jnp.zeros((4, 3)))
+    with pytest.raises(ValueError, match=r"decks: expected different cards, got .* twice"):
+        table.prepare(decks.at[8].set(decks[0]))
