@@ -1,9 +1,8 @@
 """Mountain car: an engine too weak for the hill, so the car must swing back before it can climb.
 
 The task and the physics of Sutton and Barto 1998 (Reinforcement learning: an introduction, section
-8.4), shortened as in the case studies of Thomas, Theocharous and Ghavamzadeh 2015 (High confidence
-policy improvement): every decision holds for 20 steps of the physics, and an episode has at most 20
-decisions. Position x and velocity v have no unit.
+8.4), shortened: unless told otherwise every decision holds for 20 steps of the physics, and an
+episode has at most 20 decisions. Position x and velocity v have no unit.
 
 Axis letters: T decisions.
 """

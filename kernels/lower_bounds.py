@@ -136,13 +136,15 @@ def betting_bound(
     probability delta if mu is the mean.
 
     Args:
-        values: X, float32 [n], not negative, in the order in which they came.
+        values: X, float32 [n], not negative, in the order in which they came, or in random order:
+            in an order that depends on them the bound is wrong.
         used: bool [n].
         cap: c, chosen without these values.
         delta: Error probability.
         anytime: A confidence sequence: the bounds for all n together hold with probability
-            1 - delta, if the values are looked at again and again. If False, the bets are the ones
-            for just so many values, and the bound, which is nearer to the mean, holds once.
+            1 - delta, if values are added at the end and looked at again and again, with the same
+            ``cap``. If False, the bets are the ones for just so many values, and the bound, which
+            is nearer to the mean, holds once.
 
     >>> values, used = jnp.full(100, 0.5), jnp.ones(100, bool)
     >>> f"{betting_bound(values, used, jnp.float32(1), jnp.float32(0.05)):.2f}"

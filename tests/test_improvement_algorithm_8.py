@@ -1,5 +1,6 @@
 """Daedalus, batch by batch: which data it holds, which policies, and which one is run."""
 
+import dataclasses
 import functools
 
 import jax
@@ -90,9 +91,11 @@ def test_every_batch(keeps_test):
             current = np.reshape(mine.policies[mine.current()], (2, 2))
             np.testing.assert_allclose(asked.theta, current, rtol=1e-6)
             batch = run_in_numpy(rng, asked.theta)
-            mine.collect(batch)
-            size = len(mine.test)
             key = jax.random.fold_in(jax.random.key(seed), number)
+            # The first fifth of the batch trains, once it is in random order.
+            order = jax.random.permutation(jax.random.split(key)[0], BATCH)
+            mine.collect([batch[place] for place in order])
+            size = len(mine.test)
             state, row = daedalus.tell(key, state, as_data(batch), PARAMS)
 
             candidate = tuple(np.asarray(row.candidate.theta, float).ravel())
@@ -139,3 +142,38 @@ def test_a_batch_of_another_size():
     batch = run_in_numpy(np.random.default_rng(0), jnp.zeros((2, 2)))
     with pytest.raises(ValueError, match="expected 23 trajectories, got 22"):
         Daedalus(METHOD, BATCH, BATCHES).tell(jax.random.key(0), None, as_data(batch[1:]), PARAMS)
+
+
+def test_a_batch_of_other_shapes():
+    """It would be written over a part of other trajectories, without a word."""
+    daedalus, key = Daedalus(METHOD, BATCH, BATCHES), jax.random.key(0)
+    data = as_data(run_in_numpy(np.random.default_rng(0), jnp.zeros((2, 2))))
+    state, _ = daedalus.tell(key, None, data, PARAMS)
+    short = dataclasses.replace(
+        data,
+        **{
+            name: getattr(data, name)[:, :1]
+            for name in ("observations", "actions", "probabilities", "rewards", "taken")
+        },
+    )
+    with pytest.raises(ValueError, match=r"^data: expected trajectories of 2 steps, as before"):
+        daedalus.tell(key, state, short, PARAMS)
+    wide = dataclasses.replace(data, observations=jnp.tile(data.observations, (1, 1, 3)))
+    with pytest.raises(ValueError, match=r"before, \(2, 1\), got \(2, 3\)"):
+        daedalus.tell(key, state, wide, PARAMS)
+
+
+def test_a_sorted_batch_is_split_at_random():
+    """By return, that is: the training set would have the best fifth, or the test set."""
+    daedalus = Daedalus(METHOD, BATCH, BATCHES)
+    data = as_data(run_in_numpy(np.random.default_rng(1), jnp.zeros((2, 2))))
+    total = np.asarray(data.rewards).sum(1)
+    data = jax.tree.map(lambda x: x[np.argsort(-total)], data)
+    drawn = []
+    for seed in range(200):
+        state, _ = daedalus.tell(jax.random.key(seed), None, data, PARAMS)
+        drawn.append(np.asarray(state.train.rewards)[:5].sum(1).mean())
+    # Five of 23 without replacement.
+    error = total.std(ddof=1) * np.sqrt((1 - 5 / 23) / 5 / 200)
+    assert abs(np.mean(drawn) - total.mean()) < 4 * error
+    assert np.std(drawn) > 5 * error

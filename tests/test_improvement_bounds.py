@@ -79,7 +79,9 @@ def test_bounds_with_a_threshold(count):
         bounds = [reference.capped_bound(after, c, DELTA, m) for c in good]
         assert min(bounds) - 1e-4 <= found <= max(bounds) + 1e-4
         if number is None:
-            _, found = run(BOUNDS["betting"], count, jnp.asarray(values), rows)
+            drawn, found = run(BOUNDS["betting"], count, jnp.asarray(values), rows)
+            order = np.asarray(drawn.order)
+            after = values[order][np.asarray(drawn.of_bound.rest)[order]]
             bounds = [reference.betting_bound(after, c, DELTA) for c in good[:: len(good) // 5 + 1]]
             assert min(bounds) * 0.97 <= found <= max(bounds) * 1.03
 
@@ -114,6 +116,27 @@ def test_bootstrap_by_name(name):
         shares = counts / (m or 150)
         expected = reference.bootstrap_bound(values[present], shares, DELTA, name == "bca")
         np.testing.assert_allclose(found, expected, rtol=1e-3)
+
+
+@pytest.mark.parametrize("name", ["betting", "betting-anytime"])
+def test_a_sorted_log_is_not_certified(name):
+    """Coin flips, the ones first: bets in that order would win until a capital of any size.
+
+    One bound in twenty may be above the mean, which it is in no sorted log more than in others.
+    """
+    flips = np.repeat([1.0, 0.0], [473, 527])
+    shuffled = np.random.default_rng(0).permutation(flips)
+    bounds = np.array(
+        [
+            [lower_bound(BOUNDS[name], jax.random.key(seed), x, DELTA) for seed in range(20)]
+            for x in (flips, flips[::-1], shuffled)
+        ]
+    )
+    assert (bounds > 0.473).mean(1).max() <= 0.1
+    assert bounds.max() < 0.5
+    means, error = bounds.mean(1), bounds.std() / np.sqrt(20)
+    assert np.ptp(means) < 5 * error
+    assert means.min() > 0.38
 
 
 @pytest.mark.parametrize("name", [name for name, bound in BOUNDS.items() if bound.is_safe])

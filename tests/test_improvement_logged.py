@@ -1,4 +1,4 @@
-"""Real logs: what the rows of one logger say of what another one earns, and what it did earn."""
+"""Real logs: what one logger's rows say of what another one earns, or a better policy would."""
 
 from typing import Any
 
@@ -6,8 +6,18 @@ import jax
 import numpy as np
 import pytest
 
+from jaxrace.bases import Affine
 from jaxrace.envs import open_bandit
-from jaxrace.improvement import BOUNDS, lower_bound
+from jaxrace.improvement import (
+    BOUNDS,
+    CandidateSearch,
+    LinearSoftmax,
+    PolicyImprovement,
+    ReturnRange,
+    lower_bound,
+    trajectories,
+)
+from jaxrace.strategies import Strategy
 
 
 @pytest.mark.parametrize("campaign", open_bandit.CAMPAIGNS)
@@ -27,3 +37,22 @@ def test_clicks_of_the_other_logger(campaign: Any):
         lower = lower_bound(BOUNDS[name], jax.random.key(0), values, delta=0.05)
         assert lower < other.click.mean()
         assert lower > values.mean() - 0.02
+
+
+def test_nothing_better_can_be_certified():
+    """From 10,000 rows with 46 clicks: the floor is the logger's own share of clicks."""
+    rows = open_bandit.one_step(open_bandit.load("women", "random"))
+    seen, done, chances, clicks = (array[:, None] for array in rows)
+    data = trajectories(seen, done, chances, clicks)
+    method = PolicyImprovement(
+        LinearSoftmax(Affine(rows.contexts.shape[1]), int(rows.actions.max()) + 1),
+        ReturnRange(0, 1),
+        BOUNDS["betting"],
+        # A full covariance of 1,288 numbers would take its time.
+        CandidateSearch(evaluations=32, strategy=Strategy("Sep_CMA_ES", population_size=16)),
+    )
+    params = method.params(floor=float(rows.clicks.mean()))
+    found = method.run(jax.random.key(0), data, params, knows_initial=True)
+    assert not found.is_found
+    assert str(found).startswith("no solution found")
+    assert 0 <= found.lower_bound < rows.clicks.mean()

@@ -10,6 +10,7 @@ import numpy as np
 from jaxrace import plots
 from jaxrace.experiments.config import EXPERIMENTS
 from jaxrace.experiments.hcpi_domains import DOMAINS, Domain, floor_of
+from jaxrace.experiments.hcpi_performance import Worth
 from jaxrace.experiments.hcpi_trials import Trials, run_trials
 from jaxrace.experiments.race_curves import mean_and_error
 from jaxrace.experiments.workbench import Columns, Workbench, as_columns, markdown_table, with_error
@@ -37,6 +38,8 @@ PUBLISHED = {
     ("mountain-car", "k-fold", "ci", 900): 0.62,
 }
 
+# Of policies declared safe though they are not (section 6); of the car it is an upper limit.
+PUBLISHED_ERRORS = {"gridworld": "0", "mountain-car": "below .006", "marketing": "0"}
 
 Found = dict[tuple[str, str, str], Trials]  # by domain, kind, bound
 
@@ -44,7 +47,7 @@ Found = dict[tuple[str, str, str], Trials]  # by domain, kind, bound
 def run(bench: Workbench) -> None:
     """Leaves curves.csv, errors.csv, daedalus.png and report.md."""
     found: Found = {}
-    floors = {}
+    floors: dict[str, Worth] = {}
     for domain in list(DOMAINS.values())[: bench.size(len(DOMAINS), 1)]:
         floors[domain.name] = floor_of(domain, bench.seed)
         for kind in KINDS[: bench.size(len(KINDS), 1)]:
@@ -52,9 +55,10 @@ def run(bench: Workbench) -> None:
                 key = domain.name, kind, bound
                 found[key] = _run_variant(bench, domain, kind, bound, floors[domain.name])
     bench.write_table("curves.csv", _curves(found))
-    bench.write_table("errors.csv", _errors(found, floors))
-    bench.write_figure("daedalus.png", _figure(found, floors))
-    bench.write_report(EXPERIMENTS["hcpi-daedalus"], _paragraphs(found, floors))
+    bench.write_table("errors.csv", _errors(found))
+    means = {name: floor.mean for name, floor in floors.items()}
+    bench.write_figure("daedalus.png", _figure(found, means))
+    bench.write_report(EXPERIMENTS["hcpi-daedalus"], _paragraphs(found, means))
 
 
 def daedalus_of(domain: Domain, kind: str, bound: str, num_batches: int, quick: bool) -> Daedalus:
@@ -70,11 +74,11 @@ def daedalus_of(domain: Domain, kind: str, bound: str, num_batches: int, quick: 
     return Daedalus(method, domain.batch_size, num_batches)
 
 
-def _run_variant(bench: Workbench, domain: Domain, kind: str, bound: str, floor: float) -> Trials:
+def _run_variant(bench: Workbench, domain: Domain, kind: str, bound: str, floor: Worth) -> Trials:
     batches, trials = bench.size(domain.num_batches, 3), bench.size(domain.trials, 4)
     daedalus = daedalus_of(domain, kind, bound, batches, bench.quick)
     name = f"{domain.name} {kind} {bound}"
-    return run_trials(bench, name, domain, daedalus, DELTA, floor, trials)
+    return run_trials(bench, name, domain, daedalus, DELTA, floor, floor, trials)
 
 
 def _curves(found: Found) -> list[Columns]:
@@ -93,17 +97,19 @@ def _curves(found: Found) -> list[Columns]:
     return pieces
 
 
-def _below(trials: Trials, floor: float) -> int:
-    """Policies that were added though they are worse than the initial one."""
-    return int((trials.added < floor).sum())
+def _error_rate(trials: Trials) -> tuple[np.ndarray, np.ndarray]:
+    """Of all tests, and its standard error; the tests of a trial are not independent."""
+    return mean_and_error(trials.is_error.mean(1))
 
 
-def _errors(found: Found, floors: dict[str, float]) -> Columns:
+def _errors(found: Found) -> Columns:
     rows = []
     for (domain, kind, bound), trials in found.items():
-        names = {"domain": domain, "kind": kind, "bound": bound, "trials": len(trials.performance)}
-        counts = {"tests": trials.num_tests, "added": len(trials.added)}
-        rows.append({**names, **counts, "below_floor": _below(trials, floors[domain])})
+        rate, error = _error_rate(trials)
+        names = {"domain": domain, "kind": kind, "bound": bound, "trials": len(trials.is_error)}
+        counts = {"tests": trials.is_error.size, "declared_safe": trials.row.is_found.sum()}
+        errors = {"errors": trials.is_error.sum(), "error_rate": rate, "error_rate_stderr": error}
+        rows.append({**names, **counts, **errors})
     return as_columns(rows)
 
 
@@ -152,9 +158,10 @@ def _paragraphs(found: Found, floors: dict[str, float]) -> list[str]:
                         kind,
                         bound,
                         f"{trials.trajectories[place]:,}",
-                        with_error(mean, error),
+                        with_error(mean, error, 3),
                         "" if published is None else f"{published:.3f}",
-                        f"{_below(trials, floor)} of {len(trials.added)}",
+                        with_error(*_error_rate(trials), 4),
+                        f"{trials.is_error.sum()} of {trials.row.is_found.sum()}",
                     ]
                 )
         heads = (
@@ -163,18 +170,22 @@ def _paragraphs(found: Found, floors: dict[str, float]) -> list[str]:
             "trajectories",
             "performance",
             "published",
-            "worse than the initial one, of those added",
+            "error rate",
+            "errors, of those declared safe",
         )
         count = len(next(t for (name, _, _), t in found.items() if name == domain).performance)
         sections += [
             f"## {domain[0].upper()}{domain[1:].replace('-', ' ')}",
-            f"{count} trials, initial policy {floor:.3f}.",
+            f"{count} trials, initial policy {floor:.3f}, published error rate "
+            f"{PUBLISHED_ERRORS[domain]}.",
             markdown_table(heads, rows),
         ]
     return [
         "Daedalus2: the best policy found safe so far is run, its trajectories go to the training "
         "and the test set, and the next candidate is tested, each time with the error probability "
-        f"{DELTA:g}. Candidates come from a search (none) or, until the first one passes, from "
+        f"{DELTA:g}. The error rate is that of candidates declared safe that are worse than the "
+        "initial policy (where performance is simulated: by more than three standard errors), of "
+        "all tests. Candidates come from a search (none) or, until the first one passes, from "
         "cross-validated mixtures with the initial policy (k-fold). ± is one standard error over "
         "trials; the published numbers are read off figure 4. Digital marketing is a stand-in for "
         "data that are not public: only the initial performance is the paper's.",

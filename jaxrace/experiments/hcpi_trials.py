@@ -10,6 +10,7 @@ import numpy as np
 
 from jaxrace import sweep
 from jaxrace.experiments.hcpi_domains import Domain, performances
+from jaxrace.experiments.hcpi_performance import Worth, is_worse
 from jaxrace.experiments.workbench import Workbench
 from jaxrace.improvement import Daedalus, DaedalusJob, DaedalusRow, DaedalusWork
 
@@ -19,13 +20,9 @@ class Trials(NamedTuple):
 
     trajectories: np.ndarray  # int64 [B], so far
     performance: np.ndarray  # float64 [J, B], of the policy that is then in use
-    added: np.ndarray  # float64 [number of policies added], their performance
+    is_worse: np.ndarray  # bool [J, B], is that policy worse than the floor?
+    is_error: np.ndarray  # bool [J, B], is the candidate declared safe, and worse than the floor?
     row: DaedalusRow  # leaves [J, B, ...]
-
-    @property
-    def num_tests(self) -> int:
-        """Candidates that were tested."""
-        return self.row.is_found.size
 
 
 def run_trials(
@@ -34,7 +31,8 @@ def run_trials(
     domain: Domain,
     daedalus: Daedalus,
     delta: float,
-    floor: float,
+    floor: Worth,
+    start: Worth,
     trials: int,
 ) -> Trials:
     """Run Daedalus many times from the domain's initial policy.
@@ -45,22 +43,37 @@ def run_trials(
         domain: The task.
         daedalus: How.
         delta: Error probability of a test.
-        floor: rho_-, taken for the performance of the initial policy.
+        floor: rho_-, what a candidate must perform like.
+        start: The performance of the initial policy.
         trials: J.
     """
     batches = daedalus.num_batches
-    params = daedalus.improvement.params(floor, delta, domain.initial())
+    params = daedalus.improvement.params(floor.mean, delta, domain.initial())
     work = DaedalusWork(daedalus, domain.env, domain.env.default_params, params)
     keys = jax.random.split(jax.random.key(np.uint32(bench.seed)), trials)
     jobs = sweep.stacked(DaedalusJob(keys))
     log = bench.sweep(name, work, jobs, width=1, rows_per_job=batches)
     shape = trials, batches
     row = jax.tree.map(lambda x: np.asarray(x).reshape(*shape, *x.shape[1:]), log.rows.row)
-    added = jax.tree.map(lambda x: x[row.is_added], row.candidate)
-    worth = performances(bench, f"{name}, performance", domain, added)
+    found = jax.tree.map(lambda x: x[row.is_found], row.candidate)
+    worth = performances(bench, f"{name}, performance", domain, found)
+    is_error = np.zeros(shape, bool)
+    is_error[row.is_found] = is_worse(worth, floor)
     # The policy in use is the initial one, or that which was added as number so many.
-    of_number = np.full((trials, batches + 1), floor)
     trial, batch = np.nonzero(row.is_added)
-    of_number[trial, row.is_added.cumsum(1)[trial, batch]] = worth
-    current = np.take_along_axis(of_number, np.asarray(row.current_number), 1)
-    return Trials(np.asarray(row.trajectories[0], np.int64), current, worth, row)
+    places = trial, row.is_added.cumsum(1)[trial, batch]
+
+    def of_current(first: float, added: np.ndarray) -> np.ndarray:
+        of_number = np.full((trials, batches + 1), first)
+        of_number[places] = added[row.is_added]
+        return np.take_along_axis(of_number, np.asarray(row.current_number), 1)
+
+    performance = np.zeros(shape)
+    performance[row.is_found] = worth.mean
+    return Trials(
+        np.asarray(row.trajectories[0], np.int64),
+        of_current(start.mean, performance),
+        of_current(float(is_worse(start, floor)), is_error).astype(bool),
+        is_error,
+        row,
+    )

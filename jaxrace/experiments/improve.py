@@ -14,6 +14,7 @@ import numpy as np
 from jaxrace import files, plots, runs
 from jaxrace.bases import Affine, Fourier
 from jaxrace.experiments.hcpi_domains import DOMAINS, floor_of
+from jaxrace.experiments.hcpi_performance import Worth
 from jaxrace.experiments.hcpi_trials import run_trials
 from jaxrace.experiments.improve_config import ImproveConfig
 from jaxrace.experiments.workbench import OnStage, Workbench, ignore_stages, run_job
@@ -26,7 +27,7 @@ from jaxrace.improvement import (
     ReturnRange,
     bound_called,
 )
-from jaxrace.improvement.loading import load
+from jaxrace.improvement.loading import Loaded, load
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,6 +45,17 @@ class Tested(NamedTuple):
     estimate: np.ndarray
     delta: np.ndarray
     performance: np.ndarray | None  # of the policy then in use; None if there is no simulator
+    is_worse: np.ndarray | None  # is that policy worse than the floor? None likewise
+
+
+class Done(NamedTuple):
+    """What a job has come to."""
+
+    tested: Tested
+    policy: Mixed  # in the end, leaves [J, ...]
+    floor: Worth  # without a standard error if it was given, or is exact
+    start: float | None  # performance of the policy in use; None if there is no simulator
+    scaling: dict[str, Any]  # what else must be known to apply the policy
 
 
 def improve(
@@ -56,7 +68,8 @@ def improve(
     """Improve a policy, and write a run folder.
 
     It has config.json, log.csv (a row per repeat and test), summary.json, policy.npz (theta and
-    alpha of the policy in the end, of every repeat) and, of a simulation, performance.png.
+    alpha of the policy in the end, of every repeat; of a file also what it takes to apply it, see
+    ``load_policy`` in ``jaxrace.improvement.saved``) and, of a simulation, performance.png.
 
     Args:
         config: The job.
@@ -83,20 +96,19 @@ def improve(
     loaded = _load(config)
 
     def work(bench: Workbench) -> None:
-        tested, policy, floor = (
-            _simulate(config, bench) if loaded is None else _from_file(config, *loaded)
-        )
-        runs.write_log(bench.folder, [_columns(tested)])
+        done = _simulate(config, bench) if loaded is None else _from_file(config, *loaded)
+        runs.write_log(bench.folder, [_columns(done.tested)])
+        theta, alpha = map(np.asarray, done.policy)
         with files.new_file(bench.folder / POLICY) as file:
-            np.savez(file, theta=np.asarray(policy.theta), alpha=np.asarray(policy.alpha))
-        if tested.performance is not None:
-            bench.write_figure(FIGURE, _figure(config, tested, floor))
-        runs.write_summary(bench.folder, _summary(config, tested, floor))
+            np.savez(file, theta=theta, alpha=alpha, **done.scaling)
+        if done.start is not None:
+            bench.write_figure(FIGURE, _figure(config, done.tested, done.start))
+        runs.write_summary(bench.folder, _summary(config, done))
 
     return run_job("improve", config, work, out, resume, stop, on_stage)
 
 
-def _load(config: ImproveConfig) -> Any:
+def _load(config: ImproveConfig) -> tuple[PolicyImprovement, Loaded] | None:
     if not config.is_file:
         return None
     assert config.low is not None
@@ -107,36 +119,43 @@ def _load(config: ImproveConfig) -> Any:
     basis = Fourier(config.order, inputs) if config.order else Affine(inputs)
     softmax = LinearSoftmax(basis, max(found.num_actions, 2))
     search = CandidateSearch(config.candidates)
-    method = PolicyImprovement(softmax, returns, bound_called(config.bound), search)
-    return method, found.data
+    return PolicyImprovement(softmax, returns, bound_called(config.bound), search), found
 
 
-def _from_file(
-    config: ImproveConfig, method: PolicyImprovement, data: Any
-) -> tuple[Tested, Mixed, float]:
-    floor = config.floor
-    if floor is None:
-        floor = round(float(np.mean(np.asarray(method.returns.returns(data), np.float64))), 6)
-    found = method.run(
-        jax.random.key(np.uint32(config.seed)), data, method.params(floor, config.delta)
-    )
+def _from_file(config: ImproveConfig, method: PolicyImprovement, loaded: Loaded) -> Done:
+    count = len(loaded.data.behaviour)
+    if config.floor is None:
+        earned = np.asarray(method.returns.returns(loaded.data), np.float64)
+        floor = Worth(round(float(earned.mean()), 6), float(earned.std() / np.sqrt(count)))
+    else:
+        floor = Worth(config.floor, 0.0)
+    # Of a mean that is 1 or 0, rounding.
+    wanted = min(max(floor.mean, 0.0), 1.0)
+    key, params = jax.random.key(np.uint32(config.seed)), method.params(wanted, config.delta)
+    found = method.run(key, loaded.data, params)
     one = jax.tree.map(lambda x: np.asarray(x)[None, None], found)
     tested = Tested(
-        np.array([[len(data.behaviour)]]),
+        np.array([[count]]),
         one.is_found,
         one.is_found,
         one.lower_bound,
         one.estimate,
         one.delta,
         None,
+        None,
     )
     # What is mixed with the policy in use, alpha below 1, is for its owner to mix.
-    return tested, jax.tree.map(lambda x: x[None], found.policy), floor
+    policy = jax.tree.map(lambda x: x[None], found.policy)
+    names = np.array(loaded.names)
+    scaling = {"order": config.order, "names": names, "low": loaded.low, "high": loaded.high}
+    return Done(tested, policy, floor, None, scaling)
 
 
-def _simulate(config: ImproveConfig, bench: Workbench) -> tuple[Tested, Mixed, float]:
+def _simulate(config: ImproveConfig, bench: Workbench) -> Done:
     domain = DOMAINS[config.task]
-    floor = round(floor_of(domain, config.seed), 6) if config.floor is None else config.floor
+    start = floor_of(domain, config.seed)
+    start = start._replace(mean=round(start.mean, 6))
+    floor = start if config.floor is None else Worth(config.floor, 0.0)
     search = CandidateSearch(config.candidates)
     method = PolicyImprovement(domain.softmax, domain.returns, bound_called(config.bound), search)
     # A single batch is a run of Daedalus that ends after its first test.
@@ -144,13 +163,18 @@ def _simulate(config: ImproveConfig, bench: Workbench) -> tuple[Tested, Mixed, f
     size = config.trajectories if is_batch else config.batch
     keeps = config.chosen_method == "daedalus2"
     daedalus = Daedalus(method, size, config.trajectories // size, keeps, config.spend)
-    trials = run_trials(bench, config.task, domain, daedalus, config.delta, floor, config.repeats)
+    trials = run_trials(
+        bench, config.task, domain, daedalus, config.delta, floor, start, config.repeats
+    )
     row = trials.row
     listed = row.is_found, row.is_added, row.lower_bound, row.estimate, row.delta
     tested = Tested(
-        np.asarray(row.trajectories), *map(np.asarray, listed), performance=trials.performance
+        np.asarray(row.trajectories),
+        *map(np.asarray, listed),
+        performance=trials.performance,
+        is_worse=trials.is_worse,
     )
-    return tested, jax.tree.map(lambda x: x[:, -1], row.current), floor
+    return Done(tested, jax.tree.map(lambda x: x[:, -1], row.current), floor, start.mean, {})
 
 
 def _columns(tested: Tested) -> dict[str, np.ndarray]:
@@ -169,9 +193,10 @@ def _columns(tested: Tested) -> dict[str, np.ndarray]:
     return columns
 
 
-def _summary(config: ImproveConfig, tested: Tested, floor: float) -> dict[str, Any]:
+def _summary(config: ImproveConfig, done: Done) -> dict[str, Any]:
     """Of the last test, and of all."""
-    found = {
+    tested = done.tested
+    found: dict[str, Any] = {
         "method": config.chosen_method,
         "bound": config.bound,
         "is_safe": bound_called(config.bound).is_safe and config.chosen_method != "daedalus2",
@@ -179,30 +204,34 @@ def _summary(config: ImproveConfig, tested: Tested, floor: float) -> dict[str, A
         "delta_holds_for": "the whole run"
         if config.spend or tested.is_found.size == 1
         else "a test",
-        "floor": round(floor, 6),
+        "floor": done.floor.mean,
+        "floor_stderr": done.floor.stderr,
         "tests": tested.is_found.shape[1],
         "repeats": tested.is_found.shape[0],
         "passed": runs.mean_and_stderr(tested.is_found.any(1).astype(float)),
         "lower_bound": float(tested.lower_bound[0, -1]),
         "estimate": float(tested.estimate[0, -1]),
     }
-    if tested.performance is not None:
+    if tested.performance is None or tested.is_worse is None:
+        found["alpha"] = round(float(done.policy.alpha[0]), 6)
+    else:
+        found["start"] = done.start
         found["performance"] = runs.mean_and_stderr(tested.performance[:, -1])
-        found["worse_than_floor"] = int((tested.performance[:, -1] < floor - 1e-6).sum())
+        found["worse_than_floor"] = int(tested.is_worse[:, -1].sum())
     return found
 
 
-def _figure(config: ImproveConfig, tested: Tested, floor: float) -> "Figure":
+def _figure(config: ImproveConfig, tested: Tested, start: float) -> "Figure":
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 4.4), layout="constrained")
     panel = figure.subplots()
     assert tested.performance is not None
     x = np.append(0, tested.trajectories[0])
-    curves = np.concatenate([np.full((len(tested.performance), 1), floor), tested.performance], 1)
+    curves = np.concatenate([np.full((len(tested.performance), 1), start), tested.performance], 1)
     panel.plot(x, curves.T, color="C0", alpha=0.25, lw=1)
     panel.plot(x, curves.mean(0), color="C0", lw=2, label="mean of the repeats")
-    panel.axhline(floor, color="0.5", lw=0.8, label="the policy at the start")
+    panel.axhline(start, color="0.5", lw=0.8, label="the policy at the start")
     panel.set(xlabel="trajectories", ylabel="performance of the policy in use")
     panel.set_title(f"{config.task}: {config.chosen_method}, bound {config.bound}")
     panel.xaxis.set_major_formatter("{x:,.0f}")

@@ -17,7 +17,7 @@ DOMAINS: dict[str, str] = {
 BOUNDS: dict[str, str] = {
     "ci": "safe: a concentration inequality for heavy tails",
     "betting": "safe: what no gambler could refute; tighter",
-    "betting-anytime": "the same for data that are looked at again and again",
+    "betting-anytime": "the same for any number of values; for one look too",
     "bernstein": "safe: empirical Bernstein, values above 5 count as 5",
     "t": "semi-safe: Student's t",
     "bca": "semi-safe: the corrected bootstrap",
@@ -30,6 +30,8 @@ IMPROVEMENTS: dict[str, str] = {
     "daedalus2": "the same, but all data are kept: faster, and not safe",
 }
 
+_OF_A_FILE = ("low", "high", "discount", "order")
+
 # Trajectories are counted in int32.
 _MOST = 10**8
 
@@ -41,16 +43,18 @@ class ImproveConfig:
     Attributes:
         task: gridworld, mountain-car or marketing, which are simulated, or a CSV or NPZ file of
             logged trajectories.
-        method: batch, daedalus or daedalus2; auto stands for daedalus2, or batch for a file.
-        bound: Lower confidence bound of the test; ``jaxrace list`` explains.
+        method: batch, daedalus or daedalus2; of a file only batch; auto stands for daedalus2, or
+            batch for a file.
+        bound: Lower confidence bound of the test: ci, betting, betting-anytime and bernstein are
+            safe, t, bca and percentile semi-safe; ``jaxrace list`` explains.
         candidates: none, or k-fold: cross-validated mixtures with the policy in use.
-        trajectories: Of each repeat, simulated; a file has its own number.
-        batch: Trajectories between two tests of daedalus.
-        repeats: Independent repeats, simulated; a file is used once.
+        trajectories: Of each repeat; not of a file, which has its own number.
+        batch: Trajectories between two tests of daedalus and daedalus2.
+        repeats: Independent repeats; not of a file, which is used once.
         delta: Error probability of a test.
         spend: daedalus: share delta among all tests, so that it holds for the whole run.
         floor: Performance in [0, 1] that a new policy must have; null stands for that of the policy
-            in use.
+            in use, of a file the mean of its returns.
         low: Of a file: the least return that is possible.
         high: Of a file: the largest return that is possible.
         discount: Of a file: the discount of rewards.
@@ -101,6 +105,7 @@ class ImproveConfig:
         if self.floor is not None:
             require_number("floor", self.floor, least=0, below=1)
         self._check_file()
+        self._check_unused()
         if self.spend and self.chosen_method != "daedalus":
             raise ValueError(
                 "spend: expected --method daedalus: only its tests are independent of their data"
@@ -121,6 +126,19 @@ class ImproveConfig:
             )
         if self.chosen_method != "batch":
             raise ValueError(f"method: expected batch for a file, got {self.method!r}")
+
+    def _check_unused(self) -> None:
+        """Raise if an option is given that does nothing."""
+        of_others = ("trajectories", "repeats") if self.is_file else _OF_A_FILE
+        where = "a simulated task" if self.is_file else "a file"
+        unused: dict[str, str] = dict.fromkeys(of_others, where)
+        if self.chosen_method == "batch":
+            unused["batch"] = "daedalus or daedalus2"
+        defaults = {field.name: field.default for field in dataclasses.fields(self)}
+        for name, needed in unused.items():
+            given = getattr(self, name)
+            if given != defaults[name]:
+                raise ValueError(f"{name}: expected {needed} with it, got {given} and {self.task}")
 
     @property
     def is_file(self) -> bool:

@@ -7,6 +7,9 @@ from rich.console import Console
 
 from jaxrace import runs
 
+# Of estimates in [0, 1].
+_ROUNDING = 1e-6
+
 
 def print_improvement(console: Console, folder: Path) -> None:
     """Say of a run folder of ``improve`` what was found, and what it is worth.
@@ -17,8 +20,8 @@ def print_improvement(console: Console, folder: Path) -> None:
 
     >>> share = {"mean": 1.0, "stderr": None, "count": 1}
     >>> runs.write_summary(".", {"method": "batch", "bound": "ci", "is_safe": True, "delta": 0.05,
-    ...     "delta_holds_for": "a test", "floor": 0.5, "tests": 1, "repeats": 1, "passed": share,
-    ...     "lower_bound": 0.61, "estimate": 0.7})
+    ...     "delta_holds_for": "a test", "floor": 0.5, "floor_stderr": 0, "tests": 1, "repeats": 1,
+    ...     "passed": share, "lower_bound": 0.61, "estimate": 0.7, "alpha": 1.0})
     >>> print_improvement(Console(), Path("."))
     found: with confidence 95% its performance is at least 0.610 (wanted 0.500, estimate 0.700)
     ...
@@ -36,36 +39,47 @@ def _percent(summary: dict[str, Any]) -> str:
 
 
 def _of_file(summary: dict[str, Any]) -> list[str]:
-    bound = f"{summary['lower_bound']:.3f}"
-    wanted = f"(wanted {summary['floor']:.3f}, estimate {summary['estimate']:.3f})"
-    if summary["passed"]["mean"]:
-        return [
-            f"found: with confidence {_percent(summary)} its performance is at least {bound} "
-            f"{wanted}"
-        ]
-    return [
-        f"nothing found: the bound of the candidate with confidence {_percent(summary)} is {bound} "
-        f"{wanted}; keep the policy in use"
-    ]
+    bound, floor = f"{summary['lower_bound']:.3f}", f"{summary['floor']:.3f}"
+    wanted = f"(wanted {floor}, estimate {summary['estimate']:.3f})"
+    confidence = f"with confidence {_percent(summary)}"
+    if not summary["passed"]["mean"]:
+        said = f"nothing found: the bound of the candidate {confidence} is {bound} {wanted}; "
+        lines = [f"{said}keep the policy in use"]
+    elif summary["estimate"] <= summary["floor"] + _ROUNDING:
+        said = f"nothing better found: {confidence} its performance is at least {bound} {wanted}, "
+        lines = [f"{said}but it is not even estimated to exceed that; keep the policy in use"]
+    else:
+        lines = [f"found: {confidence} its performance is at least {bound} {wanted}"]
+        if summary["alpha"] < 1:
+            lines.append(
+                f"a mixture: what policy.npz says with probability {summary['alpha']:.2g}, the "
+                "policy in use otherwise, in every decision"
+            )
+    if summary["floor_stderr"]:
+        lines.append(
+            f"floor {floor} = mean of the log +- {summary['floor_stderr']:.3f}: an estimate of the "
+            "policy in use from the same log; --floor sets another one"
+        )
+    return lines
 
 
 def _of_simulation(summary: dict[str, Any]) -> list[str]:
     performance = summary["performance"]
     error = "" if performance["stderr"] is None else f" +- {performance['stderr']:.3f}"
     return [
-        f"policy at the start: performance {summary['floor']:.3f}",
+        f"policy at the start: performance {summary['start']:.3f}",
         f"policy in the end:   performance {performance['mean']:.3f}{error}, mean of "
         f"{summary['repeats']} repeats of {summary['tests']} tests",
         f"found something in {summary['passed']['mean']:.0%} of the repeats; "
-        f"worse than at the start in the end: {summary['worse_than_floor']}",
+        f"worse than the floor, {summary['floor']:.3f}, in the end: {summary['worse_than_floor']}",
     ]
 
 
 def _worth(summary: dict[str, Any]) -> str:
     if summary["is_safe"]:
         return (
-            f"bound {summary['bound']} is safe: a worse policy with probability at most "
-            f"{summary['delta']:g} for {summary['delta_holds_for']}"
+            f"bound {summary['bound']} is safe: a policy worse than the floor with probability at "
+            f"most {summary['delta']:g} for {summary['delta_holds_for']}"
         )
     why = (
         "daedalus2 tests on data that it has seen"

@@ -142,6 +142,7 @@ class Thresholds(NamedTuple):
 
     of_bound: Spent
     of_prediction: Spent
+    order: jax.Array  # int32 [n], of the values in the bound
 
 
 @dataclasses.dataclass(frozen=True)
@@ -153,7 +154,7 @@ class _WithThreshold(LowerBound):
     def draw(self, key: jax.Array, rows: Rows, number: jax.Array) -> Thresholds:
         """Which values are spent on the threshold, every policy's share."""
         del number
-        order_key, start_key = jax.random.split(key)
+        order_key, start_key, bet_key = jax.random.split(key, 3)
         size = rows.present.shape[0]
         order = stratified_order(order_key, rows.behaviour, rows.present)
         share = jnp.maximum(rows.total // _ONE_IN, _LEAST_SPENT)
@@ -165,7 +166,7 @@ class _WithThreshold(LowerBound):
         is_few = rows.total < _ONE_IN * _LEAST_SPENT
         first = jnp.where(jnp.arange(room) < rows.total, order[:room], size)
         both = Spent(jnp.where(is_few, first, places), jnp.where(is_few, rows.present, honest.rest))
-        return Thresholds(honest, both)
+        return Thresholds(honest, both, jax.random.permutation(bet_key, size))
 
     def predict(
         self, drawn: Thresholds, values: jax.Array, rows: Rows, delta: jax.Array, number: jax.Array
@@ -179,9 +180,11 @@ class _WithThreshold(LowerBound):
         self, drawn: Thresholds, values: jax.Array, rows: Rows, delta: jax.Array
     ) -> jax.Array:
         """See ``LowerBound``."""
-        spent = drawn.of_bound
+        spent, order = drawn.of_bound, drawn.order
         left = spent.rest.sum(dtype=jnp.float32)
-        return self._certain(values, spent.rest, _cap(spent, values, delta, left), delta, left)
+        cap = _cap(spent, values, delta, left)
+        # Bets follow the order, and the rows of a log may be sorted by anything.
+        return self._certain(values[order], spent.rest[order], cap, delta, left)
 
     @abc.abstractmethod
     def _predicted(
@@ -226,9 +229,13 @@ class Concentration(_WithThreshold):
 class Betting(_WithThreshold):
     """The betting bound of Waudby-Smith and Ramdas 2024, with the threshold of CI. Safe.
 
+    Bets are made in a random order, so that the order of a log does not matter.
+
     Attributes:
-        anytime: Of values that are added to and looked at again, with the same threshold, all
-            bounds together hold; see ``kernels.betting_bound``.
+        anytime: Bets that do not depend on how many values there are. Threshold and order are drawn
+            anew in every call, so that this bound, too, holds for one look only; what holds for all
+            looks together is ``kernels.betting_bound`` with ``anytime``, for one candidate, a
+            threshold fixed beforehand and values in the order in which they came.
 
     >>> values = np.random.default_rng(0).uniform(size=1000)
     >>> 0.45 < lower_bound(Betting(), jax.random.key(0), values, delta=0.05) < 0.5

@@ -149,12 +149,14 @@ class Daedalus:
         Args:
             key: Used once.
             state: From ``tell``; None at first.
-            data: ``batch_size`` trajectories; whom they are said to be from does not matter.
+            data: ``batch_size`` trajectories in any order, with as many steps T as those before;
+                whom they are said to be from does not matter.
             params: Of the improvement.
 
         Raises:
             ValueError: There are more or fewer trajectories, they cannot be used (see
-                ``PolicyImprovement.run``), there is no room left, or ``key`` is no key.
+                ``PolicyImprovement.run``) or are of other shapes than those before, there is no
+                room left, or ``key`` is no key.
         """
         require_keys("key", key, ndim=0)
         count = len(data.behaviour)
@@ -163,6 +165,7 @@ class Daedalus:
         self.improvement.check(data)
         if state is None:
             state = self.begin(data, params)
+        _require_shapes(data, state.train)
         if int(state.num_train) >= self.num_batches * self.batch_for_training:
             raise ValueError(f"data: expected at most {self.num_batches} batches")
         return _tell(self, key, state, data, params)
@@ -196,7 +199,8 @@ class Daedalus:
         self, key: jax.Array, state: DaedalusState, data: Trajectories, params: ImprovementParams
     ) -> tuple[DaedalusState, DaedalusRow]:
         """What ``tell`` does under a trace."""
-        state = self._with(state, data)
+        order_key, key = jax.random.split(key)
+        state = self._with(state, data, order_key)
         known = [self._evidence(part, params) for part in (state.train, state.test)]
         delta = params.delta
         if self.spends:
@@ -253,9 +257,12 @@ class Daedalus:
         )
         return state, row
 
-    def _with(self, state: DaedalusState, data: Trajectories) -> DaedalusState:
-        """The state with a batch added: the first fifth to the training set."""
+    def _with(self, state: DaedalusState, data: Trajectories, key: jax.Array) -> DaedalusState:
+        """The state with a batch added: a random fifth to the training set."""
         data = dataclasses.replace(data, behaviour=jnp.full_like(data.behaviour, state.current))
+        # A batch may be sorted, by its returns even.
+        order = jax.random.permutation(key, self.batch_size)
+        data = jax.tree.map(lambda x: x[order], data)
         cut = self.batch_for_training
         parts = [jax.tree.map(lambda x, s=s: x[s], data) for s in (slice(cut), slice(cut, None))]
         train = _written(state.train, parts[0], state.num_train)
@@ -278,6 +285,22 @@ class Daedalus:
     def _evidence(self, data: Trajectories, params: ImprovementParams) -> Evidence:
         method = self.improvement
         return evidence(method.softmax, data, method.returns, params.initial)
+
+
+def _require_shapes(data: Trajectories, before: Trajectories) -> None:
+    """Raise unless trajectories have the shapes of those before: they would be mixed up unseen."""
+    steps, horizon = data.actions.shape[1], before.actions.shape[1]
+    if steps != horizon:
+        raise ValueError(
+            f"data: expected trajectories of {horizon} steps, as before, got {steps}: pad to "
+            f"T = {horizon}, and say with lengths where they end"
+        )
+    found, expected = (jax.tree.map(lambda x: x.shape[1:], one) for one in (data, before))
+    if found != expected:
+        raise ValueError(
+            f"data: expected observations of the shapes before, {expected.observations}, "
+            f"got {found.observations}"
+        )
 
 
 def _appended(policies: Mixed, one: Mixed) -> Mixed:

@@ -14,6 +14,9 @@ from jaxrace.improvement.trajectories import ReturnRange, Trajectories, trajecto
 _NEEDED = ("trajectory", "action", "probability", "reward")
 _BEHAVIOUR = "behaviour"
 
+# Of actions and policies: they are kept as int32.
+_MOST = 2**31 - 1
+
 
 class Loaded(NamedTuple):
     """A data set, and what its observations were before they were brought into [0, 1]."""
@@ -82,50 +85,83 @@ def _load_npz(path: Path, returns: ReturnRange) -> Loaded:
 
 
 def _load_csv(path: Path, returns: ReturnRange) -> Loaded:
-    with path.open(encoding="utf-8", newline="") as file:
-        heads, *lines = csv.reader(file) or [[]]
-    missing = [name for name in _NEEDED if name not in heads]
-    if missing:
-        raise ValueError(f"{path}: expected a column {missing[0]!r}, got {', '.join(heads)}")
+    heads, lines = _lines(path)
     names = tuple(name for name in heads if name not in (*_NEEDED, _BEHAVIOUR))
     if not names:
         raise ValueError(f"{path}: expected at least one column with what was observed")
     if not lines:
         raise ValueError(f"{path}: expected a row for each step, got none")
-    rows = [_parsed(path, number, heads, line) for number, line in enumerate(lines, 2)]
     steps: dict[str, list[dict[str, float]]] = {}
-    labels = [line[heads.index("trajectory")] for line in lines]
-    for number, (label, row) in enumerate(zip(labels, rows, strict=True), 2):
-        if label in steps and label != labels[number - 3]:
+    last = None
+    for number, line in lines.items():
+        place = f"{path}, line {number}"
+        row = _parsed(place, heads, line)
+        label = line[heads.index("trajectory")]
+        if label in steps and label != last:
             raise ValueError(
-                f"{path}, line {number}: expected the steps of a trajectory one after the other, "
+                f"{place}: expected the steps of a trajectory one after the other, "
                 f"got {label!r} again"
             )
-        steps.setdefault(label, []).append(row)
+        of_same, last = steps.setdefault(label, []), label
+        if of_same and row.get(_BEHAVIOUR) != of_same[0].get(_BEHAVIOUR):
+            raise ValueError(
+                f"{place}: {_BEHAVIOUR}: expected one policy for all of trajectory {label!r}, "
+                f"{of_same[0][_BEHAVIOUR]:g}, got {row[_BEHAVIOUR]:g}"
+            )
+        of_same.append(row)
     return _of_steps(path, list(steps.items()), names, returns)
 
 
-def _parsed(path: Path, number: int, heads: list[str], line: list[str]) -> dict[str, float]:
+def _lines(path: Path) -> tuple[list[str], dict[int, list[str]]]:
+    """The heads of the columns, and the lines that are not empty, by their numbers."""
+    try:
+        # Some programs begin a file with a byte order mark.
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file)
+            listed = [(reader.line_num, line) for line in reader if line]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ValueError(f"{path}: expected a CSV file in UTF-8: {error}") from None
+    if not listed:
+        raise ValueError(f"{path}: expected the names of the columns, got an empty file")
+    (_, heads), *lines = listed
+    missing = [name for name in _NEEDED if name not in heads]
+    if missing:
+        raise ValueError(f"{path}: expected a column {missing[0]!r}, got {', '.join(heads)}")
+    again = [name for number, name in enumerate(heads) if name in heads[:number]]
+    if again:
+        raise ValueError(f"{path}: expected columns of different names, got {again[0]!r} twice")
+    return heads, dict(lines)
+
+
+def _parsed(place: str, heads: list[str], line: list[str]) -> dict[str, float]:
     """The numbers of a line, checked one by one."""
-    place = f"{path}, line {number}"
     if len(line) != len(heads):
         raise ValueError(f"{place}: expected {len(heads)} fields, got {len(line)}")
-    found = {}
-    for head, text in zip(heads, line, strict=True):
-        if head == "trajectory":
-            continue
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if not math.isfinite(value):
-            raise ValueError(f"{place}: {head}: expected a finite number, got {text!r}")
-        if head in ("action", _BEHAVIOUR) and not (value >= 0 and value.is_integer()):
-            raise ValueError(f"{place}: {head}: expected 0, 1, 2, ..., got {text!r}")
-        if head == "probability" and not 0 < value <= 1:
-            raise ValueError(f"{place}: {head}: expected a number in (0, 1], got {text!r}")
-        found[head] = value
-    return found
+    return {
+        head: _number(f"{place}: {head}", head, text)
+        for head, text in zip(heads, line, strict=True)
+        if head != "trajectory"
+    }
+
+
+def _number(place: str, head: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    # As they will be kept: in float32 what is too large is infinite, what is too small is 0.
+    with np.errstate(over="ignore", under="ignore"):
+        kept = np.float32(value)
+    if not np.isfinite(kept):
+        raise ValueError(f"{place}: expected a finite number, got {text!r}")
+    if head in ("action", _BEHAVIOUR):
+        if not (value >= 0 and value.is_integer()):
+            raise ValueError(f"{place}: expected 0, 1, 2, ..., got {text!r}")
+        if value > _MOST:
+            raise ValueError(f"{place}: expected at most {_MOST}, got {text!r}")
+    if head == "probability" and not 0 < kept <= 1:
+        raise ValueError(f"{place}: expected a number in (0, 1], got {text!r}")
+    return value
 
 
 def _of_steps(

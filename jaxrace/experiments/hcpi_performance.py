@@ -1,0 +1,95 @@
+"""How good a policy really is, exactly where a task is small. Axes: T steps, A actions."""
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxrace.envs import Environment, gridworld
+
+Chances = Callable[[Any], jax.Array]  # of observations [m, ...]: float32 [m, A]
+
+# A difference of two performances that is rounding.
+_ROUNDING = 1e-6
+
+
+class Worth(NamedTuple):
+    """Performance in [0, 1], and how far off it may be; float32 [] each, or arrays of one shape."""
+
+    mean: Any
+    stderr: Any  # 0 if the mean is exact
+
+
+def is_worse(found: Worth, floor: Worth) -> np.ndarray:
+    """Is a policy worse than the floor, by more than three standard errors of the difference?
+
+    >>> floor = Worth(0.5, 0.001)
+    >>> is_worse(Worth(np.array([0.49, 0.495, 0.6]), np.array([0.001, 0.002, 0])), floor).tolist()
+    [True, False, False]
+    """
+    error = np.hypot(found.stderr, floor.stderr)
+    return np.asarray(found.mean) < floor.mean - 3 * error - _ROUNDING
+
+
+def of_gridworld(chances: Chances) -> jax.Array:
+    """The expected return in the default gridworld, float32 [].
+
+    >>> print(f"{of_gridworld(lambda seen: jnp.full((len(seen), 4), 0.25)):.2f}")
+    -9.93
+    """
+    env = gridworld.Gridworld()
+    axis = jnp.linspace(0, 1, env.size, dtype=jnp.float32)
+    cells = jnp.stack(jnp.meshgrid(axis, axis, indexing="ij"), -1)
+    return gridworld.expected_return(chances(cells.reshape(-1, 2)), env.horizon)
+
+
+class _Decisions(NamedTuple):
+    """All that can have happened before step t; NumPy, so that no trace is kept."""
+
+    observations: np.ndarray  # float32 [A^t, d]
+    rewards: np.ndarray  # float32 [A^t, A]
+
+
+def without_chance(env: Environment, num_actions: int, chances: Chances) -> jax.Array:
+    """The expected return where moves do what they say, over all sequences of actions, float32 [].
+
+    Args:
+        env: A task without any chance, few actions, and a short horizon.
+        num_actions: A.
+        chances: The policy.
+
+    >>> from jaxrace.envs.mountain_car import MountainCar
+    >>> env = MountainCar(horizon=4, hold=50)
+    >>> print(f"{without_chance(env, 3, lambda seen: jnp.full((len(seen), 3), 1 / 3)):.3f}")
+    -3.963
+    """
+    levels = _levels(env, num_actions)
+    ahead = jnp.zeros(num_actions ** len(levels), jnp.float32)
+    for level in reversed(levels):
+        listed = level.rewards + ahead.reshape(-1, num_actions)
+        ahead = (chances(jnp.asarray(level.observations)) * listed).sum(1)
+    return ahead[0]
+
+
+@functools.cache
+def _levels(env: Environment, num_actions: int) -> list[_Decisions]:
+    # Also when a program is being traced that asks for it.
+    with jax.ensure_compile_time_eval():
+        params, key = env.default_params, jax.random.key(0)
+        actions = jnp.arange(num_actions, dtype=jnp.int32)
+
+        @jax.jit
+        @jax.vmap
+        def ahead(state: Any) -> tuple[Any, Any, jax.Array]:
+            after, rewards, _ = jax.vmap(lambda one: env.step(key, state, one, params))(actions)
+            return env.observe(state, params), after, rewards
+
+        states, found = jax.tree.map(lambda x: x[None], env.reset(key, params)), []
+        for _ in range(env.horizon):
+            seen, after, rewards = ahead(states)
+            found.append(_Decisions(np.asarray(seen), np.asarray(rewards)))
+            states = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), after)
+    return found

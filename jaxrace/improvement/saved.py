@@ -1,0 +1,80 @@
+"""Policies that `jaxrace improve` found in a log. Axes: d numbers observed, A actions."""
+
+import os
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from jaxrace.bases import Affine, Fourier
+from jaxrace.improvement.policies import LinearSoftmax
+
+
+class SavedPolicy(NamedTuple):
+    """A policy as it was found, alpha of it, the rest being the policy in use."""
+
+    softmax: LinearSoftmax
+    theta: np.ndarray  # float32 [A, p]
+    alpha: float
+    names: tuple[str, ...]  # of the observed numbers
+    low: np.ndarray  # float64 [d], became 0
+    high: np.ndarray  # float64 [d], became 1
+
+    def probabilities(self, observed: ArrayLike, in_use: ArrayLike | None = None) -> np.ndarray:
+        """P(a | observed), float64 [..., A].
+
+        Args:
+            observed: The numbers called ``names``, as they are in the log, [..., d]; what is beyond
+                the range that the log has seen counts as its end.
+            in_use: Probabilities of the policy in use for the same observations, [..., A]; needed
+                if ``alpha`` is below 1.
+
+        Raises:
+            ValueError: ``in_use`` is needed.
+        """
+        if in_use is None and self.alpha < 1:
+            raise ValueError(
+                f"in_use: expected the probabilities of the policy in use, which decides with "
+                f"probability {1 - self.alpha:.3g}, got None"
+            )
+        width = np.where(self.high > self.low, self.high - self.low, 1)
+        scaled = np.clip((np.asarray(observed) - self.low) / width, 0, 1).astype(np.float32)
+        found = np.asarray(self.softmax.probabilities(self.theta, scaled), np.float64)
+        if in_use is None:
+            return found
+        return self.alpha * found + (1 - self.alpha) * np.asarray(in_use)
+
+
+def load_policy(path: str | os.PathLike[str]) -> SavedPolicy:
+    """Read policy.npz of a run of ``jaxrace improve`` on a file.
+
+    Args:
+        path: Of policy.npz.
+
+    Raises:
+        ValueError: It is not of a run on a file.
+        OSError: There is no such file.
+
+    >>> theta = np.zeros((1, 2, 3), np.float32)
+    >>> theta[0, 1, 1] = 3  # action 1 is for the old
+    >>> np.savez("policy.npz", theta=theta, alpha=[1.0], order=0, names=["age", "height"],
+    ...          low=[20.0, 150.0], high=[60.0, 200.0])
+    >>> policy = load_policy("policy.npz")
+    >>> [f"{policy.probabilities([age, 170.0])[1]:.2f}" for age in (20.0, 60.0)]
+    ['0.50', '0.95']
+    """
+    with np.load(path, allow_pickle=False) as arrays:
+        if "low" not in arrays.files:
+            raise ValueError(f"{path}: expected the policy of a run on a file, got a simulation's")
+        found = {name: arrays[name] for name in arrays.files}
+    order, inputs = int(found["order"]), len(found["low"])
+    basis = Fourier(order, inputs) if order else Affine(inputs)
+    theta = found["theta"][0]
+    return SavedPolicy(
+        softmax=LinearSoftmax(basis, len(theta)),
+        theta=theta,
+        alpha=float(found["alpha"][0]),
+        names=tuple(found["names"].tolist()),
+        low=found["low"],
+        high=found["high"],
+    )
