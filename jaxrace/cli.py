@@ -38,6 +38,7 @@ from jaxrace.experiments.select_config import SelectConfig
 _SEVERAL, _SEVERAL_OR_NONE = float | tuple[float, ...], float | tuple[float, ...] | None
 _EXPECTED = {
     int: "an integer",
+    int | None: "an integer, or null",
     float: "a number",
     float | None: "a number, or null",
     _SEVERAL: "a number, or several with commas between them",
@@ -48,6 +49,7 @@ _POSITIONAL = ("env", "task")
 
 _METAVARS = {
     int: "N",
+    int | None: "N",
     float: "X",
     float | None: "X",
     _SEVERAL: "X[,X]",
@@ -276,13 +278,16 @@ def _train(arguments: Namespace) -> int:
 
 
 def _duel(arguments: Namespace) -> int:
-    from jaxrace.experiments import duel
+    from jaxrace.experiments.duel import duel
     from jaxrace.experiments.duel_report import print_regrets
 
-    def show(console: Any, folder: Any, config: DuelConfig) -> None:
-        print_regrets(console, folder, duel.needing_condorcet(config))
+    def show(console: Any, folder: Any, _: DuelConfig) -> None:
+        print_regrets(console, folder)
 
-    return _staged(arguments, DuelConfig, "rows", duel.duel, show)
+    def note(text: str) -> None:
+        print("jaxrace: warning:", text, file=sys.stderr)
+
+    return _staged(arguments, DuelConfig, "rows", functools.partial(duel, on_note=note), show)
 
 
 def _select(arguments: Namespace) -> int:

@@ -10,8 +10,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.special import xlogy
 
-from jaxrace.dueling import Record, draw_outcome, duels, play, step_keys
+from jaxrace.dueling import Record, draw_outcome, duels, play, shuffled, step_keys
+from jaxrace.dueling.matrices import hard_condorcet
 
 # Of the short runs by `play`.
 HORIZON, RECORDS = 60, 3
@@ -204,3 +206,36 @@ def total_regret(algorithm, params, matrix, horizon, runs, seed=0):
     log = jax.vmap(one)(jax.random.split(jax.random.key(seed), runs))
     regret = np.asarray(log.regret[..., 1], np.float64).cumsum(1).mean(0)
     return regret, jax.tree.map(lambda leaf: np.asarray(leaf[:, -1]), log)
+
+
+def growth(algorithm, horizon, runs):
+    """How strong regret grows on the hard Condorcet matrix of 6 arms, in another order each run.
+
+    Returns:
+        The slope against ln t from a tenth of the horizon on, by least squares; how much steeper
+        the second half of the points is than the first: 1 for a logarithm, 2.9 for a straight line
+        through 0; and the share of the runs that recommend the winner.
+    """
+    problem, params = duels(np.asarray(hard_condorcet(6))), algorithm.params()
+
+    def one(key):
+        order_key, own_key = jax.random.split(key)
+        return play(algorithm, own_key, shuffled(order_key, problem), horizon, params, 10)
+
+    log = jax.vmap(one)(jax.random.split(jax.random.key(0), runs))
+    regret = np.asarray(log.regret[..., 1], np.float64).cumsum(1).mean(0)
+    time = np.log(np.arange(1, 11))
+    late, early = ((regret[b] - regret[a]) / (time[b] - time[a]) for a, b in ((4, 9), (0, 4)))
+    slope = np.polyfit(time, regret, 1)[0]
+    return slope, late / early, np.mean(log.recommended[:, -1] == 0)
+
+
+# p_1j - 1/2 of that matrix.
+GAPS = np.arange(2, 7) / 12
+
+
+def least_slope():
+    """Of regret against ln t, asymptotically, whatever the algorithm (Komiyama et al. 2015)."""
+    p = 0.5 + GAPS
+    divergence = xlogy(1 - p, 2 - 2 * p) + xlogy(p, 2 * p)  # of 1 - p from 1/2
+    return (GAPS / 2 / divergence).sum()

@@ -19,6 +19,7 @@ from jaxrace.dueling import (
     Counting,
     KlUcb,
     NextBest,
+    Savage,
     Ucb1,
     UniformArms,
     arms,
@@ -216,7 +217,8 @@ def test_wrapped_bandits_find_the_next_best():
 
 def test_uniform_play():
     algorithm = UniformArms(5, Best(5))
-    history, best, *_ = listed(algorithm, 1000, algorithm.params(), 6)
+    history, best, noise, *_ = listed(algorithm, 1000, algorithm.params(), 6)
+    assert [arm for arm, _ in history] == np.floor(5 * np.array(noise)).tolist()
     counts = np.bincount([arm for arm, _ in history], minlength=5)
     assert scipy.stats.chisquare(counts).pvalue > 1e-3
     assert best[-1] == reference.recommended(Question("best", 5), history)
@@ -305,3 +307,12 @@ def test_what_is_told_must_be_an_arm():
     problem = arms(np.array([0.1, 0.2]), np.array([0.1, 0.2]))
     with pytest.raises(ValueError, match="problem: expected probabilities"):
         play(algorithm, jax.random.key(0), problem, 10, algorithm.params(), 1)
+
+
+def test_problems_have_a_utility_of_every_decision():
+    means = [0.1, 0.2, 0.5]
+    algorithm = Savage(3, Counting(3))
+    play(algorithm, jax.random.key(0), arms(means, [0, 1, 2, 1]), 9, algorithm.params(), 1)
+    for other, utilities in ((algorithm, means), (Ucb1(3, Best(3)), [0.1])):
+        with pytest.raises(ValueError, match=r"^problem: expected a utility of each of \d decisio"):
+            play(other, jax.random.key(0), arms(means, utilities), 9, other.params(), 1)

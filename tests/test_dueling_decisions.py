@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from reference import savage as reference
 from reference.savage import Question
+from savage_cases import decision_of
 
 from jaxrace.dueling import (
     Best,
@@ -16,10 +17,8 @@ from jaxrace.dueling import (
     CondorcetWinner,
     CopelandWinner,
     Counting,
-    Introspection,
+    Decision,
     NextBest,
-    Savage,
-    introspection,
 )
 
 QUESTIONS = [
@@ -46,19 +45,6 @@ def name(question):
     return "-".join(str(word) for word in [*words, question.limits[0]])
 
 
-def make(question):
-    """The decision of the library."""
-    count = question.num_arms
-    if question.kind == "next":
-        return NextBest(count, question.skipped)
-    if question.kind == "counting":
-        return Counting(count, *question.limits)
-    if question.kind in ("copeland", "condorcet"):
-        kinds = {"copeland": CopelandWinner, "condorcet": CondorcetWinner}
-        return kinds[question.kind](count, question.max_defeats)
-    return {"best": Best, "borda": BordaWinner}[question.kind](count)
-
-
 @functools.partial(jax.jit, static_argnums=0)
 def answers(decision, lower, upper):
     """Of boxes [number, N]."""
@@ -70,7 +56,7 @@ def answers(decision, lower, upper):
 @functools.cache
 def told(question, style):
     """Boxes [500, N], with the library's answers: independent [500, N], and unique [500]."""
-    decision = make(question)
+    decision = decision_of(question)
     rng = np.random.default_rng([question.num_arms, len(style)])
     lower, upper = reference.draw_box(rng, 500, decision.num_parameters, style)
     return lower, upper, *(np.asarray(x) for x in answers(decision, lower, upper))
@@ -243,77 +229,37 @@ def test_boxes_without_a_condorcet_winner():
     assert unique.item()
 
 
-def state_of(lower, upper, time):
-    """A box in which nothing has been dropped yet, as a state of SAVAGE."""
-    algorithm = Savage(len(lower), Best(len(lower)))
-    state = algorithm.init(algorithm.params())
-    return dataclasses.replace(
-        state,
-        lower=jnp.asarray(lower, jnp.float32),
-        upper=jnp.asarray(upper, jnp.float32),
-        time=jnp.asarray(time, jnp.int32),
-    )
+@pytest.mark.parametrize("question", QUESTIONS, ids=name)
+def test_which_changes_matter(question):
+    """Decide again after every change of a single value."""
+    decision = decision_of(question)
+    rng = np.random.default_rng(5)
+    means, others = rng.random((2, 300, decision.num_parameters)).astype(np.float32)
+    found = np.asarray(jax.jit(jax.vmap(decision.changes))(means, others))
+    pairs = zip(means, others, strict=True)
+    expected = [reference.changes(question, *pair) for pair in pairs]
+    np.testing.assert_array_equal(found, expected)
+    assert 0 < found.mean() < 1
 
 
-@pytest.mark.parametrize("growth", [1.0, 1.1, 2.0])
-def test_when_introspection_takes_place(growth):
-    """At the first number of samples beyond each power of the growth factor."""
-    how = Introspection(1, 1, growth)
-    box = state_of([0.5, 0.5], [0.5, 0.5], 0)  # a point: nothing matters
+def test_which_changes_matter_to_a_decision_of_ones_own():
+    """The general way, of which the others are short cuts."""
 
-    @jax.jit
-    @jax.vmap
-    def is_tested(time):
-        now = dataclasses.replace(box, time=time)
-        return introspection.independent(how, Best(2), jax.random.key(0), now).all()
+    @dataclasses.dataclass(frozen=True)
+    class Worst(Best):
+        def decide(self, mean):
+            return jnp.argmin(mean).astype(jnp.int32)
 
-    times = np.arange(1, 300, dtype=np.int32)
-    powers = growth ** np.arange(1, 400)
-    expected = [growth == 1 or ((t - 1 < powers) & (powers <= t)).any() for t in times]
-    np.testing.assert_array_equal(is_tested(times), expected)
+        changes = Decision.changes
 
-
-def test_introspection_finds_what_the_exact_test_finds():
-    """It drops all that cannot matter, and of what can only what hardly ever does."""
-    question = Question("best", 3)
-    rng = np.random.default_rng(3)
-    lower, upper = reference.draw_box(rng, 400, 3, "anywhere")
-    keys = jax.random.split(jax.random.key(4), 400)
-
-    @functools.partial(jax.jit, static_argnums=0)
-    def test(how, keys, lower, upper):
-        def one(key, lower, upper):
-            return introspection.independent(how, Best(3), key, state_of(lower, upper, 1))
-
-        return jax.vmap(one)(keys, lower, upper)
-
-    found = np.asarray(test(Introspection(10, 100, 1.0), keys, lower, upper))
-    boxes = list(zip(lower, upper, strict=True))
-    expected = np.array([reference.independent(question, *box) for box in boxes])
-    chance = np.array([chances_to_matter(rng, *box) for box in boxes])
-    assert (found >= expected).all()
-    assert chance[expected].max() == 0
-    assert not (found & (chance > 0.05)).any()
-    assert (chance[~expected] > 0.05).mean() > 0.5
-    # Few steps do not find them all.
-    found = np.asarray(test(Introspection(1, 5, 1.0), keys, lower, upper))
-    assert (found >= expected).all()
-    assert (found & (chance > 0.05)).any()
-
-
-def chances_to_matter(rng, lower, upper):
-    """How often another value of a parameter changes which arm is best, [N]."""
-    points, others = lower + rng.random((2, 1000, len(lower))) * (upper - lower)
-    changed = np.repeat(points[:, None], len(lower), 1)
-    places = np.arange(len(lower))
-    changed[:, places, places] = others
-    return (changed.argmax(-1) != points.argmax(-1)[:, None]).mean(0)
+    mean, other = jnp.array([0.3, 0.5, 0.9]), jnp.array([0.6, 0.4, 0.1])
+    assert Worst(3).changes(mean, other).tolist() == [True, False, True]
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=name)
 def test_decisions_and_their_ties(question):
     """On a coarse grid, where ties are frequent."""
-    decision = make(question)
+    decision = decision_of(question)
     rng = np.random.default_rng(6)
     means = (rng.integers(0, 5, (300, decision.num_parameters)) / 4).astype(np.float32)
     found = np.asarray(jax.jit(jax.vmap(decision.decide))(means))
@@ -333,7 +279,7 @@ def test_utilities():
     "question", [Question("best", 3), Question("copeland", 2), Question("borda", 7)], ids=name
 )
 def test_choices_name_parameters(question):
-    decision = make(question)
+    decision = decision_of(question)
     assert decision.num_parameters == len(question.choices)
 
     @jax.jit

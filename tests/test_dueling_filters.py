@@ -131,6 +131,23 @@ def test_bad_input(algorithm, params, others):
             algorithm.params(horizon)
 
 
+def test_only_what_was_asked_for_can_be_told():
+    """Neither a pair turned round, nor arms that are not their turn."""
+    algorithm, params = InterleavedFilter(4), InterleavedFilter(4).params(10)
+    state = algorithm.init(params)
+    for pair in ([1, 0], [0, 2], [2, 3], [1, 1]):
+        with pytest.raises(ValueError, match=r"^choice: expected \[0, 1\], as asked, got"):
+            algorithm.tell(state, pair, True, params)
+    state = algorithm.tell(state, [0, 1], True, params)
+    with pytest.raises(ValueError, match=r"^choice: expected \[0, 2\], as asked, got"):
+        algorithm.tell(state, [0, 1], True, params)
+    algorithm, params = BeatTheMean(4), BeatTheMean(4).params(10)
+    state = algorithm.tell(algorithm.init(params), [2, 2], True, params)
+    state = algorithm.tell(state, [0, 2], True, params)
+    with pytest.raises(ValueError, match=r"^choice: expected one of \[1, 3\] against one of \[0,"):
+        algorithm.tell(state, [2, 1], True, params)
+
+
 def test_bad_gamma():
     for gamma in (0.9, math.nan):
         with pytest.raises(ValueError, match=r"^gamma: expected a number in"):

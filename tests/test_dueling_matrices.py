@@ -136,8 +136,42 @@ def test_matrices_from_files(tmp_path):
     matrix = random_matrix(np.random.default_rng(1), 5)
     np.savetxt(tmp_path / "m.csv", matrix, delimiter=",")
     np.save(tmp_path / "m.npy", matrix)
-    np.testing.assert_allclose(dueling.read_matrix(tmp_path / "m.csv"), matrix)
-    np.testing.assert_allclose(dueling.read_matrix(tmp_path / "m.npy"), matrix)
+    expected = dueling.check_matrix(matrix)
+    np.testing.assert_array_equal(dueling.read_matrix(tmp_path / "m.csv"), expected)
+    np.testing.assert_array_equal(dueling.read_matrix(tmp_path / "m.npy"), expected)
+
+
+def test_matrices_are_rounded_once():
+    """To float32, such that both sides of a pair agree on who wins it; half a unit is 2^-25."""
+    rng = np.random.default_rng(2)
+    matrix = random_matrix(rng, 40)
+    close = np.triu(rng.integers(-4, 5, (40, 40)) * 1e-8, 1)
+    for given in (matrix, 0.5 + close - close.T, [[0.5000004] * 2] * 2):
+        found = dueling.check_matrix(given)
+        assert found.dtype == np.float32
+        np.testing.assert_allclose(found, given, rtol=0, atol=5e-7 if len(found) == 2 else 2**-25)
+        np.testing.assert_array_equal(found.astype(float) + found.T, 1)
+        np.testing.assert_array_equal(dueling.check_matrix(found), found)
+        np.testing.assert_array_equal(dueling.duels(given).probabilities, found)
+        losses = np.asarray(regret.tables(jnp.asarray(found)))[1]
+        assert np.isnan(losses).all() == (dueling.condorcet_winner(given) is None)
+    assert (dueling.check_matrix([[0.5, 0.50000001], [0.49999999, 0.5]]) == 0.5).all()
+
+
+def test_borda_ties_survive_rounding():
+    matrix = np.array([[0.5, 0.7, 0.3, 0.6], [0.3, 0.5, 0.9, 0.4], [0.7, 0.1, 0.5, 0.3], [0] * 4])
+    matrix[3] = 1 - matrix[:, 3]
+    matrix[3, 3] = 0.5
+    sums = matrix.sum(1)
+    assert dueling.borda_winners(matrix).tolist() == (sums > sums.max() - 1e-9).tolist()
+    assert dueling.borda_winners(matrices.cyclic(7)).all()
+
+
+def test_numbers_that_float32_does_not_hold():
+    found = matrices.plackett_luce([1e60, 1.0, 1e-300])
+    np.testing.assert_array_equal(found, [[0.5, 1, 1], [0, 0.5, 1], [0, 0, 0.5]])
+    found = matrices.thurstone([1e308, 0.0, -1e308])
+    np.testing.assert_array_equal(found, [[0.5, 1, 1], [0, 0.5, 1], [0, 0, 0.5]])
 
 
 GOOD = [[0.5, 0.6, 0.7], [0.4, 0.5, 0.8], [0.3, 0.2, 0.5]]
@@ -170,7 +204,11 @@ def test_bad_matrices_are_named(matrix, message, tmp_path):
 
 def test_files_that_cannot_be_read(tmp_path):
     (tmp_path / "words.csv").write_text("a,b\nc,d\n")
-    for name in ("words.csv", "missing.csv", "missing.npy"):
+    for name in ("empty.csv", "empty.npy"):
+        (tmp_path / name).touch()
+    with pytest.raises(ValueError, match=r"^matrix: expected a square"):
+        dueling.read_matrix(tmp_path / "empty.csv")
+    for name in ("words.csv", "missing.csv", "missing.npy", "empty.npy"):
         with pytest.raises(ValueError, match=r"^matrix: expected a CSV or \.npy file"):
             dueling.read_matrix(tmp_path / name)
 
@@ -185,6 +223,8 @@ def test_files_that_cannot_be_read(tmp_path):
         lambda: matrices.plackett_luce([1.0]),
         lambda: matrices.thurstone([1.0, np.inf]),
         lambda: dueling.arms([0.5, 1.5], [1, 2]),
+        lambda: dueling.arms([0.5, 0.6], [1, np.nan]),
+        lambda: dueling.arms([0.5, 0.6], []),
     ],
 )
 def test_bad_numbers_are_refused(make):

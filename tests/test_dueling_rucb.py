@@ -8,7 +8,6 @@ import pytest
 from reference import duels
 
 from jaxrace.dueling import Rucb
-from jaxrace.dueling.matrices import flat
 
 ALPHA = float(np.float32(0.51))
 
@@ -62,13 +61,12 @@ def test_the_candidates():
 
 
 def test_regret_grows_with_the_logarithm():
-    """From 2,000 to 20,000 duels by 1.3, as ln t does."""
-    algorithm = Rucb(6)
-    regret, last = duel_traces.total_regret(
-        algorithm, algorithm.params(), flat(6, 0.7), 20_000, 200
-    )
-    assert 1.1 < regret[-1] / regret[0] < 1.5
-    assert (last.recommended == 0).all()
+    """As steeply as 4 alpha ln t / Delta_j^2 duels of the winner with each other arm at most."""
+    slope, bend, right = duel_traces.growth(Rucb(6), 20_000, 100)
+    most = (4 * ALPHA / (2 * duel_traces.GAPS)).sum()
+    assert duel_traces.least_slope() < slope < most
+    assert 0.7 < bend < 1.4
+    assert right == 1
 
 
 def test_play_is_the_loop_of_ask_and_tell():

@@ -7,6 +7,7 @@ from jaxrace import dueling, tables
 from jaxrace.experiments import savage_bandits, savage_dueling, sup_klucb
 from jaxrace.experiments.config import EXPERIMENTS, ON_DEMAND
 from jaxrace.experiments.reproduce import RUN, reproduce
+from jaxrace.experiments.workbench import Workbench
 
 
 @pytest.mark.parametrize(
@@ -56,4 +57,19 @@ def test_games_have_a_single_winner_and_all_sizes():
 
 def test_the_full_horizon_of_400_arms():
     assert savage_dueling.FULL_400.horizon == 100_000_000
-    assert savage_dueling.SETTINGS["condorcet-400"].horizon == 10_000_000
+    assert savage_dueling.SETTINGS["condorcet-400"].horizon == 2_500_000
+
+
+def test_runs_of_slow_algorithms(tmp_path, monkeypatch):
+    """Fewer of them, on the first of the matrices, and the report says how many."""
+    setting = savage_dueling.Setting(
+        "A few", 3, 4, 600, ("savage", "uniform"), "copeland", "", {"uniform": 2}, "More there."
+    )
+    monkeypatch.setattr(savage_dueling, "SETTINGS", {"random-3": setting})
+    bench = Workbench(tmp_path)
+    savage_dueling.run(bench)
+    rows = tables.read_table(tmp_path / "duels.csv")
+    assert rows["runs"].tolist() == [4, 2]
+    report = (tmp_path / "report.md").read_text()
+    assert "600 duels a run. More there." in report
+    assert "| uniform | 2 |" in report

@@ -62,6 +62,11 @@ class ArmBandit(Algorithm):
         return 1
 
     @property
+    def num_decisions(self) -> int:
+        """See ``Algorithm``."""
+        return self.decision.num_decisions
+
+    @property
     def opening(self) -> int:
         """See ``Algorithm``."""
         return self.num_arms

@@ -55,6 +55,16 @@ class Algorithm(abc.ABC):
         return False
 
     @property
+    def target(self) -> str:
+        """By which score the arm that it looks for is best: copeland or borda."""
+        return "copeland"
+
+    @property
+    def num_decisions(self) -> int:
+        """How many different things it may recommend: K where these are arms."""
+        return self.num_arms
+
+    @property
     def opening(self) -> int:
         """Choices of a first phase in which everything is tried once."""
         return 1
@@ -62,6 +72,11 @@ class Algorithm(abc.ABC):
     @abc.abstractmethod
     def params(self) -> Params:
         """The numbers of the algorithm as a pytree, checked; see the subclass."""
+
+    def of_run(self, params: Params, key: jax.Array) -> Params:
+        """The numbers of the run with this key: others where it draws numbers of its own."""
+        del key
+        return params
 
     @abc.abstractmethod
     def begin(self, params: Params) -> State:
@@ -116,15 +131,22 @@ class Algorithm(abc.ABC):
             params: The params that ``init`` got.
 
         Raises:
-            ValueError: ``choice`` names no arms, or ``outcome`` is neither 0 nor 1.
+            ValueError: ``choice`` names no arms, or a pair that the algorithm has no use for, or
+                ``outcome`` is neither 0 nor 1.
         """
         self._check_told(choice, outcome)
+        if not isinstance(choice, Tracer) and not isinstance(state.time, Tracer):
+            self._check_wanted(state, np.asarray(choice))
         told = jnp.asarray(choice, jnp.int32), jnp.asarray(outcome, bool)
         return verbs.tell(self, state, *told, params)
 
     def recommend(self, state: State, params: Params) -> jax.Array:
         """The arm that is best as far as one knows, int32 []."""
         return _recommend(self, state, params)
+
+    def _check_wanted(self, state: State, choice: np.ndarray) -> None:
+        """Raise ValueError if a choice is none that ``ask`` might make, if that matters."""
+        del state, choice
 
     def _check_told(self, choice: ArrayLike, outcome: ArrayLike) -> None:
         if isinstance(choice, Tracer) or isinstance(outcome, Tracer):

@@ -5,6 +5,7 @@ import math
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxrace.dueling.base import Algorithm
 from jaxrace.kernels import first_best, pick
@@ -101,6 +102,18 @@ class BeatTheMean(Algorithm):
         del params
         duels = jnp.where(state.active, state.all_duels, jnp.iinfo(jnp.int32).max)
         return jnp.stack([pick(duels == duels.min(), noise[0]), pick(state.active, noise[1])])
+
+    def _check_wanted(self, state: BeatTheMeanState, choice: np.ndarray) -> None:
+        """One of the arms with fewest duels against one of those that are left."""
+        active, duels = np.asarray(state.active), np.asarray(state.all_duels)
+        first, second = choice
+        fewest = duels[active].min()
+        if not (active[first] and active[second] and duels[first] == fewest):
+            least = np.flatnonzero(active & (duels == fewest)).tolist()
+            raise ValueError(
+                f"choice: expected one of {least} against one of "
+                f"{np.flatnonzero(active).tolist()}, as asked, got {choice.tolist()}"
+            )
 
     def update(
         self,

@@ -30,10 +30,17 @@ class Decision(abc.ABC):
     # Does the test look at nothing but which bounds are on which side of 1/2?
     by_verdicts: ClassVar[bool] = False
     needs_condorcet_winner: ClassVar[bool] = False
+    # By whose score a decision about duels is right; see ``Algorithm.target``.
+    target: ClassVar[str] = "copeland"
 
     @property
     def num_parameters(self) -> int:
         """N."""
+        return self.num_arms
+
+    @property
+    def num_decisions(self) -> int:
+        """How many values f may have, from 0 on: K where these are arms."""
         return self.num_arms
 
     def choice_of(self, parameter: jax.Array) -> jax.Array:
@@ -55,6 +62,11 @@ class Decision(abc.ABC):
     @abc.abstractmethod
     def independent(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
         """Which parameters cannot change the decision within the box [N]? bool [N]."""
+
+    def changes(self, mean: jax.Array, other: jax.Array) -> jax.Array:
+        """Which values of ``other`` [N], each put into ``mean`` [N] alone, change f? bool [N]."""
+        moved = jnp.where(jnp.eye(self.num_parameters, dtype=bool), other, mean)
+        return jax.vmap(self.decide)(moved) != self.decide(mean)
 
     def utilities(self, mean: jax.Array) -> jax.Array:
         """What every arm is worth given these probabilities, float32 [K].
@@ -81,6 +93,10 @@ class Best(Decision):
     def decide(self, mean: jax.Array) -> jax.Array:
         """See ``Decision``."""
         return first_best(mean)
+
+    def changes(self, mean: jax.Array, other: jax.Array) -> jax.Array:
+        """See ``Decision``; ties aside."""
+        return _changes_of_place(mean, other, 0)
 
     def utilities(self, mean: jax.Array) -> jax.Array:
         """The probabilities themselves."""
@@ -117,6 +133,10 @@ class NextBest(Decision):
     def decide(self, mean: jax.Array) -> jax.Array:
         """See ``Decision``."""
         return leading(mean, self.skipped + 1).place
+
+    def changes(self, mean: jax.Array, other: jax.Array) -> jax.Array:
+        """See ``Decision``; ties aside."""
+        return _changes_of_place(mean, other, self.skipped)
 
     def utilities(self, mean: jax.Array) -> jax.Array:
         """The probabilities, but 0 for the m best (ties: the first ones)."""
@@ -159,9 +179,18 @@ class Counting(Decision):
         require_number("above", self.above, least=0, below=1)
         require_number("below", self.below, least=self.above)
 
+    @property
+    def num_decisions(self) -> int:
+        """All counts."""
+        return self.num_arms + 1
+
     def decide(self, mean: jax.Array) -> jax.Array:
         """See ``Decision``."""
-        return ((mean > self.above) & (mean < self.below)).sum(dtype=jnp.int32)
+        return self._is_counted(mean).sum(dtype=jnp.int32)
+
+    def changes(self, mean: jax.Array, other: jax.Array) -> jax.Array:
+        """See ``Decision``."""
+        return self._is_counted(mean) != self._is_counted(other)
 
     def answer(self, decision: jax.Array) -> jax.Array:
         """A count is no arm; the first one is as good as any."""
@@ -171,6 +200,20 @@ class Counting(Decision):
         """The arm is certainly outside of the limits, or certainly between them."""
         inside = (lower > self.above) & (upper < self.below)
         return (upper < self.above) | (lower > self.below) | inside
+
+    def _is_counted(self, mean: jax.Array) -> jax.Array:
+        return (mean > self.above) & (mean < self.below)
+
+
+def _changes_of_place(mean: jax.Array, other: jax.Array, skipped: int) -> jax.Array:
+    """Which changes of a single value put another arm into place ``skipped`` + 1? bool [N]."""
+    found = leading(mean, skipped + 1)
+    is_there = jnp.arange(mean.shape[0]) == found.place
+    above = jnp.where(found.marked & ~is_there, mean, jnp.inf).min()
+    below = jnp.where(found.marked, -jnp.inf, mean).max()
+    leaves = (other > above) | (other < below)
+    passes = (mean > found.last) != (other > found.last)
+    return jnp.where(is_there, leaves, passes)
 
 
 def _most_of_others(values: jax.Array) -> jax.Array:

@@ -54,7 +54,8 @@ def play(
     """Play to the horizon; the same choices as the loop of ``ask`` and ``tell`` would make.
 
     Choice number t (from 0) has the key ``fold_in(key, t)``, which ``step_keys`` splits into that
-    of ``ask`` and that of the outcome. Pure: batch it with ``jax.vmap`` over keys and problems.
+    of ``ask`` and that of the outcome; the params of that loop are ``algorithm.of_run(params,
+    key)``. Pure: batch it with ``jax.vmap`` over keys and problems.
 
     Args:
         algorithm: Which.
@@ -103,13 +104,14 @@ def _play(
 
 def begin(algorithm: Algorithm, key: jax.Array, params: Any) -> PlayState:
     """The state before the first choice."""
-    return PlayState(key, algorithm.begin(params))
+    return PlayState(key, algorithm.begin(algorithm.of_run(params, key)))
 
 
 def advance(
     algorithm: Algorithm, interval: int, state: PlayState, problem: Problem, params: Any
 ) -> tuple[PlayState, Record]:
     """Make ``interval`` more choices."""
+    params = algorithm.of_run(params, state.key)
     rest = interval, state.key, state.algorithm, problem, params
     if isinstance(algorithm, Savage) and algorithm.is_by_rounds and problem.has_costs:
         own, regret = savage_rounds.play(algorithm, *rest)
@@ -155,6 +157,12 @@ def require_fit(algorithm: Algorithm, problem: Problem) -> None:
     expected = (algorithm.num_arms,) * algorithm.choice_size
     if shape != expected:
         raise ValueError(f"problem: expected probabilities {list(expected)}, got {list(shape)}")
+    count = algorithm.num_decisions
+    if problem.losses is not None and problem.losses.shape[-1] != count:
+        raise ValueError(
+            f"problem: expected a utility of each of {count} decisions, "
+            f"got {problem.losses.shape[-1]}"
+        )
 
 
 def require_horizon(algorithm: Algorithm, horizon: int) -> None:

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 
 from jaxrace.dueling import pairing
 from jaxrace.dueling.decisions import Decision
+from jaxrace.kernels import first_best
 from jaxrace.validation import require_integer
 
 
@@ -62,6 +63,34 @@ class DuelDecision(Decision):
         """#{j : x_ij > 1/2}, float32 [K]."""
         return pairing.sums_by_arm(self.pairs, mean > 0.5, mean < 0.5)
 
+    def _changes_of_best(
+        self, scores: jax.Array, gains_of_first: jax.Array, gains_of_second: jax.Array
+    ) -> jax.Array:
+        """Which gains of both arms of a pair [N], of this pair alone, make another arm best?
+
+        The best of the other arms is one of the three best of all.
+        """
+        listed, rest = [], scores
+        for _ in range(min(3, self.num_arms)):
+            listed.append(first_best(rest))
+            rest = jnp.where(jnp.arange(self.num_arms) == listed[-1], -jnp.inf, rest)
+        first, second = jnp.asarray(self.pairs)
+        best_other = jnp.full(first.shape, -jnp.inf)
+        for arm in reversed(listed):
+            best_other = jnp.where((arm == first) | (arm == second), best_other, scores[arm])
+        of_first, of_second = self.spread(scores)
+        of_first, of_second = of_first + gains_of_first, of_second + gains_of_second
+        stays = jnp.where(
+            listed[0] == first,
+            of_first >= jnp.maximum(of_second, best_other),
+            jnp.where(
+                listed[0] == second,
+                of_second >= jnp.maximum(of_first, best_other),
+                best_other >= jnp.maximum(of_first, of_second),
+            ),
+        )
+        return ~stays
+
 
 @dataclasses.dataclass(frozen=True)
 class CopelandWinner(DuelDecision):
@@ -89,6 +118,15 @@ class CopelandWinner(DuelDecision):
         """See ``Decision``; ties go to the arm with the larger sum of x_ij."""
         sums = pairing.sums_by_arm(self.pairs, mean, 1 - mean)
         return jnp.argmax(self.wins(mean) + sums / (2 * self.num_arms)).astype(jnp.int32)
+
+    def changes(self, mean: jax.Array, other: jax.Array) -> jax.Array:
+        """See ``Decision``, but ties go to the first arm: a pair matters by who wins it only."""
+        count = self.num_arms
+        wins = (other > 0.5).astype(jnp.float32) - (mean > 0.5)
+        losses = (other < 0.5).astype(jnp.float32) - (mean < 0.5)
+        # Whole numbers, no two of them the same.
+        scores = count * self.wins(mean) - jnp.arange(count)
+        return self._changes_of_best(scores, count * wins, count * losses)
 
     def independent(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
         """The pair is decided, or some arm certainly beats more than either can."""
@@ -143,9 +181,16 @@ class BordaWinner(DuelDecision):
     0
     """
 
+    target = "borda"
+
     def decide(self, mean: jax.Array) -> jax.Array:
         """See ``Decision``."""
         return jnp.argmax(pairing.sums_by_arm(self.pairs, mean, 1 - mean)).astype(jnp.int32)
+
+    def changes(self, mean: jax.Array, other: jax.Array) -> jax.Array:
+        """See ``Decision``; ties aside."""
+        sums = pairing.sums_by_arm(self.pairs, mean, 1 - mean)
+        return self._changes_of_best(sums, other - mean, mean - other)
 
     def possible(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
         """Which arms may have the largest sum of more than K / 2? bool [K]."""

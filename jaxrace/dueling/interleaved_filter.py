@@ -5,6 +5,7 @@ import math
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxrace.dueling.base import Algorithm
 from jaxrace.kernels import first_best
@@ -86,7 +87,7 @@ class InterleavedFilter(Algorithm):
         """Nothing is left to chance."""
         del key
 
-    def choose(self, noise: None, state: FilterState, params: FilterParams) -> jax.Array:
+    def choose(self, noise: None, state: FilterState, params: FilterParams | None) -> jax.Array:
         """See ``ask``."""
         del noise, params
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
@@ -94,6 +95,12 @@ class InterleavedFilter(Algorithm):
         rival = jnp.where(waiting, arms, self.num_arms).min()
         second = jnp.where(state.rivals.any(), rival, state.candidate)
         return jnp.stack([state.candidate, second])
+
+    def _check_wanted(self, state: FilterState, choice: np.ndarray) -> None:
+        """Only the duel that is next can be counted."""
+        wanted = np.asarray(self.choose(None, state, None)).tolist()
+        if choice.tolist() != wanted:
+            raise ValueError(f"choice: expected {wanted}, as asked, got {choice.tolist()}")
 
     def update(
         self, state: FilterState, choice: jax.Array, outcome: jax.Array, params: FilterParams

@@ -11,38 +11,37 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace.dueling.decisions import Decision
-from jaxrace.kernels import pick
+from jaxrace.kernels import draw_uniforms
 from jaxrace.validation import require_integer, require_number
 
 
 @dataclasses.dataclass(frozen=True)
 class Introspection:
-    """How many random walks through the box, and how often.
+    """At how many random points of the box every parameter is changed by itself, and how often.
 
-    A parameter is taken for independent if no change of it in any walk changed the decision: the
-    test errs, rarely, by dropping a parameter that matters. The walks go through the whole box,
-    whatever is known of the problem: more parameters seem to matter then.
+    A parameter is taken for independent if no change of it changed the decision: the test errs,
+    rarely, by dropping a parameter that matters. The paper's walk goes on from the changed point;
+    here every point is a new one, which leaves the distribution as it is. Points are those of the
+    whole box, whatever is known of the problem: more parameters seem to matter then.
 
     Attributes:
-        starts: m, walks.
-        steps: M, changes of one parameter each, per walk.
+        simulations: Points, each with a change of every parameter; a test ends before if all
+            parameters have been seen to matter.
         growth: A test follows whenever the number of samples has grown by this factor; every
             sample is a step of its own at 1.
 
     Raises:
         ValueError: A number is outside its range.
 
-    >>> Introspection(starts=10, steps=100).growth
+    >>> Introspection(simulations=100).growth
     1.1
     """
 
-    starts: int = 10
-    steps: int = 100
+    simulations: int = 1000
     growth: float = 1.1
 
     def __post_init__(self) -> None:
-        require_integer("starts", self.starts, 1)
-        require_integer("steps", self.steps, 1)
+        require_integer("simulations", self.simulations, 1)
         require_number("growth", self.growth, least=1)
 
 
@@ -69,45 +68,27 @@ class Box(Protocol):
         """W, bool [N]."""
         ...
 
-    @property
-    def successes(self) -> jax.Array:
-        """Int32 [N]."""
-        ...
-
 
 def independent(how: Introspection, decision: Decision, key: jax.Array, box: Box) -> jax.Array:
     """Which parameters were never seen to matter: bool [N]; none unless a test is due."""
     due = _is_due(how, box.time)
-    # Runs with other data walk elsewhere.
-    key = jax.random.fold_in(jax.random.fold_in(key, box.time), box.successes.sum())
+    key = jax.random.fold_in(key, box.time)
+    width = box.upper - box.lower
 
-    def walk(key: jax.Array, sensitive: jax.Array) -> jax.Array:
-        start_key, walk_key = jax.random.split(key)
-        width = box.upper - box.lower
-        start = box.lower + width * jax.random.uniform(start_key, width.shape, jnp.float32)
-        numbers = jax.random.uniform(walk_key, (how.steps, 2), jnp.float32)
+    def is_open(carry: tuple[jax.Array, jax.Array]) -> jax.Array:
+        number, matters = carry
+        return (number < how.simulations) & (box.active & ~matters).any()
 
-        def change(carry: tuple, uniforms: jax.Array) -> tuple[tuple, None]:
-            point, sensitive = carry
-            place = pick(box.active & ~sensitive, uniforms[0])
-            value = box.lower[place] + width[place] * uniforms[1]
-            moved = point.at[place].set(value)
-            matters = decision.decide(moved) != decision.decide(point)
-            open_places = (box.active & ~sensitive).any()
-            sensitive = sensitive.at[place].set(sensitive[place] | (matters & open_places))
-            return (moved, sensitive), None
+    def simulate(carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        number, matters = carry
+        uniforms = draw_uniforms(jax.random.fold_in(key, number), (2, width.shape[0]))
+        point, other = box.lower + width * uniforms
+        return number + 1, matters | decision.changes(point, other)
 
-        return lax.scan(change, (start, sensitive), numbers)[0][1]
-
-    def test() -> jax.Array:
-        sensitive = jnp.zeros_like(box.active)
-        keys = jax.random.split(key, how.starts)
-        sensitive = lax.fori_loop(
-            0, how.starts, lambda number, found: walk(keys[number], found), sensitive
-        )
-        return ~sensitive
-
-    return lax.cond(due, test, lambda: jnp.zeros_like(box.active))
+    # Under vmap a branch would always be taken; a loop without an iteration costs nothing.
+    first = jnp.where(due, 0, how.simulations)
+    _, matters = lax.while_loop(is_open, simulate, (first, jnp.zeros_like(box.active)))
+    return due & ~matters
 
 
 def _is_due(how: Introspection, time: jax.Array) -> jax.Array:

@@ -4,6 +4,7 @@ Axes: K arms. Entry p_ij is the probability that arm i beats arm j; p_ji = 1 - p
 """
 
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.scipy.stats import norm
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
 
 from jaxrace.validation import require_integer, require_number
 
@@ -19,8 +21,11 @@ from jaxrace.validation import require_integer, require_number
 _TOLERANCE = 1e-6
 
 
-def check_matrix(matrix: ArrayLike) -> NDArray[np.float64]:
-    """A preference matrix as float64 [K, K].
+def check_matrix(matrix: ArrayLike) -> NDArray[np.float32]:
+    """A preference matrix, float32 [K, K], with p_ij + p_ji = 1 exactly.
+
+    Everything is computed from these numbers: it is here that it is decided, once, which pairs are
+    tied.
 
     Raises:
         ValueError: It is not square, has fewer than two arms, an entry is no probability, or
@@ -51,26 +56,31 @@ def check_matrix(matrix: ArrayLike) -> NDArray[np.float64]:
             f"matrix: expected p_ij + p_ji = 1, got {found[i, j]} + {found[j, i]} "
             f"for arms {i} and {j}"
         )
-    return found
+    lead = (found - found.T) / 2
+    high = (0.5 + abs(lead)).astype(np.float32)
+    # 1 - high is exact: both are on different sides of 1/2, or both on it.
+    return np.where(lead >= 0, high, 1 - high)
 
 
-def read_matrix(path: str | os.PathLike[str]) -> NDArray[np.float64]:
+def read_matrix(path: str | os.PathLike[str]) -> NDArray[np.float32]:
     """A preference matrix from a file: CSV without a heading, or .npy.
 
     Raises:
         ValueError: The file cannot be read, or holds no preference matrix.
 
-    >>> np.savetxt("matrix.csv", [[0.5, 0.6], [0.4, 0.5]], delimiter=",")
+    >>> np.savetxt("matrix.csv", [[0.5, 0.75], [0.25, 0.5]], delimiter=",")
     >>> read_matrix("matrix.csv").tolist()
-    [[0.5, 0.6], [0.4, 0.5]]
+    [[0.5, 0.75], [0.25, 0.5]]
     """
     path = Path(path)
     try:
         if path.suffix == ".npy":
             content: Any = np.load(path, allow_pickle=False)
         else:
-            content = np.loadtxt(path, delimiter=",", ndmin=2)
-    except (OSError, ValueError) as error:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # an empty file: no square
+                content = np.loadtxt(path, delimiter=",", ndmin=2)
+    except (OSError, ValueError, EOFError) as error:
         raise ValueError(f"matrix: expected a CSV or .npy file, got {path} ({error})") from error
     try:
         return check_matrix(content)
@@ -155,8 +165,9 @@ def plackett_luce(weights: ArrayLike) -> jax.Array:
     values = _numbers("weights", weights)
     if (values <= 0).any():
         raise ValueError(f"weights: expected positive numbers, got {values.min()}")
-    found = jnp.asarray(values, jnp.float32)
-    return found[:, None] / (found[:, None] + found)
+    logs = np.log(values)
+    # Of the logarithms: the sum of two weights may be no float.
+    return jnp.asarray(expit(logs[:, None] - logs), jnp.float32)
 
 
 def thurstone(means: ArrayLike, scale: float = 1.0) -> jax.Array:
@@ -165,9 +176,11 @@ def thurstone(means: ArrayLike, scale: float = 1.0) -> jax.Array:
     >>> thurstone([1.0, 1.0]).tolist()
     [[0.5, 0.5], [0.5, 0.5]]
     """
-    found = jnp.asarray(_numbers("means", means), jnp.float32)
+    found = _numbers("means", means)
     require_number("scale", scale, least=1e-6)
-    return norm.cdf((found[:, None] - found) / (jnp.sqrt(jnp.float32(2)) * scale))
+    with np.errstate(over="ignore"):  # a certain win
+        ahead = (found[:, None] / 2 - found / 2) * (np.sqrt(2) / scale)
+        return norm.cdf(jnp.asarray(ahead.astype(np.float32)))
 
 
 def shuffled(key: jax.Array, matrix: jax.Array) -> jax.Array:

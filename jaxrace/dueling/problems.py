@@ -67,9 +67,8 @@ def duels(matrix: ArrayLike) -> Problem:
     >>> duels([[0.5, 0.75], [0.25, 0.5]]).costs.shape
     (4, 2, 2)
     """
-    if not isinstance(matrix, Tracer):
-        check_matrix(matrix)
-    probabilities = jnp.asarray(matrix, jnp.float32)
+    checked = matrix if isinstance(matrix, Tracer) else check_matrix(matrix)
+    probabilities = jnp.asarray(checked, jnp.float32)
     return Problem(probabilities, regret.tables(probabilities), None, _in_order(probabilities))
 
 
@@ -81,13 +80,15 @@ def arms(means: ArrayLike, utilities: ArrayLike) -> Problem:
         utilities: Of each decision; [K] if that is an arm, often the means themselves.
 
     Raises:
-        ValueError: A mean is no probability.
+        ValueError: A mean is no probability, or a utility is not finite.
 
     >>> arms([0.75, 0.5], [0.75, 0.5]).losses.tolist()
     [0.0, 0.25]
     """
     if not isinstance(means, Tracer):
         _check_means(np.asarray(means, np.float64))
+    if not isinstance(utilities, Tracer):
+        _check_utilities(np.asarray(utilities, np.float64))
     values = jnp.asarray(utilities, jnp.float32)
     chances = jnp.asarray(means, jnp.float32)
     return Problem(chances, None, values.max() - values, _in_order(chances))
@@ -98,6 +99,13 @@ def _check_means(means: np.ndarray) -> None:
     if means.ndim != 1 or bad.size:
         found = f"{means[bad[0]]} for arm {bad[0]}" if means.ndim == 1 else f"{list(means.shape)}"
         raise ValueError(f"means: expected probabilities [K], got {found}")
+
+
+def _check_utilities(utilities: np.ndarray) -> None:
+    if utilities.ndim != 1 or not utilities.size or not np.isfinite(utilities).all():
+        raise ValueError(
+            f"utilities: expected finite numbers, one of each decision, got {utilities}"
+        )
 
 
 def shuffled(key: jax.Array, problem: Problem) -> Problem:

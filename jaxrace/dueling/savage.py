@@ -17,6 +17,9 @@ from jaxrace.dueling.introspection import Introspection
 from jaxrace.kernels import first_best
 from jaxrace.validation import require_integer, require_keys, require_number, require_probability
 
+# Choices have keys of their own, from 0 on; the order of the arms has the last one.
+_SIMULATIONS = 2**32 - 2
+
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
@@ -25,7 +28,7 @@ class SavageParams:
 
     log_level: jax.Array  # float32 [], ln(eta(t) / delta), or what does not depend on t of it
     grows: jax.Array  # bool [], eta(t) is proportional to t^2
-    max_width: jax.Array  # float32 [], of all intervals at which exploration ends
+    max_width: jax.Array  # float32 [], of the intervals at which exploration ends
     key: jax.Array  # of introspection
 
 
@@ -64,8 +67,8 @@ class Savage(Algorithm):
 
     Attributes:
         decision: What is wanted, with as many arms.
-        introspection: Tests independence by random walks in the box instead of the decision's
-            own test (Algorithm 2), for decisions about which little is known.
+        introspection: Tests independence by simulation instead of the decision's own test
+            (Algorithm 2), for decisions about which little is known.
 
     Raises:
         ValueError: The decision has another number of arms.
@@ -103,6 +106,16 @@ class Savage(Algorithm):
         return self.decision.needs_condorcet_winner
 
     @property
+    def target(self) -> str:
+        """See ``Algorithm``."""
+        return self.decision.target
+
+    @property
+    def num_decisions(self) -> int:
+        """See ``Algorithm``."""
+        return self.decision.num_decisions
+
+    @property
     def is_by_rounds(self) -> bool:
         """Can a driver play many choices at once? See ``savage_rounds``."""
         return self.decision.by_verdicts and self.introspection is None
@@ -124,8 +137,9 @@ class Savage(Algorithm):
         Args:
             delta: Error probability.
             horizon: T; without one the intervals hold for ever, and are wider.
-            max_width: Stop once all intervals are as narrow as this (eq. 7: epsilon / lambda).
-            key: Of the random walks, where there is introspection.
+            max_width: Stop once the intervals of all parameters that still matter are as narrow
+                as this (eq. 7: epsilon / lambda).
+            key: Of the simulations, where there is introspection; see ``of_run``.
 
         Raises:
             ValueError: A number is outside its range, or a key is missing.
@@ -145,6 +159,13 @@ class Savage(Algorithm):
             grows=jnp.asarray(horizon is None),
             max_width=jnp.asarray(max_width, jnp.float32),
             key=jax.random.key(0) if key is None else jnp.asarray(key),
+        )
+
+    def of_run(self, params: SavageParams, key: jax.Array) -> SavageParams:
+        """See ``Algorithm``: simulations of its own for every run."""
+        own = jax.random.fold_in(key, jnp.uint32(_SIMULATIONS))
+        return dataclasses.replace(
+            params, key=jax.random.fold_in(params.key, jax.random.bits(own, (), jnp.uint32))
         )
 
     def begin(self, params: SavageParams) -> SavageState:
@@ -210,13 +231,11 @@ class Savage(Algorithm):
             independent = self.decision.independent(lower, upper)
         else:
             independent = introspection.independent(
-                self.introspection,
-                self.decision,
-                params.key,
-                state,
+                self.introspection, self.decision, params.key, state
             )
         active = state.active & ~independent
-        narrow = (upper - lower <= params.max_width).all()
+        # What was dropped is not sampled any more, and would never become narrow.
+        narrow = ((upper - lower <= params.max_width) | ~active).all()
         accepted = ~active.any() | self.decision.is_unique(lower, upper) | narrow
         settled_at = jnp.where(accepted & ~state.accepted, state.time, state.settled_at)
         return dataclasses.replace(state, active=active, settled_at=settled_at)

@@ -7,6 +7,7 @@ parameters, M measures of regret.
 """
 
 import dataclasses
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -18,6 +19,16 @@ from jaxrace.dueling.steps import draw_uniform
 
 # A place that is never reached.
 _NEVER = jnp.iinfo(jnp.int32).max
+
+# Once no more parameters are left, so many rounds are played among these few at once.
+_FEW, _ROUNDS = 16, 64
+
+
+class Table(NamedTuple):
+    """What is to be known of parameters [N]."""
+
+    chances: jax.Array  # float32 [N]
+    costs: jax.Array  # float32 [N, M]
 
 
 def play(
@@ -31,8 +42,7 @@ def play(
     """Make ``count`` more choices: the state after them, and their regret, float32 [M]."""
     places = jnp.arange(algorithm.decision.num_parameters, dtype=jnp.int32)
     choices = jax.vmap(algorithm.decision.choice_of)(places)
-    chances = jax.vmap(problem.probability)(choices)
-    costs = jax.vmap(problem.cost)(choices)  # [N, M]
+    table = Table(jax.vmap(problem.probability)(choices), jax.vmap(problem.cost)(choices))
     end = state.time + count
 
     def is_left(carry: tuple[SavageState, jax.Array]) -> jax.Array:
@@ -40,27 +50,80 @@ def play(
 
     def play_on(carry: tuple[SavageState, jax.Array]) -> tuple[SavageState, jax.Array]:
         own, regret = carry
-        pending = own.active & (own.samples == jnp.where(own.active, own.samples, _NEVER).min())
-        place = jnp.cumsum(pending.astype(jnp.int32)) - 1  # in the rest of the round
-        time = own.time + place
-        pending &= (time < end) & ~own.accepted
-        uniforms = jax.vmap(draw_uniform, (None, 0))(key, time)
-        success = uniforms < chances
-        after = algorithm.sampled(own, pending, success, params)
-        verdict = _verdicts(after, params) != _verdicts(own, params)
-        # Before the first choice nothing has been tested yet.
-        verdict |= own.time == 0
-        told = pending & (place <= jnp.where(verdict, place, _NEVER).min())
-        after = algorithm.sampled(own, told, success, params)
+        after, own_regret, _ = _round(algorithm, key, own, table, end, params)
         # Once it has been decided, the answer is played to the end.
         answer = algorithm.decision.answer(algorithm.best(own, params))
         rest = jnp.where(own.accepted, end - own.time, 0)
-        regret = regret + jnp.where(told[:, None], costs, 0.0).sum(0)
-        regret = regret + rest * problem.cost(answer)
-        time = own.time + told.sum(dtype=jnp.int32) + rest
-        return algorithm.tested(dataclasses.replace(after, time=time), params), regret
+        regret = regret + own_regret + rest * problem.cost(answer)
+        own = algorithm.tested(dataclasses.replace(after, time=after.time + rest), params)
+        own, own_regret = _rounds_of_few(algorithm, key, own, table, end, params)
+        return algorithm.tested(own, params), regret + own_regret
 
-    return lax.while_loop(is_left, play_on, (state, jnp.zeros_like(costs[0])))
+    return lax.while_loop(is_left, play_on, (state, jnp.zeros_like(table.costs[0])))
+
+
+def _round(
+    algorithm: Savage,
+    key: jax.Array,
+    own: SavageState,
+    table: Table,
+    end: jax.Array,
+    params: SavageParams,
+) -> tuple[SavageState, jax.Array, jax.Array]:
+    """The rest of a round up to its first verdict: the state, its regret [M], was there one?"""
+    pending = own.active & (own.samples == jnp.where(own.active, own.samples, _NEVER).min())
+    place = jnp.cumsum(pending.astype(jnp.int32)) - 1  # in the rest of the round
+    time = own.time + place
+    pending &= (time < end) & ~own.accepted
+    uniforms = jax.vmap(draw_uniform, (None, 0))(key, time)
+    success = uniforms < table.chances
+    after = algorithm.sampled(own, pending, success, params)
+    verdict = _verdicts(after, params) != _verdicts(own, params)
+    # Before the first choice nothing has been tested yet.
+    verdict |= own.time == 0
+    told = pending & (place <= jnp.where(verdict, place, _NEVER).min())
+    after = algorithm.sampled(own, told, success, params)
+    regret = jnp.where(told[:, None], table.costs, 0.0).sum(0)
+    time = own.time + told.sum(dtype=jnp.int32)
+    return dataclasses.replace(after, time=time), regret, (verdict & told).any()
+
+
+def _rounds_of_few(
+    algorithm: Savage,
+    key: jax.Array,
+    own: SavageState,
+    table: Table,
+    end: jax.Array,
+    params: SavageParams,
+) -> tuple[SavageState, jax.Array]:
+    """Rounds up to the first verdict, if few parameters are left; the same, of short arrays."""
+    count = own.active.shape[0]
+    is_for_few = (own.active.sum(dtype=jnp.int32) <= _FEW) & ~own.accepted
+    places = jnp.nonzero(own.active, size=min(_FEW, count), fill_value=count)[0]
+
+    def among(leaf: jax.Array) -> jax.Array:
+        return leaf.at[places].get(mode="fill", fill_value=0)
+
+    few = jax.tree.map(lambda leaf: among(leaf) if leaf.ndim else leaf, own)
+    table = Table(*map(among, table))
+
+    def goes_on(carry: tuple[SavageState, jax.Array, jax.Array]) -> jax.Array:
+        few, _, number = carry
+        return (number < _ROUNDS) & (few.time < end)
+
+    def play_on(
+        carry: tuple[SavageState, jax.Array, jax.Array],
+    ) -> tuple[SavageState, jax.Array, jax.Array]:
+        few, regret, number = carry
+        few, own_regret, verdict = _round(algorithm, key, few, table, end, params)
+        return few, regret + own_regret, jnp.where(verdict, _ROUNDS, number + 1)
+
+    start = few, jnp.zeros_like(table.costs[0]), jnp.where(is_for_few, 0, _ROUNDS)
+    few, regret, _ = lax.while_loop(goes_on, play_on, start)
+    own = jax.tree.map(
+        lambda leaf, part: leaf.at[places].set(part, mode="drop") if leaf.ndim else part, own, few
+    )
+    return own, regret
 
 
 def _verdicts(state: SavageState, params: SavageParams) -> jax.Array:

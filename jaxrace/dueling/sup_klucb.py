@@ -69,6 +69,11 @@ class SupKlucb(Algorithm):
         return self.num_arms * (self.num_arms + 1) // 2
 
     @property
+    def target(self) -> str:
+        """See ``Algorithm``."""
+        return self.score
+
+    @property
     def opening(self) -> int:
         """See ``Algorithm``."""
         return self.num_pairs

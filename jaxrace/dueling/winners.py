@@ -56,13 +56,14 @@ def copeland_winners(matrix: ArrayLike) -> NDArray[np.bool_]:
 
 
 def borda_winners(matrix: ArrayLike) -> NDArray[np.bool_]:
-    """Those of the largest Borda score, up to 1e-9, bool [K].
+    """Those of the largest Borda score, up to rounding of the entries to float32, bool [K].
 
     >>> borda_winners([[0.5, 0.9], [0.1, 0.5]]).tolist()
     [True, False]
     """
-    sums = check_matrix(matrix).sum(-1)
-    return sums >= sums.max() - 1e-9
+    sums = check_matrix(matrix).astype(np.float64).sum(-1)
+    # Entries are off by 2^-25 at most, in both sums.
+    return sums >= sums.max() - len(sums) * 2.0**-24
 
 
 def von_neumann_winner(matrix: ArrayLike) -> NDArray[np.float64]:
@@ -77,7 +78,7 @@ def von_neumann_winner(matrix: ArrayLike) -> NDArray[np.float64]:
     """
     from scipy.optimize import linprog
 
-    payoff = check_matrix(matrix) - 0.5  # antisymmetric
+    payoff = check_matrix(matrix).astype(np.float64) - 0.5  # antisymmetric
     num_arms = len(payoff)
     found = linprog(
         np.zeros(num_arms),
@@ -105,5 +106,5 @@ def smith_set(matrix: ArrayLike) -> NDArray[np.bool_]:
     return np.asarray(reaches.all(1))
 
 
-def _beats_all(matrix: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _beats_all(matrix: NDArray[np.float32]) -> NDArray[np.bool_]:
     return (matrix > 0.5).sum(-1) == len(matrix) - 1

@@ -3,7 +3,9 @@
 Axes: R repeats, T records of each.
 """
 
+import dataclasses
 import os
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,8 +22,8 @@ from jaxrace.experiments.workbench import OnStage, Workbench, ignore_stages, run
 
 FIGURE = "regret.png"
 
-# Records of a run, if they divide the horizon.
-_RECORDS = 100
+# Records of a run: most, and how few will do where no more divide the horizon.
+_RECORDS, _FEW_RECORDS = 100, 20
 
 Columns = dict[str, np.ndarray]
 
@@ -32,6 +34,7 @@ def duel(
     resume: bool = False,
     stop: Callable[[], bool] | None = None,
     on_stage: OnStage = ignore_stages,
+    on_note: Callable[[str], None] = warnings.warn,
 ) -> Path:
     """Run dueling bandits, and write a run folder: config.json, log.csv, summary.json, regret.png.
 
@@ -44,6 +47,8 @@ def duel(
         resume: Go on with the job that left the folder ``out``.
         stop: Called now and then; once it says so, the runs are saved and the job ends.
         on_stage: See ``Workbench``.
+        on_note: Called, before the first run, with what is to be known of the runs: which
+            algorithms need a Condorcet winner that is not there, and another horizon.
 
     Returns:
         The run's folder.
@@ -57,7 +62,10 @@ def duel(
     0
     """
     matrix = matrix_of(config)
+    asked, config = config, dataclasses.replace(config, horizon=rounded(config.horizon))
     lineup = _lineup(config, len(matrix))
+    for text in _notes(asked, config, matrix, lineup):
+        on_note(text)
 
     def work(bench: Workbench) -> None:
         logs = {
@@ -68,7 +76,7 @@ def duel(
         bench.write_figure(FIGURE, regret_figure(logs, shown_measure(matrix)))
         runs.write_summary(bench.folder, _summary(config, matrix, logs))
 
-    return run_job("duel", config, work, out, resume, stop, on_stage)
+    return run_job("duel", asked, work, out, resume, stop, on_stage)
 
 
 def shown_measure(matrix: np.ndarray) -> str:
@@ -80,17 +88,23 @@ def shown_measure(matrix: np.ndarray) -> str:
     return "copeland" if dueling.condorcet_winner(matrix) is None else "strong"
 
 
-def needing_condorcet(config: DuelConfig) -> list[str]:
-    """The algorithms that need a Condorcet winner, if the matrix has none.
-
-    >>> needing_condorcet(DuelConfig("rucb,dts", matrix="cyclic"))
-    ['rucb']
-    """
-    matrix = matrix_of(config)
-    if dueling.condorcet_winner(matrix) is not None:
-        return []
-    lineup = _lineup(config, len(matrix))
-    return [name for name, one in lineup.items() if one.algorithm.needs_condorcet_winner]
+def _notes(
+    asked: DuelConfig, config: DuelConfig, matrix: np.ndarray, lineup: dict[str, Entrant]
+) -> list[str]:
+    """What is to be known before the runs."""
+    found = []
+    if config.horizon != asked.horizon:
+        found.append(
+            f"horizon: {config.horizon:,} duels a run, not {asked.horizon:,}, for "
+            f"{_RECORDS} records at equal intervals"
+        )
+    if dueling.condorcet_winner(matrix) is None:
+        found += [
+            f"{name} needs an arm that beats every other one; this matrix has none"
+            for name, one in lineup.items()
+            if one.algorithm.needs_condorcet_winner
+        ]
+    return found
 
 
 def _lineup(config: DuelConfig, num_arms: int) -> dict[str, Entrant]:
@@ -98,9 +112,14 @@ def _lineup(config: DuelConfig, num_arms: int) -> dict[str, Entrant]:
     # A horizon of one duel has no such probability.
     delta = min(delta, 0.5)
     key = jax.random.key(np.uint32(config.seed))
-    lineup = {
-        name: entrant(name, num_arms, config.horizon, delta, key) for name in config.algorithms
-    }
+    lineup = {}
+    for name in config.algorithms:
+        try:
+            lineup[name] = entrant(name, num_arms, config.horizon, delta, key)
+        except ValueError as error:
+            raise ValueError(
+                f"algorithm: expected some for {num_arms} arms, got {name!r} ({error})"
+            ) from error
     for one in lineup.values():
         dueling.require_horizon(one.algorithm, config.horizon)
     return lineup
@@ -113,6 +132,17 @@ def record_count(horizon: int) -> int:
     (100, 64, 7)
     """
     return max(count for count in range(1, _RECORDS + 1) if horizon % count == 0)
+
+
+def rounded(horizon: int) -> int:
+    """The horizon, or the next multiple of 100 below if hardly any records divide it.
+
+    >>> rounded(10_000), rounded(1_024), rounded(7), rounded(10_007)
+    (10000, 1024, 7, 10000)
+    """
+    if horizon <= _RECORDS or record_count(horizon) >= _FEW_RECORDS:
+        return horizon
+    return horizon // _RECORDS * _RECORDS
 
 
 def _play(

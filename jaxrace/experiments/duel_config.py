@@ -13,7 +13,7 @@ ALGORITHMS: dict[str, str] = {
     "savage": "explores until it is sure of the Copeland winner; exploits",
     "savage-condorcet": "the same for a Condorcet winner",
     "savage-borda": "the same for the Borda winner",
-    "savage-sampled": "savage with a sampled test of what still matters",
+    "savage-sampled": "savage by a sampled test; right as often, slower to run",
     "interleaved-filter": "IF2: a candidate against all; needs a Condorcet winner",
     "beat-the-mean": "BTM: drops the worst on average; needs a Condorcet winner",
     "uniform": "two random arms",
@@ -29,6 +29,8 @@ MATRICES: dict[str, str] = {
     "thurstone": "p_ij from normal performances with random means",
 }
 
+DEFAULT_ARMS = 10
+
 # Choices are counted in int32.
 _MOST = 10**9
 
@@ -41,8 +43,9 @@ class DuelConfig:
         algorithm: What to run, or several with commas between them; ``jaxrace list`` explains.
         matrix: A CSV or .npy file with p_ij (arm i beats arm j) in row i and column j, or a name
             that ``jaxrace list`` shows; random ones are drawn once, from the seed.
-        arms: Number of arms of a matrix by name.
-        horizon: Duels of each run.
+        arms: Number of arms of a matrix by name; null stands for 10.
+        horizon: Duels of each run, rounded down a little where there are no equal intervals between
+            some 100 records.
         repeats: Independent runs of each algorithm, each with the arms in another random order.
         delta: Error probability of the savage algorithms; null stands for 1 / horizon.
         seed: Seed of all random numbers.
@@ -56,7 +59,7 @@ class DuelConfig:
 
     algorithm: str = "rucb,dts,sup-klucb,savage"
     matrix: str = "random"
-    arms: int = 10
+    arms: int | None = None
     horizon: int = 10_000
     repeats: int = 100
     delta: float | None = None
@@ -70,7 +73,9 @@ class DuelConfig:
                 raise ValueError(
                     f"algorithm: expected some of {', '.join(ALGORITHMS)}, got {name!r}"
                 )
-        for name, least in (("arms", 2), ("horizon", 1), ("repeats", 1), ("seed", 0)):
+        if self.arms is not None:
+            require_integer("arms", self.arms, 2)
+        for name, least in (("horizon", 1), ("repeats", 1), ("seed", 0)):
             require_integer(name, getattr(self, name), least)
         for name in ("horizon", "repeats", "seed"):
             if getattr(self, name) > _MOST:

@@ -1,6 +1,7 @@
 """Dueling bandits and matrices by name."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -22,7 +23,7 @@ from jaxrace.dueling import (
     Uniform,
     matrices,
 )
-from jaxrace.experiments.duel_config import ALGORITHMS, MATRICES, DuelConfig
+from jaxrace.experiments.duel_config import ALGORITHMS, DEFAULT_ARMS, MATRICES, DuelConfig
 
 
 class Entrant(NamedTuple):
@@ -93,15 +94,16 @@ def entrant(name: str, num_arms: int, horizon: int, delta: float, key: jax.Array
 
 
 def matrix_of(config: DuelConfig) -> np.ndarray:
-    """The preference matrix of a job, float64 [K, K].
+    """The preference matrix of a job, float32 [K, K].
 
     Raises:
-        ValueError: There is no such file or name, or the file holds no preference matrix.
+        ValueError: There is no such file or name, or the file holds no preference matrix or one of
+            other than the wanted arms.
 
-    >>> matrix_of(DuelConfig(matrix="flat", arms=2)).round(2).tolist()
-    [[0.5, 0.6], [0.4, 0.5]]
+    >>> matrix_of(DuelConfig(matrix="linear", arms=3, seed=1)).shape
+    (3, 3)
     """
-    count, key = config.arms, jax.random.key(np.uint32(config.seed))
+    count, key = config.arms or DEFAULT_ARMS, jax.random.key(np.uint32(config.seed))
     makers: dict[str, Callable[[], jax.Array]] = {
         "random": lambda: matrices.random(key, count),
         "linear": lambda: matrices.linear_order(key, count),
@@ -115,9 +117,12 @@ def matrix_of(config: DuelConfig) -> np.ndarray:
     }
     assert makers.keys() == MATRICES.keys()
     if config.matrix in makers:
-        return np.asarray(makers[config.matrix](), np.float64)
-    if "." not in config.matrix:
+        return matrices.check_matrix(makers[config.matrix]())
+    if "." not in config.matrix and not Path(config.matrix).exists():
         raise ValueError(
             f"matrix: expected a file or one of {', '.join(MATRICES)}, got {config.matrix!r}"
         )
-    return matrices.read_matrix(config.matrix)
+    found = matrices.read_matrix(config.matrix)
+    if config.arms not in (None, len(found)):
+        raise ValueError(f"arms: expected {len(found)}, as in {config.matrix}, got {config.arms}")
+    return found

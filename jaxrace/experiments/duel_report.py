@@ -1,6 +1,5 @@
 """The table that `jaxrace duel` prints."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,12 @@ from jaxrace import runs
 _NOT_RESULTS = ("horizon", "repeats", "matrix")
 
 
-def print_regrets(console: Console, folder: Path, misplaced: Sequence[str] = ()) -> None:
+def print_regrets(console: Console, folder: Path) -> None:
     """Print the regrets of a run folder of ``duel``, and what there is to say of its matrix.
 
     Args:
         console: Where.
         folder: The run's.
-        misplaced: Algorithms that need a Condorcet winner that is not there.
 
     >>> number = {"mean": 2.5, "stderr": 0.5, "count": 4}
     >>> facts = {"arms": 3, "condorcet_winner": 1, "copeland_winners": [1], "borda_winners": [1],
@@ -42,15 +40,10 @@ def print_regrets(console: Console, folder: Path, misplaced: Sequence[str] = ())
         highlight=False,
         soft_wrap=True,
     )
-    for name in misplaced:
-        console.print(
-            f"warning: {name} needs an arm that beats every other one; this matrix has none",
-            highlight=False,
-            soft_wrap=True,
-        )
     console.print(_table(summary, console))
     console.print(
-        f"means of {summary['repeats']} repeats of {summary['horizon']:,} duels; {folder}",
+        f"means of {summary['repeats']} repeats of {summary['horizon']:,} duels; correct: in the "
+        f"end recommends a Copeland winner (with -borda in the name: a Borda winner); {folder}",
         highlight=False,
         markup=False,
         soft_wrap=True,

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import sweep
-from jaxrace.dueling import DuelJob, DuelWork, Problem, copeland_scores
+from jaxrace.dueling import DuelJob, DuelWork, Problem, borda_winners, copeland_winners
 from jaxrace.experiments.duel_lineup import Entrant
 from jaxrace.experiments.workbench import Workbench
 
@@ -25,7 +25,7 @@ class Runs(NamedTuple):
     regret: np.ndarray  # float64 [G, R, T, M], so far
     recommended: np.ndarray  # int32 [G, R, T]
     settled_at: np.ndarray  # int32 [G, R], choices until exploration ended, 0 if it did not
-    is_best: np.ndarray  # bool [G, R, T], nothing is better than what is recommended
+    is_best: np.ndarray  # bool [G, R, T], recommended is what the algorithm looks for
 
 
 def stacked(problems: list[Problem]) -> Problem:
@@ -69,7 +69,8 @@ def run_entrant(
     jobs = sweep.stacked(DuelJob(keys, problem, np.zeros_like(problem)))
     width = min(_WIDTH, -(-len(problem) // sweep.num_cores()))
     log = bench.sweep(name, work, jobs, width, rows_per_job=records)
-    return _as_arrays(log, problems, problem, (count, repeats, records), interval)
+    shape = (count, repeats, records)
+    return _as_arrays(log, problems, problem, shape, interval, entrant.algorithm.target)
 
 
 def _keys(seed: np.uint32, count: int) -> jax.Array:
@@ -82,6 +83,7 @@ def _as_arrays(
     problem: np.ndarray,
     shape: tuple[int, int, int],
     interval: int,
+    target: str,
 ) -> Runs:
     """The rows of the log, and those that were not simulated."""
     row, job = log.rows.row, log.rows.job
@@ -104,7 +106,7 @@ def _as_arrays(
         regret.cumsum(1).reshape(*shape, -1),
         recommended.reshape(shape),
         settled_at.reshape(shape[:2]),
-        _is_best(problems, problem, recommended).reshape(shape),
+        _is_best(problems, problem, recommended, target).reshape(shape),
     )
 
 
@@ -115,9 +117,12 @@ def _cost_of_staying(problems: Problem, problem: np.ndarray, decision: np.ndarra
     return np.asarray(problems.losses)[problem, decision][:, None]
 
 
-def _is_best(problems: Problem, problem: np.ndarray, decision: np.ndarray) -> np.ndarray:
-    """Is a decision [jobs, T] one without regret: of duels, by Copeland's score?"""
+def _is_best(
+    problems: Problem, problem: np.ndarray, decision: np.ndarray, target: str
+) -> np.ndarray:
+    """Is a decision [jobs, T] one without regret: of duels, by Copeland's or Borda's score?"""
     if problems.costs is None:
         return np.asarray(problems.losses)[problem[:, None], decision] == 0
-    scores = np.asarray(copeland_scores(problems.probabilities))
-    return (scores == scores.max(-1, keepdims=True))[problem[:, None], decision]
+    winners = {"copeland": copeland_winners, "borda": borda_winners}[target]
+    is_winner = np.stack([winners(matrix) for matrix in np.asarray(problems.probabilities)])
+    return is_winner[problem[:, None], decision]

@@ -3,6 +3,7 @@
 import os
 from typing import NamedTuple
 
+import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -39,7 +40,7 @@ class SavedPolicy(NamedTuple):
             )
         width = np.where(self.high > self.low, self.high - self.low, 1)
         scaled = np.clip((np.asarray(observed) - self.low) / width, 0, 1).astype(np.float32)
-        found = np.asarray(self.softmax.probabilities(self.theta, scaled), np.float64)
+        found = np.asarray(self.softmax.probabilities(jnp.asarray(self.theta), scaled), np.float64)
         if in_use is None:
             return found
         return self.alpha * found + (1 - self.alpha) * np.asarray(in_use)

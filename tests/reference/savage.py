@@ -162,6 +162,32 @@ def decide(question, mean):
     return min(tied, key=lambda i: (-sums[i], i))
 
 
+def changes(question, mean, other):
+    """Does f change if one value alone comes from ``other``? A list [N]; ties: the first arm."""
+
+    def best(point):
+        if question.kind not in ("copeland", "condorcet"):
+            return decide(question, point)
+        wins = certain_wins(square(question, point, point)[0])
+        return wins.index(max(wins))
+
+    before = best(mean)
+    found = []
+    for place in range(len(mean)):
+        moved = [float(x) for x in mean]
+        moved[place] = float(other[place])
+        found.append(best(moved) != before)
+    return found
+
+
+def never_matters(question, lower, upper, uniforms):
+    """Algorithm 2 on given uniform numbers [points, 2, N]: a new point for every change."""
+    matters = np.zeros(len(lower), bool)
+    for point, other in lower + (upper - lower) * uniforms:
+        matters |= changes(question, point, other)
+    return ~matters
+
+
 def near_decisions(question, mean):
     """f(mean), and where sums of x_ij decide what rounding may make of it: a set."""
     best = decide(question, mean)
@@ -217,7 +243,9 @@ def explore(question, chances, uniforms, delta, horizon, max_width=0.0):
         steps.append(
             Step(choices[here], active, lower[:], upper[:], near_decisions(question, mean))
         )
-        narrow = all(b - a <= max_width for a, b in zip(lower, upper, strict=True))  # eq. 7
+        # eq. 7, of what can still matter
+        widths = [b - a for a, b, is_in in zip(lower, upper, active, strict=True) if is_in]
+        narrow = all(width <= max_width for width in widths)
         if not any(active) or is_unique(question, lower, upper) or narrow:
             return steps, True
     return steps, False

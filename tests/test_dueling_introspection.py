@@ -1,0 +1,191 @@
+"""The sampled test of independence: against the reference, the exact one, and in runs."""
+
+import functools
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from reference import savage as reference
+from reference.savage import Question
+from savage_cases import decision_of, label, make, play_many, prepare, told
+
+from jaxrace.dueling import (
+    Best,
+    CopelandWinner,
+    Introspection,
+    Savage,
+    arms,
+    draw_outcome,
+    duels,
+    introspection,
+    shuffled,
+    step_keys,
+)
+from jaxrace.dueling.matrices import hard_condorcet
+from jaxrace.kernels import draw_uniforms
+
+
+class Box(NamedTuple):
+    """What the sampled test looks at."""
+
+    time: Any
+    lower: Any
+    upper: Any
+    active: Any
+
+
+@pytest.mark.parametrize("growth", [1.0, 1.1, 2.0])
+def test_when_introspection_takes_place(growth):
+    """At the first number of samples beyond each power of the growth factor."""
+    how = Introspection(1, growth)
+    point = jnp.array([0.5, 0.5])  # nothing matters
+
+    @jax.jit
+    @jax.vmap
+    def is_tested(time):
+        now = Box(time, point, point, jnp.ones(2, bool))
+        return introspection.independent(how, Best(2), jax.random.key(0), now).all()
+
+    times = np.arange(1, 300, dtype=np.int32)
+    powers = growth ** np.arange(1, 400)
+    expected = [growth == 1 or ((t - 1 < powers) & (powers <= t)).any() for t in times]
+    np.testing.assert_array_equal(is_tested(times), expected)
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def introspect(how, decision, keys, lower, upper, active):
+    """Tests of boxes [number, N] at time 1."""
+
+    def one(key, *box):
+        return introspection.independent(how, decision, key, Box(jnp.int32(1), *box))
+
+    return jax.vmap(one)(keys, lower, upper, active)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        Question("next", 3, skipped=1),
+        Question("counting", 3, limits=(0.25, 0.75)),
+        Question("copeland", 4),
+        Question("borda", 4),
+    ],
+    ids=label,
+)
+def test_introspection_against_the_reference(question):
+    """From the same random numbers; some parameters have been dropped before."""
+    decision, how = decision_of(question), Introspection(12, 1.0)
+    rng = np.random.default_rng(3)
+    lower, upper = reference.draw_box(rng, 60, decision.num_parameters, "anywhere")
+    active = rng.random(lower.shape) < 0.8
+    keys = jax.random.split(jax.random.key(4), 60)
+    found = np.asarray(introspect(how, decision, keys, lower, upper, active))
+
+    @jax.jit
+    @jax.vmap
+    def draw(key):
+        own = jax.random.fold_in(key, 1)  # the time
+        numbers = [jax.random.fold_in(own, number) for number in range(12)]
+        return jnp.stack([draw_uniforms(number, (2, lower.shape[1])) for number in numbers])
+
+    uniforms = np.asarray(draw(keys))
+    expected = [
+        reference.never_matters(question, low, high, numbers)
+        for low, high, numbers in zip(lower, upper, uniforms, strict=True)
+    ]
+    np.testing.assert_array_equal((found & active), (expected & active))
+    assert 0 < (found & active).mean() < 1
+
+
+def test_introspection_finds_what_the_exact_test_finds():
+    """It drops all that cannot matter, and of what can only what hardly ever does."""
+    question = Question("best", 3)
+    rng = np.random.default_rng(3)
+    lower, upper = reference.draw_box(rng, 400, 3, "anywhere")
+    keys, active = jax.random.split(jax.random.key(4), 400), np.ones(lower.shape, bool)
+    found = np.asarray(introspect(Introspection(300, 1.0), Best(3), keys, lower, upper, active))
+    boxes = list(zip(lower, upper, strict=True))
+    expected = np.array([reference.independent(question, *box) for box in boxes])
+    chance = np.array([chances_to_matter(rng, *box) for box in boxes])
+    assert (found >= expected).all()
+    assert chance[expected].max() == 0
+    assert not (found & (chance > 0.05)).any()
+    assert (chance[~expected] > 0.05).mean() > 0.5
+    # Few points do not find them all.
+    found = np.asarray(introspect(Introspection(2, 1.0), Best(3), keys, lower, upper, active))
+    assert (found >= expected).all()
+    assert (found & (chance > 0.05)).any()
+
+
+def chances_to_matter(rng, lower, upper):
+    """How often another value of a parameter changes which arm is best, [N]."""
+    points, others = lower + rng.random((2, 1000, len(lower))) * (upper - lower)
+    changed = np.repeat(points[:, None], len(lower), 1)
+    places = np.arange(len(lower))
+    changed[:, places, places] = others
+    return (changed.argmax(-1) != points.argmax(-1)[:, None]).mean(0)
+
+
+def test_introspection_in_a_run():
+    """It stops hardly later than the exact test would, and says the same."""
+    exact, chances, _, uniforms = prepare(Question("best", 3))
+    sampled = make(Question("best", 3), Introspection(100, 1.05))
+    numbers = {"delta": 0.3, "horizon": 420, "key": jax.random.key(6)}
+    *_, best, settled_at, _ = told(exact, chances, uniforms, exact.params(**numbers))
+    _, left, *_, other, sooner, _ = told(sampled, chances, uniforms, sampled.params(**numbers))
+    assert settled_at[:, -1].all()
+    assert sooner[:, -1].all()
+    assert (best[:, -1] == chances.argmax(1)).all()
+    assert (other[:, -1] == chances.argmax(1)).mean() > 0.8
+    assert 0.5 < sooner[:, -1].mean() / settled_at[:, -1].mean() < 1.05
+    # Between tests nothing is dropped.
+    powers = np.ceil(1.05 ** np.arange(1, 130)).astype(int)
+    dropped = np.flatnonzero((left[:, 1:] != left[:, :-1]).any((0, 2))) + 2
+    assert set(dropped.tolist()) <= set(powers.tolist())
+
+
+def test_introspection_by_play_is_the_loop_of_ask_and_tell():
+    """Each run with simulations of its own, whatever it is batched with."""
+    algorithm = make(Question("best", 4), Introspection(3, 1.3))
+    problem = arms([0.9, 0.1, 0.6, 0.2], [0.9, 0.1, 0.6, 0.2])
+    params = algorithm.params(0.9, 60, key=jax.random.key(6))
+    keys = jax.random.split(jax.random.key(9), 6)
+    problems = jax.tree.map(lambda leaf: jnp.stack([leaf] * 6), problem)
+    log = play_many(algorithm, keys, problems, 60, 60, params)
+    for number, key in enumerate(keys):
+        own = algorithm.of_run(params, key)
+        state = algorithm.init(own)
+        for time in range(60):
+            ask_key, outcome_key = step_keys(key, time)
+            choice = algorithm.ask(ask_key, state, own)
+            outcome = draw_outcome(outcome_key, problem, choice)
+            state = algorithm.tell(state, np.asarray(choice), outcome, own)
+            assert log.recommended[number, time] == algorithm.recommend(state, own)
+            assert log.settled_at[number, time] == state.settled_at
+    assert len(set(np.asarray(log.settled_at)[:, -1].tolist())) > 2
+    drawn = [jax.random.key_data(algorithm.of_run(params, key).key).tolist() for key in keys]
+    assert len(set(map(tuple, drawn))) == 6
+
+
+@pytest.mark.parametrize("num_arms", [5, pytest.param(10, marks=pytest.mark.slow)])
+def test_introspection_is_as_good_as_the_exact_test(num_arms):
+    """On the paper's hard matrix, where the best two arms are hard to tell apart."""
+    runs, horizon = (20, 4_000) if num_arms < 10 else (100, 20_000)
+    exact = Savage(num_arms, CopelandWinner(num_arms))
+    sampled = Savage(num_arms, CopelandWinner(num_arms), Introspection())
+    problem = duels(np.asarray(hard_condorcet(num_arms)))
+    problems = jax.tree.map(lambda leaf: jnp.stack([leaf] * runs), problem)
+    order_keys = jax.random.split(jax.random.key(1), runs)
+    problems = jax.vmap(shuffled)(order_keys, problems)
+    keys = jax.random.split(jax.random.key(2), runs)
+    ends = []
+    for algorithm in (exact, sampled):
+        params = algorithm.params(1 / horizon, horizon, key=jax.random.key(3))
+        log = play_many(algorithm, keys, problems, horizon, 1, params)
+        assert (np.asarray(log.recommended) == 0).mean() >= 0.98
+        assert (np.asarray(log.settled_at) > 0).all()
+        ends.append(np.asarray(log.settled_at).mean())
+    # It ends by one test later at most.
+    assert 0.5 < ends[1] / ends[0] < 1.1
