@@ -71,6 +71,8 @@ def test_the_recommended_policy_has_won_a_race_of_the_last_ones():
     before = int(searched[-1].episodes)
     assert int(last.episodes) == before + int(result.samples.sum()) <= 600 + 7 * 40
     assert int(last.generation) == int(searched[-1].generation) + 1
+    assert int(last.options_decided) == int((result.selected | result.discarded).sum())
+    assert bool(last.finished) == bool(result.decided)
     assert bool(state.finished)
     assert bool(last.ran)
 
@@ -136,5 +138,6 @@ def test_a_final_race_is_paid_out_of_the_same_budget(name):
     config = TrainConfig(episodes=10_000)
     searches = VARIANTS[name].searches(config, medical_task(config))
     settings = jax.tree.map(lambda x: x[0], searches.settings)
-    most = int(settings.search.budget) - 1 + 7 * int(settings.search.max_rounds)
+    population = VARIANTS[name].population
+    most = int(settings.search.budget) - 1 + population * int(settings.search.max_rounds)
     assert most + 10 * int(settings.max_rounds) <= 10_000

@@ -1,5 +1,6 @@
 """The notebooks run from top to bottom, and are committed with what they show."""
 
+import base64
 from pathlib import Path
 
 import nbformat
@@ -35,3 +36,15 @@ def test_a_notebook_is_committed_as_it_was_run(path):
     outputs = [output for cell in cells for output in cell.outputs]
     assert not any(output.output_type == "error" for output in outputs)
     assert sum("image/png" in output.get("data", {}) for output in outputs) >= 3
+
+
+def test_the_film_of_a_race_can_be_seen():
+    """Viewers show no output that is nothing but a GIF."""
+    notebook = nbformat.read(FOLDER / "01_preference_based_racing.ipynb", as_version=4)
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    outputs = [output.get("data", {}) for cell in cells for output in cell.outputs]
+    assert not any("image/gif" in data for data in outputs)
+    films = [data["text/html"] for data in outputs if "text/html" in data]
+    assert len(films) == 1
+    encoded = films[0].split("data:image/gif;base64,")[1].split('"')[0]
+    assert base64.b64decode(encoded).startswith(b"GIF89a")

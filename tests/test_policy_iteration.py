@@ -29,12 +29,14 @@ MEDICAL = PolicyIteration(medical.Medical(), RANKING, Return(), Larger())
 class Walk:
     """Positions 0 .. last; an action of +1 or -1 walks, 0 stays. The right end earns 1 a step.
 
-    With two positions it is the two-state problem: move to the right one, then stay there.
+    The left end earns ``left``. With two positions it is the two-state problem: move to the right
+    one, then stay there.
     """
 
     last: int
     horizon: int = 8
     noise: float = 0.0
+    left: float = 0.0
     nan_below: int = -1
     continues_after_terminal: bool = False
 
@@ -47,8 +49,8 @@ class Walk:
 
     def step(self, key, state, action, params):
         state = jnp.clip(state + action.astype(jnp.int32), 0, self.last)
-        reward = (state == self.last).astype(jnp.float32)
-        reward = reward + self.noise * jax.random.normal(key, (), jnp.float32)
+        reward = (state == self.last) + self.left * (state == 0)
+        reward = reward.astype(jnp.float32) + self.noise * jax.random.normal(key, (), jnp.float32)
         reward = jnp.where(state < self.nan_below, jnp.nan, reward)
         return state, reward, jnp.zeros((), bool)
 
@@ -203,20 +205,24 @@ def test_an_iteration_agrees_with_the_reference_given_its_rollouts():
     learner = PolicyIteration(
         medical.Medical(), RANKING, medical.TreatmentOutcome(), prefer_smaller
     )
-    params = learner.params()
-    state, row = jax.jit(learner.step)(learner.init(jax.random.key(3), params), params)
-    keys = jax.random.split(jax.random.fold_in(jax.random.key(3), 0), 2)
-    behaviour = Behaviour(RANKING.example(), jnp.bool_(True))
-    starts, outcomes = play(learner.restarts, *keys, 20, 10, behaviour, params.env)
-    observations = np.stack([starts.state.tumour, starts.state.toxicity], axis=1)
+    params, key = learner.params(), jax.random.key(3)
+    state, step = learner.init(key, params), jax.jit(learner.step)
+    # The second iteration rolls out what the first one has learned.
+    for generation in range(2):
+        keys = jax.random.split(jax.random.fold_in(key, generation), 2)
+        behaviour = Behaviour(state.best, jnp.bool_(generation == 0))
+        starts, outcomes = play(learner.restarts, *keys, 20, 10, behaviour, params.env)
+        observations = np.stack([starts.state.tumour, starts.state.toxicity], axis=1)
 
-    scores = -np.round(outcomes.tumour_size)
-    preferred = reference.preferences(scores, lambda a, b: int(np.sign(a - b)), 0.1)
-    expected = reference.fitted_probabilities(observations, preferred, label_ranking.RIDGE)
+        scores = -np.round(outcomes.tumour_size)
+        preferred = reference.preferences(scores, lambda a, b: int(np.sign(a - b)), 0.1)
+        expected = reference.fitted_probabilities(observations, preferred, label_ranking.RIDGE)
 
-    assert row.num_preferences == np.count_nonzero(preferred) > 20
-    found = probabilities(state.best, observations)
-    np.testing.assert_allclose(found, expected, atol=2e-3)
+        state, row = step(state, params)
+        # The first one learns to cure everybody: then little is left to be preferred.
+        assert row.num_preferences == np.count_nonzero(preferred) > (20, 0)[generation]
+        found = probabilities(state.best, observations)
+        np.testing.assert_allclose(found, expected, atol=2e-3)
 
 
 def test_rollouts_take_the_action_follow_the_policy_and_end_at_the_horizon():
@@ -281,6 +287,26 @@ def test_it_finds_the_optimal_policy(settings):
     positions = np.arange(settings["last"] + 1)
     best = np.minimum(8, 8 - np.maximum(settings["last"] - positions, 1) + 1).mean()
     assert abs(np.median(returns(keys, states.best).mean(axis=1)) - best) < 0.25
+
+
+def test_rollouts_follow_the_last_policy_not_chance():
+    """Near the left end, chance earns more by staying; who walks on does better to walk right."""
+    learner = walker(last=6, horizon=16, left=0.5)
+    params = learner.params(env_params=jnp.float32(0))
+    states = jax.vmap(learner.init, (0, None))(jax.random.split(jax.random.key(0), 4), params)
+    chance, _ = step_all(learner, states, params)
+    # The pairs are (left, stay), (left, right), (stay, right).
+    to_the_right = jnp.tile(jnp.array([[0.0, -9.0]]), (4, 3, 1))
+    walking = dataclasses.replace(
+        states, generation=jnp.ones_like(states.generation), best=to_the_right
+    )
+    walking, _ = step_all(learner, walking, params)
+
+    def chosen(theta, place):
+        return learner.policy.choose(theta, jnp.array([place], jnp.float32))
+
+    assert all(chosen(theta, 0) != 2 for theta in chance.best)
+    assert all(chosen(theta, place) == 2 for theta in walking.best for place in range(6))
 
 
 def test_it_is_better_than_chance_on_medical():

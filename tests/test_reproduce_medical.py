@@ -1,22 +1,27 @@
 """The reproductions on the medical task: tables, and what the reports are made of."""
 
+from typing import Any
+
+import jax
 import numpy as np
 import pytest
 import sweep_cases as cases
 
 from jaxrace import runs, sweep, tables
 from jaxrace.cli import main
-from jaxrace.experiments import medical_grid, medical_outcomes, racing_pays
-from jaxrace.experiments.medical_convergence import mean_before, smoothed
-from jaxrace.experiments.medical_outcomes import Ellipse, ellipses, pareto_front
-from jaxrace.experiments.medical_runs import HAZARDS, LEARNERS, Learning
-from jaxrace.experiments.racing_variants import VARIANTS
+from jaxrace.experiments import medical_grid
+from jaxrace.experiments.config import TrainConfig
+from jaxrace.experiments.learning import make_search
+from jaxrace.experiments.medical_runs import HAZARDS, LEARNERS
+from jaxrace.experiments.racing_variants import FAST, VARIANTS
 from jaxrace.experiments.reproduce import reproduce
+from jaxrace.experiments.tasks import medical_task
 from jaxrace.experiments.workbench import Workbench
 
 REPEATS, EPISODES = 4, 900
 SMALL = {10: REPEATS, 2_000: EPISODES, 2: 2}
-FIXED = ("constant 0.1", "constant 0.4", "constant 0.5", "constant 0.7", "constant 1", "random")
+DOSES = ("0.1", "0.4", "0.5", "0.55", "0.7", "1")
+FIXED = (*(f"constant {dose}" for dose in DOSES), "random")
 
 
 def run_small(name, folder):
@@ -85,11 +90,21 @@ def test_the_fast_method_has_sizes_of_its_own(tmp_path, capsys):
     command += ["--no-compilation-cache"]
     assert main([*command, "--episodes", "800", "--out", str(tmp_path / "run")]) == 0
     log = runs.read_log(tmp_path / "run")
-    assert set(log["max_rounds"]) == {30}
     assert log["episodes"][log["generation"] == 1].tolist() == [14 * 30] * 2
+    # The last race is between ten policies, for what was reserved.
+    assert log["max_rounds"].tolist() == [30, 20] * 2
+    assert log["episodes"][log["generation"] == 2].tolist() == [14 * 30 + 10 * 20] * 2
     for option, value in (("--population", "9"), ("--max-rounds", "50")):
         assert main([*command, option, value]) == 2
         assert f"{option}: expected none with pb-edps-fast" in capsys.readouterr().err
+
+
+def test_the_fast_method_is_what_was_measured():
+    config = TrainConfig(method="pb-edps-fast", hazard="B")
+    task = medical_task(config)
+    shipped, measured = make_search(config, task), VARIANTS[FAST].searches(config, task)
+    assert shipped.search == measured.search
+    jax.tree.map(np.testing.assert_array_equal, shipped.settings, measured.settings)
 
 
 @pytest.mark.parametrize("method", ["pbpi", "sarsa"])
@@ -136,106 +151,49 @@ def test_variants_of_the_search(tmp_path):
     assert set(rows["simulated"]) == {7 * 25}  # a chunk of rounds is drawn at once
     assert rows["generation"].tolist() == list(range(1, 44))  # 43 races of 21 episodes
 
-
-def test_no_point_of_the_front_is_dominated():
-    points = np.random.default_rng(0).integers(0, 6, (60, 3)).astype(float)
-    expected = [
-        not any((other <= point).all() and (other < point).any() for other in points)
-        for point in points
-    ]
-    assert pareto_front(points).tolist() == expected
+    # Nothing is left to the final races, of which there is none here.
+    assert set(generations["race"]) == {"generation"}
+    report = (folder / "report.md").read_text()
+    assert f"Hazard A: {FAST} was not run." in report
 
 
-def inside(ellipse: Ellipse, center, points):
-    angle = np.radians(ellipse.angle)
-    turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
-    along = (points - center) @ turn.T / (np.array([ellipse.width, ellipse.height]) / 2)
-    return (along**2).sum(-1) <= 1
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_variant_is_what_its_name_says(name):
+    config = TrainConfig(episodes=3_000)
+    variant = VARIANTS[name]
+    searches = variant.searches(config, medical_task(config))
+    settings = jax.tree.map(lambda x: x[0], searches.settings)
+    is_final = name.endswith("final race")
+    learner: Any = searches.search
+    search = learner.search if is_final else learner
+    numbers = settings.search if is_final else settings
+    words = name.replace(",", "").split()
+    population = int(words[words.index("population") + 1]) if "population" in words else 7
+    assert (search.race.num_options, search.race.top) == (population, population // 2)
+    rounds = (3, 100)
+    if "rollouts" in words:
+        rounds = (int(words[words.index("rollouts") - 1]),) * 2
+    if name == "n_max up to 30":
+        rounds = (3, 30)
+    assert (int(numbers.min_rounds), int(numbers.max_rounds)) == rounds
+    assert variant.base in VARIANTS
+    # Of one task, with numbers of one kind: those with adaptive deltas have several tables.
+    assert jax.tree.leaves(numbers.race)[0].shape[0] == len(variant.deltas)
+    state = searches.search.init(jax.random.key(0), settings)
+    assert not bool(searches.search.done(state, settings))
 
 
-def test_ellipses_hold_what_they_say():
-    """A new repetition and the true mean lie inside in 95 % of the cases."""
-    rng = np.random.default_rng(1)
-    mixing = np.array([[1.0, 0.0], [-0.8, 0.3]])
-    held = np.zeros(2)
-    trials = 4000
-    for _ in range(trials):
-        points = rng.normal(size=(30, 2)) @ mixing.T
-        data, mean = ellipses(points)
-        center = points.mean(0)
-        held += inside(mean, center, np.zeros(2)), inside(data, center, points).mean()
-    error = np.sqrt(0.95 * 0.05 / trials)
-    assert abs(held[0] / trials - 0.95) < 4 * error
-    # Of points that the ellipse was made from, a few more than 95 % lie inside.
-    assert 0.945 < held[1] / trials < 0.97
-
-
-def learning(repeat, episodes, values):
-    repeat, episodes = np.array(repeat), np.array(episodes)
-    last = np.append(np.diff(repeat) != 0, True)
-    return Learning(repeat, episodes, {"reward": np.array(values, float)}, {}, last)
-
-
-def test_who_comes_nearest_to_dominating():
-    rng = np.random.default_rng(0)
-
-    def method(tumour, toxicity):
-        metrics = {"tumour_size": tumour, "max_toxicity": toxicity}
-        return {name: mean + 0.1 * rng.normal(size=400) for name, mean in metrics.items()}
-
-    # One is better in both means, but only just in one; another is better in one alone.
-    methods = {"pb-edps": method(1.0, 1.0), "close": method(0.5, 0.985), "far": method(0.1, 2.0)}
-    text = medical_outcomes._nearest_to_dominate(methods)
-    assert "is close, whose less favourable mean is" in text
-    margin = float(text.split(" mean is ")[1].split(" ")[0])
-    assert 0.5 < margin < 4.5  # about .015 / (.1 sqrt(2 / 400)) = 2.1
-    assert text.endswith("smaller")
-    del methods["close"]
-    assert medical_outcomes._nearest_to_dominate(methods).endswith("larger")
-
-
-def test_differences_are_paired_with_their_base():
-    rng = np.random.default_rng(1)
-    base = rng.normal(size=200)
-    found = {
-        ("A", "published schedule"): {"survival_rate": base},
-        ("A", "30 rollouts"): {"survival_rate": base + 0.5 + 0.01 * rng.normal(size=200)},
-        ("A", "30 rollouts, final race"): {"survival_rate": base + 0.7},
-    }
-    change, error = racing_pays._difference(found, "A", "30 rollouts", "survival_rate")
-    assert change == pytest.approx(0.5, abs=0.01)
-    assert error == pytest.approx(0.01 / 200**0.5, rel=0.3)
-    change, _ = racing_pays._difference(found, "A", "30 rollouts, final race", "survival_rate")
-    assert change == pytest.approx(0.2, abs=0.01)
-
-
-def test_a_policy_counts_from_its_evaluation_to_the_next():
-    one = learning([0, 0, 0, 1, 1], [10, 30, 70, 20, 50], [1.0, 3.0, 9.0, 2.0, 4.0])
-    # 20 episodes of 1 and 30 of 3; 30 episodes of 2 and 10 of 4.
-    expected = [(20 * 1 + 30 * 3) / 50, (30 * 2 + 10 * 4) / 40]
-    np.testing.assert_allclose(mean_before(one, "reward", 60), expected)
-
-
-def test_curves_are_means_at_common_places():
-    same = learning([0, 0, 1, 1], [100, 200, 100, 200], [1.0, 2.0, 3.0, 6.0])
-    places, means = smoothed(same, "reward")
-    assert (places.tolist(), means.tolist()) == ([100, 200], [2.0, 4.0])
-
-
-def test_clouds_are_smoothed_by_a_kernel():
-    """A noisy line is found again, and a stray point among many does not make a peak."""
-    rng = np.random.default_rng(0)
-    repeat = np.repeat(np.arange(200), 30)
-    episodes = np.sort(rng.integers(0, 10_000, (200, 30)), axis=1).ravel()
-    cloud = learning(repeat, episodes, 3 + episodes / 1000 + rng.normal(size=6000))
-    places, means = smoothed(cloud, "reward")
-    inner = (places > 1000) & (places < 9000)
-    np.testing.assert_allclose(means[inner], 3 + places[inner] / 1000, atol=0.35)
-    # All at 0, 700, ..., 7000, and one of them at 350.
-    episodes = np.tile(np.arange(0, 7001, 700), 200)
-    stray = learning(np.repeat(np.arange(200), 11), episodes, np.ones(2200))
-    stray.episodes[1], stray.metrics["reward"][1] = 350, 100.0
-    assert smoothed(stray, "reward")[1].max() < 2.5
+@pytest.mark.slow
+def test_all_variants_run(tmp_path, monkeypatch):
+    sizes = {10: 2, 2_000: EPISODES}
+    monkeypatch.setattr(Workbench, "size", lambda self, full, quick: sizes.get(quick, full))
+    folder = reproduce("racing-pays", tmp_path / "variants", quick=True)
+    table = tables.read_table(folder / "variants.csv")
+    assert set(table["variant"]) == set(VARIANTS)
+    generations = tables.read_table(folder / "generations.csv")
+    final = set(generations["variant"][generations["race"] == "final"])
+    assert final == {name for name, variant in VARIANTS.items() if variant.is_final}
+    assert f"{FAST} (`--method pb-edps-fast`) changes" in (folder / "report.md").read_text()
 
 
 def test_a_reproduction_that_goes_wrong_says_so(tmp_path):

@@ -1,4 +1,4 @@
-"""The policies that learn nothing, on the patients that the learned ones are evaluated on.
+"""The policies that learn nothing, on patients of their own: those of generation 0.
 
 Axes: B repeats.
 """
@@ -16,13 +16,25 @@ Metrics = dict[str, np.ndarray]
 
 
 def evaluate_fixed(
-    config: TrainConfig, task: Task, key: jax.Array, seconds: Seconds
+    config: TrainConfig,
+    task: Task,
+    key: jax.Array,
+    seconds: Seconds,
+    further: tuple[float, ...] = (),
 ) -> dict[str, Metrics]:
     """Metrics [B], by policy, of the baselines and of the method itself if it learns nothing.
 
-    All of them meet the same patients.
+    All of them meet the same patients, which are others than those of the learned policies.
+
+    Args:
+        config: The job.
+        task: What is played.
+        key: Of all evaluations.
+        seconds: Where the time is noted.
+        further: Constant actions besides those of the task.
     """
-    actions = {*task.actions, config.action} if config.method == "constant" else task.actions
+    own = (config.action,) if config.method == "constant" else ()
+    actions = {*task.actions, *own, *further}
     # One program for all: a constant action is a choice among equal ones.
     size = len(task.actions)
     choices = {_constant_name(action): (action,) * size for action in sorted(actions)}

@@ -15,7 +15,7 @@ Method = Literal["pb-edps", "pb-edps-fast", "edps", "pbpi", "sarsa", "constant",
 
 METHODS: dict[str, str] = {
     "pb-edps": "evolution strategy, policies ranked by a preference-based race",
-    "pb-edps-fast": "the same with 14 policies of 30 episodes each, which does better",
+    "pb-edps-fast": "14 policies of 30 episodes each, and a final race; does better",
     "edps": "as pb-edps, by a Hoeffding race on returns, delta is a heuristic",
     "pbpi": "approximate policy iteration from preferences between rollouts",
     "sarsa": "SARSA(lambda) on a table of values, learns from rewards",
@@ -40,7 +40,7 @@ EXPERIMENTS: dict[str, str] = {
     "hcpi-daedalus": "Daedalus2 in three domains (the same, figure 4)",
     "thurstone-topk": "top 4 and 1 of 10 by scores (Groves, figure 2 a and b)",
     "thurstone-large": "top 40 and 1 of 100 by scores (Groves, figures 2c and 3)",
-    "thurstone-noise": "scores that are not transitive (Groves, figures 4 to 6)",
+    "thurstone-noise": "scores that are not transitive (Groves, figures 5 and 6)",
     "topk-batches": "top 4 of 10, several comparisons chosen at once",
     "topk-shootout": "races, duels and selection: who needs the fewest samples?",
     "savage-dueling-400": "figure 5 of Urvoy 2013 at its full horizon",
@@ -71,7 +71,8 @@ class Setting(NamedTuple):
 # Floor of n_max, the rounds of a race (Busa-Fekete et al. 2014, section 6.2).
 MIN_ROUNDS = 3
 
-# What did best of all that was tried at equal budgets (docs/reproductions.md, "racing-pays").
+# The best of all that was tried at equal budgets, with a final race (docs/reproductions.md,
+# "Does racing pay?").
 _FAST_POPULATION, _FAST_ROUNDS = 14, 30
 
 _DEFAULT_SIGMA = 10.0

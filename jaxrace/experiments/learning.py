@@ -19,15 +19,20 @@ from jaxrace.label_ranking import LabelRanking
 from jaxrace.outcomes import Both, Return
 from jaxrace.rollout import PolicyInTask, Rollout, evaluate
 from jaxrace.search import (
+    FinalRace,
     PolicyIteration,
     PolicySearch,
     Sarsa,
     SearchJob,
+    SearchParams,
     SearchWork,
     stack_params,
 )
 from jaxrace.strategies import Strategy
 from jaxrace.tabular import GreedyTable
+
+# Candidates of a final race, and the rounds that are reserved for each of them.
+CANDIDATES, FINAL_ROUNDS = 10, 200
 
 
 @jax.tree_util.register_dataclass
@@ -152,19 +157,23 @@ def _make_evolution(config: TrainConfig, task: Task) -> SearchWork:
     size, min_rounds, max_rounds = config.sizes
     race: racing.Race
     if config.method != "edps":
-        race = racing.PreferenceRace(size, size // 2, max_rounds, task.compare, config.bound)
+        parts = (size, size // 2, config.max_rounds, task.compare)
+        race = racing.PreferenceRace(*parts, config.bound)
         fold, numbers = task.fold, {}
     else:
         race = racing.HoeffdingRace(size, size // 2, intersect=True, dynamic_delta=True)
         fold, numbers = outcomes.Return(), {"value_range": task.value_range}
     strategy = Strategy(config.strategy, size)
     search = PolicySearch(task.env, task.policy, fold, race, strategy)
+    has_final_race = config.method == "pb-edps-fast"
+    generation = size * max_rounds
+    budget = searched(config.episodes, generation) if has_final_race else config.episodes
     try:
         params = [
             search.params(
                 sigma0=setting.sigma,
                 delta=setting.delta,
-                budget=config.episodes,
+                budget=budget,
                 min_rounds=min_rounds,
                 max_rounds=max_rounds,
                 env_params=task.env_params,
@@ -174,4 +183,39 @@ def _make_evolution(config: TrainConfig, task: Task) -> SearchWork:
         ]
     except ValueError as error:  # evosax does not take every size
         raise ValueError(str(error).replace("population_size:", "population:")) from error
+    if has_final_race:
+        return with_final_race(task, search, params, config.episodes, generation)
     return SearchWork(search, stack_params(params))
+
+
+def searched(episodes: int, generation: int) -> int:
+    """What a search may use up of a budget out of which a final race is paid, too.
+
+    Args:
+        episodes: The budget of both.
+        generation: Most episodes of a generation: the last race of the search may exceed its own
+            budget by nearly as many.
+
+    >>> searched(10_000, generation=14 * 30), searched(100, generation=14 * 30)
+    (7580, 1)
+    """
+    reserved = min(CANDIDATES * FINAL_ROUNDS, episodes // 4) + generation
+    return max(episodes - reserved, 1)
+
+
+def with_final_race(
+    task: Task, search: PolicySearch, params: list[SearchParams], episodes: int, generation: int
+) -> SearchWork:
+    """A search whose last generations' best race for the recommendation.
+
+    Args:
+        task: What is learned.
+        search: The search.
+        params: Its settings, with the budget that ``searched`` gives.
+        episodes: As for ``searched``.
+        generation: As for ``searched``.
+    """
+    learner = FinalRace(search, racing.PreferenceRace(CANDIDATES, 1, FINAL_ROUNDS, task.compare))
+    # Of a budget that is too small for both there is a round for each candidate.
+    budget = max(episodes - generation, searched(episodes, generation) + CANDIDATES)
+    return SearchWork(learner, stack_params([learner.params(each, budget) for each in params]))

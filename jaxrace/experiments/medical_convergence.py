@@ -7,10 +7,12 @@ import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import ndimage
 
 from jaxrace import plots
+from jaxrace.experiments.claims import claims_table
 from jaxrace.experiments.config import EXPERIMENTS
+from jaxrace.experiments.medical_claims import FEW, convergence_claims
+from jaxrace.experiments.medical_curves import KERNEL, Findings, Fixed, curve, mean_before
 from jaxrace.experiments.medical_runs import (
     HAZARDS,
     LEARNERS,
@@ -30,18 +32,6 @@ if TYPE_CHECKING:
 
 SHOWN = ("mean_reward", "survival_rate")
 
-# The clouds of the evolution strategies are smoothed by a normal kernel: its standard deviation, as
-# a share of all episodes, and the cells of equal width on which it is computed.
-_KERNEL, _CELLS = 0.03, 400
-
-# Numbers of episodes after which all repetitions of a learner are evaluated: more is a cloud.
-_MOST_PLACES = 200
-
-# The paper looks at learners with fewer training episodes than these.
-_FEW = 4000
-
-Findings = dict[tuple[str, str], Learning]  # by hazard and method
-
 
 def run(bench: Workbench) -> None:
     """Leaves curves.csv, figure_4_and_6.png and report.md."""
@@ -49,63 +39,12 @@ def run(bench: Workbench) -> None:
         (hazard, method): learn(bench, paper_config(bench, method, hazard))
         for hazard, method in itertools.product(HAZARDS, LEARNERS)
     }
-    fixed = {hazard: fixed_policies(bench, hazard) for hazard in HAZARDS}
+    fixed = {
+        hazard: fixed_policies(bench, paper_config(bench, "random", hazard)) for hazard in HAZARDS
+    }
     bench.write_table("curves.csv", _table(found))
     bench.write_figure("figure_4_and_6.png", _figure(found, fixed))
-    bench.write_report(EXPERIMENTS["medical-convergence"], _paragraphs(found))
-
-
-def smoothed(learning: Learning, metric: str) -> tuple[np.ndarray, np.ndarray]:
-    """A curve through the cloud of (episodes, performance) pairs of all repetitions.
-
-    Learners that are evaluated after the same numbers of episodes in every repetition, which are
-    few, are averaged there, with the last policy of those that have ended. Others are smoothed by
-    a kernel, from where half of the repetitions have been evaluated to where half have ended.
-
-    Returns:
-        Episodes [X] and the means [X].
-    """
-    episodes, values = learning.episodes, learning.metrics[metric]
-    places = np.unique(episodes)
-    if len(places) <= _MOST_PLACES:
-        means = _carried_forward(learning, metric, places).mean(0)
-        return places[np.isfinite(means)], means[np.isfinite(means)]
-    counts, edges = np.histogram(episodes, _CELLS)
-    sums, _ = np.histogram(episodes, edges, weights=values)
-    width = _KERNEL * _CELLS
-    smooth_counts, smooth_sums = (
-        ndimage.gaussian_filter1d(x.astype(float), width, mode="constant") for x in (counts, sums)
-    )
-    middles = (edges[:-1] + edges[1:]) / 2
-    is_first = np.append(True, np.diff(learning.repeat) != 0)
-    first, last = np.median(episodes[is_first]), np.median(episodes[learning.is_last])
-    chosen = (middles >= first) & (middles <= last)
-    return middles[chosen], smooth_sums[chosen] / smooth_counts[chosen]
-
-
-def _carried_forward(learning: Learning, metric: str, places: np.ndarray) -> np.ndarray:
-    """What each repetition has after so many episodes: [R, X]; NaN before its first evaluation."""
-    curves = []
-    for repeat in np.unique(learning.repeat):
-        rows = learning.repeat == repeat
-        before = np.searchsorted(learning.episodes[rows], places, side="right") - 1
-        values = learning.metrics[metric][rows].astype(float)
-        curves.append(np.where(before >= 0, values[before], np.nan))
-    return np.stack(curves)
-
-
-def mean_before(learning: Learning, metric: str, episodes: int) -> np.ndarray:
-    """Of every repetition, the mean of a metric over the first training episodes [R].
-
-    A policy counts from its evaluation to the next one; before the first, nothing counts.
-    """
-    found = []
-    for repeat in np.unique(learning.repeat):
-        rows = (learning.repeat == repeat) & (learning.episodes < episodes)
-        ends = np.append(learning.episodes[rows], episodes)
-        weights = np.diff(ends)
-        found.append(np.average(learning.metrics[metric][rows], weights=weights))
-    return np.array(found)
+    bench.write_report(EXPERIMENTS["medical-convergence"], _paragraphs(found, fixed))
 
 
 def _table(found: Findings) -> list[Columns]:
@@ -119,7 +58,7 @@ def _table(found: Findings) -> list[Columns]:
     return pieces
 
 
-def _figure(found: Findings, fixed: dict[str, dict[str, Metrics]]) -> "Figure":
+def _figure(found: Findings, fixed: Fixed) -> "Figure":
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10.5, 7.4), layout="constrained")
@@ -127,7 +66,7 @@ def _figure(found: Findings, fixed: dict[str, dict[str, Metrics]]) -> "Figure":
     for row, number, hazard in zip(panels, (4, 6), HAZARDS, strict=True):
         for panel, metric in zip(row, SHOWN, strict=True):
             for method in LEARNERS:
-                panel.plot(*smoothed(found[hazard, method], metric), lw=1.7, label=method)
+                panel.plot(*curve(found, hazard, method, metric), lw=1.7, label=method)
             _draw_fixed(panel, fixed[hazard], metric)
             panel.set_title(f"hazard {hazard} (figure {number} of the paper)")
             panel.set_ylabel(labels()[metric])
@@ -147,13 +86,13 @@ def _draw_fixed(panel: "Axes", fixed: dict[str, Metrics], metric: str) -> None:
     plots.tidy(panel)
 
 
-def _paragraphs(found: Findings) -> list[str]:
+def _paragraphs(found: Findings, fixed: Fixed) -> list[str]:
     text = [
         "PB-EDPS and EDPS are evaluated after every generation, SARSA after every 100 episodes, "
         "PBPI after every iteration of 800, on 300 fresh patients each time. Curves of the "
         "evolution strategies are smoothed, by a normal kernel whose standard deviation is "
-        f"{_KERNEL:.0%} of all episodes, unless all repetitions are evaluated after the same "
-        "numbers of them. PBPI ends after ten iterations, or when its policy has settled. "
+        f"{KERNEL:.0%} of all episodes; the others are means. PBPI ends after ten iterations, or "
+        "when its policy has settled; its last policy then goes on counting. "
         "± is one standard error over the repetitions. The curves of the "
         "paper are not available as numbers.",
         "![Convergence](figure_4_and_6.png)",
@@ -162,7 +101,7 @@ def _paragraphs(found: Findings) -> list[str]:
         rows = []
         for method in LEARNERS:
             learning = found[hazard, method]
-            early = [mean_before(learning, metric, _FEW) for metric in SHOWN]
+            early = [mean_before(learning, metric, FEW) for metric in SHOWN]
             late = [learning.last[metric] for metric in SHOWN]
             rows.append([method, *(_in_words(values) for values in (*early, *late))])
         heads = [
@@ -171,14 +110,47 @@ def _paragraphs(found: Findings) -> list[str]:
         text += [f"## Hazard {hazard}", markdown_table(["method", *heads], rows)]
     return [
         *text,
-        f"Early: the mean over the first {_FEW:,} training episodes, from the first "
+        f"Early: the mean over the first {FEW:,} training episodes, from the first "
         "evaluation on, which comes after 21 episodes (ES), 100 (SARSA) or 800 (PBPI).",
-        "The paper, hazard A: SARSA converges fastest, its reward is on a par with that of the "
-        "others, PBPI earns least, and the preference-based methods have the better survival "
-        f"below {_FEW:,} episodes. Hazard B: the preference-based methods earn as much as the "
-        "fixed policies, and outperform all others in survival.",
+        "## The paper's claims",
+        claims_table(convergence_claims(found, fixed)),
+        "## PBPI, iteration by iteration",
+        "Means of the repetitions that are still learning (C_S, C_X):",
+        *(_iterations(found[hazard, "pbpi"], hazard) for hazard in HAZARDS),
+        *(_jumps(found[hazard, "pbpi"], hazard) for hazard in HAZARDS),
     ]
 
 
 def _in_words(values: np.ndarray) -> str:
     return with_error(*mean_and_error(values), digits=3)
+
+
+def _iterations(learning: Learning, hazard: str) -> str:
+    """Where PBPI is after each of its iterations."""
+    rows = []
+    for generation in np.unique(learning.numbers["generation"]):
+        chosen = learning.numbers["generation"] == generation
+        cells = [
+            with_error(*mean_and_error(learning.metrics[name][chosen].astype(float)), digits=3)
+            for name in ("survival_rate", "tumour_size", "max_toxicity")
+        ]
+        rows.append([hazard, str(generation), str(chosen.sum()), *cells])
+    return markdown_table(("hazard", "iteration", "repetitions", "survival", "C_S", "C_X"), rows)
+
+
+def _jumps(learning: Learning, hazard: str) -> str:
+    """Does PBPI settle, or go back and forth?"""
+    paths = [
+        learning.metrics["tumour_size"][learning.repeat == repeat]
+        for repeat in np.unique(learning.repeat)
+    ]
+    if max(map(len, paths)) <= 2:
+        return f"Hazard {hazard}: two iterations are too few to tell whether it settles."
+    one, two = (
+        np.mean(np.concatenate([np.abs(path[lag:] - path[:-lag]) for path in paths]))
+        for lag in (1, 2)
+    )
+    return (
+        f"Hazard {hazard}: from one iteration of a repetition to the next, its C_S changes by "
+        f"{one:.2f} on average, and from one to the next but one by {two:.2f}."
+    )

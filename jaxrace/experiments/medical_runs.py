@@ -3,7 +3,6 @@
 Axes: R repetitions, n rows (a row per repetition and generation).
 """
 
-import dataclasses
 from typing import NamedTuple
 
 import jax
@@ -22,8 +21,9 @@ LEARNERS = ("pb-edps", "edps", "pbpi", "sarsa")
 # Two settings of the hazard: in B fewer patients die.
 HAZARDS = ("A", "B")
 
-# Of theta = 0.
-START_DOSE = 0.5
+# Of theta = 0, and the one that keeps most patients alive with hazard A; not in the paper.
+START_DOSE, BEST_DOSE = 0.5, 0.55
+OWN_DOSES = tuple(f"constant {dose:g}" for dose in (START_DOSE, BEST_DOSE))
 
 Metrics = dict[str, np.ndarray]
 
@@ -85,16 +85,20 @@ def learn(
     return Learning(rows.job, row["episodes"], rows.row.metrics, numbers, rows.is_last)
 
 
-def fixed_policies(bench: Workbench, hazard: str) -> dict[str, Metrics]:
+def fixed_policies(
+    bench: Workbench, config: TrainConfig, doses: tuple[float, ...] = (START_DOSE,)
+) -> dict[str, Metrics]:
     """The constant policies and the random one, each metric [R].
 
-    With the doses of the paper there is 0.5, at which the evolution strategies start.
+    Args:
+        bench: Where.
+        config: Its hazard and repetitions count.
+        doses: With those of the paper, there are these.
     """
-    config = dataclasses.replace(paper_config(bench, "constant", hazard), action=START_DOSE)
     test_key = jax.random.split(jax.random.key(config.seed))[1]
     seconds = Seconds()
-    bench.on_stage(f"fixed policies {hazard}", 0, 1)
-    found = evaluate_fixed(config, TASKS[config.env](config), test_key, seconds)
+    bench.on_stage(f"fixed policies {config.hazard}", 0, 1)
+    found = evaluate_fixed(config, TASKS[config.env](config), test_key, seconds, doses)
     bench.compile_seconds += seconds.compile
     return found
 
@@ -104,7 +108,8 @@ def all_methods(bench: Workbench, hazard: str) -> dict[str, Metrics]:
     learned = {
         method: learn(bench, paper_config(bench, method, hazard)).last for method in LEARNERS
     }
-    return {**learned, **fixed_policies(bench, hazard)}
+    config = paper_config(bench, "random", hazard)
+    return {**learned, **fixed_policies(bench, config, (START_DOSE, BEST_DOSE))}
 
 
 def labels() -> dict[str, str]:

@@ -1,5 +1,10 @@
 """Numbers read off figure 2 of Busa-Fekete et al. 2013, and tables that set ours beside them."""
 
+from collections.abc import Mapping
+
+import numpy as np
+
+from jaxrace.experiments.claims import UNEXPLAINED, Claim, yes_or_no
 from jaxrace.experiments.race_curves import COMPLEXITIES, Curve, mean_and_error
 from jaxrace.experiments.workbench import markdown_table, with_error
 
@@ -44,3 +49,43 @@ def beside_published(curves: dict[tuple[str, str], Curve]) -> str:
             rows.append([task, race, f"{k:g}", *line])
     heads = ("task", "race", "k", "draws, published", "draws", "accuracy, published", "accuracy")
     return markdown_table(heads, rows)
+
+
+# What is called reproduced: draws read off a figure are no more exact.
+_CLOSE = 0.05
+
+
+def published_claims(
+    curves: dict[tuple[str, str], Curve], why: Mapping[tuple[str, str], str]
+) -> list[Claim]:
+    """Are the published numbers of every race found again?
+
+    Args:
+        curves: By task and race, as in ``PUBLISHED``.
+        why: What is known of those that are not.
+    """
+    claims = []
+    for (task, race), curve in curves.items():
+        published = PUBLISHED[task, race]
+        places = [COMPLEXITIES.index(k) for k in published]
+        draws, accuracies = np.array(list(published.values())).T
+        ratios = curve.draws[places].mean(-1) / draws - 1
+        gaps = curve.accuracies[places].mean(-1) - accuracies
+        holds = bool((np.abs(ratios) < _CLOSE).all())
+        shown = ", ".join(f"{draws:,} (k = {k:g})" for k, (draws, _) in published.items())
+        claims.append(
+            Claim(
+                f"{task}: draws of {race}, within {_CLOSE:.0%}",
+                shown,
+                f"{_range(ratios, '+.1%')}; accuracy {_range(gaps, '+.3f')}",
+                yes_or_no(holds),
+                "" if holds else why.get((task, race), UNEXPLAINED),
+            )
+        )
+    return claims
+
+
+def _range(values: np.ndarray, style: str) -> str:
+    """The smallest and the largest, or the only one."""
+    least, most = (f"{value:{style}}" for value in (values.min(), values.max()))
+    return least if least == most else f"{least} to {most}"

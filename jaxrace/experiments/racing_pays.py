@@ -11,19 +11,16 @@ import numpy as np
 
 from jaxrace import plots
 from jaxrace.experiments.config import EXPERIMENTS
-from jaxrace.experiments.medical_convergence import smoothed
+from jaxrace.experiments.medical_curves import smoothed
 from jaxrace.experiments.medical_runs import HAZARDS, Learning, labels, learn, paper_config
 from jaxrace.experiments.race_curves import mean_and_error
-from jaxrace.experiments.racing_variants import PUBLISHED, VARIANTS
+from jaxrace.experiments.racing_answer import FINAL, GENERATION, SHOWN, Findings, paragraphs
+from jaxrace.experiments.racing_variants import FAST, PUBLISHED, VARIANTS
 from jaxrace.experiments.tasks import TASKS
-from jaxrace.experiments.workbench import Columns, Workbench, as_columns, markdown_table, with_error
+from jaxrace.experiments.workbench import Columns, Workbench, as_columns
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-SHOWN = ("survival_rate", "mean_reward")
-
-Findings = dict[tuple[str, str], dict[str, np.ndarray]]  # by hazard and variant, see `within`
 
 
 def within(learning: Learning, budget: int) -> dict[str, np.ndarray]:
@@ -57,8 +54,8 @@ def run(bench: Workbench) -> None:
     bench.write_table("variants.csv", _table(found))
     bench.write_table("repetitions.csv", _repetitions(found))
     bench.write_table("generations.csv", generations)
-    bench.write_figure("curves.png", _figure(learned))
-    bench.write_report(EXPERIMENTS["racing-pays"], _paragraphs(found, generations))
+    bench.write_figure("curves.png", _figure(learned, found))
+    bench.write_report(EXPERIMENTS["racing-pays"], paragraphs(found, generations))
 
 
 def _table(found: Findings) -> dict[str, np.ndarray]:
@@ -85,21 +82,32 @@ def _repetitions(found: Findings) -> list[Columns]:
 
 
 def _generations(learned: dict[tuple[str, str], Learning]) -> dict[str, np.ndarray]:
-    """How many races end early, and how many options are decided, generation by generation."""
+    """How many races end early, and how many options are decided, generation by generation.
+
+    The final races, which are of other options, have rows of their own.
+    """
     pieces = []
     for (hazard, name), learning in learned.items():
-        generation = learning.numbers["generation"]
-        searches = np.bincount(generation)[1:]
-        columns = ("max_rounds", "simulated", "finished", "options_decided")
-        means = {
-            column: np.bincount(generation, learning.numbers[column])[1:] / np.maximum(searches, 1)
-            for column in columns
-        }
-        length = len(searches)
-        names = {"hazard": np.full(length, hazard), "variant": np.full(length, name)}
-        own = {"generation": np.arange(1, length + 1), "searches": searches}
-        pieces.append({**names, **own, **means})
+        is_final = learning.is_last & VARIANTS[name].is_final
+        for race, chosen in ((GENERATION, ~is_final), (FINAL, is_final)):
+            means = _by_generation(learning, chosen)
+            length = len(means["generation"])
+            names = {"hazard": hazard, "variant": name, "race": race}
+            pieces.append({**{key: np.full(length, one) for key, one in names.items()}, **means})
     return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+
+
+def _by_generation(learning: Learning, chosen: np.ndarray) -> dict[str, np.ndarray]:
+    """Means of the races that are chosen [n]."""
+    generation = learning.numbers["generation"][chosen]
+    searches = np.bincount(generation)
+    present = np.flatnonzero(searches)
+    means = {
+        column: np.bincount(generation, learning.numbers[column][chosen])[present]
+        / searches[present]
+        for column in ("max_rounds", "simulated", "finished", "options_decided")
+    }
+    return {"generation": present, "searches": searches[present], **means}
 
 
 # The variants that are drawn: all of them would hide each other.
@@ -109,7 +117,7 @@ _DRAWN = (
 )
 
 
-def _figure(learned: dict[tuple[str, str], Learning]) -> "Figure":
+def _figure(learned: dict[tuple[str, str], Learning], found: Findings) -> "Figure":
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10.5, 7.4), layout="constrained")
@@ -121,6 +129,11 @@ def _figure(learned: dict[tuple[str, str], Learning]) -> "Figure":
                     width = 2.4 if name == PUBLISHED else 1.2
                     curve = smoothed(learned[hazard, name], metric)
                     panel.plot(*curve, lw=width, color=f"C{number}", label=name)
+            if (hazard, FAST) in found:
+                # Before its final race it is a search like the one that is drawn.
+                last = found[hazard, FAST]
+                place = last["episodes"].mean(), last[metric].mean()
+                panel.plot(*place, "k*", ms=10, ls="", label=FAST)
             panel.set(title=f"hazard {hazard}", ylabel=labels()[metric])
             plots.tidy(panel)
     for panel in panels[-1]:
@@ -130,81 +143,3 @@ def _figure(learned: dict[tuple[str, str], Learning]) -> "Figure":
     handles, names = panels[0, 0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=3, frameon=False)
     return figure
-
-
-def _paragraphs(found: Findings, generations: dict[str, np.ndarray]) -> list[str]:
-    count = len(found["A", PUBLISHED]["episodes"])
-    comparisons = [(f"## Hazard {hazard}", _comparison(found, hazard)) for hazard in HAZARDS]
-    return [
-        f"Every variant has {count:,} searches per hazard, and counts with the last policy that "
-        "it had found within the budget: the race in which a budget is used up is finished, and "
-        "what comes of it does not count here, which leaves large populations with fewer episodes "
-        "than others. ± is one standard error; differences are paired, since a repetition has the "
-        "same random numbers in all variants. Step size 10, delta 0.2.",
-        "![Curves](curves.png)",
-        *itertools.chain(*comparisons),
-        "## What the races decide",
-        _decisions(generations),
-        "Where nothing is decided early, the published schedule is a fixed one: n_max grows by a "
-        "quarter from generation to generation, from 3 to 100.",
-        "## The answer",
-        *_answers(found),
-    ]
-
-
-def _difference(found: Findings, hazard: str, name: str, metric: str) -> tuple[float, float]:
-    """To its base, with the standard error: a repetition has the same random numbers in both."""
-    base = VARIANTS[name].base
-    mean, error = mean_and_error(found[hazard, name][metric] - found[hazard, base][metric])
-    return float(mean), float(error)
-
-
-def _names(found: Findings) -> list[str]:
-    """The variants that were run."""
-    return [name for name in VARIANTS if ("A", name) in found]
-
-
-def _comparison(found: Findings, hazard: str) -> str:
-    rows = []
-    for name in _names(found):
-        cells = [f"{found[hazard, name]['episodes'].mean():,.0f}"]
-        for metric in SHOWN:
-            cells.append(with_error(*mean_and_error(found[hazard, name][metric]), digits=3))
-            change, error = _difference(found, hazard, name, metric)
-            shown = f"{change:+.3f} ({change / max(error, 1e-9):+.1f} SE)"
-            cells.append("" if name == PUBLISHED else shown)
-        rows.append([name, *cells, "" if name == PUBLISHED else VARIANTS[name].base])
-    heads = [part for metric in SHOWN for part in (labels()[metric], "difference")]
-    return markdown_table(["variant", "episodes", *heads, "difference to"], rows)
-
-
-def _decisions(generations: dict[str, np.ndarray]) -> str:
-    rows = []
-    for name, hazard in itertools.product(VARIANTS, HAZARDS):
-        chosen = (generations["variant"] == name) & (generations["hazard"] == hazard)
-        searches = generations["searches"][chosen]
-        if searches.size:
-            means = [
-                np.average(generations[column][chosen], weights=searches)
-                for column in ("finished", "options_decided")
-            ]
-            decided = f"{means[1]:.2f} of {VARIANTS[name].population}"
-            rows.append([name, hazard, f"{searches.sum():,}", f"{means[0]:.1%}", decided])
-    heads = ("variant", "hazard", "races", "ended early", "options decided in a race")
-    return markdown_table(heads, rows)
-
-
-def _answers(found: Findings) -> list[str]:
-    """Which variants are better, and worse, than their bases by two standard errors."""
-    text = []
-    for hazard, metric in itertools.product(HAZARDS, SHOWN):
-        others = [name for name in _names(found) if name != PUBLISHED]
-        changes = {name: _difference(found, hazard, name, metric) for name in others}
-        better = [name for name, (change, error) in changes.items() if change > 2 * error]
-        worse = [name for name, (change, error) in changes.items() if change < -2 * error]
-        text.append(
-            f"Hazard {hazard}, {labels()[metric]}: better than what it is compared with, by more "
-            "than two standard errors: "
-            f"{'; '.join(better) or 'none'}. Worse: {'; '.join(worse) or 'none'}."
-        )
-    return text

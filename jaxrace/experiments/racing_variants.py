@@ -6,14 +6,13 @@ from typing import Any
 
 from jaxrace import racing
 from jaxrace.experiments.config import TrainConfig
+from jaxrace.experiments.learning import searched, with_final_race
 from jaxrace.experiments.tasks import Task
-from jaxrace.search import FinalRace, PolicySearch, SearchWork, SplitRaceSearch, stack_params
+from jaxrace.search import PolicySearch, SearchWork, SplitRaceSearch, stack_params
 from jaxrace.strategies import Strategy
 
-PUBLISHED = "published schedule"
-
-# Rounds that a final race reserves for each of its candidates, and how many candidates there are.
-_FINAL_ROUNDS, _CANDIDATES = 200, 10
+# FAST is what `--method pb-edps-fast` does.
+PUBLISHED, FAST = "published schedule", "population 14, 30 rollouts, final race"
 
 _SIGMA, _DELTA, _MAX_ROUNDS = 10.0, 0.2, 100
 
@@ -53,27 +52,19 @@ class Variant:
             if self.agreement is None
             else SplitRaceSearch(*parts, agreement=self.agreement)
         )
-        # A final race, and what the search's last race may exceed its own budget by, are paid out
-        # of the same budget.
-        reserved = 0
-        if self.is_final:
-            reserved = (
-                min(_FINAL_ROUNDS * _CANDIDATES, config.episodes // 4) + size * self.rounds[1]
-            )
+        generation = size * self.rounds[1]
+        budget = searched(config.episodes, generation) if self.is_final else config.episodes
         params = search.params(
             _SIGMA,
             self.deltas,
-            config.episodes - reserved,
+            budget,
             *self.rounds,
             env_params=task.env_params,
             **dict(self.race_numbers),
         )
-        if not self.is_final:
-            return SearchWork(search, stack_params([params]))
-        final = racing.PreferenceRace(_CANDIDATES, 1, _FINAL_ROUNDS, task.compare)
-        learner = FinalRace(search, final)
-        budget = config.episodes - size * self.rounds[1]
-        return SearchWork(learner, stack_params([learner.params(params, budget)]))
+        if self.is_final:
+            return with_final_race(task, search, [params], config.episodes, generation)
+        return SearchWork(search, stack_params([params]))
 
 
 def _published(size: int, parents: int, compare: Any) -> racing.Race:
@@ -119,4 +110,11 @@ VARIANTS: dict[str, Variant] = {
         )
         for n in (10, 30)
     },
+    # With the default bound of the command. In 30 rounds neither bound decides anything.
+    FAST: Variant(_stitched, 14, (30, 30), is_final=True, base="population 14, 30 rollouts"),
 }
+
+# Those that end a race when its order is certain enough, each by another standard.
+RACES = tuple(
+    name for name in VARIANTS if name.startswith(("stitched-KL", "dominance", "until the halves"))
+)

@@ -21,7 +21,7 @@ from jaxrace.experiments.learning import TrainWork, make_search, make_sweep
 from jaxrace.experiments.settings_race import race_settings
 from jaxrace.experiments.tasks import TASKS, Task
 from jaxrace.experiments.timing import Seconds
-from jaxrace.search import PolicySearch, SearchWork
+from jaxrace.search import FinalRace, PolicySearch, SearchWork
 
 CURVE, HEAT_MAP, CHECKPOINT = "learning_curve.png", "settings.png", "checkpoint"
 
@@ -95,8 +95,12 @@ def train(
             runs.write_config(folder, settings)
             runs.write_log(folder, last)
         else:
-            if isinstance(search.search, PolicySearch):
-                settings["race"] = _race_settings(search.search.race)
+            learner = search.search
+            if isinstance(learner, FinalRace):
+                settings["final_race"] = _race_settings(learner.race)
+                learner = learner.search
+            if isinstance(learner, PolicySearch):
+                settings["race"] = _race_settings(learner.race)
             log, raced = _learn(
                 config, task, search, keys, folder, settings, on_progress, resume, stop, hosts
             )

@@ -44,6 +44,8 @@ class FinalRaceState:
 class FinalRace:
     """A learner: a policy search, and then one more "generation" that recommends a policy.
 
+    In the row of the final race, ``options_decided`` and ``finished`` are of its L candidates.
+
     Attributes:
         search: Runs until the budget, less what is reserved, is used up.
         race: Between the rank 1 of its last L = ``race.num_options`` generations; ``top`` is 1.
@@ -129,12 +131,14 @@ class FinalRace:
         recent = jax.tree.map(remember, state.recent, row.best)
         result = self._race(state, params, is_final)
         winner = jax.tree.map(lambda x: x[result.ranking[0]], recent)
+        certain = (result.selected | result.discarded).sum(dtype=jnp.int32)
         row = row._replace(
             ran=row.ran | is_final,
             generation=row.generation + is_final.astype(jnp.int32),
             episodes=row.episodes + result.samples.sum(dtype=jnp.int32),
             simulated=row.simulated + result.simulated.sum(dtype=jnp.int32),
             max_rounds=jnp.where(is_final, params.max_rounds, row.max_rounds),
+            options_decided=jnp.where(is_final, certain, row.options_decided),
             finished=jnp.where(is_final, result.decided, row.finished),
             best=jax.tree.map(lambda x, y: jnp.where(is_final, x, y), winner, row.best),
             valid=row.valid & ~result.invalid.any(),

@@ -1,0 +1,246 @@
+"""What the reports on the medical task say, of findings that are made by hand."""
+
+import numpy as np
+import pytest
+
+from jaxrace.experiments import medical_grid, racing_answer
+from jaxrace.experiments.medical_claims import convergence_claims, dominance_margins, outcome_claims
+from jaxrace.experiments.medical_curves import averaged, curve, mean_before, settled, smoothed
+from jaxrace.experiments.medical_outcomes import Ellipse, ellipses, pareto_front
+from jaxrace.experiments.medical_runs import HAZARDS, LEARNERS, Learning
+from jaxrace.experiments.racing_variants import FAST, PUBLISHED
+
+
+def variants_found(changes):
+    """Hand-made findings: by variant, what survival and reward differ from the schedule by."""
+    noise = np.random.default_rng(3).normal(size=(2, 100))
+    found = {}
+    for hazard in HAZARDS:
+        for name, change in {PUBLISHED: 0.0, **changes}.items():
+            survival, reward = 0.5 + 0.01 * noise + change
+            found[hazard, name] = {"survival_rate": survival, "mean_reward": reward}
+    return found
+
+
+def decisions(shares):
+    """Hand-made generations: one of 100 searches for each variant, and what share ends early."""
+    rows = [
+        (hazard, name, "generation", 1, 100, 3.0, 75.0, share, 7 * share)
+        for hazard in HAZARDS
+        for name, share in shares.items()
+    ]
+    heads = ("hazard", "variant", "race", "generation", "searches", "max_rounds", "simulated")
+    columns = zip(*rows, strict=True)
+    heads += ("finished", "options_decided")
+    return {head: np.array(column) for head, column in zip(heads, columns, strict=True)}
+
+
+@pytest.mark.parametrize(("change", "answer"), [(0.0, "No."), (0.1, "Yes: dominance race.")])
+def test_the_answer_is_plain(change, answer):
+    found = variants_found({"dominance race": change, FAST: 0.2})
+    # The base of the fast setting was not run here; of it, only the schedule counts.
+    shares = decisions({PUBLISHED: 0.0, "dominance race": 0.02})
+    text = racing_answer._answer(found, shares, "B")
+    assert "the published race ends 0.00% of the races early" in text
+    assert "dominance race ends most, 2.00%" in text
+    assert text.endswith(f"Does racing pay? {answer}")
+    assert "Is it better by two standard errors? Yes." in racing_answer._fast(found, "A")
+    table = racing_answer._schedule(shares)
+    assert "| A | 1 | 3.0 | 100 | 0 | 0 |" in table
+    assert "| dominance race | A | generation | 100 | 2.00% | 0.140 of 7 |" in (
+        racing_answer._decisions(shares)
+    )
+
+
+def test_better_and_worse_variants_are_listed():
+    found = variants_found({"3 rollouts": -0.1, "30 rollouts": 0.1, "100 rollouts": 0.0})
+    text = racing_answer._answers(found)[0]
+    assert "standard errors: 30 rollouts. Worse: 3 rollouts." in text
+
+
+def test_the_best_setting_of_the_grid():
+    values = np.zeros((8, 5, 50))
+    noise = np.random.default_rng(0).normal(size=50)
+    values += noise
+    values[5, 1] += 2.0 + 0.1 * np.random.default_rng(1).normal(size=50)
+    best, own, paper, lead = medical_grid._best(values)
+    assert best == "(25, 0.05)"
+    assert paper.startswith(f"{noise.mean():.3f}")
+    assert float(own.split()[0]) == pytest.approx(noise.mean() + 2, abs=0.1)
+    assert lead.startswith(("1.9", "2.0"))
+    found = {
+        (hazard, method): {"mean_reward": values}
+        for hazard in HAZARDS
+        for method in medical_grid.METHODS
+    }
+    assert [claim.holds for claim in medical_grid._claims(found)] == ["no", "no"]
+    found["A", "edps"] = {"mean_reward": np.zeros((8, 5, 50)) + noise}
+    assert [claim.holds for claim in medical_grid._claims(found)] == ["open", "no"]
+
+
+def test_no_point_of_the_front_is_dominated():
+    points = np.random.default_rng(0).integers(0, 6, (60, 3)).astype(float)
+    expected = [
+        not any((other <= point).all() and (other < point).any() for other in points)
+        for point in points
+    ]
+    assert pareto_front(points).tolist() == expected
+
+
+def inside(ellipse: Ellipse, center, points):
+    angle = np.radians(ellipse.angle)
+    turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+    along = (points - center) @ turn.T / (np.array([ellipse.width, ellipse.height]) / 2)
+    return (along**2).sum(-1) <= 1
+
+
+def test_ellipses_hold_what_they_say():
+    """A new repetition and the true mean lie inside in 95 % of the cases."""
+    rng = np.random.default_rng(1)
+    mixing = np.array([[1.0, 0.0], [-0.8, 0.3]])
+    held = np.zeros(2)
+    trials = 4000
+    for _ in range(trials):
+        points = rng.normal(size=(30, 2)) @ mixing.T
+        data, mean = ellipses(points)
+        center = points.mean(0)
+        held += inside(mean, center, np.zeros(2)), inside(data, center, points).mean()
+    error = np.sqrt(0.95 * 0.05 / trials)
+    assert abs(held[0] / trials - 0.95) < 4 * error
+    # Of points that the ellipse was made from, a few more than 95 % lie inside.
+    assert 0.945 < held[1] / trials < 0.97
+
+
+def learning(repeat, episodes, values):
+    repeat, episodes = np.array(repeat), np.array(episodes)
+    last = np.append(np.diff(repeat) != 0, True)
+    return Learning(repeat, episodes, {"reward": np.array(values, float)}, {}, last)
+
+
+def test_who_comes_nearest_to_dominating():
+    rng = np.random.default_rng(0)
+
+    def method(tumour, toxicity):
+        metrics = {"tumour_size": tumour, "max_toxicity": toxicity}
+        return {name: mean + 0.1 * rng.normal(size=400) for name, mean in metrics.items()}
+
+    # One is better in both means, but only just in one; another is better in one alone.
+    methods = {"pb-edps": method(1.0, 1.0), "close": method(0.5, 0.985), "far": method(0.1, 2.0)}
+    points = {name: np.stack([*one.values()], -1) for name, one in methods.items()}
+    margins = dominance_margins("pb-edps", points)
+    assert 0.5 < margins["close"] < 4.5  # about .015 / (.1 sqrt(2 / 400)) = 2.1
+    assert margins["far"] < -50
+
+
+def outcomes_of(means, spread=0.1):
+    rng = np.random.default_rng(0)
+    return {name: mean + spread * rng.normal(size=(100, 2)) for name, mean in means.items()}
+
+
+def test_the_claims_about_outcomes():
+    means = {name: np.array([3.0, 3.0]) for name in ("edps", "sarsa")}
+    means |= {"pb-edps": np.array([1.0, 4.0]), "pbpi": np.array([2.68, 1.56])}
+    names = ("constant 0.4", "random", "constant 0.7", "constant 0.1", "constant 1")
+    means |= {name: np.array([4.0, 4.0]) for name in names}
+    points = outcomes_of(means)
+    order = ("pbpi", *names, "pb-edps", "edps", "sarsa")
+    deaths = {name: 0.1 * place + np.zeros(100) for place, name in enumerate(order)}
+    front, _, numbers, ranks = outcome_claims("A", points, deaths)
+    assert (front.holds, numbers.holds, ranks.holds) == ("yes", "yes", "yes")
+    points["edps"] = points["pb-edps"] - 0.5
+    deaths["pbpi"] = deaths["constant 1"] + 0.1
+    points["pbpi"] = points["pbpi"] + 1
+    points["sarsa"] = points["pbpi"] - 0.5
+    front, _, numbers, ranks = outcome_claims("A", points, deaths)
+    assert (front.holds, numbers.holds, ranks.holds) == ("no", "no", "no")
+    assert "edps comes nearest" in front.here
+    assert "pbpi before constant 0.4" in ranks.here
+    assert "unexplained" in numbers.why
+    assert outcome_claims("B", points, deaths)[2].holds == "open"  # close is no number
+
+
+def test_the_claims_about_convergence():
+    """Learners of which the preference-based ones are better, and SARSA is quick."""
+    rng = np.random.default_rng(0)
+
+    def learner(settles, level):
+        episodes = np.tile(np.arange(100, 10_001, 100), 20)
+        values = np.where(episodes >= settles, level, level - 40) + 0.01 * rng.normal(size=2000)
+        repeat = np.repeat(np.arange(20), 100)
+        found = learning(repeat, episodes, values)
+        metrics = {"mean_reward": values, "survival_rate": values / 100}
+        return found._replace(metrics=metrics)
+
+    levels = {"pb-edps": 60.0, "pbpi": 59.0, "edps": 50.0, "sarsa": 40.0}
+    found = {
+        (hazard, method): learner(100 if method == "sarsa" else 400, level)
+        for hazard in HAZARDS
+        for method, level in levels.items()
+    }
+    low = {"mean_reward": np.full(20, 10.0), "survival_rate": np.full(20, 0.1)}
+    claims = convergence_claims(found, {hazard: {"random": low} for hazard in HAZARDS})
+    held = [claim.holds for claim in claims]
+    # Fastest; on a par; least; early survival; as much as fixed; most alive; faster.
+    assert held == ["yes", "no", "no", "yes", "yes", "yes", "no"]
+
+
+def test_differences_are_paired_with_their_base():
+    rng = np.random.default_rng(1)
+    base = rng.normal(size=200)
+    found = {
+        ("A", "published schedule"): {"survival_rate": base},
+        ("A", "30 rollouts"): {"survival_rate": base + 0.5 + 0.01 * rng.normal(size=200)},
+        ("A", "30 rollouts, final race"): {"survival_rate": base + 0.7},
+    }
+    change, error = racing_answer._difference(found, "A", "30 rollouts", "survival_rate")
+    assert change == pytest.approx(0.5, abs=0.01)
+    assert error == pytest.approx(0.01 / 200**0.5, rel=0.3)
+    change, _ = racing_answer._difference(found, "A", "30 rollouts, final race", "survival_rate")
+    assert change == pytest.approx(0.2, abs=0.01)
+
+
+def test_a_policy_counts_from_its_evaluation_to_the_next():
+    one = learning([0, 0, 0, 1, 1], [10, 30, 70, 20, 50], [1.0, 3.0, 9.0, 2.0, 4.0])
+    # 20 episodes of 1 and 30 of 3; 30 episodes of 2 and 10 of 4.
+    expected = [(20 * 1 + 30 * 3) / 50, (30 * 2 + 10 * 4) / 40]
+    np.testing.assert_allclose(mean_before(one, "reward", 60), expected)
+
+
+def test_curves_are_means_at_common_places():
+    same = learning([0, 0, 1, 1], [100, 200, 100, 200], [1.0, 2.0, 3.0, 6.0])
+    places, means = averaged(same, "reward")
+    assert (places.tolist(), means.tolist()) == ([100, 200], [2.0, 4.0])
+    # A search that has ended goes on counting; one that has not begun does not begin.
+    shorter = learning([0, 0, 1], [100, 200, 100], [1.0, 2.0, 3.0])
+    assert averaged(shorter, "reward")[1].tolist() == [2.0, 2.5]
+
+
+def test_how_a_curve_is_drawn_is_a_matter_of_the_method():
+    """Not of how many numbers of episodes there happen to be."""
+    same = learning([0, 0, 1, 1], [100, 200, 100, 200], [1.0, 2.0, 3.0, 6.0])
+    found = {("A", method): same for method in LEARNERS}
+    assert len(curve(found, "A", "sarsa", "reward")[0]) == 2
+    assert len(curve(found, "A", "pb-edps", "reward")[0]) > 100
+
+
+def test_where_a_curve_has_settled():
+    places, means = np.array([1, 2, 3, 4]), np.array([0.0, 9.0, 4.0, 8.0])
+    assert settled((places, means), 2.0) == 4
+    assert settled((places, means), 5.0) == 2
+    assert settled((places, means), 9.0) == 1
+
+
+def test_clouds_are_smoothed_by_a_kernel():
+    """A noisy line is found again, and a stray point among many does not make a peak."""
+    rng = np.random.default_rng(0)
+    repeat = np.repeat(np.arange(200), 30)
+    episodes = np.sort(rng.integers(0, 10_000, (200, 30)), axis=1).ravel()
+    cloud = learning(repeat, episodes, 3 + episodes / 1000 + rng.normal(size=6000))
+    places, means = smoothed(cloud, "reward")
+    inner = (places > 1000) & (places < 9000)
+    np.testing.assert_allclose(means[inner], 3 + places[inner] / 1000, atol=0.35)
+    # All at 0, 700, ..., 7000, and one of them at 350.
+    episodes = np.tile(np.arange(0, 7001, 700), 200)
+    stray = learning(np.repeat(np.arange(200), 11), episodes, np.ones(2200))
+    stray.episodes[1], stray.metrics["reward"][1] = 350, 100.0
+    assert smoothed(stray, "reward")[1].max() < 2.5
