@@ -11,7 +11,7 @@ import pytest
 
 from jaxrace import runs, sweep
 from jaxrace.cli import main
-from jaxrace.experiments.config import TrainConfig
+from jaxrace.experiments.config import Setting, TrainConfig
 from jaxrace.experiments.settings_race import race_settings
 
 CONFIG = TrainConfig(sigma=(1, 2, 3, 4, 5), delta=(0.1, 0.2), repeats=60)
@@ -53,6 +53,8 @@ def test_the_best_setting_is_found_with_fewer_searches():
     raced, asked = race()
     summary = raced.summary(CONFIG)
     assert summary["certified"]
+    assert summary["certificate"] in ("dominance", "counts")
+    assert summary["ranking"][0] == CONFIG.settings.index(Setting(2, 0.1))
     assert (summary["best"], summary["searches_without_race"]) == ({"sigma": 2, "delta": 0.1}, 600)
     numbers = np.concatenate([numbers for _, numbers in asked])
     assert len(set(numbers.tolist())) == len(numbers) == summary["searches"] < 250

@@ -253,11 +253,18 @@ def print_results(
     console.print(f"{times}; {folder}", highlight=False, markup=False, soft_wrap=True)
 
 
+# By the certificates of a race for the best one.
+_CERTIFIED = {
+    "dominance": "certified to beat every other setting",
+    "counts": "certified to beat the most other settings",
+}
+
+
 def _race_line(race: dict[str, Any]) -> str:
     """What the race between the settings found, and what it saved."""
     best = _setting_name(race["best"])
     found = (
-        f"sigma, delta {best}: certified to beat every other setting, wrong with probability at "
+        f"sigma, delta {best}: {_CERTIFIED[race['certificate']]}, wrong with probability at "
         f"most {race['delta']:g}"
         if race["certified"]
         else f"NOT certified which setting is best; {best} leads"

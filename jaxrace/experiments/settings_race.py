@@ -41,8 +41,10 @@ class SettingsRace:
         best = config.settings[int(self.result.best[0])]
         return {
             "certified": bool(self.result.decided),
+            "certificate": self.result.certificate,
             "delta": DELTA,
             "best": best._asdict(),
+            "ranking": np.asarray(self.result.ranking).tolist(),
             "searches": self.log.num_jobs,
             "searches_without_race": len(config.settings) * config.repeats,
         }

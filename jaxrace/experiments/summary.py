@@ -109,17 +109,25 @@ def summarise(
     }
     if not config.is_grid:
         return {**shared, **_found(task, last)}
-    found = {**shared, "objective": task.objective, "settings": _ranked(config, task, last)}
+    found = {**shared, "objective": task.objective, "settings": _ranked(config, task, last, raced)}
     return found if raced is None else {**found, "race": raced}
 
 
-def _ranked(config: TrainConfig, task: Task, last: Columns) -> list[dict[str, Any]]:
-    """The settings, the best first; without a search that did not fail they come last."""
+def _ranked(
+    config: TrainConfig, task: Task, last: Columns, raced: dict[str, Any] | None
+) -> list[dict[str, Any]]:
+    """The settings, the best first; without a search that did not fail they come last.
+
+    After a race in its order: means of a few repeats may be lucky ones.
+    """
     found = []
     for number, setting in enumerate(config.settings):
         chosen = last["setting"] == number
         own = {name: column[chosen] for name, column in last.items()}
         found.append({**setting._asdict(), **_found(task, own)})
+
+    if raced is not None:
+        return [found[number] for number in raced["ranking"]]
 
     def value(setting: dict[str, Any]) -> float:
         mean = setting[task.objective]["mean"]
