@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from plain_process import list_in_plain_process
 from scipy import stats
 
 from jaxrace import dominance_audit, kernels, racing
@@ -36,7 +37,8 @@ def check_races(findings):
 
 def test_certificates_at_reduced_size():
     tasks = [dominance_audit.task_named(name) for name in MOST_TELLING]
-    check_races(list(dominance_audit.audit_races(REDUCED, tasks=tasks, horizons=[300])))
+    chosen = {"tasks": tasks, "horizons": [300]}
+    check_races(list_in_plain_process(dominance_audit.audit_races, REDUCED, **chosen))
 
 
 def test_a_broken_race_is_refuted():

@@ -53,6 +53,7 @@ ON_DEMAND = (
     "savage-dueling-400",
     "sup-klucb",
     "hcpi-daedalus",
+    "hcpi-mountain-car",
     "thurstone-topk",
     "thurstone-large",
     "thurstone-noise",
