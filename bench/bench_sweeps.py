@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from typing import Any
 
 import jax
@@ -14,6 +13,8 @@ import jax.numpy as jnp
 import measuring
 import normal_races
 import numpy as np
+import pytest
+import sweep_memory
 
 from jaxrace import kernels, racing, sweep
 from jaxrace.envs import medical
@@ -25,6 +26,9 @@ SIGMAS = (0.1, 1.0, 5.0, 10.0, 15.0, 25.0, 50.0, 100.0)
 DELTAS = (0.01, 0.05, 0.1, 0.2, 0.5)
 REPEATS = 10 if QUICK else 100
 MIXED = 200 if QUICK else 2000
+
+# Seconds of a run with checkpoints, and between them.
+SAVED_SECONDS, SAVED_EVERY = (9, 3) if QUICK else (100, 30)
 
 
 def make_work(settings):
@@ -132,39 +136,96 @@ def test_mixed_races(benchmark):
     )
 
 
-def test_checkpoints(benchmark):
-    """The same grid, saved every second: what one checkpoint costs, as a share of 30 s."""
-    settings = [(s, d, 10_000) for s, d in itertools.product(SIGMAS, DELTAS)]
-    work = make_work(settings)
-    jobs = make_jobs(np.repeat(np.arange(len(settings)), REPEATS))
-    seconds, saved = [], 0
+class Repeated:
+    """The paper's grid again and again, so that a run takes as long as is wanted.
+
+    A run with checkpoints stands between two halves without, so that a machine that gets slower
+    or faster all the time favours neither. What they take to compile is left out: the halves
+    compile twice.
+    """
+
+    def __init__(self):
+        settings = [(s, d, 10_000) for s, d in itertools.product(SIGMAS, DELTAS)]
+        self.num_settings, self.work = len(settings), make_work(settings)
+        with tempfile.TemporaryDirectory() as folder:  # orbax is imported here
+            few = self.run(40 * self.num_settings, checkpoints=sweep.Checkpoints(folder))
+        self.count = int(few.jobs_per_second * SAVED_SECONDS) // 2 * 2
+
+    def run(self, count, **arguments):
+        return sweep.run(self.work, make_jobs(np.arange(count) % self.num_settings), **arguments)
+
+
+@pytest.fixture(scope="module")
+def repeated():
+    return Repeated()
+
+
+def record_half(benchmark, repeated):
+    half = repeated.count // 2
+    log = measuring.record(
+        benchmark, "sweeps/not saved", lambda: repeated.run(half), rounds=1, warmups=0
+    )
+    benchmark.extra_info.update(compiling_within=log.compile_seconds)
+
+
+def test_not_saved_before(benchmark, repeated):
+    """Half of the searches, without checkpoints."""
+    record_half(benchmark, repeated)
+
+
+def test_saved(benchmark, repeated):
+    """All of them, with a checkpoint every 30 seconds."""
 
     def run():
-        nonlocal saved
         with tempfile.TemporaryDirectory() as folder:
-            started = time.perf_counter()
-            sweep.run(work, jobs, checkpoints=sweep.Checkpoints(folder, every=1.0))
-            seconds.append(time.perf_counter() - started)
-            saved = len([name for name in os.listdir(folder) if name.startswith("rows-")])
+            checkpoints = sweep.Checkpoints(folder, every=SAVED_EVERY)
+            log = repeated.run(repeated.count, checkpoints=checkpoints)
+            return log, sum(name.startswith("rows-") for name in os.listdir(folder))
 
-    measuring.record(benchmark, "sweeps/grid, saved", run, rounds=3, scale=100 / jobs.count)
-    started = time.perf_counter()
-    sweep.run(work, jobs)
-    plain = time.perf_counter() - started
-    share = (min(seconds) - plain) / max(saved, 1) / 30.0
-    benchmark.extra_info.update(checkpoints=saved, share_of_30_seconds=share)
+    log, saved = measuring.record(benchmark, "sweeps/saved", run, rounds=1, warmups=0)
+    # The last one is that of the end.
+    benchmark.extra_info.update(
+        searches=repeated.count,
+        every=SAVED_EVERY,
+        checkpoints=saved,
+        compiling_within=log.compile_seconds,
+    )
+
+
+def test_not_saved_after(benchmark, repeated):
+    """The other half of the searches, without checkpoints."""
+    record_half(benchmark, repeated)
+
+
+def peak_memory(*arguments):
+    """Bytes that a process of ``sweep_memory.py`` has taken at most."""
+    script = os.path.join(os.path.dirname(__file__), "sweep_memory.py")
+    command = [sys.executable, script, *map(str, arguments)]
+    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 def test_memory(benchmark):
-    """The most memory of a process that makes few or many short searches and saves them."""
-    few, many = (200, 400) if QUICK else (1000, 16_000)
-    script = os.path.join(os.path.dirname(__file__), "sweep_memory.py")
+    """The most memory of a process, by its jobs and by its lanes.
 
-    def peak(count):
-        done = subprocess.run(
-            [sys.executable, script, str(count)], check=True, capture_output=True, text=True
-        )
-        return int(done.stdout)
-
-    measuring.record(benchmark, "sweeps/memory", lambda: peak(few), rounds=1)
-    benchmark.extra_info.update(jobs=[few, many], peak_bytes=[peak(count) for count in (few, many)])
+    Beside it that of one which keeps all rows: it has to grow by what they take.
+    """
+    few, many = (1000, 3000) if QUICK else (2000, 16_000)
+    widths = (8, 32, 128)
+    measuring.record(
+        benchmark, "sweeps/memory", lambda: peak_memory(few, 32, "saved"), rounds=1, warmups=0
+    )
+    added = (many - few) * sweep_memory.ROW_BYTES
+    by_jobs = {
+        how: [peak_memory(count, 32, how) for count in (few, many)] for how in ("saved", "kept")
+    }
+    benchmark.extra_info.update(
+        jobs=[few, many],
+        added_bytes=added,
+        peak_bytes_saved=by_jobs["saved"],
+        peak_bytes_kept=by_jobs["kept"],
+        # 1 if all rows stay in memory, 0 if none do.
+        growth_saved=float(np.diff(by_jobs["saved"])[0] / added),
+        growth_kept=float(np.diff(by_jobs["kept"])[0] / added),
+        widths=widths,
+        peak_bytes_by_width=[peak_memory(few, width, "saved") for width in widths],
+    )

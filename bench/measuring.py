@@ -35,9 +35,10 @@ def record(
     *args: Any,
     rounds: int = 5,
     scale: float = 1.0,
+    warmups: int = 1,
     **info: Any,
 ) -> Any:
-    """Time ``function(*args)`` after one call that does not count; returns what it returned.
+    """Time ``function(*args)`` after a call that does not count; returns what it returned.
 
     Args:
         benchmark: pytest-benchmark's fixture.
@@ -46,10 +47,11 @@ def record(
         *args: For the function.
         rounds: Calls that count.
         scale: Multiplies the time, where a slow peer does a part of the work only.
+        warmups: Calls that do not count, 0 or 1.
         **info: Further numbers for the results.
     """
     clock = _Clock(function)
-    out = benchmark.pedantic(clock, args=args, rounds=rounds, warmup_rounds=1, iterations=1)
+    out = benchmark.pedantic(clock, args=args, rounds=rounds, warmup_rounds=warmups, iterations=1)
     benchmark.extra_info.update(name=name, scale=scale, cpu_seconds=clock.least, **info)
     return out
 

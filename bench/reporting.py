@@ -18,16 +18,23 @@ _PACKAGES = ("jax", "jaxlib", "numpy", "scipy", "cma", "evosax", "gymnax", "jaxr
 
 
 def read(path: Path) -> Measured:
-    """What pytest-benchmark wrote, by the names that the benchmarks gave themselves."""
-    measured = {}
+    """What pytest-benchmark wrote, by the names that the benchmarks gave themselves.
+
+    Benchmarks of one name are parts of one run: their times add up.
+    """
+    measured: Measured = {}
     for entry in json.loads(path.read_text("utf-8"))["benchmarks"]:
         info = dict(entry["extra_info"])
         scale = info["scale"]
-        info["seconds"] = scale * entry["stats"]["min"]
-        info["median_seconds"] = scale * entry["stats"]["median"]
+        compiling = info.get("compiling_within", 0.0)
+        info["seconds"] = scale * (entry["stats"]["min"] - compiling)
+        info["median_seconds"] = scale * (entry["stats"]["median"] - compiling)
         info["rounds"] = entry["stats"]["rounds"]
         info["cpu_seconds"] *= scale
-        measured[info.pop("name")] = info
+        name = info.pop("name")
+        for kind in ("seconds", "median_seconds", "cpu_seconds"):
+            info[kind] += measured.get(name, {}).get(kind, 0.0)
+        measured[name] = info
     return measured
 
 

@@ -32,6 +32,7 @@ from jaxrace.experiments.help_texts import (
 )
 from jaxrace.experiments.host_option import DETECTED, parse_hosts
 from jaxrace.experiments.improve_config import ImproveConfig
+from jaxrace.experiments.run_options import Lanes, add_run_options, taken_from
 from jaxrace.experiments.select_config import SelectConfig
 
 # What an option of a type expects, in messages and in the help.
@@ -103,7 +104,7 @@ def _fail(status: int, message: str) -> int:
 def _with_option(message: str) -> str:
     """Name the option that a message is about as it is spelt in the command."""
     hints = {}
-    for config in (SelectConfig, ImproveConfig, DuelConfig, TrainConfig):
+    for config in (SelectConfig, ImproveConfig, DuelConfig, TrainConfig, Lanes):
         hints |= get_type_hints(config)
     message = re.sub(r"^argument (--[\w-]+):", r"\1:", message)  # argparse
     name, _, text = message.partition(":")
@@ -132,7 +133,7 @@ def _make_parser() -> ArgumentParser:
     train = _new_parser(TRAIN)
     train.add_argument("env", metavar="ENV", type=str, help="environment, such as medical")
     _add_options(train, TrainConfig)
-    _add_run_options(train, "runs/ENV-METHOD-NUMBER")
+    add_run_options(train, "runs/ENV-METHOD-NUMBER")
     train.add_argument(
         "--hosts",
         nargs="?",
@@ -149,12 +150,12 @@ def _make_parser() -> ArgumentParser:
     ):
         parsed = _new_parser(text)
         _add_options(parsed, kind)
-        _add_run_options(parsed, f"runs/{verb}-NUMBER")
+        add_run_options(parsed, f"runs/{verb}-NUMBER")
         verbs.add_subcommand(verb, parsed, help=help_text)
     improve = _new_parser(IMPROVE)
     improve.add_argument("task", metavar="TASK", type=str, help="what to improve a policy for")
     _add_options(improve, ImproveConfig)
-    _add_run_options(improve, "runs/improve-NUMBER")
+    add_run_options(improve, "runs/improve-NUMBER")
     verbs.add_subcommand("improve", improve, help="find a policy that is certainly no worse")
     verbs.add_subcommand("reproduce", _reproduce_parser(), help="make a paper's figures again")
     verbs.add_subcommand("list", _new_parser(LIST), help="show what there is to choose from")
@@ -175,27 +176,8 @@ def _reproduce_parser() -> ArgumentParser:
     parser.add_argument(
         "--seed", type=int, default=0, metavar="N", help="seed of all random numbers (default: 0)"
     )
-    _add_run_options(parser, "runs/reproduce-NAME-NUMBER")
+    add_run_options(parser, "runs/reproduce-NAME-NUMBER")
     return parser
-
-
-def _add_run_options(parser: ArgumentParser, default: str) -> None:
-    """Where a run goes, whether it goes on, and how it is compiled."""
-    parser.add_argument(
-        "--out",
-        metavar="DIR",
-        help=f"new or empty folder for what the run leaves (default: {default})",
-    )
-    parser.add_argument(
-        "--resume",
-        action="store_true",
-        help="go on with the run in --out, which was interrupted; the other options as they were",
-    )
-    parser.add_argument(
-        "--no-compilation-cache",
-        action="store_true",
-        help="neither read nor write compiled programs in the user's cache folder",
-    )
 
 
 def _new_parser(description: str, **settings: Any) -> ArgumentParser:
@@ -248,6 +230,7 @@ def _parse_several(hint: Any, given: Any) -> Any:
 def _train(arguments: Namespace) -> int:
     settings = vars(arguments)
     out, resume, given = (settings.pop(name) for name in ("out", "resume", "hosts"))
+    lanes = taken_from(settings)
     _set_compilation_cache(not settings.pop("no_compilation_cache"))
     from rich.console import Console
 
@@ -269,7 +252,7 @@ def _train(arguments: Namespace) -> int:
             stop if config.learns else contextlib.nullcontext(),
             report.shown_progress(console, total_episodes(config)) as on_progress,
         ):
-            folder = train(config, out, on_progress, resume, stop, hosts)
+            folder = train(config, out, on_progress, resume, stop, hosts, lanes)
     except sweep.Interrupted as error:
         return _interrupted(stop.received, error)
     if is_first:
@@ -316,6 +299,7 @@ def _staged(
     """Do a job that works in stages, and show what it left."""
     settings = vars(arguments)
     out, resume = (settings.pop(name) for name in ("out", "resume"))
+    lanes = taken_from(settings)
     _set_compilation_cache(not settings.pop("no_compilation_cache"))
     from rich.console import Console
 
@@ -326,7 +310,7 @@ def _staged(
     stop = sweep.StopOnSignals()
     try:
         with stop, report.shown_stages(Console(stderr=True), unit) as on_stage:
-            folder = job(config, out, resume, stop, on_stage)
+            folder = job(config, out, resume, stop, on_stage, lanes)
     except sweep.Interrupted as error:
         return _interrupted(stop.received, error)
     show(Console(), folder, config)
@@ -352,6 +336,7 @@ def _reproduce(arguments: Namespace) -> int:
                 arguments.resume,
                 stop,
                 on_stage,
+                taken_from(vars(arguments)),
             )
     except sweep.Interrupted as error:
         return _interrupted(stop.received, error)

@@ -36,14 +36,31 @@ def new_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
-        _sync(path.parent)
+        sync_folder(path.parent)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
 
 
-def _sync(folder: Path) -> None:
-    """Let the names in a folder outlive a loss of power, where the system can."""
+def sync_tree(folder: str | os.PathLike[str]) -> None:
+    """Let all files below a folder, and their names, outlive a loss of power.
+
+    >>> Path("notes").mkdir()
+    >>> write_file("notes/note.txt", b"done")
+    >>> sync_tree("notes")
+    """
+    for path, _, names in os.walk(folder, topdown=False):
+        for name in names:
+            with Path(path, name).open("rb+") as file:
+                os.fsync(file.fileno())
+        sync_folder(path)
+
+
+def sync_folder(folder: str | os.PathLike[str]) -> None:
+    """Let the names in a folder outlive a loss of power, where the system can.
+
+    >>> sync_folder(".")
+    """
     if hasattr(os, "O_DIRECTORY"):
         handle = os.open(folder, os.O_DIRECTORY)
         try:

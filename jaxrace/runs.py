@@ -188,6 +188,17 @@ def write_config(folder: str | os.PathLike[str], config: Mapping[str, Any]) -> N
     _write_json(Path(folder) / CONFIG, {**config, "versions": versions(), "device": device()})
 
 
+def add_to_config(folder: str | os.PathLike[str], more: Mapping[str, Any]) -> None:
+    """Write config.json again, with more in it.
+
+    >>> write_config(".", {"seed": 3})
+    >>> add_to_config(".", {"sweep": {"width": 32}})
+    >>> sorted(read_config("."))
+    ['device', 'seed', 'sweep', 'versions']
+    """
+    _write_json(Path(folder) / CONFIG, {**read_config(folder), **more})
+
+
 def write_log(
     folder: str | os.PathLike[str],
     columns: Mapping[str, np.ndarray] | Iterable[Mapping[str, np.ndarray]],

@@ -91,6 +91,29 @@ def test_an_interrupted_grid_is_resumed(grid, nowhere, monkeypatch, capsys, numb
     assert not (nowhere / "new" / "checkpoint").exists()
 
 
+def test_lanes_are_kept_for_those_who_go_on(grid, nowhere, monkeypatch, capsys):
+    """Where the device would choose others."""
+    assert runs.read_config(grid)["sweep"]["width"] == 16
+    run, told = sweep.run, []
+
+    def run_and_stop(*arguments, stop, **named):
+        told.append((named["width"], named["num_blocks"]))
+        return run(*arguments, **named, stop=(lambda: True) if len(told) == 1 else stop)
+
+    monkeypatch.setattr(sweep, "run", run_and_stop)
+    assert main([*GRID, "--out", "new", "--lanes", "5", "--blocks", "3"]) == 128
+    for option, message in (("--lanes", "expected 5 "), ("--blocks", "expected 3 ")):
+        assert main([*GRID, "--out", "new", "--resume", option, "8"]) == 2
+        assert f"{option}: {message}as in 'new', got 8" in capsys.readouterr().err
+    assert main([*GRID, "--out", "new", "--resume"]) == 0
+    assert told == [(5, 3), (5, 3)]
+    assert runs.read_config("new")["sweep"] == {"width": 5, "num_blocks": 3, "hosts": 1}
+    assert main([*GRID, "--out", "other", "--lanes", "0"]) == 2
+    assert "--lanes: expected an integer of at least 1, got 0" in capsys.readouterr().err
+    assert main([*GRID, "--out", "other", "--blocks", "x"]) == 2
+    assert "--blocks: expected an integer" in capsys.readouterr().err
+
+
 def test_what_a_kill_near_the_end_left_undone_is_done(grid, nowhere):
     shutil.copytree(grid, "killed")
     (nowhere / "killed" / "settings.png").unlink()

@@ -32,6 +32,13 @@ def folder(tmp_path_factory):
     return found
 
 
+def test_the_lanes_of_each_stage_are_kept(folder):
+    """Whatever the machine: six runs in four blocks."""
+    stages = runs.read_config(folder)["sweep"]
+    assert set(stages) == {"rucb", "savage", "uniform"}
+    assert {sizes["width"] for sizes in stages.values()} == {2}
+
+
 def test_what_lies_in_the_folder(folder):
     names = {path.name for path in folder.iterdir()}
     assert names == {"config.json", "log.csv", "regret.png", "summary.json"}

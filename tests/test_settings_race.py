@@ -1,6 +1,8 @@
 """Racing the settings of a grid: who cannot win is not repeated any more."""
 
+import dataclasses
 import os
+import re
 import signal
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +14,8 @@ import pytest
 from jaxrace import runs, sweep
 from jaxrace.cli import main
 from jaxrace.experiments.config import Setting, TrainConfig
-from jaxrace.experiments.settings_race import race_settings
+from jaxrace.experiments.report import race_line
+from jaxrace.experiments.settings_race import most_repeats, race_settings
 
 CONFIG = TrainConfig(sigma=(1, 2, 3, 4, 5), delta=(0.1, 0.2), repeats=60)
 MEANS = np.array([0, 1, 5, 1, 0, 4, 2, 3, 3, 2], np.float32)  # of the ten settings
@@ -68,6 +71,21 @@ def test_the_best_setting_is_found_with_fewer_searches():
     assert repeats[[2, 5]].min() >= repeats.max() - 5
 
 
+@pytest.mark.parametrize(("repeats", "most"), [(11, 11), (15, 11), (16, 16), (100, 96)])
+def test_what_a_race_can_use_is_told_beside_what_a_grid_would_take(repeats, most):
+    raced, _ = race()
+    config = dataclasses.replace(CONFIG, repeats=repeats)
+    found = dataclasses.replace(raced, most_repeats=most_repeats(repeats)).summary(config)
+    assert found["searches_without_race"] == 10 * repeats
+    assert found["most_searches_of_race"] == 10 * most
+    found |= {"searches": 55, "certified": False}
+    line = race_line(found, {"race_seconds": 2.5})
+    assert f"55 of {10 * repeats:,} searches made, {1 - 5.5 / repeats:.0%} saved" in line
+    in_blocks = f"({1 - 5.5 / most:.0%} of the {10 * most:,} that its blocks can use)"
+    assert (in_blocks in line) == (most != repeats)
+    assert line.endswith("; took 2.5 s")
+
+
 def test_the_log_is_that_of_the_whole_grid():
     raced, asked = race()
     rows, log = raced.log.rows, raced.log
@@ -96,7 +114,12 @@ def test_an_interrupted_race_is_resumed(tmp_path, monkeypatch, capsys):
     assert main([*RACE, "--out", "whole"]) == 0
     output = capsys.readouterr().out
     searches = runs.read_summary("whole")["race"]["searches"]
-    assert f"{searches} of 32 searches made" in output
+    # The race takes 11 repeats of a setting and then five at a time, so all 16.
+    expected = rf"; {searches} of 32 searches made, \d+% saved; took [\d.]+ s$"
+    assert re.search(expected, output, re.MULTILINE)
+    timing = runs.read_timing("whole")
+    assert timing["searches_saved_by_race"] == 32 - searches
+    assert 0 < timing["race_seconds"] < 600
     log = runs.read_log("whole")
     made = set(zip(log["sigma"], log["repeat"], strict=True))
     assert len(made) == searches

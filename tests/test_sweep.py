@@ -1,5 +1,7 @@
 """Sweeps: every job's rows are its own, bit for bit, whatever runs beside it."""
 
+import threading
+import time
 from typing import Any
 
 import jax
@@ -14,7 +16,8 @@ from jaxrace import racing, sweep
 from jaxrace.envs import medical
 from jaxrace.policies import Sigmoid
 from jaxrace.search import PolicySearch, SearchJob, SearchWork, run_searches, stack_params
-from jaxrace.sweep import sizing
+from jaxrace.sweep import player, sizing
+from jaxrace.sweep.blocks import LaneBlock
 from jaxrace.sweep.ledger import Ledger
 from jaxrace.sweep.queue import Queue, lane_of_jobs
 
@@ -125,6 +128,73 @@ def test_progress_is_told_after_each_burst():
     assert ended == sorted(ended)
     assert ended[-1] == 20
     assert sum(len(rows.job) for _, rows in told) == lengths.sum()
+
+
+def stuck_run(monkeypatch, patience, go_on, stop):
+    """A sweep of two blocks, one of which is stuck in its first turn until ``go_on`` is set."""
+    monkeypatch.setattr(player, "_LOOK", 0.01)
+    monkeypatch.setattr(player, "_PATIENCE", patience)
+    turn, stuck = LaneBlock.turn, []
+
+    def turn_or_be_stuck(self, *arguments):
+        if not stuck or stuck[0] is self:
+            stuck.append(self)
+            go_on.wait()
+        return turn(self, *arguments)
+
+    monkeypatch.setattr(LaneBlock, "turn", turn_or_be_stuck)
+    return cases.run(cases.wanders(LENGTHS), num_blocks=2, stop=stop)
+
+
+def test_a_block_that_is_stuck_does_not_keep_a_sweep_from_stopping(monkeypatch):
+    asked, go_on = [], threading.Event()
+
+    def stop():
+        asked.append(time.monotonic())
+        return len(asked) > 5 + 10 * len(LENGTHS)  # long after the other block has nothing to do
+
+    try:
+        with pytest.raises(sweep.Interrupted):
+            stuck_run(monkeypatch, 0.2, go_on, stop)
+    finally:
+        go_on.set()
+    assert 0.2 <= time.monotonic() - asked[-1] < 10
+
+
+def test_a_block_that_takes_long_is_waited_for(monkeypatch, log):
+    go_on = threading.Event()
+    timer = threading.Timer(0.5, go_on.set)
+    timer.start()
+    asked = []
+    found = stuck_run(monkeypatch, 0.0, go_on, lambda: bool(asked.append(time.monotonic())))
+    assert len(asked) > 20  # many times while nothing else happened
+    assert cases.bits(found) == cases.bits(log)
+
+
+@pytest.mark.parametrize(("size", "most"), [(3, 2), (40, 1)])
+def test_large_batches_for_lapack_are_not_done_side_by_side(monkeypatch, size, most):
+    """On two cores two such programs soon wait for each other for ever."""
+    turn, playing, counts = LaneBlock.turn, [], []
+
+    def counted_turn(self, *arguments):
+        playing.append(self)
+        counts.append(len(playing))
+        try:
+            time.sleep(0.05)
+            return turn(self, *arguments)
+        finally:
+            playing.remove(self)
+
+    def factor(constant, job):
+        return jnp.linalg.cholesky(constant + job * jnp.eye(size)).sum()
+
+    monkeypatch.setattr(sizing, "num_cores", lambda: 2)
+    monkeypatch.setattr(LaneBlock, "turn", counted_turn)
+    work = sweep.Once(factor, jnp.ones((size, size)))
+    jobs = sweep.stacked(np.arange(1, 101, dtype=np.float32))
+    log = sweep.run(work, jobs, width=16, num_blocks=2)
+    assert log.failed.size == 0
+    assert max(counts) == most
 
 
 def test_jobs_are_made_when_they_are_wanted():

@@ -2,20 +2,27 @@
 
 import contextlib
 import dataclasses
+import functools
 import itertools
 import json
+import os
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import jax
 import numpy as np
 import pytest
 import sweep_cases as cases
+from orbax.checkpoint.path import atomicity
 
 from jaxrace import runs, sweep
+from jaxrace.sweep import facts
 
 LENGTHS = cases.mixed_lengths(60)
 JOBS = cases.wanders(LENGTHS)
@@ -100,6 +107,35 @@ def test_rows_come_in_pieces_of_whole_jobs(tmp_path):
         assert before.job.max() < after.job.min()
 
 
+CHANGED = LENGTHS.copy()
+CHANGED[31] += 1
+
+
+def test_a_checkpoint_is_on_the_disk_before_it_counts(tmp_path, monkeypatch):
+    fsync, synced = os.fsync, set()
+
+    def note(handle):
+        synced.add(os.fstat(handle).st_ino)
+        fsync(handle)
+
+    def finalize(self):
+        written = [path for path in Path(self.get()).rglob("*") if path.name != notes]
+        names.append(Path(self.get()).name)
+        unsynced.extend(path for path in written if path.stat().st_ino not in synced)
+        return rename(self)
+
+    names, unsynced, notes = [], [], "commit_success.txt"
+    base = atomicity.AtomicRenameTemporaryPath
+    rename = base.finalize
+    monkeypatch.setattr(os, "fsync", note)
+    monkeypatch.setattr(base, "finalize", finalize)
+    run_saved(tmp_path)
+    assert sum(name.startswith("0.") for name in names) == 1
+    assert not unsynced
+    lanes = tmp_path / "lanes"
+    assert {path.stat().st_ino for path in (lanes, *lanes.rglob("*"))} <= synced
+
+
 REFUSED = {
     "no resume": ({"resume": False}, "folder: expected no checkpoint in .*, or resume=True"),
     "another config": ({"config": {"grid": [3]}}, r"grid = \[3\], got \[1, 2\]"),
@@ -107,7 +143,8 @@ REFUSED = {
     "less config": ({"config": {"b": 0}}, "with b = 0, got None"),
     "another width": ({"width": 4}, "with lanes of a block = 4, got 8"),
     "fewer jobs": ({"jobs": cases.wanders(LENGTHS[:9])}, "with jobs = 9, got 60"),
-    "other jobs": ({"jobs": cases.wanders(LENGTHS + 1)}, "with what the jobs are given = "),
+    "other jobs": ({"jobs": cases.wanders(LENGTHS + 1)}, "with jobs 0 to 2 = "),
+    "another job": ({"jobs": cases.wanders(CHANGED)}, "with jobs 30 to 32 = "),
 }
 
 
@@ -130,11 +167,85 @@ def test_other_work_is_refused(stopped):
     work = dataclasses.replace(cases.WORK, weights=2 * cases.WORK.weights)
     checkpoints = sweep.Checkpoints(stopped, {"grid": [1, 2]}, resume=True)
     jobs = sweep.stacked(JOBS)
-    with pytest.raises(ValueError, match="with what the jobs share = "):
+    with pytest.raises(ValueError, match=r"with work\.weights = "):
         sweep.run(work, jobs, width=cases.WIDTH, checkpoints=checkpoints)
     jobs = sweep.stacked(JOBS, costs=LENGTHS)
     with pytest.raises(ValueError, match="with costs of the jobs = "):
         sweep.run(cases.WORK, jobs, width=cases.WIDTH, checkpoints=checkpoints)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Static(cases.Wander):
+    """With values that are no arrays."""
+
+    rate: float = dataclasses.field(default=0.5, metadata={"static": True})
+    sizes: tuple[Any, ...] = dataclasses.field(default=(), metadata={"static": True})
+    compare: Callable[..., Any] | None = dataclasses.field(default=None, metadata={"static": True})
+
+
+def comparing(margin, default=0):
+    def compare(x, y, shift=default):
+        return x - y + shift > margin
+
+    return compare
+
+
+STATIC = Static(cases.WORK.weights, 0.5, (3, {"a": "b"}), comparing(1.0))
+OTHER = {
+    "rate": (0.25, r"work\.rate = '0\.25', got '0\.5'"),
+    "sizes": ((3, {"a": "c"}), r"""work\.sizes\.1\.a = "'c'", got "'b'\""""),
+    "compare": (comparing(2.0), r"work\.compare\.margin = '2\.0', got '1\.0'"),
+}
+OTHERS = {
+    **OTHER,
+    "another function": (max, r"work\.compare = 'builtins\.max', got '.*comparing"),
+    "no function": (None, r"work\.compare = 'None', got '.*comparing"),
+    "another default": (comparing(1.0, 2), r"work\.compare\.defaults\.0 = '2', got '0'"),
+    "a part": (functools.partial(max, 1), r"work\.compare = 'functools\.partial', got"),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_static_values_are_refused(tmp_path, name):
+    value, message = OTHERS[name]
+    field = name if name in OTHER else "compare"
+
+    def run(work, **arguments):
+        checkpoints = sweep.Checkpoints(tmp_path, every=0.0, resume=True)
+        jobs = sweep.stacked(cases.wanders([3, 2]))
+        return sweep.run(work, jobs, width=2, checkpoints=checkpoints, **arguments)
+
+    run(STATIC)
+    with pytest.raises(ValueError, match=message):
+        run(dataclasses.replace(STATIC, **{field: value}))
+    assert run(dataclasses.replace(STATIC, compare=comparing(1.0))).is_resumed
+
+
+def test_all_jobs_are_compared_a_few_at_a_time(monkeypatch):
+    monkeypatch.setattr(facts, "_JOBS_AT_ONCE", 100)
+    asked = []
+
+    def rows(numbers, changed=-1):
+        asked.append(len(numbers))
+        return {"x": np.where(numbers == changed, -1, numbers)}
+
+    def compared(changed=-1, count=5000):
+        jobs = sweep.Jobs(count, lambda numbers: rows(numbers, changed))
+        work = sweep.Once(lambda _, job: job["x"], None)
+        return facts.facts_of(work, jobs, 8, jax.devices()[0])["what the jobs are given"]
+
+    whole = compared()
+    assert max(asked) == 100
+    assert sum(asked) == 5000
+    assert len(whole) == 16
+    for changed in (0, 99, 100, 2718, 4999):
+        other = compared(changed)
+        (part,) = [name for name in whole if whole[name] != other[name]]
+        first, last = map(int, part.removeprefix("jobs ").split(" to "))
+        assert first <= changed <= last
+    assert compared(count=1).keys() == {"jobs 0 to 0"}
+    compared(count=0)
 
 
 def test_what_was_refused_is_as_it_was(stopped, tmp_path, expected):

@@ -18,6 +18,7 @@ from jaxrace.experiments.duel_config import DuelConfig
 from jaxrace.experiments.duel_lineup import Entrant, entrant, matrix_of
 from jaxrace.experiments.duel_plots import regret_figure
 from jaxrace.experiments.duel_runs import Runs, run_entrant, stacked
+from jaxrace.experiments.run_options import ANY_LANES, Lanes
 from jaxrace.experiments.workbench import OnStage, Workbench, ignore_stages, run_job
 
 FIGURE = "regret.png"
@@ -34,6 +35,7 @@ def duel(
     resume: bool = False,
     stop: Callable[[], bool] | None = None,
     on_stage: OnStage = ignore_stages,
+    lanes: Lanes = ANY_LANES,
     on_note: Callable[[str], None] = warnings.warn,
 ) -> Path:
     """Run dueling bandits, and write a run folder: config.json, log.csv, summary.json, regret.png.
@@ -47,6 +49,7 @@ def duel(
         resume: Go on with the job that left the folder ``out``.
         stop: Called now and then; once it says so, the runs are saved and the job ends.
         on_stage: See ``Workbench``.
+        lanes: How wide the sweeps are to be.
         on_note: Called, before the first run, with what is to be known of the runs: which
             algorithms need a Condorcet winner that is not there, and another horizon.
 
@@ -76,7 +79,7 @@ def duel(
         bench.write_figure(FIGURE, regret_figure(logs, shown_measure(matrix)))
         runs.write_summary(bench.folder, _summary(config, matrix, logs))
 
-    return run_job("duel", asked, work, out, resume, stop, on_stage)
+    return run_job("duel", asked, work, out, resume, stop, on_stage, lanes)
 
 
 def shown_measure(matrix: np.ndarray) -> str:

@@ -14,8 +14,9 @@ from jaxrace.dueling import DuelJob, DuelWork, Problem, borda_winners, copeland_
 from jaxrace.experiments.duel_lineup import Entrant
 from jaxrace.experiments.workbench import Workbench
 
-# Runs of a block: their arrays stay in the processor's cache.
-_WIDTH = 256
+# Runs of a block: their arrays stay in the processor's cache; of few runs, so many blocks. What
+# the runs come to may depend on it, so it does not depend on the number of cores.
+_WIDTH, _BLOCKS = 256, 4
 
 
 class Runs(NamedTuple):
@@ -67,7 +68,7 @@ def run_entrant(
     problem = np.repeat(np.arange(count, dtype=np.int32), repeats)
     keys = _keys(np.uint32(bench.seed), len(problem))
     jobs = sweep.stacked(DuelJob(keys, problem, np.zeros_like(problem)))
-    width = min(_WIDTH, -(-len(problem) // sweep.num_cores()))
+    width = min(_WIDTH, -(-len(problem) // _BLOCKS))
     log = bench.sweep(name, work, jobs, width, rows_per_job=records)
     shape = (count, repeats, records)
     return _as_arrays(log, problems, problem, shape, interval, entrant.algorithm.target)

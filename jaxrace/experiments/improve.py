@@ -17,6 +17,7 @@ from jaxrace.experiments.hcpi_domains import DOMAINS, floor_of
 from jaxrace.experiments.hcpi_performance import Worth
 from jaxrace.experiments.hcpi_trials import run_trials
 from jaxrace.experiments.improve_config import ImproveConfig
+from jaxrace.experiments.run_options import ANY_LANES, Lanes
 from jaxrace.experiments.workbench import OnStage, Workbench, ignore_stages, run_job
 from jaxrace.improvement import (
     CandidateSearch,
@@ -64,6 +65,7 @@ def improve(
     resume: bool = False,
     stop: Callable[[], bool] | None = None,
     on_stage: OnStage = ignore_stages,
+    lanes: Lanes = ANY_LANES,
 ) -> Path:
     """Improve a policy, and write a run folder.
 
@@ -77,6 +79,7 @@ def improve(
         resume: Go on with the job that left the folder ``out``.
         stop: Called now and then; once it says so, the trials are saved and the job ends.
         on_stage: See ``Workbench``.
+        lanes: How wide the sweeps are to be.
 
     Returns:
         The run's folder.
@@ -105,7 +108,7 @@ def improve(
             bench.write_figure(FIGURE, _figure(config, done.tested, done.start))
         runs.write_summary(bench.folder, _summary(config, done))
 
-    return run_job("improve", config, work, out, resume, stop, on_stage)
+    return run_job("improve", config, work, out, resume, stop, on_stage, lanes)
 
 
 def _load(config: ImproveConfig) -> tuple[PolicyImprovement, Loaded] | None:

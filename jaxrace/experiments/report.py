@@ -233,7 +233,8 @@ def print_results(
     >>> number = {"mean": 0.25, "stderr": None, "count": 1}
     >>> summary = {"policy": "random", "repeats": 1, "metrics": {"cost": "cost"}, "cost": number,
     ...            "baselines": {}}
-    >>> timing = {"compile_seconds": 1.0, "run_seconds": 2.0, "episodes_per_second": None}
+    >>> timing = {"compile_seconds": 1.0, "run_seconds": 2.0, "episodes_per_second": None,
+    ...           "searches_per_second": None, "lane_utilisation": None}
     >>> print_results(Console(), Path("runs/medical-random-1"), summary, timing)
                cost
     random     0.25
@@ -244,14 +245,21 @@ def print_results(
         best = f"settings ranked by {summary['metrics'][summary['objective']]}, best first"
         console.print(f"{best}; 95 % confidence intervals", highlight=False, soft_wrap=True)
     if "race" in summary:
-        console.print(_race_line(summary["race"]), highlight=False, soft_wrap=True)
-    rate = timing["episodes_per_second"]
+        console.print(race_line(summary["race"], timing), highlight=False, soft_wrap=True)
     times = f"compile {timing['compile_seconds']:.1f} s, run {timing['run_seconds']:.1f} s"
-    if rate is not None:
-        times += f", {rate:,.0f} episodes/s, {timing['searches_per_second']:,.0f} searches/s"
-        times += f", {timing['lane_utilisation']:.0%} of the lanes busy"
+    # Of a job that was resumed, the episodes per second are not known.
+    for name, text in _RATES.items():
+        if (rate := timing[name]) is not None:
+            times += f", {text.format(rate)}"
     console.print(f"{times}; {folder}", highlight=False, markup=False, soft_wrap=True)
 
+
+# What may be known of a sweep, and how it is written.
+_RATES = {
+    "episodes_per_second": "{:,.0f} episodes/s",
+    "searches_per_second": "{:,.0f} searches/s",
+    "lane_utilisation": "{:.0%} of the lanes busy",
+}
 
 # By the certificates of a race for the best one.
 _CERTIFIED = {
@@ -260,8 +268,18 @@ _CERTIFIED = {
 }
 
 
-def _race_line(race: dict[str, Any]) -> str:
-    """What the race between the settings found, and what it saved."""
+def race_line(race: dict[str, Any], timing: dict[str, Any]) -> str:
+    """What the race between the settings found, and what it saved.
+
+    Args:
+        race: Of the summary.
+        timing: See ``SettingsRace.timing``.
+
+    >>> race = {"best": {"sigma": 10.0, "delta": 0.1}, "certified": False, "searches": 110,
+    ...         "searches_without_race": 200, "most_searches_of_race": 192}
+    >>> race_line(race, {"race_seconds": 1.0}).partition("leads; ")[2]
+    '110 of 200 searches made, 45% saved (43% of the 192 that its blocks can use); took 1.0 s'
+    """
     best = _setting_name(race["best"])
     found = (
         f"sigma, delta {best}: {_CERTIFIED[race['certificate']]}, wrong with probability at "
@@ -269,8 +287,10 @@ def _race_line(race: dict[str, Any]) -> str:
         if race["certified"]
         else f"NOT certified which setting is best; {best} leads"
     )
-    saved = 1 - race["searches"] / race["searches_without_race"]
-    return (
-        f"race: {found}; {race['searches']:,} of {race['searches_without_race']:,} searches made, "
-        f"{saved:.0%} saved"
+    made, without, most = (
+        race[name] for name in ("searches", "searches_without_race", "most_searches_of_race")
     )
+    saved = f"{made:,} of {without:,} searches made, {1 - made / without:.0%} saved"
+    if most != without:
+        saved += f" ({1 - made / most:.0%} of the {most:,} that its blocks can use)"
+    return f"race: {found}; {saved}; took {timing['race_seconds']:.1f} s"

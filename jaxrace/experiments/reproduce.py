@@ -28,6 +28,7 @@ from jaxrace.experiments import (
     topk_shootout,
 )
 from jaxrace.experiments.config import EXPERIMENTS, ON_DEMAND
+from jaxrace.experiments.run_options import ANY_LANES, Lanes
 from jaxrace.experiments.workbench import (
     CHECKPOINT,
     REPORT,
@@ -69,6 +70,7 @@ def reproduce(
     resume: bool = False,
     stop: Callable[[], bool] | None = None,
     on_stage: OnStage = ignore_stages,
+    lanes: Lanes = ANY_LANES,
 ) -> Path:
     """Make the figures and tables of an experiment, and a report that sets them beside the paper's.
 
@@ -80,6 +82,7 @@ def reproduce(
         resume: Go on with what was interrupted in the folder ``out``.
         stop: Called now and then; once it says so, what has been done is saved and the run ends.
         on_stage: See ``Workbench``.
+        lanes: How wide the sweeps are to be.
 
     Returns:
         The folder.
@@ -104,7 +107,7 @@ def reproduce(
             folder = opened.enter_context(runs.new_folder(out, f"reproduce-{name}"))
             runs.write_config(folder, {"command": "reproduce", "config": config})
         try:
-            _run(name, Workbench(folder, quick, seed, resume, stop, on_stage))
+            _run(name, Workbench(folder, quick, seed, resume, stop, on_stage, lanes))
         except sweep.Interrupted as error:
             raise sweep.Interrupted(folder) from error
     return folder
@@ -115,6 +118,9 @@ def _run(name: str, bench: Workbench) -> None:
         for one in (name for name in EXPERIMENTS if name not in ON_DEMAND):
             folder = bench.folder / one
             folder.mkdir(exist_ok=True)
+            if not (folder / runs.CONFIG).exists():
+                config = {"name": one, "quick": bench.quick, "seed": bench.seed}
+                runs.write_config(folder, {"command": "reproduce", "config": config})
             _run(one, dataclasses.replace(bench, folder=folder))
     elif not (bench.folder / REPORT).exists():
         RUN[name](bench)

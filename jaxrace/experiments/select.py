@@ -9,6 +9,7 @@ import jax
 import numpy as np
 
 from jaxrace import runs, tables
+from jaxrace.experiments.run_options import ANY_LANES, Lanes
 from jaxrace.experiments.select_config import FROM_SCORES, SelectConfig
 from jaxrace.experiments.select_file import Table, judged, read_comparisons
 from jaxrace.experiments.thurstone_topk import figure_of, thurstone_task
@@ -67,6 +68,7 @@ def select(
     resume: bool = False,
     stop: Callable[[], bool] | None = None,
     on_stage: OnStage = ignore_stages,
+    lanes: Lanes = ANY_LANES,
 ) -> Path:
     """Judge a file of comparisons, or simulate selections, and write a run folder.
 
@@ -79,6 +81,7 @@ def select(
         resume: Go on with the job that left the folder ``out``.
         stop: Called now and then; once it says so, what has been done is saved and the job ends.
         on_stage: See ``Workbench``.
+        lanes: How wide the sweeps are to be.
 
     Returns:
         The run's folder.
@@ -100,7 +103,7 @@ def select(
         else:
             _judge(config, table, bench.folder)
 
-    return run_job("select", config, work, out, resume, stop, on_stage)
+    return run_job("select", config, work, out, resume, stop, on_stage, lanes)
 
 
 def _check(config: SelectConfig, table: Table | None) -> None:

@@ -5,6 +5,7 @@ independent, so a repeat has other keys in every setting. Axes: S settings, R re
 """
 
 import dataclasses
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,10 +32,14 @@ class SettingsRace:
     Attributes:
         log: Of all searches that were made, as if one sweep had made them.
         result: Of the race; option s is setting s.
+        most_repeats: Of a setting that the race can use: it takes whole blocks of them.
+        seconds: Since the race began or was resumed, with what it compiled and decided.
     """
 
     log: SweepLog
     result: DominanceResult
+    most_repeats: int
+    seconds: float
 
     def summary(self, config: TrainConfig) -> dict[str, Any]:
         """What summary.json says of it."""
@@ -47,6 +52,15 @@ class SettingsRace:
             "ranking": np.asarray(self.result.ranking).tolist(),
             "searches": self.log.num_jobs,
             "searches_without_race": len(config.settings) * config.repeats,
+            "most_searches_of_race": len(config.settings) * self.most_repeats,
+        }
+
+    def timing(self, config: TrainConfig) -> dict[str, float]:
+        """What timing.json says of it."""
+        without = len(config.settings) * config.repeats
+        return {
+            "searches_saved_by_race": without - self.log.num_jobs,
+            "race_seconds": self.seconds,
         }
 
 
@@ -67,7 +81,8 @@ def race_settings(
         checkpoint: Each round is saved in a folder of its own below.
     """
     num_settings, repeats = len(config.settings), config.repeats
-    race = DominanceRace(num_settings, 1, repeats, kernels.total_order)
+    race = _make_race(num_settings, repeats)
+    started = time.perf_counter()
     params = race.params(DELTA)
     state = race.init(np.float32(0), params)
     played: list[SweepLog] = []
@@ -84,7 +99,26 @@ def race_settings(
         outcomes = np.zeros((num_settings, count), np.float32)
         outcomes[asked] = _last_values(log, objective).reshape(numbers.shape)
         state = race.tell(state, outcomes, params)
-    return SettingsRace(_together(played, jobs_of_rounds), race.result(state, params))
+    return SettingsRace(
+        _together(played, jobs_of_rounds),
+        race.result(state, params),
+        most_repeats(repeats),
+        time.perf_counter() - started,
+    )
+
+
+def most_repeats(repeats: int) -> int:
+    """Repeats of a setting that a race can use: it takes whole blocks of them.
+
+    >>> most_repeats(100)
+    96
+    """
+    race = _make_race(2, repeats)
+    return repeats - (repeats - race.first_block) % race.block
+
+
+def _make_race(num_settings: int, repeats: int) -> DominanceRace:
+    return DominanceRace(num_settings, 1, repeats, kernels.total_order)
 
 
 def _some_jobs(config: TrainConfig, numbers: NDArray[np.int64]) -> sweep.Jobs:

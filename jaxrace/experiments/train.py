@@ -18,7 +18,8 @@ from jaxrace.experiments import summary
 from jaxrace.experiments.baselines import evaluate_fixed, fixed_name
 from jaxrace.experiments.config import TrainConfig
 from jaxrace.experiments.learning import TrainWork, make_search, make_sweep
-from jaxrace.experiments.settings_race import race_settings
+from jaxrace.experiments.run_options import ANY_LANES, Lanes
+from jaxrace.experiments.settings_race import SettingsRace, race_settings
 from jaxrace.experiments.tasks import TASKS, Task
 from jaxrace.experiments.timing import Seconds
 from jaxrace.search import FinalRace, PolicySearch, SearchWork
@@ -41,6 +42,7 @@ def train(
     resume: bool = False,
     stop: Callable[[], bool] | None = None,
     hosts: sweep.Hosts | None = None,
+    lanes: Lanes = ANY_LANES,
 ) -> Path:
     """Train policies, evaluate them on fresh patients, and write a run folder.
 
@@ -59,6 +61,7 @@ def train(
         hosts: Which of several hosts this is, see ``sweep.join_hosts``, all of which call this
             with the same ``config`` and ``out``: the searches are shared out among them, and the
             first host alone writes the tables.
+        lanes: How wide the sweep of the searches is to be; when it goes on, as when it began.
 
     Returns:
         The run's folder.
@@ -102,7 +105,17 @@ def train(
             if isinstance(learner, PolicySearch):
                 settings["race"] = _race_settings(learner.race)
             log, raced = _learn(
-                config, task, search, keys, folder, settings, on_progress, resume, stop, hosts
+                config,
+                task,
+                search,
+                keys,
+                folder,
+                settings,
+                on_progress,
+                resume,
+                stop,
+                hosts,
+                lanes,
             )
             failed = summary.failures(config, log)
             if not _is_first(hosts):
@@ -115,8 +128,10 @@ def train(
             on_progress("evaluating", summary.total_episodes(config))
             baselines = evaluate_fixed(config, task, keys[1], seconds)
             _check_stop(stop, folder)
-        runs.write_timing(folder, seconds.timing(int(last["episodes"].sum())))
-        found = summary.summarise(config, task, last, baselines, failed, raced)
+        timing = seconds.timing(int(last["episodes"].sum()))
+        runs.write_timing(folder, timing if raced is None else timing | raced.timing(config))
+        found_by_race = None if raced is None else raced.summary(config)
+        found = summary.summarise(config, task, last, baselines, failed, found_by_race)
         runs.write_summary(folder, found)
         _finish(config, folder)
     return folder
@@ -150,11 +165,12 @@ def _learn(
     resume: bool,
     stop: Callable[[], bool] | None,
     hosts: sweep.Hosts | None,
-) -> tuple[sweep.SweepLog, dict[str, Any] | None]:
+    lanes: Lanes,
+) -> tuple[sweep.SweepLog, SettingsRace | None]:
     """Run the searches, and what cannot be resumed is removed again if they do not end.
 
     Returns:
-        Their log, and what a race between the settings found, if there was one.
+        Their log, and the race between the settings, if there was one.
     """
     work, jobs = make_sweep(config, task, search, *keys)
     checkpoint = folder / CHECKPOINT
@@ -169,7 +185,7 @@ def _learn(
             jobs,
             width=sizes["width"],
             # Each host has its own cores and devices.
-            num_blocks=sizes["num_blocks"] if hosts is None else None,
+            num_blocks=sizes["num_blocks"] if hosts is None else lanes.blocks,
             on_rows=progress.of(numbers),
             checkpoints=sweep.Checkpoints(folder, asked, resume=resume),
             stop=stop,
@@ -178,15 +194,16 @@ def _learn(
 
     try:
         if is_new:
-            sizes = sweep.default_sizes(work, jobs)
+            sizes = lanes.instead_of(sweep.default_sizes(work, jobs, width=lanes.lanes))
             num_hosts = 1 if hosts is None else hosts.count
             runs.write_config(folder, {**settings, "sweep": {**sizes, "hosts": num_hosts}})
         with _meeting(checkpoint / _MEETING, hosts, asked, stop):
             # That of the first host.
             sizes = runs.read_config(folder)["sweep"]
+            lanes.require(sizes, folder)
             if config.race:
                 raced = race_settings(config, task.objective, work, run, checkpoint)
-                return raced.log, raced.summary(config)
+                return raced.log, raced
             return run(work, jobs, checkpoint, np.arange(jobs.count)), None
     except sweep.Interrupted as error:
         raise sweep.Interrupted(folder) from error

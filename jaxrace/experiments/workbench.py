@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jaxrace import files, plots, runs, sweep, tables
+from jaxrace.experiments.run_options import ANY_LANES, Lanes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,6 +41,7 @@ class Workbench:
         resume: Go on from what an interrupted run has left in the folder.
         stop: See ``sweep.run``.
         on_stage: Called with what is being done, the jobs that have ended, and how many there are.
+        lanes: How wide the sweeps are to be.
         compile_seconds: Spent so far.
 
     >>> bench = Workbench(Path("."), quick=True)
@@ -54,12 +56,29 @@ class Workbench:
     resume: bool = False
     stop: Callable[[], bool] | None = None
     on_stage: OnStage = ignore_stages
+    lanes: Lanes = ANY_LANES
     compile_seconds: float = 0.0
     _started: float = dataclasses.field(default_factory=time.perf_counter, init=False)
 
     def size(self, full: int, quick: int) -> int:
         """How many of something, at full size or for a quick look."""
         return quick if self.quick else full
+
+    def _sizes(
+        self, name: str, work: sweep.Work, jobs: sweep.Jobs, width: int | None
+    ) -> dict[str, int]:
+        """Those of the stage, which config.json keeps: on another machine they might be others."""
+        has_config = (self.folder / runs.CONFIG).exists()
+        config = runs.read_config(self.folder) if has_config else {}
+        stages = config.get("sweep", {})
+        if name in stages:
+            self.lanes.require(stages[name], self.folder)
+            return stages[name]
+        width = self.lanes.lanes or width
+        sizes = self.lanes.instead_of(sweep.default_sizes(work, jobs, width=width))
+        if has_config:
+            runs.add_to_config(self.folder, {"sweep": {**stages, name: sizes}})
+        return sizes
 
     def sweep(
         self,
@@ -75,7 +94,8 @@ class Workbench:
             name: Of the stage, another one for each.
             work: See ``sweep.run``.
             jobs: See ``sweep.run``.
-            width: See ``sweep.run``.
+            width: See ``sweep.run``; unless the user has asked for another, or the run has begun
+                with another.
             rows_per_job: If it is known: progress is then counted in rows, not in jobs.
 
         Raises:
@@ -93,10 +113,12 @@ class Workbench:
 
         config = {"name": name, "quick": self.quick, "seed": self.seed}
         folder = self.folder / CHECKPOINT / name.replace(" ", "-").replace(",", "")
+        sizes = self._sizes(name, work, jobs, width)
         log = sweep.run(
             work,
             jobs,
-            width=width,
+            width=sizes["width"],
+            num_blocks=sizes["num_blocks"],
             on_rows=on_rows,
             checkpoints=sweep.Checkpoints(folder, config, resume=self.resume),
             stop=self.stop,
@@ -137,6 +159,7 @@ def run_job(
     resume: bool = False,
     stop: Callable[[], bool] | None = None,
     on_stage: OnStage = ignore_stages,
+    lanes: Lanes = ANY_LANES,
 ) -> Path:
     """Do a job of the command in a run folder of its own, which it ends with a summary.
 
@@ -148,6 +171,7 @@ def run_job(
         resume: Go on with the job that left the folder ``out``.
         stop: See ``Workbench``.
         on_stage: See ``Workbench``.
+        lanes: See ``Workbench``.
 
     Returns:
         The folder.
@@ -172,7 +196,7 @@ def run_job(
             folder = opened.enter_context(runs.new_folder(out, command))
             runs.write_config(folder, {"command": command, "config": asked})
         if not (folder / runs.SUMMARY).exists():
-            bench = Workbench(folder, seed=config.seed, resume=resume, stop=stop, on_stage=on_stage)
+            bench = Workbench(folder, False, config.seed, resume, stop, on_stage, lanes)
             try:
                 work(bench)
             except sweep.Interrupted as error:

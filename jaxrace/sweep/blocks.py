@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaxrace.compilation import compile_ahead
-from jaxrace.sweep import lanes
+from jaxrace.sweep import lanes, lapack
 from jaxrace.sweep.bare import bare, dressed, zeros
 from jaxrace.sweep.rows import Rows, taken_from
 from jaxrace.sweep.sizing import Device
@@ -30,6 +30,11 @@ class Programs:
         block = self.make_block()
         self._refill = compile_ahead(lanes.refill, self._work, block, some, mask, mask)
         self._advance = compile_ahead(lanes.advance, self._work, block, count, count)
+
+    def run_alone(self) -> bool:
+        """Must blocks of this device advance one after the other?"""
+        programs = (self._refill, self._advance) if self._device.platform == "cpu" else ()
+        return any(lapack.may_hang(program.as_text()) for program in programs)
 
     def refill(self, block: lanes.Block, *args: Any) -> lanes.Block:
         """See ``lanes.refill``."""

@@ -7,29 +7,19 @@ names; what came after it is computed again, bit for bit.
 
 import contextlib
 import dataclasses
-import hashlib
 import json
-import platform
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
-import jax
-import numpy as np
-
 from jaxrace import runs
-from jaxrace.sweep import lanes
-from jaxrace.sweep.bare import bare
+from jaxrace.sweep.facts import digest
 from jaxrace.sweep.hosts import Hosts
 from jaxrace.sweep.snapshot import Snapshot
 from jaxrace.sweep.stopping import HostLost, Interrupted
-from jaxrace.sweep.work import Jobs, Work
 from jaxrace.validation import require_number
 
 _LANES, _HOST = "lanes", "host"
-
-# Jobs whose input is compared; to make all of them may take long.
-_MOST_JOBS = 1000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,9 +77,13 @@ class Saver:
         # It starts a backend, and takes most of a second.
         import orbax.checkpoint as ocp
 
+        from jaxrace.sweep.durable import DurablePath
+
         self._args = ocp.args
         self.folder.mkdir(parents=True, exist_ok=True)
-        options = ocp.CheckpointManagerOptions(max_to_keep=2, cleanup_tmp_directories=True)
+        options = ocp.CheckpointManagerOptions(
+            max_to_keep=2, cleanup_tmp_directories=True, temporary_path_class=DurablePath
+        )
         with contextlib.ExitStack() as opened:
             opened.enter_context(runs.locked(self.folder))
             self._manager = ocp.CheckpointManager(self.folder / _LANES, options=options)
@@ -125,7 +119,7 @@ class Saver:
         try:
             found = self._manager.restore(self._last, args=wanted)
             arrays, facts = dict(found[_LANES]), found[_HOST]
-            intact = facts.pop("digest") == _digest(arrays, facts)
+            intact = facts.pop("digest") == digest(arrays, facts)
         except Exception as error:  # whatever orbax or tensorstore make of it
             raise self._damaged(_first_line(error)) from error
         if not intact:
@@ -141,7 +135,7 @@ class Saver:
         """
         arrays = {name: x for name, x in snapshot.arrays.items() if x.size}
         facts = {**snapshot.facts, "identity": self._identity}
-        facts["digest"] = _digest(arrays, facts)
+        facts["digest"] = digest(arrays, facts)
         args = self._args
         content = args.Composite(**{_LANES: args.StandardSave(arrays), _HOST: args.JsonSave(facts)})
         self._last = 0 if self._last is None else self._last + 1
@@ -195,50 +189,6 @@ def folders_of(folder: str | Path, hosts: Hosts) -> list[Path]:
     return own
 
 
-def facts_of(work: Work, jobs: Jobs, width: int, device: Any) -> dict[str, Any]:
-    """What the bits of a sweep depend on, besides its configuration, as far as it can be told."""
-    versions = runs.versions()
-    state, row = lanes.shapes_of(work, jobs)
-    some = np.unique(np.linspace(0, max(jobs.count - 1, 0), _MOST_JOBS).astype(np.int64))
-    inputs = jobs.rows(some[: jobs.count])
-    return {
-        "jaxrace major version": versions["jaxrace"].split(".")[0],
-        "jax": versions["jax"],
-        "jaxlib": versions["jaxlib"],
-        "x64": bool(jax.config.read("jax_enable_x64")),
-        "device": device.device_kind,
-        "processor": _processor(),
-        "lanes of a block": width,
-        "jobs": jobs.count,
-        "costs of the jobs": None if jobs.costs is None else _digest({"": np.asarray(jobs.costs)}),
-        "states": _described(state),
-        "rows": _described(row),
-        "what the jobs share": _digest(_named(work)),
-        "what the jobs are given": _digest(_named(inputs)),
-    }
-
-
-def _named(tree: Any) -> dict[str, np.ndarray]:
-    leaves = jax.tree.leaves(jax.device_get(bare(tree)))
-    return {str(number): np.asarray(leaf) for number, leaf in enumerate(leaves)}
-
-
-def _described(shapes: Any) -> list[str]:
-    """Path, shape and kind of each leaf: the text of a class may hold its address."""
-    leaves, _ = jax.tree_util.tree_flatten_with_path(shapes)
-    return [f"{jax.tree_util.keystr(path)} {x.dtype} {list(x.shape)}" for path, x in leaves]
-
-
-def _processor() -> str:
-    """The model, where the system tells it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
-    except OSError:
-        lines = []
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
-
-
 def _require_same(found: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
     for name in expected:
         if found.get(name) == expected[name]:
@@ -250,15 +200,6 @@ def _require_same(found: Mapping[str, Any], expected: Mapping[str, Any]) -> None
         )
     if extra := sorted(set(found) - set(expected)):
         raise ValueError(f"checkpoint: expected one without {extra[0]}, got {found[extra[0]]!r}")
-
-
-def _digest(arrays: Mapping[str, np.ndarray], facts: Mapping[str, Any] | None = None) -> str:
-    found = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
-    for name in sorted(arrays):
-        array = np.ascontiguousarray(arrays[name])
-        found.update(f"{name} {array.dtype} {array.shape}".encode())
-        found.update(array.tobytes())
-    return found.hexdigest()
 
 
 def _first_line(error: Exception) -> str:

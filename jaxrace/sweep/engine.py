@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from jaxrace.sweep import lanes, sizing, snapshot
 from jaxrace.sweep.beats import Beats
 from jaxrace.sweep.blocks import LaneBlock, Programs
-from jaxrace.sweep.checkpoint import Checkpoints, Saver, facts_of, folders_of
+from jaxrace.sweep.checkpoint import Checkpoints, Saver, folders_of
+from jaxrace.sweep.facts import facts_of
 from jaxrace.sweep.hosts import Hosts
 from jaxrace.sweep.ledger import Ledger
 from jaxrace.sweep.player import OnRows, Player
@@ -110,7 +111,9 @@ def run(
             burst of this one, which come in no order.
         checkpoints: Where to save the sweep, and whether to go on from there; its number of
             blocks is then the one that it began with. Not saved unless given.
-        stop: Called after each turn of a block; once it says so, the sweep is saved and ends.
+        stop: Called after each turn of a block and every second; once it says so, the sweep is
+            saved and ends. A block whose turn has not ended a minute later is not waited for: the
+            checkpoint before counts then.
         hosts: Which of several hosts this is, see ``join_hosts``: each does its share of the
             jobs with its own devices, and when all are done, every one returns all rows. They
             meet in the folder of ``checkpoints``. One host unless given.
@@ -142,10 +145,10 @@ def run(
     """
     devices = list(jax.local_devices() if devices is None else devices)
     _check_kinds(work, jobs)
-    sizes = sizing.default_sizes(work, jobs, devices)
-    width = sizes["width"] if width is None else width
+    _check_sizes(width, num_blocks, burst)
+    sizes = sizing.default_sizes(work, jobs, devices, width)
+    width = sizes["width"]
     most_blocks = sizes["num_blocks"] if num_blocks is None else num_blocks
-    _check_sizes(width, most_blocks, burst)
     order = _checked_order(order, jobs)
     hosts = Hosts(index=0, count=1, meeting=0) if hosts is None else hosts
     _, shapes = lanes.shapes_of(work, jobs)
@@ -173,13 +176,16 @@ def run(
             num_blocks = min(most_blocks, ledger.most_in_a_lane())
         num_before = int(ledger.ended.sum())
         started = time.perf_counter()
-        blocks = _make_blocks(work, jobs, width, num_blocks, devices)
+        programs = [Programs(work, jobs, width, device) for device in devices[:num_blocks]]
+        blocks = _make_blocks(programs, jobs, width, num_blocks)
+        is_alone = any(program.run_alone() for program in programs)
+        num_threads = 1 if is_alone else sizing.num_threads(devices, num_blocks)
         if saved is not None:
             snapshot.fill_blocks(saved, blocks)
         compiled = time.perf_counter()
         player = Player(blocks, ledger, _counting(on_rows, beats), _stopping(stop, beats), saver)
         try:
-            player.play(burst, sizing.num_threads(devices, len(blocks)))
+            player.play(burst, num_threads)
             reports = [snapshot.report(ledger, num_before)]
             if beats is not None:
                 beats.finish(reports[0])
@@ -236,12 +242,12 @@ def _files_of(
 
 
 def _make_blocks(
-    work: Work, jobs: Jobs, width: int, num_blocks: int, devices: list[Device]
+    programs: list[Programs], jobs: Jobs, width: int, num_blocks: int
 ) -> list[LaneBlock]:
-    """Blocks for the devices in turn, and their programs."""
-    used = devices[:num_blocks]
-    programs = [Programs(work, jobs, width, device) for device in used]
-    return [LaneBlock(programs[number % len(used)], jobs, width) for number in range(num_blocks)]
+    """Blocks for the devices in turn."""
+    return [
+        LaneBlock(programs[number % len(programs)], jobs, width) for number in range(num_blocks)
+    ]
 
 
 def _check_kinds(work: Work, jobs: Jobs) -> None:
@@ -258,9 +264,10 @@ def _check_kinds(work: Work, jobs: Jobs) -> None:
         raise ValueError(f"jobs: expected Jobs, such as stacked(...), got {type(jobs).__name__}")
 
 
-def _check_sizes(width: int, num_blocks: int, burst: int) -> None:
-    require_integer("width", width, 1)
-    require_integer("num_blocks", num_blocks, 1)
+def _check_sizes(width: int | None, num_blocks: int | None, burst: int) -> None:
+    for name, size in (("width", width), ("num_blocks", num_blocks)):
+        if size is not None:
+            require_integer(name, size, 1)
     require_integer("burst", burst, 1)
     if burst > lanes.MOST_STEPS:
         raise ValueError(f"burst: expected at most {lanes.MOST_STEPS}, got {burst}")

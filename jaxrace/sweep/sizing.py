@@ -28,7 +28,10 @@ _MEMORY_SHARE, _STEP_SHARE = 0.5, 10
 
 
 def default_sizes(
-    work: Work, jobs: Jobs, devices: Sequence[Device] | None = None
+    work: Work,
+    jobs: Jobs,
+    devices: Sequence[Device] | None = None,
+    width: int | None = None,
 ) -> dict[str, int]:
     """The ``width`` and ``num_blocks`` that ``run`` takes unless they are given.
 
@@ -36,15 +39,17 @@ def default_sizes(
         work: See ``run``.
         jobs: See ``run``.
         devices: See ``run``.
+        width: If it is given, the blocks are as many as there is something to do for.
     """
     devices = jax.local_devices() if devices is None else devices
     num_blocks = _num_blocks(devices)
     room = _memory(devices[0]) * len(devices) * _MEMORY_SHARE / num_blocks
     most = _CPU_WIDTH if devices[0].platform == "cpu" else _WIDTH
     most = max(int(min(most, room / max(_lane_bytes(work, jobs), 1))), 1)
-    # A little less where that leaves no lane without a job.
-    num_turns = max(-(-jobs.count // most), 1)
-    width = max(-(-jobs.count // num_turns), 1)
+    num_turns = max(-(-jobs.count // (width or most)), 1)
+    if width is None:
+        # A little less where that leaves no lane without a job.
+        width = max(-(-jobs.count // num_turns), 1)
     return {"width": width, "num_blocks": min(num_blocks, num_turns)}
 
 

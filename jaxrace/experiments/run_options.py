@@ -1,0 +1,113 @@
+"""Options of the command that say where and how wide a job runs, not what it does."""
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from jaxrace.validation import require_integer
+
+
+@dataclasses.dataclass(frozen=True)
+class Lanes:
+    """How wide the sweeps of a job are to be.
+
+    Attributes:
+        lanes: W, lanes of a block; None for what the sweep chooses.
+        blocks: Most blocks; None for what the sweep chooses.
+
+    Raises:
+        ValueError: One of them is no positive integer.
+
+    >>> Lanes(lanes=0)
+    Traceback (most recent call last):
+    ValueError: lanes: expected an integer of at least 1, got 0
+    """
+
+    lanes: int | None = None
+    blocks: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in self._asked():
+            require_integer(name, value, 1)
+
+    def instead_of(self, default: Mapping[str, int]) -> dict[str, int]:
+        """The sizes of a sweep: what was asked for, and where nothing was, the default.
+
+        >>> Lanes(lanes=8).instead_of({"width": 32, "num_blocks": 2})
+        {'width': 8, 'num_blocks': 2}
+        """
+        asked = {_SIZES[name]: value for name, value in self._asked()}
+        return {name: asked.get(name, default[name]) for name in _SIZES.values()}
+
+    def require(self, found: Mapping[str, int], folder: str | os.PathLike[str]) -> None:
+        """Raise ValueError unless a sweep that began with ``found`` can go on as asked.
+
+        >>> Lanes(lanes=8).require({"width": 32, "num_blocks": 2}, "runs/grid")
+        Traceback (most recent call last):
+        ValueError: lanes: expected 32 as in 'runs/grid', got 8
+        """
+        for name, value in self._asked():
+            if value != found[_SIZES[name]]:
+                raise ValueError(
+                    f"{name}: expected {found[_SIZES[name]]} as in '{folder}', got {value}"
+                )
+
+    def _asked(self) -> list[tuple[str, int]]:
+        found = ((name, getattr(self, name)) for name in _SIZES)
+        return [(name, value) for name, value in found if value is not None]
+
+
+# What ``sweep.run`` calls them.
+_SIZES = {"lanes": "width", "blocks": "num_blocks"}
+
+ANY_LANES = Lanes()
+
+
+def add_run_options(parser: Any, default: str) -> None:
+    """Where a run goes, whether it goes on, how wide it is, and how it is compiled.
+
+    >>> from argparse import ArgumentParser
+    >>> parser = ArgumentParser()
+    >>> add_run_options(parser, "runs/duel-NUMBER")
+    >>> parser.parse_args(["--lanes", "8"]).lanes
+    8
+    """
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        help=f"new or empty folder for what the run leaves (default: {default})",
+    )
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on with the run in --out, which was interrupted; the other options as they were",
+    )
+    parser.add_argument(
+        "--lanes",
+        type=int,
+        metavar="W",
+        help="jobs of a block that advance together (default: by memory and device); "
+        "rounding depends on it",
+    )
+    parser.add_argument(
+        "--blocks",
+        type=int,
+        metavar="N",
+        help="blocks that advance independently of each other (default: by cores and devices)",
+    )
+    parser.add_argument(
+        "--no-compilation-cache",
+        action="store_true",
+        help="neither read nor write compiled programs in the user's cache folder",
+    )
+
+
+def taken_from(settings: dict[str, Any]) -> Lanes:
+    """The lanes of parsed options, which are removed from them.
+
+    >>> settings = {"lanes": 8, "blocks": None, "seed": 0}
+    >>> taken_from(settings), settings
+    (Lanes(lanes=8, blocks=None), {'seed': 0})
+    """
+    return Lanes(settings.pop("lanes"), settings.pop("blocks"))
