@@ -9,9 +9,10 @@ import sweep_cases as cases
 
 from jaxrace import runs, sweep, tables
 from jaxrace.cli import main
-from jaxrace.experiments import medical_grid
+from jaxrace.experiments import medical_choices, medical_grid
 from jaxrace.experiments.config import TrainConfig
 from jaxrace.experiments.learning import make_search
+from jaxrace.experiments.medical_choices import CHOICES
 from jaxrace.experiments.medical_runs import HAZARDS, LEARNERS
 from jaxrace.experiments.racing_variants import FAST, VARIANTS
 from jaxrace.experiments.reproduce import reproduce
@@ -200,3 +201,30 @@ def test_a_reproduction_that_goes_wrong_says_so(tmp_path):
     jobs = sweep.stacked(cases.wanders([3, 3, 3], [0, 2, 0]))
     with pytest.raises(RuntimeError, match="walks: 1 of 3 jobs went wrong"):
         Workbench(tmp_path).sweep("walks", cases.WORK, jobs)
+
+
+def test_choices_change_what_they_say_and_nothing_else(convergence, tmp_path):
+    with pytest.MonkeyPatch.context() as patched:
+        few = ("as in the other reports", "no intercept", "SARSA anneals ten times slower")
+        patched.setattr(medical_choices, "CHOICES", {name: CHOICES[name] for name in few})
+        folder = run_small("medical-choices", tmp_path / "choices")
+    table = tables.read_table(folder / "claims.csv")
+    here = {
+        (choice, claim): words
+        for choice, claim, words in zip(table["choice"], table["claim"], table["here"], strict=True)
+    }
+    claims = sorted({claim for _, claim in here})
+    assert len(here) == len(few) * len(claims)
+    plain, report = few[0], (convergence / "report.md").read_text()
+    of_convergence = [claim for claim in claims if f"| {here[plain, claim]} |" in report]
+    assert len(of_convergence) == 7
+
+    def changed(choice):
+        return {claim for claim in claims if here[choice, claim] != here[plain, claim]}
+
+    # Without an intercept SARSA and PBPI are the same, and with other rates the searches are.
+    fewest = "Fewest patients die by PBPI: the order of the death rates"
+    assert changed(few[1])
+    assert not changed(few[1]) & {"(C_S, C_X) of PBPI", fewest}
+    assert "Hazard A: the reward of SARSA is on a par with that of the others" in changed(few[2])
+    assert "(C_S, C_X) of PBPI" not in changed(few[2])

@@ -105,11 +105,12 @@ def play_reference(values, key, tau, horizon, params, rates):
 def test_every_episode_agrees_with_the_reference(seed):
     num_states, num_actions, horizon = 3 + seed % 3, 2 + seed % 2, 8
     mdp = random_mdp(seed, num_states, num_actions)
-    rates: dict[str, float] = {
+    rates: dict[str, Any] = {
         "learning_rate": [0.1, 0.5, 1.0][seed % 3],
         "exploration": [0.2, 0.9][seed % 2],
         "trace_decay": [0.95, 0.5, 1.0][seed // 2],
         "discount": [1.0, 0.9][seed // 3],
+        "episodes_per_divisor": [10, 10, 7, 1, 10, 60][seed],
     }
     env = Mdp(horizon, poison=True)
     learner = Sarsa(env, table_of(num_states, num_actions), episodes_per_step=1)
@@ -391,6 +392,7 @@ SARSA: Any = Sarsa
         (lambda: MEDICAL.params(exploration=-0.1), "exploration: expected a number in"),
         (lambda: MEDICAL.params(trace_decay=1.1), "trace_decay: expected a number of at most 1"),
         (lambda: MEDICAL.params(discount=np.nan), "discount: expected a number in"),
+        (lambda: MEDICAL.params(episodes_per_divisor=0), "episodes_per_divisor: expected an int"),
         (lambda: MEDICAL.init(jnp.zeros(2), MEDICAL.params()), "key: expected a key from"),
     ],
 )

@@ -30,6 +30,7 @@ EXPERIMENTS: dict[str, str] = {
     "bf13-variants": "Borda and random-walk races (2013, figure 2)",
     "medical-outcomes": "tumour size and toxicity (2014, figures 3 and 5)",
     "medical-convergence": "learning curves of all learners (2014, figures 4, 6)",
+    "medical-choices": "their claims, where the sources leave a choice",
     "racing-pays": "does racing help PB-EDPS? Other sizes and races",
     "medical-grid": "the grid of sigma and delta (2014, section 6.2)",
     "savage-bandits": "SAVAGE on arms that pay (Urvoy 2013, figure 3)",
@@ -48,6 +49,7 @@ EXPERIMENTS: dict[str, str] = {
 
 # What takes too long to be made with all others.
 ON_DEMAND = (
+    "medical-choices",
     "savage-bandits",
     "savage-dueling",
     "savage-dueling-400",

@@ -169,11 +169,17 @@ def _paragraphs(found: Findings) -> list[str]:
     ]
     for hazard, methods in found.items():
         text += [f"## Hazard {hazard}", _summary_table(methods), _front_in_words(methods)]
-    claims = [claim for hazard in HAZARDS for claim in _claims(hazard, found[hazard])]
+    claims = [claim for hazard in HAZARDS for claim in claims_of(hazard, found[hazard])]
     return [*text, "## The claims of the papers", claims_table(claims)]
 
 
-def _claims(hazard: str, methods: dict[str, Metrics]) -> list[Claim]:
+def claims_of(hazard: str, methods: dict[str, Metrics]) -> list[Claim]:
+    """The papers' claims about these figures.
+
+    Args:
+        hazard: "A" or "B".
+        methods: Metrics [R] of every method; doses that are ours do not count.
+    """
     shown = _of_the_paper(methods)
     points = {name: _points(metrics) for name, metrics in shown.items()}
     deaths = {name: metrics["death_rate"].astype(float) for name, metrics in shown.items()}

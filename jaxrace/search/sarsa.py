@@ -22,9 +22,6 @@ from jaxrace.validation import (
     require_positive,
 )
 
-# Learning rate, exploration and lambda are divided by 1 in the first so many episodes, then by 2.
-_EPISODES_PER_DIVISOR = 10
-
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
@@ -37,6 +34,8 @@ class SarsaParams:
     exploration: jax.Array  # float32 [], epsilon_0
     trace_decay: jax.Array  # float32 [], lambda_0
     discount: jax.Array  # float32 [], gamma
+    # Learning rate, exploration and lambda are divided by 1 in the first so many, then by 2.
+    episodes_per_divisor: jax.Array  # int32 []
 
 
 @jax.tree_util.register_dataclass
@@ -88,9 +87,10 @@ class Sarsa:
 
     Actions are epsilon-greedy, the first of equal ones where they are greedy. The table Q starts
     at 0, which is optimistic where rewards are negative. In episode tau, from 1, alpha, epsilon and
-    lambda are those given divided by ceil(tau / 10). The values after a terminal step and after
-    the last step of the horizon are 0. A step of the algorithm costs O(T + A) however large the
-    table: traces are kept for the entries that the episode has visited.
+    lambda are those given divided by ceil(tau / 10), if ``episodes_per_divisor`` is 10. The values
+    after a terminal step and after the last step of the horizon are 0. A step of the algorithm
+    costs O(T + A) however large the table: traces are kept for the entries that the episode has
+    visited.
 
     One generation is ``episodes_per_step`` episodes. Episode tau is played with the key
     fold_in(key, tau), so it does not depend on them; of that key, fold_in(_, 0) goes to ``reset``,
@@ -136,6 +136,7 @@ class Sarsa:
         trace_decay: float = 0.95,
         discount: float = 1.0,
         env_params: Any = None,
+        episodes_per_divisor: int = 10,
     ) -> SarsaParams:
         """The numbers of a learner. Stack several pytrees of them to sweep any of them by vmap.
 
@@ -146,6 +147,8 @@ class Sarsa:
             trace_decay: lambda_0, from 0 to 1.
             discount: gamma, from 0 to 1.
             env_params: The simulator's params; its ``default_params`` unless given.
+            episodes_per_divisor: Learning rate, exploration and lambda are divided by 1 in the
+                first so many episodes, by 2 in the next ones, and so on; at least 1.
 
         Raises:
             ValueError: A number is outside its range.
@@ -156,6 +159,7 @@ class Sarsa:
         _require_share("exploration", exploration)
         _require_share("trace_decay", trace_decay)
         _require_share("discount", discount)
+        require_integer("episodes_per_divisor", episodes_per_divisor, 1)
         return SarsaParams(
             env=self.env.default_params if env_params is None else env_params,
             budget=jnp.asarray(budget, jnp.int32),
@@ -163,6 +167,7 @@ class Sarsa:
             exploration=jnp.asarray(exploration, jnp.float32),
             trace_decay=jnp.asarray(trace_decay, jnp.float32),
             discount=jnp.asarray(discount, jnp.float32),
+            episodes_per_divisor=jnp.asarray(episodes_per_divisor, jnp.int32),
         )
 
     def init(self, key: jax.Array, params: SarsaParams) -> SarsaState:
@@ -283,7 +288,7 @@ class Sarsa:
 
 def _rates(params: SarsaParams, number: jax.Array) -> _Rates:
     """The numbers of episode ``number``, from 1."""
-    divisor = (number + _EPISODES_PER_DIVISOR - 1) // _EPISODES_PER_DIVISOR
+    divisor = (number + params.episodes_per_divisor - 1) // params.episodes_per_divisor
     factor = 1 / divisor.astype(jnp.float32)
     return _Rates(
         learning_rate=params.learning_rate * factor,

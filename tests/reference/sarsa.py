@@ -19,6 +19,7 @@ def learn_episode(
     exploration=0.2,
     trace_decay=0.95,
     discount=1.0,
+    episodes_per_divisor=10,
 ):
     """Play and learn from episode number tau, from 1; `values` [C, A] change in place.
 
@@ -27,7 +28,7 @@ def learn_episode(
     Returns the number of steps, how many of them went to a pair for the second time or later, and
     the smallest lead of a chosen action over the next best that was not exactly equal.
     """
-    divisor = math.ceil(tau / 10)
+    divisor = math.ceil(tau / episodes_per_divisor)
     alpha, epsilon = learning_rate / divisor, exploration / divisor
     fading = discount * trace_decay / divisor
     lead = math.inf
