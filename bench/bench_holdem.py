@@ -1,7 +1,8 @@
 """Texas Hold'em: hands per second and evaluations per second against the engines of others.
 
 Seconds are those of a million hands, decks, or evaluations. Cards are dealt, and showdowns decided,
-within the time. The peers need `pip install -e ".[holdem]"`.
+within the time, but for evolved players, whose decks are prepared beforehand. The peers need
+`pip install -e ".[holdem]"`.
 """
 
 import concurrent.futures
@@ -13,7 +14,19 @@ import measuring
 import pytest
 
 from jaxrace.compilation import compile_ahead
-from jaxrace.envs.holdem import SEATINGS, Rules, dealing, evaluation, match, policies, prepare
+from jaxrace.envs.holdem import (
+    NUM_WEIGHTS,
+    SEATINGS,
+    Ashe,
+    Rules,
+    dealing,
+    evaluation,
+    match,
+    play_lane,
+    policies,
+    prepare,
+    strengths,
+)
 
 MILLION = 1_000_000
 UNIFORM = policies.play_uniformly, policies.play_uniformly
@@ -51,6 +64,39 @@ def test_hands(benchmark, quick, hands):
     batches = max(2, (200_000 if quick else MILLION) // hands)
     found = record(benchmark, f"holdem hands/jaxrace, {hands} at once", play, hands, batches)
     assert all(abs(won).max() <= 20_000 for won in found)
+
+
+@pytest.mark.parametrize("lanes", [16, 64, 256])
+def test_evolved_players(benchmark, quick, lanes):
+    """Every lane is a match of two players with random weights, from empty trees on."""
+    hands = (20_000 if quick else 100_000) // lanes
+    decks = dealing.deal(jax.random.key(0), hands)
+    deals = prepare(decks, strengths(jax.random.key(1), decks, 64))
+    player = Ashe()
+
+    def play(key):
+        weights = jax.random.uniform(key, (2, lanes, NUM_WEIGHTS), jnp.float32, -1, 1)
+
+        def play_one(first, second):
+            players, both = (player, player), (first, second)
+            return play_lane(players, both, key, deals, SEATINGS[0], player.rules).winnings
+
+        return jax.vmap(play_one)(*weights)
+
+    name = f"holdem hands/evolved players, {lanes} lanes"
+    found = record(benchmark, name, play, hands * lanes, os.cpu_count() or 1)
+    assert all(abs(won).max() <= player.rules.stack for won in found)
+
+
+def test_strengths(benchmark, quick):
+    """Of both hands of a deck on all streets."""
+    count = 100 if quick else 1_000
+
+    def measure(key):
+        return strengths(key, dealing.deal(key, count))
+
+    found = record(benchmark, "holdem strengths/jaxrace", measure, count, os.cpu_count() or 1)
+    assert all(((each >= 0) & (each <= 1)).all() for each in found)
 
 
 def test_deals(benchmark, quick):

@@ -7,7 +7,7 @@ called like this:
     memory = begin(weights)                              once per player
     for each hand:
         notes = begin_hand(memory, seat)
-        for each of T steps:
+        for each step, T at most:
             view = look(memory, notes, observation)
             action = decide(key, weights, view, observation)
             notes = watch(memory, notes, move)
@@ -15,7 +15,8 @@ called like this:
 
 `look` and `watch` are called for both players in every step. `decide` is called once where both are
 equal objects, with the weights and the view of the one who is to act, and once for each otherwise.
-Every hand takes as many steps as the longest one may; what is decided after its end is dropped.
+A batch of lanes goes on to the next hand when all have finished theirs; what is decided after the
+end of a hand is dropped.
 
 Axis letters: H hands of a lane, T steps of a hand.
 """
@@ -28,7 +29,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.core import Tracer
 
-from jaxrace.envs.holdem import abstraction, table
+from jaxrace.envs.holdem import abstraction, betting, table
 from jaxrace.envs.holdem.betting import BettingState, Rules
 from jaxrace.envs.holdem.player import Ending, Player
 from jaxrace.envs.holdem.table import Deals, Move, Observation, Seating
@@ -116,6 +117,8 @@ class _Hand(NamedTuple):
 
     state: BettingState
     notes: tuple[Any, Any]
+    steps: jax.Array  # int32 [], how many so far
+    moves: Move  # leaves [T]
 
 
 def _play_hand(
@@ -134,9 +137,14 @@ def _play_hand(
         for number, (player, memory) in enumerate(zip(players, memories, strict=True))
     )
 
-    def act(hand: _Hand, key: jax.Array) -> tuple[_Hand, Move]:
+    num_steps = abstraction.longest_hand(rules)
+    keys = jax.random.split(key, num_steps)
+    places = jnp.arange(num_steps, dtype=jnp.int32)
+
+    def act(hand: _Hand) -> _Hand:
         observation = table.observe(hand.state, deals, seating)
         turn = table.player_to_act(hand.state, seating)
+        key = keys[hand.steps]
         action = _decide(players, key, weights, memories, hand.notes, turn, observation)
         state, move = table.act(hand.state, action)
         watched = tuple(
@@ -144,12 +152,21 @@ def _play_hand(
             for player, memory, notes in zip(players, memories, hand.notes, strict=True)
         )
         notes = jax.tree.map(lambda new, old: jnp.where(move.made, new, old), watched, hand.notes)
-        return _Hand(state, notes), move
+        moves = jax.tree.map(
+            lambda new, old: jnp.where(places == hand.steps, new, old), move, hand.moves
+        )
+        return _Hand(state, notes, hand.steps + 1, moves)
 
-    keys = jax.random.split(key, abstraction.longest_hand(rules))
-    final, moves = lax.scan(act, _Hand(start, notes), keys)
+    _, move = jax.eval_shape(table.act, start, jnp.int32(0))
+    moves = jax.tree.map(lambda leaf: jnp.zeros(num_steps, leaf.dtype), move)
+    # Where hands are over, a batch keeps what they have come to.
+    final = lax.while_loop(
+        lambda hand: betting.is_on(hand.state), act, _Hand(start, notes, jnp.int32(0), moves)
+    )
     winnings = table.winnings(final.state, deals, seating)
-    endings = (_ending(final.state, deals, seating, moves, winnings, number) for number in range(2))
+    endings = (
+        _ending(final.state, deals, seating, final.moves, winnings, number) for number in range(2)
+    )
     memories = tuple(
         player.end_hand(memory, notes, ending)
         for player, memory, notes, ending in zip(

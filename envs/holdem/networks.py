@@ -1,0 +1,224 @@
+"""The two networks of the evolved player: showdown win rate and opponent fold rate.
+
+Either one is a recurrent layer with peepholes (LSTM) that reads a sequence of nodes of the pattern
+trees, and a small perceptron. What the recurrent layer starts from, cells and outputs, are weights
+as well. Its output is the cell times the output gate, without another tanh. The perceptron has
+seven hidden units and one output, all with tanh; that of the fold rate also sees the pot odds of
+the opponent. All inputs are mapped from [0, 1] to [-1, 1].
+
+All weights are one flat vector of 1,449 numbers: 815 of the showdown win rate estimator (SWRE), 6
+inputs and 10 cells, then 634 of the opponent fold rate estimator (OFRE), 4 inputs and 9 cells. Of
+each, in this order, row by row:
+
+    kernel         [inputs + cells + 1, 4 * cells]   rows: inputs, outputs before, bias;
+                                                     columns: input gate, forget gate, candidate,
+                                                     output gate
+    peepholes      [3, cells]                        of input, forget and output gate
+    first states   [2, cells]                        cells, outputs
+    hidden layer   [features + 1, 7]                 the last row is the bias
+    output         [8]                               the last one is the bias
+
+Axis letters: I inputs, D cells, F = 6 statistics of a node.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.typing import ArrayLike
+
+from jaxrace.envs.holdem.pattern_tree import (
+    FREQUENCY,
+    MEAN_STRENGTH,
+    OPPONENT_FOLDED,
+    OWN_FOLDED,
+    SHOWDOWNS,
+    SQUARES,
+)
+
+HIDDEN_UNITS = 7
+# (inputs, cells, inputs of the perceptron)
+_SHOWDOWN_SIZES = 6, 10, 10
+_FOLD_SIZES = 4, 9, 9 + 1
+
+
+class State(NamedTuple):
+    """Of a recurrent layer."""
+
+    cells: jax.Array  # float32 [D]
+    outputs: jax.Array  # float32 [D]
+
+
+class Recurrent(NamedTuple):
+    """The weights of a recurrent layer."""
+
+    kernel: jax.Array  # float32 [I + D + 1, 4 * D]
+    peepholes: jax.Array  # float32 [3, D]
+    first: State
+
+
+class Network(NamedTuple):
+    """The weights of an estimator."""
+
+    recurrent: Recurrent
+    hidden: jax.Array  # float32 [features + 1, 7]
+    output: jax.Array  # float32 [8]
+
+
+class Networks(NamedTuple):
+    """The weights of a player."""
+
+    showdown: Network
+    fold: Network
+
+
+def _num_weights(inputs: int, cells: int, features: int) -> int:
+    recurrent = (inputs + cells + 1) * 4 * cells + 3 * cells + 2 * cells
+    return recurrent + (features + 1) * HIDDEN_UNITS + HIDDEN_UNITS + 1
+
+
+NUM_SHOWDOWN_WEIGHTS = _num_weights(*_SHOWDOWN_SIZES)
+NUM_FOLD_WEIGHTS = _num_weights(*_FOLD_SIZES)
+NUM_WEIGHTS = NUM_SHOWDOWN_WEIGHTS + NUM_FOLD_WEIGHTS
+
+
+def split(weights: ArrayLike) -> Networks:
+    """Return the parts of a weight vector.
+
+    Args:
+        weights: float32 [1449], in the order that is described above.
+
+    Raises:
+        ValueError: another shape.
+
+    >>> split(jnp.zeros(NUM_WEIGHTS)).fold.recurrent.kernel.shape
+    (14, 36)
+    >>> split(jnp.zeros(815))
+    Traceback (most recent call last):
+    ValueError: weights: expected shape (1449,), got (815,)
+    """
+    if jnp.shape(weights) != (NUM_WEIGHTS,):
+        raise ValueError(f"weights: expected shape ({NUM_WEIGHTS},), got {jnp.shape(weights)}")
+    flat = jnp.asarray(weights, jnp.float32)
+    return Networks(
+        _split_network(flat[:NUM_SHOWDOWN_WEIGHTS], *_SHOWDOWN_SIZES),
+        _split_network(flat[NUM_SHOWDOWN_WEIGHTS:], *_FOLD_SIZES),
+    )
+
+
+def _split_network(flat: jax.Array, inputs: int, cells: int, features: int) -> Network:
+    shapes = [
+        (inputs + cells + 1, 4 * cells),
+        (3, cells),
+        (2, cells),
+        (features + 1, HIDDEN_UNITS),
+        (HIDDEN_UNITS + 1,),
+    ]
+    ends = np.cumsum([np.prod(shape) for shape in shapes])
+    parts = jnp.split(flat, ends[:-1])
+    kernel, peepholes, first, hidden, output = (
+        part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)
+    )
+    return Network(Recurrent(kernel, peepholes, State(*first)), hidden, output)
+
+
+def step(recurrent: Recurrent, state: State, inputs: jax.Array) -> State:
+    """Return the state of a recurrent layer after one more entry of a sequence.
+
+    Args:
+        recurrent: its weights.
+        state: before.
+        inputs: in [-1, 1], float32 [I].
+    """
+    num_inputs = inputs.shape[0]
+    kernel, peepholes = recurrent.kernel, recurrent.peepholes
+    # What comes from the state first: it is the same for all that may follow.
+    drive = kernel[-1] + _weighted(kernel[num_inputs:-1], state.outputs)
+    drive = drive + _weighted(kernel[:num_inputs], inputs)
+    into, forget, candidate, out = jnp.split(drive, 4)
+    opened = jax.nn.sigmoid(into + peepholes[0] * state.cells)
+    kept = jax.nn.sigmoid(forget + peepholes[1] * state.cells)
+    cells = kept * state.cells + opened * jnp.tanh(candidate)
+    return State(cells, jax.nn.sigmoid(out + peepholes[2] * cells) * cells)
+
+
+def exponent(network: Network, features: jax.Array) -> jax.Array:
+    """Return (1 + output) / 2 of the perceptron, float32 [], in [0, 1].
+
+    Args:
+        network: its weights.
+        features: the outputs of the recurrent layer, and the odds where they are seen, float32 [].
+    """
+    hidden = jnp.tanh(network.hidden[-1] + _weighted(network.hidden[:-1], features))
+    summed = network.output[-1] + jnp.sum(network.output[:-1] * hidden)
+    # (1 + tanh(x)) / 2, without losing the digits of what is close to 0.
+    return jax.nn.sigmoid(2 * summed)
+
+
+def showdown_inputs(statistics: jax.Array) -> jax.Array:
+    """Return what SWRE sees of a node, float32 [6].
+
+    Args:
+        statistics: float32 [F]. What has never been reached has no shares: they are 0.
+    """
+    frequency, showdowns = statistics[FREQUENCY], statistics[SHOWDOWNS]
+    reached = jnp.maximum(frequency, 1)
+    # Of a number in [0, 1] it is at most 0.5. One showdown alone leaves 0.
+    deviation = jnp.sqrt(statistics[SQUARES] / jnp.maximum(showdowns, 1))
+    return _centered(
+        jnp.stack(
+            [
+                showdowns / reached,
+                statistics[OWN_FOLDED] / reached,
+                statistics[MEAN_STRENGTH],
+                deviation / 0.5,
+                jnp.tanh(0.1 * frequency),
+                jnp.tanh(0.2 * showdowns),
+            ]
+        )
+    )
+
+
+def fold_inputs(
+    statistics: jax.Array, influence: jax.Array | float, opponent_raises: jax.Array
+) -> jax.Array:
+    """Return what OFRE sees of a node, float32 [4].
+
+    Args:
+        statistics: float32 [F].
+        influence: in [0, 1], float32 [].
+        opponent_raises: on the way to the node, from the root of its tree, float32 [].
+    """
+    frequency = statistics[FREQUENCY]
+    return _centered(
+        jnp.stack(
+            [
+                statistics[OPPONENT_FOLDED] / jnp.maximum(frequency, 1),
+                jnp.tanh(0.1 * frequency),
+                jnp.asarray(influence, jnp.float32),
+                jnp.tanh(opponent_raises),
+            ]
+        )
+    )
+
+
+def with_odds(outputs: jax.Array, odds: jax.Array) -> jax.Array:
+    """Return what the perceptron of OFRE sees: float32 [D + 1].
+
+    Args:
+        outputs: of the recurrent layer, float32 [D].
+        odds: float32 [], in [0, 1].
+    """
+    return jnp.append(outputs, _centered(odds))
+
+
+def _centered(numbers: jax.Array) -> jax.Array:
+    """From [0, 1] to [-1, 1]."""
+    return 2 * numbers - 1
+
+
+def _weighted(kernel: jax.Array, numbers: jax.Array) -> jax.Array:
+    # Not the default precision, which on accelerators is less than float32.
+    return jnp.dot(numbers, kernel, precision=lax.Precision.HIGHEST)

@@ -1,0 +1,174 @@
+"""Hand strength: how likely a hand is not beaten at the showdown by one that is drawn at random.
+
+It is 1 - E[b / 990] over the cards that are still to come on the board, where b of the 990 pairs
+that the opponent may then hold are strictly better: ties count as not beaten. A player knows its
+own cards and the board, so the cards of its opponent may come on that board.
+
+On the turn and on the river it is exact. Before, it is estimated: every sample is a board and a
+hand of the opponent, and the standard error of a strength s is sqrt(s (1 - s) / samples). One hand
+for each board is far better than all 990: those of one board say much the same, and cost as much
+as 990 boards.
+
+Axis letters: N decks, 2 hands of a deck, 4 streets, B cards of the board, S samples.
+"""
+
+import functools
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.core import Tracer
+from jax.typing import ArrayLike
+
+from jaxrace.envs.holdem import dealing, evaluation
+from jaxrace.envs.holdem.cards import DECK_SIZE, require_cards
+from jaxrace.envs.holdem.dealing import BOARD, CARDS_DEALT, FIRST_HOLE, SECOND_HOLE
+
+SAMPLES = 4096
+
+_BOARD_SIZES = 0, 3, 4, 5  # on each street
+
+
+def strengths(key: jax.Array, decks: ArrayLike, samples: int = SAMPLES) -> jax.Array:
+    """Return the strength of both hands of every deck on all streets: float32 [4, 2, N].
+
+    Pure; may be compiled. This is what `jaxrace.envs.holdem.prepare` takes, to be computed once for
+    all that play the decks.
+
+    Args:
+        key: a key from `jax.random.key`, for the strengths before the turn.
+        decks: as `jaxrace.envs.holdem.deal` returns them, int32 [9, N].
+        samples: S, for each hand before the flop and on the flop; the standard error is at most
+            1 / (2 sqrt(S)): 0.0078 by default.
+
+    Raises:
+        ValueError: not nine different cards in a deck, no list of decks, or `samples` is not a
+            positive integer.
+
+    >>> from jaxrace.envs.holdem.cards import parse
+    >>> deck = parse("As Ad  7h 2c  Ah 7d 7c Ac 2d")[:, None]
+    >>> strengths(jax.random.key(0), deck)[:, :, 0].round(2).tolist()
+    [[0.8..., 0.3...], [1.0, 0.9...], [1.0, 0.9...], [1.0, 0.9...]]
+    """
+    if type(samples) is not int or samples < 1:
+        raise ValueError(f"samples: expected a positive integer, got {samples!r}")
+    if jnp.ndim(decks) != 2 or jnp.shape(decks)[0] != CARDS_DEALT:
+        raise ValueError(f"decks: expected shape ({CARDS_DEALT}, N), got {jnp.shape(decks)}")
+    if not isinstance(decks, Tracer):
+        require_cards("decks", decks)
+    return _strengths(key, jnp.asarray(decks, jnp.int32), samples)
+
+
+@functools.partial(jax.jit, static_argnums=2)
+def _strengths(key: jax.Array, decks: jax.Array, samples: int) -> jax.Array:
+    def of_hand(key: jax.Array, hole: jax.Array, board: jax.Array) -> jax.Array:
+        keys = jax.random.split(key)
+        estimates = [
+            sampled(own_key, hole, board[:size], samples)
+            for own_key, size in zip(keys, _BOARD_SIZES, strict=False)
+        ]
+        return jnp.stack([*estimates, on_turn(hole, board[:4]), on_river(hole, board)])
+
+    def of_deck(number_and_deck: tuple[jax.Array, jax.Array]) -> jax.Array:
+        number, deck = number_and_deck
+        keys = jax.random.split(jax.random.fold_in(key, number))
+        holes = jnp.stack([deck[FIRST_HOLE], deck[SECOND_HOLE]])
+        return jax.vmap(of_hand, in_axes=(0, 0, None), out_axes=1)(keys, holes, deck[BOARD])
+
+    numbers = jnp.arange(decks.shape[1], dtype=jnp.int32)
+    # Deck by deck, so that the hands of the opponent stay in the processor's cache.
+    return jnp.moveaxis(lax.map(of_deck, (numbers, decks.T)), 0, -1)
+
+
+@jax.jit
+def on_river(hole: jax.Array, board: jax.Array) -> jax.Array:
+    """Return the strength of a hand on the river, float32 [].
+
+    Args:
+        hole: int32 [2], not checked.
+        board: int32 [5].
+
+    >>> from jaxrace.envs.holdem.cards import parse
+    >>> float(on_river(parse("2c 3c"), parse("Ts Js Qs Ks As")))
+    1.0
+    """
+    return _not_beaten(hole, board, _all_places(0))
+
+
+@jax.jit
+def on_turn(hole: jax.Array, board: jax.Array) -> jax.Array:
+    """Return the strength of a hand on the turn, float32 [].
+
+    Args:
+        hole: int32 [2], not checked.
+        board: int32 [4].
+    """
+    return _not_beaten(hole, board, _all_places(1))
+
+
+@functools.partial(jax.jit, static_argnums=3)
+def sampled(key: jax.Array, hole: jax.Array, board: jax.Array, samples: int) -> jax.Array:
+    """Return an unbiased estimate of the strength of a hand on any street, float32 [].
+
+    Args:
+        key: a key from `jax.random.key`.
+        hole: int32 [2], not checked.
+        board: int32 [B], 0, 3, 4 or 5 cards.
+        samples: S.
+    """
+    to_come = BOARD.stop - BOARD.start - board.shape[0]
+    unseen = DECK_SIZE - hole.shape[0] - board.shape[0]
+    left = unseen - jnp.arange(to_come + 2, dtype=jnp.int32)
+    places = jax.random.randint(key, (to_come + 2, samples), 0, left[:, None], jnp.int32)
+    return _not_beaten(hole, board, dealing.cards_at(places)[:, :, None])
+
+
+def _not_beaten(hole: jax.Array, board: jax.Array, places: jax.Array | np.ndarray) -> jax.Array:
+    """The share of cases in which no better hand is held.
+
+    Args:
+        hole: int32 [2].
+        board: int32 [B].
+        places: int32 [5 - B + 2, boards, hands on each], of the cards that complete the board and
+            of the opponent's two, among the unseen cards in their order.
+    """
+    known = jnp.concatenate([hole, board])
+    unseen = _cards_at(jnp.asarray(places, jnp.int32), known)
+    rest, others = unseen[:-2], unseen[-2:]
+    other = evaluation.value(_stack([*others, *board, *rest], rest.shape[1:]))
+    # The own hand is one for each board.
+    own = evaluation.value(_stack([*hole, *board, *rest[:, :, :1]], (rest.shape[1], 1)))
+    beaten = jnp.sum(other > own, dtype=jnp.int32).astype(jnp.float32)
+    return 1 - beaten / np.float32(other.size)
+
+
+def _stack(cards: list[jax.Array], shape: tuple[int, ...]) -> jax.Array:
+    return jnp.stack([jnp.broadcast_to(card, shape) for card in cards])
+
+
+def _cards_at(places: jax.Array, known: jax.Array) -> jax.Array:
+    """The cards at places of a sorted deck from which known ones have been taken."""
+    cards = places
+    for card in jnp.sort(known):
+        cards = cards + (cards >= card).astype(jnp.int32)
+    return cards
+
+
+@functools.cache
+def _all_places(to_come: int) -> np.ndarray:
+    """All ways to complete a board by 0 or 1 cards, and all hands after each: [.., boards, hands].
+
+    >>> _all_places(0).shape, _all_places(1).shape
+    ((2, 1, 990), (3, 46, 990))
+    """
+    unseen = range(DECK_SIZE - 2 - (BOARD.stop - BOARD.start) + to_come)
+    boards = [
+        [
+            (*board, *hand)
+            for hand in itertools.combinations([card for card in unseen if card not in board], 2)
+        ]
+        for board in itertools.combinations(unseen, to_come)
+    ]
+    return np.moveaxis(np.array(boards, np.int32), -1, 0)

@@ -1,0 +1,104 @@
+"""What an action is worth to the evolved player: pot odds, win rates, fold rates, utilities.
+
+Everything is in chips since the start of the hand, so that folding costs what has been put in. All
+functions work on batches, [...], and are pure.
+
+Where a network speaks, a number x in [0, 1] becomes x^(1/g) or x^g with g in [0, 1], which is
+`jaxrace.envs.holdem.networks.exponent`.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxrace.envs.holdem.pattern_tree import FREQUENCY, OPPONENT_FOLDED
+
+# From so many visits on, the share of folds that has been seen counts alone.
+_TRUSTED_VISITS = 10
+
+# On later streets, opponents who have not been seen are taken to fold more often.
+_PRIOR_FACTORS = np.array((1.0, 1.6, 1.8, 2.0), np.float32)
+
+
+def pot_odds(total: jax.Array, other: jax.Array) -> jax.Array:
+    """Return what the opponent has to pay as a part of the pot after its call: float32 [...].
+
+    Args:
+        total: what the player will have put in, int32 [...].
+        other: what the opponent has, int32 [...].
+
+    >>> float(pot_odds(jnp.int32(300), jnp.int32(100)))  # 200 into what will be 600
+    0.3333...
+    """
+    return (total - other).astype(jnp.float32) / (2 * total).astype(jnp.float32)  # p
+
+
+def raised_strength(strength: jax.Array, odds: jax.Array, is_all_in: jax.Array) -> jax.Array:
+    """Return the strength of a hand against those that call a raise: float32 [...].
+
+    Args:
+        strength: against any hand, float32 [...].
+        odds: of the opponent, float32 [...].
+        is_all_in: bool [...]; those who call it are taken to be stronger.
+
+    >>> found = raised_strength(jnp.float32(0.8), jnp.float32(0.25), jnp.array([False, True]))
+    >>> found.round(3).tolist()
+    [0.733..., 0.600...]
+    """
+    root = jnp.sqrt(odds)
+    called_above = jnp.where(is_all_in, root, odds)
+    # At most 1/2 of what is in the pot is asked for, so nothing is divided by 0.
+    return jnp.where(strength < root, 0, 1 - (1 - strength) / (1 - called_above))
+
+
+def win_rate(strength: jax.Array, exponent: jax.Array) -> jax.Array:
+    """Return the estimated probability to win a showdown, float32 [...].
+
+    Args:
+        strength: against the hands that get there, float32 [...].
+        exponent: of the network, float32 [...].
+    """
+    return strength ** (1 / exponent)  # w
+
+
+def fold_rate(
+    statistics: jax.Array, odds: jax.Array, street: jax.Array, exponent: jax.Array
+) -> jax.Array:
+    """Return the estimated probability that the opponent folds to a raise: float32 [...].
+
+    Args:
+        statistics: of the nodes that the raises lead to, float32 [..., F].
+        odds: of the opponent, float32 [...].
+        street: int32 [...].
+        exponent: of the network, float32 [...].
+    """
+    visits = statistics[..., FREQUENCY]
+    seen = statistics[..., OPPONENT_FOLDED] / jnp.maximum(visits, 1)
+    prior = odds * jnp.asarray(_PRIOR_FACTORS)[street]
+    trust = jnp.minimum(visits / _TRUSTED_VISITS, 1)
+    return (trust * seen + (1 - trust) * prior) ** exponent  # f
+
+
+def of_call(win_rate: jax.Array, other: jax.Array) -> jax.Array:
+    """Return the utility of checking or calling, float32 [...].
+
+    Args:
+        win_rate: float32 [...].
+        other: what the opponent has put in, int32 [...].
+    """
+    return (2 * win_rate - 1) * other.astype(jnp.float32)
+
+
+def of_raise(
+    win_rate: jax.Array, fold_rate: jax.Array, total: jax.Array, other: jax.Array
+) -> jax.Array:
+    """Return the utility of a raise, float32 [...].
+
+    Args:
+        win_rate: float32 [...].
+        fold_rate: of the opponent, float32 [...].
+        total: what the player will have put in, int32 [...].
+        other: what the opponent has, int32 [...].
+    """
+    won, shown = other.astype(jnp.float32), (2 * win_rate - 1) * total.astype(jnp.float32)
+    return fold_rate * won + (1 - fold_rate) * shown
