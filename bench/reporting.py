@@ -14,6 +14,9 @@ from rich.console import Console
 from rich.table import Table
 from targets import TARGETS, Measured
 
+# Axes beside each other in a figure.
+_COLUMNS = 4
+
 _PACKAGES = ("jax", "jaxlib", "numpy", "scipy", "cma", "evosax", "gymnax", "jaxrace")
 
 
@@ -176,9 +179,16 @@ def _draw(measured: Measured, path: Path) -> None:
     curves, fitted = _curves(measured), exponents(measured)
     if not curves:
         return
-    size = (3.4 * len(curves), 6)
-    figure, panels = plt.subplots(2, len(curves), figsize=size, layout="constrained", squeeze=False)
-    for (axis, points), (above, below) in zip(curves.items(), panels.T, strict=True):
+    columns = min(len(curves), _COLUMNS)
+    rows = -(-len(curves) // columns)
+    size = (3.4 * columns, 6 * rows)
+    figure, panels = plt.subplots(
+        2 * rows, columns, figsize=size, layout="constrained", squeeze=False
+    )
+    pairs = panels.reshape(rows, 2, columns).swapaxes(1, 2).reshape(-1, 2)
+    for unused in pairs[len(curves) :].ravel():
+        unused.set_visible(False)
+    for (axis, points), (above, below) in zip(curves.items(), pairs, strict=False):
         for panel, column, kind in ((above, 1, "seconds"), (below, 2, "bytes")):
             label = f"exponent {fitted[axis][kind]:.2f}"
             panel.loglog(points[:, 0], points[:, column], "o-", label=label)
