@@ -159,6 +159,19 @@ def test_over_seatings_at_once(deals):
         assert (found == play(pair, deals, seating).winnings).all()
 
 
+def test_pot_odds_pay_what_a_hand_is_worth(deals):
+    pair = policies.play_uniformly, policies.by_pot_odds
+    moves = jax.tree.map(np.asarray, play(pair, deals, with_moves=True).moves)
+    own, other = moves.own.astype(float), moves.other.astype(float)
+    # In this seating player 1 is the big blind and has hand 1.
+    strength = np.asarray(deals.strengths)[moves.street, 1, np.arange(HANDS)]
+    pays = strength >= (other - own) / (2 * other)
+    ours = moves.made & (moves.seat == 1)
+    expected = np.where(pays | (other <= own), CALL, abstraction.FOLD)
+    np.testing.assert_array_equal(moves.action[ours], expected[ours])
+    assert ours.sum() > 3 * (ours & ~pays & (other > own)).sum() > 30
+
+
 def test_illegal_actions_are_refused(deals):
     with pytest.raises(ValueError, match=r"policies\[1\]: expected legal actions, got another one"):
         play((policies.always_call, folds_too_much), deals)

@@ -51,3 +51,24 @@ def always_fold(key: jax.Array, observation: Observation) -> jax.Array:
     """Fold, or check where folding is not offered."""
     del key
     return jnp.where(observation.legal[FOLD], jnp.int32(FOLD), jnp.int32(CALL))
+
+
+def by_pot_odds(key: jax.Array, observation: Observation) -> jax.Array:
+    """Check or call where the strength of the hand is at least its price, else fold.
+
+    The price is what a call costs, as a share of the pot after it. Needs decks with strengths; with
+    strengths that are all 0 it checks and folds.
+
+    >>> from jaxrace.envs.holdem.betting import Rules
+    >>> from jaxrace.envs.holdem import table
+    >>> state = table.init(Rules(), (2,))  # the button pays 50 to play for 200
+    >>> strengths = jnp.broadcast_to(jnp.array([0.2, 0.3], jnp.float32), (4, 2, 2))
+    >>> deals = table.Deals(jnp.zeros(2, jnp.int32), strengths)
+    >>> by_pot_odds(None, table.observe(state, deals, table.SEATINGS[0])).tolist()
+    [0, 1]
+    """
+    del key
+    own, other = (x.astype(jnp.float32) for x in (observation.own, observation.other))
+    price = (other - own) / (2 * other)
+    calls = (observation.strength >= price) | ~observation.legal[FOLD]
+    return jnp.where(calls, jnp.int32(CALL), jnp.int32(FOLD))

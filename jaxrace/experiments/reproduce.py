@@ -18,6 +18,7 @@ from jaxrace.experiments import (
     medical_grid,
     medical_outcomes,
     pbr_synthetic,
+    poker_topk,
     racing_pays,
     savage_bandits,
     savage_dueling,
@@ -58,6 +59,7 @@ RUN: dict[str, Callable[[Workbench], None]] = {
     "thurstone-noise": thurstone_noise.run,
     "topk-batches": topk_batches.run,
     "topk-shootout": topk_shootout.run,
+    "poker-topk": poker_topk.run,
     "savage-dueling-400": savage_dueling.run_400,
 }
 

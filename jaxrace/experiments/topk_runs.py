@@ -46,6 +46,7 @@ class Task:
         truth: bool [J, K], who is best.
         budget: Comparisons of each selection.
         interval: Comparisons from one record to the next, about.
+        shared: What all problems have in common, see ``SelectionWork``.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Task:
     truth: np.ndarray
     budget: int
     interval: int
+    shared: Any = None
 
     @property
     def num_options(self) -> int:
@@ -133,7 +135,7 @@ def run_rows(
     rest = task.budget - first
     interval = fitting_interval(rest, task.interval, batch)
     params = selector.params() if params is None else params
-    work = kind(selector, task.compare, task.budget, interval, params, batch)
+    work = kind(selector, task.compare, task.budget, interval, params, batch, task.shared)
     records = 1 + rest // interval
     log = bench.sweep(f"{task.name}, {name}", work, _jobs(bench, task), _WIDTH, records)
     lengths = np.bincount(log.rows.job, minlength=len(task.truth))
@@ -174,7 +176,8 @@ def _ended(
     # Far more matches than it can take.
     matches = selector.num_options * 2 * (2 + selector.top.bit_length())
     budget = _LOOK * -(-matches * most // _LOOK)
-    work = SelectionWork(selector, task.compare, budget, _LOOK, selector.params(repetitions))
+    params = selector.params(repetitions)
+    work = SelectionWork(selector, task.compare, budget, _LOOK, params, shared=task.shared)
     log = bench.sweep(f"{task.name}, {name}", work, _jobs(bench, task), _WIDTH)
     last = np.cumsum(np.bincount(log.rows.job, minlength=len(task.truth))) - 1
     if not log.rows.row.done[last].all():

@@ -11,7 +11,7 @@ from jaxrace.selection.comparisons import (
     recorded_score,
     win,
 )
-from jaxrace.selection.driver import Record, choice_key, pair_key, require_budget, run
+from jaxrace.selection.driver import ByNumber, Record, choice_key, pair_key, require_budget, run
 from jaxrace.selection.job import SelectionJob, SelectionWork
 from jaxrace.selection.pairwise_race import PairwiseRace
 from jaxrace.selection.pocbam import (
@@ -30,6 +30,7 @@ from jaxrace.selection.tournaments import Top, first_matches
 
 __all__ = [
     "ActiveRanking",
+    "ByNumber",
     "HybridPocbam",
     "KnowledgeGradient",
     "MlPocbam",

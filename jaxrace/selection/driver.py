@@ -19,6 +19,32 @@ from jaxrace.validation import require_function, require_integer, require_keys
 # compare(key, problem, first, second) -> by how much the first is better, float [].
 Compare = Callable[[jax.Array, Any, jax.Array, jax.Array], jax.Array]
 
+
+@dataclasses.dataclass(frozen=True)
+class ByNumber:
+    """A comparison without chance, which goes by how often the pair was compared before.
+
+    Scores that were played in an order come out in that order then, as in a match that goes on.
+
+    Attributes:
+        function: ``function(number, problem, first, second)``, the number an int32 [] from 0.
+
+    >>> from jaxrace.selection import Uniform
+    >>> compare = ByNumber(lambda number, scores, first, second: scores[number])
+    >>> log = run(Uniform(2, 1), jax.random.key(0), compare, jnp.ones(9), 9, Uniform(2, 1).params())
+    >>> log.selected[-1].tolist()
+    [True, False]
+    """
+
+    function: Compare
+
+    def __call__(
+        self, number: jax.Array, problem: Any, first: jax.Array, second: jax.Array
+    ) -> jax.Array:
+        """The score of the first over the second."""
+        return self.function(number, problem, first, second)
+
+
 # Choices have keys of their own, beside those of the pairs.
 _CHOICES = 2**32 - 1
 
@@ -67,8 +93,8 @@ def run(
         selector: Which.
         key: Of the whole run.
         compare: ``compare(key, problem, first, second)``, pure JAX, with a score as its result;
-            see ``normal_score``, ``win`` and ``recorded_score``. Always called with first <
-            second.
+            see ``normal_score``, ``win`` and ``recorded_score``; or a ``ByNumber``. Always called
+            with first < second.
         problem: What ``compare`` is given, a pytree.
         budget: Comparisons of the whole run.
         params: Of the selector.
@@ -194,6 +220,21 @@ def begin(
     return state
 
 
+def _score(
+    compare: Compare,
+    key: jax.Array,
+    size: int,
+    number: jax.Array,
+    problem: Any,
+    first: jax.Array,
+    second: jax.Array,
+) -> jax.Array:
+    """Of comparison ``number`` of a pair."""
+    if isinstance(compare, ByNumber):
+        return compare(number, problem, first, second)
+    return compare(pair_key(key, size, first, second, number), problem, first, second)
+
+
 def _warmed_up(
     selector: ScoreSelector, compare: Compare, state: RunState, problem: Any
 ) -> RunState:
@@ -203,7 +244,7 @@ def _warmed_up(
 
     def play_round(scores: Any, number: jax.Array) -> tuple[Any, None]:
         def play(i: jax.Array, j: jax.Array) -> jax.Array:
-            return compare(pair_key(state.key, size, i, j, number), problem, i, j)
+            return _score(compare, state.key, size, number, problem, i, j)
 
         told = jax.vmap(play)(first, second).astype(scores.means.dtype)
         zeros = jnp.zeros_like(scores.means)
@@ -253,8 +294,8 @@ def _played(
     counts, scores, valid = state.counts, [], state.valid
     for place in range(batch):
         low, high = pairs[place].min(), pairs[place].max()
-        key = pair_key(state.key, selector.num_options, low, high, counts[low, high])
-        score = compare(key, problem, low, high)
+        size, number = selector.num_options, counts[low, high]
+        score = _score(compare, state.key, size, number, problem, low, high)
         scores.append(jnp.where(pairs[place, 0] == low, score, -score))
         valid &= selector.accepts(score, params)
         counts = counts.at[low, high].add(1)

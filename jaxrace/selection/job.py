@@ -40,6 +40,8 @@ class SelectionWork:
         interval: See ``run``.
         params: Of the selector.
         batch: See ``run``.
+        shared: What all problems have in common, a pytree; unless it is None, ``compare`` is given
+            ``(shared, problem)``.
 
     >>> import numpy as np
     >>> from jaxrace import sweep
@@ -59,13 +61,15 @@ class SelectionWork:
     interval: int = dataclasses.field(metadata={"static": True})
     params: Any
     batch: int = dataclasses.field(default=1, metadata={"static": True})
+    shared: Any = None
 
     def __post_init__(self) -> None:
         driver.require_budget(self.selector, self.budget, self.interval, self.batch)
 
     def init(self, job: SelectionJob) -> SelectionState:
         """The state after the warm-up."""
-        run = driver.begin(self.selector, self.compare, job.key, job.problem, self.params)
+        given = self._given(job.problem)
+        run = driver.begin(self.selector, self.compare, job.key, given, self.params)
         return SelectionState(run, job.problem, jnp.zeros((), bool))
 
     def step(self, state: SelectionState) -> tuple[SelectionState, Record]:
@@ -77,7 +81,7 @@ class SelectionWork:
             self.interval,
             self.batch,
             state.run,
-            state.problem,
+            self._given(state.problem),
             self.params,
         )
         was_last = record.done | (record.time >= self.budget)
@@ -90,3 +94,7 @@ class SelectionWork:
     def failed(self, row: Record) -> jax.Array:
         """Was a score not finite, or out of the selector's range?"""
         return ~row.valid
+
+    def _given(self, problem: Any) -> Any:
+        """What ``compare`` gets."""
+        return problem if self.shared is None else (self.shared, problem)

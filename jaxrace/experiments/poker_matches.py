@@ -1,0 +1,158 @@
+"""Matches between hold'em players that have learned nothing, and the scores of all pairs.
+
+A *score* is what one deck brings a player that is played twice, with players and cards exchanged:
+the chips won in both hands, in big blinds. A *pass* is a match over all decks in their order; the
+players remember each other from its first hand to its last.
+
+Axes: P populations, K players, N decks, S = 2 N scores of a pair.
+"""
+
+import functools
+import itertools
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxrace import sweep
+from jaxrace.envs.holdem import (
+    NUM_WEIGHTS,
+    Ashe,
+    Deals,
+    Seating,
+    deal,
+    play_lane,
+    prepare,
+    strengths,
+)
+from jaxrace.experiments.workbench import Workbench
+
+ASHE = Ashe()
+
+# In one pass the player on the button has the first hand of a deck, in the other the second.
+PASSES = 2
+
+# Few lanes, so that what the players remember stays in the cache.
+_WIDTH = 16
+
+
+class Match(NamedTuple):
+    """A pass of a pair over a set of decks."""
+
+    population: Any  # int32 []
+    decks: Any  # int32 [], number of the set
+    first: Any  # int32 [], the players
+    second: Any  # int32 []
+    side: Any  # int32 [], 0 or 1, see ``PASSES``
+
+
+class Tables(NamedTuple):
+    """What all matches share."""
+
+    weights: jax.Array  # float32 [P, K, 1449]
+    deals: Deals  # leaves [sets, ..., N]
+
+
+def draw_players(seed: int, populations: int, players: int) -> jax.Array:
+    """Weights uniform on [-1, 1]: float32 [P, K, 1449].
+
+    >>> draw_players(0, 2, 3).shape
+    (2, 3, 1449)
+    """
+    shape = (populations, players, NUM_WEIGHTS)
+    return jax.random.uniform(jax.random.key(np.uint32(seed)), shape, jnp.float32, -1, 1)
+
+
+def score_pass(shared: Tables, match: Match) -> jax.Array:
+    """The scores of the first player, deck by deck: float32 [N], NaN if a player broke a rule.
+
+    >>> deals = jax.tree.map(lambda x: x[None], draw_deals(0, 3, 16))
+    >>> score_pass(Tables(draw_players(0, 1, 2), deals), Match(0, 0, 0, 1, 0)).shape
+    (3,)
+    """
+    deals = jax.tree.map(lambda leaf: leaf[match.decks], shared.deals)
+    num_decks = deals.winner.shape[-1]
+    twice = jax.tree.map(lambda leaf: jnp.repeat(leaf, 2, axis=-1), deals)
+    button = jnp.arange(2 * num_decks, dtype=jnp.int32) % 2
+    own = shared.weights[match.population]
+    played = play_lane(
+        (ASHE, ASHE),
+        (own[match.first], own[match.second]),
+        jax.random.key(np.uint32(0)),  # there is no chance in these players
+        twice,
+        Seating(button, button ^ match.side),
+        ASHE.rules,
+    )
+    chips = played.winnings.reshape(num_decks, 2).sum(1, dtype=jnp.int32)
+    score = chips.astype(jnp.float32) / np.float32(ASHE.rules.big_blind)
+    return jnp.where(played.illegal.any(), jnp.nan, score)
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2))
+def draw_deals(seed: int, num_decks: int, samples: int) -> Deals:
+    """A set of decks, with the strengths of its hands.
+
+    >>> draw_deals(0, 5, 16).strengths.shape
+    (4, 2, 5)
+    """
+    deck_key, strength_key = jax.random.split(jax.random.key(seed))
+    decks = deal(deck_key, num_decks)
+    return prepare(decks, strengths(strength_key, decks, samples))
+
+
+def play_sets(
+    bench: Workbench,
+    name: str,
+    weights: jax.Array,
+    population: np.ndarray,
+    num_decks: int,
+    sides: tuple[int, ...] = (0, 1),
+) -> np.ndarray:
+    """All pairs of a population against each other, for each of several sets of decks.
+
+    Args:
+        bench: Where.
+        name: Of the stage.
+        weights: [P, K, 1449].
+        population: Which one plays each set: int [sets].
+        num_decks: N, of a set.
+        sides: The passes that are played.
+
+    Returns:
+        float32 [sets, K, K, passes x N]: scores of i < j in the order in which they were played,
+        with those of j against i the negative ones, and 0 on the diagonal.
+    """
+    deals = _deals(bench, f"{name}, decks", len(population), num_decks)
+    players = weights.shape[1]
+    pairs = list(itertools.combinations(range(players), 2))
+    jobs = np.array(
+        [
+            (population[number], number, *pair, side)
+            for number in range(len(population))
+            for pair in pairs
+            for side in sides
+        ],
+        np.int32,
+    )
+    work = sweep.Once(score_pass, Tables(weights, deals))
+    log = bench.sweep(name, work, sweep.stacked(Match(*jobs.T)), _WIDTH)
+    shape = (len(population), len(pairs), len(sides) * num_decks)
+    scores = np.zeros((len(population), players, players, shape[-1]), np.float32)
+    first, second = np.array(pairs).T
+    scores[:, first, second] = log.rows.row.reshape(shape)
+    scores[:, second, first] = -scores[:, first, second]
+    return scores
+
+
+def _deals(bench: Workbench, name: str, sets: int, num_decks: int) -> Deals:
+    """Leaves [sets, ..., N]."""
+    seeds = np.random.SeedSequence(bench.seed, spawn_key=tuple(name.encode())).generate_state(sets)
+    samples = bench.size(1024, 16)
+    make = functools.partial(_deals_of, num_decks, samples)
+    log = bench.sweep(name, sweep.Once(make, None), sweep.stacked(seeds), 1)
+    return jax.tree.map(jnp.asarray, log.rows.row)
+
+
+def _deals_of(num_decks: int, samples: int, shared: None, seed: jax.Array) -> Deals:
+    return draw_deals(seed, num_decks, samples)

@@ -1,0 +1,147 @@
+"""The reproduction on hold'em players: scores, ranks, and where selections take them from."""
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jaxrace import tables
+from jaxrace.envs.holdem import SEATINGS, Ashe, betting, play_lane
+from jaxrace.envs.holdem.abstraction import CALL, FOLD
+from jaxrace.experiments import poker_matches, poker_topk
+from jaxrace.experiments.poker_matches import Match, Tables
+from jaxrace.experiments.reproduce import reproduce
+from jaxrace.experiments.workbench import Workbench
+from jaxrace.selection import ByNumber, Pocbam, run
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return reproduce("poker-topk", tmp_path_factory.mktemp("runs") / "poker", quick=True)
+
+
+def test_what_a_quick_look_leaves(folder):
+    names = {path.name for path in folder.iterdir()}
+    figures = {"figure_7.png", "figure_8.png"}
+    assert names == {"config.json", "report.md", "success.csv", "matrices.csv", *figures}
+    report = (folder / "report.md").read_text()
+    assert all(f"({figure})" in report for figure in figures)
+    success = tables.read_table(folder / "success.csv")
+    assert set(success["task"]) == {"population 1", "population 2", "all, live"}
+    assert ((success["success"] >= 0) & (success["success"] <= 1)).all()
+
+
+def test_every_pair_has_a_row_and_ranks_go_by_what_is_won(folder):
+    table = tables.read_table(folder / "matrices.csv")
+    assert len(table["rank"]) == 2 * 6
+    for population in (1, 2):
+        won = np.zeros(4)
+        for row in np.flatnonzero(table["population"] == population):
+            score = table["big_blinds_per_deck"][row]
+            won[int(table["rank"][row]) - 1] += score
+            won[int(table["other_rank"][row]) - 1] -= score
+        assert (np.diff(won) <= 1e-9).all()
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_score_is_a_deck_played_both_ways(side):
+    weights = poker_matches.draw_players(5, 1, 2)
+    deals = poker_matches.draw_deals(1, 12, 64)
+    shared = Tables(weights, jax.tree.map(lambda leaf: leaf[None], deals))
+    scores = jax.jit(poker_matches.score_pass)(shared, Match(0, 0, 0, 1, side))
+    # The first deck, hand by hand: nobody remembers anything before, so the first hand is alone.
+    ashe = Ashe()
+    both = SEATINGS[:2] if side == 0 else SEATINGS[2:]
+    first = play_lane(
+        (ashe, ashe),
+        tuple(weights[0]),
+        jax.random.key(0),
+        jax.tree.map(lambda leaf: leaf[..., :1], deals),
+        both[0],
+        ashe.rules,
+    )
+    repeated = jax.tree.map(lambda leaf: jnp.repeat(leaf, 2, axis=-1), deals)
+    seating = type(both[0])(
+        jnp.tile(jnp.array([one.button for one in both]), 12),
+        jnp.tile(jnp.array([one.first for one in both]), 12),
+    )
+    hands = play_lane(
+        (ashe, ashe), tuple(weights[0]), jax.random.key(0), repeated, seating, ashe.rules
+    )
+    assert int(hands.winnings[0]) == int(first.winnings[0])
+    expected = np.asarray(hands.winnings).reshape(12, 2).sum(1) / 100
+    np.testing.assert_array_equal(scores, expected.astype(np.float32))
+    assert np.abs(expected).max() > 0
+
+
+def test_all_scores_are_those_of_their_pair(tmp_path):
+    weights = poker_matches.draw_players(0, 2, 3)
+    bench = Workbench(tmp_path, quick=True)
+    scores = poker_matches.play_sets(bench, "some", weights, np.array([1, 0]), 4)
+    assert scores.shape == (2, 3, 3, 8)
+    np.testing.assert_array_equal(scores, -scores.swapaxes(1, 2))
+    deals = poker_matches._deals(Workbench(tmp_path / "again", quick=True), "some, decks", 2, 4)
+    for number, (i, j), side in itertools.product((0, 1), ((0, 1), (0, 2), (1, 2)), (0, 1)):
+        match = Match(1 - number, number, i, j, side)
+        expected = poker_matches.score_pass(Tables(weights, deals), match)
+        np.testing.assert_array_equal(scores[number, i, j, 4 * side : 4 * side + 4], expected)
+
+
+def test_a_match_in_which_a_player_breaks_a_rule_has_no_scores(monkeypatch):
+    class FoldsForNothing(Ashe):
+        def decide(self, key, weights, view, observation):
+            return jnp.where(observation.seat == betting.BUTTON, CALL, FOLD).astype(jnp.int32)
+
+    monkeypatch.setattr(poker_matches, "ASHE", FoldsForNothing())
+    weights = poker_matches.draw_players(0, 1, 2)
+    deals = jax.tree.map(lambda leaf: leaf[None], poker_matches.draw_deals(0, 3, 16))
+    match = Match(0, 0, 0, 1, 0)
+    scores = jax.jit(lambda: poker_matches.score_pass(Tables(weights, deals), match))()
+    assert np.isnan(scores).all()
+
+
+def test_pairs_against_the_order_are_counted():
+    means = np.zeros((1, 4, 4))
+    for i, j, mean in ((0, 1, 5), (0, 2, 5), (0, 3, -1), (1, 2, 1), (1, 3, 2), (2, 3, 1)):
+        means[0, i, j], means[0, j, i] = mean, -mean
+    scores = means[..., None] + np.array([-1.0, 1.0])
+    truth = poker_topk.truth_of(scores, 2)
+    # 0 has won 9, 3 lost 2, 1 lost 2, 2 lost 5: the pair (0, 3) goes against it.
+    assert truth.order[0, 0] == 0
+    assert truth.order[0, 3] == 2
+    assert truth.best[0].sum() == 2
+    assert poker_topk.against_the_order(truth).tolist() == [
+        sum(
+            means[0, truth.order[0, a], truth.order[0, b]] < 0
+            for a, b in itertools.combinations(range(4), 2)
+        )
+    ]
+
+
+def test_stored_scores_are_drawn_from_their_pair_and_live_ones_come_in_order():
+    scores = jnp.arange(2 * 3 * 3 * 4, dtype=jnp.float32).reshape(2, 3, 3, 4)
+    keys = jax.random.split(jax.random.key(0), 200)
+    drawn = jax.vmap(lambda key: poker_topk.stored_score(key, (scores, 1), 0, 2))(keys)
+    assert set(drawn.tolist()) == set(scores[1, 0, 2].tolist())
+    # Every comparison takes the next score of its pair: a table without chance has one result.
+    selector = Pocbam(3, 1)
+    table = jnp.asarray(np.random.default_rng(0).normal(size=(3, 3, 40)), jnp.float32)
+    seen = []
+
+    def note(*asked):
+        seen.append(tuple(map(int, asked)))
+
+    def compare(number, problem, first, second):
+        jax.debug.callback(
+            lambda *asked: seen.append(tuple(map(int, asked))), number, first, second
+        )
+        return poker_topk.live_score(number, problem, first, second)
+
+    run(selector, jax.random.key(0), ByNumber(compare), table, 30, selector.params(), interval=7)
+    jax.effects_barrier()
+    assert len(seen) == 30
+    for i, j in itertools.combinations(range(3), 2):
+        numbers = sorted(number for number, *pair in seen if pair == [i, j])
+        assert numbers == list(range(len(numbers)))
