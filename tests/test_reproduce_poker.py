@@ -123,7 +123,12 @@ def test_pairs_against_the_order_are_counted():
 def test_stored_scores_are_drawn_from_their_pair_and_live_ones_come_in_order():
     scores = jnp.arange(2 * 3 * 3 * 4, dtype=jnp.float32).reshape(2, 3, 3, 4)
     keys = jax.random.split(jax.random.key(0), 200)
-    drawn = jax.vmap(lambda key: poker_topk.stored_score(key, (scores, 1), 0, 2))(keys)
+    places = jnp.int32(1), jnp.int32(0), jnp.int32(2)
+
+    def draw(key):
+        return poker_topk.stored_score(key, (scores, places[0]), *places[1:])
+
+    drawn = jax.vmap(draw)(keys)
     assert set(drawn.tolist()) == set(scores[1, 0, 2].tolist())
     # Every comparison takes the next score of its pair: a table without chance has one result.
     selector = Pocbam(3, 1)
