@@ -22,6 +22,7 @@ def folder(tmp_path_factory):
     return reproduce("poker-topk", tmp_path_factory.mktemp("runs") / "poker", quick=True)
 
 
+@pytest.mark.slow
 def test_what_a_quick_look_leaves(folder):
     names = {path.name for path in folder.iterdir()}
     figures = {"figure_7.png", "figure_8.png"}
@@ -33,6 +34,7 @@ def test_what_a_quick_look_leaves(folder):
     assert ((success["success"] >= 0) & (success["success"] <= 1)).all()
 
 
+@pytest.mark.slow
 def test_every_pair_has_a_row_and_ranks_go_by_what_is_won(folder):
     table = tables.read_table(folder / "matrices.csv")
     assert len(table["rank"]) == 2 * 6

@@ -44,7 +44,7 @@ EXPERIMENTS: dict[str, str] = {
     "thurstone-noise": "scores that are not transitive (Groves, figures 5 and 6)",
     "topk-batches": "top 4 of 10, several comparisons chosen at once",
     "topk-shootout": "races, duels and selection: who needs the fewest samples?",
-    "poker-topk": "the best 4 of 10 hold'em players (Groves, figures 7 and 8)",
+    "poker-topk": "the best 4 of 10 hold'em players (Groves, figures 7, 8)",
     "savage-dueling-400": "figure 5 of Urvoy 2013 at its full horizon",
 }
 
