@@ -321,7 +321,9 @@ def _paragraphs(
         "## Stored hands and hands that are played",
         "A stored hand is drawn whenever it was played, so that players know each other as they "
         "did then; a selection that plays has a match of each pair from its first hand on, with "
-        f"decks of its own. After {end:,.0f} comparisons:",
+        f"decks of its own. After {end:,.0f} comparisons a pair has played {end / pairs:.0f} decks "
+        "on average. Players who have hardly met play otherwise than those who know each other, "
+        "on whom the ranking is based:",
         markdown_table(
             ("method", "stored", f"played, {len(live['POCBAm'].correct)} selections"), both
         ),
