@@ -8,17 +8,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from ashe_cases import PLAYER, SHAPE, draw_deals, draw_weights
 from reference.holdem_hands import deal_of, play_hand
 from reference.holdem_player import Player as Reference
 
 from jaxrace.envs import holdem
 from jaxrace.envs.holdem import ashe, networks, pattern_tree
-from jaxrace.envs.holdem.ashe import Ashe
 from jaxrace.envs.holdem.table import SEATINGS
 
 HANDS = 150
-PLAYER = Ashe()
-SHAPE = pattern_tree.shape_of(PLAYER.rules)
 
 
 def wander(key, observation):
@@ -28,15 +26,9 @@ def wander(key, observation):
     return jax.random.categorical(key, legal).astype(jnp.int32)
 
 
-def draw_weights(seed, count):
-    shape = count, holdem.NUM_WEIGHTS
-    return jax.random.uniform(jax.random.key(seed), shape, jnp.float32, -1, 1)
-
-
 @pytest.fixture(scope="module")
 def deals():
-    decks = holdem.deal(jax.random.key(0), HANDS)
-    return holdem.prepare(decks, holdem.strengths(jax.random.key(1), decks, 64))
+    return draw_deals(HANDS)
 
 
 def network_numbers(weights, step, seat):

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from ashe_cases import PLAYER, SHAPE, draw_deals, draw_weights
 
 from jaxrace.envs import holdem
 from jaxrace.envs.holdem import pattern_tree, policies
@@ -13,19 +14,11 @@ from jaxrace.envs.holdem.player import Memoryless
 from jaxrace.envs.holdem.table import SEATINGS, Seating
 
 HANDS = 100
-PLAYER = Ashe()
-SHAPE = pattern_tree.shape_of(PLAYER.rules)
-
-
-def draw_weights(seed, count):
-    shape = count, holdem.NUM_WEIGHTS
-    return jax.random.uniform(jax.random.key(seed), shape, jnp.float32, -1, 1)
 
 
 @pytest.fixture(scope="module")
 def deals():
-    decks = holdem.deal(jax.random.key(0), HANDS)
-    return holdem.prepare(decks, holdem.strengths(jax.random.key(1), decks, 64))
+    return draw_deals(HANDS)
 
 
 @pytest.mark.parametrize("stack", [100, 1_000])

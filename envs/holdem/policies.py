@@ -14,6 +14,7 @@ import jax.numpy as jnp
 
 from jaxrace.envs.holdem.abstraction import CALL, FOLD, NUM_ACTIONS
 from jaxrace.envs.holdem.table import Observation
+from jaxrace.envs.holdem.utility import pot_odds
 
 Policy = Callable[[jax.Array, Observation], jax.Array]
 
@@ -68,7 +69,6 @@ def by_pot_odds(key: jax.Array, observation: Observation) -> jax.Array:
     [0, 1]
     """
     del key
-    own, other = (x.astype(jnp.float32) for x in (observation.own, observation.other))
-    price = (other - own) / (2 * other)
+    price = pot_odds(observation.other, observation.own)
     calls = (observation.strength >= price) | ~observation.legal[FOLD]
     return jnp.where(calls, jnp.int32(CALL), jnp.int32(FOLD))

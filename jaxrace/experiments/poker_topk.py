@@ -9,7 +9,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import plots
 from jaxrace.experiments.config import EXPERIMENTS
 from jaxrace.experiments.poker_matches import ASHE, PASSES, draw_players, play_sets
 from jaxrace.experiments.race_curves import mean_and_error
@@ -91,13 +90,13 @@ def against_the_order(truth: Truth) -> np.ndarray:
     >>> against_the_order(truth_of(scores, 1)).tolist()
     [1]
     """
-    return (np.triu(_in_order(truth), 1) < 0).sum((-1, -2))
+    return (np.triu(_in_order(truth.means, truth.order), 1) < 0).sum((-1, -2))
 
 
-def _in_order(truth: Truth) -> np.ndarray:
-    """Means with the players by rank, [P, K, K]."""
-    rows = np.take_along_axis(truth.means, truth.order[:, :, None], 1)
-    return np.take_along_axis(rows, truth.order[:, None, :], 2)
+def _in_order(matrices: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Rows and columns of [P, K, K] by rank."""
+    rows = np.take_along_axis(matrices, order[:, :, None], 1)
+    return np.take_along_axis(rows, order[:, None, :], 2)
 
 
 def stored_score(
@@ -202,8 +201,11 @@ def _run_live(bench: Workbench, weights: jax.Array, truth: Truth) -> dict[str, C
     repeats, budget = bench.size(LIVE_SELECTIONS, 2), bench.size(LIVE_BUDGET, 30)
     players = weights.shape[1]
     population = np.repeat(np.arange(len(truth.best)), repeats)
-    warm_up = 3 * players * (players - 1) // 2
-    most = budget - warm_up + 3  # of one pair
+    methods = lineup(players, int(truth.best[0].sum()))
+    chosen = {name: methods[name] for name in ("hybrid ML-POCBAm", "POCBAm")}
+    # Of one pair, if all that follows the warm-up, which both have, were its own.
+    pocbam = Pocbam(players, 1)
+    most = budget - pocbam.opening + pocbam.warm_up
     scores = play_sets(bench, "live hands", weights, population, most, sides=(0,))
     task = Task(
         "live hands",
@@ -213,9 +215,7 @@ def _run_live(bench: Workbench, weights: jax.Array, truth: Truth) -> dict[str, C
         budget,
         bench.size(INTERVAL, 6),
     )
-    methods = lineup(players, task.top)
-    chosen = ("hybrid ML-POCBAm", "POCBAm")
-    return {name: run_selector(bench, task, name, *methods[name]) for name in chosen}
+    return {name: run_selector(bench, task, name, *own) for name, own in chosen.items()}
 
 
 def _of_population(curves: dict[str, Curve], number: int, populations: int) -> dict[str, Curve]:
@@ -252,7 +252,7 @@ def _heat_maps(truth: Truth) -> "Figure":
     rows = -(-count // columns)
     figure = Figure(figsize=(2.9 * columns + 1, 2.9 * rows + 0.5), layout="constrained")
     panels = np.atleast_1d(figure.subplots(rows, columns)).ravel()
-    means, wrong = _in_order(truth), against_the_order(truth)
+    means, wrong = _in_order(truth.means, truth.order), against_the_order(truth)
     limit = float(np.abs(means).max())
     image = None
     for number, panel in enumerate(panels[:count]):
@@ -280,7 +280,6 @@ def _curves_figure(curves: dict[str, dict[str, Curve]]) -> "Figure":
         panel.set_ylim(0, 1)
     handles, names = panels[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=6, frameon=False)
-    plots.tidy(panels[0])
     return figure
 
 
@@ -331,10 +330,9 @@ def _paragraphs(
 
 
 def _sure(truth: Truth) -> str:
-    """How many of these pairs are sure, and how far apart the ranks are."""
-    rows = np.take_along_axis(truth.errors, truth.order[:, :, None], 1)
-    errors = np.take_along_axis(rows, truth.order[:, None, :], 2)
-    sure = (np.triu(_in_order(truth) < -2 * errors, 1)).sum((-1, -2))
+    """How many of these pairs are sure."""
+    means, errors = (_in_order(x, truth.order) for x in (truth.means, truth.errors))
+    sure = np.triu(means < -2 * errors, 1).sum((-1, -2))
     return f"By more than two standard errors: {sure.mean():.1f}."
 
 

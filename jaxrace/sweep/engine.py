@@ -178,8 +178,9 @@ def run(
         started = time.perf_counter()
         programs = [Programs(work, jobs, width, device) for device in devices[:num_blocks]]
         blocks = _make_blocks(programs, jobs, width, num_blocks)
-        is_alone = any(program.run_alone() for program in programs)
-        num_threads = 1 if is_alone else sizing.num_threads(devices, num_blocks)
+        num_threads = sizing.num_threads(devices, num_blocks)
+        if num_threads > 1 and any(program.run_alone() for program in programs):
+            num_threads = 1
         if saved is not None:
             snapshot.fill_blocks(saved, blocks)
         compiled = time.perf_counter()
