@@ -69,13 +69,18 @@ def ratios(measured: Measured) -> list[dict[str, Any]]:
         ratio = target.ratio(measured)
         if ratio is None:
             continue
-        ours, peer = measured[target.ours], measured[target.peer]
+        ours = measured[target.ours]
+        if isinstance(target.peer, int):
+            peer, peer_name = {"scale": 1.0}, f"{target.peer:,} per second"
+        else:
+            peer, peer_name = measured[target.peer], target.peer
+        is_rate = isinstance(target.peer, int) or "comparisons_per_second" in peer
         row = {
             "subject": target.subject,
             "ours": target.ours,
-            "peer": target.peer,
+            "peer": peer_name,
             "ours_seconds": ours["seconds"],
-            "peer_seconds": None if "comparisons_per_second" in peer else peer["seconds"],
+            "peer_seconds": None if is_rate else peer["seconds"],
             "peer_scale": peer["scale"],
             "ratio": ratio,
             "ratio_of_cpu_seconds": target.ratio(measured, "cpu_seconds"),

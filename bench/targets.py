@@ -8,23 +8,28 @@ Measured = dict[str, dict[str, Any]]
 
 @dataclasses.dataclass(frozen=True)
 class Target:
-    """jaxrace against one peer.
+    """jaxrace against one peer, or against a rate.
 
     Attributes:
         subject: The work that both do.
         ours: Name of our benchmark.
-        peer: Name of the peer's.
+        peer: Name of the peer's; or what would be done per second.
         at_least: The ratio to reach; None where the ratio is shown only.
     """
 
     subject: str
     ours: str
-    peer: str
+    peer: str | int
     at_least: float | None = None
 
     def ratio(self, measured: Measured, kind: str = "seconds") -> float | None:
         """The peer's time over ours, if both were measured; ``kind`` as in the results."""
-        if self.ours not in measured or self.peer not in measured:
+        if self.ours not in measured:
+            return None
+        if isinstance(self.peer, int):
+            ours = measured[self.ours]
+            return ours["per_second"] * ours["seconds"] / ours[kind] / self.peer
+        if self.peer not in measured:
             return None
         ours, peer = measured[self.ours], measured[self.peer]
         if "comparisons_per_second" in peer:  # the processor's limit is a rate
@@ -76,6 +81,7 @@ TARGETS = (
     Target(_SELECTION.format("POCBAm"), "selections pocbam/jaxrace", "selections pocbam/numpy"),
     Target("hold'em hands, random players", _HANDS, "holdem hands/openspiel", 15),
     Target("hold'em hands, random players", _HANDS, "holdem hands/pokerkit", 1000),
+    Target("hold'em hands, evolved players", "holdem hands/evolved players, 16 lanes", 10_000, 1),
     Target("7-card evaluations", "holdem evaluations/jaxrace, cards first", _EVAL7, 100),
     Target("CartPole returns (64 x 16)", "rollouts/jaxrace", "rollouts/evosax", 1),
 )
