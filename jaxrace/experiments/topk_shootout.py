@@ -41,11 +41,14 @@ from jaxrace.selection import (
 )
 
 # Of options, of the best, comparisons, and selections of each method.
-SIZES = ((10, 4, 2_000, 1_000), (50, 10, 8_000, 100))
+SIZES = ((10, 4, 2_000, 1_000), (50, 10, 8_000, 40))
 QUICK = ((6, 2, 145, 16),)
 
 # See ``ScoreSelector``; without it a pair that came out equally three times passes for certain.
 _POOLED_SAMPLES = 2.0
+
+# With more options than this the fit that is followed to a stationary point takes too long.
+_MOST_FOLLOWED = 10
 
 DUELS = ("savage-borda", "dts", "sup-klucb-borda")
 
@@ -70,7 +73,7 @@ def lineup(num_options: int, top: int) -> dict[str, Selector]:
     12
     """
     sizes, pooled = (num_options, top), _POOLED_SAMPLES
-    return {
+    methods = {
         "PKG": KnowledgeGradient(*sizes, pooled_samples=pooled),
         "POCBAm": Pocbam(*sizes, pooled_samples=pooled),
         "POCBAm, as published": Pocbam(*sizes),
@@ -84,6 +87,9 @@ def lineup(num_options: int, top: int) -> dict[str, Selector]:
         "PBR, random walk": PairwiseRace(*sizes, ranking="random_walk"),
         "active ranking": ActiveRanking(*sizes),
     }
+    if num_options > _MOST_FOLLOWED:
+        del methods["ML-POCBAm, stationary"]
+    return methods
 
 
 def _performance_task(
