@@ -43,6 +43,17 @@ def test_jaxrace(benchmark):
     measuring.record_jax(benchmark, "races/jaxrace", run, keys(RACES))
 
 
+def test_samples_alone(benchmark):
+    """As many samples as the races need on average, each with its own key; nothing is compared."""
+    samples = jax.jit(task.many_races(BATCH))(keys(RACES))[0]
+    rounds = round(float(np.asarray(samples).mean()))
+
+    def draw(keys):
+        return task.outcomes_of(keys, rounds).sum((1, 2))
+
+    measuring.record_jax(benchmark, "races/samples alone", draw, keys(RACES))
+
+
 @pytest.mark.parametrize("batch_size", [25, 50, 100, 200, 500, None])
 @pytest.mark.parametrize("num_races", [1000, 10_000])
 def test_batch_sizes(benchmark, quick, num_races, batch_size):

@@ -1,5 +1,6 @@
 """The task of the race benchmarks: normal options at k = 10, top 5 of 10, at most 300 rounds."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -43,9 +44,9 @@ def many_races(batch_size: int | None) -> Callable[[jax.Array], Any]:
     return lambda keys: jax.lax.map(race, keys, batch_size=batch_size)
 
 
-@jax.jit
-def outcomes_of(keys: jax.Array) -> jax.Array:
-    """All samples that the races of these keys [R] might draw: float32 [R, K, ROUNDS]."""
+@functools.partial(jax.jit, static_argnums=1)
+def outcomes_of(keys: jax.Array, rounds: int = ROUNDS) -> jax.Array:
+    """Samples that the races of these keys [R] may draw first: float32 [R, K, rounds]."""
 
     def of_race(key: jax.Array) -> jax.Array:
         task_key, race_key = jax.random.split(key)
@@ -53,8 +54,8 @@ def outcomes_of(keys: jax.Array) -> jax.Array:
 
         def of_option(number: jax.Array, option: Any) -> jax.Array:
             option_key = jax.random.fold_in(race_key, number)
-            rounds = jnp.arange(ROUNDS, dtype=jnp.uint32)
-            round_keys = jax.vmap(jax.random.fold_in, (None, 0))(option_key, rounds)
+            numbers = jnp.arange(rounds, dtype=jnp.uint32)
+            round_keys = jax.vmap(jax.random.fold_in, (None, 0))(option_key, numbers)
             return jax.vmap(TASK.sample, (0, None))(round_keys, option)
 
         numbers = jnp.arange(OPTIONS, dtype=jnp.uint32)

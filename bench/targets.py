@@ -57,6 +57,7 @@ TARGETS = (
     Target(_RACES, "races/jaxrace", "races/numpy open pairs", 8),
     Target(_RACES, "races/jaxrace", "races/numpy lockstep", 8),
     Target(_RACES, "races/jaxrace", "races/numpy plain", 50),
+    Target(_RACES, "races/samples alone", "races/numpy open pairs"),
     Target(_DOMINANCE, "dominance/jaxrace", "dominance/sharp", 3),
     Target(_DOMINANCE, "dominance/jaxrace", "dominance/numpy", 50),
     Target(_SEARCHES, "searches/jaxrace", "searches/pycma", 50),
