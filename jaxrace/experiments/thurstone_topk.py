@@ -147,6 +147,8 @@ def figure_of(curves: dict[str, dict[str, Curve]]) -> "Figure":
     for panel, (task, found) in zip(panels, curves.items(), strict=False):
         draw_curves(panel, found, f"top {task}", names)
         handles |= dict(zip(found, panel.get_lines(), strict=True))
+    for unused in panels[len(curves) :]:
+        unused.set_visible(False)
     shown = [handles[name] for name in names]
     figure.legend(shown, names, loc="outside lower center", ncols=5, frameon=False)
     return figure

@@ -41,7 +41,7 @@ from jaxrace.selection import (
 )
 
 # Of options, of the best, comparisons, and selections of each method.
-SIZES = ((10, 4, 2_000, 1_000), (50, 10, 8_000, 40))
+SIZES = ((10, 4, 2_000, 1_000), (50, 10, 6_000, 30))
 QUICK = ((6, 2, 145, 16),)
 
 # See ``ScoreSelector``; without it a pair that came out equally three times passes for certain.
