@@ -15,12 +15,13 @@ MODES = {
     "plain": {},
     # Numbers that are written in Python, and all that NumPy makes, would be 64 bits wide.
     "x64": {"JAX_ENABLE_X64": "1"},
-    # No sum of an int8 and an int32, say, without an explicit cast.
-    "strict": {"JAX_NUMPY_DTYPE_PROMOTION": "strict"},
-    # No key is used twice.
-    "keys": {"JAX_DEBUG_KEY_REUSE": "1"},
-    # No traced value outlives its trace.
-    "leaks": {"JAX_CHECK_TRACER_LEAKS": "1"},
+    # No sum of an int8 and an int32, say, without an explicit cast; no key is used twice; no traced
+    # value outlives its trace. Together: what is found fault with says which.
+    "checks": {
+        "JAX_NUMPY_DTYPE_PROMOTION": "strict",
+        "JAX_DEBUG_KEY_REUSE": "1",
+        "JAX_CHECK_TRACER_LEAKS": "1",
+    },
 }
 
 PROGRAM = """
