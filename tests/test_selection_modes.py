@@ -24,8 +24,7 @@ def draw_scores(seed, noise, num_options=10, rounds=3):
         for _ in range(rounds):
             scores.add(i, j, means[i, j] + deviations[i, j] * rng.normal())
     best = set(np.argsort(-means.sum(1))[:4].tolist())
-    floored = np.maximum(scores.v, reference.pooled_floor(scores.n, scores.v))
-    return (scores.n, scores.m, floored), best
+    return (scores.n, scores.m, reference.likely(scores.n, scores.v)), best
 
 
 def found_best(gamma, best):

@@ -1,6 +1,7 @@
 """Selectors by scores agree with their references step by step, and do what they say."""
 
 import dataclasses
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -22,24 +23,20 @@ from jaxrace.selection import (
 from jaxrace.selection.scores import counted, no_scores
 
 SELECTORS = {
-    "uniform": (lambda K, k: Uniform(K, k, 2), reference.UniformReference),
+    "uniform": (partial(Uniform, warm_up=2), reference.UniformReference),
     "pocbam": (Pocbam, reference.PocbamReference),
-    "restarted": (
-        lambda K, k: MlPocbam(K, k, fit="restarted"),
-        reference.MlPocbamReference,
-    ),
+    "restarted": (partial(MlPocbam, fit="restarted"), reference.MlPocbamReference),
     "followed": (
-        lambda K, k: MlPocbam(K, k, fit="followed"),
-        lambda K, k: reference.MlPocbamReference(K, k, warm_start=True),
+        partial(MlPocbam, fit="followed"),
+        partial(reference.MlPocbamReference, warm_start=True),
     ),
-    "swept": (
-        lambda K, k: MlPocbam(K, k, fit="swept"),
-        lambda K, k: reference.MlPocbamReference(K, k, steps=1),
-    ),
-    "hybrid": (lambda K, k: HybridPocbam(K, k, fit="restarted"), reference.HybridReference),
+    "swept": (partial(MlPocbam, fit="swept"), partial(reference.MlPocbamReference, steps=1)),
+    "hybrid": (partial(HybridPocbam, fit="restarted"), reference.HybridReference),
     "pkg": (KnowledgeGradient, reference.KnowledgeGradientReference),
     "ocba": (Ocba, reference.OcbaReference),
 }
+
+POOLED = {"pooled_samples": 2}
 
 
 @pytest.fixture
@@ -71,7 +68,7 @@ def take_over_fit(selector, state, oracle):
     And that the likelihood is no lower there than where the search began.
     """
     n, m, v = oracle.scores.n, oracle.scores.m, oracle.scores.v
-    v = np.maximum(v, reference.pooled_floor(n, v))
+    v = reference.likely(n, v, oracle.pooled_samples)
     gamma = np.asarray(state.model.qualities)
     begin = oracle.gamma if oracle.fitted_at >= 0 and selector.fit == "followed" else None
     begin = reference.start(n, m, v)[0] if begin is None else begin
@@ -84,16 +81,21 @@ def take_over_fit(selector, state, oracle):
 
 
 @pytest.mark.parametrize(
-    ("name", "num_options", "top", "noise", "digits"),
+    ("name", "num_options", "top", "noise", "digits", "settings"),
     [
-        *((name, 5, 2, 0.3, None) for name in SELECTORS),
-        *((name, 6, 4, 0, 1) for name in ("pocbam", "followed", "swept", "pkg", "ocba")),
-        *((name, 2, 1, 0, None) for name in ("pocbam", "pkg")),
+        *((name, 5, 2, 0.3, None, {}) for name in SELECTORS),
+        *((name, 5, 2, 0.3, None, POOLED) for name in SELECTORS if name != "ocba"),
+        *((name, 6, 4, 0, 1, {}) for name in ("pocbam", "followed", "swept", "pkg", "ocba")),
+        *((name, 6, 4, 0, 0, POOLED) for name in ("pocbam", "swept", "pkg")),
+        *((name, 2, 1, 0, None, {}) for name in ("pocbam", "pkg")),
     ],
 )
-def test_agrees_with_the_reference_step_by_step(float64, name, num_options, top, noise, digits):
+def test_agrees_with_the_reference_step_by_step(
+    float64, name, num_options, top, noise, digits, settings
+):
     make, make_reference = SELECTORS[name]
-    selector, oracle = make(num_options, top), make_reference(num_options, top)
+    selector = make(num_options, top, **settings)
+    oracle = make_reference(num_options, top, **settings)
     params, compare = selector.params(), Normals(5, num_options, noise, digits)
     state, rng = selector.init(params), np.random.default_rng(0)
     differ = 0

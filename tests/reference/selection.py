@@ -61,25 +61,35 @@ class Scores:
         self.v[i, j] = self.v[j, i] = np.mean((x - mean) ** 2)
 
 
-def floor_of(squares, freedom):
-    """1e-6 of a pooled variance; of 1 if that is 0."""
-    return FLOOR * (np.sum(squares) / np.sum(freedom) if np.any(squares) else 1.0)
+def pooled(squares, freedom):
+    """The variance within all groups of scores; 1 if that is 0."""
+    return np.sum(squares) / np.sum(freedom) if np.any(squares) else 1.0
 
 
-def pooled_floor(n, v):
+def pooled_of_pairs(n, v):
     """That of the pairs."""
     pairs = np.triu_indices(len(n), 1)
-    return floor_of((n * v)[pairs], np.maximum(n - 1, 0)[pairs])
+    return pooled((n * v)[pairs], np.maximum(n - 1, 0)[pairs])
 
 
-def unbiased(n, v):
-    """s2 of all pairs, eq. (7), floored."""
-    return np.maximum(ratio(n * v, np.maximum(n - 1, 1)), pooled_floor(n, v))
+def mixed(squares, divisors, within, w):
+    """Variances, each mixed with w samples of the one within all pairs; at least 1e-6 of that."""
+    return np.maximum(ratio(squares + w * within, divisors + w), FLOOR * within)
 
 
-def score_moments(n, m, v):
+def unbiased(n, v, w=0):
+    """s2 of all pairs, eq. (7)."""
+    return mixed(n * v, np.maximum(n - 1, 0), pooled_of_pairs(n, v), w)
+
+
+def likely(n, v, w=0):
+    """v of all pairs, for the likelihood."""
+    return mixed(n * v, n, pooled_of_pairs(n, v), w)
+
+
+def score_moments(n, m, v, w=0):
     """Means and variances of S_i, every pair for itself; and s2. Groves and Branke 2019."""
-    s2 = unbiased(n, v)
+    s2 = unbiased(n, v, w)
     return m.sum(1), ratio(s2, n).sum(1), s2
 
 
@@ -255,8 +265,8 @@ def knowledge_gradient_by_quadrature(i, j, mu, n, s2, k):
 class UniformReference:
     """All pairs in turn."""
 
-    def __init__(self, K, k, warm_up=2):
-        self.k = k
+    def __init__(self, K, k, warm_up=2, pooled_samples=0):
+        self.k, self.pooled_samples = k, pooled_samples
         self.scores = Scores(K)
         self.pairs = pair_list(K)
         self.warm_samples = warm_up * len(self.pairs)
@@ -274,7 +284,7 @@ class UniformReference:
 
     def moments(self):
         """Means and variances of S_i, and the variances of the pairs that these come from."""
-        return score_moments(self.scores.n, self.scores.m, self.scores.v)
+        return score_moments(self.scores.n, self.scores.m, self.scores.v, self.pooled_samples)
 
     def selected(self):
         return top(self.moments()[0], self.k)
@@ -286,8 +296,8 @@ class UniformReference:
 class PocbamReference(UniformReference):
     """POCBAm: Groves and Branke 2019, and Table 1 without the fit."""
 
-    def __init__(self, K, k, warm_up=3):
-        super().__init__(K, k, warm_up)
+    def __init__(self, K, k, warm_up=3, pooled_samples=0):
+        super().__init__(K, k, warm_up, pooled_samples)
 
     def ask(self, uniform):
         if not self.is_ready():
@@ -305,8 +315,8 @@ class PocbamReference(UniformReference):
 class MlPocbamReference(PocbamReference):
     """ML-POCBAm, Table 1; one fit after every score, however often it is asked for."""
 
-    def __init__(self, K, k, warm_up=3, warm_start=False, steps=100_000):
-        super().__init__(K, k, warm_up)
+    def __init__(self, K, k, warm_up=3, pooled_samples=0, warm_start=False, steps=100_000):
+        super().__init__(K, k, warm_up, pooled_samples)
         self.warm_start, self.steps = warm_start, steps
         self.gamma = self.sigma2 = np.zeros(0)
         self.fitted_at = -1
@@ -316,7 +326,7 @@ class MlPocbamReference(PocbamReference):
             return super().moments()
         n, m, v = self.scores.n, self.scores.m, self.scores.v
         if self.fitted_at != self.told:
-            v = np.maximum(v, pooled_floor(n, v))
+            v = likely(n, v, self.pooled_samples)
             again = self.warm_start and self.fitted_at >= 0
             first = self.gamma if again else start(n, m, v)[0]
             self.gamma, self.sigma2 = fit_alternating(n, m, v, first, self.steps)
@@ -327,13 +337,13 @@ class MlPocbamReference(PocbamReference):
 class HybridReference(MlPocbamReference):
     """Section 6: POCBAm where the scores disagree with the fit, for selection too."""
 
-    def __init__(self, K, k, warm_up=3, limit=0.17):
-        super().__init__(K, k, warm_up)
+    def __init__(self, K, k, warm_up=3, pooled_samples=0, limit=0.17):
+        super().__init__(K, k, warm_up, pooled_samples)
         self.limit = limit
 
     def moments(self):
         fitted = super().moments()
-        observed = score_moments(self.scores.n, self.scores.m, self.scores.v)
+        observed = PocbamReference.moments(self)
         use_fit = self.is_ready() and intransitivity_index(*observed[:2], *fitted[:2]) <= self.limit
         return fitted if use_fit else observed
 
@@ -364,8 +374,8 @@ class OcbaReference(PocbamReference):
         count = np.array([len(x) for x in self.samples])
         mu = np.array([mean_of(x) for x in self.samples])
         squares = np.array([np.sum((np.array(x) - mean_of(x)) ** 2) for x in self.samples])
-        s2 = squares / np.maximum(count - 1, 1)
-        s2 = np.maximum(s2, floor_of(squares, np.maximum(count - 1, 0)))
+        freedom = np.maximum(count - 1, 0)
+        s2 = mixed(squares, freedom, pooled(squares, freedom), 0)
         return mu, ratio(s2, count), s2
 
     def ask(self, uniform):
