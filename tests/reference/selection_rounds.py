@@ -33,6 +33,7 @@ class TopReference:
         self.order = [int(option) for option in order]
         self.groups = [self.order[g::k] for g in range(k)]
         self.chosen, self.heap = [], []  # the chosen ones stand in order, best first
+        self.matches = []  # all that were begun: for what, and how many were chosen before
         self.uniform = math.nan  # of the last `ask`
         self.duels = self._play()
         self.pair = next(self.duels, None)
@@ -81,7 +82,7 @@ class TopReference:
         while len(standing) > 1:
             winners = []
             for p in range(0, len(standing) - 1, 2):
-                winners.append((yield from self._match(standing[p], standing[p + 1])))
+                winners.append((yield from self._match("select", *standing[p : p + 2])))
             standing = winners + standing[2 * len(winners) :]  # a bye
         return standing[0]
 
@@ -91,7 +92,7 @@ class TopReference:
         place = len(heap) - 1
         while place > 0:
             above = (place - 1) // 2
-            winner = yield from self._match(option, heap[above])
+            winner = yield from self._match("rise", option, heap[above])
             if winner != option:
                 return
             heap[place], heap[above] = heap[above], option
@@ -103,16 +104,17 @@ class TopReference:
         while 2 * place + 1 < len(heap):
             larger = 2 * place + 1
             if larger + 1 < len(heap):
-                winner = yield from self._match(heap[larger], heap[larger + 1])
+                winner = yield from self._match("sink", heap[larger], heap[larger + 1])
                 larger += winner != heap[larger]
-            winner = yield from self._match(heap[larger], heap[place])
+            winner = yield from self._match("sink", heap[larger], heap[place])
             if winner != heap[larger]:
                 return
             heap[place], heap[larger] = heap[larger], heap[place]
             place = larger
 
-    def _match(self, first, second):
+    def _match(self, purpose, first, second):
         """Which of the two wins; a sum of zero is settled by the last uniform number."""
+        self.matches.append((purpose, len(self.chosen)))
         total = 0.0
         for _ in range(self.repetitions):
             total += yield first, second
