@@ -1,5 +1,7 @@
 """TOP, active ranking and the race of pairs agree with their references step by step."""
 
+import itertools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -7,7 +9,15 @@ import pytest
 from reference import selection_rounds as reference
 from selection_cases import Normals, choose, selected
 
-from jaxrace.selection import ActiveRanking, PairwiseRace, Top, first_matches
+from jaxrace.selection import (
+    ActiveRanking,
+    Ocba,
+    PairwiseRace,
+    Pocbam,
+    ScoreSelector,
+    Top,
+    first_matches,
+)
 
 
 @pytest.fixture
@@ -158,6 +168,40 @@ def test_pairs_that_were_not_asked_for_are_refused(selector):
     other = [i for i in range(4) if i not in asked]
     with pytest.raises(ValueError, match="pair: expected the one that ask gave"):
         selector.tell(state, other, 1.0, params)
+
+
+@pytest.mark.parametrize(
+    ("selector", "numbers"),
+    [
+        (Pocbam(3, 1), {"confidence": 0.9}),
+        (Ocba(3, 1), {"confidence": 0.9}),
+        (Top(3, 1), {"repetitions": 2}),
+        (ActiveRanking(3, 1), {"delta": 0.3}),
+        (PairwiseRace(3, 1), {"delta": 0.3}),
+        (PairwiseRace(3, 1), {"max_rounds": 2}),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, dict) else type(value).__name__,
+)
+def test_asks_for_nobody_once_it_is_done(selector, numbers):
+    params, key = selector.params(**numbers), jax.random.key(0)
+    state = selector.init(params)
+    while not selector.done(state, params):
+        i, j = selector.ask(key, state, params).tolist()
+        assert i != j
+        assert min(i, j) >= 0
+        state = selector.tell(state, [i, j], j - i, params)
+    assert selector.ask(key, state, params).tolist() == [-1, -1]
+    with pytest.raises(ValueError, match="pair: expected two different options"):
+        selector.tell(state, [-1, -1], 1.0, params)
+    if isinstance(selector, ScoreSelector):
+        assert selector.ask_many(key, state, params, 2).tolist() == [[-1, -1]] * 2
+    if isinstance(selector, ScoreSelector | Ocba):
+        later = selector.tell(state, [0, 1], 1.0, params)
+        assert int(later.time) == int(state.time) + 1
+        return
+    for pair in itertools.permutations(range(3), 2):
+        with pytest.raises(ValueError, match="pair: expected the one that ask gave"):
+            selector.tell(state, pair, 1.0, params)
 
 
 @pytest.mark.parametrize(

@@ -120,9 +120,11 @@ class ActiveRanking(Selector):
         first = self._next(state)
         return jnp.stack([first, random_other(first, noise, self.num_options)])
 
-    def expects(self, state: ActiveRankingState, pair: jax.Array) -> jax.Array:
+    def expects(
+        self, state: ActiveRankingState, pair: jax.Array, params: ActiveRankingParams
+    ) -> jax.Array:
         """See ``Selector``."""
-        return pair[0] == self._next(state)
+        return (pair[0] == self._next(state)) & ~self.done(state, params)
 
     def _next(self, state: ActiveRankingState) -> jax.Array:
         """Whose turn it is, int32 []."""

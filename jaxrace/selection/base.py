@@ -111,9 +111,12 @@ class Selector(abc.ABC):
     def done(self, state: State, params: Params) -> jax.Array:
         """Is nothing more to be asked? bool []."""
 
-    def expects(self, state: State, pair: jax.Array) -> jax.Array:
-        """May this pair be told now? bool []; a selector that plays rounds wants its own pairs."""
-        del state
+    def expects(self, state: State, pair: jax.Array, params: Params) -> jax.Array:
+        """May this pair be told now? bool [].
+
+        A selector that plays rounds wants its own pairs, and none once it is done.
+        """
+        del state, params
         return jnp.ones_like(pair[0], bool)
 
     def accepts(self, score: jax.Array, params: Params) -> jax.Array:
@@ -126,7 +129,7 @@ class Selector(abc.ABC):
         return verbs.init(self, params)
 
     def ask(self, key: jax.Array, state: State, params: Params) -> jax.Array:
-        """The next pair to compare, int32 [2].
+        """The next pair to compare, int32 [2]; [-1, -1], nobody, once the selector is done.
 
         Args:
             key: For randomised choices, used once.
@@ -137,7 +140,7 @@ class Selector(abc.ABC):
             ValueError: ``key`` is no key.
         """
         require_keys("key", key, ndim=0)
-        return verbs.ask(self, key, state, params)
+        return _ask(self, key, state, params)
 
     def tell(self, state: State, pair: ArrayLike, score: ArrayLike, params: Params) -> State:
         """Count the score of a comparison.
@@ -150,8 +153,9 @@ class Selector(abc.ABC):
             params: The params that ``init`` got.
 
         Raises:
-            ValueError: ``pair`` are no two options, or not what the selector has asked for, or
-                ``score`` is no finite number, or out of the range that the params say.
+            ValueError: ``pair`` are no two options, or not what a selector that plays rounds has
+                asked for (others take any, also once they are done), or ``score`` is no finite
+                number, or out of the range that the params say.
         """
         self._check_told(state, pair, score, params)
         told = jnp.asarray(pair, jnp.int32), jnp.asarray(score, float)
@@ -166,7 +170,7 @@ class Selector(abc.ABC):
             return
         check_pairs(np.asarray(pair)[None], self.num_options)
         check_scores(np.asarray(score)[None])
-        if not _expects(self, state, jnp.asarray(pair, jnp.int32)):
+        if not _expects(self, state, jnp.asarray(pair, jnp.int32), params):
             raise ValueError(
                 f"pair: expected the one that ask gave, in the same order, got {pair!r}"
             )
@@ -226,6 +230,11 @@ def selected_from(ranking: jax.Array, top: int) -> jax.Array:
     return jnp.zeros(ranking.shape, bool).at[ranking[:top]].set(True)
 
 
+def unless_done(selector: Selector, pairs: jax.Array, state: State, params: Params) -> jax.Array:
+    """These pairs, int32 [..., 2]; -1 throughout once the selector is done."""
+    return jnp.where(selector.done(state, params), -1, pairs)
+
+
 @functools.partial(jax.jit, static_argnums=0)
 def _result(selector: Selector, state: State, params: Params) -> SelectionResult:
     standing = selector.standing(state, params)
@@ -241,8 +250,14 @@ def _result(selector: Selector, state: State, params: Params) -> SelectionResult
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def _expects(selector: Selector, state: State, pair: jax.Array) -> jax.Array:
-    return selector.expects(state, pair)
+def _ask(selector: Selector, key: jax.Array, state: State, params: Params) -> jax.Array:
+    pair = verbs.ask(selector, key, state, params)
+    return unless_done(selector, pair, state, params)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _expects(selector: Selector, state: State, pair: jax.Array, params: Params) -> jax.Array:
+    return selector.expects(state, pair, params)
 
 
 @functools.partial(jax.jit, static_argnums=0)

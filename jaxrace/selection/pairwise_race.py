@@ -144,9 +144,9 @@ class PairwiseRace(Selector):
         del noise, params
         return self._next(state)
 
-    def expects(self, state: RaceState, pair: jax.Array) -> jax.Array:
+    def expects(self, state: RaceState, pair: jax.Array, params: RaceParams) -> jax.Array:
         """See ``Selector``."""
-        return (pair == self._next(state)).all()
+        return (pair == self._next(state)).all() & ~self.done(state, params)
 
     def _next(self, state: RaceState) -> jax.Array:
         """The first pair of this round that waits, int32 [2]."""

@@ -13,7 +13,14 @@ from jax.core import Tracer
 from numpy.typing import ArrayLike
 
 from jaxrace import kernels
-from jaxrace.selection.base import Selector, Standing, check_pairs, check_scores, ranked
+from jaxrace.selection.base import (
+    Selector,
+    Standing,
+    check_pairs,
+    check_scores,
+    ranked,
+    unless_done,
+)
 from jaxrace.selection.scores import Moments, Scores, counted, no_scores, observed_moments
 from jaxrace.validation import require_integer, require_keys, require_number, require_probability
 
@@ -196,7 +203,7 @@ class ScoreSelector(Selector):
         """The next pairs to compare side by side, int32 [B, 2]; a pair may come more than once.
 
         They are chosen one after the other, as if each left the mean and the variance of its
-        pair as they are.
+        pair as they are. Once the selector is done all are [-1, -1].
 
         Args:
             key: See ``ask``.
@@ -241,7 +248,8 @@ class ScoreSelector(Selector):
 def _choose_many(
     selector: ScoreSelector, state: ScoreState, params: ScoreParams, number: int
 ) -> jax.Array:
-    return selector.choose_many(state, params, number)
+    pairs = selector.choose_many(state, params, number)
+    return unless_done(selector, pairs, state, params)
 
 
 @functools.partial(jax.jit, static_argnums=0)

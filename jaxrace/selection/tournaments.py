@@ -120,8 +120,9 @@ class Top(Selector):
         # The last comparison of a match decides draws for its first option.
         return jnp.where(noise < 0.5, state.match, state.match[::-1])
 
-    def expects(self, state: TopState, pair: jax.Array) -> jax.Array:
+    def expects(self, state: TopState, pair: jax.Array, params: TopParams) -> jax.Array:
         """See ``Selector``."""
+        del params
         return (pair == state.match).all() | (pair == state.match[::-1]).all()
 
     def update(
