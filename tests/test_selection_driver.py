@@ -248,33 +248,6 @@ def test_recorded_scores_are_drawn_from_those_of_the_pair():
         check_normal([[0, 1], [-1, 0]], [[0, 1], [-1, 0]])
 
 
-@pytest.mark.parametrize(
-    "selector",
-    [
-        ActiveRanking(4, 2),
-        PairwiseRace(4, 2),
-        PairwiseRace(4, 2, width="pairs"),
-        PairwiseRace(4, 2, ranking="copeland"),
-    ],
-    ids=lambda selector: f"{type(selector).__name__}-{getattr(selector, 'ranking', '')}",
-)
-def test_guaranteed_selections_are_rarely_wrong(selector):
-    """And are made: with so many comparisons most of them are decided."""
-    strength = jnp.array([0.95, 0.75, 0.25, 0.05])
-    matrix = jnp.clip(0.5 + (strength[:, None] - strength[None, :]) / 2, 0.1, 0.9)
-    delta, runs = 0.2, 200
-    params = selector.params(delta=delta)
-    keys = jax.random.split(jax.random.key(0), runs)
-    play = functools.partial(
-        run, selector, compare=win, problem=matrix, budget=4000, params=params, interval=4000
-    )
-    log = jax.jit(jax.vmap(lambda key: play(key=key)))(keys)
-    done, selected = np.asarray(log.done[:, -1]), np.asarray(log.selected[:, -1])
-    wrong = done & (selected != np.array([True, True, False, False])).any(1)
-    assert done.mean() > 0.9
-    assert wrong.sum() / runs <= delta
-
-
 def test_how_the_fit_is_climbed_matters():
     """Many noisy problems after the warm-up: one sweep selects better than a stationary point."""
     keys = jax.random.split(jax.random.key(0), 2000)
