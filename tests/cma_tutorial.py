@@ -62,9 +62,12 @@ def stall_indicator(p_sigma, generation, k):
     return bool(length < (1.4 + 2 / (n + 1)) * k.chi_n)
 
 
-def update(state, best_first, k):
-    """The state after one generation; ``best_first`` is the population [lambda, n] by rank."""
-    eigenvalues, B = np.linalg.eigh(state.C)
+def update(state, best_first, k, decomposed):
+    """The state after one generation; ``best_first`` is the population [lambda, n] by rank.
+
+    ``decomposed`` is the C of this or an earlier generation (appendix B.2), of which B and D are.
+    """
+    eigenvalues, B = np.linalg.eigh(decomposed)
     y = (best_first[: len(k.weights)] - state.mean) / state.sigma
     y_w = k.weights @ y
     whitened = B @ ((B.T @ y_w) / np.sqrt(eigenvalues))
