@@ -2,7 +2,11 @@
 
 from jaxrace.kernels.beta import above_half, sample_beta
 from jaxrace.kernels.block_bets import BLOCK_SIZES, MAX_BET, log_block_factors
-from jaxrace.kernels.bootstrap import bootstrap_bound, resampling_counts
+from jaxrace.kernels.bootstrap import (
+    bootstrap_bound,
+    bootstrap_bound_of_one,
+    resampling_counts,
+)
 from jaxrace.kernels.bounds import (
     BOUNDS,
     MAX_TABLE_CAPACITY,
@@ -77,6 +81,7 @@ __all__ = [
     "best_cap",
     "betting_bound",
     "bootstrap_bound",
+    "bootstrap_bound_of_one",
     "bound_named",
     "capped_bound",
     "correct_selection_gains",

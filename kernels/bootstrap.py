@@ -7,13 +7,16 @@ Source: Efron 1987; Carpenter and Bithell 2000; Thomas et al. 2015 (ICML), Algor
 line is misprinted.
 """
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 from jax import lax
 from jax.scipy.special import ndtri
 from jax.scipy.stats import norm
 
-from jaxrace.kernels.uniforms import draw_uniforms
+from jaxrace.kernels.order_statistics import neighbours
+from jaxrace.kernels.uniforms import draw_below
 
 # Values of each resample.
 _DRAWN_AT_ONCE = 128
@@ -22,7 +25,7 @@ _DRAWN_AT_ONCE = 128
 def resampling_counts(
     key: jax.Array, used: jax.Array, number: jax.Array, resamples: int
 ) -> jax.Array:
-    """How often each value is in every resample, float32 [B, n].
+    """How often each value is in every resample, float32 [n, B].
 
     Args:
         key: Used once.
@@ -31,24 +34,47 @@ def resampling_counts(
         resamples: B.
 
     >>> counts = resampling_counts(jax.random.key(0), jnp.arange(5) < 3, jnp.int32(8), 2)
-    >>> counts.shape, counts.sum(1).tolist(), float(counts[:, 3:].sum())
-    ((2, 5), [8.0, 8.0], 0.0)
+    >>> counts.shape, counts.sum(0).tolist(), float(counts[3:].sum())
+    ((5, 2), [8.0, 8.0], 0.0)
     """
     size = used.shape[0]
-    listed = jnp.argsort(~used, stable=True).astype(jnp.int32)
+    first = size * jnp.arange(resamples, dtype=jnp.int32)[:, None]
+
+    def count(drawn: jax.Array, counted: jax.Array, counts: jax.Array) -> jax.Array:
+        added = jnp.broadcast_to(counted, drawn.shape)
+        return counts.at[first + drawn].add(added, mode="promise_in_bounds")
+
+    # A resample after the other, each in as few lines of a cache as it takes: to count in columns
+    # at once takes twice as long.
+    nothing = jnp.zeros(resamples * size, jnp.float32)
+    counts = _over_draws(key, used, number, resamples, count, nothing).reshape(resamples, size)
+    # Drawn are numbers among the values that are used.
+    number_of = jnp.cumsum(used, dtype=jnp.int32) - 1
+    return jnp.where(used[:, None], counts.T[number_of], 0)
+
+
+def _over_draws(
+    key: jax.Array,
+    used: jax.Array,
+    number: jax.Array,
+    resamples: int,
+    add: Callable[[jax.Array, jax.Array, jax.Array], jax.Array],
+    start: jax.Array,
+) -> jax.Array:
+    """Draw the resamples, some values of all of them at a time.
+
+    ``add`` takes the numbers of the values drawn, among those that are used, int32 [B, some], which
+    of these count, float32 [some], and what there is so far.
+    """
     count = used.sum(dtype=jnp.int32)
-    rows = jnp.arange(resamples, dtype=jnp.int32)[:, None]
+    shape = resamples, _DRAWN_AT_ONCE
 
-    def draw_some(part: jax.Array, counts: jax.Array) -> jax.Array:
-        # With multiples of 2^-23 the chances of n values differ by n 2^-23 of themselves at most.
-        uniforms = draw_uniforms(jax.random.fold_in(key, part), (resamples, _DRAWN_AT_ONCE))
-        drawn = listed[jnp.minimum((uniforms * count).astype(jnp.int32), count - 1)]
+    def draw_some(part: jax.Array, so_far: jax.Array) -> jax.Array:
+        drawn = draw_below(jax.random.fold_in(key, part), shape, count, used.shape[0])
         numbers = part * _DRAWN_AT_ONCE + jnp.arange(_DRAWN_AT_ONCE, dtype=jnp.int32)
-        counted = (numbers < number).astype(jnp.float32)
-        return counts.at[rows, drawn].add(jnp.broadcast_to(counted, drawn.shape))
+        return add(drawn, (numbers < number).astype(jnp.float32), so_far)
 
-    parts = -(-number // _DRAWN_AT_ONCE)
-    return lax.fori_loop(0, parts, draw_some, jnp.zeros((resamples, size), jnp.float32))
+    return lax.fori_loop(0, -(-number // _DRAWN_AT_ONCE), draw_some, start)
 
 
 def bootstrap_bound(
@@ -63,7 +89,7 @@ def bootstrap_bound(
     Args:
         values: float32 [n].
         used: bool [n].
-        counts: float32 [B, n], from ``resampling_counts``.
+        counts: float32 [n, B], from ``resampling_counts``.
         delta: Error probability.
         corrected: BCa: corrected for bias and acceleration; else the plain percentile.
 
@@ -72,17 +98,68 @@ def bootstrap_bound(
     >>> bool(6.5 < bootstrap_bound(values, used, counts, jnp.float32(0.05)) < 8.5)
     True
     """
+    values, scale = _scaled(values, used)
+    # A GPU would round the values to 10 bits otherwise.
+    sums = jnp.matmul(values, counts, precision=lax.Precision.HIGHEST)
+    return scale * _bound(values, used, sums, counts[:, 0].sum(), delta, corrected)
+
+
+def bootstrap_bound_of_one(
+    key: jax.Array,
+    values: jax.Array,
+    used: jax.Array,
+    number: jax.Array,
+    resamples: int,
+    delta: jax.Array,
+    corrected: bool = True,
+) -> jax.Array:
+    """The same for resamples that serve one sample only: these are summed, and never counted.
+
+    Args:
+        key: Used once; with the same one the resamples are those of ``resampling_counts``.
+        values: float32 [n].
+        used: bool [n].
+        number: m, how many values a resample has, int32 [].
+        resamples: B.
+        delta: Error probability.
+        corrected: As above.
+
+    >>> values, used = jnp.arange(20, dtype=jnp.float32), jnp.ones(20, bool)
+    >>> key, number, delta = jax.random.key(0), jnp.int32(20), jnp.float32(0.05)
+    >>> bool(6.5 < bootstrap_bound_of_one(key, values, used, number, 2000, delta) < 8.5)
+    True
+    """
+    values, scale = _scaled(values, used)
+    listed = values[jnp.argsort(~used, stable=True)]
+
+    def add(drawn: jax.Array, counted: jax.Array, sums: jax.Array) -> jax.Array:
+        values_drawn = listed.at[drawn].get(mode="promise_in_bounds")
+        return sums + (values_drawn * counted).sum(1)
+
+    start = jnp.zeros(resamples, jnp.float32)
+    sums = _over_draws(key, used, number, resamples, add, start)
+    return scale * _bound(values, used, sums, number.astype(jnp.float32), delta, corrected)
+
+
+def _scaled(values: jax.Array, used: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Shares of the largest, and that: sums of cubes would leave the range of float32."""
     values = jnp.where(used, values, 0)
-    # Sums of cubes would leave the range of float32.
     scale = jnp.maximum(abs(values).max(), jnp.finfo(jnp.float32).tiny)
-    values = values / scale
+    return values / scale, scale
+
+
+def _bound(
+    values: jax.Array,
+    used: jax.Array,
+    sums: jax.Array,
+    number: jax.Array,
+    delta: jax.Array,
+    corrected: bool,
+) -> jax.Array:
+    """The bound from the sums [B] of resamples with so many values each."""
     count = used.sum(dtype=jnp.float32)
     mean = values.sum() / count
-    # A GPU would round the values to 10 bits otherwise.
-    sums = jnp.matmul(counts, values, precision=lax.Precision.HIGHEST)
-    number = counts[0].sum()
-    means = sums / number  # xi
-    resamples = counts.shape[0]
+    resamples = sums.shape[0]
     z = -ndtri(delta)
     if corrected:
         # Of values 0 and 1 (times the largest) many resamples have the very sum of the values, and
@@ -101,32 +178,6 @@ def bootstrap_bound(
     below = jnp.clip(jnp.floor(place), 1, resamples - 1)  # l
     left, right = ndtri(below / (resamples + 1)), ndtri((below + 1) / (resamples + 1))
     share = jnp.clip((z_low - left) / (right - left), 0, 1)
-    lower, upper = _neighbours(means, below.astype(jnp.int32))
+    lower, upper = neighbours(sums, below.astype(jnp.int32))  # of xi, times their number
     is_constant = jnp.where(used, values, mean).max() == jnp.where(used, values, mean).min()
-    return scale * jnp.where(is_constant, mean, lower + share * (upper - lower))
-
-
-def _neighbours(values: jax.Array, place: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The values [B] at a place, counted from 1, and the next one if they were sorted.
-
-    By halving the range of their bits: 32 passes take a fraction of the time of sorting.
-    """
-    bits = lax.bitcast_convert_type(values, jnp.int32)
-    # Integers in the order of the numbers: those below 0 are stored by sign and size.
-    ordered = jnp.where(bits < 0, bits ^ 0x7FFFFFFF, bits)
-
-    def halve(_: int, ends: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-        low, high = ends  # the wanted one is above low, and at most high
-        middle = (low & high) + ((low ^ high) >> 1)  # their mean, without an overflow
-        is_enough = (ordered <= middle).sum(dtype=jnp.int32) >= place
-        return jnp.where(is_enough, low, middle), jnp.where(is_enough, middle, high)
-
-    ends = ordered.min() - 1, ordered.max()
-    found = lax.fori_loop(0, 32, halve, ends)[1]
-    has_next = (ordered <= found).sum(dtype=jnp.int32) > place
-    following = jnp.where(ordered > found, ordered, jnp.iinfo(jnp.int32).max).min()
-    both = jnp.stack([found, jnp.where(has_next, found, following)])
-    lower, upper = lax.bitcast_convert_type(
-        jnp.where(both < 0, both ^ 0x7FFFFFFF, both), jnp.float32
-    )
-    return lower, upper
+    return jnp.where(is_constant, mean, (lower + share * (upper - lower)) / number)

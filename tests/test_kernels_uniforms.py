@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from jaxrace.kernels import draw_uniforms
+from jaxrace.kernels.uniforms import draw_below
 
 COUNT = 100_000
 
@@ -52,3 +53,21 @@ def test_the_same_by_vmap():
     batch = jax.vmap(lambda key: draw_uniforms(key, (5,)))(keys)
     for key, row in zip(keys, batch, strict=True):
         np.testing.assert_array_equal(draw_uniforms(key, (5,)), row)
+
+
+@pytest.mark.parametrize(("number", "most"), [(2, 2), (7, 1024), (1000, 1024), (7, 5000)])
+def test_whole_numbers(number, most):
+    """All are equally frequent, also after any other: two of them come from one word."""
+    draw = jax.jit(draw_below, static_argnums=(1, 3))
+    shape = (2, COUNT // 2 + 1)  # a row of first digits, and one of second ones
+    first, second = np.asarray(draw(jax.random.key(1), shape, jnp.int32(number), most))
+    for part in (first, second):
+        assert part.min() >= 0
+        assert part.max() < number
+        assert stats.chisquare(np.bincount(part, minlength=number)).pvalue > 1e-3
+    groups = min(number, 7)
+    pairs = (first * groups // number) * groups + second * groups // number
+    chances = np.bincount(np.arange(number) * groups // number) / number
+    expected = len(pairs) * np.outer(chances, chances).ravel()
+    frequent = np.bincount(pairs, minlength=groups**2)
+    assert stats.chisquare(frequent, expected).pvalue > 1e-3

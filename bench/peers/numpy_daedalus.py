@@ -19,6 +19,7 @@ OPTIONS = {
     "popsize": POPULATION,
     "CMA_mu": POPULATION // 2,
     "CMA_active": False,  # no negative weights
+    "updatecovwait": 4,  # generations between two decompositions of C, as in ours
     "maxfevals": EVALUATIONS,
     "verbose": -9,
     # The evaluations alone end a search.

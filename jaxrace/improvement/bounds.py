@@ -70,6 +70,12 @@ class LowerBound(abc.ABC):
         """The bound, float32 []."""
         return self.predict(drawn, values, rows, delta, rows.total)
 
+    def bound_of_one(
+        self, key: jax.Array, values: jax.Array, rows: Rows, delta: jax.Array
+    ) -> jax.Array:
+        """The bound for a single candidate, for which chance works alone, float32 []."""
+        return self.bound(self.draw(key, rows, rows.total), values, rows, delta)
+
 
 @dataclasses.dataclass(frozen=True)
 class StudentT(LowerBound):
@@ -114,7 +120,7 @@ class Bootstrap(LowerBound):
         require_integer("resamples", self.resamples, 2)
 
     def draw(self, key: jax.Array, rows: Rows, number: jax.Array) -> jax.Array:
-        """How often each value is in each resample, float32 [B, n]."""
+        """How often each value is in each resample, float32 [n, B]."""
         return kernels.resampling_counts(key, rows.present, number, self.resamples)
 
     def predict(
@@ -128,6 +134,14 @@ class Bootstrap(LowerBound):
         """See ``LowerBound``; m is the size of the resamples drawn."""
         del number
         return kernels.bootstrap_bound(values, rows.present, drawn, delta, self.corrected)
+
+    def bound_of_one(
+        self, key: jax.Array, values: jax.Array, rows: Rows, delta: jax.Array
+    ) -> jax.Array:
+        """See ``LowerBound``."""
+        return kernels.bootstrap_bound_of_one(
+            key, values, rows.present, rows.total, self.resamples, delta, self.corrected
+        )
 
 
 class Spent(NamedTuple):
@@ -366,10 +380,9 @@ def _bound_of(
     delta: jax.Array,
 ) -> jax.Array:
     wanted = jnp.asarray(values.shape[0] if number is None else number, jnp.int32)
-    drawn = bound.draw(key, rows, wanted)
     if number is None:
-        return bound.bound(drawn, values, rows, delta)
-    return bound.predict(drawn, values, rows, delta, wanted)
+        return bound.bound_of_one(key, values, rows, delta)
+    return bound.predict(bound.draw(key, rows, wanted), values, rows, delta, wanted)
 
 
 _lower_bound = jax.jit(_bound_of, static_argnums=(0, 1))

@@ -222,9 +222,8 @@ class PolicyImprovement:
             params.initial,
             is_cold,
         )
-        drawn = self.bound.draw(test_key, test_rows, test_rows.total)
         values = weighted_returns(jnp.exp(log_weights(policy, test)), test)
-        lower = self.bound.bound(drawn, values, test_rows, delta)
+        lower = self.bound.bound_of_one(test_key, values, test_rows, delta)
         weights = jnp.exp(log_weights(policy, train))
         # A bound that cannot be told, for want of data or of digits, certifies nothing.
         is_found = jnp.isfinite(lower) & (lower >= params.floor)
