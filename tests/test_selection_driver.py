@@ -12,6 +12,7 @@ from jaxrace import kernels, sweep
 from jaxrace.experiments.topk_tasks import chances
 from jaxrace.selection import (
     ActiveRanking,
+    ByNumber,
     HybridPocbam,
     KnowledgeGradient,
     MlPocbam,
@@ -25,6 +26,7 @@ from jaxrace.selection import (
     borda_top,
     check_normal,
     choice_key,
+    driver,
     intransitivity_index,
     normal_score,
     observed_moments,
@@ -141,6 +143,22 @@ def compilations():
     from conftest import CompilationCounter
 
     return CompilationCounter()
+
+
+def test_equal_pairs_of_a_batch_are_numbered_one_after_the_other():
+    """There is one pair: after the warm-up it is compared four times at once, and again."""
+    selector = Uniform(2, 1)
+    params, compare = selector.params(), ByNumber(lambda number, problem, i, j: problem[number])
+    scores = jnp.array([3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0, 5.0, 3.0, 5.0])
+
+    def told(batch):
+        state = driver.begin(selector, compare, jax.random.key(0), scores, params)
+        return driver.advance(selector, compare, 8, batch, state, scores, params)
+
+    at_once, one_by_one = told(4), told(1)
+    jax.tree.map(np.testing.assert_array_equal, at_once.selector.scores, one_by_one.selector.scores)
+    assert float(at_once.selector.scores.means[0, 1]) == pytest.approx(float(scores.mean()))
+    assert at_once.counts.tolist() == [[0, 11], [0, 0]]
 
 
 def test_the_probability_of_a_correct_selection_is_that_of_samples():

@@ -291,20 +291,32 @@ def _played(
     else:
         noise = selector.draw(choice_key(state.key, own.time))
         pairs = selector.choose(noise, own, params)[None]
-    counts, scores, valid = state.counts, [], state.valid
-    for place in range(batch):
-        low, high = pairs[place].min(), pairs[place].max()
-        size, number = selector.num_options, counts[low, high]
-        score = _score(compare, state.key, size, number, problem, low, high)
-        scores.append(jnp.where(pairs[place, 0] == low, score, -score))
-        valid &= selector.accepts(score, params)
-        counts = counts.at[low, high].add(1)
+    scores, counts = _scored(compare, pairs, state, problem)
+    valid = state.valid & jax.vmap(selector.accepts, (0, None))(scores, params).all()
     if isinstance(selector, ScoreSelector):
-        told = jnp.stack(scores).astype(own.scores.means.dtype)
-        own = selector.update_many(own, pairs, told, params)
+        own = selector.update_many(own, pairs, scores.astype(own.scores.means.dtype), params)
     else:
         own = selector.update(own, pairs[0], scores[0], params)
     return RunState(state.key, own, counts, valid)
+
+
+def _scored(
+    compare: Compare, pairs: jax.Array, state: RunState, problem: Any
+) -> tuple[jax.Array, jax.Array]:
+    """The scores of pairs [B, 2], played side by side, [B]; and the counts after them."""
+    low, high = pairs.min(1), pairs.max(1)
+    # Of equal pairs, each has the number that it would have one after the other.
+    is_equal = (low[:, None] == low) & (high[:, None] == high)
+    earlier = jnp.tril(is_equal, -1).sum(1, dtype=jnp.int32)
+    numbers = state.counts[low, high] + earlier
+    size = state.counts.shape[-1]
+
+    def play(number: jax.Array, i: jax.Array, j: jax.Array) -> jax.Array:
+        return _score(compare, state.key, size, number, problem, i, j)
+
+    scores = jax.vmap(play)(numbers, low, high)
+    scores = jnp.where(pairs[:, 0] == low, scores, -scores)
+    return scores, state.counts.at[low, high].add(1)
 
 
 def pair_key(
