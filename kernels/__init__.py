@@ -37,6 +37,7 @@ from jaxrace.kernels.lower_bounds import (
     predicted_betting_bound,
     student_bound,
 )
+from jaxrace.kernels.merging import in_blocks, merge_vmaps
 from jaxrace.kernels.open_pairs import open_round_gains
 from jaxrace.kernels.picking import first_best, leading, pick
 from jaxrace.kernels.ragged_wins import ragged_net
@@ -92,6 +93,7 @@ __all__ = [
     "fit_thurstone",
     "for_listed",
     "hoeffding_radius",
+    "in_blocks",
     "in_top",
     "intervals",
     "inverse",
@@ -104,6 +106,7 @@ __all__ = [
     "log_correct_selection",
     "long_run",
     "mean_and_variance",
+    "merge_vmaps",
     "open_round_gains",
     "pair_curvature",
     "pareto",

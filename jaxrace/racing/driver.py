@@ -10,8 +10,8 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.custom_batching import custom_vmap
 
+from jaxrace import kernels
 from jaxrace.racing import base, lockstep, refill
 from jaxrace.validation import require_function, require_integer, require_keys
 
@@ -103,29 +103,7 @@ def _run(
 ) -> Any:
     play = functools.partial(_play_lanes, race, sample, chunk, common_random_numbers)
     lane = jax.tree.map(lambda x: x[None], (key, options, params))
-    return jax.tree.map(lambda x: x[0], _merge_vmaps(play)(*lane))
-
-
-def _merge_vmaps(play_lanes: Callable[..., Any]) -> Callable[..., Any]:
-    """Let every vmap add to the lane axis, instead of batching the loop itself.
-
-    An ordinary vmap of a while loop with a batched condition copies the whole carry in every
-    pass, and makes loop counters per lane, so that inner loops of equal length cannot share.
-    """
-    merged = custom_vmap(play_lanes)
-
-    @merged.def_vmap
-    def _merge(axis_size: int, in_batched: Any, *args: Any) -> tuple[Any, Any]:
-        def with_axis(is_batched: bool, x: jax.Array) -> jax.Array:
-            wide = x if is_batched else jnp.broadcast_to(x, (axis_size, *x.shape))
-            return wide.reshape(-1, *wide.shape[2:])
-
-        lanes = jax.tree.map(with_axis, tuple(in_batched), args)
-        out = merged(*lanes)
-        split = jax.tree.map(lambda x: x.reshape(axis_size, -1, *x.shape[1:]), out)
-        return split, jax.tree.map(lambda _: True, split)
-
-    return merged
+    return jax.tree.map(lambda x: x[0], kernels.merge_vmaps(play)(*lane))
 
 
 def _play_lanes(

@@ -1,0 +1,76 @@
+"""Batches that a program lays out itself, whatever is vmapped over it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.custom_batching import custom_vmap
+
+
+def merge_vmaps(of_lanes: Callable[..., Any]) -> Callable[..., Any]:
+    """Let every vmap add to the lane axis, instead of batching the program itself.
+
+    An ordinary vmap of a while loop with a batched condition copies the whole carry in every
+    pass, and makes loop counters per lane, so that inner loops of equal length cannot share.
+
+    Args:
+        of_lanes: Of pytrees with leaves [lanes, ...], pure; what it returns has such leaves too.
+
+    >>> import jax.numpy as jnp
+    >>> shapes = []
+    >>> double = merge_vmaps(lambda x: shapes.append(x.shape) or 2 * x)
+    >>> jax.vmap(double)(jnp.ones((3, 4))).shape, shapes[-1]
+    ((3, 4), (12,))
+    """
+    merged = custom_vmap(of_lanes)
+
+    @merged.def_vmap
+    def _merge(axis_size: int, in_batched: Any, *args: Any) -> tuple[Any, Any]:
+        def with_axis(is_batched: bool, x: jax.Array) -> jax.Array:
+            wide = x if is_batched else jnp.broadcast_to(x, (axis_size, *x.shape))
+            return wide.reshape(-1, *wide.shape[2:])
+
+        lanes = jax.tree.map(with_axis, tuple(in_batched), args)
+        out = merged(*lanes)
+        split = jax.tree.map(lambda x: x.reshape(axis_size, -1, *x.shape[1:]), out)
+        return split, jax.tree.map(lambda _: True, split)
+
+    return merged
+
+
+def in_blocks(function: Callable[..., Any], width: int) -> Callable[..., Any]:
+    """A function of one lane that vmaps compute for so many lanes at a time, block after block.
+
+    What the lanes of a block work on then fits into a cache. The last block is filled up with its
+    last lane.
+
+    Args:
+        function: Of pytrees of arrays, pure.
+        width: Lanes of a block, at least 1; fewer if there are no more.
+
+    >>> import jax.numpy as jnp
+    >>> total = in_blocks(lambda x: x.sum(), 4)
+    >>> jax.vmap(total)(jnp.arange(10).reshape(5, 2)).tolist()
+    [1, 5, 9, 13, 17]
+    """
+
+    def of_lanes(*args: Any) -> Any:
+        lanes = jax.tree.leaves(args)[0].shape[0]
+        block = min(width, lanes)
+        places = jnp.minimum(jnp.arange(lanes + -lanes % block), lanes - 1)
+
+        def of_block(places: jax.Array) -> Any:
+            return jax.vmap(function)(*jax.tree.map(lambda x: x[places], args))
+
+        found = lax.map(of_block, places.reshape(-1, block))
+        return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:])[:lanes], found)
+
+    merged = merge_vmaps(of_lanes)
+
+    def of_one(*args: Any) -> Any:
+        found = merged(*jax.tree.map(lambda x: jnp.asarray(x)[None], args))
+        return jax.tree.map(lambda x: x[0], found)
+
+    return of_one
