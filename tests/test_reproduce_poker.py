@@ -10,7 +10,7 @@ import pytest
 from jaxrace import tables
 from jaxrace.envs.holdem import SEATINGS, Ashe, betting, play_lane
 from jaxrace.envs.holdem.abstraction import CALL, FOLD
-from jaxrace.experiments import poker_matches, poker_topk
+from jaxrace.experiments import holdem_matches, poker_matches, poker_topk
 from jaxrace.experiments.poker_matches import Match, Tables
 from jaxrace.experiments.reproduce import reproduce
 from jaxrace.experiments.workbench import Workbench
@@ -50,7 +50,7 @@ def test_every_pair_has_a_row_and_ranks_go_by_what_is_won(folder):
 @pytest.mark.parametrize("side", [0, 1])
 def test_a_score_is_a_deck_played_both_ways(side):
     weights = poker_matches.draw_players(5, 1, 2)
-    deals = poker_matches.draw_deals(1, 12, 64)
+    deals = holdem_matches.draw_deals(1, 12, 64)
     shared = Tables(weights, jax.tree.map(lambda leaf: leaf[None], deals))
     scores = jax.jit(poker_matches.score_pass)(shared, Match(0, 0, 0, 1, side))
     # The first deck, hand by hand: nobody remembers anything before, so the first hand is alone.
@@ -84,7 +84,7 @@ def test_all_scores_are_those_of_their_pair(tmp_path):
     scores = poker_matches.play_sets(bench, "some", weights, np.array([1, 0]), 4)
     assert scores.shape == (2, 3, 3, 8)
     np.testing.assert_array_equal(scores, -scores.swapaxes(1, 2))
-    deals = poker_matches._deals(Workbench(tmp_path / "again", quick=True), "some, decks", 2, 4)
+    deals = holdem_matches.deal_sets(Workbench(tmp_path / "again", quick=True), "some, decks", 2, 4)
     for number, (i, j), side in itertools.product((0, 1), ((0, 1), (0, 2), (1, 2)), (0, 1)):
         match = Match(1 - number, number, i, j, side)
         expected = poker_matches.score_pass(Tables(weights, deals), match)
@@ -98,7 +98,7 @@ def test_a_match_in_which_a_player_breaks_a_rule_has_no_scores(monkeypatch):
 
     monkeypatch.setattr(poker_matches, "ASHE", FoldsForNothing())
     weights = poker_matches.draw_players(0, 1, 2)
-    deals = jax.tree.map(lambda leaf: leaf[None], poker_matches.draw_deals(0, 3, 16))
+    deals = jax.tree.map(lambda leaf: leaf[None], holdem_matches.draw_deals(0, 3, 16))
     match = Match(0, 0, 0, 1, 0)
     scores = jax.jit(lambda: poker_matches.score_pass(Tables(weights, deals), match))()
     assert np.isnan(scores).all()

@@ -7,7 +7,6 @@ players remember each other from its first hand to its last.
 Axes: P populations, K players, N decks, S = 2 N scores of a pair.
 """
 
-import functools
 import itertools
 from typing import Any, NamedTuple
 
@@ -16,16 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import sweep
-from jaxrace.envs.holdem import (
-    NUM_WEIGHTS,
-    Ashe,
-    Deals,
-    Seating,
-    deal,
-    play_lane,
-    prepare,
-    strengths,
-)
+from jaxrace.envs.holdem import NUM_WEIGHTS, Ashe, Deals
+from jaxrace.experiments.holdem_matches import deal_sets, score_decks
 from jaxrace.experiments.workbench import Workbench
 
 ASHE = Ashe()
@@ -67,38 +58,16 @@ def draw_players(seed: int, populations: int, players: int) -> jax.Array:
 def score_pass(shared: Tables, match: Match) -> jax.Array:
     """The scores of the first player, deck by deck: float32 [N], NaN if a player broke a rule.
 
+    >>> from jaxrace.experiments.holdem_matches import draw_deals
     >>> deals = jax.tree.map(lambda x: x[None], draw_deals(0, 3, 16))
     >>> score_pass(Tables(draw_players(0, 1, 2), deals), Match(0, 0, 0, 1, 0)).shape
     (3,)
     """
     deals = jax.tree.map(lambda leaf: leaf[match.decks], shared.deals)
-    num_decks = deals.winner.shape[-1]
-    twice = jax.tree.map(lambda leaf: jnp.repeat(leaf, 2, axis=-1), deals)
-    button = jnp.arange(2 * num_decks, dtype=jnp.int32) % 2
     own = shared.weights[match.population]
-    played = play_lane(
-        (ASHE, ASHE),
-        (own[match.first], own[match.second]),
-        jax.random.key(np.uint32(0)),  # there is no chance in these players
-        twice,
-        Seating(button, button ^ match.side),
-        ASHE.rules,
-    )
-    chips = played.winnings.reshape(num_decks, 2).sum(1, dtype=jnp.int32)
-    score = chips.astype(jnp.float32) / np.float32(ASHE.rules.big_blind)
-    return jnp.where(played.illegal.any(), jnp.nan, score)
-
-
-@functools.partial(jax.jit, static_argnums=(1, 2))
-def draw_deals(seed: int, num_decks: int, samples: int) -> Deals:
-    """A set of decks, with the strengths of its hands.
-
-    >>> draw_deals(0, 5, 16).strengths.shape
-    (4, 2, 5)
-    """
-    deck_key, strength_key = jax.random.split(jax.random.key(seed))
-    decks = deal(deck_key, num_decks)
-    return prepare(decks, strengths(strength_key, decks, samples))
+    pair = own[match.first], own[match.second]
+    key = jax.random.key(np.uint32(0))  # there is no chance in these players
+    return score_decks((ASHE, ASHE), pair, key, deals, ASHE.rules, match.side)
 
 
 def play_sets(
@@ -123,7 +92,7 @@ def play_sets(
         float32 [sets, K, K, passes x N]: scores of i < j in the order in which they were played,
         with those of j against i the negative ones, and 0 on the diagonal.
     """
-    deals = _deals(bench, f"{name}, decks", len(population), num_decks)
+    deals = deal_sets(bench, f"{name}, decks", len(population), num_decks)
     players = weights.shape[1]
     pairs = list(itertools.combinations(range(players), 2))
     jobs = np.array(
@@ -143,16 +112,3 @@ def play_sets(
     scores[:, first, second] = log.rows.row.reshape(shape)
     scores[:, second, first] = -scores[:, first, second]
     return scores
-
-
-def _deals(bench: Workbench, name: str, sets: int, num_decks: int) -> Deals:
-    """Leaves [sets, ..., N]."""
-    seeds = np.random.SeedSequence(bench.seed, spawn_key=tuple(name.encode())).generate_state(sets)
-    samples = bench.size(1024, 16)
-    make = functools.partial(_deals_of, num_decks, samples)
-    log = bench.sweep(name, sweep.Once(make, None), sweep.stacked(seeds), 1)
-    return jax.tree.map(jnp.asarray, log.rows.row)
-
-
-def _deals_of(num_decks: int, samples: int, shared: None, seed: jax.Array) -> Deals:
-    return draw_deals(seed, num_decks, samples)
