@@ -5,20 +5,19 @@ expected; 130 or 143 interrupted. What is slow to import is imported by the verb
 """
 
 import contextlib
-import dataclasses
 import functools
 import os
 import re
 import sys
-from argparse import ArgumentTypeError, RawDescriptionHelpFormatter
+from argparse import RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, get_type_hints
 
-from docstring_parser import parse as parse_docstring
 from jsonargparse import ArgumentError, ArgumentParser, Namespace
 
 import jaxrace
 from jaxrace.experiments.config import EXPERIMENTS, ON_DEMAND, TrainConfig
+from jaxrace.experiments.config_options import POSITIONAL, add_options, expected, spelt
 from jaxrace.experiments.duel_config import DuelConfig
 from jaxrace.experiments.help_texts import (
     DESCRIPTION,
@@ -29,34 +28,13 @@ from jaxrace.experiments.help_texts import (
     REPRODUCE,
     SELECT,
     TRAIN,
+    TRAIN_HOLDEM,
 )
+from jaxrace.experiments.holdem_config import HoldemConfig
 from jaxrace.experiments.host_option import DETECTED, parse_hosts
 from jaxrace.experiments.improve_config import ImproveConfig
 from jaxrace.experiments.run_options import Lanes, add_run_options, taken_from
 from jaxrace.experiments.select_config import SelectConfig
-
-# What an option of a type expects, in messages and in the help.
-_SEVERAL, _SEVERAL_OR_NONE = float | tuple[float, ...], float | tuple[float, ...] | None
-_EXPECTED = {
-    int: "an integer",
-    int | None: "an integer, or null",
-    float: "a number",
-    float | None: "a number, or null",
-    _SEVERAL: "a number, or several with commas between them",
-    _SEVERAL_OR_NONE: "a number, several with commas between them, or null",
-    str: "a text",
-}
-_POSITIONAL = ("env", "task")
-
-_METAVARS = {
-    int: "N",
-    int | None: "N",
-    float: "X",
-    float | None: "X",
-    _SEVERAL: "X[,X]",
-    _SEVERAL_OR_NONE: "X[,X]",
-    str: "NAME",
-}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -82,11 +60,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         "list": _list,
         "info": _info,
     }
+    argv = sys.argv[1:] if argv is None else list(argv)
+    # It has options of its own.
+    is_holdem = argv[:2] == ["train", "holdem"]
     try:
+        if is_holdem:
+            return _train_holdem(_holdem_parser().parse_args(argv[2:]))
         arguments = _make_parser().parse_args(argv)
         return verbs[arguments.verb](arguments[arguments.verb])
     except (ArgumentError, ValueError) as error:
-        return _fail(2, _with_option(str(error)))
+        return _fail(2, _with_option(str(error), HoldemConfig if is_holdem else TrainConfig))
     except (RuntimeError, OSError) as error:
         return _fail(1, str(error))
     except KeyboardInterrupt:
@@ -101,30 +84,25 @@ def _fail(status: int, message: str) -> int:
     return status
 
 
-def _with_option(message: str) -> str:
-    """Name the option that a message is about as it is spelt in the command."""
+def _with_option(message: str, trained: type) -> str:
+    """Name the option that a message is about as it is spelt in the command.
+
+    Args:
+        message: Of the error.
+        trained: What the verb train is asked for.
+    """
     hints = {}
-    for config in (SelectConfig, ImproveConfig, DuelConfig, TrainConfig, Lanes):
+    for config in (SelectConfig, ImproveConfig, DuelConfig, trained, Lanes):
         hints |= get_type_hints(config)
     message = re.sub(r"^argument (--[\w-]+):", r"\1:", message)  # argparse
     name, _, text = message.partition(":")
     if typed := re.match(r'Parser key "(\w+)"', message):  # jsonargparse
         name, value = typed[1], message.rpartition("value: ")[2]
-        text = f" expected {_expected(hints[name])}, got {value!r}"
-    if name in hints.keys() - {*_POSITIONAL} | {"out", "resume", "hosts", "quick"}:
-        return f"{_option(name)}:{text}"
+        text = f" expected {expected(hints[name])}, got {value!r}"
+    if name in hints.keys() - {*POSITIONAL} | {"out", "resume", "hosts", "quick"}:
+        return f"{spelt(name)}:{text}"
     # Of "arguments are required: train.env".
     return re.sub(r"\b(train|duel|select|improve|reproduce)\.", "", message)
-
-
-def _expected(hint: Any) -> str:
-    if get_origin(hint) is Literal:
-        return f"one of {', '.join(get_args(hint))}"
-    return _EXPECTED[hint]
-
-
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
 
 
 def _make_parser() -> ArgumentParser:
@@ -132,7 +110,7 @@ def _make_parser() -> ArgumentParser:
     verbs = parser.add_subcommands(dest="verb", title="verbs", metavar="VERB")
     train = _new_parser(TRAIN)
     train.add_argument("env", metavar="ENV", type=str, help="environment, such as medical")
-    _add_options(train, TrainConfig)
+    add_options(train, TrainConfig)
     add_run_options(train, "runs/ENV-METHOD-NUMBER")
     train.add_argument(
         "--hosts",
@@ -149,17 +127,24 @@ def _make_parser() -> ArgumentParser:
         ("select", SelectConfig, SELECT, "find the best k from comparisons of two"),
     ):
         parsed = _new_parser(text)
-        _add_options(parsed, kind)
+        add_options(parsed, kind)
         add_run_options(parsed, f"runs/{verb}-NUMBER")
         verbs.add_subcommand(verb, parsed, help=help_text)
     improve = _new_parser(IMPROVE)
     improve.add_argument("task", metavar="TASK", type=str, help="what to improve a policy for")
-    _add_options(improve, ImproveConfig)
+    add_options(improve, ImproveConfig)
     add_run_options(improve, "runs/improve-NUMBER")
     verbs.add_subcommand("improve", improve, help="find a policy that is certainly no worse")
     verbs.add_subcommand("reproduce", _reproduce_parser(), help="make a paper's figures again")
     verbs.add_subcommand("list", _new_parser(LIST), help="show what there is to choose from")
     verbs.add_subcommand("info", _new_parser(INFO), help="show versions and devices")
+    return parser
+
+
+def _holdem_parser() -> ArgumentParser:
+    parser = _new_parser(TRAIN_HOLDEM, prog="jaxrace train holdem")
+    add_options(parser, HoldemConfig)
+    add_run_options(parser, "runs/train-holdem-NUMBER")
     return parser
 
 
@@ -190,45 +175,10 @@ def _new_parser(description: str, **settings: Any) -> ArgumentParser:
     )
 
 
-def _add_options(parser: ArgumentParser, config: type) -> None:
-    """An option for every field that is not positional; the help is the docstring's."""
-    parameters = parse_docstring(config.__doc__ or "").params
-    texts = {p.arg_name: (p.description or "").replace("``", "`") for p in parameters}
-    hints = get_type_hints(config)
-    for field in dataclasses.fields(config):
-        if field.name in _POSITIONAL:
-            continue
-        hint = hints[field.name]
-        if hint is bool:
-            text = texts[field.name]
-            parser.add_argument(_option(field.name), action="store_true", help=text)
-            continue
-        is_choice = get_origin(hint) is Literal
-        several = hint in (_SEVERAL, _SEVERAL_OR_NONE)
-        parser.add_argument(
-            _option(field.name),
-            type=functools.partial(_parse_several, hint) if several else hint,
-            default=field.default,
-            metavar=f"{{{','.join(get_args(hint))}}}" if is_choice else _METAVARS[hint],
-            help=f"{texts[field.name]} (default: {field.default})",
-        )
-
-
-def _parse_several(hint: Any, given: Any) -> Any:
-    """Numbers with commas between them, or a single one, or null if the hint allows it."""
-    if given is None or not isinstance(given, str):  # a default
-        return given
-    if given == "null" and hint == _SEVERAL_OR_NONE:
-        return None
-    try:
-        first, *more = (float(number) for number in given.split(","))
-    except ValueError as error:
-        raise ArgumentTypeError(f"expected {_expected(hint)}, got {given!r}") from error
-    return (first, *more) if more else first
-
-
 def _train(arguments: Namespace) -> int:
     settings = vars(arguments)
+    if settings["env"] == "holdem":
+        raise ValueError("env: expected holdem right after train, and its options behind it")
     out, resume, given = (settings.pop(name) for name in ("out", "resume", "hosts"))
     lanes = taken_from(settings)
     _set_compilation_cache(not settings.pop("no_compilation_cache"))
@@ -258,6 +208,16 @@ def _train(arguments: Namespace) -> int:
     if is_first:
         report.print_results(Console(), folder, runs.read_summary(folder), runs.read_timing(folder))
     return 0
+
+
+def _train_holdem(arguments: Namespace) -> int:
+    from jaxrace.experiments.holdem_report import print_evolution
+    from jaxrace.experiments.holdem_training import train_holdem
+
+    def show(console: Any, folder: Any, _: HoldemConfig) -> None:
+        print_evolution(console, folder)
+
+    return _staged(arguments, HoldemConfig, "steps", train_holdem, show)
 
 
 def _duel(arguments: Namespace) -> int:

@@ -17,6 +17,7 @@ import dataclasses
 from typing import Any, NamedTuple, Protocol
 
 import jax
+from jax import lax
 
 from jaxrace.envs.holdem.policies import Policy
 from jaxrace.envs.holdem.table import Move, Observation
@@ -78,15 +79,8 @@ class Player(Protocol):
         ...
 
 
-@dataclasses.dataclass(frozen=True)
-class Memoryless:
-    """A player that plays by a policy and remembers nothing; its weights do not count.
-
-    Args:
-        policy: see `jaxrace.envs.holdem.policies`.
-    """
-
-    policy: Policy
+class _WithoutMemory:
+    """A player that remembers nothing; what it decides is up to the subclass."""
 
     def begin(self, weights: Any) -> tuple[()]:
         """Return no memory."""
@@ -103,13 +97,6 @@ class Memoryless:
         del memory, notes, observation
         return ()
 
-    def decide(
-        self, key: jax.Array, weights: Any, view: Any, observation: Observation
-    ) -> jax.Array:
-        """Return the action of the policy."""
-        del weights, view
-        return self.policy(key, observation)
-
     def watch(self, memory: Any, notes: Any, move: Move) -> tuple[()]:
         """Return no notes."""
         del memory, notes, move
@@ -119,3 +106,54 @@ class Memoryless:
         """Return no memory."""
         del memory, notes, ending
         return ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Memoryless(_WithoutMemory):
+    """A player that plays by a policy and remembers nothing; its weights do not count.
+
+    Args:
+        policy: see `jaxrace.envs.holdem.policies`.
+    """
+
+    policy: Policy
+
+    def decide(
+        self, key: jax.Array, weights: Any, view: Any, observation: Observation
+    ) -> jax.Array:
+        """Return the action of the policy."""
+        del weights, view
+        return self.policy(key, observation)
+
+
+@dataclasses.dataclass(frozen=True)
+class OneOf(_WithoutMemory):
+    """A player that plays by one of several policies; its weights are the number of that one.
+
+    So matches against different opponents are lanes of one program.
+
+    Args:
+        policies: see `jaxrace.envs.holdem.policies`.
+
+    >>> from jaxrace.envs import holdem
+    >>> from jaxrace.envs.holdem.policies import always_call, always_fold
+    >>> players = OneOf((always_call, always_fold)), Memoryless(always_call)
+    >>> deals = holdem.prepare(holdem.deal(jax.random.key(0), 1))
+    >>> for number in range(2):
+    ...     weights, seating = (number, None), holdem.SEATINGS[0]
+    ...     lane = holdem.play_lane(
+    ...         players, weights, jax.random.key(1), deals, seating, holdem.Rules()
+    ...     )
+    ...     print(lane.winnings.tolist())
+    [100]
+    [-50]
+    """
+
+    policies: tuple[Policy, ...]
+
+    def decide(
+        self, key: jax.Array, weights: jax.Array, view: Any, observation: Observation
+    ) -> jax.Array:
+        """Return the action of policy number ``weights``, int32 []."""
+        del view
+        return lax.switch(weights, self.policies, key, observation)

@@ -3,6 +3,7 @@
 from jaxrace import kernels, strategies
 from jaxrace.experiments.config import EXPERIMENTS, METHODS
 from jaxrace.experiments.duel_config import ALGORITHMS, MATRICES
+from jaxrace.experiments.holdem_config import SELECTIONS
 from jaxrace.experiments.improve_config import BOUNDS as LOWER_BOUNDS
 from jaxrace.experiments.improve_config import DOMAINS, IMPROVEMENTS
 from jaxrace.experiments.select_config import PROBLEMS, SELECTORS
@@ -48,7 +49,8 @@ def catalogue() -> dict[str, dict[str, str]]:
     """
     return {
         "environments": {
-            name: (make.__doc__ or "").partition("\n")[0] for name, make in TASKS.items()
+            **{name: (make.__doc__ or "").partition("\n")[0] for name, make in TASKS.items()},
+            "holdem": "Hold'em players that evolve (jaxrace train holdem --help).",
         },
         "methods": METHODS,
         "experiments": EXPERIMENTS,
@@ -60,6 +62,7 @@ def catalogue() -> dict[str, dict[str, str]]:
         "preference matrices": MATRICES,
         "top-k selection": SELECTORS,
         "problems of selection": PROBLEMS,
+        "selection of holdem": SELECTIONS,
         "tasks of improvement": DOMAINS,
         "policy improvement": IMPROVEMENTS,
         "lower bounds of performance": LOWER_BOUNDS,

@@ -24,6 +24,22 @@ Several hosts share one grid: each runs the same command with --hosts, and a fol
   jaxrace train medical --sigma 1,10,50 --out /net/grid --hosts 10.0.0.1:1234,2,0
   jaxrace train medical --sigma 1,10,50 --out /net/grid --hosts 10.0.0.1:1234,2,1
   srun jaxrace train medical --sigma 1,10,50 --out /net/grid --hosts
+
+Hold'em players, who evolve by playing against each other, have options of their own:
+  jaxrace train holdem --help
+"""
+
+TRAIN_HOLDEM = """\
+Evolve hold'em players, who are ranked by matches against each other: by several selections from the
+same starts, each search with the same number of hands. Prints what the players win from opponents
+that are always the same, and leaves a folder with config.json, log.csv, evaluation.csv,
+summary.json, players.npz and learning_curve.png. What is interrupted is saved, and goes on with
+--resume.
+
+examples:
+  jaxrace train holdem
+  jaxrace train holdem --selection pkg,uniform --hands 5000000 --repeats 10 --out runs/players
+  jaxrace train holdem --stack 2000 --sigma 1 --strategy Sep_CMA_ES
 """
 
 DUEL = """\

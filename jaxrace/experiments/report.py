@@ -191,7 +191,7 @@ def results_table(summary: dict[str, Any], console: Console) -> Table:
     if is_grid:
         own = {_setting_name(one): one for one in summary["settings"]}
     for number, (name, statistics) in enumerate({**own, **summary["baselines"]}.items()):
-        scale = _confidence_scale if is_grid else _unscaled
+        scale = confidence_scale if is_grid else _unscaled
         cells = [_cell(statistics[metric], sign, scale) for metric in summary["metrics"]]
         table.add_row(name, *cells, style="bold" if number == 0 else "")
     return table
@@ -207,8 +207,12 @@ def _unscaled(count: int) -> float:
     return 1.0
 
 
-def _confidence_scale(count: int) -> float:
-    """Half the 95 % confidence interval of a mean of so many, in standard errors."""
+def confidence_scale(count: int) -> float:
+    """Half the 95 % confidence interval of a mean of so many, in standard errors.
+
+    >>> f"{confidence_scale(5):.3f}"
+    '2.776'
+    """
     from scipy import stats
 
     return float(stats.t.ppf(0.975, count - 1))

@@ -1,0 +1,130 @@
+"""What `jaxrace train holdem` is asked to do; imports nothing heavy, for the command's help."""
+
+import dataclasses
+
+from jaxrace.validation import require_choice, require_integer, require_positive
+
+SELECTIONS: dict[str, str] = {
+    "hybrid": "pairs that make the selection surest, while scores look transitive",
+    "pkg": "pairs that may change the selection, by the knowledge gradient",
+    "race": "single players against random others, until the best are certain",
+    "uniform": "all pairs in turn",
+}
+
+# Matches of each pair before a selector by scores begins to choose.
+WARM_UP = 3
+
+# Step size where the strategy has one and none was asked for.
+_DEFAULT_SIGMA = 0.8
+
+# The first block of a dominance race; with fewer samples it says nothing.
+_LEAST_SAMPLES = 11
+
+_MOST = 10**9
+
+
+@dataclasses.dataclass(frozen=True)
+class HoldemConfig:
+    """Evolution of hold'em players, who play against each other.
+
+    Attributes:
+        selection: How the better half of a generation is found, or several ways with commas
+            between them, each from the same start; ``jaxrace list`` explains.
+        strategy: Evolution strategy; ``jaxrace list`` shows all. Players have 1,449 weights: too
+            many for those with a covariance matrix.
+        sigma: Its initial step size; null stands for 0.8, or for none where it has none.
+        population: Players per generation; the better half is recombined.
+        matches: Matches of a generation for each pair, on average; 3 of every pair come first. The
+            most for race, which ends earlier if it can.
+        decks: Decks of a match, each played twice with players and cards exchanged.
+        hands: Hands of each search; the generation that uses up the last is finished.
+        stack: Chips of each seat at the beginning of a hand; the blinds are 50 and 100.
+        pool: Decks that matches are drawn from.
+        block: Matches that are played side by side; on a GPU some hundred.
+        repeats: Number of independent searches by each selection.
+        test_matches: Matches against each fixed opponent, on fresh decks, by which players are
+            evaluated.
+        test_decks: Decks of such a match.
+        seed: Seed of all random numbers.
+
+    Raises:
+        ValueError: An attribute is out of its range or not among the choices.
+
+    >>> config = HoldemConfig("race,uniform", decks=10)
+    >>> config.selections, config.budget, config.hands_of_match
+    (('race', 'uniform'), 1984, 20)
+    """
+
+    selection: str = "hybrid,race,uniform"
+    strategy: str = "SNES"
+    sigma: float | None = None
+    population: int = 32
+    matches: int = 4
+    decks: int = 5
+    hands: int = 200_000
+    stack: int = 20_000
+    pool: int = 4_096
+    block: int = 16
+    repeats: int = 5
+    test_matches: int = 16
+    test_decks: int = 100
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if len(set(self.selections)) < len(self.selections):
+            raise ValueError(f"selection: expected different names, got {self.selection!r}")
+        for name in self.selections:
+            if name not in SELECTIONS:
+                raise ValueError(
+                    f"selection: expected some of {', '.join(SELECTIONS)}, got {name!r}"
+                )
+        least = {"population": 4, "matches": WARM_UP, "stack": 100, "test_matches": 2, "seed": 0}
+        for field in dataclasses.fields(self):
+            if field.type is int:
+                value = getattr(self, field.name)
+                require_integer(field.name, value, least.get(field.name, 1))
+                if value > _MOST:
+                    raise ValueError(f"{field.name}: expected at most {_MOST}, got {value}")
+        self._check_strategy()
+        samples = self.budget // self.population
+        if "race" in self.selections and samples < _LEAST_SAMPLES:
+            raise ValueError(
+                f"matches: expected at least {_LEAST_SAMPLES} of each player for a race, "
+                f"got {samples} with {self.matches} of each pair of {self.population}"
+            )
+
+    def _check_strategy(self) -> None:
+        from jaxrace.strategies import SUPPORTED, Strategy
+
+        require_choice("strategy", self.strategy, SUPPORTED)
+        if self.sigma is None:
+            return
+        require_positive("sigma", self.sigma)
+        if not Strategy(self.strategy, self.population).has_step_size:
+            raise ValueError(
+                f"sigma: expected null for {self.strategy}, which has no initial step size, "
+                f"got {self.sigma!r}"
+            )
+
+    @property
+    def selections(self) -> tuple[str, ...]:
+        """The names."""
+        return tuple(self.selection.split(","))
+
+    @property
+    def budget(self) -> int:
+        """Matches of a generation."""
+        return self.matches * self.population * (self.population - 1) // 2
+
+    @property
+    def hands_of_match(self) -> int:
+        """Hands of a match."""
+        return 2 * self.decks
+
+    @property
+    def step_size(self) -> float | None:
+        """That of the strategy in the first generation, None if it has none."""
+        from jaxrace.strategies import Strategy
+
+        has_one = Strategy(self.strategy, self.population).has_step_size
+        return _DEFAULT_SIGMA if self.sigma is None and has_one else self.sigma

@@ -1,0 +1,186 @@
+"""`jaxrace train holdem`: what it leaves, equal hands, resuming, and bad input."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from jaxrace import runs, sweep, tables
+from jaxrace.cli import main
+from jaxrace.experiments.evolution import RaceSelection
+from jaxrace.experiments.holdem_config import SELECTIONS, HoldemConfig
+from jaxrace.experiments.holdem_evaluation import OPPONENTS
+from jaxrace.experiments.holdem_matches import ShortMatch
+from jaxrace.experiments.holdem_training import selection_of, train_holdem
+
+# Small stacks make small trees; 10 pairs of 5 players have 30 matches of 4 hands.
+SMALL: dict[str, Any] = {
+    "population": 5,
+    "matches": 3,
+    "decks": 2,
+    "hands": 300,
+    "stack": 200,
+    "pool": 20,
+    "block": 4,
+    "repeats": 2,
+    "test_matches": 3,
+    "test_decks": 4,
+}
+# The cache would stay switched on for the tests that follow.
+COMMAND = ["train", "holdem", "--no-compilation-cache"]
+
+
+def options(**settings):
+    pairs = ((f"--{name.replace('_', '-')}", str(value)) for name, value in settings.items())
+    return [word for pair in pairs for word in pair]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """The folder of a small job."""
+    folder = tmp_path_factory.mktemp("runs") / "small"
+    job = [*COMMAND, *options(selection="uniform", **SMALL), "--out", str(folder)]
+    assert main(job) == 0
+    return folder
+
+
+def test_what_a_run_prints(finished, capsys):
+    """That of a finished run is printed again when it is to go on."""
+    job = [*COMMAND, *options(selection="uniform", **SMALL), "--out", str(finished)]
+    assert main([*job, "--resume"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["start", "uniform"]
+    assert [line.split("  ")[0] for line in lines[1:6]] == [*OPPONENTS, "generations"]
+    assert lines[5].split() == ["generations", "0", "3"]
+    assert lines[6].endswith("95 % confidence intervals over 2 searches")
+    assert lines[7:] == [
+        "uniform: 30 matches per generation",
+        f"300 hands by each search; {finished}",
+    ]
+
+
+def test_what_a_run_leaves(finished):
+    assert {path.name for path in finished.iterdir()} == {
+        *("config.json", "log.csv", "evaluation.csv", "summary.json"),
+        *("players.npz", "learning_curve.png"),
+    }
+    log = runs.read_log(finished)
+    # 30 matches of 4 hands are 120 hands: the third generation uses up the last of 300.
+    assert log["hands"].tolist() == [120, 240, 360] * 2
+    assert log["matches"].tolist() == [30] * 6
+    table = tables.read_table(finished / "evaluation.csv")
+    assert len(table["hands"]) == len(OPPONENTS) * 2 * 10
+    first = {name: column[:10].tolist() for name, column in table.items()}
+    # After each ninth of the hands, the last generation so far; at the end the last of all.
+    assert first["generation"] == [0, 0, 0, 0, 1, 1, 1, 1, 2, 3]
+    assert first["hands"] == [0, 0, 0, 0, 120, 120, 120, 120, 240, 360]
+    assert set(first["opponent"]) == {"always call"}
+    with np.load(finished / "players.npz") as players:
+        assert players["uniform"].shape == (2, 1449)
+        assert not np.array_equal(*players["uniform"])
+    summary = runs.read_summary(finished)
+    ends = table["mbb_per_hand"].reshape(len(OPPONENTS), 2, 10)
+    for number, opponent in enumerate(OPPONENTS):
+        won = summary["selections"]["uniform"]["opponents"][opponent]
+        assert won["mean"] == pytest.approx(ends[number, :, -1].mean())
+        assert summary["start"][opponent]["mean"] == pytest.approx(ends[number, :, 0].mean())
+        assert won["count"] == 2
+
+
+@pytest.mark.slow
+def test_what_is_interrupted_goes_on_to_the_same_end(finished, tmp_path):
+    config, folder, seen = HoldemConfig("uniform", **SMALL), tmp_path / "resumed", []
+
+    def on_stage(name, done, total):
+        del total
+        if name == "uniform" and done:
+            seen.append(done)
+
+    with pytest.raises(sweep.Interrupted, match="resumed"):
+        train_holdem(config, folder, False, lambda: bool(seen), on_stage)
+    assert not (folder / "log.csv").exists()
+    assert train_holdem(config, folder, resume=True) == folder
+    for name in ("log.csv", "evaluation.csv", "summary.json"):
+        assert (folder / name).read_bytes() == (finished / name).read_bytes()
+    assert not (folder / "checkpoint").exists()
+
+
+@pytest.mark.slow
+def test_a_race_has_at_most_as_many_matches(tmp_path, capsys):
+    folder = tmp_path / "run"
+    settings = SMALL | {"matches": 6, "repeats": 1, "hands": 500, "seed": 3}
+    command = [*COMMAND, *options(selection="race", **settings), "--out", str(folder)]
+    assert main(command) == 0
+    said = capsys.readouterr().out
+    assert "95 % confidence intervals over 3 matches" in said
+    assert "race: 55 matches per generation; the better half was certain in 0% of them" in said
+    log = runs.read_log(folder)
+    # At most 12 samples of each player, of which there are 11 in the first block.
+    assert set(log["matches"]) == {55}
+    assert log["hands"].tolist() == [220, 440, 660]
+    assert main([*command, "--resume"]) == 0
+    assert capsys.readouterr().out == said
+
+
+@pytest.mark.parametrize("name", SELECTIONS)
+def test_no_selection_plays_more_matches_than_the_others(name):
+    config = HoldemConfig()
+    selection = selection_of(config, name)
+    if isinstance(selection, RaceSelection):
+        assert name == "race"
+        assert selection.race.capacity * config.population <= config.budget
+        assert selection.race.top == 16
+    else:
+        assert selection.budget == config.budget
+        assert (selection.budget - selection.selector.opening) % selection.batch == 0
+        assert selection.selector.top == 16
+    assert isinstance(selection.compare, ShortMatch)
+    assert selection.compare.hands == config.hands_of_match == 10
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--selection", "best"], "--selection: expected some of hybrid, pkg, race, uniform"),
+        (["--selection", "race,race"], "--selection: expected different names"),
+        (["--strategy", "DE"], "--strategy: expected one of CMA_ES"),
+        (["--sigma", "0"], "--sigma: expected a positive number"),
+        (["--sigma", "much"], "--sigma: expected a number, or null, got 'much'"),
+        (["--sigma", "1", "--strategy", "Open_ES"], "--sigma: expected null for Open_ES"),
+        (
+            ["--strategy", "ESMC", "--population", "31"],
+            "population_size: ESMC takes even sizes only",
+        ),
+        (["--population", "3"], "--population: expected an integer of at least 4"),
+        (["--matches", "2"], "--matches: expected an integer of at least 3"),
+        (["--population", "5", "--matches", "5"], "--matches: expected at least 11 of each"),
+        (["--stack", "99"], "--stack: expected an integer of at least 100"),
+        (["--hands", "2000000000"], "--hands: expected at most 1000000000"),
+        (["--test-matches", "1"], "--test-matches: expected an integer of at least 2"),
+        (["--episodes", "10"], "unrecognized arguments: --episodes 10"),
+        (["--resume"], "--out: expected the folder of a run to resume"),
+    ],
+)
+def test_bad_input_is_one_line_and_leaves_nothing(arguments, message, tmp_path, capsys):
+    assert main([*COMMAND, *arguments, "--out", str(tmp_path / "run")]) == 2
+    said = capsys.readouterr().err.strip()
+    assert message in said
+    assert len(said.splitlines()) == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_options_of_the_other_environment_are_refused(capsys):
+    assert main(["train", "medical", "--hands", "10"]) == 2
+    assert "unrecognized arguments: --hands 10" in capsys.readouterr().err
+    assert main(["train", "--seed", "1", "holdem"]) == 2
+    assert "env: expected holdem right after train" in capsys.readouterr().err
+
+
+def test_the_help_of_train_tells_of_both(capsys):
+    assert main(["train", "--help"]) == 0
+    assert "jaxrace train holdem --help" in capsys.readouterr().out
+    assert main(["train", "holdem", "--help"]) == 0
+    said = capsys.readouterr().out
+    assert "usage: jaxrace train holdem" in said
+    assert "--hands N" in said
+    assert "--episodes" not in said
