@@ -83,12 +83,6 @@ def train_holdem(
         ValueError: ``config`` or ``out`` cannot be used; nothing is left behind.
         RuntimeError: Some searches went wrong.
         sweep.Interrupted: ``stop`` said so; its argument is the folder.
-
-    >>> config = HoldemConfig("uniform", population=4, matches=3, decks=1, hands=80, stack=200,
-    ...                       pool=8, repeats=1, test_matches=2, test_decks=2)
-    >>> log = runs.read_log(train_holdem(config))
-    >>> log["generation"].tolist(), log["hands"].tolist()
-    ([1, 2, 3], [36, 72, 108])
     """
     strategy = Strategy(config.strategy, config.population)
     # What the strategy does not take is said before a folder is made.
@@ -103,8 +97,8 @@ def train_holdem(
         generations = -(-int(budget) // config.budget)
         logs, courses = {}, {}
         for name in config.selections:
-            work = EvolutionWork(strategy, selection_of(config, name), params, pool, budget)
-            log = bench.sweep(name, work, sweep.stacked(jobs), 1, generations)
+            search = EvolutionWork(strategy, selection_of(config, name), params, pool, budget)
+            log = bench.sweep(name, search, sweep.stacked(jobs), 1, generations)
             logs[name] = _columns(config, log)
             courses[name] = _course(config, np.asarray(jobs.mean), log)
         evaluations = evaluate(config, bench, test_key, courses)
