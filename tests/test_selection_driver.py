@@ -85,6 +85,14 @@ def test_the_driver_does_what_ask_and_tell_do(selector):
         np.testing.assert_allclose(log.confidence[place], by_hand.confidence, rtol=2e-3)
 
 
+def test_a_run_of_top_ends_whatever_is_played_after_its_end():
+    """Nobody against nobody comes out at random; this once went on for ever."""
+    top, even = Top(2, 1), jnp.full((2, 2), 0.5)
+    log = run(top, jax.random.key(0), win, even, 10, top.params(repetitions=1), 10)
+    assert log.time.tolist() == [0, 1]
+    assert log.done.tolist() == [False, True]
+
+
 def test_lanes_are_what_single_runs_are():
     selector = MlPocbam(5, 2, fit="followed")
     keys = jax.random.split(jax.random.key(0), 6)

@@ -142,7 +142,7 @@ class Top(Selector):
         state = dataclasses.replace(
             state, played=jnp.zeros_like(state.played), total=jnp.zeros_like(state.total)
         )
-        branches = (self._after_knock_out, self._after_rise, self._after_sink)
+        branches = (self._after_knock_out, self._after_rise, self._after_sink, _after_end)
         return lax.switch(state.phase, branches, state, first_wins, params)
 
     def _after_knock_out(
@@ -295,6 +295,12 @@ def first_matches(num_options: int, top: int) -> int:
     """
     groups = np.arange(num_options) % top
     return int(sum(np.bincount(groups) - 1))
+
+
+def _after_end(state: TopState, first_wins: jax.Array, params: TopParams) -> TopState:
+    """A driver goes on, and drops what comes of it; nothing may."""
+    del first_wins, params
+    return state
 
 
 def _passed(state: TopState, winner: jax.Array) -> TopState:
