@@ -163,7 +163,8 @@ def _figure(found: Found) -> "Figure":
             panel.plot(log.time, curve, color=f"C{names.index(name)}", label=name)
         unit = "arms miscounted" if task == "counting" else "regret"
         panel.set(title=task, xlabel="choices", ylabel=f"{unit} of what is recommended, so far")
-        panel.xaxis.set_major_formatter("{x:,.0f}")
+        for axis in (panel.xaxis, panel.yaxis):
+            axis.set_major_formatter("{x:,.0f}")
         panel.tick_params(axis="x", labelrotation=20)
         plots.tidy(panel)
     handles, labels = panels[0].get_legend_handles_labels()
