@@ -141,16 +141,18 @@ def test_the_pool_is_made_of_whole_sets(tmp_path, monkeypatch):
     assert pool.strengths[1, 1].tolist() == list(range(300, 312))
 
 
+@pytest.mark.parametrize(("matches", "warm_up"), [(2, 2), (4, 3)])
 @pytest.mark.parametrize("name", SELECTIONS)
-def test_no_selection_plays_more_matches_than_the_others(name):
-    config = HoldemConfig()
+def test_no_selection_plays_more_matches_than_the_others(name, matches, warm_up):
+    config = HoldemConfig(matches=matches)
     selection = selection_of(config, name)
     if isinstance(selection, RaceSelection):
         assert name == "race"
         assert selection.race.capacity * config.population <= config.budget
         assert selection.race.top == 16
     else:
-        assert selection.budget == config.budget
+        assert selection.budget == config.budget == matches * 496
+        assert selection.selector.warm_up == warm_up
         assert (selection.budget - selection.selector.opening) % selection.batch == 0
         assert selection.selector.top == 16
     assert isinstance(selection.compare, ShortMatch)
@@ -171,7 +173,7 @@ def test_no_selection_plays_more_matches_than_the_others(name):
             "population_size: ESMC takes even sizes only",
         ),
         (["--population", "3"], "--population: expected an integer of at least 4"),
-        (["--matches", "2"], "--matches: expected an integer of at least 3"),
+        (["--matches", "1"], "--matches: expected an integer of at least 2"),
         (["--population", "5", "--matches", "5"], "--matches: expected at least 11 of each"),
         (["--stack", "99"], "--stack: expected an integer of at least 100"),
         (["--hands", "2000000000"], "--hands: expected at most 1000000000"),

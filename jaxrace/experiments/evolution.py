@@ -74,8 +74,8 @@ class SelectorSelection:
 class RaceSelection:
     """By a race: a sample of a member is its score against another one, drawn at random.
 
-    It ends early where the better half is certain: the members of which half of all scores are
-    better than those of any other.
+    It draws for the members in doubt, and ends when the better half is certain, or when those in
+    doubt have had all the samples that they may have.
 
     Attributes:
         race: Of scores.

@@ -7,11 +7,11 @@ from jaxrace.validation import require_choice, require_integer, require_positive
 SELECTIONS: dict[str, str] = {
     "hybrid": "pairs that make the selection surest, while scores look transitive",
     "pkg": "pairs that may change the selection, by the knowledge gradient",
-    "race": "single players against random others, until the best are certain",
+    "race": "players in doubt against random others, by a race",
     "uniform": "all pairs in turn",
 }
 
-# Matches of each pair before a selector by scores begins to choose.
+# Matches of each pair before a selector by scores begins to choose, if there are as many.
 WARM_UP = 3
 
 # Step size where the strategy has one and none was asked for.
@@ -34,8 +34,8 @@ class HoldemConfig:
             many for those with a covariance matrix.
         sigma: Its initial step size; null stands for 0.8, or for none where it has none.
         population: Players per generation; the better half is recombined.
-        matches: Matches of a generation for each pair, on average; 3 of every pair come first. The
-            most for race, which ends earlier if it can.
+        matches: Matches of a generation for each pair, on average; 3 of every pair come first.
+            The most for race, which ends when the players in doubt have had their share.
         decks: Decks of a match, each played twice with players and cards exchanged.
         hands: Hands of each search; the generation that uses up the last is finished.
         stack: Chips of each seat at the beginning of a hand; the blinds are 50 and 100.
@@ -78,7 +78,7 @@ class HoldemConfig:
                 raise ValueError(
                     f"selection: expected some of {', '.join(SELECTIONS)}, got {name!r}"
                 )
-        least = {"population": 4, "matches": WARM_UP, "stack": 100, "test_matches": 2, "seed": 0}
+        least = {"population": 4, "matches": 2, "stack": 100, "test_matches": 2, "seed": 0}
         for field in dataclasses.fields(self):
             if field.type is int:
                 value = getattr(self, field.name)

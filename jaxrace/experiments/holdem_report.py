@@ -64,6 +64,7 @@ def curve_figure(evaluations: dict[str, Evaluation]) -> "Figure":
             )
         panel.set(title=f"against {opponent}", xlabel="hands played by a search")
         panel.set_ylabel("milli big blinds won per hand")
+        panel.locator_params(axis="x", nbins=5)
         panel.xaxis.set_major_formatter("{x:,.0f}")
         panel.yaxis.set_major_formatter("{x:,.0f}")
         plots.tidy(panel)

@@ -122,7 +122,7 @@ def selection_of(config: HoldemConfig, name: str) -> RaceSelection | SelectorSel
     if name == "race":
         return RaceSelection(dominance_race(size, parents, config.budget), match, _DELTA)
     pooled = 0.0 if name == "uniform" else _POOLED_SAMPLES
-    selector = _SELECTORS[name](size, parents, WARM_UP, pooled)
+    selector = _SELECTORS[name](size, parents, min(WARM_UP, config.matches), pooled)
     batch = fitting_interval(config.budget - selector.opening, config.block)
     return SelectorSelection(selector, match, config.budget, batch)
 
