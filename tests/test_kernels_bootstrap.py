@@ -192,7 +192,7 @@ def test_many_candidates_at_once():
     np.testing.assert_allclose(together, alone, rtol=2e-3)
 
 
-@pytest.mark.parametrize("largest", [1e6, 1e20, 1e37])
+@pytest.mark.parametrize("largest", [2.0**20, 1e20, 1e37])
 def test_enormous_weights(largest):
     """The bound scales with the values, far beyond the range of their cubes in float32."""
     rng = np.random.default_rng(6)
@@ -204,16 +204,15 @@ def test_enormous_weights(largest):
     np.testing.assert_allclose(large / largest, small, rtol=1e-4)
     if largest == 1e37:  # the rest would be below the range of float32, as shares of the largest
         return
-    one = np.append(values[1:], np.float32(largest))
+    # Sums of halves and of 2^20, a few times, are exact in float32: no resample changes sides.
+    halves = (rng.integers(1, 3, SIZE - 1) / 2).astype(np.float32)
+    one = np.append(halves, np.float32(largest))
     found = float(bound_of(jnp.asarray(one), used, counts, DELTA))
     expected = reference.bootstrap_bound(one, exact(counts, np.ones(SIZE, bool), SIZE), 0.05)
-    # Sums of 1e6 and numbers below 1 are exact to .3 in float32, a standard deviation: of the 33
-    # resamples that are within .6 of the mean, 8 or so are on the other side of it, and each moves
-    # the bound by .15 %.
-    np.testing.assert_allclose(found, expected, rtol=1.2e-2)
+    np.testing.assert_allclose(found, expected, rtol=1e-4)
 
 
-TRIALS, SETS = 4000, 40
+TRIALS, SETS = 8000, 80
 
 
 @functools.cache
@@ -225,7 +224,7 @@ def gamma_values(count):
 
 @pytest.mark.parametrize(("count", "published"), [(20, 0.023), (200, 0.037)])
 def test_published_error_rates_of_student(count, published):
-    """4000 trials: a standard error of .0030 at most; the figure is read to .003 or so."""
+    """8000 trials: a standard error of .0021 at most; the figure is read to .003 or so."""
     used = jnp.ones(count, bool)
     bounds = jax.jit(
         jax.vmap(jax.vmap(lambda x: kernels.student_bound(x, used, DELTA, jnp.float32(count))))
@@ -237,7 +236,7 @@ def test_published_error_rates_of_student(count, published):
 
 @pytest.mark.parametrize("count", [20, 200])
 def test_published_error_rates_of_bca(count):
-    """About .05 in the figure, read to .01; 4000 trials: a standard error of .0035.
+    """About .05 in the figure, read to .01; 8000 trials: a standard error of .0025.
 
     Every hundred trials have their own resamples, whose chance adds .001. The plain percentile of
     the same samples errs less often, by more than chance: it is not BCa that is measured then.
@@ -253,10 +252,10 @@ def test_published_error_rates_of_bca(count):
             ]
         )(samples)
 
-    keys = jax.random.split(jax.random.key(9), SETS)
+    keys = jax.random.split(jax.random.key(8), SETS)
     found = jax.lax.map(lambda pair: bounds_of(*pair), (keys, gamma_values(count)))
     is_above, plain = (np.asarray(bounds) > 100 for bounds in found)
-    assert abs(is_above.mean() - 0.05) < 3 * 0.0036 + 0.01
+    assert abs(is_above.mean() - 0.05) < 3 * 0.0026 + 0.01
     # Nearly all that the plain percentile is wrong about BCa is wrong about, and about more.
     only_bca, only_plain = (is_above & ~plain).sum(), (plain & ~is_above).sum()
     assert only_bca - only_plain > 3 * np.sqrt(only_bca + only_plain)
