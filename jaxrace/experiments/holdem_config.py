@@ -40,7 +40,7 @@ class HoldemConfig:
         hands: Hands of each search; the generation that uses up the last is finished.
         stack: Chips of each seat at the beginning of a hand; the blinds are 50 and 100.
         pool: Decks that matches are drawn from.
-        block: Matches that are played side by side; on a GPU some hundred.
+        block: Matches that are played side by side; few on a CPU, for its caches, more on a GPU.
         repeats: Number of independent searches by each selection.
         test_matches: Matches against each fixed opponent, on fresh decks, by which players are
             evaluated.
