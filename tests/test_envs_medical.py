@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from jaxrace.envs import Transition, check, medical
-from jaxrace.envs.medical import Medical, MedicalState, Outcome, TreatmentOutcome
+from jaxrace.envs.medical import Medical, MedicalState, TreatmentOutcome
 
 MONTHS = 6
 
@@ -275,45 +275,6 @@ def test_returns_lie_in_a_range_of_the_given_width(kind):
     rewards = [row[4 if kind == "zhao" else 5] for row in REWARDS if not row[3]]
     assert (max(rewards), min(rewards)) == (best, worst)  # the table holds both extremes
     assert medical.RETURN_RANGE[kind] == MONTHS * best - ((MONTHS - 1) * worst - 60)
-
-
-def outcome(alive, toxicity, tumour):
-    return Outcome(jnp.bool_(alive), jnp.float32(toxicity), jnp.float32(tumour))
-
-
-PREFERENCES = [
-    ((True, 9, 9), (False, 0, 0), 1),  # alive beats dead, whatever the rest
-    ((False, 0, 0), (False, 9, 9), 0),  # two deaths are incomparable
-    ((True, 1, 1), (True, 1, 1), 0),  # equal
-    ((True, 1, 1), (True, 2, 2), 1),
-    ((True, 1, 1), (True, 1, 2), 1),
-    ((True, 1, 1), (True, 2, 1), 1),
-    ((True, 1, 2), (True, 2, 1), 0),  # incomparable
-    ((True, -1, 0), (True, 0, 0), 1),
-]
-
-
-@pytest.mark.parametrize(("a", "b", "expected"), PREFERENCES)
-def test_prefer(a, b, expected):
-    forth = medical.prefer(outcome(*a), outcome(*b))
-    back = medical.prefer(outcome(*b), outcome(*a))
-    assert forth.dtype == jnp.int8
-    assert (int(forth), int(back)) == (expected, -expected)
-
-
-def test_prefer_broadcasts_and_is_a_strict_partial_order():
-    rng = np.random.default_rng(0)
-    all_outcomes = Outcome(
-        jnp.asarray(rng.random(40) < 0.7),
-        *(jnp.asarray(rng.integers(0, 4, 40) / 2, jnp.float32) for _ in range(2)),
-    )
-    column, row = (jax.tree.map(lambda x, i=i: jnp.expand_dims(x, i), all_outcomes) for i in (1, 0))
-    matrix = np.asarray(medical.prefer(column, row)).astype(int)
-    assert matrix.shape == (40, 40)
-    np.testing.assert_array_equal(matrix, -matrix.T)
-    better = matrix == 1
-    assert {-1, 0, 1} == set(matrix.flat)
-    assert not np.any((better @ better) & ~better)  # transitive
 
 
 def test_worst_toxicity_counts_month_zero():

@@ -1,4 +1,4 @@
-"""PBPI: sign tests, label ranking, rollouts from sampled states, and problems of known optimum."""
+"""PBPI: sign tests, rollouts from sampled states, and problems of known optimum."""
 
 import dataclasses
 import functools
@@ -118,23 +118,6 @@ def play(restarts, sample_key, key, num_states, num_rollouts, behaviour, env_par
 KEYS = (jax.random.key(0), jax.random.key(1))
 
 
-def examples(seed, states=20):
-    """Observations [n, 2] and preferences [n, 6]: separable, noisy, one-sided and missing ones."""
-    rng = np.random.default_rng(seed)
-    observations = rng.uniform(0, 8, (states, 2)).astype(np.float32)
-    signs = np.sign((observations - 4) @ rng.normal(size=(2, 6)) + rng.normal(size=6))
-    signs[:, 1] *= rng.choice([-1, 1], states, p=[0.3, 0.7])
-    signs[:, 2] = 1
-    signs[:, 3] = 0
-    signs[:, 4] *= rng.random(states) < 0.3
-    return observations, signs.astype(np.int8)
-
-
-def probabilities(theta, observations):
-    """f_ab [n, 6] of RANKING."""
-    return jax.vmap(RANKING.probabilities, (None, 0))(theta, jnp.asarray(observations))
-
-
 def test_renewal_changes_the_chance_and_nothing_else():
     env = medical.Medical()
     patient = env.reset(jax.random.key(0), env.default_params)._replace(month=jnp.int32(2))
@@ -162,40 +145,6 @@ def test_a_level_that_is_met_exactly_is_significant():
     assert sign_test_table(4, np.nextafter(1 / 16, 0))[4] == 5
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_fitted_probabilities_agree_with_scipy(seed):
-    observations, preferred = examples(seed)
-    theta = label_ranking.fit(RANKING, observations, preferred)
-    found = probabilities(theta, observations)
-    expected = reference.fitted_probabilities(observations, preferred, label_ranking.RIDGE)
-    np.testing.assert_allclose(found, expected, atol=1e-3)
-    assert (found[:, 3] == 0.5).all()  # no examples
-
-
-def test_a_component_that_never_changes_does_no_harm():
-    observations, preferred = examples(0)
-    observations[:, 1] = 7.0
-    theta = label_ranking.fit(RANKING, observations, preferred)
-    assert (theta[:, 1] == 0).all()
-    assert np.isfinite(theta).all()
-
-
-def test_votes_and_actions_agree():
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        theta = jnp.asarray(rng.normal(size=(6, 3)), jnp.float32)
-        observation = jnp.asarray(rng.normal(size=2), jnp.float32)
-        margins = np.asarray(theta[:, :2] @ observation + theta[:, 2])
-        expected = reference.votes(1 / (1 + np.exp(-margins)), 4)
-        np.testing.assert_allclose(RANKING.votes(theta, observation), expected, atol=1e-5)
-        action = RANKING(theta, observation, jax.random.key(0))
-        np.testing.assert_allclose(action, medical.DOSES[expected.argmax()])
-
-
-def test_equal_votes_go_to_the_first_action():
-    assert RANKING.choose(jnp.asarray(RANKING.example()), jnp.ones(2)) == 0
-
-
 def prefer_smaller(a, b):
     """By the rounded tumour size, so that there are ties."""
     return jnp.sign(jnp.round(b.tumour_size) - jnp.round(a.tumour_size)).astype(jnp.int8)
@@ -221,7 +170,7 @@ def test_an_iteration_agrees_with_the_reference_given_its_rollouts():
         state, row = step(state, params)
         # The first one learns to cure everybody: then little is left to be preferred.
         assert row.num_preferences == np.count_nonzero(preferred) > (20, 0)[generation]
-        found = probabilities(state.best, observations)
+        found = jax.vmap(RANKING.probabilities, (None, 0))(state.best, jnp.asarray(observations))
         np.testing.assert_allclose(found, expected, atol=2e-3)
 
 
@@ -436,21 +385,3 @@ def test_a_bad_key_and_a_bad_preference():
     learner = dataclasses.replace(TWO_STATES, compare=jnp.subtract)
     with pytest.raises(ValueError, match="compare: expected one signed integer"):
         learner.step(learner.init(jax.random.key(0), params), params)
-
-
-@pytest.mark.parametrize("actions", [(), (0.1,), (0.1, 0.1), (0.1, float("nan"))])
-def test_bad_actions(actions):
-    with pytest.raises(ValueError, match="actions: expected at least two"):
-        LabelRanking(2, actions)
-
-
-def test_shapes_that_do_not_fit():
-    observations, preferred = examples(0)
-    for arguments, message in (
-        ((observations[:, :1], preferred), "observations: expected shape"),
-        ((observations, preferred[:, :5]), "preferred: expected shape"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            label_ranking.fit(RANKING, *arguments)
-    with pytest.raises(ValueError, match="theta: expected shape"):
-        RANKING.votes(jnp.zeros((6, 2)), jnp.zeros(2))

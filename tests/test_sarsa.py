@@ -16,7 +16,7 @@ from jaxrace.outcomes import Return
 from jaxrace.policies import UniformChoice
 from jaxrace.rollout import PolicyInTask, Rollout, evaluate
 from jaxrace.search.sarsa import Sarsa
-from jaxrace.tabular import GreedyTable, Grid, greedy
+from jaxrace.tabular import GreedyTable, Grid
 
 
 @dataclasses.dataclass(frozen=True)
@@ -329,59 +329,12 @@ def test_an_observation_that_is_nan_is_invalid():
         assert bool(rows.valid[0, 0]) == valid
 
 
-@pytest.mark.parametrize(
-    ("observation", "cell"),
-    [
-        ((0.0, -1.0), 0),
-        ((0.99, -1.0), 0),
-        ((1.0, -1.0), 4),
-        ((1.0, 0.5), 7),
-        ((3.99, 0.99), 15),
-        ((4.0, 1.0), 15),
-        ((1e30, -1e30), 12),
-        ((-np.inf, np.inf), 3),
-        ((np.nan, 0.0), 2),
-    ],
-)
-def test_cells(observation, cell):
-    grid = Grid(low=(0, -1), high=(4, 1), bins=4)
-    found = grid.cell(jnp.array(observation, jnp.float32))
-    assert (int(found), found.dtype, found.weak_type) == (cell, jnp.int32, False)
-
-
-def test_a_greedy_table_takes_the_first_of_equal_actions():
-    policy = table_of(3, 3)
-    table = jnp.array([[1, 2, 2], [0, 0, 0], [-1, -2, 0]], jnp.float32)
-    act = jax.vmap(lambda place: policy(table, place[None], jax.random.key(0)))
-    np.testing.assert_array_equal(act(jnp.arange(3.0)), [1, 0, 2])
-    assert policy.example().shape == (3, 3)
-    assert greedy(table[0]).dtype == jnp.int32
-    assert hash(policy) == hash(table_of(3, 3))
-
-
-GRID: Any = Grid
-TABLE: Any = GreedyTable
 SARSA: Any = Sarsa
 
 
 @pytest.mark.parametrize(
     ("act", "message"),
     [
-        (lambda: GRID((0.0,), (1.0,), 0), "bins: expected an integer of at least 1, got 0"),
-        (lambda: GRID((0.0,), (1.0, 2.0), 3), "high: expected 1 numbers, as in low, got"),
-        (lambda: GRID((1.0,), (1.0,), 3), "high: expected numbers above those of low"),
-        (lambda: GRID((), (), 3), "low: expected a tuple of finite numbers, got"),
-        (lambda: GRID((0.0,), (np.inf,), 3), "high: expected a tuple of finite numbers, got"),
-        (lambda: GRID(0.0, 1.0, 3), "low: expected a tuple of finite numbers, got 0.0"),
-        (lambda: GRID((0.0,) * 10, (1.0,) * 10, 20), "bins: expected at most"),
-        (lambda: Grid((0.0,), (1.0,), 3).cell(0.5), "observation: expected shape .1., got"),
-        (lambda: TABLE(None, (1.0,)), "grid: expected a Grid, got None"),
-        (lambda: table_of(2, 0), "actions: expected a tuple of finite numbers, got"),
-        (lambda: TABLE(GRID((0.0,), (1.0,), 2**30), (0.0, 1.0)), "actions: expected at most"),
-        (
-            lambda: table_of(2, 2)(jnp.zeros((2, 3)), jnp.zeros(1), jax.random.key(0)),
-            "theta: expected shape .2, 2., got .2, 3.",
-        ),
         (lambda: SARSA(Mdp(0), table_of(1, 1)), "env.horizon: expected an integer of at least"),
         (lambda: SARSA(Mdp(1, default_params=[]), table_of(1, 1)), "env: expected a hashable"),
         (lambda: SARSA(Mdp(1), UniformChoice(2)), "policy: expected a GreedyTable, got"),
