@@ -134,7 +134,15 @@ def test_running_moments_are_those_of_the_samples(float64):
 
 
 @pytest.mark.parametrize(
-    "selector", [Pocbam(5, 2), MlPocbam(5, 2, fit="restarted"), KnowledgeGradient(5, 2)]
+    "selector",
+    [
+        Pocbam(5, 2, pooled_samples=2),
+        MlPocbam(5, 2),
+        MlPocbam(5, 2, fit="restarted"),
+        HybridPocbam(5, 2),
+        KnowledgeGradient(5, 2),
+        Ocba(5, 2),
+    ],
 )
 def test_choices_do_not_depend_on_the_scale_of_scores(float64, selector):
     # Powers of two, so that nothing is rounded.
@@ -150,7 +158,7 @@ def test_choices_do_not_depend_on_the_scale_of_scores(float64, selector):
     assert choices[0] == choices[1] == choices[2]
 
 
-@pytest.mark.parametrize("name", ["uniform", "pocbam", "followed", "pkg", "ocba"])
+@pytest.mark.parametrize("name", SELECTORS)
 def test_finds_the_best_without_noise(name):
     selector = SELECTORS[name][0](5, 2)
     params, state = selector.params(), None
@@ -183,9 +191,18 @@ def test_a_pair_without_variance_does_no_harm():
         i, j = selector.ask(jax.random.key(number), state, params).tolist()
         score = compare.means[i, j] if {i, j} == {0, 1} else compare(i, j)
         state = selector.tell(state, [i, j], score, params)
+    n, m, v = (np.asarray(x, np.float64) for x in dataclasses.astuple(state.scores))
+    least = reference.FLOOR * reference.pooled_of_pairs(n, v)
+    assert float(v[0, 1]) < least
+    gamma, moments = np.asarray(state.model.qualities), selector.moments(state, params)
+    expected = least + reference.residuals(gamma, m)[0, 1] ** 2
+    assert float(moments.pair_variances[0, 1]) == pytest.approx(expected, rel=1e-3)
+    correct = reference.log_correct(
+        np.asarray(moments.means), np.asarray(moments.variances), selector.top
+    )
     result = selector.result(state, params)
-    assert np.isfinite(result.scores).all()
-    assert 0 < float(result.confidence) <= 1
+    assert float(result.confidence) == pytest.approx(np.exp(correct), rel=1e-3)
+    assert selected(selector, state, params) == reference.top(compare.means.sum(1), 1)
 
 
 def test_variances_are_mixed_with_the_pooled_one():
