@@ -47,6 +47,7 @@ class Task:
         budget: Comparisons of each selection.
         interval: Comparisons from one record to the next, about.
         shared: What all problems have in common, see ``SelectionWork``.
+        by_share: Count the share of the best that is selected, not only whether all of them are.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Task:
     budget: int
     interval: int
     shared: Any = None
+    by_share: bool = False
 
     @property
     def num_options(self) -> int:
@@ -66,6 +68,18 @@ class Task:
     def top(self) -> int:
         """k."""
         return int(self.truth[0].sum())
+
+    def judge(self, num_found: np.ndarray) -> np.ndarray:
+        """What selections count that have found so many of the best, int [...]: bool, or a share.
+
+        >>> from jaxrace.selection import win
+        >>> task = Task("2 of 3", win, None, np.array([[True, True, False]]), 9, 3)
+        >>> task.judge(np.array([1, 2])).tolist()
+        [False, True]
+        >>> dataclasses.replace(task, by_share=True).judge(np.array([1, 2])).tolist()
+        [0.5, 1.0]
+        """
+        return num_found / self.top if self.by_share else num_found == self.top
 
 
 def judged_by_wins(task: Task) -> Task:
@@ -89,10 +103,10 @@ def judged_by_wins(task: Task) -> Task:
 
 
 class Curve(NamedTuple):
-    """How often the right k have been selected."""
+    """How often the right k have been selected, or how many of them."""
 
     time: np.ndarray  # float64 [T], comparisons so far, or their mean where it varies
-    correct: np.ndarray  # bool [J, T]
+    correct: np.ndarray  # bool [J, T], or float64, see ``Task.judge``
 
     @property
     def success(self) -> tuple[np.ndarray, np.ndarray]:
@@ -108,7 +122,7 @@ def run_selector(
     Comparison number n of a pair comes out the same for all selectors and batches.
     """
     time, row = run_rows(bench, task, name, selector, SelectionWork, params, batch)
-    return Curve(time, (row.selected == task.truth[:, None]).all(-1))
+    return Curve(time, task.judge((row.selected & task.truth[:, None]).sum(-1)))
 
 
 def run_rows(
@@ -182,7 +196,8 @@ def _ended(
     last = np.cumsum(np.bincount(log.rows.job, minlength=len(task.truth))) - 1
     if not log.rows.row.done[last].all():
         raise RuntimeError(f"{name}: not over after {budget:,} comparisons")
-    return log.rows.row.time[last], (log.rows.row.selected[last] == task.truth).all(-1)
+    num_found = (log.rows.row.selected[last] & task.truth).sum(-1)
+    return log.rows.row.time[last], task.judge(num_found)
 
 
 def _jobs(bench: Workbench, task: Task) -> sweep.Jobs:
@@ -250,7 +265,9 @@ def draw_curves(
         panel.plot(curve.time, rate, style, color=color, label=name, marker=mark, ms=3, lw=1.2)
         low, high = rate - 2 * error, rate + 2 * error
         panel.fill_between(curve.time, low, high, color=color, alpha=0.15, lw=0)
-    panel.set(title=title, xlabel="comparisons", ylabel="share of correct selections")
+    is_share = any(curve.correct.dtype != bool for curve in curves.values())
+    counted = "share of the best that is selected" if is_share else "share of correct selections"
+    panel.set(title=title, xlabel="comparisons", ylabel=counted)
     panel.xaxis.set_major_formatter("{x:,.0f}")
     plots.tidy(panel)
 
