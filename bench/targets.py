@@ -51,7 +51,7 @@ _DUELS = (
 
 _SELECTION, _PEER = "{} (4 of 10, 1,000 duels)", "selections restarted/numpy"
 
-_HANDS, _EVAL7 = "holdem hands/jaxrace, 1000 at once", "holdem evaluations/eval7"
+_HANDS, _EVAL7 = "holdem hands/jaxrace, 10000 at once", "holdem evaluations/eval7"
 
 TARGETS = (
     Target(_RACES, "races/jaxrace", "races/numpy open pairs", 8),

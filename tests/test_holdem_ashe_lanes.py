@@ -108,6 +108,13 @@ def test_wrong_weights(deals):
     for wrong in (jnp.zeros(815), jnp.zeros((2, 1449)), jnp.zeros(())):
         with pytest.raises(ValueError, match=r"weights: expected shape \(1449,\), got \("):
             PLAYER.begin(wrong)
+    with pytest.raises(ValueError, match=r"weights: expected finite numbers"):
+        PLAYER.begin(jnp.zeros(1449).at[3].set(jnp.nan))
+    pair = jnp.zeros(1449), jnp.zeros(1449).at[3].set(jnp.inf)
+    with pytest.raises(ValueError, match=r"weights\[1\]: expected finite numbers"):
+        holdem.play_lane(
+            (PLAYER, PLAYER), pair, jax.random.key(0), deals, SEATINGS[0], PLAYER.rules
+        )
     pair = jnp.zeros(1448), jnp.zeros(1449)
     with pytest.raises(ValueError, match=r"weights: expected shape \(1449,\), got \(1448,\)"):
         holdem.play_lane(
@@ -119,3 +126,10 @@ def test_a_player_may_be_static():
     assert Ashe() == Ashe(Rules())
     assert hash(Ashe()) == hash(Ashe(Rules()))
     assert Ashe(Rules(stack=500)) != Ashe()
+
+
+def test_rules_of_other_games(deals):
+    """Its trees would have other nodes."""
+    pair, other = (jnp.zeros(1449), jnp.zeros(1449)), Rules(stack=15_000)
+    with pytest.raises(ValueError, match=r"rules: expected those of players\[1\], Rules\("):
+        holdem.play_lane((Ashe(other), PLAYER), pair, jax.random.key(0), deals, SEATINGS[0], other)

@@ -318,3 +318,8 @@ def test_types_stay(count_compilations):
     assert compilations.count == 0
     assert [leaf.dtype for leaf in jax.tree.leaves(following)] == types
     assert not any(leaf.weak_type for leaf in jax.tree.leaves(following))
+
+
+def test_no_winner():
+    with pytest.raises(ValueError, match="winner: expected -1, 0 or 1, got 5"):
+        betting.payoffs(betting.init(Rules()), 5)

@@ -151,6 +151,15 @@ def test_lanes_at_once(deals):
         )
 
 
+def test_what_is_no_integer_is_no_action(deals):
+    def calls(key, observation):
+        return observation.legal[1]
+
+    contenders = Memoryless(policies.always_call), Memoryless(calls)
+    with pytest.raises(ValueError, match="action: expected an integer, got"):
+        lane(contenders, deals)
+
+
 def test_illegal_actions_in_lanes(deals):
     contenders = Memoryless(policies.always_call), Memoryless(folds_too_much)
     with pytest.raises(ValueError, match="players: expected legal actions, got another one in"):

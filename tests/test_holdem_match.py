@@ -202,6 +202,15 @@ def test_wrong_deals(deals):
     with pytest.raises(ValueError, match=r"deals: expected a list of them, got shape \(\)"):
         play((policies.always_call, policies.always_call), one)
     decks = dealing.deal(jax.random.key(0), 3)
+    short = table.prepare(decks)._replace(strengths=jnp.zeros((4, 2, 2)))
+    with pytest.raises(ValueError, match=r"deals\.strengths: expected shape \(4, 2, 3\)"):
+        play((policies.always_call, policies.always_call), short)
+    with pytest.raises(ValueError, match=r"seating\.first: expected shape \(\) or \(3,\)"):
+        play(
+            (policies.always_call, policies.always_call),
+            table.prepare(decks),
+            Seating(0, np.zeros(2, int)),
+        )
     with pytest.raises(ValueError, match=r"strengths: expected shape \(4, 2, 3\), got \(4, 3\)"):
         table.prepare(decks, jnp.zeros((4, 3)))
     with pytest.raises(ValueError, match=r"decks: expected different cards, got .* twice"):

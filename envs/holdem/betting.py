@@ -216,7 +216,6 @@ def _play(state: BettingState, action: jax.Array) -> BettingState:
     )
 
 
-@jax.jit
 def payoffs(state: BettingState, winner: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Return what the button and the big blind have won: int32 [...] each, their sum is 0.
 
@@ -225,10 +224,20 @@ def payoffs(state: BettingState, winner: jax.Array) -> tuple[jax.Array, jax.Arra
         winner: of the showdown, int32 [...]: 1 if the button has the better hand, -1 if the big
             blind has, 0 if they are equal. Does not count where somebody has folded.
 
+    Raises:
+        ValueError: a winner is neither -1, 0 nor 1, as far as that is not traced.
+
     >>> state = step(step(init(Rules()), 300), FOLD)
     >>> [int(amount) for amount in payoffs(state, jnp.int32(0))]
     [100, -100]
     """
+    if not isinstance(winner, Tracer) and not np.isin(np.asarray(winner), (-1, 0, 1)).all():
+        raise ValueError(f"winner: expected -1, 0 or 1, got {winner}")
+    return _payoffs(state, winner)
+
+
+@jax.jit
+def _payoffs(state: BettingState, winner: jax.Array) -> tuple[jax.Array, jax.Array]:
     button, big_blind = state.contributions
     shown = winner * jnp.minimum(button, big_blind)
     unfolded = jnp.where(state.folded == BIG_BLIND, big_blind, shown)

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 from jax.core import Tracer
 
@@ -65,8 +66,9 @@ def play_lane(
         rules: the amounts that are played for.
 
     Raises:
-        ValueError: a seat has a player other than 0 and 1, the deals are no list of them, or,
-            outside of compiled code and of `jax.vmap`, a player took an illegal action.
+        ValueError: a seat has a player other than 0 and 1, the deals are no list of them, a
+            player is made for other rules (its attribute `rules`) or has weights that are not
+            finite, or, outside of compiled code and of `jax.vmap`, a player took an illegal action.
 
     >>> from jaxrace.envs.holdem import dealing, policies
     >>> from jaxrace.envs.holdem.player import Memoryless
@@ -76,9 +78,10 @@ def play_lane(
     >>> play_lane(pair, (None, None), jax.random.key(1), deals, seating, Rules()).winnings
     Array([-50, 100, -50], dtype=int32)
     """
-    if jnp.ndim(deals.winner) != 1:
-        raise ValueError(f"deals: expected a list of them, got shape {jnp.shape(deals.winner)}")
     seating = table.as_seating(seating)
+    table.require_list(deals, seating)
+    for number in range(2):
+        _require_player(number, players[number], weights[number], rules)
     played = _play_lane(players, weights, key, deals, seating, rules)
     if not isinstance(played.illegal, Tracer) and played.illegal.any():
         raise ValueError(
@@ -86,6 +89,17 @@ def play_lane(
             f"{int(played.illegal.argmax())} (and in {int(played.illegal.sum()) - 1} other hands)"
         )
     return played
+
+
+def _require_player(number: int, player: Player, weights: Any, rules: Rules) -> None:
+    own = getattr(player, "rules", rules)
+    # A player whose memory has the shape of other games would look in the wrong places.
+    if own != rules:
+        raise ValueError(f"rules: expected those of players[{number}], {own}, got {rules}")
+    for leaf in jax.tree.leaves(weights):
+        # With NaN no action would be better than any other.
+        if not isinstance(leaf, Tracer) and not np.isfinite(np.asarray(leaf)).all():
+            raise ValueError(f"weights[{number}]: expected finite numbers, got others")
 
 
 @functools.partial(jax.jit, static_argnums=(0, 5))
@@ -200,7 +214,9 @@ def _decide(
     keys = jax.random.split(key)
     return choose(
         *(
-            player.decide(keys[number], weights[number], views[number], observation)
+            betting.as_integer(
+                player.decide(keys[number], weights[number], views[number], observation)
+            )
             for number, player in enumerate(players)
         )
     )

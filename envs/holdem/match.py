@@ -15,7 +15,7 @@ import numpy as np
 from jax import lax
 from jax.core import Tracer
 
-from jaxrace.envs.holdem import abstraction, table
+from jaxrace.envs.holdem import abstraction, betting, table
 from jaxrace.envs.holdem.betting import BettingState, Rules
 from jaxrace.envs.holdem.policies import Policy
 from jaxrace.envs.holdem.table import Deals, Move, Seating
@@ -61,9 +61,8 @@ def play(
     >>> play(pair, jax.random.key(1), deals, table.SEATINGS[1], Rules()).winnings
     Array([50, 50, 50], dtype=int32)
     """
-    if jnp.ndim(deals.winner) != 1:
-        raise ValueError(f"deals: expected a list of them, got shape {jnp.shape(deals.winner)}")
     seating = table.as_seating(seating)
+    table.require_list(deals, seating)
     final, played = _play(policies, with_moves, key, deals, seating, rules)
     if not isinstance(played.illegal, Tracer):
         _refuse_illegal(final, played, seating)
@@ -83,7 +82,10 @@ def _play(
 
     def act(state: BettingState, keys: jax.Array) -> tuple[BettingState, Move | None]:
         observation = table.observe(state, deals, seating)
-        first, second = (policy(keys[i], observation) for i, policy in enumerate(policies))
+        # Before they are merged: a truth value beside an integer would become one.
+        first, second = (
+            betting.as_integer(policy(keys[i], observation)) for i, policy in enumerate(policies)
+        )
         action = jnp.where(table.player_to_act(state, seating) == 0, first, second)
         state, move = table.act(state, action)
         return state, move if with_moves else None

@@ -27,6 +27,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.core import Tracer
 from jax.typing import ArrayLike
 
 from jaxrace.envs.holdem.pattern_tree import (
@@ -91,7 +92,7 @@ def split(weights: ArrayLike) -> Networks:
         weights: float32 [1449], in the order that is described above.
 
     Raises:
-        ValueError: another shape.
+        ValueError: another shape, or, as far as they are not traced, numbers that are not finite.
 
     >>> split(jnp.zeros(NUM_WEIGHTS)).fold.recurrent.kernel.shape
     (14, 36)
@@ -102,6 +103,9 @@ def split(weights: ArrayLike) -> Networks:
     if jnp.shape(weights) != (NUM_WEIGHTS,):
         raise ValueError(f"weights: expected shape ({NUM_WEIGHTS},), got {jnp.shape(weights)}")
     flat = jnp.asarray(weights, jnp.float32)
+    if not isinstance(flat, Tracer) and not np.isfinite(np.asarray(flat)).all():
+        # With NaN no action would be better than any other, and the player would always call.
+        raise ValueError("weights: expected finite numbers, got others")
     return Networks(
         _split_network(flat[:NUM_SHOWDOWN_WEIGHTS], *_SHOWDOWN_SIZES),
         _split_network(flat[NUM_SHOWDOWN_WEIGHTS:], *_FOLD_SIZES),

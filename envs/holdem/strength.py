@@ -82,42 +82,81 @@ def _strengths(key: jax.Array, decks: jax.Array, samples: int) -> jax.Array:
     return jnp.moveaxis(lax.map(of_deck, (numbers, decks.T)), 0, -1)
 
 
-@jax.jit
 def on_river(hole: jax.Array, board: jax.Array) -> jax.Array:
     """Return the strength of a hand on the river, float32 [].
 
     Args:
-        hole: int32 [2], not checked.
+        hole: int32 [2].
         board: int32 [5].
+
+    Raises:
+        ValueError: another number of cards, or, as far as they are not traced, no cards or a card
+            twice.
 
     >>> from jaxrace.envs.holdem.cards import parse
     >>> float(on_river(parse("2c 3c"), parse("Ts Js Qs Ks As")))
     1.0
     """
-    return _not_beaten(hole, board, _all_places(0))
+    _require_hand(hole, board, (5,))
+    return _exact(hole, board)
 
 
-@jax.jit
 def on_turn(hole: jax.Array, board: jax.Array) -> jax.Array:
     """Return the strength of a hand on the turn, float32 [].
 
     Args:
-        hole: int32 [2], not checked.
+        hole: int32 [2].
         board: int32 [4].
+
+    Raises:
+        ValueError: see `on_river`.
+
+    >>> from jaxrace.envs.holdem.cards import parse
+    >>> float(on_turn(parse("Ts Js"), parse("Qs Ks As 2c")))
+    1.0
     """
-    return _not_beaten(hole, board, _all_places(1))
+    _require_hand(hole, board, (4,))
+    return _exact(hole, board)
 
 
-@functools.partial(jax.jit, static_argnums=3)
+@jax.jit
+def _exact(hole: jax.Array, board: jax.Array) -> jax.Array:
+    return _not_beaten(hole, board, _all_places(5 - board.shape[0]))
+
+
 def sampled(key: jax.Array, hole: jax.Array, board: jax.Array, samples: int) -> jax.Array:
     """Return an unbiased estimate of the strength of a hand on any street, float32 [].
 
     Args:
         key: a key from `jax.random.key`.
-        hole: int32 [2], not checked.
+        hole: int32 [2].
         board: int32 [B], 0, 3, 4 or 5 cards.
         samples: S.
+
+    Raises:
+        ValueError: see `on_river`.
+
+    >>> from jaxrace.envs.holdem.cards import parse
+    >>> found = sampled(jax.random.key(0), parse("As Ah"), parse(""), 4_000)
+    >>> f"{float(found):.1f}"
+    '0.9'
     """
+    _require_hand(hole, board, _BOARD_SIZES)
+    return _sampled(key, hole, board, samples)
+
+
+def _require_hand(hole: jax.Array, board: jax.Array, sizes: tuple[int, ...]) -> None:
+    if jnp.shape(hole) != (2,):
+        raise ValueError(f"hole: expected shape (2,), got {jnp.shape(hole)}")
+    if jnp.ndim(board) != 1 or len(board) not in sizes:
+        expected = " or ".join(map(str, sizes))
+        raise ValueError(f"board: expected {expected} cards, got shape {jnp.shape(board)}")
+    if not isinstance(hole, Tracer) and not isinstance(board, Tracer):
+        require_cards("hole and board", np.concatenate([hole, board]))
+
+
+@functools.partial(jax.jit, static_argnums=3)
+def _sampled(key: jax.Array, hole: jax.Array, board: jax.Array, samples: int) -> jax.Array:
     to_come = BOARD.stop - BOARD.start - board.shape[0]
     unseen = DECK_SIZE - hole.shape[0] - board.shape[0]
     left = unseen - jnp.arange(to_come + 2, dtype=jnp.int32)

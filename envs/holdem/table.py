@@ -166,6 +166,31 @@ def as_seating(seating: Seating) -> Seating:
     return Seating(*(jnp.asarray(players, jnp.int32) for players in seating))
 
 
+def require_list(deals: Deals, seating: Seating) -> None:
+    """Raise unless these are N decks, with a seating of all or of each.
+
+    Raises:
+        ValueError: another shape.
+
+    >>> require_list(Deals(jnp.zeros(3, jnp.int32), jnp.zeros((4, 3))), SEATINGS[0])
+    Traceback (most recent call last):
+    ValueError: deals.strengths: expected shape (4, 2, 3), got (4, 3)
+    """
+    shape = jnp.shape(deals.winner)
+    if len(shape) != 1:
+        raise ValueError(f"deals: expected a list of them, got shape {shape}")
+    expected = (len(betting.STREETS), 2, *shape)
+    if jnp.shape(deals.strengths) != expected:
+        raise ValueError(
+            f"deals.strengths: expected shape {expected}, got {jnp.shape(deals.strengths)}"
+        )
+    for name, players in zip(Seating._fields, seating, strict=True):
+        if jnp.shape(players) not in ((), shape):
+            raise ValueError(
+                f"seating.{name}: expected shape () or {shape}, got {jnp.shape(players)}"
+            )
+
+
 def _strength(state: BettingState, deals: Deals, seating: Seating) -> jax.Array:
     """That of the hand of the player to act, on the present street."""
     hand = player_to_act(state, seating) ^ seating.first

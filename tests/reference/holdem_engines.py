@@ -54,7 +54,11 @@ class OpenSpiel:
 
 
 class OpenSpielHand:
-    """See `Hand`."""
+    """See `Hand`.
+
+    Legal raises are read off `legal_actions`, which is slow and lists them all: the engine tells
+    its largest raise, but not its least.
+    """
 
     def __init__(self, state: Any, deck: list[int]) -> None:
         self.state = state

@@ -6,7 +6,8 @@ from types import ModuleType
 
 from jaxrace.envs.holdem import abstraction, betting
 
-# What is changed: module, right text, wrong text.
+# What is changed: module, right text, wrong text. That a short all-in leaves the least raise as it
+# is cannot be seen with equal stacks: nobody may raise afterwards (test_holdem_betting has it).
 MUTANTS = {
     "blinds": (
         betting,

@@ -24,7 +24,6 @@ class Step(NamedTuple):
     on: Any  # bool [T, N]
     seat: Any  # int32 [T, N]
     street: Any
-    contributions: Any  # int32 [T, N, 2]
     may_fold: Any  # bool [T, N]
     least: Any  # int32 [T, N], of the raises
     most: Any
@@ -78,7 +77,6 @@ def record(
             on,
             state.to_act,
             state.street,
-            jnp.stack(state.contributions, axis=-1),
             betting.may_fold(state),
             least,
             most,
