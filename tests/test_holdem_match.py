@@ -209,7 +209,7 @@ def test_wrong_deals(deals):
         play(
             (policies.always_call, policies.always_call),
             table.prepare(decks),
-            Seating(0, np.zeros(2, int)),
+            Seating(0, jnp.zeros(2, jnp.int32)),
         )
     with pytest.raises(ValueError, match=r"strengths: expected shape \(4, 2, 3\), got \(4, 3\)"):
         table.prepare(decks, jnp.zeros((4, 3)))

@@ -21,6 +21,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
+from jax.typing import ArrayLike
 
 BUTTON, BIG_BLIND = 0, 1
 STREETS = ("preflop", "flop", "turn", "river")
@@ -216,7 +217,7 @@ def _play(state: BettingState, action: jax.Array) -> BettingState:
     )
 
 
-def payoffs(state: BettingState, winner: jax.Array) -> tuple[jax.Array, jax.Array]:
+def payoffs(state: BettingState, winner: ArrayLike) -> tuple[jax.Array, jax.Array]:
     """Return what the button and the big blind have won: int32 [...] each, their sum is 0.
 
     Args:
@@ -233,7 +234,7 @@ def payoffs(state: BettingState, winner: jax.Array) -> tuple[jax.Array, jax.Arra
     """
     if not isinstance(winner, Tracer) and not np.isin(np.asarray(winner), (-1, 0, 1)).all():
         raise ValueError(f"winner: expected -1, 0 or 1, got {winner}")
-    return _payoffs(state, winner)
+    return _payoffs(state, jnp.asarray(winner, jnp.int32))
 
 
 @jax.jit

@@ -82,7 +82,7 @@ def _strengths(key: jax.Array, decks: jax.Array, samples: int) -> jax.Array:
     return jnp.moveaxis(lax.map(of_deck, (numbers, decks.T)), 0, -1)
 
 
-def on_river(hole: jax.Array, board: jax.Array) -> jax.Array:
+def on_river(hole: ArrayLike, board: ArrayLike) -> jax.Array:
     """Return the strength of a hand on the river, float32 [].
 
     Args:
@@ -97,11 +97,10 @@ def on_river(hole: jax.Array, board: jax.Array) -> jax.Array:
     >>> float(on_river(parse("2c 3c"), parse("Ts Js Qs Ks As")))
     1.0
     """
-    _require_hand(hole, board, (5,))
-    return _exact(hole, board)
+    return _exact(*_as_hand(hole, board, (5,)))
 
 
-def on_turn(hole: jax.Array, board: jax.Array) -> jax.Array:
+def on_turn(hole: ArrayLike, board: ArrayLike) -> jax.Array:
     """Return the strength of a hand on the turn, float32 [].
 
     Args:
@@ -115,8 +114,7 @@ def on_turn(hole: jax.Array, board: jax.Array) -> jax.Array:
     >>> float(on_turn(parse("Ts Js"), parse("Qs Ks As 2c")))
     1.0
     """
-    _require_hand(hole, board, (4,))
-    return _exact(hole, board)
+    return _exact(*_as_hand(hole, board, (4,)))
 
 
 @jax.jit
@@ -124,7 +122,7 @@ def _exact(hole: jax.Array, board: jax.Array) -> jax.Array:
     return _not_beaten(hole, board, _all_places(5 - board.shape[0]))
 
 
-def sampled(key: jax.Array, hole: jax.Array, board: jax.Array, samples: int) -> jax.Array:
+def sampled(key: jax.Array, hole: ArrayLike, board: ArrayLike, samples: int) -> jax.Array:
     """Return an unbiased estimate of the strength of a hand on any street, float32 [].
 
     Args:
@@ -141,18 +139,21 @@ def sampled(key: jax.Array, hole: jax.Array, board: jax.Array, samples: int) -> 
     >>> f"{float(found):.1f}"
     '0.9'
     """
-    _require_hand(hole, board, _BOARD_SIZES)
-    return _sampled(key, hole, board, samples)
+    return _sampled(key, *_as_hand(hole, board, _BOARD_SIZES), samples)
 
 
-def _require_hand(hole: jax.Array, board: jax.Array, sizes: tuple[int, ...]) -> None:
+def _as_hand(
+    hole: ArrayLike, board: ArrayLike, sizes: tuple[int, ...]
+) -> tuple[jax.Array, jax.Array]:
+    """Both as int32; ValueError unless the hand has two cards and the board one of these sizes."""
     if jnp.shape(hole) != (2,):
         raise ValueError(f"hole: expected shape (2,), got {jnp.shape(hole)}")
-    if jnp.ndim(board) != 1 or len(board) not in sizes:
+    if jnp.shape(board) not in [(size,) for size in sizes]:
         expected = " or ".join(map(str, sizes))
         raise ValueError(f"board: expected {expected} cards, got shape {jnp.shape(board)}")
     if not isinstance(hole, Tracer) and not isinstance(board, Tracer):
-        require_cards("hole and board", np.concatenate([hole, board]))
+        require_cards("hole and board", np.append(np.asarray(hole), np.asarray(board)))
+    return jnp.asarray(hole, jnp.int32), jnp.asarray(board, jnp.int32)
 
 
 @functools.partial(jax.jit, static_argnums=3)
