@@ -125,6 +125,7 @@ def test_curves_end_where_the_outcomes_are(outcomes, convergence):
         np.testing.assert_allclose(rows["mean_reward"][ends], expected["mean_reward"], rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_the_grid_is_that_of_the_command(tmp_path):
     folder = run_small("medical-grid", tmp_path / "grid")
     table = tables.read_table(folder / "grid.csv")
