@@ -15,7 +15,7 @@ from peers import numpy_selection
 
 from jaxrace import selection
 from jaxrace.compilation import compile_ahead
-from jaxrace.selection import MlPocbam, Pocbam, SelectionJob, SelectionWork
+from jaxrace.selection import KnowledgeGradient, MlPocbam, Pocbam, SelectionJob, SelectionWork
 
 OPTIONS, TOP, WARM_UP, BUDGET = 10, 4, 3, 1_000
 OPENING = WARM_UP * OPTIONS * (OPTIONS - 1) // 2
@@ -24,6 +24,7 @@ INTERVAL = 5  # from record to record
 
 SELECTORS = {
     "pocbam": Pocbam,
+    "pkg": KnowledgeGradient,
     "followed": lambda *args: MlPocbam(*args, fit="followed"),
     "restarted": lambda *args: MlPocbam(*args, fit="restarted"),
     "swept": lambda *args: MlPocbam(*args, fit="swept"),
@@ -123,7 +124,7 @@ def test_numpy(benchmark, quick, one_thread, name):
 
 
 @pytest.mark.parametrize("options", GROWTH)
-@pytest.mark.parametrize("name", ["pocbam", "followed", "swept"])
+@pytest.mark.parametrize("name", ["pocbam", "pkg", "followed", "swept"])
 def test_number_of_options(benchmark, quick, name, options):
     """Seconds of one comparison after the warm-up; 2 of each pair to begin with."""
     if quick and options > 30:

@@ -4,7 +4,7 @@ import contextlib
 import csv
 import io
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -46,17 +46,26 @@ def write_table(
         text.detach()  # else it would close the file, which is not ready
 
 
-def read_table(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
+def read_table(path: str | os.PathLike[str], text: Collection[str] = ()) -> dict[str, np.ndarray]:
     """The columns of a CSV file, each [rows]: int64, float64, bool or text.
+
+    Args:
+        path: The file.
+        text: Names of columns that are text whatever they look like, such as names.
 
     >>> write_table("table.csv", {"k": np.array([1, 2])})
     >>> read_table("table.csv")
     {'k': array([1, 2])}
+    >>> read_table("table.csv", text=["k"])["k"].tolist()
+    ['1', '2']
     """
     with Path(path).open(encoding="utf-8", newline="") as file:
         names, *rows = csv.reader(file)
     columns = zip(*rows, strict=True) if rows else [()] * len(names)
-    return {name: _parsed(column) for name, column in zip(names, columns, strict=True)}
+    return {
+        name: np.array(column, str) if name in text else _parsed(column)
+        for name, column in zip(names, columns, strict=True)
+    }
 
 
 def _parsed(column: tuple[str, ...]) -> np.ndarray:

@@ -66,6 +66,41 @@ def require_number(name: str, value: ArrayLike, least: float, below: float = mat
         raise ValueError(f"{name}: expected a number in [{least}, {below}), got {value!r}")
 
 
+# Rounding that p_ij + p_ji = 1 may have, as of probabilities printed with a few digits.
+_PREFERENCE_TOLERANCE = 1e-6
+
+
+def require_preferences(name: str, value: ArrayLike) -> None:
+    """Raise unless ``value`` [K, K] holds probabilities that i beats j, p_ij + p_ji = 1.
+
+    Raises:
+        ValueError: It is not square, has fewer than two options, an entry is no probability, or
+            p_ij + p_ji is not 1; the first such entry is named.
+
+    >>> require_preferences("matrix", [[0.5, 0.75], [0.3, 0.5]])
+    Traceback (most recent call last):
+    ValueError: matrix: expected p_ij + p_ji = 1, got 0.75 + 0.3 for 0 and 1
+    """
+    try:
+        found = np.asarray(value, np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}: expected numbers [K, K], got {value!r}") from error
+    if found.ndim != 2 or found.shape[0] != found.shape[1]:
+        raise ValueError(f"{name}: expected a square, got shape {list(found.shape)}")
+    if len(found) < 2:
+        raise ValueError(f"{name}: expected at least 2 rows, got {len(found)}")
+    bad = np.argwhere(~((found >= 0) & (found <= 1)))
+    if bad.size:
+        i, j = bad[0]
+        raise ValueError(f"{name}: expected probabilities, got {found[i, j]} for {i} against {j}")
+    bad = np.argwhere(abs(found + found.T - 1) > _PREFERENCE_TOLERANCE)
+    if bad.size:
+        i, j = bad[0]
+        raise ValueError(
+            f"{name}: expected p_ij + p_ji = 1, got {found[i, j]} + {found[j, i]} for {i} and {j}"
+        )
+
+
 def require_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
     """Raise unless ``value`` is one of ``choices``.
 

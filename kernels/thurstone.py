@@ -15,10 +15,10 @@ from jax import lax
 
 from jaxrace.kernels.elimination import definite_inverse
 
-# A fit ends with a gradient below this times the number of samples, in units of the scores'
-# spread, ...
+# A fit converges to a gradient below this times the number of samples, in units of the scores'
+# spread. It also ends ...
 _TOLERANCE = {"float32": 1e-5, "float64": 1e-7}
-# ... or where nothing is left to gain but rounding; or after so many steps.
+# ... where nothing is left to gain but rounding, and after so many steps.
 _MOST_STEPS = 200
 
 
@@ -29,7 +29,7 @@ class ThurstoneFit:
 
     qualities: jax.Array  # float [K], gamma_i, of mean 0
     inverse: jax.Array  # float [K, K], of the negative Hessian, roughly; 0 of nothing yet
-    converged: jax.Array  # bool []
+    converged: jax.Array  # bool [], did the search end with a small gradient?
 
 
 class _Search(NamedTuple):
@@ -74,14 +74,15 @@ def residual_variances(means: jax.Array, variances: jax.Array, qualities: jax.Ar
 def fit_thurstone(
     counts: jax.Array, means: jax.Array, variances: jax.Array, start: ThurstoneFit
 ) -> ThurstoneFit:
-    """A stationary point of the likelihood, which is no lower there than at the start.
+    """A stationary point of the likelihood, which is hardly lower there than at the start.
 
     Steps are the gradient times an inverse Hessian that is kept from fit to fit (see
     ``with_changed_pair``), as long as each step halves the gradient and the likelihood does not
-    fall. Otherwise the inverse is made anew: of the Hessian, where that is negative definite and
-    its step a gain; else of the Laplacian of the weights n / sigma^2, whose step maximises the
-    likelihood of fixed variances and so never lowers it. The likelihood may have several modes:
-    which one is found depends on the start.
+    fall by more than rounding, the machine epsilon times the number of samples. Otherwise the
+    inverse is made anew: of the Hessian, where that is negative definite and its step a gain; else
+    of the Laplacian of the weights n / sigma^2, whose step maximises the likelihood of fixed
+    variances and so never lowers it. The likelihood may have several modes: which one is found
+    depends on the start.
 
     Batched with ``jax.vmap`` all lanes take their steps together, and an inverse is made only in
     steps where a lane needs one.
@@ -91,6 +92,11 @@ def fit_thurstone(
         means: float [K, K], m_ij, antisymmetric.
         variances: float [K, K], v_ij = sum (x - m)^2 / n, symmetric and positive.
         start: From ``thurstone_start`` or an earlier fit.
+
+    Returns:
+        The fit; it has converged if no entry of the gradient, times the spread of the scores, is
+        above 1e-5 times the number of samples in float32, 1e-7 in float64. In float32 rounding
+        often ends the search before. Of what is no number nothing converges.
 
     >>> means = jnp.array([[0.0, 1.0, 3.0], [-1.0, 0.0, 2.0], [-3.0, -2.0, 0.0]])
     >>> counts = 5 * (1 - jnp.eye(3, dtype=jnp.int32))
@@ -163,13 +169,15 @@ def _fit_lanes(
         before, after = _residuals(means, old) ** 2, _residuals(means, new) ** 2
         return -(counts * jnp.log1p((after - before) / (variances + before))).sum((-1, -2)) / 4
 
-    def is_small(gradient: jax.Array, inverse: jax.Array) -> jax.Array:
-        largest = jnp.abs(gradient).max(-1) * spread
+    def is_small(gradient: jax.Array) -> jax.Array:
+        return jnp.abs(gradient).max(-1) * spread <= _TOLERANCE[dtype.name] * total
+
+    def ends(gradient: jax.Array, inverse: jax.Array) -> jax.Array:
         left_to_gain = (gradient * _times(inverse, gradient)).sum(-1)
         is_rounding = (left_to_gain >= 0) & (left_to_gain <= noise) & inverse.any((-1, -2))
         # Nothing can be done about what is no number.
-        is_lost = ~jnp.isfinite(largest)
-        return (largest <= _TOLERANCE[dtype.name] * total) | is_rounding | is_lost
+        is_lost = ~jnp.isfinite(gradient).all(-1)
+        return is_small(gradient) | is_rounding | is_lost
 
     def renew(search: _Search) -> tuple[jax.Array, jax.Array]:
         """Qualities after a step with a new inverse, and that inverse."""
@@ -187,7 +195,7 @@ def _fit_lanes(
         qualities = search.qualities + _times(search.inverse, search.gradient)
         gradient = gradient_at(qualities)
         shrinks = jnp.abs(gradient).max(-1) <= jnp.abs(search.gradient).max(-1) / 2
-        good = shrinks | is_small(gradient, search.inverse)
+        good = shrinks | ends(gradient, search.inverse)
         good &= gain(search.qualities, qualities) >= -noise
         lost = ~good & ~search.ended
         renewed = lax.cond(lost.any(), renew, lambda kept: (kept[0], kept[2]), search)
@@ -195,17 +203,17 @@ def _fit_lanes(
         qualities = jnp.where(search.ended[:, None], search.qualities, qualities)
         inverse = jnp.where(lost[:, None, None], renewed[1], search.inverse)
         gradient = gradient_at(qualities)
-        ended = search.ended | is_small(gradient, inverse)
+        ended = search.ended | ends(gradient, inverse)
         return _Search(qualities, gradient, inverse, ended, search.steps + 1)
 
     def goes_on(search: _Search) -> jax.Array:
         return ~search.ended.all() & (search.steps < _MOST_STEPS)
 
     gradient = gradient_at(start.qualities)
-    ended = is_small(gradient, start.inverse)
+    ended = ends(gradient, start.inverse)
     begun = _Search(start.qualities, gradient, start.inverse, ended, jnp.zeros((), jnp.int32))
     found = lax.while_loop(goes_on, step, begun)
-    return ThurstoneFit(found.qualities, found.inverse, found.ended)
+    return ThurstoneFit(found.qualities, found.inverse, is_small(found.gradient))
 
 
 def with_changed_pair(

@@ -4,6 +4,7 @@ import collections
 
 import bad_races
 import bad_searches
+import bad_selections
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -13,11 +14,12 @@ from jaxrace.cli import main
 from jaxrace.kernels import total_order
 from jaxrace.racing import check_compare
 
-BAD = bad_races.BAD | bad_searches.BAD
+TABLES = bad_races.BAD, bad_searches.BAD, bad_selections.BAD
+BAD = {name: case for table in TABLES for name, case in table.items()}
 
 
 def test_there_are_enough_cases():
-    assert len(BAD) == len(bad_races.BAD) + len(bad_searches.BAD) >= 60
+    assert len(BAD) == sum(map(len, TABLES)) >= 80
 
 
 @pytest.mark.parametrize("case", BAD)

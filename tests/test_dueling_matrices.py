@@ -187,11 +187,11 @@ def changed(i, j, value):
     ("matrix", "message"),
     [
         (np.array(GOOD)[:2], r"a square, got shape \[2, 3\]"),
-        (np.array(GOOD)[:1, :1], "at least 2 arms, got 1"),
-        (changed(0, 2, 1.2), "probabilities, got 1.2 for arm 0 against arm 2"),
-        (changed(1, 0, np.nan), "probabilities, got nan for arm 1 against arm 0"),
-        (changed(2, 1, 0.3), r"p_ij \+ p_ji = 1, got 0.8 \+ 0.3 for arms 1 and 2"),
-        (changed(1, 1, 0.6), "for arms 1 and 1"),
+        (np.array(GOOD)[:1, :1], "at least 2 rows, got 1"),
+        (changed(0, 2, 1.2), "probabilities, got 1.2 for 0 against 2"),
+        (changed(1, 0, np.nan), "probabilities, got nan for 1 against 0"),
+        (changed(2, 1, 0.3), r"p_ij \+ p_ji = 1, got 0.8 \+ 0.3 for 1 and 2"),
+        (changed(1, 1, 0.6), "for 1 and 1"),
     ],
 )
 def test_bad_matrices_are_named(matrix, message, tmp_path):

@@ -9,6 +9,7 @@ from jaxrace import runs, tables
 from jaxrace.cli import main
 from jaxrace.experiments.select_config import FROM_SCORES, PROBLEMS, SELECTORS, SelectConfig
 from jaxrace.experiments.select_file import read_comparisons, scores_of
+from jaxrace.selection import Top
 
 # The cache would stay switched on for the tests that follow.
 COMMAND = ["select", "--no-compilation-cache"]
@@ -114,6 +115,7 @@ def test_methods_are_simulated(tmp_path, capsys):
         (["--top", "10"], "--top: expected less than options = 10"),
         (["--top", "0"], "--top: expected an integer of at least 1"),
         (["--budget", "134"], "--budget: expected at least 135, the warm-up of"),
+        (["--method", "top", "--budget", "24"], "--budget: expected at least 25, as top plays 15"),
         (["--repeats", "1"], "--repeats: expected an integer of at least 2"),
         (["--noise", "-1"], "--noise: expected"),
         (["--delta", "2"], "--delta: expected"),
@@ -133,6 +135,8 @@ def test_bad_input_is_one_line_and_leaves_nothing(arguments, message, tmp_path, 
         ("first,second\n0,1\n", "problem: expected columns first, second, score"),
         ("first,second,score\na,a,1\n", "row 1, got a, a, 1.0"),
         ("first,second,score\na,b,1\na,b,nan\n", "row 2, got a, b, nan"),
+        ("first,second,score\na,b,1\na,b,1e39\n", r"row 2, got a, b, 1e\+39"),
+        ("first,second,score\na,b,1e30\n", r"its square too, .*row 1, got a, b, 1e\+30"),
         ("first,second,score\na,b,much\n", "expected numbers as scores"),
     ],
 )
@@ -140,6 +144,27 @@ def test_a_bad_row_is_named(text, message, tmp_path):
     (tmp_path / "bad.csv").write_text(text)
     with pytest.raises(ValueError, match=message):
         read_comparisons(tmp_path / "bad.csv")
+
+
+def test_names_are_text_whatever_they_look_like(tmp_path, capsys):
+    """Of "7", "007" and "True" each is an option of its own, and is called so."""
+    rows = "".join(f"007,7,{n}\n007,True,{n}\n7,True,{n}\n" for n in (1, 2, 3))
+    (tmp_path / "agents.csv").write_text("first,second,score\n" + rows)
+    assert read_comparisons(tmp_path / "agents.csv").names == ["007", "7", "True"]
+    command = [*COMMAND, "--problem", str(tmp_path / "agents.csv"), "--top", "1"]
+    assert main([*command, "--out", str(tmp_path / "run")]) == 0
+    assert runs.read_summary(tmp_path / "run")["selected"] == ["007"]
+    said = capsys.readouterr().out.split()
+    assert said[said.index("1") + 1] == "007"
+
+
+def test_top_spends_no_more_than_it_may(tmp_path):
+    """With the smallest budget that it takes, one comparison of a match."""
+    size = ["--options", "5", "--top", "2", "--budget", "6", "--repeats", "8"]
+    assert main([*COMMAND, "--method", "top", *size, "--out", str(tmp_path / "run")]) == 0
+    least, most = Top(5, 2).match_bounds
+    assert most == 6
+    assert least <= runs.read_summary(tmp_path / "run")["top"]["samples"] <= most
 
 
 def test_names_are_explained():

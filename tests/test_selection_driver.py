@@ -24,7 +24,6 @@ from jaxrace.selection import (
     Top,
     Uniform,
     borda_top,
-    check_normal,
     choice_key,
     driver,
     intransitivity_index,
@@ -270,8 +269,6 @@ def test_recorded_scores_are_drawn_from_those_of_the_pair():
         recorded([0, 1], [1, 1], [1.0, 1.0])
     with pytest.raises(ValueError, match="first: expected integers"):
         recorded([0.0], [1.0], [1.0])
-    with pytest.raises(ValueError, match="deviations: expected a symmetric matrix"):
-        check_normal([[0, 1], [-1, 0]], [[0, 1], [-1, 0]])
 
 
 def test_how_the_fit_is_climbed_matters():

@@ -16,7 +16,6 @@ from jaxrace.selection import (
     Pocbam,
     ScoreSelector,
     Top,
-    first_matches,
 )
 
 
@@ -57,11 +56,10 @@ def test_top_plays_the_same_matches(float64, num_options, top, repetitions):
         assert selector.result(state, params).ranking[:top].tolist() == oracle.chosen
         assert matches == oracle.matches
         assert int(state.time) == repetitions * len(matches)
-        # Of SELECT, k = 1, both are K - 1.
-        least, most = reference.match_bounds(num_options, top)
+        least, most = selector.match_bounds
         assert least <= len(matches) <= most
         in_groups = matches.count(("select", 0))
-        assert in_groups == first_matches(num_options, top) == num_options - top
+        assert in_groups == num_options - top
         # A new one rises past at most the logarithm of those on the heap.
         most = sum(int(np.log2(size)) for size in range(1, top + 1))
         assert top - 1 <= matches.count(("rise", 0)) <= most

@@ -15,10 +15,7 @@ from jax.scipy.stats import norm
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
-from jaxrace.validation import require_integer, require_number
-
-# Rounding that p_ij + p_ji = 1 may have, as of probabilities printed with a few digits.
-_TOLERANCE = 1e-6
+from jaxrace.validation import require_integer, require_number, require_preferences
 
 
 def check_matrix(matrix: ArrayLike) -> NDArray[np.float32]:
@@ -33,29 +30,10 @@ def check_matrix(matrix: ArrayLike) -> NDArray[np.float32]:
 
     >>> check_matrix([[0.5, 0.75], [0.3, 0.5]])
     Traceback (most recent call last):
-    ValueError: matrix: expected p_ij + p_ji = 1, got 0.75 + 0.3 for arms 0 and 1
+    ValueError: matrix: expected p_ij + p_ji = 1, got 0.75 + 0.3 for 0 and 1
     """
-    try:
-        found = np.asarray(matrix, np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"matrix: expected numbers [K, K], got {matrix!r}") from error
-    if found.ndim != 2 or found.shape[0] != found.shape[1]:
-        raise ValueError(f"matrix: expected a square, got shape {list(found.shape)}")
-    if len(found) < 2:
-        raise ValueError(f"matrix: expected at least 2 arms, got {len(found)}")
-    bad = np.argwhere(~((found >= 0) & (found <= 1)))
-    if bad.size:
-        i, j = bad[0]
-        raise ValueError(
-            f"matrix: expected probabilities, got {found[i, j]} for arm {i} against arm {j}"
-        )
-    bad = np.argwhere(abs(found + found.T - 1) > _TOLERANCE)
-    if bad.size:
-        i, j = bad[0]
-        raise ValueError(
-            f"matrix: expected p_ij + p_ji = 1, got {found[i, j]} + {found[j, i]} "
-            f"for arms {i} and {j}"
-        )
+    require_preferences("matrix", matrix)
+    found = np.asarray(matrix, np.float64)
     lead = (found - found.T) / 2
     high = (0.5 + abs(lead)).astype(np.float32)
     # 1 - high is exact: both are on different sides of 1/2, or both on it.

@@ -27,6 +27,7 @@ from jaxrace.experiments.holdem_evaluation import Course, Evaluation, evaluate, 
 from jaxrace.experiments.holdem_matches import ShortMatch, deal_sets
 from jaxrace.experiments.holdem_report import CURVE, curve_figure, statistic
 from jaxrace.experiments.run_options import ANY_LANES, Lanes
+from jaxrace.experiments.topk_tasks import POOLED_SAMPLES
 from jaxrace.experiments.workbench import Columns, OnStage, Workbench, ignore_stages, run_job
 from jaxrace.selection import HybridPocbam, KnowledgeGradient, ScoreSelector, Uniform
 from jaxrace.selection.driver import fitting_interval
@@ -39,10 +40,6 @@ _POINTS = 10
 
 # Error probability of a race.
 _DELTA = 0.05
-
-# See ``ScoreSelector``: without it a pair whose matches came out equally passes for certain, and of
-# matches that end with folds many do.
-_POOLED_SAMPLES = 2.0
 
 _SELECTORS: dict[str, Callable[..., ScoreSelector]] = {
     "hybrid": HybridPocbam,
@@ -121,7 +118,8 @@ def selection_of(config: HoldemConfig, name: str) -> RaceSelection | SelectorSel
     size, parents = config.population, config.population // 2
     if name == "race":
         return RaceSelection(dominance_race(size, parents, config.budget), match, _DELTA)
-    pooled = 0.0 if name == "uniform" else _POOLED_SAMPLES
+    # Of matches that end with folds many come out equally.
+    pooled = 0.0 if name == "uniform" else POOLED_SAMPLES
     selector = _SELECTORS[name](size, parents, min(WARM_UP, config.matches), pooled)
     batch = fitting_interval(config.budget - selector.opening, config.block)
     return SelectorSelection(selector, match, config.budget, batch)

@@ -13,15 +13,9 @@ from jaxrace.experiments.config import EXPERIMENTS
 from jaxrace.experiments.poker_matches import ASHE, PASSES, draw_players, play_sets
 from jaxrace.experiments.race_curves import mean_and_error
 from jaxrace.experiments.thurstone_topk import TOP as SELECT_TOP
-from jaxrace.experiments.topk_runs import (
-    Curve,
-    Task,
-    draw_curves,
-    run_selector,
-    run_top,
-    success_at,
-    table_of,
-)
+from jaxrace.experiments.topk_curves import Curve, draw_curves, success_at, table_of
+from jaxrace.experiments.topk_runs import Task, run_selector, run_top
+from jaxrace.experiments.topk_tasks import POOLED_SAMPLES
 from jaxrace.experiments.workbench import Columns, Workbench, markdown_table, with_error
 from jaxrace.selection import (
     ByNumber,
@@ -140,7 +134,7 @@ def lineup(players: int, top: int) -> dict[str, tuple[Selector, Any]]:
     """
     hybrid = HybridPocbam(players, top, fit="swept")
     # Without it a pair that came out equally three times passes for certain; see ScoreSelector.
-    pooled = KnowledgeGradient(players, top, pooled_samples=2.0)
+    pooled = KnowledgeGradient(players, top, pooled_samples=POOLED_SAMPLES)
     race = PairwiseRace(players, top, outcome="scores")
     plain = (Pocbam(players, top), Uniform(players, top))
     return {

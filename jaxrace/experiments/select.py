@@ -13,15 +13,10 @@ from jaxrace.experiments.run_options import ANY_LANES, Lanes
 from jaxrace.experiments.select_config import FROM_SCORES, SelectConfig
 from jaxrace.experiments.select_file import Table, judged, read_comparisons
 from jaxrace.experiments.thurstone_topk import figure_of, thurstone_task
-from jaxrace.experiments.topk_runs import (
-    Curve,
-    Task,
-    judged_by_wins,
-    run_rows,
-    run_top,
-    table_of,
-)
-from jaxrace.experiments.topk_tasks import wins_task
+from jaxrace.experiments.topk_curves import Curve, table_of
+from jaxrace.experiments.topk_runs import Task, run_rows, run_top
+from jaxrace.experiments.topk_targets import with_own_target
+from jaxrace.experiments.topk_tasks import CIRCLE, POOLED_SAMPLES, wins_task
 from jaxrace.experiments.workbench import OnStage, Workbench, ignore_stages, run_job
 from jaxrace.selection import (
     ActiveRanking,
@@ -34,6 +29,7 @@ from jaxrace.selection import (
     ScoreSelector,
     SelectionWork,
     Selector,
+    Top,
     Uniform,
     require_budget,
 )
@@ -42,13 +38,6 @@ FIGURE, RANKING = "success.png", "ranking.csv"
 
 # Selections by any method have so many records.
 _RECORDS = 100
-
-# How much a circle adds to the chances of its problem.
-_CIRCLE = 0.1
-
-# See ``ScoreSelector``. Of wins 1, 2 and 4 are about as good and 0 is not; of scores it helps some
-# methods and does no harm to the others (docs/top_k_selection.md).
-_POOLED_SAMPLES = 2.0
 
 _MAKERS: dict[str, Callable[..., Selector]] = {
     "pocbam": Pocbam,
@@ -117,12 +106,23 @@ def _check(config: SelectConfig, table: Table | None) -> None:
     for name in config.methods:
         if name in _MAKERS:
             require_budget(_MAKERS[name](config.options, config.top), config.budget, 1)
+        else:
+            _check_of_top(config)
+
+
+def _check_of_top(config: SelectConfig) -> None:
+    least, most = Top(config.options, config.top).match_bounds
+    if config.budget < most:
+        raise ValueError(
+            f"budget: expected at least {most}, as top plays {least} to {most} matches with "
+            f"{config.options} options, got {config.budget}"
+        )
 
 
 def _judge(config: SelectConfig, table: Table, folder: Path) -> None:
     # Two comparisons of a pair are enough to estimate a variance.
     selector = _MAKERS[config.method](
-        len(table.names), config.top, warm_up=2, pooled_samples=_POOLED_SAMPLES
+        len(table.names), config.top, warm_up=2, pooled_samples=POOLED_SAMPLES
     )
     assert isinstance(selector, ScoreSelector)
     result, pairs = judged(selector, table, config.next, jax.random.key(np.uint32(config.seed)))
@@ -157,7 +157,7 @@ def task_of(config: SelectConfig) -> Task:
     rest = config.seed, config.repeats, sizes, config.budget, interval
     if config.problem == "thurstone":
         return thurstone_task(config.problem, *rest, noise=config.noise)
-    return wins_task(config.problem, *rest, _CIRCLE if config.problem == "circle" else 0.0)
+    return wins_task(config.problem, *rest, CIRCLE if config.problem == "circle" else 0.0)
 
 
 def _simulate(config: SelectConfig, bench: Workbench) -> None:
@@ -178,8 +178,7 @@ def _run_method(
         curve = run_top(bench, task)
         return curve, {"samples": float(curve.time[-1]), "correct": _rate_of(curve)}
     selector = _selector_of(config, name)
-    # What counts wins is judged by wins.
-    task = judged_by_wins(task) if selector.is_guaranteed else task
+    task = with_own_target(task, selector)
     params: Any = None
     if isinstance(selector, ActiveRanking):
         params = selector.params(delta=config.delta)
@@ -198,7 +197,7 @@ def _run_method(
 
 def _selector_of(config: SelectConfig, name: str) -> Selector:
     if name in FROM_SCORES:
-        return _MAKERS[name](config.options, config.top, pooled_samples=_POOLED_SAMPLES)
+        return _MAKERS[name](config.options, config.top, pooled_samples=POOLED_SAMPLES)
     return _MAKERS[name](config.options, config.top)
 
 

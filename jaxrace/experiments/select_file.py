@@ -12,6 +12,7 @@ import numpy as np
 
 from jaxrace import tables
 from jaxrace.selection import Scores, ScoreSelector, SelectionResult
+from jaxrace.selection.comparisons import is_usable
 
 _COLUMNS = ("first", "second", "score")
 
@@ -37,7 +38,7 @@ def read_comparisons(path: str | os.PathLike[str]) -> Table:
     ['ann', 'bob', 'cy']
     """
     try:
-        columns = tables.read_table(path)
+        columns = tables.read_table(path, text=_COLUMNS[:2])
     except (OSError, ValueError) as error:
         raise ValueError(
             f"problem: expected a CSV file, got {os.fspath(path)!r}: {error}"
@@ -48,17 +49,17 @@ def read_comparisons(path: str | os.PathLike[str]) -> Table:
             f"problem: expected columns {', '.join(_COLUMNS)} in {os.fspath(path)!r}, "
             f"got {', '.join(columns)}"
         )
-    first, second = (columns[name].astype(str) for name in _COLUMNS[:2])
+    first, second = (columns[name] for name in _COLUMNS[:2])
     score = columns["score"]
     if score.dtype.kind not in "if":
         raise ValueError(f"problem: expected numbers as scores in {os.fspath(path)!r}")
     score = score.astype(np.float64)
-    wrong = np.flatnonzero((first == second) | ~np.isfinite(score))
+    wrong = np.flatnonzero((first == second) | ~is_usable(score))
     if wrong.size:
         row = int(wrong[0])
         raise ValueError(
-            f"problem: expected two different options and a finite score in {os.fspath(path)!r}, "
-            f"row {row + 1}, got {first[row]}, {second[row]}, {score[row]}"
+            "problem: expected two different options and a score that is finite, its square too, "
+            f"in {os.fspath(path)!r}, row {row + 1}, got {first[row]}, {second[row]}, {score[row]}"
         )
     names = list(dict.fromkeys(np.stack([first, second], 1).reshape(-1).tolist()))
     number = {name: place for place, name in enumerate(names)}

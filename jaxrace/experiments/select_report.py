@@ -58,7 +58,7 @@ def _decided(found: dict[str, Any]) -> str:
 
 
 def _print_judgement(console: Console, folder: Path, summary: dict[str, Any]) -> None:
-    ranking = tables.read_table(folder / _RANKING)
+    ranking = tables.read_table(folder / _RANKING, text=["option"])
     table = _new_table(console)
     for head in ("place", "option", "score", ""):
         table.add_column(head, justify="left" if head == "option" else "right", no_wrap=True)

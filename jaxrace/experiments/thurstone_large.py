@@ -6,15 +6,8 @@ import numpy as np
 
 from jaxrace.experiments.config import EXPERIMENTS
 from jaxrace.experiments.thurstone_topk import TOP, figure_of, rates_table, thurstone_task
-from jaxrace.experiments.topk_runs import (
-    TOP_POINTS,
-    Curve,
-    Task,
-    run_selector,
-    run_top,
-    samples_between,
-    table_of,
-)
+from jaxrace.experiments.topk_curves import Curve, samples_between, table_of
+from jaxrace.experiments.topk_runs import TOP_POINTS, Task, run_selector, run_top
 from jaxrace.experiments.workbench import Workbench, with_error
 from jaxrace.selection import MlPocbam, Pocbam, Selector, Uniform
 

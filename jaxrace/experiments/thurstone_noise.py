@@ -13,7 +13,8 @@ from jaxrace import plots
 from jaxrace.experiments.config import EXPERIMENTS
 from jaxrace.experiments.race_curves import mean_and_error
 from jaxrace.experiments.thurstone_topk import thurstone_task
-from jaxrace.experiments.topk_runs import Curve, Task, draw_curves, run_rows, run_selector, table_of
+from jaxrace.experiments.topk_curves import Curve, draw_curves, table_of
+from jaxrace.experiments.topk_runs import Task, run_rows, run_selector
 from jaxrace.experiments.workbench import Columns, Workbench, markdown_table, with_error
 from jaxrace.selection import (
     HybridPocbam,

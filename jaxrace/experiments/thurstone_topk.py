@@ -8,17 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace.experiments.config import EXPERIMENTS
-from jaxrace.experiments.topk_runs import (
-    TOP_POINTS,
-    Curve,
-    Task,
-    draw_curves,
-    problem_keys,
-    run_selector,
-    run_top,
-    success_at,
-    table_of,
-)
+from jaxrace.experiments.topk_curves import Curve, draw_curves, success_at, table_of
+from jaxrace.experiments.topk_runs import TOP_POINTS, Task, problem_keys, run_selector, run_top
 from jaxrace.experiments.workbench import Workbench, markdown_table, with_error
 from jaxrace.selection import (
     HybridPocbam,
@@ -181,7 +172,8 @@ def _paragraphs(curves: dict[str, dict[str, Curve]], repeats: int, looks: list[i
         "are the scores: comparison number n of a pair comes out the same whoever asks for it. "
         "The first 3 comparisons of each pair are made by all methods by scores. SELECT/TOP is "
         "shown at the mean number of comparisons that it takes with several numbers of "
-        "repetitions per match. ± is one standard error.",
+        "repetitions per match, and between two of these on a straight line. ± is one standard "
+        "error.",
         "![Success rate](success.png)",
         *sections,
         "The paper gives curves without numbers. It says: ML-POCBAm is best throughout, POCBAm "

@@ -4,9 +4,11 @@ import numpy as np
 
 from jaxrace.experiments.config import EXPERIMENTS
 from jaxrace.experiments.thurstone_topk import NUM_OPTIONS, figure_of, thurstone_task
-from jaxrace.experiments.topk_runs import Curve, run_selector, success_at, table_of
+from jaxrace.experiments.topk_curves import Curve, correct_at, success_at, table_of
+from jaxrace.experiments.topk_runs import run_selector
+from jaxrace.experiments.topk_tasks import POOLED_SAMPLES
 from jaxrace.experiments.workbench import Workbench, markdown_table, with_error
-from jaxrace.selection import MlPocbam, Pocbam, Selector
+from jaxrace.selection import KnowledgeGradient, MlPocbam, Pocbam, Selector
 
 TOP = 4
 
@@ -19,9 +21,15 @@ def lineup(num_options: int, top: int) -> dict[str, Selector]:
     """Selectors that can choose several comparisons at once.
 
     >>> list(lineup(10, 4))
-    ['ML-POCBAm', 'POCBAm']
+    ['ML-POCBAm', 'POCBAm', 'PKG, 2 pooled samples']
     """
-    return {"ML-POCBAm": MlPocbam(num_options, top), "POCBAm": Pocbam(num_options, top)}
+    return {
+        "ML-POCBAm": MlPocbam(num_options, top),
+        "POCBAm": Pocbam(num_options, top),
+        f"PKG, {POOLED_SAMPLES:g} pooled samples": KnowledgeGradient(
+            num_options, top, pooled_samples=POOLED_SAMPLES
+        ),
+    }
 
 
 def run(bench: Workbench) -> None:
@@ -53,15 +61,11 @@ def losses(curves: dict[str, Curve], samples: float) -> dict[str, tuple[float, f
     >>> losses({"B = 1": first, "B = 5": other}, 1)["B = 5"]
     (0.5, 0.5)
     """
-    first, *others = (_correct_at(curve, samples) for curve in curves.values())
-    differences = [first.astype(float) - other for other in others]
+    first, *others = (correct_at(curve, samples) for curve in curves.values())
+    differences = [first - other for other in others]
     errors = [float(d.std(ddof=1) / np.sqrt(len(d))) for d in differences]
     means = [float(d.mean()) for d in differences]
     return dict(zip(list(curves)[1:], zip(means, errors, strict=True), strict=True))
-
-
-def _correct_at(curve: Curve, samples: float) -> np.ndarray:
-    return curve.correct[:, np.searchsorted(curve.time, samples, side="right") - 1]
 
 
 def _paragraphs(curves: dict[str, dict[str, Curve]], repeats: int, looks: list[int]) -> list[str]:

@@ -1,29 +1,18 @@
-"""Many selections, as curves of the success rate. Axes: J selections, T records."""
+"""Many selections in a sweep, judged. Axes: J selections, T records, K options."""
 
 import dataclasses
-import functools
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+import math
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import plots, sweep
-from jaxrace.experiments.race_curves import mean_and_error
-from jaxrace.experiments.workbench import Columns, Workbench
-from jaxrace.selection import (
-    NormalScores,
-    SelectionJob,
-    SelectionWork,
-    Selector,
-    Top,
-    borda_top,
-)
+from jaxrace import sweep
+from jaxrace.experiments.topk_curves import Curve
+from jaxrace.experiments.workbench import Workbench
+from jaxrace.selection import SelectionJob, SelectionWork, Selector, Top
 from jaxrace.selection.driver import Compare, first_record, fitting_interval
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 # Selections of a block: fits in lanes wait for each other, and arrays stay in the cache.
 _WIDTH = 32
@@ -82,38 +71,6 @@ class Task:
         return num_found / self.top if self.by_share else num_found == self.top
 
 
-def judged_by_wins(task: Task) -> Task:
-    """The same for selectors that count wins alone: who wins most often is best.
-
-    Args:
-        task: Of normal scores; of anything else it remains as it is.
-
-    >>> from jaxrace.selection import NormalScores, normal_score
-    >>> means = jnp.array([[0.0, 9.0, -1.0], [-9.0, 0.0, -1.0], [1.0, 1.0, 0.0]])
-    >>> problems = NormalScores(means[None], jnp.ones((1, 3, 3)))
-    >>> task = Task("1 of 3", normal_score, problems, np.array([[True, False, False]]), 30, 3)
-    >>> judged_by_wins(task).truth.tolist()
-    [[False, False, True]]
-    """
-    if not isinstance(task.problems, NormalScores):
-        return task
-    chances = jax.scipy.stats.norm.cdf(task.problems.means / task.problems.deviations)
-    best = jax.vmap(functools.partial(borda_top, top=task.top))(chances)
-    return dataclasses.replace(task, truth=np.asarray(best))
-
-
-class Curve(NamedTuple):
-    """How often the right k have been selected, or how many of them."""
-
-    time: np.ndarray  # float64 [T], comparisons so far, or their mean where it varies
-    correct: np.ndarray  # bool [J, T], or float64, see ``Task.judge``
-
-    @property
-    def success(self) -> tuple[np.ndarray, np.ndarray]:
-        """The rate and its standard error, [T] each."""
-        return mean_and_error(self.correct.T.astype(float))
-
-
 def run_selector(
     bench: Workbench, task: Task, name: str, selector: Selector, params: Any, batch: int = 1
 ) -> Curve:
@@ -167,16 +124,17 @@ def run_top(bench: Workbench, task: Task, points: int = TOP_POINTS, least: float
 
     Args:
         bench: Where.
-        task: What; its budget is that of the largest number of repetitions.
+        task: What; its budget is what the largest number of repetitions may cost on average.
         points: How many numbers.
         least: The smallest number as a part of the largest.
     """
     matches = _ended(bench, task, "TOP, matches", 1, 1)[0].mean()
-    most = max(task.budget / matches, 1)
-    repetitions = sorted({round(nu) for nu in np.geomspace(max(most * least, 1), most, points)})
+    most = task.budget / matches
+    numbers = np.geomspace(max(most * least, 1), most, points)
+    repetitions = sorted({min(round(nu), math.floor(most)) for nu in numbers})
     ends = [_ended(bench, task, f"TOP, {nu} per match", nu, repetitions[-1]) for nu in repetitions]
     times = np.array([time.mean() for time, _ in ends])
-    return Curve(times, np.stack([correct for _, correct in ends], axis=1))
+    return Curve(times, np.stack([correct for _, correct in ends], axis=1), are_settings=True)
 
 
 def _ended(
@@ -187,15 +145,11 @@ def _ended(
     ``most`` repetitions are the most of those that are compiled for.
     """
     selector = Top(task.num_options, task.top)
-    # Far more matches than it can take.
-    matches = selector.num_options * 2 * (2 + selector.top.bit_length())
-    budget = _LOOK * -(-matches * most // _LOOK)
+    budget = _LOOK * -(-selector.match_bounds[1] * most // _LOOK)
     params = selector.params(repetitions)
     work = SelectionWork(selector, task.compare, budget, _LOOK, params, shared=task.shared)
     log = bench.sweep(f"{task.name}, {name}", work, _jobs(bench, task), _WIDTH)
     last = np.cumsum(np.bincount(log.rows.job, minlength=len(task.truth))) - 1
-    if not log.rows.row.done[last].all():
-        raise RuntimeError(f"{name}: not over after {budget:,} comparisons")
     num_found = (log.rows.row.selected[last] & task.truth).sum(-1)
     return log.rows.row.time[last], task.judge(num_found)
 
@@ -217,94 +171,3 @@ def problem_keys(seed: int, count: int) -> jax.Array:
     (3,)
     """
     return jax.random.split(jax.random.key(np.uint32(seed)), count)
-
-
-def table_of(curves: dict[str, dict[str, Curve]]) -> list[Columns]:
-    """Success rates as columns, by task and method.
-
-    >>> curve = Curve(np.array([10.0]), np.array([[True], [True]]))
-    >>> table_of({"1 of 2": {"uniform": curve}})[0]["success"].tolist()
-    [1.0]
-    """
-    pieces = []
-    for task, found in curves.items():
-        for name, curve in found.items():
-            rate, error = curve.success
-            count = len(rate)
-            names = {"task": np.full(count, task), "method": np.full(count, name)}
-            numbers = {"samples": curve.time, "success": rate, "success_stderr": error}
-            repeats = np.full(count, len(curve.correct))
-            pieces.append({**names, "replications": repeats, **numbers})
-    return pieces
-
-
-def draw_curves(
-    panel: "Axes", curves: dict[str, Curve], title: str, names: Sequence[str] = ()
-) -> None:
-    """Success rate against samples, with two standard errors.
-
-    Args:
-        panel: Where.
-        curves: By name.
-        title: Of the panel.
-        names: All names of the figure, if there are more: each has its own colour.
-
-    >>> from matplotlib.figure import Figure
-    >>> panel = Figure().subplots()
-    >>> draw_curves(panel, {"uniform": Curve(np.ones(1), np.ones((2, 1), bool))}, "1 of 2")
-    >>> panel.get_title()
-    '1 of 2'
-    """
-    order = list(names) or list(curves)
-    for name, curve in curves.items():
-        rate, error = curve.success
-        place = order.index(name)
-        color, style = f"C{place % 10}", ("-", "--")[place // 10]
-        # Few points are settings, not a course.
-        mark = "o" if len(rate) <= TOP_POINTS else None
-        panel.plot(curve.time, rate, style, color=color, label=name, marker=mark, ms=3, lw=1.2)
-        low, high = rate - 2 * error, rate + 2 * error
-        panel.fill_between(curve.time, low, high, color=color, alpha=0.15, lw=0)
-    is_share = any(curve.correct.dtype != bool for curve in curves.values())
-    counted = "share of the best that is selected" if is_share else "share of correct selections"
-    panel.set(title=title, xlabel="comparisons", ylabel=counted)
-    panel.xaxis.set_major_formatter("{x:,.0f}")
-    plots.tidy(panel)
-
-
-def success_at(curve: Curve, samples: float) -> tuple[float, float]:
-    """The rate and its error at the last record of at most so many samples; NaN before the first.
-
-    >>> success_at(Curve(np.array([10.0, 20.0]), np.array([[False, True], [True, True]])), 15)[0]
-    0.5
-    """
-    place = int(np.searchsorted(curve.time, samples, side="right")) - 1
-    if place < 0:
-        return float("nan"), float("nan")
-    rate, error = curve.success
-    return float(rate[place]), float(error[place])
-
-
-def samples_until(curve: Curve, rate: float) -> float:
-    """Samples after which the success rate first is as large; infinite if it never is.
-
-    >>> samples_until(Curve(np.array([10.0, 20.0]), np.array([[False, True], [True, True]])), 0.8)
-    20.0
-    """
-    reached = np.flatnonzero(curve.success[0] >= rate)
-    return float(curve.time[reached[0]]) if reached.size else float("inf")
-
-
-def samples_between(curve: Curve, rate: float) -> float:
-    """The same, on the straight line from the record before; infinite if that is the first.
-
-    >>> curve = Curve(np.array([10.0, 20.0]), np.array([[False, True], [True, True]]))
-    >>> samples_between(curve, 0.8)
-    16.0
-    """
-    success = curve.success[0]
-    reached = np.flatnonzero(success >= rate)
-    if not reached.size or reached[0] == 0:
-        return float("inf")
-    last = reached[0] + 1
-    return float(np.interp(rate, success[last - 2 : last], curve.time[last - 2 : last]))

@@ -16,17 +16,16 @@ from jaxrace.experiments.duel_lineup import entrant
 from jaxrace.experiments.duel_runs import run_entrant
 from jaxrace.experiments.race_trials import AnyTask, Cell, RaceTrials, trials_of
 from jaxrace.experiments.thurstone_topk import TOP, figure_of, thurstone_task
-from jaxrace.experiments.topk_runs import (
+from jaxrace.experiments.topk_curves import (
     Curve,
-    Task,
-    judged_by_wins,
-    run_selector,
-    run_top,
+    correct_at,
     samples_until,
     success_at,
     table_of,
 )
-from jaxrace.experiments.topk_tasks import wins_task
+from jaxrace.experiments.topk_runs import Task, run_selector, run_top
+from jaxrace.experiments.topk_targets import with_own_target
+from jaxrace.experiments.topk_tasks import CIRCLE, POOLED_SAMPLES, wins_task
 from jaxrace.experiments.workbench import Workbench, markdown_table, with_error
 from jaxrace.selection import (
     ActiveRanking,
@@ -44,9 +43,6 @@ from jaxrace.selection import (
 # Of options, of the best, comparisons, and selections of each method.
 SIZES = ((10, 4, 2_000, 1_000), (50, 10, 6_000, 30))
 QUICK = ((6, 2, 145, 16),)
-
-# See ``ScoreSelector``; without it a pair that came out equally three times passes for certain.
-_POOLED_SAMPLES = 2.0
 
 # With more options than this nobody finds all of the best; and the fit that is followed to a
 # stationary point takes too long.
@@ -74,7 +70,7 @@ def lineup(num_options: int, top: int) -> dict[str, Selector]:
     >>> len(lineup(10, 4))
     12
     """
-    sizes, pooled = (num_options, top), _POOLED_SAMPLES
+    sizes, pooled = (num_options, top), POOLED_SAMPLES
     methods = {
         "PKG": KnowledgeGradient(*sizes, pooled_samples=pooled),
         "POCBAm": Pocbam(*sizes, pooled_samples=pooled),
@@ -141,9 +137,9 @@ def _tasks(bench: Workbench, repeats: int, sizes: tuple[int, int], budget: int) 
     tasks = [
         _performance_task(f"{size}, performances", bench, repeats, sizes, budget),
         wins_task(f"1 of {sizes[0]}, wins, total order", *single, 0.0),
-        wins_task(f"1 of {sizes[0]}, wins, circle", *single, 0.1),
+        wins_task(f"1 of {sizes[0]}, wins, circle", *single, CIRCLE),
         wins_task(f"{size}, wins, total order", *common, 0.0),
-        wins_task(f"{size}, wins, circle", *common, 0.1),
+        wins_task(f"{size}, wins, circle", *common, CIRCLE),
         thurstone_task(f"{size}, Thurstone", *common),
         thurstone_task(f"{size}, Thurstone, noise .3", *common, noise=0.3),
     ]
@@ -162,34 +158,53 @@ def _run_all(bench: Workbench, task: Task) -> dict[str, Curve]:
     if not bench.quick:
         found[TOP] = run_top(bench, task)
     if "performances" in task.name:
-        found |= _races(bench, task)
+        found = joined(found, _races(bench, task))
     if task.top == 1 and task.compare is selection.win:
-        found |= _duels(bench, task)
+        found = joined(found, _duels(bench, task))
     return found
 
 
+def joined(found: dict[str, Curve], others: dict[str, Curve]) -> dict[str, Curve]:
+    """Curves of both, none of which replaces another one.
+
+    Raises:
+        ValueError: A name is in both.
+
+    >>> curve = Curve(np.ones(1), np.ones((2, 1), bool))
+    >>> list(joined({"PKG": curve}, {"DTS": curve}))
+    ['PKG', 'DTS']
+    """
+    if twice := sorted(found.keys() & others.keys()):
+        raise ValueError(f"names: expected different ones, got {', '.join(twice)} twice")
+    return found | others
+
+
 def _run_one(bench: Workbench, task: Task, name: str, selector: Selector) -> Curve:
-    if not isinstance(selector, PairwiseRace):
-        own = judged_by_wins(task) if selector.is_guaranteed else task
-        return run_selector(bench, own, name, selector, selector.params())
-    pairs = task.num_options * (task.num_options - 1) // 2
-    params = selector.params(max_rounds=-(-task.budget // pairs))
-    return run_selector(bench, judged_by_wins(task), name, selector, params)
+    params = selector.params()
+    if isinstance(selector, PairwiseRace):
+        pairs = task.num_options * (task.num_options - 1) // 2
+        params = selector.params(max_rounds=-(-task.budget // pairs))
+    return run_selector(bench, with_own_target(task, selector), name, selector, params)
+
+
+def race_lineup(num_options: int, top: int) -> dict[str, Callable[[int], racing.Race]]:
+    """Races that draw single performances, made for a number of rounds.
+
+    >>> list(race_lineup(10, 4))
+    ['dominance race', 'PBR of options']
+    """
+    sizes = num_options, top
+    return {
+        "dominance race": lambda most: racing.DominanceRace(*sizes, most, kernels.total_order),
+        "PBR of options": lambda most: racing.PreferenceRace(*sizes, most, kernels.total_order),
+    }
 
 
 def _races(bench: Workbench, task: Task) -> dict[str, Curve]:
-    """Races draw single performances: two draws are one comparison."""
+    """Two draws are one comparison."""
     rounds = _ROUNDS[: bench.size(len(_ROUNDS), 1)]
-    makers: dict[str, Callable[[int], racing.Race]] = {
-        "dominance race": lambda most: racing.DominanceRace(
-            task.num_options, task.top, most, kernels.total_order
-        ),
-        "PBR, Copeland": lambda most: racing.PreferenceRace(
-            task.num_options, task.top, most, kernels.total_order
-        ),
-    }
     found = {}
-    for name, make in makers.items():
+    for name, make in race_lineup(task.num_options, task.top).items():
         times, correct = [], []
         for most in rounds:
             race = make(most)
@@ -199,7 +214,7 @@ def _races(bench: Workbench, task: Task) -> dict[str, Curve]:
             row = bench.sweep(f"{task.name}, {name}, {most} rounds", work, jobs).rows.row
             times.append(row.samples.mean() / 2)
             correct.append(task.judge(row.found))
-        found[name] = Curve(np.array(times), np.stack(correct, axis=1))
+        found[name] = Curve(np.array(times), np.stack(correct, axis=1), are_settings=True)
     return found
 
 
@@ -231,8 +246,8 @@ def leaders(found: dict[str, Curve], samples: float) -> list[str]:
     >>> leaders({"wrong": wrong, "right": right, "equal": right}, 20)
     ['right', 'equal']
     """
-    correct = {name: _correct_at(curve, samples) for name, curve in found.items()}
-    known = {name: rows for name, rows in correct.items() if rows is not None}
+    correct = {name: correct_at(curve, samples) for name, curve in found.items()}
+    known = {name: rows for name, rows in correct.items() if not np.isnan(rows).any()}
     if not known:
         return []
     best = max(known, key=lambda name: known[name].mean())
@@ -243,12 +258,6 @@ def leaders(found: dict[str, Curve], samples: float) -> list[str]:
         if name != best and behind.mean() <= _CLEARLY * error:
             others.append(name)
     return [best, *others]
-
-
-def _correct_at(curve: Curve, samples: float) -> np.ndarray | None:
-    """Of each selection, after at most so many samples; None if there is no record so early."""
-    place = int(np.searchsorted(curve.time, samples, side="right")) - 1
-    return None if place < 0 else curve.correct[:, place].astype(float)
 
 
 def _paragraphs(
@@ -270,18 +279,20 @@ def _paragraphs(
         told = "Best, and not clearly behind (two standard errors of paired differences): "
         sections += [f"## {task}", markdown_table(heads, rows), f"{told}{'; '.join(best)}."]
     return [
-        "Share of problems in which exactly the best k (by Borda's score; of methods that count"
-        " wins alone by the share of wins) are selected, ± one standard error, and comparisons "
-        f"until that share first is {_LEVEL:.0%}. Of more than {_FEW_OPTIONS} options nobody "
-        "finds all of the best k: there it is the share of them that is selected. PKG, POCBAm "
-        f"and the models: with {_POOLED_SAMPLES:g} pooled samples, unless it says as published. "
-        "Thurstone: scores, gamma and sigma^2 uniform in [0, 1]; noise .3: with perturbed "
-        "means. Wins: p_ij logistic in the difference of qualities; circle: and everybody beats"
-        " the half that follows it in a circle by .1 more often. Performances: options are "
-        "sampled by themselves, N(m_i, v_i), a comparison is the difference of two; races need "
-        "single draws, and two of these are counted as one comparison. Races and TOP end by "
-        "themselves: their points are settings (rounds, repetitions per match) at their mean "
-        "number of comparisons.",
+        "Share of problems in which exactly the best k are selected (by Borda's score; of methods "
+        "that count wins alone by their own target: the share of wins, how many others are beaten "
+        "more often than not, or the visits of the random walk), ± one standard error, and "
+        f"comparisons until that share first is {_LEVEL:.0%}. Of more than {_FEW_OPTIONS} options "
+        "nobody finds all of the best k: there it is the share of them that is selected. PKG, "
+        f"POCBAm and the models: with {POOLED_SAMPLES:g} pooled samples, unless it says as "
+        "published. Thurstone: scores, gamma and sigma^2 uniform in [0, 1]; noise .3: with "
+        "perturbed means. Wins: p_ij logistic in the difference of qualities; circle: and "
+        f"everybody beats the half that follows it in a circle by {CIRCLE:g} more often. "
+        "Performances: options are sampled by themselves, N(m_i, v_i), a comparison is the "
+        "difference of two; races need single draws, and two of these are counted as one "
+        "comparison. Races of options and TOP end by themselves: their points are settings "
+        "(rounds, repetitions per match) at their mean number of comparisons, and what is said "
+        "between two of them is on the straight line.",
         *(f"![Success rate]({figure})" for figure in figures),
         *sections,
     ]

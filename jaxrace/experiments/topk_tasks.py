@@ -9,6 +9,13 @@ import numpy as np
 from jaxrace import selection
 from jaxrace.experiments.topk_runs import Task, problem_keys
 
+# How much a circle adds to the chances of its problem.
+CIRCLE = 0.1
+
+# See ``ScoreSelector``. Of wins 1, 2 and 4 are about as good and 0 is not; of scores it helps some
+# methods and does no harm to the others (docs/top_k_selection.md).
+POOLED_SAMPLES = 2.0
+
 
 def chances(key: jax.Array, num_options: int, cycle: float) -> jax.Array:
     """p_ij of wins, [K, K]: of a total order, or with a circle that hides it.

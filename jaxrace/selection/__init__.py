@@ -5,7 +5,6 @@ from jaxrace.selection.base import SelectionResult, Selector, Standing
 from jaxrace.selection.comparisons import (
     NormalScores,
     RecordedScores,
-    check_normal,
     normal_score,
     recorded,
     recorded_score,
@@ -26,7 +25,7 @@ from jaxrace.selection.score_selector import ScoreSelector
 from jaxrace.selection.scores import Moments, Scores, observed_moments
 from jaxrace.selection.simple import KnowledgeGradient, Uniform
 from jaxrace.selection.single_options import Ocba
-from jaxrace.selection.tournaments import Top, first_matches
+from jaxrace.selection.tournaments import Top
 
 __all__ = [
     "ActiveRanking",
@@ -51,9 +50,7 @@ __all__ = [
     "Top",
     "Uniform",
     "borda_top",
-    "check_normal",
     "choice_key",
-    "first_matches",
     "fitted_moments",
     "intransitivity_index",
     "normal_score",

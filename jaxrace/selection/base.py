@@ -18,6 +18,7 @@ from jax.core import Tracer
 from numpy.typing import ArrayLike
 
 from jaxrace import verbs
+from jaxrace.selection.comparisons import is_usable
 from jaxrace.selection.report import describe
 from jaxrace.validation import require_integer, require_keys
 
@@ -120,9 +121,9 @@ class Selector(abc.ABC):
         return jnp.ones_like(pair[0], bool)
 
     def accepts(self, score: jax.Array, params: Params) -> jax.Array:
-        """Can a score be used? bool []."""
+        """Can a score be used, and its square? bool []."""
         del params
-        return jnp.isfinite(score)
+        return jnp.isfinite(score * score)
 
     def init(self, params: Params) -> State:
         """The state before the first comparison."""
@@ -148,8 +149,8 @@ class Selector(abc.ABC):
         Args:
             state: From ``init`` or ``tell``.
             pair: Two options; usually what ``ask`` said.
-            score: By how much the first was better than the second, finite; of wins and losses
-                1 and -1, of ties 0.
+            score: By how much the first was better than the second, finite, its square too; of
+                wins and losses 1 and -1, of ties 0.
             params: The params that ``init`` got.
 
         Raises:
@@ -194,19 +195,16 @@ def check_pairs(pairs: np.ndarray, num_options: int) -> None:
 
 
 def check_scores(scores: np.ndarray) -> None:
-    """Raise ValueError unless these are finite numbers, [B].
+    """Raise ValueError unless these are finite numbers with finite squares, [B].
 
     >>> check_scores(np.array([1.0, np.nan]))
     Traceback (most recent call last):
-    ValueError: score: expected a finite number, got nan
+    ValueError: score: expected a finite number, its square too, got nan
     """
     if scores.ndim != 1 or scores.dtype.kind not in "fiub":
         raise ValueError(f"score: expected a finite number, got {scores.tolist()!r}")
-    # As JAX will have them.
-    with np.errstate(over="ignore"):
-        kept = scores.astype(jax.dtypes.canonicalize_dtype(float))
-    if (wrong := ~np.isfinite(kept)).any():
-        raise ValueError(f"score: expected a finite number, got {scores[wrong][0]}")
+    if (wrong := ~is_usable(scores)).any():
+        raise ValueError(f"score: expected a finite number, its square too, got {scores[wrong][0]}")
 
 
 def ranked(*keys: jax.Array) -> jax.Array:

@@ -5,6 +5,8 @@ this time, a float []. Axes: K options, N recorded scores.
 """
 
 import dataclasses
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +14,8 @@ import numpy as np
 from jax.core import Tracer
 from jax.typing import ArrayLike as Scalar
 from numpy.typing import ArrayLike
+
+from jaxrace.validation import require_preferences
 
 
 @jax.tree_util.register_dataclass
@@ -59,6 +63,18 @@ class RecordedScores:
     counts: jax.Array  # int32 [K, K], of pairs i < j
 
 
+def is_usable(scores: np.ndarray) -> np.ndarray:
+    """Are scores and their squares finite as JAX will have them? bool, any shape.
+
+    Variances are made of the squares.
+
+    >>> is_usable(np.array([1e15, 1e30, np.nan])).tolist()
+    [True, False, False]
+    """
+    with np.errstate(over="ignore"):
+        return np.isfinite(scores.astype(jax.dtypes.canonicalize_dtype(float)) ** 2)
+
+
 def recorded(first: ArrayLike, second: ArrayLike, scores: ArrayLike) -> RecordedScores:
     """A table of comparisons, by pairs.
 
@@ -68,8 +84,9 @@ def recorded(first: ArrayLike, second: ArrayLike, scores: ArrayLike) -> Recorded
         scores: [n], of the first over the second.
 
     Raises:
-        ValueError: A row compares an option with itself or has no finite score, or the lengths
-            differ, or a pair has no row at all; the row is named.
+        ValueError: A row compares an option with itself or has no score that is finite as a
+            float32, its square too, or the lengths differ, or a pair has no row at all; the row is
+            named.
 
     >>> recorded([0, 1, 0], [1, 0, 1], [1.0, 2.0, 3.0]).scores[0, 1].tolist()
     [1.0, -2.0, 3.0]
@@ -80,7 +97,7 @@ def recorded(first: ArrayLike, second: ArrayLike, scores: ArrayLike) -> Recorded
     for name, row in zip(("first", "second"), rows, strict=False):
         if not np.issubdtype(row.dtype, np.integer):
             raise ValueError(f"{name}: expected integers, got {row.dtype}")
-    wrong = (rows[0] == rows[1]) | (rows[0] < 0) | (rows[1] < 0) | ~np.isfinite(rows[2])
+    wrong = (rows[0] == rows[1]) | (rows[0] < 0) | (rows[1] < 0) | ~is_usable(rows[2])
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
         raise ValueError(
@@ -120,34 +137,51 @@ def recorded_score(
     return jnp.where(low == first, score, -score)
 
 
-def check_normal(means: ArrayLike, deviations: ArrayLike) -> NormalScores:
-    """Normal scores, checked.
+def require_problem(compare: Callable[..., Any], problem: Any, num_options: int) -> None:
+    """Raise ValueError unless a ready-made comparison can be given this problem of K options.
 
-    Args:
-        means: [K, K], antisymmetric.
-        deviations: [K, K], symmetric, not negative.
+    JAX clamps indices: of a smaller problem the last option would stand for all that it lacks. Of
+    comparisons of one's own nothing is known. Under a trace only the shapes are looked at.
 
-    Raises:
-        ValueError: They are not; not under a trace.
-
-    >>> check_normal([[0, 1], [1, 0]], [[0, 1], [1, 0]])
+    >>> require_problem(win, np.full((3, 3), 0.5), 4)
     Traceback (most recent call last):
-    ValueError: means: expected mu_ij = -mu_ji, got 1.0 and 1.0 for 0 and 1
+    ValueError: problem: expected a matrix [4, 4], got [3, 3]
     """
-    if not isinstance(means, Tracer) and not isinstance(deviations, Tracer):
-        _check_antisymmetric(np.asarray(means, np.float64))
-        spread = np.asarray(deviations, np.float64)
-        if spread.shape != np.shape(means) or (spread < 0).any() or (spread != spread.T).any():
-            raise ValueError("deviations: expected a symmetric matrix [K, K] without negative ones")
-    return NormalScores(jnp.asarray(means, jnp.float32), jnp.asarray(deviations, jnp.float32))
+    if compare is normal_score:
+        matrices = problem.means, problem.deviations
+    elif compare is win:
+        matrices = (problem,)
+    elif compare is recorded_score:
+        matrices = (problem.counts,)
+    else:
+        return
+    for matrix in matrices:
+        if np.shape(matrix) != (num_options, num_options):
+            raise ValueError(
+                f"problem: expected a matrix [{num_options}, {num_options}], "
+                f"got {list(np.shape(matrix))}"
+            )
+    if any(isinstance(matrix, Tracer) for matrix in matrices):
+        return
+    if compare is normal_score:
+        _require_normal(problem)
+    elif compare is win:
+        require_preferences("problem", problem)
 
 
-def _check_antisymmetric(means: np.ndarray) -> None:
-    if means.ndim != 2 or means.shape[0] != means.shape[1] or len(means) < 2:
-        raise ValueError(f"means: expected a square matrix, got {list(means.shape)}")
-    wrong = np.argwhere(~(np.abs(means + means.T) <= 1e-6))
+def _require_normal(problem: NormalScores) -> None:
+    means, spread = (np.asarray(x, np.float64) for x in (problem.means, problem.deviations))
+    wrong = np.argwhere(~(np.abs(means + means.T) <= 1e-6 * (1 + np.abs(means))))
     if len(wrong):
         i, j = wrong[0]
         raise ValueError(
-            f"means: expected mu_ij = -mu_ji, got {means[i, j]} and {means[j, i]} for {i} and {j}"
+            f"problem: expected means mu_ij = -mu_ji, got {means[i, j]} and {means[j, i]} for "
+            f"{i} and {j}"
+        )
+    wrong = np.argwhere(~((spread >= 0) & (spread == spread.T)))
+    if len(wrong):
+        i, j = wrong[0]
+        raise ValueError(
+            "problem: expected symmetric deviations without negative ones, got "
+            f"{spread[i, j]} and {spread[j, i]} for {i} and {j}"
         )

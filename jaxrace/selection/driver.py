@@ -12,6 +12,7 @@ from jax.core import Tracer
 from jax.typing import ArrayLike
 
 from jaxrace.selection.base import Selector, selected_from
+from jaxrace.selection.comparisons import require_problem
 from jaxrace.selection.score_selector import ScoreSelector
 from jaxrace.selection.scores import all_counted
 from jaxrace.validation import require_function, require_integer, require_keys
@@ -95,7 +96,7 @@ def run(
         compare: ``compare(key, problem, first, second)``, pure JAX, with a score as its result;
             see ``normal_score``, ``win`` and ``recorded_score``; or a ``ByNumber``. Always called
             with first < second.
-        problem: What ``compare`` is given, a pytree.
+        problem: What ``compare`` is given, a pytree; of the ready-made ones of K options.
         budget: Comparisons of the whole run.
         params: Of the selector.
         interval: Comparisons from one record to the next, about 10 unless given. The first record
@@ -108,9 +109,10 @@ def run(
         Leaves [R, ...]; in the last record the time is ``budget``, or earlier if ``done``.
 
     Raises:
-        ValueError: ``key`` is no key, the budget ends before the warm-up, or ``interval`` or
-            ``batch`` do not divide what they should, or a score is not finite or out of the
-            selector's range (under a trace ``valid`` says so).
+        ValueError: ``key`` is no key, the problem of a ready-made ``compare`` is not of K options
+            or not what it should be (of wins: no preference matrix), the budget ends before the
+            warm-up, or ``interval`` or ``batch`` do not divide what they should, or a score is not
+            finite or out of the selector's range (under a trace ``valid`` says so).
 
     >>> from jaxrace.selection import Pocbam, normal_score, thurstone
     >>> selector = Pocbam(num_options=4, top=2)
@@ -122,6 +124,7 @@ def run(
     """
     require_keys("key", key, ndim=0)
     require_function("compare", compare)
+    require_problem(compare, problem, selector.num_options)
     if interval is None:
         rest = max(budget - first_record(selector), 0)
         interval = fitting_interval(rest, _INTERVAL, batch)
@@ -331,5 +334,10 @@ def pair_key(
 
 
 def choice_key(key: jax.Array, time: jax.Array) -> jax.Array:
-    """The key of choice number ``time``, from 0."""
+    """The key of choice number ``time``, from 0, which no pair has.
+
+    >>> key = jax.random.key(0)
+    >>> bool(choice_key(key, jnp.int32(1)) == pair_key(key, 3, 0, 1, 1))
+    False
+    """
     return jax.random.fold_in(jax.random.fold_in(key, jnp.uint32(_CHOICES)), time)

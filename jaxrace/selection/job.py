@@ -8,6 +8,7 @@ import jax.numpy as jnp
 
 from jaxrace.selection import driver
 from jaxrace.selection.base import Selector
+from jaxrace.selection.comparisons import require_problem
 from jaxrace.selection.driver import Compare, Record, RunState
 
 
@@ -32,6 +33,8 @@ class SelectionState(NamedTuple):
 @dataclasses.dataclass(frozen=True)
 class SelectionWork:
     """What ``sweep.run`` does with a ``SelectionJob``; a row of its log is a ``Record``.
+
+    ``init`` raises ValueError where the problem of a ready-made ``compare`` is not of K options.
 
     Attributes:
         selector: Which.
@@ -69,6 +72,7 @@ class SelectionWork:
     def init(self, job: SelectionJob) -> SelectionState:
         """The state after the warm-up."""
         given = self._given(job.problem)
+        require_problem(self.compare, given, self.selector.num_options)
         run = driver.begin(self.selector, self.compare, job.key, given, self.params)
         return SelectionState(run, job.problem, jnp.zeros((), bool))
 

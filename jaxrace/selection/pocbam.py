@@ -127,6 +127,8 @@ class HybridPocbam(MlPocbam):
             ValueError: ``confidence`` or ``limit`` is out of its range.
         """
         require_number("limit", limit, 0)
+        if limit > 1:
+            raise ValueError(f"limit: expected at most 1, as every index is, got {limit}")
         stop = super().params(confidence).confidence
         return HybridParams(stop, jnp.asarray(limit, jnp.float32))
 

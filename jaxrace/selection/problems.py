@@ -2,9 +2,11 @@
 
 import jax
 import jax.numpy as jnp
+from jax.core import Tracer
 
 from jaxrace import kernels
 from jaxrace.selection.comparisons import NormalScores
+from jaxrace.validation import require_integer, require_number
 
 
 def thurstone(
@@ -18,10 +20,17 @@ def thurstone(
         noise: d, the standard deviation of epsilon_ij = -epsilon_ji; 0: transitive.
         first: gamma_0, if it is not random (section 5.1.1 has 1.2).
 
+    Raises:
+        ValueError: ``num_options`` is no integer of at least 2, or ``noise`` is negative (not
+            under a trace).
+
     >>> problem = thurstone(jax.random.key(0), 3, first=1.2)
     >>> print(borda_top(problem.means, 1))
     [ True False False]
     """
+    require_integer("num_options", num_options, 2)
+    if not isinstance(noise, Tracer):
+        require_number("noise", noise, 0)
     keys = jax.random.split(key, 3)
     upper = jnp.triu(jnp.ones((num_options, num_options), bool), 1)
     qualities = jax.random.uniform(keys[0], (num_options,), jnp.float32)
@@ -39,10 +48,16 @@ def borda_top(means: jax.Array, top: int) -> jax.Array:
 
     Args:
         means: float [K, K]; of wins the chances.
-        top: k.
+        top: k, below K.
+
+    Raises:
+        ValueError: ``top`` is out of its range.
 
     >>> print(borda_top(jnp.array([[0.0, 1.0], [-1.0, 0.0]]), 1))
     [ True False]
     """
+    require_integer("top", top, 1)
+    if top >= means.shape[-1]:
+        raise ValueError(f"top: expected less than the {means.shape[-1]} options, got {top}")
     apart = ~jnp.eye(means.shape[-1], dtype=bool)
     return kernels.in_top(jnp.where(apart, means, 0).sum(-1), top)

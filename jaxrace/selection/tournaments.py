@@ -57,7 +57,8 @@ class Top(Selector):
     A match is a number of comparisons, won by the larger total of scores. The tournament SELECT of
     a group goes on without those that have been found. TOP needs no comparison of every pair, and
     a total order that every pair agrees with: one intransitive pair may mislead it for ever. It
-    ends by itself; how many comparisons it makes is set by ``repetitions``.
+    ends by itself, after ``repetitions`` times as many comparisons as there are matches, which
+    ``match_bounds`` bounds.
 
     >>> selector = Top(num_options=4, top=2)
     >>> params = selector.params(repetitions=1)
@@ -68,6 +69,28 @@ class Top(Selector):
     >>> selector.result(state, params).selected.tolist()
     [False, False, True, True]
     """
+
+    @property
+    def match_bounds(self) -> tuple[int, int]:
+        """How many matches are played at least and at most.
+
+        The first tournaments take K - k, since all but k options lose one. The m-th winner to come
+        onto the heap meets 1 to log2 m others (rounded down). After each of the k found but the
+        last one, two matches for every level of the heap sink its last member, the group of the
+        found one plays without those found, and its winner rises.
+
+        >>> Top(num_options=10, top=1).match_bounds, Top(num_options=10, top=4).match_bounds
+        ((9, 9), (15, 25))
+        """
+        small, large = self.num_options // self.top, -(-self.num_options // self.top)
+        least = self.num_options - 1
+        most = self.num_options - self.top + sum(map(_levels, range(1, self.top + 1)))
+        for found in range(1, self.top):
+            # Groups of which all were found have nobody on the heap.
+            heap_size = self.top - 1 - (found - 1) // small
+            least += min(heap_size - 1, 2) + max(small - found - 1, 0) + (small > found)
+            most += 2 * _levels(self.top - 1) + max(large - 2, 0) + _levels(self.top)
+        return least, most
 
     def params(self, repetitions: int = 10, key: jax.Array | None = None) -> TopParams:
         """The numbers.
@@ -287,14 +310,9 @@ class Top(Selector):
         return state.phase == _DONE
 
 
-def first_matches(num_options: int, top: int) -> int:
-    """Matches of the first k tournaments: all but one of each group lose one, K - k.
-
-    >>> first_matches(10, 4)
-    6
-    """
-    groups = np.arange(num_options) % top
-    return int(sum(np.bincount(groups) - 1))
+def _levels(heap_size: int) -> int:
+    """Below the root of a heap: log2 of its size, rounded down."""
+    return heap_size.bit_length() - 1
 
 
 def _after_end(state: TopState, first_wins: jax.Array, params: TopParams) -> TopState:

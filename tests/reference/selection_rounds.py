@@ -123,23 +123,6 @@ class TopReference:
         return first if total > 0 else second
 
 
-def first_phase_matches(K, k):
-    """Matches of the first SELECT in all groups: each one removes an option, and k are left."""
-    return K - k
-
-
-def match_bounds(K, k):
-    """What the number of all matches of TOP cannot be below or above."""
-    small, large = K // k, -(-K // k)  # sizes of the groups
-    least = first_phase_matches(K, k) + k - 1
-    most = first_phase_matches(K, k) + sum(m.bit_length() - 1 for m in range(1, k + 1))
-    for t in range(1, k):  # the t-th option is taken from the heap, but not the last one
-        size = k - 1 - (t - 1) // small  # at least: groups may have run out
-        least += min(size - 1, 2) + max(small - t - 1, 0) + (small > t)
-        most += 2 * ((k - 1).bit_length() - 1) + max(large - 2, 0) + k.bit_length() - 1
-    return least, most
-
-
 def active_ranking_radius(kind, t, K, delta):
     """alpha_t of Heckel et al. 2016: of Algorithm 1 ("heckel"), of the experiments ("karnin")."""
     if kind == "heckel":

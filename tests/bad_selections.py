@@ -1,0 +1,116 @@
+"""Bad arguments of top-k selection: what to call, and what the error says."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxrace import selection, validation
+from jaxrace.selection import NormalScores, SelectionJob, SelectionWork
+
+KEY = jax.random.key(0)
+SELECTOR = selection.Uniform(4, 1)
+EVEN = jnp.full((4, 4), 0.5)
+
+# Much here has the wrong type on purpose, so type checkers are told nothing of these.
+thurstone: Any = selection.thurstone
+borda_top: Any = selection.borda_top
+
+
+def run(compare, problem):
+    return selection.run(SELECTOR, KEY, compare, problem, 24, SELECTOR.params(), 6)
+
+
+def init_of_work(compare, problem):
+    work = SelectionWork(SELECTOR, compare, 24, 6, SELECTOR.params())
+    return jax.vmap(work.init)(jax.tree.map(lambda x: x[None], SelectionJob(KEY, problem)))
+
+
+def normal(means, deviations=1.0):
+    return NormalScores(jnp.asarray(means, float), jnp.full((4, 4), deviations))
+
+
+def tell(score):
+    return SELECTOR.tell(SELECTOR.init(SELECTOR.params()), [0, 1], score, SELECTOR.params())
+
+
+def tell_many(score):
+    state = SELECTOR.init(SELECTOR.params())
+    return SELECTOR.tell_many(state, [[0, 1]], [score], SELECTOR.params())
+
+
+THREE = thurstone(KEY, 3)
+RECORDED = selection.recorded([0, 0, 1], [1, 2, 2], [1.0, 2.0, 3.0])
+
+BAD = {
+    # Problems of another size
+    "selection, fewer normal": (
+        lambda: run(selection.normal_score, THREE),
+        r"problem: expected a matrix \[4, 4\], got \[3, 3\]",
+    ),
+    "selection, fewer deviations": (
+        lambda: run(selection.normal_score, NormalScores(jnp.zeros((4, 4)), jnp.ones((3, 3)))),
+        r"problem: expected a matrix \[4, 4\], got \[3, 3\]",
+    ),
+    "selection, fewer wins": (
+        lambda: run(selection.win, EVEN[:3, :3]),
+        r"problem: expected a matrix \[4, 4\], got \[3, 3\]",
+    ),
+    "selection, more wins": (
+        lambda: run(selection.win, jnp.full((5, 5), 0.5)),
+        r"problem: expected a matrix \[4, 4\], got \[5, 5\]",
+    ),
+    "selection, fewer recorded": (
+        lambda: run(selection.recorded_score, RECORDED),
+        r"problem: expected a matrix \[4, 4\], got \[3, 3\]",
+    ),
+    "selection, many at once": (
+        lambda: run(selection.win, jnp.full((7, 4, 4), 0.5)),
+        r"problem: expected a matrix \[4, 4\], got \[7, 4, 4\]",
+    ),
+    "selection job, fewer": (
+        lambda: init_of_work(selection.normal_score, THREE),
+        r"problem: expected a matrix \[4, 4\], got \[3, 3\]",
+    ),
+    # Problems that cannot be
+    "selection, no preferences": (
+        lambda: run(selection.win, EVEN.at[0, 1].set(0.75)),
+        r"problem: expected p_ij \+ p_ji = 1, got 0.75 \+ 0.5 for 0 and 1",
+    ),
+    "selection, no probability": (
+        lambda: run(selection.win, EVEN.at[1, 2].set(1.5)),
+        "problem: expected probabilities, got 1.5 for 1 against 2",
+    ),
+    "selection, means": (
+        lambda: run(selection.normal_score, normal(EVEN)),
+        "problem: expected means mu_ij = -mu_ji, got 0.5 and 0.5 for 0 and 0",
+    ),
+    "selection, deviations": (
+        lambda: run(selection.normal_score, normal(0 * EVEN, -1.0)),
+        "problem: expected symmetric deviations without negative ones, got -1.0",
+    ),
+    "thurstone noise": (lambda: thurstone(KEY, 3, -0.1), r"noise: expected a number in \[0, inf"),
+    "thurstone options": (lambda: thurstone(KEY, 1), "num_options: expected an integer of at le"),
+    "borda all": (lambda: borda_top(EVEN, 4), "top: expected less than the 4 options, got 4"),
+    "borda nobody": (lambda: borda_top(EVEN, 0), "top: expected an integer of at least 1, got 0"),
+    # Numbers that float32 does not have
+    "selection, tell": (lambda: tell(1e30), r"score: expected a finite number, .* got 1e\+30"),
+    "selection, tell many": (lambda: tell_many(-1e30), r"score: expected a finite number, .* -1e"),
+    "selection, compare": (
+        lambda: run(lambda key, problem, first, second: problem, jnp.float32(1e30)),
+        "compare: expected finite scores",
+    ),
+    "recorded, square": (
+        lambda: selection.recorded([0], [1], [1e30]),
+        r"scores: expected two different options and a finite score .* 1e\+30 in row 1",
+    ),
+    "hybrid limit": (
+        lambda: selection.HybridPocbam(3, 1).params(limit=1.5),
+        "limit: expected at most 1, as every index is, got 1.5",
+    ),
+    "preferences, text": (
+        lambda: validation.require_preferences("matrix", np.array(["a"])),
+        r"matrix: expected numbers \[K, K\]",
+    ),
+}
