@@ -59,6 +59,9 @@ def to_betting(state: BettingState, action: jax.Array) -> jax.Array:
     Returns:
         int32 [...]: 0, 1 or the amount to raise to; -1 for what is none of the seven, and for sizes
         that are not legal.
+
+    >>> to_betting(betting.init(Rules()), jnp.arange(8)).tolist()  # there is no action 7
+    [0, 1, 200, 300, 400, 500, 20000, -1]
     """
     least, most = betting.raise_range(state)
     highest = jnp.maximum(*state.contributions)
@@ -96,7 +99,12 @@ def step(state: BettingState, action: jax.Array | int) -> BettingState:
 
 @jax.jit
 def advance(state: BettingState, action: jax.Array) -> BettingState:
-    """Return what `step` returns, without refusing anything: `illegal` has to be looked at."""
+    """Return what `step` returns, without refusing anything: `illegal` has to be looked at.
+
+    >>> after = advance(step(betting.init(Rules()), ALL_IN), jnp.int32(POT))  # no raise any more
+    >>> bool(after.illegal), [int(amount) for amount in after.contributions]
+    (True, [20000, 100])
+    """
     return betting.step(state, to_betting(state, action))
 
 

@@ -227,7 +227,15 @@ def _count(statistics: jax.Array, visited: jax.Array) -> jax.Array:
 
 
 def showdown_exponents(network: Network, view: View) -> jax.Array:
-    """What bends the strength of the hand after each action, float32 [C]."""
+    """What bends the strength of the hand after each action, float32 [C].
+
+    >>> network = networks.split(jnp.cos(jnp.arange(networks.NUM_WEIGHTS))).showdown
+    >>> following = jnp.zeros((6, 6)).at[1, FREQUENCY].set(9)  # nothing but all-in has been seen
+    >>> first, leaves = network.recurrent.first, jnp.zeros((3, 6))
+    >>> view = View(jnp.zeros(6), following, first, leaves, jnp.zeros(3), jnp.float32(0))
+    >>> [f"{exponent:.2f}" for exponent in showdown_exponents(network, view)]
+    ['0.06', '0.34', '0.06', '0.06', '0.06', '0.06']
+    """
     current = networks.step(network.recurrent, view.state, networks.showdown_inputs(view.current))
 
     def of(following: jax.Array) -> jax.Array:
@@ -240,7 +248,16 @@ def showdown_exponents(network: Network, view: View) -> jax.Array:
 
 
 def fold_exponents(network: Network, view: View, street: jax.Array, odds: jax.Array) -> jax.Array:
-    """What bends the share of folds after each action, float32 [C]; after a call it is not used."""
+    """What bends the share of folds after each action, float32 [C]; after a call it is not used.
+
+    >>> network = networks.split(jnp.cos(jnp.arange(networks.NUM_WEIGHTS))).fold
+    >>> following = jnp.zeros((6, 6)).at[1, FREQUENCY].set(9)  # nothing but all-in has been seen
+    >>> first, leaves = network.recurrent.first, jnp.zeros((3, 6))
+    >>> view = View(jnp.zeros(6), following, first, leaves, jnp.zeros(3), jnp.float32(0))
+    >>> odds = jnp.full(6, 0.25)
+    >>> [f"{exponent:.3f}" for exponent in fold_exponents(network, view, jnp.int32(0), odds)]
+    ['0.031', '0.021', '0.031', '0.031', '0.031', '0.031']
+    """
     state = network.recurrent.first
     for earlier in range(len(STREETS) - 1):
         # 1 is the influence of the node that would come next, and it halves with every step back.

@@ -109,19 +109,32 @@ def init(rules: Rules) -> BettingState:
 
 
 def amounts(state: BettingState) -> tuple[jax.Array, jax.Array]:
-    """Return what the seat to act has put in, and what the other one has: int32 [...] each."""
+    """Return what the seat to act has put in, and what the other one has: int32 [...] each.
+
+    >>> [int(amount) for amount in amounts(step(init(Rules()), 300))]  # the big blind is to act
+    [100, 300]
+    """
     button, big_blind = state.contributions
     acts = state.to_act == BUTTON
     return jnp.where(acts, button, big_blind), jnp.where(acts, big_blind, button)
 
 
 def is_on(state: BettingState) -> jax.Array:
-    """Return whether somebody is to act: bool [...]."""
+    """Return whether somebody is to act: bool [...].
+
+    >>> bool(is_on(step(init(Rules()), FOLD)))
+    False
+    """
     return ~(state.finished | state.illegal)
 
 
 def may_fold(state: BettingState) -> jax.Array:
-    """Return whether folding is legal: bool [...]. Checking or calling is, while the hand is on."""
+    """Return whether folding is legal: bool [...]. Checking or calling is, while the hand is on.
+
+    >>> state = init(Rules())
+    >>> bool(may_fold(state)), bool(may_fold(step(state, CALL)))  # the big blind's option is free
+    (True, False)
+    """
     own, other = amounts(state)
     return is_on(state) & (own < other)
 
@@ -141,7 +154,12 @@ def raise_range(state: BettingState) -> tuple[jax.Array, jax.Array]:
 
 
 def is_legal(state: BettingState, action: jax.Array) -> jax.Array:
-    """Return whether an action as `step` takes it is legal: bool [...]."""
+    """Return whether an action as `step` takes it is legal: bool [...].
+
+    >>> raised = step(init(Rules()), 300)  # by 200
+    >>> is_legal(raised, jnp.array([FOLD, CALL, 400, 500])).tolist()
+    [True, True, False, True]
+    """
     least, most = raise_range(state)
     raises = (action > CALL) & (least <= action) & (action <= most)
     return jnp.where(
@@ -252,6 +270,9 @@ def as_integer(action: Any) -> jax.Array:
 
     Raises:
         ValueError: it is no integer.
+
+    >>> as_integer(np.array([300, 2**32 + 1])).tolist()
+    [300, -1]
     """
     array = action if isinstance(action, jax.Array) else np.asarray(action)
     if not jnp.issubdtype(array.dtype, jnp.integer):
@@ -275,6 +296,12 @@ def refuse_illegal(
 
     Raises:
         ValueError: the first one of them, with what was legal.
+
+    >>> actions = jnp.array([300, 150])
+    >>> after = jax.jit(step)(init(Rules()), actions)
+    >>> refuse_illegal(after, actions, lambda before: f"at least {raise_range(before)[0]}")
+    Traceback (most recent call last):
+    ValueError: action: expected at least 200, got 150 in hand [1]
     """
     illegal = np.asarray(after.illegal)
     if not illegal.any():

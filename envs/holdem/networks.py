@@ -135,6 +135,11 @@ def step(recurrent: Recurrent, state: State, inputs: jax.Array) -> State:
         recurrent: its weights.
         state: before.
         inputs: in [-1, 1], float32 [I].
+
+    >>> recurrent = split(jnp.zeros(NUM_WEIGHTS)).showdown.recurrent  # every gate is half open
+    >>> state = step(recurrent, State(jnp.ones(10), jnp.ones(10)), jnp.zeros(6))
+    >>> f"{state.cells[0]:.2f} {state.outputs[0]:.2f}"
+    '0.50 0.25'
     """
     num_inputs = inputs.shape[0]
     kernel, peepholes = recurrent.kernel, recurrent.peepholes
@@ -154,6 +159,11 @@ def exponent(network: Network, features: jax.Array) -> jax.Array:
     Args:
         network: its weights.
         features: the outputs of the recurrent layer, and the odds where they are seen, float32 [].
+
+    >>> zeros = split(jnp.zeros(NUM_WEIGHTS)).showdown
+    >>> biased = zeros._replace(output=zeros.output.at[-1].set(1))  # (1 + tanh(1)) / 2
+    >>> [f"{exponent(network, jnp.zeros(10)):.2f}" for network in (zeros, biased)]
+    ['0.50', '0.88']
     """
     hidden = jnp.tanh(network.hidden[-1] + _weighted(network.hidden[:-1], features))
     summed = network.output[-1] + jnp.sum(network.output[:-1] * hidden)
@@ -166,6 +176,10 @@ def showdown_inputs(statistics: jax.Array) -> jax.Array:
 
     Args:
         statistics: float32 [F]. What has never been reached has no shares: they are 0.
+
+    >>> statistics = jnp.array([4, 0, 1, 3, 0.8, 0.03])  # four hands, three of them shown
+    >>> [f"{seen:.2f}" for seen in showdown_inputs(statistics)]
+    ['0.50', '-0.50', '0.60', '-0.60', '-0.24', '0.07']
     """
     frequency, showdowns = statistics[FREQUENCY], statistics[SHOWDOWNS]
     reached = jnp.maximum(frequency, 1)
@@ -194,6 +208,10 @@ def fold_inputs(
         statistics: float32 [F].
         influence: in [0, 1], float32 [].
         opponent_raises: on the way to the node, from the root of its tree, float32 [].
+
+    >>> statistics = jnp.array([4, 1, 0, 3, 0.8, 0.03])  # the opponent folded one hand of four
+    >>> [f"{seen:.2f}" for seen in fold_inputs(statistics, 1.0, jnp.float32(2))]
+    ['-0.50', '-0.24', '1.00', '0.93']
     """
     frequency = statistics[FREQUENCY]
     return _centered(
@@ -214,6 +232,10 @@ def with_odds(outputs: jax.Array, odds: jax.Array) -> jax.Array:
     Args:
         outputs: of the recurrent layer, float32 [D].
         odds: float32 [], in [0, 1].
+
+    >>> features = with_odds(jnp.ones(9), jnp.float32(0.25))
+    >>> features.shape, f"{features[-1]:.2f}"
+    ((10,), '-0.50')
     """
     return jnp.append(outputs, _centered(odds))
 

@@ -87,12 +87,20 @@ def empty(shape: Shape) -> jax.Array:
     """Return the table of a player who has seen nothing: float32 [B * N + C - 1, F].
 
     The last rows belong to no tree: a slice of children may end there.
+
+    >>> empty(shape_of(Rules(stack=200))).shape  # eight trees of seven nodes, and five rows
+    (61, 6)
     """
     return jnp.zeros((NUM_TREES * shape.num_nodes + NUM_CHILDREN - 1, NUM_STATISTICS), jnp.float32)
 
 
 def row_of(shape: Shape, seat: jax.Array, street: jax.Array, node: jax.Array | int) -> jax.Array:
-    """Return where the statistics of a node are in a table: int32 [...]."""
+    """Return where the statistics of a node are in a table: int32 [...].
+
+    >>> shape = shape_of(Rules(stack=200))  # seven nodes; six trees come before this one
+    >>> int(row_of(shape, seat=jnp.int32(1), street=jnp.int32(2), node=ROOT))
+    42
+    """
     tree = seat * len(betting.STREETS) + street
     return tree * shape.num_nodes + node
 
@@ -122,6 +130,12 @@ def children(table: jax.Array, shape: Shape, tree_row: jax.Array, node: jax.Arra
 
     Returns:
         In the order of `ACTIONS_IN_PLACE`. Where that action is not legal, the row means nothing.
+
+    >>> shape = shape_of(Rules())
+    >>> table = empty(shape).at[2, FREQUENCY].set(9)  # an all-in at the root of the first tree
+    >>> found = children(table, shape, tree_row=jnp.int32(0), node=jnp.int32(ROOT))
+    >>> dict(zip(ACTIONS_IN_PLACE, found[:, FREQUENCY].astype(jnp.int32).tolist()))
+    {1: 0, 6: 9, 2: 0, 3: 0, 4: 0, 5: 0}
     """
     start = tree_row + _first_child(shape, node)
     return jax.lax.dynamic_slice(
@@ -144,6 +158,13 @@ def record(
         opponent_folded: bool [].
         own_folded: bool []; if neither has folded, hands were shown.
         shown_strengths: float32 [4], of the opponent's hand on each street; not read otherwise.
+
+    >>> table, no = empty(shape_of(Rules())), jnp.asarray(False)
+    >>> path = Path(jnp.array([0, 2]), jnp.array([0, 0]), jnp.array([True, True]))
+    >>> for strength in (0.5, 1.0):
+    ...     table = record(table, path, no, no, jnp.full(4, strength))
+    >>> print(f"{table[2, SHOWDOWNS]:.0f}, {table[2, MEAN_STRENGTH]:.2f}, {table[2, SQUARES]:.3f}")
+    2, 0.75, 0.125
     """
     shown = ~(opponent_folded | own_folded)
     showdowns = table[path.rows, SHOWDOWNS]

@@ -114,6 +114,16 @@ class Memoryless(_WithoutMemory):
 
     Args:
         policy: see `jaxrace.envs.holdem.policies`.
+
+    >>> from jaxrace.envs import holdem
+    >>> from jaxrace.envs.holdem.policies import always_call, always_fold
+    >>> players = Memoryless(always_fold), Memoryless(always_call)
+    >>> deals = holdem.prepare(holdem.deal(jax.random.key(0), 2))
+    >>> lane = holdem.play_lane(
+    ...     players, (None, None), jax.random.key(1), deals, holdem.SEATINGS[0], holdem.Rules()
+    ... )
+    >>> lane.winnings.tolist(), lane.memories
+    ([-50, -50], ((), ()))
     """
 
     policy: Policy

@@ -43,13 +43,30 @@ def play_uniformly(key: jax.Array, observation: Observation) -> jax.Array:
 
 
 def always_call(key: jax.Array, observation: Observation) -> jax.Array:
-    """Check or call."""
+    """Check or call.
+
+    >>> from jaxrace.envs import holdem
+    >>> deals = holdem.Deals(jnp.array([1, -1]), jnp.zeros((4, 2, 2)))  # who wins two showdowns
+    >>> policies = always_call, always_call
+    >>> seating, rules = holdem.SEATINGS[0], holdem.Rules()
+    >>> holdem.play(policies, jax.random.key(0), deals, seating, rules).winnings.tolist()
+    [100, -100]
+    """
     del key
     return jnp.full_like(observation.seat, CALL)
 
 
 def always_fold(key: jax.Array, observation: Observation) -> jax.Array:
-    """Fold, or check where folding is not offered."""
+    """Fold, or check where folding is not offered.
+
+    >>> from jaxrace.envs import holdem
+    >>> deals = holdem.Deals(jnp.array([1, -1]), jnp.zeros((4, 2, 2)))  # who wins two showdowns
+    >>> policies, rules = (always_fold, always_call), holdem.Rules()
+    >>> for seating in holdem.SEATINGS[0], holdem.SEATINGS[3]:  # on the button, in the big blind
+    ...     print(holdem.play(policies, jax.random.key(0), deals, seating, rules).winnings.tolist())
+    [-50, -50]
+    [100, -100]
+    """
     del key
     return jnp.where(observation.legal[FOLD], jnp.int32(FOLD), jnp.int32(CALL))
 

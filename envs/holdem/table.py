@@ -92,7 +92,14 @@ def prepare(decks: ArrayLike, strengths: ArrayLike | None = None) -> Deals:
 
 
 def observe(state: BettingState, deals: Deals, seating: Seating) -> Observation:
-    """Return what the player to act sees."""
+    """Return what the player to act sees.
+
+    >>> deals = Deals(jnp.int32(1), jnp.tile(jnp.array([0.25, 0.75]), (4, 1)))
+    >>> state = betting.step(betting.init(Rules()), 300)
+    >>> seen = observe(state, deals, SEATINGS[0])  # player 1, in the big blind with hand 1
+    >>> int(seen.seat), int(seen.own), int(seen.other), f"{seen.strength:.2f}"
+    (1, 100, 300, '0.75')
+    """
     own, other = betting.amounts(state)
     return Observation(
         seat=state.to_act,
@@ -111,6 +118,11 @@ def act(state: BettingState, action: jax.Array) -> tuple[BettingState, Move]:
     Args:
         state: of a hand, on or over.
         action: int32 [...] in 0..6; an illegal one sets `BettingState.illegal`.
+
+    >>> state, fold = act(betting.init(Rules()), jnp.int32(abstraction.FOLD))
+    >>> state, late = act(state, jnp.int32(abstraction.CALL))
+    >>> bool(fold.made), bool(late.made), bool(state.illegal)
+    (True, False, False)
     """
     action, is_on = betting.as_integer(action), betting.is_on(state)
     stepped = abstraction.advance(state, action)
@@ -124,7 +136,13 @@ def act(state: BettingState, action: jax.Array) -> tuple[BettingState, Move]:
 
 
 def winnings(state: BettingState, deals: Deals, seating: Seating) -> jax.Array:
-    """Return what player 0 has won, int32 [...]; player 1 has lost it."""
+    """Return what player 0 has won, int32 [...]; player 1 has lost it.
+
+    >>> state = betting.step(betting.step(betting.init(Rules()), 300), betting.FOLD)
+    >>> deals = Deals(jnp.int32(1), jnp.zeros((4, 2)))
+    >>> [int(winnings(state, deals, seating)) for seating in SEATINGS]  # the button has won
+    [100, -100, 100, -100]
+    """
     hand_of_button = seating.button ^ seating.first
     winner = jnp.where(hand_of_button == 0, deals.winner, -deals.winner)
     button, big_blind = betting.payoffs(state, winner)
@@ -132,12 +150,21 @@ def winnings(state: BettingState, deals: Deals, seating: Seating) -> jax.Array:
 
 
 def seat_of(player: int, seating: Seating) -> jax.Array:
-    """Return where a player sits, int32 [...]."""
+    """Return where a player sits, int32 [...].
+
+    >>> [int(seat_of(0, seating)) for seating in SEATINGS]
+    [0, 1, 0, 1]
+    """
     return jnp.asarray(seating.button ^ player, jnp.int32)
 
 
 def player_to_act(state: BettingState, seating: Seating) -> jax.Array:
-    """Return who is to act, int32 [...]."""
+    """Return who is to act, int32 [...].
+
+    >>> state = betting.step(betting.init(Rules()), 300)
+    >>> [int(player_to_act(state, seating)) for seating in SEATINGS]  # whoever has the big blind
+    [1, 0, 1, 0]
+    """
     return state.to_act ^ seating.button
 
 

@@ -57,6 +57,9 @@ def win_rate(strength: jax.Array, exponent: jax.Array) -> jax.Array:
     Args:
         strength: against the hands that get there, float32 [...].
         exponent: of the network, float32 [...].
+
+    >>> [f"{rate:.2f}" for rate in win_rate(jnp.float32(0.8), jnp.array([1, 0.5]))]
+    ['0.80', '0.64']
     """
     return strength ** (1 / exponent)  # w
 
@@ -71,6 +74,11 @@ def fold_rate(
         odds: of the opponent, float32 [...].
         street: int32 [...].
         exponent: of the network, float32 [...].
+
+    >>> statistics = jnp.array([[0, 0, 0, 0, 0, 0], [5, 4, 0, 1, 0.7, 0], [10, 8, 0, 2, 0.7, 0]])
+    >>> rates = fold_rate(statistics, jnp.float32(0.2), jnp.int32(3), jnp.float32(1))
+    >>> [f"{rate:.2f}" for rate in rates]  # on the river, after 0, 5 and 10 visits
+    ['0.40', '0.60', '0.80']
     """
     visits = statistics[..., FREQUENCY]
     seen = statistics[..., OPPONENT_FOLDED] / jnp.maximum(visits, 1)
@@ -85,6 +93,9 @@ def of_call(win_rate: jax.Array, other: jax.Array) -> jax.Array:
     Args:
         win_rate: float32 [...].
         other: what the opponent has put in, int32 [...].
+
+    >>> f"{of_call(jnp.float32(0.75), jnp.int32(400)):.0f}"
+    '200'
     """
     return (2 * win_rate - 1) * other.astype(jnp.float32)
 
@@ -99,6 +110,10 @@ def of_raise(
         fold_rate: of the opponent, float32 [...].
         total: what the player will have put in, int32 [...].
         other: what the opponent has, int32 [...].
+
+    >>> worth = of_raise(jnp.float32(0.75), jnp.array([0, 0.5, 1]), jnp.int32(1000), jnp.int32(200))
+    >>> [f"{chips:.0f}" for chips in worth]
+    ['500', '350', '200']
     """
     won, shown = other.astype(jnp.float32), (2 * win_rate - 1) * total.astype(jnp.float32)
     return fold_rate * won + (1 - fold_rate) * shown
