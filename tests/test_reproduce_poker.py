@@ -7,13 +7,18 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace import tables
+from jaxrace import kernels, tables
 from jaxrace.envs.holdem import SEATINGS, Ashe, betting, play_lane
 from jaxrace.envs.holdem.abstraction import CALL, FOLD
 from jaxrace.experiments import holdem_matches, poker_matches, poker_topk
+from jaxrace.experiments.evolution import RaceSelection
 from jaxrace.experiments.poker_matches import Match, Tables
+from jaxrace.experiments.poker_race import preferred, run_races
+from jaxrace.experiments.poker_truth import against_the_order, truth_of
 from jaxrace.experiments.reproduce import reproduce
+from jaxrace.experiments.topk_runs import Task, problem_keys
 from jaxrace.experiments.workbench import Workbench
+from jaxrace.racing import DominanceRace
 from jaxrace.selection import ByNumber, Pocbam, run
 
 
@@ -109,12 +114,12 @@ def test_pairs_against_the_order_are_counted():
     for i, j, mean in ((0, 1, 5), (0, 2, 5), (0, 3, -1), (1, 2, 1), (1, 3, 2), (2, 3, 1)):
         means[0, i, j], means[0, j, i] = mean, -mean
     scores = means[..., None] + np.array([-1.0, 1.0])
-    truth = poker_topk.truth_of(scores, 2)
+    truth = truth_of(scores, 2)
     # 0 has won 9, 3 lost 2, 1 lost 2, 2 lost 5: the pair (0, 3) goes against it.
     assert truth.order[0, 0] == 0
     assert truth.order[0, 3] == 2
     assert truth.best[0].sum() == 2
-    assert poker_topk.against_the_order(truth).tolist() == [
+    assert against_the_order(truth).tolist() == [
         sum(
             means[0, truth.order[0, a], truth.order[0, b]] < 0
             for a, b in itertools.combinations(range(4), 2)
@@ -152,3 +157,52 @@ def test_stored_scores_are_drawn_from_their_pair_and_live_ones_come_in_order():
     for i, j in itertools.combinations(range(3), 2):
         numbers = sorted(number for number, *pair in seen if pair == [i, j])
         assert numbers == list(range(len(numbers)))
+
+
+def planted_scores(num_players=5):
+    """Of two populations, in which players are the better the larger, or the smaller, their number.
+
+    The best one of the first loses much against the next one, so that both win fewer chips than
+    the third.
+    """
+    generator = np.random.default_rng(0)
+    scores = generator.normal(size=(2, num_players, num_players, 60)).astype(np.float32)
+    scores = scores + 2 * np.arange(num_players, dtype=np.float32)[:, None, None]
+    scores = scores - scores.swapaxes(1, 2)
+    scores[1] *= -1
+    scores[0, 4, 3, :5], scores[0, 3, 4, :5] = -500, 500
+    scores[0, 3, 2, :5], scores[0, 2, 3, :5] = -500, 500
+    return scores
+
+
+def test_races_are_those_of_the_library(tmp_path):
+    """The same keys, samples and verdicts as where each option brings along its own data."""
+    scores, population = jnp.asarray(planted_scores()), np.array([0, 1, 0], np.int32)
+    best = preferred(np.asarray(scores), 2)[population]
+    task = Task("planted", poker_topk.stored_score, population, best, 99, 9, scores)
+    races = run_races(Workbench(tmp_path, quick=True), task, (31,))
+    race = DominanceRace(5, 2, 31, kernels.total_order)
+    rank = jax.jit(RaceSelection(race, poker_topk.stored_score, 0.05).rank)
+    keys = problem_keys(0, len(population))
+    for number, key in enumerate(keys):
+        expected = rank(key, (scores, population[number]))
+        assert races.comparisons[number].tolist() == [int(expected.comparisons)]
+        assert races.certified[number].tolist() == [bool(expected.certified)]
+        selected = np.flatnonzero(races.selected[number, 0]).tolist()
+        assert selected == sorted(expected.ranking[:2].tolist())
+    # Beyond the first block, within the capacity, and mostly right.
+    assert ((races.comparisons > 55) & (races.comparisons <= 155)).all()
+    assert races.curve(best).correct.sum() >= 2
+
+
+def test_races_look_for_those_whose_scores_are_larger_more_often():
+    scores = planted_scores()
+    best = preferred(scores, 2)
+    for population, found in zip(scores, best, strict=True):
+        values = population[~np.eye(5, dtype=bool)].reshape(5, -1)
+        wins = np.asarray(kernels.sorted_wins(jnp.asarray(values)))
+        beaten = (wins > values.shape[1] ** 2).sum(1)
+        assert set(np.flatnonzero(found)) == set(np.argsort(-beaten)[:2])
+    assert best.tolist() == [[False] * 3 + [True] * 2, [True] * 2 + [False] * 3]
+    # A few large scores against them: what is won is another matter.
+    assert truth_of(scores, 2).best[0].tolist() != best[0].tolist()

@@ -105,9 +105,25 @@ class RaceSelection:
     def _sample(self, key: jax.Array, option: tuple[jax.Array, tuple[Any, Any]]) -> jax.Array:
         member, problem = option
         opponent_key, own_key = jax.random.split(key)
-        place = jax.random.randint(opponent_key, (), 0, self.race.num_options - 1, jnp.int32)
-        opponent = place + (place >= member).astype(jnp.int32)
+        opponent = random_other(opponent_key, member, self.race.num_options)
         return self.compare(own_key, problem, member, opponent)
+
+
+def random_other(key: jax.Array, member: jax.Array, num_members: int) -> jax.Array:
+    """One of all others, each as likely: int32 [].
+
+    Args:
+        key: Used once.
+        member: int32 [], who is not drawn.
+        num_members: K, at least 2.
+
+    >>> keys = jax.random.split(jax.random.key(0), 30)
+    >>> drawn = jax.vmap(random_other, (0, None, None))(keys, jnp.int32(1), 3)
+    >>> sorted(set(drawn.tolist()))
+    [0, 2]
+    """
+    place = jax.random.randint(key, (), 0, num_members - 1, jnp.int32)
+    return place + (place >= member).astype(jnp.int32)
 
 
 class EvolutionJob(NamedTuple):

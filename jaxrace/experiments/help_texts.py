@@ -31,10 +31,10 @@ Hold'em players, who evolve by playing against each other, have options of their
 
 TRAIN_HOLDEM = """\
 Evolve hold'em players, who are ranked by matches against each other: by several selections from the
-same starts, each search with the same number of hands. Prints what the players win from opponents
-that are always the same, and leaves a folder with config.json, log.csv, evaluation.csv,
-summary.json, players.npz and learning_curve.png. What is interrupted is saved, and goes on with
---resume.
+same starts, each search until its generation has ended and all --hands are played. Prints what the
+players win from opponents that are always the same, and leaves a folder with config.json, log.csv,
+evaluation.csv, summary.json, players.npz and learning_curve.png. What is interrupted is saved, and
+goes on with --resume.
 
 examples:
   jaxrace train holdem

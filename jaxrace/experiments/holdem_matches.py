@@ -29,6 +29,12 @@ from jaxrace.envs.holdem import (
 from jaxrace.envs.holdem.player import Player
 from jaxrace.experiments.workbench import Workbench
 
+# Random boards and hands of the opponent, from which strengths before the turn are estimated.
+STRENGTH_SAMPLES = 1024
+
+# The most that the standard error of a strength can be, a share of hands.
+STRENGTH_ERROR = 0.5 / STRENGTH_SAMPLES**0.5
+
 
 def score_decks(
     players: tuple[Player, Player],
@@ -131,7 +137,7 @@ def deal_sets(bench: Workbench, name: str, sets: int, num_decks: int) -> Deals:
     (2, 3)
     """
     seeds = np.random.SeedSequence(bench.seed, spawn_key=tuple(name.encode())).generate_state(sets)
-    samples = bench.size(1024, 16)
+    samples = bench.size(STRENGTH_SAMPLES, 16)
     make = functools.partial(_deals_of, num_decks, samples)
     log = bench.sweep(name, sweep.Once(make, None), sweep.stacked(seeds), 1)
     return jax.tree.map(jnp.asarray, log.rows.row)

@@ -3,27 +3,19 @@
 Axes: J selections, T records.
 """
 
-import dataclasses
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import jax
 import numpy as np
 
 from jaxrace import plots
 from jaxrace.experiments.config import EXPERIMENTS
+from jaxrace.experiments.intransitivity import IndexWork
 from jaxrace.experiments.race_curves import mean_and_error
 from jaxrace.experiments.thurstone_topk import thurstone_task
 from jaxrace.experiments.topk_curves import Curve, draw_curves, table_of
 from jaxrace.experiments.topk_runs import Task, run_rows, run_selector
 from jaxrace.experiments.workbench import Columns, Workbench, markdown_table, with_error
-from jaxrace.selection import (
-    HybridPocbam,
-    MlPocbam,
-    Pocbam,
-    SelectionWork,
-    intransitivity_index,
-    observed_moments,
-)
+from jaxrace.selection import HybridPocbam, MlPocbam, Pocbam
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,30 +28,6 @@ _LOOK = 250
 
 # Of the index, where both methods do equally well (figure 6).
 PUBLISHED_CROSSING = 0.17
-
-
-class IndexRow(NamedTuple):
-    """A record with the intransitivity index."""
-
-    time: jax.Array  # int32 []
-    selected: jax.Array  # bool [K]
-    intransitivity: jax.Array  # float [], II
-    valid: jax.Array  # bool [], see ``selection.Record``
-
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class IndexWork(SelectionWork):
-    """A selection by ``MlPocbam`` whose records say how well the model fits."""
-
-    def step(self, state: Any) -> tuple[Any, Any]:
-        """See ``SelectionWork``."""
-        own = state.run.selector
-        then, record = super().step(state)
-        assert isinstance(self.selector, MlPocbam)
-        fitted = self.selector.moments(own, self.params)
-        index = intransitivity_index(observed_moments(own.scores), fitted)
-        return then, IndexRow(record.time, record.selected, index, record.valid)
 
 
 FITS = {"one sweep": "swept", "stationary": "followed"}
