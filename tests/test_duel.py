@@ -8,7 +8,7 @@ import pytest
 
 from jaxrace import dueling, runs, sweep
 from jaxrace.cli import main
-from jaxrace.dueling import DuelJob, DuelWork, matrices
+from jaxrace.dueling import DuelJob, DuelWork, Rucb, SupKlucb, matrices
 from jaxrace.experiments import duel_runs
 from jaxrace.experiments.duel import duel
 from jaxrace.experiments.duel_config import ALGORITHMS, DuelConfig
@@ -134,7 +134,7 @@ def test_what_is_noted_before_the_first_run(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("jaxrace.experiments.duel.run_entrant", run_entrant)
     command = [*COMMAND, "--algorithm", "rucb,uniform", "--matrix", "cyclic", "--horizon", "10007"]
     assert main([*command, "--out", str(tmp_path / "run")]) in (128, 130)
-    assert "jaxrace: warning: rucb needs an arm that beats every other one" in seen[0]
+    assert "jaxrace: warning: rucb needs an arm that beats every other one, and" in seen[0]
     assert "jaxrace: warning: horizon: 10,000 duels a run, not 10,007" in seen[0]
     assert "uniform needs" not in seen[0]
 
@@ -142,12 +142,42 @@ def test_what_is_noted_before_the_first_run(capsys, tmp_path, monkeypatch):
 def test_who_needs_a_condorcet_winner_is_told_by_play():
     algorithm, params = entrant("rucb", 5, 100, 0.1, jax.random.key(0))
     problem = dueling.duels(matrices.cyclic(5))
-    with pytest.warns(UserWarning, match="needs an arm that beats every other one"):
+    with pytest.warns(UserWarning, match=r"^Rucb needs an arm that beats every other one, and"):
         dueling.play(algorithm, jax.random.key(0), problem, 100, params, 1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         problem = dueling.duels(matrices.flat(5))
         dueling.play(algorithm, jax.random.key(0), problem, 100, params, 1)
+
+
+@pytest.mark.parametrize(
+    ("num_arms", "interval", "horizon", "message"),
+    [
+        (4, 50, 100, r"^problem: expected probabilities \[3, 3\], got \[4, 4\]"),
+        (3, 30, 100, r"^interval: expected a divisor of horizon = 100, got 30"),
+        (3, 0, 100, r"^interval: expected an integer of at least 1, got 0"),
+        (3, 5, 5, r"^horizon: expected at least 6, in which SupKlucb tries everything once"),
+    ],
+)
+def test_jobs_that_cannot_be_done(num_arms, interval, horizon, message):
+    """Nothing is played, be it by a sweep or by hand."""
+    algorithm = SupKlucb(3)
+    problems = duel_runs.stacked([dueling.duels(matrices.flat(num_arms))])
+    settings = jax.tree.map(lambda x: x[None], algorithm.params())
+    work = DuelWork(algorithm, interval, horizon, problems, settings)
+    number = np.zeros(2, np.int32)
+    jobs = DuelJob(jax.random.split(jax.random.key(0), 2), number, number)
+    with pytest.raises(ValueError, match=message):
+        sweep.run(work, sweep.stacked(jobs))
+    with pytest.raises(ValueError, match=message):
+        work.init(DuelJob(jax.random.key(0), 0, 0))
+
+
+def test_a_matrix_that_is_not_one_of_many():
+    settings = jax.tree.map(lambda x: x[None], Rucb(3).params())
+    work = DuelWork(Rucb(3), 5, 10, dueling.duels(matrices.flat(3)), settings)
+    with pytest.raises(ValueError, match=r"^problem: expected probabilities \[3, 3\], got \[3\]"):
+        work.init(DuelJob(jax.random.key(0), 0, 0))
 
 
 def test_files_of_any_name_and_pairs_that_are_nearly_tied(tmp_path, capsys):

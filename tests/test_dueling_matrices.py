@@ -132,6 +132,30 @@ def test_shuffled_problems_keep_the_numbers_of_the_arms():
         assert shuffled.named(jnp.array(i)) == order[i]
 
 
+def test_arms_that_pay_cannot_be_shuffled():
+    """Their losses are by the numbers of what is recommended, which would then be others."""
+    problem = dueling.arms([0.1, 0.9], [0.1, 0.9])
+    with pytest.raises(ValueError, match=r"^problem: expected one of duels, got one of arms"):
+        dueling.shuffled(jax.random.key(0), problem)
+
+
+def test_the_rigged_bandit_pays_for_the_next_best_arm():
+    """The two best of five are worth nothing; ties go to the first arm."""
+    problem = dueling.rigged_bandit([0.5, 0.9, 0.5, 0.25, 0.75], skipped=2)
+    assert np.asarray(problem.losses).tolist() == [0, 0.5, 0, 0.25, 0.5]
+    assert problem.probabilities.tolist() == pytest.approx([0.5, 0.9, 0.5, 0.25, 0.75])
+    whole = np.asarray(dueling.rigged_bandit().losses)
+    assert np.flatnonzero(whole == 0).tolist() == [4]
+    assert whole[:6] == pytest.approx([0.55] * 4 + [0, 0.05], abs=1e-6)
+
+
+def test_the_counting_bandit_costs_what_the_count_is_off():
+    problem = dueling.counting_bandit([0.1, 0.3, 0.5, 0.9], above=0.2, below=0.6)
+    assert np.asarray(problem.losses).tolist() == [2, 1, 0, 1, 2]
+    whole = np.asarray(dueling.counting_bandit().losses)
+    assert whole.tolist() == [abs(n - 6) for n in range(101)]
+
+
 def test_matrices_from_files(tmp_path):
     matrix = random_matrix(np.random.default_rng(1), 5)
     np.savetxt(tmp_path / "m.csv", matrix, delimiter=",")
@@ -225,6 +249,10 @@ def test_files_that_cannot_be_read(tmp_path):
         lambda: dueling.arms([0.5, 1.5], [1, 2]),
         lambda: dueling.arms([0.5, 0.6], [1, np.nan]),
         lambda: dueling.arms([0.5, 0.6], []),
+        lambda: dueling.rigged_bandit([0.5, 1.5], 1),
+        lambda: dueling.rigged_bandit([0.5, 0.6], 2),
+        lambda: dueling.counting_bandit([[0.5, 0.6]]),
+        lambda: dueling.counting_bandit([0.5], 0.6, 0.4),
     ],
 )
 def test_bad_numbers_are_refused(make):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from jaxrace import dueling, tables
+from jaxrace.dueling.problems import URVOY_MEANS
 from jaxrace.experiments import savage_bandits, savage_dueling, sup_klucb
 from jaxrace.experiments.config import EXPERIMENTS, ON_DEMAND
 from jaxrace.experiments.reproduce import RUN, reproduce
@@ -37,14 +38,16 @@ def test_all_but_what_is_on_demand_can_be_reproduced():
 def test_the_arms_of_the_rigged_bandit():
     """The best four are worth nothing, the fifth is worth .55."""
     order = np.random.default_rng(0).permutation(100)
-    problem = savage_bandits.problem_of(savage_bandits.DECISIONS["rigged"], order)
+    problem = savage_bandits.problem_of("rigged", order)
     losses = np.asarray(problem.losses)
-    means = savage_bandits.MEANS[order]
+    means = np.array(URVOY_MEANS)[order]
     assert means[losses == 0] == pytest.approx([0.55])
     assert losses[means >= 0.9] == pytest.approx([0.55] * 4)
     assert losses[means == 0.5] == pytest.approx([0.05] * 5, abs=1e-6)
-    counted = savage_bandits.problem_of(savage_bandits.DECISIONS["counting"], order)
+    counted = savage_bandits.problem_of("counting", order)
     assert np.asarray(counted.losses)[[6, 5, 9]].tolist() == [0, 1, 3]  # .55 and five of .5
+    best = savage_bandits.problem_of("best arm", order)
+    np.testing.assert_allclose(np.asarray(best.losses), 0.95 - means, atol=1e-6)
 
 
 def test_games_have_a_single_winner_and_all_sizes():

@@ -5,13 +5,20 @@ from jaxrace.dueling.base import Algorithm
 from jaxrace.dueling.beat_the_mean import BeatTheMean
 from jaxrace.dueling.decisions import Best, Counting, Decision, NextBest
 from jaxrace.dueling.double_thompson import DoubleThompson
-from jaxrace.dueling.driver import Record, play, require_horizon
+from jaxrace.dueling.driver import Record, play, require_horizon, warn_without_winner
 from jaxrace.dueling.duel_decisions import BordaWinner, CondorcetWinner, CopelandWinner
 from jaxrace.dueling.interleaved_filter import InterleavedFilter
 from jaxrace.dueling.introspection import Introspection
 from jaxrace.dueling.job import DuelJob, DuelWork
 from jaxrace.dueling.matrices import check_matrix, read_matrix
-from jaxrace.dueling.problems import Problem, arms, duels, shuffled
+from jaxrace.dueling.problems import (
+    Problem,
+    arms,
+    counting_bandit,
+    duels,
+    rigged_bandit,
+    shuffled,
+)
 from jaxrace.dueling.regret import MEASURES
 from jaxrace.dueling.rucb import Rucb
 from jaxrace.dueling.savage import Savage
@@ -61,13 +68,16 @@ __all__ = [
     "condorcet_winner",
     "copeland_scores",
     "copeland_winners",
+    "counting_bandit",
     "draw_outcome",
     "duels",
     "play",
     "read_matrix",
     "require_horizon",
+    "rigged_bandit",
     "shuffled",
     "smith_set",
     "step_keys",
     "von_neumann_winner",
+    "warn_without_winner",
 ]

@@ -35,6 +35,10 @@ class Algorithm(abc.ABC):
 
     Raises:
         ValueError: There are fewer arms than the algorithm can do with.
+
+    >>> from jaxrace.dueling import Rucb
+    >>> isinstance(Rucb(3), Algorithm), Rucb(3).choice_size, Rucb(3).needs_condorcet_winner
+    (True, 2, True)
     """
 
     num_arms: int

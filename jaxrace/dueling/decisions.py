@@ -22,6 +22,17 @@ class Decision(abc.ABC):
 
     Attributes:
         num_arms: K.
+
+    >>> class Threshold(Decision):  # is the mean of all arms above 1/2?
+    ...     def decide(self, mean):
+    ...         return (mean.mean() > 0.5).astype(jnp.int32)
+    ...
+    ...     def independent(self, lower, upper):
+    ...         is_sure = (lower.mean() > 0.5) | (upper.mean() <= 0.5)
+    ...         return jnp.broadcast_to(is_sure, lower.shape)
+    >>> decision = Threshold(2)
+    >>> bool(decision.is_unique(jnp.array([0.4, 0.7]), jnp.array([0.6, 1.0])))
+    True
     """
 
     num_arms: int

@@ -12,21 +12,30 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 from jax.core import Tracer
+from numpy.typing import ArrayLike
 
-from jaxrace.dueling import savage_rounds
+from jaxrace.dueling import savage_rounds, sums
 from jaxrace.dueling.base import Algorithm, Noise
 from jaxrace.dueling.problems import Problem
 from jaxrace.dueling.savage import Savage
 from jaxrace.dueling.steps import draw_uniform, step_keys
+from jaxrace.dueling.sums import Total
 from jaxrace.dueling.winners import condorcet_winner
 from jaxrace.validation import require_integer, require_keys
 
-# Choices whose random numbers are drawn at once.
+# Choices whose random numbers are drawn, and whose regrets are summed, at once; at most.
 _BLOCK = 64
 
 
 class Record(NamedTuple):
-    """What a number of choices has come to."""
+    """What a number of choices has come to; a leading axis [R] for all records of a run.
+
+    >>> from jaxrace.dueling import Uniform, duels
+    >>> problem = duels([[0.5, 0.75], [0.25, 0.5]])
+    >>> log = play(Uniform(2), jax.random.key(0), problem, 40, None, records=4)
+    >>> log.regret.shape, log.regret[:, 1].tolist()  # strong, of each ten duels
+    ((4, 4), [1.25, 1.25, 1.25, 1.25])
+    """
 
     time: jax.Array  # int32 [], choices so far
     regret: jax.Array  # float32 [M], of these choices, not of all so far
@@ -103,14 +112,31 @@ def _play(
 
 
 def begin(algorithm: Algorithm, key: jax.Array, params: Any) -> PlayState:
-    """The state before the first choice."""
+    """The state of the run with this key before the first choice.
+
+    >>> from jaxrace.dueling import Rucb
+    >>> int(begin(Rucb(3), jax.random.key(0), Rucb(3).params()).algorithm.time)
+    0
+    """
     return PlayState(key, algorithm.begin(algorithm.of_run(params, key)))
 
 
 def advance(
     algorithm: Algorithm, interval: int, state: PlayState, problem: Problem, params: Any
 ) -> tuple[PlayState, Record]:
-    """Make ``interval`` more choices."""
+    """Make ``interval`` more choices: the state after them, and what they have come to.
+
+    Random numbers go by the time of a choice, so that intervals of any lengths are one run.
+
+    >>> from jaxrace.dueling import Rucb, duels
+    >>> from jaxrace.dueling.matrices import flat
+    >>> algorithm, problem = Rucb(3), duels(flat(3, 0.9))
+    >>> state = begin(algorithm, jax.random.key(0), algorithm.params())
+    >>> for interval in (30, 7):
+    ...     state, record = advance(algorithm, interval, state, problem, algorithm.params())
+    >>> int(record.time)
+    37
+    """
     params = algorithm.of_run(params, state.key)
     rest = interval, state.key, state.algorithm, problem, params
     if isinstance(algorithm, Savage) and algorithm.is_by_rounds and problem.has_costs:
@@ -126,25 +152,41 @@ def _play_one_by_one(
     algorithm: Algorithm, count: int, key: jax.Array, state: Any, problem: Problem, params: Any
 ) -> tuple[Any, jax.Array]:
     """The state after ``count`` more choices, and their regret, float32 [M]."""
-    first = state.time
-    size = next(size for size in range(min(_BLOCK, count), 0, -1) if count % size == 0)
+    first, measures = state.time, problem.num_measures
+    num_blocks, size = block_sizes(count)
 
-    def play_one(carry: tuple, noise: tuple[Noise, jax.Array]) -> tuple[tuple, None]:
-        own, regret = carry
-        choice = algorithm.choose(noise[0], own, params)
-        outcome = noise[1] < problem.probability(choice)
-        own = algorithm.update(own, choice, outcome, params)
-        if problem.has_costs:
-            return (own, regret + problem.cost(choice)), None
-        return (own, regret + problem.loss(algorithm.best(own, params))), None
-
-    def play_block(number: jax.Array, carry: tuple) -> tuple:
-        times = first + number * size + jnp.arange(size, dtype=jnp.int32)
+    def play_block(number: jax.Array, carry: tuple[Any, Total]) -> tuple[Any, Total]:
+        own, total = carry
+        start = number * size
+        times = first + start + jnp.arange(size, dtype=jnp.int32)
         noises = jax.vmap(functools.partial(_noise, algorithm, key))(times)
-        return lax.scan(play_one, carry, noises)[0]
 
-    start = state, jnp.zeros(problem.num_measures, jnp.float32)
-    return lax.fori_loop(0, count // size, play_block, start)
+        def play_one(place: jax.Array, carry: tuple[Any, jax.Array]) -> tuple[Any, jax.Array]:
+            own, regret = carry
+            noise, uniform = jax.tree.map(lambda leaf: leaf[place], noises)
+            choice = algorithm.choose(noise, own, params)
+            own = algorithm.update(own, choice, uniform < problem.probability(choice), params)
+            if problem.has_costs:
+                return own, regret + problem.cost(choice)
+            return own, regret + problem.loss(algorithm.best(own, params))
+
+        length = jnp.minimum(size, count - start)
+        fresh = own, jnp.zeros(measures, jnp.float32)
+        own, regret = lax.fori_loop(0, length, play_one, fresh)
+        return own, sums.plus(total, regret)
+
+    state, total = lax.fori_loop(0, num_blocks, play_block, (state, sums.nothing(measures)))
+    return state, total.value
+
+
+def block_sizes(count: int) -> tuple[int, int]:
+    """In how many blocks of which size choices are played; the last block may be shorter.
+
+    >>> block_sizes(100), block_sizes(101), block_sizes(7)
+    ((2, 50), (2, 51), (1, 7))
+    """
+    number = -(-count // _BLOCK)
+    return number, -(-count // number)
 
 
 def _noise(algorithm: Algorithm, key: jax.Array, time: jax.Array) -> tuple[Noise, jax.Array]:
@@ -152,7 +194,13 @@ def _noise(algorithm: Algorithm, key: jax.Array, time: jax.Array) -> tuple[Noise
 
 
 def require_fit(algorithm: Algorithm, problem: Problem) -> None:
-    """Raise ValueError unless the problem is one for this algorithm."""
+    """Raise ValueError unless the problem, of arrays or traced, is one for this algorithm.
+
+    >>> from jaxrace.dueling import Rucb, arms
+    >>> require_fit(Rucb(3), arms([0.1, 0.2, 0.3], [0.1, 0.2, 0.3]))
+    Traceback (most recent call last):
+    ValueError: problem: expected probabilities [3, 3], got [3]
+    """
     shape = tuple(problem.probabilities.shape)
     expected = (algorithm.num_arms,) * algorithm.choice_size
     if shape != expected:
@@ -182,12 +230,42 @@ def require_horizon(algorithm: Algorithm, horizon: int) -> None:
 
 
 def warn_without_winner(algorithm: Algorithm, problem: Problem) -> None:
-    """Warn where an algorithm needs a Condorcet winner that is not there; not under a trace."""
-    if not algorithm.needs_condorcet_winner or isinstance(problem.probabilities, Tracer):
+    """Warn where an algorithm needs a Condorcet winner that is not there; not under a trace.
+
+    >>> from jaxrace.dueling import Rucb, duels
+    >>> from jaxrace.dueling.matrices import cyclic
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_without_winner(Rucb(3), duels(cyclic(3)))
+    >>> str(caught[0].message)[:49]
+    'Rucb needs an arm that beats every other one, and'
+    """
+    if isinstance(problem.probabilities, Tracer):
         return
-    if condorcet_winner(problem.probabilities) is None:
-        warnings.warn(
-            f"{type(algorithm).__name__} needs an arm that beats every other one, and there is "
-            "none: it may never settle, or settle on any arm",
-            stacklevel=3,
-        )
+    note = note_without_winner(type(algorithm).__name__, algorithm, problem.probabilities)
+    if note is not None:
+        warnings.warn(note, stacklevel=3)
+
+
+def note_without_winner(name: str, algorithm: Algorithm, matrix: ArrayLike) -> str | None:
+    """What is to be known where an algorithm needs a Condorcet winner that is not there.
+
+    Args:
+        name: Of the algorithm, as the user knows it.
+        algorithm: Which.
+        matrix: [K, K].
+
+    Returns:
+        A sentence, or None where there is nothing to be known.
+
+    >>> from jaxrace.dueling import Rucb
+    >>> from jaxrace.dueling.matrices import flat
+    >>> note_without_winner("rucb", Rucb(3), flat(3)) is None
+    True
+    """
+    if not algorithm.needs_condorcet_winner or condorcet_winner(matrix) is not None:
+        return None
+    return (
+        f"{name} needs an arm that beats every other one, and there is none: it may never "
+        "settle, or settle on any arm"
+    )

@@ -76,7 +76,16 @@ class Box(Protocol):
 
 
 def independent(how: Introspection, decision: Decision, key: jax.Array, box: Box) -> jax.Array:
-    """Which parameters were never seen to matter: bool [N]; none unless a test is due."""
+    """Which parameters were never seen to matter: bool [N]; none unless a test is due.
+
+    >>> from jaxrace.dueling import Best, Savage
+    >>> algorithm = Savage(3, Best(3), Introspection(100))
+    >>> state = algorithm.init(algorithm.params(key=jax.random.key(0)))
+    >>> bounds = {"lower": jnp.array([0.5, 0.1, 0.2]), "upper": jnp.array([0.9, 0.4, 0.6])}
+    >>> box = dataclasses.replace(state, time=jnp.int32(10), **bounds)
+    >>> independent(algorithm.introspection, algorithm.decision, jax.random.key(0), box).tolist()
+    [False, True, False]
+    """
     due = _is_due(how, box.time)
     key = jax.random.fold_in(key, box.time)
     width = box.upper - box.lower

@@ -11,6 +11,7 @@ from jaxrace.dueling import driver
 from jaxrace.dueling.base import Algorithm
 from jaxrace.dueling.driver import PlayState, Record
 from jaxrace.dueling.problems import Problem, shuffled
+from jaxrace.validation import require_integer
 
 # Choices have keys of their own, from 0 on.
 _ORDER_NUMBER = 2**32 - 1
@@ -19,7 +20,12 @@ _ORDER_NUMBER = 2**32 - 1
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class DuelJob:
-    """One run to be made."""
+    """One run to be made; leaves [jobs, ...] for many, see ``DuelWork``.
+
+    >>> job = DuelJob(jax.random.key(0), problem=0, setting=0)
+    >>> job.problem
+    0
+    """
 
     key: jax.Array
     problem: ArrayLike  # int32 [], its number
@@ -41,6 +47,11 @@ class DuelWork:
         settings: Params of the algorithm, leaves [S, ...].
         ends_when_settled: A run also ends when the algorithm stops exploring: from then on it
             plays what it recommends against itself.
+
+    Raises:
+        ValueError: When the sweep begins: the problems are not for this algorithm, or the horizon
+            is no multiple of the interval or ends before everything has been tried once. A missing
+            Condorcet winner is not warned of; ``warn_without_winner`` does it for a matrix.
 
     >>> import numpy as np
     >>> from jaxrace import sweep
@@ -64,13 +75,20 @@ class DuelWork:
     ends_when_settled: bool = dataclasses.field(default=False, metadata={"static": True})
 
     def init(self, job: DuelJob) -> tuple[PlayState, DuelJob]:
-        """The state before the first choice."""
+        """The state before the first choice; checks the work, too."""
+        driver.require_horizon(self.algorithm, self.horizon)
+        require_integer("interval", self.interval, 1)
+        if self.horizon % self.interval:
+            raise ValueError(
+                f"interval: expected a divisor of horizon = {self.horizon}, got {self.interval}"
+            )
+        driver.require_fit(self.algorithm, self._problem(job))
         return driver.begin(self.algorithm, job.key, self._params(job)), job
 
     def step(self, state: tuple[PlayState, DuelJob]) -> tuple[tuple[PlayState, DuelJob], Record]:
         """The choices up to the next record."""
         play, job = state
-        problem = jax.tree.map(lambda x: x[job.problem], self.problems)
+        problem = self._problem(job)
         if problem.has_costs:
             order_key = jax.random.fold_in(job.key, jnp.uint32(_ORDER_NUMBER))
             problem = shuffled(order_key, problem)
@@ -90,6 +108,9 @@ class DuelWork:
     def failed(self, row: Record) -> jax.Array:
         """Nothing can go wrong in a run."""
         return jnp.zeros_like(row.time, bool)
+
+    def _problem(self, job: DuelJob) -> Problem:
+        return jax.tree.map(lambda x: x[job.problem], self.problems)
 
     def _params(self, job: DuelJob) -> Any:
         return jax.tree.map(lambda x: x[job.setting], self.settings)

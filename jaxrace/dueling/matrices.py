@@ -161,16 +161,6 @@ def thurstone(means: ArrayLike, scale: float = 1.0) -> jax.Array:
         return norm.cdf(jnp.asarray(ahead.astype(np.float32)))
 
 
-def shuffled(key: jax.Array, matrix: jax.Array) -> jax.Array:
-    """The same arms in a random order, [K, K].
-
-    >>> sorted(shuffled(jax.random.key(0), hard_condorcet(4))[0].tolist())[0] >= 0
-    True
-    """
-    order = jax.random.permutation(key, matrix.shape[0])
-    return matrix[order[:, None], order]
-
-
 def _numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
     found = np.asarray(values, np.float64)
     if found.ndim != 1 or len(found) < 2 or not np.isfinite(found).all():

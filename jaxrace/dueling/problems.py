@@ -12,13 +12,22 @@ from jax.core import Tracer
 from numpy.typing import ArrayLike
 
 from jaxrace.dueling import regret
+from jaxrace.dueling.decisions import Counting, NextBest
 from jaxrace.dueling.matrices import check_matrix
+
+# Of the 100 arms of Urvoy et al. 2013, section 5.1.
+URVOY_MEANS = (0.95, *3 * (0.9,), 0.55, *5 * (0.5,), *90 * (0.0,))
 
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class Problem:
-    """Chances, and regrets of choices or of recommendations; make it with ``duels`` or ``arms``."""
+    """Chances, and regrets of choices or of recommendations; make it with ``duels`` or ``arms``.
+
+    >>> problem = duels([[0.5, 0.75], [0.25, 0.5]])
+    >>> float(problem.probability(jnp.array([0, 1]))), problem.cost(jnp.array([1, 1])).tolist()
+    (0.75, [0.25, 0.25, 1.0, 0.5])
+    """
 
     probabilities: jax.Array  # float32 [K, K], i beats j; or [K], arm i pays
     costs: jax.Array | None  # float32 [M, K, K], of playing a pair
@@ -85,13 +94,63 @@ def arms(means: ArrayLike, utilities: ArrayLike) -> Problem:
     >>> arms([0.75, 0.5], [0.75, 0.5]).losses.tolist()
     [0.0, 0.25]
     """
-    if not isinstance(means, Tracer):
-        _check_means(np.asarray(means, np.float64))
+    chances = _chances(means)
     if not isinstance(utilities, Tracer):
         _check_utilities(np.asarray(utilities, np.float64))
     values = jnp.asarray(utilities, jnp.float32)
-    chances = jnp.asarray(means, jnp.float32)
     return Problem(chances, None, values.max() - values, _in_order(chances))
+
+
+def rigged_bandit(means: ArrayLike = URVOY_MEANS, skipped: int = 4) -> Problem:
+    """Arms of which the best few are worth nothing (Urvoy et al. 2013, sections 3.1 and 5.1).
+
+    For algorithms that look for ``NextBest(K, skipped)``: regret is how much less the recommended
+    arm is worth than the best one that counts.
+
+    Args:
+        means: [K], probability of a payment; those of the paper's figure 3 unless given.
+        skipped: m, how many are worth nothing.
+
+    Raises:
+        ValueError: A mean is no probability, or there are no more than m arms.
+
+    >>> problem = rigged_bandit([0.75, 0.25, 0.5], skipped=1)
+    >>> problem.losses.tolist()
+    [0.5, 0.25, 0.0]
+    """
+    chances = _chances(means)
+    return arms(chances, NextBest(len(chances), skipped).utilities(chances))
+
+
+def counting_bandit(
+    means: ArrayLike = URVOY_MEANS, above: float = 0.4, below: float = 0.6
+) -> Problem:
+    """Arms of which one wants to know how many pay with a probability between two limits.
+
+    For algorithms that look for ``Counting(K, above, below)`` (Urvoy et al. 2013, supplement B.5):
+    regret is by how much the recommended count is wrong, one loss for each of 0 to K.
+
+    Args:
+        means: [K], probability of a payment; those of the paper's figure 3 unless given.
+        above: The lower limit.
+        below: The upper limit.
+
+    Raises:
+        ValueError: A mean is no probability, or the limits are not in order.
+
+    >>> counting_bandit([0.75, 0.5, 0.25]).losses.tolist()
+    [1.0, 0.0, 1.0, 2.0]
+    """
+    chances = _chances(means)
+    right = Counting(len(chances), above, below).decide(chances)
+    return arms(chances, -abs(jnp.arange(len(chances) + 1, dtype=jnp.float32) - right))
+
+
+def _chances(means: ArrayLike) -> jax.Array:
+    """Float32 [K], checked unless they are traced."""
+    if not isinstance(means, Tracer):
+        _check_means(np.asarray(means, np.float64))
+    return jnp.asarray(means, jnp.float32)
 
 
 def _check_means(means: np.ndarray) -> None:
@@ -111,10 +170,15 @@ def _check_utilities(utilities: np.ndarray) -> None:
 def shuffled(key: jax.Array, problem: Problem) -> Problem:
     """The same duels with the arms in a random order; what is reported keeps their numbers.
 
+    Raises:
+        ValueError: The problem is one of ``arms``: what they recommend has no such order.
+
     >>> problem = shuffled(jax.random.key(0), duels([[0.5, 0.75], [0.25, 0.5]]))
     >>> sorted(problem.order.tolist())
     [0, 1]
     """
+    if not problem.has_costs:
+        raise ValueError("problem: expected one of duels, got one of arms")
     order = jax.random.permutation(key, problem.order)
     return dataclasses.replace(problem, order=order)
 

@@ -13,9 +13,11 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxrace.dueling import sums
 from jaxrace.dueling.problems import Problem
 from jaxrace.dueling.savage import Savage, SavageParams, SavageState
 from jaxrace.dueling.steps import draw_uniform
+from jaxrace.dueling.sums import Total
 
 # A place that is never reached.
 _NEVER = jnp.iinfo(jnp.int32).max
@@ -39,27 +41,39 @@ def play(
     problem: Problem,
     params: SavageParams,
 ) -> tuple[SavageState, jax.Array]:
-    """Make ``count`` more choices: the state after them, and their regret, float32 [M]."""
+    """Make ``count`` more choices: the state after them, and their regret, float32 [M].
+
+    >>> from jaxrace.dueling import CopelandWinner, duels
+    >>> from jaxrace.dueling.matrices import flat
+    >>> algorithm = Savage(3, CopelandWinner(3))
+    >>> params = algorithm.params(delta=0.1, horizon=1000)
+    >>> start = algorithm.begin(params), duels(flat(3, 0.9)), params
+    >>> state, _ = play(algorithm, 10, jax.random.key(0), *start)
+    >>> int(state.time), state.samples.tolist()
+    (10, [4, 3, 3])
+    """
     places = jnp.arange(algorithm.decision.num_parameters, dtype=jnp.int32)
     choices = jax.vmap(algorithm.decision.choice_of)(places)
     table = Table(jax.vmap(problem.probability)(choices), jax.vmap(problem.cost)(choices))
     end = state.time + count
 
-    def is_left(carry: tuple[SavageState, jax.Array]) -> jax.Array:
+    def is_left(carry: tuple[SavageState, Total]) -> jax.Array:
         return carry[0].time < end
 
-    def play_on(carry: tuple[SavageState, jax.Array]) -> tuple[SavageState, jax.Array]:
-        own, regret = carry
-        after, own_regret, _ = _round(algorithm, key, own, table, end, params)
+    def play_on(carry: tuple[SavageState, Total]) -> tuple[SavageState, Total]:
+        own, total = carry
+        after, regret, _ = _round(algorithm, key, own, table, end, params)
         # Once it has been decided, the answer is played to the end.
         answer = algorithm.decision.answer(algorithm.best(own, params))
         rest = jnp.where(own.accepted, end - own.time, 0)
-        regret = regret + own_regret + rest * problem.cost(answer)
+        regret = regret + rest * problem.cost(answer)
         own = algorithm.tested(dataclasses.replace(after, time=after.time + rest), params)
-        own, own_regret = _rounds_of_few(algorithm, key, own, table, end, params)
-        return algorithm.tested(own, params), regret + own_regret
+        own, regret_of_few = _rounds_of_few(algorithm, key, own, table, end, params)
+        return algorithm.tested(own, params), sums.plus(total, regret + regret_of_few)
 
-    return lax.while_loop(is_left, play_on, (state, jnp.zeros_like(table.costs[0])))
+    start = state, sums.nothing(problem.num_measures)
+    state, total = lax.while_loop(is_left, play_on, start)
+    return state, total.value
 
 
 def _round(

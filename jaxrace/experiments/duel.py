@@ -14,6 +14,7 @@ import jax
 import numpy as np
 
 from jaxrace import dueling, runs
+from jaxrace.dueling.driver import note_without_winner
 from jaxrace.experiments.duel_config import DuelConfig
 from jaxrace.experiments.duel_lineup import Entrant, entrant, matrix_of
 from jaxrace.experiments.duel_plots import regret_figure
@@ -101,13 +102,8 @@ def _notes(
             f"horizon: {config.horizon:,} duels a run, not {asked.horizon:,}, for "
             f"{_RECORDS} records at equal intervals"
         )
-    if dueling.condorcet_winner(matrix) is None:
-        found += [
-            f"{name} needs an arm that beats every other one; this matrix has none"
-            for name, one in lineup.items()
-            if one.algorithm.needs_condorcet_winner
-        ]
-    return found
+    notes = [note_without_winner(name, one.algorithm, matrix) for name, one in lineup.items()]
+    return found + [note for note in notes if note is not None]
 
 
 def _lineup(config: DuelConfig, num_arms: int) -> dict[str, Entrant]:

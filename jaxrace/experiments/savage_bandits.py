@@ -7,7 +7,6 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import plots
@@ -24,7 +23,10 @@ from jaxrace.dueling import (
     Ucb1,
     UniformArms,
     arms,
+    counting_bandit,
+    rigged_bandit,
 )
+from jaxrace.dueling.problems import URVOY_MEANS
 from jaxrace.experiments.config import EXPERIMENTS
 from jaxrace.experiments.duel_lineup import Entrant
 from jaxrace.experiments.duel_runs import Runs, run_entrant, stacked
@@ -34,13 +36,12 @@ from jaxrace.experiments.workbench import Columns, Workbench, as_columns, markdo
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Of 100 arms.
-MEANS = np.array([0.95, *[0.9] * 3, 0.55, *[0.5] * 5, *[0.0] * 90])
+NUM_ARMS = len(URVOY_MEANS)
 
 DECISIONS: dict[str, Decision] = {
-    "rigged": NextBest(len(MEANS), skipped=4),
-    "best arm": Best(len(MEANS)),
-    "counting": Counting(len(MEANS)),
+    "rigged": NextBest(NUM_ARMS, skipped=4),
+    "best arm": Best(NUM_ARMS),
+    "counting": Counting(NUM_ARMS),
 }
 
 # Regret of the rigged bandit in the end, read off figure 3.
@@ -85,17 +86,19 @@ def _plain(algorithm: Any) -> Entrant:
     return Entrant(algorithm, algorithm.params())
 
 
-def problem_of(decision: Decision, order: np.ndarray) -> Problem:
-    """The arms in an order, and what it costs to decide for each.
+def problem_of(task: str, order: np.ndarray) -> Problem:
+    """The arms in an order, and what it costs to decide for each; a task of ``DECISIONS``.
 
-    >>> problem_of(DECISIONS["rigged"], np.arange(100)).losses[4].tolist()
+    >>> problem_of("rigged", np.arange(100)).losses[4].tolist()
     0.0
     """
-    means = MEANS[order].astype(np.float32)
-    if isinstance(decision, Counting):
-        right = int(decision.decide(jnp.asarray(means)))
-        return arms(means, -abs(np.arange(len(means) + 1) - right))
-    return arms(means, decision.utilities(jnp.asarray(means)))
+    means = np.array(URVOY_MEANS, np.float32)[order]
+    makers = {
+        "rigged": rigged_bandit,
+        "best arm": lambda means: arms(means, means),
+        "counting": counting_bandit,
+    }
+    return makers[task](means)
 
 
 def run(bench: Workbench) -> None:
@@ -103,7 +106,7 @@ def run(bench: Workbench) -> None:
     runs, horizon = bench.size(_RUNS, 8), bench.size(_HORIZON, 4_000)
     # Every run has the arms in another order: ties go to the first one.
     generator = np.random.default_rng(bench.seed)
-    orders = [generator.permutation(len(MEANS)) for _ in range(runs)]
+    orders = [generator.permutation(NUM_ARMS) for _ in range(runs)]
     key = jax.random.key(np.uint32(bench.seed))
     found: Found = {}
     # To see that it works, a few will do.
@@ -111,7 +114,7 @@ def run(bench: Workbench) -> None:
         decision = DECISIONS[task]
         entrants = lineup(decision, horizon, key)
         names = list(entrants)[: bench.size(len(entrants), 2)]
-        problems = stacked([problem_of(decision, order) for order in orders])
+        problems = stacked([problem_of(task, order) for order in orders])
         found[task] = {
             name: run_entrant(
                 bench, f"{task} {name}", entrants[name], problems, 1, horizon, _RECORDS

@@ -1,0 +1,40 @@
+"""Long sums of float32 numbers that do not drift. Axes: M numbers, summed one by one."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+
+class Total(NamedTuple):
+    """A sum, and what its last rounding has left out."""
+
+    value: jax.Array  # float32 [M]
+    missing: jax.Array  # float32 [M]
+
+
+def nothing(count: int) -> Total:
+    """The sums [M] of no terms.
+
+    >>> nothing(2).value.tolist()
+    [0.0, 0.0]
+    """
+    zeros = jnp.zeros(count, jnp.float32)
+    return Total(zeros, zeros)
+
+
+def plus(total: Total, term: jax.Array) -> Total:
+    """With one more term, float32 [M] (Kahan 1965).
+
+    Rounded to a digit of the sum, equal terms all lose the same: a plain sum of n of them is off
+    by a part that grows with n, this one by a rounding or two whatever n.
+
+    >>> total = nothing(1)
+    >>> for term in (2.0**24, 1.0, 1.0):  # a plain sum stays at 2^24
+    ...     total = plus(total, jnp.full(1, term))
+    >>> int(total.value[0]) - 2**24
+    2
+    """
+    term = term + total.missing
+    value = total.value + term
+    return Total(value, term - (value - total.value))
