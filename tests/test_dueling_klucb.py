@@ -207,6 +207,21 @@ def test_a_pair_in_either_order():
     jax.tree.map(np.testing.assert_array_equal, one, other)
 
 
+def test_every_pair_is_tried_whatever_is_told():
+    """Six duels of another pair than asked do not end the phase in which six pairs are tried."""
+    algorithm = SupKlucb(3)
+    params = algorithm.params()
+    state = algorithm.init(params)
+    for _ in range(algorithm.num_pairs):
+        state = algorithm.tell(state, [1, 1], True, params)
+    asked = []
+    for _ in range(5):
+        pair = np.asarray(algorithm.ask(jax.random.key(0), state, params))
+        asked.append(pair.tolist())
+        state = algorithm.tell(state, pair, True, params)
+    assert asked == [[0, 0], [0, 1], [0, 2], [1, 2], [2, 2]]
+
+
 def test_bad_input():
     duel_traces.assert_too_few_arms_raise(SupKlucb, 3)
     algorithm = SupKlucb(3)
