@@ -76,16 +76,35 @@ def draw_uniforms(runs=24, length=910):
     return keys, np.asarray(jax.jit(jax.vmap(over_time, (0, None)))(keys, jnp.arange(length)))
 
 
-def prepare(question, length=None):
+def prepare(question, length=None, how=None):
     """An algorithm, with problems for it: chances, keys, and uniform numbers [24, T]."""
     length = length or (420 if question.num_arms < 6 else 910)
     chances = reference.draw_chances(np.random.default_rng(question.num_arms), question, 24)
     keys, uniforms = draw_uniforms()
-    return make(question), chances, keys, uniforms[:, :length]
+    return make(question, how), chances, keys, uniforms[:, :length]
 
 
 def told(algorithm, chances, uniforms, params):
     return [np.asarray(x) for x in explore(algorithm, chances, uniforms, params)]
+
+
+def assert_same_steps(question, seen, expected, settled):
+    """What the library has seen of one run is what the reference expects, step by step."""
+    choices, active, lower, upper, best, settled_at, time = seen
+    for t, step in enumerate(expected):
+        assert tuple(choices[t].tolist()) == step.choice
+        assert active[t].tolist() == step.active
+        assert best[t].item() in step.recommended
+    length = len(expected)
+    np.testing.assert_allclose(lower[:length], [x.lower for x in expected], rtol=0, atol=2e-6)
+    np.testing.assert_allclose(upper[:length], [x.upper for x in expected], rtol=0, atol=2e-6)
+    assert time.tolist() == list(range(1, len(time) + 1))
+    assert not settled_at[: length - 1].any()
+    assert (settled_at[length - 1 :] == (length if settled else 0)).all()
+    # Then the decision is played, and nothing is learnt any more.
+    assert (best[length - 1 :] == best[length - 1]).all()
+    if question.kind != "counting":
+        assert (choices[length:] == best[-1]).all()
 
 
 @functools.partial(jax.jit, static_argnums=(0, 3, 4))

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import scipy.stats
+from error_rates import upper_limit
 from reference import arm_bandits as reference
 from reference.savage import Question
 
@@ -128,12 +129,6 @@ RUNS = 2000
 DELTA = 0.1
 
 
-def below(errors, confidence=0.999):
-    """One-sided Clopper-Pearson limit of a rate from above."""
-    count, total = int(errors.sum()), len(errors)
-    return scipy.stats.beta.ppf(confidence, count + 1, total - count)
-
-
 @functools.cache
 def eliminate(factor):
     """Is the arm that is left at the end the wrong one, and when was it left? [RUNS]."""
@@ -155,9 +150,9 @@ def eliminate(factor):
 def test_elimination_errs_less_often_than_delta():
     errors, settled_at = eliminate(1.0)
     assert (settled_at > 0).all()
-    assert below(errors) <= DELTA
+    assert upper_limit(errors) <= DELTA
     careless, _ = eliminate(0.02)
-    assert 1 - below(~careless) > DELTA
+    assert 1 - upper_limit(~careless) > DELTA
 
 
 @functools.cache

@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 from reference import savage as reference
 from reference.savage import Question
-from savage_cases import decision_of, label, make, play_many, prepare, told
+from savage_cases import (
+    assert_same_steps,
+    decision_of,
+    label,
+    make,
+    play_many,
+    prepare,
+    told,
+)
 
 from jaxrace.dueling import (
     Best,
@@ -65,6 +73,17 @@ def introspect(how, decision, keys, lower, upper, active):
     return jax.vmap(one)(keys, lower, upper, active)
 
 
+@functools.partial(jax.jit, static_argnums=2)
+def draw_points(key, time, num_parameters):
+    """What the test after so many samples draws for 12 simulations: uniform numbers [12, 2, N]."""
+
+    def draw(number):
+        own = jax.random.fold_in(jax.random.fold_in(key, time), number)
+        return draw_uniforms(own, (2, num_parameters))
+
+    return jnp.stack([draw(number) for number in range(12)])
+
+
 @pytest.mark.parametrize(
     "question",
     [
@@ -84,14 +103,7 @@ def test_introspection_against_the_reference(question):
     keys = jax.random.split(jax.random.key(4), 60)
     found = np.asarray(introspect(how, decision, keys, lower, upper, active))
 
-    @jax.jit
-    @jax.vmap
-    def draw(key):
-        own = jax.random.fold_in(key, 1)  # the time
-        numbers = [jax.random.fold_in(own, number) for number in range(12)]
-        return jnp.stack([draw_uniforms(number, (2, lower.shape[1])) for number in numbers])
-
-    uniforms = np.asarray(draw(keys))
+    uniforms = np.asarray(jax.vmap(lambda key: draw_points(key, 1, lower.shape[1]))(keys))
     expected = [
         reference.never_matters(question, low, high, numbers)
         for low, high, numbers in zip(lower, upper, uniforms, strict=True)
@@ -160,6 +172,28 @@ def test_introspection_in_a_run():
     powers = np.ceil(1.05 ** np.arange(1, 130)).astype(int)
     dropped = np.flatnonzero((left[:, 1:] != left[:, :-1]).any((0, 2))) + 2
     assert set(dropped.tolist()) <= set(powers.tolist())
+
+
+@pytest.mark.parametrize(
+    "question",
+    [Question("best", 3), Question("counting", 3), Question("copeland", 3), Question("borda", 4)],
+    ids=label,
+)
+def test_introspection_step_by_step_against_the_reference(question):
+    """A test after every sample, of so few simulations that they err: whole runs, all the same."""
+    algorithm, chances, _, uniforms = prepare(question, 100, Introspection(12, 1.0))
+    key, count = jax.random.key(11), algorithm.decision.num_parameters
+    seen = told(algorithm, chances, uniforms, algorithm.params(0.5, 100, key=key))
+    points = jax.vmap(draw_points, (None, 0, None))(key, jnp.arange(1, 101), count)
+    ends = []
+    for number in range(4):
+        expected, settled = reference.explore(
+            question, chances[number], uniforms[number], 0.5, 100, simulated=np.asarray(points)
+        )
+        assert_same_steps(question, [x[number] for x in seen], expected, settled)
+        ends.append((settled, len(expected)))
+    assert any(settled for settled, _ in ends)
+    assert len(set(ends)) > 1
 
 
 def test_introspection_by_play_is_the_loop_of_ask_and_tell():

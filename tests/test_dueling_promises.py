@@ -8,11 +8,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-import scipy.stats
+from error_rates import upper_limit
 from reference.savage import Question
 from savage_cases import make
 
-from jaxrace.dueling import arms, driver, duels
+from jaxrace.dueling import Introspection, arms, driver, duels
 
 RUNS = 2000
 DELTA = 0.1
@@ -70,18 +70,19 @@ def explore_many(algorithm, keys, problems, horizon, params):
 
 
 @functools.cache
-def outcome_of(question, level=None, forever=False, close=False):
+def outcome_of(question, level=None, forever=False, close=False, how=None):
     """At a level of choice: errors and misses, bool [RUNS], and samples until it settled [RUNS].
 
     An error is a wrong arm on which it settled; a miss is a probability that is outside of its
-    interval in the end: the intervals only shrink. A quarter of the runs if the arms are close.
+    interval in the end: the intervals only shrink. A quarter of the runs if the arms are close,
+    or the test is one by simulation.
     """
-    algorithm, horizon = make(question), HORIZONS[question.kind]
+    algorithm, horizon = make(question, how), HORIZONS[question.kind]
     chances, right = chances_of(question, np.random.default_rng(1), close)
-    if close:
+    if close or how:
         chances, right = chances[: RUNS // 4], right[: RUNS // 4]
     problems = jax.vmap(duels)(chances) if chances.ndim == 3 else jax.vmap(arms)(chances, chances)
-    params = algorithm.params(DELTA, None if forever else horizon)
+    params = algorithm.params(DELTA, None if forever else horizon, key=jax.random.key(3))
     assert params.log_level == pytest.approx(level_of(question, forever))
     if level is not None:
         params = dataclasses.replace(params, log_level=jnp.float32(level))
@@ -94,17 +95,21 @@ def outcome_of(question, level=None, forever=False, close=False):
     return (recommended != right) & (settled_at > 0), np.asarray(missed), settled_at
 
 
-def upper_limit(errors):
-    """One-sided 99.9 % Clopper-Pearson limit of a rate."""
-    count, total = int(errors.sum()), len(errors)
-    return scipy.stats.beta.ppf(0.999, count + 1, total - count)
-
-
 @pytest.mark.parametrize("question", PROMISES, ids=lambda question: question.kind)
 def test_errors_are_rarer_than_delta(question):
     errors, _, settled_at = outcome_of(question)
     assert (settled_at > 0).all()
     assert upper_limit(errors) <= DELTA
+
+
+def test_errors_with_introspection_are_rarer_than_delta():
+    """A sampled test may drop what matters, so rarely that it does not show; too few do show."""
+    errors, missed, settled_at = outcome_of(PROMISES[0], how=Introspection(100))
+    assert (settled_at > 0).all()
+    assert upper_limit(errors) <= DELTA
+    assert upper_limit(missed) <= DELTA
+    careless, _, _ = outcome_of(PROMISES[0], how=Introspection(2))
+    assert 1 - upper_limit(~careless) > DELTA
 
 
 @pytest.mark.parametrize("question", PROMISES[::2], ids=lambda question: question.kind)

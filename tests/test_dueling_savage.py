@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 from reference import savage as reference
 from reference.savage import Question
-from savage_cases import draw_uniforms, label, make, play_many, prepare, told
+from savage_cases import (
+    assert_same_steps,
+    draw_uniforms,
+    label,
+    make,
+    play_many,
+    prepare,
+    told,
+)
 
 from jaxrace.dueling import (
     Best,
@@ -21,24 +29,6 @@ from jaxrace.dueling import (
     play,
     step_keys,
 )
-
-
-def assert_same_steps(question, seen, expected, settled):
-    choices, active, lower, upper, best, settled_at, time = seen
-    for t, step in enumerate(expected):
-        assert tuple(choices[t].tolist()) == step.choice
-        assert active[t].tolist() == step.active
-        assert best[t].item() in step.recommended
-    length = len(expected)
-    np.testing.assert_allclose(lower[:length], [x.lower for x in expected], rtol=0, atol=2e-6)
-    np.testing.assert_allclose(upper[:length], [x.upper for x in expected], rtol=0, atol=2e-6)
-    assert time.tolist() == list(range(1, len(time) + 1))
-    assert not settled_at[: length - 1].any()
-    assert (settled_at[length - 1 :] == (length if settled else 0)).all()
-    # Then the decision is played, and nothing is learnt any more.
-    assert (best[length - 1 :] == best[length - 1]).all()
-    if question.kind != "counting":
-        assert (choices[length:] == best[-1]).all()
 
 
 @pytest.mark.parametrize(

@@ -235,15 +235,19 @@ class Step:
     recommended: set[int]
 
 
-def explore(question, chances, uniforms, delta, horizon, max_width=0.0):
-    """Algorithm 1 on given uniform numbers: the steps until it stops, and whether it has."""
+def explore(question, chances, uniforms, delta, horizon, max_width=0.0, simulated=None):
+    """Algorithm 1 on given uniform numbers: the steps until it stops, and whether it has.
+
+    With ``simulated`` [T, points, 2, N] Algorithm 2 says what is independent, after every sample
+    by uniform numbers of its own.
+    """
     choices = question.choices
     count = len(choices)
     samples, successes = [0] * count, [0] * count
     lower, upper, active = [0.0] * count, [1.0] * count, [True] * count
     mean = [0.5] * count
     steps = []
-    for uniform in uniforms:
+    for time, uniform in enumerate(uniforms):
         fewest = min(t for t, is_active in zip(samples, active, strict=True) if is_active)
         here = next(i for i in range(count) if active[i] and samples[i] == fewest)
         samples[here] += 1
@@ -252,7 +256,10 @@ def explore(question, chances, uniforms, delta, horizon, max_width=0.0):
         width = radius(samples[here], count, delta, horizon)
         lower[here] = max(lower[here], mean[here] - width)
         upper[here] = min(upper[here], mean[here] + width)
-        drop = independent(question, lower, upper)
+        if simulated is None:
+            drop = independent(question, lower, upper)
+        else:
+            drop = never_matters(question, np.array(lower), np.array(upper), simulated[time])
         active = [is_in and not is_out for is_in, is_out in zip(active, drop, strict=True)]
         steps.append(
             Step(choices[here], active, lower[:], upper[:], near_decisions(question, mean))
