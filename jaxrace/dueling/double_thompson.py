@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxrace import kernels
-from jaxrace.dueling import ring
+from jaxrace.dueling import pairing, ring
 from jaxrace.dueling import tally as tallies
 from jaxrace.dueling.base import Algorithm
 from jaxrace.dueling.confidence import WidthParams, width_params
@@ -95,7 +96,7 @@ class DoubleThompson(Algorithm):
         scores = possible.sum(-1, dtype=jnp.int32)
         candidates = scores == scores.max()
         if self.plus:
-            theta = from_upper(self._sample_all(noise.first_key, state))
+            theta = self._sample_all(noise.first_key, state)
             marked = _least_regret(candidates, theta)
         else:
             coins = kernels.draw_uniforms(noise.first_key, state.above.shape)
@@ -115,10 +116,15 @@ class DoubleThompson(Algorithm):
         return jnp.stack([first, second])
 
     def _sample_all(self, key: jax.Array, state: DtsState) -> jax.Array:
-        wins = state.tally.wins
-        return kernels.sample_beta(
-            key, (wins + 1).astype(jnp.float32), (wins.T + 1).astype(jnp.float32)
+        """Theta of every pair, float32 [K, K], drawn once for both orders."""
+        first, second = pairing.pairs_of(self.num_arms)
+        won, lost = state.tally.wins[first, second], state.tally.wins[second, first]
+        theta = kernels.sample_beta(
+            key, (won + 1).astype(jnp.float32), (lost + 1).astype(jnp.float32)
         )
+        place = np.zeros((self.num_arms, self.num_arms), np.int32)
+        place[first, second] = np.arange(len(first))
+        return from_upper(theta[place])
 
     def update(
         self, state: DtsState, choice: jax.Array, outcome: jax.Array, params: WidthParams

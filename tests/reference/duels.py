@@ -4,6 +4,7 @@ Each class says whom to duel (`choose`), counts a duel (`tell`) and names an arm
 numbers are arguments. Arms are counted from 0, time from 1.
 """
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -158,10 +159,12 @@ class DoubleThompson(Counts):
 
     def choose_plus(self, tie, sample_all, sample):
         theta = np.full((self.num_arms, self.num_arms), 0.5)
-        drawn = np.asarray(sample_all(self.wins + 1, self.wins.T + 1), np.float64)
-        for i in range(self.num_arms):
-            for j in range(i + 1, self.num_arms):
-                theta[i, j], theta[j, i] = drawn[i, j], 1 - drawn[i, j]
+        pairs = list(itertools.combinations(range(self.num_arms), 2))
+        won = np.array([self.wins[i, j] for i, j in pairs])
+        lost = np.array([self.wins[j, i] for i, j in pairs])
+        drawn = np.asarray(sample_all(won + 1, lost + 1), np.float64)
+        for (i, j), value in zip(pairs, drawn, strict=True):
+            theta[i, j], theta[j, i] = value, 1 - value
         winners = self.most_wins(theta > 0.5)
         losses = [least_regret_sum(theta, i) for i in winners]
         return self.choose_rival(
