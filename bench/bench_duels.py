@@ -1,4 +1,4 @@
-"""Dueling bandits against duelpy 1.0.0, and their cost against the number of arms.
+"""Dueling bandits against duelpy 1.0.0, their cost against the number of arms, and to compile.
 
 Seconds are those of one duel. duelpy needs NumPy 1.23.5, and with it Python 3.11 or older and an
 environment of its own, which the benchmark makes in a temporary folder.
@@ -16,9 +16,10 @@ import measuring
 import numpy as np
 import pytest
 
-from jaxrace import dueling
+from jaxrace import dueling, sweep
 from jaxrace.compilation import compile_ahead
 from jaxrace.dueling import matrices
+from jaxrace.experiments import duel_config, duel_runs
 from jaxrace.experiments.duel_lineup import entrant
 
 PEER = Path(__file__).parent / "peers" / "duelpy_duels.py"
@@ -29,6 +30,9 @@ ARMS = (10, 36)
 # Duels of a run: so few that SAVAGE does not stop exploring.
 DUELS = 2_000
 LANES = 256
+
+# Processor seconds, for any algorithm.
+COMPILED_WITHIN = 5
 
 
 def program_of(name, arms, duels=DUELS, lanes=LANES):
@@ -84,6 +88,31 @@ def test_number_of_arms(benchmark, quick, name, arms):
     )
 
 
+@pytest.mark.parametrize("name", duel_config.ALGORITHMS)
+def test_compiling(benchmark, name):
+    """The programs of `jaxrace duel` for 10 arms, with its 100 repeats in four blocks."""
+    one = entrant(name, 10, 10_000, 1e-4, jax.random.key(0))
+    problems = duel_runs.stacked([dueling.duels(matrices.hard_condorcet(10))])
+    settings = jax.tree.map(lambda leaf: leaf[None], one.params)
+    # Two records of 100 duels each, as if the horizon were the command's default.
+    work = dueling.DuelWork(one.algorithm, 100, 200, problems, settings, ends_when_settled=True)
+    number = np.zeros(100, np.int32)
+    jobs = dueling.DuelJob(jax.random.split(jax.random.key(1), len(number)), number, number)
+
+    def run():
+        return sweep.run(work, sweep.stacked(jobs), width=25)
+
+    log = measuring.record(benchmark, f"duels compiled/{name}", run, rounds=1, warmups=0)
+    # All threads together, and a few duels: other work on the machine does not count.
+    reached = benchmark.extra_info["cpu_seconds"] < COMPILED_WITHIN
+    benchmark.extra_info.update(
+        compile_seconds=log.compile_seconds,
+        compiling_within=log.compile_seconds,
+        target_cpu_seconds=COMPILED_WITHIN,
+        reached=reached,
+    )
+
+
 @pytest.fixture(scope="module")
 def duelpy(tmp_path_factory):
     """The interpreter of an environment with duelpy."""
@@ -102,7 +131,7 @@ def duelpy(tmp_path_factory):
 @pytest.mark.parametrize("arms", ARMS)
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_duelpy(benchmark, quick, duelpy, name, arms):
-    duels = 100 if quick else 1_000
+    duels = 100 if quick else DUELS
     command = [str(duelpy), str(PEER), name, str(arms), str(duels)]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:

@@ -1,7 +1,8 @@
 """duelpy 1.0.0's RUCB, SAVAGE and DTS on a hard Condorcet matrix; needs its own environment.
 
 `python duelpy_duels.py ALGORITHM ARMS DUELS` says "ready" when it has made its warm-up duels. For
-every line that it reads it makes DUELS further ones, and answers with the arm that it recommends.
+every line that it reads it begins anew, makes DUELS duels, and answers with the arm that it
+recommends after them.
 """
 
 import sys
@@ -61,6 +62,14 @@ def make(name: str, arms: int) -> Any:
     return algorithm(feedback, time_horizon=HORIZON, random_state=np.random.RandomState(2))
 
 
+def play(name: str, arms: int, duels: int) -> Any:
+    """An algorithm that has made so many duels."""
+    algorithm = make(name, arms)
+    for _ in range(duels):
+        algorithm.step()
+    return algorithm
+
+
 def recommended(algorithm: Any) -> int:
     """The arm that beats most others by the estimates."""
     return int(min(algorithm.preference_estimate.get_mean_estimate_matrix().get_copeland_winners()))
@@ -69,14 +78,10 @@ def recommended(algorithm: Any) -> int:
 def main() -> None:
     """See above."""
     name, arms, duels = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    algorithm = make(name, arms)
-    for _ in range(20):
-        algorithm.step()
+    play(name, arms, 20)
     print("ready", flush=True)
     for _ in sys.stdin:
-        for _ in range(duels):
-            algorithm.step()
-        print(recommended(algorithm), flush=True)
+        print(recommended(play(name, arms, duels)), flush=True)
 
 
 if __name__ == "__main__":
