@@ -96,7 +96,7 @@ def fit_thurstone(
     Returns:
         The fit; it has converged if no entry of the gradient, times the spread of the scores, is
         above 1e-5 times the number of samples in float32, 1e-7 in float64. In float32 rounding
-        often ends the search before. Of what is no number nothing converges.
+        nearly always ends the search before. Of what is no number nothing converges.
 
     >>> means = jnp.array([[0.0, 1.0, 3.0], [-1.0, 0.0, 2.0], [-3.0, -2.0, 0.0]])
     >>> counts = 5 * (1 - jnp.eye(3, dtype=jnp.int32))

@@ -95,8 +95,8 @@ BAD = {
     "borda all": (lambda: borda_top(EVEN, 4), "top: expected less than the 4 options, got 4"),
     "borda nobody": (lambda: borda_top(EVEN, 0), "top: expected an integer of at least 1, got 0"),
     # Numbers that float32 does not have
-    "selection, tell": (lambda: tell(1e30), r"score: expected a finite number, .* got 1e\+30"),
-    "selection, tell many": (lambda: tell_many(-1e30), r"score: expected a finite number, .* -1e"),
+    "selection, tell": (lambda: tell(1e30), r"score: expected a finite number, got 1e\+30"),
+    "selection, tell many": (lambda: tell_many(-1e30), r"score: expected a finite number, got -1e"),
     "selection, compare": (
         lambda: run(lambda key, problem, first, second: problem, jnp.float32(1e30)),
         "compare: expected finite scores",

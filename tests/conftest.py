@@ -80,3 +80,10 @@ class CompilationCounter:
 def count_compilations() -> Callable[[], CompilationCounter]:
     """Use `with count_compilations() as compilations: ...`, then look at `compilations.count`."""
     return CompilationCounter
+
+
+@pytest.fixture
+def float64() -> Iterator[None]:
+    """Numbers of 64 bits, for comparisons with references in NumPy."""
+    with jax.enable_x64(True):
+        yield

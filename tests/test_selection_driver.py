@@ -1,5 +1,6 @@
 """The compiled driver does what ask and tell do; probabilities, targets, batches, guarantees."""
 
+import dataclasses
 import functools
 
 import jax
@@ -73,7 +74,8 @@ def played_by_hand(selector, key, problem, params, budget):
 @pytest.mark.parametrize("selector", SELECTORS, ids=name_of)
 def test_the_driver_does_what_ask_and_tell_do(selector):
     key, problem = jax.random.key(3), thurstone(jax.random.key(1), 4)
-    params = selector.params()
+    # So that TOP comes to its heap, and to its end.
+    params = selector.params(repetitions=1) if isinstance(selector, Top) else selector.params()
     first = selector.opening if not isinstance(selector, Ocba) else 0
     budget = first + 24
     log = run(selector, key, normal_score, problem, budget, params, interval=12)
@@ -82,6 +84,20 @@ def test_the_driver_does_what_ask_and_tell_do(selector):
         assert int(by_hand.samples) == time
         np.testing.assert_array_equal(log.selected[place], by_hand.selected)
         np.testing.assert_allclose(log.confidence[place], by_hand.confidence, rtol=2e-3)
+    assert bool(log.done[-1]) == isinstance(selector, Top)
+
+
+def test_the_driver_decides_a_race_as_ask_and_tell_do():
+    selector = PairwiseRace(4, 2, ranking="copeland")
+    key, problem = jax.random.key(3), thurstone(jax.random.key(1), 4)
+    problem = dataclasses.replace(problem, means=20 * problem.means)
+    params = selector.params(delta=0.9, max_rounds=12)
+    log = run(selector, key, normal_score, problem, 72, params, interval=72)
+    by_hand = played_by_hand(selector, key, problem, params, 72)
+    assert bool(log.done[-1])
+    assert int(log.time[-1]) == int(by_hand.samples) < 72
+    np.testing.assert_array_equal(log.selected[-1], by_hand.selected)
+    assert float(log.confidence[-1]) == float(by_hand.confidence) > 0
 
 
 def test_a_run_of_top_ends_whatever_is_played_after_its_end():
@@ -120,7 +136,7 @@ def test_comparisons_come_out_the_same_for_all_selectors():
         np.testing.assert_array_equal(log.confidence[0], logs[0].confidence[0])
 
 
-def test_jobs_of_a_sweep_are_runs(compilations):
+def test_jobs_of_a_sweep_are_runs(count_compilations):
     selector = Pocbam(4, 1)
     keys = jax.random.split(jax.random.key(0), 5)
     problems = jax.vmap(functools.partial(thurstone, num_options=4))(keys)
@@ -140,16 +156,9 @@ def test_jobs_of_a_sweep_are_runs(compilations):
     np.testing.assert_array_equal(rows.selected, alone.selected)
     other = SelectionWork(selector, normal_score, 30, 6, selector.params(confidence=0.99))
     jobs = sweep.stacked(SelectionJob(keys[::-1], problems))
-    with compilations:
+    with count_compilations() as compilations:
         sweep.run(other, jobs, width=2)
     assert compilations.count == 0
-
-
-@pytest.fixture
-def compilations():
-    from conftest import CompilationCounter
-
-    return CompilationCounter()
 
 
 def test_equal_pairs_of_a_batch_are_numbered_one_after_the_other():

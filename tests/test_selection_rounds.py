@@ -18,13 +18,6 @@ from jaxrace.selection import (
     Top,
 )
 
-
-@pytest.fixture
-def float64():
-    with jax.enable_x64(True):
-        yield
-
-
 PURPOSES = ("select", "rise", "sink")  # of a match, by the phase of TOP
 
 

@@ -39,12 +39,6 @@ SELECTORS = {
 POOLED = {"pooled_samples": 2}
 
 
-@pytest.fixture
-def float64():
-    with jax.enable_x64(True):
-        yield
-
-
 def is_near_tie(oracle, pair, others):
     """Were both pairs worth the same, but for rounding? Then either may be asked for."""
     if not hasattr(oracle, "values") or not oracle.is_ready():
@@ -139,8 +133,10 @@ def test_running_moments_are_those_of_the_samples(float64):
         Pocbam(5, 2, pooled_samples=2),
         MlPocbam(5, 2),
         MlPocbam(5, 2, fit="restarted"),
+        MlPocbam(5, 2, fit="followed"),
         HybridPocbam(5, 2),
         KnowledgeGradient(5, 2),
+        Uniform(5, 2),
         Ocba(5, 2),
     ],
 )
@@ -171,7 +167,17 @@ def test_finds_the_best_without_noise(name):
     assert np.isfinite(selector.result(state, params).scores).all()
 
 
-@pytest.mark.parametrize("selector", [Pocbam(4, 2), MlPocbam(4, 2), KnowledgeGradient(4, 2)])
+@pytest.mark.parametrize(
+    "selector",
+    [
+        Uniform(4, 2),
+        Pocbam(4, 2),
+        MlPocbam(4, 2),
+        MlPocbam(4, 2, fit="followed"),
+        HybridPocbam(4, 2),
+        KnowledgeGradient(4, 2),
+    ],
+)
 def test_all_equal_scores_are_sampled_evenly(selector):
     params = selector.params()
     state = selector.init(params)

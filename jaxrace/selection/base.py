@@ -199,12 +199,12 @@ def check_scores(scores: np.ndarray) -> None:
 
     >>> check_scores(np.array([1.0, np.nan]))
     Traceback (most recent call last):
-    ValueError: score: expected a finite number, its square too, got nan
+    ValueError: score: expected a finite number, got nan (squared, too)
     """
     if scores.ndim != 1 or scores.dtype.kind not in "fiub":
         raise ValueError(f"score: expected a finite number, got {scores.tolist()!r}")
     if (wrong := ~is_usable(scores)).any():
-        raise ValueError(f"score: expected a finite number, its square too, got {scores[wrong][0]}")
+        raise ValueError(f"score: expected a finite number, got {scores[wrong][0]} (squared, too)")
 
 
 def ranked(*keys: jax.Array) -> jax.Array:
