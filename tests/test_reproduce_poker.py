@@ -175,6 +175,7 @@ def planted_scores(num_players=5):
     return scores
 
 
+@pytest.mark.slow
 def test_races_are_those_of_the_library(tmp_path):
     """The same keys, samples and verdicts as where each option brings along its own data."""
     scores, population = jnp.asarray(planted_scores()), np.array([0, 1, 0], np.int32)
