@@ -80,7 +80,8 @@ class PlayersRace:
     ...     qualities, scale = problem
     ...     return scale * (qualities[first] - qualities[second]) + jax.random.normal(key)
     >>> shared = jnp.array([0.0, 1.0, 2.0]), race.params(0.05)
-    >>> row = PlayersRace(race, compare)(shared, RaceJob(jax.random.key(0), jnp.float32(9)))
+    >>> run = jax.jit(PlayersRace(race, compare))
+    >>> row = run(shared, RaceJob(jax.random.key(0), jnp.float32(9)))
     >>> row.selected.tolist(), bool(row.certified)
     ([False, False, True], True)
     """
