@@ -43,8 +43,8 @@ def paragraphs(found: Findings) -> list[str]:
         f"## Success rate, top {_top(found)} of {players}",
         "![Success rates](figure_8.png)",
         f"Means of all populations, {selections // count:,} selections of each, from stored hands "
-        "drawn with replacement; of methods that end by themselves, the setting with the most "
-        "comparisons up to there, on average:",
+        "drawn with replacement; of methods that end by themselves, on the straight line between "
+        "two settings:",
         _rates(found.stored),
         "The paper has figures, no numbers.",
         *(_index(name, beyond) for name, beyond in found.beyond.items()),
