@@ -1,4 +1,4 @@
-"""The compiled driver does what ask and tell do; probabilities, targets, batches, guarantees."""
+"""The compiled driver does what ask and tell do; targets, problems, batches."""
 
 import dataclasses
 import functools
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from reference import selection as reference
 
-from jaxrace import kernels, sweep
+from jaxrace import sweep
 from jaxrace.experiments.topk_tasks import chances
 from jaxrace.selection import (
     ActiveRanking,
@@ -175,73 +175,6 @@ def test_equal_pairs_of_a_batch_are_numbered_one_after_the_other():
     jax.tree.map(np.testing.assert_array_equal, at_once.selector.scores, one_by_one.selector.scores)
     assert float(at_once.selector.scores.means[0, 1]) == pytest.approx(float(scores.mean()))
     assert at_once.counts.tolist() == [[0, 11], [0, 0]]
-
-
-def test_the_probability_of_a_correct_selection_is_that_of_samples():
-    """For scores that are independent and one threshold, as the formula has it."""
-    rng = np.random.default_rng(0)
-    means, deviations = np.array([1.0, 0.4, 0.0, -0.3]), np.array([0.5, 0.3, 0.4, 0.2])
-    threshold = float(kernels.selection_threshold(jnp.array(means), jnp.array(deviations), 2))
-    assert 0 < threshold < 0.4
-    draws = means + deviations * rng.normal(size=(200_000, 4))
-    right = (draws[:, :2] > threshold).all(1) & (draws[:, 2:] < threshold).all(1)
-    expected = float(
-        jnp.exp(kernels.log_correct_selection(jnp.array(means), jnp.array(deviations**2), 2))
-    )
-    assert abs(right.mean() - expected) < 4 * right.std() / np.sqrt(200_000)
-    # And a lower bound of what it stands for.
-    really = draws[:, :2].min(1) > draws[:, 2:].max(1)
-    assert really.mean() > expected
-
-
-def test_knowledge_gradients_are_those_of_quadrature():
-    rng = np.random.default_rng(1)
-    for num_options, top in ((2, 1), (5, 2), (6, 5)):
-        mu = rng.normal(size=num_options).round(1)
-        n = rng.integers(2, 6, (num_options, num_options))
-        n = np.triu(n, 1) + np.triu(n, 1).T
-        s2 = np.triu(rng.uniform(0.5, 2, n.shape), 1)
-        s2 = s2 + s2.T + np.eye(num_options)
-        deviations = np.sqrt(s2 / np.maximum(n * (n + 1), 1))
-        got = kernels.knowledge_gradient(jnp.array(mu, jnp.float32), jnp.array(deviations), top)
-        for i, j in zip(*np.triu_indices(num_options, 1), strict=True):
-            expected = reference.knowledge_gradient_by_quadrature(i, j, mu, n, s2, top)
-            assert float(got[i, j]) == pytest.approx(expected, abs=2e-6)
-
-
-def test_many_options_do_not_underflow():
-    # Of three hundred even halves have no product in float32.
-    num_options, top = 300, 40
-    rng = np.random.default_rng(0)
-    means = jnp.array(np.sort(rng.normal(size=num_options))[::-1], jnp.float32)
-    variances = jnp.ones(num_options)
-    equal = kernels.log_correct_selection(0 * means, variances, top)
-    assert float(equal) == pytest.approx(300 * np.log(0.5), rel=1e-6)
-    gains = kernels.correct_selection_gains(
-        means, variances, jnp.full((num_options, num_options), 1e-3), top
-    )
-    assert bool(jnp.isfinite(gains).all())
-    upper = np.asarray(gains)[np.triu_indices(num_options, 1)]
-    assert len(np.unique(upper)) > 1000
-    far = kernels.correct_selection_gains(
-        means * 1e4, variances, jnp.full((num_options, num_options), 1e-3), top
-    )
-    assert bool(jnp.isfinite(far).all())
-
-
-def test_gains_are_those_of_the_plain_formula():
-    rng = np.random.default_rng(2)
-    mu, s2 = rng.normal(size=6), rng.uniform(0.1, 1, (6, 6))
-    s2 = np.triu(s2, 1) + np.triu(s2, 1).T
-    n = np.full((6, 6), 4) - 4 * np.eye(6, dtype=int)
-    variance = np.divide(s2, n, out=np.zeros((6, 6)), where=n > 0).sum(1)
-    reductions = np.divide(s2, n * (n + 1), out=np.zeros((6, 6)), where=n > 0)
-    expected = reference.log_expected_correct(mu, variance, s2, n, 2)
-    expected = expected - reference.log_correct(mu, variance, 2)
-    arguments = [jnp.array(x, jnp.float32) for x in (mu, variance, reductions)]
-    got = kernels.correct_selection_gains(arguments[0], arguments[1], arguments[2], 2)
-    upper = np.triu_indices(6, 1)
-    np.testing.assert_allclose(np.asarray(got)[upper], expected[upper], atol=2e-6)
 
 
 def test_the_target_is_the_sum_of_means_by_brute_force():
