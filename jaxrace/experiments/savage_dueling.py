@@ -67,13 +67,13 @@ _SAVAGE = ("savage", "savage-condorcet")
 SETTINGS: dict[str, Setting] = {
     "condorcet-30": Setting(
         "Hard Condorcet matrix, 30 arms (figure 4)",
-        *(30, 40, 2_000_000),
+        *(30, 500, 2_000_000),
         (*_SAVAGE, "savage-sampled", "savage-borda", *_FIELD),
         "strong",
         "SAVAGE and its variants are right from between 150,000 and 230,000 duels on; regret in "
         "the end about 90,000 (SAVAGE), 80,000 (Condorcet and sampled), 200,000 (uniform).",
         {"savage-sampled": 20, "beat-the-mean": 20, "savage-borda": 5},
-        "The paper has 500 runs.",
+        "The paper has 500 runs of each.",
     ),
     "random-30": Setting(
         "Random matrices, 30 arms (figure 6)",
