@@ -35,7 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
     "", has flags of their own. Flags come and go, and an unknown one ends the process.
     """
     if config.option.markexpr == "not slow" and jaxlib.version.__version_info__ < (0, 11):
-        quick_to_compile = "--xla_backend_optimization_level=1 --xla_cpu_use_fusion_emitters=false"
+        quick_to_compile = "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
         os.environ.setdefault("XLA_FLAGS", quick_to_compile)
 
 

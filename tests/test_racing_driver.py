@@ -110,7 +110,8 @@ def test_the_samples_of_the_driver_are_those_that_it_documents():
         for i in range(4):
             for t in (0, 9, 10, 29):
                 drawn = draw(0 if common else i, t, means[i])
-                np.testing.assert_allclose(kept[i, t], drawn, rtol=1e-6)
+                # The mean and what is added to it may cancel, their rounding does not.
+                np.testing.assert_allclose(kept[i, t], drawn, rtol=1e-6, atol=1e-7)
         assert (result.heuristic is not None) == common
         assert ("common random numbers" in str(result)) == common
 
