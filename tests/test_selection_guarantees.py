@@ -14,12 +14,25 @@ from jaxrace.selection import ActiveRanking, PairwiseRace, run, win
 DELTA = 0.2
 
 
+def scaled_win(key, matrix, first, second):
+    """A score of 3 or -3."""
+    return 3 * win(key, matrix, first, second)
+
+
+def params_of(selector, budget):
+    """As many rounds as comparisons allow, and the scores of ``scaled_win``."""
+    scores = {"max_score": 3.0} if selector.outcome == "scores" else {}
+    rounds = {"max_rounds": budget // 3} if isinstance(selector, PairwiseRace) else {}
+    return selector.params(delta=DELTA, **scores, **rounds)
+
+
 @functools.partial(jax.jit, static_argnums=(0, 1, 2))
 def play_many(selector, runs, budget, matrix, params):
     """What was selected, bool [runs, K], and is it certain? bool [runs]."""
+    compare = scaled_win if selector.outcome == "scores" else win
 
     def play(key):
-        return run(selector, key, win, matrix, budget, params, interval=budget)
+        return run(selector, key, compare, matrix, budget, params, interval=budget)
 
     log = jax.vmap(play)(jax.random.split(jax.random.key(0), runs))
     # A race that is out of rounds is done, too.
@@ -57,47 +70,57 @@ def test_guaranteed_selections_are_made(selector):
     assert limits(wrong, 200).high <= DELTA
 
 
+WALK = PairwiseRace(3, 1, ranking="random_walk")
+
+
+@dataclasses.dataclass(frozen=True)
 class NarrowActiveRanking(ActiveRanking):
-    """With an eighth of the radius."""
+    """With a fraction of the radius."""
+
+    factor: int = 1
 
     def _radius(self, rounds, delta):
-        return super()._radius(rounds, delta) / 8
+        return super()._radius(rounds, delta) / self.factor
 
 
-def narrowed(selector, factor):
+def narrowed(selector, factor, budget):
     """The selector and its params, with intervals that are so many times too narrow."""
-    params = selector.params(delta=DELTA)
+    params = params_of(selector, budget)
     if isinstance(selector, PairwiseRace):
         names = ("pair_level", "option_level")
         levels = {name: getattr(params, name) / factor**2 for name in names}
         return selector, dataclasses.replace(params, **levels)
-    return NarrowActiveRanking(selector.num_options, selector.top), params
+    return NarrowActiveRanking(**dataclasses.asdict(selector), factor=factor), params
 
 
 @pytest.mark.parametrize("runs", [200, pytest.param(5000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
-    ("selector", "chance", "factor"),
+    ("selector", "chance", "factor", "budget"),
     [
-        (ActiveRanking(3, 1), 0.75, 8),
-        (PairwiseRace(3, 1), 0.65, 4),
-        (PairwiseRace(3, 1, width="pairs"), 0.7, 8),
-        (PairwiseRace(3, 1, ranking="copeland"), 0.6, 4),
+        (ActiveRanking(3, 1), 0.75, 8, 3_000),
+        (ActiveRanking(3, 1, radius="heckel"), 0.9, 16, 3_000),
+        (ActiveRanking(3, 1, outcome="scores"), 0.75, 8, 3_000),
+        (PairwiseRace(3, 1), 0.65, 4, 3_000),
+        (PairwiseRace(3, 1, outcome="scores"), 0.65, 4, 3_000),
+        (PairwiseRace(3, 1, width="pairs"), 0.7, 8, 3_000),
+        (PairwiseRace(3, 1, ranking="copeland"), 0.6, 4, 3_000),
+        pytest.param(WALK, 0.8, 128, 30_000, marks=pytest.mark.slow),
     ],
-    ids=("active-ranking", "borda", "borda-pairs", "copeland"),
+    ids=("karnin", "heckel", "scores", "borda", "borda-scores", "borda-pairs", "copeland", "walk"),
 )
-def test_a_close_boundary_is_rarely_crossed(selector, chance, factor, runs):
+def test_a_close_boundary_is_rarely_crossed(selector, chance, factor, budget, runs):
     """As close as it can decide, and closer; there narrow intervals would be wrong too often."""
 
     def matrix(chance):
         """Of the first against the second; both mostly win against the third."""
         return jnp.array([[0.5, chance, 0.9], [1 - chance, 0.5, 0.9], [0.1, 0.1, 0.5]])
 
-    params = selector.params(delta=DELTA)
-    decided, wrong = rates(selector, runs, 3000, matrix(chance), params)
+    params = params_of(selector, budget)
+    decided, wrong = rates(selector, runs, budget, matrix(chance), params)
     assert decided > 0.9
     assert limits(wrong, runs).high <= DELTA
-    _, wrong = rates(selector, runs, 3000, matrix(0.51), params)
+    _, wrong = rates(selector, runs, budget, matrix(0.51), params)
     assert limits(wrong, runs).high <= DELTA
-    narrow, params = narrowed(selector, factor)
-    _, wrong = rates(narrow, runs, 3000, matrix(0.51), params)
+    narrow, params = narrowed(selector, factor, budget)
+    _, wrong = rates(narrow, runs, budget, matrix(0.51), params)
     assert limits(wrong, runs).low > DELTA

@@ -189,14 +189,43 @@ def test_all_equal_scores_are_sampled_evenly(selector):
     assert selected(selector, state, params) == [0, 1]
 
 
-def test_a_pair_without_variance_does_no_harm():
-    selector, compare = MlPocbam(4, 1, fit="followed"), Normals(1, 4)
+def play_with_a_constant_pair(selector):
+    """The state after 80 comparisons of which those of 0 and 1 are all the same; 2 is best."""
+    qualities, rng = np.array([0, 0.5, 2, 1]), np.random.default_rng(0)
     params = selector.params()
     state = selector.init(params)
     for number in range(80):
         i, j = selector.ask(jax.random.key(number), state, params).tolist()
-        score = compare.means[i, j] if {i, j} == {0, 1} else compare(i, j)
-        state = selector.tell(state, [i, j], score, params)
+        noise = 0 if {i, j} == {0, 1} else rng.normal(0, 2)
+        state = selector.tell(state, [i, j], qualities[i] - qualities[j] + noise, params)
+    return state
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        Uniform(4, 1),
+        Pocbam(4, 1),
+        Pocbam(4, 1, pooled_samples=2),
+        MlPocbam(4, 1, fit="swept"),
+        HybridPocbam(4, 1),
+        KnowledgeGradient(4, 1),
+        Ocba(4, 1),
+    ],
+)
+def test_a_pair_without_variance_does_not_stop_the_others(selector):
+    """Nor does it look certain who is best."""
+    state = play_with_a_constant_pair(selector)
+    result = selector.result(state, selector.params())
+    assert np.isfinite(result.scores).all()
+    assert 0 < float(result.confidence) < 1
+    assert selected(selector, state, selector.params()) == [2]
+
+
+def test_a_pair_without_variance_keeps_a_little_of_what_others_have():
+    selector = MlPocbam(4, 1, fit="followed")
+    params = selector.params()
+    state = play_with_a_constant_pair(selector)
     n, m, v = (np.asarray(x, np.float64) for x in dataclasses.astuple(state.scores))
     least = reference.FLOOR * reference.pooled_of_pairs(n, v)
     assert float(v[0, 1]) < least
@@ -208,7 +237,7 @@ def test_a_pair_without_variance_does_no_harm():
     )
     result = selector.result(state, params)
     assert float(result.confidence) == pytest.approx(np.exp(correct), rel=1e-3)
-    assert selected(selector, state, params) == reference.top(compare.means.sum(1), 1)
+    assert selected(selector, state, params) == [2]
 
 
 def test_variances_are_mixed_with_the_pooled_one():
