@@ -4,14 +4,15 @@ Messages name the argument, what was expected and what came.
 """
 
 import math
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 
-def require_integer(name: str, value: Any, least: int) -> None:
-    """Raise unless ``value`` is an integer of at least ``least``.
+def require_integer(name: str, value: Any, least: int, most: float = math.inf) -> None:
+    """Raise unless ``value`` is an integer with ``least <= value <= most``.
 
     Raises:
         ValueError: It is not.
@@ -19,9 +20,14 @@ def require_integer(name: str, value: Any, least: int) -> None:
     >>> require_integer("top", 0, least=1)
     Traceback (most recent call last):
     ValueError: top: expected an integer of at least 1, got 0
+    >>> require_integer("top", 5, least=1, most=4)
+    Traceback (most recent call last):
+    ValueError: top: expected at most 4, got 5
     """
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise ValueError(f"{name}: expected an integer of at least {least}, got {value!r}")
+    if value > most:
+        raise ValueError(f"{name}: expected at most {most}, got {value}")
 
 
 def require_positive(name: str, value: ArrayLike) -> None:
@@ -113,6 +119,23 @@ def require_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
     """
     if value not in choices:
         raise ValueError(f"{name}: expected one of {', '.join(map(str, choices))}, got {value!r}")
+
+
+def require_names(name: str, value: Sequence[str], choices: Collection[str]) -> None:
+    """Raise unless ``value`` has different names, all of them among ``choices``.
+
+    Raises:
+        ValueError: It is not; the message lists the choices.
+
+    >>> require_names("method", ["pkg", "pgk"], ("pkg", "uniform"))
+    Traceback (most recent call last):
+    ValueError: method: expected some of pkg, uniform, got 'pgk'
+    """
+    if len(set(value)) < len(value):
+        raise ValueError(f"{name}: expected different names, got {','.join(value)!r}")
+    for one in value:
+        if one not in choices:
+            raise ValueError(f"{name}: expected some of {', '.join(choices)}, got {one!r}")
 
 
 def require_function(name: str, value: Any) -> None:

@@ -72,7 +72,7 @@ BAD_COMMANDS = {
     "--population 1": "--population: expected an integer of at least 2, got 1",
     "--population 2.5": "--population: expected an integer, got '2.5'",
     "--max-rounds 2": "--max-rounds: expected an integer of at least 3, got 2",
-    "--max-rounds 40000": "--max-rounds: expected an integer of at most 2048, got 40000",
+    "--max-rounds 40000": "--max-rounds: expected at most 2048, got 40000",
     "--repeats 0": "--repeats: expected an integer of at least 1, got 0",
     "--seed -1": "--seed: expected an integer of at least 0, got -1",
     "--sigma 0": "--sigma: expected a positive number, got 0.0",

@@ -161,9 +161,9 @@ class TrainConfig:
         for name in ("method", "hazard", "coefficients", "reward"):
             require_choice(name, getattr(self, name), get_args(hints[name]))
         for name in ("episodes", "repeats", "test_patients"):
-            _require_between(name, getattr(self, name), 1, _MOST)
-        _require_between("seed", self.seed, 0, 2**32 - 1)
-        _require_between("max_rounds", self.max_rounds, MIN_ROUNDS, kernels.MAX_TABLE_CAPACITY)
+            require_integer(name, getattr(self, name), 1, _MOST)
+        require_integer("seed", self.seed, 0, 2**32 - 1)
+        require_integer("max_rounds", self.max_rounds, MIN_ROUNDS, kernels.MAX_TABLE_CAPACITY)
         require_integer("population", self.population, 2)
         for delta in _as_tuple(self.delta):
             require_probability("delta", delta)
@@ -230,12 +230,6 @@ class TrainConfig:
         if self.method == "pb-edps-fast":
             return _FAST_POPULATION, _FAST_ROUNDS, _FAST_ROUNDS
         return self.population, MIN_ROUNDS, self.max_rounds
-
-
-def _require_between(name: str, value: int, least: int, most: int) -> None:
-    require_integer(name, value, least)
-    if value > most:
-        raise ValueError(f"{name}: expected an integer of at most {most}, got {value!r}")
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from jaxrace.validation import require_integer, require_probability
+from jaxrace.validation import require_integer, require_names, require_probability
 
 ALGORITHMS: dict[str, str] = {
     "rucb": "RUCB: upper confidence bounds; needs a Condorcet winner",
@@ -66,20 +66,11 @@ class DuelConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not self.algorithms or len(set(self.algorithms)) < len(self.algorithms):
-            raise ValueError(f"algorithm: expected different names, got {self.algorithm!r}")
-        for name in self.algorithms:
-            if name not in ALGORITHMS:
-                raise ValueError(
-                    f"algorithm: expected some of {', '.join(ALGORITHMS)}, got {name!r}"
-                )
+        require_names("algorithm", self.algorithms, ALGORITHMS)
         if self.arms is not None:
             require_integer("arms", self.arms, 2)
         for name, least in (("horizon", 1), ("repeats", 1), ("seed", 0)):
-            require_integer(name, getattr(self, name), least)
-        for name in ("horizon", "repeats", "seed"):
-            if getattr(self, name) > _MOST:
-                raise ValueError(f"{name}: expected at most {_MOST}, got {getattr(self, name)}")
+            require_integer(name, getattr(self, name), least, _MOST)
         if self.delta is not None:
             require_probability("delta", self.delta)
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from jaxrace.validation import require_choice, require_integer, require_positive
+from jaxrace.validation import require_choice, require_integer, require_names, require_positive
 
 SELECTIONS: dict[str, str] = {
     "hybrid": "pairs that make the selection surest, while scores look transitive",
@@ -71,20 +71,12 @@ class HoldemConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if len(set(self.selections)) < len(self.selections):
-            raise ValueError(f"selection: expected different names, got {self.selection!r}")
-        for name in self.selections:
-            if name not in SELECTIONS:
-                raise ValueError(
-                    f"selection: expected some of {', '.join(SELECTIONS)}, got {name!r}"
-                )
+        require_names("selection", self.selections, SELECTIONS)
         least = {"population": 4, "matches": 2, "stack": 100, "test_matches": 2, "seed": 0}
         for field in dataclasses.fields(self):
             if field.type is int:
                 value = getattr(self, field.name)
-                require_integer(field.name, value, least.get(field.name, 1))
-                if value > _MOST:
-                    raise ValueError(f"{field.name}: expected at most {_MOST}, got {value}")
+                require_integer(field.name, value, least.get(field.name, 1), _MOST)
         self._check_strategy()
         samples = self.budget // self.population
         if "race" in self.selections and samples < _LEAST_SAMPLES:

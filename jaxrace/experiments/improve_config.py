@@ -95,12 +95,9 @@ class ImproveConfig:
         require_choice("method", self.method, ("auto", *IMPROVEMENTS))
         require_choice("candidates", self.candidates, ("none", "k-fold"))
         for name, least in (("trajectories", 20), ("batch", 20), ("repeats", 1)):
-            require_integer(name, getattr(self, name), least)
+            require_integer(name, getattr(self, name), least, _MOST)
         require_integer("seed", self.seed, 0)
         require_integer("order", self.order, 0)
-        for name in ("trajectories", "batch", "repeats"):
-            if getattr(self, name) > _MOST:
-                raise ValueError(f"{name}: expected at most {_MOST}, got {getattr(self, name)}")
         require_probability("delta", self.delta)
         if self.floor is not None:
             require_number("floor", self.floor, least=0, below=1)

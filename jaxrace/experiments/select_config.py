@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from jaxrace.validation import require_integer, require_number, require_probability
+from jaxrace.validation import require_integer, require_names, require_number, require_probability
 
 SELECTORS: dict[str, str] = {
     "pocbam": "POCBAm: pairs that make the selection surest; no model",
@@ -66,15 +66,9 @@ class SelectConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if len(set(self.methods)) < len(self.methods):
-            raise ValueError(f"method: expected different names, got {self.method!r}")
-        for name in self.methods:
-            if name not in SELECTORS:
-                raise ValueError(f"method: expected some of {', '.join(SELECTORS)}, got {name!r}")
+        require_names("method", self.methods, SELECTORS)
         for name, least in (("top", 1), ("next", 1), ("budget", 1), ("repeats", 1), ("seed", 0)):
-            require_integer(name, getattr(self, name), least)
-            if getattr(self, name) > _MOST:
-                raise ValueError(f"{name}: expected at most {_MOST}, got {getattr(self, name)}")
+            require_integer(name, getattr(self, name), least, _MOST)
         require_number("noise", self.noise, 0)
         require_probability("delta", self.delta)
         if self.is_file:

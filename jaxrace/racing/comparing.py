@@ -32,11 +32,7 @@ class ComparingRace(base.Race):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_integer("capacity", self.capacity, 1)
-        if self.capacity > kernels.MAX_ROUNDS:
-            raise ValueError(
-                f"capacity: expected at most {kernels.MAX_ROUNDS}, got {self.capacity}"
-            )
+        require_integer("capacity", self.capacity, 1, kernels.MAX_ROUNDS)
         require_function("compare", self.compare)
 
     def _horizon(self, max_rounds: int | None) -> int:

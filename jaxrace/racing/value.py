@@ -106,9 +106,7 @@ class ValueRace(base.Race):
             ValueError: A number is missing or outside its range.
         """
         require_probability("delta", delta)
-        require_integer("max_rounds", max_rounds, 1)
-        if max_rounds > _MOST_ROUNDS:
-            raise ValueError(f"max_rounds: expected at most {_MOST_ROUNDS}, got {max_rounds}")
+        require_integer("max_rounds", max_rounds, 1, _MOST_ROUNDS)
         if value_range is None:
             raise ValueError("value_range: expected the width of the outcomes' range, got nothing")
         require_positive("value_range", value_range)

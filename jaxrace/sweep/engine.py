@@ -269,9 +269,7 @@ def _check_sizes(width: int | None, num_blocks: int | None, burst: int) -> None:
     for name, size in (("width", width), ("num_blocks", num_blocks)):
         if size is not None:
             require_integer(name, size, 1)
-    require_integer("burst", burst, 1)
-    if burst > lanes.MOST_STEPS:
-        raise ValueError(f"burst: expected at most {lanes.MOST_STEPS}, got {burst}")
+    require_integer("burst", burst, 1, lanes.MOST_STEPS)
 
 
 def _checked_order(order: ArrayLike | None, jobs: Jobs) -> NDArray[np.int64]:
