@@ -138,6 +138,27 @@ def require_names(name: str, value: Sequence[str], choices: Collection[str]) -> 
             raise ValueError(f"{name}: expected some of {', '.join(choices)}, got {one!r}")
 
 
+def require_default(name: str, config: Any, why: str) -> None:
+    """Raise unless an attribute of a dataclass, which does nothing here, is its default.
+
+    Args:
+        name: The attribute.
+        config: The dataclass.
+        why: Why there is to be none.
+
+    Raises:
+        ValueError: Something else was given.
+
+    >>> from jaxrace.experiments.select_config import SelectConfig
+    >>> require_default("budget", SelectConfig(budget=50), "with a file")
+    Traceback (most recent call last):
+    ValueError: budget: expected none with a file, got 50
+    """
+    value = getattr(config, name)
+    if value != type(config).__dataclass_fields__[name].default:
+        raise ValueError(f"{name}: expected none {why}, got {value!r}")
+
+
 def require_function(name: str, value: Any) -> None:
     """Raise unless ``value`` can be called and hashed, as static arguments must be.
 

@@ -195,13 +195,13 @@ BAD = {
     "gridworld --spend": "--spend: expected --method daedalus",
     "gridworld --floor 1.5": "--floor: expected a number in [0, 1), got 1.5",
     "gridworld --candidates some": "--candidates: expected one of none, k-fold, got 'some'",
-    "gridworld --low 3": "--low: expected a file with it, got 3.0 and gridworld",
-    "gridworld --order 5": "--order: expected a file with it, got 5",
-    "marketing --discount 0.2": "--discount: expected a file with it, got 0.2",
-    "log.csv --low 0 --high 1 --trajectories 77": "--trajectories: expected a simulated task with",
-    "log.csv --low 0 --high 1 --repeats 9": "--repeats: expected a simulated task with it, got 9",
-    "log.csv --low 0 --high 1 --batch 50": "--batch: expected daedalus or daedalus2 with it",
-    "gridworld --method batch --batch 50": "--batch: expected daedalus or daedalus2 with it",
+    "gridworld --low 3": "--low: expected none with gridworld, as it is of a file, got 3.0",
+    "gridworld --order 5": "--order: expected none with gridworld, as it is of a file, got 5",
+    "marketing --discount 0.2": "--discount: expected none with marketing, as it is of a file",
+    "log.csv --low 0 --high 1 --trajectories 77": "--trajectories: expected none with log.csv",
+    "log.csv --low 0 --high 1 --repeats 9": "--repeats: expected none with log.csv, as it is of a",
+    "log.csv --low 0 --high 1 --batch 50": "--batch: expected none with method batch",
+    "gridworld --method batch --batch 50": "--batch: expected none with method batch",
 }
 
 

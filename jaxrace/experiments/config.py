@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple, get_args, get_type_hints
 
 from jaxrace.validation import (
     require_choice,
+    require_default,
     require_integer,
     require_positive,
     require_probability,
@@ -171,12 +172,7 @@ class TrainConfig:
         self._check_sigma()
         if self.method == "pb-edps-fast":
             for name in ("population", "max_rounds"):
-                default = TrainConfig.__dataclass_fields__[name].default
-                if getattr(self, name) != default:
-                    raise ValueError(
-                        f"{name}: expected none with pb-edps-fast, which has its own, "
-                        f"got {getattr(self, name)!r}"
-                    )
+                require_default(name, self, "with pb-edps-fast, which has its own")
 
     def _check_sigma(self) -> None:
         from jaxrace.strategies import Strategy

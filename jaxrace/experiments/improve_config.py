@@ -3,7 +3,13 @@
 import dataclasses
 from typing import Literal
 
-from jaxrace.validation import require_choice, require_integer, require_number, require_probability
+from jaxrace.validation import (
+    require_choice,
+    require_default,
+    require_integer,
+    require_number,
+    require_probability,
+)
 
 Method = Literal["auto", "daedalus2", "daedalus", "batch"]
 Candidates = Literal["none", "k-fold"]
@@ -127,15 +133,11 @@ class ImproveConfig:
     def _check_unused(self) -> None:
         """Raise if an option is given that does nothing."""
         of_others = ("trajectories", "repeats") if self.is_file else _OF_A_FILE
-        where = "a simulated task" if self.is_file else "a file"
-        unused: dict[str, str] = dict.fromkeys(of_others, where)
+        kind = "a simulated task" if self.is_file else "a file"
+        for name in of_others:
+            require_default(name, self, f"with {self.task}, as it is of {kind}")
         if self.chosen_method == "batch":
-            unused["batch"] = "daedalus or daedalus2"
-        defaults = {field.name: field.default for field in dataclasses.fields(self)}
-        for name, needed in unused.items():
-            given = getattr(self, name)
-            if given != defaults[name]:
-                raise ValueError(f"{name}: expected {needed} with it, got {given} and {self.task}")
+            require_default("batch", self, "with method batch, which has one")
 
     @property
     def is_file(self) -> bool:

@@ -2,7 +2,13 @@
 
 import dataclasses
 
-from jaxrace.validation import require_integer, require_names, require_number, require_probability
+from jaxrace.validation import (
+    require_default,
+    require_integer,
+    require_names,
+    require_number,
+    require_probability,
+)
 
 SELECTORS: dict[str, str] = {
     "pocbam": "POCBAm: pairs that make the selection surest; no model",
@@ -89,14 +95,8 @@ class SelectConfig:
             )
 
     def _refuse_changed(self, kind: str, *names: str) -> None:
-        """Raise ValueError if an attribute that does not apply is not its default."""
-        defaults = {field.name: field.default for field in dataclasses.fields(self)}
         for name in names:
-            if getattr(self, name) != defaults[name]:
-                raise ValueError(
-                    f"{name}: expected none with problem {self.problem}, as it is {kind}, "
-                    f"got {getattr(self, name)}"
-                )
+            require_default(name, self, f"with problem {self.problem}, as it is {kind}")
 
     def _check_of_simulation(self) -> None:
         self._refuse_changed("of a file", "next")
