@@ -21,7 +21,7 @@ from jax import lax
 from numpy.typing import NDArray
 from scipy import stats
 
-from jaxrace import kernels, racing
+from jaxrace import kernels, racing, tables
 from jaxrace.validation import require_integer
 
 DELTAS = (0.05, 0.2, 0.5)
@@ -258,19 +258,15 @@ def markdown_table(findings: Iterable[Finding], claim: str = "Bound", level: str
     | --- | --- | --- | --- | --- | --- | --- | --- | --- |
     | coin | kl | 0.2 | 0.2 | 1,000 | 12 | 0.01200 | 0.00374 to 0.02798 | upheld |
     """
-    lines = [
-        f"| Task | {claim} | {level} "
-        "| allowed | races | wrong | rate | 99.9 % interval | verdict |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
-    ]
+    rows = []
     for f in findings:
         low, high = f.interval
         verdict = "upheld" if f.upheld else "REFUTED" if f.refuted else "open"
-        lines.append(
-            f"| {f.task} | {f.claim} | {f.delta} | {f.allowed:g} | {f.races:,} | {f.errors:,} "
-            f"| {f.errors / f.races:.5f} | {low:.5f} to {high:.5f} | {verdict} |"
-        )
-    return "\n".join(lines)
+        counts = (f"{f.races:,}", f"{f.errors:,}", f"{f.errors / f.races:.5f}")
+        interval = f"{low:.5f} to {high:.5f}"
+        rows.append([f.task, f.claim, f.delta, f"{f.allowed:g}", *counts, interval, verdict])
+    heads = ("allowed", "races", "wrong", "rate", "99.9 % interval", "verdict")
+    return tables.markdown_table(["Task", claim, level, *heads], rows)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Tables as CSV files."""
+"""Tables, as CSV files and in Markdown."""
 
 import contextlib
 import csv
 import io
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -76,3 +76,15 @@ def _parsed(column: tuple[str, ...]) -> np.ndarray:
         with contextlib.suppress(ValueError):
             return text.astype(kind)
     return text
+
+
+def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """A table in Markdown.
+
+    >>> print(markdown_table(["k", "draws"], [[1, "3,000"]]))
+    | k | draws |
+    | --- | --- |
+    | 1 | 3,000 |
+    """
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join("| {} |".format(" | ".join(map(str, line))) for line in lines)

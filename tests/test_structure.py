@@ -38,7 +38,7 @@ ARROWS = {
     **dict.fromkeys(BASE - FLOOR, BASE),
     **{room: BASE | {room} for room in ("dueling", "improvement", "racing", "selection")},
     "search": BASE | {"racing", "search"},
-    "audit": BASE | {"racing"},
+    "audit": BASE | {"racing", "tables"},
     "dominance_audit": BASE | {"audit", "dominance_audit", "racing"},
     **dict.fromkeys(TOOLS, BASE | TOOLS),
 }

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxrace.experiments.race_curves import mean_and_error
-from jaxrace.experiments.workbench import markdown_table
+from jaxrace.tables import markdown_table
 
 YES, NO, OPEN = "yes", "no", "open"
 

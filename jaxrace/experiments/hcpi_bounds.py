@@ -12,9 +12,10 @@ import numpy as np
 
 from jaxrace import plots, sweep
 from jaxrace.experiments.config import EXPERIMENTS
-from jaxrace.experiments.workbench import Columns, Workbench, as_columns, markdown_table
+from jaxrace.experiments.workbench import Columns, Workbench, as_columns
 from jaxrace.improvement import BOUNDS, EmpiricalBernstein, LowerBound
 from jaxrace.improvement.bounds import Rows
+from jaxrace.tables import markdown_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,8 +13,9 @@ from jaxrace.experiments.hcpi_domains import DOMAINS, Domain, floor_of
 from jaxrace.experiments.hcpi_performance import Worth
 from jaxrace.experiments.hcpi_trials import Trials, run_trials
 from jaxrace.experiments.race_curves import mean_and_error
-from jaxrace.experiments.workbench import Columns, Workbench, as_columns, markdown_table, with_error
+from jaxrace.experiments.workbench import Columns, Workbench, as_columns, with_error
 from jaxrace.improvement import CandidateSearch, Daedalus, PolicyImprovement, bound_called
+from jaxrace.tables import markdown_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

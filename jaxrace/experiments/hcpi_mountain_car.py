@@ -14,7 +14,7 @@ from jaxrace.experiments.config import EXPERIMENTS
 from jaxrace.experiments.hcpi_domains import DOMAINS, Domain, floor_of, performances
 from jaxrace.experiments.hcpi_performance import is_worse
 from jaxrace.experiments.race_curves import mean_and_error
-from jaxrace.experiments.workbench import Columns, Workbench, as_columns, markdown_table, with_error
+from jaxrace.experiments.workbench import Columns, Workbench, as_columns, with_error
 from jaxrace.improvement import (
     CandidateSearch,
     ImprovementParams,
@@ -27,6 +27,7 @@ from jaxrace.improvement import (
     unmixed,
 )
 from jaxrace.rollout import PolicyInTask
+from jaxrace.tables import markdown_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

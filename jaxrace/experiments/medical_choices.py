@@ -22,9 +22,10 @@ from jaxrace.experiments.medical_runs import (
     paper_config,
 )
 from jaxrace.experiments.tasks import TASKS
-from jaxrace.experiments.workbench import Workbench, as_columns, markdown_table
+from jaxrace.experiments.workbench import Workbench, as_columns
 from jaxrace.policies import Sigmoid
 from jaxrace.search import SearchWork
+from jaxrace.tables import markdown_table
 from jaxrace.tabular import Grid
 
 _Fields = Mapping[str, Any]

@@ -24,7 +24,8 @@ from jaxrace.experiments.medical_runs import (
     paper_config,
 )
 from jaxrace.experiments.race_curves import mean_and_error
-from jaxrace.experiments.workbench import Columns, Workbench, markdown_table, with_error
+from jaxrace.experiments.workbench import Columns, Workbench, with_error
+from jaxrace.tables import markdown_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,7 +16,8 @@ from jaxrace.experiments.claims import NO, OPEN, UNEXPLAINED, YES, Claim, claims
 from jaxrace.experiments.config import EXPERIMENTS
 from jaxrace.experiments.medical_runs import HAZARDS, Learning, labels, learn, paper_config
 from jaxrace.experiments.race_curves import mean_and_error
-from jaxrace.experiments.workbench import Columns, Workbench, markdown_table, with_error
+from jaxrace.experiments.workbench import Columns, Workbench, with_error
+from jaxrace.tables import markdown_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

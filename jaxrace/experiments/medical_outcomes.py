@@ -14,7 +14,8 @@ from jaxrace.experiments.config import EXPERIMENTS
 from jaxrace.experiments.medical_claims import dominance_margins, outcome_claims
 from jaxrace.experiments.medical_runs import HAZARDS, OWN_DOSES, Metrics, all_methods, labels
 from jaxrace.experiments.race_curves import mean_and_error
-from jaxrace.experiments.workbench import Columns, Workbench, markdown_table, with_error
+from jaxrace.experiments.workbench import Columns, Workbench, with_error
+from jaxrace.tables import markdown_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

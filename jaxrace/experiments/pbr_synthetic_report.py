@@ -26,7 +26,7 @@ from jaxrace.experiments.race_curves import (
     preference,
     races_of_the_paper,
 )
-from jaxrace.experiments.workbench import markdown_table
+from jaxrace.tables import markdown_table
 
 # What is known of numbers that are not found again.
 _KNOWN = {

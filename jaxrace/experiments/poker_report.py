@@ -12,7 +12,8 @@ from jaxrace.experiments.poker_matches import PASSES
 from jaxrace.experiments.poker_race import DELTA, Races
 from jaxrace.experiments.poker_truth import Truth, sentences
 from jaxrace.experiments.topk_curves import Curve, success_at
-from jaxrace.experiments.workbench import markdown_table, with_error
+from jaxrace.experiments.workbench import with_error
+from jaxrace.tables import markdown_table
 
 
 class Findings(NamedTuple):

@@ -6,7 +6,8 @@ import numpy as np
 
 from jaxrace.experiments.claims import UNEXPLAINED, Claim, yes_or_no
 from jaxrace.experiments.race_curves import COMPLEXITIES, Curve, mean_and_error
-from jaxrace.experiments.workbench import markdown_table, with_error
+from jaxrace.experiments.workbench import with_error
+from jaxrace.tables import markdown_table
 
 # Draws and precision by k, of a race on a task: Hoeffding's, and the preference-based ones that
 # rank by Copeland's score, by sums of expectations (Borda), and by a random walk.

@@ -11,7 +11,8 @@ from jaxrace.experiments.learning import CANDIDATES
 from jaxrace.experiments.medical_runs import HAZARDS, labels
 from jaxrace.experiments.race_curves import mean_and_error
 from jaxrace.experiments.racing_variants import FAST, PUBLISHED, RACES, VARIANTS
-from jaxrace.experiments.workbench import markdown_table, with_error
+from jaxrace.experiments.workbench import with_error
+from jaxrace.tables import markdown_table
 
 SHOWN = ("survival_rate", "mean_reward")
 

@@ -31,7 +31,8 @@ from jaxrace.experiments.config import EXPERIMENTS
 from jaxrace.experiments.duel_lineup import Entrant
 from jaxrace.experiments.duel_runs import Runs, run_entrant, stacked
 from jaxrace.experiments.race_curves import mean_and_error
-from jaxrace.experiments.workbench import Columns, Workbench, as_columns, markdown_table, with_error
+from jaxrace.experiments.workbench import Columns, Workbench, as_columns, with_error
+from jaxrace.tables import markdown_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -14,8 +14,9 @@ from jaxrace.experiments.race_curves import mean_and_error
 from jaxrace.experiments.thurstone_topk import thurstone_task
 from jaxrace.experiments.topk_curves import Curve, draw_curves, table_of
 from jaxrace.experiments.topk_runs import Task, run_rows, run_selector
-from jaxrace.experiments.workbench import Columns, Workbench, markdown_table, with_error
+from jaxrace.experiments.workbench import Columns, Workbench, with_error
 from jaxrace.selection import HybridPocbam, MlPocbam, Pocbam
+from jaxrace.tables import markdown_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

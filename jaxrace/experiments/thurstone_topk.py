@@ -10,7 +10,7 @@ import numpy as np
 from jaxrace.experiments.config import EXPERIMENTS
 from jaxrace.experiments.topk_curves import Curve, draw_curves, success_at, table_of
 from jaxrace.experiments.topk_runs import TOP_POINTS, Task, problem_keys, run_selector, run_top
-from jaxrace.experiments.workbench import Workbench, markdown_table, with_error
+from jaxrace.experiments.workbench import Workbench, with_error
 from jaxrace.selection import (
     HybridPocbam,
     KnowledgeGradient,
@@ -24,6 +24,7 @@ from jaxrace.selection import (
     normal_score,
     thurstone,
 )
+from jaxrace.tables import markdown_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,8 +7,9 @@ from jaxrace.experiments.thurstone_topk import NUM_OPTIONS, figure_of, thurstone
 from jaxrace.experiments.topk_curves import Curve, correct_at, success_at, table_of
 from jaxrace.experiments.topk_runs import run_selector
 from jaxrace.experiments.topk_tasks import POOLED_SAMPLES
-from jaxrace.experiments.workbench import Workbench, markdown_table, with_error
+from jaxrace.experiments.workbench import Workbench, with_error
 from jaxrace.selection import KnowledgeGradient, MlPocbam, Pocbam, Selector
+from jaxrace.tables import markdown_table
 
 TOP = 4
 

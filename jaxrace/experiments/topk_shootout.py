@@ -26,7 +26,7 @@ from jaxrace.experiments.topk_curves import (
 from jaxrace.experiments.topk_runs import Task, run_selector, run_top
 from jaxrace.experiments.topk_targets import with_own_target
 from jaxrace.experiments.topk_tasks import CIRCLE, POOLED_SAMPLES, wins_task
-from jaxrace.experiments.workbench import Workbench, markdown_table, with_error
+from jaxrace.experiments.workbench import Workbench, with_error
 from jaxrace.selection import (
     ActiveRanking,
     HybridPocbam,
@@ -39,6 +39,7 @@ from jaxrace.selection import (
     Selector,
     Uniform,
 )
+from jaxrace.tables import markdown_table
 
 # Of options, of the best, comparisons, and selections of each method.
 SIZES = ((10, 4, 2_000, 1_000), (50, 10, 6_000, 30))

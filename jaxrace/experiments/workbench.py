@@ -205,18 +205,6 @@ def run_job(
     return folder
 
 
-def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """A table in Markdown.
-
-    >>> print(markdown_table(["k", "draws"], [[1, "3,000"]]))
-    | k | draws |
-    | --- | --- |
-    | 1 | 3,000 |
-    """
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join("| {} |".format(" | ".join(map(str, line))) for line in lines)
-
-
 def as_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
     """The columns of a table, from its rows, of which there is at least one.
 
