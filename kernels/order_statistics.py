@@ -1,6 +1,6 @@
 """The l-th smallest of many numbers and the one after it, without sorting. Axes: B numbers."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,8 +14,10 @@ class _Search(NamedTuple):
     high: jax.Array  # float32 []
     below: jax.Array  # int32 [], how many are below low
     upto: jax.Array  # int32 [], and up to high
-    at: jax.Array  # float32 [], looked at last
-    is_cut: jax.Array  # bool [], are as many as wanted up to there?
+    # float32 [], in low .. high, to be looked at next. Kept from pass to pass, as XLA may compute
+    # what it can again for each of its uses, and round it differently.
+    at: jax.Array
+    is_cut: jax.Array  # bool [], are as many as wanted up to high?
 
 
 def neighbours(values: jax.Array, place: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -35,30 +37,30 @@ def neighbours(values: jax.Array, place: jax.Array) -> tuple[jax.Array, jax.Arra
     (2.0, 3.0)
     """
 
-    def look(search: _Search) -> _Search:
-        low, high, below, upto = search[:4]
+    def between(low: Any, high: Any, below: Any, upto: Any) -> jax.Array:
         share = (place - below).astype(jnp.float32) / (upto - below)
         guess = low + share * (high - low)
-        at = jnp.where((guess >= low) & (guess < high), guess, low)
-        is_upto = values <= at
+        return jnp.where((guess >= low) & (guess < high), guess, low)
+
+    def look(search: _Search) -> _Search:
+        is_upto = values <= search.at
         count = is_upto.sum(dtype=jnp.int32)
         is_low = count < place
         # The least number above the point, or the largest up to it: the largest of one sign.
         sign = jnp.where(is_low, -1, 1).astype(jnp.float32)
         nearest = sign * jnp.where(is_upto ^ is_low, sign * values, -jnp.inf).max()
-        return _Search(
-            low=jnp.where(is_low, nearest, low),
-            high=jnp.where(is_low, high, nearest),
-            below=jnp.where(is_low, count, below),
-            upto=jnp.where(is_low, upto, count),
-            at=at,
-            is_cut=count == place,
+        ends = (
+            jnp.where(is_low, nearest, search.low),
+            jnp.where(is_low, search.high, nearest),
+            jnp.where(is_low, count, search.below),
+            jnp.where(is_low, search.upto, count),
         )
+        return _Search(*ends, between(*ends), count == place)
 
     nothing, no = jnp.zeros_like(place), jnp.zeros_like(place, bool)
-    everything = jnp.full_like(place, values.shape[0])
-    start = _Search(values.min(), values.max(), nothing, everything, values[0], no)
+    ends = (values.min(), values.max(), nothing, jnp.full_like(place, values.shape[0]))
+    start = _Search(*ends, between(*ends), no)
     found = lax.while_loop(lambda s: ~s.is_cut & (s.low < s.high), look, start)
-    following = jnp.where(values > found.at, values, jnp.inf).min()
+    following = jnp.where(values > found.high, values, jnp.inf).min()
     # Where the ends have met, there are several of that number.
     return found.high, jnp.where(found.is_cut, following, found.high)
