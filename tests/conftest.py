@@ -30,9 +30,10 @@ def pytest_configure(config: pytest.Config) -> None:
     """Choose the compiler's settings, before JAX starts.
 
     Four fifths of the tests' time went into compiling. Without fusion emitters that takes half as
-    long, but long arithmetic ten times (tests/plain_process.py): not for the slow tests. What is compiled
-    ahead, as sweeps are, has a level of optimisation of its own (jaxrace.compilation). Whoever sets XLA_FLAGS, be it to
-    "", has flags of their own. Flags come and go, and an unknown one ends the process.
+    long, but long arithmetic ten times (tests/plain_process.py): not for the slow tests. What is
+    compiled ahead, as sweeps are, has a level of optimisation of its own (jaxrace.compilation).
+    Whoever sets XLA_FLAGS, be it to "", has flags of their own. Flags come and go, and an unknown
+    one ends the process.
     """
     if config.option.markexpr == "not slow" and jaxlib.version.__version_info__ < (0, 11):
         quick_to_compile = "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
