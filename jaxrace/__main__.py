@@ -1,8 +1,6 @@
 """``python -m jaxrace``: the command."""
 
-import sys
-
-from jaxrace.cli import main
+from jaxrace.cli import command
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command()

@@ -9,9 +9,10 @@ import functools
 import os
 import re
 import sys
+import threading
 from argparse import RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
-from typing import Any, get_type_hints
+from typing import Any, NoReturn, get_type_hints
 
 from jsonargparse import ArgumentError, ArgumentParser, Namespace
 
@@ -37,8 +38,22 @@ from jaxrace.experiments.run_options import Lanes, add_run_options, taken_from
 from jaxrace.experiments.select_config import SelectConfig
 
 
+def command() -> NoReturn:
+    """The process `jaxrace`: runs ``main``, and ends with its status.
+
+    A stopped sweep does not wait for ever, so that a thread may still be inside of a compiled
+    program. The interpreter would take it away from there, and XLA would abort the process.
+    """
+    status = main()
+    if any(thread.daemon for thread in threading.enumerate()):
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(status)
+    sys.exit(status)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command.
+    """Run the command, in a process that goes on.
 
     Args:
         argv: Its arguments; those of the process unless given.

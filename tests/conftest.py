@@ -36,8 +36,13 @@ def pytest_configure(config: pytest.Config) -> None:
     one ends the process.
     """
     if config.option.markexpr == "not slow" and jaxlib.version.__version_info__ < (0, 11):
-        quick_to_compile = "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
-        os.environ.setdefault("XLA_FLAGS", quick_to_compile)
+        # Other workers keep the cores busy: several threads per program only cost more.
+        flags = (
+            "--xla_backend_optimization_level=0",
+            "--xla_cpu_use_fusion_emitters=false",
+            "--xla_cpu_parallel_codegen_split_count=1",
+        )
+        os.environ.setdefault("XLA_FLAGS", " ".join(flags))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -79,3 +79,34 @@ def test_a_command_that_is_killed_goes_on(tmp_path, command):
     for name in ("log.csv", "summary.json"):
         assert (killed / name).read_bytes() == (whole / name).read_bytes()
     assert runs.read_config(killed)["sweep"]["width"] == 8
+
+
+# A computation of about two seconds goes on while the interpreter is taken down for much longer.
+UNFINISHED = """
+import sys, threading, time
+import jax
+from jaxrace import cli
+
+class Slow:
+    sleep = staticmethod(time.sleep)
+    def __del__(self):
+        self.sleep(20)
+
+sys.slow = Slow()
+rounds = 100_000_000
+long = jax.jit(lambda x: jax.lax.fori_loop(0, rounds, lambda i, y: jax.numpy.sin(y), x))
+program = long.lower(1.0).compile()
+turn = lambda: jax.block_until_ready(program(1.0))
+threading.Thread(target=turn, daemon=True).start()
+time.sleep(0.2)
+cli.main = lambda: print("interrupted") or 143
+cli.command()
+"""
+
+
+def test_a_turn_that_has_not_ended_does_not_change_the_status():
+    ended = subprocess.run(
+        [sys.executable, "-c", UNFINISHED], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert ended.returncode == 143, ended.stderr
+    assert ended.stdout == "interrupted\n"
