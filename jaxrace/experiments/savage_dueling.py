@@ -73,7 +73,7 @@ SETTINGS: dict[str, Setting] = {
         "strong",
         "SAVAGE and its variants are right from between 150,000 and 230,000 duels on; regret in "
         "the end about 90,000 (SAVAGE), 80,000 (Condorcet and sampled), 200,000 (uniform).",
-        {"savage-sampled": 20, "beat-the-mean": 20, "savage-borda": 5},
+        {"savage-borda": 100},
         "The paper has 500 runs of each.",
     ),
     "random-30": Setting(
