@@ -16,8 +16,8 @@ from jaxrace import racing, sweep
 from jaxrace.envs import medical
 from jaxrace.policies import Sigmoid
 from jaxrace.search import PolicySearch, SearchJob, SearchWork, run_searches, stack_params
-from jaxrace.sweep import player, sizing
-from jaxrace.sweep.blocks import LaneBlock
+from jaxrace.sweep import blocks, player, sizing
+from jaxrace.sweep.blocks import LaneBlock, Programs
 from jaxrace.sweep.ledger import Ledger
 from jaxrace.sweep.queue import Queue, lane_of_jobs
 
@@ -128,6 +128,21 @@ def test_progress_is_told_after_each_burst():
     assert ended == sorted(ended)
     assert ended[-1] == 20
     assert sum(len(rows.job) for _, rows in told) == lengths.sum()
+
+
+@pytest.mark.parametrize(("seconds", "later"), [(1e-9, 1), (1e9, 32)], ids=["long", "short"])
+def test_bursts_of_long_steps_are_short(monkeypatch, log, seconds, later):
+    limits, advance = [], Programs.advance
+
+    def recorded(self, block, limit, quota):
+        limits.append(int(limit))
+        return advance(self, block, limit, quota)
+
+    monkeypatch.setattr(blocks, "_LONGEST_BURST", seconds)
+    monkeypatch.setattr(Programs, "advance", recorded)
+    assert cases.bits(cases.run(cases.wanders(LENGTHS), num_blocks=1)) == cases.bits(log)
+    assert limits[0] == 1
+    assert set(limits[1:]) == {later}
 
 
 def stuck_run(monkeypatch, patience, go_on, stop):

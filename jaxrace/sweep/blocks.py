@@ -1,5 +1,6 @@
 """A block of lanes: its programs, whose jobs its lanes have, and its turns. Axes: W lanes."""
 
+import time
 from typing import Any, NamedTuple, Protocol
 
 import jax
@@ -16,6 +17,10 @@ from jaxrace.sweep.work import Jobs, Work
 
 # A burst ends when this share of its lanes has to be refilled.
 _REFILL_SHARE = 10
+
+# Seconds that a burst should take at most: only between two of them a sweep is shown, saved and
+# stopped. A step may take a minute.
+_LONGEST_BURST = 5.0
 
 
 class Programs:
@@ -99,6 +104,7 @@ class LaneBlock:
         self._programs = programs
         self._jobs = jobs
         self._block = programs.make_block()
+        self._most_steps = 1  # how long one takes is not known yet
         nobody = np.full(width, -1)
         self.owners = Owners(nobody, np.zeros(width, np.int64), np.ones(width, bool))
 
@@ -113,7 +119,10 @@ class LaneBlock:
         self.owners = owners
 
     def turn(self, source: Source, limit: int) -> Turn | None:
-        """Refill, and play a burst of at most ``limit`` steps; None without a job to play."""
+        """Refill, and play a burst of at most ``limit`` steps, fewer if they take long.
+
+        None without a job to play.
+        """
         job, step, _ = self.owners
         waiting = self._refill(source)
         if (job < 0).all():
@@ -121,9 +130,12 @@ class LaneBlock:
         width = len(job)
         # Without jobs that wait, there is no reason to stop early.
         quota = max(1, width // _REFILL_SHARE) if waiting else width
-        counts = np.int32(limit), np.int32(quota)
+        counts = np.int32(min(limit, self._most_steps)), np.int32(quota)
+        started = time.perf_counter()
         self._block, burst = self._programs.advance(self._block, *counts)
         burst, alive = jax.device_get((burst, self._block.alive))
+        seconds = max(time.perf_counter() - started, 1e-6)
+        self._most_steps = max(int(burst.num_steps * _LONGEST_BURST / seconds), 1)
         rows = taken_from(burst, job, step)
         has_ended = (job >= 0) & ~alive
         ended, failed = job[has_ended], job[has_ended & burst.failed]

@@ -103,7 +103,8 @@ def run(
             few jobs or little memory.
         num_blocks: Blocks that advance independently of each other; on a CPU one per core, on
             other devices two each, unless given. Never more than there are jobs for.
-        burst: Most steps from one look at a block to the next, 1 .. 32.
+        burst: Most steps from one look at a block to the next, 1 .. 32; fewer where that would
+            take more than five seconds.
         order: int [J], all job numbers in the order in which they begin. Unless given, those that
             cost most come first; 0, 1, ... if no costs are known.
         devices: Those of JAX on this host unless given; all of one type.
