@@ -31,7 +31,7 @@ ARMS = (10, 36)
 DUELS = 2_000
 LANES = 256
 
-# Processor seconds, for any algorithm.
+# Seconds by the clock, for any algorithm.
 COMPILED_WITHIN = 5
 
 
@@ -103,13 +103,12 @@ def test_compiling(benchmark, name):
         return sweep.run(work, sweep.stacked(jobs), width=25)
 
     log = measuring.record(benchmark, f"duels compiled/{name}", run, rounds=1, warmups=0)
-    # All threads together, and a few duels: other work on the machine does not count.
-    reached = benchmark.extra_info["cpu_seconds"] < COMPILED_WITHIN
+    # What a person waits; the processor seconds of all threads stand beside it.
     benchmark.extra_info.update(
         compile_seconds=log.compile_seconds,
         compiling_within=log.compile_seconds,
-        target_cpu_seconds=COMPILED_WITHIN,
-        reached=reached,
+        target_compile_seconds=COMPILED_WITHIN,
+        reached=log.compile_seconds < COMPILED_WITHIN,
     )
 
 

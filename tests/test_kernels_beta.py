@@ -1,6 +1,7 @@
 """Beta-distributed numbers: distribution, independence, and which parameter is which."""
 
 import functools
+import math
 
 import jax
 import jax.numpy as jnp
@@ -117,3 +118,26 @@ def test_other_numbers_compile_nothing(count_compilations):
     with count_compilations() as compilations:
         jax.block_until_ready(sample_beta(key, second, first))
     assert compilations.count == 0
+
+
+def test_above_half_of_few_duels_is_the_distribution_of_coins():
+    """Exact: P(theta > 1/2) is that of at most ``wins`` heads of wins + losses + 1 fair coins."""
+    wins, losses = np.divmod(np.arange(99 * 99), 99)
+    wins, losses = wins[wins + losses < 99], losses[wins + losses < 99]
+    exact = [
+        sum(math.comb(won + lost + 1, heads) for heads in range(won + 1)) / 2 ** (won + lost + 1)
+        for won, lost in zip(wins.tolist(), losses.tolist(), strict=True)
+    ]
+    found = np.asarray(kernels.above_half(jnp.asarray(wins), jnp.asarray(losses)))
+    np.testing.assert_allclose(found, exact, rtol=1e-7, atol=0)
+
+
+@pytest.mark.parametrize("duels", [99, 100, 1000, 10**6])
+def test_above_half_of_many_duels_is_as_near_as_promised(duels):
+    """Over the whole range, from the last entries of the table on."""
+    spread = int(4 * np.sqrt(duels))
+    wins = np.unique(np.linspace(max(duels // 2 - spread, 0), min(duels // 2 + spread, duels), 101))
+    wins = wins.astype(np.int32)
+    found = np.asarray(kernels.above_half(jnp.asarray(wins), jnp.asarray(duels - wins)))
+    exact = stats.beta(wins + 1.0, duels - wins + 1.0).sf(0.5)
+    assert np.abs(found - exact).max() < 1e-5

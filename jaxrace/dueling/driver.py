@@ -18,7 +18,7 @@ from jaxrace.dueling import savage_rounds, sums
 from jaxrace.dueling.base import Algorithm, Noise
 from jaxrace.dueling.problems import Problem
 from jaxrace.dueling.savage import Savage
-from jaxrace.dueling.steps import draw_uniform, step_keys
+from jaxrace.dueling.steps import step_keys, uniform_of
 from jaxrace.dueling.sums import Total
 from jaxrace.dueling.winners import condorcet_winner
 from jaxrace.validation import require_integer, require_keys
@@ -190,7 +190,8 @@ def block_sizes(count: int) -> tuple[int, int]:
 
 
 def _noise(algorithm: Algorithm, key: jax.Array, time: jax.Array) -> tuple[Noise, jax.Array]:
-    return algorithm.draw(step_keys(key, time)[0]), draw_uniform(key, time)
+    own_key, outcome_key = step_keys(key, time)
+    return algorithm.draw(own_key), uniform_of(outcome_key)
 
 
 def require_fit(algorithm: Algorithm, problem: Problem) -> None:

@@ -62,14 +62,16 @@ def play(
 
     def play_on(carry: tuple[SavageState, Total]) -> tuple[SavageState, Total]:
         own, total = carry
-        after, regret, _ = _round(algorithm, key, own, table, end, params)
+        is_for_few = (own.active.sum(dtype=jnp.int32) <= _FEW) & ~own.accepted
+        after, regret_of_few = _rounds_of_few(algorithm, key, own, table, end, params, is_for_few)
+        until = jnp.where(is_for_few, own.time, end)
+        after, regret, _ = _round(algorithm, key, after, table, until, params)
         # Once it has been decided, the answer is played to the end.
         answer = algorithm.decision.answer(algorithm.best(own, params))
         rest = jnp.where(own.accepted, end - own.time, 0)
-        regret = regret + rest * problem.cost(answer)
+        regret = regret + regret_of_few + rest * problem.cost(answer)
         own = algorithm.tested(dataclasses.replace(after, time=after.time + rest), params)
-        own, regret_of_few = _rounds_of_few(algorithm, key, own, table, end, params)
-        return algorithm.tested(own, params), sums.plus(total, regret + regret_of_few)
+        return own, sums.plus(total, regret)
 
     start = state, sums.nothing(problem.num_measures)
     state, total = lax.while_loop(is_left, play_on, start)
@@ -109,10 +111,10 @@ def _rounds_of_few(
     table: Table,
     end: jax.Array,
     params: SavageParams,
+    is_for_few: jax.Array,
 ) -> tuple[SavageState, jax.Array]:
     """Rounds up to the first verdict, if few parameters are left; the same, of short arrays."""
     count = own.active.shape[0]
-    is_for_few = (own.active.sum(dtype=jnp.int32) <= _FEW) & ~own.accepted
     places = jnp.nonzero(own.active, size=min(_FEW, count), fill_value=count)[0]
 
     def among(leaf: jax.Array) -> jax.Array:

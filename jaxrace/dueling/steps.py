@@ -13,7 +13,9 @@ def step_keys(key: jax.Array, time: int | jax.Array) -> tuple[jax.Array, jax.Arr
     >>> ask_key, outcome_key = step_keys(jax.random.key(0), 7)
     """
     own = jax.random.fold_in(key, time)
-    return jax.random.fold_in(own, 0), jax.random.fold_in(own, 1)
+    # Both at once: the generator is a loop of its own wherever it is called, also for the compiler.
+    both = jax.vmap(jax.random.fold_in, (None, 0))(own, jnp.arange(2))
+    return both[0], both[1]
 
 
 def draw_uniform(key: jax.Array, time: int | jax.Array) -> jax.Array:
@@ -22,7 +24,17 @@ def draw_uniform(key: jax.Array, time: int | jax.Array) -> jax.Array:
     >>> bool(0 <= draw_uniform(jax.random.key(0), 7) < 1)
     True
     """
-    return jax.random.uniform(step_keys(key, time)[1], (), jnp.float32)
+    return uniform_of(jax.random.fold_in(jax.random.fold_in(key, time), 1))
+
+
+def uniform_of(key: jax.Array) -> jax.Array:
+    """What the key of an outcome decides it by: float32 [] in [0, 1).
+
+    >>> keys = step_keys(jax.random.key(0), 7)
+    >>> bool(uniform_of(keys[1]) == draw_uniform(jax.random.key(0), 7))
+    True
+    """
+    return jax.random.uniform(key, (), jnp.float32)
 
 
 def draw_outcome(key: jax.Array, problem: Problem, choice: ArrayLike) -> jax.Array:
@@ -33,5 +45,4 @@ def draw_outcome(key: jax.Array, problem: Problem, choice: ArrayLike) -> jax.Arr
     >>> bool(draw_outcome(jax.random.key(0), duels(flat(2, 0.999)), [0, 1]))
     True
     """
-    uniform = jax.random.uniform(key, (), jnp.float32)
-    return uniform < problem.probability(jnp.asarray(choice, jnp.int32))
+    return uniform_of(key) < problem.probability(jnp.asarray(choice, jnp.int32))

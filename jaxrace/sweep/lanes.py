@@ -85,18 +85,8 @@ def advance(work: Work, block: Block, limit: jax.Array, quota: jax.Array) -> tup
         limit: int32 [], the most steps, 1 .. S.
         quota: int32 [], the number of jobs that have to end to end the burst.
     """
-
-    def step_lane(state: Any, is_alive: jax.Array) -> tuple[Any, Any, jax.Array, jax.Array]:
-        new, row = work.step(state)
-        fails = is_alive & work.failed(row)
-        goes_on = is_alive & ~fails  # what has failed is not stepped on with
-        # What a step leaves as it is may be a key, which must not be chosen from twice.
-        new = jax.tree.map(lambda x, y: y if y is x else jnp.where(goes_on, y, x), state, new)
-        return new, row, goes_on & ~work.done(new), fails
-
     width = block.alive.shape[0]
-    step = _over_lanes(step_lane, width)
-    shapes = jax.eval_shape(step, block.states, block.alive)[1]
+    shapes = jax.eval_shape(_step, work, block.states, block.alive)[1]
     rows = jax.tree.map(lambda x: jnp.zeros((MOST_STEPS, *x.shape), x.dtype), shapes)
     nobody = jnp.zeros(width, bool)
     start = Burst(rows, jnp.zeros((MOST_STEPS, width), bool), nobody, jnp.int32(0))
@@ -109,13 +99,29 @@ def advance(work: Work, block: Block, limit: jax.Array, quota: jax.Array) -> tup
 
     def play(carry: tuple[Block, Burst]) -> tuple[Block, Burst]:
         block, burst = carry
-        states, row, alive, fails = step(block.states, block.alive)
+        states, row, alive, fails = _step(work, block.states, block.alive)
         at = burst.num_steps
         rows = jax.tree.map(lambda all_rows, x: all_rows.at[at].set(x), burst.rows, row)
         ran = burst.ran.at[at].set(block.alive)
         return Block(states, alive), Burst(rows, ran, burst.failed | fails, at + 1)
 
     return lax.while_loop(goes_on, play, (block, start))
+
+
+# Under jit, so that it is traced once for the shapes of its rows and for the loop.
+@jax.jit
+def _step(work: Work, states: Any, alive: jax.Array) -> tuple[Any, Any, jax.Array, jax.Array]:
+    """States, rows, which lanes go on, and which ones fail."""
+
+    def step_lane(state: Any, is_alive: jax.Array) -> tuple[Any, Any, jax.Array, jax.Array]:
+        new, row = work.step(state)
+        fails = is_alive & work.failed(row)
+        goes_on = is_alive & ~fails  # what has failed is not stepped on with
+        # What a step leaves as it is may be a key, which must not be chosen from twice.
+        new = jax.tree.map(lambda x, y: y if y is x else jnp.where(goes_on, y, x), state, new)
+        return new, row, goes_on & ~work.done(new), fails
+
+    return _over_lanes(step_lane, len(alive))(states, alive)
 
 
 def _over_lanes(function: Callable[..., Any], width: int) -> Callable[..., Any]:
