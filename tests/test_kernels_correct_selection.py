@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from reference import selection as reference
+from scipy import stats
 
 from jaxrace import kernels
 
@@ -73,3 +74,14 @@ def test_gains_are_those_of_the_plain_formula():
     got = kernels.correct_selection_gains(arguments[0], arguments[1], arguments[2], 2)
     upper = np.triu_indices(6, 1)
     np.testing.assert_allclose(np.asarray(got)[upper], expected[upper], atol=2e-6)
+
+
+@pytest.mark.parametrize("distance", [0.0, 0.5, 3.0, 4.5, 4.97, 6.0, 9.0])
+def test_float32_keeps_its_digits_where_all_is_nearly_certain(distance):
+    """Two options ``distance`` from the threshold: ln APCS = 2 ln Phi, which is tiny there."""
+    means, variances = jnp.array([2.0, 0.0]) * distance, jnp.ones(2)
+    found = float(kernels.log_correct_selection(means, variances, 1))
+    assert found == pytest.approx(2 * stats.norm.logcdf(distance), rel=1e-4)
+    gains = kernels.correct_selection_gains(means, variances, jnp.full((2, 2), 0.25), 1)
+    later = 2 * stats.norm.logcdf(distance / np.sqrt(0.75))
+    assert float(gains[0, 1]) == pytest.approx(later - 2 * stats.norm.logcdf(distance), rel=1e-4)
