@@ -16,6 +16,7 @@ from jaxrace.experiments.duel_lineup import entrant
 
 SIZES = range(3, 37, 3)
 RUNS, DUELS = 25, 20_000
+ALGORITHMS = ("rucb", "savage", "dts", "sup-klucb")
 
 
 def padded(matrix, arms):
@@ -45,9 +46,9 @@ def measure(name, games):
 
 
 def main():
-    """Both ways, for two algorithms."""
+    """Both ways."""
     games = [np.asarray(matrices.random(jax.random.key(size), size)) for size in SIZES]
-    for name in ("rucb", "savage"):
+    for name in ALGORITHMS:
         grouped = np.sum([measure(name, game[None]) for game in games], 0)
         together = measure(name, np.stack([padded(game, max(SIZES)) for game in games]))
         for way, (compiling, running) in (("grouped", grouped), ("padded", together)):

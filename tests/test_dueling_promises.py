@@ -148,7 +148,8 @@ def test_the_bound_of_exploration(question, forever):
     _, _, settled_at = outcome_of(question, forever=forever)
     assert (settled_at > 0).all()
     assert upper_limit(settled_at > longest(question, forever)) <= DELTA
-    # It can be missed: with intervals three times as wide it is (the other one is far away).
+    # For ever, the bound lies beyond these runs: that they settle says more. The other one can be
+    # missed: with intervals three times as wide it is.
     if not forever:
         _, _, settled_at = outcome_of(question, 9 * level_of(question))
         assert ((settled_at == 0) | (settled_at > longest(question, forever))).mean() > 0.9

@@ -127,6 +127,35 @@ def test_rounds_are_the_same_as_one_by_one(question):
     assert ends[2].all()
 
 
+class OneByOne(Savage):
+    """SAVAGE that is not played by rounds."""
+
+    @property
+    def is_by_rounds(self):
+        return False
+
+
+@pytest.mark.parametrize("delta", [0.5, 1e-18])
+@pytest.mark.parametrize("kind", ["copeland", "condorcet"])
+def test_many_rounds_in_one_go_are_the_same_as_one_by_one(kind, delta):
+    """From rounds of all 28 pairs through more than 64 of a few of them."""
+    question, horizon = Question(kind, 8), 4_000 if delta == 0.5 else 1_500
+    _, chances, keys, _ = prepare(question)
+    costs = np.random.default_rng(0).integers(0, 2000, (24, 4, *chances.shape[1:]))
+    problems = jax.vmap(duels)(chances)
+    problems = dataclasses.replace(problems, costs=jnp.asarray(costs, jnp.float32))
+    by_rounds = make(question)
+    params = by_rounds.params(delta, horizon)
+    found, expected = (
+        play_many(algorithm, keys, problems, horizon, 1, params)
+        for algorithm in (by_rounds, OneByOne(question.num_arms, by_rounds.decision))
+    )
+    # Whole costs: their sums are exact.
+    jax.tree.map(np.testing.assert_array_equal, found, expected)
+    is_settled = np.asarray(found.settled_at[:, -1]) > 0
+    assert is_settled.all() if delta == 0.5 else not is_settled.all()  # up to the decision, or not
+
+
 @pytest.mark.parametrize(("max_defeats", "max_width"), [(2, 0.0), (None, 1.0)])
 def test_rounds_where_nothing_need_be_explored(max_defeats, max_width):
     question = Question("copeland", 3, max_defeats=max_defeats)

@@ -50,6 +50,29 @@ def test_the_arms_of_the_rigged_bandit():
     np.testing.assert_allclose(np.asarray(best.losses), 0.95 - means, atol=1e-6)
 
 
+def test_the_regret_of_uniform_play_is_that_of_random_pairs(tmp_path):
+    """By Copeland's score (eq. 9), which the report claims, and by none of the other measures."""
+    drawn, horizon, runs = sup_klucb.games(0, 4), 2_000, 20
+    time, regret = sup_klucb._measure(Workbench(tmp_path), "uniform", drawn, horizon, runs)
+    assert time[-1] == horizon
+    for number, matrix in enumerate(drawn):
+        scores = (matrix > 0.5).sum(1) / (len(matrix) - 1)
+        expected = horizon * (scores.max() - scores.mean())
+        mean, error = regret[number, :, -1].mean(), regret[number, :, -1].std() / np.sqrt(runs)
+        assert abs(mean - expected) < 5 * error + 1e-3 * expected
+
+
+def test_the_figures_show_what_the_tables_say(tmp_path):
+    folder = reproduce("sup-klucb-25", tmp_path / "run", quick=True)
+    curves, rows = (tables.read_table(folder / f"{name}.csv") for name in ("curves", "games"))
+    assert (curves["lower_quartile"] <= curves["upper_quartile"]).all()
+    for name in sup_klucb.ALGORITHMS:
+        own = curves["algorithm"] == name
+        assert (np.diff(curves["regret"][own]) >= 0).all()
+        last = curves["regret"][own][-1]
+        assert last == pytest.approx(rows["regret"][rows["algorithm"] == name].mean(), rel=1e-4)
+
+
 def test_games_have_a_single_winner_and_all_sizes():
     games = sup_klucb.games(0, 40)
     assert all(dueling.copeland_winners(matrix).sum() == 1 for matrix in games)

@@ -41,6 +41,10 @@ class ArmBandit(Algorithm):
 
     Raises:
         ValueError: The decision has another number of arms, or is about pairs.
+
+    >>> from jaxrace.dueling.decisions import Best
+    >>> isinstance(Ucb1(3, Best(3)), ArmBandit)
+    True
     """
 
     decision: Decision
@@ -145,7 +149,20 @@ def _budget(state: ArmState, params: IndexParams) -> jax.Array:
 
 
 class IndexBandit(ArmBandit):
-    """Plays every arm once, then the arm of the largest index; ties are broken at random."""
+    """Plays every arm once, then the arm of the largest index; ties are broken at random.
+
+    >>> from jaxrace.dueling.decisions import Best
+    >>> class MostPulled(IndexBandit):
+    ...     def params(self):
+    ...         return IndexParams(jnp.float32(1))
+    ...
+    ...     def index(self, state, params):
+    ...         return state.pulls.astype(jnp.float32)
+    >>> algorithm = MostPulled(2, Best(2))
+    >>> state = algorithm.init(algorithm.params())
+    >>> algorithm.ask(jax.random.key(0), state, algorithm.params()).shape
+    (1,)
+    """
 
     @abc.abstractmethod
     def index(self, state: ArmState, params: IndexParams) -> jax.Array:

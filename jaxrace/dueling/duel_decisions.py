@@ -17,7 +17,11 @@ from jaxrace.validation import require_integer
 
 @dataclasses.dataclass(frozen=True)
 class DuelDecision(Decision):
-    """A decision whose parameters are pairs of arms."""
+    """A decision whose parameters are pairs of arms.
+
+    >>> CopelandWinner(4).num_parameters, CopelandWinner(3).pairs.tolist()
+    (6, [[0, 0, 1], [1, 2, 2]])
+    """
 
     choice_size = 2
 

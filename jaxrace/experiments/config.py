@@ -47,6 +47,7 @@ EXPERIMENTS: dict[str, str] = {
     "topk-shootout": "races, duels and selection: who needs the fewest samples?",
     "poker-topk": "the best 4 of 10 hold'em players (Groves, figures 7, 8)",
     "savage-dueling-400": "figure 5 of Urvoy 2013 at its full horizon",
+    "sup-klucb-25": "the first figure of Agrawal 2019 alone",
 }
 
 # What takes too long to be made with all others.
@@ -56,6 +57,7 @@ ON_DEMAND = (
     "savage-dueling",
     "savage-dueling-400",
     "sup-klucb",
+    "sup-klucb-25",
     "hcpi-daedalus",
     "hcpi-mountain-car",
     "thurstone-topk",

@@ -116,6 +116,8 @@ def matrix_of(config: DuelConfig) -> np.ndarray:
         "thurstone": lambda: matrices.thurstone(jax.random.normal(key, (count,), jnp.float32)),
     }
     assert makers.keys() == MATRICES.keys()
+    if config.matrix == "cyclic" and count < 3:
+        raise ValueError(f"arms: expected at least 3 for a cyclic matrix, got {count}")
     if config.matrix in makers:
         return matrices.check_matrix(makers[config.matrix]())
     if "." not in config.matrix and not Path(config.matrix).exists():

@@ -61,6 +61,7 @@ RUN: dict[str, Callable[[Workbench], None]] = {
     "topk-shootout": topk_shootout.run,
     "poker-topk": poker_topk.run,
     "savage-dueling-400": savage_dueling.run_400,
+    "sup-klucb-25": sup_klucb.run_first,
 }
 
 ALL = "all"

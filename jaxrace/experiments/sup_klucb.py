@@ -58,14 +58,23 @@ def _with_single_winner(key: jax.Array, arms: int) -> np.ndarray:
 
 def run(bench: Workbench) -> None:
     """Leaves games.csv, curves.csv, regret.png, by_arms.png and report.md."""
-    drawn = games(bench.seed, bench.size(100, 2))
+    _run(bench, "sup-klucb", 100)
+
+
+def run_first(bench: Workbench) -> None:
+    """The same with the games of the first figure alone."""
+    _run(bench, "sup-klucb-25", _FIRST_GAMES)
+
+
+def _run(bench: Workbench, name: str, count: int) -> None:
+    drawn = games(bench.seed, bench.size(count, 2))
     horizon, runs = bench.size(100_000, 2_000), bench.size(25, 3)
     found = {name: _measure(bench, name, drawn, horizon, runs) for name in ALGORITHMS}
     bench.write_table("games.csv", _table(drawn, found))
     bench.write_table("curves.csv", _curves(found))
     bench.write_figure("regret.png", _regret_figure(found))
     bench.write_figure("by_arms.png", _arms_figure(drawn, found))
-    bench.write_report(EXPERIMENTS["sup-klucb"], _paragraphs(drawn, found, horizon, runs))
+    bench.write_report(EXPERIMENTS[name], _paragraphs(drawn, found, horizon, runs))
 
 
 def _measure(
