@@ -91,6 +91,23 @@ BAD = {
         "problem: expected symmetric deviations without negative ones, got -1.0",
     ),
     "thurstone noise": (lambda: thurstone(KEY, 3, -0.1), r"noise: expected a number in \[0, inf"),
+    "thurstone key": (lambda: thurstone(0, 3), "key: expected a key from jax.random.key, got 0"),
+    "thurstone first": (
+        lambda: thurstone(KEY, 3, first=float("nan")),
+        r"first: expected a number in \[-inf, inf\), got nan",
+    ),
+    "means that are no matrix": (
+        lambda: borda_top([[0.0, 1.0]], 1),
+        r"means: expected a matrix \[K, K\], got \[1, 2\]",
+    ),
+    "too many rounds": (
+        lambda: selection.PairwiseRace(3, 1).params(max_rounds=2**40),
+        "max_rounds: expected at most 2147483647",
+    ),
+    "too many repetitions": (
+        lambda: selection.Top(3, 1).params(2**33),
+        "repetitions: expected at most 2147483647",
+    ),
     "thurstone options": (lambda: thurstone(KEY, 1), "num_options: expected an integer of at le"),
     "borda all": (lambda: borda_top(EVEN, 4), "top: expected less than the 4 options, got 4"),
     "borda nobody": (lambda: borda_top(EVEN, 0), "top: expected an integer of at least 1, got 0"),

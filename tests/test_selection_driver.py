@@ -87,6 +87,42 @@ def test_the_driver_does_what_ask_and_tell_do(selector):
     assert bool(log.done[-1]) == isinstance(selector, Top)
 
 
+@pytest.mark.parametrize(
+    "selector",
+    [Pocbam(4, 2), MlPocbam(4, 2, fit="followed"), MlPocbam(4, 2, fit="swept")],
+    ids=name_of,
+)
+def test_batches_of_the_driver_are_those_of_ask_many_and_tell_many(float64, selector):
+    """Batches of five, of six pairs: a pair comes more than once in some of them."""
+    key, problem, params = jax.random.key(3), thurstone(jax.random.key(1), 4), selector.params()
+    first, batch = selector.opening, 5
+    log = run(selector, key, normal_score, problem, first + 30, params, interval=10, batch=batch)
+    state, counts, repeats = selector.init(params), np.zeros((4, 4), int), 0
+    for record in range(4):
+        while state.time < (first, first + 10, first + 20, first + 30)[record]:
+            # The warm-up asks for every pair in turn, whatever the batch.
+            size = min(batch, first - int(state.time)) if state.time < first else batch
+            pairs = np.asarray(selector.ask_many(choice_key(key, state.time), state, params, size))
+            scores = []
+            for low, high in np.sort(pairs, 1):
+                number = jnp.int32(counts[low, high])
+                scores.append(normal_score(pair_key(key, 4, low, high, number), problem, low, high))
+                counts[low, high] += 1
+            repeats += len(pairs) - len(np.unique(np.sort(pairs, 1), axis=0))
+            scores = np.where(pairs[:, 0] < pairs[:, 1], scores, -np.array(scores))
+            state = selector.tell_many(state, pairs, scores, params)
+        result = selector.result(state, params)
+        assert int(result.samples) == int(log.time[record])
+        np.testing.assert_array_equal(log.selected[record], result.selected)
+        np.testing.assert_allclose(log.confidence[record], result.confidence, rtol=1e-6)
+    assert repeats > 0
+    if isinstance(selector, MlPocbam) and selector.fit == "followed":
+        scores, gamma = state.scores, np.asarray(state.model.qualities)
+        n, m, v = (np.asarray(x) for x in (scores.counts, scores.means, scores.variances))
+        gradient = reference.profile_gradient(gamma, n, m, reference.likely(n, v))
+        assert np.abs(gradient).max() < 1e-6 * n.sum() / 2
+
+
 def test_the_driver_decides_a_race_as_ask_and_tell_do():
     selector = PairwiseRace(4, 2, ranking="copeland")
     key, problem = jax.random.key(3), thurstone(jax.random.key(1), 4)

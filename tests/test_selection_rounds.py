@@ -95,6 +95,19 @@ def test_active_ranking_decides_the_same(float64, radius, outcome, num_options, 
         assert state.selected.any()
 
 
+@pytest.mark.parametrize(
+    ("radius", "num_options", "top"), [("heckel", 2, 1), ("heckel", 4, 2), ("karnin", 5, 4)]
+)
+def test_active_ranking_comes_to_an_end_the_same(float64, radius, num_options, top):
+    """Full scores without an upset: everybody is decided."""
+    selector = ActiveRanking(num_options, top, radius=radius, outcome="scores")
+    params = selector.params(delta=0.9, max_score=1.0)
+    oracle = reference.ActiveRankingReference(num_options, top, 0.9, radius, "scores", 1.0)
+    state = assert_same_decisions(selector, oracle, params, lambda i, j: 1 - 2 * (i > j), 4000)
+    assert np.flatnonzero(state.selected).tolist() == list(range(top))
+    assert np.flatnonzero(state.discarded).tolist() == list(range(top, num_options))
+
+
 def separated(num_options, slack=0.3):
     """The lower number nearly always wins; scores in [-1, 1], in sixteenths."""
     rng = np.random.default_rng(5)
@@ -126,6 +139,26 @@ def test_the_race_decides_the_same(float64, ranking, width, outcome, num_options
     oracle = reference.PairwiseRaceReference(*arguments)
     state = assert_same_decisions(selector, oracle, params, separated(num_options), 1200)
     assert state.rounds > 5
+
+
+@pytest.mark.parametrize(
+    ("ranking", "width", "num_options", "top"),
+    [
+        ("copeland", "pairs", 5, 2),
+        ("borda", "options", 5, 2),
+        ("borda", "pairs", 5, 2),
+        ("random_walk", "pairs", 2, 1),
+    ],
+)
+def test_the_race_comes_to_an_end_the_same(float64, ranking, width, num_options, top):
+    """Full scores without an upset: everybody is decided."""
+    selector = PairwiseRace(num_options, top, ranking=ranking, width=width, outcome="scores")
+    params = selector.params(delta=0.9, max_rounds=1500)
+    arguments = (num_options, top, 0.9, 1500, ranking, width, "scores", 1.0)
+    oracle = reference.PairwiseRaceReference(*arguments)
+    state = assert_same_decisions(selector, oracle, params, lambda i, j: 1 - 2 * (i > j), 3000)
+    assert np.flatnonzero(state.selected).tolist() == list(range(top))
+    assert np.flatnonzero(state.discarded).tolist() == list(range(top, num_options))
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,9 @@ class ActiveRanking(Selector):
         outcome: What counts: "wins", then the target is the chance to win, or "scores", which
             must be bounded.
 
+    The other option of a comparison must be the random one that ``ask`` names: ``tell`` checks only
+    whose turn it is, and a choice of one's own voids the guarantee.
+
     Raises:
         ValueError: ``radius`` or ``outcome`` is no such name.
 

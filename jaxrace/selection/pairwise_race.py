@@ -104,7 +104,7 @@ class PairwiseRace(Selector):
             ValueError: A number is out of its range.
         """
         require_probability("delta", delta)
-        require_integer("max_rounds", max_rounds, 1)
+        require_integer("max_rounds", max_rounds, 1, jnp.iinfo(jnp.int32).max)
         require_positive("max_score", max_score)
         size = self.num_options
         return RaceParams(

@@ -1,12 +1,15 @@
 """Random problems of Groves and Branke, and who is best in them. Axes: K options."""
 
+import math
+
 import jax
 import jax.numpy as jnp
 from jax.core import Tracer
+from jax.typing import ArrayLike
 
 from jaxrace import kernels
 from jaxrace.selection.comparisons import NormalScores
-from jaxrace.validation import require_integer, require_number
+from jaxrace.validation import require_integer, require_keys, require_number
 
 
 def thurstone(
@@ -21,14 +24,17 @@ def thurstone(
         first: gamma_0, if it is not random (section 5.1.1 has 1.2).
 
     Raises:
-        ValueError: ``num_options`` is no integer of at least 2, or ``noise`` is negative (not
-            under a trace).
+        ValueError: ``key`` is no key, ``num_options`` is no integer of at least 2, ``noise`` is
+            negative (not under a trace) or ``first`` is no finite number.
 
     >>> problem = thurstone(jax.random.key(0), 3, first=1.2)
     >>> print(borda_top(problem.means, 1))
     [ True False False]
     """
+    require_keys("key", key, ndim=0)
     require_integer("num_options", num_options, 2)
+    if first is not None:
+        require_number("first", first, -math.inf)
     if not isinstance(noise, Tracer):
         require_number("noise", noise, 0)
     keys = jax.random.split(key, 3)
@@ -43,7 +49,7 @@ def thurstone(
     return NormalScores(means, jnp.sqrt(variances + variances.T))
 
 
-def borda_top(means: jax.Array, top: int) -> jax.Array:
+def borda_top(means: ArrayLike, top: int) -> jax.Array:
     """The k options of the largest S_i = sum_j mu_ij, bool [K].
 
     Args:
@@ -51,11 +57,14 @@ def borda_top(means: jax.Array, top: int) -> jax.Array:
         top: k, below K.
 
     Raises:
-        ValueError: ``top`` is out of its range.
+        ValueError: ``means`` are not [K, K], or ``top`` is out of its range.
 
     >>> print(borda_top(jnp.array([[0.0, 1.0], [-1.0, 0.0]]), 1))
     [ True False]
     """
+    means = jnp.asarray(means)
+    if means.ndim != 2 or means.shape[0] != means.shape[1]:
+        raise ValueError(f"means: expected a matrix [K, K], got {list(means.shape)}")
     require_integer("top", top, 1)
     if top >= means.shape[-1]:
         raise ValueError(f"top: expected less than the {means.shape[-1]} options, got {top}")

@@ -102,7 +102,7 @@ class Top(Selector):
         Raises:
             ValueError: ``repetitions`` is no positive integer, or ``key`` no key.
         """
-        require_integer("repetitions", repetitions, 1)
+        require_integer("repetitions", repetitions, 1, jnp.iinfo(jnp.int32).max)
         order = jnp.arange(self.num_options, dtype=jnp.int32)
         if key is not None:
             require_keys("key", key, ndim=0)
