@@ -18,7 +18,9 @@ from jaxrace.kernels.elimination import definite_inverse
 # A fit converges to a gradient below this times the number of samples, in units of the scores'
 # spread. It also ends ...
 _TOLERANCE = {"float32": 1e-5, "float64": 1e-7}
-# ... where nothing is left to gain but rounding, and after so many steps.
+# ... where a step would gain no more than this times the number of samples, rounding in float32,
+# and after so many steps.
+_LEAST_GAIN = {"float32": 2.0**-23, "float64": 1e-20}
 _MOST_STEPS = 200
 
 
@@ -159,6 +161,7 @@ def _fit_lanes(
     spread = jnp.sqrt((counts * (variances + means**2)).sum((-1, -2)) / (2 * total))
     # Where the likelihood is compared, so much is rounding.
     noise = jnp.finfo(dtype).eps * total
+    least_gain = _LEAST_GAIN[dtype.name] * total
 
     def gradient_at(qualities: jax.Array) -> jax.Array:
         residuals = _residuals(means, qualities)
@@ -174,7 +177,8 @@ def _fit_lanes(
 
     def ends(gradient: jax.Array, inverse: jax.Array) -> jax.Array:
         left_to_gain = (gradient * _times(inverse, gradient)).sum(-1)
-        is_rounding = (left_to_gain >= 0) & (left_to_gain <= noise) & inverse.any((-1, -2))
+        is_rounding = (left_to_gain >= 0) & (left_to_gain <= least_gain)
+        is_rounding &= inverse.any((-1, -2))
         # Nothing can be done about what is no number.
         is_lost = ~jnp.isfinite(gradient).all(-1)
         return is_small(gradient) | is_rounding | is_lost

@@ -82,9 +82,8 @@ def test_climbs_as_high_as_scipy(noise):
         assert height >= scipy_height - 1e-9 * total
 
 
-def test_only_a_small_gradient_has_converged(float64):
-    """On wins rounding ends some searches before; they are nearly there."""
-    found = set()
+def test_searches_end_with_a_small_gradient_on_wins_too(float64):
+    """There likelihoods are so steep that rounding hides the last steps' gains."""
     for seed in range(8):
         n, m, v = draw_scores(seed, 0.0, wins=True)[0]
         fit = fit_thurstone(n, m, v, kernels.thurstone_start(jnp.asarray(m)))
@@ -92,11 +91,10 @@ def test_only_a_small_gradient_has_converged(float64):
         before, height = (reference.profile_log_likelihood(g, n, m, v) for g in (begin, gamma))
         assert height >= before
         gradient = np.abs(reference.profile_gradient(gamma, n, m, v)).max() / total
-        assert gradient < 4e-6
+        assert gradient < 1e-6
         spread = np.sqrt((n * (v + m**2)).sum() / n.sum())
-        assert bool(fit.converged) == (gradient * spread <= 1e-7)
-        found.add(bool(fit.converged))
-    assert found == {False, True}
+        assert gradient * spread <= 1e-7
+        assert fit.converged
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
