@@ -76,6 +76,14 @@ def assert_same_decisions(selector, oracle, params, compare, steps, seed=0):
     return state
 
 
+def assert_same_end(selector, oracle, params, steps):
+    """With full scores and without an upset everybody is decided."""
+    state = assert_same_decisions(selector, oracle, params, lambda i, j: 1 - 2 * (i > j), steps)
+    assert np.flatnonzero(state.selected).tolist() == list(range(selector.top))
+    others = list(range(selector.top, selector.num_options))
+    assert np.flatnonzero(state.discarded).tolist() == others
+
+
 @pytest.mark.parametrize(
     ("radius", "outcome", "num_options", "top"),
     [
@@ -99,13 +107,10 @@ def test_active_ranking_decides_the_same(float64, radius, outcome, num_options, 
     ("radius", "num_options", "top"), [("heckel", 2, 1), ("heckel", 4, 2), ("karnin", 5, 4)]
 )
 def test_active_ranking_comes_to_an_end_the_same(float64, radius, num_options, top):
-    """Full scores without an upset: everybody is decided."""
     selector = ActiveRanking(num_options, top, radius=radius, outcome="scores")
     params = selector.params(delta=0.9, max_score=1.0)
     oracle = reference.ActiveRankingReference(num_options, top, 0.9, radius, "scores", 1.0)
-    state = assert_same_decisions(selector, oracle, params, lambda i, j: 1 - 2 * (i > j), 4000)
-    assert np.flatnonzero(state.selected).tolist() == list(range(top))
-    assert np.flatnonzero(state.discarded).tolist() == list(range(top, num_options))
+    assert_same_end(selector, oracle, params, 4000)
 
 
 def separated(num_options, slack=0.3):
@@ -151,14 +156,11 @@ def test_the_race_decides_the_same(float64, ranking, width, outcome, num_options
     ],
 )
 def test_the_race_comes_to_an_end_the_same(float64, ranking, width, num_options, top):
-    """Full scores without an upset: everybody is decided."""
     selector = PairwiseRace(num_options, top, ranking=ranking, width=width, outcome="scores")
     params = selector.params(delta=0.9, max_rounds=1500)
     arguments = (num_options, top, 0.9, 1500, ranking, width, "scores", 1.0)
     oracle = reference.PairwiseRaceReference(*arguments)
-    state = assert_same_decisions(selector, oracle, params, lambda i, j: 1 - 2 * (i > j), 3000)
-    assert np.flatnonzero(state.selected).tolist() == list(range(top))
-    assert np.flatnonzero(state.discarded).tolist() == list(range(top, num_options))
+    assert_same_end(selector, oracle, params, 3000)
 
 
 @pytest.mark.parametrize(
