@@ -103,5 +103,5 @@ def _distances(means: jax.Array, variances: jax.Array, top: int) -> jax.Array:
 
 
 def _log_side(standardized: jax.Array) -> jax.Array:
-    """ln P(Z < z) for z >= 0, to all digits, which ``norm.logcdf`` loses towards 0, and faster."""
+    """ln P(Z < z) for z >= 0; ``norm.logcdf`` loses digits near P = 1, and takes longer."""
     return jnp.log1p(-lax.erfc(standardized * math.sqrt(0.5)) / 2)

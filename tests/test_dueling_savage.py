@@ -79,12 +79,16 @@ def test_choices_of_ones_own():
     assert other.samples.tolist() == state.samples.tolist()
 
 
+def whole_costs(chances):
+    """Different for each pair: their sums are exact, and tell who was played."""
+    costs = np.random.default_rng(0).integers(0, 2000, (24, 4, *chances.shape[1:]))
+    return costs.astype(np.float32)
+
+
 def assert_plays_alike(question, settings, length=None):
     """Compare `play` with what the verbs say; returns when it settled."""
     algorithm, chances, keys, uniforms = prepare(question, length)
-    # Whole costs, different for each pair: their sums are exact, and tell who was played.
-    costs = np.random.default_rng(0).integers(0, 2000, (24, 4, *chances.shape[1:]))
-    costs = costs.astype(np.float32)
+    costs = whole_costs(chances)
     problems = jax.vmap(duels)(chances)
     problems = dataclasses.replace(problems, costs=jnp.asarray(costs))
     # Records of seven choices end in the middle of rounds.
@@ -141,16 +145,14 @@ def test_many_rounds_in_one_go_are_the_same_as_one_by_one(kind, delta):
     """From rounds of all 28 pairs through more than 64 of a few of them."""
     question, horizon = Question(kind, 8), 4_000 if delta == 0.5 else 1_500
     _, chances, keys, _ = prepare(question)
-    costs = np.random.default_rng(0).integers(0, 2000, (24, 4, *chances.shape[1:]))
     problems = jax.vmap(duels)(chances)
-    problems = dataclasses.replace(problems, costs=jnp.asarray(costs, jnp.float32))
+    problems = dataclasses.replace(problems, costs=jnp.asarray(whole_costs(chances)))
     by_rounds = make(question)
     params = by_rounds.params(delta, horizon)
     found, expected = (
         play_many(algorithm, keys, problems, horizon, 1, params)
         for algorithm in (by_rounds, OneByOne(question.num_arms, by_rounds.decision))
     )
-    # Whole costs: their sums are exact.
     jax.tree.map(np.testing.assert_array_equal, found, expected)
     is_settled = np.asarray(found.settled_at[:, -1]) > 0
     assert is_settled.all() if delta == 0.5 else not is_settled.all()  # up to the decision, or not

@@ -3,6 +3,8 @@
 The likelihood has several modes; both searches end in one, and now and then not in the same.
 """
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,6 +14,7 @@ from reference.thurstone_lbfgs import fit_lbfgs
 from selection_cases import draw_problem
 
 from jaxrace import kernels
+from jaxrace.kernels import thurstone
 
 fit_thurstone = jax.jit(kernels.fit_thurstone)
 
@@ -95,6 +98,21 @@ def test_searches_end_with_a_small_gradient_on_wins_too(float64):
         spread = np.sqrt((n * (v + m**2)).sum() / n.sum())
         assert gradient * spread <= 1e-7
         assert fit.converged
+
+
+def test_only_a_small_gradient_has_converged(float64, monkeypatch):
+    """Cut off after five steps some searches have converged, and others not."""
+    monkeypatch.setattr(thurstone, "_MOST_STEPS", 5)
+    fit_shortly = jax.jit(functools.partial(kernels.fit_thurstone))
+    found = set()
+    for seed in range(8):
+        n, m, v = draw_scores(seed, 0.0, rounds=30)[0]
+        fit = fit_shortly(n, m, v, kernels.thurstone_start(jnp.asarray(m)))
+        gradient = np.abs(reference.profile_gradient(np.asarray(fit.qualities), n, m, v)).max()
+        spread = np.sqrt((n * (v + m**2)).sum() / n.sum())
+        assert bool(fit.converged) == (gradient * spread <= 1e-7 * n.sum() / 2)
+        found.add(bool(fit.converged))
+    assert found == {False, True}
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])

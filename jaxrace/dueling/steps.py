@@ -24,6 +24,7 @@ def draw_uniform(key: jax.Array, time: int | jax.Array) -> jax.Array:
     >>> bool(0 <= draw_uniform(jax.random.key(0), 7) < 1)
     True
     """
+    # The second of `step_keys`, without drawing the first.
     return uniform_of(jax.random.fold_in(jax.random.fold_in(key, time), 1))
 
 

@@ -66,7 +66,7 @@ def run_first(bench: Workbench) -> None:
     _run(bench, "sup-klucb-25", _FIRST_GAMES)
 
 
-def _run(bench: Workbench, name: str, count: int) -> None:
+def _run(bench: Workbench, experiment: str, count: int) -> None:
     drawn = games(bench.seed, bench.size(count, 2))
     horizon, runs = bench.size(100_000, 2_000), bench.size(25, 3)
     found = {name: _measure(bench, name, drawn, horizon, runs) for name in ALGORITHMS}
@@ -74,7 +74,7 @@ def _run(bench: Workbench, name: str, count: int) -> None:
     bench.write_table("curves.csv", _curves(found))
     bench.write_figure("regret.png", _regret_figure(found))
     bench.write_figure("by_arms.png", _arms_figure(drawn, found))
-    bench.write_report(EXPERIMENTS[name], _paragraphs(drawn, found, horizon, runs))
+    bench.write_report(EXPERIMENTS[experiment], _paragraphs(drawn, found, horizon, runs))
 
 
 def _measure(
