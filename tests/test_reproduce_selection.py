@@ -19,12 +19,14 @@ from jaxrace.selection import ActiveRanking, NormalScores, PairwiseRace, Pocbam,
     ("name", "others"),
     [
         ("thurstone-topk", {"success.png"}),
+        pytest.param("thurstone-topk-4", {"success.png"}, marks=pytest.mark.slow),
         # The others are made of the same pieces, and take longest to compile.
         pytest.param("thurstone-large", {"success.png"}, marks=pytest.mark.slow),
         pytest.param(
             "thurstone-noise", {"success.png", "index.png", "index.csv"}, marks=pytest.mark.slow
         ),
         pytest.param("topk-batches", {"success.png"}, marks=pytest.mark.slow),
+        pytest.param("topk-pooled", {"success.png"}, marks=pytest.mark.slow),
         pytest.param("topk-shootout", {"success-6.png"}, marks=pytest.mark.slow),
     ],
 )

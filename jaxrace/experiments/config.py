@@ -44,9 +44,11 @@ EXPERIMENTS: dict[str, str] = {
     "thurstone-large": "top 40 and 1 of 100 by scores (Groves, figures 2c and 3)",
     "thurstone-noise": "scores that are not transitive (Groves, figures 5 and 6)",
     "topk-batches": "top 4 of 10, several comparisons chosen at once",
+    "topk-pooled": "top 4 of 10, variances mixed with those of all pairs",
     "topk-shootout": "races, duels and selection: who needs the fewest samples?",
     "poker-topk": "the best 4 of 10 hold'em players (Groves, figures 7, 8)",
     "savage-dueling-400": "figure 5 of Urvoy 2013 at its full horizon",
+    "thurstone-topk-4": "figure 2 a and b of Groves by the paper's methods alone",
     "sup-klucb-25": "the first figure of Agrawal 2019 alone",
 }
 
@@ -61,9 +63,11 @@ ON_DEMAND = (
     "hcpi-daedalus",
     "hcpi-mountain-car",
     "thurstone-topk",
+    "thurstone-topk-4",
     "thurstone-large",
     "thurstone-noise",
     "topk-batches",
+    "topk-pooled",
     "topk-shootout",
     "poker-topk",
 )

@@ -27,6 +27,7 @@ from jaxrace.experiments import (
     thurstone_noise,
     thurstone_topk,
     topk_batches,
+    topk_pooled,
     topk_shootout,
 )
 from jaxrace.experiments.config import EXPERIMENTS, ON_DEMAND
@@ -58,9 +59,11 @@ RUN: dict[str, Callable[[Workbench], None]] = {
     "thurstone-large": thurstone_large.run,
     "thurstone-noise": thurstone_noise.run,
     "topk-batches": topk_batches.run,
+    "topk-pooled": topk_pooled.run,
     "topk-shootout": topk_shootout.run,
     "poker-topk": poker_topk.run,
     "savage-dueling-400": savage_dueling.run_400,
+    "thurstone-topk-4": thurstone_topk.run_published,
     "sup-klucb-25": sup_klucb.run_first,
 }
 

@@ -33,6 +33,9 @@ TOP = "SELECT/TOP"
 
 NUM_OPTIONS, BUDGET, INTERVAL = 10, 1_000, 5
 
+# Besides SELECT/TOP, what the paper shows.
+PUBLISHED = ("ML-POCBAm, one sweep", "POCBAm", "uniform")
+
 _MOST_COLUMNS = 3
 
 
@@ -100,6 +103,15 @@ def _many(make: Any, keys: jax.Array, noise: float) -> Any:
 
 def run(bench: Workbench) -> None:
     """Leaves success.csv, success.png and report.md."""
+    _run(bench, "thurstone-topk", tuple(lineup(NUM_OPTIONS, 1)))
+
+
+def run_published(bench: Workbench) -> None:
+    """The same with the four methods of the paper alone."""
+    _run(bench, "thurstone-topk-4", PUBLISHED)
+
+
+def _run(bench: Workbench, experiment: str, names: tuple[str, ...]) -> None:
     repeats = bench.size(10_000, 64)
     budget = bench.size(BUDGET, 235)
     curves: dict[str, dict[str, Curve]] = {}
@@ -108,17 +120,16 @@ def run(bench: Workbench) -> None:
         name = f"{top} of {NUM_OPTIONS}"
         task = thurstone_task(name, bench.seed, repeats, (NUM_OPTIONS, top), budget, INTERVAL)
         methods = lineup(NUM_OPTIONS, top)
-        chosen = list(methods)[: bench.size(len(methods), 2)]
         found = {
             method: run_selector(bench, task, method, methods[method], methods[method].params())
-            for method in chosen
+            for method in names[: bench.size(len(names), 2)]
         }
         found[TOP] = run_top(bench, task, bench.size(TOP_POINTS, 2))
         curves[name] = found
     bench.write_table("success.csv", table_of(curves))
     bench.write_figure("success.png", figure_of(curves))
     looks = [135, 250, 500, 1000] if not bench.quick else [135, 235]
-    bench.write_report(EXPERIMENTS["thurstone-topk"], _paragraphs(curves, repeats, looks))
+    bench.write_report(EXPERIMENTS[experiment], _paragraphs(curves, repeats, looks))
 
 
 def figure_of(curves: dict[str, dict[str, Curve]]) -> "Figure":

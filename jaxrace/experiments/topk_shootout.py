@@ -1,12 +1,10 @@
 """Which method finds the best k with the fewest samples? Axes: J selections, K options."""
 
 import dataclasses
-import functools
 from collections.abc import Callable
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import kernels, racing, selection
@@ -25,14 +23,19 @@ from jaxrace.experiments.topk_curves import (
 )
 from jaxrace.experiments.topk_runs import Task, run_selector, run_top
 from jaxrace.experiments.topk_targets import with_own_target
-from jaxrace.experiments.topk_tasks import CIRCLE, POOLED_SAMPLES, wins_task
-from jaxrace.experiments.workbench import Workbench, with_error
+from jaxrace.experiments.topk_tasks import (
+    CIRCLE,
+    COMPLEXITY,
+    POOLED_SAMPLES,
+    performance_task,
+    wins_task,
+)
+from jaxrace.experiments.workbench import Columns, Workbench, with_error
 from jaxrace.selection import (
     ActiveRanking,
     HybridPocbam,
     KnowledgeGradient,
     MlPocbam,
-    NormalScores,
     Ocba,
     PairwiseRace,
     Pocbam,
@@ -42,7 +45,7 @@ from jaxrace.selection import (
 from jaxrace.tables import markdown_table
 
 # Of options, of the best, comparisons, and selections of each method.
-SIZES = ((10, 4, 2_000, 1_000), (50, 10, 6_000, 30))
+SIZES = ((10, 4, 2_000, 1_000), (50, 10, 6_000, 100))
 QUICK = ((6, 2, 145, 16),)
 
 # With more options than this nobody finds all of the best; and the fit that is followed to a
@@ -50,9 +53,6 @@ QUICK = ((6, 2, 145, 16),)
 _FEW_OPTIONS = 10
 
 DUELS = ("savage-borda", "dts", "sup-klucb-borda")
-
-# k of the normal task.
-_COMPLEXITY = 2.0
 
 # Rounds of races, one point of their curves each.
 _ROUNDS = (20, 50, 100, 200)
@@ -91,30 +91,6 @@ def lineup(num_options: int, top: int) -> dict[str, Selector]:
     return methods
 
 
-def _performance_task(
-    name: str, bench: Workbench, repeats: int, sizes: tuple[int, int], budget: int
-) -> Task:
-    """Every comparison is of two fresh performances, N(m_i, v_i) with m, v ~ U[0, 1]."""
-    options = _performers(np.uint32(bench.seed), repeats, sizes[0])
-    means = options.mean[:, :, None] - options.mean[:, None, :]
-    deviations = jnp.sqrt(options.variance[:, :, None] + options.variance[:, None, :])
-    truth = jax.vmap(functools.partial(selection.borda_top, top=sizes[1]))(means)
-    problems = NormalScores(means, deviations)
-    return Task(name, selection.normal_score, problems, np.asarray(truth), budget, budget // 100)
-
-
-@functools.partial(jax.jit, static_argnums=(1, 2))
-def _performers(seed: jax.Array, repeats: int, num_options: int) -> Any:
-    """The options that ``RaceTrials`` draws, so that races have the same ones."""
-
-    def draw(number: jax.Array) -> Any:
-        own = jax.random.split(jax.random.fold_in(jax.random.key(seed), number))[0]
-        task = AnyTask((Normal(),))
-        return task.draw(own, jnp.int32(0), jnp.float32(_COMPLEXITY), num_options)[1][0]
-
-    return jax.vmap(draw)(jnp.arange(repeats, dtype=jnp.uint32))
-
-
 def run(bench: Workbench) -> None:
     """Leaves success.csv, a figure for each number of options, and report.md."""
     curves: dict[str, dict[str, Curve]] = {}
@@ -126,8 +102,23 @@ def run(bench: Workbench) -> None:
         figures.append(f"success-{num_options}.png")
         bench.write_figure(figures[-1], figure_of(own))
         curves |= own
-    bench.write_table("success.csv", table_of(curves))
+    bench.write_table("success.csv", table_with_exact(curves))
     bench.write_report(EXPERIMENTS["topk-shootout"], _paragraphs(curves, budgets, figures))
+
+
+def table_with_exact(curves: dict[str, dict[str, Curve]]) -> list[Columns]:
+    """As ``table_of``, and how often all of the best are selected, also where shares are counted.
+
+    >>> curve = Curve(np.array([10.0]), np.array([[0.5], [1.0]]))
+    >>> piece = table_with_exact({"2 of 4": {"uniform": curve}})[0]
+    >>> float(piece["success"][0]), float(piece["exact"][0])
+    (0.75, 0.5)
+    """
+    pieces = []
+    for task, found in curves.items():
+        for piece, curve in zip(table_of({task: found}), found.values(), strict=True):
+            pieces.append({**piece, "exact": (curve.correct == 1).mean(0)})
+    return pieces
 
 
 def _tasks(bench: Workbench, repeats: int, sizes: tuple[int, int], budget: int) -> list[Task]:
@@ -136,7 +127,7 @@ def _tasks(bench: Workbench, repeats: int, sizes: tuple[int, int], budget: int) 
     common = (bench.seed, repeats, sizes, budget, interval)
     single = (bench.seed, repeats, (sizes[0], 1), budget, interval)
     tasks = [
-        _performance_task(f"{size}, performances", bench, repeats, sizes, budget),
+        performance_task(f"{size}, performances", *common),
         wins_task(f"1 of {sizes[0]}, wins, total order", *single, 0.0),
         wins_task(f"1 of {sizes[0]}, wins, circle", *single, CIRCLE),
         wins_task(f"{size}, wins, total order", *common, 0.0),
@@ -211,7 +202,7 @@ def _races(bench: Workbench, task: Task) -> dict[str, Curve]:
             race = make(most)
             params = jax.tree.map(lambda x: x[None], race.params(delta=0.05, max_rounds=most))
             work = RaceTrials(race, AnyTask((Normal(),)), jax.random.key(bench.seed), params)
-            jobs = trials_of([Cell(0, 0, _COMPLEXITY)], len(task.truth), [0])
+            jobs = trials_of([Cell(0, 0, COMPLEXITY)], len(task.truth), [0])
             row = bench.sweep(f"{task.name}, {name}, {most} rounds", work, jobs).rows.row
             times.append(row.samples.mean() / 2)
             correct.append(task.judge(row.found))
@@ -220,15 +211,14 @@ def _races(bench: Workbench, task: Task) -> dict[str, Curve]:
 
 
 def _duels(bench: Workbench, task: Task) -> dict[str, Curve]:
-    """Dueling bandits, by the arm that they recommend."""
+    """Dueling bandits, by the arm that they recommend, which is judged by their own target."""
     problems: Any = jax.vmap(_as_duels)(task.problems)
     horizon, records = task.budget, bench.size(50, 5)
     found = {}
     for name in DUELS[: bench.size(len(DUELS), 1)]:
         one = entrant(name, task.num_options, horizon, 0.05, jax.random.key(bench.seed))
         runs = run_entrant(bench, f"{task.name}, {name}", one, problems, 1, horizon, records)
-        best = task.truth.argmax(1)[:, None]
-        found[name] = Curve(runs.time.astype(float), runs.recommended[:, 0] == best)
+        found[name] = Curve(runs.time.astype(float), runs.is_best[:, 0])
     return found
 
 
@@ -282,9 +272,11 @@ def _paragraphs(
     return [
         "Share of problems in which exactly the best k are selected (by Borda's score; of methods "
         "that count wins alone by their own target: the share of wins, how many others are beaten "
-        "more often than not, or the visits of the random walk), ± one standard error, and "
+        "more often than not, or the visits of the random walk; of dueling bandits by Borda's "
+        "score if it is in their name, else by Copeland's), ± one standard error, and "
         f"comparisons until that share first is {_LEVEL:.0%}. Of more than {_FEW_OPTIONS} options "
-        "nobody finds all of the best k: there it is the share of them that is selected. PKG, "
+        "nobody finds all of the best k: there it is the share of them that is selected (how often "
+        "all are is in success.csv). PKG, "
         f"POCBAm and the models: with {POOLED_SAMPLES:g} pooled samples, unless it says as "
         "published. Thurstone: scores, gamma and sigma^2 uniform in [0, 1]; noise .3: with "
         "perturbed means. Wins: p_ij logistic in the difference of qualities; circle: and "

@@ -1,12 +1,15 @@
-"""Selections from wins: what is won, and who is best. Axes: J selections, K options."""
+"""Selections from wins and from single performances. Axes: J selections, K options."""
 
 import functools
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import selection
+from jaxrace.envs.options import Normal
+from jaxrace.experiments.race_trials import AnyTask
 from jaxrace.experiments.topk_runs import Task, problem_keys
 
 # How much a circle adds to the chances of its problem.
@@ -15,6 +18,9 @@ CIRCLE = 0.1
 # See ``ScoreSelector``. Of wins 1, 2 and 4 are about as good and 0 is not; of scores it helps some
 # methods and does no harm to the others (docs/top_k_selection.md).
 POOLED_SAMPLES = 2.0
+
+# k of the normal task of races.
+COMPLEXITY = 2.0
 
 
 def chances(key: jax.Array, num_options: int, cycle: float) -> jax.Array:
@@ -65,3 +71,41 @@ def wins_task(
     problems = make(problem_keys(seed, repeats))
     truth = jax.vmap(functools.partial(selection.borda_top, top=sizes[1]))(problems)
     return Task(name, selection.win, problems, np.asarray(truth), budget, interval)
+
+
+def performance_task(
+    name: str, seed: int, repeats: int, sizes: tuple[int, int], budget: int, interval: int
+) -> Task:
+    """Every comparison is of two fresh performances, N(m_i, v_i) with m, v ~ U[0, 1].
+
+    The problems are those of races: see ``RaceTrials``.
+
+    Args:
+        name: Of the task.
+        seed: Of the problems.
+        repeats: J.
+        sizes: K and k.
+        budget: Comparisons.
+        interval: Of the records.
+
+    >>> performance_task("1 of 3", 0, 5, (3, 1), 30, 5).truth.sum(1).tolist()
+    [1, 1, 1, 1, 1]
+    """
+    options = _performers(np.uint32(seed), repeats, sizes[0])
+    means = options.mean[:, :, None] - options.mean[:, None, :]
+    deviations = jnp.sqrt(options.variance[:, :, None] + options.variance[:, None, :])
+    truth = jax.vmap(functools.partial(selection.borda_top, top=sizes[1]))(means)
+    problems = selection.NormalScores(means, deviations)
+    return Task(name, selection.normal_score, problems, np.asarray(truth), budget, interval)
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2))
+def _performers(seed: jax.Array, repeats: int, num_options: int) -> Any:
+    """The options that ``RaceTrials`` draws, so that races have the same ones."""
+
+    def draw(number: jax.Array) -> Any:
+        own = jax.random.split(jax.random.fold_in(jax.random.key(seed), number))[0]
+        task = AnyTask((Normal(),))
+        return task.draw(own, jnp.int32(0), jnp.float32(COMPLEXITY), num_options)[1][0]
+
+    return jax.vmap(draw)(jnp.arange(repeats, dtype=jnp.uint32))
