@@ -44,17 +44,22 @@ SELECTORS = [
     Pocbam(4, 2),
     MlPocbam(4, 2, fit="followed"),
     MlPocbam(4, 2, fit="swept"),
+    MlPocbam(4, 2, fit="restarted"),
     HybridPocbam(4, 2),
     KnowledgeGradient(4, 2),
     Ocba(4, 2),
     Top(4, 2),
     ActiveRanking(4, 2),
+    ActiveRanking(4, 2, radius="heckel"),
     PairwiseRace(4, 2),
+    PairwiseRace(4, 2, width="pairs"),
+    PairwiseRace(4, 2, ranking="random_walk"),
 ]
 
 
 def name_of(selector):
-    return type(selector).__name__ + getattr(selector, "fit", "")
+    kinds = [getattr(selector, name, "") for name in ("fit", "radius", "ranking", "width")]
+    return "-".join([type(selector).__name__, *filter(None, kinds)])
 
 
 def played_by_hand(selector, key, problem, params, budget):

@@ -163,6 +163,39 @@ def test_the_race_comes_to_an_end_the_same(float64, ranking, width, num_options,
     assert_same_end(selector, oracle, params, 3000)
 
 
+@pytest.mark.parametrize("ranking", ["copeland", "borda", "random_walk"])
+def test_a_circle_ends_undecided(float64, ranking):
+    """Everybody beats the next one: all are equal, and all pairs may be clear."""
+    selector, steps = PairwiseRace(3, 1, ranking=ranking), 200
+    params = selector.params(delta=0.3, max_rounds=40)
+    oracle = reference.PairwiseRaceReference(3, 1, 0.3, 40, ranking, "options", "wins", 1.0)
+
+    def circle(i, j):
+        return 1 if (j - i) % 3 == 1 else -1
+
+    state = assert_same_decisions(selector, oracle, params, circle, steps)
+    assert selector.done(state, params)
+    assert oracle.done()
+    assert not (state.selected | state.discarded).any()
+    assert jnp.isnan(selector.result(state, params).confidence)
+    assert int(state.time) < 120 if ranking == "copeland" else int(state.time) == 120
+    assert selector.ask(jax.random.key(0), state, params).tolist() == [-1, -1]
+
+
+def test_the_walk_compares_those_most_who_are_beaten_least():
+    """c_ij / r_i: the pairs of the best one are the widest, and come in rounds of their own."""
+    selector = PairwiseRace(4, 1, ranking="random_walk")
+    params = selector.params(max_rounds=100)
+    state, key = selector.init(params), jax.random.key(0)
+    for _ in range(200):
+        i, j = selector.ask(key, state, params).tolist()
+        state = selector.tell(state, [i, j], j - i, params)
+    compared = state.counts.sum(1).tolist()
+    assert compared == sorted(compared, reverse=True)
+    assert compared[0] > 2 * compared[3]
+    assert int(state.counts.max()) < 100
+
+
 @pytest.mark.parametrize(
     "selector",
     [

@@ -23,6 +23,9 @@ RANKINGS: tuple[str, ...] = get_args(Ranking)
 Width = Literal["options", "pairs"]
 WIDTHS: tuple[str, ...] = get_args(Width)
 
+# Ratios that differ by less are equal but for rounding: no pair is put off because of it.
+_EQUAL = 1e-5
+
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
@@ -30,7 +33,7 @@ class RaceParams:
     """The numbers of a race."""
 
     delta: jax.Array  # float32 [], error probability
-    max_rounds: jax.Array  # int32 []
+    max_rounds: jax.Array  # int32 [], most comparisons of a pair
     pair_level: jax.Array  # float32 [], ln(K (K - 1) max_rounds / delta)
     option_level: jax.Array  # float32 [], ln(2 K max_rounds / delta)
     max_score: jax.Array  # float32 [], scores are from its negative to it
@@ -46,17 +49,22 @@ class RaceState:
     place: jax.Array  # int32 [], pairs below it had their comparison of this round
     counts: jax.Array  # int32 [K, K], n_ij, symmetric
     totals: jax.Array  # float [K, K], sums of Y_ij; n_ij in all with its mirror image
-    active: jax.Array  # bool [K, K], pairs that are still sampled, symmetric
+    active: jax.Array  # bool [K, K], pairs of this round, symmetric
     selected: jax.Array  # bool [K]
     discarded: jax.Array  # bool [K]
 
 
 @dataclasses.dataclass(frozen=True)
 class PairwiseRace(Selector):
-    """In every round all pairs that still matter are compared once; who is clear is decided.
+    """In every round the pairs that matter are compared once; who is clear is decided.
 
     A pair is sampled once for both of its options. Intervals of y_ij = E Y_ij are Hoeffding's,
-    valid for all pairs and rounds together.
+    valid for all pairs and rounds together. By "copeland" and "borda" all pairs matter that have
+    an undecided option; by "random_walk" those of the largest c_ij / r_i, all of them before there
+    is any: of the radius of y_ij to how often the option is beaten, as the paper allocates.
+
+    The race ends undecided when every pair that matters has had ``max_rounds`` comparisons; by
+    Copeland also once all of these pairs are clear and their options beat equally many others.
 
     Attributes:
         ranking: The target: "borda", the mean of y_ij over all others; "copeland", the number
@@ -97,7 +105,7 @@ class PairwiseRace(Selector):
 
         Args:
             delta: Error probability.
-            max_rounds: After which the race ends undecided.
+            max_rounds: Most comparisons of a pair.
             max_score: Scores are from its negative to it; of wins it does not matter.
 
         Raises:
@@ -188,7 +196,7 @@ class PairwiseRace(Selector):
             state,
             rounds=state.rounds + 1,
             place=jnp.zeros_like(state.place),
-            active=state.active & matters,
+            active=matters & (state.counts < params.max_rounds),
             selected=selected,
             discarded=discarded,
         )
@@ -201,7 +209,7 @@ class PairwiseRace(Selector):
         selected, discarded = kernels.select_and_discard(beats, self.top)
         undecided = ~(selected | discarded)
         matters = (undecided[:, None] | undecided[None, :]) & ~(beats | beats.T)
-        return selected, discarded, matters
+        return selected, discarded, state.active & matters
 
     def _settle_borda(self, state: RaceState, params: RaceParams) -> tuple[jax.Array, ...]:
         means, others = _means(state), self.num_options - 1
@@ -214,7 +222,7 @@ class PairwiseRace(Selector):
         better = (score - radius)[:, None] > (score + radius)[None, :]
         found = kernels.settle_reduced(better, state.selected, state.discarded, self.top)
         undecided = ~(found[0] | found[1])
-        return *found, undecided[:, None] | undecided[None, :]
+        return *found, state.active & (undecided[:, None] | undecided[None, :])
 
     def _settle_walk(self, state: RaceState, params: RaceParams) -> tuple[jax.Array, ...]:
         means = _means(state).astype(jnp.float32)
@@ -225,7 +233,11 @@ class PairwiseRace(Selector):
         gap = walk.visits[order[self.top - 1]] - walk.visits[order[self.top]]
         certain = gap > 2 * error * jnp.abs(walk.group_inverse).max()
         in_top = jnp.argsort(order) < self.top
-        return certain & in_top, certain & ~in_top, ~certain
+        beaten = means.sum(-2)  # r_i
+        width = radii / jnp.minimum(beaten[:, None], beaten[None, :])
+        width = jnp.where(state.counts < params.max_rounds, width, 0)
+        widest = (width > 0) & (width >= (1 - _EQUAL) * width.max())
+        return certain & in_top, certain & ~in_top, ~certain & widest
 
     def _radii(self, state: RaceState, params: RaceParams) -> jax.Array:
         """c_ij = sqrt(L / 2n), [K, K], 0 on the diagonal."""
@@ -256,8 +268,8 @@ class PairwiseRace(Selector):
 
     def done(self, state: RaceState, params: RaceParams) -> jax.Array:
         """See ``Selector``."""
-        is_decided = (state.selected | state.discarded).all()
-        return is_decided | (state.rounds >= params.max_rounds)
+        del params
+        return (state.selected | state.discarded).all() | ~state.active.any()
 
 
 def _means(state: RaceState) -> jax.Array:

@@ -10,6 +10,7 @@ A duel counts Y = 1, 1/2, 0 for a win, a tie, a loss (outcome "wins"), or Y = (s
 wins less losses (of half wins less duels), so that no decision on them depends on rounding.
 """
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -250,8 +251,10 @@ class PairwiseRaceReference(_Rounds):
             self.margin = math.inf
             getattr(self, f"_decide_{self.ranking}")()
             left = self.undecided()
-            self.active = [(i, j) for i, j in self.active if i in left or j in left]
-            self.waiting = list(self.active) if self.rounds < self.max_rounds else []
+            candidates = self._widest() if self.ranking == "random_walk" else self.active
+            self.active = [(i, j) for i, j in candidates if i in left or j in left]
+            # No pair is compared more often than that.
+            self.waiting = [(i, j) for i, j in self.active if self.samples[i][j] < self.max_rounds]
 
     def mean(self, i, j):
         return mean_outcome(self.net[i][j], self.samples[i][j])
@@ -315,6 +318,17 @@ class PairwiseRaceReference(_Rounds):
         visits = np.linalg.solve((np.eye(self.K) - matrix + ones).T, np.ones(self.K))
         limit = np.tile(visits, (self.K, 1))
         return visits, np.linalg.inv(np.eye(self.K) - matrix + limit) - limit, totals
+
+    def _widest(self):
+        """Procedure 4: pairs of the largest c_ij / r_i, up to rounding, that may be compared."""
+        totals = self._walk()[2]
+        widths = {
+            (i, j): self.radius(i, j) / min(totals[i], totals[j])
+            for i, j in itertools.combinations(range(self.K), 2)
+            if self.samples[i][j] < self.max_rounds
+        }
+        largest = max(widths.values(), default=0.0)
+        return [pair for pair, width in widths.items() if width >= (1 - 1e-5) * largest]
 
     def _decide_random_walk(self):
         """Procedure 4, with at most 2 sum_j c_ij / r_i of error in row i before the mixing."""
