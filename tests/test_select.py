@@ -104,6 +104,35 @@ def test_methods_are_simulated(tmp_path, capsys):
     assert config["config"]["problem"] == "wins"
 
 
+def test_variants_of_methods_are_what_they_are_called(tmp_path):
+    """They need different numbers of comparisons until they are decided."""
+    methods = [name for name in SELECTORS if name.startswith(("active", "pairwise"))]
+    size = ["--options", "2", "--top", "1", "--budget", "2000", "--repeats", "40"]
+    command = [*COMMAND, "--problem", "wins", "--delta", "0.9", *size]
+    folder = tmp_path / "run"
+    assert main([*command, "--method", ",".join(methods), "--out", str(folder)]) == 0
+    summary = runs.read_summary(folder)
+    assert len({json.dumps(summary[name]) for name in methods}) == len(methods) == 5
+    decided = [summary[name]["decided"] for name in methods]
+    assert decided[0] > decided[1], "wide intervals decide later"
+
+
+def test_batches_and_pooled_samples_are_used(tmp_path):
+    size = ["--options", "5", "--top", "2", "--budget", "90", "--repeats", "100"]
+    command = [*COMMAND, "--problem", "wins", "--method", "pkg", *size]
+    for name, more in {
+        "alone": [],
+        "batch": ["--batch", "30"],
+        "bare": ["--pooled-samples", "0"],
+    }.items():
+        assert main([*command, *more, "--out", str(tmp_path / name)]) == 0
+    alone, batch, bare = (runs.read_log(tmp_path / name) for name in ("alone", "batch", "bare"))
+    assert batch["samples"].tolist() == [30, 60, 90]
+    # The warm-up is the same, and what follows is not.
+    assert alone["success"][0] == batch["success"][0] == bare["success"][0]
+    assert len({alone["success"][-1], batch["success"][-1], bare["success"][-1]}) == 3
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -119,6 +148,13 @@ def test_methods_are_simulated(tmp_path, capsys):
         (["--repeats", "1"], "--repeats: expected an integer of at least 2"),
         (["--noise", "-1"], "--noise: expected"),
         (["--delta", "2"], "--delta: expected"),
+        (["--delta", "0.1"], "--delta: expected none with method pkg, which guarantees nothing"),
+        (["--batch", "0"], "--batch: expected an integer of at least 1"),
+        (["--batch", "2"], "--batch: expected a divisor of the 865 comparisons after the warm-up"),
+        (["--method", "pkg,ocba", "--batch", "5"], "--batch: expected 1 with method ocba"),
+        (["--problem", "none.csv", "--batch", "5"], "--batch: expected none with problem none.csv"),
+        (["--pooled-samples", "-1"], "--pooled-samples: expected"),
+        (["--method", "top", "--pooled-samples", "1"], "--pooled-samples: expected none with"),
     ],
 )
 def test_bad_input_is_one_line_and_leaves_nothing(arguments, message, tmp_path, capsys):

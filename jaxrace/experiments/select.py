@@ -1,5 +1,6 @@
 """The job `jaxrace select`: the best k from comparisons. Axes: K options, J selections."""
 
+import functools
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +17,7 @@ from jaxrace.experiments.thurstone_topk import figure_of, thurstone_task
 from jaxrace.experiments.topk_curves import Curve, table_of
 from jaxrace.experiments.topk_runs import Task, run_rows, run_top
 from jaxrace.experiments.topk_targets import with_own_target
-from jaxrace.experiments.topk_tasks import CIRCLE, POOLED_SAMPLES, wins_task
+from jaxrace.experiments.topk_tasks import CIRCLE, wins_task
 from jaxrace.experiments.workbench import OnStage, Workbench, ignore_stages, run_job
 from jaxrace.selection import (
     ActiveRanking,
@@ -42,12 +43,16 @@ _RECORDS = 100
 _MAKERS: dict[str, Callable[..., Selector]] = {
     "pocbam": Pocbam,
     "ml-pocbam": MlPocbam,
+    "ml-pocbam-stationary": functools.partial(MlPocbam, fit="followed"),
     "hybrid": HybridPocbam,
     "pkg": KnowledgeGradient,
     "uniform": Uniform,
     "ocba": Ocba,
     "active-ranking": ActiveRanking,
+    "active-ranking-wide": functools.partial(ActiveRanking, radius="heckel"),
     "pairwise-race": PairwiseRace,
+    "pairwise-race-copeland": functools.partial(PairwiseRace, ranking="copeland"),
+    "pairwise-race-walk": functools.partial(PairwiseRace, ranking="random_walk"),
 }
 
 
@@ -104,10 +109,17 @@ def _check(config: SelectConfig, table: Table | None) -> None:
             )
         return
     for name in config.methods:
-        if name in _MAKERS:
-            require_budget(_MAKERS[name](config.options, config.top), config.budget, 1)
-        else:
+        if name not in _MAKERS:
             _check_of_top(config)
+            continue
+        selector = _selector_of(config, name)
+        require_budget(selector, config.budget, 1)
+        rest = config.budget - selector.opening
+        if rest % config.batch:
+            raise ValueError(
+                f"batch: expected a divisor of the {rest} comparisons after the warm-up, "
+                f"got {config.batch}"
+            )
 
 
 def _check_of_top(config: SelectConfig) -> None:
@@ -122,7 +134,7 @@ def _check_of_top(config: SelectConfig) -> None:
 def _judge(config: SelectConfig, table: Table, folder: Path) -> None:
     # Two comparisons of a pair are enough to estimate a variance.
     selector = _MAKERS[config.method](
-        len(table.names), config.top, warm_up=2, pooled_samples=POOLED_SAMPLES
+        len(table.names), config.top, warm_up=2, pooled_samples=config.pooled_samples
     )
     assert isinstance(selector, ScoreSelector)
     result, pairs = judged(selector, table, config.next, jax.random.key(np.uint32(config.seed)))
@@ -185,7 +197,7 @@ def _run_method(
     if isinstance(selector, PairwiseRace):
         pairs = config.options * (config.options - 1) // 2
         params = selector.params(config.delta, max_rounds=-(-config.budget // pairs))
-    time, row = run_rows(bench, task, name, selector, SelectionWork, params)
+    time, row = run_rows(bench, task, name, selector, SelectionWork, params, config.batch)
     curve = Curve(time, (row.selected == task.truth[:, None]).all(-1))
     found = {"samples": float(row.time[:, -1].mean()), "correct": _rate_of(curve)}
     if selector.is_guaranteed:
@@ -197,7 +209,7 @@ def _run_method(
 
 def _selector_of(config: SelectConfig, name: str) -> Selector:
     if name in FROM_SCORES:
-        return _MAKERS[name](config.options, config.top, pooled_samples=POOLED_SAMPLES)
+        return _MAKERS[name](config.options, config.top, pooled_samples=config.pooled_samples)
     return _MAKERS[name](config.options, config.top)
 
 

@@ -13,13 +13,17 @@ from jaxrace.validation import (
 SELECTORS: dict[str, str] = {
     "pocbam": "POCBAm: pairs that make the selection surest; no model",
     "ml-pocbam": "the same on scores of a fitted Thurstone model",
-    "hybrid": "ml-pocbam while the scores look transitive, else pocbam",
-    "pkg": "knowledge gradient: pairs that may change the selection",
+    "ml-pocbam-stationary": "the model fitted to the end; slower up to 100 options",
+    "hybrid": "ml-pocbam while scores look transitive, else pocbam",
+    "pkg": "PKG: pairs that may change the selection, by how much",
     "uniform": "all pairs in turn",
     "ocba": "allocation by single options, random opponents",
     "top": "SELECT/TOP: knock-out tournaments; needs a total order",
     "active-ranking": "random duels, wins only; guaranteed with 1 - delta",
+    "active-ranking-wide": "the same with the wider intervals of its first version",
     "pairwise-race": "pairs in doubt, wins only; guaranteed with 1 - delta",
+    "pairwise-race-copeland": "the same for those who beat the most others",
+    "pairwise-race-walk": "the same for those whom a random walk visits most",
 }
 
 PROBLEMS: dict[str, str] = {
@@ -29,7 +33,9 @@ PROBLEMS: dict[str, str] = {
 }
 
 # Selectors that can go on from comparisons which others have chosen.
-FROM_SCORES = ("pocbam", "ml-pocbam", "hybrid", "pkg", "uniform")
+FROM_SCORES = ("pocbam", "ml-pocbam", "ml-pocbam-stationary", "hybrid", "pkg", "uniform")
+
+_GUARANTEED = ("active-ranking", "pairwise-race")
 
 _MOST = 10**9
 
@@ -50,7 +56,11 @@ class SelectConfig:
         noise: Of problem thurstone: standard deviation of what is not transitive.
         budget: Of a simulation: comparisons of each selection; above the warm-up, 3 of each pair.
         repeats: Of a simulation: selections by each method.
-        delta: Error probability of active-ranking and pairwise-race.
+        batch: Of a simulation: comparisons that are chosen before any of them is made; above 1 for
+            pocbam, ml-pocbam, hybrid, pkg and uniform.
+        pooled_samples: Of the same: the variance of every pair is mixed with so many samples of the
+            variance within all pairs.
+        delta: Error probability of the active rankings and pairwise races.
         seed: Seed of all random numbers.
 
     Raises:
@@ -68,14 +78,18 @@ class SelectConfig:
     noise: float = 0.0
     budget: int = 1_000
     repeats: int = 200
+    batch: int = 1
+    pooled_samples: float = 2.0
     delta: float = 0.05
     seed: int = 0
 
     def __post_init__(self) -> None:
         require_names("method", self.methods, SELECTORS)
-        for name, least in (("top", 1), ("next", 1), ("budget", 1), ("repeats", 1), ("seed", 0)):
-            require_integer(name, getattr(self, name), least, _MOST)
+        for name in ("top", "next", "budget", "repeats", "batch"):
+            require_integer(name, getattr(self, name), 1, _MOST)
+        require_integer("seed", self.seed, 0, _MOST)
         require_number("noise", self.noise, 0)
+        require_number("pooled_samples", self.pooled_samples, 0)
         require_probability("delta", self.delta)
         if self.is_file:
             self._check_of_file()
@@ -88,7 +102,9 @@ class SelectConfig:
                 f"problem: expected a CSV file or one of {', '.join(PROBLEMS)}, "
                 f"got {self.problem!r}"
             )
-        self._refuse_changed("of a simulation", "options", "noise", "budget", "repeats", "delta")
+        self._refuse_changed(
+            "of a simulation", "options", "noise", "budget", "repeats", "batch", "delta"
+        )
         if len(self.methods) > 1 or self.method not in FROM_SCORES:
             raise ValueError(
                 f"method: expected one of {', '.join(FROM_SCORES)} for a file, got {self.method!r}"
@@ -102,13 +118,25 @@ class SelectConfig:
         self._refuse_changed("of a file", "next")
         if self.problem != "thurstone":
             self._refuse_changed("of problem thurstone", "noise")
-        if not {"active-ranking", "pairwise-race"} & set(self.methods):
-            self._refuse_changed("of active-ranking and pairwise-race", "delta")
+        self._check_of_methods()
         require_integer("options", self.options, 2)
         if self.top >= self.options:
             raise ValueError(f"top: expected less than options = {self.options}, got {self.top}")
         if self.repeats < 2:
             raise ValueError(f"repeats: expected an integer of at least 2, got {self.repeats}")
+
+    def _check_of_methods(self) -> None:
+        if not any(method.startswith(_GUARANTEED) for method in self.methods):
+            require_default("delta", self, f"with method {self.method}, which guarantees nothing")
+        others = [method for method in self.methods if method not in FROM_SCORES]
+        if len(others) == len(self.methods):
+            why = f"with method {self.method}, which estimates no variances of pairs"
+            require_default("pooled_samples", self, why)
+        if others and self.batch > 1:
+            raise ValueError(
+                f"batch: expected 1 with method {others[0]}, which chooses one by one, "
+                f"got {self.batch}"
+            )
 
     @property
     def methods(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import numpy as np
 from jaxrace import selection
 from jaxrace.envs.options import Normal
 from jaxrace.experiments.race_trials import AnyTask
+from jaxrace.experiments.select_config import SelectConfig
 from jaxrace.experiments.topk_runs import Task, problem_keys
 
 # How much a circle adds to the chances of its problem.
@@ -17,7 +18,7 @@ CIRCLE = 0.1
 
 # See ``ScoreSelector``. Of wins 1, 2 and 4 are about as good and 0 is not; of scores it helps some
 # methods and does no harm to the others (docs/top_k_selection.md).
-POOLED_SAMPLES = 2.0
+POOLED_SAMPLES = SelectConfig.pooled_samples
 
 # k of the normal task of races.
 COMPLEXITY = 2.0
