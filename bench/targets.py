@@ -77,8 +77,10 @@ TARGETS = (
     Target("BCa bounds (64 x 2,000, B 2,000)", "bca/jaxrace", "bca/scipy", 30),
     Target("Daedalus2 trial (gridworld)", "daedalus trials/jaxrace", "daedalus trials/numpy", 20),
     Target(_SELECTION.format("ML-POCBAm, followed"), "selections followed/jaxrace", _PEER, 50),
-    Target(_SELECTION.format("ML-POCBAm, restarted"), "selections restarted/jaxrace", _PEER),
-    Target(_SELECTION.format("ML-POCBAm, swept"), "selections swept/jaxrace", _PEER),
+    *(
+        Target(_SELECTION.format(f"ML-POCBAm, {fit}"), f"selections {fit}/jaxrace", _PEER)
+        for fit in ("restarted", "restarted, float64", "swept")
+    ),
     Target(_SELECTION.format("POCBAm"), "selections pocbam/jaxrace", "selections pocbam/numpy"),
     Target("hold'em hands, random players", _HANDS, "holdem hands/openspiel", 15),
     Target("hold'em hands, random players", _HANDS, "holdem hands/pokerkit", 1000),

@@ -173,3 +173,5 @@ def test_selection_runs():
         assert found.counts.min() >= 3
         assert len(set(found.selected.tolist())) == 2
         assert (found.evaluations > 0) == with_fit
+    runs = [numpy_selection.run(seed, 4, 1, 3, 200, False) for seed in range(20)]
+    assert np.mean([run.selected == run.best for run in runs]) > 0.6

@@ -119,6 +119,7 @@ class Run(NamedTuple):
     """What a run leaves."""
 
     selected: NDArray[np.intp]  # [k], in order
+    best: NDArray[np.intp]  # [k], who should be
     counts: Array  # [P], scores of each pair
     evaluations: int  # of the likelihood
 
@@ -135,7 +136,8 @@ def run(seed: int, size: int, top: int, warm_up: int, informed: int, with_fit: b
         with_fit: ML-POCBAm, which fits the model afresh after every score; else POCBAm.
     """
     rng, pairs = np.random.default_rng(seed), pairs_of(size)
-    true_means = pairs.signs @ rng.random(size)
+    true_qualities = rng.random(size)
+    true_means = pairs.signs @ true_qualities
     true_deviations = np.sqrt(rng.random(len(true_means)))
     first = rng.normal(true_means, true_deviations, (warm_up, len(true_means)))
     counts, means = np.full(len(true_means), float(warm_up)), first.mean(0)
@@ -156,4 +158,5 @@ def run(seed: int, size: int, top: int, warm_up: int, informed: int, with_fit: b
         pair = int(value.argmax())
         scores.add(pair, rng.normal(true_means[pair], true_deviations[pair]))
         value, order = expect()
-    return Run(np.sort(order[:top]), counts, evaluations)
+    best = np.sort(np.argsort(-true_qualities)[:top])
+    return Run(np.sort(order[:top]), best, counts, evaluations)

@@ -21,7 +21,12 @@ from jaxrace.validation import require_preferences
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class NormalScores:
-    """Pairs whose scores are normal."""
+    """Pairs whose scores are normal.
+
+    >>> means = jnp.array([[0.0, 1.0], [-1.0, 0.0]])
+    >>> NormalScores(means, jnp.full((2, 2), 0.5)).means[0, 1].item()
+    1.0
+    """
 
     means: jax.Array  # float32 [K, K], mu_ij = -mu_ji
     deviations: jax.Array  # float32 [K, K], symmetric

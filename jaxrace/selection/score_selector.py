@@ -67,6 +67,16 @@ class ScoreSelector(Selector):
             variance within all pairs; 0 as published. Results that are often equal by chance, as
             wins are, need 1 or more: a pair that came out equally three times would pass for
             certain, and hardly ever be compared again.
+
+    >>> class MostVaried(ScoreSelector):
+    ...     def value(self, moments):
+    ...         return moments.pair_variances / moments.counts
+    >>> selector = MostVaried(num_options=3, top=1, warm_up=2)
+    >>> params = selector.params()
+    >>> state, pairs = selector.init(params), [[0, 1], [0, 2], [1, 2]] * 2
+    >>> state = selector.tell_many(state, pairs, [1, 5, 2, 1, 9, 2], params)
+    >>> selector.ask(jax.random.key(0), state, params).tolist()
+    [0, 2]
     """
 
     warm_up: int = 3
@@ -213,6 +223,12 @@ class ScoreSelector(Selector):
 
         Raises:
             ValueError: ``number`` is no positive integer.
+
+        >>> from jaxrace.selection import Uniform
+        >>> selector = Uniform(num_options=3, top=1)
+        >>> params = selector.params()
+        >>> selector.ask_many(jax.random.key(0), selector.init(params), params, 2).tolist()
+        [[0, 1], [0, 2]]
         """
         require_keys("key", key, ndim=0)
         require_integer("number", number, 1)
@@ -231,6 +247,13 @@ class ScoreSelector(Selector):
 
         Raises:
             ValueError: See ``tell``; or there are not as many scores as pairs.
+
+        >>> from jaxrace.selection import Uniform
+        >>> selector = Uniform(num_options=3, top=1)
+        >>> params = selector.params()
+        >>> state = selector.tell_many(selector.init(params), [[0, 1], [2, 1]], [1, 4], params)
+        >>> state.scores.means[1].tolist()
+        [-1.0, 0.0, -4.0]
         """
         if not isinstance(pairs, Tracer) and not isinstance(scores, Tracer):
             check_pairs(np.asarray(pairs), self.num_options)
