@@ -51,7 +51,8 @@ def run(bench: Workbench) -> None:
     repeats, budget = bench.size(2_000, 64), bench.size(_BUDGET, 225)
     sizes = NUM_OPTIONS, TOP
     common = (bench.seed, repeats, sizes, budget, _INTERVAL)
-    tasks = [thurstone_task("scores", *common), wins_task("wins", *common, 0.0)]
+    size = f"{TOP} of {NUM_OPTIONS}"
+    tasks = [thurstone_task(f"{size}, scores", *common), wins_task(f"{size}, wins", *common, 0.0)]
     curves: dict[str, dict[str, Curve]] = {}
     for task in tasks[: bench.size(len(tasks), 1)]:
         curves |= _run_all(bench, task)

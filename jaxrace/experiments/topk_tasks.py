@@ -17,7 +17,7 @@ from jaxrace.experiments.topk_runs import Task, problem_keys
 CIRCLE = 0.1
 
 # See ``ScoreSelector``. Of wins 1, 2 and 4 are about as good and 0 is not; of scores it helps some
-# methods and does no harm to the others (docs/top_k_selection.md).
+# methods and makes hardly a difference to the others (docs/top_k_selection.md).
 POOLED_SAMPLES = SelectConfig.pooled_samples
 
 # k of the normal task of races.
