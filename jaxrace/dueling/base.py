@@ -141,8 +141,11 @@ class Algorithm(abc.ABC):
         self._check_told(choice, outcome)
         if not isinstance(choice, Tracer) and not isinstance(state.time, Tracer):
             self._check_wanted(state, np.asarray(choice))
-        told = jnp.asarray(choice, jnp.int32), jnp.asarray(outcome, bool)
-        return verbs.tell(self, state, *told, params)
+        # Conversions of plain numbers by JAX would take as long as the step.
+        as_array = (
+            jnp.asarray if isinstance(choice, Tracer) or isinstance(outcome, Tracer) else np.asarray
+        )
+        return verbs.tell(self, state, as_array(choice, np.int32), as_array(outcome, bool), params)
 
     def recommend(self, state: State, params: Params) -> jax.Array:
         """The arm that is best as far as one knows, int32 []."""

@@ -66,7 +66,7 @@ def draw_curves(
     for name, curve in curves.items():
         rate, error = curve.success
         place = order.index(name)
-        color, style = f"C{place % 10}", ("-", "--")[place // 10]
+        color, style = f"C{place % 10}", ("-", "--", ":")[place // 10]
         mark = "o" if curve.are_settings else None
         panel.plot(curve.time, rate, style, color=color, label=name, marker=mark, ms=3, lw=1.2)
         low, high = rate - 2 * error, rate + 2 * error

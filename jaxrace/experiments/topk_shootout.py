@@ -52,7 +52,11 @@ QUICK = ((6, 2, 145, 16),)
 # stationary point takes too long.
 _FEW_OPTIONS = 10
 
-DUELS = ("savage-borda", "dts", "sup-klucb-borda")
+# All but savage-sampled, which is right as often as savage and takes longer.
+DUELS = (
+    *("savage-borda", "dts", "sup-klucb-borda", "rucb", "dts-plus", "sup-klucb", "savage"),
+    *("savage-condorcet", "interleaved-filter", "beat-the-mean"),
+)
 
 # Rounds of races, one point of their curves each.
 _ROUNDS = (20, 50, 100, 200)
@@ -69,7 +73,7 @@ def lineup(num_options: int, top: int) -> dict[str, Selector]:
     """Selectors by comparisons, without TOP.
 
     >>> len(lineup(10, 4))
-    12
+    14
     """
     sizes, pooled = (num_options, top), POOLED_SAMPLES
     methods = {
@@ -84,7 +88,9 @@ def lineup(num_options: int, top: int) -> dict[str, Selector]:
         "PBR, Borda": PairwiseRace(*sizes),
         "PBR, Copeland": PairwiseRace(*sizes, ranking="copeland"),
         "PBR, random walk": PairwiseRace(*sizes, ranking="random_walk"),
+        "PBR, Borda, widths of pairs": PairwiseRace(*sizes, width="pairs"),
         "active ranking": ActiveRanking(*sizes),
+        "active ranking, wide": ActiveRanking(*sizes, radius="heckel"),
     }
     if num_options > _FEW_OPTIONS:
         del methods["ML-POCBAm, stationary"]

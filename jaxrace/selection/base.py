@@ -158,25 +158,35 @@ class Selector(abc.ABC):
                 asked for (others take any, also once they are done), or ``score`` is no finite
                 number, or out of the range that the params say.
         """
-        self._check_told(state, pair, score, params)
-        told = jnp.asarray(pair, jnp.int32), jnp.asarray(score, float)
+        if any(isinstance(value, Tracer) for value in (state.time, pair, score)):
+            told = jnp.asarray(pair, jnp.int32), jnp.asarray(score, float)
+        else:
+            told = self._checked(state, np.asarray(pair), np.asarray(score), params)
         return verbs.tell(self, state, *told, params)
 
     def result(self, state: State, params: Params) -> SelectionResult:
         """What has been found so far."""
         return _result(self, state, params)
 
-    def _check_told(self, state: State, pair: ArrayLike, score: ArrayLike, params: Params) -> None:
-        if isinstance(pair, Tracer) or isinstance(score, Tracer):
-            return
-        check_pairs(np.asarray(pair)[None], self.num_options)
-        check_scores(np.asarray(score)[None])
-        if not _expects(self, state, jnp.asarray(pair, jnp.int32), params):
+    def _checked(
+        self, state: State, pair: np.ndarray, score: np.ndarray, params: Params
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Both as they are told: by NumPy, as conversions by JAX would take longer than the step.
+
+        Raises:
+            ValueError: See ``tell``.
+        """
+        check_pairs(pair[None], self.num_options)
+        check_scores(score[None])
+        told = pair.astype(np.int32), score.astype(jax.dtypes.canonicalize_dtype(float))
+        is_expected, is_accepted = _may_be_told(self, state, *told, params)
+        if not is_expected:
             raise ValueError(
-                f"pair: expected the one that ask gave, in the same order, got {pair!r}"
+                f"pair: expected the one that ask gave, in the same order, got {pair.tolist()}"
             )
-        if not _accepts(self, jnp.asarray(score, float), params):
-            raise ValueError(f"score: expected one in the range of the params, got {score!r}")
+        if not is_accepted:
+            raise ValueError(f"score: expected one in the range of the params, got {score}")
+        return told
 
 
 def check_pairs(pairs: np.ndarray, num_options: int) -> None:
@@ -254,10 +264,7 @@ def _ask(selector: Selector, key: jax.Array, state: State, params: Params) -> ja
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def _expects(selector: Selector, state: State, pair: jax.Array, params: Params) -> jax.Array:
-    return selector.expects(state, pair, params)
-
-
-@functools.partial(jax.jit, static_argnums=0)
-def _accepts(selector: Selector, score: jax.Array, params: Params) -> jax.Array:
-    return selector.accepts(score, params)
+def _may_be_told(
+    selector: Selector, state: State, pair: jax.Array, score: jax.Array, params: Params
+) -> tuple[jax.Array, jax.Array]:
+    return selector.expects(state, pair, params), selector.accepts(score, params)
