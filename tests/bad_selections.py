@@ -35,6 +35,17 @@ def tell(score):
     return SELECTOR.tell(SELECTOR.init(SELECTOR.params()), [0, 1], score, SELECTOR.params())
 
 
+def tell_pairs(pairs, scores):
+    state = SELECTOR.init(SELECTOR.params())
+    return SELECTOR.tell_many(state, pairs, scores, SELECTOR.params())
+
+
+def run_for(budget, **options):
+    problem, params = thurstone(KEY, 4), SELECTOR.params()
+    compare = selection.normal_score
+    return selection.run(SELECTOR, KEY, compare, problem, budget, params, **options)
+
+
 def tell_many(score):
     state = SELECTOR.init(SELECTOR.params())
     return SELECTOR.tell_many(state, [[0, 1]], [score], SELECTOR.params())
@@ -110,10 +121,35 @@ BAD = {
     ),
     "thurstone options": (lambda: thurstone(KEY, 1), "num_options: expected an integer of at le"),
     "borda all": (lambda: borda_top(EVEN, 4), "top: expected less than the 4 options, got 4"),
+    "borda of nan": (lambda: borda_top(EVEN / jnp.nan, 1), "means: expected numbers, got nan"),
+    "selection, tell shape": (lambda: tell([1.0]), r"score: expected a number .*, got \[\[1.0\]\]"),
+    "selection, tell many scores": (
+        lambda: tell_pairs([[0, 1]], 1.0),
+        r"scores: expected one of each of the 1 pairs, \[1\], got \[\]",
+    ),
+    "selection, tell many lengths": (
+        lambda: jax.jit(tell_pairs)(jnp.array([[0, 1], [1, 2]]), jnp.ones(1)),
+        r"scores: expected one of each of the 2 pairs, \[2\], got \[1\]",
+    ),
+    "selection, tell many number": (
+        lambda: tell_pairs(3, 1.0),
+        r"pairs: expected at least one, \[B, 2\], got \[\]",
+    ),
+    "selection, tell nobody": (
+        lambda: tell_pairs([], []),
+        r"pairs: expected at least one, \[B, 2\], got \[0\]",
+    ),
+    "selection, budget": (lambda: run_for(42.0), "budget: expected an integer of at least 1"),
+    "selection, text": (lambda: run_for("42"), "budget: expected an integer of at least 1"),
+    "selection, no batch": (lambda: run_for(42, batch=0), "batch: expected an integer of at le"),
+    "selection, batch": (
+        lambda: run_for(42, batch=7),
+        "batch: expected a divisor of the 24 comparisons after the first record, got 7",
+    ),
     "borda nobody": (lambda: borda_top(EVEN, 0), "top: expected an integer of at least 1, got 0"),
     # Numbers that float32 does not have
-    "selection, tell": (lambda: tell(1e30), r"score: expected a finite number, got 1e\+30"),
-    "selection, tell many": (lambda: tell_many(-1e30), r"score: expected a finite number, got -1e"),
+    "selection, tell": (lambda: tell(1e30), r"score: expected a number .* got 1e\+30"),
+    "selection, tell many": (lambda: tell_many(-1e30), r"score: expected a number .*, got -1e"),
     "selection, compare": (
         lambda: run(lambda key, problem, first, second: problem, jnp.float32(1e30)),
         "compare: expected finite scores",

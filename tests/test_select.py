@@ -78,6 +78,52 @@ def test_pairs_that_were_never_compared_come_first(games, tmp_path, capsys):
     assert "some pairs have fewer than 2 comparisons" in capsys.readouterr().out
 
 
+def test_a_table_with_gaps_is_ranked_by_all_of_it(tmp_path, capsys):
+    """c and d never met a nor b; c only looks best to those who add up what it scored."""
+    rows = "a,b,1\na,b,2\nc,d,100\nc,d,100\nb,c,-1\n"
+    (tmp_path / "gaps.csv").write_text("first,second,score\n" + rows + "d,a,5\nd,e,-70\n")
+    command = [*COMMAND, "--problem", str(tmp_path / "gaps.csv"), "--top", "1"]
+    assert main([*command, "--out", str(tmp_path / "run")]) == 0
+    assert "ranked by qualities that fit all comparisons best" in capsys.readouterr().out
+    ranking = tables.read_table(tmp_path / "run" / "ranking.csv")
+    counts = np.zeros((5, 5))
+    means = np.zeros((5, 5))
+    games = (0, 1, 1.5, 2), (2, 3, 100, 2), (1, 2, -1, 1), (3, 0, 5, 1), (3, 4, -70, 1)
+    for i, j, mean, count in games:
+        counts[i, j] = count
+        means[i, j] = mean
+    # Weighted least squares, one row of each pair that met, and the sum of all is 0.
+    i, j = np.nonzero(counts)
+    design = np.eye(5)[i] - np.eye(5)[j]
+    weights = np.sqrt(counts[i, j])
+    qualities = np.linalg.lstsq(design * weights[:, None], means[i, j] * weights, rcond=None)[0]
+    expected = 5 * (qualities - qualities.mean())
+    found = dict(zip(ranking["option"].tolist(), ranking["score"].tolist(), strict=True))
+    np.testing.assert_allclose([found[name] for name in "abcde"], expected, rtol=1e-5)
+    assert ranking["option"][0] == "abcde"[int(expected.argmax())]
+
+
+def test_what_nothing_connects_is_said(tmp_path, capsys):
+    (tmp_path / "apart.csv").write_text("first,second,score\na,b,1\nc,d,2\n")
+    command = [*COMMAND, "--problem", str(tmp_path / "apart.csv"), "--top", "1"]
+    assert main([*command, "--out", str(tmp_path / "run")]) == 0
+    assert "no chain of comparisons connects" in capsys.readouterr().out
+
+
+def test_the_stationary_fit_is_another_one(games, tmp_path):
+    rng, rows = np.random.default_rng(0), tables.read_table(games)
+    noisy = tmp_path / "noisy.csv"
+    tables.write_table(
+        noisy, rows | {"score": rows["score"] + rng.normal(0, 3, len(rows["score"]))}
+    )
+    command = [*COMMAND, "--problem", str(noisy), "--top", "2"]
+    found = []
+    for method in ("ml-pocbam", "ml-pocbam-stationary"):
+        assert main([*command, "--method", method, "--out", str(tmp_path / method)]) == 0
+        found.append(tables.read_table(tmp_path / method / "ranking.csv")["score"].tolist())
+    assert found[0] != found[1]
+
+
 def test_methods_are_simulated(tmp_path, capsys):
     folder = tmp_path / "run"
     size = ["--options", "4", "--top", "1", "--budget", "60", "--repeats", "30"]
@@ -174,6 +220,8 @@ def test_bad_input_is_one_line_and_leaves_nothing(arguments, message, tmp_path, 
         ("first,second,score\na,b,1\na,b,1e39\n", r"row 2, got a, b, 1e\+39"),
         ("first,second,score\na,b,1e30\n", r"its square too, .*row 1, got a, b, 1e\+30"),
         ("first,second,score\na,b,much\n", "expected numbers as scores"),
+        ("first,second,score\n", "expected at least one row in .*, got none"),
+        ("first,second,score\na,b,1\na, ,1\n", "expected names of options in .*, row 2"),
     ],
 )
 def test_a_bad_row_is_named(text, message, tmp_path):

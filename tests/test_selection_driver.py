@@ -330,7 +330,7 @@ def test_what_is_no_number_is_an_error(selector):
     assert not log.valid[-1]
     state = selector.init(params)
     pair = selector.ask(key, state, params)
-    with pytest.raises(ValueError, match=r"score: expected a finite number, got 1e\+39"):
+    with pytest.raises(ValueError, match=r"score: expected a number .* got 1e\+39"):
         selector.tell(state, pair, 1e39, params)
 
 

@@ -12,7 +12,13 @@ import numpy as np
 from jaxrace import runs, tables
 from jaxrace.experiments.run_options import ANY_LANES, Lanes
 from jaxrace.experiments.select_config import FROM_SCORES, SelectConfig
-from jaxrace.experiments.select_file import Table, judged, read_comparisons
+from jaxrace.experiments.select_file import (
+    Table,
+    judged,
+    linked_scores,
+    read_comparisons,
+    scores_of,
+)
 from jaxrace.experiments.thurstone_topk import figure_of, thurstone_task
 from jaxrace.experiments.topk_curves import Curve, table_of
 from jaxrace.experiments.topk_runs import Task, run_rows, run_top
@@ -138,13 +144,20 @@ def _judge(config: SelectConfig, table: Table, folder: Path) -> None:
     )
     assert isinstance(selector, ScoreSelector)
     result, pairs = judged(selector, table, config.next, jax.random.key(np.uint32(config.seed)))
-    ranking = np.asarray(result.ranking)
+    ranking, scores = np.asarray(result.ranking), np.asarray(result.scores)
+    statistics = scores_of(table)
+    linked = linked_scores(statistics)
+    apart = ~np.eye(len(table.names), dtype=bool)
+    fewest = int(np.asarray(statistics.counts)[apart].min())
+    if fewest < selector.warm_up:
+        scores = linked.scores
+        ranking = np.argsort(-scores, kind="stable")
     names = np.array(table.names)
     columns = {
         "place": np.arange(1, len(names) + 1),
         "option": names[ranking],
-        "score": np.asarray(result.scores)[ranking],
-        "selected": np.asarray(result.selected)[ranking],
+        "score": scores[ranking],
+        "selected": np.arange(len(names)) < config.top,
     }
     tables.write_table(folder / RANKING, columns)
     confidence = float(result.confidence)
@@ -153,6 +166,8 @@ def _judge(config: SelectConfig, table: Table, folder: Path) -> None:
         "options": len(names),
         "selected": names[ranking[: config.top]].tolist(),
         "confidence": None if np.isnan(confidence) else confidence,
+        "fewest_of_a_pair": fewest,
+        "connected": linked.is_connected,
         "next": [names[pair].tolist() for pair in pairs],
     }
     runs.write_summary(folder, summary)

@@ -12,8 +12,8 @@ from jaxrace.validation import (
 
 SELECTORS: dict[str, str] = {
     "pocbam": "POCBAm: pairs that make the selection surest; no model",
-    "ml-pocbam": "the same on scores of a fitted Thurstone model",
-    "ml-pocbam-stationary": "the model fitted to the end; slower up to 100 options",
+    "ml-pocbam": "the same on a Thurstone model, one sweep of its fit",
+    "ml-pocbam-stationary": "the same, the model fitted to the end; slower",
     "hybrid": "ml-pocbam while scores look transitive, else pocbam",
     "pkg": "PKG: pairs that may change the selection, by how much",
     "uniform": "all pairs in turn",
@@ -23,7 +23,7 @@ SELECTORS: dict[str, str] = {
     "active-ranking-wide": "the same with the wider intervals of its first version",
     "pairwise-race": "pairs in doubt, wins only; guaranteed with 1 - delta",
     "pairwise-race-copeland": "the same for those who beat the most others",
-    "pairwise-race-walk": "the same for those whom a random walk visits most",
+    "pairwise-race-walk": "by visits of a random walk; hardly ever decides",
 }
 
 PROBLEMS: dict[str, str] = {

@@ -51,6 +51,15 @@ def read_comparisons(path: str | os.PathLike[str]) -> Table:
         )
     first, second = (columns[name] for name in _COLUMNS[:2])
     score = columns["score"]
+    if not len(score):
+        raise ValueError(f"problem: expected at least one row in {os.fspath(path)!r}, got none")
+    blank = np.flatnonzero([not name.strip() for name in [*first, *second]])
+    if blank.size:
+        row = int(blank[0]) % len(first)
+        raise ValueError(
+            f"problem: expected names of options in {os.fspath(path)!r}, row {row + 1}, "
+            f"got {first[row]!r}, {second[row]!r}"
+        )
     if score.dtype.kind not in "if":
         raise ValueError(f"problem: expected numbers as scores in {os.fspath(path)!r}")
     score = score.astype(np.float64)
@@ -86,6 +95,32 @@ def scores_of(table: Table) -> Scores:
     return Scores(
         jnp.asarray(counts, jnp.int32), jnp.asarray(means, float), jnp.asarray(variances, float)
     )
+
+
+class Linked(NamedTuple):
+    """Scores by all comparisons together, also of pairs that were not compared."""
+
+    scores: np.ndarray  # float64 [K]
+    is_connected: bool  # every two options are, through others if need be
+
+
+def linked_scores(scores: Scores) -> Linked:
+    """S_i of qualities that fit all mean scores best, by least squares: for tables with gaps.
+
+    Who met weak ones only is not better for it, unlike by the sum of the means.
+
+    >>> rows = np.array([0, 1]), np.array([1, 2])
+    >>> table = Table(["a", "b", "c"], *rows, np.array([3.0, 6.0]))
+    >>> linked_scores(scores_of(table)).scores.round(6).tolist()
+    [12.0, 3.0, -15.0]
+    """
+    counts = np.asarray(scores.counts, np.float64)
+    laplacian = np.diag(counts.sum(1)) - counts
+    size = len(counts)
+    inverse = np.linalg.pinv(laplacian, hermitian=True)
+    qualities = inverse @ (counts * np.asarray(scores.means, np.float64)).sum(1)
+    is_connected = np.linalg.matrix_rank(laplacian, hermitian=True) == size - 1
+    return Linked(size * qualities - qualities.sum(), bool(is_connected))
 
 
 def judged(

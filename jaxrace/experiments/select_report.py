@@ -12,6 +12,9 @@ from jaxrace.experiments.workbench import with_error
 
 _RANKING = "ranking.csv"
 
+# Comparisons of a pair from which a variance can be estimated.
+_LEAST_TO_TELL = 2
+
 # Longer rankings are in the file.
 _MOST_LISTED = 20
 
@@ -66,12 +69,17 @@ def _print_judgement(console: Console, folder: Path, summary: dict[str, Any]) ->
     for place, option, score, selected in list(rows)[:_MOST_LISTED]:
         table.add_row(str(place), str(option), f"{score:.4g}", "selected" if selected else "")
     console.print(table)
-    confidence = summary["confidence"]
-    sure = (
-        "not known yet: some pairs have fewer than 2 comparisons"
-        if confidence is None
-        else f"about {confidence:.3f}, an estimate without guarantee"
-    )
+    confidence, fewest = summary["confidence"], summary["fewest_of_a_pair"]
+    if not summary["connected"]:
+        _say(console, "options that no chain of comparisons connects are in no order yet")
+    if confidence is not None:
+        sure = f"about {confidence:.3f}, an estimate without guarantee"
+    elif fewest < _LEAST_TO_TELL:
+        sure = f"not known yet: some pairs have fewer than {_LEAST_TO_TELL} comparisons"
+        how = "ranked by qualities that fit all comparisons best (least squares)"
+        _say(console, how)
+    else:
+        sure = "not known: the scores are too large or too small to tell"
     _say(console, f"probability that the selection is right: {sure}")
     pairs = "; ".join(" - ".join(pair) for pair in summary["next"])
     _say(console, f"compare next: {pairs}")

@@ -18,7 +18,7 @@ from jax.core import Tracer
 from numpy.typing import ArrayLike
 
 from jaxrace import verbs
-from jaxrace.selection.comparisons import is_usable
+from jaxrace.selection.comparisons import is_usable, largest_score
 from jaxrace.selection.report import describe
 from jaxrace.validation import require_integer, require_keys
 
@@ -121,9 +121,10 @@ class Selector(abc.ABC):
         return jnp.ones_like(pair[0], bool)
 
     def accepts(self, score: jax.Array, params: Params) -> jax.Array:
-        """Can a score be used, and its square? bool []."""
+        """Can a score be used? bool []."""
         del params
-        return jnp.isfinite(score * score)
+        is_float = jnp.issubdtype(score.dtype, jnp.floating)
+        return jnp.abs(score) <= largest_score(score.dtype if is_float else float)
 
     def init(self, params: Params) -> State:
         """The state before the first comparison."""
@@ -149,8 +150,8 @@ class Selector(abc.ABC):
         Args:
             state: From ``init`` or ``tell``.
             pair: Two options; usually what ``ask`` said.
-            score: By how much the first was better than the second, finite, its square too; of
-                wins and losses 1 and -1, of ties 0.
+            score: By how much the first was better than the second, of a size of 2.6e15 at most
+                (in float32); of wins and losses 1 and -1, of ties 0.
             params: The params that ``init`` got.
 
         Raises:
@@ -205,16 +206,18 @@ def check_pairs(pairs: np.ndarray, num_options: int) -> None:
 
 
 def check_scores(scores: np.ndarray) -> None:
-    """Raise ValueError unless these are finite numbers with finite squares, [B].
+    """Raise ValueError unless these are numbers, [B], and none is too large.
 
     >>> check_scores(np.array([1.0, np.nan]))
     Traceback (most recent call last):
-    ValueError: score: expected a finite number, got nan (squared, too)
+    ValueError: score: expected a number from -2.6e+15 to 2.6e+15, got nan
     """
+    most = largest_score()
+    expected = f"score: expected a number from {-most:.2g} to {most:.2g}"
     if scores.ndim != 1 or scores.dtype.kind not in "fiub":
-        raise ValueError(f"score: expected a finite number, got {scores.tolist()!r}")
+        raise ValueError(f"{expected}, got {scores.tolist()!r}")
     if (wrong := ~is_usable(scores)).any():
-        raise ValueError(f"score: expected a finite number, got {scores[wrong][0]} (squared, too)")
+        raise ValueError(f"{expected}, got {scores[wrong][0]}")
 
 
 def ranked(*keys: jax.Array) -> jax.Array:

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 from jax.typing import ArrayLike as Scalar
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 
 from jaxrace.validation import require_preferences
 
@@ -68,16 +68,22 @@ class RecordedScores:
     counts: jax.Array  # int32 [K, K], of pairs i < j
 
 
-def is_usable(scores: np.ndarray) -> np.ndarray:
-    """Are scores and their squares finite as JAX will have them? bool, any shape.
+def largest_score(dtype: DTypeLike = float) -> float:
+    """Of what size a score may be: sums of thousands of squares must be numbers, too.
 
-    Variances are made of the squares.
+    >>> f"{largest_score(jnp.float32):.1e}"
+    '2.6e+15'
+    """
+    return float(jnp.finfo(jax.dtypes.canonicalize_dtype(dtype)).max) ** 0.4
+
+
+def is_usable(scores: np.ndarray) -> np.ndarray:
+    """Are scores numbers, and no larger than ``largest_score``? bool, any shape.
 
     >>> is_usable(np.array([1e15, 1e30, np.nan])).tolist()
     [True, False, False]
     """
-    with np.errstate(over="ignore"):
-        return np.isfinite(scores.astype(jax.dtypes.canonicalize_dtype(float)) ** 2)
+    return np.abs(scores.astype(np.float64)) <= largest_score()
 
 
 def recorded(first: ArrayLike, second: ArrayLike, scores: ArrayLike) -> RecordedScores:

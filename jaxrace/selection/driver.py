@@ -126,8 +126,8 @@ def run(
     require_function("compare", compare)
     require_problem(compare, problem, selector.num_options)
     if interval is None:
-        rest = max(budget - first_record(selector), 0)
-        interval = fitting_interval(rest, _INTERVAL, batch)
+        require_budget(selector, budget, batch, batch)
+        interval = fitting_interval(budget - first_record(selector), _INTERVAL, batch)
     records = require_budget(selector, budget, interval, batch)
     log = _run(selector, compare, interval, batch, records, key, problem, params)
     if not isinstance(log.valid, Tracer) and not log.valid[-1]:
@@ -146,25 +146,27 @@ def require_budget(selector: Selector, budget: int, interval: int, batch: int = 
     Traceback (most recent call last):
     ValueError: budget: expected at least 135, the warm-up of Pocbam with 10 options, got 100
     """
-    for name, value in (("budget", budget), ("interval", interval), ("batch", batch)):
+    for name, value in (("budget", budget), ("batch", batch), ("interval", interval)):
         require_integer(name, value, 1)
     if budget < selector.opening:
         raise ValueError(
             f"budget: expected at least {selector.opening}, the warm-up of "
             f"{type(selector).__name__} with {selector.num_options} options, got {budget}"
         )
-    if (budget - first_record(selector)) % interval:
-        raise ValueError(
-            f"interval: expected a divisor of the {budget - first_record(selector)} comparisons "
-            f"after the first record, got {interval}"
-        )
+    rest = budget - first_record(selector)
+    for name, value in (("batch", batch), ("interval", interval)):
+        if rest % value:
+            raise ValueError(
+                f"{name}: expected a divisor of the {rest} comparisons after the first record, "
+                f"got {value}"
+            )
     if interval % batch:
         raise ValueError(f"batch: expected a divisor of interval = {interval}, got {batch}")
     if batch > 1 and not isinstance(selector, ScoreSelector):
         raise ValueError(
             f"batch: expected 1, as {type(selector).__name__} chooses one by one, got {batch}"
         )
-    return 1 + (budget - first_record(selector)) // interval
+    return 1 + rest // interval
 
 
 def fitting_interval(comparisons: int, wanted: int, batch: int = 1) -> int:

@@ -65,6 +65,9 @@ class PairwiseRace(Selector):
 
     The race ends undecided when every pair that matters has had ``max_rounds`` comparisons; by
     Copeland also once all of these pairs are clear and their options beat equally many others.
+    "random_walk" hardly ever decides more than 2 options: its bound on the visits multiplies the
+    error of the whole matrix by the largest entry of A# (``kernels.walk_error``). Take it for its
+    ranking, which is the same bound or not.
 
     Attributes:
         ranking: The target: "borda", the mean of y_ij over all others; "copeland", the number

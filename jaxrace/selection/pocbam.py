@@ -5,6 +5,7 @@ from typing import Any, Literal, get_args
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from jaxrace import kernels
 from jaxrace.kernels import ThurstoneFit
@@ -197,15 +198,17 @@ def _following(
         count = scores.counts[first, second]
         return kernels.pair_curvature(count, scores.means[first, second], variance, difference)
 
-    now = old
-    for place in range(pairs.shape[0]):
-        pair = pairs[place]
-        nextone = _with_pair_of(now, new, pair)
-        model = kernels.with_changed_pair(
-            model, pair, curvature(now, pair), curvature(nextone, pair)
-        )
-        now = nextone
-    return model
+    def follow(
+        so_far: tuple[ThurstoneFit, Scores], pair: jax.Array
+    ) -> tuple[tuple[ThurstoneFit, Scores], None]:
+        fit, before = so_far
+        after = _with_pair_of(before, new, pair)
+        change = curvature(before, pair), curvature(after, pair)
+        return (kernels.with_changed_pair(fit, pair, *change), after), None
+
+    if pairs.shape[0] == 1:
+        return follow((model, old), pairs[0])[0][0]
+    return lax.scan(follow, (model, old), pairs)[0][0]
 
 
 def _with_pair_of(old: Scores, new: Scores, pair: jax.Array) -> Scores:

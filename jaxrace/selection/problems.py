@@ -57,7 +57,8 @@ def borda_top(means: ArrayLike, top: int) -> jax.Array:
         top: k, below K.
 
     Raises:
-        ValueError: ``means`` are not [K, K], or ``top`` is out of its range.
+        ValueError: ``means`` are not [K, K], or not all are numbers (not under a trace), or
+            ``top`` is out of its range.
 
     >>> print(borda_top(jnp.array([[0.0, 1.0], [-1.0, 0.0]]), 1))
     [ True False]
@@ -69,4 +70,6 @@ def borda_top(means: ArrayLike, top: int) -> jax.Array:
     if top >= means.shape[-1]:
         raise ValueError(f"top: expected less than the {means.shape[-1]} options, got {top}")
     apart = ~jnp.eye(means.shape[-1], dtype=bool)
+    if not isinstance(means, Tracer) and jnp.isnan(jnp.where(apart, means, 0)).any():
+        raise ValueError("means: expected numbers, got nan")
     return kernels.in_top(jnp.where(apart, means, 0).sum(-1), top)

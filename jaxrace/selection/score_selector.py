@@ -21,7 +21,7 @@ from jaxrace.selection.base import (
     ranked,
     unless_done,
 )
-from jaxrace.selection.scores import Moments, Scores, counted, no_scores, observed_moments
+from jaxrace.selection.scores import Moments, Scores, all_told, no_scores, observed_moments
 from jaxrace.validation import require_integer, require_keys, require_number, require_probability
 
 
@@ -147,7 +147,9 @@ class ScoreSelector(Selector):
         upper = jnp.triu(jnp.ones((self.num_options,) * 2, bool), 1)
 
         def choose_one(moments: Moments, _: None) -> tuple[Moments, jax.Array]:
-            value = jnp.where(upper, self.value(moments), -jnp.inf)
+            value = self.value(moments)
+            # What is no number, of scores at the edge of what numbers hold, is worth nothing.
+            value = jnp.where(upper & ~jnp.isnan(value), value, -jnp.inf)
             # Of equal ones that of the fewest samples; in the warm-up all are equal.
             best = upper & (early | (value == value.max()))
             place = kernels.first_best(jnp.where(best, -moments.counts, -jnp.inf).reshape(-1))
@@ -169,10 +171,7 @@ class ScoreSelector(Selector):
     ) -> ScoreState:
         """See ``tell_many``."""
         del params
-        new = state.scores
-        for place in range(pairs.shape[0]):
-            new = counted(new, pairs[place], scores[place])
-        return self.with_scores(state, new, pairs)
+        return self.with_scores(state, all_told(state.scores, pairs, scores), pairs)
 
     def with_scores(self, state: ScoreState, new: Scores, pairs: jax.Array) -> ScoreState:
         """With so many more scores, and the model that fits them."""
@@ -246,7 +245,7 @@ class ScoreSelector(Selector):
             params: The params that ``init`` got.
 
         Raises:
-            ValueError: See ``tell``; or there are not as many scores as pairs.
+            ValueError: See ``tell``; or these are no pairs, or not as many scores.
 
         >>> from jaxrace.selection import Uniform
         >>> selector = Uniform(num_options=3, top=1)
@@ -255,14 +254,17 @@ class ScoreSelector(Selector):
         >>> state.scores.means[1].tolist()
         [-1.0, 0.0, -4.0]
         """
+        shape = np.shape(pairs)
+        if len(shape) != 2 or shape[1] != 2 or shape[0] < 1:
+            raise ValueError(f"pairs: expected at least one, [B, 2], got {list(shape)}")
+        if np.shape(scores) != shape[:1]:
+            raise ValueError(
+                f"scores: expected one of each of the {shape[0]} pairs, [{shape[0]}], "
+                f"got {list(np.shape(scores))}"
+            )
         if not isinstance(pairs, Tracer) and not isinstance(scores, Tracer):
             check_pairs(np.asarray(pairs), self.num_options)
             check_scores(np.asarray(scores))
-            if len(np.asarray(pairs)) != len(np.asarray(scores)):
-                raise ValueError(
-                    f"scores: expected one of each of the {len(np.asarray(pairs))} pairs, "
-                    f"got {len(np.asarray(scores))}"
-                )
         told = jnp.asarray(pairs, jnp.int32), jnp.asarray(scores, float)
         return _update_many(self, state, *told, params)
 

@@ -4,6 +4,7 @@ import dataclasses
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 # Variances are at least this part of the pooled one: the choices do not depend on the scale of
 # the scores, and a pair whose scores were all equal so far is not taken to be certain.
@@ -81,6 +82,24 @@ def counted(scores: Scores, pair: jax.Array, score: jax.Array) -> Scores:
     return Scores(_with_one_more(scores.counts, pair), means, variances)
 
 
+def all_told(scores: Scores, pairs: jax.Array, told: jax.Array) -> Scores:
+    """With the scores of these pairs, one after the other.
+
+    Args:
+        scores: So far.
+        pairs: int32 [B, 2]; a pair may come more than once.
+        told: float [B], of the first over the second.
+
+    >>> found = all_told(no_scores(2), jnp.array([[0, 1], [1, 0]]), jnp.array([1.0, 4.0]))
+    >>> print(found.means[0, 1])
+    -1.5
+    """
+    if pairs.shape[0] == 1:
+        return counted(scores, pairs[0], told[0])
+    # A loop, not B copies of its body, which would take B times as long to compile.
+    return lax.scan(lambda so_far, one: (counted(so_far, *one), None), scores, (pairs, told))[0]
+
+
 def all_counted(scores: Scores, told: jax.Array) -> Scores:
     """With one more score of every pair.
 
@@ -106,7 +125,7 @@ def _welford(
 
 
 def pooled_variance(scores: Scores) -> jax.Array:
-    """The variance within pairs, of all together, or 1 where there is none: float [].
+    """The variance within pairs, of all together, see ``or_square``: float [].
 
     Pairs need two samples.
 
@@ -117,8 +136,19 @@ def pooled_variance(scores: Scores) -> jax.Array:
     """
     squares = (scores.counts * scores.variances).sum()
     degrees = jnp.maximum(scores.counts - 1, 0).sum()
-    pooled = squares / jnp.maximum(degrees, 1)
-    return jnp.where(pooled > 0, pooled, 1)
+    return or_square(squares / jnp.maximum(degrees, 1), scores.means)
+
+
+def or_square(variance: jax.Array, means: jax.Array) -> jax.Array:
+    """A variance, or where there is none the mean square of some means, or else 1: float [].
+
+    Scores without noise have a scale, too.
+
+    >>> print(or_square(jnp.array(0.0), jnp.array([3.0, -3.0])))
+    9.0
+    """
+    square = (means**2).mean()
+    return jnp.where(variance > 0, variance, jnp.where(square > 0, square, 1))
 
 
 def observed_moments(scores: Scores, pooled_samples: float = 0.0) -> Moments:

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxrace import kernels
 from jaxrace.selection.base import Selector, Standing, ranked
 from jaxrace.selection.score_selector import ScoreParams, score_params
-from jaxrace.selection.scores import LEAST_VARIANCE
+from jaxrace.selection.scores import LEAST_VARIANCE, or_square
 from jaxrace.validation import require_integer
 
 # Options whose needs differ by less, relatively, are equally needy.
@@ -127,9 +127,8 @@ class Ocba(Selector):
         """s_i^2, unbiased, float [K]."""
         degrees = jnp.maximum(state.counts - 1, 0)
         squares = state.variances * state.counts
-        pooled = squares.sum() / jnp.maximum(degrees.sum(), 1)
-        least = LEAST_VARIANCE * jnp.where(pooled > 0, pooled, 1)
-        return jnp.maximum(squares / jnp.maximum(degrees, 1), least)
+        pooled = or_square(squares.sum() / jnp.maximum(degrees.sum(), 1), state.means)
+        return jnp.maximum(squares / jnp.maximum(degrees, 1), LEAST_VARIANCE * pooled)
 
 
 def random_other(option: jax.Array, uniform: jax.Array, num_options: int) -> jax.Array:

@@ -61,15 +61,17 @@ class Scores:
         self.v[i, j] = self.v[j, i] = np.mean((x - mean) ** 2)
 
 
-def pooled(squares, freedom):
-    """The variance within all groups of scores; 1 if that is 0."""
-    return np.sum(squares) / np.sum(freedom) if np.any(squares) else 1.0
+def pooled(squares, freedom, means):
+    """The variance within all groups of scores; if that is 0 their mean square, or 1."""
+    if np.any(squares):
+        return np.sum(squares) / np.sum(freedom)
+    return np.mean(np.square(means)) if np.any(means) else 1.0
 
 
-def pooled_of_pairs(n, v):
+def pooled_of_pairs(n, v, m=()):
     """That of the pairs."""
     pairs = np.triu_indices(len(n), 1)
-    return pooled((n * v)[pairs], np.maximum(n - 1, 0)[pairs])
+    return pooled((n * v)[pairs], np.maximum(n - 1, 0)[pairs], m)
 
 
 def mixed(squares, divisors, within, w):
@@ -77,19 +79,19 @@ def mixed(squares, divisors, within, w):
     return np.maximum(ratio(squares + w * within, divisors + w), FLOOR * within)
 
 
-def unbiased(n, v, w=0):
+def unbiased(n, v, w=0, m=()):
     """s2 of all pairs, eq. (7)."""
-    return mixed(n * v, np.maximum(n - 1, 0), pooled_of_pairs(n, v), w)
+    return mixed(n * v, np.maximum(n - 1, 0), pooled_of_pairs(n, v, m), w)
 
 
-def likely(n, v, w=0):
+def likely(n, v, w=0, m=()):
     """v of all pairs, for the likelihood."""
-    return mixed(n * v, n, pooled_of_pairs(n, v), w)
+    return mixed(n * v, n, pooled_of_pairs(n, v, m), w)
 
 
 def score_moments(n, m, v, w=0):
     """Means and variances of S_i, every pair for itself; and s2. Groves and Branke 2019."""
-    s2 = unbiased(n, v, w)
+    s2 = unbiased(n, v, w, m)
     return m.sum(1), ratio(s2, n).sum(1), s2
 
 
@@ -326,7 +328,7 @@ class MlPocbamReference(PocbamReference):
             return super().moments()
         n, m, v = self.scores.n, self.scores.m, self.scores.v
         if self.fitted_at != self.told:
-            v = likely(n, v, self.pooled_samples)
+            v = likely(n, v, self.pooled_samples, m)
             again = self.warm_start and self.fitted_at >= 0
             first = self.gamma if again else start(n, m, v)[0]
             self.gamma, self.sigma2 = fit_alternating(n, m, v, first, self.steps)
@@ -375,7 +377,7 @@ class OcbaReference(PocbamReference):
         mu = np.array([mean_of(x) for x in self.samples])
         squares = np.array([np.sum((np.array(x) - mean_of(x)) ** 2) for x in self.samples])
         freedom = np.maximum(count - 1, 0)
-        s2 = mixed(squares, freedom, pooled(squares, freedom), 0)
+        s2 = mixed(squares, freedom, pooled(squares, freedom, mu), 0)
         return mu, ratio(s2, count), s2
 
     def ask(self, uniform):
