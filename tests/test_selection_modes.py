@@ -143,6 +143,26 @@ def test_the_inverse_of_a_changed_pair_is_that_of_the_changed_matrix(float64):
     np.testing.assert_allclose(got.inverse, pseudo_inverse(changed), atol=1e-12)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("wins", "most"), [(False, 1e-3), (True, 0.1)])
+def test_how_far_rounding_lets_float32_come(wins, most, capsys):
+    """Along runs of 20 to 60 rounds; `-s` shows the numbers of docs/top_k_selection.md."""
+    sizes = []
+    for seed in range(40):
+        (n, m, v), _ = draw_scores(seed, 0.0, rounds=20 + seed, wins=wins)
+        v = np.maximum(v, 1e-6 * v[n > 0].mean())
+        arrays = (jnp.asarray(x, jnp.float32) for x in (m, v))
+        fit = fit_thurstone(
+            jnp.asarray(n, jnp.int32), *arrays, kernels.thurstone_start(jnp.float32(m))
+        )
+        gradient = reference.profile_gradient(np.asarray(fit.qualities, float), n, m, v)
+        spread = np.sqrt((n * (v + m**2)).sum() / n.sum())
+        sizes.append(np.abs(gradient).max() * spread / (n.sum() / 2))
+    with capsys.disabled():
+        print(f"\nwins = {wins}: median {np.median(sizes):.1g}, at worst {max(sizes):.1g}")
+    assert max(sizes) < most
+
+
 @pytest.mark.parametrize(("noise", "most"), [(0.0, 0.4), (0.4, 0.6)])
 def test_both_searches_end_in_stationary_points(noise, most):
     assert compare_searches(noise, 25)[:, 0].mean() < most

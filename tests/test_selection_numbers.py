@@ -76,23 +76,31 @@ def draw_problems(count, noise):
 
 
 @pytest.mark.parametrize("count", [200, pytest.param(2_000, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(("noise", "index", "error"), [(0.0, 0.107, 0.001), (0.4, 0.158, 0.002)])
-def test_the_index_grows_with_what_the_model_misses(noise, index, error, count):
-    """Figure 6, our numbers."""
-    selector = MlPocbam(10, 4)
+@pytest.mark.parametrize(
+    ("noise", "pooled", "index", "error"),
+    [
+        (0.0, 0.0, 0.107, 0.001),
+        (0.4, 0.0, 0.157, 0.001),
+        (0.0, 2.0, 0.042, 0.001),
+        (0.4, 2.0, 0.086, 0.001),
+    ],
+)
+def test_the_index_grows_with_what_the_model_misses(noise, pooled, index, error, count):
+    """Figure 6, our numbers; and with pooled samples, which make it smaller."""
+    selector = MlPocbam(10, 4, pooled_samples=pooled)
     states, _ = after_250(selector, *draw_problems(count, noise))
     fitted = jax.vmap(lambda state: selector.moments(state, selector.params()))(states)
-    observed = jax.vmap(observed_moments)(states.scores)
+    observed = jax.vmap(functools.partial(observed_moments, pooled_samples=pooled))(states.scores)
     assert_near(np.asarray(jax.vmap(intransitivity_index)(observed, fitted)), index, error)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("noise", "advantage"), [(0.0, 0.038), (0.4, -0.025)])
+@pytest.mark.parametrize(("noise", "advantage"), [(0.0, 0.026), (0.4, -0.030)])
 def test_the_model_helps_where_it_fits_and_does_harm_where_not(noise, advantage):
     """Figure 5c, our numbers."""
     drawn = draw_problems(2_000, noise)
     methods = MlPocbam(10, 4), Pocbam(10, 4)
     found = [np.asarray(after_250(selector, *drawn)[1], float) for selector in methods]
     gain = found[0] - found[1]
-    assert_near(gain, advantage, error=0.011)
+    assert_near(gain, advantage, error=0.005)
     assert np.sign(gain.mean()) == np.sign(advantage)

@@ -15,13 +15,14 @@ NUM_OPTIONS, BUDGET, INTERVAL = 100, 30_000, 250
 
 
 def lineup(num_options: int, top: int) -> dict[str, Selector]:
-    """The paper's methods; a fit that is followed to a stationary point would take hours.
+    """The paper's methods, the model fitted in two ways.
 
     >>> list(lineup(100, 40))[-1]
     'uniform'
     """
     return {
         "ML-POCBAm, one sweep": MlPocbam(num_options, top, fit="swept"),
+        "ML-POCBAm, stationary": MlPocbam(num_options, top, fit="followed"),
         "POCBAm": Pocbam(num_options, top),
         "uniform": Uniform(num_options, top),
     }

@@ -8,7 +8,7 @@ from jaxrace.experiments.topk_curves import Curve, correct_at, success_at, table
 from jaxrace.experiments.topk_runs import run_selector
 from jaxrace.experiments.topk_tasks import POOLED_SAMPLES
 from jaxrace.experiments.workbench import Workbench, with_error
-from jaxrace.selection import KnowledgeGradient, MlPocbam, Pocbam, Selector
+from jaxrace.selection import HybridPocbam, KnowledgeGradient, MlPocbam, Pocbam, Selector
 from jaxrace.tables import markdown_table
 
 TOP = 4
@@ -19,13 +19,14 @@ _BUDGET, _INTERVAL = 1_035, 45
 
 
 def lineup(num_options: int, top: int) -> dict[str, Selector]:
-    """Selectors that can choose several comparisons at once.
+    """Selectors that can choose several comparisons at once, and gain by not doing it.
 
     >>> list(lineup(10, 4))
-    ['ML-POCBAm', 'POCBAm', 'PKG, 2 pooled samples']
+    ['ML-POCBAm', 'hybrid', 'POCBAm', 'PKG, 2 pooled samples']
     """
     return {
         "ML-POCBAm": MlPocbam(num_options, top),
+        "hybrid": HybridPocbam(num_options, top),
         "POCBAm": Pocbam(num_options, top),
         f"PKG, {POOLED_SAMPLES:g} pooled samples": KnowledgeGradient(
             num_options, top, pooled_samples=POOLED_SAMPLES
