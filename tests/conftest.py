@@ -1,6 +1,9 @@
 """What every test may use."""
 
+import gc
 import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
@@ -43,6 +46,21 @@ def pytest_configure(config: pytest.Config) -> None:
             "--xla_cpu_parallel_codegen_split_count=1",
         )
         os.environ.setdefault("XLA_FLAGS", " ".join(flags))
+    _keep_programs(config)
+    # Tracing makes many objects, of which few are garbage: to look for it took a twentieth.
+    gc.set_threshold(100_000, 50, 100)
+
+
+def _keep_programs(config: pytest.Config) -> None:
+    """On disk, for the files that this worker tests later: many compile the same small programs.
+
+    Not for all workers together: JAX reads what another process may just be writing.
+    """
+    folder = tempfile.mkdtemp(prefix="jaxrace-tests-")
+    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    jax.config.update("jax_compilation_cache_dir", folder)
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+    jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -53,7 +71,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def drop_compiled_programs() -> Iterator[None]:
-    """Programs of one file are of no use to the next one, and every one keeps dozens of mappings.
+    """Programs of one file are of little use to the next, and every one keeps dozens of mappings.
 
     The kernel allows a process 65,530 of them (vm.max_map_count); the compiler crashes beyond.
     """
