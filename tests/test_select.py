@@ -163,6 +163,15 @@ def test_variants_of_methods_are_what_they_are_called(tmp_path):
     assert decided[0] > decided[1], "wide intervals decide later"
 
 
+def test_a_budget_that_nothing_divides_has_a_hundred_records_too(tmp_path):
+    size = ["--options", "4", "--top", "1", "--budget", "5017", "--repeats", "2"]  # 18 and a prime
+    command = [*COMMAND, "--problem", "wins", "--method", "uniform", *size]
+    assert main([*command, "--out", str(tmp_path / "run")]) == 0
+    samples = runs.read_log(tmp_path / "run")["samples"]
+    assert len(samples) == 100
+    assert 0.98 * 5017 < samples[-1] <= 5017
+
+
 def test_batches_and_pooled_samples_are_used(tmp_path):
     size = ["--options", "5", "--top", "2", "--budget", "90", "--repeats", "100"]
     command = [*COMMAND, "--problem", "wins", "--method", "pkg", *size]

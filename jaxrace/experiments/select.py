@@ -1,5 +1,6 @@
 """The job `jaxrace select`: the best k from comparisons. Axes: K options, J selections."""
 
+import dataclasses
 import functools
 import os
 from collections.abc import Callable
@@ -40,11 +41,13 @@ from jaxrace.selection import (
     Uniform,
     require_budget,
 )
+from jaxrace.selection.driver import first_record, fitting_interval
 
 FIGURE, RANKING = "success.png", "ranking.csv"
 
-# Selections by any method have so many records.
+# Selections by any method have so many records, or at most so many times as many.
 _RECORDS = 100
+_FEWER = 4
 
 _MAKERS: dict[str, Callable[..., Selector]] = {
     "pocbam": Pocbam,
@@ -212,6 +215,7 @@ def _run_method(
     if isinstance(selector, PairwiseRace):
         pairs = config.options * (config.options - 1) // 2
         params = selector.params(config.delta, max_rounds=-(-config.budget // pairs))
+    task = _with_even_records(task, selector, config.batch)
     time, row = run_rows(bench, task, name, selector, SelectionWork, params, config.batch)
     curve = Curve(time, (row.selected == task.truth[:, None]).all(-1))
     found = {"samples": float(row.time[:, -1].mean()), "correct": _rate_of(curve)}
@@ -220,6 +224,15 @@ def _run_method(
         wrong = int((decided & ~curve.correct[:, -1]).sum())
         found |= {"decided": int(decided.sum()), "decided_wrongly": wrong}
     return curve, found
+
+
+def _with_even_records(task: Task, selector: Selector, batch: int) -> Task:
+    """A little less of the budget, if no interval near the wanted one divides it."""
+    rest = task.budget - first_record(selector)
+    if _FEWER * fitting_interval(rest, task.interval, batch) >= task.interval:
+        return task
+    interval = batch * max(task.interval // batch, 1)
+    return dataclasses.replace(task, budget=task.budget - rest % interval)
 
 
 def _selector_of(config: SelectConfig, name: str) -> Selector:

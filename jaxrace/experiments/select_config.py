@@ -55,6 +55,7 @@ class SelectConfig:
         options: Of a simulation: number of options, K.
         noise: Of problem thurstone: standard deviation of what is not transitive.
         budget: Of a simulation: comparisons of each selection; above the warm-up, 3 of each pair.
+            Rounded down a little where there are no equal intervals between some 100 records.
         repeats: Of a simulation: selections by each method.
         batch: Of a simulation: comparisons that are chosen before any of them is made; above 1 for
             pocbam, ml-pocbam, hybrid, pkg and uniform.
