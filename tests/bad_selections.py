@@ -12,6 +12,8 @@ from jaxrace.selection import NormalScores, SelectionJob, SelectionWork
 KEY = jax.random.key(0)
 SELECTOR = selection.Uniform(4, 1)
 EVEN = jnp.full((4, 4), 0.5)
+FIRST = SELECTOR.init(SELECTOR.params())
+FOREIGN: Any = selection.PairwiseRace(4, 1).params()
 
 # Much here has the wrong type on purpose, so type checkers are told nothing of these.
 thurstone: Any = selection.thurstone
@@ -139,6 +141,21 @@ BAD = {
         lambda: tell_pairs([], []),
         r"pairs: expected at least one, \[B, 2\], got \[0\]",
     ),
+    **{
+        f"selection, foreign params, {name}": (
+            call,
+            "params: expected what params.. of Uniform makes, got RaceParams",
+        )
+        for name, call in {
+            "init": lambda: SELECTOR.init(FOREIGN),
+            "ask": lambda: SELECTOR.ask(KEY, FIRST, FOREIGN),
+            "tell": lambda: SELECTOR.tell(FIRST, [0, 1], 1.0, FOREIGN),
+            "result": lambda: SELECTOR.result(FIRST, FOREIGN),
+            "ask many": lambda: SELECTOR.ask_many(KEY, FIRST, FOREIGN, 2),
+            "tell many": lambda: SELECTOR.tell_many(FIRST, [[0, 1]], [1.0], FOREIGN),
+            "run": lambda: selection.run(SELECTOR, KEY, selection.win, EVEN, 24, FOREIGN, 6),
+        }.items()
+    },
     "selection, budget": (lambda: run_for(42.0), "budget: expected an integer of at least 1"),
     "selection, text": (lambda: run_for("42"), "budget: expected an integer of at least 1"),
     "selection, no batch": (lambda: run_for(42, batch=0), "batch: expected an integer of at le"),

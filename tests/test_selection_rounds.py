@@ -176,7 +176,8 @@ def test_a_circle_ends_undecided(float64, ranking):
     state = assert_same_decisions(selector, oracle, params, circle, steps)
     assert selector.done(state, params)
     assert oracle.done()
-    assert not (state.selected | state.discarded).any()
+    assert not state.selected.any()
+    assert not state.discarded.any()
     assert jnp.isnan(selector.result(state, params).confidence)
     assert int(state.time) < 120 if ranking == "copeland" else int(state.time) == 120
     assert selector.ask(jax.random.key(0), state, params).tolist() == [-1, -1]

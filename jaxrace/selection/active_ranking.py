@@ -78,6 +78,7 @@ class ActiveRanking(Selector):
     outcome: Outcome = "wins"
 
     is_guaranteed: ClassVar[bool] = True
+    params_kind: ClassVar[type] = ActiveRankingParams
 
     def __post_init__(self) -> None:
         super().__post_init__()

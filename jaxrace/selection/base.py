@@ -73,6 +73,9 @@ class Selector(abc.ABC):
     # Is the confidence guaranteed, or estimated from a model?
     is_guaranteed: ClassVar[bool] = False
 
+    # What ``params`` makes.
+    params_kind: ClassVar[type] = object
+
     def __post_init__(self) -> None:
         require_integer("num_options", self.num_options, 2)
         require_integer("top", self.top, 1)
@@ -127,7 +130,12 @@ class Selector(abc.ABC):
         return jnp.abs(score) <= largest_score(score.dtype if is_float else float)
 
     def init(self, params: Params) -> State:
-        """The state before the first comparison."""
+        """The state before the first comparison.
+
+        Raises:
+            ValueError: ``params`` are those of another kind of selector; all verbs say so.
+        """
+        self.require_params(params)
         return verbs.init(self, params)
 
     def ask(self, key: jax.Array, state: State, params: Params) -> jax.Array:
@@ -142,6 +150,7 @@ class Selector(abc.ABC):
             ValueError: ``key`` is no key.
         """
         require_keys("key", key, ndim=0)
+        self.require_params(params)
         return _ask(self, key, state, params)
 
     def tell(self, state: State, pair: ArrayLike, score: ArrayLike, params: Params) -> State:
@@ -159,6 +168,7 @@ class Selector(abc.ABC):
                 asked for (others take any, also once they are done), or ``score`` is no finite
                 number, or out of the range that the params say.
         """
+        self.require_params(params)
         if any(isinstance(value, Tracer) for value in (state.time, pair, score)):
             told = jnp.asarray(pair, jnp.int32), jnp.asarray(score, float)
         else:
@@ -167,7 +177,16 @@ class Selector(abc.ABC):
 
     def result(self, state: State, params: Params) -> SelectionResult:
         """What has been found so far."""
+        self.require_params(params)
         return _result(self, state, params)
+
+    def require_params(self, params: Params) -> None:
+        """Raise ValueError unless these are what ``params`` makes."""
+        if not isinstance(params, self.params_kind):
+            raise ValueError(
+                f"params: expected what params() of {type(self).__name__} makes, "
+                f"got {type(params).__name__}"
+            )
 
     def _checked(
         self, state: State, pair: np.ndarray, score: np.ndarray, params: Params

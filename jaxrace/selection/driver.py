@@ -125,6 +125,7 @@ def run(
     require_keys("key", key, ndim=0)
     require_function("compare", compare)
     require_problem(compare, problem, selector.num_options)
+    selector.require_params(params)
     if interval is None:
         require_budget(selector, budget, batch, batch)
         interval = fitting_interval(budget - first_record(selector), _INTERVAL, batch)

@@ -94,6 +94,7 @@ class PairwiseRace(Selector):
     outcome: Outcome = "wins"
 
     is_guaranteed: ClassVar[bool] = True
+    params_kind: ClassVar[type] = RaceParams
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,7 +1,7 @@
 """POCBAm and what Groves and Branke make of it with a Thurstone model. Axes: K options."""
 
 import dataclasses
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import jax
 import jax.numpy as jnp
@@ -116,6 +116,8 @@ class HybridPocbam(MlPocbam):
     >>> HybridPocbam(num_options=10, top=4).params().limit.round(2).tolist()
     0.17...
     """
+
+    params_kind: ClassVar[type] = HybridParams
 
     def params(self, confidence: float = 1.0, limit: float = 0.17) -> HybridParams:
         """The numbers.

@@ -3,7 +3,7 @@
 import abc
 import dataclasses
 import functools
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -81,6 +81,8 @@ class ScoreSelector(Selector):
 
     warm_up: int = 3
     pooled_samples: float = 0.0
+
+    params_kind: ClassVar[type] = ScoreParams
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -231,6 +233,7 @@ class ScoreSelector(Selector):
         """
         require_keys("key", key, ndim=0)
         require_integer("number", number, 1)
+        self.require_params(params)
         return _choose_many(self, state, params, number)
 
     def tell_many(
@@ -254,6 +257,7 @@ class ScoreSelector(Selector):
         >>> state.scores.means[1].tolist()
         [-1.0, 0.0, -4.0]
         """
+        self.require_params(params)
         shape = np.shape(pairs)
         if len(shape) != 2 or shape[1] != 2 or shape[0] < 1:
             raise ValueError(f"pairs: expected at least one, [B, 2], got {list(shape)}")

@@ -1,6 +1,7 @@
 """OCBA-m on single options, each against random others: a baseline. Axes: K options."""
 
 import dataclasses
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -53,6 +54,8 @@ class Ocba(Selector):
     def opening(self) -> int:
         """See ``Selector``."""
         return self.warm_up * self.num_options
+
+    params_kind: ClassVar[type] = ScoreParams
 
     def params(self, confidence: float = 1.0) -> ScoreParams:
         """The numbers.

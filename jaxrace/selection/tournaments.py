@@ -4,6 +4,7 @@ Axes: K options, k groups of up to G options.
 """
 
 import dataclasses
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -91,6 +92,8 @@ class Top(Selector):
             least += min(heap_size - 1, 2) + max(small - found - 1, 0) + (small > found)
             most += 2 * _levels(self.top - 1) + max(large - 2, 0) + _levels(self.top)
         return least, most
+
+    params_kind: ClassVar[type] = TopParams
 
     def params(self, repetitions: int = 10, key: jax.Array | None = None) -> TopParams:
         """The numbers.
