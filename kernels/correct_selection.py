@@ -49,6 +49,9 @@ def _places(means: jax.Array) -> jax.Array:
     before = (means[None, :] > means[:, None]) | (
         (means[None, :] == means[:, None]) & (numbers[None, :] < numbers[:, None])
     )
+    # Nobody is before himself: means that are computed twice, in rows and in columns, may be
+    # rounded differently.
+    before &= numbers[None, :] != numbers[:, None]
     return before.sum(-1, dtype=jnp.int32)
 
 

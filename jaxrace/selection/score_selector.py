@@ -24,6 +24,9 @@ from jaxrace.selection.base import (
 from jaxrace.selection.scores import Moments, Scores, all_told, no_scores, observed_moments
 from jaxrace.validation import require_integer, require_keys, require_number, require_probability
 
+# Values that differ by less are equal, in units of the last place.
+_ROUNDING = 4
+
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
@@ -152,8 +155,11 @@ class ScoreSelector(Selector):
             value = self.value(moments)
             # What is no number, of scores at the edge of what numbers hold, is worth nothing.
             value = jnp.where(upper & ~jnp.isnan(value), value, -jnp.inf)
-            # Of equal ones that of the fewest samples; in the warm-up all are equal.
-            best = upper & (early | (value == value.max()))
+            # Of equal ones that of the fewest samples; in the warm-up all are equal. What is
+            # computed twice may be rounded differently.
+            most = value.max()
+            equal = value >= most - _ROUNDING * jnp.finfo(value.dtype).eps * jnp.abs(most)
+            best = upper & (early | equal)
             place = kernels.first_best(jnp.where(best, -moments.counts, -jnp.inf).reshape(-1))
             pair = jnp.stack(jnp.divmod(place, self.num_options)).astype(jnp.int32)
             return moments.expecting(pair), pair
