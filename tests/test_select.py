@@ -79,7 +79,7 @@ def test_pairs_that_were_never_compared_come_first(games, tmp_path, capsys):
 
 
 def test_a_table_with_gaps_is_ranked_by_all_of_it(tmp_path, capsys):
-    """c and d never met a nor b; c only looks best to those who add up what it scored."""
+    """c looks best only to those who add up what it scored."""
     rows = "a,b,1\na,b,2\nc,d,100\nc,d,100\nb,c,-1\n"
     (tmp_path / "gaps.csv").write_text("first,second,score\n" + rows + "d,a,5\nd,e,-70\n")
     command = [*COMMAND, "--problem", str(tmp_path / "gaps.csv"), "--top", "1"]

@@ -14,6 +14,7 @@ from jaxrace import runs, tables
 from jaxrace.experiments.run_options import ANY_LANES, Lanes
 from jaxrace.experiments.select_config import FROM_SCORES, SelectConfig
 from jaxrace.experiments.select_file import (
+    LEAST_OF_A_PAIR,
     Table,
     judged,
     linked_scores,
@@ -141,18 +142,18 @@ def _check_of_top(config: SelectConfig) -> None:
 
 
 def _judge(config: SelectConfig, table: Table, folder: Path) -> None:
-    # Two comparisons of a pair are enough to estimate a variance.
     selector = _MAKERS[config.method](
-        len(table.names), config.top, warm_up=2, pooled_samples=config.pooled_samples
+        len(table.names), config.top, LEAST_OF_A_PAIR, config.pooled_samples
     )
     assert isinstance(selector, ScoreSelector)
-    result, pairs = judged(selector, table, config.next, jax.random.key(np.uint32(config.seed)))
-    ranking, scores = np.asarray(result.ranking), np.asarray(result.scores)
     statistics = scores_of(table)
+    key = jax.random.key(np.uint32(config.seed))
+    result, pairs = judged(selector, statistics, config.next, key)
+    ranking, scores = np.asarray(result.ranking), np.asarray(result.scores)
     linked = linked_scores(statistics)
     apart = ~np.eye(len(table.names), dtype=bool)
     fewest = int(np.asarray(statistics.counts)[apart].min())
-    if fewest < selector.warm_up:
+    if fewest < LEAST_OF_A_PAIR:
         scores = linked.scores
         ranking = np.argsort(-scores, kind="stable")
     names = np.array(table.names)

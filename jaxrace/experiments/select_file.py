@@ -16,6 +16,9 @@ from jaxrace.selection.comparisons import is_usable
 
 _COLUMNS = ("first", "second", "score")
 
+# Comparisons of a pair from which a variance can be estimated.
+LEAST_OF_A_PAIR = 2
+
 
 class Table(NamedTuple):
     """Comparisons by the names of options."""
@@ -124,7 +127,7 @@ def linked_scores(scores: Scores) -> Linked:
 
 
 def judged(
-    selector: ScoreSelector, table: Table, number: int, key: jax.Array
+    selector: ScoreSelector, scores: Scores, number: int, key: jax.Array
 ) -> tuple[SelectionResult, np.ndarray]:
     """What has been found, and the pairs to compare next, int32 [number, 2].
 
@@ -132,13 +135,11 @@ def judged(
     >>> rows = np.array([[0, 1], [0, 2], [1, 2]] * 4)
     >>> scores = np.array([2.0, 3.0, 0.5] * 3 + [1.5, 3.5, -0.5])
     >>> table = Table(["a", "b", "c"], rows[:, 0], rows[:, 1], scores)
-    >>> result, pairs = judged(Pocbam(3, 1, warm_up=2), table, 2, jax.random.key(0))
+    >>> result, pairs = judged(Pocbam(3, 1, 2), scores_of(table), 2, jax.random.key(0))
     >>> result.selected.tolist(), pairs.shape
     ([True, False, False], (2, 2))
     """
     params: Any = selector.params()
-    state = selector.with_scores(
-        selector.init(params), scores_of(table), jnp.zeros((0, 2), jnp.int32)
-    )
+    state = selector.with_scores(selector.init(params), scores, jnp.zeros((0, 2), jnp.int32))
     pairs = selector.ask_many(key, state, params, number)
     return selector.result(state, params), np.asarray(pairs)

@@ -8,12 +8,10 @@ from rich.console import Console
 from rich.table import Table
 
 from jaxrace import runs, tables
+from jaxrace.experiments.select_file import LEAST_OF_A_PAIR
 from jaxrace.experiments.workbench import with_error
 
 _RANKING = "ranking.csv"
-
-# Comparisons of a pair from which a variance can be estimated.
-_LEAST_TO_TELL = 2
 
 # Longer rankings are in the file.
 _MOST_LISTED = 20
@@ -74,10 +72,9 @@ def _print_judgement(console: Console, folder: Path, summary: dict[str, Any]) ->
         _say(console, "options that no chain of comparisons connects are in no order yet")
     if confidence is not None:
         sure = f"about {confidence:.3f}, an estimate without guarantee"
-    elif fewest < _LEAST_TO_TELL:
-        sure = f"not known yet: some pairs have fewer than {_LEAST_TO_TELL} comparisons"
-        how = "ranked by qualities that fit all comparisons best (least squares)"
-        _say(console, how)
+    elif fewest < LEAST_OF_A_PAIR:
+        sure = f"not known yet: some pairs have fewer than {LEAST_OF_A_PAIR} comparisons"
+        _say(console, "ranked by qualities that fit all comparisons best (least squares)")
     else:
         sure = "not known: the scores are too large or too small to tell"
     _say(console, f"probability that the selection is right: {sure}")
