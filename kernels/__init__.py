@@ -28,7 +28,7 @@ from jaxrace.kernels.correct_selection import (
 from jaxrace.kernels.elimination import definite_inverse, inverse
 from jaxrace.kernels.kl_ucb import bernoulli_kl, kl_upper
 from jaxrace.kernels.knowledge_gradient import knowledge_gradient
-from jaxrace.kernels.listing import for_listed
+from jaxrace.kernels.listing import for_listed, with_operands_kept
 from jaxrace.kernels.lower_bounds import (
     best_cap,
     betting_bound,
@@ -40,7 +40,7 @@ from jaxrace.kernels.lower_bounds import (
 from jaxrace.kernels.merging import in_blocks, merge_vmaps
 from jaxrace.kernels.open_pairs import open_round_gains
 from jaxrace.kernels.picking import first_best, leading, pick
-from jaxrace.kernels.ragged_wins import ragged_net
+from jaxrace.kernels.ragged_wins import ragged_net, sample_slices
 from jaxrace.kernels.random_walk import long_run, transition_matrix, visits_key, walk_error
 from jaxrace.kernels.relations import lexicographic, pareto, total_order
 from jaxrace.kernels.rules import RULES, select_and_discard, settle_reduced
@@ -118,6 +118,7 @@ __all__ = [
     "residual_variances",
     "round_gains",
     "sample_beta",
+    "sample_slices",
     "select_and_discard",
     "selection_threshold",
     "settle_reduced",
@@ -134,4 +135,5 @@ __all__ = [
     "visits_key",
     "walk_error",
     "with_changed_pair",
+    "with_operands_kept",
 ]

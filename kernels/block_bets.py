@@ -13,8 +13,11 @@ The proof is in docs/dominance_race.md.
 Axes: b samples of a block, L bets, P pairs of options.
 """
 
+import functools
+
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 # Primes. The mean of products of up to so many factors stays far inside the range of a float32:
@@ -48,19 +51,43 @@ def log_block_factors(signs: jax.Array, bets: jax.Array) -> jax.Array:
         raise ValueError(
             f"signs: expected a block of {', '.join(map(str, BLOCK_SIZES))} samples, got {size}"
         )
-    # Twice in a row, so that each rotation of the columns is a slice.
-    doubled = jnp.concatenate([signs, signs[:, : size - 1]], axis=1)
+    counts = _counts(signs)
     bets = bets[:, None] if bets.ndim == 1 else bets
-    half = jnp.stack([bets, -bets])[None] / 2  # [1, 2, L, P or 1]
+    half = bets * jnp.array([0.5, -0.5], jnp.float32)[:, None, None]  # [2, L, P or 1]
+    won, lost = 1 + half, 1 - half
+    # All terms are positive, so that their sum is as precise as each of them.
+    total: jax.Array | float = 0.0
+    for ties in range(size + 1):
+        term: jax.Array | float = 0.0
+        power: jax.Array | float = 1.0  # lost^losses
+        for wins in range(size - ties, -1, -1):  # Horner's rule for the powers of won
+            term = term * won + counts[wins, ties].astype(jnp.float32) * power
+            power = power * lost
+        total = total + term
+    return jnp.log(total / (size * (size - 1)))
 
-    def add_slope(u: jax.Array, sums: jax.Array) -> jax.Array:
-        """All v at once, on the leading axis: sample a meets sample u a + v."""
-        product = jnp.ones_like(sums)
-        for a in range(size):
-            matched = lax.dynamic_slice_in_dim(doubled[a], (u * a) % size, size)  # [b, P]
-            product = product * (1 + half * matched[:, None, None, :].astype(jnp.float32))
-        return sums + product
 
-    sums = jnp.zeros((size, 2, bets.shape[0], signs.shape[2]), jnp.float32)
-    sums = lax.fori_loop(1, size, add_slope, sums)
-    return jnp.log(sums.sum(0) / (size * (size - 1)))
+def _counts(signs: jax.Array) -> dict[tuple[int, int], jax.Array]:
+    """By wins and ties of its b matches, the number of permutations [P] that have so many.
+
+    The product of a permutation depends on nothing else, and small integers are added faster than
+    products are made for each bet.
+    """
+    size = signs.shape[0]
+    unsigned = jnp.uint8 if (size + 1) * size < 256 else jnp.uint16
+    kinds = [(wins, ties) for ties in range(size + 1) for wins in range(size + 1 - ties)]
+    codes = jnp.asarray([wins + (size + 1) * ties for wins, ties in kinds], unsigned)[:, None]
+    code = jnp.where(signs > 0, 1, jnp.where(signs == 0, size + 1, 0)).astype(unsigned)
+    code = code.reshape(size * size, -1)
+    slope, shift, sample = np.ogrid[1:size, :size, :size]
+    cells = (sample * size + (slope * sample + shift) % size).reshape(-1, size)
+    sums = functools.reduce(jnp.add, [code[cells[:, a]] for a in range(size)])  # [b (b - 1), P]
+
+    def add_slope(number: jax.Array, counts: jax.Array) -> jax.Array:
+        rows = lax.dynamic_slice_in_dim(sums, number * size, size)
+        hits = [(rows[v] == codes).astype(unsigned) for v in range(size)]  # [kinds, P] each
+        return counts + functools.reduce(jnp.add, hits)
+
+    none = jnp.zeros((len(kinds), signs.shape[2]), unsigned)
+    counts = lax.fori_loop(0, size - 1, add_slope, none, unroll=2)
+    return dict(zip(kinds, counts, strict=True))

@@ -5,13 +5,14 @@ does: it is as long as the mask, but only its blocks with places in them are wor
 """
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
 Carry = TypeVar("Carry")
+Result = TypeVar("Result")
 
 
 def for_listed(
@@ -36,19 +37,44 @@ def for_listed(
     9
     """
     size = wanted.size
-    listed = _listed(wanted.reshape(-1), size + -size % block)
+    listed, count = _listed(wanted.reshape(-1), size + -size % block)
 
     def play(index: jax.Array, carry: Carry) -> Carry:
         return body(lax.dynamic_slice_in_dim(listed, index * block, block), carry)
 
-    num_blocks = -(-wanted.sum(dtype=jnp.int32) // block)
-    return lax.fori_loop(0, num_blocks, play, carry)
+    return lax.fori_loop(0, -(-count // block), play, carry)
 
 
-def _listed(wanted: jax.Array, length: int) -> jax.Array:
-    """The marked places in order, int32 [length], filled up with the size."""
+def with_operands_kept(
+    function: Callable[..., Result], wanted: jax.Array, *operands: Any
+) -> Result:
+    """``function(*operands)``, with the operands kept in memory; zeros unless it is wanted.
 
-    def one_by_one(wanted: jax.Array) -> jax.Array:
+    XLA merges a gather or a transposition into all loops that read it, where it is made anew each
+    time, number by number. It does not look into a conditional, whose operands are made once.
+
+    Args:
+        function: Of pytrees of arrays, pure.
+        wanted: bool [], not known when the program is compiled.
+        *operands: For the function.
+
+    >>> import jax.numpy as jnp
+    >>> square = jnp.arange(4).reshape(2, 2)
+    >>> print(with_operands_kept(lambda x: x.sum(0), square.any(), square.T))
+    [1 5]
+    """
+
+    def nothing(*operands: Any) -> Result:
+        found = jax.eval_shape(function, *operands)
+        return jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), found)
+
+    return lax.cond(wanted, function, nothing, *operands)
+
+
+def _listed(wanted: jax.Array, length: int) -> tuple[jax.Array, jax.Array]:
+    """The marked places in order, int32 [length], filled up with the size; and how many."""
+
+    def one_by_one(wanted: jax.Array) -> tuple[jax.Array, jax.Array]:
         def write(place: jax.Array, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, ...]:
             # What is not marked is written too, and overwritten by what follows.
             listed, count = carry
@@ -57,11 +83,12 @@ def _listed(wanted: jax.Array, length: int) -> jax.Array:
             return listed, count + wanted[place].astype(jnp.int32)
 
         empty = jnp.full((length + 1,), wanted.size, jnp.int32)
-        return lax.fori_loop(0, wanted.size, write, (empty, jnp.int32(0)))[0][:length]
+        listed, count = lax.fori_loop(0, wanted.size, write, (empty, jnp.int32(0)))
+        return listed[:length], count
 
-    def at_once(wanted: jax.Array) -> jax.Array:
+    def at_once(wanted: jax.Array) -> tuple[jax.Array, jax.Array]:
         listed = jnp.flatnonzero(wanted, size=length, fill_value=wanted.size)
-        return listed.astype(jnp.int32)
+        return listed.astype(jnp.int32), wanted.sum(dtype=jnp.int32)
 
     # On a CPU this loop takes 3 ns per place, a fourth of what a cumulative sum takes.
     return lax.platform_dependent(wanted, cpu=one_by_one, default=at_once)

@@ -15,7 +15,10 @@ from jaxrace.kernels.wins import Compare, Outcome
 
 # Samples of either option in a tile of comparisons, and tiles that are compared at once.
 _LEAST_TILE = 32
-_BLOCK_TILES = 64
+_BLOCK_TILES = 256
+
+# Tiles are numbered by an int32, in blocks.
+_MOST_TILES = 2**31 - 1 - _BLOCK_TILES
 
 
 def ragged_net(
@@ -42,33 +45,79 @@ def ragged_net(
      [-1  0]]
     """
     num_lanes, num_options, capacity = jax.tree.leaves(outcomes)[0].shape[:3]
-    count = functools.partial(_net_of_race, compare, _tile(num_options, capacity))
+    tile = _tile(num_options, capacity)
+    rows = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), outcomes)
+    first, second = map(jnp.asarray, np.triu_indices(num_options, 1))  # [P]
 
-    def count_one(place: jax.Array, net: jax.Array) -> jax.Array:
-        lane = place[0]
-        found = count(jax.tree.map(lambda x: x[lane], outcomes), counts[lane])
-        return net.at[lane].set(found)
+    def count_some(places: jax.Array, net: jax.Array) -> jax.Array:
+        lanes = jnp.minimum(places, num_lanes - 1)
+        both = counts[lanes]
+        shared = jnp.minimum(both[:, first], both[:, second])
+        shared = jnp.where((places < num_lanes)[:, None], shared, 0)
+        start = lanes[:, None] * num_options
+        pairs = (start + first).reshape(-1), (start + second).reshape(-1)
+        found = _net_of_pairs(compare, tile, rows, pairs, shared.reshape(-1))
+        found = found.reshape(shared.shape)
+        net = net.at[places[:, None], first, second].set(found, mode="drop")
+        return net.at[places[:, None], second, first].set(-found, mode="drop")
 
     empty = jnp.zeros((num_lanes, num_options, num_options), jnp.int32)
-    return for_listed(wanted, 1, count_one, empty)
+    most = max(1, _MOST_TILES // _num_tiles(num_options, capacity, tile))
+    return for_listed(wanted, min(most, num_lanes), count_some, empty)
+
+
+def sample_slices(samples: Outcome, row: jax.Array, start: jax.Array, size: int) -> Outcome:
+    """Consecutive samples of P rows, the pairs last; copied as they lie, not one by one.
+
+    Args:
+        samples: Leaves [rows, N, ...].
+        row: int32 [P].
+        start: int32 [P], the first sample, at most N - size.
+        size: Samples of a slice.
+
+    Returns:
+        Leaves [size, P, ...].
+
+    >>> import jax.numpy as jnp
+    >>> samples = jnp.arange(8).reshape(2, 4)
+    >>> print(sample_slices(samples, jnp.array([0, 1]), jnp.array([2, 0]), 2))
+    [[2 4]
+     [3 5]]
+    """
+
+    def cut(x: jax.Array) -> jax.Array:
+        at = (row, start, *[jnp.zeros_like(row)] * (x.ndim - 2))
+        slices = jax.vmap(lambda *at: lax.dynamic_slice(x, at, (1, size, *x.shape[2:]))[0])
+        return jnp.moveaxis(slices(*at), 1, 0)
+
+    return jax.tree.map(cut, samples)
+
+
+def _num_tiles(num_options: int, capacity: int, tile: int) -> int:
+    """Tiles of one race, at most."""
+    return num_options * (num_options - 1) // 2 * (-(-capacity // tile)) ** 2
 
 
 def _tile(num_options: int, capacity: int) -> int:
     """The smallest tile for which the number of tiles of a race fits in an int32."""
-    tile, pairs = _LEAST_TILE, num_options * (num_options - 1) // 2
-    while pairs * (-(-capacity // tile)) ** 2 >= 2**31:
+    tile = min(_LEAST_TILE, capacity)
+    while _num_tiles(num_options, capacity, tile) > _MOST_TILES:
         tile *= 2
     return tile
 
 
-def _net_of_race(compare: Compare, tile: int, outcomes: Outcome, counts: jax.Array) -> jax.Array:
-    """int32 [K, K] of one race: leaves [K, N, ...], counts [K].
+def _net_of_pairs(
+    compare: Compare,
+    tile: int,
+    samples: Outcome,
+    pairs: tuple[jax.Array, jax.Array],
+    shared: jax.Array,
+) -> jax.Array:
+    """Net counts [P] of the options in two rows [P] of samples [rows, N, ...], over [P] rounds.
 
     Each pair's comparisons are cut into square tiles; the tiles of all pairs are numbered through.
     """
-    num_options = counts.shape[0]
-    first, second = map(jnp.asarray, np.triu_indices(num_options, 1))  # [P]
-    shared = jnp.minimum(counts[first], counts[second])
+    first, second = pairs
     side = -(-shared // tile)  # tiles along either option's samples
     ends = jnp.cumsum(side**2)
     within = jnp.arange(tile, dtype=jnp.int32)
@@ -80,8 +129,8 @@ def _net_of_race(compare: Compare, tile: int, outcomes: Outcome, counts: jax.Arr
         pair = jnp.minimum(pair, ends.size - 1)  # behind the last tile: nothing counts there
         own = number - (ends[pair] - side[pair] ** 2)
         length = jnp.maximum(side[pair], 1)
-        x, in_x = rows(first[pair], own // length * tile, shared[pair])
-        y, in_y = rows(second[pair], own % length * tile, shared[pair])
+        x, in_x = cut(first[pair], own // length * tile, shared[pair])
+        y, in_y = cut(second[pair], own % length * tile, shared[pair])
         # Gathered once: XLA would do so again for every sample that they are compared with.
         x, y = lax.optimization_barrier((x, y))
         against = jax.vmap(jax.vmap(compare), (None, 0))  # [tiles] against [tile, tiles]
@@ -93,12 +142,12 @@ def _net_of_race(compare: Compare, tile: int, outcomes: Outcome, counts: jax.Arr
         counted = in_y & (number < ends[-1])
         return net.at[pair].add(jnp.where(counted, signs, 0).sum(0, dtype=jnp.int32))
 
-    def rows(option: jax.Array, start: jax.Array, limit: jax.Array) -> tuple[Outcome, jax.Array]:
-        """Samples [tile, tiles] of an option per tile, and which of them there are."""
-        sample = start + within[:, None]
-        return jax.tree.map(lambda x: x[option, sample], outcomes), sample < limit
+    def cut(row: jax.Array, start: jax.Array, limit: jax.Array) -> tuple[Outcome, jax.Array]:
+        """Samples [tile, tiles] of a row per tile, and which of them count."""
+        # The last slice that fits may start earlier.
+        begin = jnp.minimum(start, jax.tree.leaves(samples)[0].shape[1] - tile)
+        sample = begin + within[:, None]
+        return sample_slices(samples, row, begin, tile), (sample >= start) & (sample < limit)
 
     num_blocks = -(-ends[-1] // _BLOCK_TILES)
-    net = lax.fori_loop(0, num_blocks, add_tiles, jnp.zeros(first.shape, jnp.int32))
-    matrix = jnp.zeros((num_options, num_options), jnp.int32).at[first, second].set(net)
-    return matrix - matrix.T
+    return lax.fori_loop(0, num_blocks, add_tiles, jnp.zeros(first.shape, jnp.int32))

@@ -172,8 +172,9 @@ class Race(abc.ABC):
 class UnequalRace(Race):
     """A race that advances its options unequally, and draws only for those that ask.
 
-    Its state has ``asked``, bool [K], all False once it has ended. The further methods are for B
-    races side by side: all arguments have the leading axis B.
+    Its state has ``asked``, bool [K], all False once it has ended, and ``outcomes``, of which it
+    reads nothing that it has not been told. The further methods are for B races side by side: all
+    arguments have the leading axis B.
     """
 
     @property

@@ -3,7 +3,7 @@
 The pseudo-code is in docs/dominance_race.md, "The allocation". Axes: B races (lanes), K options.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -72,17 +72,17 @@ def decide_lanes(
     num_lanes, num_options = evidence.complete.shape
     numbers = (params.level, params.strong_level, params.slack, params.give_up, most)
 
+    def decided(*args: Any) -> tuple[jax.Array, jax.Array]:
+        found = _decide(top, blocks, *args)
+        return found.certificate, found.asked.T
+
     def look(
-        places: jax.Array, decided: tuple[jax.Array, jax.Array]
+        places: jax.Array, answers: tuple[jax.Array, jax.Array]
     ) -> tuple[jax.Array, jax.Array]:
         lane = jnp.minimum(places, num_lanes - 1)
         args = jax.tree.map(lambda x: jnp.moveaxis(x[lane], 0, -1), (evidence, *numbers))
-        found = _decide(top, blocks, *args)
-        certificate, asked = decided
-        return (
-            certificate.at[places].set(found.certificate, mode="drop"),
-            asked.at[places].set(lax.optimization_barrier(found.asked).T, mode="drop"),
-        )
+        found = kernels.with_operands_kept(decided, places[0] < num_lanes, *args)
+        return jax.tree.map(lambda x, y: x.at[places].set(y, mode="drop"), answers, found)
 
     nothing = (jnp.zeros(num_lanes, jnp.int32), jnp.zeros((num_lanes, num_options), bool))
     return kernels.for_listed(looked_at, min(_BLOCK_LANES, num_lanes), look, nothing)
@@ -135,7 +135,11 @@ def _decide(
     exhausted = doubtful & (_shared(complete) >= most)
     ends = (exhausted | ~doubtful.any((0, 1))).any((0, 1))
     deficit = jnp.where(doubtful, level - evidence.highest, -jnp.inf)
-    hopeless = (deficit > _reach(evidence, give_up, most, blocks)).any((0, 1)) & ~ends
+    hopeless = ~ends & lax.cond(
+        (give_up < jnp.inf).any(),
+        lambda: (deficit > _reach(evidence, give_up, most, blocks)).any((0, 1)),
+        lambda: jnp.zeros_like(ends),
+    )
     served = doubtful & (deficit >= deficit.max((0, 1)) - slack)
     lags = complete[:, None] <= complete[None, :]  # i has no more blocks than j
     asked = ((served | served.swapaxes(0, 1)) & lags).any(1)
@@ -152,16 +156,16 @@ def _reach(evidence: Evidence, give_up: jax.Array, most: jax.Array, blocks: Bloc
     docs/dominance_race.md. No more than a forecast; no guarantee depends on it.
     """
     shared = _shared(evidence.complete)
-    gap = _mean_margin(evidence, blocks) / 2 + give_up / jnp.sqrt(6.0 * blocks.start(shared))
+    mean = _mean_margin(evidence.margin, shared, blocks)
+    gap = mean / 2 + give_up / jnp.sqrt(6.0 * blocks.start(shared))
     samples = (most - shared) * blocks.later
     return samples * (3 / (1 + 1 / (2 * blocks.later))) * jnp.maximum(gap, 0) ** 2
 
 
-def _mean_margin(evidence: Evidence, blocks: Blocks) -> jax.Array:
-    """2 S_ij - 1 over the common blocks, float32."""
+def _mean_margin(margin: jax.Array, shared: jax.Array, blocks: Blocks) -> jax.Array:
+    """2 S_ij - 1 over so many common blocks, float32."""
     unit = float(blocks.first * blocks.later) ** 2
-    shared = jnp.maximum(_shared(evidence.complete), 1)
-    return evidence.margin.astype(jnp.float32) / (unit * shared)
+    return margin.astype(jnp.float32) / (unit * jnp.maximum(shared, 1))
 
 
 def standing(evidence: Evidence, level: jax.Array, blocks: Blocks) -> Standing:
@@ -169,10 +173,21 @@ def standing(evidence: Evidence, level: jax.Array, blocks: Blocks) -> Standing:
 
     Lanes may follow on the last axis of everything.
     """
+    num_options = evidence.complete.shape[0]
     over = evidence.highest >= level
     ahead = over | (~over.swapaxes(0, 1) & (evidence.margin > 0))
-    margin = base.fixed_point(_mean_margin(evidence, blocks), evidence.complete.shape[0])
-    return Standing(ahead.sum(1, dtype=jnp.int32), margin.sum(1, dtype=jnp.int32))
+
+    def add(j: jax.Array, total: jax.Array) -> jax.Array:
+        margin = lax.dynamic_index_in_dim(evidence.margin, j, 1, keepdims=False)
+        mean = _mean_margin(margin, jnp.minimum(evidence.complete, evidence.complete[j]), blocks)
+        return total + base.fixed_point(mean, num_options)
+
+    # XLA works through a sum that divides number by number, but not through a loop; one of a
+    # single pass would be no loop, and the sums computed anew for each of their many uses.
+    none = jnp.zeros_like(evidence.complete)
+    passes = max(size for size in range(1, 6) if num_options % size == 0 and size < num_options)
+    total = lax.fori_loop(0, num_options, add, none, unroll=passes)
+    return Standing(ahead.sum(1, dtype=jnp.int32), total)
 
 
 def perhaps_tied(strong: jax.Array, leads: jax.Array) -> jax.Array:

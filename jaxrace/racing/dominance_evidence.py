@@ -79,50 +79,74 @@ def count_blocks(
         goes_on: May there be later ones?
     """
     num_lanes, num_options = before.shape
-    first, second = map(np.asarray, np.triu_indices(num_options, 1))  # of P pairs
-    # Lanes on the last axis, as the rows of these gathers are: [P, B].
-    played = jnp.minimum(before.T[first], before.T[second])
-    shared = jnp.minimum(after.T[first], after.T[second])
-    # Computed once: XLA would do so again wherever they are used.
-    played, shared = lax.optimization_barrier((played, shared))
+    first, second = map(jnp.asarray, np.triu_indices(num_options, 1))  # of P pairs
+    first, second = first.astype(jnp.int32), second.astype(jnp.int32)
+    before, after = before.T, after.T  # [K, B]: lanes fill the vector units
+    advances = after - before
     evidence = (states.log_bets, states.highest, states.margin)
     evidence = jax.tree.map(lambda x: x.reshape(-1, *x.shape[3:]), evidence)
     samples = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), states.outcomes)
-    first, second = jnp.asarray(first, jnp.int32), jnp.asarray(second, jnp.int32)
+    bets, log_weights = params.bets.T, params.log_weights.T  # [L, B]
 
-    def play_one_each(block: jax.Array, size: int, evidence: Any) -> Any:
-        """One block, numbered [P, B], of every pair that shares it."""
+    def play_one_each(
+        next_block: Callable[[jax.Array], jax.Array], size: int, evidence: Any
+    ) -> Any:
+        """One block of every pair that shares it; its number, from those that were shared."""
+
+        def to_play(before: jax.Array, after: jax.Array) -> jax.Array:
+            shared = jnp.minimum(before[:, None], before[None, :])
+            is_next = next_block(shared) < jnp.minimum(after[:, None], after[None, :])
+            # Of both orders the first: [P, B].
+            return jnp.concatenate([is_next[i, i + 1 :] for i in range(num_options - 1)])
+
+        wanted = kernels.with_operands_kept(to_play, (advances > 0).any(), before, after)
 
         def play(places: jax.Array, evidence: Any) -> Any:
-            place = jnp.minimum(places, block.size - 1)
+            place = jnp.minimum(places, wanted.size - 1)
             pair, lane = place // num_lanes, place % num_lanes
+            block = next_block(jnp.minimum(before[first[pair], lane], before[second[pair], lane]))
             rows = tuple(lane * num_options + option[pair] for option in (first, second))
-            start = blocks.start(block.reshape(-1)[place])
-            signs = _block_signs(compare, samples, rows, start, size)
+            signs = _block_signs(compare, samples, rows, blocks.start(block), size)
             # Where a pair's numbers lie in [B, K, K], in both orders.
             at = rows[0] * num_options + second[pair], rows[1] * num_options + first[pair]
-            nowhere = places == block.size
-            at = tuple(jnp.where(nowhere, states.highest.size, x) for x in at)
-            weights = params.log_weights[lane]
-            return _add_block(evidence, signs, at, params.bets[lane], weights, blocks)
+            at = jnp.where(places == wanted.size, states.highest.size, jnp.stack(at))  # [2, P]
+            log_bets, highest, margin = evidence
+            told = jnp.moveaxis(log_bets[at], -1, 1)
+            total, log_e, net = kernels.with_operands_kept(
+                _add_block,
+                places[0] < wanted.size,
+                told,
+                signs,
+                bets[:, lane],
+                log_weights[:, lane],
+            )
+            unit = (blocks.first * blocks.later // size) ** 2
+            return (
+                log_bets.at[at].set(jnp.moveaxis(total, 1, -1), mode="drop"),
+                highest.at[at].max(log_e, mode="drop"),
+                margin.at[at].add(unit * jnp.stack([net, -net]), mode="drop"),
+            )
 
-        return kernels.for_listed(block < shared, _BLOCK_ROWS, play, evidence)
+        return kernels.for_listed(wanted, _BLOCK_ROWS, play, evidence)
 
     if opens:
-        is_new = (played == 0) & (shared > 0)
-        number = jnp.where(is_new, 0, shared)
+        none = jnp.iinfo(jnp.int32).max
         evidence = lax.cond(
-            is_new.any(),
-            lambda evidence: play_one_each(number, blocks.first, evidence),
+            ((before == 0) & (after > 0)).any(),
+            lambda evidence: play_one_each(
+                lambda shared: jnp.where(shared == 0, 0, none), blocks.first, evidence
+            ),
             lambda evidence: evidence,
             evidence,
         )
-        played = jnp.where(is_new, 1, played)
     if goes_on:
+        # No pair advances by more blocks than its options.
         evidence = lax.fori_loop(
             0,
-            (shared - played).max(),
-            lambda number, evidence: play_one_each(played + number, blocks.later, evidence),
+            advances.max(),
+            lambda number, evidence: play_one_each(
+                lambda shared: jnp.maximum(shared, 1) + number, blocks.later, evidence
+            ),
             evidence,
         )
     log_bets, highest, margin = evidence
@@ -142,31 +166,26 @@ def _block_signs(
     size: int,
 ) -> jax.Array:
     """Signs of the samples from ``start`` [P] on, of the options in two rows [P]: [b, b, P]."""
-    numbers = start + jnp.arange(size, dtype=jnp.int32)[:, None]  # [b, P]
-    x, y = (jax.tree.map(lambda kept, row=row: kept[row, numbers], samples) for row in rows)
+    x, y = (kernels.sample_slices(samples, row, start, size) for row in rows)
     of_pairs = jax.vmap(compare)
     return jax.vmap(jax.vmap(of_pairs, (None, 0)), (0, None))(x, y).astype(jnp.int8)
 
 
 def _add_block(
-    evidence: tuple[jax.Array, jax.Array, jax.Array],
-    signs: jax.Array,
-    at: tuple[jax.Array, ...],
-    bets: jax.Array,
-    log_weights: jax.Array,
-    blocks: Blocks,
+    told: jax.Array, signs: jax.Array, bets: jax.Array, log_weights: jax.Array
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Add a block's signs [b, b, P] to the numbers at the places of its pairs, in both orders."""
-    log_bets, highest, margin = evidence
-    # The bets of a batch of races are those of each: [P, L], one column of bets per pair.
-    factors = kernels.log_block_factors(signs, bets.T)  # [2, L, P]
-    net = signs.sum((0, 1), dtype=jnp.int32)
-    unit = (blocks.first * blocks.later // signs.shape[0]) ** 2
-    for order, sign in ((0, 1), (1, -1)):
-        here = at[order]
-        total = log_bets[here] + factors[order].T
-        log_e = jax.nn.logsumexp(log_weights + total, axis=-1)
-        log_bets = log_bets.at[here].set(total, mode="drop")
-        highest = highest.at[here].max(log_e, mode="drop")
-        margin = margin.at[here].add(sign * unit * net, mode="drop")
-    return log_bets, highest, margin
+    """What a block adds to P pairs, in both orders.
+
+    Args:
+        told: float32 [2, L, P], sums of ln F_m(lambda) before it.
+        signs: int8 [b, b, P].
+        bets: float32 [L, P]: those of a batch of races are those of each.
+        log_weights: float32 [L, P].
+
+    Returns:
+        The sums after it, ln E_ij [2, P], and the net count [P] of the first order.
+    """
+    total = told + kernels.log_block_factors(signs, bets)
+    log_e = jax.nn.logsumexp(log_weights + total, axis=1)
+    # At most 23 signs in an int8: vectors of bytes.
+    return total, log_e, signs.sum(0, dtype=jnp.int8).sum(0, dtype=jnp.int32)

@@ -92,6 +92,8 @@ def play(
         races = jnp.where(fresh, number, lanes.races)
         rows, lane_params = of_lanes(((option_keys, options), params), races)
         begun = jax.vmap(lambda p: race.begin(example, p))(lane_params)
+        # What a lane's last race has left of samples is overwritten before it is read.
+        begun = dataclasses.replace(begun, outcomes=lanes.states.outcomes)
 
         def choose(new: jax.Array, old: jax.Array) -> jax.Array:
             return jnp.where(fresh.reshape(-1, *[1] * (new.ndim - 1)), new, old)
