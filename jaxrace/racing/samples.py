@@ -15,8 +15,14 @@ def rounded_alike(outcomes: Any, kept: Any) -> Any:
 def write_rounds(first_round: jax.Array, buffer: jax.Array, new: jax.Array) -> jax.Array:
     """Put ``new`` [K, r, ...] at round ``first_round``; what exceeds the capacity is dropped."""
     capacity = buffer.shape[1]
-    # Room for all of it first: a dynamic update that does not fit would be moved back.
-    room = jnp.concatenate([buffer, jnp.zeros_like(new, buffer.dtype)], axis=1)
-    start = jnp.minimum(first_round, capacity)
-    written = lax.dynamic_update_slice_in_dim(room, new.astype(buffer.dtype), start, axis=1)
-    return written[:, :capacity]
+    new = new[:, :capacity].astype(buffer.dtype)
+    size = new.shape[1]
+    # The window of the buffer that is written: it ends where the buffer does, if not before.
+    start = jnp.minimum(first_round, capacity - size)
+    skipped = jnp.minimum(first_round - start, size)
+    window = lax.dynamic_slice_in_dim(buffer, start, size, axis=1)
+    room = jnp.concatenate([jnp.zeros_like(new), new], axis=1)
+    shifted = lax.dynamic_slice_in_dim(room, size - skipped, size, axis=1)
+    is_new = (jnp.arange(size, dtype=jnp.int32) >= skipped).reshape(1, -1, *[1] * (new.ndim - 2))
+    merged = jnp.where(is_new, shifted, window)
+    return lax.dynamic_update_slice_in_dim(buffer, merged, start, axis=1)
