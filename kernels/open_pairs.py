@@ -41,7 +41,7 @@ def open_round_gains(
         open_pairs: bool [B, K, K], symmetric.
 
     Returns:
-        int32 [B, m, K, K]: as ``round_gains`` where a pair is open, 0 elsewhere.
+        int32 [m, B, K, K]: as ``round_gains`` where a pair is open, 0 elsewhere.
 
     >>> import jax.numpy as jnp
     >>> from jaxrace.kernels import total_order
@@ -69,12 +69,13 @@ def open_round_gains(
             num_old,
         )  # fmt: skip
         mirrored = second * num_options + first % num_options
-        gains = gains.at[place].set(gained, mode="drop")
-        return gains.at[jnp.where(place < size, mirrored, size)].set(-gained, mode="drop")
+        gains = gains.at[:, place].set(gained.T, mode="drop")
+        return gains.at[:, jnp.where(place < size, mirrored, size)].set(-gained.T, mode="drop")
 
-    none = jnp.zeros((size, num_new), jnp.int32)
+    # The rounds come first, as they are looked through.
+    none = jnp.zeros((num_new, size), jnp.int32)
     gains = for_listed(wanted, _BLOCK_PAIRS, play_block, none)
-    return jnp.moveaxis(gains.reshape(num_races, num_options, num_options, num_new), -1, 1)
+    return gains.reshape(num_new, num_races, num_options, num_options)
 
 
 def _rows(samples: Outcome, which: jax.Array) -> Outcome:

@@ -217,13 +217,13 @@ class PreferenceRace(ComparingRace):
         gains = lax.cond(
             2 * still_open.sum(dtype=jnp.int32) < num_pairs,  # a quarter of both orders
             functools.partial(kernels.open_round_gains, self.compare),
-            lambda old, new, num_old, _: jax.vmap(count_all, (0, 0, None))(old, new, num_old),
+            lambda old, new, num_old, _: jax.vmap(count_all, (0, 0, None), 1)(old, new, num_old),
             states.outcomes,
             outcomes,
             first_round,
             still_open,
         )
-        play = jax.vmap(self._play_rounds, (0, 0, 0, 0, None))
+        play = jax.vmap(self._play_rounds, (0, 0, 1, 0, None))
         states = play(states, outcomes, gains, params, first_round)
         simulated = states.simulated + jnp.where(asked, num_told, 0)
         return dataclasses.replace(states, simulated=simulated)
