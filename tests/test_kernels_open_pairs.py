@@ -10,7 +10,7 @@ from jaxrace.envs import medical
 
 
 def masked(gains, open_pairs):
-    return np.where(open_pairs[:, None], gains, 0)
+    return np.where(open_pairs, gains, 0)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.5, 1.0])
@@ -26,7 +26,7 @@ def test_numbers_with_ties(share, num_old, num_new):
         kernels.total_order, jnp.asarray(old), jnp.asarray(new), num_old, jnp.asarray(open_pairs)
     )
 
-    one = jax.vmap(lambda a, b: kernels.round_gains(kernels.total_order, a, b, num_old))
+    one = jax.vmap(lambda a, b: kernels.round_gains(kernels.total_order, a, b, num_old), 0, 1)
     np.testing.assert_array_equal(gains, masked(one(old, new), open_pairs))
 
 
@@ -43,7 +43,7 @@ def test_outcomes_may_be_partially_ordered_pytrees():
 
     gains = kernels.open_round_gains(medical.prefer, old, new, 15, jnp.asarray(open_pairs))
 
-    one = jax.vmap(lambda a, b: kernels.round_gains(medical.prefer, a, b, 15))
+    one = jax.vmap(lambda a, b: kernels.round_gains(medical.prefer, a, b, 15), 0, 1)
     np.testing.assert_array_equal(gains, masked(one(old, new), open_pairs))
 
 

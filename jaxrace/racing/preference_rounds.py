@@ -6,7 +6,7 @@ from one such round to the next. Axes: K options, r rounds.
 """
 
 import dataclasses
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -74,9 +74,8 @@ def play_rounds(
         """The first round after ``now`` that decides an active pair."""
         return jnp.where(progress.active, verdicts, _NEVER).min()
 
-    def play_on(carry: tuple[_Progress, jax.Array]) -> tuple[_Progress, jax.Array]:
-        progress, verdicts = carry
-        number = next_round(progress, verdicts)
+    def play_on(carry: tuple[_Progress, jax.Array, jax.Array]) -> Any:
+        progress, verdicts, number = carry
         beats = progress.beats | (progress.active & (verdicts == number))
         selected, discarded = kernels.select_and_discard(beats, top, rule)
         settled = selected | discarded
@@ -90,8 +89,9 @@ def play_rounds(
             discarded=discarded,
             undecided_sum=_undecided_sum(progress, number),
         )
-        # Only then do later verdicts depend on earlier ones.
-        return progress, verdict_rounds(progress) if dynamic_delta else verdicts
+        if dynamic_delta:  # only then do later verdicts depend on earlier ones
+            verdicts = verdict_rounds(progress)
+        return progress, verdicts, next_round(progress, verdicts)
 
     start = _Progress(
         first_round,
@@ -102,8 +102,9 @@ def play_rounds(
         state.discarded,
         state.undecided_sum,
     )
-    progress, _ = lax.while_loop(
-        lambda carry: next_round(*carry) <= end, play_on, (start, verdict_rounds(start))
+    verdicts = verdict_rounds(start)
+    progress, _, _ = lax.while_loop(
+        lambda carry: carry[2] <= end, play_on, (start, verdicts, next_round(start, verdicts))
     )
     # What was open at max_rounds stays open.
     last_round = jnp.where(progress.active, end, progress.last_round)
@@ -153,8 +154,11 @@ def _verdict_rounds(
 
     Of both orders of a pair only the one that comes first has its round.
     """
-    index = jnp.arange(net.shape[-1], dtype=jnp.int32)
-    before = index[:, None] < index[None, :]
+    num_options = net.shape[-1]
+    index = jnp.arange(num_options, dtype=jnp.int32)
+    # Pairs on one axis: K of them alone would leave the vector units half empty.
+    before = (index[:, None] < index[None, :]).reshape(-1)
+    net, gains = net.reshape(-1), gains.reshape(len(gains), -1)
 
     def look(
         carry: tuple[jax.Array, jax.Array], told: tuple[jax.Array, jax.Array]
@@ -171,6 +175,7 @@ def _verdict_rounds(
 
     never = jnp.full_like(net, _NEVER)
     (_, verdicts), _ = lax.scan(look, (net, never), (numbers, gains))
+    verdicts = verdicts.reshape(num_options, num_options)
     return jnp.where(verdicts < verdicts.T, verdicts, _NEVER)
 
 
