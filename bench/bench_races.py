@@ -11,6 +11,7 @@ RACES = 1000
 BATCH = 500  # the fastest of those below
 PLAIN_RACES = 20
 CHECKED_RACES = 100
+ROUNDS = 25  # calls that count: some seconds, as the speed of a virtual machine varies
 
 
 def keys(num_races):
@@ -40,7 +41,7 @@ def test_the_peers_decide_as_we_do():
 
 def test_jaxrace(benchmark):
     run = task.many_races(BATCH)
-    measuring.record_jax(benchmark, "races/jaxrace", run, keys(RACES))
+    measuring.record_jax(benchmark, "races/jaxrace", run, keys(RACES), rounds=ROUNDS)
 
 
 def test_samples_alone(benchmark):
@@ -51,7 +52,7 @@ def test_samples_alone(benchmark):
     def draw(keys):
         return task.outcomes_of(keys, rounds).sum((1, 2))
 
-    measuring.record_jax(benchmark, "races/samples alone", draw, keys(RACES))
+    measuring.record_jax(benchmark, "races/samples alone", draw, keys(RACES), rounds=ROUNDS)
 
 
 @pytest.mark.parametrize("batch_size", [25, 50, 100, 200, 500, None])
@@ -78,7 +79,7 @@ def test_numpy_open_pairs(benchmark):
         draw = task.numpy_draw(0, RACES)
         numpy_batched_race.play(draw, task.thresholds(), RACES, task.OPTIONS, task.TOP)
 
-    measuring.record(benchmark, "races/numpy open pairs", run)
+    measuring.record(benchmark, "races/numpy open pairs", run, rounds=ROUNDS)
 
 
 def test_numpy_lockstep(benchmark, quick):
@@ -101,4 +102,4 @@ def test_numpy_plain(benchmark):
             numpy_plain_race.play(drawn, thresholds, task.TOP)
 
     scale = RACES / PLAIN_RACES
-    measuring.record(benchmark, "races/numpy plain", run, rounds=3, scale=scale)
+    measuring.record(benchmark, "races/numpy plain", run, rounds=ROUNDS, scale=scale)

@@ -8,6 +8,7 @@ from peers import pycma_noise_search, pycma_search
 from jaxrace import kernels, racing
 from jaxrace.envs import medical
 from jaxrace.policies import Sigmoid
+from jaxrace.rollout import PolicyInTask, Rollout, evaluate
 from jaxrace.search import PolicySearch, run_searches
 
 SEARCHES, BUDGET, DELTA, CAPACITY, BOUND = 100, 10_000, 0.2, 100, "stitched-kl"
@@ -15,9 +16,12 @@ PEER_SEARCHES = 10
 UNIFORMS = 8  # that an episode takes: tumour, toxicity, six months
 
 
+TASK, POLICY, FOLD = medical.Medical(), Sigmoid(2), medical.TreatmentOutcome()
+
+
 def test_jaxrace(benchmark):
     race = racing.PreferenceRace(7, 3, CAPACITY, medical.prefer, BOUND)
-    search = PolicySearch(medical.Medical(), Sigmoid(2), medical.TreatmentOutcome(), race)
+    search = PolicySearch(TASK, POLICY, FOLD, race)
     params = search.params(sigma0=10.0, delta=DELTA, budget=BUDGET)
     keys = jax.random.split(jax.random.key(0), SEARCHES)
     # What the first call takes beyond a later one: tracing and compiling.
@@ -68,3 +72,20 @@ def test_random_numbers_alone(benchmark):
 
     keys = jax.random.split(jax.random.key(0), SEARCHES)
     measuring.record_jax(benchmark, "searches/random numbers alone", of_all, keys)
+
+
+def test_episodes_alone(benchmark):
+    """So many episodes of one policy, in batches of the best size; nothing is compared."""
+    rollout = Rollout(TASK, POLICY, FOLD)
+
+    def of_all(keys, theta):
+        option = PolicyInTask(theta, TASK.default_params)
+
+        def of_search(key):
+            outcomes = evaluate(rollout, key, option, BUDGET)
+            return jax.tree.map(lambda x: x.sum(), outcomes)
+
+        return jax.lax.map(of_search, keys, batch_size=2)
+
+    keys = jax.random.split(jax.random.key(0), SEARCHES)
+    measuring.record_jax(benchmark, "searches/episodes alone", of_all, keys, POLICY.example())
