@@ -52,6 +52,7 @@ def with_operands_kept(
 
     XLA merges a gather or a transposition into all loops that read it, where it is made anew each
     time, number by number. It does not look into a conditional, whose operands are made once.
+    Under vmap a conditional is a selection: the result is the same, and nothing is gained.
 
     Args:
         function: Of pytrees of arrays, pure.

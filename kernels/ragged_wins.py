@@ -20,6 +20,9 @@ _BLOCK_TILES = 256
 # Tiles are numbered by an int32, in blocks.
 _MOST_TILES = 2**31 - 1 - _BLOCK_TILES
 
+# Pairs of several races that are worked on together: their numbers stay in the cache.
+_MOST_PAIRS = 2**16
+
 
 def ragged_net(
     compare: Compare, outcomes: Outcome, counts: jax.Array, wanted: jax.Array
@@ -62,8 +65,10 @@ def ragged_net(
         return net.at[places[:, None], second, first].set(-found, mode="drop")
 
     empty = jnp.zeros((num_lanes, num_options, num_options), jnp.int32)
-    most = max(1, _MOST_TILES // _num_tiles(num_options, capacity, tile))
-    return for_listed(wanted, min(most, num_lanes), count_some, empty)
+    together = min(
+        _MOST_TILES // _num_tiles(num_options, capacity, tile), _MOST_PAIRS // first.size
+    )
+    return for_listed(wanted, min(max(1, together), num_lanes), count_some, empty)
 
 
 def sample_slices(samples: Outcome, row: jax.Array, start: jax.Array, size: int) -> Outcome:
@@ -73,7 +78,7 @@ def sample_slices(samples: Outcome, row: jax.Array, start: jax.Array, size: int)
         samples: Leaves [rows, N, ...].
         row: int32 [P].
         start: int32 [P], the first sample, at most N - size.
-        size: Samples of a slice.
+        size: Samples of a slice, at most N.
 
     Returns:
         Leaves [size, P, ...].

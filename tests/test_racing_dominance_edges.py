@@ -5,6 +5,8 @@ import jax
 import numpy as np
 import pytest
 
+from jaxrace import kernels, racing
+
 
 def test_constant_options_are_told_apart_or_never():
     """K = 2, in one batch: equal constants, a fair coin against a constant, and a sure win."""
@@ -59,6 +61,30 @@ def test_a_horizon_below_the_first_block(kind):
     assert (results.highest == -np.inf).all()
     assert not results.oracle_calls.any()
     np.testing.assert_allclose(results.e_values, 1, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("capacity", "first_block", "block", "counted"),
+    [(3, 11, 5, 3), (1, 2, 2, 1), (4, 2, 5, 2), (12, 2, 23, 2), (16, 11, 5, 16)],
+)
+def test_a_capacity_that_has_no_room_for_a_block(capacity, first_block, block, counted):
+    sizes = {"first_block": first_block, "block": block}
+    race = racing.DominanceRace(3, 1, capacity, kernels.total_order, **sizes)
+    params = race.params(0.05)
+
+    def sample(key, option):
+        return option + 0.01 * jax.random.normal(key, (), np.float32)
+
+    options = np.zeros(3, np.float32)
+    played = racing.run(race, jax.random.key(0), sample, options, params)
+    told = race.init(np.float32(0), params)
+    while race.ask(told, params).any():
+        rounds = race.rounds_to_tell(told)
+        told = race.tell(told, np.zeros((3, rounds), np.float32), params)
+
+    for result in (played, race.result(told, params)):
+        assert result.certificate == "exhausted"
+        assert result.samples.tolist() == [counted] * 3
 
 
 @pytest.mark.parametrize("max_rounds", [11, 15, 16, 99, 100])

@@ -81,6 +81,7 @@ def decide_lanes(
     ) -> tuple[jax.Array, jax.Array]:
         lane = jnp.minimum(places, num_lanes - 1)
         args = jax.tree.map(lambda x: jnp.moveaxis(x[lane], 0, -1), (evidence, *numbers))
+        # There always is a first lane, which the compiler does not know.
         found = kernels.with_operands_kept(decided, places[0] < num_lanes, *args)
         return jax.tree.map(lambda x, y: x.at[places].set(y, mode="drop"), answers, found)
 

@@ -82,7 +82,6 @@ def count_blocks(
     first, second = map(jnp.asarray, np.triu_indices(num_options, 1))  # of P pairs
     first, second = first.astype(jnp.int32), second.astype(jnp.int32)
     before, after = before.T, after.T  # [K, B]: lanes fill the vector units
-    advances = after - before
     evidence = (states.log_bets, states.highest, states.margin)
     evidence = jax.tree.map(lambda x: x.reshape(-1, *x.shape[3:]), evidence)
     samples = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), states.outcomes)
@@ -96,10 +95,9 @@ def count_blocks(
         def to_play(before: jax.Array, after: jax.Array) -> jax.Array:
             shared = jnp.minimum(before[:, None], before[None, :])
             is_next = next_block(shared) < jnp.minimum(after[:, None], after[None, :])
-            # Of both orders the first: [P, B].
-            return jnp.concatenate([is_next[i, i + 1 :] for i in range(num_options - 1)])
+            return is_next[first, second]  # [P, B]: of both orders the first
 
-        wanted = kernels.with_operands_kept(to_play, (advances > 0).any(), before, after)
+        wanted = kernels.with_operands_kept(to_play, (before < after).any(), before, after)
 
         def play(places: jax.Array, evidence: Any) -> Any:
             place = jnp.minimum(places, wanted.size - 1)
@@ -114,7 +112,7 @@ def count_blocks(
             told = jnp.moveaxis(log_bets[at], -1, 1)
             total, log_e, net = kernels.with_operands_kept(
                 _add_block,
-                places[0] < wanted.size,
+                places[0] < wanted.size,  # always, which the compiler does not know
                 told,
                 signs,
                 bets[:, lane],
@@ -129,21 +127,23 @@ def count_blocks(
 
         return kernels.for_listed(wanted, _BLOCK_ROWS, play, evidence)
 
-    if opens:
-        none = jnp.iinfo(jnp.int32).max
+    # What the capacity has no room for is not compiled: such slices of it would not be.
+    capacity = jax.tree.leaves(samples)[0].shape[1]
+    if opens and blocks.first <= capacity:
+        never = jnp.iinfo(jnp.int32).max
         evidence = lax.cond(
             ((before == 0) & (after > 0)).any(),
             lambda evidence: play_one_each(
-                lambda shared: jnp.where(shared == 0, 0, none), blocks.first, evidence
+                lambda shared: jnp.where(shared == 0, 0, never), blocks.first, evidence
             ),
             lambda evidence: evidence,
             evidence,
         )
-    if goes_on:
-        # No pair advances by more blocks than its options.
+    if goes_on and blocks.first + blocks.later <= capacity:
+        # No pair advances by more blocks than its options; first blocks have been played.
         evidence = lax.fori_loop(
             0,
-            advances.max(),
+            (after - jnp.maximum(before, 1)).max(),
             lambda number, evidence: play_one_each(
                 lambda shared: jnp.maximum(shared, 1) + number, blocks.later, evidence
             ),

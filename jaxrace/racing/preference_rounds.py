@@ -6,7 +6,7 @@ from one such round to the next. Axes: K options, r rounds.
 """
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -74,7 +74,9 @@ def play_rounds(
         """The first round after ``now`` that decides an active pair."""
         return jnp.where(progress.active, verdicts, _NEVER).min()
 
-    def play_on(carry: tuple[_Progress, jax.Array, jax.Array]) -> Any:
+    def play_on(
+        carry: tuple[_Progress, jax.Array, jax.Array],
+    ) -> tuple[_Progress, jax.Array, jax.Array]:
         progress, verdicts, number = carry
         beats = progress.beats | (progress.active & (verdicts == number))
         selected, discarded = kernels.select_and_discard(beats, top, rule)

@@ -92,7 +92,8 @@ def play(
         races = jnp.where(fresh, number, lanes.races)
         rows, lane_params = of_lanes(((option_keys, options), params), races)
         begun = jax.vmap(lambda p: race.begin(example, p))(lane_params)
-        # What a lane's last race has left of samples is overwritten before it is read.
+        # What a lane's last race has left of samples is overwritten before it is read, but for the
+        # first outcomes of a race without rounds: those of another race, as good for a check.
         begun = dataclasses.replace(begun, outcomes=lanes.states.outcomes)
 
         def choose(new: jax.Array, old: jax.Array) -> jax.Array:
