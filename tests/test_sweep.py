@@ -66,6 +66,12 @@ def test_the_rows_are_the_same_bit_for_bit(log, arguments):
     assert cases.bits(cases.run(cases.wanders(LENGTHS), **arguments)) == cases.bits(log)
 
 
+def test_jobs_may_be_numbers_of_numpy(log):
+    """NumPy's integers have 64 bits, which JAX has not; its warnings are errors here."""
+    jobs = {**cases.wanders(LENGTHS), "length": LENGTHS.astype(np.int64)}
+    assert cases.bits(cases.run(jobs)) == cases.bits(log)
+
+
 @pytest.mark.parametrize("costs", [None, LENGTHS])
 def test_a_job_runs_in_its_own_lane(monkeypatch, costs):
     """In another lane it might have other bits, even if these jobs do not show it."""

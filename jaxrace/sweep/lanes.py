@@ -42,7 +42,8 @@ class Burst:
 
 def shapes_of(work: Work, jobs: Jobs) -> tuple[Any, Any]:
     """What a state and a row are, as ``jax.ShapeDtypeStruct``s."""
-    rows = jobs.rows(np.zeros(0, np.int64))
+    # As JAX takes them: it has no 64 bits unless it is told so.
+    rows = jax.tree.map(jnp.asarray, jobs.rows(np.zeros(0, np.int64)))
     job = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), rows)
     return jax.eval_shape(_first_step, work, job)
 
