@@ -280,7 +280,9 @@ def as_integer(action: Any) -> jax.Array:
     if array.dtype.itemsize > 4:
         # Cutting off the upper bits could make another action of it.
         module = jnp if isinstance(array, jax.Array) else np
-        array = module.where((array >= 0) & (array < 2**31), array, -1)
+        fits = (array >= 0) & (array < 2**31)
+        array = module.where(fits, array, 0).astype(np.int32)
+        array = module.where(fits, array, np.int32(-1))
     return jnp.asarray(array, jnp.int32)
 
 
