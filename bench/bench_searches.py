@@ -14,8 +14,6 @@ from jaxrace.search import PolicySearch, run_searches
 SEARCHES, BUDGET, DELTA, CAPACITY, BOUND = 100, 10_000, 0.2, 100, "stitched-kl"
 PEER_SEARCHES = 10
 UNIFORMS = 8  # that an episode takes: tumour, toxicity, six months
-
-
 TASK, POLICY, FOLD = medical.Medical(), Sigmoid(2), medical.TreatmentOutcome()
 
 
@@ -75,7 +73,7 @@ def test_random_numbers_alone(benchmark):
 
 
 def test_episodes_alone(benchmark):
-    """So many episodes of one policy, in batches of the best size; nothing is compared."""
+    """So many episodes of one policy, in batches of the best of five sizes; nothing is compared."""
     rollout = Rollout(TASK, POLICY, FOLD)
 
     def of_all(keys, theta):
@@ -85,7 +83,9 @@ def test_episodes_alone(benchmark):
             outcomes = evaluate(rollout, key, option, BUDGET)
             return jax.tree.map(lambda x: x.sum(), outcomes)
 
-        return jax.lax.map(of_search, keys, batch_size=2)
+        return jax.lax.map(of_search, keys, batch_size=5)
 
     keys = jax.random.split(jax.random.key(0), SEARCHES)
-    measuring.record_jax(benchmark, "searches/episodes alone", of_all, keys, POLICY.example())
+    measuring.record_jax(
+        benchmark, "searches/episodes alone", of_all, keys, POLICY.example(), rounds=25
+    )

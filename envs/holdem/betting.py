@@ -281,8 +281,7 @@ def as_integer(action: Any) -> jax.Array:
         # Cutting off the upper bits could make another action of it.
         module = jnp if isinstance(array, jax.Array) else np
         fits = (array >= 0) & (array < 2**31)
-        array = module.where(fits, array, 0).astype(np.int32)
-        array = module.where(fits, array, np.int32(-1))
+        array = module.where(fits, array.astype(np.int32), np.int32(-1))
     return jnp.asarray(array, jnp.int32)
 
 

@@ -186,8 +186,8 @@ def standing(evidence: Evidence, level: jax.Array, blocks: Blocks) -> Standing:
     # XLA works through a sum that divides number by number, but not through a loop; one of a
     # single pass would be no loop, and the sums computed anew for each of their many uses.
     none = jnp.zeros_like(evidence.complete)
-    passes = max(size for size in range(1, 6) if num_options % size == 0 and size < num_options)
-    total = lax.fori_loop(0, num_options, add, none, unroll=passes)
+    unrolled = max(size for size in range(1, 6) if num_options % size == 0 and size < num_options)
+    total = lax.fori_loop(0, num_options, add, none, unroll=unrolled)
     return Standing(ahead.sum(1, dtype=jnp.int32), total)
 
 
