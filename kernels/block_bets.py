@@ -67,6 +67,12 @@ def log_block_factors(signs: jax.Array, bets: jax.Array) -> jax.Array:
     return jnp.log(total / (size * (size - 1)))
 
 
+# XLA compiles sums of up to so many rows into code for many numbers at once, and of longer ones
+# with its lower levels of optimisation a tenth as fast; additions one by one, as longer ones have,
+# take twenty times as long for bytes with its higher levels (measured with jaxlib 0.10.2).
+_LONGEST_SUM = 13
+
+
 def _counts(signs: jax.Array) -> dict[tuple[int, int], jax.Array]:
     """By wins and ties of its b matches, the number of permutations [P] that have so many.
 
@@ -85,8 +91,9 @@ def _counts(signs: jax.Array) -> dict[tuple[int, int], jax.Array]:
 
     def add_slope(number: jax.Array, counts: jax.Array) -> jax.Array:
         rows = lax.dynamic_slice_in_dim(sums, number * size, size)
-        hits = [(rows[v] == codes).astype(unsigned) for v in range(size)]  # [kinds, P] each
-        return counts + functools.reduce(jnp.add, hits)
+        if size <= _LONGEST_SUM:
+            return counts + (rows == codes[:, None]).sum(1, dtype=unsigned)
+        return counts + functools.reduce(jnp.add, [(row == codes).astype(unsigned) for row in rows])
 
     none = jnp.zeros((len(kinds), signs.shape[2]), unsigned)
     counts = lax.fori_loop(0, size - 1, add_slope, none, unroll=2)

@@ -33,8 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Choose the compiler's settings, before JAX starts.
 
     Four fifths of the tests' time went into compiling. Without fusion emitters that takes half as
-    long, but long arithmetic ten times (tests/plain_process.py): not for the slow tests. What is
-    compiled ahead, as sweeps are, has a level of optimisation of its own (jaxrace.compilation).
+    long, but long arithmetic ten times (tests/plain_process.py): not for the slow tests.
     Whoever sets XLA_FLAGS, be it to "", has flags of their own. Flags come and go, and an unknown
     one ends the process.
     """
