@@ -54,6 +54,7 @@ def test_doctests(name, tmp_path, monkeypatch):
     ("name", "least"),
     [
         ("README.md", 3),
+        ("docs/racing.md", 1),
         ("docs/sweeps.md", 1),
         ("docs/dueling.md", 2),
         ("docs/holdem.md", 1),
