@@ -50,7 +50,7 @@ def ragged_net(
     num_lanes, num_options, capacity = jax.tree.leaves(outcomes)[0].shape[:3]
     tile = _tile(num_options, capacity)
     rows = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), outcomes)
-    first, second = map(jnp.asarray, np.triu_indices(num_options, 1))  # [P]
+    first, second = jnp.asarray(np.triu_indices(num_options, 1), jnp.int32)  # [P]
 
     def count_some(places: jax.Array, net: jax.Array) -> jax.Array:
         lanes = jnp.minimum(places, num_lanes - 1)
@@ -124,7 +124,7 @@ def _net_of_pairs(
     """
     first, second = pairs
     side = -(-shared // tile)  # tiles along either option's samples
-    ends = jnp.cumsum(side**2)
+    ends = jnp.cumsum(side**2, dtype=jnp.int32)
     within = jnp.arange(tile, dtype=jnp.int32)
     sums = jnp.int32 if tile > 127 else jnp.int8  # of so many signs
 

@@ -1,7 +1,7 @@
 """What the library computes does not hang on JAX's modes, and none of them finds fault with it.
 
 Each mode is a process of its own: JAX reads it when it starts. The program uses all of the engine:
-a race told and a race run, both kinds of bounds, batches, rollouts, and a policy search.
+races told and races run, all kinds of races, batches, rollouts, and a policy search.
 """
 
 import json
@@ -59,6 +59,13 @@ for number, race in enumerate(races):
     show(f"run{number}", racing.run(race, key, task.sample, drawn, params, chunk=7))
 both = jax.vmap(lambda k: racing.run(races[0], k, task.sample, drawn, races[0].params(0.2)))
 show("batch", both(jax.random.split(jax.random.key(3), 2)))
+dominance = racing.DominanceRace(5, 2, 60, better)
+params = dominance.params(0.2)
+state = dominance.init(np.float32(0), params)
+state = dominance.tell(state, np.repeat(values[:, :11], 5, 1)[:, :55], params)
+show("dominance told", dominance.result(state, params))
+decided = jax.vmap(lambda k: racing.run(dominance, k, task.sample, drawn, params))
+show("dominance run", decided(jax.random.split(jax.random.key(5), 20)))
 show("kernels", (kernels.prefix_wins(better, values), kernels.sorted_wins(values)))
 
 race = racing.PreferenceRace(7, 3, 9, medical.prefer)

@@ -122,7 +122,8 @@ def _decide(
     wins = strong.sum(1, dtype=jnp.int32)  # z_i
     losses = strong.sum(0, dtype=jnp.int32)  # o_j
     lacking = cross & (wins[:, None] + losses[None, :] < num_options - 1)
-    certificate = jnp.where(dominates, DOMINANCE, jnp.where(lacking.any((0, 1)), RUNNING, COUNTS))
+    otherwise = jnp.where(lacking.any((0, 1)), jnp.int32(RUNNING), COUNTS)
+    certificate = jnp.where(dominates, DOMINANCE, otherwise)
     running = certificate == RUNNING
     doubtful = cross & ~(over | over.swapaxes(0, 1))
     # Rare: all of T against the rest is decided, but not all of it for T.
@@ -158,15 +159,15 @@ def _reach(evidence: Evidence, give_up: jax.Array, most: jax.Array, blocks: Bloc
     """
     shared = _shared(evidence.complete)
     mean = _mean_margin(evidence.margin, shared, blocks)
-    gap = mean / 2 + give_up / jnp.sqrt(6.0 * blocks.start(shared))
-    samples = (most - shared) * blocks.later
+    gap = mean / 2 + give_up / jnp.sqrt(6.0 * blocks.start(shared).astype(jnp.float32))
+    samples = ((most - shared) * blocks.later).astype(jnp.float32)
     return samples * (3 / (1 + 1 / (2 * blocks.later))) * jnp.maximum(gap, 0) ** 2
 
 
 def _mean_margin(margin: jax.Array, shared: jax.Array, blocks: Blocks) -> jax.Array:
     """2 S_ij - 1 over so many common blocks, float32."""
     unit = float(blocks.first * blocks.later) ** 2
-    return margin.astype(jnp.float32) / (unit * jnp.maximum(shared, 1))
+    return margin.astype(jnp.float32) / (unit * jnp.maximum(shared, 1).astype(jnp.float32))
 
 
 def standing(evidence: Evidence, level: jax.Array, blocks: Blocks) -> Standing:

@@ -79,8 +79,7 @@ def count_blocks(
         goes_on: May there be later ones?
     """
     num_lanes, num_options = before.shape
-    first, second = map(jnp.asarray, np.triu_indices(num_options, 1))  # of P pairs
-    first, second = first.astype(jnp.int32), second.astype(jnp.int32)
+    first, second = jnp.asarray(np.triu_indices(num_options, 1), jnp.int32)  # of P pairs
     before, after = before.T, after.T  # [K, B]: lanes fill the vector units
     evidence = (states.log_bets, states.highest, states.margin)
     evidence = jax.tree.map(lambda x: x.reshape(-1, *x.shape[3:]), evidence)
@@ -134,7 +133,7 @@ def count_blocks(
         evidence = lax.cond(
             ((before == 0) & (after > 0)).any(),
             lambda evidence: play_one_each(
-                lambda shared: jnp.where(shared == 0, 0, never), blocks.first, evidence
+                lambda shared: jnp.where(shared == 0, jnp.int32(0), never), blocks.first, evidence
             ),
             lambda evidence: evidence,
             evidence,
