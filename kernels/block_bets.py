@@ -67,9 +67,9 @@ def log_block_factors(signs: jax.Array, bets: jax.Array) -> jax.Array:
     return jnp.log(total / (size * (size - 1)))
 
 
-# XLA compiles sums of up to so many rows into code for many numbers at once, and of longer ones
-# with its lower levels of optimisation a tenth as fast; additions one by one, as longer ones have,
-# take twenty times as long for bytes with its higher levels (measured with jaxlib 0.10.2).
+# How the hits of so many rows or fewer are added up. At XLA's default level of optimisation a chain
+# of additions of bytes takes twenty times as long as this sum; at lower levels it is the sum of
+# longer ones that takes ten times as long (measured with jaxlib 0.10.2).
 _LONGEST_SUM = 13
 
 

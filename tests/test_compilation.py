@@ -1,0 +1,31 @@
+"""What is compiled ahead has a level of optimisation of its own, unless the user has chosen one."""
+
+import pytest
+
+from jaxrace.compilation import compile_ahead
+
+
+class Recorded:
+    """A jitted function that notes the options it is compiled with."""
+
+    def lower(self, *args):
+        return self
+
+    def compile(self, compiler_options):
+        return compiler_options
+
+
+@pytest.mark.parametrize(
+    ("flags", "options"),
+    [
+        (None, {"xla_backend_optimization_level": "1"}),
+        ("", {"xla_backend_optimization_level": "1"}),
+        ("--xla_cpu_use_fusion_emitters=false", {"xla_backend_optimization_level": "1"}),
+        ("--xla_cpu_x=1 --xla_backend_optimization_level=3", None),
+    ],
+)
+def test_a_level_of_the_user_is_kept(flags, options, monkeypatch):
+    monkeypatch.delenv("XLA_FLAGS", raising=False)
+    if flags is not None:
+        monkeypatch.setenv("XLA_FLAGS", flags)
+    assert compile_ahead(Recorded()) == options
