@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from plain_process import list_in_plain_process
 
-from jaxrace import audit
+from jaxrace import audit, value_audit
 
 REDUCED = 20_000
 
@@ -30,6 +30,31 @@ def test_every_bound_holds_at_reduced_size():
 @pytest.mark.slow
 def test_every_bound_holds_at_full_size():
     check(list(audit.audit(audit.FULL_SIZE)))
+
+
+def check_races_by_value(findings):
+    """No race errs more often than it may, and the one that is told too small a range does."""
+    assert {f.claim for f in findings if not f.upheld} == {value_audit.UNPROTECTED}
+    assert any(f.refuted for f in findings)
+
+
+def test_races_by_value_hold_at_reduced_size():
+    check_races_by_value(list_in_plain_process(value_audit.value_audit, REDUCED))
+
+
+@pytest.mark.slow
+def test_races_by_value_hold_at_full_size():
+    check_races_by_value(list(value_audit.value_audit()))
+
+
+def test_the_means_of_the_tasks_are_those_of_their_samples():
+    for task in value_audit.TASKS:
+        keys = jax.random.split(jax.random.key(2), (len(task.means), 100_000))
+        options = jnp.arange(len(task.means), dtype=jnp.int32)
+        x = np.asarray(jax.vmap(jax.vmap(task.sample, (0, None)))(keys, options), float)
+        assert x.max() - x.min() <= task.value_range + 1e-3
+        # Four standard errors of a mean over 100,000 values.
+        assert (abs(x.mean(1) - task.means) <= 4 * x.std(1) / np.sqrt(100_000)).all()
 
 
 def test_the_probabilities_of_the_tasks_are_those_of_their_samples():

@@ -39,6 +39,7 @@ ARROWS = {
     **{room: BASE | {room} for room in ("dueling", "improvement", "racing", "selection")},
     "search": BASE | {"racing", "search"},
     "audit": BASE | {"racing", "tables"},
+    "value_audit": BASE | {"audit", "racing"},
     "dominance_audit": BASE | {"audit", "dominance_audit", "racing"},
     **dict.fromkeys(TOOLS, BASE | TOOLS),
 }
