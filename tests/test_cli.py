@@ -197,6 +197,16 @@ def test_bad_input(command, nowhere, capsys):
     assert sorted(nowhere.rglob("*")) == before
 
 
+def test_a_folder_that_cannot_be_written(nowhere, monkeypatch, capsys):
+    """A superuser may write everywhere, so that the system's answer is made up here."""
+    (nowhere / "locked").mkdir()
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "locked")
+    assert main(["train", "medical", "--out", "locked", "--no-compilation-cache"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "--out: expected a folder that can be written, got 'locked'" in line
+    assert sorted(nowhere.rglob("*")) == [nowhere / "locked"]
+
+
 @pytest.mark.parametrize(
     ("raised", "status", "message"),
     [
