@@ -242,9 +242,8 @@ def _cross_validate(
         numbers = jnp.arange(_ALPHAS, dtype=jnp.uint32)
         thetas = jax.vmap(search_with)(numbers, alphas)
         # With alpha = 0 any theta will do.
-        tried = Mixed(
-            jnp.concatenate([start[None], thetas]), jnp.concatenate([jnp.zeros(1), alphas])
-        )
+        alpha = jnp.concatenate([jnp.zeros(1, jnp.float32), alphas])
+        tried = Mixed(jnp.concatenate([start[None], thetas]), alpha)
         return scores + objective(bound, of_out, out, tried)
 
     scores = jnp.zeros(_ALPHAS + 1, jnp.float32)
