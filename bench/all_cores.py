@@ -2,7 +2,7 @@
 
     python bench/all_cores.py [ROUNDS]
 
-XLA hardly splits the small operations of races, but two devices work side by side.
+XLA gains little from a second core for races, but two devices work side by side.
 """
 
 import os

@@ -28,7 +28,7 @@ DELTAS = (0.05, 0.2, 0.5)
 FULL_SIZE = 100_000
 
 # Races that advance together; more of them leave the processor's cache.
-_BATCH = 250
+BATCH = 250
 
 
 @dataclasses.dataclass(frozen=True)
@@ -212,9 +212,9 @@ def _count_errors(
         )
     # A bound is its thresholds: one compiled program serves them all.
     params = dataclasses.replace(params, thresholds=jnp.asarray(thresholds))
-    batches = -(-races // _BATCH)
+    batches = -(-races // BATCH)
     wrong = _wrong_races(task, key, params, batches)
-    return int(np.asarray(wrong).sum()), batches * _BATCH
+    return int(np.asarray(wrong).sum()), batches * BATCH
 
 
 def _race(task: AuditTask) -> racing.PreferenceRace:
@@ -234,13 +234,30 @@ def _wrong_races(
     wrong_verdict = jnp.asarray(np.array(task.win_probabilities) <= 0.5)
     options = jnp.arange(task.num_options, dtype=jnp.int32)
 
-    def one(race_key: jax.Array) -> jax.Array:
+    def errs(race_key: jax.Array) -> jax.Array:
         result = racing.run(_race(task), race_key, task.sample, options, params)
         return (result.beats & wrong_verdict).any()
 
+    return wrong_by_batch(errs, key, batches)
+
+
+def wrong_by_batch(
+    errs: Callable[[jax.Array], jax.Array], key: jax.Array, batches: int
+) -> jax.Array:
+    """How many races err in each batch of ``BATCH``: int32 [batches].
+
+    Args:
+        errs: ``errs(key) -> bool []``, one race.
+        key: Of all of them.
+        batches: How many.
+
+    >>> print(wrong_by_batch(lambda key: jnp.bool_(True), jax.random.key(0), 2))
+    [250 250]
+    """
+
     def batch(number: jax.Array) -> jax.Array:
-        keys = jax.random.split(jax.random.fold_in(key, number), _BATCH)
-        return jax.vmap(one)(keys).sum(dtype=jnp.int32)
+        keys = jax.random.split(jax.random.fold_in(key, number), BATCH)
+        return jax.vmap(errs)(keys).sum(dtype=jnp.int32)
 
     return lax.map(batch, jnp.arange(batches, dtype=jnp.uint32))
 

@@ -15,13 +15,9 @@ from collections.abc import Callable, Iterator
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from jaxrace import audit, racing
 from jaxrace.validation import require_integer
-
-# Races that advance together.
-_BATCH = 250
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,7 +79,7 @@ def value_audit(races: int = audit.FULL_SIZE, seed: int = 0) -> Iterator[audit.F
     ('Hoeffding', 250, True)
     """
     require_integer("races", races, 1)
-    batches = -(-races // _BATCH)
+    batches = -(-races // audit.BATCH)
     for number, task in enumerate(TASKS):
         key = jax.random.fold_in(jax.random.key(seed), number)
         for claim, (kind, intersect, share) in _RACES.items():
@@ -92,7 +88,7 @@ def value_audit(races: int = audit.FULL_SIZE, seed: int = 0) -> Iterator[audit.F
                 params = race.params(delta, task.max_rounds, share * task.value_range)
                 wrong = _wrong_races(task, race, batches, key, params)
                 errors = int(np.asarray(wrong).sum())
-                yield audit.Finding(task.name, claim, delta, delta, errors, batches * _BATCH)
+                yield audit.Finding(task.name, claim, delta, delta, errors, batches * audit.BATCH)
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1, 2))
@@ -108,15 +104,11 @@ def _wrong_races(
     no_better = jnp.asarray(means[:, None] <= means[None, :])
     options = jnp.arange(len(means), dtype=jnp.int32)
 
-    def one(race_key: jax.Array) -> jax.Array:
+    def errs(race_key: jax.Array) -> jax.Array:
         result = racing.run(race, race_key, task.sample, options, params)
         return (no_better & result.selected[:, None] & result.discarded[None, :]).any()
 
-    def batch(number: jax.Array) -> jax.Array:
-        keys = jax.random.split(jax.random.fold_in(key, number), _BATCH)
-        return jax.vmap(one)(keys).sum(dtype=jnp.int32)
-
-    return lax.map(batch, jnp.arange(batches, dtype=jnp.uint32))
+    return audit.wrong_by_batch(errs, key, batches)
 
 
 if __name__ == "__main__":
