@@ -112,9 +112,11 @@ class Strategy:
 
     def init(self, key: jax.Array, mean: Any, params: Any) -> Any:
         """The state with the search distribution centred at ``mean``."""
+        algorithm = self._algorithm(mean)
+        mean = jax.tree.map(lambda x: jnp.asarray(x, _narrow(x)), mean)
         # Strong types once: a state that starts weakly typed would compile everything twice.
         with _modes_of_evosax():
-            return _strong(self._algorithm(mean).init(key, mean, params))
+            return _strong(algorithm.init(key, mean, params))
 
     def ask(self, key: jax.Array, state: Any, params: Any, example: Any) -> tuple[Any, Any]:
         """A population, leaves [lambda, ...], and the state to hand to ``tell``."""
@@ -174,7 +176,7 @@ class Strategy:
 
     def _algorithm(self, example: Any) -> Any:
         leaves, structure = jax.tree.flatten(example)
-        shapes = tuple((np.shape(x), jnp.result_type(x).name) for x in leaves)
+        shapes = tuple((np.shape(x), _narrow(x).name) for x in leaves)
         return _build(self, structure, shapes)
 
 
@@ -263,6 +265,12 @@ def _modes_of_evosax() -> Iterator[None]:
     """
     with jax.enable_x64(False), jax.numpy_dtype_promotion("standard"):
         yield
+
+
+def _narrow(leaf: Any) -> np.dtype:
+    """The dtype that a leaf of a solution has for evosax: of 32 bits, also where x64 is on."""
+    with jax.enable_x64(False):
+        return jax.dtypes.canonicalize_dtype(jnp.result_type(leaf))
 
 
 def _no_metrics(*_: Any) -> dict[str, jax.Array]:

@@ -35,7 +35,7 @@ def test_a_score_is_what_the_hands_of_a_match_bring(pool):
     keys = jnp.broadcast_to(key, LANES)
     score, *others = scores_of(keys, POPULATION, pool, twos, ones).tolist()
     assert others == [score] * (LANES - 1)
-    places = jax.random.randint(key, (3,), 0, 40)
+    places = jax.random.randint(key, (3,), 0, 40, jnp.int32)
     # Each deck with both seatings, one after the other, without a break between the decks.
     deals = jax.tree.map(lambda leaf: leaf[..., places.repeat(2)], pool)
     seating = jax.tree.map(lambda *leaves: jnp.tile(jnp.array(leaves), 3), *SEATINGS[:2])

@@ -54,7 +54,7 @@ class HalfPace(base.Race):
         place = columns[None, :] - state.samples[:, None]
         new = (place >= 0) & (place < block) & asked[:, None]
         fetched = jnp.take_along_axis(outcomes, jnp.clip(place, 0, block - 1), axis=1)
-        step = jnp.where(asked, block, 0)
+        step = jnp.where(asked, jnp.int32(block), 0)
         return State(
             seen=jnp.where(new, fetched, state.seen),
             samples=state.samples + step,
@@ -92,7 +92,7 @@ def sample(key, option):
 def test_samples_are_numbered_per_option(chunk):
     """Sample t of option i has the key fold_in(fold_in(key, i), t), however late it is drawn."""
     race = HalfPace(num_options=3, top=1)
-    key, options = jax.random.key(0), jnp.array([0.0, 10.0, 20.0])
+    key, options = jax.random.key(0), jnp.array([0, 10, 20], jnp.float32)
 
     state = racing.run(race, key, sample, options, race.params(), chunk=chunk).state
 
@@ -109,7 +109,7 @@ def test_samples_are_numbered_per_option(chunk):
 
 def test_batches_of_unequal_races_equal_single_ones():
     race = HalfPace(num_options=3, top=1)
-    options = jnp.array([0.0, 10.0, 20.0])
+    options = jnp.array([0, 10, 20], jnp.float32)
     keys = jax.random.split(jax.random.key(1), 4)
 
     def run(key):

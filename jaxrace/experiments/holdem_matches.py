@@ -107,7 +107,7 @@ class ShortMatch:
             second: int32 [], another one.
         """
         weights, pool = problem
-        places = jax.random.randint(key, (self.decks,), 0, pool.winner.shape[-1])
+        places = jax.random.randint(key, (self.decks,), 0, pool.winner.shape[-1], jnp.int32)
         deals = jax.tree.map(lambda leaf: leaf[..., places], pool)
         return kernels.in_blocks(self._score, self.block)(weights[first], weights[second], deals)
 

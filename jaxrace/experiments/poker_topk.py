@@ -69,7 +69,7 @@ def stored_score(
     3.0
     """
     scores, population = problem
-    place = jax.random.randint(key, (), 0, scores.shape[-1])
+    place = jax.random.randint(key, (), 0, scores.shape[-1], jnp.int32)
     return scores[population, first, second, place]
 
 

@@ -70,7 +70,7 @@ def read_comparisons(path: str | os.PathLike[str]) -> Table:
     if wrong.size:
         row = int(wrong[0])
         raise ValueError(
-            "problem: expected two different options and a score that is finite, its square too, "
+            "problem: expected two different options and a score of a size of 2.6e15 at most "
             f"in {os.fspath(path)!r}, row {row + 1}, got {first[row]}, {second[row]}, {score[row]}"
         )
     names = list(dict.fromkeys(np.stack([first, second], 1).reshape(-1).tolist()))

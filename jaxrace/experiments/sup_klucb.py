@@ -44,7 +44,7 @@ def games(seed: int, count: int) -> list[np.ndarray]:
     while len(found) < count:
         one = jax.random.fold_in(key, next(number))
         size_key, matrix_key = jax.random.split(one)
-        arms = int(jax.random.randint(size_key, (), _LEAST_ARMS, _MOST_ARMS + 1))
+        arms = int(jax.random.randint(size_key, (), _LEAST_ARMS, _MOST_ARMS + 1, np.int32))
         found.append(_with_single_winner(matrix_key, arms))
     return found
 

@@ -18,7 +18,7 @@ from jax.core import Tracer
 from numpy.typing import ArrayLike
 
 from jaxrace import verbs
-from jaxrace.selection.comparisons import is_usable, largest_score
+from jaxrace.selection.comparisons import LARGEST_SCORE, is_usable
 from jaxrace.selection.report import describe
 from jaxrace.validation import require_integer, require_keys
 
@@ -126,8 +126,7 @@ class Selector(abc.ABC):
     def accepts(self, score: jax.Array, params: Params) -> jax.Array:
         """Can a score be used? bool []."""
         del params
-        is_float = jnp.issubdtype(score.dtype, jnp.floating)
-        return jnp.abs(score) <= largest_score(score.dtype if is_float else float)
+        return jnp.abs(score).astype(jnp.float32) <= LARGEST_SCORE
 
     def init(self, params: Params) -> State:
         """The state before the first comparison.
@@ -159,8 +158,8 @@ class Selector(abc.ABC):
         Args:
             state: From ``init`` or ``tell``.
             pair: Two options; usually what ``ask`` said.
-            score: By how much the first was better than the second, of a size of 2.6e15 at most
-                (in float32); of wins and losses 1 and -1, of ties 0.
+            score: By how much the first was better than the second, of a size of 2.6e15 at most;
+                of wins and losses 1 and -1, of ties 0.
             params: The params that ``init`` got.
 
         Raises:
@@ -231,8 +230,7 @@ def check_scores(scores: np.ndarray) -> None:
     Traceback (most recent call last):
     ValueError: score: expected a number from -2.6e+15 to 2.6e+15, got nan
     """
-    most = largest_score()
-    expected = f"score: expected a number from {-most:.2g} to {most:.2g}"
+    expected = f"score: expected a number from {-LARGEST_SCORE:.2g} to {LARGEST_SCORE:.2g}"
     if scores.ndim != 1 or scores.dtype.kind not in "fiub":
         raise ValueError(f"{expected}, got {scores.tolist()!r}")
     if (wrong := ~is_usable(scores)).any():

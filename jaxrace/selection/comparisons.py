@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 from jax.typing import ArrayLike as Scalar
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike
 
 from jaxrace.validation import require_preferences
 
@@ -68,22 +68,18 @@ class RecordedScores:
     counts: jax.Array  # int32 [K, K], of pairs i < j
 
 
-def largest_score(dtype: DTypeLike = float) -> float:
-    """Of what size a score may be: sums of thousands of squares must be numbers, too.
-
-    >>> f"{largest_score(jnp.float32):.1e}"
-    '2.6e+15'
-    """
-    return float(jnp.finfo(jax.dtypes.canonicalize_dtype(dtype)).max) ** 0.4
+# Of what size a score may be: sums of thousands of squares must be numbers of 32 bits, too. The
+# same with jax_enable_x64, where sums are wider and recorded scores are not. About 2.6e15.
+LARGEST_SCORE = float(np.finfo(np.float32).max) ** 0.4
 
 
 def is_usable(scores: np.ndarray) -> np.ndarray:
-    """Are scores numbers, and no larger than ``largest_score``? bool, any shape.
+    """Are scores numbers, and no larger than ``LARGEST_SCORE``? bool, any shape.
 
     >>> is_usable(np.array([1e15, 1e30, np.nan])).tolist()
     [True, False, False]
     """
-    return np.abs(scores.astype(np.float64)) <= largest_score()
+    return np.abs(scores.astype(np.float64)) <= LARGEST_SCORE
 
 
 def recorded(first: ArrayLike, second: ArrayLike, scores: ArrayLike) -> RecordedScores:
@@ -95,9 +91,8 @@ def recorded(first: ArrayLike, second: ArrayLike, scores: ArrayLike) -> Recorded
         scores: [n], of the first over the second.
 
     Raises:
-        ValueError: A row compares an option with itself or has no score that is finite as a
-            float32, its square too, or the lengths differ, or a pair has no row at all; the row is
-            named.
+        ValueError: A row compares an option with itself or has no score of a size of 2.6e15 at
+            most, or the lengths differ, or a pair has no row at all; the row is named.
 
     >>> recorded([0, 1, 0], [1, 0, 1], [1.0, 2.0, 3.0]).scores[0, 1].tolist()
     [1.0, -2.0, 3.0]
@@ -143,7 +138,7 @@ def recorded_score(
     -2.0
     """
     low, high = jnp.minimum(first, second), jnp.maximum(first, second)
-    place = jax.random.randint(key, (), 0, problem.counts[low, high])
+    place = jax.random.randint(key, (), 0, problem.counts[low, high], jnp.int32)
     score = problem.scores[low, high, place]
     return jnp.where(low == first, score, -score)
 
