@@ -1,10 +1,11 @@
-"""Times 10,000 races on one device of the processor and on as many as it has cores, in turn.
+"""Times work on one device of the processor and on as many as it has cores, in turn.
 
     python bench/all_cores.py [ROUNDS]
 
 XLA gains little from a second core for races, but two devices work side by side.
 """
 
+import math
 import os
 import sys
 import time
@@ -12,6 +13,8 @@ from collections.abc import Callable
 from typing import Any
 
 import bench_dominance
+import bench_races
+import bench_searches
 import jax
 import normal_races as task
 import numpy as np
@@ -19,43 +22,81 @@ import numpy as np
 from jaxrace.compilation import compile_ahead
 
 
-def programs() -> dict[str, Callable[[], Any]]:
-    """By what is timed: all races of one program, with their keys where they are to be."""
-    keys = bench_dominance.keys(bench_dominance.RACES)
-    mesh = jax.make_mesh((jax.device_count(),), ("races",))
-    over = jax.sharding.PartitionSpec("races")
-    spread = jax.device_put(keys, jax.NamedSharding(mesh, over))
+def searches(keys: jax.Array) -> Any:
+    """The learned policies of searches, as one program that ends with the last of them."""
+    search, params = bench_searches.search_and_params()
+
+    def is_unfinished(states: Any) -> jax.Array:
+        return ~jax.vmap(search.done, (0, None))(states, params).all()
+
+    def step(states: Any) -> Any:
+        return jax.vmap(search.step, (0, None))(states, params)[0]
+
+    states = jax.vmap(search.init, (0, None))(keys, params)
+    return jax.lax.while_loop(is_unfinished, step, states).best
+
+
+def works() -> dict[str, tuple[Callable[..., Any], int, tuple[Any, ...]]]:
+    """By what is timed: a function, the number of keys that it takes, and its other arguments."""
     dominance = jax.vmap(bench_dominance.one_race(task.OPTIONS, task.TOP))
-    found: dict[str, Callable[[], Any]] = {}
-    for name, play in {"dominance": dominance, "sharp": task.many_races(500)}.items():
-        shared = jax.shard_map(play, mesh=mesh, in_specs=over, out_specs=over, check_vma=False)
-        for devices, races, given in ((1, play, keys), (jax.device_count(), shared, spread)):
-            program = compile_ahead(jax.jit(races), given)
-            found[f"{name}, devices: {devices}"] = lambda run=program, given=given: run(given)
+    theta = bench_searches.POLICY.example()
+    return {
+        "dominance races": (dominance, bench_dominance.RACES, ()),
+        "sharp races": (task.many_races(500), bench_dominance.RACES, ()),
+        "sharp races (fewer)": (task.many_races(500), bench_races.RACES, ()),
+        "samples of races": (bench_races.samples_alone(), bench_races.RACES, ()),
+        "searches": (searches, bench_searches.SEARCHES, ()),
+        "episodes of searches": (bench_searches.episodes_alone, bench_searches.SEARCHES, (theta,)),
+    }
+
+
+def programs() -> dict[str, list[Callable[[], Any]]]:
+    """By what is timed: on one device, and on all, with the keys where they are to be."""
+    mesh = jax.make_mesh((jax.device_count(),), ("keys",))
+    spec = jax.sharding.PartitionSpec
+    found = {}
+    for name, (work, number, others) in works().items():
+        keys = jax.random.split(jax.random.key(0), number)
+        spread = jax.device_put(keys, jax.NamedSharding(mesh, spec("keys")))
+        specs = spec("keys"), *(spec() for _ in others)
+        shared = jax.shard_map(
+            work, mesh=mesh, in_specs=specs, out_specs=spec("keys"), check_vma=False
+        )
+        found[f"{number:,} {name}"] = [
+            _program(work, keys, *others),
+            _program(shared, spread, *others),
+        ]
     return found
 
 
+def _program(work: Callable[..., Any], *args: Any) -> Callable[[], Any]:
+    compiled = compile_ahead(jax.jit(work), *args)
+    return lambda: jax.block_until_ready(compiled(*args))
+
+
 def main() -> None:
-    """A line for each program: the fastest of its rounds, and their median."""
+    """A line for each: the fastest of its rounds, and their median."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 9
-    cores = os.cpu_count() or 1
-    # As many races on every device.
-    devices = max(n for n in range(1, cores + 1) if bench_dominance.RACES % n == 0)
+    # As many keys on every device.
+    sizes = math.gcd(bench_dominance.RACES, bench_races.RACES, bench_searches.SEARCHES)
+    devices = max(n for n in range(1, (os.cpu_count() or 1) + 1) if sizes % n == 0)
     if devices == 1:
         sys.exit("expected a processor with several cores")
     jax.config.update("jax_num_cpu_devices", devices)
-    timed: dict[str, list[float]] = {}
     runs = programs()
-    results = {name: jax.block_until_ready(run()) for name, run in runs.items()}
-    for one, all_cores in zip(list(results)[::2], list(results)[1::2], strict=True):
-        jax.tree.map(np.testing.assert_array_equal, results[one], results[all_cores])
+    timed: dict[str, list[list[float]]] = {name: [[], []] for name in runs}
+    for one, all_cores in runs.values():
+        jax.tree.map(np.testing.assert_array_equal, one(), all_cores())
     for _ in range(rounds):
-        for name, run in runs.items():
-            started = time.perf_counter()
-            jax.block_until_ready(run())
-            timed.setdefault(name, []).append(time.perf_counter() - started)
-    for name, seconds in timed.items():
-        print(f"{name:24} fastest {min(seconds):.3f} s, median {np.median(seconds):.3f} s")
+        for name, both in runs.items():
+            for run, seconds in zip(both, timed[name], strict=True):
+                started = time.perf_counter()
+                run()
+                seconds.append(time.perf_counter() - started)
+    for name, both in timed.items():
+        for number, seconds in zip((1, devices), both, strict=True):
+            fastest, median = min(seconds), np.median(seconds)
+            print(f"{name:26} {number} devices: fastest {fastest:.4f} s, median {median:.4f} s")
 
 
 if __name__ == "__main__":

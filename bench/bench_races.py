@@ -44,14 +44,16 @@ def test_jaxrace(benchmark):
     measuring.record_jax(benchmark, "races/jaxrace", run, keys(RACES), rounds=ROUNDS)
 
 
-def test_samples_alone(benchmark):
-    """As many samples as the races need on average, each with its own key; nothing is compared."""
+def samples_alone():
+    """A function of keys [R]: it draws as many samples as races need, and compares nothing."""
     samples = jax.jit(task.many_races(BATCH))(keys(RACES))[0]
     rounds = round(float(np.asarray(samples).mean()))
+    return lambda keys: task.outcomes_of(keys, rounds).sum((1, 2))
 
-    def draw(keys):
-        return task.outcomes_of(keys, rounds).sum((1, 2))
 
+def test_samples_alone(benchmark):
+    """As many samples as the races need on average, each with its own key."""
+    draw = samples_alone()
     measuring.record_jax(benchmark, "races/samples alone", draw, keys(RACES), rounds=ROUNDS)
 
 

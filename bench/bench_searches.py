@@ -17,10 +17,14 @@ UNIFORMS = 8  # that an episode takes: tumour, toxicity, six months
 TASK, POLICY, FOLD = medical.Medical(), Sigmoid(2), medical.TreatmentOutcome()
 
 
-def test_jaxrace(benchmark):
+def search_and_params():
     race = racing.PreferenceRace(7, 3, CAPACITY, medical.prefer, BOUND)
     search = PolicySearch(TASK, POLICY, FOLD, race)
-    params = search.params(sigma0=10.0, delta=DELTA, budget=BUDGET)
+    return search, search.params(sigma0=10.0, delta=DELTA, budget=BUDGET)
+
+
+def test_jaxrace(benchmark):
+    search, params = search_and_params()
     keys = jax.random.split(jax.random.key(0), SEARCHES)
     # What the first call takes beyond a later one: tracing and compiling.
     compile_seconds = run_searches(search, keys, params).compile_seconds
@@ -72,20 +76,22 @@ def test_random_numbers_alone(benchmark):
     measuring.record_jax(benchmark, "searches/random numbers alone", of_all, keys)
 
 
+def episodes_alone(keys, theta):
+    """The outcomes of so many episodes for each key [S], summed: leaves [S]; nothing is compared.
+
+    Searches go in batches of the best of five sizes.
+    """
+    option = PolicyInTask(theta, TASK.default_params)
+
+    def of_search(key):
+        outcomes = evaluate(Rollout(TASK, POLICY, FOLD), key, option, BUDGET)
+        return jax.tree.map(lambda x: x.sum(), outcomes)
+
+    return jax.lax.map(of_search, keys, batch_size=5)
+
+
 def test_episodes_alone(benchmark):
-    """So many episodes of one policy, in batches of the best of five sizes; nothing is compared."""
-    rollout = Rollout(TASK, POLICY, FOLD)
-
-    def of_all(keys, theta):
-        option = PolicyInTask(theta, TASK.default_params)
-
-        def of_search(key):
-            outcomes = evaluate(rollout, key, option, BUDGET)
-            return jax.tree.map(lambda x: x.sum(), outcomes)
-
-        return jax.lax.map(of_search, keys, batch_size=5)
-
     keys = jax.random.split(jax.random.key(0), SEARCHES)
     measuring.record_jax(
-        benchmark, "searches/episodes alone", of_all, keys, POLICY.example(), rounds=25
+        benchmark, "searches/episodes alone", episodes_alone, keys, POLICY.example(), rounds=25
     )

@@ -184,11 +184,17 @@ def test_every_size(num_options, top, kind):
 
 
 @pytest.mark.parametrize("rule", ["sharp", "printed"])
-def test_many_options(rule):
-    race = PreferenceRace(40, 10, 40, total_order, "kl", rule)
-    outcomes = draw_samples("ties", 6, 1, 40, 40)
-    outcomes[0] += 0.3 * np.arange(40)[:, None]
-    compare_with_reference(race, "ties", outcomes, 40, 0.2)
+@pytest.mark.parametrize(
+    ("kind", "bound"),
+    [("ties", "kl"), ("pareto", "published"), ("numbers", "stitched-kl-verdict")],
+)
+def test_many_options(kind, bound, rule):
+    race = PreferenceRace(40, 10, 40, COMPARE[kind], bound, rule)
+    outcomes = draw_samples(kind, 6, 2, 40, 40)
+    steps = 0.3 * np.arange(40)[:, None]
+    outcomes[0] += steps[..., None] if kind == "pareto" else steps
+    histories = compare_with_reference(race, kind, outcomes, 40, 0.2)
+    assert any(h.rounds[-1].selected.any() for h in histories)
 
 
 @pytest.mark.parametrize("epsilon", [0.04, 0.15, 0.45])
