@@ -40,13 +40,14 @@ def works() -> dict[str, tuple[Callable[..., Any], int, tuple[Any, ...]]]:
     """By what is timed: a function, the number of keys that it takes, and its other arguments."""
     dominance = jax.vmap(bench_dominance.one_race(task.OPTIONS, task.TOP))
     theta = bench_searches.POLICY.example()
+    races, few = bench_races.RACES, bench_searches.SEARCHES
     return {
-        "dominance races": (dominance, bench_dominance.RACES, ()),
-        "sharp races": (task.many_races(500), bench_dominance.RACES, ()),
-        "sharp races (fewer)": (task.many_races(500), bench_races.RACES, ()),
-        "samples of races": (bench_races.samples_alone(), bench_races.RACES, ()),
-        "searches": (searches, bench_searches.SEARCHES, ()),
-        "episodes of searches": (bench_searches.episodes_alone, bench_searches.SEARCHES, (theta,)),
+        f"{bench_dominance.RACES:,} dominance races": (dominance, bench_dominance.RACES, ()),
+        f"{bench_dominance.RACES:,} sharp races": (task.many_races(500), bench_dominance.RACES, ()),
+        f"{races:,} sharp races": (task.many_races(500), races, ()),
+        f"samples of {races:,} races": (bench_races.samples_alone(), races, ()),
+        f"{few} searches": (searches, few, ()),
+        f"episodes of {few} searches": (bench_searches.episodes_alone, few, (theta,)),
     }
 
 
@@ -62,7 +63,7 @@ def programs() -> dict[str, list[Callable[[], Any]]]:
         shared = jax.shard_map(
             work, mesh=mesh, in_specs=specs, out_specs=spec("keys"), check_vma=False
         )
-        found[f"{number:,} {name}"] = [
+        found[name] = [
             _program(work, keys, *others),
             _program(shared, spread, *others),
         ]

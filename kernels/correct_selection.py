@@ -63,8 +63,8 @@ def log_correct_selection(means: jax.Array, variances: jax.Array, top: int) -> j
         variances: float [K], sigma_i^2, positive.
         top: k, below K.
 
-    >>> print(log_correct_selection(jnp.zeros(2), jnp.ones(2), 1))  # ln 1/4
-    -1.3862944
+    >>> f"{log_correct_selection(jnp.zeros(2), jnp.ones(2), 1):.4f}"  # ln 1/4
+    '-1.3863'
     """
     distances = _distances(means, variances, top)
     return _log_side(distances / jnp.sqrt(variances)).sum()

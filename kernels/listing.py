@@ -33,7 +33,8 @@ def for_listed(
 
     >>> import jax.numpy as jnp
     >>> marked = jnp.array([True, False, True, True])
-    >>> print(for_listed(marked, 2, lambda places, sums: sums + places.sum(), jnp.int32(0)))
+    >>> def add(places, total): return total + places.sum(dtype=jnp.int32)
+    >>> print(for_listed(marked, 2, add, jnp.int32(0)))
     9
     """
     size = wanted.size

@@ -54,7 +54,7 @@ def ragged_net(
 
     def count_some(places: jax.Array, net: jax.Array) -> jax.Array:
         lanes = jnp.minimum(places, num_lanes - 1)
-        both = counts[lanes]
+        both = counts[lanes].astype(jnp.int32)
         shared = jnp.minimum(both[:, first], both[:, second])
         shared = jnp.where((places < num_lanes)[:, None], shared, 0)
         start = lanes[:, None] * num_options

@@ -103,6 +103,8 @@ def test_bad_arguments():
 @pytest.mark.parametrize("name", ["CartPole-v1", "Acrobot-v1", "UmbrellaChain-bsuite"])
 def test_gymnax_itself(name):
     gymnax = pytest.importorskip("gymnax")
+    if name == "UmbrellaChain-bsuite" and jax.config.read("jax_enable_x64"):
+        pytest.skip("its own step mixes int32 and int64")
     inner, inner_params = gymnax.make(name)
     env = GymnaxAdapter(inner, horizon=20)
     with jax.numpy_dtype_promotion("standard"):

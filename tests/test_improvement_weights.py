@@ -267,7 +267,7 @@ def test_tables_are_weighed_by_their_visits():
         policy = Mixed(theta, jnp.float32(alpha))
         stepwise = log_weights(policy, known._replace(visits=None))
         np.testing.assert_allclose(log_weights(policy, known), stepwise, rtol=1e-4, atol=1e-4)
-    never = Mixed(jnp.array([[500.0, 500], [0, 0], [0, 0]]), jnp.float32(1))
+    never = Mixed(jnp.array([[500, 500], [0, 0], [0, 0]], jnp.float32), jnp.float32(1))
     weights = jnp.exp(log_weights(never, known))
     others = ((np.asarray(data.actions) != 0) & np.asarray(data.taken)).any(1)
     assert np.isfinite(weights).all()

@@ -68,6 +68,8 @@ def test_the_rows_are_the_same_bit_for_bit(log, arguments):
 
 def test_jobs_may_be_numbers_of_numpy(log):
     """NumPy's integers have 64 bits, which JAX has not; its warnings are errors here."""
+    if jax.config.read("jax_enable_x64"):
+        pytest.skip("with jax_enable_x64 they stay as they are")
     jobs = {**cases.wanders(LENGTHS), "length": LENGTHS.astype(np.int64)}
     assert cases.bits(cases.run(jobs)) == cases.bits(log)
 

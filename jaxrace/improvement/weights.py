@@ -154,8 +154,8 @@ def estimates(
     >>> data = trajectories(np.zeros((2, 1, 1)), [[0], [1]], [[0.5], [0.5]], [[0], [1]])
     >>> softmax = LinearSoftmax(Fourier(1, 1), num_actions=2)
     >>> theta = jnp.array([[0.0, 0.0], [jnp.log(3.0), 0.0]])  # action 1 with probability 3/4
-    >>> float(estimates(softmax, theta, data, ReturnRange(0, 1)).ordinary)
-    0.75
+    >>> f"{estimates(softmax, theta, data, ReturnRange(0, 1)).ordinary:.3f}"
+    '0.750'
     """
     known = evidence(softmax, data, returns, initial=theta)
     ratios = log_ratios(Mixed(theta, jnp.ones((), jnp.float32)), known)
