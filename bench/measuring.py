@@ -56,17 +56,23 @@ def record(
     return out
 
 
+def plainly(function: Any, *args: Any) -> Any:
+    """Compile for these arguments as ``jax.jit`` by itself does, at XLA's own level."""
+    return function.lower(*args).compile()
+
+
 def record_jax(
     benchmark: Any,
     name: str,
     function: Callable[..., Any],
     *args: ArrayLike | Any,
     rounds: int = 5,
+    compiled: Callable[..., Any] = compile_ahead,
     **info: Any,
 ) -> Any:
     """The same for a JAX function, which is compiled ahead; its memory is recorded too."""
     started = time.perf_counter()
-    program = compile_ahead(jax.jit(function), *args)
+    program = compiled(jax.jit(function), *args)
     compile_seconds = time.perf_counter() - started
     memory = program.memory_analysis()
 
