@@ -100,7 +100,7 @@ def above_half(wins: jax.Array, losses: jax.Array) -> jax.Array:
     number = wins + losses + 1
     few = number < _MANY
     scale = jnp.where(few, 1, number).astype(jnp.float32)
-    z = (wins - losses) / jnp.sqrt(scale - 1 / 3)
+    z = (wins - losses).astype(jnp.float32) / jnp.sqrt(scale - 1 / 3)
     many = norm.cdf(z) + norm.pdf(z) * (z**3 - 3 * z) / (12 * scale)
     exact = jnp.asarray(_above_half_of_few())[jnp.where(few, wins, 0), jnp.where(few, losses, 0)]
     return jnp.where(few, exact, many)

@@ -38,7 +38,7 @@ def neighbours(values: jax.Array, place: jax.Array) -> tuple[jax.Array, jax.Arra
     """
 
     def between(low: Any, high: Any, below: Any, upto: Any) -> jax.Array:
-        share = (place - below).astype(jnp.float32) / (upto - below)
+        share = (place - below).astype(jnp.float32) / (upto - below).astype(jnp.float32)
         guess = low + share * (high - low)
         return jnp.where((guess >= low) & (guess < high), guess, low)
 

@@ -19,7 +19,7 @@ def pick(marked: jax.Array, uniform: jax.Array) -> jax.Array:
     """
     place = jnp.cumsum(marked.astype(jnp.int32))  # from 1, of the marked ones
     count = place[-1]
-    chosen = jnp.minimum((uniform * count).astype(jnp.int32), count - 1) + 1
+    chosen = jnp.minimum((uniform * count.astype(jnp.float32)).astype(jnp.int32), count - 1) + 1
     return jnp.argmax(marked & (place == chosen)).astype(jnp.int32)
 
 

@@ -48,7 +48,7 @@ def draw_below(key: jax.Array, shape: tuple[int, ...], number: jax.Array, most: 
     """
     count = math.prod(shape)
     if most > _MOST_OF_PAIRS:
-        numbers = (draw_uniforms(key, shape) * number).astype(jnp.int32)
+        numbers = (draw_uniforms(key, shape) * number.astype(jnp.float32)).astype(jnp.int32)
         return jnp.minimum(numbers, number - 1)
     base = number.astype(jnp.uint32)
     words = _words(key, -(-count // 2))
