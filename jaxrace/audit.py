@@ -58,7 +58,7 @@ class AuditTask:
 
 
 def _sample_close(key: jax.Array, option: jax.Array) -> jax.Array:
-    return jax.random.normal(key, (), jnp.float32) + _CLOSE_GAP * option
+    return jax.random.normal(key, (), jnp.float32) + _CLOSE_GAP * option.astype(jnp.float32)
 
 
 def _sample_coin(key: jax.Array, option: jax.Array) -> jax.Array:

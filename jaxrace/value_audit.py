@@ -40,7 +40,7 @@ class ValueTask:
 
 
 def _sample_close(key: jax.Array, option: jax.Array) -> jax.Array:
-    return jax.random.uniform(key, (), jnp.float32, -1, 1) + _CLOSE_GAP * option
+    return jax.random.uniform(key, (), jnp.float32, -1, 1) + _CLOSE_GAP * option.astype(jnp.float32)
 
 
 _CLOSE_GAP = 1e-4

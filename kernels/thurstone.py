@@ -128,7 +128,7 @@ def swept_qualities(
     >>> print(swept_qualities(counts, means, jnp.ones((2, 2)), jnp.zeros(2)).round(3))
     [ 0.5 -0.5]
     """
-    weights = counts / residual_variances(means, variances, qualities)
+    weights = counts.astype(means.dtype) / residual_variances(means, variances, qualities)
     gradient = (weights * _residuals(means, qualities)).sum(-1)
     inverse, _ = definite_inverse(_laplacian(weights))
     return qualities + _times(inverse, gradient)

@@ -57,7 +57,7 @@ class Raised(LowerBound):
 
     def predict(self, drawn, values, rows, delta, number):
         if self.honest is None:
-            return jnp.where(rows.present, values, 0).sum() / rows.total
+            return jnp.where(rows.present, values, 0).sum() / rows.total.astype(jnp.float32)
         return self.honest.predict(drawn, values, rows, delta, number) + self.by
 
     def bound(self, drawn, values, rows, delta):

@@ -49,8 +49,9 @@ class Walk:
 
     def step(self, key, state, action, params):
         state = jnp.clip(state + action.astype(jnp.int32), 0, self.last)
-        reward = (state == self.last) + self.left * (state == 0)
-        reward = reward.astype(jnp.float32) + self.noise * jax.random.normal(key, (), jnp.float32)
+        reward = jnp.where(state == 0, self.left, 0.0).astype(jnp.float32)
+        reward += (state == self.last).astype(jnp.float32)
+        reward += self.noise * jax.random.normal(key, (), jnp.float32)
         reward = jnp.where(state < self.nan_below, jnp.nan, reward)
         return state, reward, jnp.zeros((), bool)
 

@@ -181,7 +181,7 @@ def test_a_table_serves_every_horizon(ranking):
 
 def coin_or_constant(key, risky):
     """Options of equal score whose comparisons vary as much as they can."""
-    return jnp.where(risky, 2.0 * jax.random.bernoulli(key) - 1.0, 0.0)
+    return jnp.where(risky, 2.0 * jax.random.bernoulli(key).astype(jnp.float32) - 1.0, 0.0)
 
 
 @functools.partial(jax.jit, static_argnums=0)

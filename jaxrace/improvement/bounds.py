@@ -187,7 +187,8 @@ class _WithThreshold(LowerBound):
     ) -> jax.Array:
         """See ``LowerBound``."""
         spent = drawn.of_prediction
-        left = number * spent.rest.sum(dtype=jnp.float32) / rows.total
+        rest, number = spent.rest.sum(dtype=jnp.float32), number.astype(jnp.float32)
+        left = number * rest / rows.total.astype(jnp.float32)
         return self._predicted(values, spent.rest, _cap(spent, values, delta, left), delta, left)
 
     def bound(

@@ -249,4 +249,4 @@ def _cross_validate(
     scores = jnp.zeros(_ALPHAS + 1, jnp.float32)
     # The number of folds may be 0 in some lanes of a batch: those only wait.
     used = jnp.where(is_cold, num_folds, 0)
-    return lax.fori_loop(0, used, add_fold, scores) / num_folds
+    return lax.fori_loop(0, used, add_fold, scores) / num_folds.astype(jnp.float32)

@@ -76,7 +76,8 @@ class DominanceRace(ComparingRace, base.UnequalRace):
     >>> state = race.init(jnp.float32(0), params)
     >>> while race.ask(state, params).any():
     ...     rounds = race.rounds_to_tell(state)
-    ...     state = race.tell(state, jnp.ones((3, rounds)) * jnp.array([[3], [1], [2]]), params)
+    ...     samples = jnp.tile(jnp.array([[3.0], [1.0], [2.0]]), rounds)
+    ...     state = race.tell(state, samples, params)
     >>> result = race.result(state, params)
     >>> result.best.tolist(), result.certificate
     ([0], 'dominance')

@@ -182,7 +182,7 @@ def play_rounds(
             needed |= can_end & (undecided[:, None] | undecided[None, :])
         first_bad = asked & ~is_finite & (now.invalid == 0)
         return _Progress(
-            samples=now.samples + asked,
+            samples=now.samples + asked.astype(jnp.int32),
             net=net,
             rounds=rounds,
             upper=upper,

@@ -134,7 +134,7 @@ class Restarts:
             progress, start = carry
             number, random_action, luck = step
             # Reservoir sampling: the n-th state replaces the one kept with probability 1 / n.
-            kept = ~progress.ended & (luck * (number + 1) < 1)
+            kept = ~progress.ended & (luck * (number + 1).astype(jnp.float32) < 1)
             start = _where(kept, Start(progress.state, number), start)
             action = self._choose(behaviour, progress.state, random_action, env_params)
             key = jax.random.fold_in(step_key, number)

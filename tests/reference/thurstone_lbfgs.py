@@ -22,7 +22,8 @@ def fit_lbfgs(counts, means, variances):
     starts = [reference.start(*instance) for instance in zip(counts, means, variances, strict=True)]
     gamma = jnp.array([start[0] for start in starts])
     log_sigma = jnp.log(jnp.array([start[1][first, second] for start in starts])) / 2
-    gamma, log_sigma = jax.jit(jax.vmap(_fit))((gamma, log_sigma), n, m, v)
+    with jax.numpy_dtype_promotion("standard"):  # optax mixes widths
+        gamma, log_sigma = jax.jit(jax.vmap(_fit))((gamma, log_sigma), n, m, v)
     full = np.ones(counts.shape)
     full[:, first, second] = full[:, second, first] = np.exp(2 * log_sigma)
     return np.asarray(gamma), full
