@@ -71,4 +71,4 @@ def best_by(chances: jax.Array, ranking: str, top: int) -> jax.Array:
     beaten = jnp.where(apart, chances > 0.5, False).sum(-1)
     # Of options that beat as many others, the better one by Borda, as the race selects.
     shares = jnp.where(apart, chances, 0).mean(-1)
-    return kernels.in_top(beaten + shares, top)
+    return kernels.in_top(beaten.astype(shares.dtype) + shares, top)

@@ -132,7 +132,7 @@ class ActiveRanking(Selector):
 
     def _next(self, state: ActiveRankingState) -> jax.Array:
         """Whose turn it is, int32 []."""
-        numbers = jnp.arange(self.num_options)
+        numbers = jnp.arange(self.num_options, dtype=jnp.int32)
         waiting = state.active & (numbers >= state.place)
         return kernels.first_best(waiting.astype(jnp.int32))
 
@@ -145,7 +145,7 @@ class ActiveRanking(Selector):
     ) -> ActiveRankingState:
         """See ``tell``."""
         share = share_of(score, self.outcome, params.max_score).astype(state.totals.dtype)
-        numbers = jnp.arange(self.num_options)
+        numbers = jnp.arange(self.num_options, dtype=jnp.int32)
         told = dataclasses.replace(
             state,
             time=state.time + 1,
@@ -162,12 +162,12 @@ class ActiveRanking(Selector):
     ) -> ActiveRankingState:
         """After a round."""
         active = state.active
-        means = state.totals / state.rounds
+        means = state.totals / state.rounds.astype(state.totals.dtype)
         places = self.top - state.selected.sum(dtype=jnp.int32)  # k'
         # After the undecided ones, -inf: where all of these are to be selected, nobody is next.
         best = jnp.sort(jnp.where(active, means, -jnp.inf))[::-1]
         last = jnp.where(places > 0, best[places - 1], jnp.inf)
-        margin = 4 * self._radius(state.rounds, params.delta)
+        margin = 4 * self._radius(state.rounds, params.delta).astype(means.dtype)
         selects = active & (means > best[places] + margin)
         discards = active & (means < last - margin)
         return dataclasses.replace(
@@ -189,7 +189,7 @@ class ActiveRanking(Selector):
 
     def standing(self, state: ActiveRankingState, params: ActiveRankingParams) -> Standing:
         """See ``result``."""
-        means = state.totals / jnp.maximum(state.counts, 1)
+        means = state.totals / jnp.maximum(state.counts, 1).astype(state.totals.dtype)
         status = state.selected.astype(jnp.int32) - state.discarded.astype(jnp.int32)
         done = self.done(state, params)
         confidence = jnp.where(done, 1 - params.delta, jnp.nan)

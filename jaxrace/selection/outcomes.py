@@ -20,6 +20,7 @@ def within(score: jax.Array, outcome: str, max_score: jax.Array) -> jax.Array:
     >>> print(within(jnp.array([-2.0, 3.0, jnp.nan]), "scores", jnp.float32(2)))
     [ True False False]
     """
+    score, max_score = _alike(score, max_score)
     finite = jnp.isfinite(score)
     return finite if outcome == "wins" else finite & (jnp.abs(score) <= max_score)
 
@@ -39,4 +40,11 @@ def share_of(score: jax.Array, outcome: str, max_score: jax.Array) -> jax.Array:
     """
     if outcome == "wins":
         return (1 + jnp.sign(score)) / 2
+    score, max_score = _alike(score, max_score)
     return (score / max_score + 1) / 2
+
+
+def _alike(score: jax.Array, max_score: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Both in the wider dtype; scores may have 64 bits, or be whole numbers."""
+    dtype = score.dtype if score.dtype == jnp.float64 else max_score.dtype
+    return score.astype(dtype), max_score.astype(dtype)

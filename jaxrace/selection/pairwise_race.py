@@ -168,7 +168,7 @@ class PairwiseRace(Selector):
     def _waiting(self, active: jax.Array, place: jax.Array) -> jax.Array:
         """Of the pairs (i, j), i < j, row after row: bool [K K]."""
         upper = jnp.triu(active, 1).reshape(-1)
-        return upper & (jnp.arange(upper.size) >= place)
+        return upper & (jnp.arange(upper.size, dtype=jnp.int32) >= place)
 
     def update(
         self, state: RaceState, pair: jax.Array, score: jax.Array, params: RaceParams
@@ -208,7 +208,8 @@ class PairwiseRace(Selector):
     def _settle_copeland(self, state: RaceState, params: RaceParams) -> tuple[jax.Array, ...]:
         # y_ij - 1/2 > sqrt(L / 2n), with whole numbers on the left.
         counts = state.counts.astype(state.totals.dtype)
-        beats = 2 * state.totals - counts > jnp.sqrt(2 * params.pair_level * counts)
+        level = params.pair_level.astype(counts.dtype)
+        beats = 2 * state.totals - counts > jnp.sqrt(2 * level * counts)
         beats &= self._apart()
         selected, discarded = kernels.select_and_discard(beats, self.top)
         undecided = ~(selected | discarded)
@@ -223,6 +224,7 @@ class PairwiseRace(Selector):
         else:
             inverses = jnp.where(self._apart(), 1 / jnp.maximum(state.counts, 1), 0).sum(-1)
             radius = jnp.sqrt(params.option_level * inverses / 2) / others
+        radius = radius.astype(score.dtype)
         better = (score - radius)[:, None] > (score + radius)[None, :]
         found = kernels.settle_reduced(better, state.selected, state.discarded, self.top)
         undecided = ~(found[0] | found[1])
@@ -245,7 +247,8 @@ class PairwiseRace(Selector):
 
     def _radii(self, state: RaceState, params: RaceParams) -> jax.Array:
         """c_ij = sqrt(L / 2n), [K, K], 0 on the diagonal."""
-        radii = jnp.sqrt(params.pair_level / (2 * jnp.maximum(state.counts, 1)))
+        doubled = 2 * jnp.maximum(state.counts, 1)
+        radii = jnp.sqrt(params.pair_level / doubled.astype(jnp.float32))
         return jnp.where(self._apart(), radii, 0)
 
     def _borda(self, means: jax.Array) -> jax.Array:
@@ -278,7 +281,7 @@ class PairwiseRace(Selector):
 
 def _means(state: RaceState) -> jax.Array:
     """y_ij, [K, K]; 1/2 where nothing is known."""
-    means = state.totals / jnp.maximum(state.counts, 1)
+    means = state.totals / jnp.maximum(state.counts, 1).astype(state.totals.dtype)
     return jnp.where(state.counts > 0, means, 0.5)
 
 

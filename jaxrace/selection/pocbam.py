@@ -139,7 +139,8 @@ class HybridPocbam(MlPocbam):
         """See ``ScoreSelector``."""
         observed = observed_moments(state.scores, self.pooled_samples)
         fitted = fitted_moments(state.scores, state.model, self.pooled_samples)
-        is_transitive = intransitivity_index(observed, fitted) <= params.limit
+        index = intransitivity_index(observed, fitted)
+        is_transitive = index <= params.limit.astype(index.dtype)
         return jax.tree.map(lambda a, b: jnp.where(is_transitive, a, b), fitted, observed)
 
 
@@ -197,7 +198,7 @@ def _following(
         first, second = pair[0], pair[1]
         variance = likely_variances(scores, pooled_samples)[first, second]
         difference = model.qualities[first] - model.qualities[second]
-        count = scores.counts[first, second]
+        count = scores.counts[first, second].astype(variance.dtype)
         return kernels.pair_curvature(count, scores.means[first, second], variance, difference)
 
     def follow(

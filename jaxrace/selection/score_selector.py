@@ -73,7 +73,7 @@ class ScoreSelector(Selector):
 
     >>> class MostVaried(ScoreSelector):
     ...     def value(self, moments):
-    ...         return moments.pair_variances / moments.counts
+    ...         return moments.pair_variances / moments.counts.astype(float)
     >>> selector = MostVaried(num_options=3, top=1, warm_up=2)
     >>> params = selector.params()
     >>> state, pairs = selector.init(params), [[0, 1], [0, 2], [1, 2]] * 2
@@ -160,7 +160,8 @@ class ScoreSelector(Selector):
             most = value.max()
             equal = value >= most - _ROUNDING * jnp.finfo(value.dtype).eps * jnp.abs(most)
             best = upper & (early | equal)
-            place = kernels.first_best(jnp.where(best, -moments.counts, -jnp.inf).reshape(-1))
+            fewness = (-moments.counts).astype(float)
+            place = kernels.first_best(jnp.where(best, fewness, -jnp.inf).reshape(-1))
             pair = jnp.stack(jnp.divmod(place, self.num_options)).astype(jnp.int32)
             return moments.expecting(pair), pair
 
@@ -201,7 +202,8 @@ class ScoreSelector(Selector):
 
     def done(self, state: ScoreState, params: ScoreParams) -> jax.Array:
         """See ``Selector``."""
-        confident = self._confidence(self.moments(state, params)) >= params.confidence
+        confidence = self._confidence(self.moments(state, params))
+        confident = confidence >= params.confidence.astype(confidence.dtype)
         early = self._is_early(state.scores.counts)
         return confident & ~early & (params.confidence < 1)
 

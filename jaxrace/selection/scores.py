@@ -42,12 +42,14 @@ class Moments:
     @property
     def variances(self) -> jax.Array:
         """Of S_i, float [K]."""
-        return _apart(self.pair_variances / self.counts).sum(-1)
+        counts = self.counts.astype(self.pair_variances.dtype)
+        return _apart(self.pair_variances / counts).sum(-1)
 
     @property
     def reductions(self) -> jax.Array:
         """By how much a further sample of a pair makes the variance of either smaller, [K, K]."""
-        return _apart(self.pair_variances / (self.counts * (self.counts + 1)))
+        products = self.counts * (self.counts + 1)
+        return _apart(self.pair_variances / products.astype(self.pair_variances.dtype))
 
     def expecting(self, pair: jax.Array) -> "Moments":
         """With one more sample of a pair that leaves its mean and variance as they are."""
@@ -118,10 +120,10 @@ def all_counted(scores: Scores, told: jax.Array) -> Scores:
 def _welford(
     count: jax.Array, mean: jax.Array, variance: jax.Array, score: jax.Array
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    more = count + 1
+    before, after = count.astype(mean.dtype), (count + 1).astype(mean.dtype)
     change = score - mean
-    new_mean = mean + change / more
-    return more, new_mean, (variance * count + change * (score - new_mean)) / more
+    new_mean = mean + change / after
+    return count + 1, new_mean, (variance * before + change * (score - new_mean)) / after
 
 
 def pooled_variance(scores: Scores) -> jax.Array:
@@ -134,9 +136,9 @@ def pooled_variance(scores: Scores) -> jax.Array:
     >>> print(pooled_variance(scores))  # (1 + 1) / (2 - 1)
     2.0
     """
-    squares = (scores.counts * scores.variances).sum()
-    degrees = jnp.maximum(scores.counts - 1, 0).sum()
-    return or_square(squares / jnp.maximum(degrees, 1), scores.means)
+    squares = (scores.counts.astype(scores.variances.dtype) * scores.variances).sum()
+    degrees = jnp.maximum(jnp.maximum(scores.counts - 1, 0).sum(), 1)
+    return or_square(squares / degrees.astype(squares.dtype), scores.means)
 
 
 def or_square(variance: jax.Array, means: jax.Array) -> jax.Array:
@@ -186,7 +188,8 @@ def likely_variances(scores: Scores, pooled_samples: float = 0.0) -> jax.Array:
 def _mixed_variances(scores: Scores, degrees: jax.Array, pooled_samples: float) -> jax.Array:
     """Squares of a pair and of all others, so many of these: float [K, K]."""
     pooled = pooled_variance(scores)
-    squares = scores.variances * scores.counts + pooled_samples * pooled
+    counts, degrees = scores.counts.astype(pooled.dtype), degrees.astype(pooled.dtype)
+    squares = scores.variances * counts + pooled_samples * pooled
     return jnp.maximum(squares / (degrees + pooled_samples), LEAST_VARIANCE * pooled)
 
 

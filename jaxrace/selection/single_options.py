@@ -83,14 +83,16 @@ class Ocba(Selector):
         """See ``ask``."""
         del params
         variances = self._variances(state)
-        deviations = jnp.sqrt(variances / jnp.maximum(state.counts, 1))
+        counts = jnp.maximum(state.counts, 1).astype(variances.dtype)
+        deviations = jnp.sqrt(variances / counts)
         threshold = kernels.selection_threshold(state.means, deviations, self.top)
         squares = jnp.maximum((state.means - threshold) ** 2, jnp.finfo(variances.dtype).tiny)
-        starving = variances / squares / jnp.maximum(state.counts, 1)
+        starving = variances / squares / counts
         early = state.counts.min() < self.warm_up
         # c is such that the two options beside it are equally so: the one of fewer samples.
         best = early | (starving >= (1 - _ROUNDING) * starving.max())
-        first = kernels.first_best(jnp.where(best, -state.counts, -jnp.inf))
+        fewness = (-state.counts).astype(float)
+        first = kernels.first_best(jnp.where(best, fewness, -jnp.inf))
         return jnp.stack([first, random_other(first, noise, self.num_options)])
 
     def update(
@@ -99,15 +101,17 @@ class Ocba(Selector):
         """See ``tell``."""
         del params
         option = pair[0]
-        count = state.counts[option]
+        count, dtype = state.counts[option], state.means.dtype
+        before, after = count.astype(dtype), (count + 1).astype(dtype)
+        score = score.astype(dtype)
         change = score - state.means[option]
-        mean = state.means[option] + change / (count + 1)
-        squares = state.variances[option] * count + change * (score - mean)
+        mean = state.means[option] + change / after
+        squares = state.variances[option] * before + change * (score - mean)
         return OcbaState(
             state.time + 1,
             state.counts.at[option].add(1),
             state.means.at[option].set(mean),
-            state.variances.at[option].set(squares / (count + 1)),
+            state.variances.at[option].set(squares / after),
         )
 
     def standing(self, state: OcbaState, params: ScoreParams) -> Standing:
@@ -119,19 +123,23 @@ class Ocba(Selector):
 
     def done(self, state: OcbaState, params: ScoreParams) -> jax.Array:
         """See ``Selector``."""
-        confident = self._confidence(state) >= params.confidence
+        confidence = self._confidence(state)
+        confident = confidence >= params.confidence.astype(confidence.dtype)
         return confident & (state.counts.min() >= self.warm_up) & (params.confidence < 1)
 
     def _confidence(self, state: OcbaState) -> jax.Array:
-        variances = self._variances(state) / jnp.maximum(state.counts, 1)
+        variances = self._variances(state)
+        variances = variances / jnp.maximum(state.counts, 1).astype(variances.dtype)
         return jnp.exp(kernels.log_correct_selection(state.means, variances, self.top))
 
     def _variances(self, state: OcbaState) -> jax.Array:
         """s_i^2, unbiased, float [K]."""
         degrees = jnp.maximum(state.counts - 1, 0)
-        squares = state.variances * state.counts
-        pooled = or_square(squares.sum() / jnp.maximum(degrees.sum(), 1), state.means)
-        return jnp.maximum(squares / jnp.maximum(degrees, 1), LEAST_VARIANCE * pooled)
+        squares = state.variances * state.counts.astype(state.variances.dtype)
+        total = jnp.maximum(degrees.sum(), 1).astype(squares.dtype)
+        pooled = or_square(squares.sum() / total, state.means)
+        degrees = jnp.maximum(degrees, 1).astype(squares.dtype)
+        return jnp.maximum(squares / degrees, LEAST_VARIANCE * pooled)
 
 
 def random_other(option: jax.Array, uniform: jax.Array, num_options: int) -> jax.Array:

@@ -156,7 +156,7 @@ class Top(Selector):
     ) -> TopState:
         """See ``tell``."""
         in_order = pair[0] == state.match[0]
-        total = state.total + jnp.where(in_order, score, -score)
+        total = state.total + jnp.where(in_order, score, -score).astype(state.total.dtype)
         told = dataclasses.replace(state, time=state.time + 1, played=state.played + 1, total=total)
         first_wins = (total > 0) | ((total == 0) & in_order)
         settled = self._until_match(self._settle(told, first_wins, params), params)
@@ -285,7 +285,7 @@ class Top(Selector):
     def _begin_group(self, state: TopState, group: jax.Array, params: TopParams) -> TopState:
         """The tournament of a group, without those that have been found."""
         size = state.entrants.shape[0]
-        places = group + self.top * jnp.arange(size)
+        places = group + self.top * jnp.arange(size, dtype=jnp.int32)
         members = jnp.where(places < self.num_options, params.order[places], -1)
         wanted = (members >= 0) & (members[:, None] != state.found[None, :]).all(1)
         to = jnp.where(wanted, jnp.cumsum(wanted) - 1, size)
@@ -301,7 +301,7 @@ class Top(Selector):
     def standing(self, state: TopState, params: TopParams) -> Standing:
         """See ``result``: those found, then the heap, then everybody else."""
         listed = jnp.concatenate([state.found, state.heap, params.order])
-        options = jnp.arange(self.num_options)
+        options = jnp.arange(self.num_options, dtype=jnp.int32)
         places = jnp.argmax(listed[None, :] == options[:, None], axis=1)
         ranking = jnp.argsort(places).astype(jnp.int32)
         scores = -jnp.argsort(ranking).astype(float)
