@@ -28,7 +28,7 @@ class ArmState:
     @property
     def mean(self) -> jax.Array:
         """Estimates, float32 [K]; 0 without pulls."""
-        return self.payments / jnp.maximum(self.pulls, 1).astype(jnp.float32)
+        return self.payments.astype(jnp.float32) / jnp.maximum(self.pulls, 1).astype(jnp.float32)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,8 +95,8 @@ class ArmBandit(Algorithm):
         return dataclasses.replace(
             state,
             time=state.time + 1,
-            pulls=state.pulls + here,
-            payments=state.payments + (here & outcome),
+            pulls=state.pulls + here.astype(jnp.int32),
+            payments=state.payments + (here & outcome).astype(jnp.int32),
         )
 
     def best(self, state: ArmState, params: Any) -> jax.Array:

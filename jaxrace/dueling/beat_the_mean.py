@@ -124,13 +124,13 @@ class BeatTheMean(Algorithm):
     ) -> BeatTheMeanState:
         """See ``tell``; duels after the end do not count."""
         open_yet = (state.settled_at == 0).astype(jnp.int32)
-        won = open_yet * outcome
+        won = open_yet * outcome.astype(jnp.int32)
         first, second = choice[0], choice[1]
         wins = state.wins.at[first, second].add(won)
         duels = state.duels.at[first, second].add(open_yet)
         all_wins = state.all_wins.at[first].add(won)
         all_duels = state.all_duels.at[first].add(open_yet)
-        rate = all_wins / jnp.maximum(all_duels, 1).astype(jnp.float32)
+        rate = all_wins.astype(jnp.float32) / jnp.maximum(all_duels, 1).astype(jnp.float32)
         never = jnp.iinfo(jnp.int32).max
         fewest = jnp.where(state.active, all_duels, never).min()
         low = jnp.where(state.active, rate, jnp.inf).min()
@@ -160,5 +160,6 @@ class BeatTheMean(Algorithm):
     def best(self, state: BeatTheMeanState, params: BeatTheMeanParams) -> jax.Array:
         """The arm that wins most often among those that are left."""
         del params
-        rate = state.all_wins / jnp.maximum(state.all_duels, 1).astype(jnp.float32)
+        duels = jnp.maximum(state.all_duels, 1).astype(jnp.float32)
+        rate = state.all_wins.astype(jnp.float32) / duels
         return first_best(jnp.where(state.active, rate, -1.0))

@@ -163,7 +163,7 @@ def _play_one_by_one(
 
         def play_one(place: jax.Array, carry: tuple[Any, jax.Array]) -> tuple[Any, jax.Array]:
             own, regret = carry
-            noise, uniform = jax.tree.map(lambda leaf: leaf[place], noises)
+            noise, uniform = jax.tree.map(lambda leaf: _taken(leaf, place), noises)
             choice = algorithm.choose(noise, own, params)
             own = algorithm.update(own, choice, uniform < problem.probability(choice), params)
             if problem.has_costs:
@@ -187,6 +187,13 @@ def block_sizes(count: int) -> tuple[int, int]:
     """
     number = -(-count // _BLOCK)
     return number, -(-count // number)
+
+
+def _taken(leaf: jax.Array, place: jax.Array) -> jax.Array:
+    taken = leaf[place]
+    # JAX's check for keys used twice cannot see that every key of a block is taken once.
+    is_key = jnp.issubdtype(taken.dtype, jax.dtypes.prng_key)
+    return jax.random.clone(taken) if is_key else taken
 
 
 def _noise(algorithm: Algorithm, key: jax.Array, time: jax.Array) -> tuple[Noise, jax.Array]:

@@ -126,10 +126,10 @@ class CopelandWinner(DuelDecision):
     def changes(self, mean: jax.Array, other: jax.Array) -> jax.Array:
         """See ``Decision``, but ties go to the first arm: a pair matters by who wins it only."""
         count = self.num_arms
-        wins = (other > 0.5).astype(jnp.float32) - (mean > 0.5)
-        losses = (other < 0.5).astype(jnp.float32) - (mean < 0.5)
+        wins = (other > 0.5).astype(jnp.float32) - (mean > 0.5).astype(jnp.float32)
+        losses = (other < 0.5).astype(jnp.float32) - (mean < 0.5).astype(jnp.float32)
         # Whole numbers, no two of them the same.
-        scores = count * self.wins(mean) - jnp.arange(count)
+        scores = count * self.wins(mean) - jnp.arange(count).astype(jnp.float32)
         return self._changes_of_best(scores, count * wins, count * losses)
 
     def independent(self, lower: jax.Array, upper: jax.Array) -> jax.Array:

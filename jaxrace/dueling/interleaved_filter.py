@@ -108,7 +108,7 @@ class InterleavedFilter(Algorithm):
         """See ``tell``; expects the pairs that ``ask`` wants."""
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         rival = choice[1]
-        wins = state.wins + ((arms == rival) & outcome)
+        wins = state.wins + ((arms == rival) & outcome).astype(jnp.int32)
         state = dataclasses.replace(state, time=state.time + 1, wins=wins, next=rival + 1)
         is_complete = ~(state.rivals & (arms > rival)).any() & state.rivals.any()
         after = self._after_round(state, params)

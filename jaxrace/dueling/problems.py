@@ -142,7 +142,7 @@ def counting_bandit(
     [1.0, 0.0, 1.0, 2.0]
     """
     chances = _chances(means)
-    right = Counting(len(chances), above, below).decide(chances)
+    right = Counting(len(chances), above, below).decide(chances).astype(jnp.float32)
     return arms(chances, -abs(jnp.arange(len(chances) + 1, dtype=jnp.float32) - right))
 
 

@@ -46,4 +46,4 @@ def wins(ahead: jax.Array) -> jax.Array:
     stride = 2 * num_arms - 1
     padded = jnp.pad(twice[num_arms - 1 :], (0, num_arms))[: num_distances * stride]
     of_second = padded.reshape(num_distances, stride)[:, :num_arms]
-    return ((ahead & counted).astype(jnp.int32) + of_second).sum(0)
+    return ((ahead & counted).astype(jnp.int32) + of_second.astype(jnp.int32)).sum(0)

@@ -89,7 +89,7 @@ class Rucb(Algorithm):
     def _upper(self, state: RucbState, arm: jax.Array, params: WidthParams) -> jax.Array:
         """u_ji of all j against i = ``arm``, float32 [K]."""
         duels = state.tally.duels[arm].astype(jnp.float32)
-        losses = duels - state.tally.wins[arm]
+        losses = duels - state.tally.wins[arm].astype(jnp.float32)
         least = jnp.maximum(duels, 1)
         bound = losses / least + jnp.sqrt(params.alpha * _log_time(state.time) / least)
         return jnp.where(duels > 0, bound, 1.0)
@@ -126,5 +126,5 @@ def _log_time(time: jax.Array) -> jax.Array:
 def _release(tally: Tally, arm: jax.Array, params: WidthParams) -> jax.Array:
     """ln t at which u_ij = 1/2, float32 [K], for i = ``arm``; 0 where i has not lost to j."""
     duels = tally.duels[arm].astype(jnp.float32)
-    deficit = duels / 2 - tally.wins[arm]
+    deficit = duels / 2 - tally.wins[arm].astype(jnp.float32)
     return jnp.maximum(deficit, 0) ** 2 / (jnp.maximum(duels, 1) * params.alpha)

@@ -53,7 +53,7 @@ class SavageState:
     @property
     def mean(self) -> jax.Array:
         """Estimates, float32 [N]: 1/2 without samples."""
-        rate = self.successes / jnp.maximum(self.samples, 1).astype(jnp.float32)
+        rate = self.successes.astype(jnp.float32) / jnp.maximum(self.samples, 1).astype(jnp.float32)
         return jnp.where(self.samples > 0, rate, 0.5)
 
 
@@ -210,12 +210,12 @@ class Savage(Algorithm):
         self, state: SavageState, told: jax.Array, success: jax.Array, params: SavageParams
     ) -> SavageState:
         """With one more sample of the marked parameters, bool [N]; does not test anything."""
-        samples = state.samples + told
-        successes = state.successes + (told & success)
+        samples = state.samples + told.astype(jnp.int32)
+        successes = state.successes + (told & success).astype(jnp.int32)
         count = jnp.maximum(samples, 1).astype(jnp.float32)
         level = params.log_level + jnp.where(params.grows, 2 * jnp.log(count), 0.0)
         width = jnp.sqrt(level / (2 * count))  # c(t)
-        mean = successes / count
+        mean = successes.astype(jnp.float32) / count
         return dataclasses.replace(
             state,
             samples=samples,

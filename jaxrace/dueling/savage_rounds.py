@@ -69,7 +69,7 @@ def play(
         # Once it has been decided, the answer is played to the end.
         answer = algorithm.decision.answer(algorithm.best(own, params))
         rest = jnp.where(own.accepted, end - own.time, 0)
-        regret = regret + regret_of_few + rest * problem.cost(answer)
+        regret = regret + regret_of_few + rest.astype(jnp.float32) * problem.cost(answer)
         own = algorithm.tested(dataclasses.replace(after, time=after.time + rest), params)
         return own, sums.plus(total, regret)
 
@@ -144,5 +144,5 @@ def _rounds_of_few(
 
 def _verdicts(state: SavageState, params: SavageParams) -> jax.Array:
     """Everything about a parameter that a test looks at, as an integer [N]."""
-    sides = (state.lower > 0.5).astype(jnp.int32) + 2 * (state.upper < 0.5)
-    return sides + 4 * (state.upper - state.lower <= params.max_width)
+    sides = (state.lower > 0.5).astype(jnp.int32) + 2 * (state.upper < 0.5).astype(jnp.int32)
+    return sides + 4 * (state.upper - state.lower <= params.max_width).astype(jnp.int32)

@@ -118,7 +118,7 @@ class SupKlucb(Algorithm):
         budget = params.c1 * log_time + params.c2 * jnp.log(log_time + 1)
         scores = self._scores(state)
         means = scores[first] * scores[second]  # mu_(i,j)
-        upper = kernels.kl_upper(means, budget / jnp.maximum(state.plays, 1))
+        upper = kernels.kl_upper(means, budget / jnp.maximum(state.plays, 1).astype(jnp.float32))
         # Not by the clock: whoever tells of other duels than asked has not tried every pair yet.
         untried = state.plays == 0
         pair = jnp.where(untried.any(), jnp.argmax(untried), first_best(upper))
@@ -142,7 +142,7 @@ class SupKlucb(Algorithm):
         if self.score == "copeland":
             ahead, behind = 2 * state.wins > state.plays, 2 * state.wins < state.plays
         else:
-            rate = state.wins / jnp.maximum(state.plays, 1).astype(jnp.float32)
+            rate = state.wins.astype(jnp.float32) / jnp.maximum(state.plays, 1).astype(jnp.float32)
             ahead = jnp.where(state.plays > 0, rate, 0.5)
             behind = 1 - ahead
         sums = pairing.sums_by_arm(self.pairs, ahead, behind)

@@ -57,5 +57,5 @@ def copeland_leader(tally: Tally) -> jax.Array:
     rates = estimates(tally)
     num_arms = rates.shape[-1]
     # A mean is below 1, and does not outweigh a win.
-    score = (rates > 0.5).sum(-1) + rates.sum(-1) / (2 * num_arms)
+    score = (rates > 0.5).sum(-1).astype(jnp.float32) + rates.sum(-1) / (2 * num_arms)
     return jnp.argmax(score).astype(jnp.int32)

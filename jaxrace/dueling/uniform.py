@@ -46,8 +46,9 @@ class Uniform(Algorithm):
         """See ``ask``."""
         del state, params
         count = jnp.array([self.num_arms, self.num_arms - 1], jnp.int32)
-        first, second = jnp.minimum((noise * count).astype(jnp.int32), count - 1)
-        return jnp.stack([first, second + (second >= first)])
+        places = (noise * count.astype(jnp.float32)).astype(jnp.int32)
+        first, second = jnp.minimum(places, count - 1)
+        return jnp.stack([first, second + (second >= first).astype(jnp.int32)])
 
     def update(
         self, state: UniformState, choice: jax.Array, outcome: jax.Array, params: None
