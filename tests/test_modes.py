@@ -1,7 +1,9 @@
 """What the library computes does not hang on JAX's modes, and none of them finds fault with it.
 
-Each mode is a process of its own: JAX reads it when it starts. The program uses all of the engine:
-races told and races run, all kinds of races, batches, rollouts, and a policy search.
+Each mode is a process of its own: JAX reads it when it starts. One program uses all of the engine:
+races told and races run, all kinds of races, batches, rollouts, and a policy search. The other one
+selects, duels, and improves a policy; it has no part in x64, where moments of scores have as many
+bits as what is told then.
 """
 
 import json
@@ -24,11 +26,9 @@ MODES = {
     },
 }
 
-PROGRAM = """
+START = """
 import json
 import jax, jax.numpy as jnp, numpy as np
-from jaxrace import kernels, policies, preferences, racing, search
-from jaxrace.envs import medical, options
 
 shown = {}
 
@@ -37,7 +37,11 @@ def show(name, tree):
     leaves = jax.tree_util.tree_leaves_with_path(tree)
     for path, x in leaves:
         shown[name + jax.tree_util.keystr(path)] = [str(x.dtype), np.asarray(x).tolist()]
+"""
 
+RACES = """
+from jaxrace import kernels, policies, preferences, racing, search
+from jaxrace.envs import medical, options
 
 task = options.Normal()
 drawn = task.draw(jax.random.key(9), jnp.float32(5), 5)
@@ -77,20 +81,50 @@ log = search.run_searches(
     policy_search.params(sigma0=5.0, budget=120, max_rounds=9),
 )
 show("search", log.rows)
-print(json.dumps(shown))
+"""
+
+GAMES = """
+from jaxrace import dueling, selection
+from jaxrace.bases import Fourier
+from jaxrace.dueling import matrices
+from jaxrace.improvement import BOUNDS, LinearSoftmax, PolicyImprovement, ReturnRange, trajectories
+
+problem = selection.thurstone(jax.random.key(0), 5)
+for selector in (
+    selection.Pocbam(5, 2),
+    selection.KnowledgeGradient(5, 2),
+    selection.PairwiseRace(5, 2),
+    selection.ActiveRanking(5, 2),
+):
+    key = jax.random.key(1)
+    params = selector.params()
+    log = selection.run(selector, key, selection.normal_score, problem, 60, params, interval=10)
+    show(type(selector).__name__, log)
+for algorithm in (dueling.Rucb(5), dueling.DoubleThompson(5), dueling.SupKlucb(5)):
+    duels = dueling.duels(matrices.hard_condorcet(5))
+    log = dueling.play(algorithm, jax.random.key(2), duels, 60, algorithm.params(), records=3)
+    show(type(algorithm).__name__, log)
+rng = np.random.default_rng(0)
+age, action = rng.random((60, 1, 1)), rng.integers(2, size=(60, 1))
+reward = np.where(action == 1, age[..., 0], 0.4)
+data = trajectories(age, action, np.full((60, 1), 0.5), reward)
+softmax = LinearSoftmax(Fourier(1, 1), 2)
+for bound in ("betting", "t", "bca"):
+    method = PolicyImprovement(softmax, ReturnRange(0, 1), BOUNDS[bound])
+    show(bound, method.run(jax.random.key(3), data, method.params(floor=0.45, delta=0.3)))
 """
 
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory):
-    return run("plain", tmp_path_factory.mktemp("plain"))
+    return run("plain", RACES, tmp_path_factory.mktemp("plain"))
 
 
-def run(mode, folder):
+def run(mode, program, folder):
     """What the program shows, {name: [dtype, numbers]}."""
     ours = {k: v for k, v in os.environ.items() if not any(k in m for m in MODES.values())}
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", PROGRAM],
+        [sys.executable, "-W", "error", "-c", f"{START}{program}\nprint(json.dumps(shown))"],
         cwd=folder,
         env={**ours, **MODES[mode]},
         capture_output=True,
@@ -103,7 +137,14 @@ def run(mode, folder):
 
 @pytest.mark.parametrize("mode", [mode for mode in MODES if mode != "plain"])
 def test_a_mode_changes_nothing(mode, plain, tmp_path):
-    shown = run(mode, tmp_path)
+    agree(run(mode, RACES, tmp_path), plain)
+
+
+def test_checks_change_no_game(tmp_path):
+    agree(run("checks", GAMES, tmp_path), run("plain", GAMES, tmp_path))
+
+
+def agree(shown, plain):
     assert shown.keys() == plain.keys()
     for name, (dtype, numbers) in shown.items():
         assert dtype == plain[name][0], name

@@ -282,7 +282,10 @@ def advance(
     def play(now: RunState, _: None) -> tuple[RunState, None]:
         then = _played(selector, compare, batch, now, problem, params)
         is_done = selector.done(now.selector, params)
-        return jax.tree.map(lambda a, b: jnp.where(is_done, a, b), now, then), None
+        # Without the key: JAX counts a choice between two keys as a use of both.
+        states = (dataclasses.replace(state, key=None) for state in (now, then))
+        stands = jax.tree.map(lambda a, b: jnp.where(is_done, a, b), *states)
+        return dataclasses.replace(stands, key=now.key), None
 
     return lax.scan(play, state, None, interval // batch)[0]
 
