@@ -1,9 +1,9 @@
 """What the library computes does not hang on JAX's modes, and none of them finds fault with it.
 
 Each mode is a process of its own: JAX reads it when it starts. One program uses all of the engine:
-races told and races run, all kinds of races, batches, rollouts, and a policy search. The other one
-selects, duels, and improves a policy; it has no part in x64, where moments of scores have as many
-bits as what is told then.
+races told and races run, all kinds of races, batches, rollouts, a policy search, and duels. The
+other one selects and improves a policy; it has no part in x64, where moments of scores have 64 bits
+as what they are told of may have.
 """
 
 import json
@@ -39,8 +39,9 @@ def show(name, tree):
         shown[name + jax.tree_util.keystr(path)] = [str(x.dtype), np.asarray(x).tolist()]
 """
 
-RACES = """
-from jaxrace import kernels, policies, preferences, racing, search
+PLAY = """
+from jaxrace import dueling, kernels, policies, preferences, racing, search
+from jaxrace.dueling import matrices
 from jaxrace.envs import medical, options
 
 task = options.Normal()
@@ -81,12 +82,16 @@ log = search.run_searches(
     policy_search.params(sigma0=5.0, budget=120, max_rounds=9),
 )
 show("search", log.rows)
+
+for algorithm in (dueling.Rucb(5), dueling.DoubleThompson(5), dueling.SupKlucb(5)):
+    duels = dueling.duels(matrices.hard_condorcet(5))
+    log = dueling.play(algorithm, jax.random.key(2), duels, 60, algorithm.params(), records=3)
+    show(type(algorithm).__name__, log)
 """
 
-GAMES = """
-from jaxrace import dueling, selection
+SELECT = """
+from jaxrace import selection
 from jaxrace.bases import Fourier
-from jaxrace.dueling import matrices
 from jaxrace.improvement import BOUNDS, LinearSoftmax, PolicyImprovement, ReturnRange, trajectories
 
 problem = selection.thurstone(jax.random.key(0), 5)
@@ -100,10 +105,6 @@ for selector in (
     params = selector.params()
     log = selection.run(selector, key, selection.normal_score, problem, 60, params, interval=10)
     show(type(selector).__name__, log)
-for algorithm in (dueling.Rucb(5), dueling.DoubleThompson(5), dueling.SupKlucb(5)):
-    duels = dueling.duels(matrices.hard_condorcet(5))
-    log = dueling.play(algorithm, jax.random.key(2), duels, 60, algorithm.params(), records=3)
-    show(type(algorithm).__name__, log)
 rng = np.random.default_rng(0)
 age, action = rng.random((60, 1, 1)), rng.integers(2, size=(60, 1))
 reward = np.where(action == 1, age[..., 0], 0.4)
@@ -117,7 +118,7 @@ for bound in ("betting", "t", "bca"):
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory):
-    return run("plain", RACES, tmp_path_factory.mktemp("plain"))
+    return run("plain", PLAY, tmp_path_factory.mktemp("plain"))
 
 
 def run(mode, program, folder):
@@ -137,11 +138,11 @@ def run(mode, program, folder):
 
 @pytest.mark.parametrize("mode", [mode for mode in MODES if mode != "plain"])
 def test_a_mode_changes_nothing(mode, plain, tmp_path):
-    agree(run(mode, RACES, tmp_path), plain)
+    agree(run(mode, PLAY, tmp_path), plain)
 
 
-def test_checks_change_no_game(tmp_path):
-    agree(run("checks", GAMES, tmp_path), run("plain", GAMES, tmp_path))
+def test_checks_change_no_selection(tmp_path):
+    agree(run("checks", SELECT, tmp_path), run("plain", SELECT, tmp_path))
 
 
 def agree(shown, plain):
