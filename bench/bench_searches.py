@@ -13,6 +13,7 @@ from jaxrace.search import PolicySearch, run_searches
 
 SEARCHES, BUDGET, DELTA, CAPACITY, BOUND = 100, 10_000, 0.2, 100, "stitched-kl"
 PEER_SEARCHES = 10
+GENERATIONS = 27  # of every search
 UNIFORMS = 8  # that an episode takes: tumour, toxicity, six months
 TASK, POLICY, FOLD = medical.Medical(), Sigmoid(2), medical.TreatmentOutcome()
 
@@ -90,8 +91,34 @@ def episodes_alone(keys, theta):
     return jax.lax.map(of_search, keys, batch_size=5)
 
 
+def learning_alone(keys):
+    """The means after as many generations as searches take, for each key [S]: leaves [S, ...].
+
+    CMA-ES alone, every search at once: nothing is played, and the ranking is as it comes.
+    """
+    search, params = search_and_params()
+    strategy, example, of_strategy = search.strategy, POLICY.example(), params.strategy
+    ranking = jax.numpy.arange(strategy.population_size, dtype=jax.numpy.int32)
+
+    def generation(number, states):
+        def of_search(key, state):
+            ask_key, tell_key = jax.random.split(jax.random.fold_in(key, number))
+            population, asked = strategy.ask(ask_key, state, of_strategy, example)
+            return strategy.tell(tell_key, population, ranking, asked, of_strategy, example)
+
+        return jax.vmap(of_search)(keys, states)
+
+    states = jax.vmap(search.init, (0, None))(keys, params).strategy
+    return jax.lax.fori_loop(0, GENERATIONS, generation, states).mean
+
+
 def test_episodes_alone(benchmark):
     keys = jax.random.split(jax.random.key(0), SEARCHES)
     measuring.record_jax(
         benchmark, "searches/episodes alone", episodes_alone, keys, POLICY.example(), rounds=25
     )
+
+
+def test_learning_alone(benchmark):
+    keys = jax.random.split(jax.random.key(0), SEARCHES)
+    measuring.record_jax(benchmark, "searches/CMA-ES alone", learning_alone, keys, rounds=25)

@@ -64,6 +64,7 @@ TARGETS = (
     Target(_SEARCHES, "searches/jaxrace", "searches/pycma NoiseHandler"),
     Target(_SEARCHES, "searches/random numbers alone", "searches/pycma"),
     Target(_SEARCHES, "searches/episodes alone", "searches/pycma"),
+    Target(_SEARCHES, "searches/CMA-ES alone", "searches/pycma"),
     Target("4,000 searches, per 100", "sweeps/grid", "sweeps/100 equal", 1 / 1.15),
     Target("a run of 100 s, saved every 30 s", "sweeps/saved", "sweeps/not saved", 1 / 1.03),
     Target(_SEARCHES, "sweeps/100 equal", "searches/pycma"),
