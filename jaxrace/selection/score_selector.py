@@ -21,7 +21,14 @@ from jaxrace.selection.base import (
     ranked,
     unless_done,
 )
-from jaxrace.selection.scores import Moments, Scores, all_told, no_scores, observed_moments
+from jaxrace.selection.scores import (
+    Moments,
+    Scores,
+    all_told,
+    first_of_fewest,
+    no_scores,
+    observed_moments,
+)
 from jaxrace.validation import require_integer, require_keys, require_number, require_probability
 
 # Values that differ by less are equal, in units of the last place.
@@ -160,8 +167,7 @@ class ScoreSelector(Selector):
             most = value.max()
             equal = value >= most - _ROUNDING * jnp.finfo(value.dtype).eps * jnp.abs(most)
             best = upper & (early | equal)
-            fewness = (-moments.counts).astype(float)
-            place = kernels.first_best(jnp.where(best, fewness, -jnp.inf).reshape(-1))
+            place = first_of_fewest(best, moments.counts)
             pair = jnp.stack(jnp.divmod(place, self.num_options)).astype(jnp.int32)
             return moments.expecting(pair), pair
 

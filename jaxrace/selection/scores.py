@@ -6,6 +6,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxrace import kernels
+
 # Variances are at least this part of the pooled one: the choices do not depend on the scale of
 # the scores, and a pair whose scores were all equal so far is not taken to be certain.
 LEAST_VARIANCE = 1e-6
@@ -78,7 +80,7 @@ def counted(scores: Scores, pair: jax.Array, score: jax.Array) -> Scores:
     """
     first, second = pair[0], pair[1]
     row = scores.counts[first, second], scores.means[first, second]
-    _, mean, variance = _welford(*row, scores.variances[first, second], score)
+    _, mean, variance = welford(*row, scores.variances[first, second], score)
     means = scores.means.at[first, second].set(mean).at[second, first].set(-mean)
     variances = scores.variances.at[first, second].set(variance).at[second, first].set(variance)
     return Scores(_with_one_more(scores.counts, pair), means, variances)
@@ -112,14 +114,20 @@ def all_counted(scores: Scores, told: jax.Array) -> Scores:
     >>> print(all_counted(no_scores(2), jnp.array([[0.0, 3.0], [-3.0, 0.0]])).means[0])
     [0. 3.]
     """
-    counts, means, variances = _welford(scores.counts, scores.means, scores.variances, told)
+    counts, means, variances = welford(scores.counts, scores.means, scores.variances, told)
     counts = jnp.where(jnp.eye(told.shape[-1], dtype=bool), 0, counts)
     return Scores(counts, means, variances)
 
 
-def _welford(
+def welford(
     count: jax.Array, mean: jax.Array, variance: jax.Array, score: jax.Array
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Count, mean and biased variance with one more score, any shape.
+
+    >>> told = welford(jnp.int32(1), jnp.array(2.0), jnp.array(0.0), jnp.array(4.0))
+    >>> [float(x) for x in told]
+    [2.0, 3.0, 1.0]
+    """
     before, after = count.astype(mean.dtype), (count + 1).astype(mean.dtype)
     change = score - mean
     new_mean = mean + change / after
@@ -139,6 +147,16 @@ def pooled_variance(scores: Scores) -> jax.Array:
     squares = (scores.counts.astype(scores.variances.dtype) * scores.variances).sum()
     degrees = jnp.maximum(jnp.maximum(scores.counts - 1, 0).sum(), 1)
     return or_square(squares / degrees.astype(squares.dtype), scores.means)
+
+
+def first_of_fewest(marked: jax.Array, counts: jax.Array) -> jax.Array:
+    """The place, in one list of all, of the fewest samples among those marked: int32 [].
+
+    >>> int(first_of_fewest(jnp.array([False, True, True]), jnp.array([1, 5, 4])))
+    2
+    """
+    fewness = jnp.where(marked, (-counts).astype(float), -jnp.inf)
+    return kernels.first_best(fewness.reshape(-1))
 
 
 def or_square(variance: jax.Array, means: jax.Array) -> jax.Array:

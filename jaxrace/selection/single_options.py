@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jaxrace import kernels
 from jaxrace.selection.base import Selector, Standing, ranked
 from jaxrace.selection.score_selector import ScoreParams, score_params
-from jaxrace.selection.scores import LEAST_VARIANCE, or_square
+from jaxrace.selection.scores import LEAST_VARIANCE, first_of_fewest, or_square, welford
 from jaxrace.validation import require_integer
 
 # Options whose needs differ by less, relatively, are equally needy.
@@ -91,8 +91,7 @@ class Ocba(Selector):
         early = state.counts.min() < self.warm_up
         # c is such that the two options beside it are equally so: the one of fewer samples.
         best = early | (starving >= (1 - _ROUNDING) * starving.max())
-        fewness = (-state.counts).astype(float)
-        first = kernels.first_best(jnp.where(best, fewness, -jnp.inf))
+        first = first_of_fewest(best, state.counts)
         return jnp.stack([first, random_other(first, noise, self.num_options)])
 
     def update(
@@ -101,17 +100,17 @@ class Ocba(Selector):
         """See ``tell``."""
         del params
         option = pair[0]
-        count, dtype = state.counts[option], state.means.dtype
-        before, after = count.astype(dtype), (count + 1).astype(dtype)
-        score = score.astype(dtype)
-        change = score - state.means[option]
-        mean = state.means[option] + change / after
-        squares = state.variances[option] * before + change * (score - mean)
+        count, mean, variance = welford(
+            state.counts[option],
+            state.means[option],
+            state.variances[option],
+            score.astype(state.means.dtype),
+        )
         return OcbaState(
             state.time + 1,
-            state.counts.at[option].add(1),
+            state.counts.at[option].set(count),
             state.means.at[option].set(mean),
-            state.variances.at[option].set(squares / after),
+            state.variances.at[option].set(variance),
         )
 
     def standing(self, state: OcbaState, params: ScoreParams) -> Standing:
