@@ -59,6 +59,7 @@ from jaxrace.kernels.value_bounds import bernstein_radius, hoeffding_radius
 from jaxrace.kernels.wins import (
     MAX_ROUNDS,
     extend_wins,
+    net_counts,
     prefix_wins,
     round_gains,
     sorted_wins,
@@ -107,6 +108,7 @@ __all__ = [
     "long_run",
     "mean_and_variance",
     "merge_vmaps",
+    "net_counts",
     "open_round_gains",
     "pair_curvature",
     "pareto",

@@ -91,6 +91,31 @@ def round_gains(
     return jnp.moveaxis(gains, -1, 0)
 
 
+def net_counts(net: jax.Array, gains: jax.Array) -> jax.Array:
+    """Net counts after each of m rounds.
+
+    As ``net + jnp.cumsum(gains, axis=0)``, for which XLA on a CPU adds up, in every round, all the
+    rounds before it.
+
+    Args:
+        net: int32 [K, K] before them.
+        gains: int32 [m, K, K], what each of them adds.
+
+    Returns:
+        int32 [m, K, K].
+
+    >>> import jax.numpy as jnp
+    >>> gains = jnp.array([[[0, 1], [-1, 0]], [[0, 3], [-3, 0]]])
+    >>> print(net_counts(jnp.zeros((2, 2), jnp.int32), gains)[:, 0, 1])
+    [1 4]
+    """
+
+    def add_round(net: jax.Array, gained: jax.Array) -> tuple[jax.Array, jax.Array]:
+        return net + gained, net + gained
+
+    return lax.scan(add_round, net, gains)[1]
+
+
 def extend_wins(
     compare: Compare,
     wins: jax.Array,
@@ -125,8 +150,8 @@ def extend_wins(
     _guard_overflow(num_old_rounds + num_new)
     num_old = jnp.asarray(num_old, jnp.int32)
     squares = (num_old + 1 + jnp.arange(num_new, dtype=jnp.int32)) ** 2
-    net = wins - num_old**2 + jnp.cumsum(round_gains(compare, old, new, num_old), axis=0)
-    return squares[:, None, None] + net
+    nets = net_counts(wins - num_old**2, round_gains(compare, old, new, num_old))
+    return squares[:, None, None] + nets
 
 
 def prefix_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
@@ -162,13 +187,13 @@ def prefix_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
     def play_chunk(net: jax.Array, index: jax.Array) -> tuple[jax.Array, jax.Array]:
         num_old = index * chunk
         gains = round_gains(compare, padded, _rounds_slice(padded, num_old, chunk), num_old)
-        nets = net + jnp.cumsum(gains, axis=0)
-        squares = (num_old + 1 + jnp.arange(chunk, dtype=jnp.int32)) ** 2
-        return nets[-1], squares[:, None, None] + nets
+        nets = net_counts(net, gains)
+        return nets[-1], nets
 
     start = jnp.zeros((num_options, num_options), jnp.int32)
-    _, wins = lax.scan(play_chunk, start, jnp.arange(num_chunks, dtype=jnp.int32))
-    return wins.reshape(-1, num_options, num_options)[:num_rounds]
+    _, nets = lax.scan(play_chunk, start, jnp.arange(num_chunks, dtype=jnp.int32))
+    squares = (1 + jnp.arange(num_rounds, dtype=jnp.int32)) ** 2
+    return squares[:, None, None] + nets.reshape(-1, num_options, num_options)[:num_rounds]
 
 
 def total_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
@@ -313,7 +338,7 @@ def _sum_over_old(
         sign = signs(jax.tree.map(lambda x: x[:, u], samples), new)
         if older_than is None:
             return sign
-        return jnp.where(rounds > older_than[u], sign, jnp.int8(0))
+        return jnp.where(rounds > older_than[u], sign.astype(jnp.int32), 0)
 
     # At most 8 signs: the int8 partial sum cannot overflow.
     return functools.reduce(jnp.add, [one(u) for u in range(size)]).astype(jnp.int32)

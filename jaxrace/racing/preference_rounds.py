@@ -186,7 +186,7 @@ def _evidence(net: jax.Array, gains: jax.Array, numbers: jax.Array) -> jax.Array
 
     The interval of the dynamic correction puts s_ij above 1/2 where it exceeds ln(2 c_t / delta).
     """
-    counts = (net + jnp.cumsum(gains, axis=0)).astype(jnp.float32)
+    counts = kernels.net_counts(net, gains).astype(jnp.float32)
     t = numbers.astype(jnp.float32)[:, None, None]
     return jnp.where(counts > 0, (counts / t) ** 2 / (2 * t), -1.0)
 

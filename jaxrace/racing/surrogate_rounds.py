@@ -151,7 +151,7 @@ def play_rounds(
     """
     numbers = first_round + 1 + jnp.arange(gains.shape[0], dtype=jnp.int32)
     # All bounds at once, for the vector units: those of pairs that stop counting are not used.
-    nets = state.net + jnp.cumsum(gains, axis=0, dtype=jnp.int32)
+    nets = kernels.net_counts(state.net, gains)
     number_of = numbers[:, None, None]
     uppers = upper_margins(nets, number_of, _allowed_at(params, number_of), divergence)
 
