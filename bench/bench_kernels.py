@@ -34,8 +34,9 @@ def outcomes(num_races):
 
 def test_prefix(benchmark):
     run, given = jax.vmap(prefix_wins), outcomes(RACES)
-    more = {"rounds": CALLS, "comparisons": COMPARISONS}
-    measuring.record_jax(benchmark, "prefix/jaxrace", run, given, **more)
+    measuring.record_jax(
+        benchmark, "prefix/jaxrace", run, given, rounds=CALLS, comparisons=COMPARISONS
+    )
 
 
 def test_prefix_by_broadcasting(benchmark):

@@ -94,8 +94,8 @@ def round_gains(
 def net_counts(net: jax.Array, gains: jax.Array) -> jax.Array:
     """Net counts after each of m rounds.
 
-    As ``net + jnp.cumsum(gains, axis=0)``, for which XLA on a CPU adds up, in every round, all the
-    rounds before it.
+    As ``net + jnp.cumsum(gains, axis=0)``, which JAX makes a window over all m rounds for each of
+    them on a CPU.
 
     Args:
         net: int32 [K, K] before them.

@@ -57,8 +57,8 @@ def run_searches(
         The log.
 
     Raises:
-        ValueError: ``keys`` is not a list of keys, a batch of params has another length, or a
-            counted outcome of a search was NaN or infinite.
+        ValueError: ``keys`` is not a list of keys or is spread over several devices, a batch of
+            params has another length, or a counted outcome of a search was NaN or infinite.
 
     >>> import jax
     >>> from jaxrace import racing
@@ -74,6 +74,11 @@ def run_searches(
     require_keys("keys", keys, ndim=1)
     if not keys.size:
         raise ValueError("keys: expected at least one key, got none")
+    if not keys.sharding.is_fully_replicated:
+        raise ValueError(
+            f"keys: expected all on one device, got them on {len(keys.sharding.device_set)}; "
+            "jaxrace.sweep.run shares searches out among devices"
+        )
     if not isinstance(params, SearchParams):
         raise ValueError(
             f"params: expected what search.params() makes, got {type(params).__name__}"
