@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxrace import kernels
 from jaxrace.envs import Environment, OutcomeFold, Transition
 from jaxrace.policies import Policy
 from jaxrace.validation import (
@@ -151,6 +152,7 @@ def evaluate(rollout: Rollout, key: jax.Array, option: PolicyInTask, episodes: i
     """
     require_integer("episodes", episodes, 1)
     require_keys("key", key, ndim=0)
+    key = kernels.fast_keys_for(rollout, key, option)
     keys = jax.vmap(jax.random.fold_in, (None, 0))(key, jnp.arange(episodes, dtype=jnp.uint32))
     return jax.vmap(rollout, (0, None))(keys, option)
 

@@ -45,6 +45,7 @@ from jaxrace.kernels.random_walk import long_run, transition_matrix, visits_key,
 from jaxrace.kernels.relations import lexicographic, pareto, total_order
 from jaxrace.kernels.rules import RULES, select_and_discard, settle_reduced
 from jaxrace.kernels.student import student_quantile
+from jaxrace.kernels.threefry import fast_keys, fast_keys_for
 from jaxrace.kernels.thurstone import (
     ThurstoneFit,
     fit_thurstone,
@@ -90,6 +91,8 @@ __all__ = [
     "definite_inverse",
     "draw_uniforms",
     "extend_wins",
+    "fast_keys",
+    "fast_keys_for",
     "first_best",
     "fit_thurstone",
     "for_listed",

@@ -120,6 +120,7 @@ def _play_lanes(
     Returns the results, and the races' ``first_outcomes``.
     """
     first = jax.tree.map(lambda x: x[0, 0], options)
+    keys = kernels.fast_keys_for(sample, keys, first)
     example = jax.eval_shape(sample, keys[0], first)
     example = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), example)
     numbers = jnp.arange(race.num_options, dtype=jnp.uint32)
