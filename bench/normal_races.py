@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from jaxrace import racing
+from jaxrace import kernels, racing
 from jaxrace.envs import options
 from jaxrace.kernels import total_order
 
@@ -46,14 +46,17 @@ def many_races(batch_size: int | None) -> Callable[[jax.Array], Any]:
 
 @functools.partial(jax.jit, static_argnums=1)
 def outcomes_of(keys: jax.Array, rounds: int = ROUNDS) -> jax.Array:
-    """Samples that the races of these keys [R] may draw first: float32 [R, K, rounds]."""
+    """Samples that the races of these keys [R] may draw first: float32 [R, K, rounds].
+
+    Drawn as races draw them.
+    """
 
     def of_race(key: jax.Array) -> jax.Array:
         task_key, race_key = jax.random.split(key)
         drawn = TASK.draw(task_key, DISTANCE, OPTIONS)
 
         def of_option(number: jax.Array, option: Any) -> jax.Array:
-            option_key = jax.random.fold_in(race_key, number)
+            option_key = jax.random.fold_in(kernels.fast_keys(race_key), number)
             numbers = jnp.arange(rounds, dtype=jnp.uint32)
             round_keys = jax.vmap(jax.random.fold_in, (None, 0))(option_key, numbers)
             return jax.vmap(TASK.sample, (0, None))(round_keys, option)
