@@ -131,7 +131,8 @@ def evaluate(rollout: Rollout, key: jax.Array, option: PolicyInTask, episodes: i
 
     Args:
         rollout: The sampler.
-        key: Episode e is drawn with fold_in(key, e).
+        key: Episode e is drawn with fold_in(key, e), on a CPU of ``kernels.fast_keys(key)`` if the
+            environment and the policy take it.
         option: Parameters of the policy and of the environment.
         episodes: n.
 

@@ -38,7 +38,8 @@ def run(
         race: A race, such as ``PreferenceRace``.
         key: A key from ``jax.random.key``.
         sample: ``sample(key, option) -> outcome``, pure JAX, for one option and one sample;
-            hashable (a function or a frozen dataclass).
+            hashable (a function or a frozen dataclass). On a CPU its key comes from
+            ``kernels.fast_keys``, unless it takes none of these.
         options: Pytree with leaves [K, ...], one row per option.
         params: From ``race.params``.
         chunk: Rounds that are simulated at once; the race's own ``chunk`` unless given. More of
