@@ -53,10 +53,11 @@ def outcomes_of(keys: jax.Array, rounds: int = ROUNDS) -> jax.Array:
 
     def of_race(key: jax.Array) -> jax.Array:
         task_key, race_key = jax.random.split(key)
+        race_key = kernels.fast_keys(race_key)
         drawn = TASK.draw(task_key, DISTANCE, OPTIONS)
 
         def of_option(number: jax.Array, option: Any) -> jax.Array:
-            option_key = jax.random.fold_in(kernels.fast_keys(race_key), number)
+            option_key = jax.random.fold_in(race_key, number)
             numbers = jnp.arange(rounds, dtype=jnp.uint32)
             round_keys = jax.vmap(jax.random.fold_in, (None, 0))(option_key, numbers)
             return jax.vmap(TASK.sample, (0, None))(round_keys, option)

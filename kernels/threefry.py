@@ -18,9 +18,9 @@ from jax import lax
 
 Keys = TypeVar("Keys", bound=jax.Array)
 
-# Left rotations of rounds 4 q + 1 .. 4 q + 4, in turn for even and odd q (table 2, R_32x2).
+# Left rotations of the four rounds of a group, for even and for odd groups.
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
-_PARITY = 0x1BD11BDA  # C_240 of Threefish, for words of 32 bits
+_PARITY = 0x1BD11BDA  # of the key schedule, for words of 32 bits
 # Up to so many words one after the other: keys that are vmapped then fill the vector registers.
 _ONE_BY_ONE = 16
 
@@ -41,12 +41,12 @@ def threefry2x32(
     """
     keys = (*key, key[0] ^ key[1] ^ jnp.uint32(_PARITY))
     left, right = counter[0] + keys[0], counter[1] + keys[1]
-    for quarter in range(5):
-        for rotation in _ROTATIONS[quarter % 2]:
+    for group in range(5):
+        for rotation in _ROTATIONS[group % 2]:
             left = left + right
             right = left ^ _rotated(right, rotation)
-        left = left + keys[(quarter + 1) % 3]
-        right = right + keys[(quarter + 2) % 3] + jnp.uint32(quarter + 1)
+        left = left + keys[(group + 1) % 3]
+        right = right + keys[(group + 2) % 3] + jnp.uint32(group + 1)
     return left, right
 
 
@@ -90,6 +90,8 @@ def fast_keys_for(draw: Callable[..., Any], keys: Keys, *args: Any) -> Keys:
     True
     """
     fast = fast_keys(keys)
+    if fast is keys:
+        return keys
     try:
         jax.eval_shape(draw, fast.reshape(-1)[0], *args)
     except Exception:  # of any kind; one that has nothing to do with keys comes again with these

@@ -338,6 +338,7 @@ def _sum_over_old(
         sign = signs(jax.tree.map(lambda x: x[:, u], samples), new)
         if older_than is None:
             return sign
+        # As wide as the sums: bytes behind a mask are slower.
         return jnp.where(rounds > older_than[u], sign.astype(jnp.int32), 0)
 
     # At most 8 signs: the int8 partial sum cannot overflow.

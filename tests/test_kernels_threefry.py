@@ -95,6 +95,12 @@ def test_other_keys_stay_as_they_are():
     assert kernels.fast_keys(fast).dtype == fast.dtype
 
 
+def test_the_generator_of_before_stays_as_it_is():
+    key = jax.random.key(0)
+    with jax.threefry_partitionable(False):
+        assert kernels.fast_keys(key) is key
+
+
 def race_with(sample):
     race = racing.PreferenceRace(3, 1, 20, total_order)
     return racing.run(race, jax.random.key(2), sample, jnp.arange(1.0, 4.0), race.params(0.2))
