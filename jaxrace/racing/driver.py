@@ -132,9 +132,7 @@ def _play_lanes(
     def draw(option_key: jax.Array, option: Any, sample_number: jax.Array) -> Any:
         return sample(jax.random.fold_in(option_key, sample_number), option)
 
-    # The rounds are the innermost axis: they fill the vector registers.
-    draw_rounds = jax.vmap(draw, (None, None, 0))
-    args = (draw_rounds, chunk, example, option_keys, options, params)
+    args = (draw, chunk, example, option_keys, options, params)
     if isinstance(race, base.UnequalRace):
         return refill.play(race, *args)
     return lockstep.play(race, *args)

@@ -28,13 +28,15 @@ def play(
 ) -> tuple[Any, Any]:
     """Play B races; see ``refill.play``."""
     states = jax.vmap(lambda p: race.begin(example, p))(params)
+    # The rounds are the innermost axis: they fill the vector registers.
+    draw_rows = jax.vmap(jax.vmap(draw, (None, None, 0)))
 
     def draw_all(asked: jax.Array, rows: tuple[Any, ...]) -> Any:
         del asked
-        return jax.vmap(jax.vmap(draw))(*rows)
+        return jax.vmap(draw_rows)(*rows)
 
     def draw_asked(asked: jax.Array, rows: tuple[Any, ...]) -> Any:
-        return map_rows(jax.vmap(draw), asked, rows)
+        return map_rows(draw_rows, asked, rows)
 
     def draw_needed(asked: jax.Array, rows: tuple[Any, ...]) -> Any:
         if asked.size < _LISTED_ROWS:

@@ -21,6 +21,8 @@ from jaxrace.racing.rows import map_rows
 _LANES = 1024
 # Lanes are filled again once this share of them has ended.
 _ENDED_SHARE = 8
+# So many rounds fill the vector registers as the innermost axis; fewer leave it to the options.
+_FEW_ROUNDS = 16
 
 
 class _Lanes(NamedTuple):
@@ -45,7 +47,7 @@ def play(
 
     Args:
         race: Advances its options unequally.
-        draw: ``draw(option_key, option, sample_numbers [r]) -> outcomes [r, ...]``.
+        draw: ``draw(option_key, option, sample_number) -> outcome``.
         chunk: Rounds per call.
         example: An outcome of ``jax.ShapeDtypeStruct``s.
         option_keys: [B, K].
@@ -62,8 +64,16 @@ def play(
         return jax.tree.map(lambda x: x[jnp.minimum(races, num_races - 1)], tree)
 
     def draw_next(states: Any, rows: tuple[Any, Any], num_rounds: int) -> Any:
-        numbers = states.simulated[..., None] + jnp.arange(num_rounds, dtype=jnp.int32)
-        return map_rows(jax.vmap(draw), states.asked, (*rows, numbers.astype(jnp.uint32)))
+        rounds = jnp.arange(num_rounds, dtype=jnp.int32)
+
+        def draw_block(option_keys: jax.Array, options: Any, drawn: jax.Array) -> Any:
+            numbers = (rounds[:, None] + drawn).astype(jnp.uint32)
+            if num_rounds < min(_FEW_ROUNDS, drawn.size):
+                return jax.vmap(jax.vmap(draw), (None, None, 0))(option_keys, options, numbers)
+            of_rounds = jax.vmap(draw, (None, None, 0))
+            return jax.vmap(of_rounds, out_axes=1)(option_keys, options, numbers.T)
+
+        return map_rows(draw_block, states.asked, (*rows, states.simulated), axis=1)
 
     def concluded(states: Any, races: jax.Array) -> tuple[Any, Any]:
         lane_params = of_lanes(params, races)
