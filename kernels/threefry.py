@@ -103,22 +103,27 @@ def _rotated(word: jax.Array, count: int) -> jax.Array:
     return (word << jnp.uint32(count)) | (word >> jnp.uint32(32 - count))
 
 
-def _words(key: jax.Array, shape: tuple[int, ...]) -> tuple[jax.Array, jax.Array]:
-    """Both words of the counters 0, 1, ... in the order of the axes: uint32 of that shape."""
+def _map_words(
+    function: Callable[[jax.Array, jax.Array], Any], key: jax.Array, shape: tuple[int, ...]
+) -> Any:
+    """``function`` of both words of the counters 0, 1, ... in the order of the axes.
+
+    Made of them at once: two arrays of words that are read later would be computed twice.
+    """
     zero = jnp.uint32(0)
     count = math.prod(shape)
     numbers = jnp.arange(count, dtype=jnp.uint32)
 
-    def words_of(numbers: jax.Array) -> tuple[jax.Array, jax.Array]:
-        return threefry2x32((key[0], key[1]), (zero, numbers))
+    def of_number(numbers: jax.Array) -> Any:
+        return function(*threefry2x32((key[0], key[1]), (zero, numbers)))
 
     if count == 1:
-        left, right = words_of(zero)
+        found = of_number(zero)
     elif count <= _ONE_BY_ONE:
-        left, right = lax.map(words_of, numbers)
+        found = lax.map(of_number, numbers)
     else:
-        left, right = words_of(numbers)
-    return left.reshape(shape), right.reshape(shape)
+        found = of_number(numbers)
+    return jax.tree.map(lambda x: x.reshape(shape), found)
 
 
 def _seed(seed: jax.Array) -> jax.Array:
@@ -126,14 +131,16 @@ def _seed(seed: jax.Array) -> jax.Array:
 
 
 def _split(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
-    return jnp.stack(_words(key, shape), axis=-1)
+    return jnp.stack(_map_words(lambda left, right: (left, right), key, shape), axis=-1)
 
 
 def _random_bits(key: jax.Array, bit_width: int, shape: tuple[int, ...]) -> jax.Array:
-    left, right = _words(key, shape)
-    if bit_width == 64:
-        return (left.astype(jnp.uint64) << jnp.uint64(32)) | right.astype(jnp.uint64)
-    return (left ^ right).astype(f"uint{bit_width}")
+    def bits(left: jax.Array, right: jax.Array) -> jax.Array:
+        if bit_width == 64:
+            return (left.astype(jnp.uint64) << jnp.uint64(32)) | right.astype(jnp.uint64)
+        return (left ^ right).astype(f"uint{bit_width}")
+
+    return _map_words(bits, key, shape)
 
 
 def _fold_in(key: jax.Array, number: jax.Array | int) -> jax.Array:

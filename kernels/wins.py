@@ -21,6 +21,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxrace.kernels.listing import with_operands_kept
+
 Outcome = Any
 Compare = Callable[[Outcome, Outcome], jax.Array]
 
@@ -88,7 +90,8 @@ def round_gains(
     # The new sample of j against older ones of i, the reverse, and the two new ones.
     same_round = jax.vmap(jax.vmap(jax.vmap(compare), (None, 0)), (0, None))(new, new)
     gains = sums - sums.swapaxes(0, 1) + same_round.astype(jnp.int32)
-    return jnp.moveaxis(gains, -1, 0)
+    # Each made once, before they are moved.
+    return with_operands_kept(lambda gains: jnp.moveaxis(gains, -1, 0), num_old >= 0, gains)
 
 
 def net_counts(net: jax.Array, gains: jax.Array) -> jax.Array:
