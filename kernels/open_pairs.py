@@ -18,7 +18,7 @@ from jaxrace.kernels.listing import for_listed
 from jaxrace.kernels.wins import Compare, Outcome, block_size
 
 # Pairs of a block: enough to fill the vector units, few enough to stay in the cache.
-_BLOCK_PAIRS = 256
+_BLOCK_PAIRS = 512
 
 
 def open_round_gains(

@@ -35,6 +35,17 @@ class ComparingRace(base.Race):
         require_integer("capacity", self.capacity, 1, kernels.MAX_ROUNDS)
         require_function("compare", self.compare)
 
+    @property
+    def chunk(self) -> int:
+        """Rounds that a driver draws at once unless it is told otherwise.
+
+        A round takes an eighth less time if 32 of them, whole vector registers, come together; but
+        25 of them overshoot a capacity of 100 less.
+        """
+        overshoot = {chunk: -self.capacity % chunk for chunk in (25, 32)}
+        saves = 7 * (self.capacity + overshoot[32]) < 8 * (self.capacity + overshoot[25])
+        return 32 if saves else 25
+
     def _horizon(self, max_rounds: int | None) -> int:
         """n_max: the capacity unless given; ValueError unless it is in 1 .. capacity."""
         max_rounds = self.capacity if max_rounds is None else max_rounds

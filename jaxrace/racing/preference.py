@@ -224,7 +224,7 @@ class PreferenceRace(ComparingRace):
             still_open,
         )
         play = jax.vmap(self._play_rounds, (0, 0, 1, 0, None))
-        states = play(states, outcomes, gains, params, first_round)
+        states = play(states, outcomes, _flat(gains), params, first_round)
         simulated = states.simulated + jnp.where(asked, num_told, 0)
         return dataclasses.replace(states, simulated=simulated)
 
@@ -237,7 +237,7 @@ class PreferenceRace(ComparingRace):
     ) -> PreferenceState:
         outcomes = samples.rounded_alike(outcomes, state.outcomes)
         gains = kernels.round_gains(self.compare, state.outcomes, outcomes, first_round)
-        return self._play_rounds(state, outcomes, gains, params, first_round)
+        return self._play_rounds(state, outcomes, _flat(gains), params, first_round)
 
     def _play_rounds(
         self,
@@ -247,7 +247,7 @@ class PreferenceRace(ComparingRace):
         params: PreferenceParams,
         first_round: jax.Array,
     ) -> PreferenceState:
-        """Keep the samples and decide, given what each round adds to the net counts [r, K, K]."""
+        """Keep the samples and decide, given what each round adds to the net counts [r, K K]."""
         # The sample buffer stays out of the loops' carries.
         counted = dataclasses.replace(state, outcomes=None)
         finite = base.finite_rounds(outcomes)
@@ -255,7 +255,7 @@ class PreferenceRace(ComparingRace):
             played = surrogate_rounds.play_rounds(
                 counted,
                 params,
-                gains,
+                gains.reshape(-1, *state.net.shape),
                 finite,
                 first_round,
                 ranking=self.ranking,
@@ -297,3 +297,11 @@ class PreferenceRace(ComparingRace):
                 f"params: expected those of one race with capacity {self.capacity}, "
                 f"got thresholds of shape {list(jnp.shape(params.thresholds))}"
             )
+
+
+def _flat(gains: jax.Array) -> jax.Array:
+    """[..., K, K] as [..., K K]: K numbers alone would leave the vector units half empty.
+
+    Of a whole batch, where it costs nothing: under vmap the races would come before the rounds.
+    """
+    return gains.reshape(*gains.shape[:-2], -1)

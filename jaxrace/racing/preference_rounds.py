@@ -47,7 +47,7 @@ def play_rounds(
     Args:
         state: After ``first_round`` rounds.
         params: The race's.
-        gains: int32 [r, K, K], what each round adds to the net counts.
+        gains: int32 [r, K K], what each round adds to the net counts, row by row.
         finite: bool [K, r], is the option's outcome of the round finite?
         first_round: int32 [], rounds played before.
         top: kappa.
@@ -62,7 +62,9 @@ def play_rounds(
     opened = state.active & (first_round < params.max_rounds)
 
     # The level changes with every verdict, and each time all rounds are looked at again.
-    evidence = _evidence(state.net, gains, numbers) if dynamic_delta else None
+    evidence = None
+    if dynamic_delta:
+        evidence = _evidence(state.net, gains.reshape(-1, *state.net.shape), numbers)
 
     def verdict_rounds(progress: _Progress) -> jax.Array:
         if evidence is None:
@@ -111,13 +113,14 @@ def play_rounds(
     # What was open at max_rounds stays open.
     last_round = jnp.where(progress.active, end, progress.last_round)
     drawn_until = last_round.max(-1)
-    counted = numbers[:, None, None] <= last_round
+    counted = numbers[:, None] <= last_round.reshape(-1)
+    gained = jnp.where(counted, gains, 0).sum(0, dtype=jnp.int32).reshape(state.net.shape)
     bad_rounds = jnp.where(~finite & (numbers <= drawn_until[:, None]), numbers, _NEVER).min(-1)
     first_bad = (state.invalid == 0) & (bad_rounds < _NEVER)
     return dataclasses.replace(
         state,
         samples=state.samples + jnp.maximum(drawn_until - first_round, 0),
-        net=state.net + jnp.where(counted, gains, 0).sum(0, dtype=jnp.int32),
+        net=state.net + gained,
         rounds=jnp.maximum(state.rounds, last_round),
         active=jnp.where(opened, progress.active, state.active),
         beats=progress.beats,
@@ -158,9 +161,10 @@ def _verdict_rounds(
     """
     num_options = net.shape[-1]
     index = jnp.arange(num_options, dtype=jnp.int32)
-    # Pairs on one axis: K of them alone would leave the vector units half empty.
-    before = (index[:, None] < index[None, :]).reshape(-1)
-    net, gains = net.reshape(-1), gains.reshape(len(gains), -1)
+    # With epsilon both orders may reach a threshold below 0: the one that is ahead holds then, and
+    # of two that are even the first.
+    least = (index[:, None] >= index[None, :]).reshape(-1).astype(jnp.int32)
+    net = net.reshape(-1)
 
     def look(
         carry: tuple[jax.Array, jax.Array], told: tuple[jax.Array, jax.Array]
@@ -169,11 +173,8 @@ def _verdict_rounds(
         number, gained = told
         net = net + gained
         threshold = lax.dynamic_index_in_dim(params.thresholds, number - 1, keepdims=False)
-        # With epsilon both orders may hold; the sign decides then, and after it the index.
-        positive = (net > 0) | ((net == 0) & before)
-        certain = (net >= threshold) & ((net > -threshold) | positive)
-        first = certain & (verdicts == _NEVER)
-        return (net, jnp.where(first, number, verdicts)), None
+        certain = net >= jnp.maximum(threshold, least)
+        return (net, jnp.minimum(verdicts, jnp.where(certain, number, _NEVER))), None
 
     never = jnp.full_like(net, _NEVER)
     (_, verdicts), _ = lax.scan(look, (net, never), (numbers, gains))
