@@ -116,6 +116,14 @@ def test_the_samples_of_the_driver_are_those_that_it_documents():
         assert ("common random numbers" in str(result)) == common
 
 
+@pytest.mark.parametrize(("capacity", "chunk"), [(20, 25), (30, 32), (100, 25), (300, 32)])
+def test_the_default_chunk_overshoots_the_capacity_by_little(capacity, chunk):
+    race = PreferenceRace(2, 1, capacity, total_order)
+    assert race.chunk == chunk
+    result = racing.run(race, jax.random.key(0), uniform_sample, jnp.zeros(2), race.params(1e-6))
+    assert result.simulated.tolist() == [-(-capacity // chunk) * chunk] * 2
+
+
 def uniform_sample(key, option):
     return option + jax.random.uniform(key)
 
