@@ -18,7 +18,7 @@ from jaxrace.kernels.listing import for_listed
 from jaxrace.kernels.wins import Compare, Outcome, block_size
 
 # Pairs of a block: enough to fill the vector units, few enough to stay in the cache.
-_BLOCK_PAIRS = 512
+BLOCK_PAIRS = 512
 
 
 def open_round_gains(
@@ -52,30 +52,75 @@ def open_round_gains(
     """
     num_races, num_options, _ = open_pairs.shape
     num_new = jax.tree.leaves(new)[0].shape[2]
-    one_of_two = jnp.triu(jnp.ones((num_options, num_options), bool), 1)
-    wanted = open_pairs & one_of_two
-    size = wanted.size
-    old, new = (
-        jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), samples) for samples in (old, new)
-    )
+    size = open_pairs.size
 
     def play_block(place: jax.Array, gains: jax.Array) -> jax.Array:
-        pair = jnp.minimum(place, size - 1)
-        first = pair // num_options  # race and option i, as one number
-        race, j = first // num_options, pair % num_options
-        second = race * num_options + j
-        gained = _pair_gains(
-            compare, _rows(old, first), _rows(old, second), _rows(new, first), _rows(new, second),
-            num_old,
-        )  # fmt: skip
-        mirrored = second * num_options + first % num_options
+        gained = listed_gains(compare, old, new, num_old, place)
         gains = gains.at[:, place].set(gained.T, mode="drop")
-        return gains.at[:, jnp.where(place < size, mirrored, size)].set(-gained.T, mode="drop")
+        return gains.at[:, mirrored(place, size, num_options)].set(-gained.T, mode="drop")
 
     # The rounds come first, as they are looked through.
     none = jnp.zeros((num_new, size), jnp.int32)
-    gains = for_listed(wanted, _BLOCK_PAIRS, play_block, none)
+    gains = for_listed(first_orders(open_pairs), BLOCK_PAIRS, play_block, none)
     return gains.reshape(num_new, num_races, num_options, num_options)
+
+
+def first_orders(open_pairs: jax.Array) -> jax.Array:
+    """bool [B, K, K]: of the two orders of each open pair the one above the diagonal.
+
+    >>> import jax.numpy as jnp
+    >>> print(first_orders(jnp.ones((1, 2, 2), bool))[0])
+    [[False  True]
+     [False False]]
+    """
+    return open_pairs & jnp.triu(jnp.ones(open_pairs.shape[1:], bool), 1)
+
+
+def mirrored(place: jax.Array, size: int, num_options: int) -> jax.Array:
+    """Places of the reverse orders of pairs in [B, K, K]; ``size``, nowhere, stays as it is.
+
+    >>> import jax.numpy as jnp
+    >>> print(mirrored(jnp.array([1, 5, 8]), 8, 2))
+    [2 6 8]
+    """
+    first, j = place // num_options, place % num_options  # race and option i, as one number
+    reverse = (first // num_options * num_options + j) * num_options + first % num_options
+    return jnp.where(place < size, reverse, size)
+
+
+def listed_gains(
+    compare: Compare, old: Outcome, new: Outcome, num_old: jax.Array | int, place: jax.Array
+) -> jax.Array:
+    """``round_gains`` of P pairs of B races.
+
+    Args:
+        compare: As for ``open_round_gains``.
+        old: As there.
+        new: As there.
+        num_old: As there.
+        place: int32 [P], of the pairs (i, j) in [B, K, K]; what lies behind its end is the last.
+
+    Returns:
+        int32 [P, m].
+
+    >>> import jax.numpy as jnp
+    >>> from jaxrace.kernels import total_order
+    >>> old, new = jnp.array([[[3.0], [1.0]]]), jnp.array([[[2.0], [0.0]]])
+    >>> print(listed_gains(total_order, old, new, 1, jnp.array([1, 2])))
+    [[ 3]
+     [-3]]
+    """
+    num_races, num_options = jax.tree.leaves(new)[0].shape[:2]
+    pair = jnp.minimum(place, num_races * num_options**2 - 1)
+    first = pair // num_options
+    second = first // num_options * num_options + pair % num_options
+    old, new = (
+        jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), samples) for samples in (old, new)
+    )
+    return _pair_gains(
+        compare, _rows(old, first), _rows(old, second), _rows(new, first), _rows(new, second),
+        num_old,
+    )  # fmt: skip
 
 
 def _rows(samples: Outcome, which: jax.Array) -> Outcome:

@@ -28,13 +28,14 @@ def select_and_discard(
     reproduce the published curves.
 
     Args:
-        beats: bool [K, K]; entry [i, j] when option i beats option j for certain.
+        beats: bool [K, K], or [K, K, B] of B races; entry [i, j] when option i beats option j for
+            certain.
         top: kappa, 1 <= kappa < K.
         rule: "sharp" or "printed".
 
     Returns:
-        Two bool [K] masks: selected and discarded. Both cannot hold for one option while no
-        pair has both verdicts.
+        Two masks, bool [K] or [K, B]: selected and discarded. Both cannot hold for one option while
+        no pair has both verdicts.
 
     Raises:
         ValueError: The rule does not exist.
@@ -45,16 +46,15 @@ def select_and_discard(
     >>> print(selected, discarded)
     [ True False False] [False  True  True]
     """
-    num_options = beats.shape[-1]
-    certain_wins = beats.sum(-1, dtype=jnp.int32)  # z_i
-    certain_losses = beats.sum(-2, dtype=jnp.int32)  # o_j
-    total = certain_wins[..., :, None] + certain_losses[..., None, :]
+    num_options = beats.shape[0]
+    certain_wins, certain_losses = _count(beats, 1), _count(beats, 0)  # z_i, o_j
+    total = certain_wins[:, None] + certain_losses[None, :]
     if rule == "sharp":
         better = total >= num_options
-        return _count(better, -1) >= num_options - top, _count(better, -2) >= top
+        return _count(better, 1) >= num_options - top, _count(better, 0) >= top
     if rule == "printed":
         better = total > num_options
-        return _count(better, -1) > num_options - top, _count(better, -2) > top
+        return _count(better, 1) > num_options - top, _count(better, 0) > top
     raise ValueError(f"rule: expected one of {', '.join(RULES)}, got {rule!r}")
 
 
@@ -93,7 +93,7 @@ def settle_reduced(
         selected, discarded, _ = carry
         undecided = ~(selected | discarded)
         compared = better & undecided[:, None] & undecided[None, :]
-        worse_than, better_than = _count(compared, -1), _count(compared, -2)
+        worse_than, better_than = _count(compared, 1), _count(compared, 0)
         places = top - selected.sum(dtype=jnp.int32)  # kappa'
         rest = undecided.sum(dtype=jnp.int32) - places  # K' - kappa'
         selects = undecided & (worse_than >= rest + more)

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace import kernels, racing
+from jaxrace import kernels
 from jaxrace.envs import medical
 
 
@@ -45,25 +45,3 @@ def test_outcomes_may_be_partially_ordered_pytrees():
 
     one = jax.vmap(lambda a, b: kernels.round_gains(medical.prefer, a, b, 15), 0, 1)
     np.testing.assert_array_equal(gains, masked(one(old, new), open_pairs))
-
-
-def test_a_large_batch_of_races_equals_the_races_one_by_one():
-    """A batch this large lists its open pairs once they are few; a single race never does."""
-    race = racing.PreferenceRace(10, 5, 120, kernels.total_order, "stitched-kl")
-    params = race.params(0.2)
-
-    def sample(key, option):
-        return option + jax.random.normal(key, (), jnp.float32)
-
-    def play(key):
-        return racing.run(race, key, sample, jnp.arange(10, dtype=jnp.float32), params)
-
-    keys = jax.random.split(jax.random.key(0), 40)
-    batch = jax.jit(jax.vmap(play))(keys)
-    alone = jax.jit(lambda keys: jax.lax.map(play, keys))(keys)
-
-    assert (np.asarray(batch.samples).max(1) > 50).any()  # long enough for few pairs to be open
-    open_share = (~(batch.beats | batch.beats.swapaxes(1, 2))).mean()
-    assert open_share < 0.25
-    for one, other in zip(jax.tree.leaves(batch), jax.tree.leaves(alone), strict=True):
-        np.testing.assert_array_equal(one, other)

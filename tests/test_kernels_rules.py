@@ -53,6 +53,12 @@ def instances(num_options):
     return partial_verdicts(num_options, 150 if num_options > 4 else None)
 
 
+def settle_many(beats, top, rule="sharp"):
+    """``select_and_discard`` of many matrices [number, K, K], which it takes on the last axis."""
+    masks = select_and_discard(jnp.moveaxis(jnp.asarray(beats), 0, -1), top, rule)
+    return tuple(mask.T for mask in masks)
+
+
 @pytest.mark.parametrize("num_options", [2, 3, 4, 5])
 def test_sharp_counts_exactly_the_options_that_are_worse_in_every_completion(num_options):
     beats = instances(num_options)
@@ -63,7 +69,7 @@ def test_sharp_counts_exactly_the_options_that_are_worse_in_every_completion(num
         ]
     )
     for top in range(1, num_options):
-        selected, discarded = select_and_discard(jnp.asarray(beats), top)
+        selected, discarded = settle_many(beats, top)
         np.testing.assert_array_equal(selected, certainly_better.sum(2) >= num_options - top)
         np.testing.assert_array_equal(discarded, certainly_better.sum(1) >= top)
 
@@ -73,7 +79,7 @@ def test_sharp_counts_exactly_the_options_that_are_worse_in_every_completion(num
 def test_verdicts_hold_in_every_completion(num_options, rule):
     """Selected options are in every optimal subset, and discarded ones in none, ties included."""
     beats = instances(num_options)[::3]
-    results = {t: select_and_discard(jnp.asarray(beats), t, rule) for t in range(1, num_options)}
+    results = {t: settle_many(beats, t, rule) for t in range(1, num_options)}
     masks = {t: (np.asarray(s), np.asarray(d)) for t, (s, d) in results.items()}
     for number, matrix in enumerate(beats):
         scores = completed_scores(matrix, with_ties=num_options < 5)
@@ -101,11 +107,11 @@ def test_rules_against_the_loops_of_the_reference(num_options):
 
 @pytest.mark.parametrize("num_options", [3, 4, 6, 9])
 def test_printed_is_a_part_of_sharp(num_options):
-    beats = jnp.asarray(partial_verdicts(num_options, 300))
+    beats = partial_verdicts(num_options, 300)
     strictly = 0
     for top in range(1, num_options):
-        sharp = np.stack(select_and_discard(beats, top, "sharp"))
-        printed = np.stack(select_and_discard(beats, top, "printed"))
+        sharp = np.stack(settle_many(beats, top, "sharp"))
+        printed = np.stack(settle_many(beats, top, "printed"))
         assert not (printed & ~sharp).any()
         strictly += (sharp & ~printed).sum()
     assert strictly > 0
@@ -154,7 +160,7 @@ def test_all_is_settled_when_the_papers_termination_remark_says_so(num_options):
     beats = instances(num_options)
     wins, losses = beats.sum(axis=2), beats.sum(axis=1)
     for top in range(1, num_options):
-        selected, discarded = select_and_discard(jnp.asarray(beats), top)
+        selected, discarded = settle_many(beats, top)
         remark = np.zeros(len(beats), bool)
         for best in itertools.combinations(range(num_options), top):
             rest = [j for j in range(num_options) if j not in best]

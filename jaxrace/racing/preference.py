@@ -16,13 +16,19 @@ from jaxrace import kernels
 from jaxrace.racing import (
     base,
     copeland,
+    preference_lanes,
     preference_rounds,
     samples,
     surrogate_result,
     surrogate_rounds,
 )
 from jaxrace.racing.comparing import ComparingRace
-from jaxrace.racing.preference_state import PreferenceParams, PreferenceState, SurrogateParams
+from jaxrace.racing.preference_state import (
+    PreferenceParams,
+    PreferenceState,
+    SurrogateParams,
+    keep,
+)
 from jaxrace.racing.results import PreferenceResult
 from jaxrace.racing.surrogates import RANKINGS
 from jaxrace.validation import require_choice, require_number, require_probability
@@ -212,10 +218,35 @@ class PreferenceRace(ComparingRace):
             return super().advance_lanes(states, outcomes, params, first_round)
         asked = jax.vmap(self.needs)(states, params)
         outcomes = samples.rounded_alike(outcomes, states.outcomes)
+        states = jax.vmap(keep, (0, 0, None))(states, outcomes, first_round)
+        if self.ranking == "copeland" and not self.dynamic_delta:
+            play = functools.partial(
+                preference_lanes.play_rounds,
+                compare=self.compare,
+                top=self.top,
+                rule=self.rule,
+                most_listed=num_pairs // 4,
+            )
+        else:
+            play = functools.partial(self._count_some_and_play, most_open=num_pairs // 2)
+        states = play(states, params, outcomes, first_round)
+        simulated = states.simulated + jnp.where(asked, num_told, 0)
+        return dataclasses.replace(states, simulated=simulated)
+
+    def _count_some_and_play(
+        self,
+        states: PreferenceState,
+        params: PreferenceParams,
+        outcomes: Any,
+        first_round: jax.Array,
+        *,
+        most_open: int,
+    ) -> PreferenceState:
+        """Decide round by round, or level by level; with few open pairs these alone are counted."""
         still_open = states.active & (first_round < params.max_rounds)[:, None, None]
         count_all = functools.partial(kernels.round_gains, self.compare)
         gains = lax.cond(
-            2 * still_open.sum(dtype=jnp.int32) < num_pairs,  # a quarter of both orders
+            still_open.sum(dtype=jnp.int32) < most_open,
             functools.partial(kernels.open_round_gains, self.compare),
             lambda old, new, num_old, _: jax.vmap(count_all, (0, 0, None), 1)(old, new, num_old),
             states.outcomes,
@@ -224,9 +255,7 @@ class PreferenceRace(ComparingRace):
             still_open,
         )
         play = jax.vmap(self._play_rounds, (0, 0, 1, 0, None))
-        states = play(states, outcomes, _flat(gains), params, first_round)
-        simulated = states.simulated + jnp.where(asked, num_told, 0)
-        return dataclasses.replace(states, simulated=simulated)
+        return play(states, outcomes, _flat(gains), params, first_round)
 
     def _count_and_play(
         self,
@@ -236,6 +265,8 @@ class PreferenceRace(ComparingRace):
         first_round: jax.Array,
     ) -> PreferenceState:
         outcomes = samples.rounded_alike(outcomes, state.outcomes)
+        # Kept before they are counted, which spares the buffer a copy.
+        state = keep(state, outcomes, first_round)
         gains = kernels.round_gains(self.compare, state.outcomes, outcomes, first_round)
         return self._play_rounds(state, outcomes, _flat(gains), params, first_round)
 
@@ -247,7 +278,7 @@ class PreferenceRace(ComparingRace):
         params: PreferenceParams,
         first_round: jax.Array,
     ) -> PreferenceState:
-        """Keep the samples and decide, given what each round adds to the net counts [r, K K]."""
+        """Decide, given what each round adds to the net counts [r, K K]."""
         # The sample buffer stays out of the loops' carries.
         counted = dataclasses.replace(state, outcomes=None)
         finite = base.finite_rounds(outcomes)
@@ -274,12 +305,7 @@ class PreferenceRace(ComparingRace):
                 rule=self.rule,
                 dynamic_delta=self.dynamic_delta,
             )
-        write = functools.partial(samples.write_rounds, first_round)
-        return dataclasses.replace(
-            played,
-            outcomes=jax.tree.map(write, state.outcomes, outcomes),
-            round=state.round + gains.shape[0],
-        )
+        return dataclasses.replace(played, outcomes=state.outcomes)
 
     def conclude(self, state: PreferenceState, params: PreferenceParams) -> PreferenceResult:
         """See ``result``."""

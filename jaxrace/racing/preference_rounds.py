@@ -2,11 +2,12 @@
 
 Between two verdicts nothing in the race changes but its counts. So the rounds are not played one
 by one: first the round in which each pair would be decided is looked up, and then the race goes
-from one such round to the next. Axes: K options, r rounds.
+from one such round to the next. Axes: K options, r rounds, W races side by side.
 """
 
 import dataclasses
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -16,10 +17,10 @@ from jaxrace import kernels
 from jaxrace.racing.preference_state import PreferenceParams, PreferenceState
 
 # A round that never comes.
-_NEVER = jnp.iinfo(jnp.int32).max
+NEVER = jnp.iinfo(jnp.int32).max
 
 
-class _Progress(NamedTuple):
+class Progress(NamedTuple):
     """A race after some of the rounds."""
 
     now: jax.Array  # int32 [], the last round played
@@ -57,87 +58,172 @@ def play_rounds(
     Returns:
         The state after r more rounds, but for its outcomes and its number of rounds.
     """
-    numbers = first_round + 1 + jnp.arange(gains.shape[0], dtype=jnp.int32)
-    end = jnp.minimum(first_round + gains.shape[0], params.max_rounds)
-    opened = state.active & (first_round < params.max_rounds)
-
-    # The level changes with every verdict, and each time all rounds are looked at again.
-    evidence = None
+    num_rounds = gains.shape[0]
+    start = begin(state, params, first_round)
+    look = None
     if dynamic_delta:
-        evidence = _evidence(state.net, gains.reshape(-1, *state.net.shape), numbers)
+        look = _dynamic_look(state, params, gains, first_round)
+        verdicts = look(start)
+    else:
+        verdicts = verdict_rounds(params, state.net, gains, first_round)
+    end = last_of(params, first_round, num_rounds)
+    progress = go_through(*_one_lane((start, verdicts, end)), top=top, rule=rule, look=look)
+    progress = stop(jax.tree.map(lambda x: x[..., 0], progress), end)
+    gained = counted_gains(gains, progress, first_round)
+    return finish(state, params, progress, gained, finite, first_round)
 
-    def verdict_rounds(progress: _Progress) -> jax.Array:
-        if evidence is None:
-            return _verdict_rounds(params, state.net, gains, numbers)
-        level = _dynamic_level(params, progress, opened.shape[-1])
-        return _dynamic_verdict_rounds(evidence, numbers, progress.now, level)
 
-    def next_round(progress: _Progress, verdicts: jax.Array) -> jax.Array:
-        """The first round after ``now`` that decides an active pair."""
-        return jnp.where(progress.active, verdicts, _NEVER).min()
+def _one_lane(tree: Any) -> Any:
+    return jax.tree.map(lambda x: x[..., None], tree)
+
+
+def numbers_of(first_round: jax.Array, num_rounds: int) -> jax.Array:
+    """int32 [r]: the rounds that follow ``first_round``."""
+    return first_round + 1 + jnp.arange(num_rounds, dtype=jnp.int32)
+
+
+def last_of(params: PreferenceParams, first_round: jax.Array, num_rounds: int) -> jax.Array:
+    """int32 []: the last of those rounds that a race has."""
+    return jnp.minimum(first_round + num_rounds, params.max_rounds)
+
+
+def begin(state: PreferenceState, params: PreferenceParams, first_round: jax.Array) -> Progress:
+    """A race before the first of the rounds."""
+    return Progress(
+        now=first_round,
+        last_round=jnp.zeros_like(state.net),
+        active=state.active & (first_round < params.max_rounds),
+        beats=state.beats,
+        selected=state.selected,
+        discarded=state.discarded,
+        undecided_sum=state.undecided_sum,
+    )
+
+
+def next_verdict(active: jax.Array, verdicts: jax.Array) -> jax.Array:
+    """The first round that decides an active pair: int32 [...] of arguments [K, K, ...]."""
+    return jnp.where(active, verdicts, NEVER).min((0, 1))
+
+
+def go_through(
+    progress: Progress,
+    verdicts: jax.Array,
+    end: jax.Array,
+    *,
+    top: int,
+    rule: str,
+    look: Callable[[Progress], jax.Array] | None = None,
+) -> Progress:
+    """From verdict to verdict, until the last of the rounds.
+
+    Args:
+        progress: Of W races, on the last axis of everything, where they fill the vector units.
+        verdicts: int32 [K, K, W], the round in which each pair would be decided, or ``NEVER``.
+        end: int32 [W], the last round.
+        top: kappa.
+        rule: See ``kernels.select_and_discard``.
+        look: Finds later verdicts of a single race where they depend on earlier ones.
+    """
 
     def play_on(
-        carry: tuple[_Progress, jax.Array, jax.Array],
-    ) -> tuple[_Progress, jax.Array, jax.Array]:
-        progress, verdicts, number = carry
-        beats = progress.beats | (progress.active & (verdicts == number))
+        carry: tuple[Progress, jax.Array, jax.Array],
+    ) -> tuple[Progress, jax.Array, jax.Array]:
+        old, verdicts, number = carry
+        goes_on = number <= end
+        beats = old.beats | (old.active & (verdicts == number) & goes_on)
         selected, discarded = kernels.select_and_discard(beats, top, rule)
         settled = selected | discarded
-        still_open = ~(settled[:, None] & settled[None, :]) & ~(beats | beats.T)
-        progress = _Progress(
+        still_open = ~(settled[:, None] & settled[None, :]) & ~(beats | beats.swapaxes(0, 1))
+        progress = Progress(
             now=number,
-            last_round=jnp.where(progress.active, number, progress.last_round),
-            active=progress.active & still_open,
+            last_round=jnp.where(old.active, number, old.last_round),
+            active=old.active & still_open,
             beats=beats,
             selected=selected,
             discarded=discarded,
-            undecided_sum=_undecided_sum(progress, number),
+            undecided_sum=_undecided_sum(old, number),
         )
-        if dynamic_delta:  # only then do later verdicts depend on earlier ones
-            verdicts = verdict_rounds(progress)
-        return progress, verdicts, next_round(progress, verdicts)
+        progress = jax.tree.map(lambda x, y: jnp.where(goes_on, x, y), progress, old)
+        if look is not None:
+            verdicts = _one_lane(look(jax.tree.map(lambda x: x[..., 0], progress)))
+        return progress, verdicts, next_verdict(progress.active, verdicts)
 
-    start = _Progress(
-        first_round,
-        jnp.zeros_like(state.net),
-        opened,
-        state.beats,
-        state.selected,
-        state.discarded,
-        state.undecided_sum,
-    )
-    verdicts = verdict_rounds(start)
-    progress, _, _ = lax.while_loop(
-        lambda carry: carry[2] <= end, play_on, (start, verdicts, next_round(start, verdicts))
-    )
-    # What was open at max_rounds stays open.
+    start = (progress, verdicts, next_verdict(progress.active, verdicts))
+    return lax.while_loop(lambda carry: (carry[2] <= end).any(), play_on, start)[0]
+
+
+def stop(progress: Progress, end: jax.Array) -> Progress:
+    """What is open at the last round has counted until then."""
     last_round = jnp.where(progress.active, end, progress.last_round)
-    drawn_until = last_round.max(-1)
-    counted = numbers[:, None] <= last_round.reshape(-1)
-    gained = jnp.where(counted, gains, 0).sum(0, dtype=jnp.int32).reshape(state.net.shape)
-    bad_rounds = jnp.where(~finite & (numbers <= drawn_until[:, None]), numbers, _NEVER).min(-1)
-    first_bad = (state.invalid == 0) & (bad_rounds < _NEVER)
+    return progress._replace(last_round=last_round)
+
+
+def counted_gains(gains: jax.Array, progress: Progress, first_round: jax.Array) -> jax.Array:
+    """What the rounds [r, K K] that counted added to the net counts: int32 [K, K]."""
+    counted = numbers_of(first_round, gains.shape[0])[:, None] <= progress.last_round.reshape(-1)
+    gained = jnp.where(counted, gains, 0).sum(0, dtype=jnp.int32)
+    return gained.reshape(progress.last_round.shape)
+
+
+def finish(
+    state: PreferenceState,
+    params: PreferenceParams,
+    progress: Progress,
+    gained: jax.Array,
+    finite: jax.Array,
+    first_round: jax.Array,
+) -> PreferenceState:
+    """The state of a race after the rounds.
+
+    Args:
+        state: Before them.
+        params: The race's.
+        progress: From ``stop``.
+        gained: int32 [K, K], what they added to the net counts.
+        finite: bool [K, r], is the option's outcome of the round finite?
+        first_round: int32 [], rounds played before.
+    """
+    num_rounds = finite.shape[1]
+    numbers = numbers_of(first_round, num_rounds)
+    drawn_until = progress.last_round.max(-1)
+    bad_rounds = jnp.where(~finite & (numbers <= drawn_until[:, None]), numbers, NEVER).min(-1)
+    first_bad = (state.invalid == 0) & (bad_rounds < NEVER)
     return dataclasses.replace(
         state,
         samples=state.samples + jnp.maximum(drawn_until - first_round, 0),
         net=state.net + gained,
-        rounds=jnp.maximum(state.rounds, last_round),
-        active=jnp.where(opened, progress.active, state.active),
+        rounds=jnp.maximum(state.rounds, progress.last_round),
+        # What was open at max_rounds stays open.
+        active=jnp.where(first_round < params.max_rounds, progress.active, state.active),
         beats=progress.beats,
         selected=progress.selected,
         discarded=progress.discarded,
-        undecided_sum=_undecided_sum(progress, first_round + gains.shape[0]),
+        undecided_sum=_undecided_sum(progress, first_round + num_rounds),
         invalid=jnp.where(first_bad, bad_rounds, state.invalid),
     )
 
 
-def _undecided_sum(progress: _Progress, number: jax.Array) -> jax.Array:
+def _undecided_sum(progress: Progress, number: jax.Array) -> jax.Array:
     """Sum of m_l = K - |C u D| at the start of round l, over all rounds up to ``number``."""
-    undecided = (~(progress.selected | progress.discarded)).sum(dtype=jnp.int32)
+    undecided = (~(progress.selected | progress.discarded)).sum(0, dtype=jnp.int32)
     return progress.undecided_sum + undecided * (number - progress.now)
 
 
-def _dynamic_level(params: PreferenceParams, progress: _Progress, num_options: int) -> jax.Array:
+def _dynamic_look(
+    state: PreferenceState, params: PreferenceParams, gains: jax.Array, first_round: jax.Array
+) -> Callable[[Progress], jax.Array]:
+    """Finds verdicts whose level changes with every verdict: each time all rounds are looked at."""
+    numbers = numbers_of(first_round, gains.shape[0])
+    evidence = _evidence(state.net, gains.reshape(-1, *state.net.shape), numbers)
+
+    def look(progress: Progress) -> jax.Array:
+        level = _dynamic_level(params, progress, state.net.shape[-1])
+        return _dynamic_verdict_rounds(evidence, numbers, progress.now, level)
+
+    return look
+
+
+def _dynamic_level(params: PreferenceParams, progress: Progress, num_options: int) -> jax.Array:
     """ln(2 c_t / delta), the same for all rounds t after ``now`` until options are decided.
 
     c_t = (K-1) [sum_{l<t} m_l + (n_max - t + 1) m_t]: eq. 8 with m the number of undecided
@@ -152,14 +238,15 @@ def _dynamic_level(params: PreferenceParams, progress: _Progress, num_options: i
     return jnp.log(2 * (num_options - 1) * statements / params.delta)
 
 
-def _verdict_rounds(
-    params: PreferenceParams, net: jax.Array, gains: jax.Array, numbers: jax.Array
+def verdict_rounds(
+    params: PreferenceParams, net: jax.Array, gains: jax.Array, first_round: jax.Array
 ) -> jax.Array:
-    """The first of these rounds whose interval puts s_ij above 1/2: int32 [K, K].
+    """The first of the rounds that follow whose interval puts s_ij above 1/2: int32 [K, K].
 
     Of both orders of a pair only the one that comes first has its round.
     """
     num_options = net.shape[-1]
+    numbers = numbers_of(first_round, gains.shape[0])
     index = jnp.arange(num_options, dtype=jnp.int32)
     # With epsilon both orders may reach a threshold below 0: the one that is ahead holds then, and
     # of two that are even the first.
@@ -174,12 +261,12 @@ def _verdict_rounds(
         net = net + gained
         threshold = lax.dynamic_index_in_dim(params.thresholds, number - 1, keepdims=False)
         certain = net >= jnp.maximum(threshold, least)
-        return (net, jnp.minimum(verdicts, jnp.where(certain, number, _NEVER))), None
+        return (net, jnp.minimum(verdicts, jnp.where(certain, number, NEVER))), None
 
-    never = jnp.full_like(net, _NEVER)
+    never = jnp.full_like(net, NEVER)
     (_, verdicts), _ = lax.scan(look, (net, never), (numbers, gains))
     verdicts = verdicts.reshape(num_options, num_options)
-    return jnp.where(verdicts < verdicts.T, verdicts, _NEVER)
+    return jnp.where(verdicts < verdicts.T, verdicts, NEVER)
 
 
 def _evidence(net: jax.Array, gains: jax.Array, numbers: jax.Array) -> jax.Array:
@@ -200,5 +287,5 @@ def _dynamic_verdict_rounds(
     Of both orders of a pair only the one that comes first has its round.
     """
     rounds = numbers[:, None, None]
-    verdicts = jnp.where((evidence > level) & (rounds > now), rounds, _NEVER).min(0)
-    return jnp.where(verdicts < verdicts.T, verdicts, _NEVER)
+    verdicts = jnp.where((evidence > level) & (rounds > now), rounds, NEVER).min(0)
+    return jnp.where(verdicts < verdicts.T, verdicts, NEVER)

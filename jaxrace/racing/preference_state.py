@@ -1,9 +1,12 @@
 """The numbers and the progress of a preference-based race. Axes: K options, N = capacity."""
 
 import dataclasses
+import functools
 from typing import Any
 
 import jax
+
+from jaxrace.racing.samples import write_rounds
 
 
 @jax.tree_util.register_dataclass
@@ -42,3 +45,14 @@ class PreferenceState:
     discarded: jax.Array  # bool [K], the paper's D
     undecided_sum: jax.Array  # int32 [], sum over past rounds l of m_l = K - |C u D|
     invalid: jax.Array  # int32 [K], first round with a counted outcome that is not finite
+
+
+def keep(state: PreferenceState, outcomes: Any, first_round: jax.Array) -> PreferenceState:
+    """Put the samples [K, r, ...] of the next rounds behind those before."""
+    write = functools.partial(write_rounds, first_round)
+    num_told = jax.tree.leaves(outcomes)[0].shape[1]
+    return dataclasses.replace(
+        state,
+        outcomes=jax.tree.map(write, state.outcomes, outcomes),
+        round=state.round + num_told,
+    )
