@@ -83,9 +83,11 @@ def round_gains(
 
     def add_newer(index: jax.Array, sums: jax.Array) -> jax.Array:
         samples = _rounds_slice(new, index * block, block)
-        older_than = index * block + jnp.arange(block, dtype=jnp.int32)
-        return sums + _sum_over_old(signs, samples, new, block, older_than)
+        counted = lax.dynamic_slice_in_dim(later, index * block, block)
+        return sums + _sum_over_old(signs, samples, new, block, counted)
 
+    # All bits of [a, t] where round t is later than a, made once: comparing again costs more.
+    later = -jnp.triu(jnp.ones((num_new, num_new), jnp.int32), 1)
     sums = lax.fori_loop(0, num_new // block, add_newer, sums)
     # The new sample of j against older ones of i, the reverse, and the two new ones.
     same_round = jax.vmap(jax.vmap(jax.vmap(compare), (None, 0)), (0, None))(new, new)
@@ -329,20 +331,17 @@ def _sum_over_old(
     samples: Outcome,
     new: Outcome,
     size: int,
-    older_than: jax.Array | None = None,
+    counted: jax.Array | None = None,
 ) -> jax.Array:
     """Signs of ``size`` samples per option against all of ``new``, summed: int32 [K, K, m].
 
-    With ``older_than`` [size] (their rounds within ``new``) only later rounds are counted.
+    With ``counted`` (int32 [size, m], all bits or none) only some of them are.
     """
-    rounds = jnp.arange(_leading_axes(new)[1], dtype=jnp.int32)
 
     def one(u: int) -> jax.Array:
         sign = signs(jax.tree.map(lambda x: x[:, u], samples), new)
-        if older_than is None:
-            return sign
         # As wide as the sums: bytes behind a mask are slower.
-        return jnp.where(rounds > older_than[u], sign.astype(jnp.int32), 0)
+        return sign if counted is None else sign.astype(jnp.int32) & counted[u]
 
     # At most 8 signs: the int8 partial sum cannot overflow.
     return functools.reduce(jnp.add, [one(u) for u in range(size)]).astype(jnp.int32)
