@@ -81,13 +81,14 @@ def round_gains(
     # A driver that works in chunks leaves no remainder, and this loop makes no pass.
     sums = lax.fori_loop(num_blocks * block, num_old, add_one, sums)
 
+    # All bits of [a, t] where round t is later than a, made once: comparing again costs more.
+    later = -jnp.triu(jnp.ones((num_new, num_new), jnp.int32), 1)
+
     def add_newer(index: jax.Array, sums: jax.Array) -> jax.Array:
         samples = _rounds_slice(new, index * block, block)
         counted = lax.dynamic_slice_in_dim(later, index * block, block)
         return sums + _sum_over_old(signs, samples, new, block, counted)
 
-    # All bits of [a, t] where round t is later than a, made once: comparing again costs more.
-    later = -jnp.triu(jnp.ones((num_new, num_new), jnp.int32), 1)
     sums = lax.fori_loop(0, num_new // block, add_newer, sums)
     # The new sample of j against older ones of i, the reverse, and the two new ones.
     same_round = jax.vmap(jax.vmap(jax.vmap(compare), (None, 0)), (0, None))(new, new)

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace import kernels
+from jaxrace.kernels import open_pairs
 from jaxrace.racing import (
     base,
     copeland,
@@ -27,7 +28,7 @@ from jaxrace.racing.preference_state import (
     PreferenceParams,
     PreferenceState,
     SurrogateParams,
-    keep,
+    keep_samples,
 )
 from jaxrace.racing.results import PreferenceResult
 from jaxrace.racing.surrogates import RANKINGS
@@ -218,18 +219,14 @@ class PreferenceRace(ComparingRace):
             return super().advance_lanes(states, outcomes, params, first_round)
         asked = jax.vmap(self.needs)(states, params)
         outcomes = samples.rounded_alike(outcomes, states.outcomes)
-        states = jax.vmap(keep, (0, 0, None))(states, outcomes, first_round)
+        states = jax.vmap(keep_samples, (0, 0, None))(states, outcomes, first_round)
         if self.ranking == "copeland" and not self.dynamic_delta:
             play = functools.partial(
-                preference_lanes.play_rounds,
-                compare=self.compare,
-                top=self.top,
-                rule=self.rule,
-                most_listed=num_pairs // 4,
+                preference_lanes.play_rounds, compare=self.compare, top=self.top, rule=self.rule
             )
         else:
-            play = functools.partial(self._count_some_and_play, most_open=num_pairs // 2)
-        states = play(states, params, outcomes, first_round)
+            play = self._count_some_and_play
+        states = play(states, params, outcomes, first_round, most_listed=num_pairs // 4)
         simulated = states.simulated + jnp.where(asked, num_told, 0)
         return dataclasses.replace(states, simulated=simulated)
 
@@ -240,22 +237,21 @@ class PreferenceRace(ComparingRace):
         outcomes: Any,
         first_round: jax.Array,
         *,
-        most_open: int,
+        most_listed: int,
     ) -> PreferenceState:
         """Decide round by round, or level by level; with few open pairs these alone are counted."""
         still_open = states.active & (first_round < params.max_rounds)[:, None, None]
-        count_all = functools.partial(kernels.round_gains, self.compare)
         gains = lax.cond(
-            still_open.sum(dtype=jnp.int32) < most_open,
+            open_pairs.first_orders(still_open).sum(dtype=jnp.int32) <= most_listed,
             functools.partial(kernels.open_round_gains, self.compare),
-            lambda old, new, num_old, _: jax.vmap(count_all, (0, 0, None), 1)(old, new, num_old),
+            lambda *told: preference_lanes.gains_of_all(self.compare, *told[:3]),
             states.outcomes,
             outcomes,
             first_round,
             still_open,
         )
         play = jax.vmap(self._play_rounds, (0, 0, 1, 0, None))
-        return play(states, outcomes, _flat(gains), params, first_round)
+        return play(states, outcomes, preference_rounds.flat(gains), params, first_round)
 
     def _count_and_play(
         self,
@@ -266,9 +262,11 @@ class PreferenceRace(ComparingRace):
     ) -> PreferenceState:
         outcomes = samples.rounded_alike(outcomes, state.outcomes)
         # Kept before they are counted, which spares the buffer a copy.
-        state = keep(state, outcomes, first_round)
+        state = keep_samples(state, outcomes, first_round)
         gains = kernels.round_gains(self.compare, state.outcomes, outcomes, first_round)
-        return self._play_rounds(state, outcomes, _flat(gains), params, first_round)
+        return self._play_rounds(
+            state, outcomes, preference_rounds.flat(gains), params, first_round
+        )
 
     def _play_rounds(
         self,
@@ -323,11 +321,3 @@ class PreferenceRace(ComparingRace):
                 f"params: expected those of one race with capacity {self.capacity}, "
                 f"got thresholds of shape {list(jnp.shape(params.thresholds))}"
             )
-
-
-def _flat(gains: jax.Array) -> jax.Array:
-    """[..., K, K] as [..., K K]: K numbers alone would leave the vector units half empty.
-
-    Of a whole batch, where it costs nothing: under vmap the races would come before the rounds.
-    """
-    return gains.reshape(*gains.shape[:-2], -1)

@@ -56,10 +56,7 @@ def play_rounds(
     settle = functools.partial(_settle, start, end, top=top, rule=rule)
 
     def count_all(_: Any) -> tuple[rounds.Progress, jax.Array]:
-        gains_of = functools.partial(kernels.round_gains, compare)
-        gains = jax.vmap(gains_of, (0, 0, None), 1)(old, outcomes, first_round)
-        # K numbers alone would leave the vector units half empty.
-        gains = gains.reshape(*gains.shape[:2], -1)
+        gains = rounds.flat(gains_of_all(compare, old, outcomes, first_round))
         look = jax.vmap(rounds.verdict_rounds, (0, 0, 1, None))
         progress = settle(look(params, states.net, gains, first_round))
         return progress, jax.vmap(rounds.counted_gains, (1, 0, None))(gains, progress, first_round)
@@ -78,6 +75,15 @@ def play_rounds(
     finish = jax.vmap(rounds.finish, (0, 0, 0, 0, 0, None))
     states = finish(states, params, progress, gained, finite, first_round)
     return dataclasses.replace(states, outcomes=old)
+
+
+def gains_of_all(
+    compare: Callable[[Any, Any], jax.Array], old: Any, new: Any, num_old: jax.Array
+) -> jax.Array:
+    """``kernels.round_gains`` of B races: int32 [r, B, K, K]; samples [B, K, ...]."""
+    return jax.vmap(functools.partial(kernels.round_gains, compare), (0, 0, None), 1)(
+        old, new, num_old
+    )
 
 
 def _settle(

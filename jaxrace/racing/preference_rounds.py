@@ -158,6 +158,14 @@ def stop(progress: Progress, end: jax.Array) -> Progress:
     return progress._replace(last_round=last_round)
 
 
+def flat(gains: jax.Array) -> jax.Array:
+    """[..., K, K] as [..., K K]: K numbers alone would leave the vector units half empty.
+
+    Of a whole batch, where it costs nothing: under vmap the races would come before the rounds.
+    """
+    return gains.reshape(*gains.shape[:-2], -1)
+
+
 def counted_gains(gains: jax.Array, progress: Progress, first_round: jax.Array) -> jax.Array:
     """What the rounds [r, K K] that counted added to the net counts: int32 [K, K]."""
     counted = numbers_of(first_round, gains.shape[0])[:, None] <= progress.last_round.reshape(-1)

@@ -47,7 +47,7 @@ class PreferenceState:
     invalid: jax.Array  # int32 [K], first round with a counted outcome that is not finite
 
 
-def keep(state: PreferenceState, outcomes: Any, first_round: jax.Array) -> PreferenceState:
+def keep_samples(state: PreferenceState, outcomes: Any, first_round: jax.Array) -> PreferenceState:
     """Put the samples [K, r, ...] of the next rounds behind those before."""
     write = functools.partial(write_rounds, first_round)
     num_told = jax.tree.leaves(outcomes)[0].shape[1]
