@@ -28,6 +28,9 @@ LONG = (
     "audit",
 )
 
+# The folder of compiled programs.
+PROGRAMS = pytest.StashKey[str]()
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Choose the compiler's settings, before JAX starts.
@@ -57,9 +60,20 @@ def _keep_programs(config: pytest.Config) -> None:
     """
     folder = tempfile.mkdtemp(prefix="jaxrace-tests-")
     config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    config.stash[PROGRAMS] = folder
     jax.config.update("jax_compilation_cache_dir", folder)
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+
+@pytest.fixture(scope="module")
+def shared_programs(pytestconfig: pytest.Config) -> Iterator[None]:
+    """Processes that a test starts one after the other find what this worker has compiled."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JAX_COMPILATION_CACHE_DIR", pytestconfig.stash[PROGRAMS])
+        patch.setenv("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+        patch.setenv("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
+        yield
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

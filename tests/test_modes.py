@@ -89,6 +89,9 @@ for algorithm in (dueling.Rucb(5), dueling.DoubleThompson(5), dueling.SupKlucb(5
     show(type(algorithm).__name__, log)
 """
 
+# What the checks find fault with they find before anything is compiled.
+pytestmark = pytest.mark.usefixtures("shared_programs")
+
 SELECT = """
 from jaxrace import selection
 from jaxrace.bases import Fourier
@@ -117,7 +120,7 @@ for bound in ("betting", "t", "bca"):
 
 
 @pytest.fixture(scope="module")
-def plain(tmp_path_factory):
+def plain(shared_programs, tmp_path_factory):
     return run("plain", PLAY, tmp_path_factory.mktemp("plain"))
 
 
