@@ -162,11 +162,11 @@ def audit(races: int = FULL_SIZE, seed: int = 0) -> Iterator[Finding]:
     for number, task in enumerate(TASKS):
         key = jax.random.fold_in(jax.random.key(seed), number)
         for name in (*kernels.BOUNDS, UNPROTECTED):
-            for delta in DELTAS:
-                errors, total = _count_errors(task, name, delta, key, races)
-                one_sided = name in kernels.BOUNDS and kernels.BOUNDS[name].sides == 1
+            one_sided = name in kernels.BOUNDS and kernels.BOUNDS[name].sides == 1
+            errors, total = _count_errors(task, name, key, races)
+            for delta, wrong in zip(DELTAS, errors, strict=True):
                 allowed = 2 * delta if one_sided and task.has_ties else delta
-                yield Finding(task.name, name, delta, allowed, errors, total)
+                yield Finding(task.name, name, delta, allowed, wrong, total)
 
 
 UNPROTECTED = "kl without the union over rounds"
@@ -198,23 +198,24 @@ def unprotected_thresholds(num_options: int, max_rounds: int, delta: float) -> N
     )
 
 
-def _count_errors(
-    task: AuditTask, bound: str, delta: float, key: jax.Array, races: int
-) -> tuple[int, int]:
-    """Races with a wrong verdict, and races run."""
+def _count_errors(task: AuditTask, bound: str, key: jax.Array, races: int) -> tuple[list[int], int]:
+    """Races with a wrong verdict for every delta, and races run."""
     race = _race(task)
-    params = race.params(delta)
-    if bound == UNPROTECTED:
-        thresholds = unprotected_thresholds(task.num_options, task.max_rounds, delta)
-    else:
-        thresholds = kernels.thresholds(
-            kernels.BOUNDS[bound], task.num_options, task.max_rounds, delta
-        )
-    # A bound is its thresholds: one compiled program serves them all.
-    params = dataclasses.replace(params, thresholds=jnp.asarray(thresholds))
+    params = [_params(race, bound, delta) for delta in DELTAS]
     batches = -(-races // BATCH)
-    wrong = _wrong_races(task, key, params, batches)
-    return int(np.asarray(wrong).sum()), batches * BATCH
+    stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *params)
+    wrong = np.asarray(_wrong_races(task, key, stacked, batches))
+    return wrong.sum(0).tolist(), batches * BATCH
+
+
+def _params(race: racing.PreferenceRace, bound: str, delta: float) -> racing.PreferenceParams:
+    """Of a race by any bound: a bound is its thresholds, and one compiled program serves all."""
+    size = (race.num_options, race.capacity, delta)
+    if bound == UNPROTECTED:
+        thresholds = unprotected_thresholds(*size)
+    else:
+        thresholds = kernels.thresholds(kernels.BOUNDS[bound], *size)
+    return dataclasses.replace(race.params(delta), thresholds=jnp.asarray(thresholds))
 
 
 def _race(task: AuditTask) -> racing.PreferenceRace:
@@ -230,13 +231,18 @@ def _race(task: AuditTask) -> racing.PreferenceRace:
 def _wrong_races(
     task: AuditTask, key: jax.Array, params: racing.PreferenceParams, batches: int
 ) -> jax.Array:
-    """Number of races with a wrong verdict: int32 [batches]."""
+    """Number of races with a wrong verdict: int32 [batches, d] for params [d, ...].
+
+    Their samples are the same.
+    """
     wrong_verdict = jnp.asarray(np.array(task.win_probabilities) <= 0.5)
     options = jnp.arange(task.num_options, dtype=jnp.int32)
 
     def errs(race_key: jax.Array) -> jax.Array:
-        result = racing.run(_race(task), race_key, task.sample, options, params)
-        return (result.beats & wrong_verdict).any()
+        def run(params: racing.PreferenceParams) -> jax.Array:
+            return racing.run(_race(task), race_key, task.sample, options, params).beats
+
+        return (jax.vmap(run)(params) & wrong_verdict).any((1, 2))
 
     return wrong_by_batch(errs, key, batches)
 
@@ -244,10 +250,10 @@ def _wrong_races(
 def wrong_by_batch(
     errs: Callable[[jax.Array], jax.Array], key: jax.Array, batches: int
 ) -> jax.Array:
-    """How many races err in each batch of ``BATCH``: int32 [batches].
+    """How many races err in each batch of ``BATCH``: int32 [batches, ...].
 
     Args:
-        errs: ``errs(key) -> bool []``, one race.
+        errs: ``errs(key) -> bool [...]``, one race.
         key: Of all of them.
         batches: How many.
 
@@ -257,7 +263,7 @@ def wrong_by_batch(
 
     def batch(number: jax.Array) -> jax.Array:
         keys = jax.random.split(jax.random.fold_in(key, number), BATCH)
-        return jax.vmap(errs)(keys).sum(dtype=jnp.int32)
+        return jax.vmap(errs)(keys).sum(0, dtype=jnp.int32)
 
     return lax.map(batch, jnp.arange(batches, dtype=jnp.uint32))
 
