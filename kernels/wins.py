@@ -38,8 +38,8 @@ _MAX_BLOCK = 8
 # they are in the cache, which was a fifth faster than at the end.
 _PREFIX_CHUNK = 16
 
-# New samples that the final count takes per pass, so that its sums [K, K, part] stay small.
-_MAX_PART = 64
+# New samples per pass where only the last count is wanted, so that the sums [K, K, m] stay small.
+_TOTAL_CHUNK = 32
 
 
 def round_gains(
@@ -192,13 +192,7 @@ def prefix_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
     num_options, num_rounds = _leading_axes(outcomes)
     _guard_overflow(num_rounds)
     chunk = min(_PREFIX_CHUNK, num_rounds)
-    num_chunks = -(-num_rounds // chunk)
-    padded = jax.tree.map(
-        lambda x: jnp.pad(
-            x, [(0, 0), (0, num_chunks * chunk - num_rounds)] + [(0, 0)] * (x.ndim - 2)
-        ),
-        outcomes,
-    )
+    num_chunks, padded = _in_chunks(outcomes, chunk)
 
     def play_chunk(index: jax.Array, counts: _Counts) -> _Counts:
         num_old = index * chunk
@@ -241,31 +235,18 @@ def total_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
     """
     num_options, num_rounds = _leading_axes(outcomes)
     _guard_overflow(num_rounds)
-    block = block_size(num_rounds)
-    signs = _all_pairs(compare)
+    chunk = min(_TOTAL_CHUNK, num_rounds)
+    num_chunks, padded = _in_chunks(outcomes, chunk)
 
-    def net_of(new: Outcome) -> jax.Array:
-        """All samples against some: int32 [K, K]."""
+    # Every two samples of different rounds meet once: when the newer one is new.
+    def add_chunk(index: jax.Array, net: jax.Array) -> jax.Array:
+        num_old = index * chunk
+        gains = _gains_of_pairs(compare, padded, _rounds_slice(padded, num_old, chunk), num_old)
+        real = jnp.arange(chunk, dtype=jnp.int32) < num_rounds - num_old
+        return net + jnp.where(real, gains, 0).sum(-1, dtype=jnp.int32)
 
-        def add_block(index: jax.Array, sums: jax.Array) -> jax.Array:
-            samples = _rounds_slice(outcomes, index * block, block)
-            return sums + _sum_over_old(signs, samples, new, block)
-
-        sums = jnp.zeros((num_options, num_options, _leading_axes(new)[1]), jnp.int32)
-        sums = lax.fori_loop(0, num_rounds // block, add_block, sums)
-        return sums.sum(-1, dtype=jnp.int32)
-
-    # Part by part, so that the sums [K, K, part] stay small.
-    part = min(_MAX_PART, num_rounds)
-    num_parts = num_rounds // part
-    net = lax.fori_loop(
-        0,
-        num_parts,
-        lambda index, net: net + net_of(_rounds_slice(outcomes, index * part, part)),
-        jnp.zeros((num_options, num_options), jnp.int32),
-    )
-    if num_rounds % part:
-        net = net + net_of(jax.tree.map(lambda x: x[:, num_parts * part :], outcomes))
+    net = jnp.zeros((num_options, num_options), jnp.int32)
+    net = lax.fori_loop(jnp.int32(0), jnp.int32(num_chunks), add_chunk, net)
     return jnp.int32(num_rounds**2) + net
 
 
@@ -335,6 +316,16 @@ def _leading_axes(outcomes: Outcome) -> tuple[int, int]:
 
 def _rounds_slice(outcomes: Outcome, start: jax.Array | int, size: int) -> Outcome:
     return jax.tree.map(lambda x: lax.dynamic_slice_in_dim(x, start, size, axis=1), outcomes)
+
+
+def _in_chunks(outcomes: Outcome, chunk: int) -> tuple[int, Outcome]:
+    """How many chunks of rounds there are, and the samples with zeros up to the end of the last."""
+    num_rounds = _leading_axes(outcomes)[1]
+    num_chunks = -(-num_rounds // chunk)
+    missing = num_chunks * chunk - num_rounds
+    return num_chunks, jax.tree.map(
+        lambda x: jnp.pad(x, [(0, 0), (0, missing)] + [(0, 0)] * (x.ndim - 2)), outcomes
+    )
 
 
 def _all_pairs(compare: Compare) -> Callable[[Outcome, Outcome], jax.Array]:
