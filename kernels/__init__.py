@@ -28,7 +28,7 @@ from jaxrace.kernels.correct_selection import (
 from jaxrace.kernels.elimination import definite_inverse, inverse
 from jaxrace.kernels.kl_ucb import bernoulli_kl, kl_upper
 from jaxrace.kernels.knowledge_gradient import knowledge_gradient
-from jaxrace.kernels.listing import for_listed, with_operands_kept
+from jaxrace.kernels.listing import for_listed, listing_block, with_operands_kept
 from jaxrace.kernels.lower_bounds import (
     best_cap,
     betting_bound,
@@ -106,6 +106,7 @@ __all__ = [
     "leading",
     "levels",
     "lexicographic",
+    "listing_block",
     "log_block_factors",
     "log_correct_selection",
     "long_run",

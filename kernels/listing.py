@@ -14,6 +14,21 @@ from jax import lax
 Carry = TypeVar("Carry")
 Result = TypeVar("Result")
 
+# Places per call: enough to fill the vector units, few enough to stay in the cache.
+_LEAST_BLOCK, _MOST_BLOCK = 32, 512
+
+
+def listing_block(most: int) -> int:
+    """How many of at most so many marked places ``for_listed`` had better take per call.
+
+    The last call takes as long as any, however few places it has left: of few places few are taken.
+
+    >>> listing_block(45), listing_block(900), listing_block(100_000)
+    (32, 256, 512)
+    """
+    quarter = -(-most // (4 * _LEAST_BLOCK)) * _LEAST_BLOCK
+    return max(_LEAST_BLOCK, min(quarter, _MOST_BLOCK))
+
 
 def for_listed(
     wanted: jax.Array, block: int, body: Callable[[jax.Array, Carry], Carry], carry: Carry

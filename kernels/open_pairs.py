@@ -14,11 +14,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxrace.kernels.listing import for_listed
+from jaxrace.kernels.listing import for_listed, listing_block
 from jaxrace.kernels.wins import Compare, Outcome, block_size
-
-# Pairs of a block: enough to fill the vector units, few enough to stay in the cache.
-BLOCK_PAIRS = 512
 
 
 def open_round_gains(
@@ -61,7 +58,8 @@ def open_round_gains(
 
     # The rounds come first, as they are looked through.
     none = jnp.zeros((num_new, size), jnp.int32)
-    gains = for_listed(first_orders(open_pairs), BLOCK_PAIRS, play_block, none)
+    wanted = first_orders(open_pairs)
+    gains = for_listed(wanted, listing_block(size // 2), play_block, none)
     return gains.reshape(num_new, num_races, num_options, num_options)
 
 

@@ -4,6 +4,8 @@ A batch this large lists its open pairs once they are few, and only races with a
 it; a single race does neither.
 """
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -29,11 +31,12 @@ def one_is_infinite(key, option):
     return jnp.where((option == OPTIONS - 1) & (sample > OPTIONS + 0.3), jnp.inf, sample)
 
 
-def results(race, params_of, sample=normal, spread=1.0):
+def results(race, params_of, sample=normal, spread=1.0, num_races=RACES):
     """Of a batch of races and of each of them alone; they have different horizons."""
     options = spread * jnp.arange(OPTIONS, dtype=jnp.float32)
-    keys = jax.random.split(jax.random.key(0), RACES)
-    horizons = jnp.asarray(np.random.default_rng(0).integers(20, CAPACITY + 1, RACES), jnp.int32)
+    keys = jax.random.split(jax.random.key(0), num_races)
+    drawn = np.random.default_rng(0).integers(20, CAPACITY + 1, num_races)
+    horizons = jnp.asarray(drawn, jnp.int32)
 
     def play(told):
         key, horizon = told
@@ -62,14 +65,20 @@ def listed(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("sample", "rule", "epsilon"),
-    [(normal, "sharp", 0.0), (rounded, "sharp", 0.05), (one_is_infinite, "printed", 0.0)],
+    ("sample", "rule", "epsilon", "num_races"),
+    [
+        (normal, "sharp", 0.0, RACES),
+        (normal, "sharp", 0.0, 6),
+        (rounded, "sharp", 0.05, RACES),
+        (one_is_infinite, "printed", 0.0, RACES),
+    ],
 )
-def test_a_race_of_a_batch_is_what_it_is_alone(listed, sample, rule, epsilon):
+def test_a_race_of_a_batch_is_what_it_is_alone(listed, sample, rule, epsilon, num_races):
     race = racing.PreferenceRace(OPTIONS, 5, CAPACITY, kernels.total_order, "stitched-kl", rule)
     table = race.table(0.2, epsilon)
 
-    batch, alone = results(race, lambda horizon: race.params_at(table, horizon), sample)
+    params_of = functools.partial(race.params_at, table)
+    batch, alone = results(race, params_of, sample, num_races=num_races)
 
     assert_equal(batch, alone)
     assert listed

@@ -16,9 +16,6 @@ from jaxrace import kernels
 from jaxrace.racing import base
 from jaxrace.racing.dominance_state import Blocks, DominanceParams, DominanceState
 
-# Rows, or pairs, that are worked on at once: they fill the vector units and stay in the cache.
-_BLOCK_ROWS = 512
-
 
 def keep_samples(states: DominanceState, outcomes: Any, asked: jax.Array) -> DominanceState:
     """Append the samples of the options that had asked.
@@ -41,7 +38,7 @@ def keep_samples(states: DominanceState, outcomes: Any, asked: jax.Array) -> Dom
             lambda old, new: old.at[at].set(new[rows].astype(old.dtype), mode="drop"), kept, told
         )
 
-    kept = kernels.for_listed(asked, _BLOCK_ROWS, write, kept)
+    kept = kernels.for_listed(asked, kernels.listing_block(asked.size), write, kept)
     finite = jax.vmap(base.finite_rounds)(outcomes)
     numbers = states.simulated[..., None] + 1 + rounds
     none = jnp.iinfo(jnp.int32).max
@@ -124,7 +121,8 @@ def count_blocks(
                 margin.at[at].add(unit * jnp.stack([net, -net]), mode="drop"),
             )
 
-        return kernels.for_listed(wanted, _BLOCK_ROWS, play, evidence)
+        block = kernels.listing_block(wanted.size)
+        return kernels.for_listed(wanted, block, play, evidence)
 
     # What the capacity has no room for is not compiled: such slices of it would not be.
     capacity = jax.tree.leaves(samples)[0].shape[1]

@@ -39,7 +39,7 @@ _PIECE = 32
 
 # From how many options and pairs (of a batch) on it pays to list the open pairs.
 _LISTED_OPTIONS = 8
-_LISTED_PAIRS = 1024
+_LISTED_PAIRS = 256
 
 
 @dataclasses.dataclass(frozen=True)

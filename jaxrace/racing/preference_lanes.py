@@ -125,7 +125,7 @@ def _look_at_listed(
 ) -> tuple[_Listed, jax.Array]:
     """The wanted pairs, counted, and the round in which each is decided: int32 [B, K, K]."""
     num_options = net.shape[-1]
-    block = open_pairs.BLOCK_PAIRS
+    block = kernels.listing_block(most_listed)
     most_blocks = -(-most_listed // block)
     numbers = rounds.numbers_of(first_round, num_rounds)
     at = jnp.minimum(numbers, params.thresholds.shape[1]) - 1
