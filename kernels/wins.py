@@ -21,7 +21,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxrace.kernels.listing import with_operands_kept
+from jaxrace.kernels.listing import Carry, with_operands_kept
 
 Outcome = Any
 Compare = Callable[[Outcome, Outcome], jax.Array]
@@ -191,13 +191,9 @@ def prefix_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
     """
     num_options, num_rounds = _leading_axes(outcomes)
     _guard_overflow(num_rounds)
-    chunk = min(_PREFIX_CHUNK, num_rounds)
-    num_chunks, padded = _in_chunks(outcomes, chunk)
 
-    def play_chunk(index: jax.Array, counts: _Counts) -> _Counts:
-        num_old = index * chunk
-        new = _rounds_slice(padded, num_old, chunk)
-        gains = jnp.moveaxis(_gains_of_pairs(compare, padded, new, num_old), -1, 0)
+    def add_chunk(num_old: jax.Array, gains: jax.Array, counts: _Counts) -> _Counts:
+        gains = jnp.moveaxis(gains, -1, 0)
 
         # Written where they stay: to stack them and add the squares at the end takes a tenth more.
         def add_round(place: jax.Array, counts: _Counts) -> _Counts:
@@ -207,11 +203,12 @@ def prefix_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
             wins = lax.dynamic_update_index_in_dim(wins, number**2 + net, number - 1, axis=0)
             return net, wins
 
-        return lax.fori_loop(0, jnp.minimum(chunk, num_rounds - num_old), add_round, counts)
+        num_told = jnp.minimum(gains.shape[0], num_rounds - num_old)
+        return lax.fori_loop(0, num_told, add_round, counts)
 
     start = jnp.zeros((num_options, num_options), jnp.int32)
     wins = jnp.zeros((num_rounds, num_options, num_options), jnp.int32)
-    return lax.fori_loop(jnp.int32(0), jnp.int32(num_chunks), play_chunk, (start, wins))[1]
+    return _over_chunks(compare, outcomes, _PREFIX_CHUNK, add_chunk, (start, wins))[1]
 
 
 def total_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
@@ -235,18 +232,14 @@ def total_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
     """
     num_options, num_rounds = _leading_axes(outcomes)
     _guard_overflow(num_rounds)
-    chunk = min(_TOTAL_CHUNK, num_rounds)
-    num_chunks, padded = _in_chunks(outcomes, chunk)
 
     # Every two samples of different rounds meet once: when the newer one is new.
-    def add_chunk(index: jax.Array, net: jax.Array) -> jax.Array:
-        num_old = index * chunk
-        gains = _gains_of_pairs(compare, padded, _rounds_slice(padded, num_old, chunk), num_old)
-        real = jnp.arange(chunk, dtype=jnp.int32) < num_rounds - num_old
-        return net + jnp.where(real, gains, 0).sum(-1, dtype=jnp.int32)
+    def add_chunk(num_old: jax.Array, gains: jax.Array, net: jax.Array) -> jax.Array:
+        told = jnp.arange(gains.shape[-1], dtype=jnp.int32) < num_rounds - num_old
+        return net + jnp.where(told, gains, 0).sum(-1, dtype=jnp.int32)
 
-    net = jnp.zeros((num_options, num_options), jnp.int32)
-    net = lax.fori_loop(jnp.int32(0), jnp.int32(num_chunks), add_chunk, net)
+    start = jnp.zeros((num_options, num_options), jnp.int32)
+    net = _over_chunks(compare, outcomes, _TOTAL_CHUNK, add_chunk, start)
     return jnp.int32(num_rounds**2) + net
 
 
@@ -318,14 +311,32 @@ def _rounds_slice(outcomes: Outcome, start: jax.Array | int, size: int) -> Outco
     return jax.tree.map(lambda x: lax.dynamic_slice_in_dim(x, start, size, axis=1), outcomes)
 
 
-def _in_chunks(outcomes: Outcome, chunk: int) -> tuple[int, Outcome]:
-    """How many chunks of rounds there are, and the samples with zeros up to the end of the last."""
+def _over_chunks(
+    compare: Compare,
+    outcomes: Outcome,
+    most: int,
+    add_chunk: Callable[[jax.Array, jax.Array, Carry], Carry],
+    carry: Carry,
+) -> Carry:
+    """Go through all rounds, at most so many at a time, with what they add to the net counts.
+
+    ``add_chunk(num_old, gains, carry)`` receives the number of earlier rounds, and int32 [K, K, m];
+    in the last chunk there may be fewer than m rounds, and what stands behind them means nothing.
+    """
     num_rounds = _leading_axes(outcomes)[1]
+    chunk = min(most, num_rounds)
     num_chunks = -(-num_rounds // chunk)
     missing = num_chunks * chunk - num_rounds
-    return num_chunks, jax.tree.map(
+    padded = jax.tree.map(
         lambda x: jnp.pad(x, [(0, 0), (0, missing)] + [(0, 0)] * (x.ndim - 2)), outcomes
     )
+
+    def count_chunk(index: jax.Array, carry: Carry) -> Carry:
+        num_old = index * chunk
+        new = _rounds_slice(padded, num_old, chunk)
+        return add_chunk(num_old, _gains_of_pairs(compare, padded, new, num_old), carry)
+
+    return lax.fori_loop(jnp.int32(0), jnp.int32(num_chunks), count_chunk, carry)
 
 
 def _all_pairs(compare: Compare) -> Callable[[Outcome, Outcome], jax.Array]:

@@ -13,6 +13,9 @@ import sys
 
 import pytest
 
+# What the checks find fault with they find before anything is compiled.
+pytestmark = pytest.mark.usefixtures("shared_programs")
+
 MODES = {
     "plain": {},
     # Numbers that are written in Python, and all that NumPy makes, would be 64 bits wide.
@@ -88,9 +91,6 @@ for algorithm in (dueling.Rucb(5), dueling.DoubleThompson(5), dueling.SupKlucb(5
     log = dueling.play(algorithm, jax.random.key(2), duels, 60, algorithm.params(), records=3)
     show(type(algorithm).__name__, log)
 """
-
-# What the checks find fault with they find before anything is compiled.
-pytestmark = pytest.mark.usefixtures("shared_programs")
 
 SELECT = """
 from jaxrace import selection
