@@ -8,7 +8,7 @@ Axes: B races (lanes), K options, N samples kept, m new rounds, P pairs of a blo
 """
 
 import functools
-from typing import Any
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +16,10 @@ from jax import lax
 
 from jaxrace.kernels.listing import for_listed, listing_block
 from jaxrace.kernels.wins import Compare, Outcome, block_size
+
+# Earlier rounds of a pair's options that are gathered at once: for 512 pairs they stay in the
+# second-level cache, and no more are gathered than there are.
+_TILE = 64
 
 
 def open_round_gains(
@@ -115,40 +119,54 @@ def listed_gains(
     old, new = (
         jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), samples) for samples in (old, new)
     )
-    return _pair_gains(
-        compare, _rows(old, first), _rows(old, second), _rows(new, first), _rows(new, second),
-        num_old,
-    )  # fmt: skip
+
+    def rounds_of(start: jax.Array, size: int) -> tuple[Outcome, Outcome]:
+        return _cut(old, first, start, size), _cut(old, second, start, size)
+
+    both = jax.tree.map(lambda x: x[first], new), jax.tree.map(lambda x: x[second], new)
+    return _pair_gains(compare, rounds_of, both, num_old, jax.tree.leaves(old)[0].shape[1])
 
 
-def _rows(samples: Outcome, which: jax.Array) -> Outcome:
-    return jax.tree.map(lambda x: x[which], samples)
+def _cut(samples: Outcome, rows: jax.Array, start: jax.Array, size: int) -> Outcome:
+    """``size`` rounds of some rows, leaves [P, size, ...] of [rows, N, ...]."""
+
+    def cut(x: jax.Array, row: jax.Array) -> jax.Array:
+        starts = (row, start, *[0] * (x.ndim - 2))
+        return lax.dynamic_slice(x, starts, (1, size, *x.shape[2:]))[0]
+
+    return jax.tree.map(lambda x: jax.vmap(cut, (None, 0))(x, rows), samples)
 
 
 def _pair_gains(
     compare: Compare,
-    old_i: Outcome,
-    old_j: Outcome,
-    new_i: Outcome,
-    new_j: Outcome,
+    old: Callable[[jax.Array, int], tuple[Outcome, Outcome]],
+    new: tuple[Outcome, Outcome],
     num_old: jax.Array | int,
+    capacity: int,
 ) -> jax.Array:
     """What each new round adds to the net counts of P pairs (i, j): int32 [P, m].
 
-    Samples have leaves [P, N, ...] and [P, m, ...].
+    Args:
+        compare: As for ``open_round_gains``.
+        old: The samples of both options in so many rounds from a round on, leaves [P, size, ...].
+        new: The new samples of both, leaves [P, m, ...].
+        num_old: As for ``open_round_gains``.
+        capacity: N, rounds that ``old`` has.
     """
+    new_i, new_j = new
     num_new = jax.tree.leaves(new_i)[0].shape[1]
     block = block_size(num_new)
+    tile = min(_TILE - _TILE % block, capacity)
     # One sample per pair [P] against the new ones of the other option [P, m].
     signs = jax.jit(jax.vmap(jax.vmap(compare, (None, 0))))
     rounds = jnp.arange(num_new, dtype=jnp.int32)
 
     def add(
-        start: jax.Array, size: int, old: tuple[Outcome, Outcome], newer: bool, sums: jax.Array
+        start: jax.Array, size: int, samples: tuple[Outcome, Outcome], newer: bool, sums: jax.Array
     ) -> jax.Array:
-        """Add ``size`` samples of both options from round ``start`` of ``old`` on."""
+        """Add ``size`` of the samples of both options, the first of them at ``start``."""
         from_i, from_j = jax.tree.map(
-            lambda x: lax.dynamic_slice_in_dim(x, start, size, axis=1), old
+            lambda x: lax.dynamic_slice_in_dim(x, start, size, axis=1), samples
         )
         total = []
         for u in range(size):
@@ -159,16 +177,31 @@ def _pair_gains(
         # At most 8 differences of two signs: the int8 sum cannot overflow.
         return sums + functools.reduce(jnp.add, total).astype(jnp.int32)
 
-    def add_blocks(count: Any, old: tuple[Outcome, Outcome], newer: bool, sums: Any) -> jax.Array:
-        step = functools.partial(add, size=block, old=old, newer=newer)
-        return lax.fori_loop(0, count, lambda b, total: step(b * block, sums=total), sums)
+    def add_blocks(
+        start: jax.Array,
+        count: jax.Array,
+        samples: tuple[Outcome, Outcome],
+        newer: bool,
+        sums: jax.Array,
+    ) -> jax.Array:
+        return lax.fori_loop(
+            0, count, lambda b, total: add(start + b * block, block, samples, newer, total), sums
+        )
+
+    def add_tile(index: jax.Array, sums: jax.Array) -> jax.Array:
+        first = index * tile
+        start = jnp.minimum(first, capacity - tile)
+        count = jnp.minimum(num_old - first, tile) // block
+        return add_blocks(first - start, count, old(start, tile), False, sums)
+
+    def add_one(number: jax.Array, sums: jax.Array) -> jax.Array:
+        return add(jnp.int32(0), 1, old(number, 1), False, sums)
 
     num_old = jnp.asarray(num_old, jnp.int32)
-    num_blocks = num_old // block
-    old, new = (old_i, old_j), (new_i, new_j)
+    in_blocks = num_old // block * block
     sums = jax.vmap(jax.vmap(compare))(new_i, new_j).astype(jnp.int32)
-    sums = add_blocks(num_blocks, old, False, sums)
-    single = functools.partial(add, size=1, old=old, newer=False)
-    # A driver that works in chunks leaves no remainder, and this loop makes no pass.
-    sums = lax.fori_loop(num_blocks * block, num_old, lambda t, total: single(t, sums=total), sums)
-    return add_blocks(num_new // block, new, True, sums)
+    if capacity:
+        sums = lax.fori_loop(0, -(-in_blocks // tile), add_tile, sums)
+        # A driver that works in chunks leaves no remainder, and this loop makes no pass.
+        sums = lax.fori_loop(in_blocks, num_old, add_one, sums)
+    return add_blocks(jnp.int32(0), jnp.int32(num_new // block), new, True, sums)

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 Rule = Literal["sharp", "printed"]
@@ -59,7 +60,8 @@ def select_and_discard(
 
 
 def _count(better: jax.Array, axis: int) -> jax.Array:
-    return better.sum(axis, dtype=jnp.int32)
+    # Sums of two counts fit too, and the more of them to a vector register the better.
+    return better.sum(axis, dtype=np.min_scalar_type(-2 * better.shape[axis]))
 
 
 def settle_reduced(
@@ -93,7 +95,7 @@ def settle_reduced(
         selected, discarded, _ = carry
         undecided = ~(selected | discarded)
         compared = better & undecided[:, None] & undecided[None, :]
-        worse_than, better_than = _count(compared, 1), _count(compared, 0)
+        worse_than, better_than = (compared.sum(axis, dtype=jnp.int32) for axis in (1, 0))
         places = top - selected.sum(dtype=jnp.int32)  # kappa'
         rest = undecided.sum(dtype=jnp.int32) - places  # K' - kappa'
         selects = undecided & (worse_than >= rest + more)

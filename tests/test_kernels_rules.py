@@ -176,6 +176,20 @@ def test_a_tie_at_the_boundary_stays_open():
             assert not (selected | discarded).any()
 
 
+@pytest.mark.parametrize("num_options", [63, 64, 65, 128, 200])
+@pytest.mark.parametrize("rule", RULES)
+def test_many_options_in_order_are_all_counted(num_options, rule):
+    """Counts are as narrow as they can be, and the sum of two reaches 2 (K - 1)."""
+    top = num_options // 2
+    beats = np.triu(np.ones((num_options, num_options), bool), 1)
+    selected, discarded = select_and_discard(jnp.asarray(beats), top, rule)
+    # The printed rule asks for one more win, and for one more option that is worse.
+    spared = 0 if rule == "sharp" else 2
+    options = np.arange(num_options)
+    np.testing.assert_array_equal(selected, options < top - spared)
+    np.testing.assert_array_equal(discarded, options >= top + spared)
+
+
 def test_an_unknown_rule_is_refused():
     with pytest.raises(ValueError, match="rule: expected one of sharp, printed, got 'blunt'"):
         select_and_discard(jnp.zeros((2, 2), bool), 1, "blunt")

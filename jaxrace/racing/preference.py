@@ -13,7 +13,6 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace import kernels
-from jaxrace.kernels import open_pairs
 from jaxrace.racing import (
     base,
     copeland,
@@ -34,7 +33,7 @@ from jaxrace.racing.results import PreferenceResult
 from jaxrace.racing.surrogates import RANKINGS
 from jaxrace.validation import require_choice, require_number, require_probability
 
-# Rounds that are counted at once: [K, K, rounds] sums, 34 MB for 512 options.
+# Rounds that are counted at once, at most 126: [K, K, rounds] sums, 34 MB for 512 options.
 _PIECE = 32
 
 # From how many options and pairs (of a batch) on it pays to list the open pairs.
@@ -212,7 +211,7 @@ class PreferenceRace(ComparingRace):
         params: PreferenceParams,
         first_round: jax.Array,
     ) -> PreferenceState:
-        """``advance`` of B races; compares the open pairs only, once they are few."""
+        """``advance`` of B races; compares the open pairs only."""
         num_lanes, _, num_told = jax.tree.leaves(outcomes)[0].shape[:3]
         num_pairs = num_lanes * self.num_options * (self.num_options - 1) // 2
         if num_told > _PIECE or self.num_options < _LISTED_OPTIONS or num_pairs < _LISTED_PAIRS:
@@ -226,7 +225,7 @@ class PreferenceRace(ComparingRace):
             )
         else:
             play = self._count_some_and_play
-        states = play(states, params, outcomes, first_round, most_listed=num_pairs // 4)
+        states = play(states, params, outcomes, first_round)
         simulated = states.simulated + jnp.where(asked, num_told, 0)
         return dataclasses.replace(states, simulated=simulated)
 
@@ -236,19 +235,11 @@ class PreferenceRace(ComparingRace):
         params: PreferenceParams,
         outcomes: Any,
         first_round: jax.Array,
-        *,
-        most_listed: int,
     ) -> PreferenceState:
-        """Decide round by round, or level by level; with few open pairs these alone are counted."""
+        """Decide round by round, or level by level."""
         still_open = states.active & (first_round < params.max_rounds)[:, None, None]
-        gains = lax.cond(
-            open_pairs.first_orders(still_open).sum(dtype=jnp.int32) <= most_listed,
-            functools.partial(kernels.open_round_gains, self.compare),
-            lambda *told: preference_lanes.gains_of_all(self.compare, *told[:3]),
-            states.outcomes,
-            outcomes,
-            first_round,
-            still_open,
+        gains = kernels.open_round_gains(
+            self.compare, states.outcomes, outcomes, first_round, still_open
         )
         play = jax.vmap(self._play_rounds, (0, 0, 1, 0, None))
         return play(states, outcomes, preference_rounds.flat(gains), params, first_round)

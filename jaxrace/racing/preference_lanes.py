@@ -1,7 +1,7 @@
 """Several rounds of a batch of preference-based races, for what is in doubt only.
 
-Once few pairs are open, these alone are counted, from a list; and only races with a verdict in
-these rounds go through them. Axes: B races (lanes), K options, r rounds, P pairs of a block.
+Open pairs alone are counted, from a list; and only races with a verdict in these rounds go
+through them. Axes: B races (lanes), K options, r rounds, P pairs of a block.
 """
 
 import dataclasses
@@ -32,7 +32,6 @@ def play_rounds(
     compare: Callable[[Any, Any], jax.Array],
     top: int,
     rule: str,
-    most_listed: int,
 ) -> PreferenceState:
     """``preference_rounds.play_rounds`` of B races.
 
@@ -44,46 +43,24 @@ def play_rounds(
         compare: Preference between two single outcomes.
         top: kappa.
         rule: See ``kernels.select_and_discard``.
-        most_listed: Of so many open pairs or fewer a list is worked through.
     """
     old = states.outcomes
     # The sample buffer stays out of the loops' carries.
     states = dataclasses.replace(states, outcomes=None)
     finite = jax.vmap(base.finite_rounds)(outcomes)
-    num_rounds = finite.shape[2]
     start = jax.vmap(rounds.begin, (0, 0, None))(states, params, first_round)
-    end = rounds.last_of(params, first_round, num_rounds)
-    settle = functools.partial(_settle, start, end, top=top, rule=rule)
-
-    def count_all(_: Any) -> tuple[rounds.Progress, jax.Array]:
-        gains = rounds.flat(gains_of_all(compare, old, outcomes, first_round))
-        look = jax.vmap(rounds.verdict_rounds, (0, 0, 1, None))
-        progress = settle(look(params, states.net, gains, first_round))
-        return progress, jax.vmap(rounds.counted_gains, (1, 0, None))(gains, progress, first_round)
-
-    def count_listed(wanted: jax.Array) -> tuple[rounds.Progress, jax.Array]:
-        gains_of = functools.partial(open_pairs.listed_gains, compare, old, outcomes, first_round)
-        listed, verdicts = _look_at_listed(
-            states.net, params, gains_of, wanted, first_round, num_rounds, most_listed
-        )
-        progress = settle(verdicts)
-        return progress, _add_listed(listed, progress, first_round)
-
+    gains_of = functools.partial(open_pairs.listed_gains, compare, old, outcomes, first_round)
     wanted = open_pairs.first_orders(start.active)
-    few = wanted.sum(dtype=jnp.int32) <= most_listed
-    progress, gained = lax.cond(few, count_listed, count_all, wanted)
+    num_rounds = finite.shape[2]
+    listed, verdicts = _look_at_listed(
+        states.net, params, gains_of, wanted, first_round, num_rounds
+    )
+    end = rounds.last_of(params, first_round, num_rounds)
+    progress = _settle(start, end, verdicts, top=top, rule=rule)
+    gained = _add_listed(listed, progress)
     finish = jax.vmap(rounds.finish, (0, 0, 0, 0, 0, None))
     states = finish(states, params, progress, gained, finite, first_round)
     return dataclasses.replace(states, outcomes=old)
-
-
-def gains_of_all(
-    compare: Callable[[Any, Any], jax.Array], old: Any, new: Any, num_old: jax.Array
-) -> jax.Array:
-    """``kernels.round_gains`` of B races: int32 [r, B, K, K]; samples [B, K, ...]."""
-    return jax.vmap(functools.partial(kernels.round_gains, compare), (0, 0, None), 1)(
-        old, new, num_old
-    )
 
 
 def _settle(
@@ -121,16 +98,18 @@ def _look_at_listed(
     wanted: jax.Array,
     first_round: jax.Array,
     num_rounds: int,
-    most_listed: int,
 ) -> tuple[_Listed, jax.Array]:
-    """The wanted pairs, counted, and the round in which each is decided: int32 [B, K, K]."""
+    """The wanted pairs, counted, and the round in which each is decided: int8 [B, K, K]."""
     num_options = net.shape[-1]
-    block = kernels.listing_block(most_listed)
-    most_blocks = -(-most_listed // block)
-    numbers = rounds.numbers_of(first_round, num_rounds)
-    at = jnp.minimum(numbers, params.thresholds.shape[1]) - 1
-    thresholds = params.thresholds[:, at]  # [B, r]
+    num_pairs = len(net) * num_options * (num_options - 1) // 2
+    block = kernels.listing_block(num_pairs)
+    most_blocks = -(-num_pairs // block)
+    numbers = rounds.numbers_of(num_rounds)
+    last = params.thresholds.shape[1] - 1
+    at = jnp.minimum(first_round + jnp.arange(num_rounds, dtype=jnp.int32), last)
+    thresholds = params.thresholds.T[at]  # [r, B]
     flat = net.reshape(-1)
+    never = rounds.NUMBER(rounds.NEVER)
 
     def look(places: jax.Array, carry: tuple[_Listed, jax.Array]) -> tuple[_Listed, jax.Array]:
         listed, verdicts = carry
@@ -141,11 +120,11 @@ def _look_at_listed(
             places[0] < flat.size,
             flat[place],
             gains.T,
-            thresholds[place // num_options**2].T,
+            thresholds[:, place // num_options**2],
             numbers,
         )
-        for_first = jnp.where(found > 0, found, rounds.NEVER)
-        for_second = jnp.where(found < 0, -found, rounds.NEVER)
+        for_first = jnp.where(found > 0, found, never)
+        for_second = jnp.where(found < 0, -found, never)
         reverse = open_pairs.mirrored(places, flat.size, num_options)
         verdicts = verdicts.at[places].set(for_first, mode="drop")
         verdicts = verdicts.at[reverse].set(for_second, mode="drop")
@@ -161,8 +140,8 @@ def _look_at_listed(
         jnp.zeros((most_blocks, block, num_rounds), jnp.int32),
         jnp.int32(0),
     )
-    never = jnp.full_like(flat, rounds.NEVER)
-    listed, verdicts = kernels.for_listed(wanted, block, look, (nothing, never))
+    undecided = jnp.full_like(flat, never, rounds.NUMBER)
+    listed, verdicts = kernels.for_listed(wanted, block, look, (nothing, undecided))
     return listed, verdicts.reshape(net.shape)
 
 
@@ -173,20 +152,20 @@ def _first_verdicts(
 
     See ``preference_rounds.verdict_rounds``. Arguments [P], [r, P], [r, P], [r].
     """
-    found = jnp.zeros_like(net)
+    found, none = jnp.zeros_like(net, rounds.NUMBER), rounds.NUMBER(0)
     # Written out, one loop over the pairs does it all.
     for number, gained, threshold in zip(numbers, gains, thresholds, strict=True):
         net, least = net + gained, jnp.maximum(threshold, 0)
-        now = jnp.where(net >= least, number, jnp.where(-net >= least, -number, 0))
+        now = jnp.where(net >= least, number, jnp.where(-net >= least, -number, none))
         found = jnp.where(found == 0, now, found)
     return found
 
 
-def _add_listed(listed: _Listed, progress: rounds.Progress, first_round: jax.Array) -> jax.Array:
+def _add_listed(listed: _Listed, progress: rounds.Progress) -> jax.Array:
     """What the rounds that counted added to the net counts: int32 [B, K, K]."""
     last_round = progress.last_round
     num_options, size = last_round.shape[-1], last_round.size
-    numbers = rounds.numbers_of(first_round, listed.gains.shape[-1])
+    numbers = rounds.numbers_of(listed.gains.shape[-1])
     last_of_pair = last_round.reshape(-1)
 
     def add(block: jax.Array, total: jax.Array) -> jax.Array:
@@ -197,5 +176,5 @@ def _add_listed(listed: _Listed, progress: rounds.Progress, first_round: jax.Arr
         reverse = open_pairs.mirrored(places, size, num_options)
         return total.at[reverse].set(-gained, mode="drop")
 
-    none = jnp.zeros_like(last_of_pair)
+    none = jnp.zeros_like(last_of_pair, jnp.int32)
     return lax.fori_loop(0, listed.num_blocks, add, none).reshape(last_round.shape)

@@ -2,7 +2,9 @@
 
 Between two verdicts nothing in the race changes but its counts. So the rounds are not played one
 by one: first the round in which each pair would be decided is looked up, and then the race goes
-from one such round to the next. Axes: K options, r rounds, W races side by side.
+from one such round to the next. The r rounds played at once, at most 126, are numbered 1 to r by
+int8 numbers, four times as many to a vector register as int32. Axes: K options, r rounds, W races
+side by side.
 """
 
 import dataclasses
@@ -16,15 +18,19 @@ from jax import lax
 from jaxrace import kernels
 from jaxrace.racing.preference_state import PreferenceParams, PreferenceState
 
-# A round that never comes.
-NEVER = jnp.iinfo(jnp.int32).max
+# A round of those played at once, and one that never comes.
+NUMBER = jnp.int8
+NEVER = jnp.iinfo(NUMBER).max
+
+# A round since the start of the race that never comes.
+_NEVER_AT_ALL = jnp.iinfo(jnp.int32).max
 
 
 class Progress(NamedTuple):
     """A race after some of the rounds."""
 
-    now: jax.Array  # int32 [], the last round played
-    last_round: jax.Array  # int32 [K, K], the last round in which a pair counted, 0 if in none
+    now: jax.Array  # int8 [], the last round played, 0 before the first
+    last_round: jax.Array  # int8 [K, K], the last round in which a pair counted, 0 if in none
     active: jax.Array  # bool [K, K]
     beats: jax.Array  # bool [K, K]
     selected: jax.Array  # bool [K]
@@ -69,7 +75,7 @@ def play_rounds(
     end = last_of(params, first_round, num_rounds)
     progress = go_through(*_one_lane((start, verdicts, end)), top=top, rule=rule, look=look)
     progress = stop(jax.tree.map(lambda x: x[..., 0], progress), end)
-    gained = counted_gains(gains, progress, first_round)
+    gained = counted_gains(gains, progress)
     return finish(state, params, progress, gained, finite, first_round)
 
 
@@ -77,21 +83,21 @@ def _one_lane(tree: Any) -> Any:
     return jax.tree.map(lambda x: x[..., None], tree)
 
 
-def numbers_of(first_round: jax.Array, num_rounds: int) -> jax.Array:
-    """int32 [r]: the rounds that follow ``first_round``."""
-    return first_round + 1 + jnp.arange(num_rounds, dtype=jnp.int32)
+def numbers_of(num_rounds: int) -> jax.Array:
+    """int8 [r]: 1 to r."""
+    return jnp.arange(1, num_rounds + 1, dtype=NUMBER)
 
 
 def last_of(params: PreferenceParams, first_round: jax.Array, num_rounds: int) -> jax.Array:
-    """int32 []: the last of those rounds that a race has."""
-    return jnp.minimum(first_round + num_rounds, params.max_rounds)
+    """int8 []: the last of the r rounds after ``first_round`` that a race has, 0 if it has none."""
+    return jnp.clip(params.max_rounds - first_round, 0, num_rounds).astype(NUMBER)
 
 
 def begin(state: PreferenceState, params: PreferenceParams, first_round: jax.Array) -> Progress:
     """A race before the first of the rounds."""
     return Progress(
-        now=first_round,
-        last_round=jnp.zeros_like(state.net),
+        now=jnp.zeros_like(state.round, NUMBER),
+        last_round=jnp.zeros_like(state.net, NUMBER),
         active=state.active & (first_round < params.max_rounds),
         beats=state.beats,
         selected=state.selected,
@@ -101,8 +107,8 @@ def begin(state: PreferenceState, params: PreferenceParams, first_round: jax.Arr
 
 
 def next_verdict(active: jax.Array, verdicts: jax.Array) -> jax.Array:
-    """The first round that decides an active pair: int32 [...] of arguments [K, K, ...]."""
-    return jnp.where(active, verdicts, NEVER).min((0, 1))
+    """The first round that decides an active pair: int8 [...] of arguments [K, K, ...]."""
+    return jnp.where(active, verdicts, NUMBER(NEVER)).min((0, 1))
 
 
 def go_through(
@@ -118,8 +124,8 @@ def go_through(
 
     Args:
         progress: Of W races, on the last axis of everything, where they fill the vector units.
-        verdicts: int32 [K, K, W], the round in which each pair would be decided, or ``NEVER``.
-        end: int32 [W], the last round.
+        verdicts: int8 [K, K, W], the round in which each pair would be decided, or ``NEVER``.
+        end: int8 [W], the last round.
         top: kappa.
         rule: See ``kernels.select_and_discard``.
         look: Finds later verdicts of a single race where they depend on earlier ones.
@@ -166,9 +172,9 @@ def flat(gains: jax.Array) -> jax.Array:
     return gains.reshape(*gains.shape[:-2], -1)
 
 
-def counted_gains(gains: jax.Array, progress: Progress, first_round: jax.Array) -> jax.Array:
+def counted_gains(gains: jax.Array, progress: Progress) -> jax.Array:
     """What the rounds [r, K K] that counted added to the net counts: int32 [K, K]."""
-    counted = numbers_of(first_round, gains.shape[0])[:, None] <= progress.last_round.reshape(-1)
+    counted = numbers_of(gains.shape[0])[:, None] <= progress.last_round.reshape(-1)
     gained = jnp.where(counted, gains, 0).sum(0, dtype=jnp.int32)
     return gained.reshape(progress.last_round.shape)
 
@@ -192,46 +198,51 @@ def finish(
         first_round: int32 [], rounds played before.
     """
     num_rounds = finite.shape[1]
-    numbers = numbers_of(first_round, num_rounds)
-    drawn_until = progress.last_round.max(-1)
-    bad_rounds = jnp.where(~finite & (numbers <= drawn_until[:, None]), numbers, NEVER).min(-1)
-    first_bad = (state.invalid == 0) & (bad_rounds < NEVER)
+    last_round = progress.last_round.astype(jnp.int32)
+    drawn = last_round.max(-1)
+    numbers = jnp.arange(1, num_rounds + 1, dtype=jnp.int32)
+    bad_rounds = jnp.where(~finite & (numbers <= drawn[:, None]), numbers, _NEVER_AT_ALL).min(-1)
+    first_bad = (state.invalid == 0) & (bad_rounds < _NEVER_AT_ALL)
     return dataclasses.replace(
         state,
-        samples=state.samples + jnp.maximum(drawn_until - first_round, 0),
+        samples=state.samples + drawn,
         net=state.net + gained,
-        rounds=jnp.maximum(state.rounds, progress.last_round),
+        rounds=jnp.where(last_round > 0, first_round + last_round, state.rounds),
         # What was open at max_rounds stays open.
         active=jnp.where(first_round < params.max_rounds, progress.active, state.active),
         beats=progress.beats,
         selected=progress.selected,
         discarded=progress.discarded,
-        undecided_sum=_undecided_sum(progress, first_round + num_rounds),
-        invalid=jnp.where(first_bad, bad_rounds, state.invalid),
+        undecided_sum=_undecided_sum(progress, num_rounds),
+        invalid=jnp.where(first_bad, first_round + bad_rounds, state.invalid),
     )
 
 
-def _undecided_sum(progress: Progress, number: jax.Array) -> jax.Array:
+def _undecided_sum(progress: Progress, number: jax.Array | int) -> jax.Array:
     """Sum of m_l = K - |C u D| at the start of round l, over all rounds up to ``number``."""
     undecided = (~(progress.selected | progress.discarded)).sum(0, dtype=jnp.int32)
-    return progress.undecided_sum + undecided * (number - progress.now)
+    played = jnp.asarray(number, jnp.int32) - progress.now.astype(jnp.int32)
+    return progress.undecided_sum + undecided * played
 
 
 def _dynamic_look(
     state: PreferenceState, params: PreferenceParams, gains: jax.Array, first_round: jax.Array
 ) -> Callable[[Progress], jax.Array]:
     """Finds verdicts whose level changes with every verdict: each time all rounds are looked at."""
-    numbers = numbers_of(first_round, gains.shape[0])
-    evidence = _evidence(state.net, gains.reshape(-1, *state.net.shape), numbers)
+    numbers = numbers_of(gains.shape[0])
+    rounds = first_round + numbers.astype(jnp.int32)
+    evidence = _evidence(state.net, gains.reshape(-1, *state.net.shape), rounds)
 
     def look(progress: Progress) -> jax.Array:
-        level = _dynamic_level(params, progress, state.net.shape[-1])
+        level = _dynamic_level(params, progress, first_round, state.net.shape[-1])
         return _dynamic_verdict_rounds(evidence, numbers, progress.now, level)
 
     return look
 
 
-def _dynamic_level(params: PreferenceParams, progress: Progress, num_options: int) -> jax.Array:
+def _dynamic_level(
+    params: PreferenceParams, progress: Progress, first_round: jax.Array, num_options: int
+) -> jax.Array:
     """ln(2 c_t / delta), the same for all rounds t after ``now`` until options are decided.
 
     c_t = (K-1) [sum_{l<t} m_l + (n_max - t + 1) m_t]: eq. 8 with m the number of undecided
@@ -239,7 +250,8 @@ def _dynamic_level(params: PreferenceParams, progress: Progress, num_options: in
     """
     # In floats: the product of K, K - 1 and n_max may exceed an int32.
     undecided = (~(progress.selected | progress.discarded)).sum(dtype=jnp.int32)
-    remaining = jnp.maximum(params.max_rounds - progress.now, 0)
+    now = first_round + progress.now.astype(jnp.int32)
+    remaining = jnp.maximum(params.max_rounds - now, 0)
     statements = progress.undecided_sum.astype(jnp.float32) + (
         remaining.astype(jnp.float32) * undecided.astype(jnp.float32)
     )
@@ -249,12 +261,11 @@ def _dynamic_level(params: PreferenceParams, progress: Progress, num_options: in
 def verdict_rounds(
     params: PreferenceParams, net: jax.Array, gains: jax.Array, first_round: jax.Array
 ) -> jax.Array:
-    """The first of the rounds that follow whose interval puts s_ij above 1/2: int32 [K, K].
+    """The first of the rounds that follow whose interval puts s_ij above 1/2: int8 [K, K].
 
     Of both orders of a pair only the one that comes first has its round.
     """
     num_options = net.shape[-1]
-    numbers = numbers_of(first_round, gains.shape[0])
     index = jnp.arange(num_options, dtype=jnp.int32)
     # With epsilon both orders may reach a threshold below 0: the one that is ahead holds then, and
     # of two that are even the first.
@@ -267,33 +278,34 @@ def verdict_rounds(
         net, verdicts = carry
         number, gained = told
         net = net + gained
-        threshold = lax.dynamic_index_in_dim(params.thresholds, number - 1, keepdims=False)
+        at = first_round + number.astype(jnp.int32) - 1
+        threshold = lax.dynamic_index_in_dim(params.thresholds, at, keepdims=False)
         certain = net >= jnp.maximum(threshold, least)
-        return (net, jnp.minimum(verdicts, jnp.where(certain, number, NEVER))), None
+        return (net, jnp.minimum(verdicts, jnp.where(certain, number, NUMBER(NEVER)))), None
 
-    never = jnp.full_like(net, NEVER)
-    (_, verdicts), _ = lax.scan(look, (net, never), (numbers, gains))
+    never = jnp.full_like(net, NEVER, NUMBER)
+    (_, verdicts), _ = lax.scan(look, (net, never), (numbers_of(gains.shape[0]), gains))
     verdicts = verdicts.reshape(num_options, num_options)
-    return jnp.where(verdicts < verdicts.T, verdicts, NEVER)
+    return jnp.where(verdicts < verdicts.T, verdicts, NUMBER(NEVER))
 
 
-def _evidence(net: jax.Array, gains: jax.Array, numbers: jax.Array) -> jax.Array:
+def _evidence(net: jax.Array, gains: jax.Array, rounds: jax.Array) -> jax.Array:
     """t times 2 (S - 1/2)^2 = C^2 / (2 t^3) where S > 1/2, else -1: float32 [r, K, K].
 
     The interval of the dynamic correction puts s_ij above 1/2 where it exceeds ln(2 c_t / delta).
     """
     counts = kernels.net_counts(net, gains).astype(jnp.float32)
-    t = numbers.astype(jnp.float32)[:, None, None]
+    t = rounds.astype(jnp.float32)[:, None, None]
     return jnp.where(counts > 0, (counts / t) ** 2 / (2 * t), -1.0)
 
 
 def _dynamic_verdict_rounds(
     evidence: jax.Array, numbers: jax.Array, now: jax.Array, level: jax.Array
 ) -> jax.Array:
-    """The first round after ``now`` with more evidence than ``level``: int32 [K, K].
+    """The first round after ``now`` with more evidence than ``level``: int8 [K, K].
 
     Of both orders of a pair only the one that comes first has its round.
     """
-    rounds = numbers[:, None, None]
-    verdicts = jnp.where((evidence > level) & (rounds > now), rounds, NEVER).min(0)
-    return jnp.where(verdicts < verdicts.T, verdicts, NEVER)
+    numbers = numbers[:, None, None]
+    verdicts = jnp.where((evidence > level) & (numbers > now), numbers, NUMBER(NEVER)).min(0)
+    return jnp.where(verdicts < verdicts.T, verdicts, NUMBER(NEVER))

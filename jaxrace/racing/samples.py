@@ -20,9 +20,14 @@ def write_rounds(first_round: jax.Array, buffer: jax.Array, new: jax.Array) -> j
     # The window of the buffer that is written: it ends where the buffer does, if not before.
     start = jnp.minimum(first_round, capacity - size)
     skipped = jnp.minimum(first_round - start, size)
-    window = lax.dynamic_slice_in_dim(buffer, start, size, axis=1)
-    room = jnp.concatenate([jnp.zeros_like(new), new], axis=1)
-    shifted = lax.dynamic_slice_in_dim(room, size - skipped, size, axis=1)
-    is_new = (jnp.arange(size, dtype=jnp.int32) >= skipped).reshape(1, -1, *[1] * (new.ndim - 2))
-    merged = jnp.where(is_new, shifted, window)
-    return lax.dynamic_update_slice_in_dim(buffer, merged, start, axis=1)
+
+    def behind_kept(new: jax.Array, buffer: jax.Array) -> jax.Array:
+        window = lax.dynamic_slice_in_dim(buffer, start, size, axis=1)
+        room = jnp.concatenate([jnp.zeros_like(new), new], axis=1)
+        shifted = lax.dynamic_slice_in_dim(room, size - skipped, size, axis=1)
+        rounds = jnp.arange(size, dtype=jnp.int32).reshape(1, -1, *[1] * (new.ndim - 2))
+        return jnp.where(rounds >= skipped, shifted, window)
+
+    # Only the last rounds of a race may not fit.
+    written = lax.cond(skipped > 0, behind_kept, lambda new, _: new, new, buffer)
+    return lax.dynamic_update_slice_in_dim(buffer, written, start, axis=1)
