@@ -131,13 +131,17 @@ MASKS = {
 }
 
 
+def compile_for(device, monkeypatch):
+    if device == "others":
+        monkeypatch.setattr(jax.lax, "platform_dependent", lambda x, default, **_: default(x))
+
+
 @pytest.mark.parametrize("device", ["this", "others"])
 @pytest.mark.parametrize("block", [1, 4, 64])
 @pytest.mark.parametrize("name", MASKS)
 def test_every_marked_place_is_visited_once(name, block, device, monkeypatch):
     """A CPU makes its list in another way than other devices."""
-    if device == "others":
-        monkeypatch.setattr(jax.lax, "platform_dependent", lambda x, default, **_: default(x))
+    compile_for(device, monkeypatch)
     wanted = MASKS[name]
     visits, order, calls = map(np.asarray, visit(jnp.asarray(wanted), block))
     np.testing.assert_array_equal(visits, wanted.ravel())
@@ -166,9 +170,14 @@ def count(prefer, outcomes, counts):
     return net
 
 
+@pytest.mark.parametrize("device", ["this", "others"])
 @pytest.mark.parametrize(("num_options", "capacity"), [(2, 1), (4, 16), (3, 50), (9, 70)])
-def test_net_counts_of_unequal_numbers(num_options, capacity):
-    """Tiles of 16 samples, and 64 of them at a time, divide neither 50 nor 36 pairs."""
+def test_net_counts_of_unequal_numbers(num_options, capacity, device, monkeypatch):
+    """Tiles of 32 samples, and 256 of them at a time, divide neither 50 nor 36 pairs.
+
+    A CPU finds the pairs of the tiles in another way than other devices.
+    """
+    compile_for(device, monkeypatch)
     rng = np.random.default_rng(capacity)
     outcomes = rng.integers(0, 5, (8, num_options, capacity)).astype(np.float32)
     outcomes += rng.integers(0, 2, (8, num_options, 1))
@@ -179,8 +188,8 @@ def test_net_counts_of_unequal_numbers(num_options, capacity):
     outcomes[beyond] = 1e9 * rng.random(beyond.sum())
     wanted = np.array([True, True, True, False, True, True, False, True])
 
-    net = jax.jit(kernels.ragged_net, static_argnums=0)(
-        kernels.total_order, outcomes, counts, wanted
+    net = jax.jit(functools.partial(kernels.ragged_net, kernels.total_order))(
+        outcomes, counts, wanted
     )
 
     assert net.dtype == jnp.int32

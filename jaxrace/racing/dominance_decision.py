@@ -3,6 +3,7 @@
 The pseudo-code is in docs/dominance_race.md, "The allocation". Axes: B races (lanes), K options.
 """
 
+import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -117,17 +118,17 @@ def _decide(
     leads = _first_of(standing(evidence, level, blocks), top)
     cross = leads[:, None] & ~leads[None, :]
     over = evidence.highest >= level
-    dominates = (over | ~cross).all((0, 1))
+    dominates = ~_any_pair(cross & ~over)
     strong = evidence.highest >= strong_level
     wins = strong.sum(1, dtype=jnp.int32)  # z_i
     losses = strong.sum(0, dtype=jnp.int32)  # o_j
     lacking = cross & (wins[:, None] + losses[None, :] < num_options - 1)
-    otherwise = jnp.where(lacking.any((0, 1)), jnp.int32(RUNNING), COUNTS)
+    otherwise = jnp.where(_any_pair(lacking), jnp.int32(RUNNING), COUNTS)
     certificate = jnp.where(dominates, DOMINANCE, otherwise)
     running = certificate == RUNNING
     doubtful = cross & ~(over | over.swapaxes(0, 1))
     # Rare: all of T against the rest is decided, but not all of it for T.
-    lacking = lacking & running & ~doubtful.any((0, 1))
+    lacking = lacking & running & ~_any_pair(doubtful)
     doubtful |= lax.cond(
         lacking.any(),
         lambda: _stand_ins(lacking, evidence.highest, strong),
@@ -135,11 +136,11 @@ def _decide(
     )
     complete = evidence.complete
     exhausted = doubtful & (_shared(complete) >= most)
-    ends = (exhausted | ~doubtful.any((0, 1))).any((0, 1))
+    ends = _any_pair(exhausted) | ~_any_pair(doubtful)
     deficit = jnp.where(doubtful, level - evidence.highest, -jnp.inf)
     hopeless = ~ends & lax.cond(
         (give_up < jnp.inf).any(),
-        lambda: (deficit > _reach(evidence, give_up, most, blocks)).any((0, 1)),
+        lambda: _any_pair(deficit > _reach(evidence, give_up, most, blocks)),
         lambda: jnp.zeros_like(ends),
     )
     served = doubtful & (deficit >= deficit.max((0, 1)) - slack)
@@ -148,6 +149,14 @@ def _decide(
     certificate = jnp.where(running & ends, EXHAUSTED, certificate)
     certificate = jnp.where(running & hopeless, GIVEN_UP, certificate)
     return Decision(certificate, doubtful, asked & running & ~ends & ~hopeless)
+
+
+def _any_pair(holds: jax.Array) -> jax.Array:
+    """Does it hold for any of the pairs [K, K, W]? bool [W].
+
+    Written out along one axis: XLA goes through a reduction to a single axis number by number.
+    """
+    return functools.reduce(jnp.logical_or, holds.any(1))
 
 
 def _reach(evidence: Evidence, give_up: jax.Array, most: jax.Array, blocks: Blocks) -> jax.Array:

@@ -4,6 +4,7 @@ Axes: B races (lanes), K options, N = capacity, r rounds told, b samples of a bl
 """
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -163,9 +164,13 @@ def _block_signs(
     size: int,
 ) -> jax.Array:
     """Signs of the samples from ``start`` [P] on, of the options in two rows [P]: [b, b, P]."""
-    x, y = (kernels.sample_slices(samples, row, start, size) for row in rows)
-    of_pairs = jax.vmap(compare)
-    return jax.vmap(jax.vmap(of_pairs, (None, 0)), (0, None))(x, y).astype(jnp.int8)
+    slices = [kernels.sample_slices(samples, row, start, size) for row in rows]
+
+    def compare_all(x: Any, y: Any) -> jax.Array:
+        return jax.vmap(jax.vmap(jax.vmap(compare), (None, 0)), (0, None))(x, y).astype(jnp.int8)
+
+    # There always are pairs, which the compiler does not know.
+    return kernels.with_operands_kept(compare_all, start[0] >= 0, *slices)
 
 
 def _add_block(
@@ -184,5 +189,7 @@ def _add_block(
     """
     total = told + kernels.log_block_factors(signs, bets)
     log_e = jax.nn.logsumexp(log_weights + total, axis=1)
-    # At most 23 signs in an int8: vectors of bytes.
-    return total, log_e, signs.sum(0, dtype=jnp.int8).sum(0, dtype=jnp.int32)
+    # At most 23 signs in an int8: vectors of bytes. Written out, since XLA would make one sum of
+    # two, and go through it number by number.
+    net = functools.reduce(jnp.add, signs.sum(0, dtype=jnp.int8).astype(jnp.int32))
+    return total, log_e, net
