@@ -95,14 +95,15 @@ def _listed(wanted: jax.Array, length: int) -> tuple[jax.Array, jax.Array]:
     """The marked places in order, int32 [length], filled up with the size; and how many."""
 
     def one_by_one(wanted: jax.Array) -> tuple[jax.Array, jax.Array]:
-        rows = jnp.pad(wanted, (0, -wanted.size % _PER_STEP)).reshape(-1, _PER_STEP)
+        padded = jnp.pad(wanted, (0, -wanted.size % _PER_STEP))
 
-        def write(row: jax.Array, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, ...]:
+        def write(step: jax.Array, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, ...]:
             listed, count = carry
-            marked = lax.dynamic_index_in_dim(rows, row, keepdims=False)
+            first = step * _PER_STEP
+            marked = lax.dynamic_slice(padded, (first,), (_PER_STEP,), allow_negative_indices=False)
             for number in range(_PER_STEP):
                 # What is not marked is written too, and overwritten by what follows.
-                place = jnp.where(marked[number], row * _PER_STEP + number, wanted.size)
+                place = jnp.where(marked[number], first + number, wanted.size)
                 listed = lax.dynamic_update_slice(
                     listed, place.astype(jnp.int32)[None], (count,), allow_negative_indices=False
                 )
@@ -110,7 +111,7 @@ def _listed(wanted: jax.Array, length: int) -> tuple[jax.Array, jax.Array]:
             return listed, count
 
         empty = jnp.full((length + 1,), wanted.size, jnp.int32)
-        listed, count = lax.fori_loop(0, len(rows), write, (empty, jnp.int32(0)))
+        listed, count = lax.fori_loop(0, padded.size // _PER_STEP, write, (empty, jnp.int32(0)))
         return listed[:length], count
 
     def at_once(wanted: jax.Array) -> tuple[jax.Array, jax.Array]:
