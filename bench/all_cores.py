@@ -1,8 +1,9 @@
-"""Times work on one device of the processor and on as many as it has cores, in turn.
+"""Times work on one device of the processor and on as many as it has cores, and peers, in turn.
 
     python bench/all_cores.py [ROUNDS]
 
-XLA gains little from a second core for races, but two devices work side by side.
+XLA gains little from a second core for races, but two devices work side by side. The peers in NumPy
+take one core.
 """
 
 import math
@@ -51,6 +52,15 @@ def works() -> dict[str, tuple[Callable[..., Any], int, tuple[Any, ...]]]:
     }
 
 
+def peers() -> dict[str, tuple[Callable[[], Any], float]]:
+    """By what is timed: a part of it with NumPy, and what the part's time is multiplied by."""
+    few = bench_searches.SEARCHES / bench_searches.PEER_SEARCHES
+    return {
+        f"{bench_races.RACES:,} sharp races": (bench_races.play_open_pairs, 1),
+        f"{bench_searches.SEARCHES} searches": (bench_searches.search_with_pycma(), few),
+    }
+
+
 def programs() -> dict[str, list[Callable[[], Any]]]:
     """By what is timed: on one device, and on all, with the keys where they are to be."""
     mesh = jax.make_mesh((jax.device_count(),), ("keys",))
@@ -84,20 +94,33 @@ def main() -> None:
     if devices == 1:
         sys.exit("expected a processor with several cores")
     jax.config.update("jax_num_cpu_devices", devices)
-    runs = programs()
-    timed: dict[str, list[list[float]]] = {name: [[], []] for name in runs}
+    runs, others = programs(), peers()
     for one, all_cores in runs.values():
         jax.tree.map(np.testing.assert_array_equal, one(), all_cores())
+    timed: dict[tuple[str, str], list[float]] = {}
     for _ in range(rounds):
         for name, both in runs.items():
-            for run, seconds in zip(both, timed[name], strict=True):
-                started = time.perf_counter()
-                run()
-                seconds.append(time.perf_counter() - started)
-    for name, both in timed.items():
-        for number, seconds in zip((1, devices), both, strict=True):
-            fastest, median = min(seconds), np.median(seconds)
-            print(f"{name:26} {number} devices: fastest {fastest:.4f} s, median {median:.4f} s")
+            for number, run in zip((1, devices), both, strict=True):
+                timed.setdefault((name, f"{number} devices"), []).append(_seconds(run))
+            if name in others:
+                run, scale = others[name]
+                timed.setdefault((name, "NumPy"), []).append(scale * _seconds(run))
+    for (name, contender), seconds in timed.items():
+        print(f"{name:26} {contender:9}: {_summary(seconds, timed.get((name, 'NumPy')))}")
+
+
+def _summary(seconds: list[float], peer: list[float] | None) -> str:
+    line = f"fastest {min(seconds):.4f} s, median {np.median(seconds):.4f} s"
+    if peer is None or peer is seconds:
+        return line
+    in_turn = np.median(np.divide(peer, seconds))
+    return f"{line}; NumPy over it {min(peer) / min(seconds):.1f}, in the middle {in_turn:.1f}"
+
+
+def _seconds(run: Callable[[], Any]) -> float:
+    started = time.perf_counter()
+    run()
+    return time.perf_counter() - started
 
 
 if __name__ == "__main__":

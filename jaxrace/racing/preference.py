@@ -211,7 +211,7 @@ class PreferenceRace(ComparingRace):
         params: PreferenceParams,
         first_round: jax.Array,
     ) -> PreferenceState:
-        """``advance`` of B races; compares the open pairs only."""
+        """``advance`` of B races; compares the open pairs only, unless there are few pairs."""
         num_lanes, _, num_told = jax.tree.leaves(outcomes)[0].shape[:3]
         num_pairs = num_lanes * self.num_options * (self.num_options - 1) // 2
         if num_told > _PIECE or self.num_options < _LISTED_OPTIONS or num_pairs < _LISTED_PAIRS:
