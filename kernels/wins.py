@@ -9,8 +9,8 @@ s_ij = P(i preferred to j) + P(neither) / 2 is ``S_ij = W_ij / (2 n^2)``
 Axes: K options, n rounds (samples per option), m new rounds. Outcomes are pytrees with leaves
 [K, n, ...]; ``compare(a, b)`` takes two single outcomes and returns an int8 sign.
 The [K, K, n, n] comparisons are never materialised: the kernels loop over blocks of *old*
-samples and keep the new samples as the minor-most axis, so that one fused loop per block
-compares, adds and keeps its [K, K, m] sums in vector registers.
+samples and keep the new samples of all options as the minor-most axis, so that one fused loop per
+block compares, adds and keeps its [K, K m] sums in vector registers.
 """
 
 import functools
@@ -33,6 +33,9 @@ MAX_ROUNDS = 32767
 
 # Old samples taken per pass over the sums; 8 was fastest on CPUs with 256 and 512 bit vectors.
 _MAX_BLOCK = 8
+
+# New samples of all options are filled up to a multiple of so many.
+_REGISTER = 8
 
 # New samples per pass where all prefixes are counted: their sums up to each of them are taken while
 # they are in the cache, which was a fifth faster than at the end.
@@ -77,31 +80,38 @@ def _gains_of_pairs(
     num_options, num_new = _leading_axes(new)
     block = block_size(num_new)
     signs = _all_pairs(compare)
+    # The new samples of all options on one axis, which fills the vector registers but for the last
+    # one: rounds alone leave a part of one per option, whose numbers go one by one.
+    size = num_options * num_new
+    padding = -size % _REGISTER
+    flat = jax.tree.map(lambda x: _padded(x.reshape(size, *x.shape[2:]), padding), new)
 
     def add_block(index: jax.Array, sums: jax.Array) -> jax.Array:
         samples = _rounds_slice(old, index * block, block)
-        return sums + _sum_over_old(signs, samples, new, block)
+        return sums + _sum_over_old(signs, samples, flat, block)
 
     def add_one(index: jax.Array, sums: jax.Array) -> jax.Array:
-        return sums + _sum_over_old(signs, _rounds_slice(old, index, 1), new, 1)
+        return sums + _sum_over_old(signs, _rounds_slice(old, index, 1), flat, 1)
 
-    # sums[i, j, t] = sum of c(x_i^a, x_j^t) over the samples a that are older than t.
+    # sums[i, (j, t)] = sum of c(x_i^a, x_j^t) over the samples a that are older than t.
     num_old = jnp.asarray(num_old, jnp.int32)
     num_blocks = num_old // block
-    sums = jnp.zeros((num_options, num_options, num_new), jnp.int32)
+    sums = jnp.zeros((num_options, size + padding), jnp.int32)
     sums = lax.fori_loop(0, num_blocks, add_block, sums)
     # A driver that works in chunks leaves no remainder, and this loop makes no pass.
     sums = lax.fori_loop(num_blocks * block, num_old, add_one, sums)
 
-    # All bits of [a, t] where round t is later than a, made once: comparing again costs more.
+    # All bits of [a, (j, t)] where round t is later than a, made once: comparing again costs more.
     later = -jnp.triu(jnp.ones((num_new, num_new), jnp.int32), 1)
+    later = jnp.pad(jnp.tile(later, num_options), ((0, 0), (0, padding)))
 
     def add_newer(index: jax.Array, sums: jax.Array) -> jax.Array:
         samples = _rounds_slice(new, index * block, block)
         counted = lax.dynamic_slice_in_dim(later, index * block, block)
-        return sums + _sum_over_old(signs, samples, new, block, counted)
+        return sums + _sum_over_old(signs, samples, flat, block, counted)
 
     sums = lax.fori_loop(0, num_new // block, add_newer, sums)
+    sums = sums[:, :size].reshape(num_options, num_options, num_new)
     # The new sample of j against older ones of i, the reverse, and the two new ones.
     same_round = jax.vmap(jax.vmap(jax.vmap(compare), (None, 0)), (0, None))(new, new)
     return sums - sums.swapaxes(0, 1) + same_round.astype(jnp.int32)
@@ -327,9 +337,7 @@ def _over_chunks(
     chunk = min(most, num_rounds)
     num_chunks = -(-num_rounds // chunk)
     missing = num_chunks * chunk - num_rounds
-    padded = jax.tree.map(
-        lambda x: jnp.pad(x, [(0, 0), (0, missing)] + [(0, 0)] * (x.ndim - 2)), outcomes
-    )
+    padded = jax.tree.map(jax.vmap(lambda x: _padded(x, missing)), outcomes)
 
     def count_chunk(index: jax.Array, carry: Carry) -> Carry:
         num_old = index * chunk
@@ -339,12 +347,15 @@ def _over_chunks(
     return lax.fori_loop(jnp.int32(0), jnp.int32(num_chunks), count_chunk, carry)
 
 
+def _padded(x: jax.Array, missing: int) -> jax.Array:
+    """So many zeros behind the first axis."""
+    return jnp.pad(x, [(0, missing)] + [(0, 0)] * (x.ndim - 1))
+
+
 def _all_pairs(compare: Compare) -> Callable[[Outcome, Outcome], jax.Array]:
-    """One sample of each option [K] against many [K, m]: signs [K (first), K (second), m]."""
-    against_rounds = jax.vmap(compare, (None, 0))
-    against_options = jax.vmap(against_rounds, (None, 0))
+    """One sample of each option [K] against many samples [M]: signs [K, M]."""
     # Under jit its many uses are traced once; the compiler inlines them all.
-    return jax.jit(jax.vmap(against_options, (0, None)))
+    return jax.jit(jax.vmap(jax.vmap(compare, (None, 0)), (0, None)))
 
 
 def _sum_over_old(
@@ -354,9 +365,9 @@ def _sum_over_old(
     size: int,
     counted: jax.Array | None = None,
 ) -> jax.Array:
-    """Signs of ``size`` samples per option against all of ``new``, summed: int32 [K, K, m].
+    """Signs of ``size`` samples per option against all new ones [M], summed: int32 [K, M].
 
-    With ``counted`` (int32 [size, m], all bits or none) only some of them are.
+    With ``counted`` (int32 [size, M], all bits or none) only some of them are.
     """
 
     def one(u: int) -> jax.Array:
