@@ -118,5 +118,5 @@ def _listed(wanted: jax.Array, length: int) -> tuple[jax.Array, jax.Array]:
         listed = jnp.flatnonzero(wanted, size=length, fill_value=wanted.size)
         return listed.astype(jnp.int32), wanted.sum(dtype=jnp.int32)
 
-    # On a CPU this loop takes 1.5 ns per place, an eighth of what a cumulative sum takes.
+    # On a CPU this loop takes 1.5 ns per place, a seventh of what a cumulative sum takes.
     return lax.platform_dependent(wanted, cpu=one_by_one, default=at_once)
