@@ -15,6 +15,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace.kernels.listing import for_listed, listing_block
+from jaxrace.kernels.ragged_wins import row_slices
 from jaxrace.kernels.wins import Compare, Outcome, block_size
 
 # Earlier rounds of a pair's options that are gathered at once: for 512 pairs they stay in the
@@ -121,20 +122,11 @@ def listed_gains(
     )
 
     def rounds_of(start: jax.Array, size: int) -> tuple[Outcome, Outcome]:
-        return _cut(old, first, start, size), _cut(old, second, start, size)
+        at = jnp.full_like(first, start)
+        return row_slices(old, first, at, size), row_slices(old, second, at, size)
 
     both = jax.tree.map(lambda x: x[first], new), jax.tree.map(lambda x: x[second], new)
     return _pair_gains(compare, rounds_of, both, num_old, jax.tree.leaves(old)[0].shape[1])
-
-
-def _cut(samples: Outcome, rows: jax.Array, start: jax.Array, size: int) -> Outcome:
-    """``size`` rounds of some rows, leaves [P, size, ...] of [rows, N, ...]."""
-
-    def cut(x: jax.Array, row: jax.Array) -> jax.Array:
-        starts = (row, start, *[0] * (x.ndim - 2))
-        return lax.dynamic_slice(x, starts, (1, size, *x.shape[2:]))[0]
-
-    return jax.tree.map(lambda x: jax.vmap(cut, (None, 0))(x, rows), samples)
 
 
 def _pair_gains(

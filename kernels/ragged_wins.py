@@ -89,11 +89,16 @@ def sample_slices(samples: Outcome, row: jax.Array, start: jax.Array, size: int)
     [[2 4]
      [3 5]]
     """
+    slices = row_slices(samples, row, start, size)
+    return jax.tree.map(lambda x: jnp.moveaxis(x, 1, 0), slices)
+
+
+def row_slices(samples: Outcome, row: jax.Array, start: jax.Array, size: int) -> Outcome:
+    """``sample_slices`` with the pairs first: leaves [P, size, ...]."""
 
     def cut(x: jax.Array) -> jax.Array:
         at = (row, start, *[jnp.zeros_like(row)] * (x.ndim - 2))
-        slices = jax.vmap(lambda *at: lax.dynamic_slice(x, at, (1, size, *x.shape[2:]))[0])
-        return jnp.moveaxis(slices(*at), 1, 0)
+        return jax.vmap(lambda *at: lax.dynamic_slice(x, at, (1, size, *x.shape[2:]))[0])(*at)
 
     return jax.tree.map(cut, samples)
 

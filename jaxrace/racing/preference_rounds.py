@@ -22,9 +22,6 @@ from jaxrace.racing.preference_state import PreferenceParams, PreferenceState
 NUMBER = jnp.int8
 NEVER = jnp.iinfo(NUMBER).max
 
-# A round since the start of the race that never comes.
-_NEVER_AT_ALL = jnp.iinfo(jnp.int32).max
-
 
 class Progress(NamedTuple):
     """A race after some of the rounds."""
@@ -199,13 +196,13 @@ def finish(
     """
     num_rounds = finite.shape[1]
     last_round = progress.last_round.astype(jnp.int32)
-    drawn = last_round.max(-1)
-    numbers = jnp.arange(1, num_rounds + 1, dtype=jnp.int32)
-    bad_rounds = jnp.where(~finite & (numbers <= drawn[:, None]), numbers, _NEVER_AT_ALL).min(-1)
-    first_bad = (state.invalid == 0) & (bad_rounds < _NEVER_AT_ALL)
+    drawn = progress.last_round.max(-1)
+    numbers = numbers_of(num_rounds)
+    bad_rounds = jnp.where(~finite & (numbers <= drawn[:, None]), numbers, NUMBER(NEVER)).min(-1)
+    first_bad = (state.invalid == 0) & (bad_rounds < NEVER)
     return dataclasses.replace(
         state,
-        samples=state.samples + drawn,
+        samples=state.samples + drawn.astype(jnp.int32),
         net=state.net + gained,
         rounds=jnp.where(last_round > 0, first_round + last_round, state.rounds),
         # What was open at max_rounds stays open.
@@ -214,7 +211,7 @@ def finish(
         selected=progress.selected,
         discarded=progress.discarded,
         undecided_sum=_undecided_sum(progress, num_rounds),
-        invalid=jnp.where(first_bad, first_round + bad_rounds, state.invalid),
+        invalid=jnp.where(first_bad, first_round + bad_rounds.astype(jnp.int32), state.invalid),
     )
 
 
