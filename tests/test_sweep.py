@@ -11,6 +11,7 @@ import pytest
 import sweep_cases as cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from jaxrace import racing, sweep
 from jaxrace.envs import medical
@@ -194,9 +195,9 @@ def test_a_block_that_takes_long_is_waited_for(monkeypatch, log):
     assert cases.bits(found) == cases.bits(log)
 
 
-@pytest.mark.parametrize(("size", "most"), [(3, 2), (40, 1)])
-def test_large_batches_for_lapack_are_not_done_side_by_side(monkeypatch, size, most):
-    """On two cores two such programs soon wait for each other for ever."""
+@pytest.mark.parametrize(("size", "width", "most"), [(3, 16, 2), (40, 16, 1), (40, 1, 2)])
+def test_large_batches_for_lapack_are_not_done_side_by_side(monkeypatch, size, width, most):
+    """On two cores two such programs soon wait for each other for ever; single matrices do not."""
     turn, playing, counts = LaneBlock.turn, [], []
 
     def counted_turn(self, *arguments):
@@ -215,9 +216,39 @@ def test_large_batches_for_lapack_are_not_done_side_by_side(monkeypatch, size, m
     monkeypatch.setattr(LaneBlock, "turn", counted_turn)
     work = sweep.Once(factor, jnp.ones((size, size)))
     jobs = sweep.stacked(np.arange(1, 101, dtype=np.float32))
-    log = sweep.run(work, jobs, width=16, num_blocks=2)
+    log = sweep.run(work, jobs, width=width, num_blocks=2)
     assert log.failed.size == 0
     assert max(counts) == most
+
+
+def test_blocks_have_the_cores_for_themselves(monkeypatch):
+    """The threads of LAPACK would wait for parts of small matrices, busily."""
+    turn, seen = LaneBlock.turn, []
+
+    def threads():
+        return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
+
+    def watched_turn(self, *arguments):
+        seen.extend(threads())
+        return turn(self, *arguments)
+
+    monkeypatch.setattr(LaneBlock, "turn", watched_turn)
+    with threadpool_limits(limits=2, user_api="blas"):
+        cases.run(cases.wanders(LENGTHS))
+        assert set(threads()) == {2}
+    assert set(seen) == {1}
+
+
+@pytest.mark.parametrize("factor", [jnp.linalg.eigh, jnp.linalg.svd, jnp.linalg.qr])
+def test_single_large_matrices_do_not_wait_for_each_other(factor):
+    def sum_of(constant, job):
+        rotated = factor(constant + job * jnp.eye(len(constant)))
+        return sum(jnp.abs(part).sum() for part in rotated)
+
+    work = sweep.Once(sum_of, jax.random.normal(jax.random.key(0), (120, 120)))
+    jobs = sweep.stacked(np.arange(1, 201, dtype=np.float32))
+    log = sweep.run(work, jobs, width=1, num_blocks=4)
+    assert log.failed.size == 0
 
 
 def test_jobs_are_made_when_they_are_wanted():

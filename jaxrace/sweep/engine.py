@@ -14,7 +14,7 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jaxrace.sweep import lanes, sizing, snapshot
+from jaxrace.sweep import lanes, lapack, sizing, snapshot
 from jaxrace.sweep.beats import Beats
 from jaxrace.sweep.blocks import LaneBlock, Programs
 from jaxrace.sweep.checkpoint import Checkpoints, Saver, folders_of
@@ -187,7 +187,8 @@ def run(
         compiled = time.perf_counter()
         player = Player(blocks, ledger, _counting(on_rows, beats), _stopping(stop, beats), saver)
         try:
-            player.play(burst, num_threads)
+            with lapack.one_thread():
+                player.play(burst, num_threads)
             reports = [snapshot.report(ledger, num_before)]
             if beats is not None:
                 beats.finish(reports[0])
