@@ -48,6 +48,8 @@ def pytest_configure(config: pytest.Config) -> None:
             "--xla_cpu_parallel_codegen_split_count=1",
         )
         os.environ.setdefault("XLA_FLAGS", " ".join(flags))
+    # For the workers, which start later: threads of OpenBLAS would wait busily for small matrices.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     _keep_programs(config)
     # Tracing makes many objects, of which few are garbage: to look for it took a twentieth.
     gc.set_threshold(100_000, 50, 100)
