@@ -94,7 +94,14 @@ def sample_slices(samples: Outcome, row: jax.Array, start: jax.Array, size: int)
 
 
 def row_slices(samples: Outcome, row: jax.Array, start: jax.Array, size: int) -> Outcome:
-    """``sample_slices`` with the pairs first: leaves [P, size, ...]."""
+    """``sample_slices`` with the pairs first: leaves [P, size, ...].
+
+    >>> import jax.numpy as jnp
+    >>> samples = jnp.arange(8).reshape(2, 4)
+    >>> print(row_slices(samples, jnp.array([0, 1]), jnp.array([2, 0]), 2))
+    [[2 3]
+     [4 5]]
+    """
 
     def cut(x: jax.Array) -> jax.Array:
         at = (row, start, *[jnp.zeros_like(row)] * (x.ndim - 2))

@@ -44,7 +44,7 @@ def may_hang(program: str) -> bool:
 def one_thread() -> contextlib.AbstractContextManager[object]:
     """A context in which LAPACK uses the thread that calls it, and no other.
 
-    Its results do not depend on the number of cores then.
+    In the whole process: of two such contexts, one inside the other has to end first.
 
     >>> import scipy.linalg
     >>> from threadpoolctl import threadpool_info
