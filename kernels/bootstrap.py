@@ -161,6 +161,8 @@ def _bound(
     mean = values.sum() / count
     resamples = sums.shape[0]
     z = -ndtri(delta)
+    apart = jnp.where(used, values - mean, 0)
+    squares = jnp.maximum((apart**2).sum(), jnp.finfo(jnp.float32).tiny)
     if corrected:
         # Of values 0 and 1 (times the largest) many resamples have the very sum of the values, and
         # are not below. Sums of ones are exact, means are not.
@@ -168,8 +170,6 @@ def _bound(
         share = is_below.sum(dtype=jnp.float32) / resamples
         z0 = ndtri(jnp.clip(share, 1 / (resamples + 1), resamples / (resamples + 1)))
         # Leaving out X_i moves the mean by -(X_i - mean) / (n - 1); the divisor cancels.
-        apart = jnp.where(used, values - mean, 0)
-        squares = jnp.maximum((apart**2).sum(), jnp.finfo(jnp.float32).tiny)
         acceleration = (apart**3).sum() / (6 * squares**1.5)
         z_low = z0 - (z - z0) / (1 + acceleration * (z - z0))
     else:
@@ -178,6 +178,8 @@ def _bound(
     below = jnp.clip(jnp.floor(place), 1, resamples - 1)  # l
     left, right = ndtri(below / (resamples + 1)), ndtri((below + 1) / (resamples + 1))
     share = jnp.clip((z_low - left) / (right - left), 0, 1)
-    lower, upper = neighbours(sums, below.astype(jnp.int32))  # of xi, times their number
+    # The sums are nearly normal, with the variance of the values times the number of them.
+    guess = mean * number + left * jnp.sqrt(number * squares / count)
+    lower, upper = neighbours(sums, below.astype(jnp.int32), guess)  # of xi, times their number
     is_constant = jnp.where(used, values, mean).max() == jnp.where(used, values, mean).min()
     return jnp.where(is_constant, mean, (lower + share * (upper - lower)) / number)

@@ -1,6 +1,6 @@
 """The l-th smallest of many numbers and the one after it, without sorting. Axes: B numbers."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -8,44 +8,52 @@ from jax import lax
 
 
 class _Search(NamedTuple):
-    """Two of the numbers, between which (both included) the wanted one is."""
+    """Two of the numbers, between which (both included) the wanted one is. All float32 []."""
 
-    low: jax.Array  # float32 []
-    high: jax.Array  # float32 []
-    below: jax.Array  # int32 [], how many are below low
-    upto: jax.Array  # int32 [], and up to high
-    # float32 [], in low .. high, to be looked at next. Kept from pass to pass, as XLA may compute
-    # what it can again for each of its uses, and round it differently.
+    low: jax.Array
+    high: jax.Array
+    below: jax.Array  # how many are below low
+    upto: jax.Array  # and up to high; the wanted one is high itself, if that many are wanted
+    # In low .. high, to be looked at next. Kept from pass to pass, as XLA may compute what it can
+    # again for each of its uses, and round it differently.
     at: jax.Array
-    is_cut: jax.Array  # bool [], are as many as wanted up to high?
 
 
-def neighbours(values: jax.Array, place: jax.Array) -> tuple[jax.Array, jax.Array]:
+def neighbours(
+    values: jax.Array, place: jax.Array, guess: jax.Array
+) -> tuple[jax.Array, jax.Array]:
     """The number at a place, counted from 1, and the next one if they were sorted, float32 [] each.
 
     Every pass counts the numbers up to a point, interpolated between two of them, and moves one of
-    these to its nearest number beyond the point. Of 2,000 means of a bootstrap that takes eight
-    passes where they are spread and no more where they come in lumps, a twentieth of the time of
-    sorting.
+    these to its nearest number beyond the point. Of 2,000 means of a bootstrap that takes four
+    passes on average if the first point is the quantile of a normal distribution, and ten if it
+    tells nothing; no more where they come in lumps.
 
     Args:
-        values: float32 [B].
+        values: float32 [B], at most 2^24 of them.
         place: int32 [], 1 .. B - 1.
+        guess: float32 [], the first point to look at. A bad one costs passes, and no more.
 
-    >>> lower, upper = neighbours(jnp.array([4.0, 1.0, 3.0, 1.0, 2.0]), jnp.int32(3))
+    >>> values = jnp.array([4.0, 1.0, 3.0, 1.0, 2.0])
+    >>> lower, upper = neighbours(values, jnp.int32(3), guess=values.mean())
     >>> float(lower), float(upper)
     (2.0, 3.0)
     """
+    # Counts are sums of float32, for which XLA has a fast kernel on a CPU.
+    wanted = place.astype(jnp.float32)
 
-    def between(low: Any, high: Any, below: Any, upto: Any) -> jax.Array:
-        share = (place - below).astype(jnp.float32) / (upto - below).astype(jnp.float32)
-        guess = low + share * (high - low)
-        return jnp.where((guess >= low) & (guess < high), guess, low)
+    def is_within(point: jax.Array, low: jax.Array, high: jax.Array) -> jax.Array:
+        return (point >= low) & (point < high)
 
-    def look(search: _Search) -> _Search:
+    def between(low: jax.Array, high: jax.Array, below: jax.Array, upto: jax.Array) -> jax.Array:
+        point = low + (wanted - below) / (upto - below) * (high - low)
+        return jnp.where(is_within(point, low, high), point, low)
+
+    def look(carry: jax.Array) -> jax.Array:
+        search = _Search(*carry)
         is_upto = values <= search.at
-        count = is_upto.sum(dtype=jnp.int32)
-        is_low = count < place
+        count = is_upto.astype(jnp.float32).sum()
+        is_low = count < wanted
         # The least number above the point, or the largest up to it: the largest of one sign.
         sign = jnp.where(is_low, -1, 1).astype(jnp.float32)
         nearest = sign * jnp.where(is_upto ^ is_low, sign * values, -jnp.inf).max()
@@ -55,12 +63,17 @@ def neighbours(values: jax.Array, place: jax.Array) -> tuple[jax.Array, jax.Arra
             jnp.where(is_low, count, search.below),
             jnp.where(is_low, search.upto, count),
         )
-        return _Search(*ends, between(*ends), count == place)
+        return jnp.stack(_Search(*ends, between(*ends)))
 
-    nothing, no = jnp.zeros_like(place), jnp.zeros_like(place, bool)
-    ends = (values.min(), values.max(), nothing, jnp.full_like(place, values.shape[0]))
-    start = _Search(*ends, between(*ends), no)
-    found = lax.while_loop(lambda s: ~s.is_cut & (s.low < s.high), look, start)
+    def goes_on(carry: jax.Array) -> jax.Array:
+        search = _Search(*carry)
+        return (search.upto != wanted) & (search.low < search.high)
+
+    low, high = values.min(), values.max()
+    ends = low, high, jnp.zeros_like(wanted), jnp.full_like(wanted, values.shape[0])
+    first = jnp.where(is_within(guess, low, high), guess, between(*ends))
+    # One array: every one that a loop carries costs a kernel in each pass.
+    found = _Search(*lax.while_loop(goes_on, look, jnp.stack(_Search(*ends, first))))
     following = jnp.where(values > found.high, values, jnp.inf).min()
     # Where the ends have met, there are several of that number.
-    return found.high, jnp.where(found.is_cut, following, found.high)
+    return found.high, jnp.where(found.upto == wanted, following, found.high)

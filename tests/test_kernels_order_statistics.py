@@ -9,7 +9,7 @@ from jaxrace.kernels.order_statistics import neighbours
 
 SIZE = 200
 
-both_of = jax.jit(jax.vmap(neighbours, (None, 0)))
+both_of = jax.jit(jax.vmap(neighbours, (None, 0, None)))
 
 SAMPLES = {
     "normal": lambda rng: rng.normal(size=SIZE),
@@ -21,10 +21,15 @@ SAMPLES = {
 }
 
 
+GUESSES = {"mean": np.mean, "least": np.min, "largest": np.max, "nonsense": lambda _: np.nan}
+
+
+@pytest.mark.parametrize("guess", GUESSES)
 @pytest.mark.parametrize("name", SAMPLES)
-def test_every_place(name):
+def test_every_place(name, guess):
     values = SAMPLES[name](np.random.default_rng(0)).astype(np.float32)
-    lower, upper = both_of(values, jnp.arange(1, SIZE, dtype=jnp.int32))
+    places = jnp.arange(1, SIZE, dtype=jnp.int32)
+    lower, upper = both_of(values, places, np.float32(GUESSES[guess](values)))
     expected = np.sort(values)
     np.testing.assert_array_equal(lower, expected[:-1])
     np.testing.assert_array_equal(upper, expected[1:])
@@ -32,5 +37,5 @@ def test_every_place(name):
 
 def test_what_is_no_number():
     """A mean that overflowed: the search ends, and says so."""
-    lower, _ = neighbours(jnp.full(SIZE, jnp.nan), jnp.int32(10))
+    lower, _ = neighbours(jnp.full(SIZE, jnp.nan), jnp.int32(10), jnp.float32(0))
     assert np.isnan(float(lower))
