@@ -184,6 +184,7 @@ class Strategy:
 def _build(strategy: Strategy, structure: Any, shapes: tuple) -> Any:
     """The evosax object, made once and outside of any trace: it keeps arrays."""
     from evosax import algorithms
+    from evosax.core.fitness_shaping import weights_fitness_shaping_fn
 
     with jax.ensure_compile_time_eval(), _modes_of_evosax():
         example = jax.tree.unflatten(
@@ -210,6 +211,8 @@ def _build(strategy: Strategy, structure: Any, shapes: tuple) -> Any:
             raise ValueError(
                 f"population_size: ESMC takes even sizes only, got {strategy.population_size}"
             )
+        if algorithm.fitness_shaping_fn is weights_fitness_shaping_fn:
+            algorithm.fitness_shaping_fn = _weights_of_ranks
         if strategy.name == "CMA_ES":
             algorithm.use_negative_weights = False
             rates = algorithm.default_params.c_1 + algorithm.default_params.c_mu
@@ -255,6 +258,11 @@ def _with_few_decompositions(kind: Any) -> Any:
         return jnp.einsum("i,ij,ik->jk", weights, y, y)
 
     return type(kind.__name__, (kind,), {"_ask": ask, "rank_mu": rank_mu})
+
+
+def _weights_of_ranks(_: Any, fitness: jax.Array, __: Any, params: Any) -> jax.Array:
+    """evosax sorts the fitness for its ranks, which is what ``tell`` hands over."""
+    return params.weights[fitness.astype(jnp.int32)]
 
 
 @contextlib.contextmanager

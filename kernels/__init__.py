@@ -43,6 +43,7 @@ from jaxrace.kernels.picking import first_best, leading, pick
 from jaxrace.kernels.ragged_wins import ragged_net, sample_slices
 from jaxrace.kernels.random_walk import long_run, transition_matrix, visits_key, walk_error
 from jaxrace.kernels.relations import lexicographic, pareto, total_order
+from jaxrace.kernels.row_prefixes import RowPrefixes, prefix_product, row_prefixes
 from jaxrace.kernels.rules import RULES, select_and_discard, settle_reduced
 from jaxrace.kernels.student import student_quantile
 from jaxrace.kernels.threefry import fast_keys, fast_keys_for
@@ -76,6 +77,7 @@ __all__ = [
     "NEVER",
     "RULES",
     "Bound",
+    "RowPrefixes",
     "ThurstoneFit",
     "above_half",
     "bernoulli_divergence",
@@ -118,11 +120,13 @@ __all__ = [
     "pareto",
     "pick",
     "predicted_betting_bound",
+    "prefix_product",
     "prefix_wins",
     "ragged_net",
     "resampling_counts",
     "residual_variances",
     "round_gains",
+    "row_prefixes",
     "sample_beta",
     "sample_slices",
     "select_and_discard",

@@ -15,7 +15,9 @@ from jax import lax
 from jax.scipy.special import ndtri
 from jax.scipy.stats import norm
 
+from jaxrace.kernels.listing import with_operands_kept
 from jaxrace.kernels.order_statistics import neighbours
+from jaxrace.kernels.row_prefixes import RowPrefixes, prefix_product
 from jaxrace.kernels.uniforms import draw_below
 
 # Values of each resample.
@@ -80,7 +82,7 @@ def _over_draws(
 def bootstrap_bound(
     values: jax.Array,
     used: jax.Array,
-    counts: jax.Array,
+    counts: jax.Array | RowPrefixes,
     delta: jax.Array,
     corrected: bool = True,
 ) -> jax.Array:
@@ -89,7 +91,8 @@ def bootstrap_bound(
     Args:
         values: float32 [n].
         used: bool [n].
-        counts: float32 [n, B], from ``resampling_counts``.
+        counts: float32 [n, B], from ``resampling_counts``, or its ``row_prefixes``, which save time
+            where the last values do not count.
         delta: Error probability.
         corrected: BCa: corrected for bias and acceleration; else the plain percentile.
 
@@ -99,9 +102,9 @@ def bootstrap_bound(
     True
     """
     values, scale = _scaled(values, used)
-    # A GPU would round the values to 10 bits otherwise.
-    sums = jnp.matmul(values, counts, precision=lax.Precision.HIGHEST)
-    return scale * _bound(values, used, sums, counts[:, 0].sum(), delta, corrected)
+    rows = counts if isinstance(counts, RowPrefixes) else RowPrefixes((counts,), jnp.int32(0))
+    sums = prefix_product(values, rows)
+    return scale * _bound(values, used, sums, rows.whole[:, 0].sum(), delta, corrected)
 
 
 def bootstrap_bound_of_one(
@@ -133,8 +136,12 @@ def bootstrap_bound_of_one(
     listed = values[jnp.argsort(~used, stable=True)]
 
     def add(drawn: jax.Array, counted: jax.Array, sums: jax.Array) -> jax.Array:
-        values_drawn = listed.at[drawn].get(mode="promise_in_bounds")
-        return sums + (values_drawn * counted).sum(1)
+        def add_values(drawn: jax.Array) -> jax.Array:
+            values_drawn = listed.at[drawn].get(mode="promise_in_bounds")
+            return sums + jnp.matmul(values_drawn, counted, precision=lax.Precision.HIGHEST)
+
+        # Merged into the gather, the generator would make every number anew, one by one.
+        return with_operands_kept(add_values, number > 0, drawn)
 
     start = jnp.zeros(resamples, jnp.float32)
     sums = _over_draws(key, used, number, resamples, add, start)

@@ -46,15 +46,29 @@ def draw_below(key: jax.Array, shape: tuple[int, ...], number: jax.Array, most: 
     >>> sorted(set(numbers.reshape(-1).tolist())), bool(abs(numbers.mean() - 1) < 0.03)
     ([0, 1, 2], True)
     """
+    if most <= _MOST_OF_PAIRS:
+        return _pairs_below(key, shape, number)
+    return lax.cond(
+        number <= _MOST_OF_PAIRS,
+        lambda key, number: _pairs_below(key, shape, number),
+        lambda key, number: _singles_below(key, shape, number),
+        key,
+        number,
+    )
+
+
+def _pairs_below(key: jax.Array, shape: tuple[int, ...], number: jax.Array) -> jax.Array:
     count = math.prod(shape)
-    if most > _MOST_OF_PAIRS:
-        numbers = (draw_uniforms(key, shape) * number.astype(jnp.float32)).astype(jnp.int32)
-        return jnp.minimum(numbers, number - 1)
     base = number.astype(jnp.uint32)
     words = _words(key, -(-count // 2))
     first, rest = _first_digit(words, base)
     second, _ = _first_digit(rest, base)
     return jnp.concatenate([first, second])[:count].reshape(shape).astype(jnp.int32)
+
+
+def _singles_below(key: jax.Array, shape: tuple[int, ...], number: jax.Array) -> jax.Array:
+    numbers = (draw_uniforms(key, shape) * number.astype(jnp.float32)).astype(jnp.int32)
+    return jnp.minimum(numbers, number - 1)
 
 
 def _first_digit(words: jax.Array, base: jax.Array) -> tuple[jax.Array, jax.Array]:

@@ -13,7 +13,7 @@ from jaxrace.bases import Cells, Fourier
 from jaxrace.improvement import LinearSoftmax, Mixed, ReturnRange, StudentT, estimates, trajectories
 from jaxrace.improvement.bounds import Rows
 from jaxrace.improvement.candidates import Task, objective
-from jaxrace.improvement.trajectories import concatenated, empty_rows
+from jaxrace.improvement.trajectories import empty_rows
 from jaxrace.improvement.weights import (
     evidence,
     log_ratios,
@@ -177,7 +177,8 @@ def test_estimates_of_ragged_trajectories(seed):
     """With empty rows, which count for nothing."""
     listed = sampled(np.random.default_rng(seed), 8)
     data = as_data(listed)
-    data = concatenated(empty_rows(data, 3), concatenated(data, empty_rows(data, 2)))
+    parts = empty_rows(data, 3), data, empty_rows(data, 2)
+    data = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
     found = estimates(SOFTMAX, f32(BETTER), data, RETURNS)
     policy, numbers = policy_of(BETTER), (RETURNS.low, RETURNS.high, DISCOUNT)
     expected = {

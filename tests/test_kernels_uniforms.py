@@ -55,7 +55,9 @@ def test_the_same_by_vmap():
         np.testing.assert_array_equal(draw_uniforms(key, (5,)), row)
 
 
-@pytest.mark.parametrize(("number", "most"), [(2, 2), (7, 1024), (1000, 1024), (7, 5000)])
+@pytest.mark.parametrize(
+    ("number", "most"), [(2, 2), (7, 1024), (1000, 1024), (7, 5000), (2000, 5000)]
+)
 def test_whole_numbers(number, most):
     """All are equally frequent, also after any other: two of them come from one word."""
     draw = jax.jit(draw_below, static_argnums=(1, 3))

@@ -119,13 +119,14 @@ class Bootstrap(LowerBound):
     def __post_init__(self) -> None:
         require_integer("resamples", self.resamples, 2)
 
-    def draw(self, key: jax.Array, rows: Rows, number: jax.Array) -> jax.Array:
+    def draw(self, key: jax.Array, rows: Rows, number: jax.Array) -> kernels.RowPrefixes:
         """How often each value is in each resample, float32 [n, B]."""
-        return kernels.resampling_counts(key, rows.present, number, self.resamples)
+        counts = kernels.resampling_counts(key, rows.present, number, self.resamples)
+        return kernels.row_prefixes(counts, rows.present)
 
     def predict(
         self,
-        drawn: jax.Array,
+        drawn: kernels.RowPrefixes,
         values: jax.Array,
         rows: Rows,
         delta: jax.Array,

@@ -22,10 +22,9 @@ from jaxrace.improvement.policy_improvement import (
 from jaxrace.improvement.trajectories import (
     NOBODY,
     Trajectories,
-    concatenated,
     empty_rows,
 )
-from jaxrace.improvement.weights import Evidence, evidence, log_weights, weighted_estimate
+from jaxrace.improvement.weights import Evidence, evidence, joined, log_weights, weighted_estimate
 from jaxrace.validation import require_integer, require_keys
 
 _LEAST_BATCH = 20
@@ -217,8 +216,8 @@ class Daedalus:
             is_cold=state.num_policies == 1,
         )
         # D^: what is predicted from.
-        seen = concatenated(state.train, state.test) if self.keeps_test else state.train
-        worth = self._worth(seen, _appended(state.policies, found.policy), params)
+        seen = joined(*known) if self.keeps_test else known[0]
+        worth = self._worth(seen, _appended(state.policies, found.policy))
         numbers = jnp.arange(self.num_batches + 1, dtype=jnp.int32)
         best, mine = jnp.where(numbers < state.num_policies, worth[:-1], -jnp.inf), worth[-1]
         # Equal but for rounding is not better.
@@ -275,9 +274,8 @@ class Daedalus:
             num_test=state.num_test + self.batch_size - cut,
         )
 
-    def _worth(self, seen: Trajectories, policies: Mixed, params: ImprovementParams) -> jax.Array:
+    def _worth(self, known: Evidence, policies: Mixed) -> jax.Array:
         """g of every policy; NaN if a return is out of its range, where nothing can be said."""
-        known = self._evidence(seen, params)
         is_valid = (self.improvement.returns.includes(known.returns) | ~known.present).all()
         found = jax.vmap(lambda one: weighted_estimate(jnp.exp(log_weights(one, known)), known))
         return jnp.where(is_valid, found(policies), jnp.nan)

@@ -248,13 +248,3 @@ def empty_rows(example: Trajectories, count: int) -> Trajectories:
         probabilities=jnp.ones_like(empty.probabilities),
         behaviour=jnp.full_like(empty.behaviour, NOBODY),
     )
-
-
-def concatenated(first: Trajectories, second: Trajectories) -> Trajectories:
-    """All rows of both.
-
-    >>> data = trajectories(np.zeros((1, 3, 1)), [[0, 1, 1]], [[0.5] * 3], [[1, 0, 1]])
-    >>> len(concatenated(data, data).behaviour)
-    2
-    """
-    return jax.tree.map(lambda a, b: jnp.concatenate([a, b]), first, second)

@@ -1,11 +1,13 @@
 """Daedalus in a simulator, as jobs of a sweep. Axes: n trajectories of T steps."""
 
 import dataclasses
+import functools
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
+from jaxrace import kernels
 from jaxrace.envs import Environment
 from jaxrace.improvement.daedalus import Daedalus, DaedalusRow, DaedalusState
 from jaxrace.improvement.policies import MixedPolicy, MixedWith
@@ -38,6 +40,7 @@ def collect(
     >>> collect(env, policy, jax.random.key(0), option, 5).rewards.shape
     (5, 10)
     """
+    key = kernels.fast_keys_for(functools.partial(history, env, policy), key, option)
     keys = jax.vmap(jax.random.fold_in, (None, 0))(key, jnp.arange(count, dtype=jnp.uint32))
     seen = jax.vmap(lambda key: history(env, policy, key, option))(keys)
     observe = jax.vmap(jax.vmap(lambda state: env.observe(state, option.env_params)))

@@ -34,7 +34,9 @@ class Programs:
         mask, count = self._put((np.zeros(width, bool), np.int32(0)))
         block = self.make_block()
         self._refill = compile_ahead(lanes.refill, self._work, block, some, mask, mask)
-        self._advance = compile_ahead(lanes.advance, self._work, block, count, count)
+        self._advance = compile_ahead(
+            lanes.advance, self._work, block, count, count, is_small=width == 1
+        )
 
     def run_alone(self) -> bool:
         """Must blocks of this device advance one after the other?"""
