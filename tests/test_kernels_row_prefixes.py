@@ -45,9 +45,12 @@ def test_batches_of_matrices():
     matrices, values, used = (np.stack(part) for part in zip(*cases, strict=True))
     found = jax.vmap(product)(values, matrices, used)
     np.testing.assert_allclose(found, values @ matrices, rtol=1e-5, atol=1e-5)
-    rows = kernels.RowPrefixes((jnp.asarray(matrices[0]),), jnp.arange(3, dtype=jnp.int32))
-    axes = kernels.RowPrefixes((None,), 0)
-    found = jax.vmap(kernels.prefix_product, (None, axes))(values[0, 0], rows)
+    matrix = jnp.asarray(matrices[0])
+
+    def with_filled(filled):
+        return kernels.prefix_product(values[0, 0], kernels.RowPrefixes((matrix,), filled))
+
+    found = jax.vmap(with_filled)(jnp.arange(3, dtype=jnp.int32))
     np.testing.assert_allclose(found, [values[0, 0] @ matrices[0]] * 3, rtol=1e-5, atol=1e-5)
 
 
