@@ -39,8 +39,8 @@ def row_prefixes(matrix: jax.Array, used: jax.Array) -> RowPrefixes:
         used: bool [n]; the other rows are zeros.
 
     >>> found = row_prefixes(jnp.eye(8), jnp.arange(8) < 3)
-    >>> [len(prefix) for prefix in found.prefixes], int(found.filled)
-    ([2, 4, 6, 8], 3)
+    >>> found.whole.shape, int(found.filled)
+    ((8, 8), 3)
     """
     size = len(used)
     filled = jnp.where(used, jnp.arange(1, size + 1, dtype=jnp.int32), 0).max()
