@@ -16,6 +16,7 @@ from jaxrace.improvement.candidates import Task, objective
 from jaxrace.improvement.trajectories import empty_rows
 from jaxrace.improvement.weights import (
     evidence,
+    joined,
     log_ratios,
     log_weights,
     weighted_estimate,
@@ -274,3 +275,26 @@ def test_tables_are_weighed_by_their_visits():
     assert np.isfinite(weights).all()
     assert (np.asarray(weights)[others] == 0).all()
     assert (np.asarray(weights)[~others] > 0).all()
+
+
+@pytest.mark.parametrize("basis", [Cells(4, 2), Fourier(1, 2)])
+def test_evidence_of_two_sets_together(basis):
+    """Policies that are tables have counts of visits, too."""
+    rng = np.random.default_rng(0)
+    first, second = (
+        trajectories(
+            rng.integers(4, size=(count, 3, 2)),
+            rng.integers(2, size=(count, 3)),
+            np.full((count, 3), 0.5),
+            rng.random((count, 3)),
+        )
+        for count in (3, 5)
+    )
+    softmax = LinearSoftmax(basis, 2)
+    parts = [
+        evidence(softmax, data, ReturnRange(0, 3), softmax.example()) for data in (first, second)
+    ]
+    both = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), first, second)
+    expected = evidence(softmax, both, ReturnRange(0, 3), softmax.example())
+    assert (expected.visits is None) == (not isinstance(basis, Cells))
+    jax.tree.map(np.testing.assert_array_equal, joined(*parts), expected)

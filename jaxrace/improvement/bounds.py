@@ -120,7 +120,7 @@ class Bootstrap(LowerBound):
         require_integer("resamples", self.resamples, 2)
 
     def draw(self, key: jax.Array, rows: Rows, number: jax.Array) -> kernels.RowPrefixes:
-        """How often each value is in each resample, float32 [n, B]."""
+        """How often each value is in each resample: a matrix [n, B], and its first rows."""
         counts = kernels.resampling_counts(key, rows.present, number, self.resamples)
         return kernels.row_prefixes(counts, rows.present)
 
