@@ -290,11 +290,10 @@ def test_evidence_of_two_sets_together(basis):
         )
         for count in (3, 5)
     )
-    softmax = LinearSoftmax(basis, 2)
-    parts = [
-        evidence(softmax, data, ReturnRange(0, 3), softmax.example()) for data in (first, second)
-    ]
+    softmax, returns = LinearSoftmax(basis, 2), ReturnRange(0, 3)
+    initial = jnp.asarray(softmax.example())
+    parts = [evidence(softmax, data, returns, initial) for data in (first, second)]
     both = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), first, second)
-    expected = evidence(softmax, both, ReturnRange(0, 3), softmax.example())
+    expected = evidence(softmax, both, returns, initial)
     assert (expected.visits is None) == (not isinstance(basis, Cells))
     jax.tree.map(np.testing.assert_array_equal, joined(*parts), expected)
