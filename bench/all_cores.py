@@ -73,15 +73,16 @@ def programs() -> dict[str, list[Callable[[], Any]]]:
         shared = jax.shard_map(
             work, mesh=mesh, in_specs=specs, out_specs=spec("keys"), check_vma=False
         )
+        joins = work is searches and bench_searches.search_and_params()[0].joins_comparisons
         found[name] = [
-            _program(work, keys, *others),
-            _program(shared, spread, *others),
+            _program(work, joins, keys, *others),
+            _program(shared, joins, spread, *others),
         ]
     return found
 
 
-def _program(work: Callable[..., Any], *args: Any) -> Callable[[], Any]:
-    compiled = compile_ahead(jax.jit(work), *args)
+def _program(work: Callable[..., Any], joins: bool, *args: Any) -> Callable[[], Any]:
+    compiled = compile_ahead(jax.jit(work), *args, joins_comparisons=joins)
     return lambda: jax.block_until_ready(compiled(*args))
 
 

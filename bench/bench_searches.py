@@ -14,7 +14,7 @@ from jaxrace.search import PolicySearch, run_searches
 SEARCHES, BUDGET, DELTA, CAPACITY, BOUND = 100, 10_000, 0.2, 100, "stitched-kl"
 PEER_SEARCHES = 10
 GENERATIONS = 27  # of every search
-UNIFORMS = 8  # that an episode takes: tumour, toxicity, six months
+UNIFORMS = 3  # that an episode takes: tumour, toxicity, what is survived
 TASK, POLICY, FOLD = medical.Medical(), Sigmoid(2), medical.TreatmentOutcome()
 
 

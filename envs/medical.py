@@ -5,8 +5,6 @@ in Fürnkranz et al. 2012 (Preference-based reinforcement learning) and in Busa-
 (Preference-based reinforcement learning: evolutionary direct policy search using a preference-based
 racing algorithm, section 6.2). Symbols of the papers: tumour size S, toxicity X, dose D in [0, 1].
 S and X have no unit; both start uniformly in [0, 2).
-
-Axis letters: T months.
 """
 
 import dataclasses
@@ -22,6 +20,7 @@ from jaxrace.envs.medical_model import (
     MedicalState,
     RewardKind,
     death_probability,
+    hazard_rate,
     progress,
     treatment_reward,
 )
@@ -35,6 +34,7 @@ __all__ = [
     "Outcome",
     "TreatmentOutcome",
     "death_probability",
+    "hazard_rate",
     "prefer",
     "progress",
     "treatment_reward",
@@ -145,8 +145,8 @@ class Medical:
         return self.make_params()
 
     def reset(self, key: jax.Array, params: MedicalParams) -> MedicalState:
-        """Draw a patient: S_0, X_0 and the T death thresholds, all in one call."""
-        noise = jax.random.uniform(key, (2 + self.horizon,), jnp.float32)
+        """Draw a patient: S_0, X_0 and how much of the hazards is survived, all in one call."""
+        noise = jax.random.uniform(key, (3,), jnp.float32)
         tumour, toxicity = params.initial_limit * noise[0], params.initial_limit * noise[1]
         return MedicalState(
             tumour=tumour,
@@ -154,7 +154,8 @@ class Medical:
             initial_tumour=tumour,
             initial_toxicity=toxicity,
             alive=jnp.ones((), jnp.bool_),
-            death_thresholds=noise[2:],
+            endurance=_exponential(noise[2]),
+            hazard=jnp.zeros((), jnp.float32),
             month=jnp.zeros((), jnp.int32),
         )
 
@@ -162,7 +163,7 @@ class Medical:
         """Return the same patient with fresh chance for the months to come.
 
         All chance is drawn in `reset`: without this, every rollout from `state` would meet the
-        same deaths.
+        same death. What is left of an exponentially distributed endurance is so distributed, too.
 
         >>> import jax
         >>> env = Medical()
@@ -170,12 +171,12 @@ class Medical:
         >>> other = env.renew(jax.random.key(1), patient, env.default_params)
         >>> bool(other.tumour == patient.tumour)
         True
-        >>> bool((other.death_thresholds == patient.death_thresholds).any())
+        >>> bool(other.endurance == patient.endurance)
         False
         """
         del params
-        thresholds = jax.random.uniform(key, (self.horizon,), jnp.float32)
-        return state._replace(death_thresholds=thresholds)
+        endurance = _exponential(jax.random.uniform(key, (), jnp.float32))
+        return state._replace(endurance=endurance, hazard=jnp.zeros_like(state.hazard))
 
     def step(
         self, key: jax.Array, state: MedicalState, action: jax.Array, params: MedicalParams
@@ -185,19 +186,20 @@ class Medical:
         chex.assert_rank(action, 0)
         tumour, toxicity = progress(state, jnp.asarray(action, jnp.float32), params)
         # The hazard of month t is that of the state at its end.
-        threshold = state.death_thresholds[state.month]
-        died = state.alive & (threshold < death_probability(tumour, toxicity, params))
+        hazard = state.hazard + hazard_rate(tumour, toxicity, params)
+        survives = hazard < state.endurance
         reward = treatment_reward(
             self.reward,
             tumour=state.tumour,
             next_tumour=tumour,
             toxicity_change=toxicity - state.toxicity,
-            died=died,
+            died=~survives,
         )
         next_state = state._replace(
             tumour=tumour,
             toxicity=toxicity,
-            alive=state.alive & ~died,
+            alive=state.alive & survives,
+            hazard=hazard,
             month=state.month + 1,
         )
         return next_state, jnp.where(state.alive, reward, jnp.zeros_like(reward)), ~next_state.alive
@@ -258,6 +260,11 @@ class TreatmentOutcome:
         """Return the outcome."""
         del params
         return carry
+
+
+def _exponential(uniform: jax.Array) -> jax.Array:
+    """Exponentially distributed numbers with mean 1, from numbers uniform in [0, 1)."""
+    return -jnp.log(1.0 - uniform)
 
 
 def _costs(outcome: Outcome) -> tuple[jax.Array, jax.Array]:

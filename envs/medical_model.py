@@ -3,7 +3,6 @@
 Zhao et al. 2009, Fürnkranz et al. 2012, and Busa-Fekete et al. 2014, section 6.2; the environment
 made of them is `jaxrace.envs.medical`. Symbols of the papers: tumour size S, toxicity X, dose D.
 
-Axis letters: T months.
 """
 
 import dataclasses
@@ -47,14 +46,16 @@ class MedicalParams:
 class MedicalState(NamedTuple):
     """One patient, with all the chance that will decide about life and death.
 
-    A living patient dies in month t + 1 if `death_thresholds[t]` is below the probability of death.
+    A patient dies in the month in which the hazards of the months so far reach `endurance`, which
+    is exponentially distributed with mean 1: with probability 1 - exp(-h) in a month of hazard h,
+    if alive before.
 
     >>> import jax
     >>> from jaxrace.envs.medical import Medical
     >>> env = Medical()
     >>> patient = env.reset(jax.random.key(0), env.default_params)
-    >>> bool(patient.alive), int(patient.month), patient.death_thresholds.shape
-    (True, 0, (6,))
+    >>> bool(patient.alive), int(patient.month), float(patient.hazard)
+    (True, 0, 0.0)
     """
 
     tumour: jax.Array  # S_t, float32 []
@@ -62,7 +63,8 @@ class MedicalState(NamedTuple):
     initial_tumour: jax.Array  # S_0, float32 []
     initial_toxicity: jax.Array  # X_0, float32 []
     alive: jax.Array  # bool []
-    death_thresholds: jax.Array  # float32 [T], uniform in [0, 1)
+    endurance: jax.Array  # float32 []
+    hazard: jax.Array  # sum of the months' hazards, float32 []
     month: jax.Array  # t, int32 []
 
 
@@ -96,10 +98,26 @@ def progress(
     return tumour, toxicity
 
 
+def hazard_rate(tumour: jax.Array, toxicity: jax.Array, params: MedicalParams) -> jax.Array:
+    """Return the hazard exp(c0 + c1 S + c2 X) of a month, by the state at its end.
+
+    Zhao et al. 2009: it is constant over a month. Shapes broadcast; float32.
+
+    >>> import jax.numpy as jnp
+    >>> from jaxrace.envs.medical import Medical
+    >>> params = Medical.make_params(hazard="A")
+    >>> float(hazard_rate(jnp.float32(4.0), jnp.float32(0.0), params))
+    1.0
+    """
+    return jnp.exp(
+        params.hazard_intercept + params.hazard_tumour * tumour + params.hazard_toxicity * toxicity
+    )
+
+
 def death_probability(tumour: jax.Array, toxicity: jax.Array, params: MedicalParams) -> jax.Array:
     """Return the probability 1 - exp(-exp(c0 + c1 S + c2 X)) that a living patient dies in a month.
 
-    Zhao et al. 2009: the hazard rate is constant over a month. Shapes broadcast; float32.
+    Shapes broadcast; float32.
 
     >>> import jax.numpy as jnp
     >>> from jaxrace.envs.medical import Medical
@@ -107,9 +125,7 @@ def death_probability(tumour: jax.Array, toxicity: jax.Array, params: MedicalPar
     >>> print(f"{death_probability(jnp.float32(4.0), jnp.float32(0.0), params):.4f}")
     0.6321
     """
-    rate = jnp.exp(
-        params.hazard_intercept + params.hazard_tumour * tumour + params.hazard_toxicity * toxicity
-    )
+    rate = hazard_rate(tumour, toxicity, params)
     return -jnp.expm1(-rate)  # 1 - exp(-rate) would lose the small hazards of set B.
 
 

@@ -42,7 +42,7 @@ from jaxrace.kernels.open_pairs import open_round_gains
 from jaxrace.kernels.picking import first_best, leading, pick
 from jaxrace.kernels.ragged_wins import ragged_net, sample_slices
 from jaxrace.kernels.random_walk import long_run, transition_matrix, visits_key, walk_error
-from jaxrace.kernels.relations import lexicographic, pareto, total_order
+from jaxrace.kernels.relations import joins_comparisons, lexicographic, pareto, total_order
 from jaxrace.kernels.row_prefixes import RowPrefixes, prefix_product, row_prefixes
 from jaxrace.kernels.rules import RULES, select_and_discard, settle_reduced
 from jaxrace.kernels.student import student_quantile
@@ -103,6 +103,7 @@ __all__ = [
     "in_top",
     "intervals",
     "inverse",
+    "joins_comparisons",
     "kl_upper",
     "knowledge_gradient",
     "leading",

@@ -113,9 +113,11 @@ def _map_words(
     zero = jnp.uint32(0)
     count = math.prod(shape)
     numbers = jnp.arange(count, dtype=jnp.uint32)
+    # Taken apart here: the loop below would keep both words as they lie, and make them twice.
+    words = key[0], key[1]
 
     def of_number(numbers: jax.Array) -> Any:
-        return function(*threefry2x32((key[0], key[1]), (zero, numbers)))
+        return function(*threefry2x32(words, (zero, numbers)))
 
     if count == 1:
         found = of_number(zero)

@@ -86,9 +86,9 @@ def test_treatments():
         patient = jax.vmap(lambda key: env.reset(jax.random.fold_in(key, 0), option.env_params))(
             keys
         )
-        # The uniform numbers behind it.
+        # The uniform numbers behind the start, and the endurance.
         start = jnp.stack([patient.tumour, patient.toxicity]) / option.env_params.initial_limit
-        return outcome, earned, jnp.concatenate([start, patient.death_thresholds.T])
+        return outcome, earned, jnp.concatenate([start, patient.endurance[None]])
 
     outcome, earned, noise = jax.tree.map(np.asarray, jax.vmap(play)(keys, theta))
     treated = peer("numpy_medical").treat(theta, noise.swapaxes(0, 1), with_reward=True)

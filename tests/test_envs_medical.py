@@ -28,7 +28,8 @@ def patient(tumour, toxicity, **fields):
         initial_tumour=jnp.float32(tumour),
         initial_toxicity=jnp.float32(toxicity),
         alive=jnp.bool_(True),
-        death_thresholds=jnp.ones((MONTHS,), jnp.float32),
+        endurance=jnp.float32(jnp.inf),
+        hazard=jnp.float32(0),
         month=jnp.int32(0),
     )
     return start._replace(**fields)
@@ -50,21 +51,23 @@ def reference_zhao_reward(tumour, next_tumour, toxicity_change):
     return reward
 
 
-def reference_rollout(tumour0, toxicity0, thresholds, doses, coefficients, hazard):
-    """NumPy, float64: [N] patients; thresholds and doses [N, T]. Histories with leaves [N, T]."""
+def reference_rollout(tumour0, toxicity0, endurance, doses, coefficients, hazard):
+    """NumPy, float64: [N] patients, doses [N, T]. Histories with leaves [N, T]."""
     a1, a2 = GROWTH[coefficients]
     c0, c1, c2 = HAZARD[hazard]
     tumour, toxicity = tumour0.copy(), toxicity0.copy()
-    alive = np.ones(len(tumour), bool)
+    alive, survival = np.ones(len(tumour), bool), np.ones(len(tumour))
     rewards, tumours, toxicities, alives = [], [], [], []
     reward_of = np.vectorize(reference_zhao_reward, otypes=[float])
-    for month in range(thresholds.shape[1]):
+    for month in range(doses.shape[1]):
         dose = doses[:, month]
         grown = tumour + a1 * np.maximum(toxicity, toxicity0) - 1.2 * (dose - 0.5)
         next_tumour = np.where(tumour > 0, np.clip(grown, 0, None), 0.0)
         next_toxicity = toxicity + a2 * np.maximum(tumour, tumour0) + 1.2 * (dose - 0.5)
         death = 1 - np.exp(-np.exp(c0 + c1 * next_tumour + c2 * next_toxicity))
-        dies = alive & (thresholds[:, month] < death)
+        # A patient outlives the months of which as many survive as outlive this endurance.
+        survival = survival * (1 - death)
+        dies = alive & (survival <= np.exp(-endurance))
         reward = np.where(dies, -60.0, reward_of(tumour, next_tumour, next_toxicity - toxicity))
         rewards.append(np.where(alive, reward, 0.0))
         alive = alive & ~dies
@@ -137,7 +140,7 @@ def test_histories_agree_with_numpy(coefficients, hazard):
     # Doses that are no round numbers: no change is on a boundary of the reward.
     doses = np.random.default_rng(2).uniform(0, 1, (2000, MONTHS)).astype(np.float32)
     outcome, history = rollout(env, states, doses, params)
-    noise = (states.tumour, states.toxicity, states.death_thresholds, doses)
+    noise = (states.tumour, states.toxicity, states.endurance, doses)
     noise = (np.asarray(x, np.float64) for x in noise)
     tumour, toxicity, alive, reward = reference_rollout(*noise, coefficients, hazard)
     np.testing.assert_allclose(history.next_state.tumour, tumour, rtol=1e-5, atol=1e-5)
@@ -175,16 +178,18 @@ def test_fixed_policies(doses, expected):
     np.testing.assert_array_less(np.abs(measured - expected), [0.02, 0.02, 0.006, 0.35])
 
 
-def test_patients_are_drawn_uniformly():
+def test_patients_are_drawn_uniformly_and_their_endurance_exponentially():
     env, params = Medical(), Medical.make_params()
     states = reset_many(env, 5, 20_000, params)
-    for draws, limit in ((states.tumour, 2), (states.toxicity, 2), (states.death_thresholds, 1)):
-        for column in np.asarray(draws).reshape(20_000, -1).T:
-            assert column.min() >= 0
-            assert column.max() <= limit
-            np.testing.assert_allclose(np.histogram(column, 4, (0, limit))[0], 5000, atol=300)
-    noise = np.column_stack([states.tumour, states.toxicity, states.death_thresholds])
-    np.testing.assert_allclose(np.corrcoef(noise.T), np.eye(8), atol=0.04)
+    survivors = np.exp(-np.asarray(states.endurance))
+    for draws, limit in ((states.tumour, 2), (states.toxicity, 2), (survivors, 1)):
+        column = np.asarray(draws)
+        assert column.min() >= 0
+        assert column.max() <= limit
+        np.testing.assert_allclose(np.histogram(column, 4, (0, limit))[0], 5000, atol=300)
+    noise = np.column_stack([states.tumour, states.toxicity, survivors])
+    np.testing.assert_allclose(np.corrcoef(noise.T), np.eye(3), atol=0.04)
+    np.testing.assert_array_equal(states.hazard, 0)
     np.testing.assert_array_equal(states.tumour, states.initial_tumour)
     np.testing.assert_array_equal(states.toxicity, states.initial_toxicity)
 
@@ -201,21 +206,55 @@ def test_death_probability(hazard):
 
 def test_the_hazard_is_that_of_the_new_state():
     env, params = Medical(), Medical.make_params()
-    new_state_hazard = float(
-        medical.death_probability(jnp.float32(0.95), jnp.float32(1.325), params)
-    )
-    for threshold, survives in ((new_state_hazard - 1e-4, False), (new_state_hazard + 1e-4, True)):
-        start = patient(1.5, 0.5, death_thresholds=jnp.full((MONTHS,), threshold, jnp.float32))
+    new_state_hazard = np.exp(-4.0 + 0.95 + 1.325)
+    for endurance, survives in ((new_state_hazard - 1e-4, False), (new_state_hazard + 1e-4, True)):
+        start = patient(1.5, 0.5, endurance=jnp.float32(endurance))
         state, reward, terminal = env.step(jax.random.key(0), start, jnp.float32(1.0), params)
         assert bool(state.alive) is survives
         assert bool(terminal) is not survives
         assert bool(reward == -60.0) is not survives
 
 
-def test_each_month_has_its_threshold_and_the_dead_earn_nothing():
+def test_as_many_die_in_a_month_as_its_hazard_says():
+    number, dose = 200_000, 0.55
     env, params = Medical(), Medical.make_params()
-    thresholds = jnp.array([1, 1, 0, 1, 1, 1], jnp.float32)  # dies in the third month
-    state = patient(1.5, 0.5, death_thresholds=thresholds)
+    drawn = reset_many(env, 9, number, params)
+    states = patient(1.0, 1.0)
+    states = jax.tree.map(lambda x: jnp.full(number, x), states)._replace(endurance=drawn.endurance)
+    _, history = rollout(env, states, jnp.full((number, MONTHS), dose), params)
+    alive = np.column_stack([np.ones(number, bool), np.asarray(history.next_state.alive)])
+    for month in range(MONTHS):
+        at_risk = alive[:, month].sum()
+        after = jax.tree.map(lambda x, month=month: x[0, month], history.next_state)
+        expected = float(medical.death_probability(after.tumour, after.toxicity, params))
+        measured = 1 - alive[:, month + 1].sum() / at_risk
+        four_errors = 4 * np.sqrt(expected * (1 - expected) / at_risk)
+        assert abs(measured - expected) < four_errors, month
+        assert four_errors < 0.1 * expected
+
+
+def test_fresh_chance_takes_nothing_from_the_months_before():
+    env, params = Medical(), Medical.make_params()
+    state, _, _ = env.step(jax.random.key(0), patient(2.0, 2.0), jnp.float32(0.5), params)
+    assert state.hazard > 0.9
+    renewed = jax.vmap(env.renew, (0, None, None))(
+        jax.random.split(jax.random.key(1), 20_000), state, params
+    )
+    np.testing.assert_array_equal(renewed.hazard, 0)
+    survivors = np.exp(-np.asarray(renewed.endurance))
+    np.testing.assert_allclose(np.histogram(survivors, 4, (0, 1))[0], 5000, atol=300)
+
+
+def test_hazards_add_up_and_the_dead_earn_nothing():
+    env, params = Medical(), Medical.make_params()
+    first = patient(1.5, 0.5)
+    hazards = [0.0]
+    for _ in range(3):
+        first, _, _ = env.step(jax.random.key(0), first, jnp.float32(0.1), params)
+        hazards.append(float(first.hazard))
+    np.testing.assert_array_less(hazards[:-1], hazards[1:])
+    # More than two months take, less than three.
+    state = patient(1.5, 0.5, endurance=jnp.float32((hazards[2] + hazards[3]) / 2))
     terminals, rewards, tumours = [], [], []
     for _ in range(MONTHS):
         state, reward, terminal = env.step(jax.random.key(0), state, jnp.float32(0.1), params)

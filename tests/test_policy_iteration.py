@@ -124,11 +124,11 @@ def test_renewal_changes_the_chance_and_nothing_else():
     patient = env.reset(jax.random.key(0), env.default_params)._replace(month=jnp.int32(2))
     renewed = env.renew(jax.random.key(1), patient, env.default_params)
 
-    assert (renewed.death_thresholds != patient.death_thresholds).all()
-    same = renewed._replace(death_thresholds=patient.death_thresholds)
+    assert renewed.endurance != patient.endurance
+    same = renewed._replace(endurance=patient.endurance)
     for old, new in zip(jax.tree.leaves(patient), jax.tree.leaves(same), strict=True):
         np.testing.assert_array_equal(old, new)
-    assert renewed.death_thresholds.dtype == jnp.float32
+    assert renewed.endurance.dtype == jnp.float32
 
 
 @pytest.mark.parametrize("level", [0.01, 0.1, 0.3])

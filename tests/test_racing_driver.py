@@ -116,7 +116,7 @@ def test_the_samples_of_the_driver_are_those_that_it_documents():
         assert ("common random numbers" in str(result)) == common
 
 
-@pytest.mark.parametrize(("capacity", "chunk"), [(20, 25), (30, 32), (100, 25), (300, 32)])
+@pytest.mark.parametrize(("capacity", "chunk"), [(20, 16), (30, 32), (100, 16), (300, 32)])
 def test_the_default_chunk_overshoots_the_capacity_by_little(capacity, chunk):
     race = PreferenceRace(2, 1, capacity, total_order)
     assert race.chunk == chunk

@@ -150,7 +150,7 @@ def test_variants_of_the_search(tmp_path):
     generations = tables.read_table(folder / "generations.csv")
     rows = rows_of(generations, variant="3 rollouts", hazard="A")
     assert set(rows["max_rounds"]) == {3}
-    assert set(rows["simulated"]) == {7 * 25}  # a chunk of rounds is drawn at once
+    assert set(rows["simulated"]) == {7 * 16}  # a chunk of rounds is drawn at once
     assert rows["generation"].tolist() == list(range(1, 44))  # 43 races of 21 episodes
 
     # Nothing is left to the final races, of which there is none here.

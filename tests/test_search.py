@@ -98,7 +98,7 @@ def test_a_search_ends_after_the_race_that_uses_its_budget_up():
 
 
 @functools.cache
-def probe_log(chunk=25):
+def probe_log(chunk=PB_RACE.chunk):
     """Races without noise: some are decided, some are not."""
     policy_search = dataclasses.replace(probe(PB_RACE, noise=0.0), chunk=chunk)
     params = policy_search.params(sigma0=2.0, budget=3000)

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 MONTHS = 6
-NOISE = 2 + MONTHS  # uniform numbers per episode: S_0, X_0 and the death thresholds
 
 FloatArray = NDArray[np.float32]
 
@@ -23,15 +22,28 @@ class Treatments(NamedTuple):
     reward: FloatArray  # [K, n], sum over the history, as in Zhao et al. 2009
 
 
+def draw(generator: np.random.Generator, num_policies: int, episodes: int) -> FloatArray:
+    """Patients for ``treat``."""
+    noise = np.empty((3, num_policies, episodes), np.float32)
+    generator.random(out=noise[:2], dtype=np.float32)
+    generator.standard_exponential(out=noise[2], dtype=np.float32)
+    return noise
+
+
 def treat(theta: NDArray[np.floating], noise: FloatArray, with_reward: bool = False) -> Treatments:
-    """Episodes of policies theta [K, 3] on patients noise [NOISE, K, n], uniform in [0, 1)."""
+    """Episodes of policies theta [K, 3] on patients noise [3, K, n].
+
+    Of the noise S_0 / 2 and X_0 / 2 are uniform in [0, 1), and the hazards that a patient survives
+    are exponentially distributed with mean 1.
+    """
     w_tumour, w_toxicity, bias = (column[:, None] for column in theta.astype(np.float32).T)
     first_tumour, first_toxicity = np.float32(2.0) * noise[0], np.float32(2.0) * noise[1]
     tumour, toxicity = first_tumour, first_toxicity
     worst_toxicity = toxicity
     alive = np.ones(tumour.shape, bool)
+    hazard, endurance = np.zeros(tumour.shape, np.float32), noise[2]
     reward = np.zeros(tumour.shape, np.float32)
-    for month in range(MONTHS):
+    for _ in range(MONTHS):
         logit = w_tumour * tumour + w_toxicity * toxicity + bias
         with np.errstate(over="ignore"):  # exp(-x) of a strongly negative x: a dose of 0
             dose = np.float32(1.0) / (np.float32(1.0) + np.exp(-logit))
@@ -40,8 +52,8 @@ def treat(theta: NDArray[np.floating], noise: FloatArray, with_reward: bool = Fa
         grown = np.maximum(tumour + growth, np.float32(0.0))
         next_tumour = np.where(tumour > 0, grown, tumour)
         next_toxicity = toxicity + np.float32(0.15) * np.maximum(tumour, first_tumour) + push
-        death = -np.expm1(-np.exp(next_tumour + next_toxicity - np.float32(4.0)))
-        died = alive & (noise[2 + month] < death)
+        hazard = hazard + np.exp(next_tumour + next_toxicity - np.float32(4.0))
+        died = alive & (hazard >= endurance)
         if with_reward:
             earned = _reward(next_tumour, next_tumour - tumour, next_toxicity - toxicity)
             reward += alive * np.where(died, np.float32(-60.0), earned)

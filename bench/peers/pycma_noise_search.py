@@ -44,9 +44,8 @@ def _mean_cost(
     generator: np.random.Generator, episodes: int
 ) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
     def mean_cost(population: NDArray[np.float64]) -> NDArray[np.float64]:
-        shape = (numpy_medical.NOISE, len(population), episodes)
-        noise = generator.random(shape, dtype=np.float32)
-        treated = numpy_medical.treat(population, noise, with_reward=True)
+        patients = numpy_medical.draw(generator, len(population), episodes)
+        treated = numpy_medical.treat(population, patients, with_reward=True)
         return -treated.reward.mean(1, dtype=np.float64)
 
     return mean_cost

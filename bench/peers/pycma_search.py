@@ -47,8 +47,8 @@ def search(seed: int, table: NDArray[np.int32], budget: int, sigma0: float = 10.
     while episodes < budget:
         population = np.array(strategy.ask())
         max_rounds = math.ceil(rounds)
-        shape = (numpy_medical.NOISE, POPULATION, max_rounds)
-        treated = numpy_medical.treat(population, generator.random(shape, dtype=np.float32))
+        patients = numpy_medical.draw(generator, POPULATION, max_rounds)
+        treated = numpy_medical.treat(population, patients)
         raced = numpy_treatment_race.play(
             treated.toxicity, treated.tumour, table[max_rounds - 1, :max_rounds], TOP
         )

@@ -85,14 +85,28 @@ class Race(abc.ABC):
         keeps the loops of races that go round by round unbatched.
         """
 
-    def advance_lanes(
-        self, states: State, outcomes: Outcome, params: Params, first_round: jax.Array
-    ) -> State:
-        """``advance`` of B races side by side, all arguments but the last with leading axis B.
+    def workspace(self, num_lanes: int, num_told: int) -> Any:
+        """Arrays for ``advance_lanes`` of so many races and rounds; None if it needs none.
 
-        A race may override it to share work among the lanes.
+        It reads nothing that it has not written: a driver keeps them from call to call, since to
+        make them takes time.
         """
-        return jax.vmap(self.advance, (0, 0, 0, None))(states, outcomes, params, first_round)
+        del num_lanes, num_told
+
+    def advance_lanes(
+        self,
+        states: State,
+        outcomes: Outcome,
+        params: Params,
+        first_round: jax.Array,
+        workspace: Any,
+    ) -> tuple[State, Any]:
+        """``advance`` of B races side by side: states, outcomes and params with leading axis B.
+
+        A race may override it to share work among the lanes. Returns the workspace, too.
+        """
+        advance = jax.vmap(self.advance, (0, 0, 0, None))
+        return advance(states, outcomes, params, first_round), workspace
 
     @abc.abstractmethod
     def conclude(self, state: State, params: Params) -> Result:

@@ -208,22 +208,18 @@ class DominanceRace(ComparingRace, base.UnequalRace):
         first_round: jax.Array,
     ) -> DominanceState:
         """See ``tell``."""
+        del first_round  # each option has its own
         states, lane_outcomes, lane_params = jax.tree.map(
             lambda x: x[None], (state, outcomes, params)
         )
-        states = self.advance_lanes(states, lane_outcomes, lane_params, first_round)
+        states = self.tell_lanes(states, lane_outcomes, lane_params)
         states = self.finish_lanes(states, lane_params)
         return jax.tree.map(lambda x: x[0], states)
 
-    def advance_lanes(
-        self,
-        states: DominanceState,
-        outcomes: Any,
-        params: DominanceParams,
-        first_round: jax.Array,
+    def tell_lanes(
+        self, states: DominanceState, outcomes: Any, params: DominanceParams
     ) -> DominanceState:
         """``advance`` of B races, but for the last count; only what is asked for is worked on."""
-        del first_round  # each option has its own
         return self.look_lanes(self._count(states, outcomes, params, True, True), params)
 
     def open_lanes(

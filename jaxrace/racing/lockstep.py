@@ -1,10 +1,10 @@
-"""A batch of races round by round: all of them draw for all options until the last one ends.
+"""A batch of races round by round, until the last of them ends.
 
 Axes: B races (lanes), K options.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -13,8 +13,17 @@ from jax import lax
 from jaxrace.racing import base
 from jaxrace.racing.rows import map_rows
 
-# Options of a batch from which on it pays to draw only for those that ask, once they are few.
-_LISTED_ROWS = 2048
+# Options of a batch from which on it pays to draw from a list of those that ask.
+_LISTED_ROWS = 256
+
+
+class _Carry(NamedTuple):
+    """The races between two chunks of rounds."""
+
+    first_round: jax.Array  # int32 [], rounds told so far
+    states: Any  # leaves [B, ...]
+    asked: jax.Array  # bool [B, K]
+    workspace: Any
 
 
 def play(
@@ -28,36 +37,35 @@ def play(
 ) -> tuple[Any, Any]:
     """Play B races; see ``refill.play``."""
     states = jax.vmap(lambda p: race.begin(example, p))(params)
-    # The rounds are the innermost axis: they fill the vector registers.
-    draw_rows = jax.vmap(jax.vmap(draw, (None, None, 0)))
+    rounds = jnp.arange(chunk, dtype=jnp.int32)
 
-    def draw_all(asked: jax.Array, rows: tuple[Any, ...]) -> Any:
-        del asked
-        return jax.vmap(draw_rows)(*rows)
+    def draw_next(option_key: jax.Array, option: Any, drawn: jax.Array) -> Any:
+        # The rounds are the innermost axis: they fill the vector registers.
+        numbers = (drawn + rounds).astype(jnp.uint32)
+        return jax.vmap(draw, (None, None, 0))(option_key, option, numbers)
 
-    def draw_asked(asked: jax.Array, rows: tuple[Any, ...]) -> Any:
-        return map_rows(draw_rows, asked, rows)
-
-    def draw_needed(asked: jax.Array, rows: tuple[Any, ...]) -> Any:
+    def draw_needed(asked: jax.Array, drawn: jax.Array) -> Any:
+        # Each option goes on where its own samples end: races may advance options unequally.
+        rows = (option_keys, options, drawn)
         if asked.size < _LISTED_ROWS:
-            return draw_all(asked, rows)
-        few = 2 * asked.sum(dtype=jnp.int32) < asked.size
-        return lax.cond(few, draw_asked, draw_all, asked, rows)
+            return jax.vmap(jax.vmap(draw_next))(*rows)
+        return map_rows(jax.vmap(draw_next), asked, rows)
 
     def ask(states: Any) -> jax.Array:
         return jax.vmap(race.needs)(states, params)
 
-    def unfinished(carry: tuple[jax.Array, Any, jax.Array]) -> jax.Array:
-        return carry[2].any()
+    def unfinished(carry: _Carry) -> jax.Array:
+        return carry.asked.any()
 
-    def play_chunk(carry: tuple[jax.Array, Any, jax.Array]) -> tuple[jax.Array, Any, jax.Array]:
-        first_round, states, asked = carry
-        # Each option goes on where its own samples end: races may advance options unequally.
-        numbers = states.simulated[..., None] + jnp.arange(chunk, dtype=jnp.int32)
-        outcomes = draw_needed(asked, (option_keys, options, numbers.astype(jnp.uint32)))
-        states = race.advance_lanes(states, outcomes, params, first_round)
-        return first_round + chunk, states, ask(states)
+    def play_chunk(carry: _Carry) -> _Carry:
+        states = carry.states
+        outcomes = draw_needed(carry.asked, states.simulated)
+        states, workspace = race.advance_lanes(
+            states, outcomes, params, carry.first_round, carry.workspace
+        )
+        return _Carry(carry.first_round + chunk, states, ask(states), workspace)
 
-    start = (jnp.int32(0), states, ask(states))
-    states = lax.while_loop(unfinished, play_chunk, start)[1]
+    workspace = race.workspace(option_keys.shape[0], chunk)
+    start = _Carry(jnp.int32(0), states, ask(states), workspace)
+    states = lax.while_loop(unfinished, play_chunk, start).states
     return jax.vmap(race.conclude)(states, params), jax.vmap(race.first_outcomes)(states)

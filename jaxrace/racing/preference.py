@@ -5,7 +5,6 @@ r rounds told at once.
 """
 
 import dataclasses
-import functools
 from typing import Any
 
 import jax
@@ -204,30 +203,53 @@ class PreferenceRace(ComparingRace):
         simulated = state.simulated + jnp.where(asked, num_told, 0)
         return dataclasses.replace(state, simulated=simulated)
 
+    def workspace(self, num_lanes: int, num_told: int) -> Any:
+        """See ``Race.workspace``."""
+        if self._lists_pairs(num_lanes, num_told) and self._goes_by_verdicts:
+            return preference_lanes.workspace(num_lanes, self.num_options, num_told)
+        return None
+
+    def _lists_pairs(self, num_lanes: int, num_told: int) -> bool:
+        """Does it pay to compare from a list of the open pairs?"""
+        num_pairs = num_lanes * self.num_options * (self.num_options - 1) // 2
+        few = self.num_options < _LISTED_OPTIONS or num_pairs < _LISTED_PAIRS
+        return num_told <= _PIECE and not few
+
+    @property
+    def _goes_by_verdicts(self) -> bool:
+        """Does nothing but verdicts change what is asked?"""
+        return self.ranking == "copeland" and not self.dynamic_delta
+
     def advance_lanes(
         self,
         states: PreferenceState,
         outcomes: Any,
         params: PreferenceParams,
         first_round: jax.Array,
-    ) -> PreferenceState:
+        workspace: Any,
+    ) -> tuple[PreferenceState, Any]:
         """``advance`` of B races; compares the open pairs only, unless there are few pairs."""
         num_lanes, _, num_told = jax.tree.leaves(outcomes)[0].shape[:3]
-        num_pairs = num_lanes * self.num_options * (self.num_options - 1) // 2
-        if num_told > _PIECE or self.num_options < _LISTED_OPTIONS or num_pairs < _LISTED_PAIRS:
-            return super().advance_lanes(states, outcomes, params, first_round)
+        if not self._lists_pairs(num_lanes, num_told):
+            return super().advance_lanes(states, outcomes, params, first_round, workspace)
         asked = jax.vmap(self.needs)(states, params)
         outcomes = samples.rounded_alike(outcomes, states.outcomes)
         states = jax.vmap(keep_samples, (0, 0, None))(states, outcomes, first_round)
-        if self.ranking == "copeland" and not self.dynamic_delta:
-            play = functools.partial(
-                preference_lanes.play_rounds, compare=self.compare, top=self.top, rule=self.rule
+        if self._goes_by_verdicts:
+            states, workspace = preference_lanes.play_rounds(
+                states,
+                params,
+                outcomes,
+                first_round,
+                workspace,
+                compare=self.compare,
+                top=self.top,
+                rule=self.rule,
             )
         else:
-            play = self._count_some_and_play
-        states = play(states, params, outcomes, first_round)
+            states = self._count_some_and_play(states, params, outcomes, first_round)
         simulated = states.simulated + jnp.where(asked, num_told, 0)
-        return dataclasses.replace(states, simulated=simulated)
+        return dataclasses.replace(states, simulated=simulated), workspace
 
     def _count_some_and_play(
         self,

@@ -23,16 +23,37 @@ from jaxrace.racing.preference_state import PreferenceParams, PreferenceState
 _BLOCK_LANES = 128
 
 
+class Listed(NamedTuple):
+    """Open pairs in blocks, and what each of the rounds adds to their net counts."""
+
+    places: jax.Array  # int32 [blocks, P], in [B, K, K]
+    gains: jax.Array  # int32 [blocks, P, r]
+
+
+_Looked = tuple[jax.Array, Listed, jax.Array]  # see _look_at_listed
+
+
+def workspace(num_lanes: int, num_options: int, num_rounds: int) -> Listed:
+    """Room for all pairs of B races, in which as much is written as there are open pairs."""
+    num_pairs = num_lanes * num_options * (num_options - 1) // 2
+    block = kernels.listing_block(num_pairs)
+    blocks = -(-num_pairs // block)
+    return Listed(
+        jnp.zeros((blocks, block), jnp.int32), jnp.zeros((blocks, block, num_rounds), jnp.int32)
+    )
+
+
 def play_rounds(
     states: PreferenceState,
     params: PreferenceParams,
     outcomes: Any,
     first_round: jax.Array,
+    room: Listed,
     *,
     compare: Callable[[Any, Any], jax.Array],
     top: int,
     rule: str,
-) -> PreferenceState:
+) -> tuple[PreferenceState, Listed]:
     """``preference_rounds.play_rounds`` of B races.
 
     Args:
@@ -40,6 +61,7 @@ def play_rounds(
         params: Leaves [B, ...].
         outcomes: These samples, leaves [B, K, r, ...].
         first_round: int32 [], rounds played before.
+        room: From ``workspace``, or from the last call.
         compare: Preference between two single outcomes.
         top: kappa.
         rule: See ``kernels.select_and_discard``.
@@ -51,16 +73,15 @@ def play_rounds(
     start = jax.vmap(rounds.begin, (0, 0, None))(states, params, first_round)
     gains_of = functools.partial(open_pairs.listed_gains, compare, old, outcomes, first_round)
     wanted = open_pairs.first_orders(start.active)
-    num_rounds = finite.shape[2]
-    listed, verdicts = _look_at_listed(
-        states.net, params, gains_of, wanted, first_round, num_rounds
+    num_blocks, listed, verdicts = _look_at_listed(
+        states.net, params, gains_of, wanted, first_round, room
     )
-    end = rounds.last_of(params, first_round, num_rounds)
+    end = rounds.last_of(params, first_round, finite.shape[2])
     progress = _settle(start, end, verdicts, top=top, rule=rule)
-    gained = _add_listed(listed, progress)
+    gained = _add_listed(num_blocks, listed, progress)
     finish = jax.vmap(rounds.finish, (0, 0, 0, 0, 0, None))
     states = finish(states, params, progress, gained, finite, first_round)
-    return dataclasses.replace(states, outcomes=old)
+    return dataclasses.replace(states, outcomes=old), listed
 
 
 def _settle(
@@ -72,10 +93,10 @@ def _settle(
 
     def play(places: jax.Array, progress: rounds.Progress) -> rounds.Progress:
         lane = jnp.minimum(places, num_lanes - 1)
-        args = jax.tree.map(lambda x: jnp.moveaxis(x[lane], 0, -1), (progress, verdicts, end))
+        args = jax.tree.map(lambda x: _moved(x[lane], 0, -1), (progress, verdicts, end))
         found = kernels.with_operands_kept(go_through, places[0] < num_lanes, *args)
         return jax.tree.map(
-            lambda x, y: x.at[places].set(jnp.moveaxis(y, -1, 0), mode="drop"), progress, found
+            lambda x, y: x.at[places].set(_moved(y, -1, 0), mode="drop"), progress, found
         )
 
     pending = jax.vmap(rounds.next_verdict)(progress.active, verdicts) <= end
@@ -83,12 +104,10 @@ def _settle(
     return jax.vmap(rounds.stop)(progress, end)
 
 
-class _Listed(NamedTuple):
-    """Open pairs in blocks, and what each of the rounds adds to their net counts."""
-
-    places: jax.Array  # int32 [blocks, P], in [B, K, K]
-    gains: jax.Array  # int32 [blocks, P, r]
-    num_blocks: jax.Array  # int32 []
+def _moved(x: jax.Array, source: int, destination: int) -> jax.Array:
+    """``jnp.moveaxis``; XLA moves bytes faster than bools."""
+    as_it_moves = x.astype(jnp.int8) if x.dtype == bool else x
+    return jnp.moveaxis(as_it_moves, source, destination).astype(x.dtype)
 
 
 def _look_at_listed(
@@ -97,13 +116,15 @@ def _look_at_listed(
     gains_of: Callable[[jax.Array], jax.Array],
     wanted: jax.Array,
     first_round: jax.Array,
-    num_rounds: int,
-) -> tuple[_Listed, jax.Array]:
-    """The wanted pairs, counted, and the round in which each is decided: int8 [B, K, K]."""
+    room: Listed,
+) -> tuple[jax.Array, Listed, jax.Array]:
+    """The wanted pairs, counted, and the round in which each is decided.
+
+    Returns:
+        The number of blocks that are filled, int32 []; these; and the rounds, int8 [B, K, K].
+    """
     num_options = net.shape[-1]
-    num_pairs = len(net) * num_options * (num_options - 1) // 2
-    block = kernels.listing_block(num_pairs)
-    most_blocks = -(-num_pairs // block)
+    _, block, num_rounds = room.gains.shape
     numbers = rounds.numbers_of(num_rounds)
     last = params.thresholds.shape[1] - 1
     at = jnp.minimum(first_round + jnp.arange(num_rounds, dtype=jnp.int32), last)
@@ -111,8 +132,8 @@ def _look_at_listed(
     flat = net.reshape(-1)
     never = rounds.NUMBER(rounds.NEVER)
 
-    def look(places: jax.Array, carry: tuple[_Listed, jax.Array]) -> tuple[_Listed, jax.Array]:
-        listed, verdicts = carry
+    def look(places: jax.Array, carry: _Looked) -> _Looked:
+        number, listed, verdicts = carry
         place = jnp.minimum(places, flat.size - 1)
         gains = gains_of(places)
         found = kernels.with_operands_kept(
@@ -128,21 +149,17 @@ def _look_at_listed(
         reverse = open_pairs.mirrored(places, flat.size, num_options)
         verdicts = verdicts.at[places].set(for_first, mode="drop")
         verdicts = verdicts.at[reverse].set(for_second, mode="drop")
-        listed = _Listed(
-            lax.dynamic_update_index_in_dim(listed.places, places, listed.num_blocks, 0),
-            lax.dynamic_update_index_in_dim(listed.gains, gains, listed.num_blocks, 0),
-            listed.num_blocks + 1,
+        listed = jax.tree.map(
+            lambda x, y: lax.dynamic_update_index_in_dim(x, y, number, 0),
+            listed,
+            Listed(places, gains),
         )
-        return listed, verdicts
+        return number + 1, listed, verdicts
 
-    nothing = _Listed(
-        jnp.full((most_blocks, block), flat.size, jnp.int32),
-        jnp.zeros((most_blocks, block, num_rounds), jnp.int32),
-        jnp.int32(0),
-    )
     undecided = jnp.full_like(flat, never, rounds.NUMBER)
-    listed, verdicts = kernels.for_listed(wanted, block, look, (nothing, undecided))
-    return listed, verdicts.reshape(net.shape)
+    start = (jnp.int32(0), room, undecided)
+    num_blocks, listed, verdicts = kernels.for_listed(wanted, block, look, start)
+    return num_blocks, listed, verdicts.reshape(net.shape)
 
 
 def _first_verdicts(
@@ -161,7 +178,7 @@ def _first_verdicts(
     return found
 
 
-def _add_listed(listed: _Listed, progress: rounds.Progress) -> jax.Array:
+def _add_listed(num_blocks: jax.Array, listed: Listed, progress: rounds.Progress) -> jax.Array:
     """What the rounds that counted added to the net counts: int32 [B, K, K]."""
     last_round = progress.last_round
     num_options, size = last_round.shape[-1], last_round.size
@@ -177,4 +194,4 @@ def _add_listed(listed: _Listed, progress: rounds.Progress) -> jax.Array:
         return total.at[reverse].set(-gained, mode="drop")
 
     none = jnp.zeros_like(last_of_pair, jnp.int32)
-    return lax.fori_loop(0, listed.num_blocks, add, none).reshape(last_round.shape)
+    return lax.fori_loop(0, num_blocks, add, none).reshape(last_round.shape)

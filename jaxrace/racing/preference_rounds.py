@@ -269,19 +269,18 @@ def verdict_rounds(
     least = (index[:, None] >= index[None, :]).reshape(-1).astype(jnp.int32)
     net = net.reshape(-1)
 
-    def look(
-        carry: tuple[jax.Array, jax.Array], told: tuple[jax.Array, jax.Array]
-    ) -> tuple[tuple[jax.Array, jax.Array], None]:
+    def look(place: jax.Array, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         net, verdicts = carry
-        number, gained = told
-        net = net + gained
-        at = first_round + number.astype(jnp.int32) - 1
+        net = net + lax.dynamic_index_in_dim(gains, place, keepdims=False)
+        at = first_round + place
         threshold = lax.dynamic_index_in_dim(params.thresholds, at, keepdims=False)
         certain = net >= jnp.maximum(threshold, least)
-        return (net, jnp.minimum(verdicts, jnp.where(certain, number, NUMBER(NEVER)))), None
+        number = (place + 1).astype(NUMBER)
+        return net, jnp.minimum(verdicts, jnp.where(certain, number, NUMBER(NEVER)))
 
     never = jnp.full_like(net, NEVER, NUMBER)
-    (_, verdicts), _ = lax.scan(look, (net, never), (numbers_of(gains.shape[0]), gains))
+    # Not a scan, which would put the rounds of a batch before its races: a copy of all of it.
+    _, verdicts = lax.fori_loop(0, gains.shape[0], look, (net, never))
     verdicts = verdicts.reshape(num_options, num_options)
     return jnp.where(verdicts < verdicts.T, verdicts, NUMBER(NEVER))
 

@@ -10,7 +10,7 @@ from jaxrace import kernels
 
 # Options that are sampled at once: enough to fill the vector units. A small batch has at least so
 # many blocks, so that an expensive simulator does not run for options that have not asked.
-_BLOCK_ROWS = 4096
+_BLOCK_ROWS = 256
 _LEAST_BLOCKS = 4
 
 

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxrace import racing
+from jaxrace import kernels, racing
 from jaxrace.envs import Environment, OutcomeFold
 from jaxrace.policies import Policy
+from jaxrace.racing.comparing import ComparingRace
 from jaxrace.rollout import PolicyInTask, Rollout
 from jaxrace.strategies import Strategy
 from jaxrace.validation import require_integer, require_keys
@@ -133,6 +134,15 @@ class PolicySearch:
             )
 
     @property
+    def joins_comparisons(self) -> bool:
+        """Does its race compare by a preference that joins several comparisons?"""
+        if not isinstance(self.race, ComparingRace):
+            return False
+        option = PolicyInTask(self.policy.example(), self.env.default_params)
+        outcome = jax.eval_shape(self.rollout, jax.random.key(0), option)
+        return kernels.joins_comparisons(self.race.compare, outcome)
+
+    @property
     def rollout(self) -> Rollout:
         """The sampler that the races use."""
         return Rollout(self.env, self.policy, self.fold)
@@ -204,13 +214,15 @@ class PolicySearch:
         example = self.policy.example()
         generation = state.generation + 1
         keys = jax.random.split(jax.random.fold_in(state.key, generation), 3)
-        population, asked = self.strategy.ask(keys[0], state.strategy, params.strategy, example)
+        population, asked = self.strategy.ask(
+            kernels.fast_keys(keys[0]), state.strategy, params.strategy, example
+        )
         # A search that is done gives a race of no rounds, which asks for nothing.
         max_rounds = jnp.where(done, 0, jnp.ceil(state.rounds).astype(jnp.int32))
         options = jax.vmap(lambda theta: PolicyInTask(theta, params.env))(population)
         ranked = self.rank(keys[1], options, _current_table(state, params), max_rounds)
         told = self.strategy.tell(
-            keys[2], population, ranked.ranking, asked, params.strategy, example
+            kernels.fast_keys(keys[2]), population, ranked.ranking, asked, params.strategy, example
         )
         best = jax.tree.map(lambda x: x[ranked.ranking[0]], population)
         next_state = SearchState(

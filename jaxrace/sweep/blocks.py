@@ -35,7 +35,13 @@ class Programs:
         block = self.make_block()
         self._refill = compile_ahead(lanes.refill, self._work, block, some, mask, mask)
         self._advance = compile_ahead(
-            lanes.advance, self._work, block, count, count, is_small=width == 1
+            lanes.advance,
+            self._work,
+            block,
+            count,
+            count,
+            is_small=width == 1,
+            joins_comparisons=getattr(work, "joins_comparisons", False),
         )
 
     def run_alone(self) -> bool:

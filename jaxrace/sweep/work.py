@@ -20,7 +20,8 @@ class Work(Protocol):
     """What is done with a job, as pure JAX functions of one job.
 
     A pytree: arrays that all jobs share are its leaves, and what is static (shapes, kinds,
-    functions) its structure, so that other numbers compile nothing.
+    functions) its structure, so that other numbers compile nothing. It may have an attribute
+    ``joins_comparisons``; see ``compilation.compile_ahead``.
 
     >>> import jax.numpy as jnp
     >>> @jax.tree_util.register_dataclass
