@@ -13,6 +13,7 @@ from reference import reference_dominance_race
         ("numbers", 2, 1, 120, 40),
         ("ties", 4, 2, 100, 40),
         ("pareto", 6, 3, 90, 30),
+        ("medical", 4, 2, 90, 30),
         pytest.param("numbers", 8, 3, 120, 30, marks=pytest.mark.slow),
         pytest.param("numbers", 40, 5, 60, 5, marks=pytest.mark.slow),
     ],
@@ -27,6 +28,30 @@ def test_preferences_in_line(kind, num_options, top, capacity, number):
     assert len({len(history.steps) for history in histories}) >= 3
     # Options are drawn unequally.
     assert num_options == 2 or any(np.ptp(history.blocks) >= 2 for history in histories)
+
+
+@pytest.mark.parametrize("top", [1, 2, 3, 4])
+def test_every_number_to_select(top):
+    race = cases.make_race("numbers", 5, top, 60)
+    outcomes = cases.draw("numbers", 50 + top, 10, 5, 60)
+    params = cases.params_of(race, 10, cases.CHOICES[:3])
+    histories = cases.compare_with_reference(race, "numbers", outcomes, params)
+    assert {"a", None} <= cases.ends(histories)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("top", [1, 20, 199])
+def test_two_hundred_options(top):
+    race = cases.make_race("numbers", 200, top, 26)
+    rng = np.random.default_rng(top)
+    # Far apart, but for two of them across the boundary in the second race.
+    means = 6 * np.arange(200.0) * np.ones((2, 1))
+    means[1, -top] -= 5.9
+    outcomes = (means[..., None] + rng.normal(size=(2, 200, 26))).astype(np.float32)
+    histories = cases.compare_with_reference(
+        race, "numbers", outcomes, cases.params_of(race, 2, cases.CHOICES[:1])
+    )
+    assert [history.certificate for history in histories] == ["a", None]
 
 
 def test_the_reference_compares_as_the_race_does():

@@ -63,7 +63,8 @@ def test_batches_equal_single_races_and_the_samples_are_the_documented_ones():
     cases.assert_equal_results(flat, expected, simulated=False)
 
 
-def test_only_who_asks_is_simulated():
+@pytest.mark.parametrize("num_options", [4, 10, 40, 100])
+def test_only_who_asks_is_simulated(num_options):
     calls = collections.Counter()
 
     def sample(key, option):
@@ -73,10 +74,13 @@ def test_only_who_asks_is_simulated():
         )
         return normal_sample(key, mean)
 
-    race = cases.make_race("numbers", 4, 2, 100)
-    options = (np.arange(4), np.array([0, 0.1, 0.5, 4], np.float32))
+    race = cases.make_race("numbers", num_options, 2, 100)
+    # Close ones on both sides of the boundary, and the others far away.
+    means = np.resize(np.array([0, 5, 4.9, 9], np.float32), num_options)
+    means[4:] = -np.arange(1, num_options - 3)
+    options = (np.arange(num_options), means)
     result = racing.run(race, jax.random.key(0), sample, options, race.params(0.05))
     jax.effects_barrier()
-    assert [calls[option] for option in range(4)] == result.simulated.tolist()
-    assert max(calls.values()) == 96
-    assert min(calls.values()) == 11
+    assert [calls[option] for option in range(num_options)] == result.simulated.tolist()
+    np.testing.assert_array_equal(result.samples, result.simulated)
+    assert (min(calls.values()), max(calls.values())) == (11, 96)

@@ -112,6 +112,21 @@ def test_larger_chunks_count_all_that_they_draw():
     assert costs[None] < costs[25]
 
 
+def test_several_blocks_at_once_are_drawn_by_whom_the_reference_serves():
+    outcomes = cases.draw("ties", 13, 20, 4, 100)
+    params = params_of(delta=0.3, max_rounds=86)  # the first block, and three times five
+    ends = collections.Counter()
+    for values in outcomes:
+        expected, _ = cases.reference(RACE, "ties", values, params, blocks_per_step=5)
+        if expected.steps and min(step.margin for step in expected.steps) < cases.CLOSE:
+            continue
+        result = fused(values, params, chunk=25)
+        np.testing.assert_array_equal(result.samples, expected.samples)
+        assert result.certificate == cases.CERTIFICATES[expected.certificate]
+        ends[result.certificate] += 1
+    assert min(ends["dominance"], ends["exhausted"]) >= 3
+
+
 def test_what_is_missing_of_a_block():
     params = params_of(delta=0.05)
     values = cases.draw("ties", 4, 1, 4, 100)[0]

@@ -60,7 +60,9 @@ def test_a_horizon_below_the_first_block(kind):
         cases.assert_ranked(results.ranking[number], wins, totals)
     assert (results.highest == -np.inf).all()
     assert not results.oracle_calls.any()
-    np.testing.assert_allclose(results.e_values, 1, rtol=1e-6)
+    np.testing.assert_allclose(results.log_evidence, 0, atol=1e-6)
+    np.testing.assert_array_equal(results.p_values, 1)
+    np.testing.assert_array_equal(results.e_values, 0.5)
 
 
 @pytest.mark.parametrize(

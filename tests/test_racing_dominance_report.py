@@ -100,7 +100,7 @@ def test_an_exhausted_race(max_rounds):
     assert sorted(rows["undecided"].split(", ")) == ["0", "1", "2", "3"]
     if max_rounds > 7:
         assert rows["in doubt"] == "1 or 2 (0 % of the evidence)"
-    assert "larger max_rounds" in text
+    assert ("larger capacity" if max_rounds == 100 else "larger max_rounds") in text
     ends = {100: "96 samples of an option (100 hold", 60: "56 samples", 7: "7 samples of an op"}
     assert f"NOT certified after {ends[max_rounds]}" in text
     # What is not certified is ranked by wins, and ties by the index.
@@ -180,3 +180,13 @@ def test_many_options_and_batches():
     assert text.startswith("2 races, top 10 of 30 options: dominance race, delta 0.1")
     assert "0 of 2 decided" in text
     assert batch.certificate.tolist() == ["running"] * 2
+
+
+def test_a_race_that_gave_up():
+    result = tell_faces([3, 0, 0, 3], params_of(delta=0.1, give_up=0.0))
+    assert result.certificate == "given up"
+    assert result.samples.max() < 96
+    text = str(result)
+    assert_uncertified(text)
+    assert "given up" in text.splitlines()[1]
+    assert rows_of(text)["would help"] == "a larger give_up, or none: the race was ended early"

@@ -15,11 +15,13 @@ import pytest
 from jaxrace import racing
 from jaxrace.envs.options import BernoulliDrift, Normal
 from jaxrace.kernels import total_order
-from jaxrace.racing import HoeffdingRace, PreferenceRace
+from jaxrace.racing import DominanceRace, HoeffdingRace, PreferenceRace
 
 SHARP = PreferenceRace(10, 5, 300, total_order, "published")
 PRINTED = PreferenceRace(10, 5, 300, total_order, "published", "printed")
 HOEFFDING = HoeffdingRace(10, 5)
+# The simulation gave an option 300 / 5 blocks: with the first one of 11 these hold 306 samples.
+DOMINANCE = DominanceRace(10, 5, 306, total_order)
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1))
@@ -42,7 +44,7 @@ def simulate(race, task, k, number, seed=0):
     if isinstance(race, HoeffdingRace):
         params = race.params(0.05, 300, task.value_range(k))
     else:
-        params = race.params(0.05, 300)
+        params = race.params(0.05, race.capacity)
     keys = jax.random.split(jax.random.key(seed), number)
     columns = [np.asarray(x, np.float64) for x in play_many(race, task, keys, k, params)]
     return [(x.mean(), x.std() / np.sqrt(number)) for x in columns]
@@ -65,6 +67,7 @@ CASES = [
     pytest.param(SHARP, NORMAL, 10.0, 1351, 15, None, id="normal-10-sharp-again"),
     pytest.param(HOEFFDING, NORMAL, 10.0, 2832, 7, None, id="normal-10-hoeffding"),
     pytest.param(HOEFFDING, DRIFT_5, 10.0, 1380, 28, 0.988, id="bernoulli-10-hoeffding"),
+    pytest.param(DOMINANCE, NORMAL, 10.0, 503.1, 1.6, 0.990, id="normal-10-dominance"),
     pytest.param(SHARP, DRIFT_10, 10.0, 1445, 9, 1.0, id="bernoulli-10-sharp"),
     pytest.param(PRINTED, DRIFT_10, 10.0, 1509, 9, 1.0, id="bernoulli-10-printed"),
 ]
@@ -84,6 +87,14 @@ def check(race, task, k, draws, draws_error, accuracy, number):
 @pytest.mark.parametrize(("race", "task", "k", "draws", "draws_error", "accuracy"), CASES)
 def test_cost_and_accuracy(race, task, k, draws, draws_error, accuracy):
     check(race, task, k, draws, draws_error, accuracy, 1000)
+
+
+@pytest.mark.slow
+def test_cost_of_many_dominance_races():
+    cost, found = simulate(DOMINANCE, NORMAL, 10.0, 20_000)
+    assert_close(cost, 503.1, 1.6)
+    assert cost[1] < 3
+    assert_close(found, 0.990, 0.0005)
 
 
 def test_the_printed_rule_costs_more():

@@ -80,10 +80,11 @@ class DominanceResult:
         return np.asarray(_doubtful(self)) & ~np.asarray(self.decided)[..., None, None]
 
     @property
-    def log_e_values(self) -> FloatArray:
-        """ln E_ij, float64 [..., K, K]: the evidence against "i is not preferred to j".
+    def log_evidence(self) -> FloatArray:
+        """ln E_ij after the blocks that i and j share, float64 [..., K, K]: the process itself.
 
-        0 on the diagonal and where nothing was compared.
+        0 on the diagonal and where nothing was compared. What it was at its highest decides the
+        race. No e-value: the race may have stopped because of samples of one option alone.
         """
         weighted = (
             np.asarray(self.log_bets, np.float64)
@@ -92,14 +93,24 @@ class DominanceResult:
         return np.logaddexp.reduce(weighted, axis=-1)
 
     @property
-    def e_values(self) -> FloatArray:
-        """E_ij, float64 [..., K, K]: e-values, which may be averaged or multiplied with others.
+    def p_values(self) -> FloatArray:
+        """Of "i is not preferred to j more often than not", float64 [..., K, K], at any time.
 
-        Each has an expectation of at most 1 if i is not preferred to j more often than not, also
-        when a race stopped on its own account. E-values of independent experiments multiply; those
-        of dependent ones average. 1 / E_ij is a p-value.
+        1 / max E_ij, at most 1: by Ville's inequality, which speaks of the highest value.
         """
-        return np.exp(self.log_e_values)
+        return np.exp(-np.maximum(np.asarray(self.highest, np.float64), 0))
+
+    @property
+    def e_values(self) -> FloatArray:
+        """The same as e-values, which may be averaged or multiplied: float64 [..., K, K].
+
+        sqrt(max E_ij) / 2, the p-value p by the calibrator p^(-1/2) / 2 (Vovk and Wang 2021): its
+        expectation is at most 1 if i is not preferred to j, whenever and why ever the race stopped.
+        That of E_ij itself may be larger: where option i is ahead, its next block, known from
+        other pairs, may tell the race to stop. E-values of independent experiments multiply; those
+        of dependent ones average.
+        """
+        return 0.5 / np.sqrt(self.p_values)
 
     @property
     def oracle_calls(self) -> NDArray[np.int64]:
@@ -175,8 +186,12 @@ class DominanceResult:
         ]
         more = f" and {len(pairs) - _MOST_PAIRS} more" if len(pairs) > _MOST_PAIRS else ""
         asked = np.flatnonzero(self.asked)
-        if not asked.size:
-            help_text = "a larger max_rounds: the samples of the pairs in doubt are used up"
+        if int(self.certificate_number) == GIVEN_UP:
+            help_text = "a larger give_up, or none: the race was ended early"
+        elif not asked.size:
+            full = int(self.params.max_rounds) >= self.race.capacity
+            wider = "a race of larger capacity" if full else "a larger max_rounds"
+            help_text = f"{wider}: the samples of the pairs in doubt are used up"
         else:
             rounds = f"{self.race.rounds_to_tell(self)} more samples of "
             help_text = rounds + ", ".join(map(str, asked[: report.MAX_LISTED]))

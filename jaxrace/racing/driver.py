@@ -30,9 +30,10 @@ def run(
     """Play a race to its end on the device.
 
     Returns exactly what the ask/tell loop returns on the same samples. Sample t (from 0) of
-    option i is drawn with the key ``fold_in(fold_in(key, i), t)``, so that neither the samples
-    nor the verdicts depend on ``chunk``. May be called under jit and under vmap (over keys,
-    options and params, at once or nested): all races of the batch advance in one loop then.
+    option i is drawn with the key ``fold_in(fold_in(key, i), t)``, so that the samples do not
+    depend on ``chunk``, nor, but for a ``DominanceRace``, the verdicts. May be called under jit
+    and under vmap (over keys, options and params, at once or nested): all races of the batch
+    advance in one loop then.
 
     Args:
         race: A race, such as ``PreferenceRace``.
@@ -50,7 +51,7 @@ def run(
             then and the guarantee of the race is VOID.
 
     Returns:
-        The race's result (``PreferenceResult`` or ``ValueResult``).
+        The race's result: ``PreferenceResult``, ``ValueResult`` or ``DominanceResult``.
 
     Raises:
         ValueError: An argument is not what it should be, ``options`` has other leading axes than

@@ -8,10 +8,11 @@ import jax.numpy as jnp
 
 from jaxrace import kernels
 
-# Options that are sampled at once: enough to fill the vector units. A small batch has at least so
-# many blocks, so that an expensive simulator does not run for options that have not asked.
+# Options that are sampled at once: enough to fill the vector units. Of a small batch there are so
+# many blocks at least, and up to as many options one by one: the last block is filled up with an
+# option that has not asked, and an expensive simulator had better not run in vain.
 _BLOCK_ROWS = 256
-_LEAST_BLOCKS = 4
+_LEAST_BLOCKS = 128
 
 
 def map_rows(function: Callable[..., Any], wanted: jax.Array, args: Any, axis: int = 0) -> Any:
