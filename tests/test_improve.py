@@ -1,24 +1,30 @@
 """`jaxrace improve`: simulated tasks, files of logged trajectories, and bad input."""
 
 import json
+from pathlib import Path
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from rich.console import Console
 
 from jaxrace import runs
-from jaxrace.bases import Fourier
+from jaxrace.bases import Affine, Fourier
 from jaxrace.cli import main
-from jaxrace.experiments.improve_config import BOUNDS, ImproveConfig
+from jaxrace.experiments.hcpi_domains import DOMAINS
+from jaxrace.experiments.improve_config import BATCHES, BOUNDS, ImproveConfig
 from jaxrace.experiments.improve_report import print_improvement
 from jaxrace.improvement import BOUNDS as LOWER_BOUNDS
-from jaxrace.improvement import ReturnRange
-from jaxrace.improvement.loading import load
-from jaxrace.improvement.saved import load_policy
+from jaxrace.improvement import LinearSoftmax, Mixed, ReturnRange, trajectories
+from jaxrace.improvement.loading import divide, load
+from jaxrace.improvement.policy_improvement import in_training
+from jaxrace.improvement.saved import SavedPolicy, load_policy
+from jaxrace.improvement.weights import evidence, log_weights
 
 # The cache would stay switched on for the tests that follow.
 COMMAND = ["improve", "--no-compilation-cache"]
+HEAD = "trajectory,x,action,probability,reward"
 SMALL = ["--bound", "t", "--candidates", "none"]
 
 
@@ -56,6 +62,8 @@ def test_what_lies_in_the_folder(simulated):
     assert summary["floor"] == 0.238
     assert not summary["is_safe"]
     assert summary["performance"]["mean"] == pytest.approx(log["performance"][3::4].mean())
+    # Of one repeat they would say nothing beside means of all.
+    assert not {"lower_bound", "estimate"} & set(summary)
     policy = np.load(simulated / "policy.npz")
     assert policy["theta"].shape == (3, 4, 16)
     assert policy["alpha"].tolist() == [1, 1, 1]
@@ -70,7 +78,10 @@ def test_it_goes_on_where_it_was(simulated, capsys):
     assert main(command) == 0
     said = capsys.readouterr().out
     assert "policy at the start: performance 0.238" in said
-    assert "not a strict guarantee: daedalus2 tests on data that it has seen" in said
+    assert (
+        "not a strict guarantee: daedalus2 tests on data that it has seen, and bound t is semi-safe"
+        in said
+    )
 
 
 def write_csv(path, count=400, best=0.9):
@@ -91,13 +102,91 @@ def test_a_file(tmp_path, capsys):
     assert main([*command, "--candidates", "none", "--out", str(out)]) == 0
     said = capsys.readouterr().out
     assert said.startswith("found: with confidence 95% its performance is at least 0.8")
-    assert "\nfloor 0.525 = mean of the log +- 0.025: " in said
+    assert "mean return of the fifth that was searched +- " in said
     assert "bound betting is safe: a policy worse than the floor with probability at most " in said
     summary = runs.read_summary(out)
     assert summary["is_safe"]
     assert summary["lower_bound"] < 0.9
     assert not (out / "performance.png").exists()
-    assert summary["floor_stderr"] == pytest.approx(np.sqrt(0.25 / 400), rel=0.05)
+    # Of the 80 that were searched.
+    paid = np.loadtxt(data, delimiter=",", skiprows=1, usecols=4)[training_rows(400)]
+    assert len(paid) == 80
+    assert summary["floor"] == pytest.approx(paid.mean(), abs=1e-6)
+    assert summary["floor_stderr"] == pytest.approx(paid.std(ddof=1) / np.sqrt(80), rel=1e-5)
+
+
+def training_rows(count):
+    """Of a log with so many trajectories of one policy, by the command's default seed."""
+    rows = np.zeros((count, 1), int)
+    data = trajectories(rows[..., None], rows, rows + 1.0, rows)
+    return np.asarray(in_training(jax.random.split(jax.random.key(np.uint32(0)))[0], data))
+
+
+@pytest.mark.parametrize("options", [["--order", "2"], []])
+def test_the_candidate_knows_nothing_of_the_test(options, tmp_path):
+    """Whatever stands in the rows that are tested on: ranges, returns, actions, lengths."""
+    data = write_csv(tmp_path / "log.csv", count=100)
+    head, *rows = Path(data).read_text().split()
+    tested = np.flatnonzero(~training_rows(100))
+    other = {
+        "observed": "{label},1e6,{done},0.5,{paid}",
+        "earned": "{label},{age},{done},0.5,0.25",
+        "done": "{label},{age},7,0.5,{paid}",
+        "longer": "{label},{age},{done},0.5,{paid}\n{label},-1e6,1,0.5,0",
+    }
+    found = {}
+    for name, text in {"nothing": None, **other}.items():
+        changed = list(rows)
+        for number in tested[::3] if text else ():
+            label, age, done, _, paid = rows[number].split(",")
+            changed[number] = text.format(label=label, age=age, done=done, paid=paid)
+        (tmp_path / f"{name}.csv").write_text("\n".join([head, *changed]) + "\n")
+        command = [*COMMAND, str(tmp_path / f"{name}.csv"), "--low", "0", "--high", "1", *SMALL]
+        assert main([*command, *options, "--out", str(tmp_path / name)]) == 0
+        with np.load(tmp_path / name / "policy.npz") as arrays:
+            found[name] = dict(arrays), runs.read_summary(tmp_path / name)
+    policy, summary = found.pop("nothing")
+    for name, (mine, changed) in found.items():
+        for array in ("theta", "alpha", "low", "high"):
+            np.testing.assert_array_equal(mine[array], policy[array], err_msg=name)
+        assert changed["floor"] == summary["floor"]
+        assert changed["estimate"] == summary["estimate"]
+        # The test does see them; to a policy that is certain everywhere, observations are all one.
+        assert name == "observed" or changed["lower_bound"] != summary["lower_bound"]
+
+
+def test_an_action_that_was_not_searched(tmp_path):
+    """The policy never takes it; mixed with the one in use, it is left to that."""
+    text = [HEAD, *(f"{number},0,{number % 2},0.5,1" for number in range(19)), "19,0,2,0.5,1"]
+    (tmp_path / "log.csv").write_text("\n".join(text) + "\n")
+    loaded = load(tmp_path / "log.csv", ReturnRange(0, 1))
+    parts = divide(loaded, np.arange(20) < 4)
+    assert parts.num_actions == 2
+    softmax = LinearSoftmax(Affine(1), 2)
+    known = evidence(softmax, parts.test, ReturnRange(0, 1), None)
+    for alpha in (1.0, 0.25):
+        mixed = Mixed(jnp.zeros((2, 2)), jnp.float32(alpha))
+        weights = np.exp(log_weights(mixed, known))
+        np.testing.assert_allclose(weights, [1] * 15 + [1 - alpha], rtol=1e-6)
+    saved = SavedPolicy(softmax, np.zeros((2, 2), np.float32), 0.5, ("x",), parts.low, parts.high)
+    mixed = saved.probabilities([0.0], in_use=[0.2, 0.2, 0.6])
+    np.testing.assert_allclose(mixed, [0.35, 0.35, 0.3], rtol=1e-6)
+    with pytest.raises(ValueError, match=r"^in_use: expected .* at least 2 actions, got 1"):
+        saved.probabilities([0.0], in_use=[1.0])
+
+
+def test_what_is_beyond_what_was_searched_counts_as_its_end(tmp_path):
+    """For the test as for the policy in use."""
+    text = [HEAD, "a,2,0,.5,1", "b,4,1,.5,0", "c,-7,1,.5,0", "d,3,1,.5,0", "e,9,1,.5,0"]
+    (tmp_path / "log.csv").write_text("\n".join(text) + "\n")
+    parts = divide(load(tmp_path / "log.csv", ReturnRange(0, 1)), np.arange(5) < 2)
+    np.testing.assert_array_equal(parts.train.observations[:, 0, 0], [0, 1])
+    np.testing.assert_array_equal(parts.test.observations[:, 0, 0], [0, 0.5, 1])
+    theta = np.array([[0, 0], [1, 3]], np.float32)
+    softmax = LinearSoftmax(Affine(1), 2)
+    saved = SavedPolicy(softmax, theta, 1.0, ("x",), parts.low, parts.high)
+    expected = softmax.probabilities(jnp.asarray(theta), parts.test.observations[:, 0])
+    np.testing.assert_allclose(saved.probabilities([[-7], [3], [9]]), expected, rtol=1e-6)
 
 
 def test_a_policy_can_be_applied(tmp_path):
@@ -121,10 +210,12 @@ def test_a_policy_can_be_applied(tmp_path):
     # They are those by which the test judged.
     found = load(tmp_path / "log.csv", ReturnRange(0, 1))
     lines = np.loadtxt(tmp_path / "log.csv", delimiter=",", skiprows=1)
+    parts = divide(found, training_rows(600))
     expected = policy.softmax.probabilities(
-        jnp.asarray(policy.theta), found.data.observations[:, 0]
+        jnp.asarray(policy.theta), parts.test.observations[:, 0]
     )
-    np.testing.assert_allclose(policy.probabilities(lines[:, 1:3]), expected, rtol=1e-4)
+    tested = lines[~training_rows(600), 1:3]
+    np.testing.assert_allclose(policy.probabilities(tested), expected, rtol=1e-4)
     half = policy._replace(alpha=0.5)
     mixed = half.probabilities([22, 5], in_use=[0.2, 0.8])
     np.testing.assert_allclose(mixed, (chances[0] + [0.2, 0.8]) / 2)
@@ -136,7 +227,8 @@ def report_of(tmp_path, **changes):
     """What is said of a summary."""
     share = {"mean": 1.0, "stderr": None, "count": 1}
     numbers = {"floor": 0.5, "floor_stderr": 0.01, "lower_bound": 0.61, "estimate": 0.7}
-    kind = {"method": "batch", "bound": "ci", "is_safe": True, "delta": 0.05}
+    numbers["floor_is_estimate"] = False
+    kind = {"method": "batch", "bound": "ci", "is_safe": True, "bound_is_safe": True, "delta": 0.05}
     counts = {"delta_holds_for": "the whole run", "tests": 1, "repeats": 1, "passed": share}
     runs.write_summary(tmp_path, {**kind, **counts, **numbers, "alpha": 1.0, **changes})
     console = Console(record=True, width=200)
@@ -155,7 +247,28 @@ def test_a_candidate_that_is_no_better(tmp_path):
     said = report_of(tmp_path, floor=1.0, floor_stderr=0.0, lower_bound=1.0, estimate=1.0)
     assert said.startswith("nothing better found: with confidence 95% its performance is at least ")
     assert "keep the policy in use" in said
-    assert "mean of the log" not in said
+    assert "an estimate of the policy in use" not in said
+    # An estimate without any spread is one, too.
+    said = report_of(tmp_path, floor=1.0, floor_stderr=0.0, floor_is_estimate=True)
+    assert (
+        "\nfloor 1.000 = mean return of the fifth that was searched +- 0.000: an estimate" in said
+    )
+
+
+SEEN = "daedalus2 tests on data that it has seen"
+
+
+@pytest.mark.parametrize(
+    ("method", "bound", "is_safe", "why"),
+    [
+        ("daedalus2", "bca", False, f"{SEEN}, and bound bca is semi-safe, that is approximate"),
+        ("daedalus2", "ci", True, SEEN),
+        ("daedalus", "t", False, "bound t is semi-safe, that is approximate"),
+    ],
+)
+def test_all_that_a_guarantee_lacks(method, bound, is_safe, why, tmp_path):
+    said = report_of(tmp_path, method=method, bound=bound, is_safe=False, bound_is_safe=is_safe)
+    assert f"\nnot a strict guarantee: {why}\n" in said
 
 
 def test_a_file_without_anything_to_find(tmp_path, capsys):
@@ -165,22 +278,6 @@ def test_a_file_without_anything_to_find(tmp_path, capsys):
     said = capsys.readouterr().out
     assert said.startswith("nothing found: the bound of the candidate with confidence 95% is 0.")
     assert "keep the policy in use" in said
-
-
-def test_arrays_of_a_file(tmp_path, capsys):
-    rng = np.random.default_rng(0)
-    done = rng.integers(2, size=(300, 2))
-    arrays = {
-        "observations": rng.normal(size=(300, 2, 3)),
-        "actions": done,
-        "probabilities": np.full((300, 2), 0.5),
-        "rewards": done * 1.0,
-        "lengths": rng.integers(1, 3, 300),
-    }
-    np.savez(tmp_path / "log.npz", **arrays)
-    command = [*COMMAND, str(tmp_path / "log.npz"), "--low", "0", "--high", "2", *SMALL]
-    assert main([*command, "--out", str(tmp_path / "run")]) == 0
-    assert capsys.readouterr().out.startswith("found")
 
 
 BAD = {
@@ -216,47 +313,11 @@ def test_bad_input(command, capsys, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-HEAD = "trajectory,x,action,probability,reward"
-
-BAD_FILES = {
-    "trajectory,x,action,reward\na,1,0,1": "expected a column 'probability'",
-    "trajectory,action,probability,reward\na,0,1,1": "at least one column with what was observed",
-    HEAD: "expected a row for each step, got none",
-    f"{HEAD}\na,1,0,.5,1\nb,1,0,0,1": "line 3: probability: expected a number in (0, 1], got '0'",
-    f"{HEAD}\na,1,0,.5,1\nb,1,0,nan,1": "line 3: probability: expected a finite number, got 'nan'",
-    f"{HEAD}\na,1,-1,.5,1": "line 2: action: expected 0, 1, 2, ..., got '-1'",
-    f"{HEAD}\na,1,0,.5": "line 2: expected 5 fields, got 4",
-    f"{HEAD}\na,1,0,.5,1\nb,1,0,.5,1\na,1,0,.5,1": "line 4: expected the steps of a trajectory",
-    f"{HEAD}\na,1,0,.5,1\nb,1,0,.5,7": "trajectory 'b': expected a return from 0 to 1, got 7",
-    f"{HEAD}\na,1,0,.5,1": "data: expected at least 20 trajectories, got 1",
-    "": "expected the names of the columns, got an empty file",
-    f"{HEAD},x\na,1,0,.5,1,2": "expected columns of different names, got 'x' twice",
-    f"{HEAD},behaviour\na,1,0,.5,0,0\na,1,0,.5,1,1": "line 3: behaviour: expected one policy for",
-    f"{HEAD}\na,1,3000000000,.5,1": "line 2: action: expected at most 2147483647, got",
-    f"{HEAD}\na,1,0,.5,1\n\nb,1,0,1e-60,1": "line 4: probability: expected a number in (0, 1]",
-    f"{HEAD}\na,1e60,0,.5,1": "line 2: x: expected a finite number, got '1e60'",
-    f"{HEAD}\na\xe9,1,0,.5,1": "log.csv: expected a CSV file in UTF-8",
-}
-
-
-@pytest.mark.parametrize("text", list(BAD_FILES))
-def test_bad_files(text, tmp_path, capsys):
-    (tmp_path / "log.csv").write_bytes(f"{text}\n".encode("latin-1"))
-    command = [*COMMAND, str(tmp_path / "log.csv"), "--low", "0", "--high", "1"]
-    assert main([*command, "--out", str(tmp_path / "run")]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert BAD_FILES[text] in line
-
-
-def test_what_other_programs_write(tmp_path):
-    """A byte order mark, lines that end in CR LF, empty lines."""
-    lines = [HEAD, "a,1,0,.5,1", "a,2,1,.5,0", "", "b,3,0,.5,1", "", ""]
-    (tmp_path / "log.csv").write_bytes("\r\n".join(lines).encode("utf-8-sig"))
-    found = load(tmp_path / "log.csv", ReturnRange(0, 2))
-    assert found.names == ("x",)
-    assert found.data.taken.sum(1).tolist() == [2, 1]
-    assert found.low == 1
-    assert found.high == 3
+def test_batches_are_those_of_the_domains():
+    assert {name: domain.batch_size for name, domain in DOMAINS.items()} == BATCHES
+    for name, size in BATCHES.items():
+        assert ImproveConfig(name).chosen_batch == size
+        assert ImproveConfig(name, batch=500).chosen_batch == 500
 
 
 def test_the_configuration_is_kept(simulated):

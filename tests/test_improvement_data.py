@@ -70,6 +70,8 @@ def test_what_is_beyond_the_end_does_not_count():
         ({"probabilities": np.ones((4, 2))}, r"probabilities: expected .*\[4, 3\], got \[4, 2\]"),
         ({"probabilities": "many"}, r"probabilities: expected numbers"),
         ({"rewards": {(1, 0): np.inf, (2, 0): np.nan}}, r"rewards\[1, 0\]: .*, got inf"),
+        ({"rewards": np.ones(SHAPE, complex)}, r"rewards: expected real numbers, got complex128"),
+        ({"observations": np.zeros((*SHAPE, 2)) + 0j}, r"observations: expected real numbers"),
         ({"rewards": np.ones(4)}, r"rewards: expected numbers \[4, 3\], got \[4\]"),
         ({"observations": {(2, 1, 1): np.nan}}, r"observations\[2, 1, 1\]: .*, got nan"),
         (

@@ -37,7 +37,7 @@ DELTA = 0.05
 BOUNDS = ("ci", "t", "bca", "betting")
 SIZES = (50, 200, 900, 5_000)
 
-# Of each size: all cells with 100 would take an hour on two cores. The paper does not say how many.
+# Of each size. The paper has 100 (caption of figure 3), which would take an hour on two cores.
 TRIALS = dict(zip(SIZES, (100, 100, 50, 20), strict=True))
 
 # Read off the bars of figure 3.

@@ -28,12 +28,27 @@ from jaxrace.improvement import (
     ReturnRange,
     bound_called,
 )
-from jaxrace.improvement.loading import Loaded, load
+from jaxrace.improvement.loading import Loaded, Parts, divide, load
+from jaxrace.improvement.policy_improvement import in_training, require_enough
+from jaxrace.strategies import Strategy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FIGURE, POLICY = "performance.png", "policy.npz"
+
+# Weights of a policy. More of them than the first take minutes with a full covariance matrix, and
+# with more than the second even a separable one takes a minute or more per thousand trajectories.
+_MOST_FOR_FULL, _MOST_WEIGHTS = 1_000, 10_000
+
+
+class OfFile(NamedTuple):
+    """A log, made ready for its one test."""
+
+    method: PolicyImprovement
+    parts: Parts
+    names: tuple[str, ...]  # of the observed numbers
+    key: jax.Array
 
 
 class Tested(NamedTuple):
@@ -99,7 +114,7 @@ def improve(
     loaded = _load(config)
 
     def work(bench: Workbench) -> None:
-        done = _simulate(config, bench) if loaded is None else _from_file(config, *loaded)
+        done = _simulate(config, bench) if loaded is None else _from_file(config, loaded)
         runs.write_log(bench.folder, [_columns(done.tested)])
         theta, alpha = map(np.asarray, done.policy)
         with files.new_file(bench.folder / POLICY) as file:
@@ -111,32 +126,60 @@ def improve(
     return run_job("improve", config, work, out, resume, stop, on_stage, lanes)
 
 
-def _load(config: ImproveConfig) -> tuple[PolicyImprovement, Loaded] | None:
+def _load(config: ImproveConfig) -> OfFile | None:
     if not config.is_file:
         return None
     assert config.low is not None
     assert config.high is not None
     returns = ReturnRange(config.low, config.high, config.discount)
     found = load(config.task, returns)
+    require_enough(found.data)
     inputs = len(found.names)
     basis = Fourier(config.order, inputs) if config.order else Affine(inputs)
-    softmax = LinearSoftmax(basis, max(found.num_actions, 2))
-    search = CandidateSearch(config.candidates)
-    return PolicyImprovement(softmax, returns, bound_called(config.bound), search), found
+    _require_few_actions(found, basis.num_features)
+    # All that is learnt from the log but the verdict is learnt from its training part, so that the
+    # candidate is independent of what it is tested on.
+    split_key, key = jax.random.split(jax.random.key(np.uint32(config.seed)))
+    parts = divide(found, np.asarray(in_training(split_key, found.data)))
+    softmax = LinearSoftmax(basis, max(parts.num_actions, 2))
+    name = "CMA_ES" if softmax.example().size <= _MOST_FOR_FULL else "Sep_CMA_ES"
+    search = CandidateSearch(config.candidates, strategy=Strategy(name, population_size=16))
+    method = PolicyImprovement(softmax, returns, bound_called(config.bound), search)
+    return OfFile(method, parts, found.names, key)
 
 
-def _from_file(config: ImproveConfig, method: PolicyImprovement, loaded: Loaded) -> Done:
-    count = len(loaded.data.behaviour)
+def _require_few_actions(loaded: Loaded, num_features: int) -> None:
+    """Raise if policies would have too many weights, as with a number that is no action's."""
+    actions = np.asarray(loaded.data.actions)
+    row, step = (int(index) for index in np.unravel_index(actions.argmax(), actions.shape))
+    most = _MOST_WEIGHTS // num_features
+    if most < 2:
+        raise ValueError(
+            f"order: expected policies of at most {_MOST_WEIGHTS} weights, got {num_features} of "
+            "each action"
+        )
+    if actions[row, step] >= most:
+        raise ValueError(
+            f"{loaded.place(row, step)}: expected at most {most - 1}, as policies have at most "
+            f"{_MOST_WEIGHTS} weights, {num_features} of each action, got {actions[row, step]}"
+        )
+
+
+def _from_file(config: ImproveConfig, of_file: OfFile) -> Done:
+    method, parts, names, key = of_file
     if config.floor is None:
-        earned = np.asarray(method.returns.returns(loaded.data), np.float64)
-        floor = Worth(round(float(earned.mean()), 6), float(earned.std() / np.sqrt(count)))
+        # With the other returns the floor, and the candidate with it, would know the test.
+        earned = np.asarray(method.returns.returns(parts.train), np.float64)
+        stderr = float(earned.std(ddof=1) / np.sqrt(len(earned)))
+        floor = Worth(round(float(earned.mean()), 6), stderr)
     else:
         floor = Worth(config.floor, 0.0)
     # Of a mean that is 1 or 0, rounding.
     wanted = min(max(floor.mean, 0.0), 1.0)
-    key, params = jax.random.key(np.uint32(config.seed)), method.params(wanted, config.delta)
-    found = method.run(key, loaded.data, params)
+    params = method.params(wanted, config.delta)
+    found = method.run_on(key, parts.train, parts.test, params)
     one = jax.tree.map(lambda x: np.asarray(x)[None, None], found)
+    count = len(parts.train.behaviour) + len(parts.test.behaviour)
     tested = Tested(
         np.array([[count]]),
         one.is_found,
@@ -149,8 +192,10 @@ def _from_file(config: ImproveConfig, method: PolicyImprovement, loaded: Loaded)
     )
     # What is mixed with the policy in use, alpha below 1, is for its owner to mix.
     policy = jax.tree.map(lambda x: x[None], found.policy)
-    names = np.array(loaded.names)
-    scaling = {"order": config.order, "names": names, "low": loaded.low, "high": loaded.high}
+    scaling = {
+        **{"order": config.order, "names": np.array(names)},
+        **{"low": parts.low, "high": parts.high},
+    }
     return Done(tested, policy, floor, None, scaling)
 
 
@@ -163,7 +208,7 @@ def _simulate(config: ImproveConfig, bench: Workbench) -> Done:
     method = PolicyImprovement(domain.softmax, domain.returns, bound_called(config.bound), search)
     # A single batch is a run of Daedalus that ends after its first test.
     is_batch = config.chosen_method == "batch"
-    size = config.trajectories if is_batch else config.batch
+    size = config.trajectories if is_batch else config.chosen_batch
     keeps = config.chosen_method == "daedalus2"
     daedalus = Daedalus(method, size, config.trajectories // size, keeps, config.spend)
     trials = run_trials(
@@ -202,6 +247,7 @@ def _summary(config: ImproveConfig, done: Done) -> dict[str, Any]:
     found: dict[str, Any] = {
         "method": config.chosen_method,
         "bound": config.bound,
+        "bound_is_safe": bound_called(config.bound).is_safe,
         "is_safe": bound_called(config.bound).is_safe and config.chosen_method != "daedalus2",
         "delta": config.delta,
         "delta_holds_for": "the whole run"
@@ -209,13 +255,15 @@ def _summary(config: ImproveConfig, done: Done) -> dict[str, Any]:
         else "a test",
         "floor": done.floor.mean,
         "floor_stderr": done.floor.stderr,
+        "floor_is_estimate": config.is_file and config.floor is None,
         "tests": tested.is_found.shape[1],
         "repeats": tested.is_found.shape[0],
         "passed": runs.mean_and_stderr(tested.is_found.any(1).astype(float)),
-        "lower_bound": float(tested.lower_bound[0, -1]),
-        "estimate": float(tested.estimate[0, -1]),
     }
     if tested.performance is None or tested.is_worse is None:
+        # Of its one test; those of the repeats of a simulation are in log.csv.
+        found["lower_bound"] = float(tested.lower_bound[0, -1])
+        found["estimate"] = float(tested.estimate[0, -1])
         found["alpha"] = round(float(done.policy.alpha[0]), 6)
     else:
         found["start"] = done.start

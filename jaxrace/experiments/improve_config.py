@@ -20,6 +20,9 @@ DOMAINS: dict[str, str] = {
     "marketing": "which ad to show; a stand-in fitted on public data",
 }
 
+# Trajectories between two tests, of the figures (jaxrace.experiments.hcpi_domains).
+BATCHES: dict[str, int] = {"gridworld": 100, "mountain-car": 50, "marketing": 250}
+
 BOUNDS: dict[str, str] = {
     "ci": "safe: a concentration inequality for heavy tails",
     "betting": "safe: what no gambler could refute; tighter",
@@ -55,12 +58,13 @@ class ImproveConfig:
             safe, t, bca and percentile semi-safe; ``jaxrace list`` explains.
         candidates: none, or k-fold: cross-validated mixtures with the policy in use.
         trajectories: Of each repeat; not of a file, which has its own number.
-        batch: Trajectories between two tests of daedalus and daedalus2.
+        batch: Trajectories between two tests of daedalus and daedalus2; null stands for 100 in the
+            gridworld, 50 with mountain-car and 250 with marketing.
         repeats: Independent repeats; not of a file, which is used once.
         delta: Error probability of a test.
         spend: daedalus: share delta among all tests, so that it holds for the whole run.
         floor: Performance in [0, 1] that a new policy must have; null stands for that of the policy
-            in use, of a file the mean of its returns.
+            in use, of a file for an estimate, the mean return of the fifth that is searched.
         low: Of a file: the least return that is possible.
         high: Of a file: the largest return that is possible.
         discount: Of a file: the discount of rewards.
@@ -72,6 +76,8 @@ class ImproveConfig:
 
     >>> ImproveConfig("gridworld").chosen_method
     'daedalus2'
+    >>> ImproveConfig("marketing").chosen_batch
+    250
     >>> ImproveConfig("log.csv")
     Traceback (most recent call last):
     ValueError: low: expected the least and the largest possible return of a file, got None
@@ -82,7 +88,7 @@ class ImproveConfig:
     bound: str = "bca"
     candidates: Candidates = "k-fold"
     trajectories: int = 1_000
-    batch: int = 100
+    batch: int | None = None
     repeats: int = 10
     delta: float = 0.05
     spend: bool = False
@@ -100,8 +106,10 @@ class ImproveConfig:
         require_choice("bound", self.bound, tuple(BOUNDS))
         require_choice("method", self.method, ("auto", *IMPROVEMENTS))
         require_choice("candidates", self.candidates, ("none", "k-fold"))
-        for name, least in (("trajectories", 20), ("batch", 20), ("repeats", 1)):
+        for name, least in (("trajectories", 20), ("repeats", 1)):
             require_integer(name, getattr(self, name), least, _MOST)
+        if self.batch is not None:
+            require_integer("batch", self.batch, 20, _MOST)
         require_integer("seed", self.seed, 0)
         require_integer("order", self.order, 0)
         require_probability("delta", self.delta)
@@ -113,9 +121,9 @@ class ImproveConfig:
             raise ValueError(
                 "spend: expected --method daedalus: only its tests are independent of their data"
             )
-        if self.chosen_method != "batch" and self.trajectories % self.batch:
+        if self.chosen_method != "batch" and self.trajectories % self.chosen_batch:
             raise ValueError(
-                f"trajectories: expected a multiple of batch = {self.batch}, "
+                f"trajectories: expected a multiple of batch = {self.chosen_batch}, "
                 f"got {self.trajectories}"
             )
 
@@ -142,7 +150,12 @@ class ImproveConfig:
     @property
     def is_file(self) -> bool:
         """Is the task a set of logged trajectories?"""
-        return self.task.endswith((".csv", ".npz"))
+        return self.task.lower().endswith((".csv", ".npz"))
+
+    @property
+    def chosen_batch(self) -> int:
+        """Trajectories between two tests of a simulated task, None replaced by its own number."""
+        return BATCHES[self.task] if self.batch is None else self.batch
 
     @property
     def chosen_method(self) -> str:

@@ -19,8 +19,9 @@ def print_improvement(console: Console, folder: Path) -> None:
         folder: The run's.
 
     >>> share = {"mean": 1.0, "stderr": None, "count": 1}
-    >>> runs.write_summary(".", {"method": "batch", "bound": "ci", "is_safe": True, "delta": 0.05,
-    ...     "delta_holds_for": "a test", "floor": 0.5, "floor_stderr": 0, "tests": 1, "repeats": 1,
+    >>> runs.write_summary(".", {"method": "batch", "bound": "ci", "bound_is_safe": True,
+    ...     "is_safe": True, "delta": 0.05, "delta_holds_for": "a test", "floor": 0.5,
+    ...     "floor_stderr": 0, "floor_is_estimate": False, "tests": 1, "repeats": 1,
     ...     "passed": share, "lower_bound": 0.61, "estimate": 0.7, "alpha": 1.0})
     >>> print_improvement(Console(), Path("."))
     found: with confidence 95% its performance is at least 0.610 (wanted 0.500, estimate 0.700)
@@ -55,10 +56,11 @@ def _of_file(summary: dict[str, Any]) -> list[str]:
                 f"a mixture: what policy.npz says with probability {summary['alpha']:.2g}, the "
                 "policy in use otherwise, in every decision"
             )
-    if summary["floor_stderr"]:
+    if summary["floor_is_estimate"]:
         lines.append(
-            f"floor {floor} = mean of the log +- {summary['floor_stderr']:.3f}: an estimate of the "
-            "policy in use from the same log; --floor sets another one"
+            f"floor {floor} = mean return of the fifth that was searched +- "
+            f"{summary['floor_stderr']:.3f}: an estimate of the policy in use, and what is said "
+            "is about that number; --floor sets another one"
         )
     return lines
 
@@ -81,9 +83,9 @@ def _worth(summary: dict[str, Any]) -> str:
             f"bound {summary['bound']} is safe: a policy worse than the floor with probability at "
             f"most {summary['delta']:g} for {summary['delta_holds_for']}"
         )
-    why = (
-        "daedalus2 tests on data that it has seen"
-        if summary["method"] == "daedalus2"
-        else f"bound {summary['bound']} is semi-safe"
-    )
-    return f"not a strict guarantee: {why}"
+    why = []
+    if summary["method"] == "daedalus2":
+        why.append("daedalus2 tests on data that it has seen")
+    if not summary["bound_is_safe"]:
+        why.append(f"bound {summary['bound']} is semi-safe, that is approximate")
+    return f"not a strict guarantee: {', and '.join(why)}"

@@ -66,6 +66,9 @@ class DaedalusRow(NamedTuple):
 class Daedalus:
     """Repeated policy improvement, as ask and tell.
 
+    Error probabilities are only approximate where the bound is semi-safe, as bca, the default of
+    ``PolicyImprovement``, and t and percentile are: whether the test set is kept or not.
+
     Attributes:
         improvement: Finds and tests candidates; if its search is k-fold, then only until the first
             policy is added.

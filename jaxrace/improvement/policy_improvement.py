@@ -163,12 +163,41 @@ class PolicyImprovement:
         """
         require_keys("key", key, ndim=0)
         self.check(data)
-        if len(data.behaviour) < _LEAST_TRAJECTORIES:
-            raise ValueError(
-                f"data: expected at least {_LEAST_TRAJECTORIES} trajectories, "
-                f"got {len(data.behaviour)}"
-            )
+        require_enough(data)
         return _run(self, knows_initial, key, data, params)
+
+    def run_on(
+        self, key: jax.Array, train: Trajectories, test: Trajectories, params: ImprovementParams
+    ) -> Improvement:
+        """What ``run`` does, for data in two parts, as ``in_training`` divides them.
+
+        Whatever else is learnt from data, such as the scale of the observations, may then be learnt
+        from ``train``: the candidate depends on nothing in ``test`` but its size. Mixtures are with
+        what generated each trajectory.
+
+        Args:
+            key: Used once; not the one of the division.
+            train: At least one trajectory.
+            test: The others. An action in it that the policies do not have is one that they never
+                take.
+            params: From ``params``.
+
+        Raises:
+            ValueError: As ``run``. Not under a trace.
+
+        >>> from jaxrace.bases import Fourier
+        >>> from jaxrace.improvement import trajectories
+        >>> done = np.arange(400)[:, None] % 2
+        >>> data = trajectories(np.zeros((400, 1, 1)), done, np.full((400, 1), 0.5), done * 0.9)
+        >>> train, test = (jax.tree.map(lambda x: x[s], data) for s in np.s_[:80, 80:])
+        >>> method = PolicyImprovement(LinearSoftmax(Fourier(1, 1), 2), ReturnRange(0, 1))
+        >>> bool(method.run_on(jax.random.key(0), train, test, method.params(0.5)).is_found)
+        True
+        """
+        require_keys("key", key, ndim=0)
+        self.check(train)
+        self._check_rows(test)
+        return _run_on(self, key, train, test, params)
 
     def check(self, data: Trajectories) -> None:
         """Raise ValueError unless bounds mean something for these data; not under a trace.
@@ -178,8 +207,7 @@ class PolicyImprovement:
         """
         if isinstance(data.actions, Tracer):
             return
-        if not np.asarray(data.present).all():
-            raise ValueError("data: expected a trajectory in every row, got empty rows")
+        self._check_rows(data)
         unknown = np.asarray(data.actions) >= self.softmax.num_actions
         if unknown.any():
             row, step = (int(index) for index in np.argwhere(unknown)[0])
@@ -187,6 +215,12 @@ class PolicyImprovement:
                 f"data: expected actions below {self.softmax.num_actions}, "
                 f"got {int(data.actions[row, step])} in row {row}, step {step}"
             )
+
+    def _check_rows(self, data: Trajectories) -> None:
+        if isinstance(data.actions, Tracer):
+            return
+        if not np.asarray(data.present).all():
+            raise ValueError("data: expected a trajectory in every row, got empty rows")
         require_returns("data", data, self.returns)
 
     def attempt(
@@ -237,6 +271,40 @@ def rows_of(data: Trajectories) -> Rows:
     return Rows(data.present, data.behaviour)
 
 
+def require_enough(data: Trajectories) -> None:
+    """Raise unless there are enough trajectories to be divided.
+
+    Raises:
+        ValueError: There are fewer than 20.
+
+    >>> from jaxrace.improvement import trajectories
+    >>> require_enough(trajectories(np.zeros((2, 1, 1)), [[0]] * 2, [[0.5]] * 2, [[1]] * 2))
+    Traceback (most recent call last):
+    ValueError: data: expected at least 20 trajectories, got 2
+    """
+    count = len(data.behaviour)
+    if count < _LEAST_TRAJECTORIES:
+        raise ValueError(f"data: expected at least {_LEAST_TRAJECTORIES} trajectories, got {count}")
+
+
+def in_training(key: jax.Array, data: Trajectories) -> jax.Array:
+    """A random fifth of the trajectories, every behaviour policy's share: bool [n].
+
+    It depends on how many there are of each behaviour policy and where, and on nothing else.
+
+    Args:
+        key: Used once.
+        data: n trajectories.
+
+    >>> from jaxrace.improvement import trajectories
+    >>> data = trajectories(np.zeros((50, 1, 1)), [[0]] * 50, [[0.5]] * 50, [[1]] * 50)
+    >>> int(in_training(jax.random.key(0), data).sum())
+    10
+    """
+    number = data.present.sum(dtype=jnp.int32) // TRAIN_ONE_IN
+    return split(key, data.behaviour, data.present, number)
+
+
 @functools.partial(jax.jit, static_argnums=(0, 1))
 def _run(
     method: PolicyImprovement,
@@ -246,8 +314,7 @@ def _run(
     params: ImprovementParams,
 ) -> Improvement:
     split_key, own_key = jax.random.split(key)
-    number = data.present.sum(dtype=jnp.int32) // TRAIN_ONE_IN
-    in_train = split(split_key, data.behaviour, data.present, number)
+    in_train = in_training(split_key, data)
     # The sizes of both parts are known, and what is computed of each is as large as it.
     size = len(data.behaviour) // TRAIN_ONE_IN
     order = jnp.argsort(~in_train, stable=True)
@@ -255,13 +322,35 @@ def _run(
         jax.tree.map(lambda x, rows=rows: x[rows], data) for rows in (order[:size], order[size:])
     ]
     initial = params.initial if knows_initial else None
-    known = [evidence(method.softmax, part, method.returns, initial) for part in parts]
+    return _attempt(method, own_key, parts[0], parts[1], params, initial)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _run_on(
+    method: PolicyImprovement,
+    key: jax.Array,
+    train: Trajectories,
+    test: Trajectories,
+    params: ImprovementParams,
+) -> Improvement:
+    return _attempt(method, key, train, test, params, None)
+
+
+def _attempt(
+    method: PolicyImprovement,
+    key: jax.Array,
+    train: Trajectories,
+    test: Trajectories,
+    params: ImprovementParams,
+    initial: jax.Array | None,
+) -> Improvement:
+    known = [evidence(method.softmax, part, method.returns, initial) for part in (train, test)]
     return method.attempt(
-        own_key,
+        key,
         known[0],
-        rows_of(parts[0]),
+        rows_of(train),
         known[1],
-        rows_of(parts[1]),
+        rows_of(test),
         params,
         params.delta,
         jnp.ones((), bool),

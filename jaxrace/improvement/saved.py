@@ -26,12 +26,13 @@ class SavedPolicy(NamedTuple):
 
         Args:
             observed: The numbers called ``names``, as they are in the log, [..., d]; what is beyond
-                the range that the log has seen counts as its end.
+                the range that the training part of the log has seen counts as its end.
             in_use: Probabilities of the policy in use for the same observations, [..., A]; needed
-                if ``alpha`` is below 1.
+                if ``alpha`` is below 1. It may have more actions than there were in the training
+                part of the log: those are taken by it alone.
 
         Raises:
-            ValueError: ``in_use`` is needed.
+            ValueError: ``in_use`` is needed, or has fewer actions than the policy.
         """
         if in_use is None and self.alpha < 1:
             raise ValueError(
@@ -43,7 +44,15 @@ class SavedPolicy(NamedTuple):
         found = np.asarray(self.softmax.probabilities(jnp.asarray(self.theta), scaled), np.float64)
         if in_use is None:
             return found
-        return self.alpha * found + (1 - self.alpha) * np.asarray(in_use)
+        other = np.asarray(in_use)
+        missing = other.shape[-1] - found.shape[-1]
+        if missing < 0:
+            raise ValueError(
+                f"in_use: expected the probabilities of at least {found.shape[-1]} actions, "
+                f"got {other.shape[-1]}"
+            )
+        found = np.concatenate([found, np.zeros((*found.shape[:-1], missing))], -1)
+        return self.alpha * found + (1 - self.alpha) * other
 
 
 def load_policy(path: str | os.PathLike[str]) -> SavedPolicy:

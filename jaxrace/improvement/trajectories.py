@@ -176,10 +176,14 @@ def _of_rows(name: str, given: ArrayLike, count: int) -> np.ndarray:
 def _numbers(name: str, given: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
     """In float32, as they will be kept: what is too large is infinite, what is too small is 0."""
     try:
+        found = np.asarray(given)
+        is_complex = np.iscomplexobj(found)
         with np.errstate(over="ignore", under="ignore"):
-            numbers = np.asarray(given).astype(np.float32)
+            numbers = np.real(found).astype(np.float32)
     except (TypeError, ValueError):
         raise ValueError(f"{name}: expected numbers, in rows of one length") from None
+    if is_complex:
+        raise ValueError(f"{name}: expected real numbers, got {found.dtype}")
     if shape is not None and numbers.shape != shape:
         raise ValueError(f"{name}: expected numbers {[*shape]}, got {[*numbers.shape]}")
     return numbers

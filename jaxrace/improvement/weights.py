@@ -120,12 +120,16 @@ def joined(first: Evidence, second: Evidence) -> Evidence:
 
 
 def log_ratios(policy: Mixed, known: Evidence) -> jax.Array:
-    """ln pi(a_t | s_t) - ln pi_i(a_t | s_t) of every step, 0 where there was none: [n, T]."""
+    """ln pi(a_t | s_t) - ln pi_i(a_t | s_t) of every step, 0 where there was none: [n, T].
+
+    An action that pi does not have is one that it never takes.
+    """
     # Actions first, steps last: the long axis is the one that a processor takes at once.
     logits = jnp.tensordot(policy.theta, known.features, 1, precision=_EXACT)  # [A, n, T]
     numbers = jnp.arange(logits.shape[0], dtype=jnp.int32)[:, None, None]
     chosen = jnp.where(numbers == known.actions, logits, 0).sum(0)
     own = jnp.exp(chosen - logsumexp(logits, axis=0))
+    own = jnp.where(known.actions < logits.shape[0], own, 0)
     mixture = policy.alpha * own + (1 - policy.alpha) * known.initial
     return jnp.where(known.taken, jnp.log(mixture) - known.log_behaviour, 0)
 

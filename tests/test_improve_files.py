@@ -1,0 +1,212 @@
+"""Files of logged trajectories for `jaxrace improve`: what they may be, and what they may not."""
+
+import zipfile
+
+import numpy as np
+import pytest
+
+from jaxrace.cli import main
+from jaxrace.experiments.improve import _load
+from jaxrace.experiments.improve_config import ImproveConfig
+from jaxrace.improvement import ReturnRange
+from jaxrace.improvement.loading import load
+
+# The cache would stay switched on for the tests that follow.
+COMMAND = ["improve", "--no-compilation-cache"]
+
+
+def test_arrays_of_a_file(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    done = rng.integers(2, size=(300, 2))
+    arrays = {
+        "observations": rng.normal(size=(300, 2, 3)),
+        "actions": done,
+        "probabilities": np.full((300, 2), 0.5),
+        "rewards": done * 1.0,
+        "lengths": rng.integers(1, 3, 300),
+    }
+    np.savez(tmp_path / "log.npz", **arrays)
+    command = [
+        *COMMAND,
+        str(tmp_path / "log.npz"),
+        "--low",
+        "0",
+        "--high",
+        "2",
+        "--bound",
+        "t",
+        "--candidates",
+        "none",
+    ]
+    assert main([*command, "--out", str(tmp_path / "run")]) == 0
+    assert capsys.readouterr().out.startswith("found")
+
+
+HEAD = "trajectory,x,action,probability,reward"
+
+BAD_FILES = {
+    "trajectory,x,action,reward\na,1,0,1": "expected a column 'probability'",
+    "trajectory,action,probability,reward\na,0,1,1": "at least one column with what was observed",
+    HEAD: "expected a row for each step, got none",
+    f"{HEAD}\na,1,0,.5,1\nb,1,0,0,1": "line 3: probability: expected a number in (0, 1], got '0'",
+    f"{HEAD}\na,1,0,.5,1\nb,1,0,nan,1": "line 3: probability: expected a finite number, got 'nan'",
+    f"{HEAD}\na,1,-1,.5,1": "line 2: action: expected 0, 1, 2, ..., got '-1'",
+    f"{HEAD}\na,1,0,.5": "line 2: expected 5 fields, got 4",
+    f"{HEAD}\na,1,0,.5,1\nb,1,0,.5,1\na,1,0,.5,1": "line 4: expected the steps of a trajectory",
+    f"{HEAD}\na,1,0,.5,1\nb,1,0,.5,3\nb,1,0,.5,4": "log.csv, line 3: trajectory 'b': expected a "
+    "return from 0 to 1, got 7",
+    f"{HEAD}\na,1,0,.5,1": "data: expected at least 20 trajectories, got 1",
+    "": "expected the names of the columns, got an empty file",
+    f"{HEAD},x\na,1,0,.5,1,2": "expected columns of different names, got 'x' twice",
+    f"{HEAD},behaviour\na,1,0,.5,0,0\na,1,0,.5,1,1": "line 3: behaviour: expected one policy for",
+    f"{HEAD}\na,1,3000000000,.5,1": "line 2: action: expected at most 2147483647, got",
+    f"{HEAD}\na,1,0,.5,1\n\nb,1,0,1e-60,1": "line 4: probability: expected a number in (0, 1]",
+    f"{HEAD}\na,1e60,0,.5,1": "line 2: x: expected a finite number, got '1e60'",
+    f"{HEAD}\na\xe9,1,0,.5,1": "log.csv: expected a CSV file in UTF-8",
+}
+
+
+@pytest.mark.parametrize("text", list(BAD_FILES))
+def test_bad_files(text, tmp_path, capsys):
+    (tmp_path / "log.csv").write_bytes(f"{text}\n".encode("latin-1"))
+    command = [*COMMAND, str(tmp_path / "log.csv"), "--low", "0", "--high", "1"]
+    assert main([*command, "--out", str(tmp_path / "run")]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert BAD_FILES[text] in line
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("bad", [1_000_000, 5_000])
+@pytest.mark.parametrize("suffix", ["csv", "npz"])
+def test_a_number_that_is_no_action(bad, suffix, tmp_path, capsys):
+    """Policies would have millions of weights; the row is named, and nothing is left."""
+    path = tmp_path / f"log.{suffix}"
+    if suffix == "csv":
+        rows = [f"{number},1,{bad if number == 30 else number % 2},.5,1" for number in range(40)]
+        path.write_text("\n".join([HEAD, *rows]) + "\n")
+        place = f"{path}, line 32: action"
+    else:
+        arrays = arrays_of(40)
+        arrays["actions"][30, 1] = bad
+        np.savez(path, **arrays)
+        place = f"{path}: actions[30, 1]"
+    command = [*COMMAND, str(path), "--low", "0", "--high", "2"]
+    assert main([*command, "--out", str(tmp_path / "run")]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    features = 2 if suffix == "csv" else 4
+    assert f"{place}: expected at most {10_000 // features - 1}, as policies have at most" in line
+    assert line.endswith(f"got {bad}")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_basis_with_too_many_features(tmp_path, capsys):
+    heads = ",".join(f"x{number}" for number in range(8))
+    rows = [f"{number},{'1,' * 8}{number % 2},.5,1" for number in range(40)]
+    text = [f"trajectory,{heads},action,probability,reward", *rows]
+    (tmp_path / "log.csv").write_text("\n".join(text) + "\n")
+    command = [*COMMAND, str(tmp_path / "log.csv"), "--low", "0", "--high", "1", "--order", "2"]
+    assert main([*command, "--out", str(tmp_path / "run")]) == 2
+    said = capsys.readouterr().err
+    assert "--order: expected policies of at most 10000 weights, got 6561 of each action" in said
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(("most", "name"), [(499, "CMA_ES"), (500, "Sep_CMA_ES")])
+def test_many_weights_have_a_separable_search(most, name, tmp_path):
+    """Of two features; all trajectories do the same, so that training sees it, too."""
+    rows = [f"{number},{number},{most},.5,1" for number in range(20)]
+    (tmp_path / "log.csv").write_text("\n".join([HEAD, *rows]) + "\n")
+    found = _load(ImproveConfig(str(tmp_path / "log.csv"), low=0, high=1))
+    assert found is not None
+    assert found.method.softmax.num_actions == most + 1
+    assert found.method.search.strategy.name == name
+    assert found.method.search.strategy.population_size == 16
+
+
+def arrays_of(count):
+    done = np.arange(2 * count).reshape(count, 2) % 2
+    return {
+        "observations": np.zeros((count, 2, 3)),
+        "actions": done,
+        "probabilities": np.full((count, 2), 0.5),
+        "rewards": done * 1.0,
+    }
+
+
+def spoil_bytes(path):
+    """Compressed data in which every byte after the header of the first member is another."""
+    np.savez_compressed(path, **arrays_of(30))
+    with zipfile.ZipFile(path) as archive:
+        first = archive.infolist()[0]
+    content = bytearray(path.read_bytes())
+    start = 30 + len(first.filename) + 20
+    content[start : start + 20] = b"\xff" * 20
+    path.write_bytes(bytes(content))
+
+
+def write_plain(path):
+    with path.open("wb") as file:
+        np.save(file, np.zeros(3))
+
+
+def add_text(path):
+    np.savez(path, **arrays_of(30))
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("observations.txt", "no array")
+        archive.writestr("notes", "no array")
+
+
+BAD_ARRAYS = {
+    "empty": (lambda path: path.write_bytes(b""), "expected arrays of numbers in an NPZ file"),
+    "plain": (write_plain, "expected arrays of numbers in an NPZ file, which begins with b'PK'"),
+    "broken": (spoil_bytes, "expected arrays of numbers in an NPZ file: "),
+    "cut": (lambda path: path.write_bytes(b"PK\x03\x04"), "expected arrays of numbers in an NPZ"),
+    "text": (add_text, "in an NPZ file, got 'observations.txt', which is no array"),
+    **{
+        f"complex {name}": (
+            lambda path, name=name: np.savez(
+                path, **(arrays_of(30) | {name: arrays_of(30)[name] + 0j})
+            ),
+            f"{name}: expected real numbers, got complex128",
+        )
+        for name in ("observations", "actions", "probabilities", "rewards")
+    },
+}
+
+
+@pytest.mark.parametrize("kind", list(BAD_ARRAYS))
+def test_bad_arrays(kind, tmp_path, capsys):
+    write, message = BAD_ARRAYS[kind]
+    path = tmp_path / "log.npz"
+    write(path)
+    command = [*COMMAND, str(path), "--low", "0", "--high", "2"]
+    assert main([*command, "--out", str(tmp_path / "run")]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"jaxrace: error: {path}: ")
+    assert message in line
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("suffix", ["CSV", "Npz"])
+def test_capitals_in_the_name_of_a_file(suffix, tmp_path):
+    path = tmp_path / f"log.{suffix}"
+    if suffix == "CSV":
+        rows = [f"{number},1,{number % 2},.5,1" for number in range(20)]
+        path.write_text("\n".join([HEAD, *rows]) + "\n")
+    else:
+        with path.open("wb") as file:
+            np.savez(file, **arrays_of(20))
+    assert ImproveConfig(str(path), low=0, high=2).chosen_method == "batch"
+    assert len(load(path, ReturnRange(0, 2)).data.behaviour) == 20
+
+
+def test_what_other_programs_write(tmp_path):
+    """A byte order mark, lines that end in CR LF, empty lines."""
+    lines = [HEAD, "a,1,0,.5,1", "a,2,1,.5,0", "", "b,3,0,.5,1", "", ""]
+    (tmp_path / "log.csv").write_bytes("\r\n".join(lines).encode("utf-8-sig"))
+    found = load(tmp_path / "log.csv", ReturnRange(0, 2))
+    assert found.names == ("x",)
+    assert found.data.taken.sum(1).tolist() == [2, 1]
+    assert found.seen[found.data.taken][:, 0].tolist() == [1, 2, 3]
+    assert found.lines is not None
+    assert found.lines.tolist() == [[2, 3], [5, 0]]
