@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from peers import numpy_daedalus
 from scipy import stats
+from threadpoolctl import threadpool_limits
 
 from jaxrace import kernels, sweep
 from jaxrace.experiments.hcpi_daedalus import daedalus_of
@@ -87,9 +88,11 @@ def test_trials_jaxrace(benchmark, quick):
 
 
 def test_trials_numpy(benchmark, quick):
+    """On one thread: more of them wait for each other, which counts as time of the processor."""
     batches = _batches(quick)
 
     def run():
-        return numpy_daedalus.trial(0, batches, DOMAIN.batch_size, FLOOR, DELTA)
+        with threadpool_limits(1):
+            return numpy_daedalus.trial(0, batches, DOMAIN.batch_size, FLOOR, DELTA)
 
     measuring.record(benchmark, "daedalus trials/numpy", run, rounds=1, batches=batches)

@@ -165,9 +165,23 @@ def betting_bound(
     def log_capital(mean: jax.Array) -> jax.Array:
         bets = jnp.minimum(boldness, _BOLDEST / mean)
         gains = jnp.where(used, jnp.log1p(bets * (shares - mean)), 0)
-        return jnp.cumsum(gains).max()
+        return _largest_prefix_sum(gains)
 
     return cap * _largest_refuted(log_capital, delta)
+
+
+def _largest_prefix_sum(values: jax.Array) -> jax.Array:
+    """``jnp.cumsum(values).max()`` of [n], which XLA makes a window over all values for each.
+
+    Pieces are joined two by two: of each its sum, and the largest sum of its first values.
+    """
+    total = largest = values
+    while total.size > 1:
+        if total.size % 2:
+            total, largest = jnp.append(total, 0), jnp.append(largest, -jnp.inf)
+        largest = jnp.maximum(largest[0::2], total[0::2] + largest[1::2])
+        total = total[0::2] + total[1::2]
+    return largest[0]
 
 
 def predicted_betting_bound(

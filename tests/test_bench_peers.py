@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from reference import improvement as improvement_reference
 from reference import selection as reference
 
 from jaxrace import kernels, racing
@@ -175,3 +176,35 @@ def test_selection_runs():
         assert (found.evaluations > 0) == with_fit
     runs = [numpy_selection.run(seed, 4, 1, 3, 200, False) for seed in range(20)]
     assert np.mean([run.selected == run.best for run in runs]) > 0.6
+
+
+def test_bootstrap_bounds_of_daedalus():
+    """All candidates at once, each by the reference; equal values among them."""
+    theirs, rng = peer("numpy_daedalus"), np.random.default_rng(3)
+    values = rng.uniform(size=(8, 90)) * np.exp(rng.normal(0, 1.5, (8, 90)))
+    values[2], values[5] = 0.7, rng.uniform(size=90) < 0.2
+    counts = rng.multinomial(110, np.full(90, 1 / 90), theirs.RESAMPLES).T.astype(float)
+    # Means that only rounding tells from the mean of all may be below it or not: only zeros and
+    # ones have so many of them that it matters.
+    tolerances = [1e-9] * 5 + [0.02] + [1e-9] * 2
+    found = theirs.bca(values, counts, 0.05)
+    assert found.shape == (8,)
+    for row, bound, tolerance in zip(values, found, tolerances, strict=True):
+        expected = improvement_reference.bootstrap_bound(row, counts.T / 110, 0.05)
+        np.testing.assert_allclose(bound, expected, rtol=tolerance)
+        np.testing.assert_allclose(theirs.bca(row, counts, 0.05), bound, rtol=tolerance)
+
+
+def test_weights_of_daedalus():
+    """Of several policies at once, step by step: products of ratios, and the weighted estimate."""
+    theirs, rng = peer("numpy_daedalus"), np.random.default_rng(4)
+    thetas, logged = rng.normal(size=(3, 16, 4)), rng.normal(size=(16, 4))
+    visits, returns, logs = theirs.collect(rng, logged, 40)
+    known = theirs.Set()
+    known.add(visits, returns, logs)
+    weights = known.weights(thetas)
+    behaviour = theirs.probabilities(logged)
+    for theta, listed, worth in zip(thetas, weights, known.estimate(weights), strict=True):
+        ratios = (theirs.probabilities(theta) / behaviour) ** visits
+        np.testing.assert_allclose(listed, ratios.prod((1, 2)), rtol=1e-9)
+        np.testing.assert_allclose(worth, np.average(returns, weights=listed), rtol=1e-9)

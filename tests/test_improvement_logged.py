@@ -3,13 +3,17 @@
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
+from reference import improvement as reference
 
+from jaxrace import kernels
 from jaxrace.bases import Affine
 from jaxrace.envs import open_bandit
 from jaxrace.improvement import (
     BOUNDS,
+    Bootstrap,
     CandidateSearch,
     LinearSoftmax,
     PolicyImprovement,
@@ -17,6 +21,7 @@ from jaxrace.improvement import (
     lower_bound,
     trajectories,
 )
+from jaxrace.improvement.splits import split
 from jaxrace.strategies import Strategy
 
 
@@ -33,10 +38,54 @@ def test_clicks_of_the_other_logger(campaign: Any):
     values = weights * log.click
     errors = values.std() / 100, other.click.std() / 100
     assert abs(values.mean() - other.click.mean()) < 3 * np.hypot(*errors)
-    for name in ("ci", "betting", "t", "bca"):
-        lower = lower_bound(BOUNDS[name], jax.random.key(0), values, delta=0.05)
-        assert lower < other.click.mean()
-        assert lower > values.mean() - 0.02
+    bounds = {
+        name: lower_bound(BOUNDS[name], jax.random.key(0), values, delta=0.05)
+        for name in ("ci", "betting", "t", "bca")
+    }
+    # From the most to the least cautious one; BCa knows that the values are skewed.
+    assert list(bounds.values()) == sorted(bounds.values())
+    assert bounds["bca"] < other.click.mean()
+    assert bounds["betting"] > 0.3 * values.mean()
+    student = reference.student_bound(values, 0.05, len(values))
+    assert bounds["t"] == pytest.approx(student, rel=1e-4)
+
+
+def test_bca_of_clicks_is_that_of_the_same_resamples():
+    """In float64, of all 10,000 rows."""
+    log, key = open_bandit.load("women", "random"), jax.random.key(0)
+    everyone = jnp.ones(len(log.click), bool)
+    values = log.click * np.linspace(0, 6, len(log.click))
+    counts = kernels.resampling_counts(key, everyone, jnp.int32(len(values)), 250)
+    expected = reference.bootstrap_bound(values, np.asarray(counts, float).T / len(values), 0.05)
+    found = lower_bound(Bootstrap(resamples=250), key, values, delta=0.05)
+    assert found == pytest.approx(expected, rel=1e-3)
+    assert expected > 0.5 * values.mean()
+
+
+def test_what_is_certified_is_what_numpy_finds_in_the_rows():
+    """Of a policy that has to be better than a poor one, with one click in 1,000."""
+    rows = open_bandit.one_step(open_bandit.load("women", "random"))
+    seen, done, chances, clicks = (array[:, None] for array in rows)
+    data = trajectories(seen, done, chances, clicks)
+    softmax = LinearSoftmax(Affine(rows.contexts.shape[1]), int(rows.actions.max()) + 1)
+    search = CandidateSearch(evaluations=32, strategy=Strategy("Sep_CMA_ES", population_size=16))
+    method = PolicyImprovement(softmax, ReturnRange(0, 1), BOUNDS["t"], search)
+    key = jax.random.key(0)
+    found = method.run(key, data, method.params(floor=0.001, sigma0=0.1))
+    logits = np.asarray(softmax.basis(rows.contexts), float) @ np.asarray(found.policy.theta).T
+    policy = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
+    weights = policy[np.arange(len(logits)), rows.actions] / rows.propensities
+    number = jnp.int32(len(weights) // 5)
+    in_train = np.asarray(split(jax.random.split(key)[0], data.behaviour, data.present, number))
+    values = weights * rows.clicks
+    lower = reference.student_bound(values[~in_train], 0.05, (~in_train).sum())
+    assert found.is_found
+    assert float(found.lower_bound) > 0.002
+    assert float(found.lower_bound) == pytest.approx(lower, rel=1e-3)
+    estimate = values[in_train].sum() / weights[in_train].sum()
+    assert float(found.estimate) == pytest.approx(estimate, rel=1e-4)
+    # It is not the uniform policy that was tested, whose weights are all 1.
+    assert weights.std() > 0.05
 
 
 def test_nothing_better_can_be_certified():
@@ -55,4 +104,4 @@ def test_nothing_better_can_be_certified():
     found = method.run(jax.random.key(0), data, params, knows_initial=True)
     assert not found.is_found
     assert str(found).startswith("no solution found")
-    assert 0 <= found.lower_bound < rows.clicks.mean()
+    assert found.lower_bound < rows.clicks.mean()

@@ -10,6 +10,7 @@ from reference import improvement as reference
 from scipy import stats
 
 from jaxrace import kernels
+from jaxrace.kernels.bootstrap import both_bootstrap_bounds
 
 SIZE = 64
 DELTA = jnp.float32(0.05)
@@ -177,6 +178,21 @@ def test_one_sample_has_the_resamples_of_its_key(number):
         found = float(of_one(key, values, used, jnp.int32(number), 250, DELTA, corrected))
         # A resample whose mean is the mean but for rounding may count as below it, or not.
         np.testing.assert_allclose(found, expected, rtol=2e-3)
+
+
+def test_both_bounds_are_those_that_are_made_alone():
+    """Bit for bit, with and without prefixes of the counts."""
+    rng = np.random.default_rng(9)
+    both_of = jax.jit(both_bootstrap_bounds)
+    for seed in range(12):
+        used = jnp.asarray(with_holes(rng, 50))
+        values = jnp.asarray(skewed(rng, SIZE))
+        counts = draw_for(used, 64, 250, seed)
+        for given in (counts, kernels.row_prefixes(counts, used)):
+            found = both_of(values, used, given, DELTA)
+            assert found.corrected == bound_of(values, used, given, DELTA, True)
+            assert found.percentile == bound_of(values, used, given, DELTA, False)
+            assert found.percentile != found.corrected
 
 
 def test_many_candidates_at_once():

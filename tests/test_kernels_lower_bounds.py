@@ -8,13 +8,14 @@ from reference import improvement as reference
 from scipy import stats
 
 from jaxrace import kernels
+from jaxrace.kernels import lower_bounds
 
 SIZE = 64  # all samples are put into arrays of this length, so that each program compiles once
 
 student_bound = jax.jit(kernels.student_bound)
 capped_bound = jax.jit(kernels.capped_bound)
 best_cap = jax.jit(kernels.best_cap)
-betting_bound = jax.jit(kernels.betting_bound)
+betting_bound = jax.jit(kernels.betting_bound, static_argnums=4)
 predicted_betting_bound = jax.jit(kernels.predicted_betting_bound)
 
 TWENTY = np.arange(1, 21) / 10  # the numbers 0.1, 0.2, ..., 2
@@ -100,12 +101,32 @@ def test_a_threshold_is_never_below_one():
     assert float(best_cap(values, used, f32(0.05), f32(100))) == 1
 
 
-def test_betting_on_random_values():
+@pytest.mark.parametrize("anytime", [False, True])
+def test_betting_on_random_values(anytime):
     for number, (values, delta, _, cap) in enumerate(instances()):
         padded, used = spread(values, number)
-        found = betting_bound(padded, used, f32(cap), f32(delta))
-        expected = reference.betting_bound(values, cap, delta)
+        found = betting_bound(padded, used, f32(cap), f32(delta), anytime)
+        expected = reference.betting_bound(values, cap, delta, anytime=anytime)
         np.testing.assert_allclose(float(found), expected, rtol=2e-4, atol=1e-6 * cap)
+
+
+def test_anytime_bets_do_not_depend_on_how_many_values_there_are():
+    """What the first n values have refuted stays so; bets for just so many values are others."""
+    rng = np.random.default_rng(13)
+    values = jnp.asarray(np.where(np.arange(SIZE) < 40, rng.beta(4, 1, SIZE), 0), jnp.float32)
+
+    def bounds_of_prefixes(anytime):
+        masks = jnp.arange(SIZE) < jnp.arange(1, SIZE + 1)[:, None]
+        bound = jax.vmap(lambda used: betting_bound(values, used, f32(1), f32(0.05), anytime))
+        return np.asarray(bound(masks))
+
+    growing = bounds_of_prefixes(True)
+    assert (np.diff(growing) >= 0).all()
+    assert growing[-1] > 0.5
+    # The zeros at the end win nothing: there the bound stands still.
+    np.testing.assert_array_equal(growing[40:], growing[40])
+    fixed = bounds_of_prefixes(False)
+    assert fixed[-1] < fixed[39] - 5e-4
 
 
 def test_bets_depend_on_earlier_values_only():
@@ -234,3 +255,10 @@ def test_error_rates_of_safe_bounds(kind):
     assert fixed.mean() < betting.mean() < mean
     assert betting.mean() > 0.4 * mean
     assert (betting > mean).mean() > 0.01
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 1001])
+def test_largest_prefix_sums(size):
+    values = np.random.default_rng(size).normal(-0.1, 1, size).astype(np.float32)
+    expected = np.cumsum(values.astype(float)).max()
+    np.testing.assert_allclose(lower_bounds._largest_prefix_sum(values), expected, rtol=1e-5)

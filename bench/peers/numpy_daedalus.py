@@ -34,9 +34,9 @@ Array = NDArray[np.float64]
 
 
 def probabilities(theta: Array) -> Array:
-    """[16, 4]."""
-    shifted = np.exp(theta - theta.max(1, keepdims=True))
-    return shifted / shifted.sum(1, keepdims=True)
+    """[..., 16, 4]."""
+    shifted = np.exp(theta - theta.max(-1, keepdims=True))
+    return shifted / shifted.sum(-1, keepdims=True)
 
 
 def collect(rng: np.random.Generator, theta: Array, count: int) -> tuple[Array, Array, Array]:
@@ -59,22 +59,37 @@ def collect(rng: np.random.Generator, theta: Array, count: int) -> tuple[Array, 
     return visits, (returns - LOW) / (HIGH - LOW), logs
 
 
-def bca(values: Array, counts: Array, delta: float) -> float:
-    """Thomas et al. 2015, Algorithm 3, with resamples given as counts [B, n]."""
-    mean = values.mean()
-    if values.max() == values.min():
-        return float(mean)
-    means = np.sort(counts @ values / counts[0].sum())
-    share = np.clip((means < mean).mean(), 1 / (RESAMPLES + 1), RESAMPLES / (RESAMPLES + 1))
+def bca(values: Array, counts: Array, delta: float) -> Array:
+    """Thomas et al. 2015, Algorithm 3, of values [..., n], with resamples given as counts [n, B].
+
+    All candidates' resamples are summed in one product, and no row of means is sorted.
+    """
+    rows = np.atleast_2d(values)
+    mean = rows.mean(1)
+    means = rows @ counts / counts[:, 0].sum()
+    share = np.clip((means < mean[:, None]).mean(1), 1 / (RESAMPLES + 1), 1 - 1 / (RESAMPLES + 1))
     z0, z = ndtri(share), -ndtri(delta)
-    apart = values - mean
-    acceleration = (apart**3).sum() / (6 * (apart**2).sum() ** 1.5)
+    apart = rows - mean[:, None]
+    squares = apart * apart
+    variances = np.maximum(squares.sum(1), 1e-100)  # of equal values; its cube is not 0
+    acceleration = (squares * apart).sum(1) / (6 * variances**1.5)
     z_low = z0 - (z - z0) / (1 + acceleration * (z - z0))
-    place = (RESAMPLES + 1) * ndtr(z_low)
-    below = int(np.clip(np.floor(place), 1, RESAMPLES - 1))
+    below = np.clip(np.floor((RESAMPLES + 1) * ndtr(z_low)), 1, RESAMPLES - 1).astype(int)
     left, right = ndtri(below / (RESAMPLES + 1)), ndtri((below + 1) / (RESAMPLES + 1))
     part = np.clip((z_low - left) / (right - left), 0, 1)
-    return float(means[below - 1] + part * (means[below] - means[below - 1]))
+    lower, upper = _neighbours(means, below)
+    is_constant = rows.max(1) == rows.min(1)
+    return np.where(is_constant, mean, lower + part * (upper - lower)).reshape(values.shape[:-1])
+
+
+def _neighbours(means: Array, below: NDArray[np.intp]) -> tuple[Array, Array]:
+    """The means [k, B] at the places ``below`` [k], counted from 1, and those after them."""
+    found = np.empty((2, len(means)))
+    for number, (row, place) in enumerate(zip(means, below, strict=True)):
+        row.partition(place - 1)
+        # What is left of the next place is no smaller than this one: its least is the neighbour.
+        found[:, number] = row[place - 1], row[place:].min()
+    return found[0], found[1]
 
 
 class Set:
@@ -91,18 +106,20 @@ class Set:
         self.logs = np.concatenate([self.logs, logs])
 
     def weights(self, theta: Array) -> Array:
-        """[n]."""
-        factors = np.log(np.maximum(probabilities(theta), 1e-300)).reshape(-1)
-        return np.exp(self.visits @ factors - self.logs)
+        """[..., n] of policies [..., 16, 4]."""
+        factors = np.log(np.maximum(probabilities(theta), 1e-300))
+        return np.exp(factors.reshape(*theta.shape[:-2], -1) @ self.visits.T - self.logs)
 
-    def estimate(self, weights: Array) -> float:
-        """The weighted one."""
-        return float(weights @ self.returns / weights.sum()) if weights.sum() > 0 else 0.0
+    def estimate(self, weights: Array) -> Array:
+        """The weighted one, [...]."""
+        totals = weights.sum(-1)
+        return np.where(totals > 0, weights @ self.returns / np.where(totals > 0, totals, 1), 0)
 
     def resamples(self, rng: np.random.Generator, number: int) -> Array:
-        """Counts [B, n] of resamples of ``number`` values."""
+        """Counts [n, B] of resamples of ``number`` values."""
         size = len(self.returns)
-        return rng.multinomial(number, np.full(size, 1 / size), RESAMPLES).astype(float)
+        counts = rng.multinomial(number, np.full(size, 1 / size), RESAMPLES)
+        return np.ascontiguousarray(counts.T, float)
 
 
 def trial(seed: int, batches: int, batch_size: int, floor: float, delta: float) -> Array:
@@ -122,7 +139,7 @@ def trial(seed: int, batches: int, batch_size: int, floor: float, delta: float) 
         seen = Set()
         for part in (train, test):
             seen.add(part.visits, part.returns, part.logs)
-        worth = [seen.estimate(seen.weights(theta)) for theta in (*safe, candidate)]
+        worth = seen.estimate(seen.weights(np.stack([*safe, candidate]))).tolist()
         if lower >= floor and worth[-1] > max(worth[:-1]):
             safe.append(candidate)
         else:
@@ -142,10 +159,13 @@ def _search(
 ) -> Array:
     counts = train.resamples(rng, tested_on)
 
-    def loss(flat: Array) -> float:
-        weights = train.weights(np.reshape(flat, start.shape))
+    def losses(flat: list[Array]) -> list[float]:
+        weights = train.weights(np.reshape(flat, (-1, *start.shape)))
         lower = bca(weights * train.returns, counts, delta)
-        return -(train.estimate(weights) if lower >= floor else lower)
+        return (-np.where(lower >= floor, train.estimate(weights), lower)).tolist()
 
-    found, _ = cma.fmin2(loss, start.reshape(-1), 1.0, {**OPTIONS, "seed": seed})
-    return np.reshape(found, start.shape)
+    search = cma.CMAEvolutionStrategy(start.reshape(-1), 1.0, {**OPTIONS, "seed": seed})
+    while not search.stop():
+        candidates = search.ask()
+        search.tell(candidates, losses(candidates))
+    return np.asarray(search.best.x, float).reshape(start.shape)

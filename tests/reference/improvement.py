@@ -141,15 +141,17 @@ def acceleration_of(values):
     return (distances**3).sum() / (6 * (distances**2).sum() ** 1.5)
 
 
-def bets(values, cap, delta, planned=None):
+def bets(values, cap, delta, planned=None, anytime=False):
     """lambda_t of every value before it is cut to .75 / mu, for ``planned`` values in all.
 
-    Half a success is counted before the first value, and the variance of a coin.
+    Half a success is counted before the first value, and the variance of a coin. With ``anytime``
+    value number i = t + 1 is bet on as if it were the last of i ln(i + 1) values.
     """
     planned = planned or len(values)
     seen, squares, result = 0.5, 0.25, []
     for t, value in enumerate(np.minimum(values, cap) / cap):
-        result.append(math.sqrt(2 * math.log(1 / delta) * (t + 1) / (planned * squares)))
+        horizon = (t + 1) * math.log(t + 2) if anytime else planned
+        result.append(math.sqrt(2 * math.log(1 / delta) * (t + 1) / (horizon * squares)))
         seen += value
         squares += (value - seen / (t + 2)) ** 2
     return result
@@ -164,10 +166,10 @@ def capital(values, cap, mu, chosen):
     return most
 
 
-def betting_bound(values, cap, delta, planned=None):
+def betting_bound(values, cap, delta, planned=None, anytime=False):
     """The largest mean that is refuted, 0 if there is none; what it is lies in [0, c]."""
     values = np.asarray(values, float)
-    chosen = bets(values, cap, delta, planned)
+    chosen = bets(values, cap, delta, planned, anytime)
 
     def is_refuted(mu):
         return capital(values, cap, mu, chosen) >= 1 / delta
