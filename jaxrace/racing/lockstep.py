@@ -13,8 +13,8 @@ from jax import lax
 from jaxrace.racing import base
 from jaxrace.racing.rows import map_rows
 
-# Options of a batch from which on it pays to draw from a list of those that ask.
-_LISTED_ROWS = 256
+# Options of a batch from which on it pays to draw only for those that ask, once they are few.
+_LISTED_ROWS = 2048
 
 
 class _Carry(NamedTuple):
@@ -44,12 +44,20 @@ def play(
         numbers = (drawn + rounds).astype(jnp.uint32)
         return jax.vmap(draw, (None, None, 0))(option_key, option, numbers)
 
+    def draw_all(rows: tuple[Any, ...], asked: jax.Array) -> Any:
+        del asked
+        return jax.vmap(jax.vmap(draw_next))(*rows)
+
+    def draw_asked(rows: tuple[Any, ...], asked: jax.Array) -> Any:
+        return map_rows(jax.vmap(draw_next), asked, rows)
+
     def draw_needed(asked: jax.Array, drawn: jax.Array) -> Any:
         # Each option goes on where its own samples end: races may advance options unequally.
         rows = (option_keys, options, drawn)
         if asked.size < _LISTED_ROWS:
-            return jax.vmap(jax.vmap(draw_next))(*rows)
-        return map_rows(jax.vmap(draw_next), asked, rows)
+            return draw_all(rows, asked)
+        few = 2 * asked.sum(dtype=jnp.int32) < asked.size
+        return lax.cond(few, draw_asked, draw_all, rows, asked)
 
     def ask(states: Any) -> jax.Array:
         return jax.vmap(race.needs)(states, params)

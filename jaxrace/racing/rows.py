@@ -8,11 +8,12 @@ import jax.numpy as jnp
 
 from jaxrace import kernels
 
-# Options that are sampled at once: enough to fill the vector units. Of a small batch there are so
-# many blocks at least, and up to as many options one by one: the last block is filled up with an
-# option that has not asked, and an expensive simulator had better not run in vain.
+# Options that are sampled at once: enough to fill the vector units, and of a batch so many blocks
+# at least. The last block is filled up with an option that has not asked.
 _BLOCK_ROWS = 256
-_LEAST_BLOCKS = 128
+_LEAST_BLOCKS = 32
+# Up to so many options go one by one: an expensive simulator had better not run in vain.
+_SINGLE_ROWS = 128
 
 
 def map_rows(function: Callable[..., Any], wanted: jax.Array, args: Any, axis: int = 0) -> Any:
@@ -42,7 +43,7 @@ def map_rows(function: Callable[..., Any], wanted: jax.Array, args: Any, axis: i
         return jnp.zeros((*x.shape[:axis], num_rows, *x.shape[axis + 1 :]), x.dtype)
 
     empty = jax.tree.map(empty_of, first)
-    block = max(1, min(_BLOCK_ROWS, num_rows // _LEAST_BLOCKS))
+    block = 1 if num_rows <= _SINGLE_ROWS else min(_BLOCK_ROWS, num_rows // _LEAST_BLOCKS)
     results = kernels.for_listed(wanted, block, map_block, empty)
     results = jax.tree.map(lambda x: jnp.moveaxis(x, axis, 0), results)
     return jax.tree.map(lambda x: x.reshape(*wanted.shape, *x.shape[1:]), results)
