@@ -2,7 +2,6 @@
 
 Zhao et al. 2009, Fürnkranz et al. 2012, and Busa-Fekete et al. 2014, section 6.2; the environment
 made of them is `jaxrace.envs.medical`. Symbols of the papers: tumour size S, toxicity X, dose D.
-
 """
 
 import dataclasses

@@ -5,6 +5,7 @@ from jaxrace.kernels.block_bets import BLOCK_SIZES, MAX_BET, log_block_factors
 from jaxrace.kernels.bootstrap import (
     bootstrap_bound,
     bootstrap_bound_of_one,
+    both_bootstrap_bounds,
     resampling_counts,
 )
 from jaxrace.kernels.bounds import (
@@ -87,6 +88,7 @@ __all__ = [
     "betting_bound",
     "bootstrap_bound",
     "bootstrap_bound_of_one",
+    "both_bootstrap_bounds",
     "bound_named",
     "capped_bound",
     "correct_selection_gains",

@@ -10,7 +10,6 @@ from reference import improvement as reference
 from scipy import stats
 
 from jaxrace import kernels
-from jaxrace.kernels.bootstrap import both_bootstrap_bounds
 
 SIZE = 64
 DELTA = jnp.float32(0.05)
@@ -183,7 +182,7 @@ def test_one_sample_has_the_resamples_of_its_key(number):
 def test_both_bounds_are_those_that_are_made_alone():
     """Bit for bit, with and without prefixes of the counts."""
     rng = np.random.default_rng(9)
-    both_of = jax.jit(both_bootstrap_bounds)
+    both_of = jax.jit(kernels.both_bootstrap_bounds)
     for seed in range(12):
         used = jnp.asarray(with_holes(rng, 50))
         values = jnp.asarray(skewed(rng, SIZE))

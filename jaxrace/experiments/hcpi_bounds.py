@@ -15,8 +15,7 @@ from jaxrace.experiments.config import EXPERIMENTS
 from jaxrace.experiments.workbench import Columns, Workbench, as_columns
 from jaxrace.improvement import BOUNDS, Bootstrap, EmpiricalBernstein, LowerBound
 from jaxrace.improvement.bounds import Rows
-from jaxrace.kernels import resampling_counts
-from jaxrace.kernels.bootstrap import both_bootstrap_bounds
+from jaxrace.kernels import both_bootstrap_bounds, resampling_counts
 from jaxrace.tables import markdown_table
 
 if TYPE_CHECKING:
