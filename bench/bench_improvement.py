@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import measuring
 import numpy as np
 import pytest
-from peers import numpy_daedalus
+from peers import numpy_daedalus, numpy_daedalus_plain
 from scipy import stats
 from threadpoolctl import threadpool_limits
 
@@ -87,12 +87,14 @@ def test_trials_jaxrace(benchmark, quick):
     benchmark.extra_info["compile_seconds"] = (seconds + found.compile_seconds) / 2
 
 
-def test_trials_numpy(benchmark, quick):
+@pytest.mark.parametrize("how", ["numpy", "plain"])
+def test_trials_numpy(benchmark, quick, how):
     """On one thread: more of them wait for each other, which counts as time of the processor."""
     batches = _batches(quick)
+    search = {"numpy": numpy_daedalus.search, "plain": numpy_daedalus_plain.search}[how]
 
     def run():
         with threadpool_limits(1):
-            return numpy_daedalus.trial(0, batches, DOMAIN.batch_size, FLOOR, DELTA)
+            return numpy_daedalus.trial(0, batches, DOMAIN.batch_size, FLOOR, DELTA, search)
 
-    measuring.record(benchmark, "daedalus trials/numpy", run, rounds=1, batches=batches)
+    measuring.record(benchmark, f"daedalus trials/{how}", run, rounds=1, batches=batches)

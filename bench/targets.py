@@ -41,6 +41,7 @@ class Target:
 _RACES = "1,000 races (K 10, n_max 300)"
 _DOMINANCE = "10,000 dominance races (K 10, n_max 300)"
 _SEARCHES = "100 searches of 10,000 episodes"
+_TRIAL = "Daedalus2 trial (gridworld)"
 _PREFIX = "prefix win counts (100 x K 10, n 300)"
 _TOTAL = "final win counts (100 x K 10, n 300)"
 
@@ -77,7 +78,8 @@ TARGETS = (
         for peer in (f"duels {name} K {arms}/duelpy",)
     ),
     Target("BCa bounds (64 x 2,000, B 2,000)", "bca/jaxrace", "bca/scipy", 30),
-    Target("Daedalus2 trial (gridworld)", "daedalus trials/jaxrace", "daedalus trials/numpy", 20),
+    Target(_TRIAL, "daedalus trials/jaxrace", "daedalus trials/plain", 20),
+    Target(_TRIAL, "daedalus trials/jaxrace", "daedalus trials/numpy", 20),
     Target(_SELECTION.format("ML-POCBAm, followed"), "selections followed/jaxrace", _PEER, 50),
     *(
         Target(_SELECTION.format(f"ML-POCBAm, {fit}"), f"selections {fit}/jaxrace", _PEER)

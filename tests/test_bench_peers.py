@@ -1,6 +1,7 @@
 """The NumPy peers of the benchmarks compute what jaxrace computes, on small instances."""
 
 import functools
+import importlib
 import importlib.util
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ from reference import improvement as improvement_reference
 from reference import selection as reference
 
 from jaxrace import kernels, racing
-from jaxrace.envs import medical
+from jaxrace.envs import gridworld, medical
 from jaxrace.outcomes import Both, Return
 from jaxrace.policies import Sigmoid
 from jaxrace.rollout import PolicyInTask, Rollout
@@ -193,6 +194,23 @@ def test_bootstrap_bounds_of_daedalus():
         expected = improvement_reference.bootstrap_bound(row, counts.T / 110, 0.05)
         np.testing.assert_allclose(bound, expected, rtol=tolerance)
         np.testing.assert_allclose(theirs.bca(row, counts, 0.05), bound, rtol=tolerance)
+
+
+def test_a_plain_search_of_daedalus(monkeypatch):
+    """Its bounds are those of all candidates at once; a trial finds something better."""
+    monkeypatch.syspath_prepend(PEERS.parent)
+    plain = peer("numpy_daedalus_plain")
+    theirs, rng = importlib.import_module("peers.numpy_daedalus"), np.random.default_rng(5)
+    values = rng.uniform(size=(6, 90)) * np.exp(rng.normal(0, 1.5, (6, 90)))
+    values[2] = 0.7
+    counts = rng.multinomial(110, np.full(90, 1 / 90), theirs.RESAMPLES).T.astype(float)
+    found = [plain.bca(row, counts.T, 0.05) for row in values]
+    np.testing.assert_allclose(found, theirs.bca(values, counts, 0.05), rtol=1e-9)
+    for search in (theirs.search, plain.search):
+        monkeypatch.setitem(theirs.OPTIONS, "maxfevals", 320)
+        theta = theirs.trial(0, 4, 100, 0.238, 0.05, search)
+        worth = gridworld.expected_return(jnp.asarray(theirs.probabilities(theta)), theirs.HORIZON)
+        assert (worth - theirs.LOW) / (theirs.HIGH - theirs.LOW) > 0.3  # 0.238 at the start
 
 
 def test_weights_of_daedalus():

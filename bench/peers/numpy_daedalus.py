@@ -4,6 +4,7 @@ Candidates are looked for without folds; the bound is BCa. A policy is a table t
 """
 
 import math
+from collections.abc import Callable
 
 import cma
 import numpy as np
@@ -122,7 +123,38 @@ class Set:
         return np.ascontiguousarray(counts.T, float)
 
 
-def trial(seed: int, batches: int, batch_size: int, floor: float, delta: float) -> Array:
+def search(
+    rng: np.random.Generator,
+    train: Set,
+    tested_on: int,
+    start: Array,
+    floor: float,
+    delta: float,
+    seed: int,
+) -> Array:
+    """The candidate that the training set speaks for, [16, 4]; a generation is weighed at once."""
+    counts = train.resamples(rng, tested_on)
+
+    def losses(flat: list[Array]) -> list[float]:
+        weights = train.weights(np.reshape(flat, (-1, *start.shape)))
+        lower = bca(weights * train.returns, counts, delta)
+        return (-np.where(lower >= floor, train.estimate(weights), lower)).tolist()
+
+    strategy = cma.CMAEvolutionStrategy(start.reshape(-1), 1.0, {**OPTIONS, "seed": seed})
+    while not strategy.stop():
+        candidates = strategy.ask()
+        strategy.tell(candidates, losses(candidates))
+    return np.asarray(strategy.best.x, float).reshape(start.shape)
+
+
+def trial(
+    seed: int,
+    batches: int,
+    batch_size: int,
+    floor: float,
+    delta: float,
+    search: Callable[..., Array] = search,
+) -> Array:
     """The last policy in use, [16, 4], after so many batches."""
     rng = np.random.default_rng(seed)
     start = np.tile(np.log(INITIAL), (SIZE**2, 1))
@@ -133,7 +165,7 @@ def trial(seed: int, batches: int, batch_size: int, floor: float, delta: float) 
         cut = -(-batch_size // 5)
         train.add(visits[:cut], returns[:cut], logs[:cut])
         test.add(visits[cut:], returns[cut:], logs[cut:])
-        candidate = _search(rng, train, len(test.returns), start, floor, delta, seed + number + 1)
+        candidate = search(rng, train, len(test.returns), start, floor, delta, seed + number + 1)
         counts = test.resamples(rng, len(test.returns))
         lower = bca(test.weights(candidate) * test.returns, counts, delta)
         seen = Set()
@@ -146,26 +178,3 @@ def trial(seed: int, batches: int, batch_size: int, floor: float, delta: float) 
             worth.pop()
         current = safe[int(np.argmax(worth))]
     return current
-
-
-def _search(
-    rng: np.random.Generator,
-    train: Set,
-    tested_on: int,
-    start: Array,
-    floor: float,
-    delta: float,
-    seed: int,
-) -> Array:
-    counts = train.resamples(rng, tested_on)
-
-    def losses(flat: list[Array]) -> list[float]:
-        weights = train.weights(np.reshape(flat, (-1, *start.shape)))
-        lower = bca(weights * train.returns, counts, delta)
-        return (-np.where(lower >= floor, train.estimate(weights), lower)).tolist()
-
-    search = cma.CMAEvolutionStrategy(start.reshape(-1), 1.0, {**OPTIONS, "seed": seed})
-    while not search.stop():
-        candidates = search.ask()
-        search.tell(candidates, losses(candidates))
-    return np.asarray(search.best.x, float).reshape(start.shape)

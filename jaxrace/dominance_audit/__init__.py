@@ -10,7 +10,12 @@ would have been seen. The theorems are in docs/dominance_race.md.
 """
 
 from jaxrace.dominance_audit.null_pairs import NULL_PAIRS, NullPair, audit_pairs, control_pairs
-from jaxrace.dominance_audit.races import audit_races, control_races, wrong_certificates
+from jaxrace.dominance_audit.races import (
+    audit_counts,
+    audit_races,
+    control_races,
+    wrong_certificates,
+)
 from jaxrace.dominance_audit.samplers import Faces, Normals
 from jaxrace.dominance_audit.tasks import TASKS, SetTask, task_named
 
@@ -21,6 +26,7 @@ __all__ = [
     "Normals",
     "NullPair",
     "SetTask",
+    "audit_counts",
     "audit_pairs",
     "audit_races",
     "control_pairs",

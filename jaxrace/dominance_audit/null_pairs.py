@@ -16,11 +16,11 @@ from scipy import stats
 
 from jaxrace import kernels, racing
 from jaxrace.audit import FULL_SIZE, Finding
+from jaxrace.dominance_audit.races import HORIZONS
 from jaxrace.dominance_audit.samplers import Faces, Normals
 from jaxrace.validation import require_integer
 
 ALPHAS = (0.01, 0.05, 0.2, 0.5)
-HORIZONS = (300, 3000)
 
 # Pairs that are played together.
 _BATCH = 5_000

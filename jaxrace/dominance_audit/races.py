@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 
@@ -12,12 +13,12 @@ from numpy.typing import NDArray
 
 from jaxrace import kernels, racing
 from jaxrace.audit import DELTAS, FULL_SIZE, Finding
-from jaxrace.dominance_audit.tasks import TASKS, SetTask
+from jaxrace.dominance_audit.tasks import TASKS, SetTask, task_named
 from jaxrace.racing.dominance_state import COUNTS, DOMINANCE
 from jaxrace.validation import require_integer
 
-# n_max, and for every how many races of the audit one is played with it.
-HORIZONS = {300: 1, 3000: 10}
+# n_max.
+HORIZONS = (300, 3000)
 
 # epsilon, the share of delta that certificate (b) has.
 COUNTS_SHARE = 0.05
@@ -43,7 +44,7 @@ def audit_races(
     races: int = FULL_SIZE,
     seed: int = 0,
     tasks: Sequence[SetTask] = TASKS,
-    horizons: Sequence[int] = tuple(HORIZONS),
+    horizons: Sequence[int] = HORIZONS,
 ) -> Iterator[Finding]:
     """Count wrong certificates on every task, for every n_max and delta.
 
@@ -51,7 +52,7 @@ def audit_races(
     set is no Copeland top-kappa.
 
     Args:
-        races: Races per line at n_max 300; at 3000 a tenth of them.
+        races: Per line.
         seed: Of all random numbers.
         tasks: What to race on.
         horizons: n_max, among ``HORIZONS``.
@@ -70,12 +71,53 @@ def audit_races(
             for delta in DELTAS:
                 key = _line_key(seed, number, horizon, delta)
                 params = race_params(task, horizon, delta)
-                wrong = _count_wrong(task, horizon, params, key, -(-races // HORIZONS[horizon]))
+                wrong = _count_wrong(task, horizon, params, key, races)
                 by_a, by_any, total = wrong
                 share = (1 - COUNTS_SHARE) * delta
                 yield Finding(task.name, f"(a), n_max {horizon}", delta, share, by_a, total)
                 claim = f"(a) or (b), n_max {horizon}"
                 yield Finding(task.name, claim, delta, delta, by_any, total)
+
+
+def audit_counts(
+    races: int = FULL_SIZE, seed: int = 0, horizons: Sequence[int] = HORIZONS
+) -> Iterator[Finding]:
+    """Count wrong certificates (b) of races that (a) cannot end, where (b) can be wrong.
+
+    Args:
+        races: Per line.
+        seed: Of all random numbers.
+        horizons: n_max, among ``HORIZONS``.
+
+    Yields:
+        One ``Finding`` per n_max and delta, allowed epsilon delta.
+
+    >>> first = next(audit_counts(races=250))
+    >>> first.task, first.claim, first.allowed
+    ('circle with a tied link', '(b) alone, n_max 300', 0.0025)
+    """
+    require_integer("races", races, 1)
+    for horizon in horizons:
+        for delta in DELTAS:
+            params = counts_alone(race_params(_TIED_CIRCLE, horizon, delta))
+            key = _line_key(seed, len(TASKS) + 1, horizon, delta)
+            _, wrong, total = _count_wrong(_TIED_CIRCLE, horizon, params, key, races)
+            claim = f"(b) alone, n_max {horizon}"
+            share = COUNTS_SHARE * delta
+            yield Finding(_TIED_CIRCLE.name, claim, delta, share, wrong, total)
+
+
+# The one where scores differ although a link is tied.
+_TIED_CIRCLE = task_named("circle with a tied link")
+
+
+def counts_alone(params: racing.DominanceParams) -> racing.DominanceParams:
+    """The same numbers, with a level for certificate (a) that nothing reaches.
+
+    >>> float(counts_alone(race_params(TASKS[0], 300, 0.05)).level)
+    inf
+    """
+    return dataclasses.replace(params, level=jnp.float32(jnp.inf))
 
 
 # More races would make the controls' failure no clearer.
@@ -84,37 +126,39 @@ ONE_TEST = "control: levels of one test"
 
 
 def control_races(races: int = FULL_SIZE, seed: int = 0) -> Iterator[Finding]:
-    """Count the wrong certificates of broken races: 0 against a coin, levels of ln(1/delta).
+    """Count the wrong certificates of broken races: their levels are those of one test.
 
-    These are the levels of a single test, though either option may win. At n_max 300 most races
-    have not ended, so that there the mixture is broken too: all of its weights are 1.
+    That is ln(1/delta). Certificate (a) on 0 against a coin, where either option may win; at n_max
+    300 most of these races have not ended, so that there the mixture is broken too: all of its
+    weights are 1. Certificate (b) alone, as in ``audit_counts``.
 
     Args:
         races: Per line, and 20,000 at most.
         seed: Of all random numbers.
 
     Yields:
-        One ``Finding`` per n_max and delta; they must be refuted.
+        One ``Finding`` per certificate, n_max and delta; they must be refuted.
 
     >>> first = next(control_races(races=250))
     >>> first.claim, first.races
     ('control: levels of one test, weights of 1, n_max 300', 250)
     """
     require_integer("races", races, 1)
-    task = TASKS[0]
-    for horizon in HORIZONS:
-        for delta in DELTAS:
-            single = jnp.float32(-math.log(delta))
-            params = race_params(task, horizon, delta)
-            params = dataclasses.replace(params, level=single, strong_level=single)
-            claim = ONE_TEST
-            if horizon == min(HORIZONS):
-                claim += ", weights of 1"
-                params = dataclasses.replace(params, log_weights=jnp.zeros_like(params.log_weights))
-            key = _line_key(seed, len(TASKS), horizon, delta)
-            number = min(races, MOST_OF_CONTROL)
-            _, by_any, total = _count_wrong(task, horizon, params, key, number)
-            yield Finding(task.name, f"{claim}, n_max {horizon}", delta, delta, by_any, total)
+    for by_counts, horizon, delta in itertools.product((False, True), HORIZONS, DELTAS):
+        task = _TIED_CIRCLE if by_counts else TASKS[0]
+        single = jnp.float32(-math.log(delta))
+        params = race_params(task, horizon, delta)
+        params = dataclasses.replace(params, level=single, strong_level=single)
+        claim, allowed = ONE_TEST, delta
+        if by_counts:
+            claim, allowed = f"{claim}, (b) alone", COUNTS_SHARE * delta
+            params = counts_alone(params)
+        elif horizon == min(HORIZONS):
+            claim = f"{claim}, weights of 1"
+            params = dataclasses.replace(params, log_weights=jnp.zeros_like(params.log_weights))
+        key = _line_key(seed, len(TASKS) + 2 * by_counts, horizon, delta)
+        _, by_any, total = _count_wrong(task, horizon, params, key, min(races, MOST_OF_CONTROL))
+        yield Finding(task.name, f"{claim}, n_max {horizon}", delta, allowed, by_any, total)
 
 
 def wrong_certificates(
