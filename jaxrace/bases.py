@@ -36,6 +36,15 @@ def _require_few(name: str, num_features: int, num_inputs: int) -> None:
         )
 
 
+def _require_inputs(observation: jax.Array, num_inputs: int) -> None:
+    # Broadcasting would make features of any number of inputs.
+    if jnp.shape(observation)[-1:] != (num_inputs,):
+        raise ValueError(
+            f"observation: expected {num_inputs} numbers on the last axis, "
+            f"got shape {[*jnp.shape(observation)]}"
+        )
+
+
 @dataclasses.dataclass(frozen=True)
 class Fourier:
     """cos(pi c . x) for all c in {0, ..., order}^d, x in [0, 1]^d (Konidaris et al. 2011).
@@ -74,6 +83,7 @@ class Fourier:
 
     def __call__(self, observation: jax.Array) -> jax.Array:
         """The features, float32 [..., p], of observations [..., d] in [0, 1]."""
+        _require_inputs(observation, self.num_inputs)
         phases = jnp.matmul(observation, self.frequencies, precision=jax.lax.Precision.HIGHEST)
         return jnp.cos(jnp.pi * phases)
 
@@ -108,6 +118,7 @@ class Cells:
 
     def __call__(self, observation: jax.Array) -> jax.Array:
         """The features, float32 [..., p], of observations [..., d] in [0, 1]."""
+        _require_inputs(observation, self.num_inputs)
         places = jnp.clip((observation * self.cells).astype(jnp.int32), 0, self.cells - 1)
         powers = self.cells ** np.arange(self.num_inputs - 1, -1, -1, dtype=np.int32)
         number = (places * powers).sum(-1, dtype=jnp.int32)
@@ -140,5 +151,6 @@ class Affine:
 
     def __call__(self, observation: jax.Array) -> jax.Array:
         """The features, float32 [..., p], of observations [..., d]."""
+        _require_inputs(observation, self.num_inputs)
         ones = jnp.ones((*observation.shape[:-1], 1), jnp.float32)
         return jnp.concatenate([ones, observation.astype(jnp.float32)], -1)

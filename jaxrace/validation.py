@@ -159,6 +159,20 @@ def require_default(name: str, config: Any, why: str) -> None:
         raise ValueError(f"{name}: expected none {why}, got {value!r}")
 
 
+def require_kind(name: str, value: Any, kind: type) -> None:
+    """Raise unless ``value`` is of a class.
+
+    Raises:
+        ValueError: It is not.
+
+    >>> require_kind("bound", "t", float)
+    Traceback (most recent call last):
+    ValueError: bound: expected a float, got 't'
+    """
+    if not isinstance(value, kind):
+        raise ValueError(f"{name}: expected a {kind.__name__}, got {value!r}")
+
+
 def require_function(name: str, value: Any) -> None:
     """Raise unless ``value`` can be called and hashed, as static arguments must be.
 

@@ -34,7 +34,8 @@ def draw_below(key: jax.Array, shape: tuple[int, ...], number: jax.Array, most: 
 
     The first digit of a word to the base ``number`` is one, and so is the second where numbers are
     small: Lemire 2019, without the rejections that would make all chances equal. They differ by
-    2.5e-4 of themselves at most, as those of two numbers of a word do together.
+    2.5e-4 of themselves at most, as those of two numbers of a word do together; above 1,024, where
+    every number has 23 bits of its own, by ``number`` / 2^23.
 
     Args:
         key: Used once.

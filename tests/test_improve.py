@@ -242,6 +242,19 @@ def test_what_is_said_of_a_mixture(tmp_path):
     assert "a mixture: what policy.npz says with probability 0.6, the policy in use" in said
 
 
+def test_what_is_said_of_the_policy_in_use(tmp_path):
+    """A mixture without any of the candidate is nothing new, wherever the floor is."""
+    said = report_of(tmp_path, alpha=0.0)
+    start = "nothing better found: with confidence 95% the policy in use performs at least 0.610"
+    assert said.startswith(start)
+    assert "a mixture" not in said
+
+
+def test_semi_safe_bounds_are_approximate_from_the_first_line_on(tmp_path):
+    said = report_of(tmp_path, bound="bca", is_safe=False, bound_is_safe=False)
+    assert said.startswith("found: with approximate confidence 95% its performance is at least ")
+
+
 def test_a_candidate_that_is_no_better(tmp_path):
     """All returns are equal: the candidate passes, and is nothing new."""
     said = report_of(tmp_path, floor=1.0, floor_stderr=0.0, lower_bound=1.0, estimate=1.0)
@@ -276,7 +289,9 @@ def test_a_file_without_anything_to_find(tmp_path, capsys):
     command = [*COMMAND, data, "--low", "0", "--high", "1", *SMALL, "--floor", "0.5"]
     assert main([*command, "--out", str(tmp_path / "run")]) == 0
     said = capsys.readouterr().out
-    assert said.startswith("nothing found: the bound of the candidate with confidence 95% is 0.")
+    assert said.startswith(
+        "nothing found: the bound of the candidate with approximate confidence 95% is "
+    )
     assert "keep the policy in use" in said
 
 

@@ -42,6 +42,19 @@ def test_arrays_of_a_file(tmp_path, capsys):
     assert capsys.readouterr().out.startswith("found")
 
 
+def test_a_log_of_several_policies(tmp_path, capsys):
+    """A mixture would be with the policy in use, of which only a share of the log is."""
+    rows = [f"t{number},0,{number % 2},.5,1,{number % 3}" for number in range(60)]
+    log = tmp_path / "log.csv"
+    log.write_text("\n".join([f"{HEAD},behaviour", *rows]))
+    command = [*COMMAND, str(log), "--low", "0", "--high", "1", "--out", str(tmp_path / "run")]
+    assert main(command) == 2
+    said = capsys.readouterr().err
+    assert "--candidates: expected none for a log of 3 behaviour policies" in said
+    assert not (tmp_path / "run").exists()
+    assert main([*command, "--candidates", "none"]) == 0
+
+
 HEAD = "trajectory,x,action,probability,reward"
 
 BAD_FILES = {

@@ -170,11 +170,33 @@ def test_safe_bounds_err_seldom(name, count):
         ({"delta": 0}, "delta"),
         ({"delta": 1}, "delta"),
         ({"number": 3}, "number"),
-        ({"behaviour": [0, 1, 2]}, r"behaviour: expected integers \[4\], got \[3\]"),
-        ({"behaviour": [0.0, 1, 1, 1]}, r"behaviour: expected integers"),
+        ({"behaviour": [0, 1, 2]}, r"behaviour: expected integers \[4\], got int64\[3\]"),
+        ({"behaviour": [0.0, 1, 1, 1]}, r"behaviour: expected integers \[4\], got float64\[4\]"),
+        ({"behaviour": [0, 1, -1, 1]}, r"behaviour\[2\]: expected a number from 0 to"),
+        ({"values": ["a", "b", "c", "d"]}, r"values: expected numbers"),
+        ({"bound": "t"}, r"bound: expected a LowerBound, got 't'"),
     ],
 )
 def test_bad_arguments(changes, message):
-    given = {"values": [0.1, 0.2, 0.3, 0.4], "delta": 0.05, **changes}
+    given = {"values": [0.1, 0.2, 0.3, 0.4], "delta": 0.05, "bound": BOUNDS["ci"], **changes}
     with pytest.raises(ValueError, match=f"^{message}"):
-        lower_bound(BOUNDS["ci"], jax.random.key(0), **given)
+        lower_bound(key=jax.random.key(0), **given)
+
+
+@pytest.mark.parametrize("name", list(BOUNDS))
+def test_losses_that_are_rare(name):
+    """One trajectory in 100 earns nothing: of 100 often all are 1, which says nothing of the rest.
+
+    A semi-safe bound takes them for all there is.
+    """
+    samples, bound = 200, BOUNDS[name]
+    values = (np.random.default_rng(6).random((samples, 100)) < 0.99).astype(np.float32)
+    keys = jax.random.split(jax.random.key(0), samples)
+    found = [lower_bound(bound, key, row, DELTA) for key, row in zip(keys, values, strict=True)]
+    wrong = np.mean(np.array(found) > 0.99)
+    if bound.is_safe:
+        assert wrong == 0
+    else:
+        all_ones = values.all(1).mean()  # 0.99^100 = .37 but for chance
+        assert wrong == all_ones
+        assert all_ones > 5 * DELTA

@@ -1,5 +1,6 @@
 """The search for candidates, and the test that follows: known answers."""
 
+import dataclasses
 import functools
 
 import jax
@@ -121,10 +122,43 @@ def test_bad_input():
         CandidateSearch("folds")
     with pytest.raises(ValueError, match=r"^evaluations: expected an integer of at least 16"):
         CandidateSearch(evaluations=15)
+    with pytest.raises(ValueError, match=r"^strategy: expected a Strategy, got 'CMA_ES'"):
+        CandidateSearch(strategy="CMA_ES")
     data = bandit(19, (0.5, 0.5), 0)
     method = METHODS["t"]
+    for name, kind in (
+        ("softmax", "LinearSoftmax"),
+        ("returns", "ReturnRange"),
+        ("bound", "LowerBound"),
+        ("search", "CandidateSearch"),
+    ):
+        with pytest.raises(ValueError, match=f"^{name}: expected a {kind}, got 'betting'"):
+            dataclasses.replace(method, **{name: "betting"})
+    theta = method.softmax.example()
+    theta[1, 0] = np.nan
+    with pytest.raises(ValueError, match=r"^initial\[1, 0\]: expected a finite number, got nan"):
+        method.params(floor=0.5, initial=theta)
     with pytest.raises(ValueError, match=r"^data: expected at least 20 trajectories, got 19"):
         method.run(jax.random.key(0), data, method.params(floor=0.5))
+
+
+def test_mixtures_are_with_one_policy():
+    """Weighed against each logger's own share, returns have no common mean that a bound is of."""
+    data = bandit(40, (0.5, 0.5), 0)
+    several = dataclasses.replace(data, behaviour=jnp.arange(40, dtype=jnp.int32) % 2)
+    train, test = (jax.tree.map(lambda x, s=s: x[s], several) for s in np.s_[::2, 1::2])
+    short = {"evaluations": 32, "fold_evaluations": 32}
+    mixing = dataclasses.replace(METHODS["t"], search=CandidateSearch("k-fold", **short))
+    params, key = mixing.params(floor=0.1), jax.random.key(0)
+    message = r"^data: expected the trajectories of one behaviour policy, .* got those of 2"
+    with pytest.raises(ValueError, match=message):
+        mixing.run(key, several, params)
+    with pytest.raises(ValueError, match=message):
+        mixing.run_on(key, train, test, params)
+    # With a known policy, or without mixtures, there may be several.
+    mixing.run(key, several, params, knows_initial=True)
+    plain = dataclasses.replace(METHODS["t"], search=CandidateSearch(evaluations=32))
+    plain.run(key, several, params)
 
 
 def test_what_is_printed():

@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import re
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from reference import improvement as reference
 
-from jaxrace.bases import Cells, Fourier
+from jaxrace.bases import Affine, Cells, Fourier
 from jaxrace.improvement import LinearSoftmax, Mixed, ReturnRange, StudentT, estimates, trajectories
 from jaxrace.improvement.bounds import Rows
 from jaxrace.improvement.candidates import Task, objective
@@ -191,6 +192,24 @@ def test_estimates_of_ragged_trajectories(seed):
     for name, number in expected.items():
         np.testing.assert_allclose(getattr(found, name), number, rtol=2e-5, err_msg=name)
     assert len({round(number, 4) for number in expected.values()}) == 4
+
+
+def test_estimates_of_what_cannot_be():
+    done = np.array([[0, 1, 2]])
+    data = trajectories(np.zeros((1, 3, 1)), done, np.full((1, 3), 0.5), np.full((1, 3), 5.0))
+    softmax, returns = LinearSoftmax(Affine(1), 3), ReturnRange(0, 20)
+    theta, wider = softmax.example(), LinearSoftmax(Fourier(1, 2), 3)
+    assert np.isfinite(np.asarray(estimates(softmax, theta, data, returns))).all()
+    bad = {
+        "theta: expected numbers [3, 2], got [2, 2]": (softmax, theta[:2], returns),
+        "theta[0, 0]: expected a finite number": (softmax, theta + np.nan, returns),
+        "data: expected actions below 2, got 2": (LinearSoftmax(Affine(1), 2), theta[:2], returns),
+        "data[0]: expected a return from 0 to 10": (softmax, theta, ReturnRange(0, 10)),
+        "observation: expected 2 numbers": (wider, wider.example(), returns),
+    }
+    for message, (policies, wrong, between) in bad.items():
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
+            estimates(policies, wrong, data, between)
 
 
 def test_every_step():

@@ -134,6 +134,12 @@ def _load(config: ImproveConfig) -> OfFile | None:
     returns = ReturnRange(config.low, config.high, config.discount)
     found = load(config.task, returns)
     require_enough(found.data)
+    policies = len(np.unique(found.data.behaviour))
+    if config.candidates != "none" and policies > 1:
+        raise ValueError(
+            f"candidates: expected none for a log of {policies} behaviour policies, as mixtures "
+            f"are with the one in use, got {config.candidates}"
+        )
     inputs = len(found.names)
     basis = Fourier(config.order, inputs) if config.order else Affine(inputs)
     _require_few_actions(found, basis.num_features)

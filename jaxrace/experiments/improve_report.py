@@ -42,10 +42,14 @@ def _percent(summary: dict[str, Any]) -> str:
 def _of_file(summary: dict[str, Any]) -> list[str]:
     bound, floor = f"{summary['lower_bound']:.3f}", f"{summary['floor']:.3f}"
     wanted = f"(wanted {floor}, estimate {summary['estimate']:.3f})"
-    confidence = f"with confidence {_percent(summary)}"
+    kind = "confidence" if summary["bound_is_safe"] else "approximate confidence"
+    confidence = f"with {kind} {_percent(summary)}"
     if not summary["passed"]["mean"]:
         said = f"nothing found: the bound of the candidate {confidence} is {bound} {wanted}; "
         lines = [f"{said}keep the policy in use"]
+    elif not summary["alpha"]:
+        said = f"nothing better found: {confidence} the policy in use performs at least {bound}"
+        lines = [f"{said} {wanted}; keep it"]
     elif summary["estimate"] <= summary["floor"] + _ROUNDING:
         said = f"nothing better found: {confidence} its performance is at least {bound} {wanted}, "
         lines = [f"{said}but it is not even estimated to exceed that; keep the policy in use"]
@@ -59,8 +63,8 @@ def _of_file(summary: dict[str, Any]) -> list[str]:
     if summary["floor_is_estimate"]:
         lines.append(
             f"floor {floor} = mean return of the fifth that was searched +- "
-            f"{summary['floor_stderr']:.3f}: an estimate of the policy in use, and what is said "
-            "is about that number; --floor sets another one"
+            f"{summary['floor_stderr']:.3f}: an estimate of the policy in use, or of all that "
+            "are in the log, and what is said is about that number; --floor sets another one"
         )
     return lines
 

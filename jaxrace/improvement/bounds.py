@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from jaxrace import kernels
+from jaxrace.improvement.arrays import as_numbers, policy_numbers
 from jaxrace.improvement.splits import every_so_many, stratified_order
 from jaxrace.validation import (
     require_choice,
     require_integer,
     require_keys,
+    require_kind,
     require_positive,
     require_probability,
 )
@@ -353,9 +355,10 @@ def lower_bound(
     >>> lower_bound(BOUNDS["t"], jax.random.key(0), [0.1, 0.2, 0.3, 0.4], delta=0.05)
     0.098...
     """
+    require_kind("bound", bound, LowerBound)
     require_keys("key", key, ndim=0)
     require_probability("delta", delta)
-    numbers = np.asarray(values, np.float32)
+    numbers = as_numbers("values", values)
     if numbers.ndim != 1 or len(numbers) < _LEAST_VALUES:
         raise ValueError(
             f"values: expected at least {_LEAST_VALUES} of them, got {[*numbers.shape]}"
@@ -364,9 +367,7 @@ def lower_bound(
     if is_bad.any():
         row = int(np.argmax(is_bad))
         raise ValueError(f"values[{row}]: expected a finite number from 0 on, got {numbers[row]}")
-    strata = np.zeros(len(numbers), np.int32) if behaviour is None else np.asarray(behaviour)
-    if strata.shape != numbers.shape or not np.issubdtype(strata.dtype, np.integer):
-        raise ValueError(f"behaviour: expected integers [{len(numbers)}], got {[*strata.shape]}")
+    strata = policy_numbers("behaviour", behaviour, len(numbers))
     if number is not None:
         require_integer("number", number, _LEAST_VALUES)
     rows = Rows(jnp.ones(len(numbers), bool), jnp.asarray(strata, jnp.int32))

@@ -16,7 +16,7 @@ from jaxrace.improvement.policies import Mixed
 from jaxrace.improvement.splits import stratified_order
 from jaxrace.improvement.weights import Evidence, log_weights, weighted_estimate, weighted_returns
 from jaxrace.strategies import Strategy
-from jaxrace.validation import require_choice, require_integer
+from jaxrace.validation import require_choice, require_integer, require_kind
 
 KINDS = ("none", "k-fold")
 
@@ -47,7 +47,7 @@ class CandidateSearch:
             for a few hundred evaluations, and takes half the time.
 
     Raises:
-        ValueError: An attribute is out of its range.
+        ValueError: An attribute is out of its range, or of another kind.
 
     >>> CandidateSearch("k-fold").generations
     125
@@ -65,6 +65,8 @@ class CandidateSearch:
 
     def __post_init__(self) -> None:
         require_choice("kind", self.kind, KINDS)
+        require_kind("strategy", self.strategy, Strategy)
+        require_kind("fold_strategy", self.fold_strategy, Strategy)
         require_integer("evaluations", self.evaluations, self.strategy.population_size)
         require_integer(
             "fold_evaluations", self.fold_evaluations, self.fold_strategy.population_size

@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jax.typing import ArrayLike
 
 from jaxrace.bases import Basis
+from jaxrace.improvement.arrays import require_all
 from jaxrace.validation import require_function, require_integer
 
 
@@ -51,6 +53,23 @@ class LinearSoftmax:
     def example(self) -> np.ndarray:
         """Zeros, float32 [A, p]: the uniform policy."""
         return np.zeros((self.num_actions, self.num_features), np.float32)
+
+    def require_theta(self, name: str, theta: ArrayLike) -> None:
+        """Raise ValueError unless ``theta`` holds finite numbers [A, p].
+
+        Under a trace they may be any.
+
+        >>> from jaxrace.bases import Affine
+        >>> LinearSoftmax(Affine(1), 2).require_theta("initial", np.zeros(3))
+        Traceback (most recent call last):
+        ValueError: initial: expected numbers [2, 2], got [3]
+        """
+        shape = self.num_actions, self.num_features
+        if jnp.shape(theta) != shape:
+            raise ValueError(f"{name}: expected numbers {[*shape]}, got {[*jnp.shape(theta)]}")
+        if not isinstance(theta, Tracer):
+            numbers = np.asarray(theta)
+            require_all(name, numbers, ~np.isfinite(numbers), "a finite number")
 
     def log_probabilities(self, theta: jax.Array, features: jax.Array) -> jax.Array:
         """ln P(a | s) for features [..., p]: float32 [..., A]."""

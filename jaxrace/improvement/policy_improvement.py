@@ -14,6 +14,7 @@ from jax.core import Tracer
 from numpy.typing import ArrayLike
 
 from jaxrace import kernels
+from jaxrace.improvement.arrays import as_numbers
 from jaxrace.improvement.bounds import Bootstrap, LowerBound, Rows
 from jaxrace.improvement.candidates import (
     CandidateSearch,
@@ -23,7 +24,12 @@ from jaxrace.improvement.candidates import (
 )
 from jaxrace.improvement.policies import LinearSoftmax, Mixed
 from jaxrace.improvement.splits import split
-from jaxrace.improvement.trajectories import ReturnRange, Trajectories, require_returns
+from jaxrace.improvement.trajectories import (
+    ReturnRange,
+    Trajectories,
+    require_actions,
+    require_returns,
+)
 from jaxrace.improvement.weights import (
     Evidence,
     evidence,
@@ -31,7 +37,7 @@ from jaxrace.improvement.weights import (
     weighted_estimate,
     weighted_returns,
 )
-from jaxrace.validation import require_keys, require_number, require_probability
+from jaxrace.validation import require_keys, require_kind, require_number, require_probability
 
 # One in so many trajectories is for training (section 4).
 TRAIN_ONE_IN = 5
@@ -87,6 +93,9 @@ class PolicyImprovement:
         bound: Of the safety test: if it is safe, so is the result.
         search: How the candidate is found.
 
+    Raises:
+        ValueError: An attribute is of another kind.
+
     >>> from jaxrace.bases import Fourier
     >>> from jaxrace.improvement import trajectories
     >>> rng = np.random.default_rng(0)
@@ -103,6 +112,12 @@ class PolicyImprovement:
     returns: ReturnRange
     bound: LowerBound = dataclasses.field(default_factory=Bootstrap)
     search: CandidateSearch = dataclasses.field(default_factory=CandidateSearch)
+
+    def __post_init__(self) -> None:
+        require_kind("softmax", self.softmax, LinearSoftmax)
+        require_kind("returns", self.returns, ReturnRange)
+        require_kind("bound", self.bound, LowerBound)
+        require_kind("search", self.search, CandidateSearch)
 
     def params(
         self,
@@ -126,11 +141,8 @@ class PolicyImprovement:
         require_probability("delta", delta)
         require_number("floor", floor, least=0, below=np.nextafter(1, 2))
         example = self.softmax.example()
-        theta = example if initial is None else np.asarray(initial, np.float32)
-        if theta.shape != example.shape or not np.isfinite(theta).all():
-            raise ValueError(
-                f"initial: expected finite numbers {[*example.shape]}, got {[*theta.shape]}"
-            )
+        theta = example if initial is None else as_numbers("initial", initial)
+        self.softmax.require_theta("initial", theta)
         return ImprovementParams(
             delta=jnp.asarray(delta, jnp.float32),
             floor=jnp.asarray(floor, jnp.float32),
@@ -153,17 +165,20 @@ class PolicyImprovement:
             key: Used once.
             data: At least 20 trajectories.
             params: From ``params``.
-            knows_initial: Mixtures (k-fold) are with the policy ``params.initial``; else with
-                whatever generated each trajectory, of which only the logged probabilities need be
+            knows_initial: Mixtures (k-fold) are with the policy ``params.initial``; else with the
+                one that generated all trajectories, of which only the logged probabilities need be
                 known.
 
         Raises:
             ValueError: There are too few trajectories or empty rows, an action that the policies
-                do not have, a return out of its range, or ``key`` is no key. Not under a trace.
+                do not have, a return out of its range, mixtures would be with several policies, or
+                ``key`` is no key. Not under a trace.
         """
         require_keys("key", key, ndim=0)
         self.check(data)
         require_enough(data)
+        if not knows_initial:
+            self._require_one_policy(data)
         return _run(self, knows_initial, key, data, params)
 
     def run_on(
@@ -173,7 +188,7 @@ class PolicyImprovement:
 
         Whatever else is learnt from data, such as the scale of the observations, may then be learnt
         from ``train``: the candidate depends on nothing in ``test`` but its size. Mixtures are with
-        what generated each trajectory.
+        the policy that generated all trajectories.
 
         Args:
             key: Used once; not the one of the division.
@@ -197,6 +212,7 @@ class PolicyImprovement:
         require_keys("key", key, ndim=0)
         self.check(train)
         self._check_rows(test)
+        self._require_one_policy(train, test)
         return _run_on(self, key, train, test, params)
 
     def check(self, data: Trajectories) -> None:
@@ -208,12 +224,21 @@ class PolicyImprovement:
         if isinstance(data.actions, Tracer):
             return
         self._check_rows(data)
-        unknown = np.asarray(data.actions) >= self.softmax.num_actions
-        if unknown.any():
-            row, step = (int(index) for index in np.argwhere(unknown)[0])
+        require_actions("data", data, self.softmax.num_actions)
+
+    def _require_one_policy(self, *parts: Trajectories) -> None:
+        """Raise if mixtures would be with another policy in each of several shares of the log.
+
+        Their importance-weighted returns have different means then, and the mean of these is no
+        policy's performance.
+        """
+        if self.search.kind == "none" or isinstance(parts[0].behaviour, Tracer):
+            return
+        found = np.unique(np.concatenate([np.asarray(part.behaviour) for part in parts]))
+        if len(found) > 1:
             raise ValueError(
-                f"data: expected actions below {self.softmax.num_actions}, "
-                f"got {int(data.actions[row, step])} in row {row}, step {step}"
+                "data: expected the trajectories of one behaviour policy, with which candidates of "
+                f"kind {self.search.kind!r} are mixed, got those of {len(found)}"
             )
 
     def _check_rows(self, data: Trajectories) -> None:

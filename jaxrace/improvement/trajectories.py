@@ -8,14 +8,19 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from jaxrace.improvement.arrays import (
+    MOST,
+    as_integers,
+    as_numbers,
+    as_rows,
+    policy_numbers,
+    require_all,
+)
 from jaxrace.validation import require_number
 
 _HUGE = float(np.finfo(np.float64).max)
 
 _ROUNDING = 1e-5
-
-# Of actions and policies: they are kept as int32.
-_MOST = 2**31 - 1
 
 # Of a row without a trajectory.
 NOBODY = -1
@@ -122,23 +127,22 @@ def trajectories(
     Traceback (most recent call last):
     ValueError: probabilities[0, 0]: expected a number in (0, 1], got 1.5
     """
-    done = _integers("actions", actions, "[n, T]")
+    done = as_integers("actions", actions, "[n, T]")
     if done.ndim != 2 or 0 in done.shape:
         raise ValueError(f"actions: expected integers [n, T], got {done.dtype}{[*done.shape]}")
     count, horizon = done.shape
-    steps = _of_rows("lengths", np.full(count, horizon) if lengths is None else lengths, count)
-    _require("lengths", steps, (steps < 1) | (steps > horizon), f"1 to {horizon} steps")
+    steps = as_rows("lengths", np.full(count, horizon) if lengths is None else lengths, count)
+    require_all("lengths", steps, (steps < 1) | (steps > horizon), f"1 to {horizon} steps")
     taken = np.arange(horizon) < steps[:, None]
-    is_unknown = taken & ((done < 0) | (done > _MOST))
-    _require("actions", done, is_unknown, f"a number from 0 to {_MOST}")
-    chances = _numbers("probabilities", probabilities, done.shape)
+    is_unknown = taken & ((done < 0) | (done > MOST))
+    require_all("actions", done, is_unknown, f"a number from 0 to {MOST}")
+    chances = as_numbers("probabilities", probabilities, done.shape)
     is_chance = (chances > 0) & (chances <= 1)
-    _require("probabilities", chances, taken & ~is_chance, "a number in (0, 1]")
-    earned = _numbers("rewards", rewards, done.shape)
-    _require("rewards", earned, taken & ~np.isfinite(earned), "a finite number")
+    require_all("probabilities", chances, taken & ~is_chance, "a number in (0, 1]")
+    earned = as_numbers("rewards", rewards, done.shape)
+    require_all("rewards", earned, taken & ~np.isfinite(earned), "a finite number")
     _check_observations(observations, taken)
-    made_by = _of_rows("behaviour", np.zeros(count, int) if behaviour is None else behaviour, count)
-    _require("behaviour", made_by, (made_by < 0) | (made_by > _MOST), f"a number from 0 to {_MOST}")
+    made_by = policy_numbers("behaviour", behaviour, count)
     found = Trajectories(
         observations=jax.tree.map(lambda x: _strong(np.asarray(x), taken), observations),
         actions=jnp.asarray(np.where(taken, done, 0), jnp.int32),
@@ -152,62 +156,18 @@ def trajectories(
     return found
 
 
-def _integers(name: str, given: ArrayLike, shape: str) -> np.ndarray:
-    try:
-        numbers = np.asarray(given)
-    except ValueError:
-        raise ValueError(f"{name}: expected integers {shape}, got rows of many lengths") from None
-    if not np.issubdtype(numbers.dtype, np.integer):
-        raise ValueError(
-            f"{name}: expected integers {shape}, got {numbers.dtype}{[*numbers.shape]}"
-        )
-    return numbers
-
-
-def _of_rows(name: str, given: ArrayLike, count: int) -> np.ndarray:
-    numbers = _integers(name, given, f"[{count}]")
-    if numbers.shape != (count,):
-        raise ValueError(
-            f"{name}: expected integers [{count}], got {numbers.dtype}{[*numbers.shape]}"
-        )
-    return numbers
-
-
-def _numbers(name: str, given: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
-    """In float32, as they will be kept: what is too large is infinite, what is too small is 0."""
-    try:
-        found = np.asarray(given)
-        is_complex = np.iscomplexobj(found)
-        with np.errstate(over="ignore", under="ignore"):
-            numbers = np.real(found).astype(np.float32)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name}: expected numbers, in rows of one length") from None
-    if is_complex:
-        raise ValueError(f"{name}: expected real numbers, got {found.dtype}")
-    if shape is not None and numbers.shape != shape:
-        raise ValueError(f"{name}: expected numbers {[*shape]}, got {[*numbers.shape]}")
-    return numbers
-
-
 def _check_observations(observations: Any, taken: np.ndarray) -> None:
     leaves = jax.tree.leaves(observations)
     if not leaves:
         raise ValueError("observations: expected arrays [n, T, ...], got none")
     for leaf in leaves:
-        numbers = _numbers("observations", leaf)
+        numbers = as_numbers("observations", leaf)
         shape = numbers.shape
         if shape[:2] != taken.shape:
             expected = ", ".join(map(str, taken.shape))
             raise ValueError(f"observations: expected arrays [{expected}, ...], got {[*shape]}")
         is_seen = taken.reshape(taken.shape + (1,) * (numbers.ndim - 2))
-        _require("observations", numbers, is_seen & ~np.isfinite(numbers), "a finite number")
-
-
-def _require(name: str, values: np.ndarray, is_bad: np.ndarray, expected: str) -> None:
-    if is_bad.any():
-        place = tuple(int(index) for index in np.argwhere(is_bad)[0])
-        listed = ", ".join(map(str, place))
-        raise ValueError(f"{name}[{listed}]: expected {expected}, got {values[place]}")
+        require_all("observations", numbers, is_seen & ~np.isfinite(numbers), "a finite number")
 
 
 def _strong(leaf: np.ndarray, taken: np.ndarray) -> jax.Array:
@@ -236,6 +196,26 @@ def require_returns(name: str, data: Trajectories, returns: ReturnRange) -> None
         raise ValueError(
             f"{name}[{row}]: expected a return from {returns.low:g} to {returns.high:g}, "
             f"got {total:.6g}"
+        )
+
+
+def require_actions(name: str, data: Trajectories, num_actions: int) -> None:
+    """Raise unless policies with so many actions could have done what was done.
+
+    Raises:
+        ValueError: They could not; the message says where.
+
+    >>> data = trajectories(np.zeros((1, 2, 1)), [[0, 2]], [[0.5] * 2], [[1, 2]])
+    >>> require_actions("data", data, 2)
+    Traceback (most recent call last):
+    ValueError: data: expected actions below 2, got 2 in row 0, step 1
+    """
+    unknown = np.asarray(data.actions) >= num_actions
+    if unknown.any():
+        row, step = (int(index) for index in np.argwhere(unknown)[0])
+        raise ValueError(
+            f"{name}: expected actions below {num_actions}, "
+            f"got {int(data.actions[row, step])} in row {row}, step {step}"
         )
 
 

@@ -9,11 +9,17 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import lax
+from jax.core import Tracer
 from jax.nn import logsumexp
 
 from jaxrace.bases import Cells
 from jaxrace.improvement.policies import LinearSoftmax, Mixed
-from jaxrace.improvement.trajectories import ReturnRange, Trajectories
+from jaxrace.improvement.trajectories import (
+    ReturnRange,
+    Trajectories,
+    require_actions,
+    require_returns,
+)
 
 # In place of the logarithm of 0: below that of any float32 product.
 _NEVER = -1e4
@@ -178,6 +184,10 @@ def estimates(
         data: Trajectories of any policies.
         returns: Normalises the returns.
 
+    Raises:
+        ValueError: theta has another shape or is not finite, or there is an action that the
+            policies do not have, or a return out of its range. Not under a trace.
+
     >>> import numpy as np
     >>> from jaxrace.bases import Fourier
     >>> from jaxrace.improvement.trajectories import trajectories
@@ -187,6 +197,10 @@ def estimates(
     >>> f"{estimates(softmax, theta, data, ReturnRange(0, 1)).ordinary:.3f}"
     '0.750'
     """
+    softmax.require_theta("theta", theta)
+    if not isinstance(data.actions, Tracer):
+        require_actions("data", data, softmax.num_actions)
+        require_returns("data", data, returns)
     known = evidence(softmax, data, returns, initial=theta)
     ratios = log_ratios(Mixed(theta, jnp.ones((), jnp.float32)), known)
     weights = jnp.exp(ratios.sum(-1))
