@@ -123,7 +123,7 @@ def test_bad_input():
     with pytest.raises(ValueError, match=r"^evaluations: expected an integer of at least 16"):
         CandidateSearch(evaluations=15)
     with pytest.raises(ValueError, match=r"^strategy: expected a Strategy, got 'CMA_ES'"):
-        CandidateSearch(strategy="CMA_ES")
+        dataclasses.replace(CandidateSearch(), strategy="CMA_ES")
     data = bandit(19, (0.5, 0.5), 0)
     method = METHODS["t"]
     for name, kind in (
@@ -147,8 +147,8 @@ def test_mixtures_are_with_one_policy():
     data = bandit(40, (0.5, 0.5), 0)
     several = dataclasses.replace(data, behaviour=jnp.arange(40, dtype=jnp.int32) % 2)
     train, test = (jax.tree.map(lambda x, s=s: x[s], several) for s in np.s_[::2, 1::2])
-    short = {"evaluations": 32, "fold_evaluations": 32}
-    mixing = dataclasses.replace(METHODS["t"], search=CandidateSearch("k-fold", **short))
+    short = CandidateSearch("k-fold", evaluations=32, fold_evaluations=32)
+    mixing = dataclasses.replace(METHODS["t"], search=short)
     params, key = mixing.params(floor=0.1), jax.random.key(0)
     message = r"^data: expected the trajectories of one behaviour policy, .* got those of 2"
     with pytest.raises(ValueError, match=message):

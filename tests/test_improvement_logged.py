@@ -29,7 +29,8 @@ from jaxrace.strategies import Strategy
 def logged(campaign, logger):
     """The rows of a log, as trajectories of one step."""
     rows = open_bandit.one_step(open_bandit.load(campaign, logger))
-    return rows, trajectories(*(array[:, None] for array in rows))
+    seen, done, chances, clicks = (array[:, None] for array in rows)
+    return rows, trajectories(seen, done, chances, clicks)
 
 
 def softmax_of(rows):

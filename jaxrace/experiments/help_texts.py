@@ -71,8 +71,8 @@ Find a policy that is certainly no worse than a floor, by default what the one i
 file: the mean return of the fifth that is searched): from logged trajectories, or again and again
 in a simulator. A file has a row for each step (CSV: trajectory, action, probability, reward,
 perhaps behaviour, and what was observed) or arrays [n, T] (NPZ). Leaves a folder with config.json,
-log.csv, summary.json and policy.npz. The error probability is that of one test: of a log that is
-tried again until something passes it is larger. What is interrupted is saved, and goes on with --resume.
+log.csv, summary.json and policy.npz. What is interrupted is saved, and goes on with --resume. The
+error probability is that of one test: for a log that is tried until something passes, it is larger.
 
 examples:
   jaxrace improve gridworld

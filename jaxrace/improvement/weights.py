@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.core import Tracer
 from jax.nn import logsumexp
+from jax.typing import ArrayLike
 
 from jaxrace.bases import Cells
 from jaxrace.improvement.policies import LinearSoftmax, Mixed
@@ -174,7 +175,7 @@ class Estimates(NamedTuple):
 
 
 def estimates(
-    softmax: LinearSoftmax, theta: jax.Array, data: Trajectories, returns: ReturnRange
+    softmax: LinearSoftmax, theta: ArrayLike, data: Trajectories, returns: ReturnRange
 ) -> Estimates:
     """Four estimates of what a policy would earn (Precup, Sutton and Singh 2000).
 
@@ -201,6 +202,7 @@ def estimates(
     if not isinstance(data.actions, Tracer):
         require_actions("data", data, softmax.num_actions)
         require_returns("data", data, returns)
+    theta = jnp.asarray(theta)
     known = evidence(softmax, data, returns, initial=theta)
     ratios = log_ratios(Mixed(theta, jnp.ones((), jnp.float32)), known)
     weights = jnp.exp(ratios.sum(-1))
