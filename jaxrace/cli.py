@@ -36,6 +36,7 @@ from jaxrace.experiments.host_option import DETECTED, parse_hosts
 from jaxrace.experiments.improve_config import ImproveConfig
 from jaxrace.experiments.run_options import Lanes, add_run_options, taken_from
 from jaxrace.experiments.select_config import SelectConfig
+from jaxrace.validation import require_choice
 
 
 def command() -> NoReturn:
@@ -76,6 +77,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         "info": _info,
     }
     argv = sys.argv[1:] if argv is None else list(argv)
+    if not argv:
+        return _fail(2, f"expected one of {', '.join(verbs)}; jaxrace --help says more")
     # It has options of its own.
     is_holdem = argv[:2] == ["train", "holdem"]
     try:
@@ -194,6 +197,9 @@ def _train(arguments: Namespace) -> int:
     settings = vars(arguments)
     if settings["env"] == "holdem":
         raise ValueError("env: expected holdem right after train, and its options behind it")
+    from jaxrace.experiments.tasks import TASKS
+
+    require_choice("env", settings["env"], (*TASKS, "holdem"))
     out, resume, given = (settings.pop(name) for name in ("out", "resume", "hosts"))
     lanes = taken_from(settings)
     _set_compilation_cache(not settings.pop("no_compilation_cache"))

@@ -53,6 +53,9 @@ def read_table(path: str | os.PathLike[str], text: Collection[str] = ()) -> dict
         path: The file.
         text: Names of columns that are text whatever they look like, such as names.
 
+    Raises:
+        ValueError: The file is empty, or has rows of several lengths.
+
     >>> write_table("table.csv", {"k": np.array([1, 2])})
     >>> read_table("table.csv")
     {'k': array([1, 2])}
@@ -60,7 +63,10 @@ def read_table(path: str | os.PathLike[str], text: Collection[str] = ()) -> dict
     ['1', '2']
     """
     with Path(path).open(encoding="utf-8", newline="") as file:
-        names, *rows = csv.reader(file)
+        lines = list(csv.reader(file))
+    if not lines:
+        raise ValueError("it is empty")
+    names, *rows = lines
     columns = zip(*rows, strict=True) if rows else [()] * len(names)
     return {
         name: np.array(column, str) if name in text else _parsed(column)

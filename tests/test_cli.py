@@ -149,15 +149,19 @@ def test_output_on_a_pipe(nowhere, capsys):
     lines = output.out.splitlines()
     assert max(map(len, lines)) <= 80
     row = re.compile(r"^(constant [\d.]+|random)( +-?\d+\.\d+ \N{PLUS-MINUS SIGN} \d+\.\d+){4}$")
-    assert [bool(row.match(line)) for line in lines] == [False, False, *5 * [True], False]
+    assert [bool(row.match(line)) for line in lines] == [False, False, *5 * [True], False, False]
+    assert lines[-2] == "means of 3 repeats and their standard errors"
     assert re.fullmatch(r"compile .* s, run .* s; runs/medical-random-1", lines[-1])
 
 
 BAD = {
-    "": '"verb"',
+    "": "expected one of train, duel, select, improve, reproduce, list, info; jaxrace --help",
     "walk": "VERB: invalid choice: 'walk' (choose from 'train', 'duel', 'select', 'improve', ",
     "train": "required: env",
-    "train maze": "env: expected one of medical, got 'maze'",
+    "train maze": "env: expected one of medical, holdem, got 'maze'",
+    "train medical --method edps --bound kl": "--bound: expected none with method edps, which does",
+    "train medical --method sarsa --delta 0.1": "--delta: expected none with method sarsa, which d",
+    "train medical --action 0.5": "--action: expected none with method pb-edps, which does not use",
     "train medical now": "unrecognized arguments: now",
     "train medical --speed 3": "unrecognized arguments: --speed 3",
     "train medical --episodes": "--episodes: expected one argument",
@@ -174,7 +178,7 @@ BAD = {
     "train medical --method reinforce": "--method: expected one of pb-edps, pb-edps-fast, edps",
     "train medical --bound loose": "--bound: expected one of published, ",
     "train medical --test-patients 0": "--test-patients: expected an integer of at least 1, got 0",
-    "train medical --action 2": "--action: expected a dose from 0 to 1, got 2.0",
+    "train medical --method constant --action 2": "--action: expected a dose from 0 to 1, got 2.0",
     "train medical --strategy PGPE": "--population: PGPE does not take 7",
     "train medical --out full": "--out: expected a new or an empty folder, got 'full'",
     "train medical --out full/file/x": "--out: expected a folder that can be written, got 'full/",

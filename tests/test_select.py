@@ -223,6 +223,7 @@ def test_bad_input_is_one_line_and_leaves_nothing(arguments, message, tmp_path, 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("", "expected a CSV file, got .*: it is empty"),
         ("first,second\n0,1\n", "problem: expected columns first, second, score"),
         ("first,second,score\na,a,1\n", "row 1, got a, a, 1.0"),
         ("first,second,score\na,b,1\na,b,nan\n", "row 2, got a, b, nan"),

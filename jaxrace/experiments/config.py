@@ -127,7 +127,8 @@ class TrainConfig:
         seed: Seed of all random numbers.
 
     Raises:
-        ValueError: An attribute is out of its range or not among the choices.
+        ValueError: An attribute is out of its range, not among the choices, or of no use to the
+            method.
 
     >>> TrainConfig(method="edps", repeats=5).episodes
     10000
@@ -176,9 +177,7 @@ class TrainConfig:
             require_probability("delta", delta)
         kernels.bound_named(self.bound)
         self._check_sigma()
-        if self.method == "pb-edps-fast":
-            for name in ("population", "max_rounds"):
-                require_default(name, self, "with pb-edps-fast, which has its own")
+        self._check_unused()
 
     def _check_sigma(self) -> None:
         from jaxrace.strategies import Strategy
@@ -198,6 +197,18 @@ class TrainConfig:
             )
         if not self.evolves and self.is_grid:
             raise ValueError(f"method: expected pb-edps or edps for a grid, got {self.method!r}")
+
+    def _check_unused(self) -> None:
+        """Raise if an option is given that does nothing."""
+        unused = ["action"] if self.method != "constant" else []
+        if self.method == "pb-edps-fast":
+            unused += ["population", "max_rounds"]
+        if not self.evolves:
+            unused += ["sigma", "delta", "strategy", "population", "max_rounds"]
+        if self.method not in ("pb-edps", "pb-edps-fast"):
+            unused += ["bound"]
+        for name in unused:
+            require_default(name, self, f"with method {self.method}, which does not use it")
 
     @property
     def settings(self) -> list["Setting"]:

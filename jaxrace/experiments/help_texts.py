@@ -67,12 +67,13 @@ examples:
 """
 
 IMPROVE = """\
-Find a policy that is certainly no worse than a floor, by default what the one in use earns (of a
-file: the mean return of the fifth that is searched): from logged trajectories, or again and again
-in a simulator. A file has a row for each step (CSV: trajectory, action, probability, reward,
-perhaps behaviour, and what was observed) or arrays [n, T] (NPZ). Leaves a folder with config.json,
-log.csv, summary.json and policy.npz. What is interrupted is saved, and goes on with --resume. The
-error probability is that of one test: for a log that is tried until something passes, it is larger.
+Find a policy whose performance is no lower than a floor, by a lower confidence bound: from logged
+trajectories, or again and again in a simulator. The floor is by default what the policy in use
+earns; of a file that is an estimate, the mean return of the fifth that is searched. A file has a
+row for each step (CSV: trajectory, action, probability, reward, perhaps behaviour, and what was
+observed) or arrays [n, T] (NPZ). Leaves a folder with config.json, log.csv, summary.json and
+policy.npz. What is interrupted is saved, and goes on with --resume. The error probability is that
+of one test: for a log that is tried again until something passes, it is larger.
 
 examples:
   jaxrace improve gridworld
@@ -86,7 +87,7 @@ report.md, which sets the numbers beside the published ones.
 
 experiments:
 {experiments}
-  {all:20} all but those marked *, which take up to an hour; each in a folder
+  {all:20} all but those marked *, which take up to hours; each in a folder
 
 examples:
   jaxrace reproduce pbr-synthetic

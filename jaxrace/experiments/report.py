@@ -248,6 +248,9 @@ def print_results(
     if "settings" in summary:
         best = f"settings ranked by {summary['metrics'][summary['objective']]}, best first"
         console.print(f"{best}; 95 % confidence intervals", highlight=False, soft_wrap=True)
+    elif summary["repeats"] > 1:
+        said = f"means of {summary['repeats']} repeats and their standard errors"
+        console.print(said, highlight=False, soft_wrap=True)
     if "race" in summary:
         console.print(race_line(summary["race"], timing), highlight=False, soft_wrap=True)
     times = f"compile {timing['compile_seconds']:.1f} s, run {timing['run_seconds']:.1f} s"
@@ -286,8 +289,8 @@ def race_line(race: dict[str, Any], timing: dict[str, Any]) -> str:
     """
     best = _setting_name(race["best"])
     found = (
-        f"sigma, delta {best}: {_CERTIFIED[race['certificate']]}, wrong with probability at "
-        f"most {race['delta']:g}"
+        f"sigma, delta {best}: {_CERTIFIED[race['certificate']]}; to certify a wrong one has "
+        f"probability at most {race['delta']:g}"
         if race["certified"]
         else f"NOT certified which setting is best; {best} leads"
     )

@@ -98,7 +98,8 @@ class ValueRace(base.Race):
 
         Args:
             delta: Error probability of the race, in (0, 1).
-            max_rounds: n_max, 1 .. 2^24 (counts are exact in float32 up to there).
+            max_rounds: n_max, 100 unless given, 1 .. 2^24 (counts are exact in float32 up to
+                there).
             value_range: R > 0, to be given always: every option's outcomes lie in an interval of
                 this width, each in its own. The guarantee stands on it.
 

@@ -48,6 +48,11 @@ class SelectionResult:
     done: jax.Array  # bool [], the selector asks for nothing more
     samples: jax.Array  # int32 [], comparisons told
 
+    @property
+    def best(self) -> jax.Array:
+        """The first k of the ranking, int32 [k]."""
+        return self.ranking[..., : self.selector.top]
+
     def __str__(self) -> str:
         return describe(self)
 
