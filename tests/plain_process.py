@@ -3,21 +3,36 @@
 The tests' own settings (tests/conftest.py) compile in half the time what then runs slowly.
 """
 
+import contextlib
 import multiprocessing
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 import pytest
 
 
-def list_in_plain_process(function: Callable[..., Iterable], *args: Any, **kwargs: Any) -> list:
-    """``list(function(*args, **kwargs))``; all of it can be pickled."""
-    spawn = multiprocessing.get_context("spawn")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XLA_FLAGS", "")
-        with ProcessPoolExecutor(1, mp_context=spawn) as pool:
+@contextlib.contextmanager
+def plain_process() -> Iterator[Callable[..., list]]:
+    """``run(function, *args, **kwargs)`` is ``list(function(*args, **kwargs))`` in the process.
+
+    All of it must be picklable. What one call compiles serves the next.
+    """
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("XLA_FLAGS", "")
+            pool.submit(int).result()  # it begins with the first call
+
+        def run(function: Callable[..., Iterable], *args: Any, **kwargs: Any) -> list:
             return pool.submit(_listed, function, args, kwargs).result()
+
+        yield run
+
+
+def list_in_plain_process(function: Callable[..., Iterable], *args: Any, **kwargs: Any) -> list:
+    """The same for a single call."""
+    with plain_process() as run:
+        return run(function, *args, **kwargs)
 
 
 def _listed(function: Callable[..., Iterable], args: tuple, kwargs: dict) -> list:

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from plain_process import list_in_plain_process
+from plain_process import plain_process
 from scipy import stats
 
 from jaxrace import dominance_audit, kernels, racing
@@ -17,8 +17,6 @@ from jaxrace.dominance_audit import null_pairs, races
 from jaxrace.racing import dominance_state
 
 REDUCED = 20_000
-# The two tasks with the most wrong certificates, of (a) and of (b).
-MOST_TELLING = ("0 against a coin", "circle with a tied link")
 
 
 def check_races(findings):
@@ -31,14 +29,18 @@ def check_races(findings):
             both, errors=both.errors - alone.errors, allowed=races.COUNTS_SHARE * both.delta
         )
         assert not by_counts.refuted
-    coin = [f for f in findings if f.task == MOST_TELLING[0]]
+    coin = [f for f in findings if f.task == dominance_audit.TASKS[0].name]
     assert all(f.errors > f.races * f.delta / 10 for f in coin)
 
 
-def test_certificates_at_reduced_size():
-    tasks = [dominance_audit.task_named(name) for name in MOST_TELLING]
-    chosen = {"tasks": tasks, "horizons": [300]}
-    check_races(list_in_plain_process(dominance_audit.audit_races, REDUCED, **chosen))
+@pytest.fixture(scope="module")
+def plain():
+    with plain_process() as run:
+        yield run
+
+
+def test_certificates_at_reduced_size(plain):
+    check_races(plain(dominance_audit.audit_races, REDUCED, horizons=[300]))
 
 
 def check_counts(findings):
@@ -47,25 +49,24 @@ def check_counts(findings):
     assert sum(f.errors for f in findings) > sum(f.races * f.allowed for f in findings) / 60
 
 
-def test_counts_alone_at_reduced_size():
-    check_counts(list(dominance_audit.audit_counts(REDUCED, horizons=[300])))
+def test_counts_alone_at_reduced_size(plain):
+    check_counts(plain(dominance_audit.audit_counts, REDUCED, horizons=[300]))
 
 
-def test_a_broken_race_is_refuted():
-    findings = list(dominance_audit.control_races(REDUCED))
-    shortest = [f for f in findings if f.claim.endswith("n_max 300")]
-    assert [f.refuted for f in shortest] == [True] * 2 * len(DELTAS)
+def test_a_broken_race_is_refuted(plain):
+    findings = plain(dominance_audit.control_races, REDUCED, horizons=[300])
+    assert [f.refuted for f in findings] == [True] * 2 * len(DELTAS)
 
 
-def test_e_values_at_reduced_size():
+def test_e_values_at_reduced_size(plain):
     kinds = [dominance_audit.NULL_PAIRS[number] for number in (0, 2, 5)]
-    findings = list(dominance_audit.audit_pairs(REDUCED, kinds=kinds, horizons=[300]))
+    findings = plain(dominance_audit.audit_pairs, REDUCED, kinds=kinds, horizons=[300])
     assert [f for f in findings if not f.upheld] == []
     assert all(f.errors > f.races * f.allowed / 4 for f in findings)
 
 
-def test_another_even_chance_is_refuted():
-    findings = list(dominance_audit.control_pairs(REDUCED))
+def test_another_even_chance_is_refuted(plain):
+    findings = plain(dominance_audit.control_pairs, REDUCED)
     assert [f.refuted for f in findings] == [True] * len(null_pairs.ALPHAS)
 
 

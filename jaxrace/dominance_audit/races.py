@@ -93,8 +93,8 @@ def audit_counts(
         One ``Finding`` per n_max and delta, allowed epsilon delta.
 
     >>> first = next(audit_counts(races=250))
-    >>> first.task, first.claim, first.allowed
-    ('circle with a tied link', '(b) alone, n_max 300', 0.0025)
+    >>> first.task, first.claim, f"{first.allowed:.4f}"
+    ('circle with a tied link', '(b) alone, n_max 300', '0.0025')
     """
     require_integer("races", races, 1)
     for horizon in horizons:
@@ -125,7 +125,9 @@ MOST_OF_CONTROL = 20_000
 ONE_TEST = "control: levels of one test"
 
 
-def control_races(races: int = FULL_SIZE, seed: int = 0) -> Iterator[Finding]:
+def control_races(
+    races: int = FULL_SIZE, seed: int = 0, horizons: Sequence[int] = HORIZONS
+) -> Iterator[Finding]:
     """Count the wrong certificates of broken races: their levels are those of one test.
 
     That is ln(1/delta). Certificate (a) on 0 against a coin, where either option may win; at n_max
@@ -135,6 +137,7 @@ def control_races(races: int = FULL_SIZE, seed: int = 0) -> Iterator[Finding]:
     Args:
         races: Per line, and 20,000 at most.
         seed: Of all random numbers.
+        horizons: n_max, among ``HORIZONS``.
 
     Yields:
         One ``Finding`` per certificate, n_max and delta; they must be refuted.
@@ -144,7 +147,7 @@ def control_races(races: int = FULL_SIZE, seed: int = 0) -> Iterator[Finding]:
     ('control: levels of one test, weights of 1, n_max 300', 250)
     """
     require_integer("races", races, 1)
-    for by_counts, horizon, delta in itertools.product((False, True), HORIZONS, DELTAS):
+    for by_counts, horizon, delta in itertools.product((False, True), horizons, DELTAS):
         task = _TIED_CIRCLE if by_counts else TASKS[0]
         single = jnp.float32(-math.log(delta))
         params = race_params(task, horizon, delta)
