@@ -14,7 +14,7 @@ from reference import reference_dominance_race, reference_relations
 
 from jaxrace.envs import medical
 from jaxrace.kernels import pareto, total_order
-from jaxrace.racing import DominanceRace
+from jaxrace.racing import DominanceRace, run
 
 BETS = (0.5, 1.1, 1.9)
 
@@ -297,3 +297,25 @@ def assert_ranked(ranking, wins, totals):
 
 def make_race(kind, num_options, top, capacity, first_block=11, block=5):
     return DominanceRace(num_options, top, capacity, COMPARE[kind], first_block, block)
+
+
+def stopping_races(number):
+    """E-processes at the end [number], e-values and p-values of a tied pair.
+
+    A third option ends these races because of samples of the first alone.
+    """
+    race = DominanceRace(3, 1, 100, total_order)
+    params = race.params(0.05, bets=[0.6])
+
+    def sample(key, option):
+        coin, rare = jax.random.split(key)
+        side = jnp.where(jax.random.bernoulli(coin), 1.0, -1.0)
+        seldom = jnp.where(jax.random.bernoulli(rare, 0.05), 2.0, 0.0)
+        return jnp.stack([side, jnp.float32(0), seldom])[option]
+
+    def play(key):
+        return run(race, key, sample, jnp.arange(3), params)
+
+    results = jax.jit(jax.vmap(play))(jax.random.split(jax.random.key(3), number))
+    listed = np.exp(results.log_evidence), results.e_values, results.p_values
+    return [np.asarray(x)[:, 0, 1] for x in listed]
