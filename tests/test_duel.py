@@ -113,6 +113,7 @@ def test_an_interrupted_run_goes_on(folder, tmp_path, monkeypatch):
         (["--horizon", "54", "--algorithm", "sup-klucb"], "--horizon: expected at least 55"),
         (["--horizon", "few"], "--horizon: expected an integer, got 'few'"),
         (["--delta", "2"], "--delta: expected a number between 0 and 1"),
+        (["--algorithm", "rucb", "--delta", "0.1"], "--delta: expected none with rucb, which does"),
     ],
 )
 def test_bad_input_is_one_line(arguments, message, capsys, tmp_path, monkeypatch):

@@ -2,7 +2,12 @@
 
 import dataclasses
 
-from jaxrace.validation import require_integer, require_names, require_probability
+from jaxrace.validation import (
+    require_default,
+    require_integer,
+    require_names,
+    require_probability,
+)
 
 ALGORITHMS: dict[str, str] = {
     "rucb": "RUCB: upper confidence bounds; needs a Condorcet winner",
@@ -51,7 +56,8 @@ class DuelConfig:
         seed: Seed of all random numbers.
 
     Raises:
-        ValueError: An attribute is out of its range or not among the choices.
+        ValueError: An attribute is out of its range, not among the choices, or of no use to any
+            of the algorithms.
 
     >>> DuelConfig("rucb,dts", repeats=5).algorithms
     ('rucb', 'dts')
@@ -73,6 +79,8 @@ class DuelConfig:
             require_integer(name, getattr(self, name), least, _MOST)
         if self.delta is not None:
             require_probability("delta", self.delta)
+        if not any(name.startswith("savage") for name in self.algorithms):
+            require_default("delta", self, f"with {self.algorithm}, which does not use it")
 
     @property
     def algorithms(self) -> tuple[str, ...]:
