@@ -47,7 +47,7 @@ def test_config_names_the_bad_field(settings):
 
 def test_action_is_a_dose():
     with pytest.raises(ValueError, match=r"^action: expected a dose from 0 to 1, got 1.5"):
-        medical_task(TrainConfig(action=1.5))
+        medical_task(TrainConfig(method="constant", action=1.5))
 
 
 def test_choices_are_those_of_the_environment():
