@@ -84,7 +84,8 @@ class Fourier:
     def __call__(self, observation: jax.Array) -> jax.Array:
         """The features, float32 [..., p], of observations [..., d] in [0, 1]."""
         _require_inputs(observation, self.num_inputs)
-        phases = jnp.matmul(observation, self.frequencies, precision=jax.lax.Precision.HIGHEST)
+        x = observation.astype(jnp.float32)
+        phases = jnp.matmul(x, self.frequencies, precision=jax.lax.Precision.HIGHEST)
         return jnp.cos(jnp.pi * phases)
 
 
