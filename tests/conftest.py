@@ -11,6 +11,7 @@ import hypothesis
 import jax
 import jaxlib.version
 import pytest
+from plain_process import plain_process
 
 # The first example of a test compiles, which takes far longer than hypothesis allows for one.
 hypothesis.settings.register_profile("jaxrace", deadline=None)
@@ -66,6 +67,16 @@ def _keep_programs(config: pytest.Config) -> None:
     jax.config.update("jax_compilation_cache_dir", folder)
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+
+@pytest.fixture(scope="module")
+def plain() -> Iterator[Callable[..., list]]:
+    """``plain(function, *args, **kwargs)``: ``list`` of it, made in a process with users' settings.
+
+    See ``plain_process``; one process for all of a file, with what it has compiled.
+    """
+    with plain_process() as run:
+        yield run
 
 
 @pytest.fixture(scope="module")

@@ -29,11 +29,5 @@ def plain_process() -> Iterator[Callable[..., list]]:
         yield run
 
 
-def list_in_plain_process(function: Callable[..., Iterable], *args: Any, **kwargs: Any) -> list:
-    """The same for a single call."""
-    with plain_process() as run:
-        return run(function, *args, **kwargs)
-
-
 def _listed(function: Callable[..., Iterable], args: tuple, kwargs: dict) -> list:
     return list(function(*args, **kwargs))

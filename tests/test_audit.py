@@ -4,7 +4,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from plain_process import list_in_plain_process
 
 from jaxrace import audit, value_audit
 
@@ -23,8 +22,8 @@ def check(findings):
     assert any(f.refuted for f in control)
 
 
-def test_every_bound_holds_at_reduced_size():
-    check(list_in_plain_process(audit.audit, REDUCED))
+def test_every_bound_holds_at_reduced_size(plain):
+    check(plain(audit.audit, REDUCED))
 
 
 @pytest.mark.slow
@@ -38,8 +37,8 @@ def check_races_by_value(findings):
     assert any(f.refuted for f in findings)
 
 
-def test_races_by_value_hold_at_reduced_size():
-    check_races_by_value(list_in_plain_process(value_audit.value_audit, REDUCED))
+def test_races_by_value_hold_at_reduced_size(plain):
+    check_races_by_value(plain(value_audit.value_audit, REDUCED))
 
 
 @pytest.mark.slow

@@ -9,7 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from dominance_cases import stopping_races
-from plain_process import plain_process
 from scipy import stats
 
 from jaxrace import dominance_audit, kernels, racing
@@ -32,12 +31,6 @@ def check_races(findings):
         assert not by_counts.refuted
     coin = [f for f in findings if f.task == dominance_audit.TASKS[0].name]
     assert all(f.errors > f.races * f.delta / 10 for f in coin)
-
-
-@pytest.fixture(scope="module")
-def plain():
-    with plain_process() as run:
-        yield run
 
 
 def test_certificates_at_reduced_size(plain):

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import savage_outcomes
 from error_rates import upper_limit
-from plain_process import plain_process
 from reference.savage import Question
 from savage_outcomes import DELTA, level_of
 
@@ -23,10 +22,9 @@ PROMISES = [
 
 
 @pytest.fixture(scope="module")
-def outcome_of():
-    """``savage_outcomes.outcome_of``, each once: long runs, in a process with users' settings."""
-    with plain_process() as run:
-        yield functools.cache(functools.partial(run, savage_outcomes.outcome_of))
+def outcome_of(plain):
+    """``savage_outcomes.outcome_of``, each once."""
+    return functools.cache(functools.partial(plain, savage_outcomes.outcome_of))
 
 
 @pytest.mark.parametrize("question", PROMISES, ids=lambda question: question.kind)

@@ -23,6 +23,9 @@ HORIZONS = (300, 3000)
 # epsilon, the share of delta that certificate (b) has.
 COUNTS_SHARE = 0.05
 
+# Where certificate (b) can be wrong: scores differ although a link is tied.
+_TIED_CIRCLE = task_named("circle with a tied link")
+
 # Races of one call: the driver keeps 1,024 in play, and these fill its lanes almost four times.
 _BATCH = 4_000
 
@@ -105,10 +108,6 @@ def audit_counts(
             claim = f"(b) alone, n_max {horizon}"
             share = COUNTS_SHARE * delta
             yield Finding(_TIED_CIRCLE.name, claim, delta, share, wrong, total)
-
-
-# The one where scores differ although a link is tied.
-_TIED_CIRCLE = task_named("circle with a tied link")
 
 
 def counts_alone(params: racing.DominanceParams) -> racing.DominanceParams:

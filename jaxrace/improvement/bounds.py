@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from jaxrace import kernels
-from jaxrace.improvement.arrays import as_numbers, policy_numbers
+from jaxrace.improvement.arrays import as_numbers, policy_numbers, require_all
 from jaxrace.improvement.splits import every_so_many, stratified_order
 from jaxrace.validation import (
     require_choice,
@@ -364,9 +364,7 @@ def lower_bound(
             f"values: expected at least {_LEAST_VALUES} of them, got {[*numbers.shape]}"
         )
     is_bad = ~np.isfinite(numbers) | (numbers < 0)
-    if is_bad.any():
-        row = int(np.argmax(is_bad))
-        raise ValueError(f"values[{row}]: expected a finite number from 0 on, got {numbers[row]}")
+    require_all("values", numbers, is_bad, "a finite number from 0 on")
     strata = policy_numbers("behaviour", behaviour, len(numbers))
     if number is not None:
         require_integer("number", number, _LEAST_VALUES)
