@@ -23,3 +23,19 @@ def test_rounds_are_written_where_they_belong(told, shape):
         expected[:, first_round : first_round + told] = new[:, :room]
         written = write(jnp.int32(first_round), jnp.asarray(buffer), jnp.asarray(new))
         np.testing.assert_array_equal(written, expected)
+
+
+@pytest.mark.parametrize("lanes_share_the_round", [True, False])
+def test_lanes_are_written_as_one_by_one(lanes_share_the_round):
+    rng = np.random.default_rng(0)
+    buffers = jnp.asarray(rng.normal(size=(3, 2, 12)), jnp.float32)
+    new = jnp.asarray(rng.normal(size=(3, 2, 5)), jnp.float32)
+
+    for first_round in range(14):
+        rounds = jnp.full(3, first_round) + (0 if lanes_share_the_round else jnp.arange(3))
+        one_by_one = [
+            samples.write_rounds(*args) for args in zip(rounds, buffers, new, strict=True)
+        ]
+        first, axis = (rounds[0], None) if lanes_share_the_round else (rounds, 0)
+        written = jax.vmap(samples.write_rounds, (axis, 0, 0))(first, buffers, new)
+        np.testing.assert_array_equal(written, jnp.stack(one_by_one))

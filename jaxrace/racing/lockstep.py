@@ -21,7 +21,7 @@ class _Carry(NamedTuple):
     """The races between two chunks of rounds."""
 
     first_round: jax.Array  # int32 [], rounds told so far
-    states: Any  # leaves [B, ...]
+    states: Any  # leaves [B, n], see ``flat``
     asked: jax.Array  # bool [B, K]
     workspace: Any
 
@@ -36,7 +36,7 @@ def play(
     params: Any,
 ) -> tuple[Any, Any]:
     """Play B races; see ``refill.play``."""
-    states = jax.vmap(lambda p: race.begin(example, p))(params)
+    begun = jax.vmap(lambda p: race.begin(example, p))(params)
     rounds = jnp.arange(chunk, dtype=jnp.int32)
 
     def draw_next(option_key: jax.Array, option: Any, drawn: jax.Array) -> Any:
@@ -56,7 +56,8 @@ def play(
         rows = (option_keys, options, drawn)
         if asked.size < _LISTED_ROWS:
             return draw_all(rows, asked)
-        few = 2 * asked.sum(dtype=jnp.int32) < asked.size
+        # A listed row takes hardly longer to draw than one of all.
+        few = 10 * asked.sum(dtype=jnp.int32) < 9 * asked.size
         return lax.cond(few, draw_asked, draw_all, rows, asked)
 
     def ask(states: Any) -> jax.Array:
@@ -65,15 +66,22 @@ def play(
     def unfinished(carry: _Carry) -> jax.Array:
         return carry.asked.any()
 
+    def flat(states: Any) -> Any:
+        # Arrays [B, K, K] on two axes: loops over K numbers leave the vector units half empty.
+        return jax.tree.map(lambda x: x.reshape(x.shape[0], -1), states)
+
+    def in_shape(leaves: Any) -> Any:
+        return jax.tree.map(lambda x, like: x.reshape(like.shape), leaves, begun)
+
     def play_chunk(carry: _Carry) -> _Carry:
-        states = carry.states
+        states = in_shape(carry.states)
         outcomes = draw_needed(carry.asked, states.simulated)
         states, workspace = race.advance_lanes(
             states, outcomes, params, carry.first_round, carry.workspace
         )
-        return _Carry(carry.first_round + chunk, states, ask(states), workspace)
+        return _Carry(carry.first_round + chunk, flat(states), ask(states), workspace)
 
     workspace = race.workspace(option_keys.shape[0], chunk)
-    start = _Carry(jnp.int32(0), states, ask(states), workspace)
-    states = lax.while_loop(unfinished, play_chunk, start).states
+    start = _Carry(jnp.int32(0), flat(begun), ask(begun), workspace)
+    states = in_shape(lax.while_loop(unfinished, play_chunk, start).states)
     return jax.vmap(race.conclude)(states, params), jax.vmap(race.first_outcomes)(states)

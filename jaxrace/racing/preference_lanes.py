@@ -129,21 +129,26 @@ def _look_at_listed(
     last = params.thresholds.shape[1] - 1
     at = jnp.minimum(first_round + jnp.arange(num_rounds, dtype=jnp.int32), last)
     thresholds = params.thresholds.T[at]  # [r, B]
+    # As a rule all races have the same, and none need be gathered.
+    alike = (thresholds == thresholds[:, :1]).all()
     flat = net.reshape(-1)
     never = rounds.NUMBER(rounds.NEVER)
+
+    def for_all(net: jax.Array, gains: jax.Array, lane: jax.Array) -> jax.Array:
+        del lane
+        return _first_verdicts(net, gains, thresholds[:, 0], numbers)
+
+    def for_each(net: jax.Array, gains: jax.Array, lane: jax.Array) -> jax.Array:
+        own = thresholds[:, lane]
+        look = functools.partial(_first_verdicts, numbers=numbers)
+        # There always is a first lane, which the compiler does not know.
+        return kernels.with_operands_kept(look, lane[0] >= 0, net, gains, own)
 
     def look(places: jax.Array, carry: _Looked) -> _Looked:
         number, listed, verdicts = carry
         place = jnp.minimum(places, flat.size - 1)
         gains = gains_of(places)
-        found = kernels.with_operands_kept(
-            _first_verdicts,
-            places[0] < flat.size,
-            flat[place],
-            gains.T,
-            thresholds[:, place // num_options**2],
-            numbers,
-        )
+        found = lax.cond(alike, for_all, for_each, flat[place], gains.T, place // num_options**2)
         for_first = jnp.where(found > 0, found, never)
         for_second = jnp.where(found < 0, -found, never)
         reverse = open_pairs.mirrored(places, flat.size, num_options)
@@ -167,7 +172,7 @@ def _first_verdicts(
 ) -> jax.Array:
     """The round in which each of P pairs (i, j) is decided: positive for i, negative for j, or 0.
 
-    See ``preference_rounds.verdict_rounds``. Arguments [P], [r, P], [r, P], [r].
+    See ``preference_rounds.verdict_rounds``. Arguments [P], [r, P], [r] or [r, P], [r].
     """
     found, none = jnp.zeros_like(net, rounds.NUMBER), rounds.NUMBER(0)
     # Written out, one loop over the pairs does it all.

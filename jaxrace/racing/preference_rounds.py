@@ -105,7 +105,9 @@ def begin(state: PreferenceState, params: PreferenceParams, first_round: jax.Arr
 
 def next_verdict(active: jax.Array, verdicts: jax.Array) -> jax.Array:
     """The first round that decides an active pair: int8 [...] of arguments [K, K, ...]."""
-    return jnp.where(active, verdicts, NUMBER(NEVER)).min((0, 1))
+    # On one axis: loops over K numbers leave the vector units half empty.
+    active, verdicts = (x.reshape(x.shape[0] ** 2, *x.shape[2:]) for x in (active, verdicts))
+    return jnp.where(active, verdicts, NUMBER(NEVER)).min(0)
 
 
 def go_through(
@@ -157,8 +159,8 @@ def go_through(
 
 def stop(progress: Progress, end: jax.Array) -> Progress:
     """What is open at the last round has counted until then."""
-    last_round = jnp.where(progress.active, end, progress.last_round)
-    return progress._replace(last_round=last_round)
+    open_until = jnp.where(progress.active.reshape(-1), end, progress.last_round.reshape(-1))
+    return progress._replace(last_round=open_until.reshape(progress.last_round.shape))
 
 
 def flat(gains: jax.Array) -> jax.Array:
