@@ -14,14 +14,14 @@ from jaxrace.racing import base
 from jaxrace.racing.rows import map_rows
 
 # Options of a batch from which on it pays to draw only for those that ask, once they are few.
-_LISTED_ROWS = 2048
+_LISTED_ROWS = 256
 
 
 class _Carry(NamedTuple):
     """The races between two chunks of rounds."""
 
     first_round: jax.Array  # int32 [], rounds told so far
-    states: Any  # leaves [B, n], see ``flat``
+    states: Any  # leaves [B, ...], some of them flattened
     asked: jax.Array  # bool [B, K]
     workspace: Any
 
@@ -68,7 +68,10 @@ def play(
 
     def flat(states: Any) -> Any:
         # Arrays [B, K, K] on two axes: loops over K numbers leave the vector units half empty.
-        return jax.tree.map(lambda x: x.reshape(x.shape[0], -1), states)
+        def square(x: jax.Array) -> bool:
+            return x.ndim == 3 and x.shape[1] == x.shape[2]
+
+        return jax.tree.map(lambda x: x.reshape(x.shape[0], -1) if square(x) else x, states)
 
     def in_shape(leaves: Any) -> Any:
         return jax.tree.map(lambda x, like: x.reshape(like.shape), leaves, begun)

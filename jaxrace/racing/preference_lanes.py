@@ -27,7 +27,7 @@ class Listed(NamedTuple):
     """Open pairs in blocks, and what each of the rounds adds to their net counts."""
 
     places: jax.Array  # int32 [blocks, P], in [B, K, K]
-    gains: jax.Array  # int32 [blocks, P, r]
+    gains: jax.Array  # int32 [blocks, P r]: along a long axis XLA copies by whole registers
 
 
 _Looked = tuple[jax.Array, Listed, jax.Array]  # see _look_at_listed
@@ -39,7 +39,7 @@ def workspace(num_lanes: int, num_options: int, num_rounds: int) -> Listed:
     block = kernels.listing_block(num_pairs)
     blocks = -(-num_pairs // block)
     return Listed(
-        jnp.zeros((blocks, block), jnp.int32), jnp.zeros((blocks, block, num_rounds), jnp.int32)
+        jnp.zeros((blocks, block), jnp.int32), jnp.zeros((blocks, block * num_rounds), jnp.int32)
     )
 
 
@@ -124,7 +124,8 @@ def _look_at_listed(
         The number of blocks that are filled, int32 []; these; and the rounds, int8 [B, K, K].
     """
     num_options = net.shape[-1]
-    _, block, num_rounds = room.gains.shape
+    block = room.places.shape[1]
+    num_rounds = room.gains.shape[1] // block
     numbers = rounds.numbers_of(num_rounds)
     last = params.thresholds.shape[1] - 1
     at = jnp.minimum(first_round + jnp.arange(num_rounds, dtype=jnp.int32), last)
@@ -136,19 +137,19 @@ def _look_at_listed(
 
     def for_all(net: jax.Array, gains: jax.Array, lane: jax.Array) -> jax.Array:
         del lane
-        return _first_verdicts(net, gains, thresholds[:, 0], numbers)
+        return _first_verdicts(net, gains.T, thresholds[:, 0], numbers)
 
     def for_each(net: jax.Array, gains: jax.Array, lane: jax.Array) -> jax.Array:
         own = thresholds[:, lane]
         look = functools.partial(_first_verdicts, numbers=numbers)
         # There always is a first lane, which the compiler does not know.
-        return kernels.with_operands_kept(look, lane[0] >= 0, net, gains, own)
+        return kernels.with_operands_kept(look, lane[0] >= 0, net, gains.T, own)
 
     def look(places: jax.Array, carry: _Looked) -> _Looked:
         number, listed, verdicts = carry
         place = jnp.minimum(places, flat.size - 1)
         gains = gains_of(places)
-        found = lax.cond(alike, for_all, for_each, flat[place], gains.T, place // num_options**2)
+        found = lax.cond(alike, for_all, for_each, flat[place], gains, place // num_options**2)
         for_first = jnp.where(found > 0, found, never)
         for_second = jnp.where(found < 0, -found, never)
         reverse = open_pairs.mirrored(places, flat.size, num_options)
@@ -157,7 +158,7 @@ def _look_at_listed(
         listed = jax.tree.map(
             lambda x, y: lax.dynamic_update_index_in_dim(x, y, number, 0),
             listed,
-            Listed(places, gains),
+            Listed(places, gains.reshape(-1)),
         )
         return number + 1, listed, verdicts
 
@@ -187,13 +188,15 @@ def _add_listed(num_blocks: jax.Array, listed: Listed, progress: rounds.Progress
     """What the rounds that counted added to the net counts: int32 [B, K, K]."""
     last_round = progress.last_round
     num_options, size = last_round.shape[-1], last_round.size
-    numbers = rounds.numbers_of(listed.gains.shape[-1])
+    block_size = listed.places.shape[1]
+    numbers = rounds.numbers_of(listed.gains.shape[1] // block_size)
     last_of_pair = last_round.reshape(-1)
 
     def add(block: jax.Array, total: jax.Array) -> jax.Array:
         places = listed.places[block]
         counted = numbers <= last_of_pair[jnp.minimum(places, size - 1)][:, None]
-        gained = jnp.where(counted, listed.gains[block], 0).sum(1, dtype=jnp.int32)
+        gains = listed.gains[block].reshape(counted.shape)
+        gained = jnp.where(counted, gains, 0).sum(1, dtype=jnp.int32)
         total = total.at[places].set(gained, mode="drop")
         reverse = open_pairs.mirrored(places, size, num_options)
         return total.at[reverse].set(-gained, mode="drop")

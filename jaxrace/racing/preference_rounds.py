@@ -159,8 +159,8 @@ def go_through(
 
 def stop(progress: Progress, end: jax.Array) -> Progress:
     """What is open at the last round has counted until then."""
-    open_until = jnp.where(progress.active.reshape(-1), end, progress.last_round.reshape(-1))
-    return progress._replace(last_round=open_until.reshape(progress.last_round.shape))
+    last_round = jnp.where(progress.active, end, progress.last_round)
+    return progress._replace(last_round=last_round)
 
 
 def flat(gains: jax.Array) -> jax.Array:
