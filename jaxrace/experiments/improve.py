@@ -100,8 +100,8 @@ def improve(
         The run's folder.
 
     Raises:
-        ValueError: ``config``, ``out`` or the data cannot be used; nothing is left behind.
-        OSError: There is no such file.
+        ValueError: ``config``, ``out`` or the data cannot be used, or there is no such file;
+            nothing is left behind.
         sweep.Interrupted: ``stop`` said so; its argument is the folder.
 
     >>> config = ImproveConfig("gridworld", bound="t", candidates="none", trajectories=200,
@@ -132,7 +132,11 @@ def _load(config: ImproveConfig) -> OfFile | None:
     assert config.low is not None
     assert config.high is not None
     returns = ReturnRange(config.low, config.high, config.discount)
-    found = load(config.task, returns)
+    try:
+        found = load(config.task, returns)
+    except OSError as error:
+        message = f"task: expected a file that can be read, got {config.task!r}: {error.strerror}"
+        raise ValueError(message) from error
     require_enough(found.data)
     policies = len(np.unique(found.data.behaviour))
     if config.candidates != "none" and policies > 1:
