@@ -26,6 +26,7 @@ from jaxrace.experiments.help_texts import (
     IMPROVE,
     INFO,
     LIST,
+    RACE,
     REPRODUCE,
     SELECT,
     TRAIN,
@@ -35,6 +36,7 @@ from jaxrace.experiments.holdem_config import HoldemConfig
 from jaxrace.experiments.host_option import DETECTED, parse_hosts
 from jaxrace.experiments.improve_config import ImproveConfig
 from jaxrace.experiments.run_options import Lanes, add_run_options, taken_from
+from jaxrace.experiments.scores_config import ScoresConfig
 from jaxrace.experiments.select_config import SelectConfig
 from jaxrace.validation import require_choice
 
@@ -69,6 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     verbs = {
         "train": _train,
+        "race": _race,
         "duel": _duel,
         "select": _select,
         "improve": _improve,
@@ -110,7 +113,7 @@ def _with_option(message: str, trained: type) -> str:
         trained: What the verb train is asked for.
     """
     hints = {}
-    for config in (SelectConfig, ImproveConfig, DuelConfig, trained, Lanes):
+    for config in (ScoresConfig, SelectConfig, ImproveConfig, DuelConfig, trained, Lanes):
         hints |= get_type_hints(config)
     message = re.sub(r"^argument (--[\w-]+):", r"\1:", message)  # argparse
     name, _, text = message.partition(":")
@@ -120,7 +123,14 @@ def _with_option(message: str, trained: type) -> str:
     if name in hints.keys() - {*POSITIONAL} | {"out", "resume", "hosts", "quick"}:
         return f"{spelt(name)}:{text}"
     # Of "arguments are required: train.env".
-    return re.sub(r"\b(train|duel|select|improve|reproduce)\.", "", message)
+    return re.sub(r"\b(train|race|duel|select|improve|reproduce)\.", "", message)
+
+
+# What is no option of a verb, and its help.
+_ARGUMENTS = {
+    "race": ("scores", "a CSV file of scores: a column for each option, or columns option, score"),
+    "improve": ("task", "what to improve a policy for"),
+}
 
 
 def _make_parser() -> ArgumentParser:
@@ -141,18 +151,18 @@ def _make_parser() -> ArgumentParser:
     )
     verbs.add_subcommand("train", train, help="train policies, and compare them with baselines")
     for verb, kind, text, help_text in (
+        ("race", ScoresConfig, RACE, "certify the best of a table of scores"),
         ("duel", DuelConfig, DUEL, "run dueling bandits on a preference matrix"),
         ("select", SelectConfig, SELECT, "find the best k from comparisons of two"),
+        ("improve", ImproveConfig, IMPROVE, "find a policy that is certainly no worse"),
     ):
         parsed = _new_parser(text)
+        if verb in _ARGUMENTS:
+            name, text = _ARGUMENTS[verb]
+            parsed.add_argument(name, metavar=name.upper(), type=str, help=text)
         add_options(parsed, kind)
         add_run_options(parsed, f"runs/{verb}-NUMBER")
         verbs.add_subcommand(verb, parsed, help=help_text)
-    improve = _new_parser(IMPROVE)
-    improve.add_argument("task", metavar="TASK", type=str, help="what to improve a policy for")
-    add_options(improve, ImproveConfig)
-    add_run_options(improve, "runs/improve-NUMBER")
-    verbs.add_subcommand("improve", improve, help="find a policy that is certainly no worse")
     verbs.add_subcommand("reproduce", _reproduce_parser(), help="make a paper's figures again")
     verbs.add_subcommand("list", _new_parser(LIST), help="show what there is to choose from")
     verbs.add_subcommand("info", _new_parser(INFO), help="show versions and devices")
@@ -252,6 +262,16 @@ def _duel(arguments: Namespace) -> int:
         print("jaxrace: warning:", text, file=sys.stderr)
 
     return _staged(arguments, DuelConfig, "rows", functools.partial(duel, on_note=note), show)
+
+
+def _race(arguments: Namespace) -> int:
+    from jaxrace.experiments.scores_race import race_scores
+    from jaxrace.experiments.scores_report import print_race
+
+    def show(console: Any, folder: Any, _: ScoresConfig) -> None:
+        print_race(console, folder)
+
+    return _staged(arguments, ScoresConfig, "races", race_scores, show)
 
 
 def _select(arguments: Namespace) -> int:

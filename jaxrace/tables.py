@@ -46,6 +46,24 @@ def write_table(
         text.detach()  # else it would close the file, which is not ready
 
 
+def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:
+    """The rows of a CSV file as they are, the names of the columns first.
+
+    Raises:
+        ValueError: The file is empty.
+
+    >>> write_table("table.csv", {"k": np.array([1, 2])})
+    >>> read_rows("table.csv")
+    [['k'], ['1'], ['2']]
+    """
+    # Spreadsheets put a mark before the first name.
+    with Path(path).open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.reader(file))
+    if not rows:
+        raise ValueError("it is empty")
+    return rows
+
+
 def read_table(path: str | os.PathLike[str], text: Collection[str] = ()) -> dict[str, np.ndarray]:
     """The columns of a CSV file, each [rows]: int64, float64, bool or text.
 
@@ -62,11 +80,7 @@ def read_table(path: str | os.PathLike[str], text: Collection[str] = ()) -> dict
     >>> read_table("table.csv", text=["k"])["k"].tolist()
     ['1', '2']
     """
-    with Path(path).open(encoding="utf-8", newline="") as file:
-        lines = list(csv.reader(file))
-    if not lines:
-        raise ValueError("it is empty")
-    names, *rows = lines
+    names, *rows = read_rows(path)
     columns = zip(*rows, strict=True) if rows else [()] * len(names)
     return {
         name: np.array(column, str) if name in text else _parsed(column)

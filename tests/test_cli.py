@@ -155,8 +155,8 @@ def test_output_on_a_pipe(nowhere, capsys):
 
 
 BAD = {
-    "": "expected one of train, duel, select, improve, reproduce, list, info; jaxrace --help",
-    "walk": "VERB: invalid choice: 'walk' (choose from 'train', 'duel', 'select', 'improve', ",
+    "": "expected one of train, race, duel, select, improve, reproduce, list, info; jaxrace --help",
+    "walk": "VERB: invalid choice: 'walk' (choose from 'train', 'race', 'duel', 'select', 'impro",
     "train": "required: env",
     "train maze": "env: expected one of medical, holdem, got 'maze'",
     "train medical --method edps --bound kl": "--bound: expected none with method edps, which does",

@@ -56,6 +56,7 @@ def test_doctests(name, tmp_path, monkeypatch):
         ("README.md", 3),
         ("docs/racing.md", 1),
         ("docs/sweeps.md", 1),
+        ("docs/dominance_race.md", 1),
         ("docs/dueling.md", 2),
         ("docs/holdem.md", 1),
         ("docs/improvement.md", 2),

@@ -42,6 +42,20 @@ examples:
   jaxrace train holdem --stack 2000 --sigma 1 --strategy Sep_CMA_ES
 """
 
+RACE = """\
+Say of a table of scores which options are certainly the best, by a dominance race on the runs that
+have been made, and of which options more runs would help. An option is better than another if it
+scores higher more often than not. The runs of all options have to be independent of each other: of
+different seeds, and in the order in which they were made. Nothing else is assumed. So runs may be
+added at the end of the table, where they help, and judged again with the same options, as often as
+you like: the error probability holds for all looks together. Leaves a folder with config.json,
+summary.json and ranking.csv.
+
+examples:
+  jaxrace race scores.csv --top 3
+  jaxrace race losses.csv --top 1 --lower --delta 0.01 --out runs/models
+"""
+
 DUEL = """\
 Run dueling bandits on a preference matrix, many repeats side by side. Prints a table of regrets and
 leaves a folder with config.json, log.csv, summary.json and regret.png. What is interrupted is

@@ -165,7 +165,7 @@ def run_job(
 
     Args:
         command: The verb; also the stem of the folder's name.
-        config: A dataclass with a ``seed``; written to config.json.
+        config: A dataclass, with a ``seed`` if there is any chance; written to config.json.
         work: What is to be done in the folder; not again in one that has its summary.
         out: The folder; ``runs/COMMAND-1`` or the next free number unless given.
         resume: Go on with the job that left the folder ``out``.
@@ -196,7 +196,8 @@ def run_job(
             folder = opened.enter_context(runs.new_folder(out, command))
             runs.write_config(folder, {"command": command, "config": asked})
         if not (folder / runs.SUMMARY).exists():
-            bench = Workbench(folder, False, config.seed, resume, stop, on_stage, lanes)
+            seed = getattr(config, "seed", 0)
+            bench = Workbench(folder, False, seed, resume, stop, on_stage, lanes)
             try:
                 work(bench)
             except sweep.Interrupted as error:

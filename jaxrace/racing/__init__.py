@@ -6,6 +6,7 @@ from jaxrace.racing.dominance import DominanceRace
 from jaxrace.racing.dominance_result import DominanceResult
 from jaxrace.racing.dominance_state import DominanceParams, DominanceState
 from jaxrace.racing.driver import run
+from jaxrace.racing.judge import judge
 from jaxrace.racing.preference import PreferenceRace
 from jaxrace.racing.preference_state import PreferenceParams, PreferenceState, SurrogateParams
 from jaxrace.racing.results import PreferenceResult, ValueResult
@@ -37,5 +38,6 @@ __all__ = [
     "ValueResult",
     "ValueState",
     "check_compare",
+    "judge",
     "run",
 ]

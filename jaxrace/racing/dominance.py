@@ -243,10 +243,20 @@ class DominanceRace(ComparingRace, base.UnequalRace):
         goes_on: bool,
     ) -> DominanceState:
         """May first blocks become complete, and later ones? What may not is not compiled."""
-        most = self.blocks.complete(params.max_rounds)[:, None]
-        before = self._complete(states, most)
+        before = self._complete(states, self.blocks.complete(params.max_rounds)[:, None])
         states = evidence.keep_samples(states, outcomes, states.asked)
-        after = self._complete(states, most)
+        return self._count_kept(states, params, before, opens, goes_on)
+
+    def _count_kept(
+        self,
+        states: DominanceState,
+        params: DominanceParams,
+        before: jax.Array,
+        opens: bool,
+        goes_on: bool,
+    ) -> DominanceState:
+        """Count what is kept and was not among ``before``, int32 [B, K] blocks."""
+        after = self._complete(states, self.blocks.complete(params.max_rounds)[:, None])
         count = functools.partial(evidence.count_blocks, blocks=self.blocks, compare=self.compare)
         states = count(states, params, before, after, opens=opens, goes_on=goes_on)
         # Samples in whole blocks; where n_max has no room for one, all there are.
@@ -254,6 +264,32 @@ class DominanceRace(ComparingRace, base.UnequalRace):
         few = jnp.minimum(states.simulated, limit)
         samples = jnp.where(limit < self.first_block, few, self.blocks.start(after))
         return dataclasses.replace(states, samples=samples)
+
+    def judge_lanes(
+        self, states: DominanceState, outcomes: Any, counts: jax.Array, params: DominanceParams
+    ) -> DominanceState:
+        """Decide B races on all samples that they will get; see ``judge``.
+
+        Args:
+            states: Of races that have not begun.
+            outcomes: Leaves [B, K, N, ...], of which the first ``counts`` of each option count.
+            counts: int32 [B, K].
+            params: Leaves [B, ...].
+        """
+        lacks = counts < self.first_block
+        is_sample = jnp.arange(self.capacity, dtype=jnp.int32) < counts[..., None]
+        bad = is_sample & ~jax.vmap(base.finite_rounds)(outcomes)
+        states = dataclasses.replace(
+            states,
+            outcomes=outcomes,
+            simulated=counts,
+            first_bad=jnp.where(bad.any(-1), bad.argmax(-1).astype(jnp.int32) + 1, 0),
+            # Nothing is decided before all have a first block.
+            asked=states.asked & (lacks | ~lacks.any(-1, keepdims=True)),
+        )
+        none = jnp.zeros_like(counts)
+        states = self.look_lanes(self._count_kept(states, params, none, True, True), params)
+        return self.finish_lanes(states, params)
 
     def look_lanes(self, states: DominanceState, params: DominanceParams) -> DominanceState:
         """Decide for B races who is asked next: nobody, once a race has ended."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from jaxrace.racing import dominance_decision as decision
 from jaxrace.racing import report
+from jaxrace.racing.dominance_forecast import further_samples
 from jaxrace.racing.dominance_state import (
     CERTIFICATES,
     COUNTS,
@@ -111,6 +112,15 @@ class DominanceResult:
         of dependent ones average.
         """
         return 0.5 / np.sqrt(self.p_values)
+
+    @property
+    def further_samples(self) -> FloatArray:
+        """How many more samples each option may need, of one race: float64 [K].
+
+        A forecast from the gaps as they look (``dominance_forecast``); infinity where two options
+        in doubt look equal, 0 where nothing is in doubt.
+        """
+        return further_samples(self)
 
     @property
     def oracle_calls(self) -> NDArray[np.int64]:

@@ -1,0 +1,43 @@
+"""How many more samples a dominance race may need: a forecast, on which no guarantee depends.
+
+Axes: K options.
+"""
+
+from typing import TYPE_CHECKING
+
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from jaxrace.racing.dominance_result import DominanceResult
+
+FloatArray = NDArray[np.float64]
+
+
+def further_samples(result: "DominanceResult") -> FloatArray:
+    """Of each option, until no pair in doubt is in doubt any more: float64 [K], of one race.
+
+    The logarithm of an e-value is taken to grow by 3 gap^2 / (1 + 1 / 2b) per sample, with the
+    gap S_ij - 1/2 as it looks (docs/dominance_race.md). 0 where nothing is in doubt, infinity
+    where a pair looks exactly equal. Of a pair without a common block only what fills one.
+
+    Args:
+        result: Of one race, certified or not.
+    """
+    blocks = result.race.blocks
+    doubtful = np.asarray(result.doubtful)
+    complete = np.asarray(blocks.complete(result.samples))
+    shared = np.minimum(complete[:, None], complete[None, :])
+    margin = np.asarray(result.margin, np.float64)
+    mean_margin = margin / ((blocks.first * blocks.later) ** 2 * np.maximum(shared, 1))
+    growth = 3 * (mean_margin / 2) ** 2 / (1 + 1 / (2 * blocks.later))
+    # Of the two orders of a pair the one that looks right.
+    log_e = np.where(margin >= 0, result.log_evidence, result.log_evidence.T)
+    with np.errstate(divide="ignore"):
+        lacking = (float(result.params.level) - log_e) / growth
+    wanted = np.where(
+        shared > 0, np.asarray(blocks.start(jnp.asarray(shared))) + lacking, blocks.first
+    )
+    wanted = np.where(doubtful | doubtful.T, wanted, 0).max(1)
+    return np.ceil(np.maximum(wanted - np.asarray(result.simulated), 0))

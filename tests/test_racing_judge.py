@@ -1,0 +1,148 @@
+"""Samples that have been made already are judged as a race that draws them would."""
+
+import bisect
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from reference import reference_dominance_race as reference
+
+from jaxrace.kernels import pareto, total_order
+from jaxrace.racing import DominanceRace, judge
+
+COUNTS = (60, 12, 33, 11, 48)
+
+
+def draw(seed, counts=COUNTS, spread=0.5):
+    rng = np.random.default_rng(seed)
+    return [rng.normal(spread * i, 1, n).astype(np.float32) for i, n in enumerate(counts)]
+
+
+def race_of(num_options=5, top=2, capacity=60, compare=total_order):
+    return DominanceRace(num_options, top, capacity, compare)
+
+
+def test_evidence_is_that_of_the_reference():
+    race, samples = race_of(), draw(0)
+    params = race.params(0.05)
+    result = judge(race, samples, params)
+    for i in range(5):
+        for j in range(5):
+            if i == j:
+                continue
+            n = min(COUNTS[i], COUNTS[j])
+            signs = np.sign(samples[i][:n, None] - samples[j][None, :n]).astype(np.int8)
+            logs, highest, start = np.zeros(len(params.bets)), -np.inf, 0
+            for size in reference.block_sizes(n):
+                block = signs[start : start + size, start : start + size]
+                logs = logs + [reference.log_factor(block, bet) for bet in np.asarray(params.bets)]
+                highest = max(highest, np.logaddexp.reduce(np.asarray(params.log_weights) + logs))
+                start += size
+            assert float(result.highest[i, j]) == pytest.approx(highest, abs=1e-4)
+    assert result.simulated.tolist() == list(COUNTS)
+    assert result.samples.tolist() == [56, 11, 31, 11, 46]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_samples_of_a_race_are_judged_as_the_race_was(seed):
+    """Also those of options that were drawn less than others."""
+    race = race_of()
+    params, outcomes = race.params(0.05), np.stack(draw(seed, (60,) * 5, 0.4 + 0.3 * (seed % 3)))
+    state = race.init(np.float32(0), params)
+    while np.asarray(asked := race.ask(state, params)).any():
+        rounds = race.rounds_to_tell(state)
+        at = np.asarray(state.simulated)[:, None] + np.arange(rounds)
+        told = np.take_along_axis(outcomes, np.minimum(at, 59), 1)
+        state = race.tell(state, np.where(asked[:, None], told, np.nan), params)
+    drawn = race.result(state, params)
+    counts = np.asarray(drawn.simulated)
+    judged = judge(race, [x[:n] for x, n in zip(outcomes, counts, strict=True)], params)
+    assert np.ptp(counts) > 0
+    for name in ("ranking", "selected", "decided", "certificate_number", "highest", "samples"):
+        np.testing.assert_array_equal(getattr(judged, name), getattr(drawn, name), name)
+
+
+def test_nothing_is_said_before_everybody_has_a_block():
+    race, samples = race_of(), draw(0)
+    samples[2] = samples[2][:4]
+    result = judge(race, samples, race.params(0.05))
+    assert result.certificate == "running"
+    assert result.asked.tolist() == [False, False, True, False, False]
+    assert result.further_samples[2] == 7
+    assert "7 more samples of 2" in str(result)
+
+
+def test_verdicts_stay_as_samples_are_added():
+    race = race_of()
+    params, samples = race.params(0.05), draw(4)
+    before = judge(race, [x[:11] for x in samples], params)
+    for n in (20, 35, 60):
+        after = judge(race, [x[:n] for x in samples], params)
+        assert (np.asarray(after.highest) >= np.asarray(before.highest)).all()
+        before = after
+
+
+def test_who_is_sampled_to_the_end_is_exhausted():
+    race = race_of()
+    result = judge(race, draw(0, (60,) * 5, 0.0), race.params(0.05, max_rounds=40))
+    assert result.samples.tolist() == [36] * 5
+    assert result.certificate == "exhausted"
+    assert not result.asked.any()
+
+
+def test_any_outcomes_and_preference():
+    race = race_of(2, 1, 40, lambda a, b: pareto(total_order(a["x"], b["x"]), a["y"] - b["y"]))
+    rng = np.random.default_rng(1)
+    samples = [
+        {"x": rng.normal(x, 1, n).astype(np.float32), "y": np.zeros(n, np.int8)}
+        for x, n in ((3, 33), (0, 21))
+    ]
+    assert judge(race, samples, race.params(0.05)).best.tolist() == [0]
+
+
+def test_forecasts_are_about_right():
+    """Two normal options half a standard deviation apart: what does it take from 51 samples on?"""
+    race = race_of(2, 1, 1000)
+    params = race.params(0.05, bets=(0.3, 0.8))
+    ratios = []
+    for seed in range(40):
+        samples = np.random.default_rng(seed).normal([[0.5], [0]], 1, (2, 1000)).astype(np.float32)
+
+        def of_first(n, samples=samples):
+            return judge(race, [*samples[:, :n]], params)
+
+        if (early := of_first(51)).certificate == "running":
+            # Once there, a certificate stays.
+            counts = range(51, 1001, 5)
+            place = bisect.bisect(counts, False, key=lambda n: of_first(n).certificate != "running")
+            ratios.append(early.further_samples.max() / (counts[place] - 51))
+    assert len(ratios) > 20
+    assert 0.5 < np.median(ratios) < 2
+
+
+@pytest.mark.parametrize(
+    ("samples", "match"),
+    [
+        (draw(0)[:4], "samples: expected those of 5 options, got 4"),
+        ([np.zeros(61), *draw(0)[1:]], "capacity 60 of each option, got 61 of option 0"),
+        ([np.float32(1), *draw(0)[1:]], "one length for option 0"),
+        ([np.zeros((60, 2)), *draw(0)[1:]], "samples: expected outcomes that are alike"),
+        ([np.array([0.0] * 10 + [np.nan]), *draw(0)[1:]], "infinity for option 0 in round 11"),
+    ],
+)
+def test_what_is_no_sample_is_refused(samples, match):
+    race = race_of()
+    with pytest.raises(ValueError, match=match):
+        judge(race, samples, race.params(0.05))
+
+
+def test_samples_behind_the_last_block_may_be_anything():
+    race, samples = race_of(), draw(0)
+    samples[1][-1] = np.nan  # the twelfth
+    judge(race, samples, race.params(0.05))
+
+
+def test_a_preference_that_is_no_sign_is_refused():
+    race = race_of(compare=lambda a, b: (a > b).astype(jnp.int8))
+    with pytest.raises(ValueError, match="compare"):
+        judge(race, draw(0), race.params(0.05))
