@@ -161,7 +161,7 @@ def _make_parser() -> ArgumentParser:
             name, text = _ARGUMENTS[verb]
             parsed.add_argument(name, metavar=name.upper(), type=str, help=text)
         add_options(parsed, kind)
-        add_run_options(parsed, f"runs/{verb}-NUMBER")
+        add_run_options(parsed, f"runs/{verb}-NUMBER", has_sweeps=kind is not ScoresConfig)
         verbs.add_subcommand(verb, parsed, help=help_text)
     verbs.add_subcommand("reproduce", _reproduce_parser(), help="make a paper's figures again")
     verbs.add_subcommand("list", _new_parser(LIST), help="show what there is to choose from")

@@ -50,7 +50,7 @@ def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:
     """The rows of a CSV file as they are, the names of the columns first.
 
     Raises:
-        ValueError: The file is empty.
+        ValueError: The file is empty, or no CSV file.
 
     >>> write_table("table.csv", {"k": np.array([1, 2])})
     >>> read_rows("table.csv")
@@ -58,7 +58,10 @@ def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:
     """
     # Spreadsheets put a mark before the first name.
     with Path(path).open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.reader(file))
+        try:
+            rows = list(csv.reader(file))
+        except csv.Error as error:
+            raise ValueError(str(error)) from error
     if not rows:
         raise ValueError("it is empty")
     return rows

@@ -1,5 +1,6 @@
 """`jaxrace race`: tables of scores, what is said of them, and bad input."""
 
+import csv
 import re
 import textwrap
 from pathlib import Path
@@ -58,8 +59,8 @@ def test_a_table_is_certified(wide, tmp_path, capsys):
     command = [*COMMAND, str(wide), "--top", "2", "--out", str(tmp_path / "run")]
     assert main(command) == 0
     said = capsys.readouterr().out
-    assert "CERTIFIED: best, good: better than each of the others more often than not" in said
-    assert "has probability at most 0.05, in all looks at the table together" in said
+    assert "CERTIFIED: best, good: more often better than worse than each of the others" in said
+    assert "probability at most 0.05, in all looks with the same columns and settings (hor" in said
     assert f"of 90 runs counted; {tmp_path / 'run'}" in said
     assert "NOT" not in said
     files = {path.name for path in (tmp_path / "run").iterdir()}
@@ -88,7 +89,7 @@ def test_lower_may_be_better(wide, tmp_path, capsys):
 
 
 def test_who_needs_more_runs_is_said(scores, tmp_path, capsys):
-    close = {**scores, "rival": scores["good"][:20] + np.sin(np.arange(20.0))}
+    close = {**scores, "rival": np.random.default_rng(1).normal(6.9, 1, 20)}
     write_wide(tmp_path / "close.csv", close)
     command = [*COMMAND, str(tmp_path / "close.csv"), "--top", "2", "--out", str(tmp_path / "run")]
     assert main(command) == 0
@@ -108,7 +109,11 @@ def test_what_never_had_a_block_asks_for_one(scores, tmp_path, capsys):
     write_wide(tmp_path / "few.csv", {**scores, "new": scores["best"][:4]})
     command = [*COMMAND, str(tmp_path / "few.csv"), "--out", str(tmp_path / "run")]
     assert main(command) == 0
-    assert re.search(r"new +4 .* 7 *\n", capsys.readouterr().out)
+    said = capsys.readouterr().out
+    assert re.search(r"new +4 .* 7 *\n", said)
+    assert "NOT CERTIFIED, and no guess yet" in said
+    assert "fewer have new" in said
+    assert runs.read_summary(tmp_path / "run")["selected"] == []
 
 
 def test_only_the_order_of_scores_counts(scores, tmp_path):
@@ -125,12 +130,49 @@ def test_only_the_order_of_scores_counts(scores, tmp_path):
     assert len(np.unique(np.concatenate(ranks_of(table)))) > 50
 
 
+NAMES = ("[/x]", "[red]", "lr:100:adam", "a,b", 'q"uote', "1e3", "True", "x" * 90)
+
+
+def test_names_are_printed_as_they_are(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    scores = {name: rng.normal(place, 1, 12) for place, name in enumerate(NAMES)}
+    with (tmp_path / "names.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(NAMES)
+        writer.writerows(np.stack([*scores.values()], 1).tolist())
+    assert main([*COMMAND, str(tmp_path / "names.csv"), "--out", str(tmp_path / "run")]) == 0
+    said = capsys.readouterr().out
+    assert all(name in said for name in NAMES)
+    table = said[: said.index("CERTIFIED")].splitlines()
+    # Numbers are whole, however long a name is.
+    places = [found[1] for line in table if (found := re.match(r" *(\d+) ", line))]
+    assert places == [str(place) for place in range(1, len(NAMES) + 1)]
+    assert sum(bool(re.search(r" 12 +-?\d+\.\d+ +\d ", line)) for line in table) == len(NAMES)
+
+
+def test_a_changed_table_is_not_resumed(scores, wide, tmp_path, capsys):
+    command = [*COMMAND, str(wide), "--out", str(tmp_path / "run"), "--resume"]
+    assert main(command[:-1]) == 0
+    write_wide(wide, {**scores, "best": scores["best"][:20]})
+    capsys.readouterr()
+    assert main(command) == 2
+    assert "--resume: expected the scores of the run in" in capsys.readouterr().err
+
+
+def test_blank_rows_and_other_cases_are_read(tmp_path):
+    (tmp_path / "s.csv").write_text("\n\nOption,Seed,SCORE\na,1,2\n  ,,\nb,1,1e3\n\n")
+    table = read_scores(tmp_path / "s.csv")
+    assert table.names == ["a", "b"]
+    assert [x.tolist() for x in table.scores] == [[2.0], [1000.0]]
+
+
 def test_the_horizon_is_as_asked(wide, tmp_path):
     folder = race_scores(ScoresConfig(str(wide), horizon=26), tmp_path / "run")
     assert runs.read_summary(folder)["horizon"] == 26
 
 
 SORTED = "\n".join(f"{i},{i % 3}" for i in range(20))
+UNQUOTED = 'a,b\n1,"2\n' + "1,2\n" * 40_000
 
 
 @pytest.mark.parametrize(
@@ -138,22 +180,28 @@ SORTED = "\n".join(f"{i},{i % 3}" for i in range(20))
     [
         (None, [], "scores: expected a CSV file, got "),
         ("", [], "it is empty"),
-        ("a\n1\n", [], "scores: expected two options or more in"),
-        ("option,score\na,1\n", [], "scores: expected two options or more in"),
+        ("\n", [], "scores: expected two columns or more with commas between them"),
+        ("a;b\n1;2\n", [], "two columns or more with commas between them, got 'a;b'"),
+        (UNQUOTED, [], "field larger than field limit"),
+        ("option,score\na,1\n", [], "scores: expected two options or more, got a"),
         ("a,a\n1,2\n", [], "scores: expected different names of columns"),
         (",a,b\n0,1,2\n", [], "scores: expected different names of columns"),
+        ("seed,a,b\n0,1,2\n", [], "got 'seed', which seems to number the runs: leave it out"),
         ("a,b\n1,2\n3\n", [], "scores: expected 2 cells in line 3, got 1"),
         ("a,b\n1,2\n3,x\n", [], "scores: expected a number as score of b in line 3, got 'x'"),
         ("a,b\n1,nan\n", [], "scores: expected a number as score of b in line 2, got 'nan'"),
+        ("a,b\n1,1_000\n", [], "scores: expected a number as score of b in line 2, got '1_000'"),
+        ("a,b\n1,1e400\n", [], "scores: expected a number as score of b in line 2, got '1e400'"),
         ("option,score\na,1\n,2\n", [], "scores: expected a name of an option in line 3, got none"),
         ("option,score\na,1\nb,\n", [], "scores: expected a number as score of b in line 3"),
         (f"a,b\n{SORTED}\n", [], "the order in which they were made, got sorted scores of a"),
         ("a,b\n1,2\n", ["--top", "2"], "--top: expected less than the 2 options of the file"),
         ("a,b\n1,2\n", ["--top", "0"], "--top: expected an integer of at least 1, got 0"),
         ("a,b\n1,2\n", ["--delta", "1"], "--delta: expected a number between 0 and 1, exclusive"),
-        ("a,b\n1,2\n3,4\n", ["--horizon", "1"], "--horizon: expected at least the 2 runs"),
-        ("a,b\n1,2\n", ["--horizon", "40000"], "--horizon: expected at most 30000"),
-        ("a,b\n" + "1,2\n" * 30_001, [], "scores: expected at most 30000 runs of an option"),
+        ("a,b\n1,2\n", ["--horizon", "10"], "--horizon: expected an integer of at least 11"),
+        ("a,b\n1,2\n", ["--horizon", "40000"], "--horizon: expected at most 10000"),
+        ("a,b\n" + "1,2\n" * 301, [], "--horizon: expected the most runs that an option may ever"),
+        ("a,b\n1,2\n", ["--lanes", "8"], "unrecognized arguments: --lanes"),
     ],
 )
 def test_what_cannot_be_used_is_named(text, options, message, tmp_path, capsys, monkeypatch):

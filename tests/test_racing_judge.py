@@ -43,23 +43,35 @@ def test_evidence_is_that_of_the_reference():
     assert result.samples.tolist() == [56, 11, 31, 11, 46]
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_the_samples_of_a_race_are_judged_as_the_race_was(seed):
+def test_the_samples_of_a_race_are_judged_as_the_race_was():
     """Also those of options that were drawn less than others."""
     race = race_of()
-    params, outcomes = race.params(0.05), np.stack(draw(seed, (60,) * 5, 0.4 + 0.3 * (seed % 3)))
+    params, ends = race.params(0.05), set()
+    for seed in range(6):
+        outcomes = np.stack(draw(seed, (60,) * 5, 0.4 + 0.3 * (seed % 3)))
+        drawn = play(race, outcomes, params)
+        counts = np.asarray(drawn.simulated)
+        judged = judge(race, [x[:n] for x, n in zip(outcomes, counts, strict=True)], params)
+        assert np.ptp(counts) > 0
+        np.testing.assert_array_equal(judged.highest, drawn.highest)
+        np.testing.assert_array_equal(judged.samples, drawn.samples)
+        ends.add(drawn.certificate)
+        if drawn.decided:
+            for name in ("ranking", "selected", "certificate_number"):
+                np.testing.assert_array_equal(getattr(judged, name), getattr(drawn, name), name)
+        else:  # the samples of others might go on
+            assert judged.certificate in ("running", "exhausted")
+    assert ends == {"dominance", "exhausted"}
+
+
+def play(race, outcomes, params):
+    """By ask and tell, on samples [K, n] that are there."""
     state = race.init(np.float32(0), params)
     while np.asarray(asked := race.ask(state, params)).any():
-        rounds = race.rounds_to_tell(state)
-        at = np.asarray(state.simulated)[:, None] + np.arange(rounds)
-        told = np.take_along_axis(outcomes, np.minimum(at, 59), 1)
+        at = np.asarray(state.simulated)[:, None] + np.arange(race.rounds_to_tell(state))
+        told = np.take_along_axis(outcomes, np.minimum(at, outcomes.shape[1] - 1), 1)
         state = race.tell(state, np.where(asked[:, None], told, np.nan), params)
-    drawn = race.result(state, params)
-    counts = np.asarray(drawn.simulated)
-    judged = judge(race, [x[:n] for x, n in zip(outcomes, counts, strict=True)], params)
-    assert np.ptp(counts) > 0
-    for name in ("ranking", "selected", "decided", "certificate_number", "highest", "samples"):
-        np.testing.assert_array_equal(getattr(judged, name), getattr(drawn, name), name)
+    return race.result(state, params)
 
 
 def test_nothing_is_said_before_everybody_has_a_block():
@@ -90,6 +102,46 @@ def test_who_is_sampled_to_the_end_is_exhausted():
     assert not result.asked.any()
 
 
+def test_who_was_left_behind_may_still_be_best():
+    """Two options have used up all samples undecided, and a third has hardly begun."""
+    race = race_of(3, 1, 60)
+    rng = np.random.default_rng(2)
+    equal = [rng.normal(size=60).astype(np.float32) for _ in range(2)]
+    third = rng.normal(1.5, 1, 60).astype(np.float32)
+    params = race.params(0.05)
+    early = judge(race, [*equal, third[:11]], params)
+    assert early.certificate == "running"
+    assert early.asked.tolist() == [False, False, True]
+    late = judge(race, [*equal, third], params)
+    assert late.certificate == "dominance"
+    assert late.best.tolist() == [2]
+    # Once it is seen to be worse, nothing is left to be decided.
+    worse = judge(race, [*equal, -3 - third], params)
+    assert worse.certificate == "exhausted"
+    assert not worse.asked.any()
+
+
+@pytest.mark.parametrize("n", [11, 13, 15, 16, 20])
+def test_a_forecast_ends_with_a_block(n):
+    race, samples = race_of(), draw(3, (60,) * 5, 0.3)
+    result = judge(race, [x[:n] for x in samples], race.params(0.05))
+    assert result.certificate == "running"
+    further, asked = result.further_samples, np.asarray(result.asked)
+    assert asked.any()
+    assert (further[asked] > 0).all()
+    wanted = further[np.isfinite(further) & (further > 0)] + n
+    assert ((wanted - 11) % 5 == 0).all()
+    assert (wanted <= 60).all()
+
+
+def test_forecasts_do_not_exceed_the_horizon():
+    result = judge(race_of(), draw(0, (56,) * 5, 0.0), race_of().params(0.05))
+    in_doubt = result.further_samples[result.further_samples > 0]
+    assert in_doubt.size
+    assert np.isinf(in_doubt).any()
+    assert (in_doubt[np.isfinite(in_doubt)] <= 4).all()
+
+
 def test_any_outcomes_and_preference():
     race = race_of(2, 1, 40, lambda a, b: pareto(total_order(a["x"], b["x"]), a["y"] - b["y"]))
     rng = np.random.default_rng(1)
@@ -101,9 +153,9 @@ def test_any_outcomes_and_preference():
 
 
 def test_forecasts_are_about_right():
-    """Two normal options half a standard deviation apart: what does it take from 51 samples on?"""
+    """Two normal options half a standard deviation apart: what does it take from 50 samples on?"""
     race = race_of(2, 1, 1000)
-    params = race.params(0.05, bets=(0.3, 0.8))
+    params = race.params(0.05)
     ratios = []
     for seed in range(40):
         samples = np.random.default_rng(seed).normal([[0.5], [0]], 1, (2, 1000)).astype(np.float32)
@@ -111,11 +163,11 @@ def test_forecasts_are_about_right():
         def of_first(n, samples=samples):
             return judge(race, [*samples[:, :n]], params)
 
-        if (early := of_first(51)).certificate == "running":
+        if (early := of_first(50)).certificate == "running":
             # Once there, a certificate stays.
-            counts = range(51, 1001, 5)
+            counts = range(50, 1001)
             place = bisect.bisect(counts, False, key=lambda n: of_first(n).certificate != "running")
-            ratios.append(early.further_samples.max() / (counts[place] - 51))
+            ratios.append(early.further_samples.max() / (counts[place] - 50))
     assert len(ratios) > 20
     assert 0.5 < np.median(ratios) < 2
 

@@ -44,12 +44,13 @@ examples:
 
 RACE = """\
 Say of a table of scores which options are certainly the best, by a dominance race on the runs that
-have been made, and of which options more runs would help. An option is better than another if it
-scores higher more often than not. The runs of all options have to be independent of each other: of
-different seeds, and in the order in which they were made. Nothing else is assumed. So runs may be
-added at the end of the table, where they help, and judged again with the same options, as often as
-you like: the error probability holds for all looks together. Leaves a folder with config.json,
-summary.json and ranking.csv.
+have been made, and of which options more runs would help. An option beats another if it scores
+higher more often than lower. All runs have to be independent of each other, also those of different
+options (no seeds or tasks in common); those of an option have to be alike, and to stand in the
+order in which they were made. Then runs may be added at the end of the table, where they help, and
+judged again, as often as you like, as long as the columns and --top, --delta, --lower and --horizon
+stay what they are: the error probability holds for all looks together. Leaves a folder with
+config.json, summary.json and ranking.csv.
 
 examples:
   jaxrace race scores.csv --top 3

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from jaxrace import plots, runs
 from jaxrace.experiments.holdem_evaluation import Evaluation
+from jaxrace.experiments.printing import say
 from jaxrace.experiments.report import confidence_scale
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def print_evolution(console: Console, folder: Path) -> None:
     count = f"{summary['repeats']} searches"
     if summary["repeats"] == 1:
         count = f"{summary['matches']} matches"
-    _say(
+    say(
         console,
         "milli big blinds won per hand from opponents that are always the same; "
         f"95 % confidence intervals over {count}",
@@ -121,8 +122,8 @@ def print_evolution(console: Console, folder: Path) -> None:
         text = f"{name}: {found['matches_per_generation']:,.0f} matches per generation"
         if name == "race":
             text += f"; the better half was certain in {found['certified']:.0%} of them"
-        _say(console, text)
-    _say(console, f"{summary['hands']:,} hands by each search; {folder}")
+        say(console, text)
+    say(console, f"{summary['hands']:,} hands by each search; {folder}")
 
 
 def _cell(found: dict[str, Any]) -> str:
@@ -132,7 +133,3 @@ def _cell(found: dict[str, Any]) -> str:
 def _half_width(found: dict[str, Any]) -> float:
     """Of the 95 % confidence interval."""
     return confidence_scale(found["count"]) * found["stderr"]
-
-
-def _say(console: Console, text: str) -> None:
-    console.print(text, highlight=False, markup=False, soft_wrap=True)

@@ -64,8 +64,8 @@ _SIZES = {"lanes": "width", "blocks": "num_blocks"}
 ANY_LANES = Lanes()
 
 
-def add_run_options(parser: Any, default: str) -> None:
-    """Where a run goes, whether it goes on, how wide it is, and how it is compiled.
+def add_run_options(parser: Any, default: str, has_sweeps: bool = True) -> None:
+    """Where a run goes, whether it goes on, how wide its sweeps are, and how it is compiled.
 
     >>> from argparse import ArgumentParser
     >>> parser = ArgumentParser()
@@ -83,6 +83,16 @@ def add_run_options(parser: Any, default: str) -> None:
         action="store_true",
         help="go on with the run in --out, which was interrupted; the other options as they were",
     )
+    if has_sweeps:
+        _add_lanes(parser)
+    parser.add_argument(
+        "--no-compilation-cache",
+        action="store_true",
+        help="neither read nor write compiled programs in the user's cache folder",
+    )
+
+
+def _add_lanes(parser: Any) -> None:
     parser.add_argument(
         "--lanes",
         type=int,
@@ -96,18 +106,13 @@ def add_run_options(parser: Any, default: str) -> None:
         metavar="N",
         help="blocks that advance independently of each other (default: by cores and devices)",
     )
-    parser.add_argument(
-        "--no-compilation-cache",
-        action="store_true",
-        help="neither read nor write compiled programs in the user's cache folder",
-    )
 
 
 def taken_from(settings: dict[str, Any]) -> Lanes:
-    """The lanes of parsed options, which are removed from them.
+    """The lanes of parsed options, if there are any, which are removed from them.
 
     >>> settings = {"lanes": 8, "blocks": None, "seed": 0}
     >>> taken_from(settings), settings
     (Lanes(lanes=8, blocks=None), {'seed': 0})
     """
-    return Lanes(settings.pop("lanes"), settings.pop("blocks"))
+    return Lanes(settings.pop("lanes", None), settings.pop("blocks", None))

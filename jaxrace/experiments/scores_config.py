@@ -4,8 +4,9 @@ import dataclasses
 
 from jaxrace.validation import require_integer, require_probability
 
-# What the horizon may be unless it is given: few, so that it stays what it is as a table grows.
-HORIZONS = (300, 3_000, 30_000)
+# The first block of the race, without which it says nothing; and runs of an option whose
+# comparisons, should they not decide, are counted in seconds.
+LEAST_HORIZON, MOST_HORIZON = 11, 10_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,8 +20,7 @@ class ScoresConfig:
         top: How many of the best are wanted, kappa.
         delta: Probability of a wrong certificate.
         lower: Lower scores are better.
-        horizon: Most runs of an option that you would ever make, which decides what gaps the race
-            looks for; null stands for 300, 3000 or 30000, the least that holds the table.
+        horizon: Most runs that an option may ever have, which decides what gaps the race looks for.
 
     Raises:
         ValueError: An attribute is out of its range.
@@ -34,10 +34,9 @@ class ScoresConfig:
     top: int = 1
     delta: float = 0.05
     lower: bool = False
-    horizon: int | None = None
+    horizon: int = 300
 
     def __post_init__(self) -> None:
         require_integer("top", self.top, 1)
         require_probability("delta", self.delta)
-        if self.horizon is not None:
-            require_integer("horizon", self.horizon, 1, HORIZONS[-1])
+        require_integer("horizon", self.horizon, LEAST_HORIZON, MOST_HORIZON)

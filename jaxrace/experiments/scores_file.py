@@ -8,7 +8,11 @@ import numpy as np
 
 from jaxrace import tables
 
-_OPTION, _SCORE = "option", "score"
+# Columns of a table that has a row for each run.
+_LONG = ("option", "score")
+
+# Heads of columns that number the runs.
+_NUMBERS = ("id", "index", "repeat", "run", "seed", "step", "trial")
 
 # An order of runs that chance makes less often is no order in which they were made.
 _UNLIKELY = 1e-6
@@ -32,30 +36,28 @@ def read_scores(path: str | os.PathLike[str]) -> ScoreTable:
     ScoreTable(names=['a', 'b'], scores=[array([1.5, 2.5]), array([0.])])
     """
     try:
-        rows = tables.read_rows(path)
+        lines = [[cell.strip() for cell in row] for row in tables.read_rows(path)]
     except (OSError, ValueError) as error:
         raise _wrong(f"a CSV file, got {os.fspath(path)!r}: {error}") from error
-    heads, *rows = [[cell.strip() for cell in row] for row in rows]
-    if len(set(heads)) < len(heads) or "" in heads:
-        raise _wrong(f"different names of columns in {os.fspath(path)!r}, got {', '.join(heads)}")
-    is_long = {_OPTION, _SCORE} <= set(heads)
+    numbered = [(number, row) for number, row in enumerate(lines, 1) if any(row)]
+    heads = numbered[0][1] if numbered else []
+    is_long = set(_LONG) <= {head.lower() for head in heads}
+    _require_heads(heads, is_long)
+    if is_long:
+        heads = [head.lower() for head in heads]
     found: dict[str, list[float]] = {} if is_long else {name: [] for name in heads}
-    for line, row in enumerate(rows, 2):
-        if not row:
-            continue
+    for line, row in numbered[1:]:
         if len(row) != len(heads):
             raise _wrong(f"{len(heads)} cells in line {line}, got {len(row)}")
         cells = dict(zip(heads, row, strict=True))
-        for name, cell in [(cells[_OPTION], cells[_SCORE])] if is_long else cells.items():
+        for name, cell in [[cells[head] for head in _LONG]] if is_long else cells.items():
             if not name:
                 raise _wrong(f"a name of an option in line {line}, got none")
             if cell or is_long:
                 found.setdefault(name, []).append(_number(cell, name, line))
     table = ScoreTable(list(found), [np.array(scores) for scores in found.values()])
     if len(table.names) < 2:
-        raise _wrong(
-            f"two options or more in {os.fspath(path)!r}, got {', '.join(found) or 'none'}"
-        )
+        raise _wrong(f"two options or more, got {', '.join(found) or 'none'}")
     for name, scores in zip(*table, strict=True):
         _require_no_order(name, scores)
     return table
@@ -77,12 +79,26 @@ def _wrong(expected: str) -> ValueError:
     return ValueError(f"scores: expected {expected}")
 
 
+def _require_heads(heads: list[str], is_long: bool) -> None:
+    if len(heads) < 2:
+        raise _wrong(f"two columns or more with commas between them, got {', '.join(heads)!r}")
+    if len(set(heads)) < len(heads) or "" in heads:
+        raise _wrong(f"different names of columns, got {', '.join(heads)}")
+    numbers = [head for head in heads if head.lower() in _NUMBERS]
+    if numbers and not is_long:
+        raise _wrong(
+            f"a column for each option, got {numbers[0]!r}, which seems to number the runs: leave "
+            "it out"
+        )
+
+
 def _number(cell: str, name: str, line: int) -> float:
     try:
-        score = float(cell)
+        score = float(cell.replace("_", "no number"))
     except ValueError:
         score = math.nan
-    if math.isnan(score):
+    is_too_large = math.isinf(score) and "inf" not in cell.lower()
+    if math.isnan(score) or is_too_large:
         raise _wrong(f"a number as score of {name} in line {line}, got {cell!r}")
     return score
 

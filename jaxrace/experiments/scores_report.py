@@ -4,19 +4,18 @@ import math
 from pathlib import Path
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 
 from jaxrace import runs, tables
+from jaxrace.experiments.printing import add_row, new_table, say
+from jaxrace.experiments.scores_config import LEAST_HORIZON
 
 _RANKING = "ranking.csv"
 
+_BEYOND = "too many"
+
 # Longer rankings are in the file.
 _MOST_LISTED = 20
-
-# More than this is no forecast but a way to say that two options look equal.
-_MOST_FURTHER = 10_000
 
 
 def print_race(console: Console, folder: Path) -> None:
@@ -37,53 +36,56 @@ def print_race(console: Console, folder: Path) -> None:
     ...
     """
     summary, ranking = runs.read_summary(folder), tables.read_table(folder / _RANKING, ["option"])
-    table = Table(box=SIMPLE_HEAD if console.is_terminal else None, pad_edge=False)
-    for head in ("place", "option", "runs", "median", "beats", "verdict", "further runs"):
-        table.add_column(head, justify="left" if head == "option" else "right", no_wrap=True)
+    heads = ["place", "option", "runs", "median", "beats", "verdict", "further runs"]
+    table = new_table(console, heads, "option")
     for row in list(zip(*ranking.values(), strict=True))[:_MOST_LISTED]:
         place, option, number, median, beats, verdict, further = row
-        cells = (f"{place}", option, f"{number:,}", f"{median:.4g}", f"{beats}", str(verdict))
-        table.add_row(*cells, _further(further))
+        cells = (f"{place}", str(option), f"{number:,}", f"{median:.6g}", f"{beats}", str(verdict))
+        add_row(table, [*cells, _further(further)])
     console.print(table)
     if len(ranking["place"]) > _MOST_LISTED:
-        _say(console, f"... and {len(ranking['place']) - _MOST_LISTED} more in {_RANKING}")
-    for line in _lines(summary):
-        _say(console, line)
-    _say(console, f"{summary['counted']:,} of {summary['runs']:,} runs counted; {folder}")
+        say(console, f"... and {len(ranking['place']) - _MOST_LISTED} more in {_RANKING}")
+    for line in _lines(summary, any(map(math.isinf, ranking["further_runs"].tolist()))):
+        say(console, line)
+    say(console, f"{summary['counted']:,} of {summary['runs']:,} runs counted; {folder}")
 
 
-def _lines(summary: dict[str, Any]) -> list[str]:
+def _lines(summary: dict[str, Any], has_too_many: bool) -> list[str]:
     best = ", ".join(summary["selected"])
     worth = (
-        f"a wrong certificate has probability at most {summary['delta']:g}, in all looks at the "
-        "table together, if runs are independent and stand as they were made"
+        f"a wrong certificate has probability at most {summary['delta']:g}, in all looks with the "
+        f"same columns and settings (horizon {summary['horizon']:,}) together, if all runs are "
+        "independent, also those of different columns, and stand as they were made"
     )
     if summary["certificate"] == "dominance":
-        return [f"CERTIFIED: {best}: better than each of the others more often than not", worth]
+        return [f"CERTIFIED: {best}: more often better than worse than each of the others", worth]
     if summary["certificate"] == "counts":
         tied = summary["perhaps_tied"]
         more = f"; {', '.join(tied)} may be equally good" if tied else ""
-        return [f"CERTIFIED: {best}: nobody is better than more of the others{more}", worth]
+        return [f"CERTIFIED: {best}: nobody beats more of the others{more}", worth]
+    if summary["without_block"]:
+        lacking = ", ".join(summary["without_block"])
+        return [
+            "NOT CERTIFIED, and no guess yet, in the order of the medians",
+            f"nothing is said before all have {LEAST_HORIZON} runs; fewer have {lacking}",
+        ]
     pairs = [
         f"{' or '.join(pair['options'])} ({math.floor(100 * pair['evidence'])} % of the evidence)"
         for pair in summary["in_doubt"]
     ]
     hidden = summary["pairs_in_doubt"] - len(pairs)
     more = f" and {hidden} more" if hidden else ""
+    too_many = f"; {_BEYOND}: more than the horizon of {summary['horizon']:,} allows"
     helps = (
         f"no more runs will help: the horizon of {summary['horizon']:,} is used up"
         if summary["ended"]
         else "further runs are a forecast, from gaps as they look, until nothing is in doubt; add "
-        "them at the end"
+        f"them at the end{too_many if has_too_many else ''}"
     )
     return [f"NOT CERTIFIED, a guess: {best}", f"in doubt: {', '.join(pairs)}{more}", helps]
 
 
 def _further(number: float) -> str:
-    if number > _MOST_FURTHER:
-        return f"> {_MOST_FURTHER:,}"
+    if math.isinf(number):
+        return _BEYOND
     return f"{number:,.0f}" if number else ""
-
-
-def _say(console: Console, text: str) -> None:
-    console.print(text, highlight=False, markup=False, soft_wrap=True)

@@ -3,11 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 
 from jaxrace import runs, tables
+from jaxrace.experiments.printing import add_row, new_table, say
 from jaxrace.experiments.select_file import LEAST_OF_A_PAIR
 from jaxrace.experiments.workbench import with_error
 
@@ -35,20 +34,17 @@ def print_selection(console: Console, folder: Path) -> None:
     if "selected" in summary:
         _print_judgement(console, folder, summary)
         return
-    table = _new_table(console)
-    table.add_column("method", no_wrap=True)
     results = {name: found for name, found in summary.items() if isinstance(found, dict)}
     heads = ["comparisons", "correct"]
     if any("decided" in found for found in results.values()):
         heads.append("decided")
-    for head in heads:
-        table.add_column(head, justify="right")
+    table = new_table(console, ["method", *heads], "method")
     for name, found in results.items():
         rate = with_error(found["correct"]["mean"], found["correct"]["stderr"], digits=3)
         cells = [f"{found['samples']:,.0f}", rate, _decided(found)]
-        table.add_row(name, *cells[: len(heads)])
+        add_row(table, [name, *cells[: len(heads)]])
     console.print(table)
-    _say(console, f"{summary['repeats']:,} selections by each method; {folder}")
+    say(console, f"{summary['repeats']:,} selections by each method; {folder}")
 
 
 def _decided(found: dict[str, Any]) -> str:
@@ -60,32 +56,23 @@ def _decided(found: dict[str, Any]) -> str:
 
 def _print_judgement(console: Console, folder: Path, summary: dict[str, Any]) -> None:
     ranking = tables.read_table(folder / _RANKING, text=["option"])
-    table = _new_table(console)
-    for head in ("place", "option", "score", ""):
-        table.add_column(head, justify="left" if head == "option" else "right", no_wrap=True)
+    table = new_table(console, ["place", "option", "score", ""], "option")
     rows = zip(*(ranking[name] for name in ("place", "option", "score", "selected")), strict=True)
     for place, option, score, selected in list(rows)[:_MOST_LISTED]:
-        table.add_row(str(place), str(option), f"{score:.4g}", "selected" if selected else "")
+        cells = str(place), str(option), f"{score:.4g}", "selected" if selected else ""
+        add_row(table, cells)
     console.print(table)
     confidence, fewest = summary["confidence"], summary["fewest_of_a_pair"]
     if not summary["connected"]:
-        _say(console, "options that no chain of comparisons connects are in no order yet")
+        say(console, "options that no chain of comparisons connects are in no order yet")
     if confidence is not None:
         sure = f"about {confidence:.3f}, an estimate without guarantee"
     elif fewest < LEAST_OF_A_PAIR:
         sure = f"not known yet: some pairs have fewer than {LEAST_OF_A_PAIR} comparisons"
-        _say(console, "ranked by qualities that fit all comparisons best (least squares)")
+        say(console, "ranked by qualities that fit all comparisons best (least squares)")
     else:
         sure = "not known: the scores are too large or too small to tell"
-    _say(console, f"probability that the selection is right: {sure}")
+    say(console, f"probability that the selection is right: {sure}")
     pairs = "; ".join(" - ".join(pair) for pair in summary["next"])
-    _say(console, f"compare next: {pairs}")
-    _say(console, f"{summary['comparisons']:,} comparisons; {folder}")
-
-
-def _new_table(console: Console) -> Table:
-    return Table(box=SIMPLE_HEAD if console.is_terminal else None, pad_edge=False)
-
-
-def _say(console: Console, text: str) -> None:
-    console.print(text, highlight=False, markup=False, soft_wrap=True)
+    say(console, f"compare next: {pairs}")
+    say(console, f"{summary['comparisons']:,} comparisons; {folder}")

@@ -20,6 +20,7 @@ from jaxrace.racing import dominance_bets as bet_rules
 from jaxrace.racing import dominance_decision as decision
 from jaxrace.racing import dominance_evidence as evidence
 from jaxrace.racing.comparing import ComparingRace
+from jaxrace.racing.dominance_prospects import who_may_help
 from jaxrace.racing.dominance_result import DominanceResult
 from jaxrace.racing.dominance_state import (
     COUNTS,
@@ -289,6 +290,19 @@ class DominanceRace(ComparingRace, base.UnequalRace):
         )
         none = jnp.zeros_like(counts)
         states = self.look_lanes(self._count_kept(states, params, none, True, True), params)
+        seen = decision.Evidence(
+            states.highest,
+            states.margin,
+            self._complete(states, self.blocks.complete(params.max_rounds)[:, None]),
+        )
+        find = jax.vmap(functools.partial(who_may_help, top=self.top, blocks=self.blocks))
+        helps = find(seen, params) & (states.certificate == EXHAUSTED)[:, None]
+        goes_on = helps.any(-1)
+        states = dataclasses.replace(
+            states,
+            asked=states.asked | helps,
+            certificate=jnp.where(goes_on, RUNNING, states.certificate),
+        )
         return self.finish_lanes(states, params)
 
     def look_lanes(self, states: DominanceState, params: DominanceParams) -> DominanceState:

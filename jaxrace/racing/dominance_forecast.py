@@ -5,7 +5,6 @@ Axes: K options.
 
 from typing import TYPE_CHECKING
 
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,8 +18,9 @@ def further_samples(result: "DominanceResult") -> FloatArray:
     """Of each option, until no pair in doubt is in doubt any more: float64 [K], of one race.
 
     The logarithm of an e-value is taken to grow by 3 gap^2 / (1 + 1 / 2b) per sample, with the
-    gap S_ij - 1/2 as it looks (docs/dominance_race.md). 0 where nothing is in doubt, infinity
-    where a pair looks exactly equal. Of a pair without a common block only what fills one.
+    gap S_ij - 1/2 as it looks (docs/dominance_race.md), and blocks to be filled. 0 where nothing is
+    in doubt; infinity where it takes more than the race's n_max, and none are left to be drawn.
+    Of a pair without a common block only what fills one.
 
     Args:
         result: Of one race, certified or not.
@@ -36,8 +36,8 @@ def further_samples(result: "DominanceResult") -> FloatArray:
     log_e = np.where(margin >= 0, result.log_evidence, result.log_evidence.T)
     with np.errstate(divide="ignore"):
         lacking = (float(result.params.level) - log_e) / growth
-    wanted = np.where(
-        shared > 0, np.asarray(blocks.start(jnp.asarray(shared))) + lacking, blocks.first
-    )
+    further = np.where(shared > 0, np.maximum(np.ceil(lacking / blocks.later), 1), 1)
+    wanted = blocks.first + (shared + further - 1) * blocks.later
+    wanted = np.where(wanted > int(result.params.max_rounds), np.inf, wanted)
     wanted = np.where(doubtful | doubtful.T, wanted, 0).max(1)
-    return np.ceil(np.maximum(wanted - np.asarray(result.simulated), 0))
+    return np.maximum(wanted - np.asarray(result.simulated), 0)

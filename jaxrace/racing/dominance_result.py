@@ -117,8 +117,8 @@ class DominanceResult:
     def further_samples(self) -> FloatArray:
         """How many more samples each option may need, of one race: float64 [K].
 
-        A forecast from the gaps as they look (``dominance_forecast``); infinity where two options
-        in doubt look equal, 0 where nothing is in doubt.
+        A forecast from the gaps as they look (``dominance_forecast``); 0 where
+        nothing is in doubt, infinity where it takes more than n_max.
         """
         return further_samples(self)
 

@@ -1,0 +1,48 @@
+"""Tables and lines with texts that are not ours, such as the names of options."""
+
+from collections.abc import Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+
+def new_table(console: Console, heads: Sequence[str], left: str) -> Table:
+    """A table whose numbers are never cut; names fold where there is no room.
+
+    Args:
+        console: Where it will be printed.
+        heads: Of the columns.
+        left: The head of the column of names.
+
+    >>> table = new_table(Console(), ["place", "option"], "option")
+    >>> add_row(table, ["1", "[red]"])
+    >>> Console().print(table)
+    place  option
+        1  [red]
+    """
+    table = Table(box=SIMPLE_HEAD if console.is_terminal else None, pad_edge=False)
+    for head in heads:
+        if head == left:
+            table.add_column(head, overflow="fold")
+        else:
+            table.add_column(head, justify="right", no_wrap=True)
+    return table
+
+
+def add_row(table: Table, cells: Sequence[str]) -> None:
+    """Add a row of texts as they are: brackets and colons in names are no markup.
+
+    >>> add_row(new_table(Console(), ["option"], "option"), ["lr:100:adam"])
+    """
+    table.add_row(*map(Text, cells))
+
+
+def say(console: Console, text: str) -> None:
+    """Print a line as it is, however long.
+
+    >>> say(Console(), "[a] or :100:")
+    [a] or :100:
+    """
+    console.print(Text(text), highlight=False, soft_wrap=True)
