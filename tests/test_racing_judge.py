@@ -1,7 +1,10 @@
 """Samples that have been made already are judged as a race that draws them would."""
 
 import bisect
+import functools
+import itertools
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -9,6 +12,8 @@ from reference import reference_dominance_race as reference
 
 from jaxrace.kernels import pareto, total_order
 from jaxrace.racing import DominanceRace, judge
+from jaxrace.racing.dominance_decision import Evidence
+from jaxrace.racing.dominance_prospects import who_may_help
 
 COUNTS = (60, 12, 33, 11, 48)
 
@@ -198,3 +203,37 @@ def test_a_preference_that_is_no_sign_is_refused():
     race = race_of(compare=lambda a, b: (a > b).astype(jnp.int8))
     with pytest.raises(ValueError, match="compare"):
         judge(race, draw(0), race.params(0.05))
+
+
+def test_nobody_who_may_help_is_missed():
+    """Against all sets of so many options, one by one."""
+    rng = np.random.default_rng(0)
+    num_options, top = 5, 2
+    race = race_of(num_options, top)
+    params = race.params(0.05)
+    most = race.blocks.most(60)
+    number = 400
+    # Mostly in line, so that some sets are left and some races have none.
+    drawn = rng.random((number, num_options, num_options)) < 0.6
+    over = np.triu(drawn | drawn.swapaxes(1, 2), 1)
+    flipped = rng.random((number, 1, 1)) < 0.3
+    over = np.where(flipped, over & drawn | (over & ~drawn).swapaxes(1, 2), over)
+    complete = np.where(rng.random((number, num_options)) < 0.7, most, most - 2)
+    evidence = Evidence(
+        jnp.where(over, params.level + 1, 0), jnp.zeros(over.shape, jnp.int32), jnp.array(complete)
+    )
+    find = functools.partial(who_may_help, params=params, top=top, blocks=race.blocks)
+    helps = np.asarray(jax.vmap(find)(evidence))
+    shared = np.minimum(complete[:, :, None], complete[:, None, :])
+    barred = over.swapaxes(1, 2) | (~(over | over.swapaxes(1, 2)) & (shared >= most))
+    left, certified = np.zeros(number, bool), np.zeros(number, bool)
+    for inside in itertools.combinations(range(num_options), top):
+        outside = [j for j in range(num_options) if j not in inside]
+        left |= ~barred[:, inside][:, :, outside].any((1, 2))
+        certified |= over[:, inside][:, :, outside].all((1, 2))
+    assert helps[left & ~certified].any(1).all()
+    assert (complete < most)[helps.any(1)].any(1).all()
+    # What is left by the rule and not by the list of all sets is little.
+    nothing = ~left
+    assert nothing.sum() > 50
+    assert helps[nothing].any(1).mean() < 0.2
