@@ -249,7 +249,7 @@ def test_version(capsys):
     assert capsys.readouterr().out == f"jaxrace {jaxrace.__version__}\n"
 
 
-@pytest.mark.parametrize("verb", ["", "train", "list", "info"])
+@pytest.mark.parametrize("verb", ["", "train", "race", "list", "info"])
 def test_help_has_an_example(verb, capsys):
     assert main([*verb.split(), "-h"]) == 0
     output = capsys.readouterr().out
