@@ -290,11 +290,7 @@ class DominanceRace(ComparingRace, base.UnequalRace):
         )
         none = jnp.zeros_like(counts)
         states = self.look_lanes(self._count_kept(states, params, none, True, True), params)
-        seen = decision.Evidence(
-            states.highest,
-            states.margin,
-            self._complete(states, self.blocks.complete(params.max_rounds)[:, None]),
-        )
+        seen = self._seen(states, self.blocks.complete(params.max_rounds)[:, None])
         find = jax.vmap(functools.partial(who_may_help, top=self.top, blocks=self.blocks))
         helps = find(seen, params) & (states.certificate == EXHAUSTED)[:, None]
         goes_on = helps.any(-1)
@@ -312,9 +308,7 @@ class DominanceRace(ComparingRace, base.UnequalRace):
         told = jnp.minimum(states.simulated.min(-1), params.max_rounds)
         opened = told >= jnp.minimum(params.max_rounds, self.first_block)
         looked_at = states.asked.any(-1) & opened
-        seen = decision.Evidence(
-            states.highest, states.margin, self._complete(states, most[:, None])
-        )
+        seen = self._seen(states, most[:, None])
         certificate, wanted = decision.decide_lanes(
             seen, params, most, looked_at, self.top, self.blocks
         )
@@ -323,6 +317,10 @@ class DominanceRace(ComparingRace, base.UnequalRace):
             asked=jnp.where(looked_at[:, None], wanted, states.asked),
             certificate=jnp.where(looked_at, certificate, states.certificate),
         )
+
+    def _seen(self, state: DominanceState, most: jax.Array) -> decision.Evidence:
+        """What a decision is taken on, at most ``most`` blocks of each option."""
+        return decision.Evidence(state.highest, state.margin, self._complete(state, most))
 
     def _complete(self, state: DominanceState, most: jax.Array) -> jax.Array:
         """m_i, int32 [..., K]: blocks of each option, at most ``most``."""
@@ -338,7 +336,7 @@ class DominanceRace(ComparingRace, base.UnequalRace):
     def conclude(self, state: DominanceState, params: DominanceParams) -> DominanceResult:
         """See ``result``."""
         most = self.blocks.complete(params.max_rounds)
-        seen = decision.Evidence(state.highest, state.margin, self._complete(state, most))
+        seen = self._seen(state, most)
         keys = decision.standing(seen, params.level, self.blocks)
         common = jnp.minimum(state.samples[:, None], state.samples[None, :])
         guess = decision.Standing(

@@ -135,7 +135,7 @@ def _decide(
         lambda: jnp.zeros_like(doubtful),
     )
     complete = evidence.complete
-    exhausted = doubtful & (_shared(complete) >= most)
+    exhausted = doubtful & (shared_blocks(complete) >= most)
     ends = _any_pair(exhausted) | ~_any_pair(doubtful)
     deficit = jnp.where(doubtful, level - evidence.highest, -jnp.inf)
     hopeless = ~ends & lax.cond(
@@ -166,14 +166,19 @@ def _reach(evidence: Evidence, give_up: jax.Array, most: jax.Array, blocks: Bloc
     equal continuous laws, and the growth per sample 3 gap^2 / (1 + 1 / 2b): see
     docs/dominance_race.md. No more than a forecast; no guarantee depends on it.
     """
-    shared = _shared(evidence.complete)
-    mean = _mean_margin(evidence.margin, shared, blocks)
+    shared = shared_blocks(evidence.complete)
+    mean = mean_margin(evidence.margin, shared, blocks)
     gap = mean / 2 + give_up / jnp.sqrt(6.0 * blocks.start(shared).astype(jnp.float32))
     samples = ((most - shared) * blocks.later).astype(jnp.float32)
-    return samples * (3 / (1 + 1 / (2 * blocks.later))) * jnp.maximum(gap, 0) ** 2
+    return samples * growth_by_gap(blocks) * jnp.maximum(gap, 0) ** 2
 
 
-def _mean_margin(margin: jax.Array, shared: jax.Array, blocks: Blocks) -> jax.Array:
+def growth_by_gap(blocks: Blocks) -> float:
+    """What a log e-value grows by per sample, over the square of the gap S_ij - 1/2."""
+    return 3 / (1 + 1 / (2 * blocks.later))
+
+
+def mean_margin(margin: jax.Array, shared: jax.Array, blocks: Blocks) -> jax.Array:
     """2 S_ij - 1 over so many common blocks, float32."""
     unit = float(blocks.first * blocks.later) ** 2
     return margin.astype(jnp.float32) / (unit * jnp.maximum(shared, 1).astype(jnp.float32))
@@ -190,7 +195,7 @@ def standing(evidence: Evidence, level: jax.Array, blocks: Blocks) -> Standing:
 
     def add(j: jax.Array, total: jax.Array) -> jax.Array:
         margin = lax.dynamic_index_in_dim(evidence.margin, j, 1, keepdims=False)
-        mean = _mean_margin(margin, jnp.minimum(evidence.complete, evidence.complete[j]), blocks)
+        mean = mean_margin(margin, jnp.minimum(evidence.complete, evidence.complete[j]), blocks)
         return total + base.fixed_point(mean, num_options)
 
     # XLA works through a sum that divides number by number, but not through a loop; one of a
@@ -217,7 +222,7 @@ def perhaps_tied(strong: jax.Array, leads: jax.Array) -> jax.Array:
     return pairs.any(1) | pairs.any(0)
 
 
-def _shared(complete: jax.Array) -> jax.Array:
+def shared_blocks(complete: jax.Array) -> jax.Array:
     """Blocks that each two options have in common: int32 [K, K, ...]."""
     return jnp.minimum(complete[:, None], complete[None, :])
 

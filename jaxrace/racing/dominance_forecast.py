@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from jaxrace.racing import dominance_decision as decision
+
 if TYPE_CHECKING:
     from jaxrace.racing.dominance_result import DominanceResult
 
@@ -27,11 +29,10 @@ def further_samples(result: "DominanceResult") -> FloatArray:
     """
     blocks = result.race.blocks
     doubtful = np.asarray(result.doubtful)
-    complete = np.asarray(blocks.complete(result.samples))
-    shared = np.minimum(complete[:, None], complete[None, :])
-    margin = np.asarray(result.margin, np.float64)
-    mean_margin = margin / ((blocks.first * blocks.later) ** 2 * np.maximum(shared, 1))
-    growth = 3 * (mean_margin / 2) ** 2 / (1 + 1 / (2 * blocks.later))
+    shared = decision.shared_blocks(blocks.complete(result.samples))
+    margin = np.asarray(decision.mean_margin(result.margin, shared, blocks), np.float64)
+    shared = np.asarray(shared)
+    growth = decision.growth_by_gap(blocks) * (margin / 2) ** 2
     # Of the two orders of a pair the one that looks right.
     log_e = np.where(margin >= 0, result.log_evidence, result.log_evidence.T)
     with np.errstate(divide="ignore"):

@@ -32,7 +32,7 @@ def who_may_help(
     num_options = evidence.complete.size
     most = blocks.complete(params.max_rounds)
     over = evidence.highest >= params.level
-    shared = jnp.minimum(evidence.complete[:, None], evidence.complete[None, :])
+    shared = decision.shared_blocks(evidence.complete)
     undecided = ~(over | over.T) & ~jnp.eye(num_options, dtype=bool)
     takes = over.T | (undecided & (shared >= most)) | jnp.eye(num_options, dtype=bool)
     for _ in range(math.ceil(math.log2(num_options))):
