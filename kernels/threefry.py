@@ -147,7 +147,8 @@ def _random_bits(key: jax.Array, bit_width: int, shape: tuple[int, ...]) -> jax.
 
 def _fold_in(key: jax.Array, number: jax.Array | int) -> jax.Array:
     counter = (jnp.uint32(0), jnp.asarray(number, jnp.uint32))
-    return jnp.stack(threefry2x32((key[0], key[1]), counter))
+    left, right = threefry2x32((key[0], key[1]), counter)
+    return lax.concatenate([left[None], right[None]], 0)
 
 
 _STRAIGHT: Any = jax.extend.random.define_prng_impl(
