@@ -148,6 +148,8 @@ def _random_bits(key: jax.Array, bit_width: int, shape: tuple[int, ...]) -> jax.
 def _fold_in(key: jax.Array, number: jax.Array | int) -> jax.Array:
     counter = (jnp.uint32(0), jnp.asarray(number, jnp.uint32))
     left, right = threefry2x32((key[0], key[1]), counter)
+    # Not jnp.stack: under vmap its words would lie apart and be copied to where keys have them, so
+    # that XLA cannot draw from the words as they are, and makes both anew for each.
     return lax.concatenate([left[None], right[None]], 0)
 
 
