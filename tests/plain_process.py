@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-
 _FLAGS = "--xla_backend_optimization_level=1"
 
 
