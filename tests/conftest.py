@@ -71,7 +71,7 @@ def _keep_programs(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="module")
 def plain() -> Iterator[Callable[..., list]]:
-    """``plain(function, *args, **kwargs)``: ``list`` of it, made in a process with other settings.
+    """``plain(function, *args, **kwargs)``: ``list`` of it, in a process for long arithmetic.
 
     See ``plain_process``; one process for all of a file, with what it has compiled.
     """
