@@ -1,16 +1,19 @@
 """Times work on one device of the processor and on as many as it has cores, and peers, in turn.
 
-    python bench/all_cores.py [ROUNDS]
+    python bench/all_cores.py [ROUNDS] [--json FILE]
 
 XLA gains little from a second core for races, but two devices work side by side. The peers in NumPy
 take one core.
 """
 
+import argparse
+import json
 import math
 import os
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import bench_dominance
@@ -21,6 +24,8 @@ import normal_races as task
 import numpy as np
 
 from jaxrace.compilation import compile_ahead
+
+ONE_DEVICE, ALL_CORES, NUMPY = "one device", "all cores", "NumPy"
 
 
 def searches(keys: jax.Array) -> Any:
@@ -46,6 +51,7 @@ def works() -> dict[str, tuple[Callable[..., Any], int, tuple[Any, ...]]]:
         f"{bench_dominance.RACES:,} dominance races": (dominance, bench_dominance.RACES, ()),
         f"{bench_dominance.RACES:,} sharp races": (task.many_races(500), bench_dominance.RACES, ()),
         f"{races:,} sharp races": (task.many_races(500), races, ()),
+        f"{races:,}, no ties presumed": (task.many_races(500, task.UNTIED), races, ()),
         f"samples of {races:,} races": (bench_races.samples_alone(), races, ()),
         f"{few} searches": (searches, few, ()),
         f"episodes of {few} searches": (bench_searches.episodes_alone, few, (theta,)),
@@ -57,6 +63,7 @@ def peers() -> dict[str, tuple[Callable[[], Any], float]]:
     few = bench_searches.SEARCHES / bench_searches.PEER_SEARCHES
     return {
         f"{bench_races.RACES:,} sharp races": (bench_races.play_open_pairs, 1),
+        f"{bench_races.RACES:,}, no ties presumed": (bench_races.play_open_pairs, 1),
         f"{bench_searches.SEARCHES} searches": (bench_searches.search_with_pycma(), few),
     }
 
@@ -87,41 +94,69 @@ def _program(work: Callable[..., Any], joins: bool, *args: Any) -> Callable[[], 
 
 
 def main() -> None:
-    """A line for each: the fastest of its rounds, and their median."""
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 9
+    """A line for each: the fastest of its rounds, and their median; and a file of them."""
+    parser = argparse.ArgumentParser(description="Time work on one device and on all cores.")
+    parser.add_argument("rounds", nargs="?", type=int, default=9, help="runs of each")
+    parser.add_argument("--json", type=Path, help="where to write what was measured")
+    args = parser.parse_args()
     # As many keys on every device.
     sizes = math.gcd(bench_dominance.RACES, bench_races.RACES, bench_searches.SEARCHES)
     devices = max(n for n in range(1, (os.cpu_count() or 1) + 1) if sizes % n == 0)
     if devices == 1:
         sys.exit("expected a processor with several cores")
     jax.config.update("jax_num_cpu_devices", devices)
+    timed = _timed(args.rounds)
+    for (name, contender), seconds in timed.items():
+        number = devices if contender == ALL_CORES else 1
+        shown = f"{number} devices" if contender in (ONE_DEVICE, ALL_CORES) else contender
+        print(f"{name:26} {shown:9}: {_summary(seconds[0], timed.get((name, NUMPY)))}")
+    if args.json:
+        args.json.write_text(json.dumps(_measured(timed, peers())), "utf-8")
+
+
+def _timed(rounds: int) -> dict[tuple[str, str], np.ndarray]:
+    """By work and contender: seconds on the wall and of the processor, [2, rounds]."""
     runs, others = programs(), peers()
     for one, all_cores in runs.values():
         jax.tree.map(np.testing.assert_array_equal, one(), all_cores())
-    timed: dict[tuple[str, str], list[float]] = {}
+    timed: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for _ in range(rounds):
         for name, both in runs.items():
-            for number, run in zip((1, devices), both, strict=True):
-                timed.setdefault((name, f"{number} devices"), []).append(_seconds(run))
+            for contender, run in zip((ONE_DEVICE, ALL_CORES), both, strict=True):
+                timed.setdefault((name, contender), []).append(_seconds(run, 1))
             if name in others:
-                run, scale = others[name]
-                timed.setdefault((name, "NumPy"), []).append(scale * _seconds(run))
-    for (name, contender), seconds in timed.items():
-        print(f"{name:26} {contender:9}: {_summary(seconds, timed.get((name, 'NumPy')))}")
+                timed.setdefault((name, NUMPY), []).append(_seconds(*others[name]))
+    return {key: np.array(times).T for key, times in timed.items()}
 
 
-def _summary(seconds: list[float], peer: list[float] | None) -> str:
-    line = f"fastest {min(seconds):.4f} s, median {np.median(seconds):.4f} s"
-    if peer is None or peer is seconds:
-        return line
-    in_turn = np.median(np.divide(peer, seconds))
-    return f"{line}; NumPy over it {min(peer) / min(seconds):.1f}, in the middle {in_turn:.1f}"
-
-
-def _seconds(run: Callable[[], Any]) -> float:
-    started = time.perf_counter()
+def _seconds(run: Callable[[], Any], scale: float) -> tuple[float, float]:
+    wall, cpu = time.perf_counter(), time.process_time()
     run()
-    return time.perf_counter() - started
+    return scale * (time.perf_counter() - wall), scale * (time.process_time() - cpu)
+
+
+def _summary(seconds: np.ndarray, peer: np.ndarray | None) -> str:
+    line = f"fastest {seconds.min():.4f} s, median {np.median(seconds):.4f} s"
+    if peer is None or (peer[0] == seconds).all():
+        return line
+    in_turn = np.median(peer[0] / seconds)
+    return f"{line}; NumPy over it {peer[0].min() / seconds.min():.1f}, in the middle {in_turn:.1f}"
+
+
+def _measured(
+    timed: dict[tuple[str, str], np.ndarray], others: dict[str, tuple[Any, float]]
+) -> dict[str, dict[str, float]]:
+    """As ``reporting.read`` has it, by WORK/CONTENDER."""
+    return {
+        f"{name}/{contender}": {
+            "scale": others[name][1] if contender == NUMPY else 1.0,
+            "seconds": float(wall.min()),
+            "median_seconds": float(np.median(wall)),
+            "cpu_seconds": float(cpu.min()),
+            "rounds": len(wall),
+        }
+        for (name, contender), (wall, cpu) in timed.items()
+    }
 
 
 if __name__ == "__main__":

@@ -18,8 +18,10 @@ def keys(num_races):
     return jax.random.split(jax.random.key(0), num_races)
 
 
-def test_the_peers_decide_as_we_do():
-    samples, ranking = map(np.asarray, jax.jit(jax.vmap(task.one_race()))(keys(CHECKED_RACES)))
+@pytest.mark.parametrize("race", [task.RACE, task.UNTIED], ids=["ties told", "untied"])
+def test_the_peers_decide_as_we_do(race):
+    play = jax.jit(jax.vmap(task.one_race(race)))
+    samples, ranking = map(np.asarray, play(keys(CHECKED_RACES)))
     outcomes, thresholds = np.asarray(task.outcomes_of(keys(CHECKED_RACES))), task.thresholds()
 
     def draw(races, first, count):
@@ -40,8 +42,15 @@ def test_the_peers_decide_as_we_do():
 
 
 def test_jaxrace(benchmark):
-    run = task.many_races(BATCH)
+    """Races that presume no ties, as those in NumPy do."""
+    run = task.many_races(BATCH, task.UNTIED)
     measuring.record_jax(benchmark, "races/jaxrace", run, keys(RACES), rounds=ROUNDS)
+
+
+def test_ties_told(benchmark):
+    """Races that would tell ties apart."""
+    run = task.many_races(BATCH)
+    measuring.record_jax(benchmark, "races/ties told", run, keys(RACES), rounds=ROUNDS)
 
 
 def samples_alone():

@@ -1,5 +1,6 @@
 """The task of the race benchmarks: normal options at k = 10, top 5 of 10, at most 300 rounds."""
 
+import dataclasses
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -11,11 +12,13 @@ from numpy.typing import NDArray
 
 from jaxrace import kernels, racing
 from jaxrace.envs import options
-from jaxrace.kernels import total_order
+from jaxrace.kernels import strict_order, total_order
 
 OPTIONS, TOP, ROUNDS, DELTA, DISTANCE = 10, 5, 300, 0.05, 10.0
 TASK = options.Normal()
 RACE = racing.PreferenceRace(OPTIONS, TOP, ROUNDS, total_order, bound="published", rule="sharp")
+# Presumes that no two samples tie, as the NumPy peers do.
+UNTIED = dataclasses.replace(RACE, compare=strict_order)
 
 
 def thresholds() -> NDArray[np.int32]:
@@ -23,25 +26,29 @@ def thresholds() -> NDArray[np.int32]:
     return np.asarray(RACE.params(DELTA).thresholds)
 
 
-def one_race() -> Callable[[jax.Array], tuple[jax.Array, jax.Array]]:
-    """``race(key) -> samples [K], ranking [K]`` on a random instance, sampling included."""
-    params = RACE.params(DELTA)
+def one_race(
+    race: racing.PreferenceRace = RACE,
+) -> Callable[[jax.Array], tuple[jax.Array, jax.Array]]:
+    """``play(key) -> samples [K], ranking [K]`` on a random instance, sampling included."""
+    params = race.params(DELTA)
 
-    def race(key: jax.Array) -> tuple[jax.Array, jax.Array]:
+    def play(key: jax.Array) -> tuple[jax.Array, jax.Array]:
         task_key, race_key = jax.random.split(key)
         drawn = TASK.draw(task_key, DISTANCE, OPTIONS)
-        result = racing.run(RACE, race_key, TASK.sample, drawn, params)
+        result = racing.run(race, race_key, TASK.sample, drawn, params)
         return result.samples, result.ranking
 
-    return race
+    return play
 
 
-def many_races(batch_size: int | None) -> Callable[[jax.Array], Any]:
+def many_races(
+    batch_size: int | None, race: racing.PreferenceRace = RACE
+) -> Callable[[jax.Array], Any]:
     """Races of keys [R] in batches of so many, or all at once."""
-    race = one_race()
+    play = one_race(race)
     if batch_size is None:
-        return jax.vmap(race)
-    return lambda keys: jax.lax.map(race, keys, batch_size=batch_size)
+        return jax.vmap(play)
+    return lambda keys: jax.lax.map(play, keys, batch_size=batch_size)
 
 
 @functools.partial(jax.jit, static_argnums=1)

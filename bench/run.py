@@ -5,12 +5,14 @@ Prints the ratios to the named targets and writes bench/results/DEVICE.json and 
 """
 
 import argparse
+import json
 import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+import jax
 import reporting
 
 HERE = Path(__file__).resolve().parent
@@ -23,22 +25,25 @@ def main() -> int:
     parser.add_argument("--only", default="", help="a part of the name of the files to run")
     parser.add_argument("--out", type=Path, default=HERE / "results", help="where to write")
     args = parser.parse_args()
-    loads = [os.getloadavg()[0]]
+    files = [str(path) for path in sorted(HERE.glob("bench_*.py")) if args.only in path.name]
+    loads, measured, status = [os.getloadavg()[0]], {}, 0
     with tempfile.TemporaryDirectory() as scratch:
         raw = Path(scratch) / "benchmarks.json"
-        status = run_benchmarks(raw, args.quick, args.only)
-        if not raw.exists() or not raw.stat().st_size:
-            return status or 1
-        measured = reporting.read(raw)
+        if files:
+            status = run_benchmarks(raw, files, args.quick)
+            if not raw.exists() or not raw.stat().st_size:
+                return status or 1
+            measured |= reporting.read(raw)
+        if args.only in "all_cores" and jax.default_backend() == "cpu" and os.cpu_count() != 1:
+            measured |= run_on_all_cores(raw, args.quick)
     loads.append(os.getloadavg()[0])
     reporting.show(reporting.ratios(measured))
     print(f"wrote {reporting.write(args.out, measured, loads, args.quick)}")
     return status
 
 
-def run_benchmarks(raw: Path, quick: bool, only: str) -> int:
-    """Run the files bench_*.py under pytest, which leaves its numbers in ``raw``."""
-    files = [str(path) for path in sorted(HERE.glob("bench_*.py")) if only in path.name]
+def run_benchmarks(raw: Path, files: list[str], quick: bool) -> int:
+    """Run files bench_*.py under pytest, which leaves its numbers in ``raw``."""
     command = [sys.executable, "-m", "pytest", *files]
     command += ["-c", str(HERE.parent / "pyproject.toml"), "--rootdir", str(HERE.parent)]
     # Warnings of the peers are theirs to mend.
@@ -49,6 +54,13 @@ def run_benchmarks(raw: Path, quick: bool, only: str) -> int:
     command += [f"--benchmark-json={raw}", "-q"]
     environment = {**os.environ, "JAXRACE_BENCH_QUICK": "1" if quick else "0"}
     return subprocess.run(command, env=environment, check=False).returncode
+
+
+def run_on_all_cores(found: Path, quick: bool) -> reporting.Measured:
+    """What all_cores.py measures, in a process of its own that has a device for each core."""
+    command = [sys.executable, str(HERE / "all_cores.py"), "3" if quick else "15"]
+    subprocess.run([*command, "--json", str(found)], check=True)
+    return json.loads(found.read_text("utf-8"))
 
 
 if __name__ == "__main__":

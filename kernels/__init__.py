@@ -46,6 +46,7 @@ from jaxrace.kernels.random_walk import long_run, transition_matrix, visits_key,
 from jaxrace.kernels.relations import joins_comparisons, lexicographic, pareto, total_order
 from jaxrace.kernels.row_prefixes import RowPrefixes, prefix_product, row_prefixes
 from jaxrace.kernels.rules import RULES, select_and_discard, settle_reduced
+from jaxrace.kernels.strict import Strict, strict_order
 from jaxrace.kernels.student import student_quantile
 from jaxrace.kernels.threefry import fast_keys, fast_keys_for
 from jaxrace.kernels.thurstone import (
@@ -79,6 +80,7 @@ __all__ = [
     "RULES",
     "Bound",
     "RowPrefixes",
+    "Strict",
     "ThurstoneFit",
     "above_half",
     "bernoulli_divergence",
@@ -136,6 +138,7 @@ __all__ = [
     "selection_threshold",
     "settle_reduced",
     "sorted_wins",
+    "strict_order",
     "student_bound",
     "student_quantile",
     "swept_qualities",

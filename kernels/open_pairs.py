@@ -16,6 +16,7 @@ from jax import lax
 
 from jaxrace.kernels.listing import for_listed, listing_block
 from jaxrace.kernels.ragged_wins import row_slices
+from jaxrace.kernels.strict import one_way
 from jaxrace.kernels.wins import Compare, Outcome, block_size
 
 # Earlier rounds of a pair's options that are gathered at once: for 512 pairs they stay in the
@@ -149,8 +150,9 @@ def _pair_gains(
     num_new = jax.tree.leaves(new_i)[0].shape[1]
     block = block_size(num_new)
     tile = min(_TILE - _TILE % block, capacity)
+    counted, unit = one_way(compare)
     # One sample per pair [P] against the new ones of the other option [P, m].
-    signs = jax.jit(jax.vmap(jax.vmap(compare, (None, 0))))
+    against = jax.jit(jax.vmap(jax.vmap(counted, (None, 0))))
     rounds = jnp.arange(num_new, dtype=jnp.int32)
 
     def add(
@@ -163,9 +165,9 @@ def _pair_gains(
         total = []
         for u in range(size):
             one_i, one_j = jax.tree.map(lambda x, u=u: x[:, u], (from_i, from_j))
-            sign = signs(one_i, new_j) - signs(one_j, new_i)
+            net = against(one_i, new_j) - against(one_j, new_i)
             # Among the new ones only later rounds count.
-            total.append(jnp.where(rounds > start + u, sign, jnp.int8(0)) if newer else sign)
+            total.append(jnp.where(rounds > start + u, net, jnp.int8(0)) if newer else net)
         # At most 8 differences of two signs: the int8 sum cannot overflow.
         return sums + functools.reduce(jnp.add, total).astype(jnp.int32)
 
@@ -191,9 +193,12 @@ def _pair_gains(
 
     num_old = jnp.asarray(num_old, jnp.int32)
     in_blocks = num_old // block * block
-    sums = jax.vmap(jax.vmap(compare))(new_i, new_j).astype(jnp.int32)
-    if capacity:
+    sums = jnp.zeros(jax.tree.leaves(new_i)[0].shape[:2], jnp.int32)
+    if capacity >= block:
         sums = lax.fori_loop(0, -(-in_blocks // tile), add_tile, sums)
+    if capacity:
         # A driver that works in chunks leaves no remainder, and this loop makes no pass.
         sums = lax.fori_loop(in_blocks, num_old, add_one, sums)
-    return add_blocks(jnp.int32(0), jnp.int32(num_new // block), new, True, sums)
+    sums = add_blocks(jnp.int32(0), jnp.int32(num_new // block), new, True, sums)
+    same_round = jax.vmap(jax.vmap(compare))(new_i, new_j)
+    return unit * sums + same_round.astype(jnp.int32)

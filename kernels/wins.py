@@ -22,6 +22,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace.kernels.listing import Carry, with_operands_kept
+from jaxrace.kernels.strict import one_way
 
 Outcome = Any
 Compare = Callable[[Outcome, Outcome], jax.Array]
@@ -79,7 +80,8 @@ def _gains_of_pairs(
     """``round_gains`` with the rounds as the minor-most axis: int32 [K, K, m]."""
     num_options, num_new = _leading_axes(new)
     block = block_size(num_new)
-    signs = _all_pairs(compare)
+    counted, unit = one_way(compare)
+    against = _all_pairs(counted)
     # The new samples of all options on one axis, which fills the vector registers but for the last
     # one: rounds alone leave a part of one per option, whose numbers go one by one.
     size = num_options * num_new
@@ -88,16 +90,17 @@ def _gains_of_pairs(
 
     def add_block(index: jax.Array, sums: jax.Array) -> jax.Array:
         samples = _rounds_slice(old, index * block, block)
-        return sums + _sum_over_old(signs, samples, flat, block)
+        return sums + _sum_over_old(against, samples, flat, block)
 
     def add_one(index: jax.Array, sums: jax.Array) -> jax.Array:
-        return sums + _sum_over_old(signs, _rounds_slice(old, index, 1), flat, 1)
+        return sums + _sum_over_old(against, _rounds_slice(old, index, 1), flat, 1)
 
-    # sums[i, (j, t)] = sum of c(x_i^a, x_j^t) over the samples a that are older than t.
+    # sums[i, (j, t)] = sum of what is counted of (x_i^a, x_j^t) over the samples a older than t.
     num_old = jnp.asarray(num_old, jnp.int32)
     num_blocks = num_old // block
     sums = jnp.zeros((num_options, size + padding), jnp.int32)
-    sums = lax.fori_loop(0, num_blocks, add_block, sums)
+    if _leading_axes(old)[1] >= block:
+        sums = lax.fori_loop(0, num_blocks, add_block, sums)
     # A driver that works in chunks leaves no remainder, and this loop makes no pass.
     sums = lax.fori_loop(num_blocks * block, num_old, add_one, sums)
 
@@ -107,14 +110,14 @@ def _gains_of_pairs(
 
     def add_newer(index: jax.Array, sums: jax.Array) -> jax.Array:
         samples = _rounds_slice(new, index * block, block)
-        counted = lax.dynamic_slice_in_dim(later, index * block, block)
-        return sums + _sum_over_old(signs, samples, flat, block, counted)
+        is_later = lax.dynamic_slice_in_dim(later, index * block, block)
+        return sums + _sum_over_old(against, samples, flat, block, is_later)
 
     sums = lax.fori_loop(0, num_new // block, add_newer, sums)
     sums = sums[:, :size].reshape(num_options, num_options, num_new)
     # The new sample of j against older ones of i, the reverse, and the two new ones.
     same_round = jax.vmap(jax.vmap(jax.vmap(compare), (None, 0)), (0, None))(new, new)
-    return sums - sums.swapaxes(0, 1) + same_round.astype(jnp.int32)
+    return unit * (sums - sums.swapaxes(0, 1)) + same_round.astype(jnp.int32)
 
 
 def net_counts(net: jax.Array, gains: jax.Array) -> jax.Array:
@@ -353,27 +356,27 @@ def _padded(x: jax.Array, missing: int) -> jax.Array:
 
 
 def _all_pairs(compare: Compare) -> Callable[[Outcome, Outcome], jax.Array]:
-    """One sample of each option [K] against many samples [M]: signs [K, M]."""
+    """One sample of each option [K] against many samples [M]: [K, M]."""
     # Under jit its many uses are traced once; the compiler inlines them all.
     return jax.jit(jax.vmap(jax.vmap(compare, (None, 0)), (0, None)))
 
 
 def _sum_over_old(
-    signs: Callable[[Outcome, Outcome], jax.Array],
+    against: Callable[[Outcome, Outcome], jax.Array],
     samples: Outcome,
     new: Outcome,
     size: int,
-    counted: jax.Array | None = None,
+    is_counted: jax.Array | None = None,
 ) -> jax.Array:
-    """Signs of ``size`` samples per option against all new ones [M], summed: int32 [K, M].
+    """``size`` samples per option ``against`` all new ones [M], summed: int32 [K, M].
 
-    With ``counted`` (int32 [size, M], all bits or none) only some of them are.
+    With ``is_counted`` (int32 [size, M], all bits or none) only some of them are.
     """
 
     def one(u: int) -> jax.Array:
-        sign = signs(jax.tree.map(lambda x: x[:, u], samples), new)
+        sign = against(jax.tree.map(lambda x: x[:, u], samples), new)
         # As wide as the sums: bytes behind a mask are slower.
-        return sign if counted is None else sign.astype(jnp.int32) & counted[u]
+        return sign if is_counted is None else sign.astype(jnp.int32) & is_counted[u]
 
     # At most 8 signs: the int8 partial sum cannot overflow.
     return functools.reduce(jnp.add, [one(u) for u in range(size)]).astype(jnp.int32)

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import audit, kernels, preferences, racing
-from jaxrace.kernels import total_order
+from jaxrace.kernels import strict_order, total_order
 
 # Much here has the wrong type on purpose, so type checkers are told nothing of these.
 PreferenceRace: Any = racing.PreferenceRace
@@ -17,6 +17,7 @@ BernsteinRace: Any = racing.BernsteinRace
 DominanceRace: Any = racing.DominanceRace
 Lexicographic: Any = preferences.Lexicographic
 Margin: Any = preferences.Margin
+Strict: Any = kernels.Strict
 
 KEY = jax.random.key(0)
 KEYS = jax.random.split(KEY, 3)
@@ -257,6 +258,14 @@ BAD = {
     "compare with ties": (
         lambda: run(race_with(at_least)),
         "compare: expected 0 for an outcome and",
+    ),
+    "compare strict with ties": (
+        lambda: tell(np.ones((3, 2), np.float32), race_with(strict_order)),
+        "compare: expected outcomes that never tie, for a Strict preference, got a tie of 1.0 and",
+    ),
+    "compare strict, of nothing": (
+        lambda: Strict(None),
+        "prefers: expected a function, got None",
     ),
     "compare not antisymmetric": (
         lambda: run(race_with(first_always)),

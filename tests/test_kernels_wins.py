@@ -156,6 +156,14 @@ def test_old_rounds_may_be_traced_and_differ_within_a_batch():
 tables = hnp.arrays(np.int32, (4, 9), elements=st.integers(-4, 4))
 
 
+def test_there_may_be_fewer_old_rounds_than_are_taken_per_pass():
+    outcomes, compare, _, _ = numbers(1, 4, 10)
+    outcomes = jnp.asarray(outcomes)
+    net = jit_prefix(compare, outcomes) - jnp.arange(1, 11)[:, None, None] ** 2
+    gains = jit_gains(compare, outcomes[:, :3], outcomes[:, 3:], 3)
+    np.testing.assert_array_equal(gains, jnp.diff(net[2:], axis=0))
+
+
 @settings(max_examples=60)
 @given(tables)
 def test_each_pair_of_samples_gives_two_half_units(values):

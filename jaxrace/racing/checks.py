@@ -14,6 +14,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxrace import kernels
+
 Compare = Callable[[Any, Any], jax.Array]
 
 # Outcomes of a race that are compared with one another, at most: 4096 pairs cost nothing.
@@ -37,7 +39,7 @@ def check_compare(compare: Compare, outcomes: Any) -> None:
     Raises:
         ValueError: ``compare`` is not pure JAX; returns anything but one signed integer; returns
             another number than -1, 0 or +1; or ``compare(a, b)`` is not ``-compare(b, a)``, which
-            is 0 for an outcome and itself.
+            is 0 for an outcome and itself; or two outcomes tie, and it is a ``kernels.Strict``.
 
     >>> import jax.numpy as jnp
     >>> def at_least(a, b):
@@ -57,6 +59,8 @@ def check_compare(compare: Compare, outcomes: Any) -> None:
     require_sign(compare, single)
     signs, finite = map(np.asarray, _compare_all(compare, outcomes))
     _raise_unless_antisymmetric(signs.astype(np.int64), finite, outcomes)
+    if isinstance(compare, kernels.Strict):
+        _raise_if_tied(signs, finite, outcomes)
 
 
 def check_once(compare: Compare, source: Hashable, kept: Any, num_rounds: jax.Array) -> None:
@@ -182,28 +186,39 @@ def _compare_all(compare: Compare, outcomes: Any) -> tuple[jax.Array, jax.Array]
 
 
 def _raise_unless_antisymmetric(signs: np.ndarray, finite: np.ndarray, outcomes: Any) -> None:
-    judged = finite[:, None] & finite[None, :]
-
-    def first(wrong: np.ndarray) -> tuple[int, int] | None:
-        places = np.argwhere(judged & wrong)
-        return (int(places[0][0]), int(places[0][1])) if len(places) else None
-
-    def shown(index: int) -> str:
-        return str(jax.tree.map(lambda x: np.asarray(x)[index].tolist(), outcomes))
-
-    if pair := first(np.abs(signs) > 1):
+    shown = functools.partial(_shown, outcomes)
+    if pair := _first_of(np.abs(signs) > 1, finite):
         i, j = pair
         raise ValueError(
             f"compare: expected -1, 0 or +1, got {signs[i, j]} for {shown(i)} and {shown(j)}"
         )
-    if pair := first(np.eye(len(signs), dtype=bool) & (signs != 0)):
+    if pair := _first_of(np.eye(len(signs), dtype=bool) & (signs != 0), finite):
         i, _ = pair
         raise ValueError(
             f"compare: expected 0 for an outcome and itself, got {signs[i, i]} for {shown(i)}"
         )
-    if pair := first(signs != -signs.T):
+    if pair := _first_of(signs != -signs.T, finite):
         i, j = pair
         raise ValueError(
             "compare: expected opposite signs for two outcomes and the two exchanged, got "
             f"{signs[i, j]} and {signs[j, i]} for {shown(i)} and {shown(j)}"
         )
+
+
+def _raise_if_tied(signs: np.ndarray, finite: np.ndarray, outcomes: Any) -> None:
+    if pair := _first_of(~np.eye(len(signs), dtype=bool) & (signs == 0), finite):
+        i, j = (_shown(outcomes, place) for place in pair)
+        raise ValueError(
+            "compare: expected outcomes that never tie, for a Strict preference, got a tie of "
+            f"{i} and {j}"
+        )
+
+
+def _first_of(wrong: np.ndarray, finite: np.ndarray) -> tuple[int, int] | None:
+    """The first pair [n, n] of finite outcomes with something wrong."""
+    places = np.argwhere(finite[:, None] & finite[None, :] & wrong)
+    return (int(places[0][0]), int(places[0][1])) if len(places) else None
+
+
+def _shown(outcomes: Any, index: int) -> str:
+    return str(jax.tree.map(lambda x: np.asarray(x)[index].tolist(), outcomes))
