@@ -82,7 +82,7 @@ def bound_named(name: str) -> Bound:
     >>> bound_named("published").union
     'published'
     """
-    if name not in BOUNDS:
+    if not isinstance(name, str) or name not in BOUNDS:
         raise ValueError(f"bound: expected one of {', '.join(BOUNDS)}, got {name!r}")
     return BOUNDS[name]
 

@@ -22,10 +22,10 @@ class Strict:
 
     Attributes:
         prefers: ``prefers(a, b)`` of two single outcomes: is a preferred to b? One bool, in pure
-            JAX.
+            JAX; no outcome is preferred to itself.
 
     Raises:
-        ValueError: ``prefers`` is no function.
+        ValueError: ``prefers`` is no function, or returns no bool when it is called.
 
     >>> import jax.numpy as jnp
     >>> cheaper = Strict(lambda a, b: a["cost"] < b["cost"])
@@ -41,14 +41,21 @@ class Strict:
 
     def __call__(self, a: Any, b: Any) -> jax.Array:
         """int8 sign of the broadcast shape; 0 if there is a tie."""
-        return self.prefers(a, b).astype(jnp.int8) - self.prefers(b, a).astype(jnp.int8)
+        return self.won(a, b) - self.won(b, a)
 
     def won(self, a: Any, b: Any) -> jax.Array:
         """int8 of the broadcast shape: 1 where a is preferred, else 0."""
-        return self.prefers(a, b).astype(jnp.int8)
+        found = jnp.asarray(self.prefers(a, b))
+        if found.dtype != jnp.bool_:
+            raise ValueError(f"prefers: expected a bool, got {found.dtype}")
+        return found.astype(jnp.int8)
 
 
-strict_order = Strict(jnp.greater)
+def _is_larger(a: jax.Array, b: jax.Array) -> jax.Array:
+    return jnp.greater(a, b)
+
+
+strict_order = Strict(_is_larger)
 """``total_order`` of numbers that never tie: the larger is preferred."""
 
 
@@ -60,7 +67,7 @@ def one_way(
     Sums over pairs (a, b), less sums over as many pairs (b, a), differ by as many units as the sums
     of their signs do by ones.
 
-    >>> strict_order == Strict(jnp.greater), one_way(strict_order)[1]
-    (True, 2)
+    >>> one_way(strict_order)[1], one_way(lambda a, b: jnp.int8(0))[1]
+    (2, 1)
     """
     return (compare.won, 2) if isinstance(compare, Strict) else (compare, 1)

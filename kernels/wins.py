@@ -99,10 +99,12 @@ def _gains_of_pairs(
     num_old = jnp.asarray(num_old, jnp.int32)
     num_blocks = num_old // block
     sums = jnp.zeros((num_options, size + padding), jnp.int32)
-    if _leading_axes(old)[1] >= block:
+    capacity = _leading_axes(old)[1]
+    if capacity >= block:
         sums = lax.fori_loop(0, num_blocks, add_block, sums)
-    # A driver that works in chunks leaves no remainder, and this loop makes no pass.
-    sums = lax.fori_loop(num_blocks * block, num_old, add_one, sums)
+    if capacity:
+        # A driver that works in chunks leaves no remainder, and this loop makes no pass.
+        sums = lax.fori_loop(num_blocks * block, num_old, add_one, sums)
 
     # All bits of [a, (j, t)] where round t is later than a, made once: comparing again costs more.
     later = -jnp.triu(jnp.ones((num_new, num_new), jnp.int32), 1)
@@ -301,9 +303,14 @@ def sorted_wins(values: jax.Array) -> jax.Array:
 def block_size(num_rounds: int) -> int:
     """Old samples that are taken per pass: the largest divisor of the rounds up to 8.
 
+    Raises:
+        ValueError: There are no rounds.
+
     >>> block_size(25), block_size(32), block_size(7)
     (5, 8, 7)
     """
+    if not num_rounds:
+        raise ValueError("outcomes: expected at least one round, got none")
     return max(d for d in range(1, _MAX_BLOCK + 1) if num_rounds % d == 0)
 
 
@@ -337,6 +344,8 @@ def _over_chunks(
     in the last chunk there may be fewer than m rounds, and what stands behind them means nothing.
     """
     num_rounds = _leading_axes(outcomes)[1]
+    if not num_rounds:
+        raise ValueError("outcomes: expected at least one round, got none")
     chunk = min(most, num_rounds)
     num_chunks = -(-num_rounds // chunk)
     missing = num_chunks * chunk - num_rounds

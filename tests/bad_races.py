@@ -263,6 +263,38 @@ BAD = {
         lambda: tell(np.ones((3, 2), np.float32), race_with(strict_order)),
         "compare: expected outcomes that never tie, for a Strict preference, got a tie of 1.0 and",
     ),
+    "compare strict, at least": (
+        lambda: run(race_with(Strict(jnp.greater_equal))),
+        "compare: expected that no outcome is preferred to itself, for a Strict preference, got",
+    ),
+    "compare strict, of a sign": (
+        lambda: run(race_with(Strict(total_order))),
+        "compare: expected a function .*, got ValueError: prefers: expected a bool, got int8",
+    ),
+    "compare strict, of a sign, in a kernel": (
+        lambda: kernels.total_wins(Strict(total_order), jnp.zeros((2, 3))),
+        "prefers: expected a bool, got int8",
+    ),
+    "no rounds": (
+        lambda: kernels.total_wins(total_order, jnp.zeros((2, 0))),
+        "outcomes: expected at least one round, got none",
+    ),
+    "no new rounds": (
+        lambda: kernels.round_gains(total_order, jnp.zeros((2, 3)), jnp.zeros((2, 0)), 3),
+        "outcomes: expected at least one round, got none",
+    ),
+    "bound is a list": (
+        lambda: PreferenceRace(3, 1, 20, total_order, bound=["kl"]),
+        r"bound: expected one of published, .*, got \['kl'\]",
+    ),
+    "intersect is a word": (
+        lambda: PreferenceRace(3, 1, 20, total_order, intersect="yes"),
+        "intersect: expected a bool, got 'yes'",
+    ),
+    "dynamic_delta is None": (
+        lambda: PreferenceRace(3, 1, 20, total_order, "published", dynamic_delta=None),
+        "dynamic_delta: expected a bool, got None",
+    ),
     "compare strict, of nothing": (
         lambda: Strict(None),
         "prefers: expected a function, got None",

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import outcomes, policies, racing, rollout, search, strategies
+from jaxrace import kernels, outcomes, policies, racing, rollout, search, strategies
 from jaxrace.envs import medical
 from jaxrace.kernels import total_order
 
@@ -75,6 +75,11 @@ class Unhashable(Walk):
 
 def play(broken="", policy: Any = CONSTANT, fold=RETURN, theta=0.5, key=KEY):
     return Rollout(Walk(broken), policy, fold)(key, rollout.PolicyInTask(jnp.float32(theta), None))
+
+
+def with_preference(compare):
+    race = dataclasses.replace(MEDICAL.race, compare=compare)
+    return dataclasses.replace(MEDICAL, race=race)
 
 
 def tell_strategy(population, ranking):
@@ -170,6 +175,16 @@ BAD = {
         "race: expected top = 3, ",
     ),
     "search chunk": (lambda: dataclasses.replace(MEDICAL, chunk=0), "chunk: expected an integer"),
+    "preference of a search": (
+        lambda: with_preference(lambda a, b: 2 * medical.prefer(a, b)).params(),
+        "compare: expected -1, 0 or .1, got -?2 for",
+    ),
+    "preference of a search, strict": (
+        lambda: with_preference(
+            kernels.Strict(lambda a, b: a.tumour_size < b.tumour_size)
+        ).params(),
+        "compare: expected outcomes that never tie, for a Strict preference, got a tie of",
+    ),
     "budget": (lambda: MEDICAL.params(budget=0), "budget: expected an integer of at least 1"),
     "min_rounds": (
         lambda: MEDICAL.params(min_rounds=9, max_rounds=8),

@@ -5,7 +5,6 @@ import itertools
 import math
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from dominance_cases import stopping_races
@@ -14,6 +13,7 @@ from scipy import stats
 from jaxrace import dominance_audit, kernels, racing
 from jaxrace.audit import DELTAS, FULL_SIZE
 from jaxrace.dominance_audit import null_pairs, races
+from jaxrace.dominance_audit.samplers import draw
 from jaxrace.racing import dominance_state
 
 REDUCED = 20_000
@@ -89,12 +89,11 @@ def test_everything_at_full_size():
     "case", [*dominance_audit.TASKS, *dominance_audit.NULL_PAIRS], ids=lambda case: case.name
 )
 def test_win_probabilities_are_those_of_the_samples(case):
-    matrix = np.array(case.sample.win_probabilities)
+    matrix = np.array(case.options.win_probabilities)
     num_options, number = len(matrix), 100_000
     np.testing.assert_allclose(matrix + matrix.T, 1, atol=1e-12)
     keys = jax.random.split(jax.random.key(1), (num_options, number))
-    options = jnp.arange(num_options, dtype=jnp.int32)
-    x = np.asarray(jax.vmap(jax.vmap(case.sample, (0, None)))(keys, options))
+    x = np.asarray(jax.vmap(jax.vmap(draw, (0, None)))(keys, case.options.laws))
     for i, j in itertools.combinations(range(num_options), 2):
         share = (np.sign(x[i] - x[j]) / 2 + 0.5).mean()
         # Four standard errors of a mean over so many values in [0, 1].
@@ -157,10 +156,10 @@ def test_the_race_of_the_audit_is_the_race():
     task = dominance_audit.TASKS[0]
     keys = jax.random.split(jax.random.key(2), 4000)
     params = races.race_params(task, 300, 0.5)
-    certificate, best = races.play(races.make_race(task, 300), task.sample, keys, params)
+    certificate, best = races.play(races.make_race(task, 300), task.options.laws, keys, params)
     whole = racing.DominanceRace(2, 1, 300, kernels.total_order)
     padded = races.pad_bets(whole.params(0.5), params.bets.size + 2)
-    expected, expected_best = races.play(whole, task.sample, keys, padded)
+    expected, expected_best = races.play(whole, task.options.laws, keys, padded)
     np.testing.assert_array_equal(certificate, expected)
     certified = np.isin(expected, [dominance_state.DOMINANCE, dominance_state.COUNTS])
     assert 200 < certified.sum() < 2000

@@ -94,6 +94,31 @@ def test_races_end_as_with_the_total_order(num_races):
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"ranking": "borda"},
+        {"ranking": "random_walk"},
+        {"intersect": True},
+        {"rule": "printed", "dynamic_delta": True},
+    ],
+    ids=str,
+)
+def test_races_of_every_kind_take_a_strict_preference(settings):
+    race = racing.PreferenceRace(4, 2, 60, total_order, bound="published", **settings)
+    strict = dataclasses.replace(race, compare=strict_order)
+    outcomes = distinct(5, 4, 60) / 240 + jnp.array([0.0, 0.3017, 0.6023, 0.9011])[:, None]
+    results = []
+    for one in (strict, race):
+        params = one.params(0.3)
+        state = one.tell(one.init(jnp.float32(0), params), outcomes, params)
+        results.append(one.result(state, params))
+    ours, expected = results
+    assert expected.beats.any()
+    for name in ("samples", "ranking", "net", "rounds"):
+        np.testing.assert_array_equal(getattr(ours, name), getattr(expected, name))
+
+
 def test_a_dominance_race_ends_as_with_the_total_order():
     settings = jnp.linspace(0.0, 1.0, 5)
 

@@ -156,12 +156,14 @@ def test_old_rounds_may_be_traced_and_differ_within_a_batch():
 tables = hnp.arrays(np.int32, (4, 9), elements=st.integers(-4, 4))
 
 
-def test_there_may_be_fewer_old_rounds_than_are_taken_per_pass():
-    outcomes, compare, _, _ = numbers(1, 4, 10)
+@pytest.mark.parametrize("num_old", [0, 3])
+def test_there_may_be_fewer_old_rounds_than_are_taken_per_pass(num_old):
+    outcomes, compare, _, _ = numbers(1, 4, num_old + 7)
     outcomes = jnp.asarray(outcomes)
-    net = jit_prefix(compare, outcomes) - jnp.arange(1, 11)[:, None, None] ** 2
-    gains = jit_gains(compare, outcomes[:, :3], outcomes[:, 3:], 3)
-    np.testing.assert_array_equal(gains, jnp.diff(net[2:], axis=0))
+    net = jit_prefix(compare, outcomes) - jnp.arange(1, num_old + 8)[:, None, None] ** 2
+    gains = jit_gains(compare, outcomes[:, :num_old], outcomes[:, num_old:], num_old)
+    expected = jnp.diff(jnp.pad(net, ((1, 0), (0, 0), (0, 0))), axis=0)
+    np.testing.assert_array_equal(gains, expected[num_old:])
 
 
 @settings(max_examples=60)

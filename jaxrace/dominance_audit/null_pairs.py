@@ -17,7 +17,7 @@ from scipy import stats
 from jaxrace import kernels, racing
 from jaxrace.audit import FULL_SIZE, Finding
 from jaxrace.dominance_audit.races import HORIZONS
-from jaxrace.dominance_audit.samplers import Faces, Normals
+from jaxrace.dominance_audit.samplers import Faces, Law, Normals, draw
 from jaxrace.validation import require_integer
 
 ALPHAS = (0.01, 0.05, 0.2, 0.5)
@@ -35,16 +35,16 @@ class NullPair:
 
     Attributes:
         name: For reports.
-        sample: ``sample(key, option) -> outcome``, option 0 or 1.
+        options: The two; know what is drawn from them, and their ``win_probabilities``.
     """
 
     name: str
-    sample: Normals | Faces
+    options: Normals | Faces
 
     @property
     def win_probability(self) -> float:
         """s, of the first over the second."""
-        return self.sample.win_probabilities[0][1]
+        return self.options.win_probabilities[0][1]
 
 
 def _hills(*places: float) -> tuple[float, ...]:
@@ -147,30 +147,28 @@ def largest_log_e(
     size = min(pairs, _BATCH)
     keys = [jax.random.fold_in(key, number) for number in range(-(-pairs // size))]
     chance = jnp.float32(even_chance)
-    return np.concatenate([np.asarray(_play(kind, horizon, size, k, chance)) for k in keys])
+    laws = kind.options.laws
+    return np.concatenate([np.asarray(_play(horizon, size, laws, k, chance)) for k in keys])
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1, 2))
-def _play(
-    kind: NullPair, horizon: int, size: int, key: jax.Array, even_chance: jax.Array
-) -> jax.Array:
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _play(horizon: int, size: int, laws: Law, key: jax.Array, even_chance: jax.Array) -> jax.Array:
     """The largest ln E of P = ``size`` pairs: float32 [P]."""
     race = racing.DominanceRace(2, 1, horizon, kernels.total_order)
     params = race.params()
     # 1 + lambda (h - c) is 1 + lambda (1/2 - c) times a bet on h - 1/2 with a smaller lambda.
     surplus = 1 + params.bets * (0.5 - even_chance)
-    options = jnp.arange(2, dtype=jnp.int32)
 
-    def draw(block: jax.Array, length: int) -> jax.Array:
+    def draw_block(block: jax.Array, length: int) -> jax.Array:
         keys = jax.random.split(jax.random.fold_in(key, block), (2, length, size))
-        of_pairs = jax.vmap(kind.sample, (0, None))
-        return jax.vmap(jax.vmap(of_pairs, (0, None)))(keys, options)
+        of_pairs = jax.vmap(draw, (0, None))
+        return jax.vmap(jax.vmap(of_pairs, (0, None)))(keys, laws)
 
     def play_block(
         carry: tuple[jax.Array, jax.Array], block: jax.Array, length: int
     ) -> tuple[jax.Array, jax.Array]:
         log_bets, largest = carry
-        x, y = draw(block, length)
+        x, y = draw_block(block, length)
         signs = kernels.total_order(x[:, None], y[None, :])
         factors = kernels.log_block_factors(signs, params.bets / surplus)[0]
         log_bets = log_bets + factors + length * jnp.log(surplus)[:, None]

@@ -4,7 +4,7 @@ import dataclasses
 import functools
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import jax
 import jax.numpy as jnp
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from jaxrace import kernels, racing
 from jaxrace.audit import DELTAS, FULL_SIZE, Finding
+from jaxrace.dominance_audit.samplers import Law, draw
 from jaxrace.dominance_audit.tasks import TASKS, SetTask, task_named
 from jaxrace.racing.dominance_state import COUNTS, DOMINANCE
 from jaxrace.validation import require_integer
@@ -236,23 +237,23 @@ def _count_wrong(
     task: SetTask, horizon: int, params: racing.DominanceParams, key: jax.Array, races: int
 ) -> tuple[int, int, int]:
     """Races with a wrong certificate (a), with a wrong one of any kind, and all that were run."""
-    race = make_race(task, horizon)
+    race, laws = make_race(task, horizon), task.options.laws
     size = min(races, _BATCH)
     batches = -(-races // size)
     by_a = by_b = 0
     for number in range(batches):
         keys = jax.random.split(jax.random.fold_in(key, number), size)
-        played = play(race, task.sample, keys, params)
+        played = play(race, laws, keys, params)
         wrong = wrong_certificates(task, *map(np.asarray, played))
         by_a += int(wrong[0].sum())
         by_b += int(wrong[1].sum())
     return by_a, by_a + by_b, batches * size
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1))
+@functools.partial(jax.jit, static_argnums=0)
 def play(
     race: racing.DominanceRace,
-    sample: Callable[[jax.Array, jax.Array], jax.Array],
+    laws: Law,
     keys: jax.Array,
     params: racing.DominanceParams,
 ) -> tuple[jax.Array, jax.Array]:
@@ -260,7 +261,7 @@ def play(
 
     Args:
         race: From ``make_race``.
-        sample: ``sample(key, option) -> outcome``, hashable.
+        laws: Of its options, leaves [K, ...].
         keys: [races].
         params: The same for all of them.
 
@@ -270,10 +271,9 @@ def play(
     >>> task = TASKS[0]
     >>> keys = jax.random.split(jax.random.key(0), 250)
     >>> race, params = make_race(task, 300), race_params(task, 300, 0.05)
-    >>> certificate, best = play(race, task.sample, keys, params)
+    >>> certificate, best = play(race, task.options.laws, keys, params)
     >>> certificate.shape, best.shape
     ((250,), (250, 1))
     """
-    options = jnp.arange(race.num_options, dtype=jnp.int32)
-    result = jax.vmap(lambda key: racing.run(race, key, sample, options, params))(keys)
+    result = jax.vmap(lambda key: racing.run(race, key, draw, laws, params))(keys)
     return result.certificate_number, result.ranking[:, : race.top]

@@ -1,6 +1,7 @@
 """Options whose win probabilities are known exactly. Axes: K options, m faces."""
 
 import dataclasses
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -8,6 +9,31 @@ import numpy as np
 from scipy import stats
 
 Matrix = tuple[tuple[float, ...], ...]
+
+# Room for the faces of any die, so that one program serves options of every kind.
+MOST_FACES = 128
+
+
+class Law(NamedTuple):
+    """What an option draws from: a normal number and a die, of which one has nothing to say."""
+
+    mean: jax.Array  # float32 []
+    deviation: jax.Array  # float32 []
+    faces: jax.Array  # float32 [MOST_FACES]
+    num_faces: jax.Array  # float32 [], those that there are
+
+
+def draw(key: jax.Array, law: Law) -> jax.Array:
+    """An outcome of an option: float32 [].
+
+    >>> import jax
+    >>> constant = jax.tree.map(lambda x: x[0], Faces(((3,), (4,))).laws)
+    >>> print(draw(jax.random.key(0), constant))
+    3.0
+    """
+    place = (law.num_faces * jax.random.uniform(key, (), jnp.float32)).astype(jnp.int32)
+    noise = jax.random.normal(key, (), jnp.float32)
+    return law.mean + law.deviation * noise + law.faces[place]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,9 +49,12 @@ class Normals:
 
     means: tuple[float, ...]
 
-    def __call__(self, key: jax.Array, option: jax.Array) -> jax.Array:
-        """An outcome of an option, int32 in 0 .. K - 1."""
-        return jax.random.normal(key, (), jnp.float32) + jnp.array(self.means, jnp.float32)[option]
+    @property
+    def laws(self) -> Law:
+        """Of all options, leaves [K, ...]."""
+        means = jnp.array(self.means, jnp.float32)
+        ones = jnp.ones_like(means)
+        return Law(means, ones, jnp.zeros((means.size, MOST_FACES), jnp.float32), ones)
 
     @property
     def win_probabilities(self) -> Matrix:
@@ -48,11 +77,16 @@ class Faces:
 
     faces: tuple[tuple[float, ...], ...]
 
-    def __call__(self, key: jax.Array, option: jax.Array) -> jax.Array:
-        """An outcome of an option, int32 in 0 .. K - 1."""
+    @property
+    def laws(self) -> Law:
+        """Of all options, leaves [K, ...]; ValueError if an option has too many faces."""
         faces = jnp.array(self.faces, jnp.float32)
-        place = faces.shape[1] * jax.random.uniform(key, (), jnp.float32)
-        return faces[option, place.astype(jnp.int32)]
+        number = faces.shape[1]
+        if number > MOST_FACES:
+            raise ValueError(f"faces: expected at most {MOST_FACES} of an option, got {number}")
+        none = jnp.zeros(len(faces), jnp.float32)
+        room = jnp.pad(faces, ((0, 0), (0, MOST_FACES - number)))
+        return Law(none, none, room, jnp.full_like(none, number))
 
     @property
     def win_probabilities(self) -> Matrix:

@@ -15,17 +15,17 @@ class SetTask:
     Attributes:
         name: For reports.
         top: kappa.
-        sample: ``sample(key, option) -> outcome``; knows its ``win_probabilities``.
+        options: Know what is drawn from them, and their ``win_probabilities``.
     """
 
     name: str
     top: int
-    sample: Normals | Faces
+    options: Normals | Faces
 
     @property
     def win_probabilities(self) -> Matrix:
         """s_ij [K][K]; the diagonal does not matter."""
-        return self.sample.win_probabilities
+        return self.options.win_probabilities
 
     @property
     def num_options(self) -> int:

@@ -39,7 +39,8 @@ def check_compare(compare: Compare, outcomes: Any) -> None:
     Raises:
         ValueError: ``compare`` is not pure JAX; returns anything but one signed integer; returns
             another number than -1, 0 or +1; or ``compare(a, b)`` is not ``-compare(b, a)``, which
-            is 0 for an outcome and itself; or two outcomes tie, and it is a ``kernels.Strict``.
+            is 0 for an outcome and itself; or it is a ``kernels.Strict``, and two outcomes tie, or
+            one is preferred to itself.
 
     >>> import jax.numpy as jnp
     >>> def at_least(a, b):
@@ -61,6 +62,7 @@ def check_compare(compare: Compare, outcomes: Any) -> None:
     _raise_unless_antisymmetric(signs.astype(np.int64), finite, outcomes)
     if isinstance(compare, kernels.Strict):
         _raise_if_tied(signs, finite, outcomes)
+        _raise_if_preferred_to_itself(compare, finite, outcomes)
 
 
 def check_once(compare: Compare, source: Hashable, kept: Any, num_rounds: jax.Array) -> None:
@@ -211,6 +213,17 @@ def _raise_if_tied(signs: np.ndarray, finite: np.ndarray, outcomes: Any) -> None
         raise ValueError(
             "compare: expected outcomes that never tie, for a Strict preference, got a tie of "
             f"{i} and {j}"
+        )
+
+
+def _raise_if_preferred_to_itself(
+    compare: kernels.Strict, finite: np.ndarray, outcomes: Any
+) -> None:
+    won = np.asarray(jax.jit(jax.vmap(compare.won))(outcomes, outcomes))
+    if pair := _first_of(np.diag(won == 1), finite):
+        raise ValueError(
+            "compare: expected that no outcome is preferred to itself, for a Strict preference, "
+            f"got {_shown(outcomes, pair[0])}"
         )
 
 

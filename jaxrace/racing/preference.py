@@ -30,7 +30,7 @@ from jaxrace.racing.preference_state import (
 )
 from jaxrace.racing.results import PreferenceResult
 from jaxrace.racing.surrogates import RANKINGS
-from jaxrace.validation import require_choice, require_number, require_probability
+from jaxrace.validation import require_choice, require_kind, require_number, require_probability
 
 # Rounds that are counted at once, at most 126: [K, K, rounds] sums, 34 MB for 512 options.
 _PIECE = 32
@@ -93,6 +93,8 @@ class PreferenceRace(ComparingRace):
         super().__post_init__()
         kernels.bound_named(self.bound)
         require_choice("rule", self.rule, kernels.RULES)
+        require_kind("intersect", self.intersect, bool)
+        require_kind("dynamic_delta", self.dynamic_delta, bool)
         if self.dynamic_delta and self.bound != "published":
             raise ValueError(f"bound: expected 'published' with dynamic_delta, got {self.bound!r}")
         require_choice("ranking", self.ranking, RANKINGS)

@@ -17,6 +17,7 @@ from jaxrace.envs import Environment, OutcomeFold
 from jaxrace.policies import Policy
 from jaxrace.racing.comparing import ComparingRace
 from jaxrace.rollout import PolicyInTask, Rollout
+from jaxrace.search.trial import check_preference
 from jaxrace.strategies import Strategy
 from jaxrace.validation import require_integer, require_keys
 
@@ -171,7 +172,8 @@ class PolicySearch:
             **race_numbers: Further numbers of the race's ``params``, as ``value_range``.
 
         Raises:
-            ValueError: A number is outside its range, or there is no delta.
+            ValueError: A number is outside its range, there is no delta, or the race's ``compare``
+                is no antisymmetric sign on the outcomes of some random policies.
         """
         require_integer("budget", budget, 1)
         require_integer("min_rounds", min_rounds, 1)
@@ -182,6 +184,8 @@ class PolicySearch:
         for each in deltas:
             self.race.params(each, max_rounds, **race_numbers)  # checks the race's own limits
         tables = [self.race.table(each, **race_numbers) for each in deltas]
+        if isinstance(self.race, ComparingRace):
+            check_preference(self.race.compare, self.rollout)
         return SearchParams(
             strategy=self.strategy.params(self.policy.example(), sigma0),
             race=jax.tree.map(lambda *leaves: jnp.stack(leaves), *tables),
