@@ -111,7 +111,7 @@ def main() -> None:
         shown = f"{number} devices" if contender in (ONE_DEVICE, ALL_CORES) else contender
         print(f"{name:26} {shown:9}: {_summary(seconds[0], timed.get((name, NUMPY)))}")
     if args.json:
-        args.json.write_text(json.dumps(_measured(timed, peers())), "utf-8")
+        args.json.write_text(json.dumps(_measured(timed, peers(), devices)), "utf-8")
 
 
 def _timed(rounds: int) -> dict[tuple[str, str], np.ndarray]:
@@ -144,7 +144,7 @@ def _summary(seconds: np.ndarray, peer: np.ndarray | None) -> str:
 
 
 def _measured(
-    timed: dict[tuple[str, str], np.ndarray], others: dict[str, tuple[Any, float]]
+    timed: dict[tuple[str, str], np.ndarray], others: dict[str, tuple[Any, float]], devices: int
 ) -> dict[str, dict[str, float]]:
     """As ``reporting.read`` has it, by WORK/CONTENDER."""
     return {
@@ -154,6 +154,7 @@ def _measured(
             "median_seconds": float(np.median(wall)),
             "cpu_seconds": float(cpu.min()),
             "rounds": len(wall),
+            "devices": devices if contender == ALL_CORES else 1,
         }
         for (name, contender), (wall, cpu) in timed.items()
     }

@@ -8,7 +8,7 @@ import pytest
 from peers import numpy_batched_race, numpy_lockstep_race, numpy_plain_race
 
 RACES = 1000
-BATCH = 500  # the fastest of those below
+BATCH = 500  # about the fastest of those below, and with a device per core one for each
 PLAIN_RACES = 20
 CHECKED_RACES = 100
 ROUNDS = 25  # calls that count: some seconds, as the speed of a virtual machine varies

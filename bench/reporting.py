@@ -168,7 +168,7 @@ def write(folder: Path, measured: Measured, loads: list[float], quick: bool) -> 
         "exponents": exponents(measured),
         "benchmarks": measured,
     }
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content, indent=1) + "\n", "utf-8")
     _draw(measured, path.with_suffix(".png"))
     return path

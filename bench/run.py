@@ -1,7 +1,7 @@
 """Runs all benchmarks and their peers: `python bench/run.py [--quick] [--only NAME]`.
 
-Prints the ratios to the named targets and writes bench/results/DEVICE.json and DEVICE.png. Needs
-`pip install -e ".[test,bench]"`.
+Prints the ratios to the named targets and writes bench/results/DEVICE.json and DEVICE.png; a part
+of them has a folder of its own there. Needs `pip install -e ".[test,bench]"`.
 """
 
 import argparse
@@ -16,6 +16,7 @@ import jax
 import reporting
 
 HERE = Path(__file__).resolve().parent
+ALL_CORES = HERE / "all_cores.py"
 
 
 def main() -> int:
@@ -23,9 +24,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Run all benchmarks and their peers.")
     parser.add_argument("--quick", action="store_true", help="less work; for a first look")
     parser.add_argument("--only", default="", help="a part of the name of the files to run")
-    parser.add_argument("--out", type=Path, default=HERE / "results", help="where to write")
+    parser.add_argument("--out", type=Path, help="where to write; bench/results unless given")
     args = parser.parse_args()
     files = [str(path) for path in sorted(HERE.glob("bench_*.py")) if args.only in path.name]
+    on_cores = args.only in ALL_CORES.name
+    if not files and not on_cores:
+        parser.error(f"--only: expected a part of the name of a benchmark, got {args.only!r}")
+    out = args.out or HERE / "results" / args.only.removeprefix("bench_")
     loads, measured, status = [os.getloadavg()[0]], {}, 0
     with tempfile.TemporaryDirectory() as scratch:
         raw = Path(scratch) / "benchmarks.json"
@@ -34,11 +39,16 @@ def main() -> int:
             if not raw.exists() or not raw.stat().st_size:
                 return status or 1
             measured |= reporting.read(raw)
-        if args.only in "all_cores" and jax.default_backend() == "cpu" and os.cpu_count() != 1:
-            measured |= run_on_all_cores(raw, args.quick)
+        if on_cores and jax.default_backend() == "cpu" and os.cpu_count() != 1:
+            found = Path(scratch) / "all_cores.json"
+            status = run_on_all_cores(found, args.quick) or status
+            if found.exists():
+                measured |= json.loads(found.read_text("utf-8"))
+    if not measured:
+        return status or 1
     loads.append(os.getloadavg()[0])
     reporting.show(reporting.ratios(measured))
-    print(f"wrote {reporting.write(args.out, measured, loads, args.quick)}")
+    print(f"wrote {reporting.write(out, measured, loads, args.quick)}")
     return status
 
 
@@ -56,11 +66,10 @@ def run_benchmarks(raw: Path, files: list[str], quick: bool) -> int:
     return subprocess.run(command, env=environment, check=False).returncode
 
 
-def run_on_all_cores(found: Path, quick: bool) -> reporting.Measured:
-    """What all_cores.py measures, in a process of its own that has a device for each core."""
-    command = [sys.executable, str(HERE / "all_cores.py"), "3" if quick else "15"]
-    subprocess.run([*command, "--json", str(found)], check=True)
-    return json.loads(found.read_text("utf-8"))
+def run_on_all_cores(found: Path, quick: bool) -> int:
+    """Run all_cores.py, in a process of its own that has a device for each core."""
+    command = [sys.executable, str(ALL_CORES), "3" if quick else "15", "--json", str(found)]
+    return subprocess.run(command, check=False).returncode
 
 
 if __name__ == "__main__":

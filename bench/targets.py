@@ -56,13 +56,13 @@ _SELECTION, _PEER = "{} (4 of 10, 1,000 duels)", "selections restarted/numpy"
 _HANDS, _EVAL7 = "holdem hands/jaxrace, 10000 at once", "holdem evaluations/eval7"
 
 TARGETS = (
-    Target(_RACES, "races/jaxrace", "races/numpy open pairs"),
+    Target(_RACES, "races/jaxrace", "races/numpy open pairs", 8),
     Target(f"{_RACES}, a device per core", f"{_UNTIED}/all cores", f"{_UNTIED}/NumPy", 8),
     Target(_RACES, "races/jaxrace", "races/numpy lockstep", 8),
     Target(_RACES, "races/jaxrace", "races/numpy plain", 50),
     Target(f"{_RACES}, ties told", "races/ties told", "races/numpy open pairs"),
     Target(_RACES, "races/samples alone", "races/numpy open pairs"),
-    Target(_DOMINANCE, "dominance/jaxrace", "dominance/sharp"),
+    Target(_DOMINANCE, "dominance/jaxrace", "dominance/sharp", 3),
     Target(
         f"{_DOMINANCE}, a device per core",
         "10,000 dominance races/all cores",
@@ -70,7 +70,7 @@ TARGETS = (
         3,
     ),
     Target(_DOMINANCE, "dominance/jaxrace", "dominance/numpy", 50),
-    Target(_SEARCHES, "searches/jaxrace", "searches/pycma"),
+    Target(_SEARCHES, "searches/jaxrace", "searches/pycma", 50),
     Target(f"{_SEARCHES}, a device per core", "100 searches/all cores", "100 searches/NumPy", 50),
     Target(_SEARCHES, "searches/jaxrace", "searches/pycma NoiseHandler"),
     Target(_SEARCHES, "searches/random numbers alone", "searches/pycma"),

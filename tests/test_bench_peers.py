@@ -3,6 +3,7 @@
 import functools
 import importlib
 import importlib.util
+import subprocess
 import sys
 from pathlib import Path
 
@@ -226,3 +227,13 @@ def test_weights_of_daedalus():
         ratios = (theirs.probabilities(theta) / behaviour) ** visits
         np.testing.assert_allclose(listed, ratios.prod((1, 2)), rtol=1e-9)
         np.testing.assert_allclose(worth, np.average(returns, weights=listed), rtol=1e-9)
+
+
+def test_a_benchmark_that_does_not_exist():
+    """It would leave a file without numbers in place of the results."""
+    command = [sys.executable, str(PEERS.parent / "run.py"), "--only", "bench_rases"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    message = "run.py: error: --only: expected a part of the name of a benchmark, got 'bench_rases'"
+    assert ended.stderr.splitlines()[-1] == message
+    assert not (PEERS.parent / "results" / "rases").exists()
