@@ -9,9 +9,9 @@ interval of Clopper and Pearson.
     python -m jaxrace.audit 20000      a smaller one
 """
 
+import argparse
 import dataclasses
 import functools
-import sys
 from collections.abc import Callable, Iterable, Iterator
 
 import jax
@@ -292,5 +292,15 @@ def markdown_table(findings: Iterable[Finding], claim: str = "Bound", level: str
     return tables.markdown_table(["Task", claim, level, *heads], rows)
 
 
+def races_asked_for(description: str) -> int:
+    """The number of races per line that the command line names, ``FULL_SIZE`` unless it does."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("races", nargs="?", type=int, default=FULL_SIZE, help="per line")
+    races = parser.parse_args().races
+    if races < 1:
+        parser.error(f"races: expected an integer of at least 1, got {races}")
+    return races
+
+
 if __name__ == "__main__":
-    print(markdown_table(audit(int(sys.argv[1]) if len(sys.argv) > 1 else FULL_SIZE)))
+    print(markdown_table(audit(races_asked_for("Audit the guarantee of the races."))))

@@ -1,5 +1,7 @@
 """The guarantee, measured: wrong verdicts over many races, against delta."""
 
+import sys
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -73,3 +75,12 @@ def test_dice_are_cyclic():
     assert matrix[0, 1] > 0.5
     assert matrix[1, 2] > 0.5
     assert matrix[2, 0] > 0.5
+
+
+@pytest.mark.parametrize("races", ["0", "many"])
+def test_the_command_refuses_what_is_no_number_of_races(races, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["audit", races])
+    with pytest.raises(SystemExit) as ended:
+        audit.races_asked_for("Audit.")
+    assert ended.value.code == 2
+    assert "races: " in capsys.readouterr().err.splitlines()[-1]

@@ -108,6 +108,7 @@ def test_an_interrupted_run_goes_on(folder, tmp_path, monkeypatch):
         (["--matrix", "nothing"], "--matrix: expected a file or one of random, "),
         (["--matrix", "nothing.csv"], "--matrix: expected a CSV or .npy file"),
         (["--arms", "1"], "--arms: expected an integer of at least 2"),
+        (["--arms", "10000000"], "--arms: expected at most 20000, got 10000000"),
         (["--matrix", "cyclic", "--arms", "2"], "--arms: expected at least 3 for a cyclic matrix"),
         (["--arms", "2"], "--algorithm: expected some for 2 arms, got 'sup-klucb' (num_arms: "),
         (["--horizon", "54", "--algorithm", "sup-klucb"], "--horizon: expected at least 55"),

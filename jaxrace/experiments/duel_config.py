@@ -36,6 +36,9 @@ MATRICES: dict[str, str] = {
 
 DEFAULT_ARMS = 10
 
+# A matrix of so many arms takes 1.6 GB.
+MOST_ARMS = 20_000
+
 # Choices are counted in int32.
 _MOST = 10**9
 
@@ -74,7 +77,7 @@ class DuelConfig:
     def __post_init__(self) -> None:
         require_names("algorithm", self.algorithms, ALGORITHMS)
         if self.arms is not None:
-            require_integer("arms", self.arms, 2)
+            require_integer("arms", self.arms, 2, MOST_ARMS)
         for name, least in (("horizon", 1), ("repeats", 1), ("seed", 0)):
             require_integer(name, getattr(self, name), least, _MOST)
         if self.delta is not None:
