@@ -86,6 +86,7 @@ def test_sessions_agree_with_numpy():
     actions = np.random.default_rng(4).integers(0, 2, (2000, VISITS)).astype(np.int32)
     history, rewards = jax.tree.map(np.asarray, sessions(states, jnp.asarray(actions)))
     users = np.asarray(states.user, np.float64)
+    thresholds = np.asarray(states.click_thresholds)
     differing = 0
     for n in range(2000):
         base = model.intercept + model.shift + users[n] @ model.user_weights
@@ -98,7 +99,7 @@ def test_sessions_agree_with_numpy():
                 if actions[n, before] == c:
                     score -= 2.0 * 0.2 ** (t - 1 - before)
                     score += 2.0 * 0.8 ** (t - 1 - before) * clicks[before]
-            clicked = states.click_thresholds[n, t] < 1 / (1 + np.exp(-score))
+            clicked = thresholds[n, t] < 1 / (1 + np.exp(-score))
             differing += bool(clicked) != bool(clicks[t])
     assert differing <= 1  # a threshold may lie within float32's rounding of the probability
     np.testing.assert_array_equal(history.clicks, np.cumsum(rewards, axis=1))
