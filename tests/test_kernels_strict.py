@@ -115,6 +115,9 @@ def test_races_of_every_kind_take_a_strict_preference(settings):
         results.append(one.result(state, params))
     ours, expected = results
     assert expected.beats.any()
+    presumed = "if no two outcomes tie"
+    assert (presumed in str(ours)) == (ours.heuristic is None)
+    assert presumed not in str(expected)
     for name in ("samples", "ranking", "net", "rounds"):
         np.testing.assert_array_equal(getattr(ours, name), getattr(expected, name))
 

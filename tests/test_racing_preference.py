@@ -209,15 +209,17 @@ def test_epsilon_relaxation(bound, epsilon):
 
 
 @pytest.mark.parametrize("rule", ["sharp", "printed"])
-@pytest.mark.parametrize(("num_options", "top"), [(3, 1), (7, 3)])
-def test_dynamic_correction(num_options, top, rule):
+@pytest.mark.parametrize(
+    ("num_options", "top", "kind"), [(3, 1, "numbers"), (7, 3, "numbers"), (12, 4, "ties")]
+)
+def test_dynamic_correction(num_options, top, kind, rule):
     race = PreferenceRace(num_options, top, 60, total_order, "published", rule, dynamic_delta=True)
-    outcomes = draw_samples("numbers", 8, 7, num_options, 60)
+    outcomes = draw_samples(kind, 8, 7, num_options, 60)
     outcomes[::2] += np.arange(num_options)[:, None]
-    dynamic = compare_with_reference(race, "numbers", outcomes, 60, 0.3)
+    dynamic = compare_with_reference(race, kind, outcomes, 60, 0.3)
     plain = PreferenceRace(num_options, top, 60, total_order, "published", rule)
     # The correction must matter, or the test shows nothing.
-    costs = [h.samples.sum() for h in compare_with_reference(plain, "numbers", outcomes, 60, 0.3)]
+    costs = [h.samples.sum() for h in compare_with_reference(plain, kind, outcomes, 60, 0.3)]
     assert any(h.samples.sum() < cost for h, cost in zip(dynamic, costs, strict=True))
 
 
