@@ -105,18 +105,22 @@ def main() -> None:
     if devices == 1:
         sys.exit("expected a processor with several cores")
     jax.config.update("jax_num_cpu_devices", devices)
-    timed = _timed(args.rounds)
+    others = peers()
+    timed = _timed(args.rounds, others)
     for (name, contender), seconds in timed.items():
         number = devices if contender == ALL_CORES else 1
-        shown = f"{number} devices" if contender in (ONE_DEVICE, ALL_CORES) else contender
-        print(f"{name:26} {shown:9}: {_summary(seconds[0], timed.get((name, NUMPY)))}")
+        shown = contender if contender == NUMPY else f"{number} devices"
+        peer = None if contender == NUMPY else timed.get((name, NUMPY))
+        print(f"{name:26} {shown:9}: {_summary(seconds[0], peer)}")
     if args.json:
-        args.json.write_text(json.dumps(_measured(timed, peers(), devices)), "utf-8")
+        args.json.write_text(json.dumps(_measured(timed, others, devices)), "utf-8")
 
 
-def _timed(rounds: int) -> dict[tuple[str, str], np.ndarray]:
+def _timed(
+    rounds: int, others: dict[str, tuple[Callable[[], Any], float]]
+) -> dict[tuple[str, str], np.ndarray]:
     """By work and contender: seconds on the wall and of the processor, [2, rounds]."""
-    runs, others = programs(), peers()
+    runs = programs()
     for one, all_cores in runs.values():
         jax.tree.map(np.testing.assert_array_equal, one(), all_cores())
     timed: dict[tuple[str, str], list[tuple[float, float]]] = {}
@@ -137,7 +141,7 @@ def _seconds(run: Callable[[], Any], scale: float) -> tuple[float, float]:
 
 def _summary(seconds: np.ndarray, peer: np.ndarray | None) -> str:
     line = f"fastest {seconds.min():.4f} s, median {np.median(seconds):.4f} s"
-    if peer is None or (peer[0] == seconds).all():
+    if peer is None:
         return line
     in_turn = np.median(peer[0] / seconds)
     return f"{line}; NumPy over it {peer[0].min() / seconds.min():.1f}, in the middle {in_turn:.1f}"

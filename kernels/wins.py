@@ -309,9 +309,13 @@ def block_size(num_rounds: int) -> int:
     >>> block_size(25), block_size(32), block_size(7)
     (5, 8, 7)
     """
+    _require_rounds(num_rounds)
+    return max(d for d in range(1, _MAX_BLOCK + 1) if num_rounds % d == 0)
+
+
+def _require_rounds(num_rounds: int) -> None:
     if not num_rounds:
         raise ValueError("outcomes: expected at least one round, got none")
-    return max(d for d in range(1, _MAX_BLOCK + 1) if num_rounds % d == 0)
 
 
 def _guard_overflow(num_rounds: int) -> None:
@@ -344,8 +348,7 @@ def _over_chunks(
     in the last chunk there may be fewer than m rounds, and what stands behind them means nothing.
     """
     num_rounds = _leading_axes(outcomes)[1]
-    if not num_rounds:
-        raise ValueError("outcomes: expected at least one round, got none")
+    _require_rounds(num_rounds)
     chunk = min(most, num_rounds)
     num_chunks = -(-num_rounds // chunk)
     missing = num_chunks * chunk - num_rounds
