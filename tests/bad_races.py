@@ -389,6 +389,14 @@ BAD = {
     "run K": (lambda: run(options=jnp.zeros(4)), r"options: .* leading axis 3, got \[4\]"),
     "run no axis": (lambda: run(options=1.0), r"options: .* leading axis 3, got \[\]"),
     "run without options": (lambda: run(options=()), "options: .* got no arrays"),
+    "run options text": (
+        lambda: run(options=["a", "b", "c"]),
+        "options: expected arrays or numbers, got 'a'",
+    ),
+    "run common numbers": (
+        lambda: run(common_random_numbers="no"),
+        "common_random_numbers: expected a bool, got 'no'",
+    ),
     "run chunk 0": (lambda: run(chunk=0), "chunk: expected an integer of at least 1, got 0"),
     "run seed": (lambda: run(key=0), "key: expected a key from jax.random.key, got 0"),
     "run old key": (
@@ -409,6 +417,37 @@ BAD = {
     "init batch": (
         lambda: RACE.init(0.0, jax.tree.map(lambda x: jnp.stack([x, x]), PARAMS)),
         "params: expected those of one race, got .2. of them; use jax.vmap",
+    ),
+    "state of another kind": (
+        lambda: RACE.tell(VALUE_RACE.init(0.0, VALUE_PARAMS), START[:, None], PARAMS),
+        "state: expected what the race's own init.. makes, got ValueState",
+    ),
+    "state of another size": (
+        lambda: RACE.ask(PreferenceRace(4, 1, 20, total_order).init(0.0, PARAMS), PARAMS),
+        r"state: expected that of one race of 3 options, got samples of shape \[4\]$",
+    ),
+    "state of another capacity": (
+        lambda: DOMINANCE_RACE.result(
+            dataclasses.replace(DOMINANCE_RACE, capacity=40).init(0.0, DOMINANCE_RACE.params(0.1)),
+            DOMINANCE_RACE.params(0.1),
+        ),
+        "state: expected that of a race with capacity 20, got room for 40 samples",
+    ),
+    "states of a batch": (
+        lambda: RACE.ask(jax.vmap(lambda x: RACE.init(x, PARAMS))(START), PARAMS),
+        r"state: .* got samples of shape \[3, 3\]; use jax.vmap for a batch",
+    ),
+    "no state": (
+        lambda: VALUE_RACE.result(None, VALUE_PARAMS),
+        "state: expected what the race's own init.. makes, got NoneType",
+    ),
+    "asked with other params": (
+        lambda: RACE.ask(RACE.init(0.0, PARAMS), VALUE_PARAMS),
+        "params: expected what the race's own params.. makes, got ValueParams",
+    ),
+    "judged text": (
+        lambda: racing.judge(DOMINANCE_RACE, [np.array(["a"])] * 3, DOMINANCE_RACE.params(0.1)),
+        "samples: expected outcomes that are alike: .*",
     ),
     "audit": (lambda: next(audit.audit(0)), "races: expected an integer of at least 1, got 0"),
     # Kernels

@@ -151,16 +151,19 @@ def compare_with_reference(
 @pytest.mark.parametrize("rule", ["sharp", "printed"])
 @pytest.mark.parametrize("bound", sorted(BOUNDS))
 def test_every_bound_and_rule(bound, rule):
-    """K = 5, with continuous, tied and incomparable outcomes in turn."""
-    kind = ["numbers", "ties", "pareto"][(sorted(BOUNDS).index(bound) + (rule == "sharp")) % 3]
-    race = PreferenceRace(5, 2, 45, COMPARE[kind], bound, rule)
-    outcomes = draw_samples(kind, 1, 16, 5, 45)
-    histories = compare_with_reference(race, kind, outcomes, 45, 0.3)
-    # The instances are of all sorts.
-    assert any(h.finished for h in histories)
-    assert any(not h.finished for h in histories)
-    assert any(h.rounds[-1].beats.any() and not h.finished for h in histories)
-    assert len({len(h.rounds) for h in histories}) >= 3
+    """K = 5, with continuous, tied and incomparable outcomes."""
+    race = PreferenceRace(5, 2, 45, dominance, bound, rule)
+    numbers, ties = (draw_samples(kind, 1, 10, 5, 45) for kind in ("numbers", "ties"))
+    pareto = draw_samples("pareto", 2, 10, 5, 45)
+    # Where the second number is the same for all, the first alone decides.
+    alone = [np.stack([first, np.zeros_like(first)], -1) for first in (numbers, ties)]
+    for outcomes in (*alone, pareto):
+        histories = compare_with_reference(race, "pareto", outcomes, 45, 0.3)
+        # The instances are of all sorts.
+        assert any(h.finished for h in histories)
+        assert any(not h.finished for h in histories)
+        assert any(h.rounds[-1].beats.any() and not h.finished for h in histories)
+        assert len({len(h.rounds) for h in histories}) >= 3
 
 
 @pytest.mark.parametrize(
@@ -195,6 +198,27 @@ def test_many_options(kind, bound, rule):
     outcomes[0] += steps[..., None] if kind == "pareto" else steps
     histories = compare_with_reference(race, kind, outcomes, 40, 0.2)
     assert any(h.rounds[-1].selected.any() for h in histories)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", ["sharp", "printed"])
+@pytest.mark.parametrize("bound", sorted(BOUNDS))
+@pytest.mark.parametrize(
+    ("num_options", "top", "max_rounds"), [(2, 1, 90), (11, 4, 60), (40, 10, 40)]
+)
+def test_every_bound_and_rule_and_size(num_options, top, max_rounds, bound, rule):
+    number = {2: 24, 11: 6, 40: 2}[num_options]
+    histories = []
+    for kind, compare in COMPARE.items():
+        race = PreferenceRace(num_options, top, max_rounds, compare, bound, rule)
+        outcomes = draw_samples(kind, 16, number, num_options, max_rounds)
+        steps = 0.3 * np.arange(num_options)[:, None]
+        outcomes[0] += steps[..., None] if kind == "pareto" else steps
+        histories += compare_with_reference(race, kind, outcomes, max_rounds, 0.3)
+    # By the printed rule one of two options is never selected, though their pair is decided.
+    assert any(h.rounds[-1].beats.any() for h in histories)
+    assert any(h.finished for h in histories) or num_options == 40
+    assert any(not h.finished for h in histories)
 
 
 @pytest.mark.parametrize("epsilon", [0.04, 0.15, 0.45])

@@ -219,8 +219,31 @@ def test_nan_in_one_search_is_named():
             return state, jnp.where(state > 1.5, jnp.nan, reward), terminal
 
     broken = PolicySearch(Broken(), Parameters(), outcomes.Return(), PB_RACE)
-    with pytest.raises(ValueError, match="NaN or infinity in search"):
+    message = r"NaN or infinity for option \d in round \d+ of search \d, generation \d+$"
+    with pytest.raises(ValueError, match=message):
         run_searches(broken, jax.random.split(jax.random.key(0), 3), broken.params(budget=2000))
+
+
+def test_the_policy_and_the_round_of_a_nan_are_named():
+    """In a batch of which only the last search has any, and not at once."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Broken(PolicySearch):
+        def rank(self, key, options, table, max_rounds):
+            is_bad = (options.env_params[0, 0] == 4) & (max_rounds > 5)
+            ranked = super().rank(key, options, table, max_rounds)
+            return ranked._replace(invalid=jnp.where(is_bad, jnp.array([0, 0, 7, 0, 2, 0, 0]), 0))
+
+    good = probe(PB_RACE)
+    keys = jax.random.split(jax.random.key(0), 3)
+    targets = jnp.array([[3, -2], [3, -2], [4, -2]], jnp.float32)
+    params = stack_params([good.params(budget=2000, env_params=target) for target in targets])
+    expected = 1 + np.argmax(run_searches(good, keys, params).rows.max_rounds[:, 2] > 5)
+    assert expected > 1
+    message = rf"^outcomes: .* for option 2 in round 7 of search 2, generation {expected}$"
+    broken = Broken(good.env, good.policy, good.fold, good.race)
+    with pytest.raises(ValueError, match=message):
+        run_searches(broken, keys, params)
 
 
 @pytest.mark.parametrize(

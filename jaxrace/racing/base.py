@@ -131,7 +131,12 @@ class Race(abc.ABC):
         return _init(self, structure, tuple((x.shape, x.dtype) for x in leaves), params)
 
     def ask(self, state: State, params: Params) -> jax.Array:
-        """Who must be sampled again: bool [K], all False when the race has ended."""
+        """Who must be sampled again: bool [K], all False when the race has ended.
+
+        Raises:
+            ValueError: ``state`` or ``params`` is not of this race.
+        """
+        self._check_own(state, params)
         return _ask(self, state, params)
 
     def tell(self, state: State, outcomes: Outcome, params: Params) -> State:
@@ -144,12 +149,14 @@ class Race(abc.ABC):
             params: The params that ``init`` got.
 
         Raises:
-            ValueError: A leaf has other axes than [K, r, ...] with the shape of the example
-                outcome, a counted outcome is NaN or infinite, or the race's ``compare`` is no
-                antisymmetric sign on the first outcomes of their kind (the last two outside of
-                jit only; inside, ``result.invalid`` tells of the former).
+            ValueError: ``state`` or ``params`` is not of this race, a leaf has other axes than
+                [K, r, ...] with the shape of the example outcome, a counted outcome is NaN or
+                infinite, or the race's ``compare`` is no antisymmetric sign on the first outcomes
+                of their kind (the last two outside of jit only; inside, ``result.invalid`` tells
+                of the former).
         """
-        outcomes = jax.tree.map(functools.partial(_as_array, "outcomes"), outcomes)
+        self._check_own(state, params)
+        outcomes = as_arrays("outcomes", outcomes)
         self.check_outcomes(state, outcomes)
         state = _tell(self, state, outcomes, params)
         if not is_traced(state):
@@ -158,8 +165,17 @@ class Race(abc.ABC):
         return state
 
     def result(self, state: State, params: Params) -> Result:
-        """The ranking and the certain verdicts so far; may be asked for at any time."""
+        """The ranking and the certain verdicts so far; may be asked for at any time.
+
+        Raises:
+            ValueError: ``state`` or ``params`` is not of this race.
+        """
+        self._check_own(state, params)
         return _result(self, state, params)
+
+    def _check_own(self, state: State, params: Params) -> None:
+        self.check_params(params)
+        self.check_state(state)
 
     @abc.abstractmethod
     def check_outcomes(self, state: State, outcomes: Outcome) -> None:
@@ -168,6 +184,10 @@ class Race(abc.ABC):
     @abc.abstractmethod
     def check_params(self, params: Params) -> None:
         """Raise ValueError unless ``params`` is what ``self.params`` makes; does no arithmetic."""
+
+    @abc.abstractmethod
+    def check_state(self, state: State) -> None:
+        """Raise ValueError unless ``state`` is one that ``init`` makes; does no arithmetic."""
 
     def first_outcomes(self, state: State) -> Any:
         """Some of the outcomes told first, for ``check_preferences``."""
@@ -241,6 +261,11 @@ def _shape_only(leaf: Any) -> jax.ShapeDtypeStruct:
     return jax.ShapeDtypeStruct(array.shape, array.dtype)
 
 
+def as_arrays(name: str, tree: Any) -> Any:
+    """A pytree with arrays of JAX as leaves; ValueError if one of them cannot be one."""
+    return jax.tree.map(functools.partial(_as_array, name), tree)
+
+
 def _as_array(name: str, leaf: Any) -> jax.Array:
     try:
         # NumPy first: JAX takes some words for the names of dtypes.
@@ -299,11 +324,27 @@ def require_params(params: Any, kind: type) -> None:
         )
 
 
-def raise_if_invalid(invalid: jax.Array) -> None:
+def require_state(state: Any, kind: type, num_options: int) -> None:
+    """Raise ValueError unless ``state`` is of this kind and belongs to one race of K options."""
+    if not isinstance(state, kind):
+        raise ValueError(
+            f"state: expected what the race's own init() makes, got {type(state).__name__}"
+        )
+    shape = jnp.shape(state.samples)
+    if shape != (num_options,):
+        batch = "; use jax.vmap for a batch" if len(shape) > 1 else ""
+        raise ValueError(
+            f"state: expected that of one race of {num_options} options, got samples of shape "
+            f"{list(shape)}{batch}"
+        )
+
+
+def raise_if_invalid(invalid: jax.Array, where: str = "") -> None:
     """Raise for the first counted outcome that was not finite; does nothing under a trace.
 
     Args:
         invalid: int32 [..., K], the round of the first such outcome, 0 where there was none.
+        where: What the race is a part of, for the message.
     """
     if is_traced(invalid):
         return
@@ -314,5 +355,5 @@ def raise_if_invalid(invalid: jax.Array) -> None:
     of_race = f" of race {', '.join(map(str, race))}" if race else ""
     raise ValueError(
         f"outcomes: expected finite numbers, got NaN or infinity for option {option} in "
-        f"round {rounds[(*race, option)]}{of_race}"
+        f"round {rounds[(*race, option)]}{of_race}{where}"
     )

@@ -60,6 +60,15 @@ class ComparingRace(base.Race):
         shape = (self.num_options, self.capacity)
         return jax.tree.map(lambda x: jnp.zeros((*shape, *x.shape), x.dtype), example)
 
+    def _require_room(self, state: Any) -> None:
+        """Raise ValueError unless the samples' room in a state is for the capacity."""
+        room = {x.shape[1] for x in jax.tree.leaves(state.outcomes)}
+        if room != {self.capacity}:
+            raise ValueError(
+                f"state: expected that of a race with capacity {self.capacity}, "
+                f"got room for {', '.join(map(str, sorted(room)))} samples"
+            )
+
     def check_outcomes(self, state: Any, outcomes: Any) -> None:
         """Raise ValueError unless ``outcomes`` fits the example that ``init`` was given."""
         checks.require_outcomes(state.outcomes, outcomes)

@@ -375,3 +375,8 @@ class DominanceRace(ComparingRace, base.UnequalRace):
     def check_params(self, params: DominanceParams) -> None:
         """Raise ValueError unless ``params`` comes from ``params`` of such a race."""
         base.require_params(params, DominanceParams)
+
+    def check_state(self, state: DominanceState) -> None:
+        """Raise ValueError unless ``state`` is that of such a race of this size and capacity."""
+        base.require_state(state, DominanceState, self.num_options)
+        self._require_room(state)

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 
 from jaxrace import kernels
 from jaxrace.racing import base, lockstep, refill
-from jaxrace.validation import require_function, require_integer, require_keys
+from jaxrace.validation import require_function, require_integer, require_keys, require_kind
 
 Sample = Callable[[jax.Array, Any], Any]
 
@@ -75,7 +75,8 @@ def run(
     chunk = race.chunk if chunk is None else chunk
     require_integer("chunk", chunk, 1)
     race.check_params(params)
-    options = jax.tree.map(jnp.asarray, options)
+    require_kind("common_random_numbers", common_random_numbers, bool)
+    options = base.as_arrays("options", options)
     if not jax.tree.leaves(options):
         raise ValueError(
             f"options: expected leaves with leading axis {race.num_options}, got no arrays"

@@ -58,7 +58,7 @@ def judge(race: DominanceRace, samples: Sequence[Any], params: DominanceParams) 
             for of_option in options
         ]
         outcomes = jax.tree.map(lambda *x: jnp.asarray(np.stack(x)), *padded)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise ValueError(f"samples: expected outcomes that are alike: {error}") from error
     race.check_preferences((checks.first_few(outcomes), min(counts)))
     state = _judge(race, outcomes, jnp.asarray(counts, jnp.int32), params)

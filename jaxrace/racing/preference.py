@@ -337,3 +337,8 @@ class PreferenceRace(ComparingRace):
                 f"params: expected those of one race with capacity {self.capacity}, "
                 f"got thresholds of shape {list(jnp.shape(params.thresholds))}"
             )
+
+    def check_state(self, state: PreferenceState) -> None:
+        """Raise ValueError unless ``state`` is that of a race of this size and capacity."""
+        base.require_state(state, PreferenceState, self.num_options)
+        self._require_room(state)

@@ -272,6 +272,10 @@ class ValueRace(base.Race):
         """Raise ValueError unless ``params`` comes from the ``params`` of a value-based race."""
         base.require_params(params, ValueParams)
 
+    def check_state(self, state: ValueState) -> None:
+        """Raise ValueError unless ``state`` is that of a value-based race of so many options."""
+        base.require_state(state, ValueState, self.num_options)
+
     def check_preferences(self, first: Any, source: Hashable = None) -> None:
         """Numbers need no check beyond that of the outcomes."""
 

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace.compilation import compile_ahead
+from jaxrace.racing import base
 from jaxrace.search.policy_search import PolicySearch, SearchParams, SearchRow, SearchState
 from jaxrace.validation import require_keys
 
@@ -99,9 +100,11 @@ def run_searches(
     rows: list[SearchRow] = []
     _report(on_generation, episodes)
     while (episodes < budgets).any():
-        states, row = step_all(states, params)
+        before = states
+        states, row = step_all(before, params)
         row = jax.tree.map(np.asarray, row)
-        _raise_unless_valid(row)
+        if not row.valid.all():
+            _raise_for_invalid(search, batched, before, params, row)
         rows.append(row)
         episodes = row.episodes
         _report(on_generation, episodes)
@@ -135,13 +138,20 @@ def _report(on_generation: Callable[[np.ndarray], None] | None, episodes: np.nda
         on_generation(episodes)
 
 
-def _raise_unless_valid(row: SearchRow) -> None:
-    if not row.valid.all():
-        search = int(np.argmin(row.valid))
-        raise ValueError(
-            f"outcomes: expected finite numbers, got NaN or infinity in search {search}, "
-            f"generation {int(row.generation[search])}"
-        )
+def _raise_for_invalid(
+    search: PolicySearch, batched: bool, before: SearchState, params: SearchParams, row: SearchRow
+) -> None:
+    """Name the search, the generation, the policy and the round.
+
+    Rows do not keep the last two: the race is run once more.
+    """
+    number = int(np.argmin(row.valid))
+    state, own = jax.tree.map(lambda x: x[number], (before, params if batched else None))
+    invalid = jax.jit(search.invalid_outcomes)(state, own if batched else params)
+    where = f" of search {number}, generation {int(row.generation[number])}"
+    base.raise_if_invalid(invalid, where)
+    # Another program: it may round differently.
+    raise ValueError(f"outcomes: expected finite numbers, got NaN or infinity in a race{where}")
 
 
 def stack_params(params: list[Params]) -> Params:

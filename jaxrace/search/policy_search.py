@@ -74,7 +74,17 @@ class Ranked(NamedTuple):
     certain: jax.Array  # bool [K], in or out
     samples: jax.Array  # int32 [], counted
     simulated: jax.Array  # int32 [], drawn
-    valid: jax.Array  # bool [], every counted outcome was finite
+    invalid: jax.Array  # int32 [K], first round with a counted outcome that is not finite, or 0
+
+
+class _Raced(NamedTuple):
+    """A generation of policies, and what its race has shown."""
+
+    population: Any  # leaves [K, ...]
+    asked: Any  # of the strategy
+    tell_key: jax.Array
+    max_rounds: jax.Array  # int32 [], n_max
+    ranked: Ranked
 
 
 @dataclasses.dataclass(frozen=True)
@@ -215,23 +225,19 @@ class PolicySearch:
     def step(self, state: SearchState, params: SearchParams) -> tuple[SearchState, SearchRow]:
         """One generation. A search that is done stays as it is and costs no race."""
         done = self.done(state, params)
-        example = self.policy.example()
-        generation = state.generation + 1
-        keys = jax.random.split(jax.random.fold_in(state.key, generation), 3)
-        population, asked = self.strategy.ask(
-            kernels.fast_keys(keys[0]), state.strategy, params.strategy, example
-        )
-        # A search that is done gives a race of no rounds, which asks for nothing.
-        max_rounds = jnp.where(done, 0, jnp.ceil(state.rounds).astype(jnp.int32))
-        options = jax.vmap(lambda theta: PolicyInTask(theta, params.env))(population)
-        ranked = self.rank(keys[1], options, _current_table(state, params), max_rounds)
+        population, asked, tell_key, max_rounds, ranked = self._race_next(state, params)
         told = self.strategy.tell(
-            kernels.fast_keys(keys[2]), population, ranked.ranking, asked, params.strategy, example
+            kernels.fast_keys(tell_key),
+            population,
+            ranked.ranking,
+            asked,
+            params.strategy,
+            self.policy.example(),
         )
         best = jax.tree.map(lambda x: x[ranked.ranking[0]], population)
         next_state = SearchState(
             key=state.key,
-            generation=generation,
+            generation=state.generation + 1,
             strategy=told,
             rounds=_adapted_rounds(state.rounds, ranked.enough, params),
             episodes=state.episodes + ranked.samples,
@@ -250,9 +256,29 @@ class PolicySearch:
             options_decided=(ranked.certain & ~done).sum(dtype=jnp.int32),
             finished=ranked.finished & ~done,
             best=next_state.best,
-            valid=ranked.valid,
+            valid=~ranked.invalid.any(),
         )
         return next_state, row
+
+    def invalid_outcomes(self, state: SearchState, params: SearchParams) -> jax.Array:
+        """Which policies of the next generation have an outcome that is not finite, and when?
+
+        Returns:
+            The first round in which such an outcome counts, or 0: int32 [K].
+        """
+        return self._race_next(state, params).ranked.invalid
+
+    def _race_next(self, state: SearchState, params: SearchParams) -> _Raced:
+        keys = jax.random.split(jax.random.fold_in(state.key, state.generation + 1), 3)
+        population, asked = self.strategy.ask(
+            kernels.fast_keys(keys[0]), state.strategy, params.strategy, self.policy.example()
+        )
+        # A search that is done gives a race of no rounds, which asks for nothing.
+        rounds = jnp.ceil(state.rounds).astype(jnp.int32)
+        max_rounds = jnp.where(self.done(state, params), 0, rounds)
+        options = jax.vmap(lambda theta: PolicyInTask(theta, params.env))(population)
+        ranked = self.rank(keys[1], options, _current_table(state, params), max_rounds)
+        return _Raced(population, asked, keys[2], max_rounds, ranked)
 
     def rank(
         self, key: jax.Array, options: PolicyInTask, table: Any, max_rounds: jax.Array
@@ -267,7 +293,7 @@ class PolicySearch:
             certain=result.selected | result.discarded,
             samples=result.samples.sum(dtype=jnp.int32),
             simulated=result.simulated.sum(dtype=jnp.int32),
-            valid=~result.invalid.any(),
+            invalid=result.invalid,
         )
 
 

@@ -74,7 +74,7 @@ class SplitRaceSearch(PolicySearch):
             certain=(halves.selected | halves.discarded).all(0),
             samples=halves.samples.sum(dtype=jnp.int32),
             simulated=halves.simulated.sum(dtype=jnp.int32),
-            valid=~halves.invalid.any(),
+            invalid=jnp.where(halves.invalid[0] > 0, *halves.invalid),
         )
 
 
