@@ -49,6 +49,27 @@ def test_known_answers(key, counter, words):
     assert tuple(map(int, found)) == words
 
 
+def test_keys_made_of_keys_compile():
+    """Several times twenty rounds, then a maximum, and a sum in which the number stays the same.
+
+    Without loops of their own for keys, JAX 0.11 had not compiled this after a quarter of an hour.
+    """
+    borders = jnp.linspace(0, 1, 31)[1:]
+
+    @jax.jit
+    @jax.vmap
+    def draw(key):
+        key = jax.random.fold_in(jax.random.fold_in(key, 1), 2)
+        keys = jax.random.split(key)
+        first, second = jax.random.uniform(keys[0]), jax.random.uniform(keys[1], (4,))
+        return jnp.sum(first >= borders), jnp.sum(second[:, None] >= borders, 1)
+
+    keys = jax.random.split(jax.random.key(3), 2500)
+    fast, plain = draw(kernels.fast_keys(keys)), draw(keys)
+    jax.tree.map(np.testing.assert_array_equal, fast, plain)
+    assert 14 < fast[0].mean() < 15
+
+
 @pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS)
 def test_the_same_numbers(draw):
     keys = jax.random.split(jax.random.key(11), 6)
