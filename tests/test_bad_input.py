@@ -2,7 +2,9 @@
 
 import collections
 
+import bad_dominance
 import bad_races
+import bad_samples
 import bad_searches
 import bad_selections
 import jax.numpy as jnp
@@ -14,7 +16,13 @@ from jaxrace.cli import main
 from jaxrace.kernels import total_order
 from jaxrace.racing import check_compare
 
-TABLES = bad_races.BAD, bad_searches.BAD, bad_selections.BAD
+TABLES = (
+    bad_races.BAD,
+    bad_dominance.BAD,
+    bad_samples.BAD,
+    bad_searches.BAD,
+    bad_selections.BAD,
+)
 BAD = {name: case for table in TABLES for name, case in table.items()}
 
 

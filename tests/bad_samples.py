@@ -1,0 +1,144 @@
+"""Bad samples, states, arguments of the driver, and kernels: what to call, what the error says."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from bad_races import (
+    DOMINANCE_RACE,
+    KEYS,
+    PARAMS,
+    RACE,
+    START,
+    VALUE_PARAMS,
+    VALUE_RACE,
+    PreferenceRace,
+    run,
+    sample_nan,
+    tell,
+)
+
+from jaxrace import audit, kernels, racing
+from jaxrace.kernels import total_order
+
+BAD = {
+    # Outcomes
+    "no example": (lambda: RACE.init((), PARAMS), "example_outcome: expected at least one array"),
+    "example text": (
+        lambda: RACE.init("abc", PARAMS),
+        "example_outcome: expected arrays or numbers",
+    ),
+    "example vector": (
+        lambda: VALUE_RACE.init(START, VALUE_PARAMS),
+        "example_outcome: expected a s",
+    ),
+    "told K": (
+        lambda: tell(np.zeros((4, 1), np.float32)),
+        r"leaves \[3, rounds\] .*, got \[4, 1\]",
+    ),
+    "told no rounds": (lambda: tell(np.zeros((3, 0), np.float32)), r"outcomes: .* got \[3, 0\]"),
+    "told no axis": (lambda: tell(np.zeros(3, np.float32)), r"outcomes: expected .* got \[3\]"),
+    "told structure": (lambda: tell({"a": np.zeros((3, 1))}), "outcomes: expected the structure"),
+    "told text": (lambda: tell("abc"), "outcomes: expected arrays or numbers, got 'abc'"),
+    "told floats for ints": (
+        lambda: tell(np.ones((3, 1), np.float32), example=np.int32(0)),
+        "outcomes: expected int32 as in the example outcome, got float32",
+    ),
+    "told values": (
+        lambda: tell(np.zeros((2, 1)), VALUE_RACE),
+        r"outcomes: expected one array \[3",
+    ),
+    "told nan": (
+        lambda: tell(np.array([[0], [np.nan], [1]], np.float32)),
+        "outcomes: expected finite numbers, got NaN or infinity for option 1 in round 1",
+    ),
+    "told inf": (
+        lambda: tell(np.array([[0, 0], [1, np.inf], [1, 1]], np.float32), VALUE_RACE),
+        "outcomes: expected finite numbers, .* option 1 in round 2",
+    ),
+    "drawn nan": (lambda: run(sampler=sample_nan), "outcomes: .* option 2 in round 1"),
+    "intervals of a batch": (
+        lambda: jax.vmap(lambda key: run(key=key))(KEYS).intervals,
+        "intervals: expected the result of one race, got a batch",
+    ),
+    # The driver
+    "run K": (lambda: run(options=jnp.zeros(4)), r"options: .* leading axis 3, got \[4\]"),
+    "run no axis": (lambda: run(options=1.0), r"options: .* leading axis 3, got \[\]"),
+    "run without options": (lambda: run(options=()), "options: .* got no arrays"),
+    "run options text": (
+        lambda: run(options=["a", "b", "c"]),
+        "options: expected arrays or numbers, got 'a'",
+    ),
+    "run common numbers": (
+        lambda: run(common_random_numbers="no"),
+        "common_random_numbers: expected a bool, got 'no'",
+    ),
+    "run chunk 0": (lambda: run(chunk=0), "chunk: expected an integer of at least 1, got 0"),
+    "run seed": (lambda: run(key=0), "key: expected a key from jax.random.key, got 0"),
+    "run old key": (
+        lambda: run(key=jax.random.PRNGKey(0)),
+        r"key: expected a key from jax.random.key, got uint32\[2\]; jax.random.wrap_key_data",
+    ),
+    "run keys": (lambda: run(key=KEYS), r"key: expected a key .*, got keys of shape \[3\]"),
+    "run sampler": (lambda: run(sampler=1.0), "sample: expected a function, got 1.0"),
+    "run table": (
+        lambda: run(params=RACE.table(0.1)),
+        "params: expected those of one race with cap",
+    ),
+    "run other params": (lambda: run(params=VALUE_PARAMS), "params: expected what the race's own"),
+    "value race, other params": (
+        lambda: run(VALUE_RACE, params=PARAMS),
+        "params: expected what the race's own params.. makes, got PreferenceParams",
+    ),
+    "init batch": (
+        lambda: RACE.init(0.0, jax.tree.map(lambda x: jnp.stack([x, x]), PARAMS)),
+        "params: expected those of one race, got .2. of them; use jax.vmap",
+    ),
+    "state of another kind": (
+        lambda: RACE.tell(VALUE_RACE.init(0.0, VALUE_PARAMS), START[:, None], PARAMS),
+        "state: expected what the race's own init.. makes, got ValueState",
+    ),
+    "state of another size": (
+        lambda: RACE.ask(PreferenceRace(4, 1, 20, total_order).init(0.0, PARAMS), PARAMS),
+        r"state: expected that of one race of 3 options, got samples of shape \[4\]$",
+    ),
+    "state of another capacity": (
+        lambda: DOMINANCE_RACE.result(
+            dataclasses.replace(DOMINANCE_RACE, capacity=40).init(0.0, DOMINANCE_RACE.params(0.1)),
+            DOMINANCE_RACE.params(0.1),
+        ),
+        "state: expected that of a race with capacity 20, got room for 40 samples",
+    ),
+    "states of a batch": (
+        lambda: RACE.ask(jax.vmap(lambda x: RACE.init(x, PARAMS))(START), PARAMS),
+        r"state: .* got samples of shape \[3, 3\]; use jax.vmap for a batch",
+    ),
+    "no state": (
+        lambda: VALUE_RACE.result(None, VALUE_PARAMS),
+        "state: expected what the race's own init.. makes, got NoneType",
+    ),
+    "asked with other params": (
+        lambda: RACE.ask(RACE.init(0.0, PARAMS), VALUE_PARAMS),
+        "params: expected what the race's own params.. makes, got ValueParams",
+    ),
+    "judged text": (
+        lambda: racing.judge(DOMINANCE_RACE, [np.array(["a"])] * 3, DOMINANCE_RACE.params(0.1)),
+        "samples: expected outcomes that are alike: .*",
+    ),
+    "audit": (lambda: next(audit.audit(0)), "races: expected an integer of at least 1, got 0"),
+    # Kernels
+    "kernel bound": (lambda: kernels.bound_named("kl2"), "bound: expected one of .*, got 'kl2'"),
+    "kernel rule": (
+        lambda: kernels.select_and_discard(jnp.zeros((2, 2), bool), 1, "dull"),
+        "rule: expected one of sharp, printed",
+    ),
+    "kernel block": (
+        lambda: kernels.log_block_factors(jnp.zeros((4, 4, 1), jnp.int8), jnp.ones(1)),
+        "signs: expected a block of 2, 3, 5, .* samples, got 4",
+    ),
+    "kernel rounds": (
+        lambda: kernels.sorted_wins(jnp.zeros((2, 2**15))),
+        "outcomes: expected at most 32767 rounds",
+    ),
+}
