@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+import jaxlib.version
 import numpy as np
 import pytest
 from hypothesis import given
@@ -52,7 +53,7 @@ def test_known_answers(key, counter, words):
 def test_keys_made_of_keys_compile():
     """Several times twenty rounds, then a maximum, and a sum in which the number stays the same.
 
-    Without loops of their own for keys, JAX 0.11 had not compiled this after a quarter of an hour.
+    Without loops of their own for keys, JAX 0.11 had not compiled the like after some minutes.
     """
     borders = jnp.linspace(0, 1, 31)[1:]
 
@@ -68,6 +69,17 @@ def test_keys_made_of_keys_compile():
     fast, plain = draw(kernels.fast_keys(keys)), draw(keys)
     jax.tree.map(np.testing.assert_array_equal, fast, plain)
     assert 14 < fast[0].mean() < 15
+
+
+@pytest.mark.parametrize(("version", "kept_apart"), [((0, 10, 2), False), ((0, 11, 0), True)])
+@pytest.mark.parametrize(
+    "make", [lambda key: jax.random.fold_in(key, 1), lambda key: jax.random.split(key)[0]]
+)
+def test_keys_are_made_in_a_loop_of_their_own(make, version, kept_apart, monkeypatch):
+    monkeypatch.setattr(jaxlib.version, "__version_info__", version)
+    draw = jax.jit(lambda key: jax.random.uniform(make(key)))
+    text = draw.lower(kernels.fast_keys(jax.random.key(0))).as_text()
+    assert ("optimization_barrier" in text) == kept_apart
 
 
 @pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS)

@@ -283,6 +283,17 @@ def test_fewer_rounds_than_capacity(max_rounds):
     assert all(len(h.rounds) <= max_rounds for h in histories)
 
 
+@pytest.mark.parametrize("bound", sorted(BOUNDS))
+def test_a_table_for_every_horizon(bound):
+    """What searches that adapt n_max race with is what a race of that n_max would be given."""
+    race = PreferenceRace(5, 2, 40, total_order, bound)
+    table = race.table(0.3)
+    for max_rounds in (1, 2, 13, 39, 40):
+        adapted = race.params_at(table, jnp.int32(max_rounds))
+        own = race.params(0.3, max_rounds)
+        jax.tree.map(np.testing.assert_array_equal, adapted, own)
+
+
 @pytest.mark.parametrize("rule", ["sharp", "printed"])
 def test_the_top_of_the_ranking_is_what_the_rule_has_selected(rule):
     """In a race that has ended, ties of the Copeland scores included."""

@@ -240,7 +240,7 @@ def test_the_policy_and_the_round_of_a_nan_are_named():
     params = stack_params([good.params(budget=2000, env_params=target) for target in targets])
     expected = 1 + np.argmax(run_searches(good, keys, params).rows.max_rounds[:, 2] > 5)
     assert expected > 1
-    message = rf"^outcomes: .* for option 2 in round 7 of search 2, generation {expected}$"
+    message = rf"^outcomes: .* for option 4 in round 2 of search 2, generation {expected}$"
     broken = Broken(good.env, good.policy, good.fold, good.race)
     with pytest.raises(ValueError, match=message):
         run_searches(broken, keys, params)

@@ -81,6 +81,19 @@ def test_bad_deltas_are_named(delta):
         PolicySearch(*PARTS, RACE).params(10.0, delta, max_rounds=40)
 
 
+@pytest.mark.parametrize("bad", [(), (2,), (0, 5)])
+def test_policies_with_outcomes_that_are_not_finite_are_found(bad):
+    race = racing.PreferenceRace(7, 3, 40, medical.prefer)
+    search = SplitRaceSearch(*PARTS[:2], medical.TreatmentOutcome(), race)
+    table = jax.tree.map(lambda x: x[0], search.params(10.0, 0.5, max_rounds=40).race)
+    theta = np.zeros((7, 3), np.float32)
+    theta[list(bad)] = np.nan
+    params = medical.Medical().default_params
+    options = jax.vmap(lambda theta: PolicyInTask(theta, params))(theta)
+    found = jax.jit(search.rank)(jax.random.key(0), options, table, jnp.int32(6))
+    assert np.asarray(found.invalid).tolist() == [int(option in bad) for option in range(7)]
+
+
 def test_a_generation_is_raced_in_two_halves():
     """Against two races by hand, their orders pooled in NumPy."""
     search = SplitRaceSearch(*PARTS, RACE, agreement=0.6)

@@ -134,7 +134,7 @@ class Race(abc.ABC):
         """Who must be sampled again: bool [K], all False when the race has ended.
 
         Raises:
-            ValueError: ``state`` or ``params`` is not of this race.
+            ValueError: ``state`` or ``params`` is of another kind or size of race.
         """
         self._check_own(state, params)
         return _ask(self, state, params)
@@ -149,11 +149,11 @@ class Race(abc.ABC):
             params: The params that ``init`` got.
 
         Raises:
-            ValueError: ``state`` or ``params`` is not of this race, a leaf has other axes than
-                [K, r, ...] with the shape of the example outcome, a counted outcome is NaN or
-                infinite, or the race's ``compare`` is no antisymmetric sign on the first outcomes
-                of their kind (the last two outside of jit only; inside, ``result.invalid`` tells
-                of the former).
+            ValueError: ``state`` or ``params`` is of another kind or size of race, a leaf has
+                other axes than [K, r, ...] with the shape of the example outcome, a counted
+                outcome is NaN or infinite, or the race's ``compare`` is no antisymmetric sign on
+                the first outcomes of their kind (the last two outside of jit only; inside,
+                ``result.invalid`` tells of the former).
         """
         self._check_own(state, params)
         outcomes = as_arrays("outcomes", outcomes)
@@ -168,7 +168,7 @@ class Race(abc.ABC):
         """The ranking and the certain verdicts so far; may be asked for at any time.
 
         Raises:
-            ValueError: ``state`` or ``params`` is not of this race.
+            ValueError: ``state`` or ``params`` is of another kind or size of race.
         """
         self._check_own(state, params)
         return _result(self, state, params)
@@ -183,11 +183,14 @@ class Race(abc.ABC):
 
     @abc.abstractmethod
     def check_params(self, params: Params) -> None:
-        """Raise ValueError unless ``params`` is what ``self.params`` makes; does no arithmetic."""
+        """Raise ValueError if ``params`` is of another kind or size of race; does no arithmetic.
+
+        That it was made with the same bound or number of options is not seen.
+        """
 
     @abc.abstractmethod
     def check_state(self, state: State) -> None:
-        """Raise ValueError unless ``state`` is one that ``init`` makes; does no arithmetic."""
+        """Raise ValueError if ``state`` is of another kind or size of race; does no arithmetic."""
 
     def first_outcomes(self, state: State) -> Any:
         """Some of the outcomes told first, for ``check_preferences``."""
@@ -271,7 +274,8 @@ def _as_array(name: str, leaf: Any) -> jax.Array:
         # NumPy first: JAX takes some words for the names of dtypes.
         return jnp.asarray(leaf if isinstance(leaf, jax.Array) else np.asarray(leaf))
     except TypeError as error:
-        raise ValueError(f"{name}: expected arrays or numbers, got {leaf!r}") from error
+        got = f"an array of {leaf.dtype}" if isinstance(leaf, np.ndarray) else repr(leaf)
+        raise ValueError(f"{name}: expected arrays or numbers, got {got}") from error
 
 
 def finite_rounds(outcomes: Outcome) -> jax.Array:
@@ -351,9 +355,10 @@ def raise_if_invalid(invalid: jax.Array, where: str = "") -> None:
     rounds = np.asarray(invalid)
     if not rounds.any():
         return
-    *race, option = (int(axis) for axis in np.argwhere(rounds)[0])
+    race = tuple(int(axis) for axis in np.argwhere(rounds.any(-1))[0])
     of_race = f" of race {', '.join(map(str, race))}" if race else ""
+    in_race = np.where(rounds[race] > 0, rounds[race], np.iinfo(np.int32).max)
     raise ValueError(
-        f"outcomes: expected finite numbers, got NaN or infinity for option {option} in "
-        f"round {rounds[(*race, option)]}{of_race}{where}"
+        f"outcomes: expected finite numbers, got NaN or infinity for option {in_race.argmin()} in "
+        f"round {in_race.min()}{of_race}{where}"
     )

@@ -57,9 +57,10 @@ def judge(race: DominanceRace, samples: Sequence[Any], params: DominanceParams) 
             jax.tree.map(functools.partial(_padded, race.capacity), of_option)
             for of_option in options
         ]
-        outcomes = jax.tree.map(lambda *x: jnp.asarray(np.stack(x)), *padded)
+        stacked = jax.tree.map(lambda *x: np.stack(x), *padded)
     except (TypeError, ValueError) as error:
         raise ValueError(f"samples: expected outcomes that are alike: {error}") from error
+    outcomes = base.as_arrays("samples", stacked)
     race.check_preferences((checks.first_few(outcomes), min(counts)))
     state = _judge(race, outcomes, jnp.asarray(counts, jnp.int32), params)
     base.raise_if_invalid(state.invalid)

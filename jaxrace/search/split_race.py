@@ -74,7 +74,8 @@ class SplitRaceSearch(PolicySearch):
             certain=(halves.selected | halves.discarded).all(0),
             samples=halves.samples.sum(dtype=jnp.int32),
             simulated=halves.simulated.sum(dtype=jnp.int32),
-            invalid=jnp.where(halves.invalid[0] > 0, *halves.invalid),
+            # The earlier of the rounds in which the halves met the first, each counted from 1.
+            invalid=jnp.where(halves.invalid.all(0), halves.invalid.min(0), halves.invalid.max(0)),
         )
 
 
