@@ -152,13 +152,10 @@ def compare_with_reference(
 @pytest.mark.parametrize("bound", sorted(BOUNDS))
 def test_every_bound_and_rule(bound, rule):
     """K = 5, with continuous, tied and incomparable outcomes."""
-    race = PreferenceRace(5, 2, 45, dominance, bound, rule)
-    numbers, ties = (draw_samples(kind, 1, 10, 5, 45) for kind in ("numbers", "ties"))
-    pareto = draw_samples("pareto", 2, 10, 5, 45)
-    # Where the second number is the same for all, the first alone decides.
-    alone = [np.stack([first, np.zeros_like(first)], -1) for first in (numbers, ties)]
-    for outcomes in (*alone, pareto):
-        histories = compare_with_reference(race, "pareto", outcomes, 45, 0.3)
+    for kind, compare in COMPARE.items():
+        race = PreferenceRace(5, 2, 45, compare, bound, rule)
+        outcomes = draw_samples(kind, 2 if kind == "pareto" else 1, 10, 5, 45)
+        histories = compare_with_reference(race, kind, outcomes, 45, 0.3)
         # The instances are of all sorts.
         assert any(h.finished for h in histories)
         assert any(not h.finished for h in histories)
