@@ -60,8 +60,9 @@ class ComparingRace(base.Race):
         shape = (self.num_options, self.capacity)
         return jax.tree.map(lambda x: jnp.zeros((*shape, *x.shape), x.dtype), example)
 
-    def _require_room(self, state: Any) -> None:
-        """Raise ValueError unless the samples' room in a state is for the capacity."""
+    def _require_state(self, state: Any, kind: type) -> None:
+        """Raise ValueError unless ``state`` is of this kind, size and capacity."""
+        base.require_state(state, kind, self.num_options)
         room = {x.shape[1] for x in jax.tree.leaves(state.outcomes)}
         if room != {self.capacity}:
             raise ValueError(

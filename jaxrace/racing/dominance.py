@@ -378,5 +378,4 @@ class DominanceRace(ComparingRace, base.UnequalRace):
 
     def check_state(self, state: DominanceState) -> None:
         """Raise ValueError unless ``state`` is that of such a race of this size and capacity."""
-        base.require_state(state, DominanceState, self.num_options)
-        self._require_room(state)
+        self._require_state(state, DominanceState)

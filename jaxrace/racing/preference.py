@@ -340,5 +340,4 @@ class PreferenceRace(ComparingRace):
 
     def check_state(self, state: PreferenceState) -> None:
         """Raise ValueError unless ``state`` is that of a race of this size and capacity."""
-        base.require_state(state, PreferenceState, self.num_options)
-        self._require_room(state)
+        self._require_state(state, PreferenceState)
