@@ -28,6 +28,10 @@ def prefix_wins(outcomes):
     return kernels.prefix_wins(kernels.total_order, outcomes)
 
 
+def strict_prefix_wins(outcomes):
+    return kernels.prefix_wins(kernels.strict_order, outcomes)
+
+
 def outcomes(num_races):
     return jax.random.normal(jax.random.key(0), (num_races, OPTIONS, ROUNDS))
 
@@ -36,6 +40,14 @@ def test_prefix(benchmark):
     run, given = jax.vmap(prefix_wins), outcomes(RACES)
     measuring.record_jax(
         benchmark, "prefix/jaxrace", run, given, rounds=CALLS, comparisons=COMPARISONS
+    )
+
+
+def test_prefix_without_ties(benchmark):
+    """One comparison and one addition per two samples, as the limit has it."""
+    run, given = jax.vmap(strict_prefix_wins), outcomes(RACES)
+    measuring.record_jax(
+        benchmark, "prefix/no ties presumed", run, given, rounds=CALLS, comparisons=COMPARISONS
     )
 
 

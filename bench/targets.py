@@ -81,6 +81,7 @@ TARGETS = (
     Target(_SEARCHES, "sweeps/100 equal", "searches/pycma"),
     Target(_PREFIX, "prefix/jaxrace", "prefix/broadcast", 20),
     Target(_PREFIX, "prefix/jaxrace", "limit/c", 0.25),
+    Target(f"{_PREFIX}, no ties presumed", "prefix/no ties presumed", "limit/c", 0.25),
     Target(_TOTAL, "total/jaxrace", "total/scipy"),
     *(
         Target(f"{name} duels (K {arms})", f"duels {name} K {arms}/jaxrace", peer, ratio)
