@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxrace.envs.absorbing import absorb
 from jaxrace.envs.environment import Environment
 from jaxrace.envs.weak_types import strongly_typed
 
@@ -54,7 +55,7 @@ def check(env: Environment, action: Any, params: Any = None, key: jax.Array | No
     action = _call("action", "as a pytree of arrays", strongly_typed, action)
 
     reset_keys, step_keys = jax.random.split(key, (2, BATCH))
-    arguments = (reset_keys[0], step_keys[0], action, params)
+    arguments = (_row(reset_keys, 0), _row(step_keys, 0), action, params)
     plain = _take_step(env, _unchanged, "in a plain call", *arguments)
     _check_types(plain)
     again = _take_step(env, _unchanged, "in a plain call", *arguments)
@@ -115,6 +116,11 @@ def _jit_of_vmap(method: Callable[..., Any]) -> Callable[..., Any]:
     return jax.jit(jax.vmap(method))
 
 
+def _row(keys: jax.Array, row: int) -> jax.Array:
+    """One of several keys that are used again, on purpose: JAX may be looking for such."""
+    return jax.random.clone(keys)[row]
+
+
 def _take_step(
     env: Environment,
     transform: Callable[[Callable[..., Any]], Callable[..., Any]],
@@ -125,6 +131,8 @@ def _take_step(
     params: Any,
 ) -> _Step:
     """Reset and take one step with transformed methods; the result is in NumPy arrays."""
+    # See `_row`.
+    reset_key, step_key = jax.random.clone(reset_key), jax.random.clone(step_key)
 
     def call(name: str, *arguments: Any) -> Any:
         method = transform(lambda *given: strongly_typed(getattr(env, name)(*given)))
@@ -226,9 +234,8 @@ def _check_vmap(
     arguments = (reset_keys, step_keys, action_batch, params_batch)
     batch = _take_step(env, _jit_of_vmap, "under vmap", *arguments)
     for row in range(BATCH):
-        single = _take_step(
-            env, jax.jit, "under jit", reset_keys[row], step_keys[row], action, params
-        )
+        keys = _row(reset_keys, row), _row(step_keys, row)
+        single = _take_step(env, jax.jit, "under jit", *keys, action, params)
         batch_row = jax.tree.map(lambda leaf, row=row: leaf[row], batch)
         _check_equal(single, batch_row, "the same result with and without vmap")
 
@@ -247,14 +254,14 @@ def _check_rollout(
     def advance(carry: Any, key: jax.Array) -> Any:
         state, ended = carry
         next_state, reward, terminal = strongly_typed(env.step(key, state, action, params))
-        next_state = jax.tree.map(lambda new, old: jnp.where(ended, old, new), next_state, state)
+        next_state = absorb(ended, state, next_state)
         finite = (_is_finite(reward) | ended, _is_finite(env.observe(next_state, params)))
         stops = jnp.bool_(not env.continues_after_terminal)
         return (next_state, ended | (terminal & stops)), finite
 
     def simulate() -> Any:
-        start = strongly_typed(env.reset(reset_key, params))
-        keys = jax.random.split(step_key, length)
+        start = strongly_typed(env.reset(jax.random.clone(reset_key), params))
+        keys = jax.random.split(jax.random.clone(step_key), length)
         _, finite = jax.lax.scan(advance, (start, jnp.bool_(False)), keys)
         return (*finite, _is_finite(env.observe(start, params)))
 

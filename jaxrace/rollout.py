@@ -13,6 +13,7 @@ from jax import lax
 
 from jaxrace import kernels
 from jaxrace.envs import Environment, OutcomeFold, Transition
+from jaxrace.envs.absorbing import absorb
 from jaxrace.policies import Policy
 from jaxrace.validation import (
     require_function,
@@ -188,7 +189,7 @@ def _step(
     next_state, reward, terminal = env.step(step_key, state, action, option.env_params)
     _require_step(env, state, next_state, reward, terminal)
     if not env.continues_after_terminal:
-        next_state = jax.tree.map(lambda old, new: jnp.where(ended, old, new), state, next_state)
+        next_state = absorb(ended, state, next_state)
     transition = Transition(
         state=state,
         action=action,

@@ -2,8 +2,8 @@
 
 Each mode is a process of its own: JAX reads it when it starts. One program uses all of the engine:
 races told and races run, all kinds of races, batches, rollouts, a policy search, and duels. The
-other one selects and improves a policy; it has no part in x64, where moments of scores have 64 bits
-as what they are told of may have.
+second one selects and improves a policy; it has no part in x64, where moments of scores have 64
+bits as what they are told of may have. The third uses keys again where it may.
 """
 
 import json
@@ -92,6 +92,44 @@ for algorithm in (dueling.Rucb(5), dueling.DoubleThompson(5), dueling.SupKlucb(5
     show(type(algorithm).__name__, log)
 """
 
+# Keys used again on purpose, by a check, and by an environment that keeps one in its state.
+WALK = """
+from typing import NamedTuple
+
+from jaxrace import envs, outcomes, policies
+from jaxrace.rollout import PolicyInTask, Rollout
+
+
+class State(NamedTuple):
+    position: jax.Array
+    steps: jax.Array
+    key: jax.Array
+
+
+class Walk(NamedTuple):
+    horizon: int = 6
+    continues_after_terminal: bool = False
+    default_params: float = 0.5  # drift
+
+    def reset(self, key, drift):
+        return State(jnp.float32(0), jnp.int32(0), key)
+
+    def step(self, key, state, action, drift):
+        key, move_key = jax.random.split(state.key)
+        position = state.position + action * drift * jax.random.normal(move_key)
+        return State(position, state.steps + 1, key), position, state.steps >= 3
+
+    def observe(self, state, drift):
+        return state.position[None]
+
+
+envs.check(Walk(), 0.5)
+for env in (Walk(), Walk(continues_after_terminal=True)):
+    rollout = Rollout(env, policies.Constant(), outcomes.Return())
+    option = PolicyInTask(jnp.float32(0.4), jnp.float32(0.5))
+    show(f"walk {env.continues_after_terminal}", rollout(jax.random.key(6), option))
+"""
+
 SELECT = """
 from jaxrace import selection
 from jaxrace.bases import Fourier
@@ -144,8 +182,9 @@ def test_a_mode_changes_nothing(mode, plain, tmp_path):
     agree(run(mode, PLAY, tmp_path), plain)
 
 
-def test_checks_change_no_selection(tmp_path):
-    agree(run("checks", SELECT, tmp_path), run("plain", SELECT, tmp_path))
+@pytest.mark.parametrize("program", [SELECT, WALK], ids=["selections", "keys used again"])
+def test_checks_change_nothing(program, tmp_path):
+    agree(run("checks", program, tmp_path), run("plain", program, tmp_path))
 
 
 def agree(shown, plain):

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace.envs import Environment
+from jaxrace.envs.absorbing import absorb
 from jaxrace.tabular import GreedyTable, greedy
 from jaxrace.validation import (
     require_hashable,
@@ -250,7 +251,7 @@ class Sarsa:
         action = self.policy.action(episode.entry % len(self.policy.actions))
         state, reward, terminal = self.env.step(key, episode.state, action, params.env)
         if not self.env.continues_after_terminal:
-            state = jax.tree.map(lambda old, new: jnp.where(ended, old, new), episode.state, state)
+            state = absorb(ended, episode.state, state)
         entry, observed = self._next_entry(state, values, rates, noise, params)
         last = terminal | (number == self.env.horizon)
         # delta = r + gamma Q(s', a') - Q(s, a)

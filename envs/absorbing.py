@@ -1,0 +1,29 @@
+"""A history that has ended stays where it is."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+
+def absorb(ended: jax.Array, state: Any, next_state: Any) -> Any:
+    """The state that follows: the next one, or, once the history has ended, the one before.
+
+    Args:
+        ended: bool [].
+        state: pytree; random keys may be among its leaves.
+        next_state: the same, after a step.
+
+    >>> import jax.numpy as jnp
+    >>> print(absorb(jnp.bool_(True), {"time": jnp.int32(3)}, {"time": jnp.int32(4)})["time"])
+    3
+    """
+
+    def choose(old: jax.Array, new: jax.Array) -> jax.Array:
+        if not jnp.issubdtype(old.dtype, jax.dtypes.prng_key):
+            return jnp.where(ended, old, new)
+        # The step has used the old key; nothing counts that comes of using it again. For JAX, which
+        # may be looking for keys that are used twice, what it chose is a key like any other.
+        return jax.random.clone(jnp.where(ended, jax.random.clone(old), new))
+
+    return jax.tree.map(choose, state, next_state)
