@@ -1,5 +1,6 @@
 """Win counts: the prefix kernel against broadcasting, SciPy, and the processor's own limit."""
 
+import functools
 import os
 import shutil
 import subprocess
@@ -24,31 +25,26 @@ LIMIT_SOURCE = Path(__file__).parent / "peers" / "compare_limit.c"
 LIMIT_FLAGS = (["-mavx2", "-DBYTES=32"], ["-march=native", "-DBYTES=64"], ["-DBYTES=16"])
 
 
-def prefix_wins(outcomes):
-    return kernels.prefix_wins(kernels.total_order, outcomes)
-
-
-def strict_prefix_wins(outcomes):
-    return kernels.prefix_wins(kernels.strict_order, outcomes)
+def prefix_wins(compare):
+    """Of a batch of races."""
+    return jax.vmap(functools.partial(kernels.prefix_wins, compare))
 
 
 def outcomes(num_races):
     return jax.random.normal(jax.random.key(0), (num_races, OPTIONS, ROUNDS))
 
 
-def test_prefix(benchmark):
-    run, given = jax.vmap(prefix_wins), outcomes(RACES)
-    measuring.record_jax(
-        benchmark, "prefix/jaxrace", run, given, rounds=CALLS, comparisons=COMPARISONS
-    )
-
-
-def test_prefix_without_ties(benchmark):
-    """One comparison and one addition per two samples, as the limit has it."""
-    run, given = jax.vmap(strict_prefix_wins), outcomes(RACES)
-    measuring.record_jax(
-        benchmark, "prefix/no ties presumed", run, given, rounds=CALLS, comparisons=COMPARISONS
-    )
+@pytest.mark.parametrize(
+    ("name", "compare"),
+    [
+        ("prefix/jaxrace", kernels.total_order),
+        # One comparison and one addition per two samples, as the limit has it.
+        ("prefix/no ties presumed", kernels.strict_order),
+    ],
+)
+def test_prefix(name, compare, benchmark):
+    run, given = prefix_wins(compare), outcomes(RACES)
+    measuring.record_jax(benchmark, name, run, given, rounds=CALLS, comparisons=COMPARISONS)
 
 
 def test_prefix_by_broadcasting(benchmark):
@@ -57,7 +53,7 @@ def test_prefix_by_broadcasting(benchmark):
     # A quarter faster than as we compile.
     more = {"compiled": measuring.plainly, "rounds": CALLS, "scale": scale}
     wins = measuring.record_jax(benchmark, "prefix/broadcast", run, given, **more)
-    np.testing.assert_array_equal(wins, jax.jit(jax.vmap(prefix_wins))(given))
+    np.testing.assert_array_equal(wins, jax.jit(prefix_wins(kernels.total_order))(given))
 
 
 def test_limit(benchmark, tmp_path):

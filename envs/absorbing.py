@@ -1,4 +1,4 @@
-"""A history that has ended stays where it is."""
+"""What has ended stays where it is: a history, or a search among others that go on."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import jax.numpy as jnp
 
 
 def absorb(ended: jax.Array, state: Any, next_state: Any) -> Any:
-    """The state that follows: the next one, or, once the history has ended, the one before.
+    """The state that follows: the next one, or, once all has ended, the one before.
 
     Args:
         ended: bool [].
@@ -20,6 +20,8 @@ def absorb(ended: jax.Array, state: Any, next_state: Any) -> Any:
     """
 
     def choose(old: jax.Array, new: jax.Array) -> jax.Array:
+        if new is old:  # to choose between a key and itself would count as using it twice
+            return new
         if not jnp.issubdtype(old.dtype, jax.dtypes.prng_key):
             return jnp.where(ended, old, new)
         # The step has used the old key; nothing counts that comes of using it again. For JAX, which

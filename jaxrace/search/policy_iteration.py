@@ -18,6 +18,7 @@ import numpy as np
 
 from jaxrace import label_ranking
 from jaxrace.envs import Environment, OutcomeFold
+from jaxrace.envs.absorbing import absorb
 from jaxrace.label_ranking import LabelRanking
 from jaxrace.racing.checks import require_sign
 from jaxrace.search.restarts import Behaviour, Restarts
@@ -197,10 +198,7 @@ class PolicyIteration:
             converged=~behaviour.is_random & (change < params.min_change),
             best=trained,
         )
-        # The key is the same in both; to choose between them would count as using it twice.
-        next_state = jax.tree.map(
-            lambda old, new: new if new is old else jnp.where(done, old, new), state, next_state
-        )
+        next_state = absorb(done, state, next_state)
         row = IterationRow(
             ran=~done,
             generation=next_state.generation,

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 
 from jaxrace import kernels, racing
 from jaxrace.envs import Environment, OutcomeFold
+from jaxrace.envs.absorbing import absorb
 from jaxrace.policies import Policy
 from jaxrace.racing.comparing import ComparingRace
 from jaxrace.rollout import PolicyInTask, Rollout
@@ -243,10 +244,7 @@ class PolicySearch:
             episodes=state.episodes + ranked.samples,
             best=best,
         )
-        # The key is the same in both; to choose between them would count as using it twice.
-        next_state = jax.tree.map(
-            lambda old, new: new if new is old else jnp.where(done, old, new), state, next_state
-        )
+        next_state = absorb(done, state, next_state)
         row = SearchRow(
             ran=~done,
             generation=next_state.generation,
