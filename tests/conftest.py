@@ -5,11 +5,13 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, Self
 
 import hypothesis
 import jax
 import jaxlib.version
+import processor_time
 import pytest
 from plain_process import plain_process
 
@@ -29,8 +31,9 @@ LONG = (
     "audit",
 )
 
-# The folder of compiled programs.
+# The folder of compiled programs, and the bytes from which it is emptied.
 PROGRAMS = pytest.StashKey[str]()
+MOST_KEPT = 2 * 10**9
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -54,17 +57,25 @@ def pytest_configure(config: pytest.Config) -> None:
     _keep_programs(config)
     # Tracing makes many objects, of which few are garbage: to look for it took a twentieth.
     gc.set_threshold(100_000, 50, 100)
+    config.pluginmanager.register(processor_time.Clock(), "processor_time")
 
 
 def _keep_programs(config: pytest.Config) -> None:
-    """On disk, for the files that this worker tests later: many compile the same small programs.
+    """On disk, for the workers of this run, the processes that tests start, and later runs.
 
-    Not for all workers together: JAX reads what another process may just be writing.
+    A worker may read what another one is just writing; JAX then warns and compiles, see
+    ``filterwarnings`` in pyproject.toml.
     """
-    folder = tempfile.mkdtemp(prefix="jaxrace-tests-")
-    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
-    config.stash[PROGRAMS] = folder
-    jax.config.update("jax_compilation_cache_dir", folder)
+    if hasattr(config, "cache"):
+        folder = config.cache.mkdir("jaxrace-programs")
+        if sum(file.stat().st_size for file in folder.iterdir()) > MOST_KEPT:
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True, exist_ok=True)
+    else:
+        folder = Path(tempfile.mkdtemp(prefix="jaxrace-tests-"))
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    config.stash[PROGRAMS] = str(folder)
+    jax.config.update("jax_compilation_cache_dir", str(folder))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
