@@ -67,7 +67,13 @@ def test_a_horizon_below_the_first_block(kind):
 
 @pytest.mark.parametrize(
     ("capacity", "first_block", "block", "counted"),
-    [(3, 11, 5, 3), (1, 2, 2, 1), (4, 2, 5, 2), (12, 2, 23, 2), (16, 11, 5, 16)],
+    [
+        (3, 11, 5, 3),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in [(1, 2, 2, 1), (4, 2, 5, 2), (12, 2, 23, 2), (16, 11, 5, 16)]
+        ),
+    ],
 )
 def test_a_capacity_that_has_no_room_for_a_block(capacity, first_block, block, counted):
     sizes = {"first_block": first_block, "block": block}
@@ -89,7 +95,9 @@ def test_a_capacity_that_has_no_room_for_a_block(capacity, first_block, block, c
         assert result.samples.tolist() == [counted] * 3
 
 
-@pytest.mark.parametrize("max_rounds", [11, 15, 16, 99, 100])
+@pytest.mark.parametrize(
+    "max_rounds", [15, *(pytest.param(n, marks=pytest.mark.slow) for n in (11, 16, 99, 100))]
+)
 def test_a_horizon_that_cuts_a_block(max_rounds):
     race = cases.make_race("ties", 4, 2, 100)
     outcomes = cases.draw("ties", 4, 40, 4, 100)

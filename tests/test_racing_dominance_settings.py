@@ -12,7 +12,12 @@ from jaxrace import racing
 
 
 @pytest.mark.parametrize(
-    ("first_block", "block"), [(7, 3), pytest.param(3, 7, marks=pytest.mark.slow), (5, 5)]
+    ("first_block", "block"),
+    [
+        (7, 3),
+        pytest.param(3, 7, marks=pytest.mark.slow),
+        pytest.param(5, 5, marks=pytest.mark.slow),
+    ],
 )
 def test_other_blocks(first_block, block):
     race = cases.make_race("ties", 4, 2, 100, first_block, block)
@@ -23,7 +28,9 @@ def test_other_blocks(first_block, block):
     assert cases.ends(histories) == {"a", None}
 
 
-@pytest.mark.parametrize("num_bets", [1, 3, 4])
+@pytest.mark.parametrize(
+    "num_bets", [4, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 3))]
+)
 def test_other_bets(num_bets):
     """None are the ones by default, which are three here. Weights need not add up to 1."""
     race = cases.make_race("numbers", 3, 1, 100)
@@ -71,6 +78,7 @@ def test_giving_up_as_the_reference_does():
     assert 5 <= sum(history.gave_up for history in histories) <= 25
 
 
+@pytest.mark.slow
 def test_giving_up_saves_samples_and_certifies_nothing_else():
     """On the same samples: races end as they did, or earlier and without a certificate."""
     race = cases.make_race("numbers", 4, 2, 120)

@@ -70,7 +70,15 @@ def params_of(race, max_rounds=33, value_range=0.2):
     return race.params(0.3, max_rounds, value_range)
 
 
-@pytest.mark.parametrize("race", RACES, ids=lambda race: type(race).__name__)
+@pytest.mark.parametrize(
+    "race",
+    [
+        RACES[0],
+        RACES[4],
+        *(pytest.param(race, marks=pytest.mark.slow) for race in RACES[1:4]),
+    ],
+    ids=lambda race: type(race).__name__,
+)
 def test_chunks_change_nothing_and_ask_tell_agrees(race):
     """33 rounds of capacity are no multiple of 7 or 25, nor are 20."""
     key = jax.random.key(1)
@@ -116,7 +124,13 @@ def test_the_samples_of_the_driver_are_those_that_it_documents():
         assert ("common random numbers" in str(result)) == common
 
 
-@pytest.mark.parametrize(("capacity", "chunk"), [(20, 16), (30, 32), (100, 16), (300, 32)])
+@pytest.mark.parametrize(
+    ("capacity", "chunk"),
+    [
+        (20, 16),
+        *(pytest.param(*case, marks=pytest.mark.slow) for case in [(30, 32), (100, 16), (300, 32)]),
+    ],
+)
 def test_the_default_chunk_overshoots_the_capacity_by_little(capacity, chunk):
     race = PreferenceRace(2, 1, capacity, total_order)
     assert race.chunk == chunk
@@ -196,6 +210,7 @@ def test_new_numbers_and_equal_races_do_not_compile_again(count_compilations):
     assert compilations.count > 0
 
 
+@pytest.mark.slow
 def test_a_race_of_512_options_fits_in_100_megabytes():
     race = PreferenceRace(512, 10, 300, total_order)
     params = race.params(0.05)
