@@ -165,10 +165,8 @@ def test_common_random_numbers_are_a_heuristic():
 
 def test_many_options_and_batches():
     race = cases.make_race("numbers", 30, 10, 20)
-    params = race.params(0.1)
-    state = race.init(np.float32(0), params)
     values = np.random.default_rng(0).normal(size=(30, 11)).astype(np.float32)
-    result = race.result(race.tell(state, values, params), params)
+    result = racing.judge(race, list(values), race.params(0.1))
     text = str(result)
     assert_uncertified("\n".join(text.splitlines()[:-1]))
     assert text.splitlines()[-1].strip() == "... and 10 more"

@@ -300,6 +300,7 @@ def test_intervals(bound, intersect):
             np.testing.assert_array_equal(history.lower[apart] > 0.5, beats[apart])
 
 
+@pytest.mark.slow
 def test_intersected_intervals_are_narrower():
     outcomes = draw_samples("ties", 9, 6, 4, 30)
     widths = []
@@ -333,7 +334,7 @@ def test_a_table_for_every_horizon(bound):
         jax.tree.map(np.testing.assert_array_equal, adapted, own)
 
 
-@pytest.mark.parametrize("rule", ["sharp", "printed"])
+@pytest.mark.parametrize("rule", ["sharp", slow("printed")])
 def test_the_top_of_the_ranking_is_what_the_rule_has_selected(rule):
     """In a race that has ended, ties of the Copeland scores included."""
     race = PreferenceRace(6, 3, 40, dominance, "published", rule)
