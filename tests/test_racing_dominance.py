@@ -11,7 +11,7 @@ from reference import reference_dominance_race
     ("kind", "num_options", "top", "capacity", "number"),
     [
         ("ties", 4, 2, 100, 40),
-        ("pareto", 6, 3, 90, 30),
+        pytest.param("pareto", 6, 3, 90, 30, marks=pytest.mark.slow),
         pytest.param("numbers", 2, 1, 120, 40, marks=pytest.mark.slow),
         pytest.param("medical", 4, 2, 90, 30, marks=pytest.mark.slow),
         pytest.param("numbers", 8, 3, 120, 30, marks=pytest.mark.slow),

@@ -82,8 +82,8 @@ def params_of(race, max_rounds=33, value_range=0.2):
 def test_chunks_change_nothing_and_ask_tell_agrees(race):
     """33 rounds of capacity are no multiple of 7 or 25, nor are 20."""
     key = jax.random.key(1)
-    # All sizes for the first race; each compiles anew.
-    chunks = (1, 7, 25, 33) if race is RACES[0] else (7, 33)
+    # All sizes for one race; each compiles anew.
+    chunks = {RACES[0]: (1, 7), RACES[1]: (1, 7, 25, 33)}.get(race, (7, 33))
     ends = set()
     for seed, max_rounds in ((0, 33), (1, 33), (2, 33), (1, 20), (2, 20)):
         params = params_of(race, max_rounds)
@@ -142,7 +142,11 @@ def uniform_sample(key, option):
     return option + jax.random.uniform(key)
 
 
-@pytest.mark.parametrize("race", [RACES[0], RACES[3]], ids=lambda race: type(race).__name__)
+@pytest.mark.parametrize(
+    "race",
+    [RACES[0], pytest.param(RACES[3], marks=pytest.mark.slow)],
+    ids=lambda race: type(race).__name__,
+)
 def test_batches_equal_single_races(race):
     keys = jax.random.split(jax.random.key(4), (2, 3))
     options = np.random.default_rng(5).random((2, 5)).astype(np.float32)
@@ -245,7 +249,11 @@ def test_a_counted_outcome_that_is_not_finite_is_an_error(race, bad):
     assert result.invalid.tolist() == [0, 0, 0, 5, 0]
 
 
-@pytest.mark.parametrize("race", RACES, ids=lambda race: type(race).__name__)
+@pytest.mark.parametrize(
+    "race",
+    [RACES[0], *RACES[3:], *(pytest.param(race, marks=pytest.mark.slow) for race in RACES[1:3])],
+    ids=lambda race: type(race).__name__,
+)
 def test_what_never_counts_may_be_nan(race):
     values = np.linspace(0, 4, 5)[:, None] + np.zeros((5, 33))
     values += 0.1 * np.arange(33) % 0.3

@@ -69,7 +69,7 @@ def listed(monkeypatch):
     [
         pytest.param(normal, "sharp", 0.0, RACES, marks=pytest.mark.slow),
         pytest.param(normal, "sharp", 0.0, 6, marks=pytest.mark.slow),
-        (rounded, "sharp", 0.05, RACES),
+        pytest.param(rounded, "sharp", 0.05, RACES, marks=pytest.mark.slow),
         (one_is_infinite, "printed", 0.0, RACES),
     ],
 )
