@@ -2,7 +2,8 @@
 
 RULES = "tests/test_kernels_rules.py"
 BOUNDS = "tests/test_kernels_bounds.py"
-WINS = "tests/test_kernels_wins.py"
+STRICT = "tests/test_kernels_strict.py"
+DRIVER = "tests/test_racing_driver.py"
 PREFERENCE = "tests/test_racing_preference.py"
 SURROGATES = "tests/test_racing_surrogates.py"
 EDGES = "tests/test_racing_dominance_edges.py"
@@ -20,8 +21,8 @@ MUTANTS = [
     ),
     (
         "kernels/bounds.py",
-        "beyond = evidence > level if epsilon == 0 else evidence >= level",
-        "beyond = evidence >= level if epsilon == 0 else evidence >= level",
+        "return math.floor(2 * level) + 1",
+        "return math.floor(2 * level)",
         BOUNDS,
     ),
     (
@@ -43,7 +44,12 @@ MUTANTS = [
         "places = jnp.int32(top)",
         SURROGATES,
     ),
-    ("kernels/strict.py", "return self.won(a, b) - self.won(b, a)", "return self.won(a, b)", WINS),
+    (
+        "kernels/strict.py",
+        "return self.won(a, b) - self.won(b, a)",
+        "return self.won(a, b)",
+        STRICT,
+    ),
     (
         "kernels/order_statistics.py",
         "is_upto = values <= search.at",
@@ -79,7 +85,7 @@ MUTANTS = [
         "jaxrace/racing/preference_rounds.py",
         "return jnp.clip(params.max_rounds - first_round, 0, num_rounds).astype(NUMBER)",
         "return jnp.clip(params.max_rounds - first_round + 1, 0, num_rounds).astype(NUMBER)",
-        PREFERENCE,
+        DRIVER,
     ),
     (
         "jaxrace/racing/preference_rounds.py",
