@@ -36,7 +36,8 @@ def sample_beta(key: jax.Array, a: jax.Array, b: jax.Array) -> jax.Array:
         a: At least 1, float32.
         b: At least 1, float32, of the same shape.
 
-    >>> draws = sample_beta(jax.random.key(0), jnp.full(10_000, 3.0), jnp.full(10_000, 1.0))
+    >>> a, b = jnp.full(10_000, 3.0), jnp.full(10_000, 1.0)
+    >>> draws = jax.jit(sample_beta)(jax.random.key(0), a, b)
     >>> bool(abs(draws.mean() - 0.75) < 0.01)
     True
     """
@@ -94,7 +95,7 @@ def above_half(wins: jax.Array, losses: jax.Array) -> jax.Array:
         wins: int32, any shape.
         losses: int32, the same.
 
-    >>> print(f"{above_half(jnp.int32(1), jnp.int32(0)):.4f}")  # 1 - 1/4
+    >>> print(f"{jax.jit(above_half)(1, 0):.4f}")  # 1 - 1/4
     0.7500
     """
     number = wins + losses + 1

@@ -36,7 +36,9 @@ def resampling_counts(
         number: m, how many a resample has, int32 [].
         resamples: B.
 
-    >>> counts = resampling_counts(jax.random.key(0), jnp.arange(5) < 3, jnp.int32(8), 2)
+    >>> draw = jax.jit(resampling_counts, static_argnums=3)
+    >>> used = jnp.array([True, True, True, False, False])
+    >>> counts = draw(jax.random.key(0), used, jnp.int32(8), 2)
     >>> counts.shape, counts.sum(0).tolist(), float(counts[3:].sum())
     ((5, 2), [8.0, 8.0], 0.0)
     """
@@ -98,8 +100,10 @@ def bootstrap_bound(
         corrected: BCa: corrected for bias and acceleration; else the plain percentile.
 
     >>> values, used = jnp.arange(20, dtype=jnp.float32), jnp.ones(20, bool)
-    >>> counts = resampling_counts(jax.random.key(0), used, jnp.int32(20), 2000)
-    >>> bool(6.5 < bootstrap_bound(values, used, counts, jnp.float32(0.05)) < 8.5)
+    >>> draw = jax.jit(resampling_counts, static_argnums=3)
+    >>> counts = draw(jax.random.key(0), used, jnp.int32(20), 500)
+    >>> bound = jax.jit(bootstrap_bound)(values, used, counts, jnp.float32(0.05))
+    >>> 6.5 < float(bound) < 8.5
     True
     """
     values, scale = _scaled(values, used)
@@ -126,9 +130,11 @@ def both_bootstrap_bounds(
         delta: Error probability.
 
     >>> values, used = jnp.arange(20, dtype=jnp.float32) ** 2, jnp.ones(20, bool)
-    >>> counts = resampling_counts(jax.random.key(0), used, jnp.int32(20), 2000)
-    >>> both = both_bootstrap_bounds(values, used, counts, jnp.float32(0.05))
-    >>> bool(both.percentile < both.corrected < values.mean())  # of values skewed to the right
+    >>> draw = jax.jit(resampling_counts, static_argnums=3)
+    >>> counts = draw(jax.random.key(0), used, jnp.int32(20), 500)
+    >>> both = jax.jit(both_bootstrap_bounds)(values, used, counts, jnp.float32(0.05))
+    >>> corrected, percentile = map(float, both)  # of values skewed to the right
+    >>> percentile < corrected < float(values.mean())
     True
     """
     values, scale = _scaled(values, used)
@@ -165,7 +171,8 @@ def bootstrap_bound_of_one(
 
     >>> values, used = jnp.arange(20, dtype=jnp.float32), jnp.ones(20, bool)
     >>> key, number, delta = jax.random.key(0), jnp.int32(20), jnp.float32(0.05)
-    >>> bool(6.5 < bootstrap_bound_of_one(key, values, used, number, 2000, delta) < 8.5)
+    >>> bound_of = jax.jit(bootstrap_bound_of_one, static_argnums=4)
+    >>> 6.5 < float(bound_of(key, values, used, number, 500, delta)) < 8.5
     True
     """
     values, scale = _scaled(values, used)

@@ -15,7 +15,7 @@ from jax import lax
 def in_top(means: jax.Array, top: int) -> jax.Array:
     """Is an option among the k of the largest means, the first ones of equal means? bool [K].
 
-    >>> print(in_top(jnp.array([1.0, 3.0, 2.0, 2.0]), 2))
+    >>> print(jax.jit(in_top, static_argnums=1)(jnp.array([1.0, 3.0, 2.0, 2.0]), 2))
     [False  True  True False]
     """
     return _places(means) < top
@@ -29,7 +29,8 @@ def selection_threshold(means: jax.Array, deviations: jax.Array, top: int) -> ja
         deviations: float [K], sigma_i, positive.
         top: k, below K.
 
-    >>> print(selection_threshold(jnp.array([4.0, 1.0]), jnp.array([2.0, 1.0]), 1))
+    >>> threshold = jax.jit(selection_threshold, static_argnums=2)
+    >>> print(threshold(jnp.array([4.0, 1.0]), jnp.array([2.0, 1.0]), 1))
     2.0
     """
     places = _places(means)
@@ -63,7 +64,8 @@ def log_correct_selection(means: jax.Array, variances: jax.Array, top: int) -> j
         variances: float [K], sigma_i^2, positive.
         top: k, below K.
 
-    >>> f"{log_correct_selection(jnp.zeros(2), jnp.ones(2), 1):.4f}"  # ln 1/4
+    >>> log_probability = jax.jit(log_correct_selection, static_argnums=2)
+    >>> f"{log_probability(jnp.zeros(2), jnp.ones(2), 1):.4f}"  # ln 1/4
     '-1.3863'
     """
     distances = _distances(means, variances, top)
@@ -88,8 +90,9 @@ def correct_selection_gains(
         float [K, K], symmetric: ln AEPCS_ij - ln APCS. The diagonal means nothing.
 
     >>> means, variances = jnp.array([1.0, 0.0, -5.0]), jnp.ones(3)
-    >>> gains = correct_selection_gains(means, variances, jnp.full((3, 3), 0.25), top=1)
-    >>> bool(gains[0, 1] > gains[0, 2] > gains[1, 2] - 1)
+    >>> gains_of = jax.jit(correct_selection_gains, static_argnums=3)
+    >>> gains = gains_of(means, variances, jnp.full((3, 3), 0.25), 1).tolist()
+    >>> gains[0][1] > gains[0][2] > gains[1][2] - 1
     True
     """
     distances = _distances(means, variances, top)

@@ -32,7 +32,8 @@ def mean_and_variance(values: jax.Array, used: jax.Array) -> tuple[jax.Array, ja
         values: float32 [n].
         used: bool [n], which ones count.
 
-    >>> numbers = mean_and_variance(jnp.array([1.0, 3.0, 9.0]), jnp.array([True, True, False]))
+    >>> values, used = jnp.array([1.0, 3.0, 9.0]), jnp.array([True, True, False])
+    >>> numbers = jax.jit(mean_and_variance)(values, used)
     >>> print(*numbers)
     2.0 2.0
     """
@@ -53,9 +54,9 @@ def student_bound(
         delta: Error probability.
         number: m, of values to predict for; the n that there are for a bound.
 
-    >>> values = jnp.arange(1, 21, dtype=jnp.float32) / 10
+    >>> values = jnp.array([number / 10 for number in range(1, 21)])
     >>> used = jnp.ones(20, bool)
-    >>> f"{student_bound(values, used, jnp.float32(0.05), jnp.float32(20)):.4f}"
+    >>> f"{jax.jit(student_bound)(values, used, 0.05, 20.0):.4f}"
     '0.8213'
     """
     mean, variance = mean_and_variance(values, used)
@@ -74,9 +75,9 @@ def capped_bound(
         delta: Error probability.
         number: m, of values to predict for.
 
-    >>> values = jnp.arange(1, 21, dtype=jnp.float32) / 10
-    >>> used, cap = jnp.ones(20, bool), jnp.float32(1)
-    >>> f"{capped_bound(values, used, cap, jnp.float32(0.05), jnp.float32(20)):.4f}"
+    >>> values = jnp.array([number / 10 for number in range(1, 21)])
+    >>> used = jnp.ones(20, bool)
+    >>> f"{jax.jit(capped_bound)(values, used, 1.0, 0.05, 20.0):.4f}"
     '0.1331'
     """
     level = jnp.log(2 / delta)
@@ -95,8 +96,8 @@ def best_cap(values: jax.Array, used: jax.Array, delta: jax.Array, number: jax.A
         delta: Error probability.
         number: m, of values that the bound will be made of.
 
-    >>> values = jnp.full(50, 3.0).at[0].set(100.0)
-    >>> cap = best_cap(values, jnp.ones(50, bool), jnp.float32(0.05), jnp.float32(1000))
+    >>> values = jnp.array([100.0] + 49 * [3.0])
+    >>> cap = jax.jit(best_cap)(values, jnp.ones(50, bool), 0.05, 1000.0)
     >>> f"{cap:.2f}"
     '3.00'
     """
@@ -147,7 +148,7 @@ def betting_bound(
             is nearer to the mean, holds once.
 
     >>> values, used = jnp.full(100, 0.5), jnp.ones(100, bool)
-    >>> f"{betting_bound(values, used, jnp.float32(1), jnp.float32(0.05)):.2f}"
+    >>> f"{jax.jit(betting_bound)(values, used, 1.0, 0.05):.2f}"
     '0.48'
     """
     shares = jnp.where(used, jnp.minimum(values, cap) / cap, 0)
@@ -205,8 +206,8 @@ def predicted_betting_bound(
         anytime: See ``betting_bound``.
 
     >>> values, used = jnp.full(100, 0.5), jnp.ones(100, bool)
-    >>> numbers = jnp.float32(1), jnp.float32(0.05), jnp.float32(400)
-    >>> bool(0.49 < predicted_betting_bound(values, used, *numbers) < 0.5)
+    >>> bound = jax.jit(predicted_betting_bound)(values, used, 1.0, 0.05, 400.0)
+    >>> 0.49 < float(bound) < 0.5
     True
     """
     shares = jnp.where(used, jnp.minimum(values, cap) / cap, 0)

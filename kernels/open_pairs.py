@@ -49,7 +49,8 @@ def open_round_gains(
     >>> import jax.numpy as jnp
     >>> from jaxrace.kernels import total_order
     >>> old, new = jnp.array([[[3.0], [1.0]]]), jnp.array([[[2.0], [0.0]]])
-    >>> print(open_round_gains(total_order, old, new, 1, jnp.ones((1, 2, 2), bool))[0, 0])
+    >>> gains_of = jax.jit(open_round_gains, static_argnums=0)
+    >>> print(gains_of(total_order, old, new, 1, jnp.ones((1, 2, 2), bool))[0, 0])
     [[ 0  3]
      [-3  0]]
     """
@@ -110,7 +111,7 @@ def listed_gains(
     >>> import jax.numpy as jnp
     >>> from jaxrace.kernels import total_order
     >>> old, new = jnp.array([[[3.0], [1.0]]]), jnp.array([[[2.0], [0.0]]])
-    >>> print(listed_gains(total_order, old, new, 1, jnp.array([1, 2])))
+    >>> print(jax.jit(listed_gains, static_argnums=0)(total_order, old, new, 1, jnp.array([1, 2])))
     [[ 3]
      [-3]]
     """

@@ -50,7 +50,7 @@ def thurstone_start(means: jax.Array) -> ThurstoneFit:
     Args:
         means: float [K, K], m_ij, antisymmetric.
 
-    >>> print(thurstone_start(jnp.array([[0.0, 2.0], [-2.0, 0.0]])).qualities)
+    >>> print(jax.jit(thurstone_start)(jnp.array([[0.0, 2.0], [-2.0, 0.0]])).qualities)
     [ 1. -1.]
     """
     size = means.shape[-1]
@@ -67,7 +67,8 @@ def residual_variances(means: jax.Array, variances: jax.Array, qualities: jax.Ar
         qualities: float [..., K], gamma_i.
 
     >>> means = jnp.array([[0.0, 3.0], [-3.0, 0.0]])
-    >>> print(residual_variances(means, jnp.ones((2, 2)), jnp.array([0.5, -0.5]))[0, 1])
+    >>> variances = jax.jit(residual_variances)(means, jnp.ones((2, 2)), jnp.array([0.5, -0.5]))
+    >>> print(variances[0, 1])
     5.0
     """
     return variances + _residuals(means, qualities) ** 2
@@ -102,8 +103,9 @@ def fit_thurstone(
 
     >>> means = jnp.array([[0.0, 1.0, 3.0], [-1.0, 0.0, 2.0], [-3.0, -2.0, 0.0]])
     >>> counts = 5 * (1 - jnp.eye(3, dtype=jnp.int32))
-    >>> fit = fit_thurstone(counts, means, jnp.ones((3, 3)), thurstone_start(means))
-    >>> [f"{quality:.3f}" for quality in fit.qualities], bool(fit.converged)
+    >>> start = jax.jit(thurstone_start)(means)
+    >>> fit = jax.jit(fit_thurstone)(counts, means, jnp.ones((3, 3)), start)
+    >>> [f"{quality:.3f}" for quality in fit.qualities.tolist()], bool(fit.converged)
     (['1.333', '0.333', '-1.667'], True)
     """
     return _fit_one(counts.astype(means.dtype), means, variances, start)
@@ -125,7 +127,8 @@ def swept_qualities(
 
     >>> means = jnp.array([[0.0, 1.0], [-1.0, 0.0]])
     >>> counts = 5 * (1 - jnp.eye(2, dtype=jnp.int32))
-    >>> print(swept_qualities(counts, means, jnp.ones((2, 2)), jnp.zeros(2)).round(3))
+    >>> swept = jax.jit(swept_qualities)(counts, means, jnp.ones((2, 2)), jnp.zeros(2))
+    >>> print(swept.round(3))
     [ 0.5 -0.5]
     """
     weights = counts.astype(means.dtype) / residual_variances(means, variances, qualities)
@@ -232,8 +235,8 @@ def with_changed_pair(
         new: float [], after it.
 
     >>> fit = ThurstoneFit(jnp.zeros(2), jnp.array([[0.25, -0.25], [-0.25, 0.25]]), jnp.bool_(True))
-    >>> changed = with_changed_pair(fit, jnp.array([0, 1]), jnp.float32(1), jnp.float32(3))
-    >>> [f"{number:.4f}" for number in changed.inverse[0]]
+    >>> changed = jax.jit(with_changed_pair)(fit, jnp.array([0, 1]), 1.0, 3.0)
+    >>> [f"{number:.4f}" for number in changed.inverse.tolist()[0]]
     ['0.0833', '-0.0833']
     """
     column = fit.inverse[:, pair[0]] - fit.inverse[:, pair[1]]
@@ -252,7 +255,7 @@ def pair_curvature(
 ) -> jax.Array:
     """-d^2/dx^2 of -n/2 ln(v + (m - x)^2) at x = gamma_i - gamma_j: n (v - r^2) / (v + r^2)^2.
 
-    >>> print(pair_curvature(4, jnp.float32(1), jnp.float32(2), jnp.float32(1)))
+    >>> print(jax.jit(pair_curvature)(4, 1.0, 2.0, 1.0))
     2.0
     """
     square = (mean - difference) ** 2

@@ -64,7 +64,8 @@ def round_gains(
     >>> import jax.numpy as jnp
     >>> from jaxrace.kernels import total_order
     >>> old, new = jnp.array([[3.0], [1.0]]), jnp.array([[2.0], [0.0]])
-    >>> print(round_gains(total_order, old, new, 1)[0])  # (3, 2) against (1, 0) after (3) : (1)
+    >>> gains = jax.jit(round_gains, static_argnums=0)(total_order, old, new, 1)
+    >>> print(gains.squeeze(0))  # (3, 2) against (1, 0) after (3) : (1)
     [[ 0  3]
      [-3  0]]
     """
@@ -172,8 +173,9 @@ def extend_wins(
     >>> import jax.numpy as jnp
     >>> from jaxrace.kernels import total_order
     >>> x = jnp.array([[3.0, 2.0], [1.0, 0.0]])
-    >>> first = total_wins(total_order, x[:, :1])
-    >>> print(extend_wins(total_order, first, x[:, :1], x[:, 1:], 1)[0])
+    >>> first = jax.jit(total_wins, static_argnums=0)(total_order, x[:, :1])
+    >>> extend = jax.jit(extend_wins, static_argnums=0)
+    >>> print(extend(total_order, first, x[:, :1], x[:, 1:], 1).squeeze(0))
     [[4 8]
      [0 4]]
     """
@@ -201,7 +203,8 @@ def prefix_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
     >>> import jax.numpy as jnp
     >>> from jaxrace.kernels import total_order
     >>> x = jnp.array([[3.0, 1.0], [2.0, 2.0]])
-    >>> print(prefix_wins(total_order, x)[:, 0, 1])  # 1 of 1 won, then 2 of 4
+    >>> wins = jax.jit(prefix_wins, static_argnums=0)(total_order, x)
+    >>> print(wins[:, 0, 1])  # 1 of 1 won, then 2 of 4
     [2 4]
     """
     num_options, num_rounds = _leading_axes(outcomes)
@@ -241,7 +244,8 @@ def total_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
 
     >>> import jax.numpy as jnp
     >>> from jaxrace.kernels import total_order
-    >>> print(total_wins(total_order, jnp.array([[3.0, 1.0], [2.0, 2.0]])))
+    >>> x = jnp.array([[3.0, 1.0], [2.0, 2.0]])
+    >>> print(jax.jit(total_wins, static_argnums=0)(total_order, x))
     [[4 4]
      [4 4]]
     """
@@ -271,7 +275,7 @@ def sorted_wins(values: jax.Array) -> jax.Array:
         ValueError: n exceeds ``MAX_ROUNDS``.
 
     >>> import jax.numpy as jnp
-    >>> print(sorted_wins(jnp.array([[3.0, 1.0], [2.0, 2.0]])))
+    >>> print(jax.jit(sorted_wins)(jnp.array([[3.0, 1.0], [2.0, 2.0]])))
     [[4 4]
      [4 4]]
     """

@@ -7,9 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace import audit, value_audit
+from jaxrace import audit, kernels, value_audit
 
 REDUCED = 20_000
+FEW = 2_000  # enough to catch a broken race
 
 
 def check(findings):
@@ -24,6 +25,30 @@ def check(findings):
     assert any(f.refuted for f in control)
 
 
+def test_a_broken_race_is_caught_and_a_sound_one_is_not(monkeypatch):
+    monkeypatch.setattr(audit, "TASKS", audit.TASKS[-1:])
+    monkeypatch.setattr(audit, "DELTAS", (0.2,))
+    monkeypatch.setattr(kernels, "BOUNDS", {"kl": kernels.BOUNDS["kl"]})
+    sound, broken = audit.audit(FEW)
+    assert (sound.claim, sound.delta, sound.allowed, sound.races) == ("kl", 0.2, 0.2, FEW)
+    assert sound.upheld
+    assert sound.errors > 0
+    assert broken.claim == audit.UNPROTECTED
+    assert broken.refuted
+
+
+def test_a_race_by_value_that_is_told_too_small_a_range_is_caught(monkeypatch):
+    both = {name: value_audit._RACES[name] for name in ("Hoeffding", value_audit.UNPROTECTED)}
+    monkeypatch.setattr(value_audit, "TASKS", value_audit.TASKS[-1:])
+    monkeypatch.setattr(value_audit, "_RACES", both)
+    monkeypatch.setattr(audit, "DELTAS", (0.2,))
+    sound, broken = value_audit.value_audit(FEW)
+    assert (sound.claim, broken.claim) == tuple(both)
+    assert sound.upheld
+    assert broken.refuted
+
+
+@pytest.mark.slow
 def test_every_bound_holds_at_reduced_size(plain):
     check(plain(audit.audit, REDUCED))
 
@@ -39,6 +64,7 @@ def check_races_by_value(findings):
     assert any(f.refuted for f in findings)
 
 
+@pytest.mark.slow
 def test_races_by_value_hold_at_reduced_size(plain):
     check_races_by_value(plain(value_audit.value_audit, REDUCED))
 

@@ -17,6 +17,7 @@ from jaxrace.dominance_audit.samplers import draw
 from jaxrace.racing import dominance_state
 
 REDUCED = 20_000
+FEW = 2_000  # enough to catch a broken race
 
 
 def check_races(findings):
@@ -33,6 +34,26 @@ def check_races(findings):
     assert all(f.errors > f.races * f.delta / 10 for f in coin)
 
 
+def test_a_broken_race_is_caught_and_a_sound_one_is_not():
+    """By certificate (a), of 0 against a coin, where either is a wrong answer."""
+    sound = [*itertools.islice(dominance_audit.audit_races(FEW, horizons=[300]), 2)]
+    assert {f.task for f in sound} == {dominance_audit.TASKS[0].name}
+    assert not any(f.refuted for f in sound)
+    assert all(f.errors > f.races * f.delta / 10 for f in sound)
+    broken = next(dominance_audit.control_races(FEW, horizons=[300]))
+    assert broken.task == dominance_audit.TASKS[0].name
+    assert broken.refuted
+
+
+def test_broken_bets_are_caught_and_sound_ones_are_not():
+    kinds = dominance_audit.NULL_PAIRS[:1]
+    sound = [*dominance_audit.audit_pairs(FEW, kinds=kinds, horizons=[300])]
+    assert not any(f.refuted for f in sound)
+    assert all(f.errors > f.races * f.allowed / 8 for f in sound)
+    assert all(f.refuted for f in dominance_audit.control_pairs(FEW))
+
+
+@pytest.mark.slow
 def test_certificates_at_reduced_size(plain):
     check_races(plain(dominance_audit.audit_races, REDUCED, horizons=[300]))
 
@@ -43,15 +64,18 @@ def check_counts(findings):
     assert sum(f.errors for f in findings) > sum(f.races * f.allowed for f in findings) / 60
 
 
+@pytest.mark.slow
 def test_counts_alone_at_reduced_size(plain):
     check_counts(plain(dominance_audit.audit_counts, REDUCED, horizons=[300]))
 
 
+@pytest.mark.slow
 def test_a_broken_race_is_refuted(plain):
     findings = plain(dominance_audit.control_races, REDUCED, horizons=[300])
     assert [f.refuted for f in findings] == [True] * 2 * len(DELTAS)
 
 
+@pytest.mark.slow
 def test_e_values_at_reduced_size(plain):
     kinds = [dominance_audit.NULL_PAIRS[number] for number in (0, 2, 5)]
     findings = plain(dominance_audit.audit_pairs, REDUCED, kinds=kinds, horizons=[300])
@@ -59,11 +83,13 @@ def test_e_values_at_reduced_size(plain):
     assert all(f.errors > f.races * f.allowed / 4 for f in findings)
 
 
+@pytest.mark.slow
 def test_another_even_chance_is_refuted(plain):
     findings = plain(dominance_audit.control_pairs, REDUCED)
     assert [f.refuted for f in findings] == [True] * len(null_pairs.ALPHAS)
 
 
+@pytest.mark.slow
 def test_e_values_of_races_that_stop_when_they_like(plain):
     """What the e-process is then has too large a mean, which this test is strong enough to see."""
     process, e_values, p_values = plain(stopping_races, 40_000)
@@ -85,15 +111,23 @@ def test_everything_at_full_size():
     assert all(f.refuted for f in dominance_audit.control_pairs(FULL_SIZE))
 
 
+CASES = {case.name: case for case in (*dominance_audit.TASKS, *dominance_audit.NULL_PAIRS)}
+DEFAULT = ("circle with a tied link", "normals, gaps 1e-4", "rarely great over even")
+
+
 @pytest.mark.parametrize(
-    "case", [*dominance_audit.TASKS, *dominance_audit.NULL_PAIRS], ids=lambda case: case.name
+    "case",
+    [
+        pytest.param(case, marks=() if name in DEFAULT else pytest.mark.slow, id=name)
+        for name, case in CASES.items()
+    ],
 )
 def test_win_probabilities_are_those_of_the_samples(case):
     matrix = np.array(case.options.win_probabilities)
     num_options, number = len(matrix), 100_000
     np.testing.assert_allclose(matrix + matrix.T, 1, atol=1e-12)
     keys = jax.random.split(jax.random.key(1), (num_options, number))
-    x = np.asarray(jax.vmap(jax.vmap(draw, (0, None)))(keys, case.options.laws))
+    x = np.asarray(jax.jit(jax.vmap(jax.vmap(draw, (0, None))))(keys, case.options.laws))
     for i, j in itertools.combinations(range(num_options), 2):
         share = (np.sign(x[i] - x[j]) / 2 + 0.5).mean()
         # Four standard errors of a mean over so many values in [0, 1].
@@ -151,6 +185,7 @@ def test_the_share_of_counts_is_that_of_the_race():
         assert float(params.strong_level) == pytest.approx(strong, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_the_race_of_the_audit_is_the_race():
     """Leaving out the guess, and adding bets of weight 0, changes no certificate."""
     task = dominance_audit.TASKS[0]

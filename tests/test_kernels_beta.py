@@ -14,6 +14,7 @@ from jaxrace import kernels
 COUNT = 50_000
 
 sample_beta = jax.jit(kernels.sample_beta)
+above_half = jax.jit(kernels.above_half)
 
 PARAMETERS = [
     (1, 1),
@@ -128,7 +129,7 @@ def test_above_half_of_few_duels_is_the_distribution_of_coins():
         sum(math.comb(won + lost + 1, heads) for heads in range(won + 1)) / 2 ** (won + lost + 1)
         for won, lost in zip(wins.tolist(), losses.tolist(), strict=True)
     ]
-    found = np.asarray(kernels.above_half(jnp.asarray(wins), jnp.asarray(losses)))
+    found = np.asarray(above_half(jnp.asarray(wins), jnp.asarray(losses)))
     np.testing.assert_allclose(found, exact, rtol=1e-7, atol=0)
 
 
@@ -138,6 +139,6 @@ def test_above_half_of_many_duels_is_as_near_as_promised(duels):
     spread = int(4 * np.sqrt(duels))
     wins = np.unique(np.linspace(max(duels // 2 - spread, 0), min(duels // 2 + spread, duels), 101))
     wins = wins.astype(np.int32)
-    found = np.asarray(kernels.above_half(jnp.asarray(wins), jnp.asarray(duels - wins)))
+    found = np.asarray(above_half(jnp.asarray(wins), jnp.asarray(duels - wins)))
     exact = stats.beta(wins + 1.0, duels - wins + 1.0).sf(0.5)
     assert np.abs(found - exact).max() < 1e-5

@@ -38,7 +38,13 @@ def draw_signs(size, num_pairs):
     return signs.astype(np.int8)
 
 
-@pytest.mark.parametrize("size", kernels.BLOCK_SIZES)
+@pytest.mark.parametrize(
+    "size",
+    [
+        pytest.param(size, marks=() if size in (2, 5, 11) else pytest.mark.slow)
+        for size in kernels.BLOCK_SIZES
+    ],
+)
 def test_factors_of_both_orders(size):
     signs = draw_signs(size, 12)
     bets = np.tile(np.array(BETS, np.float32)[:, None], 12)
@@ -137,13 +143,24 @@ def compile_for(device, monkeypatch):
 
 
 @pytest.mark.parametrize("device", ["this", "others"])
-@pytest.mark.parametrize("block", [1, 4, 64])
-@pytest.mark.parametrize("name", MASKS)
+@pytest.mark.parametrize(
+    ("name", "block"),
+    [
+        pytest.param(
+            name,
+            block,
+            marks=() if block == 4 and name in ("empty", "random", "matrix") else pytest.mark.slow,
+        )
+        for name in MASKS
+        for block in (1, 4, 64)
+    ],
+)
 def test_every_marked_place_is_visited_once(name, block, device, monkeypatch):
     """A CPU makes its list in another way than other devices."""
     compile_for(device, monkeypatch)
     wanted = MASKS[name]
-    visits, order, calls = map(np.asarray, visit(jnp.asarray(wanted), block))
+    visited = jax.jit(lambda wanted: visit(wanted, block))(wanted)
+    visits, order, calls = map(np.asarray, visited)
     np.testing.assert_array_equal(visits, wanted.ravel())
     marked = np.flatnonzero(wanted)
     assert calls == -(-len(marked) // block)
@@ -171,7 +188,14 @@ def count(prefer, outcomes, counts):
 
 
 @pytest.mark.parametrize("device", ["this", "others"])
-@pytest.mark.parametrize(("num_options", "capacity"), [(2, 1), (4, 16), (3, 50), (9, 70)])
+@pytest.mark.parametrize(
+    ("num_options", "capacity"),
+    [
+        (2, 1),
+        (3, 50),
+        *(pytest.param(*size, marks=pytest.mark.slow) for size in [(4, 16), (9, 70)]),
+    ],
+)
 def test_net_counts_of_unequal_numbers(num_options, capacity, device, monkeypatch):
     """Tiles of 32 samples, and 256 of them at a time, divide neither 50 nor 36 pairs.
 
@@ -204,9 +228,10 @@ def test_net_counts_of_partially_ordered_pytrees():
     numbers = rng.integers(0, 3, (3, 5, 4, 20)).astype(np.float32)
     numbers[0] = numbers[0] > 0
     counts = rng.integers(0, 21, (5, 4)).astype(np.int32)
-    outcomes = medical.Outcome(jnp.asarray(numbers[0] > 0), *map(jnp.asarray, numbers[1:]))
+    outcomes = medical.Outcome(numbers[0] > 0, *numbers[1:])
 
-    net = kernels.ragged_net(medical.prefer, outcomes, jnp.asarray(counts), jnp.ones(5, bool))
+    net_of = jax.jit(kernels.ragged_net, static_argnums=0)
+    net = net_of(medical.prefer, outcomes, counts, np.ones(5, bool))
 
     expected = [
         count(reference_relations.medical, np.moveaxis(numbers, 0, -1)[race], counts[race])
@@ -217,6 +242,9 @@ def test_net_counts_of_partially_ordered_pytrees():
 
 
 def test_nothing_wanted_and_nothing_there():
-    net = functools.partial(kernels.ragged_net, kernels.total_order, jnp.ones((2, 3, 4)))
-    assert not np.any(net(jnp.full((2, 3), 4), jnp.zeros(2, bool)))
-    assert not np.any(net(jnp.zeros((2, 3), jnp.int32), jnp.ones(2, bool)))
+    ones = np.ones((2, 3, 4), np.float32)
+    net = functools.partial(
+        jax.jit(kernels.ragged_net, static_argnums=0), kernels.total_order, ones
+    )
+    assert not np.any(net(np.full((2, 3), 4, np.int32), np.zeros(2, bool)))
+    assert not np.any(net(np.zeros((2, 3), np.int32), np.ones(2, bool)))

@@ -130,7 +130,10 @@ def test_resamples_whose_mean_is_that_of_the_values(ones):
     np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
-@pytest.mark.parametrize(("method", "corrected"), [("BCa", True), ("percentile", False)])
+@pytest.mark.parametrize(
+    ("method", "corrected"),
+    [("BCa", True), pytest.param("percentile", False, marks=pytest.mark.slow)],
+)
 def test_scipy_agrees(method, corrected):
     """The mean of 24 bounds of 2000 resamples each, and SciPy's with 48,000 resamples.
 
@@ -183,11 +186,12 @@ def test_both_bounds_are_those_that_are_made_alone():
     """Bit for bit, with and without prefixes of the counts."""
     rng = np.random.default_rng(9)
     both_of = jax.jit(kernels.both_bootstrap_bounds)
+    prefixes_of = jax.jit(kernels.row_prefixes)
     for seed in range(12):
         used = jnp.asarray(with_holes(rng, 50))
         values = jnp.asarray(skewed(rng, SIZE))
         counts = draw_for(used, 64, 250, seed)
-        for given in (counts, kernels.row_prefixes(counts, used)):
+        for given in (counts, prefixes_of(counts, used)):
             found = both_of(values, used, given, DELTA)
             assert found.corrected == bound_of(values, used, given, DELTA, True)
             assert found.percentile == bound_of(values, used, given, DELTA, False)
@@ -249,6 +253,7 @@ def test_published_error_rates_of_student(count, published):
     assert abs(rate - published) < 3 * error + 0.003
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [20, 200])
 def test_published_error_rates_of_bca(count):
     """About .05 in the figure, read to .01; 8000 trials: a standard error of .0025.

@@ -1,5 +1,6 @@
 """Probabilities of a correct selection, their gains, and knowledge gradients."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -8,18 +9,21 @@ from scipy import stats
 
 from jaxrace import kernels
 
+selection_threshold = jax.jit(kernels.selection_threshold, static_argnums=2)
+log_correct_selection = jax.jit(kernels.log_correct_selection, static_argnums=2)
+correct_selection_gains = jax.jit(kernels.correct_selection_gains, static_argnums=3)
+knowledge_gradient = jax.jit(kernels.knowledge_gradient, static_argnums=2)
+
 
 def test_the_probability_of_a_correct_selection_is_that_of_samples():
     """For scores that are independent and one threshold, as the formula has it."""
     rng = np.random.default_rng(0)
     means, deviations = np.array([1.0, 0.4, 0.0, -0.3]), np.array([0.5, 0.3, 0.4, 0.2])
-    threshold = float(kernels.selection_threshold(jnp.array(means), jnp.array(deviations), 2))
+    threshold = float(selection_threshold(jnp.array(means), jnp.array(deviations), 2))
     assert 0 < threshold < 0.4
     draws = means + deviations * rng.normal(size=(200_000, 4))
     right = (draws[:, :2] > threshold).all(1) & (draws[:, 2:] < threshold).all(1)
-    expected = float(
-        jnp.exp(kernels.log_correct_selection(jnp.array(means), jnp.array(deviations**2), 2))
-    )
+    expected = float(jnp.exp(log_correct_selection(jnp.array(means), jnp.array(deviations**2), 2)))
     assert abs(right.mean() - expected) < 4 * right.std() / np.sqrt(200_000)
     # And a lower bound of what it stands for.
     really = draws[:, :2].min(1) > draws[:, 2:].max(1)
@@ -35,7 +39,7 @@ def test_knowledge_gradients_are_those_of_quadrature():
         s2 = np.triu(rng.uniform(0.5, 2, n.shape), 1)
         s2 = s2 + s2.T + np.eye(num_options)
         deviations = np.sqrt(s2 / np.maximum(n * (n + 1), 1))
-        got = kernels.knowledge_gradient(jnp.array(mu, jnp.float32), jnp.array(deviations), top)
+        got = knowledge_gradient(jnp.array(mu, jnp.float32), jnp.array(deviations), top)
         for i, j in zip(*np.triu_indices(num_options, 1), strict=True):
             expected = reference.knowledge_gradient_by_quadrature(i, j, mu, n, s2, top)
             assert float(got[i, j]) == pytest.approx(expected, abs=2e-6)
@@ -47,15 +51,15 @@ def test_many_options_do_not_underflow():
     rng = np.random.default_rng(0)
     means = jnp.array(np.sort(rng.normal(size=num_options))[::-1], jnp.float32)
     variances = jnp.ones(num_options)
-    equal = kernels.log_correct_selection(0 * means, variances, top)
+    equal = log_correct_selection(0 * means, variances, top)
     assert float(equal) == pytest.approx(300 * np.log(0.5), rel=1e-6)
-    gains = kernels.correct_selection_gains(
+    gains = correct_selection_gains(
         means, variances, jnp.full((num_options, num_options), 1e-3), top
     )
     assert bool(jnp.isfinite(gains).all())
     upper = np.asarray(gains)[np.triu_indices(num_options, 1)]
     assert len(np.unique(upper)) > 1000
-    far = kernels.correct_selection_gains(
+    far = correct_selection_gains(
         means * 1e4, variances, jnp.full((num_options, num_options), 1e-3), top
     )
     assert bool(jnp.isfinite(far).all())
@@ -71,7 +75,7 @@ def test_gains_are_those_of_the_plain_formula():
     expected = reference.log_expected_correct(mu, variance, s2, n, 2)
     expected = expected - reference.log_correct(mu, variance, 2)
     arguments = [jnp.array(x, jnp.float32) for x in (mu, variance, reductions)]
-    got = kernels.correct_selection_gains(arguments[0], arguments[1], arguments[2], 2)
+    got = correct_selection_gains(arguments[0], arguments[1], arguments[2], 2)
     upper = np.triu_indices(6, 1)
     np.testing.assert_allclose(np.asarray(got)[upper], expected[upper], atol=2e-6)
 
@@ -80,8 +84,8 @@ def test_gains_are_those_of_the_plain_formula():
 def test_float32_keeps_its_digits_where_all_is_nearly_certain(distance):
     """Two options ``distance`` from the threshold: ln APCS = 2 ln Phi, which is tiny there."""
     means, variances = jnp.array([2.0, 0.0]) * distance, jnp.ones(2)
-    found = float(kernels.log_correct_selection(means, variances, 1))
+    found = float(log_correct_selection(means, variances, 1))
     assert found == pytest.approx(2 * stats.norm.logcdf(distance), rel=1e-4)
-    gains = kernels.correct_selection_gains(means, variances, jnp.full((2, 2), 0.25), 1)
+    gains = correct_selection_gains(means, variances, jnp.full((2, 2), 0.25), 1)
     later = 2 * stats.norm.logcdf(distance / np.sqrt(0.75))
     assert float(gains[0, 1]) == pytest.approx(later - 2 * stats.norm.logcdf(distance), rel=1e-4)

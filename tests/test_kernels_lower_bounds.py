@@ -231,6 +231,7 @@ def skewed_samples(kind, count):
     return jnp.asarray(5 * rng.uniform(size=(SKEWED, count)) ** 9, jnp.float32), 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["rare", "power"])
 def test_error_rates_of_safe_bounds(kind):
     """With a fixed threshold; that of CI is chosen on the first 20 of 400 values."""
@@ -259,6 +260,7 @@ def test_error_rates_of_safe_bounds(kind):
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 1001])
 def test_largest_prefix_sums(size):
+    largest = jax.jit(lower_bounds._largest_prefix_sum)
     values = np.random.default_rng(size).normal(-0.1, 1, size).astype(np.float32)
     expected = np.cumsum(values.astype(float)).max()
-    np.testing.assert_allclose(lower_bounds._largest_prefix_sum(values), expected, rtol=1e-5)
+    np.testing.assert_allclose(largest(values), expected, rtol=1e-5)

@@ -1,12 +1,13 @@
 """Gains of the open pairs of many races: those of each race by itself, where a pair is open."""
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from jaxrace import kernels
 from jaxrace.envs import medical
+
+open_round_gains = jax.jit(kernels.open_round_gains, static_argnums=0)
 
 
 def masked(gains, open_pairs):
@@ -14,7 +15,10 @@ def masked(gains, open_pairs):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.5, 1.0])
-@pytest.mark.parametrize(("num_old", "num_new"), [(0, 1), (3, 7), (50, 25), (26, 8)])
+@pytest.mark.parametrize(
+    ("num_old", "num_new"),
+    [(0, 1), (26, 8), *(pytest.param(*n, marks=pytest.mark.slow) for n in [(3, 7), (50, 25)])],
+)
 def test_numbers_with_ties(share, num_old, num_new):
     rng = np.random.default_rng(num_old + num_new)
     old = rng.integers(0, 4, (9, 12, 60)).astype(np.float32)
@@ -22,12 +26,10 @@ def test_numbers_with_ties(share, num_old, num_new):
     half = np.triu(rng.random((9, 12, 12)) < share, 1)
     open_pairs = half | half.swapaxes(1, 2)
 
-    gains = jax.jit(kernels.open_round_gains, static_argnums=0)(
-        kernels.total_order, jnp.asarray(old), jnp.asarray(new), num_old, jnp.asarray(open_pairs)
-    )
+    gains = open_round_gains(kernels.total_order, old, new, num_old, open_pairs)
 
     one = jax.vmap(lambda a, b: kernels.round_gains(kernels.total_order, a, b, num_old), 0, 1)
-    np.testing.assert_array_equal(gains, masked(one(old, new), open_pairs))
+    np.testing.assert_array_equal(gains, masked(jax.jit(one)(old, new), open_pairs))
 
 
 def test_outcomes_may_be_partially_ordered_pytrees():
@@ -35,13 +37,13 @@ def test_outcomes_may_be_partially_ordered_pytrees():
 
     def draw(rounds):
         numbers = rng.integers(0, 3, (2, 40, 3, rounds)).astype(np.float32)
-        return medical.Outcome(jnp.asarray(numbers[0] > 0), *(jnp.asarray(x) for x in numbers))
+        return medical.Outcome(numbers[0] > 0, *numbers)
 
     old, new = draw(20), draw(10)
     open_pairs = np.ones((40, 3, 3), bool)
     open_pairs[7] = False
 
-    gains = kernels.open_round_gains(medical.prefer, old, new, 15, jnp.asarray(open_pairs))
+    gains = open_round_gains(medical.prefer, old, new, 15, open_pairs)
 
     one = jax.vmap(lambda a, b: kernels.round_gains(medical.prefer, a, b, 15), 0, 1)
-    np.testing.assert_array_equal(gains, masked(one(old, new), open_pairs))
+    np.testing.assert_array_equal(gains, masked(jax.jit(one)(old, new), open_pairs))

@@ -11,6 +11,8 @@ from reference import reference_preference_race
 
 from jaxrace.kernels import RULES, select_and_discard
 
+settle = jax.jit(select_and_discard, static_argnums=(1, 2))
+
 
 def pairs_of(num_options):
     return list(itertools.combinations(range(num_options), 2))
@@ -55,11 +57,13 @@ def instances(num_options):
 
 def settle_many(beats, top, rule="sharp"):
     """``select_and_discard`` of many matrices [number, K, K], which it takes on the last axis."""
-    masks = select_and_discard(jnp.moveaxis(jnp.asarray(beats), 0, -1), top, rule)
-    return tuple(mask.T for mask in masks)
+    masks = settle(np.moveaxis(beats, 0, -1), top, rule)
+    return tuple(np.asarray(mask).T for mask in masks)
 
 
-@pytest.mark.parametrize("num_options", [2, 3, 4, 5])
+@pytest.mark.parametrize(
+    "num_options", [2, 4, *(pytest.param(n, marks=pytest.mark.slow) for n in (3, 5))]
+)
 def test_sharp_counts_exactly_the_options_that_are_worse_in_every_completion(num_options):
     beats = instances(num_options)
     certainly_better = np.stack(
@@ -75,7 +79,9 @@ def test_sharp_counts_exactly_the_options_that_are_worse_in_every_completion(num
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("num_options", [2, 3, 4, 5])
+@pytest.mark.parametrize(
+    "num_options", [2, 4, *(pytest.param(n, marks=pytest.mark.slow) for n in (3, 5))]
+)
 def test_verdicts_hold_in_every_completion(num_options, rule):
     """Selected options are in every optimal subset, and discarded ones in none, ties included."""
     beats = instances(num_options)[::3]
@@ -92,7 +98,9 @@ def test_verdicts_hold_in_every_completion(num_options, rule):
             assert not (discarded[number] & ~in_no_optimum).any()
 
 
-@pytest.mark.parametrize("num_options", [2, 3, 4, 5, 8, 12])
+@pytest.mark.parametrize(
+    "num_options", [2, 3, 5, *(pytest.param(n, marks=pytest.mark.slow) for n in (4, 8, 12))]
+)
 def test_rules_against_the_loops_of_the_reference(num_options):
     beats = partial_verdicts(num_options, 60)
     for rule, top in itertools.product(RULES, range(1, num_options)):
@@ -105,7 +113,9 @@ def test_rules_against_the_loops_of_the_reference(num_options):
         assert not (selected & discarded).any()
 
 
-@pytest.mark.parametrize("num_options", [3, 4, 6, 9])
+@pytest.mark.parametrize(
+    "num_options", [4, *(pytest.param(n, marks=pytest.mark.slow) for n in (3, 6, 9))]
+)
 def test_printed_is_a_part_of_sharp(num_options):
     beats = partial_verdicts(num_options, 300)
     strictly = 0
@@ -126,16 +136,18 @@ def total_orders(num_options):
         yield order, place[:, None] < place[None, :]
 
 
-@pytest.mark.parametrize("num_options", [3, 5, 10])
+@pytest.mark.parametrize(
+    "num_options", [5, *(pytest.param(n, marks=pytest.mark.slow) for n in (3, 10))]
+)
 def test_the_printed_rule_never_settles_the_boundary(num_options):
     """Its strict thresholds leave open the options ranked kappa and kappa + 1 of a total order."""
     for order, beats in total_orders(num_options):
         for top in range(1, num_options):
-            selected, discarded = select_and_discard(jnp.asarray(beats), top, "printed")
+            selected, discarded = settle(beats, top, "printed")
             settled = np.asarray(selected | discarded)
             assert not settled[order[top - 1]]
             assert not settled[order[top]]
-            selected, discarded = select_and_discard(jnp.asarray(beats), top, "sharp")
+            selected, discarded = settle(beats, top, "sharp")
             assert np.asarray(selected)[order[:top]].all()
             assert np.asarray(discarded)[order[top:]].all()
 
@@ -148,13 +160,15 @@ def test_the_algorithm_as_printed_would_select_certain_losers():
         literal = (num_options - wins[None, :] < losses[:, None]).sum(axis=1) > num_options - top
         assert literal[order[-1]]
         assert not literal[order[0]]
-        selected, discarded = select_and_discard(jnp.asarray(beats), top, "printed")
+        selected, discarded = map(np.asarray, settle(beats, top, "printed"))
         assert selected[order[0]]
         assert not selected[order[-1]]
         assert discarded[order[-1]]
 
 
-@pytest.mark.parametrize("num_options", [3, 4, 5])
+@pytest.mark.parametrize(
+    "num_options", [4, *(pytest.param(n, marks=pytest.mark.slow) for n in (3, 5))]
+)
 def test_all_is_settled_when_the_papers_termination_remark_says_so(num_options):
     """C u D = [K] if and only if some T of kappa options has min z over T >= max K - o outside."""
     beats = instances(num_options)
@@ -169,20 +183,22 @@ def test_all_is_settled_when_the_papers_termination_remark_says_so(num_options):
 
 
 def test_a_tie_at_the_boundary_stays_open():
-    cycle = jnp.array([[0, 1, 0], [0, 0, 1], [1, 0, 0]], bool)
+    cycle = np.array([[0, 1, 0], [0, 0, 1], [1, 0, 0]], bool)
     for rule in RULES:
         for top in (1, 2):
-            selected, discarded = select_and_discard(cycle, top, rule)
+            selected, discarded = map(np.asarray, settle(cycle, top, rule))
             assert not (selected | discarded).any()
 
 
-@pytest.mark.parametrize("num_options", [63, 64, 65, 128, 200])
+@pytest.mark.parametrize(
+    "num_options", [65, 128, *(pytest.param(n, marks=pytest.mark.slow) for n in (63, 64, 200))]
+)
 @pytest.mark.parametrize("rule", RULES)
 def test_many_options_in_order_are_all_counted(num_options, rule):
     """Counts are as narrow as they can be, and the sum of two reaches 2 (K - 1)."""
     top = num_options // 2
     beats = np.triu(np.ones((num_options, num_options), bool), 1)
-    selected, discarded = select_and_discard(jnp.asarray(beats), top, rule)
+    selected, discarded = settle(beats, top, rule)
     # The printed rule asks for one more win, and for one more option that is worse.
     spared = 0 if rule == "sharp" else 2
     options = np.arange(num_options)

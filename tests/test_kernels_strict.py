@@ -16,7 +16,7 @@ from jaxrace.kernels import Strict, strict_order, total_order
 def distinct(seed, *shape):
     """Numbers of which no two are equal."""
     rng = np.random.default_rng(seed)
-    return jnp.asarray(rng.permutation(np.prod(shape)).reshape(shape), jnp.float32)
+    return rng.permutation(np.prod(shape)).reshape(shape).astype(np.float32)
 
 
 def later_wins(x, y):
@@ -34,28 +34,36 @@ def test_a_sign_is_that_of_the_total_order():
     np.testing.assert_array_equal(signs, total_order(values[:, None], values[None, :]))
 
 
-@pytest.mark.parametrize(("num_options", "num_rounds"), [(2, 1), (3, 7), (5, 33), (10, 64)])
+@pytest.mark.parametrize(
+    ("num_options", "num_rounds"),
+    [(2, 1), (5, 33), *(pytest.param(*n, marks=pytest.mark.slow) for n in [(3, 7), (10, 64)])],
+)
 @pytest.mark.parametrize("count", [kernels.prefix_wins, kernels.total_wins])
 def test_counts_without_ties_are_those_of_the_total_order(count, num_options, num_rounds):
     values = distinct(num_rounds, num_options, num_rounds)
+    count = jax.jit(count, static_argnums=0)
     np.testing.assert_array_equal(count(strict_order, values), count(total_order, values))
 
 
-@pytest.mark.parametrize(("num_old", "num_new"), [(0, 1), (3, 7), (50, 25), (26, 8)])
+@pytest.mark.parametrize(
+    ("num_old", "num_new"),
+    [(0, 1), (26, 8), *(pytest.param(*n, marks=pytest.mark.slow) for n in [(3, 7), (50, 25)])],
+)
 def test_open_pairs_count_as_all_pairs_do(num_old, num_new):
     rng = np.random.default_rng(num_old)
     values = rng.integers(0, 4, (9, 5, num_old + num_new)).astype(np.float32)  # with ties
-    old, new = jnp.asarray(values[..., : num_old + 1]), jnp.asarray(values[..., num_old:])
+    old, new = values[..., : num_old + 1], values[..., num_old:]
     half = np.triu(rng.random((9, 5, 5)) < 0.5, 1)
     open_pairs = half | half.swapaxes(1, 2)
-    gains = kernels.open_round_gains(strict_order, old, new, num_old, jnp.asarray(open_pairs))
+    count = jax.jit(kernels.open_round_gains, static_argnums=0)
+    gains = count(strict_order, old, new, num_old, open_pairs)
     one = jax.vmap(lambda a, b: kernels.round_gains(strict_order, a, b, num_old), 0, 1)
-    np.testing.assert_array_equal(gains, np.where(open_pairs, one(old, new), 0))
+    np.testing.assert_array_equal(gains, np.where(open_pairs, jax.jit(one)(old, new), 0))
 
 
 def test_the_later_of_two_tied_samples_counts_as_preferred():
     values = np.random.default_rng(0).integers(0, 4, (2, 40)).astype(np.float32)
-    wins = np.asarray(kernels.prefix_wins(strict_order, jnp.asarray(values)))
+    wins = np.asarray(jax.jit(kernels.prefix_wins, static_argnums=0)(strict_order, values))
     net = wins - np.arange(1, 41)[:, None, None] ** 2
     np.testing.assert_array_equal(net[:, 0, 1], later_wins(*values))
     np.testing.assert_array_equal(net, -net.swapaxes(1, 2))
@@ -73,7 +81,8 @@ def test_one_comparison_is_made_instead_of_two():
     assert comparisons(total_order) - same_round == 2 * (comparisons(strict_order) - same_round)
 
 
-@pytest.mark.parametrize("num_races", [2, 40])  # all pairs compared, and open ones listed
+# All pairs are compared, and open ones listed.
+@pytest.mark.parametrize("num_races", [2, pytest.param(40, marks=pytest.mark.slow)])
 def test_races_end_as_with_the_total_order(num_races):
     task = options.Normal()
     race = racing.PreferenceRace(6, 3, 100, total_order, bound="published", rule="sharp")
@@ -98,16 +107,23 @@ def test_races_end_as_with_the_total_order(num_races):
     "settings",
     [
         {"ranking": "borda"},
-        {"ranking": "random_walk"},
-        {"intersect": True},
-        {"rule": "printed", "dynamic_delta": True},
+        *(
+            pytest.param(settings, marks=pytest.mark.slow)
+            for settings in [
+                {"ranking": "random_walk"},
+                {"intersect": True},
+                {"rule": "printed", "dynamic_delta": True},
+            ]
+        ),
     ],
     ids=str,
 )
 def test_races_of_every_kind_take_a_strict_preference(settings):
     race = racing.PreferenceRace(4, 2, 60, total_order, bound="published", **settings)
     strict = dataclasses.replace(race, compare=strict_order)
-    outcomes = distinct(5, 4, 60) / 240 + jnp.array([0.0, 0.3017, 0.6023, 0.9011])[:, None]
+    outcomes = (
+        distinct(5, 4, 60) / 240 + np.array([0.0, 0.3017, 0.6023, 0.9011], np.float32)[:, None]
+    )
     results = []
     for one in (strict, race):
         params = one.params(0.3)
@@ -122,6 +138,7 @@ def test_races_of_every_kind_take_a_strict_preference(settings):
         np.testing.assert_array_equal(getattr(ours, name), getattr(expected, name))
 
 
+@pytest.mark.slow
 def test_a_dominance_race_ends_as_with_the_total_order():
     settings = jnp.linspace(0.0, 1.0, 5)
 
@@ -141,6 +158,6 @@ def test_a_dominance_race_ends_as_with_the_total_order():
 def test_any_relation_of_outcomes_may_be_strict():
     outcomes = {"cost": distinct(3, 4, 20)}
     cheaper = Strict(lambda a, b: a["cost"] < b["cost"])
-    np.testing.assert_array_equal(
-        kernels.total_wins(cheaper, outcomes), kernels.total_wins(total_order, -outcomes["cost"])
-    )
+    count = jax.jit(kernels.total_wins, static_argnums=0)
+    expected = count(total_order, -np.asarray(outcomes["cost"]))
+    np.testing.assert_array_equal(count(cheaper, outcomes), expected)

@@ -82,7 +82,17 @@ def test_keys_are_made_in_a_loop_of_their_own(make, version, kept_apart, monkeyp
     assert ("optimization_barrier" in text) == kept_apart
 
 
-@pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS)
+# Shapes and words of every kind; what JAX makes of them is slow.
+DEFAULT = ("one number", "one more", "none", "bytes", "split, then drawn", "folded", "coins")
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        pytest.param(draw, marks=() if name in DEFAULT else pytest.mark.slow, id=name)
+        for name, draw in DRAWS.items()
+    ],
+)
 def test_the_same_numbers(draw):
     keys = jax.random.split(jax.random.key(11), 6)
     fast = kernels.fast_keys(keys)
@@ -91,6 +101,7 @@ def test_the_same_numbers(draw):
     np.testing.assert_array_equal(many(fast), many(keys))
 
 
+@pytest.mark.slow
 def test_gamma_numbers():
     """JAX computes them key by key for other keys than its own, which rounds otherwise."""
     keys = jax.random.split(jax.random.key(11), 6)
@@ -98,14 +109,19 @@ def test_gamma_numbers():
     np.testing.assert_allclose(many(kernels.fast_keys(keys)), many(keys), rtol=2e-6)
 
 
+fast_keys = jax.jit(kernels.fast_keys)
+
+
+@jax.jit
+def bits_of(key, number):
+    return jax.random.bits(jax.random.fold_in(key, number), (3,), jnp.uint32)
+
+
 @given(words=st.tuples(*[st.integers(0, 2**32 - 1)] * 2), number=st.integers(0, 2**32 - 1))
 def test_any_key_and_number(words, number):
-    key = jax.random.wrap_key_data(jnp.array(words, jnp.uint32))
-
-    def bits(key):
-        return jax.random.bits(jax.random.fold_in(key, jnp.uint32(number)), (3,), jnp.uint32)
-
-    np.testing.assert_array_equal(bits(kernels.fast_keys(key)), bits(key))
+    key = jax.random.wrap_key_data(np.array(words, np.uint32))
+    found, expected = (bits_of(of_key, np.uint32(number)) for of_key in (fast_keys(key), key))
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_they_are_others_on_a_cpu():
@@ -139,7 +155,7 @@ def race_with(sample):
     return racing.run(race, jax.random.key(2), sample, jnp.arange(1.0, 4.0), race.params(0.2))
 
 
-@pytest.mark.parametrize("kind", ["poisson", "its own key"])
+@pytest.mark.parametrize("kind", [pytest.param("poisson", marks=pytest.mark.slow), "its own key"])
 def test_races_of_samples_that_take_no_other_keys(kind):
     constant = jax.random.key(9)
 

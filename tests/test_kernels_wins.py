@@ -73,8 +73,19 @@ def patients(seed, num_options, num_rounds):
 
 @pytest.mark.parametrize(
     ("kind", "num_options", "num_rounds"),
-    [(numbers, *size) for size in SIZES]
-    + [(vectors, 3, 7), (vectors, 4, 33), (patients, 2, 1), (patients, 5, 25)],
+    [
+        (numbers, 4, 33),
+        (vectors, 3, 7),
+        (patients, 2, 1),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in [
+                *((numbers, *size) for size in SIZES if size != (4, 33)),
+                (vectors, 4, 33),
+                (patients, 5, 25),
+            ]
+        ),
+    ],
 )
 def test_all_kernels_against_direct_comparison(kind, num_options, num_rounds):
     outcomes, compare, prefer, plain = kind(0, num_options, num_rounds)

@@ -12,6 +12,8 @@ from jaxrace import racing
 from jaxrace.envs import options
 from jaxrace.kernels import total_order
 
+pytestmark = pytest.mark.slow  # another process, which compiles all of it again
+
 RACES, TASK = 20, options.Normal()
 KINDS = {
     "dominance": racing.DominanceRace(4, 2, 60, total_order),

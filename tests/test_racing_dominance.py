@@ -10,10 +10,10 @@ from reference import reference_dominance_race
 @pytest.mark.parametrize(
     ("kind", "num_options", "top", "capacity", "number"),
     [
-        ("numbers", 2, 1, 120, 40),
         ("ties", 4, 2, 100, 40),
-        ("pareto", 6, 3, 90, 30),
-        ("medical", 4, 2, 90, 30),
+        pytest.param("pareto", 6, 3, 90, 30, marks=pytest.mark.slow),
+        pytest.param("numbers", 2, 1, 120, 40, marks=pytest.mark.slow),
+        pytest.param("medical", 4, 2, 90, 30, marks=pytest.mark.slow),
         pytest.param("numbers", 8, 3, 120, 30, marks=pytest.mark.slow),
         pytest.param("numbers", 40, 5, 60, 5, marks=pytest.mark.slow),
     ],
@@ -30,6 +30,7 @@ def test_preferences_in_line(kind, num_options, top, capacity, number):
     assert num_options == 2 or any(np.ptp(history.blocks) >= 2 for history in histories)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("top", [1, 2, 3, 4])
 def test_every_number_to_select(top):
     race = cases.make_race("numbers", 5, top, 60)

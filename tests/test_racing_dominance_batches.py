@@ -63,6 +63,7 @@ def test_batches_equal_single_races_and_the_samples_are_the_documented_ones():
     cases.assert_equal_results(flat, expected, simulated=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("num_options", [4, 10, 40, 100])
 def test_only_who_asks_is_simulated(num_options):
     calls = collections.Counter()

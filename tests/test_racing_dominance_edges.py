@@ -65,6 +65,7 @@ def test_a_horizon_below_the_first_block(kind):
     np.testing.assert_array_equal(results.e_values, 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("capacity", "first_block", "block", "counted"),
     [(3, 11, 5, 3), (1, 2, 2, 1), (4, 2, 5, 2), (12, 2, 23, 2), (16, 11, 5, 16)],
@@ -89,7 +90,9 @@ def test_a_capacity_that_has_no_room_for_a_block(capacity, first_block, block, c
         assert result.samples.tolist() == [counted] * 3
 
 
-@pytest.mark.parametrize("max_rounds", [11, 15, 16, 99, 100])
+@pytest.mark.parametrize(
+    "max_rounds", [15, *(pytest.param(n, marks=pytest.mark.slow) for n in (11, 16, 99, 100))]
+)
 def test_a_horizon_that_cuts_a_block(max_rounds):
     race = cases.make_race("ties", 4, 2, 100)
     outcomes = cases.draw("ties", 4, 40, 4, 100)
@@ -157,6 +160,7 @@ def test_opposite_preferences_turn_the_race_around():
     np.testing.assert_array_equal(plain.selected[clear], other.discarded[clear])
 
 
+@pytest.mark.slow
 def test_a_batch_equals_its_races_one_by_one():
     race = cases.make_race("ties", 4, 2, 100)
     outcomes = cases.draw("ties", 10, 6, 4, 100)

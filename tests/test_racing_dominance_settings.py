@@ -12,7 +12,12 @@ from jaxrace import racing
 
 
 @pytest.mark.parametrize(
-    ("first_block", "block"), [(7, 3), pytest.param(3, 7, marks=pytest.mark.slow), (5, 5)]
+    ("first_block", "block"),
+    [
+        (7, 3),
+        pytest.param(3, 7, marks=pytest.mark.slow),
+        pytest.param(5, 5, marks=pytest.mark.slow),
+    ],
 )
 def test_other_blocks(first_block, block):
     race = cases.make_race("ties", 4, 2, 100, first_block, block)
@@ -23,17 +28,19 @@ def test_other_blocks(first_block, block):
     assert cases.ends(histories) == {"a", None}
 
 
-@pytest.mark.parametrize("num_bets", [1, 3, 4])
+@pytest.mark.parametrize(
+    "num_bets", [3, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 4))]
+)
 def test_other_bets(num_bets):
     """None are the ones by default, which are three here. Weights need not add up to 1."""
-    race = cases.make_race("numbers", 3, 1, 100)
+    race = cases.make_race("numbers", 4, 2, 120)
     bets = {1: [(0.3,), (1.95,)], 3: [None, (1.9, 0.2, 0.6)], 4: [(0.1, 0.4, 1.5, 1.0)]}[num_bets]
     weights = {1: (5,), 3: (1, 7, 0.2), 4: (1, 0.5, 2, 0.1)}[num_bets]
     choices = [{"bets": b, "weights": w, "delta": 0.2} for b in bets for w in (weights, None)]
-    params = cases.params_of(race, 24, choices)
-    assert params.bets.shape == (24, num_bets)
+    params = cases.params_of(race, 30, choices)
+    assert params.bets.shape == (30, num_bets)
     np.testing.assert_allclose(np.exp(params.log_weights).sum(-1), 1, rtol=1e-6)
-    outcomes = cases.draw("numbers", 2, 24, 3, 100)
+    outcomes = cases.draw("numbers", 2, 30, 4, 120)
     histories = cases.compare_with_reference(race, "numbers", outcomes, params)
     assert cases.ends(histories) == {"a", None}
 
@@ -71,6 +78,7 @@ def test_giving_up_as_the_reference_does():
     assert 5 <= sum(history.gave_up for history in histories) <= 25
 
 
+@pytest.mark.slow
 def test_giving_up_saves_samples_and_certifies_nothing_else():
     """On the same samples: races end as they did, or earlier and without a certificate."""
     race = cases.make_race("numbers", 4, 2, 120)

@@ -67,9 +67,9 @@ def listed(monkeypatch):
 @pytest.mark.parametrize(
     ("sample", "rule", "epsilon", "num_races"),
     [
-        (normal, "sharp", 0.0, RACES),
-        (normal, "sharp", 0.0, 6),
-        (rounded, "sharp", 0.05, RACES),
+        pytest.param(normal, "sharp", 0.0, RACES, marks=pytest.mark.slow),
+        pytest.param(normal, "sharp", 0.0, 6, marks=pytest.mark.slow),
+        pytest.param(rounded, "sharp", 0.05, RACES, marks=pytest.mark.slow),
         (one_is_infinite, "printed", 0.0, RACES),
     ],
 )
@@ -95,7 +95,7 @@ def test_a_race_of_a_batch_is_what_it_is_alone(listed, sample, rule, epsilon, nu
     "settings",
     [
         {"bound": "published", "dynamic_delta": True},
-        {"bound": "tight", "ranking": "borda"},
+        pytest.param({"bound": "tight", "ranking": "borda"}, marks=pytest.mark.slow),
     ],
 )
 def test_what_takes_more_than_verdicts_is_not_listed_that_way(listed, settings):

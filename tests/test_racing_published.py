@@ -17,6 +17,8 @@ from jaxrace.envs.options import BernoulliDrift, Normal
 from jaxrace.kernels import total_order
 from jaxrace.racing import DominanceRace, HoeffdingRace, PreferenceRace
 
+pytestmark = pytest.mark.slow  # a thousand races of each kind
+
 SHARP = PreferenceRace(10, 5, 300, total_order, "published")
 PRINTED = PreferenceRace(10, 5, 300, total_order, "published", "printed")
 HOEFFDING = HoeffdingRace(10, 5)
@@ -91,7 +93,6 @@ def test_cost_and_accuracy(race, task, k, draws, draws_error, accuracy):
     check(race, task, k, draws, draws_error, accuracy, 1000)
 
 
-@pytest.mark.slow
 def test_cost_of_many_dominance_races():
     cost, found = simulate(DOMINANCE, NORMAL, 10.0, 20_000)
     assert_close(cost, 503.1, 1.6)

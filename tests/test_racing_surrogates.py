@@ -24,6 +24,8 @@ def dominance(a, b):
 
 COMPARE = {"numbers": total_order, "ties": total_order, "pareto": dominance}
 
+slow = functools.partial(pytest.param, marks=pytest.mark.slow)
+
 
 @functools.partial(jax.jit, static_argnums=0)
 def play(race, outcomes, params):
@@ -80,8 +82,18 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("bound", "rule"), KINDS_OF_BOUND)
-@pytest.mark.parametrize(("ranking", "num_options", "top", "kind", "number", "rounds"), CASES)
+DEFAULT = [
+    (*CASES[1], *KINDS_OF_BOUND[1]),
+    (*CASES[2], *KINDS_OF_BOUND[0]),
+    (*CASES[5], *KINDS_OF_BOUND[2]),
+]
+GRID = [(*case, *bound) for case in CASES for bound in KINDS_OF_BOUND]
+
+
+@pytest.mark.parametrize(
+    ("ranking", "num_options", "top", "kind", "number", "rounds", "bound", "rule"),
+    DEFAULT + [slow(*case) for case in GRID if case not in DEFAULT],
+)
 def test_decision_by_decision(ranking, num_options, top, kind, number, rounds, bound, rule):
     race = PreferenceRace(num_options, top, rounds, COMPARE[kind], bound, rule, ranking=ranking)
     outcomes = surrogates.draw_samples(kind, num_options, number, num_options, rounds)
@@ -113,7 +125,7 @@ def test_separated_options_are_decided():
     assert len(set(result.samples[0].tolist())) == 1
 
 
-@pytest.mark.parametrize("num_options", [2, 3, 7, 12])
+@pytest.mark.parametrize("num_options", [slow(2), slow(3), 7, slow(12)])
 def test_stationary_distribution_and_group_inverse(num_options):
     rng = np.random.default_rng(num_options)
     for _ in range(3):
@@ -138,7 +150,7 @@ def test_the_bound_of_the_walk_holds_inside_the_intervals(num_options):
 
 
 @pytest.mark.parametrize(
-    ("ranking", "num_options", "rounds"), [("borda", 3, 60), ("random_walk", 2, 160)]
+    ("ranking", "num_options", "rounds"), [("borda", 3, 60), slow("random_walk", 2, 160)]
 )
 def test_run_returns_what_ask_and_tell_return(ranking, num_options, rounds):
     """Bit for bit, whatever the chunk, alone and in a batch."""
@@ -196,9 +208,14 @@ def null_errors(race, keys, params):
     return jax.vmap(one)(keys)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ranking", "num_options", "bound"),
-    [("borda", 2, "published"), ("borda", 4, "stitched-kl"), ("random_walk", 2, "stitched-kl")],
+    [
+        ("borda", 2, "published"),
+        ("borda", 4, "stitched-kl"),
+        ("random_walk", 2, "stitched-kl"),
+    ],
 )
 def test_the_guarantee_where_nothing_is_to_be_found(ranking, num_options, bound):
     delta, number = 0.3, 3000
@@ -231,6 +248,7 @@ def play_normal_task(race, keys, params):
     return jax.vmap(one)(keys)
 
 
+@pytest.mark.slow
 def test_borda_on_the_published_task():
     """Busa-Fekete et al. 2013, figure 2: precision .990 at k = 10."""
     keys = jax.random.split(jax.random.key(5), 300)
@@ -274,14 +292,16 @@ def test_a_counted_outcome_that_is_not_finite_is_named(ranking):
 
 def reports(ranking, rule="sharp", rounds=200, shared=False):
     """The report of one race of two options far apart, and that of a batch of them."""
-    race = PreferenceRace(2, 1, rounds, total_order, "kl", rule, ranking=ranking)
-    outcomes = np.tile(np.array([0, 9], np.float32)[None, :, None], (3, 1, rounds))
-    _, batch = play(race, outcomes, race.params(0.1))
+    race = PreferenceRace(2, 1, 200, total_order, "kl", rule, ranking=ranking)
+    outcomes = np.tile(np.array([0, 9], np.float32)[None, :, None], (3, 1, 200))
+    _, batch = play(race, outcomes, race.params(0.1, rounds))
     batch = dataclasses.replace(batch, common_random_numbers=shared)
     return str(jax.tree.map(lambda x: x[0], batch)), str(batch)
 
 
-@pytest.mark.parametrize(("ranking", "name"), [("borda", "Borda"), ("random_walk", "random walk")])
+@pytest.mark.parametrize(
+    ("ranking", "name"), [("borda", "Borda"), slow("random_walk", "random walk")]
+)
 def test_reports_name_the_ranking_and_claim_what_is_proven(ranking, name):
     one, batch = reports(ranking)
     for text in (one, batch):

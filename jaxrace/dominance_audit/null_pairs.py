@@ -83,9 +83,9 @@ def audit_pairs(
     Yields:
         One ``Finding`` per kind, horizon and alpha, allowed alpha.
 
-    >>> finding = next(audit_pairs(500))
+    >>> finding = next(audit_pairs(10))
     >>> finding.claim, finding.delta, finding.races
-    ('largest E, n_max 300', 0.01, 500)
+    ('largest E, n_max 300', 0.01, 10)
     """
     require_integer("pairs", pairs, 1)
     for number, kind in enumerate(kinds):
@@ -108,7 +108,7 @@ def control_pairs(pairs: int = FULL_SIZE, seed: int = 0) -> Iterator[Finding]:
     Yields:
         One ``Finding`` per alpha; they must be refuted.
 
-    >>> finding = next(control_pairs(500))
+    >>> finding = next(control_pairs(10))
     >>> finding.task, finding.claim
     ('equal normals', 'control: an even chance is 0.45, n_max 300')
     """
@@ -141,7 +141,7 @@ def largest_log_e(
         float32 [P], P >= ``pairs``.
 
     >>> coin = NULL_PAIRS[2]  # eleven wins in the first block, of at most 2.95 each
-    >>> largest_log_e(coin, 11, jax.random.key(0), 1000).max() < 11 * np.log(1.95)
+    >>> largest_log_e(coin, 11, jax.random.key(0), 10).max() < 11 * np.log(1.95)
     np.True_
     """
     size = min(pairs, _BATCH)

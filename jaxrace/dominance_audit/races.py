@@ -65,9 +65,9 @@ def audit_races(
         Two ``Finding``s per task, n_max and delta: certificate (a) alone, allowed
         (1 - epsilon) delta, and both together, allowed delta.
 
-    >>> first = next(audit_races(races=250))
+    >>> first = next(audit_races(races=10))
     >>> first.task, first.claim, first.races, first.refuted
-    ('0 against a coin', '(a), n_max 300', 250, False)
+    ('0 against a coin', '(a), n_max 300', 10, False)
     """
     require_integer("races", races, 1)
     for number, task in enumerate(tasks):
@@ -96,7 +96,7 @@ def audit_counts(
     Yields:
         One ``Finding`` per n_max and delta, allowed epsilon delta.
 
-    >>> first = next(audit_counts(races=250))
+    >>> first = next(audit_counts(races=10))
     >>> first.task, first.claim, f"{first.allowed:.4f}"
     ('circle with a tied link', '(b) alone, n_max 300', '0.0025')
     """
@@ -142,9 +142,9 @@ def control_races(
     Yields:
         One ``Finding`` per certificate, n_max and delta; they must be refuted.
 
-    >>> first = next(control_races(races=250))
+    >>> first = next(control_races(races=10))
     >>> first.claim, first.races
-    ('control: levels of one test, weights of 1, n_max 300', 250)
+    ('control: levels of one test, weights of 1, n_max 300', 10)
     """
     require_integer("races", races, 1)
     for by_counts, horizon, delta in itertools.product((False, True), horizons, DELTAS):
@@ -269,11 +269,11 @@ def play(
         Certificates, int32 [races], and first options, int32 [races, kappa].
 
     >>> task = TASKS[0]
-    >>> keys = jax.random.split(jax.random.key(0), 250)
+    >>> keys = jax.random.split(jax.random.key(0), 10)
     >>> race, params = make_race(task, 300), race_params(task, 300, 0.05)
     >>> certificate, best = play(race, task.options.laws, keys, params)
     >>> certificate.shape, best.shape
-    ((250,), (250, 1))
+    ((10,), (10, 1))
     """
     result = jax.vmap(lambda key: racing.run(race, key, draw, laws, params))(keys)
     return result.certificate_number, result.ranking[:, : race.top]

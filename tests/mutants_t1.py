@@ -1,0 +1,244 @@
+"""One-line faults of kernels, races and audits, and the tests that must see them."""
+
+RULES = "tests/test_kernels_rules.py"
+BOUNDS = "tests/test_kernels_bounds.py"
+STRICT = "tests/test_kernels_strict.py"
+DRIVER = "tests/test_racing_driver.py"
+PREFERENCE = "tests/test_racing_preference.py"
+SURROGATES = "tests/test_racing_surrogates.py"
+EDGES = "tests/test_racing_dominance_edges.py"
+VALUE = "tests/test_racing_value.py"
+AUDIT = "tests/test_audit.py"
+
+# File, what must occur in it exactly once, what to put there, and who kills it.
+MUTANTS = [
+    # Kernels
+    (
+        "kernels/bounds.py",
+        "events = bound.sides * num_options * (num_options - 1) / 2",
+        "events = bound.sides * num_options * (num_options + 1) / 2",
+        BOUNDS,
+    ),
+    (
+        "kernels/bounds.py",
+        "return math.floor(2 * level) + 1",
+        "return math.floor(2 * level)",
+        BOUNDS,
+    ),
+    (
+        "kernels/bounds.py",
+        "return starts_for(max(before, num_epochs))",
+        "return starts_for(min(before, num_epochs))",
+        BOUNDS,
+    ),
+    (
+        "kernels/rules.py",
+        "return _count(better, 1) >= num_options - top, _count(better, 0) >= top",
+        "return _count(better, 1) >= num_options - top, _count(better, 0) > top",
+        RULES,
+    ),
+    ("kernels/rules.py", "better = total >= num_options", "better = total > num_options", RULES),
+    (
+        "kernels/rules.py",
+        "places = top - selected.sum(dtype=jnp.int32)  # kappa'",
+        "places = jnp.int32(top)",
+        SURROGATES,
+    ),
+    (
+        "kernels/strict.py",
+        "return self.won(a, b) - self.won(b, a)",
+        "return self.won(a, b)",
+        STRICT,
+    ),
+    (
+        "kernels/order_statistics.py",
+        "is_upto = values <= search.at",
+        "is_upto = values < search.at",
+        "tests/test_kernels_order_statistics.py",
+    ),
+    (
+        "kernels/block_bets.py",
+        "slope, shift, sample = np.ogrid[1:size, :size, :size]",
+        "slope, shift, sample = np.ogrid[1:size, 1 : size + 1, 1 : size + 1]",
+        "tests/test_kernels_block_bets.py",
+    ),
+    (
+        "kernels/block_bets.py",
+        "half = bets * jnp.array([0.5, -0.5], jnp.float32)[:, None, None]",
+        "half = bets * jnp.array([0.5, 0.5], jnp.float32)[:, None, None]",
+        "tests/test_kernels_block_bets.py",
+    ),
+    (
+        "kernels/lower_bounds.py",
+        "return mean, squares.sum() / (count - 1)",
+        "return mean, squares.sum() / count",
+        "tests/test_kernels_lower_bounds.py",
+    ),
+    (
+        "kernels/lower_bounds.py",
+        "level = jnp.log(2 / delta)",
+        "level = jnp.log(1 / delta)",
+        "tests/test_kernels_lower_bounds.py",
+    ),
+    # Preference races
+    (
+        "jaxrace/racing/preference_rounds.py",
+        "return jnp.clip(params.max_rounds - first_round, 0, num_rounds).astype(NUMBER)",
+        "return jnp.clip(params.max_rounds - first_round + 1, 0, num_rounds).astype(NUMBER)",
+        DRIVER,
+    ),
+    (
+        "jaxrace/racing/preference_rounds.py",
+        "least = (index[:, None] >= index[None, :]).reshape(-1).astype(jnp.int32)",
+        "least = (index[:, None] > index[None, :]).reshape(-1).astype(jnp.int32)",
+        PREFERENCE,
+    ),
+    (
+        "jaxrace/racing/preference_rounds.py",
+        "remaining = jnp.maximum(params.max_rounds - now, 0)",
+        "remaining = jnp.maximum(params.max_rounds - now - 1, 0)",
+        PREFERENCE,
+    ),
+    (
+        "jaxrace/racing/preference_rounds.py",
+        "first_bad = (state.invalid == 0) & (bad_rounds < NEVER)",
+        "first_bad = bad_rounds < NEVER",
+        "tests/test_racing_driver.py tests/test_racing_preference_lanes.py",
+    ),
+    (
+        "jaxrace/racing/preference.py",
+        "row = table.thresholds[jnp.maximum(max_rounds, 1) - 1]",
+        "row = table.thresholds[-1]",
+        PREFERENCE,
+    ),
+    (
+        "jaxrace/racing/copeland.py",
+        "ahead = state.beats | (undecided & (state.net > 0))",
+        "ahead = state.beats | (state.net > 0)",
+        PREFERENCE,
+    ),
+    # Races by other rankings
+    (
+        "jaxrace/racing/surrogates.py",
+        "better = lowest[:, None] > highest[None, :]",
+        "better = lowest[None, :] > highest[:, None]",
+        SURROGATES,
+    ),
+    (
+        "jaxrace/racing/surrogate_rounds.py",
+        "allowed = jnp.take(params.allowed, rounds - 1, mode=",
+        "allowed = jnp.take(params.allowed, rounds, mode=",
+        SURROGATES,
+    ),
+    # Dominance races
+    (
+        "jaxrace/racing/dominance_decision.py",
+        "same_total & earlier)))",
+        "same_total & ~earlier)))",
+        EDGES,
+    ),
+    (
+        "jaxrace/racing/dominance_decision.py",
+        "lags = complete[:, None] <= complete[None, :]",
+        "lags = complete[:, None] < complete[None, :]",
+        EDGES,
+    ),
+    (
+        "jaxrace/racing/dominance_decision.py",
+        "exhausted = doubtful & (shared_blocks(complete) >= most)",
+        "exhausted = doubtful & (shared_blocks(complete) > most)",
+        EDGES,
+    ),
+    (
+        "jaxrace/racing/dominance_evidence.py",
+        "margin.at[at].add(unit * jnp.stack([net, -net])",
+        "margin.at[at].add(unit * jnp.stack([net, net])",
+        "tests/test_racing_dominance.py",
+    ),
+    (
+        "jaxrace/racing/dominance_evidence.py",
+        "highest.at[at].max(log_e,",
+        "highest.at[at].set(log_e,",
+        EDGES,
+    ),
+    (
+        "jaxrace/racing/dominance.py",
+        "strong_level = math.log(statements / (_COUNTS_SHARE * delta))",
+        "strong_level = math.log(self.num_options / (_COUNTS_SHARE * delta))",
+        "tests/test_racing_dominance_settings.py",
+    ),
+    (
+        "jaxrace/racing/dominance_bets.py",
+        "smallest = min(1.0, math.sqrt(12 * (level + 1) / max_rounds))",
+        "smallest = min(1.0, math.sqrt(12 * level / max_rounds))",
+        "tests/test_racing_dominance_edges.py tests/test_racing_dominance_settings.py",
+    ),
+    # Judged tables, drivers, races by value
+    (
+        "jaxrace/racing/judge.py",
+        "return np.pad(x, [(0, capacity - len(x)), ",
+        "return np.pad(x, [(capacity - len(x), 0), ",
+        "tests/test_racing_judge.py",
+    ),
+    (
+        "jaxrace/racing/dominance.py",
+        "find(seen, params) & (states.certificate == EXHAUSTED)[:, None]",
+        "find(seen, params)",
+        "tests/test_racing_judge.py",
+    ),
+    (
+        "jaxrace/racing/driver.py",
+        "return sample(jax.random.fold_in(option_key, sample_number), option)",
+        "return sample(option_key, option)",
+        "tests/test_racing_driver.py",
+    ),
+    (
+        "jaxrace/racing/samples.py",
+        "start = jnp.minimum(first_round, capacity - size)",
+        "start = first_round",
+        "tests/test_racing_samples.py",
+    ),
+    (
+        "jaxrace/racing/value.py",
+        "above = (lower[:, None] > upper[None, :])",
+        "above = (lower[:, None] >= upper[None, :])",
+        VALUE,
+    ),
+    (
+        "jaxrace/racing/value.py",
+        "remaining = jnp.maximum(params.max_rounds - number + 1, 0)",
+        "remaining = jnp.maximum(params.max_rounds - number, 0)",
+        VALUE,
+    ),
+    (
+        "jaxrace/racing/value.py",
+        "squares = state.squares + step * jnp.where(drawn, now.values - mean, 0.0)",
+        "squares = state.squares + step * step",
+        VALUE,
+    ),
+    # Audits and preferences
+    (
+        "jaxrace/audit.py",
+        "kernels.thresholds(kl, num_options, n, n * delta)[n - 1]",
+        "kernels.thresholds(kl, num_options, n, delta)[n - 1]",
+        AUDIT,
+    ),
+    (
+        "jaxrace/audit.py",
+        "return self.interval[0] > self.allowed",
+        "return self.interval[1] > self.allowed",
+        "tests/test_dominance_audit.py",
+    ),
+    (
+        "jaxrace/value_audit.py",
+        "no_better = jnp.asarray(means[:, None] <= means[None, :])",
+        "no_better = jnp.asarray(means[:, None] < means[None, :])",
+        AUDIT,
+    ),
+    (
+        "jaxrace/preferences.py",
+        "(difference > self.least).astype(jnp.int8)",
+        "(difference >= self.least).astype(jnp.int8)",
+        "tests/test_preferences.py",
+    ),
+]
