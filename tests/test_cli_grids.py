@@ -50,6 +50,7 @@ def test_a_grid_ranks_its_settings(grid):
     assert not (grid / "learning_curve.png").exists()
 
 
+@pytest.mark.slow
 def test_a_grid_holds_what_its_settings_find_alone(grid, nowhere):
     """The same keys; and what a search plays in its first generation depends on nothing else."""
     alone = ["--sigma", "1", "--delta", "0.3", "--out", "alone"]
@@ -62,7 +63,10 @@ def test_a_grid_holds_what_its_settings_find_alone(grid, nowhere):
     np.testing.assert_allclose(log["theta_0"][rows], own["theta_0"][first], rtol=1e-5)
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [pytest.param(signal.SIGINT, 130, marks=pytest.mark.slow), (signal.SIGTERM, 143)],
+)
 def test_an_interrupted_grid_is_resumed(grid, nowhere, monkeypatch, capsys, number, status):
     run, told = sweep.run, []
 
@@ -91,6 +95,7 @@ def test_an_interrupted_grid_is_resumed(grid, nowhere, monkeypatch, capsys, numb
     assert not (nowhere / "new" / "checkpoint").exists()
 
 
+@pytest.mark.slow
 def test_lanes_are_kept_for_those_who_go_on(grid, nowhere, monkeypatch, capsys):
     """Where the device would choose others."""
     assert runs.read_config(grid)["sweep"]["width"] == 16

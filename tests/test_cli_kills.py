@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from jaxrace import runs, sweep
+from jaxrace.cli import main
 
-GRID = [
-    *("train", "medical", "--sigma", "10,1", "--repeats", "40", "--episodes", "10000"),
-    *("--max-rounds", "60", "--test-patients", "20", "--lanes", "8", "--out"),
-]
+GRID = ["train", "medical", "--sigma", "10,1", "--test-patients", "20", "--lanes", "8"]
+LONG = [*GRID, "--repeats", "40", "--episodes", "10000", "--max-rounds", "60", "--out"]
+SHORT = [*GRID, "--repeats", "20", "--episodes", "2500", "--max-rounds", "30", "--out"]
 
 # The command, saved several times in a second instead of every half minute.
 SCRIPT = """
@@ -27,21 +27,15 @@ sys.exit(main())
 """
 
 
-@pytest.fixture
-def command(tmp_path):
-    """Begin the command; all share compiled programs."""
-    cache = {"JAX_COMPILATION_CACHE_DIR": str(tmp_path / "cache")}
-
-    def begin(*arguments):
-        return subprocess.Popen(
-            [sys.executable, "-c", SCRIPT, *GRID, *map(str, arguments)],
-            env={**os.environ, **cache},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-
-    return begin
+def begin(*arguments, **environment):
+    """The command in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, *map(str, arguments)],
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
 
 
 def kill_when_saved(process, folder, seconds):
@@ -60,25 +54,43 @@ def kill_when_saved(process, folder, seconds):
     return process.returncode == -signal.SIGKILL
 
 
-def test_a_command_that_is_killed_goes_on(tmp_path, command):
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-    with command(whole) as process:
-        assert "of the lanes busy" in process.communicate()[0]
-    rng, resume = np.random.default_rng(0), ()
-    for _ in range(2):
-        with command(killed, *resume) as process:
-            assert kill_when_saved(process, killed, rng.uniform(0.0, 0.2))
-        assert sweep.is_saved(killed / "checkpoint")
-        resume = ("--resume",)
-    with command(killed, *resume) as process:
-        output = process.communicate()[0]
-    assert process.returncode == 0
-    assert "searches/s" in output
-    assert "of the lanes busy" in output
+def compare(killed, whole):
     assert json.loads((killed / "timing.json").read_text())["episodes_per_second"] is None
     for name in ("log.csv", "summary.json"):
         assert (killed / name).read_bytes() == (whole / name).read_bytes()
     assert runs.read_config(killed)["sweep"]["width"] == 8
+
+
+@pytest.mark.usefixtures("shared_programs")
+def test_a_command_that_is_killed_goes_on(tmp_path):
+    """Killed once; what has not been killed is this process, which goes on with it as well."""
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    assert main([*SHORT, str(whole), "--no-compilation-cache"]) == 0
+    with begin(*SHORT, killed) as process:
+        assert kill_when_saved(process, killed, 0.0)
+    assert sweep.is_saved(killed / "checkpoint")
+    assert main([*SHORT, str(killed), "--no-compilation-cache", "--resume"]) == 0
+    compare(killed, whole)
+
+
+@pytest.mark.slow
+def test_a_command_that_is_killed_twice_goes_on(tmp_path):
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    cache = {"JAX_COMPILATION_CACHE_DIR": str(tmp_path / "cache")}
+    with begin(*LONG, whole, **cache) as process:
+        assert "of the lanes busy" in process.communicate()[0]
+    rng, resume = np.random.default_rng(0), ()
+    for _ in range(2):
+        with begin(*LONG, killed, *resume, **cache) as process:
+            assert kill_when_saved(process, killed, rng.uniform(0.0, 0.2))
+        assert sweep.is_saved(killed / "checkpoint")
+        resume = ("--resume",)
+    with begin(*LONG, killed, *resume, **cache) as process:
+        output = process.communicate()[0]
+    assert process.returncode == 0
+    assert "searches/s" in output
+    assert "of the lanes busy" in output
+    compare(killed, whole)
 
 
 # A computation of about two seconds goes on while the interpreter is taken down for much longer.

@@ -186,7 +186,9 @@ def test_rollouts_take_the_action_follow_the_policy_and_end_at_the_horizon():
     np.testing.assert_array_equal(outcomes[:, 1, 0], left + 9)
 
 
-@pytest.mark.parametrize("life", [1, 3, 100])
+@pytest.mark.parametrize(
+    "life", [3, *(pytest.param(life, marks=pytest.mark.slow) for life in (1, 100))]
+)
 def test_states_before_the_end_are_equally_likely(life):
     restarts = Restarts(Clock(life=life), LabelRanking(1, (1.0, 10.0)), Return())
     behaviour = Behaviour(jnp.zeros((1, 2)), jnp.bool_(True))
@@ -259,6 +261,7 @@ def test_rollouts_follow_the_last_policy_not_chance():
     assert all(chosen(theta, place) == 2 for theta in walking.best for place in range(6))
 
 
+@pytest.mark.slow
 def test_it_is_better_than_chance_on_medical():
     keys = jax.random.split(jax.random.key(0), 20)
     params = MEDICAL.params(budget=2400, env_params=medical.Medical.make_params(hazard="B"))

@@ -14,9 +14,11 @@ from jaxrace.experiments.workbench import Workbench
 @pytest.mark.parametrize(
     ("name", "table", "figures"),
     [
-        ("savage-bandits", "bandits.csv", {"regret.png"}),
-        ("savage-dueling", "duels.csv", {"condorcet-30.png"}),
-        ("sup-klucb", "games.csv", {"regret.png", "by_arms.png"}),
+        pytest.param("savage-bandits", "bandits.csv", {"regret.png"}, marks=pytest.mark.slow),
+        pytest.param("savage-dueling", "duels.csv", {"condorcet-30.png"}, marks=pytest.mark.slow),
+        pytest.param(
+            "sup-klucb", "games.csv", {"regret.png", "by_arms.png"}, marks=pytest.mark.slow
+        ),
     ],
 )
 def test_what_a_quick_look_leaves(name, table, figures, tmp_path):
@@ -62,6 +64,7 @@ def test_the_regret_of_uniform_play_is_that_of_random_pairs(tmp_path):
         assert abs(mean - expected) < 5 * error + 1e-3 * expected
 
 
+@pytest.mark.slow
 def test_the_figures_show_what_the_tables_say(tmp_path):
     folder = reproduce("sup-klucb-25", tmp_path / "run", quick=True)
     curves, rows = (tables.read_table(folder / f"{name}.csv") for name in ("curves", "games"))

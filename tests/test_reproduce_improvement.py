@@ -20,8 +20,10 @@ from jaxrace.rollout import PolicyInTask
 @pytest.mark.parametrize(
     ("name", "listed", "figure"),
     [
-        ("hcpi-bounds", {"bounds.csv"}, "errors.png"),
-        ("hcpi-mountain-car", {"batches.csv"}, "performance.png"),
+        pytest.param("hcpi-bounds", {"bounds.csv"}, "errors.png", marks=pytest.mark.slow),
+        pytest.param(
+            "hcpi-mountain-car", {"batches.csv"}, "performance.png", marks=pytest.mark.slow
+        ),
         ("hcpi-daedalus", {"curves.csv", "errors.csv"}, "daedalus.png"),
     ],
 )

@@ -164,6 +164,7 @@ def test_a_batch_equals_single_searches():
     assert_same_start(third, alone)
 
 
+@pytest.mark.slow
 def test_the_chunk_changes_no_result():
     small = probe_log(chunk=5)
     rows = dataclasses.replace(
@@ -211,6 +212,7 @@ def test_progress_is_reported_per_generation():
     np.testing.assert_array_equal(np.stack(seen[1:]), log.rows.episodes)
 
 
+@pytest.mark.slow
 def test_nan_in_one_search_is_named():
     @dataclasses.dataclass(frozen=True)
     class Broken(NoisyTarget):
@@ -278,6 +280,7 @@ def test_bad_arguments_are_named(act, message):
         act()
 
 
+@pytest.mark.slow
 def test_dominance_races_serve_as_well():
     """n_max starts below the first block, where a race ranks what little it has."""
     race = racing.DominanceRace(7, 3, 100, medical.prefer)
@@ -304,6 +307,7 @@ def test_dominance_races_serve_as_well():
     np.testing.assert_array_equal(log.learned, rows.best[-1])
 
 
+@pytest.mark.slow
 def test_other_strategies_serve_as_well():
     race = racing.PreferenceRace(8, 4, 50, kernels.total_order)
     policy_search = probe(race, strategy=Strategy("SNES", 8))

@@ -378,6 +378,7 @@ def kill_again_and_again(tmp_path, kills, seed):
         return killed, resumed, unfinished, [archive[name].tobytes() for name in archive.files]
 
 
+@pytest.mark.slow
 def test_a_sweep_that_is_killed_goes_on(tmp_path, expected):
     killed, resumed, _, bits = kill_again_and_again(tmp_path, 3, seed=0)
     assert bits == expected
