@@ -334,6 +334,7 @@ def test_other_numbers_compile_nothing(count_compilations):
     assert compilations.count == 0
 
 
+@pytest.mark.slow
 def test_it_is_a_job_of_a_sweep():
     learner: Any = TWO_STATES
     settings = jax.tree.map(
@@ -388,4 +389,4 @@ def test_a_bad_key_and_a_bad_preference():
         TWO_STATES.init(key, params)
     learner = dataclasses.replace(TWO_STATES, compare=jnp.subtract)
     with pytest.raises(ValueError, match="compare: expected one signed integer"):
-        learner.step(learner.init(jax.random.key(0), params), params)
+        jax.eval_shape(learner.step, TWO_STATES.init(jax.random.key(0), params), params)

@@ -24,7 +24,8 @@ COMMAND = ["reproduce", "--no-compilation-cache"]
 
 @pytest.fixture
 def small(monkeypatch):
-    """Few repetitions, and the two cheapest races."""
+    """Few repetitions and values of k, and the two cheapest races."""
+    monkeypatch.setattr(pbr_synthetic, "COMPLEXITIES", (1.0, 7.0))
     programs = [p for p in pbr_synthetic.programs() if p.algorithm == "HR"]
     monkeypatch.setattr(Workbench, "size", lambda self, full, quick: REPETITIONS)
     return programs

@@ -97,6 +97,7 @@ def test_all_scores_are_those_of_their_pair(tmp_path):
         np.testing.assert_array_equal(scores[number, i, j, 4 * side : 4 * side + 4], expected)
 
 
+@pytest.mark.slow
 def test_a_match_in_which_a_player_breaks_a_rule_has_no_scores(monkeypatch):
     class FoldsForNothing(Ashe):
         def decide(self, key, weights, view, observation):

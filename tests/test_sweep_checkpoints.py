@@ -35,7 +35,7 @@ def expected():
 
 def run_saved(folder, jobs=JOBS, config=None, resume=True, every=0.0, **arguments):
     checkpoints = sweep.Checkpoints(folder, config or {"grid": [1, 2]}, every, resume)
-    return cases.run(jobs, checkpoints=checkpoints, burst=3, **arguments)
+    return cases.run(jobs, checkpoints=checkpoints, burst=6, **arguments)
 
 
 def stopped_after(turns):
@@ -53,7 +53,7 @@ def test_saving_changes_nothing(tmp_path, expected):
     assert cases.bits(run_saved(tmp_path)) == expected
 
 
-@pytest.mark.parametrize("turns", [1, 5, 12])
+@pytest.mark.parametrize("turns", [1, 5, pytest.param(12, marks=pytest.mark.slow)])
 def test_a_sweep_that_was_stopped_is_resumed(tmp_path, expected, turns):
     told = []
     stop_in_the_middle(tmp_path, turns)
