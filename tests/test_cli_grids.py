@@ -149,6 +149,7 @@ def test_a_second_process_leaves_the_first_alone(nowhere, monkeypatch, capsys):
     assert main([*GRID, "--out", "new"]) == 0
 
 
+@pytest.mark.slow
 def test_a_search_that_fails_is_named_and_the_others_are_kept(nowhere, monkeypatch, capsys):
     failed = learning.TrainWork.failed
 

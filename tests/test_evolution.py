@@ -41,10 +41,10 @@ def selections(compare):
     }
 
 
-SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("hybrid", "pkg")]
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("hybrid", "pkg", "race")]
 
 
-@pytest.mark.parametrize("name", ["uniform", "race", *SLOW])
+@pytest.mark.parametrize("name", ["uniform", *SLOW])
 def test_the_better_half_is_found(name):
     selection = selections(by_distance)[name]
     order = np.array([4, 0, 5, 2, 1, 3])
@@ -65,7 +65,7 @@ def test_the_better_half_is_found(name):
     assert not jax.jit(selection.rank)(jax.random.key(1), broken).valid
 
 
-@pytest.mark.parametrize("name", ["uniform", pytest.param("race", marks=pytest.mark.slow), *SLOW])
+@pytest.mark.parametrize("name", ["uniform", *SLOW])
 def test_searches_find_the_target(name):
     selection = selections(by_distance)[name]
     strategy, starts = Strategy("SNES", SIZE), jnp.array([[3.0, -2.0], [-1.0, 0.0]])

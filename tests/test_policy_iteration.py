@@ -225,7 +225,7 @@ def test_medical_rollouts_from_one_state_meet_deaths_of_their_own():
     [
         pytest.param({"last": 1}, marks=pytest.mark.slow),
         pytest.param({"last": 4}, marks=pytest.mark.slow),
-        {"last": 4, "noise": 0.3},
+        pytest.param({"last": 4, "noise": 0.3}, marks=pytest.mark.slow),
     ],
 )
 def test_it_finds_the_optimal_policy(settings):

@@ -1,6 +1,5 @@
 """`jaxrace reproduce`: tables, figures, reports, interruptions."""
 
-import dataclasses
 import shutil
 
 import jax
@@ -118,22 +117,19 @@ CASES = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_a_line_of_the_table_is_what_its_race_does(synthetic, name):
+    """Another bound is another table of thresholds, and each k has its own range."""
     compare_with_its_race(tables.read_table(synthetic / "races.csv"), name)
 
 
-def test_lines_of_a_small_table_are_what_their_races_do(tmp_path, monkeypatch):
-    """Another bound is another table of thresholds, and each k has its own range."""
+def test_a_line_of_a_small_table_is_what_its_race_does(tmp_path, monkeypatch):
+    """Each k has its own range."""
     monkeypatch.setattr(pbr_synthetic, "COMPLEXITIES", (1.0, 7.0))
-    programs = {program.name: program for program in pbr_synthetic.programs()}
-    bounds = ("published", "stitched-kl")
-    sharp = dataclasses.replace(programs["PBR plain sharp"], bounds=bounds)
-    few = [programs["HR improved"], sharp]
-    curves = pbr_synthetic.measure(Workbench(tmp_path), few, REPETITIONS)
+    programs = [program for program in pbr_synthetic.programs() if program.name == "HR improved"]
+    curves = pbr_synthetic.measure(Workbench(tmp_path), programs, REPETITIONS)
     tables.write_table(tmp_path / "races.csv", pbr_synthetic.table_of(curves))
     table = tables.read_table(tmp_path / "races.csv")
-    assert len(table["k"]) == 4 * 2 * (1 + 2)
-    for name in ("HR of the uniform tasks", "PBR, another bound"):
-        compare_with_its_race(table, name)
+    assert len(table["k"]) == 4 * 2
+    compare_with_its_race(table, "HR of the uniform tasks")
 
 
 def compare_with_its_race(table, name):

@@ -24,7 +24,10 @@ from jaxrace.rollout import PolicyInTask
         pytest.param(
             "hcpi-mountain-car", {"batches.csv"}, "performance.png", marks=pytest.mark.slow
         ),
-        ("hcpi-daedalus", {"curves.csv", "errors.csv"}, "daedalus.png"),
+        pytest.param(
+            *("hcpi-daedalus", {"curves.csv", "errors.csv"}, "daedalus.png"),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_what_a_quick_look_leaves(name, listed, figure, tmp_path):

@@ -52,7 +52,8 @@ def test_every_pair_has_a_row_and_ranks_go_by_what_is_won(folder):
         assert (np.diff(won) <= 1e-9).all()
 
 
-@pytest.mark.parametrize("side", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("side", [0, 1])
 def test_a_score_is_a_deck_played_both_ways(side):
     weights = poker_matches.draw_players(5, 1, 2)
     deals = holdem_matches.draw_deals(1, 12, 64)
