@@ -53,7 +53,9 @@ def test_saving_changes_nothing(tmp_path, expected):
     assert cases.bits(run_saved(tmp_path)) == expected
 
 
-@pytest.mark.parametrize("turns", [1, 5, pytest.param(12, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "turns", [5, *(pytest.param(turns, marks=pytest.mark.slow) for turns in (1, 12))]
+)
 def test_a_sweep_that_was_stopped_is_resumed(tmp_path, expected, turns):
     told = []
     stop_in_the_middle(tmp_path, turns)
@@ -206,7 +208,13 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in ("rate", "compare") else pytest.param(name, marks=pytest.mark.slow)
+        for name in OTHERS
+    ],
+)
 def test_other_static_values_are_refused(tmp_path, name):
     value, message = OTHERS[name]
     field = name if name in OTHER else "compare"
