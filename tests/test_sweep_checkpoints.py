@@ -270,16 +270,18 @@ def test_another_version_is_refused(stopped, monkeypatch):
 # orbax's threads go on complaining in the background.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-@pytest.mark.parametrize("what", ["lanes", "facts", "rows", "cut", "empty", "missing"])
+@pytest.mark.parametrize(
+    "what", ["lanes", "files of rows", "lane steps", "rows", "cut", "empty", "missing"]
+)
 def test_a_damaged_checkpoint_is_refused(stopped, tmp_path, what):
     folder = shutil.copytree(stopped, tmp_path / "copy")
     last = max((folder / "lanes").iterdir(), key=lambda path: int(path.name))
     if what == "missing":
         (folder / "rows-000001.npz").unlink()
-    elif what == "facts":
+    elif what in ("files of rows", "lane steps"):
         path = last / "host" / "metadata"
         facts = json.loads(path.read_text())
-        path.write_text(json.dumps({**facts, "files of rows": facts["files of rows"] - 1}))
+        path.write_text(json.dumps({**facts, what: facts[what] - 1}))
     else:
         for path in last.rglob("d/*") if what == "lanes" else folder.glob("rows-*"):
             content = bytearray(path.read_bytes())
