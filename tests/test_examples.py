@@ -59,6 +59,8 @@ SLOW = {
     "jaxrace.search.driver",
     "jaxrace.search.final_race",
     "jaxrace.search.job",
+    "jaxrace.search.policy_iteration",
+    "jaxrace.search.restarts",
     "jaxrace.search.split_race",
     "docs/dueling.md",
     "docs/holdem.md",
