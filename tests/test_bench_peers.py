@@ -197,6 +197,7 @@ def test_bootstrap_bounds_of_daedalus():
         np.testing.assert_allclose(theirs.bca(row, counts, 0.05), bound, rtol=tolerance)
 
 
+@pytest.mark.slow
 def test_a_plain_search_of_daedalus(monkeypatch):
     """Its bounds are those of all candidates at once; a trial finds something better."""
     monkeypatch.syspath_prepend(PEERS.parent)

@@ -24,7 +24,10 @@ SMALL = [
 METRICS = ("death_rate", "tumour_size", "max_toxicity", "mean_reward")
 
 
-@pytest.fixture(scope="module", params=["pb-edps", "edps", "constant", "random"])
+@pytest.fixture(
+    scope="module",
+    params=["pb-edps", pytest.param("edps", marks=pytest.mark.slow), "constant", "random"],
+)
 def finished(request, tmp_path_factory):
     """Method and folder of a small job."""
     folder = tmp_path_factory.mktemp("runs") / request.param
@@ -298,6 +301,7 @@ def test_compiled_programs_are_kept_in_the_users_cache_folder(tmp_path):
     assert any((tmp_path / "cache" / "jaxrace").iterdir())
 
 
+@pytest.mark.slow
 def test_another_cache_folder_wins(tmp_path):
     job = ["train", "medical", "--method", "random", *SMALL[:-1]]
     done = run_command(job, tmp_path, JAX_COMPILATION_CACHE_DIR=str(tmp_path / "mine"))

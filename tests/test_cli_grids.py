@@ -1,8 +1,12 @@
-"""`jaxrace train` on a grid of settings: tables, interruptions, failures."""
+"""`jaxrace train` on a grid of settings: tables, interruptions, kills, failures."""
 
+import json
 import os
 import shutil
 import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -50,6 +54,7 @@ def test_a_grid_ranks_its_settings(grid):
     assert not (grid / "learning_curve.png").exists()
 
 
+@pytest.mark.slow
 def test_a_grid_holds_what_its_settings_find_alone(grid, nowhere):
     """The same keys; and what a search plays in its first generation depends on nothing else."""
     alone = ["--sigma", "1", "--delta", "0.3", "--out", "alone"]
@@ -62,7 +67,10 @@ def test_a_grid_holds_what_its_settings_find_alone(grid, nowhere):
     np.testing.assert_allclose(log["theta_0"][rows], own["theta_0"][first], rtol=1e-5)
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [pytest.param(signal.SIGINT, 130, marks=pytest.mark.slow), (signal.SIGTERM, 143)],
+)
 def test_an_interrupted_grid_is_resumed(grid, nowhere, monkeypatch, capsys, number, status):
     run, told = sweep.run, []
 
@@ -91,6 +99,7 @@ def test_an_interrupted_grid_is_resumed(grid, nowhere, monkeypatch, capsys, numb
     assert not (nowhere / "new" / "checkpoint").exists()
 
 
+@pytest.mark.slow
 def test_lanes_are_kept_for_those_who_go_on(grid, nowhere, monkeypatch, capsys):
     """Where the device would choose others."""
     assert runs.read_config(grid)["sweep"]["width"] == 16
@@ -140,6 +149,7 @@ def test_a_second_process_leaves_the_first_alone(nowhere, monkeypatch, capsys):
     assert main([*GRID, "--out", "new"]) == 0
 
 
+@pytest.mark.slow
 def test_a_search_that_fails_is_named_and_the_others_are_kept(nowhere, monkeypatch, capsys):
     failed = learning.TrainWork.failed
 
@@ -157,3 +167,127 @@ def test_a_search_that_fails_is_named_and_the_others_are_kept(nowhere, monkeypat
     assert f"first sigma {first['sigma']}, delta {first['delta']}, repeat {first['repeat']}" in last
     counts = [setting["mean_reward"]["count"] for setting in summary["settings"]]
     assert sum(counts) == 16 - len(summary["failed"])
+
+
+# The command, saved several times in a second instead of every half minute.
+SCRIPT = """
+import functools, sys, time
+from jaxrace import sweep
+sweep.Checkpoints = functools.partial(sweep.Checkpoints, every=0.1)
+from jaxrace.cli import main
+"""
+
+# It takes its time for the little that it does.
+SLOWLY = """
+run = sweep.run
+
+def run_slowly(*arguments, on_rows, **named):
+    def wait(*rows):
+        on_rows(*rows)
+        time.sleep(0.2)
+
+    return run(*arguments, **named, on_rows=wait, burst=2)
+
+sweep.run = run_slowly
+"""
+
+
+def begin(script, *arguments, **environment):
+    """The command in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-c", f"{script}\nsys.exit(main())", *map(str, arguments)],
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+
+
+def kill_when_saved(process, folder, seconds):
+    """Kill it some time after a whole checkpoint is there that was not there before."""
+
+    def saved():
+        found = (folder / "checkpoint" / "lanes").glob("*")
+        return {path.name for path in found if path.name.isdigit()}
+
+    before = saved()
+    while process.poll() is None and not saved() - before:
+        time.sleep(0.01)
+    time.sleep(seconds)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    return process.returncode == -signal.SIGKILL
+
+
+def assert_same_tables(killed, whole):
+    assert json.loads((killed / "timing.json").read_text())["episodes_per_second"] is None
+    for name in ("log.csv", "summary.json"):
+        assert (killed / name).read_bytes() == (whole / name).read_bytes()
+
+
+@pytest.mark.usefixtures("shared_programs")
+def test_a_grid_that_is_killed_goes_on(grid, nowhere):
+    killed = nowhere / "killed"
+    with begin(SCRIPT + SLOWLY, *GRID[:-1], "--out", killed) as process:
+        assert kill_when_saved(process, killed, 0.0)
+    assert sweep.is_saved(killed / "checkpoint")
+    assert main([*GRID, "--out", "killed", "--resume"]) == 0
+    assert_same_tables(killed, grid)
+
+
+LONG = [
+    *("train", "medical", "--sigma", "10,1", "--repeats", "40", "--episodes", "10000"),
+    *("--max-rounds", "60", "--test-patients", "20", "--lanes", "8", "--out"),
+]
+
+
+@pytest.mark.slow
+def test_a_long_grid_that_is_killed_twice_goes_on(tmp_path):
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    cache = {"JAX_COMPILATION_CACHE_DIR": str(tmp_path / "cache")}
+    with begin(SCRIPT, *LONG, whole, **cache) as process:
+        assert "of the lanes busy" in process.communicate()[0]
+    rng, resume = np.random.default_rng(0), ()
+    for _ in range(2):
+        with begin(SCRIPT, *LONG, killed, *resume, **cache) as process:
+            assert kill_when_saved(process, killed, rng.uniform(0.0, 0.2))
+        assert sweep.is_saved(killed / "checkpoint")
+        resume = ("--resume",)
+    with begin(SCRIPT, *LONG, killed, *resume, **cache) as process:
+        output = process.communicate()[0]
+    assert process.returncode == 0
+    assert "searches/s" in output
+    assert "of the lanes busy" in output
+    assert_same_tables(killed, whole)
+    assert runs.read_config(killed)["sweep"]["width"] == 8
+
+
+# A computation of about two seconds goes on while the interpreter is taken down for much longer.
+UNFINISHED = """
+import sys, threading, time
+import jax
+from jaxrace import cli
+
+class Slow:
+    sleep = staticmethod(time.sleep)
+    def __del__(self):
+        self.sleep(20)
+
+sys.slow = Slow()
+rounds = 100_000_000
+long = jax.jit(lambda x: jax.lax.fori_loop(0, rounds, lambda i, y: jax.numpy.sin(y), x))
+program = long.lower(1.0).compile()
+turn = lambda: jax.block_until_ready(program(1.0))
+threading.Thread(target=turn, daemon=True).start()
+time.sleep(0.2)
+cli.main = lambda: print("interrupted") or 143
+cli.command()
+"""
+
+
+def test_a_turn_that_has_not_ended_does_not_change_the_status():
+    ended = subprocess.run(
+        [sys.executable, "-c", UNFINISHED], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert ended.returncode == 143, ended.stderr
+    assert ended.stdout == "interrupted\n"

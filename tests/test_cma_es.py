@@ -88,8 +88,19 @@ def test_constants(n, population_size):
         np.testing.assert_allclose(ours, theirs, rtol=1e-5)
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
-@pytest.mark.parametrize(("n", "population_size"), SIZES)
+def cases(*quick):
+    """All objectives and sizes, of which those that are not named are slow: n and objective."""
+    return [
+        pytest.param(*size, name, marks=[] if (size[0], name) in quick else [pytest.mark.slow])
+        for size in SIZES
+        for name in OBJECTIVES
+    ]
+
+
+@pytest.mark.parametrize(
+    ("n", "population_size", "objective"),
+    cases((3, "slope"), (3, "valley"), (5, "noise"), (30, "noise")),
+)
 def test_each_step_is_that_of_the_tutorial(n, population_size, objective):
     k = tutorial.constants(n, population_size)
     matrices = []
@@ -146,8 +157,7 @@ def peer(n, population_size, k, monkeypatch):
     return es
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
-@pytest.mark.parametrize(("n", "population_size"), SIZES)
+@pytest.mark.parametrize(("n", "population_size", "objective"), cases((3, "slope"), (5, "noise")))
 def test_a_whole_run_is_that_of_pycma(n, population_size, objective, monkeypatch):
     """Both go on from their own states: what differs would grow."""
     k = tutorial.constants(n, population_size)

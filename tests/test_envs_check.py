@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import jaxrace.envs
-from jaxrace.envs import check
+from jaxrace.envs import check, gridworld, marketing, medical, mountain_car
 
 
 @dataclasses.dataclass(frozen=True)
@@ -307,6 +307,30 @@ def test_missing_method_of_any_object():
     nothing: Any = types.SimpleNamespace(horizon=3)
     with pytest.raises(ValueError, match="reset: expected a method, got none in SimpleNamespace"):
         check(nothing, action=0.5)
+
+
+ENVIRONMENTS = [
+    (gridworld.Gridworld(), np.int32(1)),
+    (mountain_car.MountainCar(), np.int32(1)),
+    (marketing.Marketing(), np.int32(1)),
+    (medical.Medical(), np.float32(0.4)),
+]
+
+
+@pytest.mark.parametrize(("env", "action"), ENVIRONMENTS, ids=repr)
+def test_strict_promotion_and_x64_change_nothing(env, action):
+    def play():
+        params = env.default_params
+        state = env.reset(jax.random.key(7), params)
+        state, reward, terminal = env.step(jax.random.key(8), state, action, params)
+        return state, reward, terminal, env.observe(state, params)
+
+    plain = jax.jit(play)()
+    with jax.enable_x64(True), jax.numpy_dtype_promotion("strict"):
+        found = jax.jit(play)()
+    for ours, theirs in zip(jax.tree.leaves(found), jax.tree.leaves(plain), strict=True):
+        assert ours.dtype == theirs.dtype
+        np.testing.assert_array_equal(ours, theirs)
 
 
 def test_the_package_offers_the_function():

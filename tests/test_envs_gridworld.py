@@ -153,8 +153,14 @@ def test_observations_tell_the_cell(size):
         assert int(number) == cell
 
 
-@pytest.mark.parametrize("action", range(4))
-@pytest.mark.parametrize("env", [Gridworld(), Gridworld(size=2, horizon=3)])
+@pytest.mark.parametrize(
+    "action", [0, *(pytest.param(action, marks=pytest.mark.slow) for action in (1, 2, 3))]
+)
+@pytest.mark.parametrize(
+    "env",
+    [Gridworld(), pytest.param(Gridworld(size=2, horizon=3), marks=pytest.mark.slow)],
+    ids=repr,
+)
 def test_contract(env, action):
     check(env, action=jnp.int32(action))
 

@@ -100,7 +100,16 @@ def test_bad_arguments():
 
 
 @pytest.mark.filterwarnings("ignore")  # not our code
-@pytest.mark.parametrize("name", ["CartPole-v1", "Acrobot-v1", "UmbrellaChain-bsuite"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "CartPole-v1",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("Acrobot-v1", "UmbrellaChain-bsuite")
+        ),
+    ],
+)
 def test_gymnax_itself(name):
     gymnax = pytest.importorskip("gymnax")
     if name == "UmbrellaChain-bsuite" and jax.config.read("jax_enable_x64"):

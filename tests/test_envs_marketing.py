@@ -198,12 +198,15 @@ def test_click_probabilities_after_one_click():
     np.testing.assert_allclose(click_probabilities(then)[1], expected, rtol=1e-5)
 
 
-@pytest.mark.parametrize("action", [0, 1])
-@pytest.mark.parametrize("env", [ENV, Marketing(horizon=3)])
+@pytest.mark.parametrize("action", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "env", [ENV, pytest.param(Marketing(horizon=3), marks=pytest.mark.slow)], ids=repr
+)
 def test_contract(env, action):
     check(env, action=jnp.int32(action))
 
 
+@pytest.mark.slow
 def test_strict_promotion_and_x64_change_nothing():
     program = """
 import jax, numpy as np

@@ -150,6 +150,7 @@ def test_six_decisions_are_the_fewest():
     assert (-ENV.horizon, -depth) == RETURN_RANGE
 
 
+@pytest.mark.slow
 def test_uniform_choice():
     sample = np.asarray(uniform_returns(ENV, jax.random.key(3), 100_000), np.float64)
     # NumPy in float64 gave -17.094 with 400,000 episodes, standard error .007; that here is .013.
@@ -174,8 +175,12 @@ def test_start():
     assert ENV.reset(jax.random.key(5), PARAMS) == (-0.5, 0.0)
 
 
-@pytest.mark.parametrize("action", range(3))
-@pytest.mark.parametrize("env", [ENV, MountainCar(horizon=300, hold=1)])
+@pytest.mark.parametrize(
+    "action", [0, *(pytest.param(action, marks=pytest.mark.slow) for action in (1, 2))]
+)
+@pytest.mark.parametrize(
+    "env", [ENV, pytest.param(MountainCar(horizon=300, hold=1), marks=pytest.mark.slow)], ids=repr
+)
 def test_contract(env, action):
     check(env, action=jnp.int32(action))
 

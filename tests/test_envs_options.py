@@ -16,7 +16,12 @@ from jaxrace.envs.options import (
     UniformOptions,
 )
 
-TASKS = [Normal(), BernoulliDrift(), BernoulliDrift(5.0), Uniform()]
+TASKS = [
+    Normal(),
+    BernoulliDrift(),
+    pytest.param(BernoulliDrift(5.0), marks=pytest.mark.slow),
+    Uniform(),
+]
 
 
 def sample_many(task, instance, number, seed=1):

@@ -41,12 +41,12 @@ def selections(compare):
     }
 
 
-@pytest.fixture(scope="module", params=["uniform", "hybrid", "pkg", "race"])
-def selection(request):
-    return selections(by_distance)[request.param]
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("hybrid", "pkg", "race")]
 
 
-def test_the_better_half_is_found(selection):
+@pytest.mark.parametrize("name", ["uniform", *SLOW])
+def test_the_better_half_is_found(name):
+    selection = selections(by_distance)[name]
     order = np.array([4, 0, 5, 2, 1, 3])
     distances = jnp.zeros(SIZE).at[order].set(jnp.arange(1.0, 7.0))
     population = distances[:, None] * jnp.array([0.6, 0.8]) + 10
@@ -65,7 +65,9 @@ def test_the_better_half_is_found(selection):
     assert not jax.jit(selection.rank)(jax.random.key(1), broken).valid
 
 
-def test_searches_find_the_target(selection):
+@pytest.mark.parametrize("name", ["uniform", *SLOW])
+def test_searches_find_the_target(name):
+    selection = selections(by_distance)[name]
     strategy, starts = Strategy("SNES", SIZE), jnp.array([[3.0, -2.0], [-1.0, 0.0]])
     params = strategy.params(np.zeros(2, np.float32), 1.0)
     budget, target = 6000, jnp.array([1.0, 2.0])
@@ -98,6 +100,7 @@ def test_uniform_allocation_is_the_same_for_all_pairs():
     assert sorted(seen) == sorted(pairs * (BUDGET // len(pairs)))
 
 
+@pytest.mark.slow
 def test_a_race_draws_opponents_from_all_others():
     seen = []
     selection = selections(functools.partial(noted, seen))["race"]

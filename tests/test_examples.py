@@ -34,8 +34,55 @@ MODULES = sorted(
     }
 )
 
+# Examples that compile much, of what other tests of the default run use as well.
+SLOW = {
+    "jaxrace.audit",
+    "jaxrace.dominance_audit.null_pairs",
+    "jaxrace.dominance_audit.races",
+    "jaxrace.experiments.duel",
+    "jaxrace.experiments.evolution",
+    "jaxrace.experiments.hcpi_bounds",
+    "jaxrace.experiments.hcpi_mountain_car",
+    "jaxrace.experiments.hcpi_performance",
+    "jaxrace.experiments.holdem_matches",
+    "jaxrace.experiments.improve",
+    "jaxrace.experiments.intransitivity",
+    "jaxrace.experiments.poker_matches",
+    "jaxrace.experiments.poker_race",
+    "jaxrace.experiments.poker_truth",
+    "jaxrace.experiments.scores_race",
+    "jaxrace.experiments.select",
+    "jaxrace.experiments.sup_klucb",
+    "jaxrace.experiments.topk_pooled",
+    "jaxrace.experiments.topk_targets",
+    "jaxrace.experiments.topk_tasks",
+    "jaxrace.search.driver",
+    "jaxrace.search.final_race",
+    "jaxrace.search.job",
+    "jaxrace.search.policy_iteration",
+    "jaxrace.search.restarts",
+    "jaxrace.search.split_race",
+    "docs/dueling.md",
+    "docs/holdem.md",
+    "docs/improvement.md",
+    "docs/racing.md",
+    "docs/top_k_selection.md",
+}
 
-@pytest.mark.parametrize("name", MODULES)
+
+def cases(*names):
+    """Parameters of a test, of which those in SLOW are marked."""
+    marks = [[pytest.mark.slow] if SLOW & {*case} else [] for case in names]
+    return [pytest.param(*case, marks=mark) for case, mark in zip(names, marks, strict=True)]
+
+
+def test_slow_examples_exist():
+    """A module that has another name now would be left out of nothing."""
+    modules = {name for name in SLOW if not name.endswith(".md")}
+    assert modules <= set(MODULES)
+
+
+@pytest.mark.parametrize("name", cases(*((name,) for name in MODULES)))
 def test_doctests(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # examples may write files
     module = importlib.import_module(name)
@@ -52,7 +99,7 @@ def test_doctests(name, tmp_path, monkeypatch):
 )
 @pytest.mark.parametrize(
     ("name", "least"),
-    [
+    cases(
         ("README.md", 3),
         ("docs/racing.md", 1),
         ("docs/sweeps.md", 1),
@@ -61,7 +108,7 @@ def test_doctests(name, tmp_path, monkeypatch):
         ("docs/holdem.md", 1),
         ("docs/improvement.md", 2),
         ("docs/top_k_selection.md", 2),
-    ],
+    ),
 )
 def test_python_blocks(name, least, tmp_path, monkeypatch, capsys):
     """They all run, and print what an indented block right below them shows."""

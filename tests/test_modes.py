@@ -1,9 +1,10 @@
 """What the library computes does not hang on JAX's modes, and none of them finds fault with it.
 
-Each mode is a process of its own: JAX reads it when it starts. One program uses all of the engine:
-races told and races run, all kinds of races, batches, rollouts, a policy search, and duels. The
-second one selects and improves a policy; it has no part in x64, where moments of scores have 64
-bits as what they are told of may have. The third uses keys again where it may.
+A race and an episode do not, in any case. In the slow tests each mode is a process of its own: JAX
+reads it when it starts. One program uses all of the engine: races told and races run, all kinds of
+races, batches, rollouts, a policy search, and duels. The second one selects and improves a policy;
+it has no part in x64, where moments of scores have 64 bits as what they are told of may have. The
+third uses keys again where it may.
 """
 
 import json
@@ -11,7 +12,14 @@ import os
 import subprocess
 import sys
 
+import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
+
+from jaxrace import outcomes, policies, preferences, racing
+from jaxrace.envs import medical, options
+from jaxrace.rollout import PolicyInTask, Rollout
 
 # What the checks find fault with they find before anything is compiled.
 pytestmark = pytest.mark.usefixtures("shared_programs")
@@ -177,11 +185,48 @@ def run(mode, program, folder):
     return json.loads(done.stdout)
 
 
+def a_race_and_an_episode():
+    """{name: array}, of a race that is told and then run, and of an episode."""
+    values = np.random.default_rng(0).normal(size=(5, 12)).astype(np.float32)
+    better = preferences.Lexicographic(preferences.Margin(0.1), preferences.Larger())
+    race = racing.PreferenceRace(5, 2, 60, better, intersect=True)
+    params = race.params(0.2, 60)
+    state = race.tell(race.init(np.float32(0), params), values, params)
+    task = options.Normal()
+    drawn = task.draw(jax.random.key(9), jnp.float32(5), 5)
+    rollout = Rollout(medical.Medical(), policies.Sigmoid(2), outcomes.Return())
+    option = PolicyInTask(np.zeros(3, np.float32), rollout.env.default_params)
+    shown = {
+        "told": race.result(state, params),
+        "run": racing.run(race, jax.random.key(1), task.sample, drawn, params, chunk=7),
+        "episode": jax.jit(rollout)(jax.random.key(2), option),
+    }
+    leaves = jax.tree_util.tree_leaves_with_path(shown)
+    return {jax.tree_util.keystr(path): np.asarray(leaf) for path, leaf in leaves}
+
+
+def test_all_modes_at_once_change_nothing():
+    plain = a_race_and_an_episode()
+    with (
+        jax.enable_x64(True),
+        jax.numpy_dtype_promotion("strict"),
+        jax.debug_key_reuse(True),
+        jax.check_tracer_leaks(True),
+    ):
+        found = a_race_and_an_episode()
+    assert found.keys() == plain.keys()
+    for name, array in found.items():
+        assert array.dtype == plain[name].dtype, name
+        np.testing.assert_array_equal(array, plain[name], name)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", [mode for mode in MODES if mode != "plain"])
 def test_a_mode_changes_nothing(mode, plain, tmp_path):
     agree(run(mode, PLAY, tmp_path), plain)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", [SELECT, WALK], ids=["selections", "keys used again"])
 def test_checks_change_nothing(program, tmp_path):
     agree(run("checks", program, tmp_path), run("plain", program, tmp_path))

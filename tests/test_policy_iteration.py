@@ -186,7 +186,9 @@ def test_rollouts_take_the_action_follow_the_policy_and_end_at_the_horizon():
     np.testing.assert_array_equal(outcomes[:, 1, 0], left + 9)
 
 
-@pytest.mark.parametrize("life", [1, 3, 100])
+@pytest.mark.parametrize(
+    "life", [3, *(pytest.param(life, marks=pytest.mark.slow) for life in (1, 100))]
+)
 def test_states_before_the_end_are_equally_likely(life):
     restarts = Restarts(Clock(life=life), LabelRanking(1, (1.0, 10.0)), Return())
     behaviour = Behaviour(jnp.zeros((1, 2)), jnp.bool_(True))
@@ -223,7 +225,7 @@ def test_medical_rollouts_from_one_state_meet_deaths_of_their_own():
     [
         pytest.param({"last": 1}, marks=pytest.mark.slow),
         pytest.param({"last": 4}, marks=pytest.mark.slow),
-        {"last": 4, "noise": 0.3},
+        pytest.param({"last": 4, "noise": 0.3}, marks=pytest.mark.slow),
     ],
 )
 def test_it_finds_the_optimal_policy(settings):
@@ -259,6 +261,7 @@ def test_rollouts_follow_the_last_policy_not_chance():
     assert all(chosen(theta, place) == 2 for theta in walking.best for place in range(6))
 
 
+@pytest.mark.slow
 def test_it_is_better_than_chance_on_medical():
     keys = jax.random.split(jax.random.key(0), 20)
     params = MEDICAL.params(budget=2400, env_params=medical.Medical.make_params(hazard="B"))
@@ -331,6 +334,7 @@ def test_other_numbers_compile_nothing(count_compilations):
     assert compilations.count == 0
 
 
+@pytest.mark.slow
 def test_it_is_a_job_of_a_sweep():
     learner: Any = TWO_STATES
     settings = jax.tree.map(
@@ -385,4 +389,4 @@ def test_a_bad_key_and_a_bad_preference():
         TWO_STATES.init(key, params)
     learner = dataclasses.replace(TWO_STATES, compare=jnp.subtract)
     with pytest.raises(ValueError, match="compare: expected one signed integer"):
-        learner.step(learner.init(jax.random.key(0), params), params)
+        jax.eval_shape(learner.step, TWO_STATES.init(jax.random.key(0), params), params)

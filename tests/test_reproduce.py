@@ -23,7 +23,8 @@ COMMAND = ["reproduce", "--no-compilation-cache"]
 
 @pytest.fixture
 def small(monkeypatch):
-    """Few repetitions, and the two cheapest races."""
+    """Few repetitions and values of k, and the two cheapest races."""
+    monkeypatch.setattr(pbr_synthetic, "COMPLEXITIES", (1.0, 7.0))
     programs = [p for p in pbr_synthetic.programs() if p.algorithm == "HR"]
     monkeypatch.setattr(Workbench, "size", lambda self, full, quick: REPETITIONS)
     return programs
@@ -39,6 +40,7 @@ def synthetic(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_the_table_of_races(synthetic):
     table = tables.read_table(synthetic / "races.csv")
     assert list(table) == [
@@ -52,6 +54,7 @@ def test_the_table_of_races(synthetic):
     assert ((table["samples"] > 0) & (table["samples"] <= 3000)).all()
 
 
+@pytest.mark.slow
 def test_what_lies_in_the_folder(synthetic):
     assert {path.name for path in synthetic.iterdir()} == {
         *("config.json", "races.csv", "figure_2.png", "bounds.png", "report.md"),
@@ -111,13 +114,30 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_a_line_of_the_table_is_what_its_race_does(synthetic, name):
     """Another bound is another table of thresholds, and each k has its own range."""
+    compare_with_its_race(tables.read_table(synthetic / "races.csv"), name)
+
+
+def test_a_line_of_a_small_table_is_what_its_race_does(tmp_path, monkeypatch):
+    """Each k has its own range."""
+    monkeypatch.setattr(pbr_synthetic, "COMPLEXITIES", (1.0, 7.0))
+    programs = [program for program in pbr_synthetic.programs() if program.name == "HR improved"]
+    curves = pbr_synthetic.measure(Workbench(tmp_path), programs, REPETITIONS)
+    tables.write_table(tmp_path / "races.csv", pbr_synthetic.table_of(curves))
+    table = tables.read_table(tmp_path / "races.csv")
+    assert len(table["k"]) == 4 * 2
+    compare_with_its_race(table, "HR of the uniform tasks")
+
+
+def compare_with_its_race(table, name):
     curve, race, make_params = CASES[name]
-    table = tables.read_table(synthetic / "races.csv")
     chosen = np.all([table[head] == value for head, value in curve._asdict().items()], axis=0)
-    place, k = list(race_curves.TASKS).index(curve.task) * 10 + 6, 7.0
+    k, number = 7.0, list(race_curves.TASKS).index(curve.task)
+    complexities = pbr_synthetic.COMPLEXITIES
+    place = number * len(complexities) + complexities.index(k)
     tasks = AnyTask(tuple(race_curves.TASKS.values()))
     draws, accuracies = [], []
     for repetition in range(REPETITIONS):
@@ -137,7 +157,7 @@ def test_a_line_of_the_table_is_what_its_race_does(synthetic, name):
     assert table["samples_stderr"][line[0]] == pytest.approx(np.std(draws, ddof=1) / 3**0.5)
 
 
-def test_an_interrupted_reproduction_is_resumed(synthetic, tmp_path, small, monkeypatch, capsys):
+def test_an_interrupted_reproduction_is_resumed(tmp_path, small, monkeypatch, capsys):
     """With two races only: the tables that they leave are those of an uninterrupted run."""
     tables = []
     monkeypatch.setattr(pbr_synthetic, "programs", lambda: small)

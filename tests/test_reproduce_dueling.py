@@ -14,9 +14,11 @@ from jaxrace.experiments.workbench import Workbench
 @pytest.mark.parametrize(
     ("name", "table", "figures"),
     [
-        ("savage-bandits", "bandits.csv", {"regret.png"}),
-        ("savage-dueling", "duels.csv", {"condorcet-30.png"}),
-        ("sup-klucb", "games.csv", {"regret.png", "by_arms.png"}),
+        pytest.param("savage-bandits", "bandits.csv", {"regret.png"}, marks=pytest.mark.slow),
+        pytest.param("savage-dueling", "duels.csv", {"condorcet-30.png"}, marks=pytest.mark.slow),
+        pytest.param(
+            "sup-klucb", "games.csv", {"regret.png", "by_arms.png"}, marks=pytest.mark.slow
+        ),
     ],
 )
 def test_what_a_quick_look_leaves(name, table, figures, tmp_path):
@@ -50,9 +52,10 @@ def test_the_arms_of_the_rigged_bandit():
     np.testing.assert_allclose(np.asarray(best.losses), 0.95 - means, atol=1e-6)
 
 
-def test_the_regret_of_uniform_play_is_that_of_random_pairs(tmp_path):
+@pytest.mark.parametrize("number", [1, pytest.param(4, marks=pytest.mark.slow)])
+def test_the_regret_of_uniform_play_is_that_of_random_pairs(tmp_path, number):
     """By Copeland's score (eq. 9), which the report claims, and by none of the other measures."""
-    drawn, horizon, runs = sup_klucb.games(0, 4), 2_000, 20
+    drawn, horizon, runs = sup_klucb.games(0, number), 2_000, 20
     time, regret = sup_klucb._measure(Workbench(tmp_path), "uniform", drawn, horizon, runs)
     assert time[-1] == horizon
     for number, matrix in enumerate(drawn):
@@ -62,6 +65,7 @@ def test_the_regret_of_uniform_play_is_that_of_random_pairs(tmp_path):
         assert abs(mean - expected) < 5 * error + 1e-3 * expected
 
 
+@pytest.mark.slow
 def test_the_figures_show_what_the_tables_say(tmp_path):
     folder = reproduce("sup-klucb-25", tmp_path / "run", quick=True)
     curves, rows = (tables.read_table(folder / f"{name}.csv") for name in ("curves", "games"))
@@ -73,6 +77,7 @@ def test_the_figures_show_what_the_tables_say(tmp_path):
         assert last == pytest.approx(rows["regret"][rows["algorithm"] == name].mean(), rel=1e-4)
 
 
+@pytest.mark.slow
 def test_games_have_a_single_winner_and_all_sizes():
     games = sup_klucb.games(0, 40)
     assert all(dueling.copeland_winners(matrix).sum() == 1 for matrix in games)

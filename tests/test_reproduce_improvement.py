@@ -20,9 +20,14 @@ from jaxrace.rollout import PolicyInTask
 @pytest.mark.parametrize(
     ("name", "listed", "figure"),
     [
-        ("hcpi-bounds", {"bounds.csv"}, "errors.png"),
-        ("hcpi-mountain-car", {"batches.csv"}, "performance.png"),
-        ("hcpi-daedalus", {"curves.csv", "errors.csv"}, "daedalus.png"),
+        pytest.param("hcpi-bounds", {"bounds.csv"}, "errors.png", marks=pytest.mark.slow),
+        pytest.param(
+            "hcpi-mountain-car", {"batches.csv"}, "performance.png", marks=pytest.mark.slow
+        ),
+        pytest.param(
+            *("hcpi-daedalus", {"curves.csv", "errors.csv"}, "daedalus.png"),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_what_a_quick_look_leaves(name, listed, figure, tmp_path):

@@ -48,6 +48,7 @@ def rows_of(table, **names):
     return {name: column[chosen] for name, column in table.items()}
 
 
+@pytest.mark.slow
 def test_outcomes_of_every_method_and_repetition(outcomes):
     table = tables.read_table(outcomes / "outcomes.csv")
     assert len(table["repeat"]) == 2 * (len(LEARNERS) + len(FIXED)) * REPEATS
@@ -64,6 +65,7 @@ def test_outcomes_of_every_method_and_repetition(outcomes):
     assert (outcomes / "figure_3_and_5.png").stat().st_size > 10_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["pbpi", "sarsa", "pb-edps"])
 def test_the_command_trains_the_same_policies(outcomes, tmp_path, method):
     command = ["train", "medical", "--method", method, "--repeats", str(REPEATS)]
@@ -87,6 +89,7 @@ def test_the_command_trains_the_same_policies(outcomes, tmp_path, method):
             assert archive["theta"].shape == (REPEATS, 1600)
 
 
+@pytest.mark.slow
 def test_the_fast_method_has_sizes_of_its_own(tmp_path, capsys):
     command = ["train", "medical", "--method", "pb-edps-fast", "--repeats", "2"]
     command += ["--no-compilation-cache"]
@@ -116,6 +119,7 @@ def test_learners_without_a_step_size_have_no_grid(capsys, method):
     assert "--method: expected pb-edps or edps for a grid" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_curves_end_where_the_outcomes_are(outcomes, convergence):
     curves = tables.read_table(convergence / "curves.csv")
     table = tables.read_table(outcomes / "outcomes.csv")
@@ -143,6 +147,7 @@ def test_the_grid_is_that_of_the_command(tmp_path):
         )
 
 
+@pytest.mark.slow
 def test_variants_of_the_search(tmp_path):
     folder = run_small("racing-pays", tmp_path / "variants")
     table = tables.read_table(folder / "variants.csv")
@@ -205,6 +210,7 @@ def test_a_reproduction_that_goes_wrong_says_so(tmp_path):
         Workbench(tmp_path).sweep("walks", cases.WORK, jobs)
 
 
+@pytest.mark.slow
 def test_choices_change_what_they_say_and_nothing_else(convergence, tmp_path):
     with pytest.MonkeyPatch.context() as patched:
         few = ("as in the other reports", "no intercept", "SARSA anneals ten times slower")

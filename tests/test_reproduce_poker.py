@@ -52,6 +52,7 @@ def test_every_pair_has_a_row_and_ranks_go_by_what_is_won(folder):
         assert (np.diff(won) <= 1e-9).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side", [0, 1])
 def test_a_score_is_a_deck_played_both_ways(side):
     weights = poker_matches.draw_players(5, 1, 2)
@@ -83,6 +84,7 @@ def test_a_score_is_a_deck_played_both_ways(side):
     assert np.abs(expected).max() > 0
 
 
+@pytest.mark.slow
 def test_all_scores_are_those_of_their_pair(tmp_path):
     weights = poker_matches.draw_players(0, 2, 3)
     bench = Workbench(tmp_path, quick=True)
@@ -96,6 +98,7 @@ def test_all_scores_are_those_of_their_pair(tmp_path):
         np.testing.assert_array_equal(scores[number, i, j, 4 * side : 4 * side + 4], expected)
 
 
+@pytest.mark.slow
 def test_a_match_in_which_a_player_breaks_a_rule_has_no_scores(monkeypatch):
     class FoldsForNothing(Ashe):
         def decide(self, key, weights, view, observation):

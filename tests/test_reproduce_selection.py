@@ -18,7 +18,7 @@ from jaxrace.selection import ActiveRanking, NormalScores, PairwiseRace, Pocbam,
 @pytest.mark.parametrize(
     ("name", "others"),
     [
-        ("thurstone-topk", {"success.png"}),
+        pytest.param("thurstone-topk", {"success.png"}, marks=pytest.mark.slow),
         pytest.param("thurstone-topk-4", {"success.png"}, marks=pytest.mark.slow),
         # The others are made of the same pieces, and take longest to compile.
         pytest.param("thurstone-large", {"success.png"}, marks=pytest.mark.slow),

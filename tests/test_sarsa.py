@@ -101,7 +101,9 @@ def play_reference(values, key, tau, horizon, params, rates):
     return learn_episode(values, tau, horizon, reset, step, noise.__getitem__, **rates)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "seed", [*(pytest.param(seed, marks=pytest.mark.slow) for seed in (0, 2, 4, 5)), 1, 3]
+)
 def test_every_episode_agrees_with_the_reference(seed):
     num_states, num_actions, horizon = 3 + seed % 3, 2 + seed % 2, 8
     mdp = random_mdp(seed, num_states, num_actions)
@@ -203,6 +205,7 @@ def mean_reward(policy, thetas, seed=1):
     return jax.vmap(lambda key, option: evaluate(rollout, key, option, 300).mean())(keys, options)
 
 
+@pytest.mark.slow
 def test_treatment_gets_better_than_random():
     tables = learn(MEDICAL, MEDICAL.params(3000), repeats=10).best[:, -1]
     doses = jnp.tile(jnp.asarray(medical.DOSES, jnp.float32), (10, 1))

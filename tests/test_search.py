@@ -86,17 +86,6 @@ def test_searches_find_a_known_best_policy(race):
     assert np.median(distance) < 0.4  # it started at 3.6; the noise of one episode is 0.5
 
 
-def test_a_search_ends_after_the_race_that_uses_its_budget_up():
-    log = medical_log()
-    episodes = np.asarray(log.rows.episodes)  # [G, B]
-    for b in range(episodes.shape[1]):
-        last = log.generations[b]
-        assert episodes[last - 1, b] >= 1500
-        assert last == 1 or episodes[last - 2, b] < 1500
-        assert (episodes[last - 1 :, b] == episodes[last - 1, b]).all()
-    np.testing.assert_array_equal(log.learned, log.rows.best[-1])
-
-
 @functools.cache
 def probe_log(chunk=PB_RACE.chunk):
     """Races without noise: some are decided, some are not."""
@@ -105,7 +94,22 @@ def probe_log(chunk=PB_RACE.chunk):
     return run_searches(policy_search, jax.random.split(jax.random.key(0), 4), params)
 
 
-@pytest.mark.parametrize("make_log", [medical_log, probe_log])
+@pytest.mark.parametrize(
+    ("make_log", "budget"),
+    [pytest.param(medical_log, 1500, marks=pytest.mark.slow), (probe_log, 3000)],
+)
+def test_a_search_ends_after_the_race_that_uses_its_budget_up(make_log, budget):
+    log = make_log()
+    episodes = np.asarray(log.rows.episodes)  # [G, B]
+    for b in range(episodes.shape[1]):
+        last = log.generations[b]
+        assert episodes[last - 1, b] >= budget
+        assert last == 1 or episodes[last - 2, b] < budget
+        assert (episodes[last - 1 :, b] == episodes[last - 1, b]).all()
+    np.testing.assert_array_equal(log.learned, log.rows.best[-1])
+
+
+@pytest.mark.parametrize("make_log", [pytest.param(medical_log, marks=pytest.mark.slow), probe_log])
 def test_n_max_adapts_as_a_float(make_log):
     """Rounded up for the race only: cut off, 3 * 1.25 would be 3 for ever."""
     log = make_log()
@@ -164,6 +168,7 @@ def test_a_batch_equals_single_searches():
     assert_same_start(third, alone)
 
 
+@pytest.mark.slow
 def test_the_chunk_changes_no_result():
     small = probe_log(chunk=5)
     rows = dataclasses.replace(
@@ -200,10 +205,11 @@ def test_numbers_are_swept_within_one_program(count_compilations):
 
 def test_progress_is_reported_per_generation():
     seen = []
+    policy_search = probe(PB_RACE, noise=0.0)  # that of probe_log
     log = run_searches(
-        MEDICAL,
-        jax.random.split(jax.random.key(0), 6),
-        MEDICAL.params(sigma0=10.0, budget=100),
+        policy_search,
+        jax.random.split(jax.random.key(0), 4),
+        policy_search.params(sigma0=2.0, budget=100),
         on_generation=seen.append,
     )
     assert len(seen) == 1 + log.rows.generation.shape[0]
@@ -211,6 +217,7 @@ def test_progress_is_reported_per_generation():
     np.testing.assert_array_equal(np.stack(seen[1:]), log.rows.episodes)
 
 
+@pytest.mark.slow
 def test_nan_in_one_search_is_named():
     @dataclasses.dataclass(frozen=True)
     class Broken(NoisyTarget):
@@ -278,6 +285,7 @@ def test_bad_arguments_are_named(act, message):
         act()
 
 
+@pytest.mark.slow
 def test_dominance_races_serve_as_well():
     """n_max starts below the first block, where a race ranks what little it has."""
     race = racing.DominanceRace(7, 3, 100, medical.prefer)
@@ -304,6 +312,7 @@ def test_dominance_races_serve_as_well():
     np.testing.assert_array_equal(log.learned, rows.best[-1])
 
 
+@pytest.mark.slow
 def test_other_strategies_serve_as_well():
     race = racing.PreferenceRace(8, 4, 50, kernels.total_order)
     policy_search = probe(race, strategy=Strategy("SNES", 8))

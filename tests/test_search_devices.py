@@ -24,6 +24,7 @@ def learn_on_all_devices():
         run_searches(search, keys, search.params(sigma0=10.0, budget=100))
 
 
+@pytest.mark.slow
 def test_keys_on_several_devices_are_refused():
     environment = {**os.environ, "JAX_PLATFORMS": "cpu", "JAX_NUM_CPU_DEVICES": "2"}
     subprocess.run([sys.executable, __file__], check=True, env=environment)

@@ -10,6 +10,9 @@ from jaxrace.strategies import Strategy
 
 START = np.full(3, 2.0, np.float32)
 
+# One of each kind, in the default run.
+QUICK = ("CMA_ES", "SNES", "Open_ES")
+
 
 def distance_after(strategy, generations, sigma0=None):
     """How far the mean is from the optimum of a sphere, told ranks only."""
@@ -29,7 +32,13 @@ def distance_after(strategy, generations, sigma0=None):
 
 # evosax's PGPE calls a function that optax has renamed.
 @pytest.mark.filterwarnings("ignore:optax.global_norm is deprecated")
-@pytest.mark.parametrize("name", strategies.SUPPORTED)
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in QUICK else pytest.param(name, marks=pytest.mark.slow)
+        for name in strategies.SUPPORTED
+    ],
+)
 def test_every_supported_strategy_moves_towards_the_optimum(name):
     # These have learning rates so small that 200 generations are a short way.
     slow = ("ARS", "Open_ES", "GuidedES", "ASEBO", "ESMC")

@@ -239,7 +239,14 @@ def test_blocks_have_the_cores_for_themselves(monkeypatch):
     assert set(seen) == {1}
 
 
-@pytest.mark.parametrize("factor", [jnp.linalg.eigh, jnp.linalg.svd, jnp.linalg.qr])
+@pytest.mark.parametrize(
+    "factor",
+    [
+        jnp.linalg.qr,
+        pytest.param(jnp.linalg.eigh, marks=pytest.mark.slow),
+        pytest.param(jnp.linalg.svd, marks=pytest.mark.slow),
+    ],
+)
 def test_single_large_matrices_do_not_wait_for_each_other(monkeypatch, factor):
     def sum_of(constant, job):
         rotated = factor(constant + job * jnp.eye(len(constant)))
@@ -322,6 +329,7 @@ def test_lanes_fit_jobs_and_memory(monkeypatch):
     assert 1 < sizes(1000)["width"] < 32
 
 
+@pytest.mark.slow
 def test_searches_as_jobs():
     """Of several settings: what the searches of a batch of the same width do."""
     race = racing.PreferenceRace(num_options=7, top=3, capacity=20, compare=medical.prefer)

@@ -35,7 +35,7 @@ def expected():
 
 def run_saved(folder, jobs=JOBS, config=None, resume=True, every=0.0, **arguments):
     checkpoints = sweep.Checkpoints(folder, config or {"grid": [1, 2]}, every, resume)
-    return cases.run(jobs, checkpoints=checkpoints, burst=3, **arguments)
+    return cases.run(jobs, checkpoints=checkpoints, burst=6, **arguments)
 
 
 def stopped_after(turns):
@@ -53,7 +53,9 @@ def test_saving_changes_nothing(tmp_path, expected):
     assert cases.bits(run_saved(tmp_path)) == expected
 
 
-@pytest.mark.parametrize("turns", [1, 5, 12])
+@pytest.mark.parametrize(
+    "turns", [5, *(pytest.param(turns, marks=pytest.mark.slow) for turns in (1, 12))]
+)
 def test_a_sweep_that_was_stopped_is_resumed(tmp_path, expected, turns):
     told = []
     stop_in_the_middle(tmp_path, turns)
@@ -206,7 +208,13 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in ("rate", "compare") else pytest.param(name, marks=pytest.mark.slow)
+        for name in OTHERS
+    ],
+)
 def test_other_static_values_are_refused(tmp_path, name):
     value, message = OTHERS[name]
     field = name if name in OTHER else "compare"
@@ -262,16 +270,18 @@ def test_another_version_is_refused(stopped, monkeypatch):
 # orbax's threads go on complaining in the background.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-@pytest.mark.parametrize("what", ["lanes", "facts", "rows", "cut", "empty", "missing"])
+@pytest.mark.parametrize(
+    "what", ["lanes", "files of rows", "lane steps", "rows", "cut", "empty", "missing"]
+)
 def test_a_damaged_checkpoint_is_refused(stopped, tmp_path, what):
     folder = shutil.copytree(stopped, tmp_path / "copy")
     last = max((folder / "lanes").iterdir(), key=lambda path: int(path.name))
     if what == "missing":
         (folder / "rows-000001.npz").unlink()
-    elif what == "facts":
+    elif what in ("files of rows", "lane steps"):
         path = last / "host" / "metadata"
         facts = json.loads(path.read_text())
-        path.write_text(json.dumps({**facts, "files of rows": facts["files of rows"] - 1}))
+        path.write_text(json.dumps({**facts, what: facts[what] - 1}))
     else:
         for path in last.rglob("d/*") if what == "lanes" else folder.glob("rows-*"):
             content = bytearray(path.read_bytes())
@@ -378,6 +388,7 @@ def kill_again_and_again(tmp_path, kills, seed):
         return killed, resumed, unfinished, [archive[name].tobytes() for name in archive.files]
 
 
+@pytest.mark.slow
 def test_a_sweep_that_is_killed_goes_on(tmp_path, expected):
     killed, resumed, _, bits = kill_again_and_again(tmp_path, 3, seed=0)
     assert bits == expected

@@ -35,6 +35,7 @@ def four_devices(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [0, 1])
 def test_several_devices_and_another_one(four_devices, number):
     expected = cases.bits(cases.run(cases.wanders(cases.mixed_lengths(60))))

@@ -31,23 +31,32 @@ def expected():
 
 
 @pytest.fixture(scope="module")
-def run_hosts():
-    """Runs a sweep on several hosts, each a process; returns what each of them has found."""
+def pool():
+    """Processes for other hosts."""
     spawned = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(4, mp_context=spawned) as pool:
-
-        def run(folder, jobs=JOBS, count=2, meeting=1, settings=({}, {}, {}, {})):
-            hosts = [sweep.Hosts(index, count, meeting, patience=20.0) for index in range(count)]
-            started = [
-                pool.submit(run_host, host, str(folder), jobs, **own)
-                for host, own in zip(hosts, settings, strict=False)
-            ]
-            return [future.result(timeout=120) for future in started]
-
-        yield run
+    with concurrent.futures.ProcessPoolExecutor(3, mp_context=spawned) as pool:
+        pool.submit(cases.mixed_lengths, 1).result()  # it imports what a host needs
+        yield pool
 
 
-@pytest.mark.parametrize("count", [2, 3])
+@pytest.fixture(scope="module")
+def run_hosts(pool):
+    """Runs a sweep on several hosts; returns what each of them has found.
+
+    The first one is this process, which has compiled what it needs; each other one is its own.
+    """
+
+    def run(folder, jobs=JOBS, count=2, meeting=1, settings=({}, {}, {}, {})):
+        hosts = [sweep.Hosts(index, count, meeting, patience=20.0) for index in range(count)]
+        calls = list(zip(hosts, settings, strict=False))
+        others = [pool.submit(run_host, host, str(folder), jobs, **own) for host, own in calls[1:]]
+        first = run_host(hosts[0], str(folder), jobs, **calls[0][1])
+        return [first, *(future.result(timeout=120) for future in others)]
+
+    return run
+
+
+@pytest.mark.parametrize("count", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_every_host_returns_all_rows(tmp_path, expected, run_hosts, count):
     logs = run_hosts(tmp_path, count=count)
     assert len(logs) == count
@@ -59,6 +68,7 @@ def test_every_host_returns_all_rows(tmp_path, expected, run_hosts, count):
     assert sum(rows for log in logs for _, rows in log["told"]) == LENGTHS.sum()
 
 
+@pytest.mark.slow
 def test_failed_jobs_of_all_hosts(tmp_path, run_hosts):
     breaks = np.zeros_like(LENGTHS)
     broken = np.flatnonzero(LENGTHS > 2)[::4]
@@ -69,12 +79,14 @@ def test_failed_jobs_of_all_hosts(tmp_path, run_hosts):
         assert log["bits"] == cases.bits(cases.run(jobs))
 
 
+@pytest.mark.slow
 def test_more_hosts_than_jobs(tmp_path, run_hosts):
     jobs = cases.wanders([5, 6])
     for log in run_hosts(tmp_path, jobs, count=4):
         assert log["bits"] == cases.bits(cases.run(jobs))
 
 
+@pytest.mark.slow
 def test_jobs_that_ended_are_counted_on_all_hosts(tmp_path, run_hosts):
     logs = run_hosts(tmp_path, settings=[{"pause": 0.2}] * 2)
     # Those of the other host are known a second or two later.
@@ -106,6 +118,7 @@ def test_interrupted_hosts_are_resumed(tmp_path, expected, run_hosts):
         assert log["bits"] == expected
 
 
+@pytest.mark.slow
 def test_another_number_of_hosts_is_refused(tmp_path, run_hosts):
     two, one = str(tmp_path / "two"), str(tmp_path / "one")
     run_hosts(two)
@@ -119,6 +132,7 @@ def test_another_number_of_hosts_is_refused(tmp_path, run_hosts):
         assert re.match(r"hosts: expected as many as .*, got 2", found["message"])
 
 
+@pytest.mark.slow
 def test_a_host_that_fails_stops_the_others(tmp_path, expected, run_hosts):
     lost, failed = run_hosts(tmp_path, settings=[{"pause": 0.3}, {"fails": True}])
     assert failed["error"] == "KeyError"
@@ -137,6 +151,7 @@ def test_without_the_first_host_nothing_begins(tmp_path):
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.slow
 def test_a_first_host_that_fails_leaves_the_others_work(tmp_path, expected, run_hosts):
     failed, lost = run_hosts(tmp_path, settings=[{"fails": True}, {"pause": 0.3}])
     assert failed["error"] == "KeyError"
@@ -146,18 +161,17 @@ def test_a_first_host_that_fails_leaves_the_others_work(tmp_path, expected, run_
     assert found[1]["is_resumed"]
 
 
-def test_hosts_that_do_different_sweeps_are_refused(tmp_path, run_hosts):
-    others = cases.wanders(LENGTHS + 1)
-    with concurrent.futures.ThreadPoolExecutor() as pool:
-        own = pool.submit(run_hosts, tmp_path, settings=[{}], jobs=JOBS)
-        hosts = sweep.Hosts(1, 2, meeting=1, patience=20.0)
-        refused = run_host(hosts, str(tmp_path), others)
-        stopped = own.result()[0]
+def test_hosts_that_do_different_sweeps_are_refused(tmp_path, pool):
+    first, second = (sweep.Hosts(index, 2, meeting=1, patience=20.0) for index in (0, 1))
+    own = pool.submit(run_host, first, str(tmp_path), JOBS)
+    refused = run_host(second, str(tmp_path), cases.wanders(LENGTHS + 1))
+    stopped = own.result(timeout=120)
     assert refused["error"] == "ValueError"
     assert refused["message"].startswith("hosts: expected what the jobs are given = ")
     assert stopped["error"] in ("ValueError", "HostLost")
 
 
+@pytest.mark.slow
 def test_signs_of_an_earlier_meeting_do_not_count(tmp_path, run_hosts):
     run_hosts(tmp_path)
     found = run_host(sweep.Hosts(0, 2, meeting=2, patience=2.0), str(tmp_path), JOBS)
@@ -216,6 +230,7 @@ print(hosts.index, hosts.count, jax.process_count(), jax.numpy.arange(3).sum())
 """
 
 
+@pytest.mark.slow
 def test_hosts_that_slurm_has_started():
     command = [sys.executable, "-c", DETECTED]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -244,7 +259,8 @@ def start(tmp_path, command):
     ]
 
 
-@pytest.mark.parametrize("victim", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("victim", [0, 1])
 def test_a_host_that_is_killed_is_named_and_nothing_is_lost(tmp_path, expected, victim):
     def command(address, index):
         folder = str(Path(__file__).parent)
@@ -301,7 +317,8 @@ def test_bad_hosts(capsys, given, message):
     assert message in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("extra", [[], pytest.param(["--race"], marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("extra", [[], ["--race"]])
 def test_the_command_on_two_hosts_leaves_the_tables_of_one(tmp_path, extra):
     grid = ["train", "medical", "--sigma", "1,10", "--repeats", "12", "--episodes", "600"]
     grid = [*grid, "--test-patients", "50", "--no-compilation-cache", *extra]

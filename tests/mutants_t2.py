@@ -1,0 +1,300 @@
+"""One-line faults of searches, sweeps, runs, rollouts and environments, for tests/mutants.py.
+
+Each is (file, what stands there exactly once, what stands there instead, tests that must fail).
+"""
+
+MUTANTS = [
+    # Searches.
+    (
+        "jaxrace/search/policy_search.py",
+        "rounds = jnp.ceil(state.rounds).astype(jnp.int32)",
+        "rounds = jnp.floor(state.rounds).astype(jnp.int32)",
+        "tests/test_search.py",
+    ),
+    (
+        "jaxrace/search/policy_search.py",
+        "episodes=state.episodes + ranked.samples,",
+        "episodes=state.episodes + ranked.simulated,",
+        "tests/test_search.py",
+    ),
+    (
+        "jaxrace/search/policy_search.py",
+        "return state.episodes >= params.budget",
+        "return state.episodes > params.budget",
+        "tests/test_search.py",
+    ),
+    (
+        "jaxrace/search/policy_search.py",
+        "ranked = self.rank(keys[1], options,",
+        "ranked = self.rank(keys[0], options,",
+        "tests/test_modes.py tests/test_search.py",
+    ),
+    (
+        "jaxrace/search/driver.py",
+        "learned=jax.tree.map(lambda x: x[-1], stacked.best),",
+        "learned=jax.tree.map(lambda x: x[0], stacked.best),",
+        "tests/test_search.py",
+    ),
+    (
+        "jaxrace/search/sarsa.py",
+        "last = terminal | (number == self.env.horizon)",
+        "last = terminal",
+        "tests/test_sarsa.py",
+    ),
+    (
+        "jaxrace/search/sarsa.py",
+        "traces = jnp.where(episode.visited == episode.entry, 0.0, episode.traces)",
+        "traces = episode.traces",
+        "tests/test_sarsa.py",
+    ),
+    (
+        "jaxrace/search/sarsa.py",
+        "divisor = (number + params.episodes_per_divisor - 1) // params.episodes_per_divisor",
+        "divisor = (number + params.episodes_per_divisor) // params.episodes_per_divisor",
+        "tests/test_sarsa.py",
+    ),
+    (
+        "jaxrace/search/policy_iteration.py",
+        "while tail + ways <= limit:",
+        "while tail + ways < limit:",
+        "tests/test_policy_iteration.py",
+    ),
+    (
+        "jaxrace/search/policy_iteration.py",
+        "losses = (signs < 0).sum(axis=2, dtype=jnp.int32)",
+        "losses = (signs <= 0).sum(axis=2, dtype=jnp.int32)",
+        "tests/test_policy_iteration.py",
+    ),
+    (
+        "jaxrace/search/restarts.py",
+        "return _where(start.number + number < self.env.horizon, after, carry), None",
+        "return _where(start.number + number <= self.env.horizon, after, carry), None",
+        "tests/test_policy_iteration.py",
+    ),
+    (
+        "jaxrace/search/restarts.py",
+        "state = start.state if renew is None else renew(renew_key, start.state, env_params)",
+        "state = start.state",
+        "tests/test_policy_iteration.py",
+    ),
+    # Sweeps: a lost row on resume, a job in another lane, a job that runs twice.
+    (
+        "jaxrace/sweep/rows.py",
+        "            self._files.append(path)\n            self._in_memory = []",
+        "            self._files.append(path)\n            self._in_memory = self._in_memory[-1:]",
+        "tests/test_sweep_checkpoints.py",
+    ),
+    (
+        "jaxrace/sweep/rows.py",
+        "order = np.lexsort((rows.step, rows.job))",
+        "order = np.argsort(rows.job)",
+        "tests/test_sweep.py",
+    ),
+    (
+        "jaxrace/sweep/rows.py",
+        "first, last = np.searchsorted(piece_of_job, [piece, piece + 1])",
+        'first, last = np.searchsorted(piece_of_job, [piece, piece + 1], "right")',
+        "tests/test_sweep.py tests/test_sweep_checkpoints.py",
+    ),
+    (
+        "jaxrace/sweep/ledger.py",
+        "        waits[jobs] = False\n",
+        "",
+        "tests/test_sweep_checkpoints.py",
+    ),
+    (
+        "jaxrace/sweep/queue.py",
+        "turn = next(n for n in itertools.count(round(_TURN * width)) if math.gcd(n, width) == 1)",
+        "turn = 0",
+        "tests/test_sweep.py",
+    ),
+    (
+        "jaxrace/sweep/checkpoint.py",
+        'intact = facts.pop("digest") == digest(arrays, facts)',
+        'intact = bool(facts.pop("digest"))',
+        "tests/test_sweep_checkpoints.py",
+    ),
+    (
+        "jaxrace/sweep/engine.py",
+        'store.join(folders[index], report["files of rows"])',
+        'store.join(folders[index], report["files of rows"] - 1)',
+        "tests/test_sweep_hosts.py",
+    ),
+    # The command and its files.
+    (
+        "jaxrace/experiments/evaluation.py",
+        "own_key = jax.random.fold_in(jax.random.fold_in(key, generation), number)",
+        "own_key = jax.random.fold_in(key, generation)",
+        "tests/test_experiments.py",
+    ),
+    (
+        "jaxrace/experiments/train.py",
+        "train_key, test_key = jax.random.split(jax.random.key(seed))",
+        "train_key, test_key = jax.random.split(jax.random.key(0))",
+        "tests/test_cli.py",
+    ),
+    (
+        "jaxrace/experiments/train.py",
+        "checkpoints=sweep.Checkpoints(folder, asked, resume=resume),",
+        "checkpoints=sweep.Checkpoints(folder, asked, resume=False),",
+        "tests/test_cli_grids.py",
+    ),
+    (
+        "jaxrace/experiments/pbr_synthetic.py",
+        "accuracies = log.rows.row.found.reshape(shape) / TOP",
+        "accuracies = log.rows.row.found.reshape(shape) / OPTIONS",
+        "tests/test_reproduce.py",
+    ),
+    (
+        "jaxrace/experiments/pbr_synthetic.py",
+        '"samples_stderr": samples_stderr,',
+        '"samples_stderr": accuracy_stderr,',
+        "tests/test_reproduce.py",
+    ),
+    (
+        "jaxrace/runs.py",
+        "stderr = float(numbers.std(ddof=1)) / math.sqrt(count) if count > 1 else None",
+        "stderr = float(numbers.std()) / math.sqrt(count) if count > 1 else None",
+        "tests/test_runs.py",
+    ),
+    (
+        "jaxrace/runs.py",
+        "if any(path.name != _LOCK and path not in _unfinished(folder) for path in",
+        "if all(path.name != _LOCK and path not in _unfinished(folder) for path in",
+        "tests/test_runs.py",
+    ),
+    (
+        "jaxrace/files.py",
+        "        temporary.unlink(missing_ok=True)\n        raise",
+        "        temporary.replace(path)\n        raise",
+        "tests/test_runs.py",
+    ),
+    (
+        "jaxrace/tables.py",
+        "zip(*(piece[name].astype(str) for name in names), strict=True)",
+        "zip(*(piece[name].astype(str) for name in piece), strict=True)",
+        "tests/test_runs.py",
+    ),
+    (
+        "jaxrace/tables.py",
+        'return text == "True"',
+        'return text != "True"',
+        "tests/test_runs.py",
+    ),
+    # Episodes, policies and strategies.
+    (
+        "jaxrace/rollout.py",
+        "jax.random.fold_in(key, 2 * number - 1),",
+        "jax.random.fold_in(key, 2 * number),",
+        "tests/test_rollout.py",
+    ),
+    (
+        "jaxrace/rollout.py",
+        "reward=jnp.where(ended, jnp.zeros_like(reward), reward),",
+        "reward=jnp.where(ended | terminal, jnp.zeros_like(reward), reward),",
+        "tests/test_rollout.py",
+    ),
+    (
+        "jaxrace/outcomes.py",
+        "return steps + (~ended).astype(jnp.int32), ended | transition.terminal",
+        "return steps + (~ended).astype(jnp.int32), transition.terminal",
+        "tests/test_rollout.py",
+    ),
+    (
+        "jaxrace/policies.py",
+        "return jax.random.categorical(key, self.features(observation) @ theta).astype(jnp.int32)",
+        "return jnp.argmax(self.features(observation) @ theta).astype(jnp.int32)",
+        "tests/test_policies.py",
+    ),
+    (
+        "jaxrace/policies.py",
+        "action = weights[:, : self.inputs] @ observation",
+        "action = weights[:, -self.inputs :] @ observation",
+        "tests/test_policies.py",
+    ),
+    (
+        "jaxrace/strategies.py",
+        "fitness = jnp.zeros_like(places).at[ranking].set(places)",
+        "fitness = places[ranking]",
+        "tests/test_strategies.py",
+    ),
+    (
+        "jaxrace/strategies.py",
+        "return kind.h_std(self, norm_p_std, generation_counter - 1, params)",
+        "return kind.h_std(self, norm_p_std, generation_counter, params)",
+        "tests/test_cma_es.py",
+    ),
+    # Environments.
+    (
+        "envs/medical.py",
+        "survives = hazard < state.endurance",
+        "survives = state.hazard < state.endurance",
+        "tests/test_envs_medical.py",
+    ),
+    (
+        "envs/medical.py",
+        "b_as_good = (b_toxicity <= a_toxicity) & (b_tumour <= a_tumour)",
+        "b_as_good = (b_toxicity < a_toxicity) & (b_tumour < a_tumour)",
+        "tests/test_envs_medical_prefer.py",
+    ),
+    (
+        "envs/medical_model.py",
+        "fell, rose = change <= -CHANGE_THRESHOLD, change >= CHANGE_THRESHOLD",
+        "fell, rose = change < -CHANGE_THRESHOLD, change > CHANGE_THRESHOLD",
+        "tests/test_envs_medical.py",
+    ),
+    (
+        "envs/medical_model.py",
+        "worst_tumour = jnp.maximum(state.tumour, state.initial_tumour)",
+        "worst_tumour = state.tumour",
+        "tests/test_envs_medical.py",
+    ),
+    (
+        "envs/mountain_car.py",
+        "velocity = jnp.where((position <= low) & (velocity < 0.0), jnp.float32(0.0), velocity)",
+        "velocity = jnp.where(position < low, jnp.float32(0.0), velocity)",
+        "tests/test_envs_mountain_car.py",
+    ),
+    (
+        "envs/mountain_car.py",
+        "stands = car.position >= GOAL",
+        "stands = car.position > 2 * GOAL",
+        "tests/test_envs_mountain_car.py",
+    ),
+    (
+        "envs/gridworld.py",
+        "return row * size + column",
+        "return column * size + row",
+        "tests/test_envs_gridworld.py",
+    ),
+    (
+        "envs/gridworld.py",
+        "return ahead.at[-1].set(0.0), None",
+        "return ahead, None",
+        "tests/test_envs_gridworld.py",
+    ),
+    (
+        "envs/marketing.py",
+        "+ jnp.where(shown & clicked, params.interest_step, 0.0),",
+        "+ jnp.where(shown, params.interest_step, 0.0),",
+        "tests/test_envs_marketing.py",
+    ),
+    (
+        "envs/marketing.py",
+        "appeal=jnp.stack([common - difference / 2, common + difference / 2]),",
+        "appeal=jnp.stack([common + difference / 2, common - difference / 2]),",
+        "tests/test_envs_marketing.py",
+    ),
+    (
+        "envs/options.py",
+        "deviation = jnp.sqrt(options.variance[:, None] + options.variance[None, :])",
+        "deviation = options.variance[:, None] + options.variance[None, :]",
+        "tests/test_envs_options.py",
+    ),
+    (
+        "envs/options.py",
+        "wins = (a > b).astype(jnp.float32) + 0.5 * (a == b).astype(jnp.float32)",
+        "wins = (a >= b).astype(jnp.float32)",
+        "tests/test_envs_options.py",
+    ),
+]
