@@ -5,11 +5,14 @@ import json
 import numpy as np
 import pytest
 
-from jaxrace import runs, tables
+from jaxrace import runs, sweep, tables
 from jaxrace.cli import main
+from jaxrace.experiments.select import select
 from jaxrace.experiments.select_config import FROM_SCORES, PROBLEMS, SELECTORS, SelectConfig
 from jaxrace.experiments.select_file import read_comparisons, scores_of
-from jaxrace.selection import Top
+from jaxrace.selection import ActiveRanking, MlPocbam, PairwiseRace, Pocbam, Top
+
+slow = pytest.mark.slow
 
 # The cache would stay switched on for the tests that follow.
 COMMAND = ["select", "--no-compilation-cache"]
@@ -31,7 +34,13 @@ def games(tmp_path):
     return tmp_path / "games.csv"
 
 
-@pytest.mark.parametrize("method", FROM_SCORES)
+@pytest.mark.parametrize(
+    "method",
+    [
+        pytest.param(name, marks=[] if name in ("pocbam", "ml-pocbam") else slow)
+        for name in FROM_SCORES
+    ],
+)
 def test_a_file_is_judged(games, method, tmp_path, capsys):
     folder = tmp_path / "run"
     command = [*COMMAND, "--problem", str(games), "--method", method, "--top", "2", "--next", "4"]
@@ -110,6 +119,7 @@ def test_what_nothing_connects_is_said(tmp_path, capsys):
     assert "no chain of comparisons connects" in capsys.readouterr().out
 
 
+@slow
 def test_the_stationary_fit_is_another_one(games, tmp_path):
     rng, rows = np.random.default_rng(0), tables.read_table(games)
     noisy = tmp_path / "noisy.csv"
@@ -150,6 +160,61 @@ def test_methods_are_simulated(tmp_path, capsys):
     assert config["config"]["problem"] == "wins"
 
 
+def played(monkeypatch, folder, method, **numbers):
+    """What a simulation would play, without playing it: its task, selector, params and batch."""
+    seen = []
+
+    def run_rows(bench, task, name, selector, kind, params=None, batch=1):
+        seen.append((task, selector, params, batch))
+        raise sweep.Interrupted
+
+    monkeypatch.setattr("jaxrace.experiments.select.run_rows", run_rows)
+    with pytest.raises(sweep.Interrupted):
+        select(SelectConfig(method, problem="wins", **numbers), folder)
+    return seen[0]
+
+
+@pytest.mark.parametrize(
+    ("method", "selector"),
+    [
+        ("active-ranking", ActiveRanking(3, 1)),
+        ("active-ranking-wide", ActiveRanking(3, 1, radius="heckel")),
+        ("pairwise-race", PairwiseRace(3, 1)),
+        ("pairwise-race-copeland", PairwiseRace(3, 1, ranking="copeland")),
+        ("pairwise-race-walk", PairwiseRace(3, 1, ranking="random_walk")),
+    ],
+)
+def test_who_plays_with_a_guarantee(method, selector, monkeypatch, tmp_path):
+    size = {"options": 3, "top": 1, "budget": 31, "repeats": 2}
+    _, found, params, _ = played(monkeypatch, tmp_path / "run", method, delta=0.25, **size)
+    assert found == selector
+    assert params.delta == 0.25
+    if isinstance(selector, PairwiseRace):
+        assert params.max_rounds == 11  # of 3 pairs each, for a budget of 31
+
+
+def test_who_plays_from_scores(monkeypatch, tmp_path):
+    size = {"options": 3, "top": 1, "budget": 19, "repeats": 2, "batch": 5, "pooled_samples": 0.5}
+    *_, found, _, batch = played(monkeypatch, tmp_path / "run", "pocbam", **size)
+    assert (found, batch) == (Pocbam(3, 1, pooled_samples=0.5), 5)
+    size |= {"batch": 2}
+    *_, found, _, batch = played(
+        monkeypatch, tmp_path / "other", "ml-pocbam-stationary", **size | {"budget": 9}
+    )
+    assert (found, batch) == (MlPocbam(3, 1, pooled_samples=0.5, fit="followed"), 2)
+
+
+def test_a_budget_that_nothing_divides_is_cut(monkeypatch, tmp_path):
+    size = {"options": 4, "top": 1, "repeats": 2}
+    # 18 in the warm-up, and a prime number.
+    task, *_ = played(monkeypatch, tmp_path / "run", "uniform", budget=5017, **size)
+    assert task.interval == 50
+    assert task.budget == 18 + 50 * 99
+    task, *_ = played(monkeypatch, tmp_path / "other", "uniform", budget=5018, **size)
+    assert task.budget == 5018
+
+
+@slow
 def test_variants_of_methods_are_what_they_are_called(tmp_path):
     """They need different numbers of comparisons until they are decided."""
     methods = [name for name in SELECTORS if name.startswith(("active", "pairwise"))]
@@ -163,6 +228,7 @@ def test_variants_of_methods_are_what_they_are_called(tmp_path):
     assert decided[0] > decided[1], "wide intervals decide later"
 
 
+@slow
 def test_a_budget_that_nothing_divides_has_a_hundred_records_too(tmp_path):
     size = ["--options", "4", "--top", "1", "--budget", "5017", "--repeats", "2"]  # 18 and a prime
     command = [*COMMAND, "--problem", "wins", "--method", "uniform", *size]
@@ -172,6 +238,7 @@ def test_a_budget_that_nothing_divides_has_a_hundred_records_too(tmp_path):
     assert 0.98 * 5017 < samples[-1] <= 5017
 
 
+@slow
 def test_batches_and_pooled_samples_are_used(tmp_path):
     size = ["--options", "5", "--top", "2", "--budget", "90", "--repeats", "100"]
     command = [*COMMAND, "--problem", "wins", "--method", "pkg", *size]
@@ -252,6 +319,7 @@ def test_names_are_text_whatever_they_look_like(tmp_path, capsys):
     assert said[said.index("1") + 1] == "007"
 
 
+@slow
 def test_top_spends_no_more_than_it_may(tmp_path):
     """With the smallest budget that it takes, one comparison of a match."""
     size = ["--options", "5", "--top", "2", "--budget", "6", "--repeats", "8"]

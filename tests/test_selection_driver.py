@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from reference import selection as reference
+from selection_cases import draw_problem
 
 from jaxrace import sweep
 from jaxrace.experiments.topk_tasks import chances
@@ -17,6 +18,7 @@ from jaxrace.selection import (
     HybridPocbam,
     KnowledgeGradient,
     MlPocbam,
+    NormalScores,
     Ocba,
     PairwiseRace,
     Pocbam,
@@ -39,21 +41,23 @@ from jaxrace.selection import (
 )
 from jaxrace.selection.pocbam import fitted_moments
 
+slow = pytest.mark.slow
+
 SELECTORS = [
-    Uniform(4, 2),
+    pytest.param(Uniform(4, 2), marks=slow),
     Pocbam(4, 2),
-    MlPocbam(4, 2, fit="followed"),
-    MlPocbam(4, 2, fit="swept"),
-    MlPocbam(4, 2, fit="restarted"),
-    HybridPocbam(4, 2),
-    KnowledgeGradient(4, 2),
+    pytest.param(MlPocbam(4, 2, fit="followed"), marks=slow),
+    pytest.param(MlPocbam(4, 2, fit="swept"), marks=slow),
+    pytest.param(MlPocbam(4, 2, fit="restarted"), marks=slow),
+    pytest.param(HybridPocbam(4, 2), marks=slow),
+    pytest.param(KnowledgeGradient(4, 2), marks=slow),
     Ocba(4, 2),
     Top(4, 2),
     ActiveRanking(4, 2),
-    ActiveRanking(4, 2, radius="heckel"),
-    PairwiseRace(4, 2),
-    PairwiseRace(4, 2, width="pairs"),
-    PairwiseRace(4, 2, ranking="random_walk"),
+    pytest.param(ActiveRanking(4, 2, radius="heckel"), marks=slow),
+    pytest.param(PairwiseRace(4, 2), marks=slow),
+    pytest.param(PairwiseRace(4, 2, width="pairs"), marks=slow),
+    pytest.param(PairwiseRace(4, 2, ranking="random_walk"), marks=slow),
 ]
 
 
@@ -62,30 +66,44 @@ def name_of(selector):
     return "-".join([type(selector).__name__, *filter(None, kinds)])
 
 
-def played_by_hand(selector, key, problem, params, budget):
-    """The loop of ask and tell, with the keys of the driver."""
-    state, counts = selector.init(params), np.zeros((4, 4), int)
-    while state.time < budget and not selector.done(state, params):
-        pair = selector.ask(choice_key(key, state.time), state, params)
-        low, high = sorted(pair.tolist())
-        number = jnp.int32(counts[low, high])
-        score = normal_score(pair_key(key, 4, low, high, number), problem, low, high)
-        counts[low, high] += 1
-        score = score if pair[0] == low else -score
-        state = selector.tell(state, pair, score, params)
-    return selector.result(state, params)
+def problem_of(num_options, seed=1):
+    """Of the sort that `thurstone` draws, without compiling anything."""
+    return NormalScores(*(np.asarray(x, np.float32) for x in draw_problem(seed, num_options)))
+
+
+@jax.jit
+def score_of(key, problem, low, high, number):
+    return normal_score(pair_key(key, 4, low, high, number), problem, low, high)
+
+
+key_of = jax.jit(choice_key)
+
+
+def played_by_hand(selector, key, problem, params, budgets):
+    """The loop of ask and tell, with the keys of the driver: results after so many comparisons."""
+    state, counts, results = selector.init(params), np.zeros((4, 4), np.int32), []
+    for budget in budgets:
+        while state.time < budget and not selector.result(state, params).done:
+            pair = np.asarray(selector.ask(key_of(key, state.time), state, params))
+            low, high = sorted(pair)
+            score = float(score_of(key, problem, low, high, counts[low, high]))
+            counts[low, high] += 1
+            state = selector.tell(state, pair, score if pair[0] == low else -score, params)
+        results.append(selector.result(state, params))
+    return results
 
 
 @pytest.mark.parametrize("selector", SELECTORS, ids=name_of)
 def test_the_driver_does_what_ask_and_tell_do(selector):
-    key, problem = jax.random.key(3), thurstone(jax.random.key(1), 4)
+    key, problem = jax.random.key(3), problem_of(4)
     # So that TOP comes to its heap, and to its end.
     params = selector.params(repetitions=1) if isinstance(selector, Top) else selector.params()
     first = selector.opening if not isinstance(selector, Ocba) else 0
     budget = first + 24
     log = run(selector, key, normal_score, problem, budget, params, interval=12)
-    for place, time in enumerate(log.time.tolist()):
-        by_hand = played_by_hand(selector, key, problem, params, time)
+    times = log.time.tolist()
+    results = played_by_hand(selector, key, problem, params, times)
+    for place, (time, by_hand) in enumerate(zip(times, results, strict=True)):
         assert int(by_hand.samples) == time
         np.testing.assert_array_equal(log.selected[place], by_hand.selected)
         np.testing.assert_allclose(log.confidence[place], by_hand.confidence, rtol=2e-3)
@@ -94,24 +112,27 @@ def test_the_driver_does_what_ask_and_tell_do(selector):
 
 @pytest.mark.parametrize(
     "selector",
-    [Pocbam(4, 2), MlPocbam(4, 2, fit="followed"), MlPocbam(4, 2, fit="swept")],
+    [
+        pytest.param(Pocbam(4, 2), marks=slow),
+        MlPocbam(4, 2, fit="followed"),
+        pytest.param(MlPocbam(4, 2, fit="swept"), marks=slow),
+    ],
     ids=name_of,
 )
 def test_batches_of_the_driver_are_those_of_ask_many_and_tell_many(float64, selector):
     """Batches of five, of six pairs: a pair comes more than once in some of them."""
-    key, problem, params = jax.random.key(3), thurstone(jax.random.key(1), 4), selector.params()
+    key, problem, params = jax.random.key(3), problem_of(4), selector.params()
     first, batch = selector.opening, 5
     log = run(selector, key, normal_score, problem, first + 30, params, interval=10, batch=batch)
-    state, counts, repeats = selector.init(params), np.zeros((4, 4), int), 0
+    state, counts, repeats = selector.init(params), np.zeros((4, 4), np.int32), 0
     for record in range(4):
         while state.time < (first, first + 10, first + 20, first + 30)[record]:
             # The warm-up asks for every pair in turn, whatever the batch.
             size = min(batch, first - int(state.time)) if state.time < first else batch
-            pairs = np.asarray(selector.ask_many(choice_key(key, state.time), state, params, size))
+            pairs = np.asarray(selector.ask_many(key_of(key, state.time), state, params, size))
             scores = []
             for low, high in np.sort(pairs, 1):
-                number = jnp.int32(counts[low, high])
-                scores.append(normal_score(pair_key(key, 4, low, high, number), problem, low, high))
+                scores.append(float(score_of(key, problem, low, high, counts[low, high])))
                 counts[low, high] += 1
             repeats += len(pairs) - len(np.unique(np.sort(pairs, 1), axis=0))
             scores = np.where(pairs[:, 0] < pairs[:, 1], scores, -np.array(scores))
@@ -130,11 +151,11 @@ def test_batches_of_the_driver_are_those_of_ask_many_and_tell_many(float64, sele
 
 def test_the_driver_decides_a_race_as_ask_and_tell_do():
     selector = PairwiseRace(4, 2, ranking="copeland")
-    key, problem = jax.random.key(3), thurstone(jax.random.key(1), 4)
+    key, problem = jax.random.key(3), problem_of(4)
     problem = dataclasses.replace(problem, means=20 * problem.means)
     params = selector.params(delta=0.9, max_rounds=12)
     log = run(selector, key, normal_score, problem, 72, params, interval=72)
-    by_hand = played_by_hand(selector, key, problem, params, 72)
+    (by_hand,) = played_by_hand(selector, key, problem, params, [72])
     assert bool(log.done[-1])
     assert int(log.time[-1]) == int(by_hand.samples) < 72
     np.testing.assert_array_equal(log.selected[-1], by_hand.selected)
@@ -149,6 +170,7 @@ def test_a_run_of_top_ends_whatever_is_played_after_its_end():
     assert log.done.tolist() == [False, True]
 
 
+@slow
 def test_lanes_are_what_single_runs_are():
     selector = MlPocbam(5, 2, fit="followed")
     keys = jax.random.split(jax.random.key(0), 6)
@@ -165,6 +187,7 @@ def test_lanes_are_what_single_runs_are():
         np.testing.assert_allclose(together.confidence[number], alone.confidence, rtol=1e-3)
 
 
+@slow
 def test_comparisons_come_out_the_same_for_all_selectors():
     # Told everything there is, all by scores know the same.
     problem, key = thurstone(jax.random.key(2), 3), jax.random.key(0)
@@ -180,7 +203,7 @@ def test_comparisons_come_out_the_same_for_all_selectors():
 def test_jobs_of_a_sweep_are_runs(count_compilations):
     selector = Pocbam(4, 1)
     keys = jax.random.split(jax.random.key(0), 5)
-    problems = jax.vmap(functools.partial(thurstone, num_options=4))(keys)
+    problems = jax.tree.map(lambda *leaves: np.stack(leaves), *map(problem_of, [4] * 5, range(5)))
     work = SelectionWork(selector, normal_score, 30, 6, selector.params())
     log = sweep.run(work, sweep.stacked(SelectionJob(keys, problems)), width=2)
     alone = run(
@@ -208,6 +231,7 @@ def test_equal_pairs_of_a_batch_are_numbered_one_after_the_other():
     params, compare = selector.params(), ByNumber(lambda number, problem, i, j: problem[number])
     scores = jnp.array([3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0, 5.0, 3.0, 5.0])
 
+    @functools.partial(jax.jit, static_argnums=0)
     def told(batch):
         state = driver.begin(selector, compare, jax.random.key(0), scores, params)
         return driver.advance(selector, compare, 8, batch, state, scores, params)
@@ -219,10 +243,12 @@ def test_equal_pairs_of_a_batch_are_numbered_one_after_the_other():
 
 
 def test_the_target_is_the_sum_of_means_by_brute_force():
-    means = np.asarray(thurstone(jax.random.key(5), 7, noise=0.4).means)
+    means, _ = draw_problem(5, 7, noise=0.4)
     totals = [sum(means[i, j] for j in range(7) if j != i) for i in range(7)]
     best = sorted(range(7), key=lambda i: -totals[i])[:3]
-    np.testing.assert_array_equal(np.flatnonzero(borda_top(jnp.array(means), 3)), sorted(best))
+    np.testing.assert_array_equal(
+        np.flatnonzero(jax.jit(borda_top, static_argnums=1)(means, 3)), sorted(best)
+    )
 
 
 def test_thurstone_problems_are_what_they_are_said_to_be():
@@ -254,6 +280,7 @@ def test_recorded_scores_are_drawn_from_those_of_the_pair():
         recorded([0.0], [1.0], [1.0])
 
 
+@slow
 def test_how_the_fit_is_climbed_matters():
     """Many noisy problems after the warm-up: one sweep selects better than a stationary point."""
     keys = jax.random.split(jax.random.key(0), 2000)
@@ -275,19 +302,24 @@ def test_how_the_fit_is_climbed_matters():
 
 
 def test_the_index_is_that_of_the_reference():
-    selector, problem = MlPocbam(5, 2, fit="restarted"), thurstone(jax.random.key(0), 5, noise=0.3)
+    selector, (means, deviations) = MlPocbam(5, 2, fit="restarted"), draw_problem(0, 5, noise=0.3)
     params = selector.params()
-    state = selector.init(params)
-    for number in range(40):
-        pair = selector.ask(jax.random.key(number), state, params)
-        key = jax.random.key(100 + number)
-        state = selector.tell(state, pair, normal_score(key, problem, *pair), params)
-    observed, fitted = observed_moments(state.scores), fitted_moments(state.scores, state.model)
+    pairs = np.stack(np.triu_indices(5, 1), 1)[np.arange(40) % 10]
+    scores = np.random.default_rng(0).normal(means[tuple(pairs.T)], deviations[tuple(pairs.T)])
+    state = selector.tell_many(selector.init(params), pairs, scores, params)
+
+    @jax.jit
+    def index_of(state):
+        observed, fitted = observed_moments(state.scores), fitted_moments(state.scores, state.model)
+        return observed, fitted, intransitivity_index(observed, fitted)
+
+    observed, fitted, index = index_of(state)
     moments = (observed.means, observed.variances, fitted.means, fitted.variances)
     expected = reference.intransitivity_index(*(np.asarray(x, np.float64) for x in moments))
-    assert float(intransitivity_index(observed, fitted)) == pytest.approx(expected, rel=1e-4)
+    assert float(index) == pytest.approx(expected, rel=1e-4)
 
 
+@slow
 def test_a_pair_that_came_out_equally_is_not_forgotten():
     """Of wins a pair often does; with pooled samples POCBAm is no worse than all pairs in turn."""
     keys = jax.random.split(jax.random.key(1), 200)
@@ -316,7 +348,13 @@ def test_a_pair_that_came_out_equally_is_not_forgotten():
 
 @pytest.mark.parametrize(
     "selector",
-    [Pocbam(4, 2), MlPocbam(4, 2), Top(4, 2), PairwiseRace(4, 2), ActiveRanking(4, 2)],
+    [
+        Pocbam(4, 2),
+        pytest.param(MlPocbam(4, 2), marks=slow),
+        pytest.param(Top(4, 2), marks=slow),
+        PairwiseRace(4, 2),
+        pytest.param(ActiveRanking(4, 2), marks=slow),
+    ],
     ids=lambda selector: type(selector).__name__,
 )
 def test_what_is_no_number_is_an_error(selector):
@@ -353,13 +391,13 @@ def test_scores_beyond_what_the_bounds_hold_for_are_an_error(kind):
         run(selector, key, read_matrix, problem, 12, params, 6)
 
 
-def test_records_come_about_every_ten_comparisons():
-    selector, problem = Pocbam(10, 4), thurstone(jax.random.key(0), 10)
-    key = jax.random.key(0)
-    log = run(selector, key, normal_score, problem, 165, selector.params())
-    assert log.time.tolist() == [135, 145, 155, 165]
-    log = run(selector, key, normal_score, problem, 135, selector.params())
-    assert log.time.tolist() == [135]
+@pytest.mark.parametrize(
+    ("budget", "times"), [(48, [18, 28, 38, 48]), pytest.param(18, [18], marks=slow)]
+)
+def test_records_come_about_every_ten_comparisons(budget, times):
+    selector, problem, key = Uniform(4, 2), np.zeros((4, 4), np.float32), jax.random.key(0)
+    log = run(selector, key, read_matrix, problem, budget, selector.params())
+    assert log.time.tolist() == times
 
 
 @pytest.mark.parametrize(
@@ -371,10 +409,10 @@ def test_records_come_about_every_ten_comparisons():
     ],
 )
 def test_sizes_that_do_not_fit_are_named(settings, message):
-    selector, problem = Pocbam(4, 2), thurstone(jax.random.key(0), 4)
+    selector, problem = Pocbam(4, 2), np.zeros((4, 4), np.float32)
     given = {"budget": 42, "interval": 6, **settings}
     with pytest.raises(ValueError, match=message):
-        run(selector, jax.random.key(0), normal_score, problem, params=selector.params(), **given)
+        run(selector, jax.random.key(0), read_matrix, problem, params=selector.params(), **given)
     top = Top(4, 2)
     with pytest.raises(ValueError, match="batch: expected 1, as Top chooses one by one"):
-        run(top, jax.random.key(0), normal_score, problem, 40, top.params(), 10, 2)
+        run(top, jax.random.key(0), read_matrix, problem, 40, top.params(), 10, 2)

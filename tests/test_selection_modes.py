@@ -168,6 +168,7 @@ def test_how_far_rounding_lets_float32_come(wins, most, capsys):
     assert max(sizes) < most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("noise", "most"), [(0.0, 0.4), (0.4, 0.6)])
 def test_both_searches_end_in_stationary_points(noise, most):
     assert compare_searches(noise, 25)[:, 0].mean() < most

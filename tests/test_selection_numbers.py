@@ -30,6 +30,7 @@ def assert_near(values, expected, error=0.0):
     assert abs(np.mean(values) - expected) < 4 * np.hypot(own, error)
 
 
+@pytest.mark.slow
 def test_the_best_of_ten_is_expected_to_be_an_eleventh_ahead():
     keys = jax.random.split(jax.random.key(0), 20_000)
     problems = jax.vmap(functools.partial(thurstone, num_options=10))(keys)
@@ -75,7 +76,8 @@ def draw_problems(count, noise):
     return keys, jax.vmap(functools.partial(thurstone, num_options=10, noise=noise))(keys)
 
 
-@pytest.mark.parametrize("count", [200, pytest.param(2_000, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [200, 2_000])
 @pytest.mark.parametrize(
     ("noise", "pooled", "index", "error"),
     [

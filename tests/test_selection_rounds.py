@@ -18,12 +18,21 @@ from jaxrace.selection import (
     Top,
 )
 
+slow = pytest.mark.slow
+
 PURPOSES = ("select", "rise", "sink")  # of a match, by the phase of TOP
 
 
 @pytest.mark.parametrize(
     ("num_options", "top", "repetitions"),
-    [(2, 1, 1), (5, 1, 3), (7, 3, 2), (8, 7, 1), (9, 2, 2), (13, 4, 2)],
+    [
+        (2, 1, 1),
+        (7, 3, 2),
+        *(
+            pytest.param(*size, marks=slow)
+            for size in [(5, 1, 3), (8, 7, 1), (9, 2, 2), (13, 4, 2)]
+        ),
+    ],
 )
 def test_top_plays_the_same_matches(float64, num_options, top, repetitions):
     """With the same purposes, finds the same options in the same order, and costs as much."""
@@ -88,9 +97,9 @@ def assert_same_end(selector, oracle, params, steps):
     ("radius", "outcome", "num_options", "top"),
     [
         ("heckel", "wins", 2, 1),
-        ("heckel", "scores", 4, 2),
+        pytest.param("heckel", "scores", 4, 2, marks=slow),
         ("karnin", "wins", 4, 2),
-        ("karnin", "scores", 5, 4),
+        pytest.param("karnin", "scores", 5, 4, marks=slow),
     ],
 )
 def test_active_ranking_decides_the_same(float64, radius, outcome, num_options, top):
@@ -104,7 +113,8 @@ def test_active_ranking_decides_the_same(float64, radius, outcome, num_options, 
 
 
 @pytest.mark.parametrize(
-    ("radius", "num_options", "top"), [("heckel", 2, 1), ("heckel", 4, 2), ("karnin", 5, 4)]
+    ("radius", "num_options", "top"),
+    [("heckel", 2, 1), pytest.param("heckel", 4, 2, marks=slow), ("karnin", 5, 4)],
 )
 def test_active_ranking_comes_to_an_end_the_same(float64, radius, num_options, top):
     selector = ActiveRanking(num_options, top, radius=radius, outcome="scores")
@@ -128,12 +138,12 @@ def separated(num_options, slack=0.3):
     ("ranking", "width", "outcome", "num_options", "top"),
     [
         ("copeland", "pairs", "wins", 5, 2),
-        ("copeland", "pairs", "scores", 2, 1),
-        ("borda", "options", "wins", 5, 2),
+        pytest.param("copeland", "pairs", "scores", 2, 1, marks=slow),
+        pytest.param("borda", "options", "wins", 5, 2, marks=slow),
         ("borda", "options", "scores", 5, 2),
         ("borda", "pairs", "wins", 2, 1),
-        ("borda", "pairs", "scores", 5, 2),
-        ("random_walk", "pairs", "wins", 5, 2),
+        pytest.param("borda", "pairs", "scores", 5, 2, marks=slow),
+        pytest.param("random_walk", "pairs", "wins", 5, 2, marks=slow),
         ("random_walk", "pairs", "scores", 2, 1),
     ],
 )
@@ -151,7 +161,7 @@ def test_the_race_decides_the_same(float64, ranking, width, outcome, num_options
     [
         ("copeland", "pairs", 5, 2),
         ("borda", "options", 5, 2),
-        ("borda", "pairs", 5, 2),
+        pytest.param("borda", "pairs", 5, 2, marks=slow),
         ("random_walk", "pairs", 2, 1),
     ],
 )
@@ -197,6 +207,7 @@ def test_the_walk_compares_those_most_who_are_beaten_least():
     assert int(state.counts.max()) < 100
 
 
+@slow
 @pytest.mark.parametrize(
     "selector",
     [

@@ -4,7 +4,6 @@ import dataclasses
 from functools import partial
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from reference import selection as reference
@@ -22,6 +21,8 @@ from jaxrace.selection import (
 )
 from jaxrace.selection.scores import counted, no_scores
 
+slow = pytest.mark.slow
+
 SELECTORS = {
     "uniform": (partial(Uniform, warm_up=2), reference.UniformReference),
     "pocbam": (Pocbam, reference.PocbamReference),
@@ -37,6 +38,14 @@ SELECTORS = {
 }
 
 POOLED = {"pooled_samples": 2}
+
+OTHER_CASES = [
+    *((name, 5, 2, 0.3, None, {}) for name in ("pocbam", "restarted", "followed", "swept")),
+    *((name, 5, 2, 0.3, None, POOLED) for name in SELECTORS if name not in ("swept", "ocba")),
+    *((name, 6, 4, 0, 1, {}) for name in ("pocbam", "swept", "pkg", "ocba")),
+    *((name, 6, 4, 0, 0, POOLED) for name in ("swept", "pkg")),
+    ("pkg", 2, 1, 0, None, {}),
+]
 
 
 def is_near_tie(oracle, pair, others):
@@ -77,11 +86,12 @@ def take_over_fit(selector, state, oracle):
 @pytest.mark.parametrize(
     ("name", "num_options", "top", "noise", "digits", "settings"),
     [
-        *((name, 5, 2, 0.3, None, {}) for name in SELECTORS),
-        *((name, 5, 2, 0.3, None, POOLED) for name in SELECTORS if name != "ocba"),
-        *((name, 6, 4, 0, 1, {}) for name in ("pocbam", "followed", "swept", "pkg", "ocba")),
-        *((name, 6, 4, 0, 0, POOLED) for name in ("pocbam", "swept", "pkg")),
-        *((name, 2, 1, 0, None, {}) for name in ("pocbam", "pkg")),
+        *((name, 5, 2, 0.3, None, {}) for name in ("uniform", "hybrid", "pkg", "ocba")),
+        ("swept", 5, 2, 0.3, None, POOLED),
+        ("followed", 6, 4, 0, 1, {}),
+        ("pocbam", 6, 4, 0, 0, POOLED),
+        ("pocbam", 2, 1, 0, None, {}),
+        *(pytest.param(*case, marks=slow) for case in OTHER_CASES),
     ],
 )
 def test_agrees_with_the_reference_step_by_step(
@@ -112,17 +122,18 @@ def test_agrees_with_the_reference_step_by_step(
 
 def test_running_moments_are_those_of_the_samples(float64):
     oracle, scores, rng = reference.Scores(4), no_scores(4), np.random.default_rng(3)
+    count = jax.jit(counted)
     for _ in range(80):
         i, j = rng.choice(4, 2, replace=False)
         score = 100 + rng.normal()
         oracle.add(i, j, score)
-        scores = counted(scores, jnp.array([i, j]), jnp.asarray(score))
+        scores = count(scores, np.array([i, j]), score)
     n, m, v = oracle.n, oracle.m, oracle.v
     np.testing.assert_array_equal(scores.counts, n)
     np.testing.assert_allclose(scores.means, m, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(scores.variances, v, rtol=1e-9, atol=1e-9)
     mu, variance, _ = reference.score_moments(n, m, v)
-    moments = observed_moments(scores)
+    moments = jax.jit(observed_moments)(scores)
     np.testing.assert_allclose(moments.means, mu, rtol=1e-10)
     np.testing.assert_allclose(moments.variances, variance, rtol=1e-8)
 
@@ -132,11 +143,11 @@ def test_running_moments_are_those_of_the_samples(float64):
     [
         Pocbam(5, 2, pooled_samples=2),
         MlPocbam(5, 2),
-        MlPocbam(5, 2, fit="restarted"),
-        MlPocbam(5, 2, fit="followed"),
-        HybridPocbam(5, 2),
+        pytest.param(MlPocbam(5, 2, fit="restarted"), marks=slow),
+        pytest.param(MlPocbam(5, 2, fit="followed"), marks=slow),
+        pytest.param(HybridPocbam(5, 2), marks=slow),
         KnowledgeGradient(5, 2),
-        Uniform(5, 2),
+        pytest.param(Uniform(5, 2), marks=slow),
         Ocba(5, 2),
     ],
 )
@@ -157,6 +168,7 @@ def test_choices_do_not_depend_on_the_scale_of_scores(float64, selector, noisy):
     assert choices[0] == choices[1] == choices[2]
 
 
+@slow
 @pytest.mark.parametrize("name", SELECTORS)
 def test_finds_the_best_without_noise(name):
     selector = SELECTORS[name][0](5, 2)
@@ -173,12 +185,12 @@ def test_finds_the_best_without_noise(name):
 @pytest.mark.parametrize(
     "selector",
     [
-        Uniform(4, 2),
+        pytest.param(Uniform(4, 2), marks=slow),
         Pocbam(4, 2),
         MlPocbam(4, 2),
-        MlPocbam(4, 2, fit="followed"),
-        HybridPocbam(4, 2),
-        KnowledgeGradient(4, 2),
+        pytest.param(MlPocbam(4, 2, fit="followed"), marks=slow),
+        pytest.param(HybridPocbam(4, 2), marks=slow),
+        pytest.param(KnowledgeGradient(4, 2), marks=slow),
     ],
 )
 def test_all_equal_scores_are_sampled_evenly(selector):
@@ -207,12 +219,12 @@ def play_with_a_constant_pair(selector):
 @pytest.mark.parametrize(
     "selector",
     [
-        Uniform(4, 1),
+        pytest.param(Uniform(4, 1), marks=slow),
         Pocbam(4, 1),
-        Pocbam(4, 1, pooled_samples=2),
+        pytest.param(Pocbam(4, 1, pooled_samples=2), marks=slow),
         MlPocbam(4, 1, fit="swept"),
-        HybridPocbam(4, 1),
-        KnowledgeGradient(4, 1),
+        pytest.param(HybridPocbam(4, 1), marks=slow),
+        pytest.param(KnowledgeGradient(4, 1), marks=slow),
         Ocba(4, 1),
     ],
 )
@@ -356,7 +368,7 @@ def test_what_cannot_be_told_is_named(pair, score, message):
 
 def test_a_budget_below_the_warm_up_is_refused():
     selector = Pocbam(10, 4)
-    problem = selection.thurstone(jax.random.key(0), 10)
+    problem = selection.NormalScores(np.zeros((10, 10)), np.ones((10, 10)))
     with pytest.raises(ValueError, match="budget: expected at least 135, the warm-up of Pocbam"):
         selection.run(
             selector, jax.random.key(0), selection.normal_score, problem, 134, selector.params()
