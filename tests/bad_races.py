@@ -149,7 +149,7 @@ BAD = {
         "compare: expected outcomes that never tie, for a Strict preference, got a tie of 1.0 and",
     ),
     "compare strict, at least": (
-        lambda: racing.check_compare(Strict(jnp.greater_equal), START),
+        lambda: racing.check_compare(Strict(jnp.greater_equal), OPTIONS),
         "compare: expected that no outcome is preferred to itself, for a Strict preference, got",
     ),
     "compare strict, of a sign": (

@@ -90,7 +90,7 @@ MUTANTS = [
     (
         "jaxrace/racing/preference_rounds.py",
         "least = (index[:, None] >= index[None, :]).reshape(-1).astype(jnp.int32)",
-        "least = (index[:, None] > index[None, :]).reshape(-1).astype(jnp.int32)",
+        "least = (index[:, None] <= index[None, :]).reshape(-1).astype(jnp.int32)",
         PREFERENCE,
     ),
     (
@@ -103,7 +103,7 @@ MUTANTS = [
         "jaxrace/racing/preference_rounds.py",
         "first_bad = (state.invalid == 0) & (bad_rounds < NEVER)",
         "first_bad = bad_rounds < NEVER",
-        "tests/test_racing_driver.py tests/test_racing_preference_lanes.py",
+        DRIVER,
     ),
     (
         "jaxrace/racing/preference.py",
@@ -113,9 +113,9 @@ MUTANTS = [
     ),
     (
         "jaxrace/racing/copeland.py",
-        "ahead = state.beats | (undecided & (state.net > 0))",
-        "ahead = state.beats | (state.net > 0)",
-        PREFERENCE,
+        "tied = decided & (boundary == ordered[race.top]) & (copeland == boundary)",
+        "tied = decided & (copeland == boundary)",
+        "tests/test_racing_report.py",
     ),
     # Races by other rankings
     (
@@ -153,7 +153,7 @@ MUTANTS = [
         "jaxrace/racing/dominance_evidence.py",
         "margin.at[at].add(unit * jnp.stack([net, -net])",
         "margin.at[at].add(unit * jnp.stack([net, net])",
-        "tests/test_racing_dominance.py",
+        EDGES,
     ),
     (
         "jaxrace/racing/dominance_evidence.py",
@@ -171,7 +171,7 @@ MUTANTS = [
         "jaxrace/racing/dominance_bets.py",
         "smallest = min(1.0, math.sqrt(12 * (level + 1) / max_rounds))",
         "smallest = min(1.0, math.sqrt(12 * level / max_rounds))",
-        "tests/test_racing_dominance_edges.py tests/test_racing_dominance_settings.py",
+        "tests/test_racing_dominance_settings.py",
     ),
     # Judged tables, drivers, races by value
     (
@@ -200,8 +200,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/racing/value.py",
-        "above = (lower[:, None] > upper[None, :])",
-        "above = (lower[:, None] >= upper[None, :])",
+        "open_places = self.top - num_selected",
+        "open_places = self.top",
         VALUE,
     ),
     (
@@ -227,7 +227,7 @@ MUTANTS = [
         "jaxrace/audit.py",
         "return self.interval[0] > self.allowed",
         "return self.interval[1] > self.allowed",
-        "tests/test_dominance_audit.py",
+        AUDIT,
     ),
     (
         "jaxrace/value_audit.py",

@@ -27,7 +27,7 @@ MUTANTS = [
         "jaxrace/search/policy_search.py",
         "ranked = self.rank(keys[1], options,",
         "ranked = self.rank(keys[0], options,",
-        "tests/test_modes.py tests/test_search.py",
+        "tests/test_search.py",
     ),
     (
         "jaxrace/search/driver.py",
@@ -197,7 +197,7 @@ MUTANTS = [
     (
         "jaxrace/outcomes.py",
         "return steps + (~ended).astype(jnp.int32), ended | transition.terminal",
-        "return steps + (~ended).astype(jnp.int32), transition.terminal",
+        "return steps + (~transition.terminal).astype(jnp.int32), ended | transition.terminal",
         "tests/test_rollout.py",
     ),
     (

@@ -96,6 +96,14 @@ def test_the_probabilities_of_the_tasks_are_those_of_their_samples():
                 assert abs(share - task.win_probabilities[i][j]) < 4 * 0.5 / np.sqrt(100_000)
 
 
+@pytest.mark.parametrize(
+    ("errors", "upheld", "refuted"), [(5, True, False), (30, False, False), (60, False, True)]
+)
+def test_only_what_is_certain_is_upheld_or_refuted(errors, upheld, refuted):
+    finding = audit.Finding("coin", "kl", 0.25, 0.25, errors, 100)
+    assert (finding.upheld, finding.refuted) == (upheld, refuted)
+
+
 def test_dice_are_cyclic():
     matrix = np.array(audit.TASKS[1].win_probabilities)
     assert matrix[0, 1] > 0.5

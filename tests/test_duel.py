@@ -68,6 +68,18 @@ def test_the_summary(folder):
     assert summary["rucb"]["exploration_duels"] is None
 
 
+def test_what_a_finished_run_says(folder, capsys):
+    matrix = folder.with_name("mine.csv")
+    command = [*COMMAND, *SMALL, "--algorithm", "rucb,savage,uniform", "--matrix", str(matrix)]
+    assert main([*command, "--out", str(folder), "--resume"]) == 0
+    text = capsys.readouterr().out
+    assert "3 arms; Condorcet winner 1, Copeland winners 1" in text
+    assert max(map(len, text.splitlines())) <= 80 or str(folder) in text
+    for name in ("rucb", "savage", "uniform"):
+        assert f"\n{name} " in text
+
+
+@pytest.mark.slow
 def test_the_table(folder, capsys):
     matrix = folder.with_name("mine.csv")
     out = folder.with_name("again")
@@ -203,7 +215,16 @@ def test_a_horizon_that_few_numbers_divide(tmp_path):
     assert runs.read_summary(folder)["uniform"]["regret"]["strong"]["count"] == 2
 
 
-@pytest.mark.parametrize("name", ["savage", "interleaved-filter", "beat-the-mean", "uniform"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "interleaved-filter",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("savage", "beat-the-mean", "uniform")
+        ),
+    ],
+)
 def test_what_is_not_simulated_is_known(name, tmp_path):
     """Runs that end when exploration does, filled in, are those that go on to the horizon."""
     one = entrant(name, 4, 12_000, 0.01, jax.random.key(0))
@@ -239,7 +260,15 @@ def test_what_is_correct_is_what_an_algorithm_looks_for(tmp_path):
         assert found.is_best.any()
 
 
-def test_every_algorithm_has_a_maker_and_runs():
+def test_every_algorithm_has_a_maker():
+    made = [entrant(name, 4, 100, 0.05, jax.random.key(0)) for name in ALGORITHMS]
+    assert len({one.algorithm for one in made}) == len(made)
+    for one in made:
+        one.algorithm.init(one.params)
+
+
+@pytest.mark.slow
+def test_every_algorithm_runs():
     for name in ALGORITHMS:
         one = entrant(name, 4, 100, 0.05, jax.random.key(0))
         problem = dueling.duels(matrices.flat(4, 0.9))

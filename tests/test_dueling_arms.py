@@ -125,33 +125,32 @@ def test_elimination_until_the_end():
     assert active[-1] == [False, True, False, False, False]
 
 
-RUNS = 2000
 DELTA = 0.1
 
 
-@functools.cache
-def eliminate(factor):
-    """Is the arm that is left at the end the wrong one, and when was it left? [RUNS]."""
+@functools.partial(jax.jit, static_argnums=0)
+def run_many(algorithm, problem, params, keys):
+    return jax.vmap(lambda key: play(algorithm, key, problem, 2400, params, 1))(keys)
+
+
+def eliminate(factor, runs):
+    """Is the arm that is left at the end the wrong one, and when was it left? [runs]."""
     algorithm = ActionElimination(4, Best(4))
     params = algorithm.params(DELTA)
     params = dataclasses.replace(params, log_level=factor * params.log_level)
     means = np.array([0.75, 0.25, 0.25, 0.25], np.float32)
     problem = arms(means, means)
 
-    @jax.jit
-    @jax.vmap
-    def run(key):
-        return play(algorithm, key, problem, 2400, params, 1)
-
-    log = run(jax.random.split(jax.random.key(3), RUNS))
+    log = run_many(algorithm, problem, params, jax.random.split(jax.random.key(3), runs))
     return np.asarray(log.recommended)[:, 0] != 0, np.asarray(log.settled_at)[:, 0]
 
 
-def test_elimination_errs_less_often_than_delta():
-    errors, settled_at = eliminate(1.0)
+@pytest.mark.parametrize("runs", [200, pytest.param(2000, marks=pytest.mark.slow)])
+def test_elimination_errs_less_often_than_delta(runs):
+    errors, settled_at = eliminate(1.0, runs)
     assert (settled_at > 0).all()
     assert upper_limit(errors) <= DELTA
-    careless, _ = eliminate(0.02)
+    careless, _ = eliminate(0.02, runs)
     assert 1 - upper_limit(~careless) > DELTA
 
 
@@ -179,6 +178,7 @@ def pulls_of(kind):
     return np.mean(run(jax.random.split(jax.random.key(4), 64)), axis=1)
 
 
+@pytest.mark.slow
 def test_regret_grows_with_the_logarithm():
     gap = 0.3
     entropy = 0.6 * math.log(0.6 / 0.9) + 0.4 * math.log(0.4 / 0.1)
@@ -196,10 +196,12 @@ def test_regret_grows_with_the_logarithm():
     assert pulls_of(KlUcb)[1, 1] > 0.5 * math.log(10_000) / entropy
 
 
+@pytest.mark.slow
 def test_kl_ucb_pulls_worse_arms_less():
     assert 2 * pulls_of(KlUcb)[1, 1] < pulls_of(Ucb1)[1, 1]
 
 
+@pytest.mark.slow
 def test_wrapped_bandits_find_the_next_best():
     """A bandit that plays for payments hardly looks at the arm that it is asked about."""
     decision = NextBest(5, 2)
@@ -231,7 +233,14 @@ def test_play_is_the_loop_of_the_verbs():
     assert not log.settled_at.any()
 
 
-@pytest.mark.parametrize("kind", [Ucb1, KlUcb, ActionElimination])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        Ucb1,
+        pytest.param(KlUcb, marks=pytest.mark.slow),
+        pytest.param(ActionElimination, marks=pytest.mark.slow),
+    ],
+)
 def test_other_numbers_compile_nothing(kind, count_compilations):
     algorithm = kind(3, Best(3))
     numbers = [algorithm.params(0.1), algorithm.params(0.7)]

@@ -43,6 +43,7 @@ def test_the_regret_of_a_long_record_does_not_drift():
     assert abs(exact[1] - 0.099 * horizon) < 4 * deviation
 
 
+@pytest.mark.slow
 def test_the_regret_of_many_rounds_does_not_drift():
     """SAVAGE that never decides plays every pair in turn."""
     algorithm, horizon = Savage(7, CopelandWinner(7)), 100_000
@@ -68,7 +69,9 @@ def test_equal_terms_add_up():
     assert add_up(term).value[0] == pytest.approx(exact, rel=2.0**-23)
 
 
-@pytest.mark.parametrize("count", [101, 128, 65, 64, 7])
+@pytest.mark.parametrize(
+    "count", [101, 64, *(pytest.param(n, marks=pytest.mark.slow) for n in (128, 65, 7))]
+)
 def test_every_horizon_is_played_like_single_choices(count):
     """A prime number of choices, too; two blocks, one block and a choice, one block."""
     algorithm, key = Rucb(4), jax.random.key(3)

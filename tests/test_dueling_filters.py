@@ -20,10 +20,11 @@ ALGORITHMS = [
     (BeatTheMean(4), BeatTheMean(4).params(2), BeatTheMean(4).params(9, gamma=1.3)),
 ]
 NAMES = [type(algorithm).__name__ for algorithm, _, _ in ALGORITHMS]
+slow = pytest.mark.slow
 each_algorithm = pytest.mark.parametrize(("algorithm", "params", "others"), ALGORITHMS, ids=NAMES)
 
 
-@pytest.mark.parametrize("num_arms", [3, 8])
+@pytest.mark.parametrize("num_arms", [3, pytest.param(8, marks=slow)])
 def test_uniform_against_the_reference(num_arms):
     algorithm = Uniform(num_arms)
     trace = duel_traces.trace(algorithm, duel_traces.matrices_of(num_arms, 5), None, 400)
@@ -42,7 +43,7 @@ def test_every_pair_is_as_likely():
     assert stats.chisquare(numbers).pvalue > 1e-3
 
 
-@pytest.mark.parametrize(("num_arms", "horizon"), [(3, 1), (6, 2)])
+@pytest.mark.parametrize(("num_arms", "horizon"), [(3, 1), pytest.param(6, 2, marks=slow)])
 def test_interleaved_filter_against_the_reference(num_arms, horizon):
     algorithm = InterleavedFilter(num_arms)
     matrices = duel_traces.matrices_of(num_arms, 10)
@@ -72,6 +73,7 @@ def test_beat_the_mean_against_the_reference(num_arms, gamma):
         assert (trace.settled_at[:, -1] > 0).any()
 
 
+@slow
 @pytest.mark.parametrize("algorithm", [InterleavedFilter(6), BeatTheMean(6)], ids=NAMES[1:])
 def test_the_winner_is_found(algorithm):
     """Arms in random orders, in nearly all of 200 runs; then it is played on, at no cost."""
@@ -92,6 +94,7 @@ def test_the_winner_is_found(algorithm):
     assert (np.asarray(log.regret)[right] == 0).all()
 
 
+@slow
 def test_uniform_regret_grows_with_time():
     """Arm 0 is in a third of all pairs of six, and half of a duel without it costs 0.2."""
     regret, last = duel_traces.total_regret(Uniform(6), None, flat(6, 0.7), 5000, 50)
@@ -100,12 +103,19 @@ def test_uniform_regret_grows_with_time():
     assert (last.recommended == 0).all()
 
 
-@each_algorithm
-def test_play_is_the_loop_of_ask_and_tell(algorithm, params, others):
-    del others
+@pytest.mark.parametrize(
+    ("algorithm", "params"),
+    [
+        pytest.param(*case[:2], marks=[] if name == "BeatTheMean" else slow)
+        for name, case in zip(NAMES, ALGORITHMS, strict=True)
+    ],
+    ids=NAMES,
+)
+def test_play_is_the_loop_of_ask_and_tell(algorithm, params):
     duel_traces.assert_play_is_the_loop(algorithm, params)
 
 
+@slow
 @each_algorithm
 def test_batches_are_single_games(algorithm, params, others):
     del others

@@ -89,7 +89,7 @@ def draw_points(key, time, num_parameters):
     [
         Question("next", 3, skipped=1),
         Question("counting", 3, limits=(0.25, 0.75)),
-        Question("copeland", 4),
+        pytest.param(Question("copeland", 4), marks=pytest.mark.slow),
         Question("borda", 4),
     ],
     ids=label,
@@ -112,6 +112,7 @@ def test_introspection_against_the_reference(question):
     assert 0 < (found & active).mean() < 1
 
 
+@pytest.mark.slow
 def test_what_matters_among_feasible_matrices_matters_in_the_box():
     """And is so rare that a walk among them would hardly see it, which is why the box is taken."""
     question = Question("condorcet", 5)
@@ -156,6 +157,7 @@ def chances_to_matter(rng, lower, upper):
     return (changed.argmax(-1) != points.argmax(-1)[:, None]).mean(0)
 
 
+@pytest.mark.slow
 def test_introspection_in_a_run():
     """It stops hardly later than the exact test would, and says the same."""
     exact, chances, _, uniforms = prepare(Question("best", 3))
@@ -176,7 +178,12 @@ def test_introspection_in_a_run():
 
 @pytest.mark.parametrize(
     "question",
-    [Question("best", 3), Question("counting", 3), Question("copeland", 3), Question("borda", 4)],
+    [
+        Question("best", 3),
+        pytest.param(Question("counting", 3), marks=pytest.mark.slow),
+        Question("copeland", 3),
+        pytest.param(Question("borda", 4), marks=pytest.mark.slow),
+    ],
     ids=label,
 )
 def test_introspection_step_by_step_against_the_reference(question):
@@ -222,7 +229,8 @@ def test_introspection_by_play_is_the_loop_of_ask_and_tell():
 @pytest.mark.parametrize(
     ("num_arms", "decision", "latest"),
     [
-        (5, CopelandWinner, 1.1),  # by one test later at most
+        # By one test later at most.
+        pytest.param(5, CopelandWinner, 1.1, marks=pytest.mark.slow),
         pytest.param(10, CopelandWinner, 1.1, marks=pytest.mark.slow),
         # Points without a Condorcet winner count, too.
         pytest.param(10, CondorcetWinner, 1.4, marks=pytest.mark.slow),

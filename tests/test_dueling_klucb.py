@@ -102,7 +102,7 @@ def reference_of(algorithm):
     return duel_filters.SupKlucb(K, float(c1), float(c2), algorithm.score)
 
 
-@pytest.mark.parametrize("num_arms", [8, 11])
+@pytest.mark.parametrize("num_arms", [8, pytest.param(11, marks=pytest.mark.slow)])
 def test_against_the_reference(num_arms):
     algorithm = SupKlucb(num_arms)
     matrices = duel_traces.matrices_of(num_arms, 4)
@@ -113,7 +113,13 @@ def test_against_the_reference(num_arms):
 
 
 @pytest.mark.parametrize(
-    ("num_arms", "score"), [(3, "copeland"), (5, "copeland"), (12, "copeland"), (5, "borda")]
+    ("num_arms", "score"),
+    [
+        (3, "copeland"),
+        pytest.param(5, "copeland", marks=pytest.mark.slow),
+        pytest.param(12, "copeland", marks=pytest.mark.slow),
+        (5, "borda"),
+    ],
 )
 def test_against_the_reference_but_for_ties(num_arms, score):
     """The bounds of some pairs differ in float32, and not in truth, or the other way round.
@@ -164,6 +170,7 @@ def test_the_divergence(p):
     assert found == pytest.approx(duels.divergence(p, 0.4), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_the_copeland_winner_is_found():
     """Arm 2 beats three of four, all others two or fewer, and nobody beats all."""
     upper = np.full((5, 5), 0.5)
@@ -185,6 +192,7 @@ def test_play_is_the_loop_of_ask_and_tell():
     duel_traces.assert_play_is_the_loop(algorithm, algorithm.params())
 
 
+@pytest.mark.slow
 def test_batches_are_single_games():
     algorithm = SupKlucb(4)
     duel_traces.assert_batches_are_single_games(algorithm, algorithm.params())

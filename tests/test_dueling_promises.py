@@ -12,6 +12,9 @@ from savage_outcomes import DELTA, level_of
 
 from jaxrace.dueling import Introspection
 
+# What many runs err and how long they take: everything here plays thousands.
+pytestmark = pytest.mark.slow
+
 PROMISES = [
     Question("best", 4),
     Question("next", 4, skipped=1),

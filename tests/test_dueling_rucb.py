@@ -12,7 +12,7 @@ from jaxrace.dueling import Rucb
 ALPHA = float(np.float32(0.51))
 
 
-@pytest.mark.parametrize("num_arms", [3, 7, 12])
+@pytest.mark.parametrize("num_arms", [3, 7, pytest.param(12, marks=pytest.mark.slow)])
 def test_against_the_reference(num_arms):
     algorithm = Rucb(num_arms)
     matrices = duel_traces.matrices_of(num_arms, 5)
@@ -60,6 +60,7 @@ def test_the_candidates():
     assert sizes >= {0, 1, 2, 3}
 
 
+@pytest.mark.slow
 def test_regret_grows_with_the_logarithm():
     """As steeply as 4 alpha ln t / Delta_j^2 duels of the winner with each other arm at most."""
     slope, bend, right = duel_traces.growth(Rucb(6), 20_000, 100)
@@ -74,6 +75,7 @@ def test_play_is_the_loop_of_ask_and_tell():
     duel_traces.assert_play_is_the_loop(algorithm, algorithm.params())
 
 
+@pytest.mark.slow
 def test_batches_are_single_games():
     algorithm = Rucb(4)
     duel_traces.assert_batches_are_single_games(algorithm, algorithm.params())

@@ -30,20 +30,22 @@ from jaxrace.dueling import (
     step_keys,
 )
 
+slow = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     "question",
     [
         Question("best", 3),
-        Question("best", 6),
+        pytest.param(Question("best", 6), marks=slow),
         Question("next", 5, skipped=2),
         Question("counting", 4),
         Question("copeland", 3),
-        Question("copeland", 5),
-        Question("copeland", 8),
+        pytest.param(Question("copeland", 5), marks=slow),
+        pytest.param(Question("copeland", 8), marks=slow),
         Question("copeland", 6, max_defeats=2),
         Question("condorcet", 4),
-        Question("condorcet", 7),
+        pytest.param(Question("condorcet", 7), marks=slow),
         Question("borda", 5),
     ],
     ids=label,
@@ -108,11 +110,11 @@ def assert_plays_alike(question, settings, length=None):
 @pytest.mark.parametrize(
     "question",
     [
-        Question("copeland", 3),
+        pytest.param(Question("copeland", 3), marks=slow),
         Question("condorcet", 4),
-        Question("copeland", 5),
-        Question("copeland", 6, max_defeats=2),
-        Question("condorcet", 7),
+        pytest.param(Question("copeland", 5), marks=slow),
+        pytest.param(Question("copeland", 6, max_defeats=2), marks=slow),
+        pytest.param(Question("condorcet", 7), marks=slow),
     ],
     ids=label,
 )
@@ -139,8 +141,16 @@ class OneByOne(Savage):
         return False
 
 
-@pytest.mark.parametrize("delta", [0.5, 1e-18])
-@pytest.mark.parametrize("kind", ["copeland", "condorcet"])
+@pytest.mark.parametrize(
+    ("kind", "delta"),
+    [
+        ("copeland", 0.5),
+        *(
+            pytest.param(*case, marks=slow)
+            for case in [("copeland", 1e-18), ("condorcet", 0.5), ("condorcet", 1e-18)]
+        ),
+    ],
+)
 def test_many_rounds_in_one_go_are_the_same_as_one_by_one(kind, delta):
     """From rounds of all 28 pairs through more than 64 of a few of them."""
     question, horizon = Question(kind, 8), 4_000 if delta == 0.5 else 1_500
@@ -158,13 +168,16 @@ def test_many_rounds_in_one_go_are_the_same_as_one_by_one(kind, delta):
     assert is_settled.all() if delta == 0.5 else not is_settled.all()  # up to the decision, or not
 
 
-@pytest.mark.parametrize(("max_defeats", "max_width"), [(2, 0.0), (None, 1.0)])
+@pytest.mark.parametrize(
+    ("max_defeats", "max_width"), [(2, 0.0), pytest.param(None, 1.0, marks=slow)]
+)
 def test_rounds_where_nothing_need_be_explored(max_defeats, max_width):
     question = Question("copeland", 3, max_defeats=max_defeats)
     settings = {"horizon": 420, "max_width": max_width}
     assert (assert_plays_alike(question, settings) == 1).all()
 
 
+@slow
 def test_the_numbers_of_a_run_are_those_of_its_steps():
     keys, uniforms = draw_uniforms()
     problem = duels(np.array([[0.5, 0.7], [0.3, 0.5]]))

@@ -20,7 +20,7 @@ from jaxrace.dueling.matrices import flat
 from jaxrace.dueling.tally import Tally
 
 ALPHA = float(np.float32(0.51))
-BOTH = pytest.mark.parametrize("plus", [False, True])
+BOTH = pytest.mark.parametrize("plus", [False, pytest.param(True, marks=pytest.mark.slow)])
 
 
 @jax.jit
@@ -79,9 +79,10 @@ def test_against_the_reference(num_arms):
     duel_traces.assert_same_duels(trace, lambda: duels.DoubleThompson(num_arms, ALPHA), choose)
 
 
-def test_dts_plus_against_the_reference():
+@pytest.mark.parametrize("number", [5, pytest.param(10, marks=pytest.mark.slow)])
+def test_dts_plus_against_the_reference(number):
     algorithm = DoubleThompson(6, plus=True)
-    matrices = duel_traces.matrices_of(6, 10)
+    matrices = duel_traces.matrices_of(6, number)
     trace = duel_traces.trace(algorithm, matrices, algorithm.params(), 150)
     duel_traces.assert_same_duels(trace, lambda: duels.DoubleThompson(6, ALPHA), choose_plus)
 
@@ -127,6 +128,7 @@ def test_the_posterior_of_close_arms(count):
             assert after.above[0, 0] == pytest.approx(expected[0, 1], abs=1e-3)
 
 
+@pytest.mark.slow
 def test_regret_grows_with_the_logarithm():
     """As steeply as the asymptotic lower bound, nearly."""
     slope, bend, right = duel_traces.growth(DoubleThompson(6), 8_000, 40)
@@ -135,6 +137,7 @@ def test_regret_grows_with_the_logarithm():
     assert right == 1
 
 
+@pytest.mark.slow
 def test_dts_plus_finds_the_winner():
     """In 60 duels of four arms, and the last 20 cost less than the first."""
     algorithm = DoubleThompson(4, plus=True)
@@ -154,6 +157,7 @@ def test_play_is_the_loop_of_ask_and_tell(plus):
     duel_traces.assert_play_is_the_loop(algorithm, algorithm.params())
 
 
+@pytest.mark.slow
 @BOTH
 def test_batches_are_single_games(plus):
     algorithm = DoubleThompson(4, plus)

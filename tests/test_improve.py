@@ -122,7 +122,7 @@ def training_rows(count):
     return np.asarray(in_training(jax.random.split(jax.random.key(np.uint32(0)))[0], data))
 
 
-@pytest.mark.parametrize("options", [["--order", "2"], []])
+@pytest.mark.parametrize("options", [[], pytest.param(["--order", "2"], marks=pytest.mark.slow)])
 def test_the_candidate_knows_nothing_of_the_test(options, tmp_path):
     """Whatever stands in the rows that are tested on: ranges, returns, actions, lengths."""
     data = write_csv(tmp_path / "log.csv", count=100)

@@ -77,7 +77,7 @@ def check_held(held, count, expected):
     np.testing.assert_allclose(found, rewards.reshape(-1, HORIZON), rtol=1e-6)
 
 
-@pytest.mark.parametrize("keeps_test", [True, False])
+@pytest.mark.parametrize("keeps_test", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_every_batch(keeps_test):
     """The candidates and their bounds are taken over, everything else is found anew."""
     daedalus = Daedalus(METHOD, BATCH, BATCHES, keeps_test)

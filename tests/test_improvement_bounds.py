@@ -58,7 +58,7 @@ def test_a_twentieth_is_spent_on_the_threshold(count):
         np.testing.assert_array_equal(drawn.of_prediction.rest, present if count < 40 else rest)
 
 
-@pytest.mark.parametrize("count", [240, 100, 30])
+@pytest.mark.parametrize("count", [pytest.param(240, marks=pytest.mark.slow), 100, 30])
 def test_bounds_with_a_threshold(count):
     """As the reference finds them from the same parts, with a best threshold of its own."""
     rng = np.random.default_rng(count)
@@ -102,7 +102,7 @@ def test_student_and_bernstein_by_name():
         )
 
 
-@pytest.mark.parametrize("name", ["bca", "percentile"])
+@pytest.mark.parametrize("name", ["bca", pytest.param("percentile", marks=pytest.mark.slow)])
 def test_bootstrap_by_name(name):
     """m is the size of the resamples; means of zeros are left out of the comparison."""
     rng = np.random.default_rng(1)
@@ -118,7 +118,9 @@ def test_bootstrap_by_name(name):
         np.testing.assert_allclose(found, expected, rtol=1e-3)
 
 
-@pytest.mark.parametrize("name", ["betting", "betting-anytime"])
+@pytest.mark.parametrize(
+    "name", ["betting", pytest.param("betting-anytime", marks=pytest.mark.slow)]
+)
 def test_a_sorted_log_is_not_certified(name):
     """Coin flips, the ones first: bets in that order would win until a capital of any size.
 
@@ -139,8 +141,19 @@ def test_a_sorted_log_is_not_certified(name):
     assert means.min() > 0.38
 
 
-@pytest.mark.parametrize("name", [name for name, bound in BOUNDS.items() if bound.is_safe])
-@pytest.mark.parametrize("count", [6, 25, 240])
+SAFE = [name for name, bound in BOUNDS.items() if bound.is_safe]
+
+
+@pytest.mark.parametrize(
+    ("count", "name"),
+    [
+        pytest.param(
+            count, name, marks=[] if (count, name) == (25, "betting") else pytest.mark.slow
+        )
+        for count in (6, 25, 240)
+        for name in SAFE
+    ],
+)
 def test_safe_bounds_err_seldom(name, count):
     """4000 samples of 8 U^15, mean 1/2: at most .05 and three standard errors of .0034.
 

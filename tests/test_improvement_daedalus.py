@@ -57,7 +57,14 @@ def play(daedalus, params, seed=0):
     return found
 
 
-@pytest.fixture(scope="module", params=[True, False], ids=["daedalus2", "daedalus"])
+# Of the other one there is every batch in test_improvement_algorithm_8.
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(True, id="daedalus2"),
+        pytest.param(False, id="daedalus", marks=pytest.mark.slow),
+    ],
+)
 def played(request):
     daedalus = Daedalus(METHOD, BATCH, BATCHES, keeps_test=request.param)
     params = METHOD.params(floor=0.5)
@@ -131,6 +138,7 @@ def test_it_learns(played):
     assert chance_of(daedalus, policy) > 0.85
 
 
+@pytest.mark.slow
 def test_delta_is_spent():
     """delta / (k (k + 1)) for test number k; the sum of all is delta."""
     daedalus = Daedalus(METHOD, BATCH, BATCHES, keeps_test=False, spends=True)
@@ -157,7 +165,7 @@ def grid_work(kind="none"):
     return DaedalusWork(Daedalus(method, 50, 3), env, env.default_params, params)
 
 
-@pytest.mark.parametrize("kind", ["none", "k-fold"])
+@pytest.mark.parametrize("kind", ["none", pytest.param("k-fold", marks=pytest.mark.slow)])
 def test_a_sweep_is_the_loop_of_ask_and_tell(kind):
     work = grid_work(kind)
     key = jax.random.key(7)
@@ -221,7 +229,7 @@ def test_bad_input():
 
 
 def test_other_numbers_compile_nothing(count_compilations):
-    daedalus = Daedalus(METHOD, BATCH, 2)
+    daedalus = Daedalus(METHOD, BATCH, BATCHES)
     params, others = METHOD.params(floor=0.5), METHOD.params(floor=0.4, delta=0.1)
     data, keys = batch_of(0.5, 0), jax.random.split(jax.random.key(0), 2)
     keys = [keys[0], keys[1]]

@@ -41,7 +41,13 @@ def softmax_of(rows):
 SEPARABLE = Strategy("Sep_CMA_ES", population_size=16)
 
 
-@pytest.mark.parametrize("campaign", open_bandit.CAMPAIGNS)
+@pytest.mark.parametrize(
+    "campaign",
+    [
+        pytest.param(name, marks=[] if name == "women" else pytest.mark.slow)
+        for name in open_bandit.CAMPAIGNS
+    ],
+)
 def test_clicks_of_the_other_logger(campaign: Any):
     """Within three standard errors of the difference; the bounds are below the truth."""
     log, other = open_bandit.load(campaign, "random"), open_bandit.load(campaign, "bts")
@@ -102,6 +108,7 @@ def test_what_is_certified_is_what_numpy_finds_in_the_rows():
     assert weights.std() > 0.05
 
 
+@pytest.mark.slow
 def test_nothing_better_can_be_certified():
     """From 10,000 rows with 46 clicks: a third of the logger's own share of clicks, but not all."""
     rows, data = logged("women", "random")

@@ -241,6 +241,7 @@ def check_in_grid(name, runs, is_strict):
         assert not is_refuted(errors, runs, DELTA)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["betting", "betting + .5"])
 def test_weights_with_a_long_tail(name):
     check_in_grid(name, 100, is_strict=False)
@@ -273,7 +274,7 @@ def check(name, runs, is_strict):
         assert not is_refuted(errors, runs, 2 * DELTA)
 
 
-@pytest.mark.parametrize("name", ["betting", "bca", "mean"])
+@pytest.mark.parametrize("name", ["betting", pytest.param("bca", marks=pytest.mark.slow), "mean"])
 def test_how_often_a_worse_policy_is_declared_safe(name):
     check(name, 60, is_strict=False)
 

@@ -1,4 +1,7 @@
-"""The dominance race against the plain reference, decision by decision."""
+"""The dominance race against the plain reference, decision by decision.
+
+A race with ties is compared in test_racing_dominance_edges.py.
+"""
 
 import dominance_cases as cases
 import jax
@@ -7,15 +10,15 @@ import pytest
 from reference import reference_dominance_race
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "num_options", "top", "capacity", "number"),
     [
-        ("ties", 4, 2, 100, 40),
-        pytest.param("pareto", 6, 3, 90, 30, marks=pytest.mark.slow),
-        pytest.param("numbers", 2, 1, 120, 40, marks=pytest.mark.slow),
-        pytest.param("medical", 4, 2, 90, 30, marks=pytest.mark.slow),
-        pytest.param("numbers", 8, 3, 120, 30, marks=pytest.mark.slow),
-        pytest.param("numbers", 40, 5, 60, 5, marks=pytest.mark.slow),
+        ("pareto", 6, 3, 90, 30),
+        ("numbers", 2, 1, 120, 40),
+        ("medical", 4, 2, 90, 30),
+        ("numbers", 8, 3, 120, 30),
+        ("numbers", 40, 5, 60, 5),
     ],
 )
 def test_preferences_in_line(kind, num_options, top, capacity, number):

@@ -8,6 +8,17 @@ import pytest
 from jaxrace import kernels, racing
 
 
+def test_decision_by_decision():
+    race = cases.make_race("ties", 4, 2, 100)
+    outcomes = cases.draw("ties", 4, 40, 4, 100)
+    params = cases.params_of(race, 40, cases.CHOICES)
+    histories = cases.compare_with_reference(race, "ties", outcomes, params)
+    assert {"a", None} <= cases.ends(histories)
+    assert len({len(history.steps) for history in histories}) >= 3
+    # Options are drawn unequally.
+    assert any(np.ptp(history.blocks) >= 2 for history in histories)
+
+
 def test_constant_options_are_told_apart_or_never():
     """K = 2, in one batch: equal constants, a fair coin against a constant, and a sure win."""
     race = cases.make_race("numbers", 2, 1, 120)

@@ -1,5 +1,6 @@
 """What `print(result)` says of a dominance race: a guess must not read like a certificate."""
 
+import dataclasses
 import functools
 import re
 
@@ -142,27 +143,42 @@ def normal_sample(key, mean):
     return mean + jax.random.normal(key, (), jnp.float32)
 
 
+def assert_heuristic(result):
+    """No guarantee is claimed for common random numbers, whatever the race ended with."""
+    assert result.heuristic == "common random numbers make the options dependent"
+    text = str(result)
+    assert "heuristic, no guarantee: common random numbers" in text
+    assert "certainly" not in text
+    assert "CERTIFIED" not in text.replace("NOT certified", "")
+    assert "probability" not in text
+    assert {"perhaps in", "perhaps out"} <= rows_of(text).keys()
+    if result.decided:
+        assert result.certificate == "heuristic"
+        assert "NOT certified, but ended by rule (a)" in text.splitlines()[1]
+
+
+def test_what_common_random_numbers_would_certify_is_a_heuristic():
+    params = params_of(delta=0.1)
+    ended = tell_faces([3, 0, 4, 5], params)
+    assert ended.decided
+    for result in (ended, tell_faces([3, 0, 0, 3], params)):
+        assert_heuristic(dataclasses.replace(result, common_random_numbers=True))
+
+
+@pytest.mark.slow
 def test_common_random_numbers_are_a_heuristic():
     race = cases.make_race("numbers", 3, 1, 40)
     params = race.params(0.1)
     run = functools.partial(racing.run, race, jax.random.key(0), normal_sample, params=params)
     for options in (jnp.array([0.0, 9.0, 4.0]), jnp.zeros(3)):
         result = run(options=options, common_random_numbers=True)
-        assert result.heuristic == "common random numbers make the options dependent"
-        text = str(result)
-        assert "heuristic, no guarantee: common random numbers" in text
-        assert "certainly" not in text
-        assert "CERTIFIED" not in text.replace("NOT certified", "")
-        assert "probability" not in text
-        assert {"perhaps in", "perhaps out"} <= rows_of(text).keys()
-        if result.decided:
-            assert result.certificate == "heuristic"
-            assert "NOT certified, but ended by rule (a)" in text.splitlines()[1]
+        assert_heuristic(result)
     # The same numbers for all: nobody is ever told apart.
     assert result.certificate == "exhausted"
-    assert_uncertified(text)
+    assert_uncertified(str(result))
 
 
+@pytest.mark.slow
 def test_many_options_and_batches():
     race = cases.make_race("numbers", 30, 10, 20)
     values = np.random.default_rng(0).normal(size=(30, 11)).astype(np.float32)

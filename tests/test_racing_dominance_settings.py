@@ -57,6 +57,13 @@ def test_levels(num_options, delta):
     assert strong_level < params.strong_level < strong_level + 2e-4
 
 
+def test_default_bets_as_computed_by_hand():
+    """Level ln(10 / .0475) = 5.3496: the smallest bet is the root of 12 * 6.3496 / 300."""
+    params = cases.make_race("numbers", 10, 1, 300).params(0.05)
+    np.testing.assert_allclose(params.bets, [0.50397, 1.10873, 1.9], atol=1e-4)
+    np.testing.assert_allclose(np.exp(params.log_weights), [0.4, 0.3, 0.3], rtol=1e-6)
+
+
 def test_params_of_a_horizon_are_those_of_the_table_with_its_bets():
     race = cases.make_race("numbers", 4, 2, 300)
     table = race.table(0.1, slack=0.5)

@@ -243,8 +243,10 @@ def test_a_counted_outcome_that_is_not_finite_is_an_error(race, bad):
     for chunk in (1, 25):
         with pytest.raises(ValueError, match=message):
             racing.run(race, key, scripted.sample, options, params, chunk)
-    # Under a trace there is no error, but a flag.
-    run = jax.jit(functools.partial(racing.run, race, sample=scripted.sample))
+    # Under a trace there is no error, but a flag: the first such round.
+    values[3, 11] = bad
+    options = scripted.options(key, values)
+    run = jax.jit(functools.partial(racing.run, race, sample=scripted.sample, chunk=7))
     result = run(key, options=options, params=params)
     assert result.invalid.tolist() == [0, 0, 0, 5, 0]
 

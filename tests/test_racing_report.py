@@ -1,5 +1,7 @@
 """What `print(result)` says: nothing uncertain may read like something certain."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -124,15 +126,16 @@ def test_batches_say_what_they_promise():
     def sample(key, option):
         return option + jax.random.normal(key, (), jnp.float32)
 
-    def play(key, params, common):
+    def play(key, params):
         options = jnp.array([0.0, 3.0], jnp.float32)
-        return racing.run(race, key, sample, options, params, 25, common)
+        return racing.run(race, key, sample, options, params, 25)
 
     keys = jax.random.split(jax.random.key(0), 2)
-    text = str(jax.vmap(lambda key, p: play(key, p, False))(keys, stacked))
+    batch = jax.vmap(play)(keys, stacked)
+    text = str(batch)
     assert "2 races" in text
     assert "delta 0.01 to 0.5" in text
     assert "probability at least 0.5 to 0.99" in text
-    text = str(jax.vmap(lambda key, p: play(key, p, True))(keys, stacked))
+    text = str(dataclasses.replace(batch, common_random_numbers=True))
     assert "heuristic, no guarantee: common random numbers" in text
     assert "right with" not in text

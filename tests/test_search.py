@@ -13,6 +13,7 @@ from jaxrace import kernels, outcomes, racing, search
 from jaxrace.envs import medical
 from jaxrace.policies import Sigmoid
 from jaxrace.search import PolicySearch, run_searches, stack_params
+from jaxrace.search.policy_search import Ranked
 from jaxrace.strategies import Strategy
 
 MEDICAL = PolicySearch(
@@ -142,6 +143,45 @@ def test_a_done_search_stays_as_it_is():
         np.testing.assert_array_equal(_data(old), _data(new))
     assert row.simulated == 0
     assert row.generation == state.generation
+
+
+def test_a_generation_counts_what_its_race_counts_and_draws_from_keys_of_its_own():
+    """Without strategy and race: what they are given, and what becomes of their numbers."""
+    seen = []
+
+    @dataclasses.dataclass(frozen=True)
+    class Noted(Strategy):
+        def init(self, key, mean, params):
+            return jnp.float32(0)
+
+        def ask(self, key, state, params, example):
+            seen.append(key)
+            return jnp.arange(14, dtype=jnp.float32).reshape(7, 2), state
+
+        def tell(self, key, population, ranking, state, params, example):
+            seen.append(key)
+            return state + 1
+
+    @dataclasses.dataclass(frozen=True)
+    class Raced(PolicySearch):
+        def rank(self, key, options, table, max_rounds):
+            seen.append(key)
+            order, no = jnp.array([4, 0, 1, 2, 3, 5, 6], jnp.int32), jnp.bool_(False)
+            none = jnp.zeros(7, jnp.int32)
+            return Ranked(order, no, no, none == 1, jnp.int32(5), jnp.int32(9), none)
+
+    noted = Raced(NoisyTarget(), Parameters(), outcomes.Return(), PB_RACE, Noted())
+    params = noted.params(budget=10)
+    state = noted.init(jax.random.key(0), params)
+    for generation in (1, 2):
+        assert not noted.done(state, params)
+        state, row = noted.step(state, params)
+        assert (int(row.episodes), int(row.simulated)) == (5 * generation, 9)
+        assert (int(row.generation), int(state.strategy)) == (generation, generation)
+        assert row.best.tolist() == [8, 9]
+    assert noted.done(state, params)  # the budget is used up to the last episode
+    words = {tuple(np.asarray(jax.random.key_data(key)).tolist()) for key in seen}
+    assert len(words) == len(seen) == 6
 
 
 def assert_same_start(one, other, generations=8):
