@@ -17,13 +17,32 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
-from mutations import MUTATIONS, Mutation
+import mutants_decisions
+import mutants_races
+import mutants_searches
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 COPIED = ("jaxrace", "kernels", "envs", "tests", "docs", "bench", "pyproject.toml", "README.md")
 MOST_SURVIVORS = 1 / 20
 MOST_SECONDS = 900
+
+
+class Mutation(NamedTuple):
+    """A fault: in ``file``, ``new`` in place of the only ``old``; ``tests`` should find it."""
+
+    file: str
+    old: str
+    new: str
+    tests: str
+
+
+MUTATIONS = [
+    Mutation(*mutant)
+    for table in (mutants_races, mutants_searches, mutants_decisions)
+    for mutant in table.MUTANTS
+]
 
 
 def main() -> int:
@@ -57,9 +76,9 @@ def verdict(mutation: Mutation, all_tests: bool = False) -> tuple[bool, str]:
     with tempfile.TemporaryDirectory(prefix="jaxrace-mutant-") as folder:
         copy(Path(folder))
         mutate(mutation, Path(folder))
-        is_killed = fails(mutation.tests, Path(folder))
+        is_killed = fails(mutation.tests.split(), Path(folder))
         if not is_killed and all_tests:
-            is_killed = fails((), Path(folder))
+            is_killed = fails([], Path(folder))
     word = "killed  " if is_killed else "SURVIVED"
     return is_killed, f"{word} {time.monotonic() - start:4.0f} s"
 
@@ -84,7 +103,7 @@ def mutate(mutation: Mutation, folder: Path) -> None:
     path.write_text(text.replace(mutation.old, mutation.new), "utf-8")
 
 
-def fails(tests: tuple[str, ...], folder: Path) -> bool:
+def fails(tests: list[str], folder: Path) -> bool:
     """Does a test fail? ValueError if pytest itself does, such as over a name that is wrong."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not slow", "-n0", *tests]
     cache = CHECKOUT / ".pytest_cache" / "mutants"  # programs are shared among mutants

@@ -241,4 +241,17 @@ MUTANTS = [
         "(difference >= self.least).astype(jnp.int8)",
         "tests/test_preferences.py",
     ),
+    # The audit of the dominance race
+    (
+        "jaxrace/dominance_audit/null_pairs.py",
+        "errors = int((largest >= -np.log(alpha)).sum())",
+        "errors = int((largest >= np.log(alpha)).sum())",
+        "tests/test_dominance_audit.py",
+    ),
+    (
+        "jaxrace/dominance_audit/races.py",
+        "by_b = (certificate == COUNTS) & ~task.is_copeland_top(chosen)",
+        "by_b = (certificate == COUNTS) & ~task.dominates(chosen)",
+        "tests/test_dominance_audit.py",
+    ),
 ]
