@@ -154,6 +154,7 @@ def test_what_is_noted_before_the_first_run(capsys, tmp_path, monkeypatch):
     assert "uniform needs" not in seen[0]
 
 
+@pytest.mark.slow
 def test_who_needs_a_condorcet_winner_is_told_by_play():
     algorithm, params = entrant("rucb", 5, 100, 0.1, jax.random.key(0))
     problem = dueling.duels(matrices.cyclic(5))

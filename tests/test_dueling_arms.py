@@ -30,8 +30,8 @@ from jaxrace.dueling import (
 
 CHANCES = np.array([0.25, 0.85, 0.6, 0.1, 0.7], np.float32)
 SETTINGS = [
-    (Question("best", 5), False),
-    (Question("next", 5, skipped=2), False),
+    pytest.param(Question("best", 5), False, marks=pytest.mark.slow),
+    pytest.param(Question("next", 5, skipped=2), False, marks=pytest.mark.slow),
     (Question("next", 5, skipped=2), True),
 ]
 INDICES = {Ucb1: reference.ucb1, KlUcb: reference.kl_ucb}

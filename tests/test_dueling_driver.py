@@ -23,6 +23,7 @@ from jaxrace.dueling.matrices import flat
 ROUNDING = 64 * 2.0**-24
 
 
+@pytest.mark.slow
 def test_the_regret_of_a_long_record_does_not_drift():
     """Uniform duels of 100 arms cost .099 each; summed up here from the same choices."""
     horizon, algorithm, key = 100_000, Uniform(100), jax.random.key(0)

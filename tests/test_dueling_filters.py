@@ -103,15 +103,10 @@ def test_uniform_regret_grows_with_time():
     assert (last.recommended == 0).all()
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "params"),
-    [
-        pytest.param(*case[:2], marks=[] if name == "BeatTheMean" else slow)
-        for name, case in zip(NAMES, ALGORITHMS, strict=True)
-    ],
-    ids=NAMES,
-)
-def test_play_is_the_loop_of_ask_and_tell(algorithm, params):
+@slow
+@each_algorithm
+def test_play_is_the_loop_of_ask_and_tell(algorithm, params, others):
+    del others
     duel_traces.assert_play_is_the_loop(algorithm, params)
 
 
@@ -122,7 +117,11 @@ def test_batches_are_single_games(algorithm, params, others):
     duel_traces.assert_batches_are_single_games(algorithm, params)
 
 
-@each_algorithm
+@pytest.mark.parametrize(
+    ("algorithm", "params", "others"),
+    [pytest.param(*case, marks=[] if case is ALGORITHMS[2] else slow) for case in ALGORITHMS],
+    ids=NAMES,
+)
 def test_other_numbers_compile_nothing(algorithm, params, others, count_compilations):
     duel_traces.assert_other_numbers_compile_nothing(algorithm, params, others, count_compilations)
 

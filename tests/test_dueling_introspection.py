@@ -87,7 +87,7 @@ def draw_points(key, time, num_parameters):
 @pytest.mark.parametrize(
     "question",
     [
-        Question("next", 3, skipped=1),
+        pytest.param(Question("next", 3, skipped=1), marks=pytest.mark.slow),
         Question("counting", 3, limits=(0.25, 0.75)),
         pytest.param(Question("copeland", 4), marks=pytest.mark.slow),
         Question("borda", 4),
@@ -128,6 +128,7 @@ def test_what_matters_among_feasible_matrices_matters_in_the_box():
     assert found.mean() > 4 * rate
 
 
+@pytest.mark.slow
 def test_introspection_finds_what_the_exact_test_finds():
     """It drops all that cannot matter, and of what can only what hardly ever does."""
     question = Question("best", 3)
@@ -179,7 +180,7 @@ def test_introspection_in_a_run():
 @pytest.mark.parametrize(
     "question",
     [
-        Question("best", 3),
+        pytest.param(Question("best", 3), marks=pytest.mark.slow),
         pytest.param(Question("counting", 3), marks=pytest.mark.slow),
         Question("copeland", 3),
         pytest.param(Question("borda", 4), marks=pytest.mark.slow),
@@ -203,6 +204,15 @@ def test_introspection_step_by_step_against_the_reference(question):
     assert len(set(ends)) > 1
 
 
+def test_every_run_has_simulations_of_its_own():
+    algorithm = make(Question("best", 4), Introspection(3, 1.3))
+    params = algorithm.params(0.9, 60, key=jax.random.key(6))
+    keys = jax.random.split(jax.random.key(9), 6)
+    drawn = jax.jit(jax.vmap(lambda key: jax.random.key_data(algorithm.of_run(params, key).key)))
+    assert len(np.unique(drawn(keys), axis=0)) == 6
+
+
+@pytest.mark.slow
 def test_introspection_by_play_is_the_loop_of_ask_and_tell():
     """Each run with simulations of its own, whatever it is batched with."""
     algorithm = make(Question("best", 4), Introspection(3, 1.3))

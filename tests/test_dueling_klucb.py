@@ -102,7 +102,8 @@ def reference_of(algorithm):
     return duel_filters.SupKlucb(K, float(c1), float(c2), algorithm.score)
 
 
-@pytest.mark.parametrize("num_arms", [8, pytest.param(11, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("num_arms", [8, 11])
 def test_against_the_reference(num_arms):
     algorithm = SupKlucb(num_arms)
     matrices = duel_traces.matrices_of(num_arms, 4)
@@ -187,6 +188,7 @@ def test_the_copeland_winner_is_found():
     assert (last.recommended == 2).mean() > 0.85
 
 
+@pytest.mark.slow
 def test_play_is_the_loop_of_ask_and_tell():
     algorithm = SupKlucb(4)
     duel_traces.assert_play_is_the_loop(algorithm, algorithm.params())

@@ -168,9 +168,8 @@ def test_many_rounds_in_one_go_are_the_same_as_one_by_one(kind, delta):
     assert is_settled.all() if delta == 0.5 else not is_settled.all()  # up to the decision, or not
 
 
-@pytest.mark.parametrize(
-    ("max_defeats", "max_width"), [(2, 0.0), pytest.param(None, 1.0, marks=slow)]
-)
+@slow
+@pytest.mark.parametrize(("max_defeats", "max_width"), [(2, 0.0), (None, 1.0)])
 def test_rounds_where_nothing_need_be_explored(max_defeats, max_width):
     question = Question("copeland", 3, max_defeats=max_defeats)
     settings = {"horizon": 420, "max_width": max_width}
@@ -206,6 +205,7 @@ def test_narrow_intervals_of_what_matters_end_exploration():
     assert (width[:, :2] <= 0.2).all()
 
 
+@slow
 def test_other_numbers_compile_nothing(count_compilations):
     algorithm = make(Question("copeland", 3))
     problems = [

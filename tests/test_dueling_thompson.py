@@ -71,7 +71,7 @@ def choose_plus(reference, noise):
     )
 
 
-@pytest.mark.parametrize("num_arms", [3, 8])
+@pytest.mark.parametrize("num_arms", [3, pytest.param(8, marks=pytest.mark.slow)])
 def test_against_the_reference(num_arms):
     algorithm = DoubleThompson(num_arms)
     matrices = duel_traces.matrices_of(num_arms, 5)
@@ -151,7 +151,8 @@ def test_dts_plus_finds_the_winner():
     assert regret[-1] < regret[0] / 2
 
 
-@BOTH
+@pytest.mark.slow
+@pytest.mark.parametrize("plus", [False, True])
 def test_play_is_the_loop_of_ask_and_tell(plus):
     algorithm = DoubleThompson(4, plus)
     duel_traces.assert_play_is_the_loop(algorithm, algorithm.params())

@@ -62,6 +62,7 @@ SLOW = {
     "jaxrace.search.policy_iteration",
     "jaxrace.search.restarts",
     "jaxrace.search.split_race",
+    "docs/dominance_race.md",
     "docs/dueling.md",
     "docs/holdem.md",
     "docs/improvement.md",

@@ -16,7 +16,10 @@ from jaxrace.envs import holdem
 from jaxrace.envs.holdem import ashe, networks, pattern_tree
 from jaxrace.envs.holdem.table import SEATINGS
 
-HANDS = 150
+HANDS = 60
+MANY = 150
+LARGE = {HANDS: 40, MANY: 50}  # nodes of a tree that a hand may reach again
+TABLES = 10  # hands from one look at the memories to the next
 
 
 def wander(key, observation):
@@ -26,9 +29,15 @@ def wander(key, observation):
     return jax.random.categorical(key, legal).astype(jnp.int32)
 
 
+@pytest.fixture(scope="module", params=[HANDS, pytest.param(MANY, marks=pytest.mark.slow)])
+def hands(request):
+    """How many are played."""
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def deals():
-    return draw_deals(HANDS)
+def deals(hands):
+    return draw_deals(hands)
 
 
 def network_numbers(weights, step, seat):
@@ -53,13 +62,13 @@ def play(deals, policy, weights):
     """Hands one after the other: their steps, what the networks have said, and the memories."""
     memories = tuple(PLAYER.begin(own) for own in weights)
     hands, tables = [], []
-    for number in range(HANDS):
+    for number in range(len(deals.winner)):
         key = jax.random.fold_in(jax.random.key(2), number)
         deal = deal_of(deals, number)
         hand = play_hand(PLAYER, policy, PLAYER.rules, weights, key, memories, deal)
         memories = hand.memories
         hands.append((hand.steps, hand.endings))
-        if number % 50 == 49:
+        if number % TABLES == TABLES - 1:
             tables.append([np.array(memory.table) for memory in memories])
     steps, endings = jax.tree.map(lambda *leaves: np.stack(leaves), *hands)
     numbers = jax.jit(jax.vmap(jax.vmap(functools.partial(network_numbers, weights))))
@@ -80,11 +89,11 @@ def at(tree, *place):
     return jax.tree.map(lambda leaf: leaf[place], tree)
 
 
-def follow(played, weights, kind=Reference, hands=HANDS) -> Iterator[tuple[str, Any]]:
+def follow(played, weights, kind=Reference, hands=None) -> Iterator[tuple[str, Any]]:
     """Run the references along; yields each decision and, after each hand, the references."""
     steps, endings, numbers, _ = played
     players = [kind(np.asarray(own)) for own in weights]
-    for hand in range(hands):
+    for hand in range(len(steps.move.made) if hands is None else hands):
         for seat, player in enumerate(players):
             player.begin_hand(seat)
         for place in range(steps.move.made.shape[1]):
@@ -117,7 +126,7 @@ def sequences_of(player, action):
     return player.sequences[player.street], (*player.sequences[player.street], edge)
 
 
-def network_errors(played, weights, kind=Reference, hands=HANDS):
+def network_errors(played, weights, kind=Reference, hands=None):
     """How far the networks of the two are apart: the showdown's, the folds', on each decision."""
     worst = np.zeros(2)
     for event, facts in follow(played, weights, kind, hands):
@@ -136,7 +145,7 @@ def network_errors(played, weights, kind=Reference, hands=HANDS):
     return worst
 
 
-def test_what_the_networks_see(wandered, weights):
+def test_what_the_networks_see(wandered, weights, hands):
     decisions = streets = seen = 0
     for event, facts in follow(wandered, weights):
         if event != "decision":
@@ -159,24 +168,24 @@ def test_what_the_networks_see(wandered, weights):
             player.showdown_lstm.step(inputs)
         close(numbers["state"].cells, player.showdown_lstm.cell)
         close(numbers["state"].outputs, player.showdown_lstm.output)
-    assert decisions > 4 * HANDS
+    assert decisions > 4 * hands
     assert streets == 0b1111
-    assert seen > HANDS
+    assert seen > hands
 
 
 def test_what_the_networks_say(wandered, weights):
     assert (network_errors(wandered, weights) < 2e-5).all()
 
 
-def test_trees(wandered, weights):
+def test_trees(wandered, weights, hands):
     *_, tables = wandered
     players = []
     for hand, (_, players) in enumerate(
         facts for facts in follow(wandered, weights) if facts[0] == "hand"
     ):
-        if hand % 50 != 49:
+        if hand % TABLES != TABLES - 1:
             continue
-        for player, found in zip(players, tables[hand // 50], strict=True):
+        for player, found in zip(players, tables[hand // TABLES], strict=True):
             left = found.copy()
             for (seat, street), tree in player.trees.items():
                 for sequence, node in tree.items():
@@ -188,7 +197,7 @@ def test_trees(wandered, weights):
                     np.testing.assert_allclose(found[row], node.numbers(), atol=2e-5)
                     left[row] = 0
             assert not left.any()  # no other node has been written to
-    assert max(len(tree) for player in players for tree in player.trees.values()) > 50
+    assert max(len(tree) for player in players for tree in player.trees.values()) > LARGE[hands]
 
 
 def compare_utilities(played, weights):
@@ -218,9 +227,9 @@ def compare_utilities(played, weights):
     return decisions, chosen
 
 
-def test_utilities_and_decisions(wandered, weights):
+def test_utilities_and_decisions(wandered, weights, hands):
     decisions, chosen = compare_utilities(wandered, weights)
-    assert decisions > 4 * HANDS
+    assert decisions > 4 * hands
     assert (chosen > 0).sum() >= 4
 
 
@@ -303,13 +312,18 @@ class CountsEverybodysRaises(Reference):
 @pytest.mark.parametrize(
     ("mistake", "networks_hit"),
     [
-        (KeepsStates, [True, True]),
         (CountsRootsEarly, [True, True]),
-        (ReadsBackwards, [True, True]),
-        (ForgetsStreets, [True, True]),
-        (DoesNotFade, [False, True]),
-        (TakesSampleDeviations, [True, False]),
-        (CountsEverybodysRaises, [False, True]),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in [
+                (KeepsStates, [True, True]),
+                (ReadsBackwards, [True, True]),
+                (ForgetsStreets, [True, True]),
+                (DoesNotFade, [False, True]),
+                (TakesSampleDeviations, [True, False]),
+                (CountsEverybodysRaises, [False, True]),
+            ]
+        ),
     ],
 )
 def test_mistakes_are_found(wandered, weights, mistake, networks_hit):

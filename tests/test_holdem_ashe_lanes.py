@@ -21,7 +21,7 @@ def deals():
     return draw_deals(HANDS)
 
 
-@pytest.mark.parametrize("stack", [100, 1_000])
+@pytest.mark.parametrize("stack", [100, pytest.param(1_000, marks=pytest.mark.slow)])
 def test_other_stacks(deals, stack):
     player = Ashe(Rules(stack=stack))
     found = holdem.play_lane(
@@ -53,6 +53,7 @@ def test_one_learns_that_the_other_folds(deals):
     assert frequency[root] == folded[root] == frequency.sum() == HANDS
 
 
+@pytest.mark.slow
 def test_against_a_random_player_on_the_button(deals):
     """What was counted adds up to what was played."""
     pair = PLAYER, Memoryless(policies.play_uniformly)
@@ -68,6 +69,7 @@ def test_against_a_random_player_on_the_button(deals):
     assert 0 < counts[pattern_tree.MEAN_STRENGTH] < 1
 
 
+@pytest.mark.slow
 def test_a_population_at_once(deals):
     some = jax.tree.map(lambda leaf: leaf[..., :60], deals)
     first, second = draw_weights(7, 6).reshape(2, 3, -1)
@@ -85,6 +87,7 @@ def test_a_population_at_once(deals):
             np.testing.assert_allclose(many.table[number], single.table, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["x64", "strict"])
 def test_modes_do_not_matter(deals, mode):
     some = jax.tree.map(lambda leaf: leaf[..., :60], deals)

@@ -203,7 +203,13 @@ def test_the_abstract_game():
     assert actions == abstraction.longest_hand(ACPC)
 
 
-@pytest.mark.parametrize("stack", [100, 101, 150, 200, 201, 399, 400, 401, 3_200])
+@pytest.mark.parametrize(
+    "stack",
+    [
+        pytest.param(stack, marks=[] if stack in (100, 400, 401) else pytest.mark.slow)
+        for stack in (100, 101, 150, 200, 201, 399, 400, 401, 3_200)
+    ],
+)
 def test_longest_hands(stack):
     """A bound, exact but for stacks of one big blind."""
     rules = Rules(stack=stack)

@@ -12,6 +12,9 @@ from reference import holdem_engines, holdem_mutants, holdem_recordings
 
 from jaxrace.envs.holdem import abstraction, betting
 
+# Engines of others, and what shows that they would find a wrong rule.
+pytestmark = pytest.mark.slow
+
 ENGINES = {
     "pyspiel": holdem_engines.OpenSpiel,
     "pokerkit": holdem_engines.Pokerkit,
@@ -47,7 +50,6 @@ def test_random_hands(engine):
     check(engine, 0, FEW)
 
 
-@pytest.mark.slow
 def test_many_random_hands(engine):
     check(engine, 1, MANY)
 

@@ -168,6 +168,7 @@ def test_illegal_actions_in_lanes(deals):
     assert flags.all()
 
 
+@pytest.mark.slow
 def test_hands_of_a_lane_do_not_depend_on_those_that_follow(deals):
     contenders = Memoryless(policies.play_uniformly), Memoryless(by_strength)
     some = jax.tree.map(lambda leaf: leaf[..., :50], deals)

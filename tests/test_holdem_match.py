@@ -129,6 +129,7 @@ def test_uniform_choice():
         assert (abs(counts[counts > 0] - expected) < 4.5 * np.sqrt(expected)).all()
 
 
+@pytest.mark.slow
 def test_chance_is_fair():
     """A uniform player against another one wins nothing in the mean, from either seat."""
     deals = table.prepare(dealing.deal(jax.random.key(3), 50_000))

@@ -5,10 +5,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace.envs.holdem import NUM_WEIGHTS, SEATINGS, Ashe, Rules, networks, play_lane
+from jaxrace.envs.holdem import NUM_WEIGHTS, SEATINGS, Ashe, Deals, Rules, networks, play_lane
 from jaxrace.envs.holdem.player import Memoryless
 from jaxrace.envs.holdem.policies import always_call, always_fold
-from jaxrace.experiments.holdem_matches import ShortMatch, draw_deals, score_decks
+from jaxrace.experiments.holdem_matches import ShortMatch, score_decks
 
 # Small stacks make small trees.
 ASHE = Ashe(Rules(stack=400))
@@ -20,7 +20,10 @@ POPULATION = jax.random.uniform(jax.random.key(0), (4, NUM_WEIGHTS), jnp.float32
 
 @pytest.fixture(scope="module")
 def pool():
-    return draw_deals(0, 40, 64)
+    """Decks of which each hand is as strong from the first street on as it is in the end."""
+    strengths = np.random.default_rng(1).random((2, 40), np.float32)
+    winner = np.sign(strengths[0] - strengths[1]).astype(np.int32)
+    return Deals(jnp.asarray(winner), jnp.asarray(np.broadcast_to(strengths, (4, 2, 40))))
 
 
 @jax.jit

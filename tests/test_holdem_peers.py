@@ -11,6 +11,8 @@ from scipy import stats
 
 from jaxrace.envs.holdem import SEATINGS, Rules, dealing, evaluation, match, policies, prepare
 
+pytestmark = pytest.mark.slow
+
 PEERS = Path(__file__).parents[1] / "bench" / "peers"
 
 

@@ -89,6 +89,14 @@ def test_streets_and_hands_in_their_places(decks):
             assert found[3, place, number] == strength.on_river(hole, deck[4:9])
 
 
+def test_equal_decks_are_sampled_anew(decks):
+    """What is not exact is another estimate each time, of every deck and of both hands."""
+    same = jnp.broadcast_to(decks[:, :1], decks.shape)
+    found = np.asarray(holdem.strengths(jax.random.key(2), same, 64))
+    assert (np.ptp(found[:2], axis=-1) > 0).all()
+    assert (np.ptp(found[2:], axis=-1) == 0).all()
+
+
 def test_estimates_have_the_error_that_is_stated(decks):
     """On the turn, where strengths are exact, and on the flop, against the mean over all turns."""
     samples, repeats = 256, 50
@@ -117,6 +125,7 @@ def test_aces_before_the_flop():
     assert float(found) == pytest.approx(0.8547, abs=4 * 0.0008)
 
 
+@pytest.mark.slow
 def test_strengths_do_not_hang_on_the_other_decks(decks):
     key = jax.random.key(0)
     few, many = holdem.strengths(key, decks[:, :3], 64), holdem.strengths(key, decks, 64)

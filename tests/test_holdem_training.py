@@ -48,6 +48,7 @@ def finished(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_what_a_run_prints(finished, capsys):
     """That of a finished run is printed again when it is to go on."""
     job = [*COMMAND, *options(selection="uniform", **SMALL), "--out", str(finished)]
@@ -63,6 +64,7 @@ def test_what_a_run_prints(finished, capsys):
     ]
 
 
+@pytest.mark.slow
 def test_what_a_run_leaves(finished):
     assert {path.name for path in finished.iterdir()} == {
         *("config.json", "log.csv", "evaluation.csv", "summary.json"),

@@ -52,7 +52,7 @@ def test_a_log_of_several_policies(tmp_path, capsys):
     said = capsys.readouterr().err
     assert "--candidates: expected none for a log of 3 behaviour policies" in said
     assert not (tmp_path / "run").exists()
-    assert main([*command, "--candidates", "none"]) == 0
+    assert main([*command, "--candidates", "none", "--bound", "t"]) == 0
 
 
 HEAD = "trajectory,x,action,probability,reward"

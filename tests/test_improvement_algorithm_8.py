@@ -138,15 +138,19 @@ def test_error_probabilities_of_the_whole_run():
         np.testing.assert_allclose(deltas, expected, rtol=1e-6)
 
 
+# Compiled once for all that follows.
+OF_ALL = Daedalus(METHOD, BATCH, BATCHES, keeps_test=False)
+
+
 def test_a_batch_of_another_size():
     batch = run_in_numpy(np.random.default_rng(0), jnp.zeros((2, 2)))
     with pytest.raises(ValueError, match="expected 23 trajectories, got 22"):
-        Daedalus(METHOD, BATCH, BATCHES).tell(jax.random.key(0), None, as_data(batch[1:]), PARAMS)
+        OF_ALL.tell(jax.random.key(0), None, as_data(batch[1:]), PARAMS)
 
 
 def test_a_batch_of_other_shapes():
     """It would be written over a part of other trajectories, without a word."""
-    daedalus, key = Daedalus(METHOD, BATCH, BATCHES), jax.random.key(0)
+    daedalus, key = OF_ALL, jax.random.key(0)
     data = as_data(run_in_numpy(np.random.default_rng(0), jnp.zeros((2, 2))))
     state, _ = daedalus.tell(key, None, data, PARAMS)
     short = dataclasses.replace(
@@ -165,7 +169,7 @@ def test_a_batch_of_other_shapes():
 
 def test_a_sorted_batch_is_split_at_random():
     """By return, that is: the training set would have the best fifth, or the test set."""
-    daedalus = Daedalus(METHOD, BATCH, BATCHES)
+    daedalus = OF_ALL
     data = as_data(run_in_numpy(np.random.default_rng(1), jnp.zeros((2, 2))))
     total = np.asarray(data.rewards).sum(1)
     data = jax.tree.map(lambda x: x[np.argsort(-total)], data)

@@ -196,7 +196,13 @@ def test_bad_arguments(changes, message):
         lower_bound(key=jax.random.key(0), **given)
 
 
-@pytest.mark.parametrize("name", list(BOUNDS))
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name in ("ci", "betting", "t") else pytest.mark.slow)
+        for name in BOUNDS
+    ],
+)
 def test_losses_that_are_rare(name):
     """One trajectory in 100 earns nothing: of 100 often all are 1, which says nothing of the rest.
 

@@ -32,6 +32,8 @@ SEARCH = CandidateSearch(evaluations=200, strategy=Strategy("CMA_ES", population
 METHOD = PolicyImprovement(LinearSoftmax(Affine(1), 2), ReturnRange(0, 1), StudentT(), SEARCH)
 BATCH, BATCHES = 50, 4
 
+simulate = jax.jit(collect, static_argnums=(0, 1, 4))
+
 
 def batch_of(chance, seed):
     """One step: action 1 pays .9, action 0 pays .1, and is taken with probability ``chance``."""
@@ -175,7 +177,7 @@ def test_a_sweep_is_the_loop_of_ask_and_tell(kind):
         policy = work.daedalus.ask(state, work.params)
         own = jax.random.fold_in(key, number)
         option = PolicyInTask(policy, work.env_params)
-        data = collect(work.env, work.daedalus.policy, jax.random.fold_in(own, 0), option, 50)
+        data = simulate(work.env, work.daedalus.policy, jax.random.fold_in(own, 0), option, 50)
         state, row = work.daedalus.tell(jax.random.fold_in(own, 1), state, data, work.params)
         for name in ("is_found", "is_added", "current_number", "trajectories"):
             assert getattr(log.rows.row, name)[number] == getattr(row, name), (number, name)
@@ -194,7 +196,7 @@ def test_trajectories_of_a_simulator():
     theta = jnp.asarray(np.log(np.asarray(gridworld.initial_probabilities())).T)
     half = MixedWith(Mixed(jnp.zeros((4, 16)), jnp.float32(0.5)), theta)
     option = PolicyInTask(half, env.default_params)
-    data = collect(env, policy, jax.random.key(0), option, 2_000)
+    data = simulate(env, policy, jax.random.key(0), option, 2_000)
     expected = 0.5 * 0.25 + 0.5 * np.array([0.09135, 0.40865, 0.09135, 0.40865])
     np.testing.assert_allclose(data.probabilities, expected[np.asarray(data.actions)], rtol=1e-4)
     lengths = np.asarray(data.taken).sum(1)
@@ -211,18 +213,17 @@ def test_trajectories_of_a_simulator():
     assert abs(returns.mean() - RETURNS.normalised(float(exact))) < 4 * error
 
 
-def test_bad_input():
+def test_bad_input(played):
     for change in ({"batch_size": 19}, {"num_batches": 0}, {"spends": True}):
         with pytest.raises(ValueError, match=f"^{next(iter(change))}: expected"):
             dataclasses.replace(Daedalus(METHOD, BATCH, BATCHES), **change)
-    daedalus, params = Daedalus(METHOD, BATCH, 1), METHOD.params(floor=0.5)
+    daedalus, params, moments = played
     data = batch_of(0.5, 0)
     half = jax.tree.map(lambda x: x[:25], data)
     with pytest.raises(ValueError, match=r"^data: expected 50 trajectories, got 25"):
         daedalus.tell(jax.random.key(0), None, half, params)
-    state, _ = daedalus.tell(jax.random.key(0), None, data, params)
-    with pytest.raises(ValueError, match=r"^data: expected at most 1 batches"):
-        daedalus.tell(jax.random.key(0), state, data, params)
+    with pytest.raises(ValueError, match=r"^data: expected at most 4 batches"):
+        daedalus.tell(jax.random.key(0), moments[-1][0], data, params)
     for bad in ({"delta": 0}, {"floor": -0.1}, {"floor": 1.5}, {"initial": np.zeros((2, 3))}):
         with pytest.raises(ValueError, match=f"^{next(iter(bad))}: expected"):
             METHOD.params(**{"floor": 0.5, **bad})

@@ -72,6 +72,7 @@ def test_clicks_of_the_other_logger(campaign: Any):
     assert bounds["t"] == pytest.approx(student, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_bca_of_clicks_is_that_of_the_same_resamples():
     """In float64, of all 10,000 rows."""
     log, key = open_bandit.load("women", "random"), jax.random.key(0)

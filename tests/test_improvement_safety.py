@@ -274,7 +274,14 @@ def check(name, runs, is_strict):
         assert not is_refuted(errors, runs, 2 * DELTA)
 
 
-@pytest.mark.parametrize("name", ["betting", pytest.param("bca", marks=pytest.mark.slow), "mean"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "bernstein",
+        "mean",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("betting", "bca")),
+    ],
+)
 def test_how_often_a_worse_policy_is_declared_safe(name):
     check(name, 60, is_strict=False)
 

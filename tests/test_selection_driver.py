@@ -51,8 +51,8 @@ SELECTORS = [
     pytest.param(MlPocbam(4, 2, fit="restarted"), marks=slow),
     pytest.param(HybridPocbam(4, 2), marks=slow),
     pytest.param(KnowledgeGradient(4, 2), marks=slow),
-    Ocba(4, 2),
-    Top(4, 2),
+    pytest.param(Ocba(4, 2), marks=slow),
+    pytest.param(Top(4, 2), marks=slow),
     ActiveRanking(4, 2),
     pytest.param(ActiveRanking(4, 2, radius="heckel"), marks=slow),
     pytest.param(PairwiseRace(4, 2), marks=slow),
@@ -113,8 +113,8 @@ def test_the_driver_does_what_ask_and_tell_do(selector):
 @pytest.mark.parametrize(
     "selector",
     [
-        pytest.param(Pocbam(4, 2), marks=slow),
-        MlPocbam(4, 2, fit="followed"),
+        Pocbam(4, 2),
+        pytest.param(MlPocbam(4, 2, fit="followed"), marks=slow),
         pytest.param(MlPocbam(4, 2, fit="swept"), marks=slow),
     ],
     ids=name_of,
@@ -377,7 +377,7 @@ def read_matrix(key, problem, first, second):
     return problem[first, second]
 
 
-@pytest.mark.parametrize("kind", [PairwiseRace, ActiveRanking])
+@pytest.mark.parametrize("kind", [PairwiseRace, pytest.param(ActiveRanking, marks=slow)])
 def test_scores_beyond_what_the_bounds_hold_for_are_an_error(kind):
     selector = kind(3, 1, outcome="scores")
     params, key = selector.params(max_score=2.0), jax.random.key(0)

@@ -73,9 +73,9 @@ class Ashe:
         rules: those of the games it plays; they give its trees their shape.
 
     >>> from jaxrace.envs import holdem
-    >>> decks = holdem.deal(jax.random.key(0), 20)
-    >>> deals = holdem.prepare(decks, holdem.strengths(jax.random.key(1), decks, 64))
-    >>> ashe = Ashe()
+    >>> decks, ashe = holdem.deal(jax.random.key(0), 20), Ashe(Rules(stack=400))
+    >>> strengths = jnp.full((4, 2, 20), 0.5)  # or holdem.strengths(jax.random.key(1), decks)
+    >>> deals = holdem.prepare(decks, strengths)
     >>> weights = jax.random.uniform(
     ...     jax.random.key(2), (2, networks.NUM_WEIGHTS), jnp.float32, -1, 1
     ... )
@@ -233,7 +233,7 @@ def showdown_exponents(network: Network, view: View) -> jax.Array:
     >>> following = jnp.zeros((6, 6)).at[1, FREQUENCY].set(9)  # nothing but all-in has been seen
     >>> first, leaves = network.recurrent.first, jnp.zeros((3, 6))
     >>> view = View(jnp.zeros(6), following, first, leaves, jnp.zeros(3), jnp.float32(0))
-    >>> [f"{exponent:.2f}" for exponent in showdown_exponents(network, view)]
+    >>> [f"{exponent:.2f}" for exponent in np.asarray(jax.jit(showdown_exponents)(network, view))]
     ['0.06', '0.34', '0.06', '0.06', '0.06', '0.06']
     """
     current = networks.step(network.recurrent, view.state, networks.showdown_inputs(view.current))
@@ -255,7 +255,8 @@ def fold_exponents(network: Network, view: View, street: jax.Array, odds: jax.Ar
     >>> first, leaves = network.recurrent.first, jnp.zeros((3, 6))
     >>> view = View(jnp.zeros(6), following, first, leaves, jnp.zeros(3), jnp.float32(0))
     >>> odds = jnp.full(6, 0.25)
-    >>> [f"{exponent:.3f}" for exponent in fold_exponents(network, view, jnp.int32(0), odds)]
+    >>> found = jax.jit(fold_exponents)(network, view, jnp.int32(0), odds)
+    >>> [f"{exponent:.3f}" for exponent in np.asarray(found)]
     ['0.031', '0.021', '0.031', '0.031', '0.031', '0.031']
     """
     state = network.recurrent.first

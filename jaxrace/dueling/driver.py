@@ -132,8 +132,9 @@ def advance(
     >>> from jaxrace.dueling.matrices import flat
     >>> algorithm, problem = Rucb(3), duels(flat(3, 0.9))
     >>> state = begin(algorithm, jax.random.key(0), algorithm.params())
+    >>> go_on = jax.jit(advance, static_argnums=(0, 1))
     >>> for interval in (30, 7):
-    ...     state, record = advance(algorithm, interval, state, problem, algorithm.params())
+    ...     state, record = go_on(algorithm, interval, state, problem, algorithm.params())
     >>> int(record.time)
     37
     """

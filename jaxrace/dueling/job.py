@@ -57,7 +57,7 @@ class DuelWork:
     >>> from jaxrace import sweep
     >>> from jaxrace.dueling import Rucb, duels
     >>> from jaxrace.dueling.matrices import flat
-    >>> problems = jax.vmap(duels)(jnp.stack([flat(3, 0.7), flat(3, 0.9)]))
+    >>> problems = jax.jit(jax.vmap(duels))(np.stack([flat(3, 0.7), flat(3, 0.9)]))
     >>> settings = jax.tree.map(lambda x: x[None], Rucb(3).params())
     >>> work = DuelWork(Rucb(3), 50, 100, problems, settings)
     >>> number = np.zeros(4, np.int32)

@@ -48,7 +48,7 @@ def play(
     >>> algorithm = Savage(3, CopelandWinner(3))
     >>> params = algorithm.params(delta=0.1, horizon=1000)
     >>> start = algorithm.begin(params), duels(flat(3, 0.9)), params
-    >>> state, _ = play(algorithm, 10, jax.random.key(0), *start)
+    >>> state, _ = jax.jit(play, static_argnums=(0, 1))(algorithm, 10, jax.random.key(0), *start)
     >>> int(state.time), state.samples.tolist()
     (10, [4, 3, 3])
     """

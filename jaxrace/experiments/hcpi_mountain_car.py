@@ -78,8 +78,8 @@ def improve_once(
     >>> search = CandidateSearch(evaluations=32)
     >>> domain = DOMAINS["gridworld"]
     >>> method = PolicyImprovement(domain.softmax, domain.returns, bound_called("t"), search)
-    >>> row = improve_once(method, domain, 50, method.params(0.0), jax.random.key(0))
-    >>> row.policy.theta.shape
+    >>> once = functools.partial(improve_once, method, domain, 50)
+    >>> jax.eval_shape(once, method.params(0.0), jax.random.key(0)).policy.theta.shape
     (4, 16)
     """
     collect_key, own_key = jax.random.split(key)

@@ -57,8 +57,9 @@ def score_decks(
     >>> from jaxrace.envs.holdem.player import Memoryless
     >>> from jaxrace.envs.holdem.policies import always_call, always_fold
     >>> pair = Memoryless(always_call), Memoryless(always_fold)
-    >>> print(score_decks(pair, (None, None), jax.random.key(0), draw_deals(0, 3, 16), Rules()))
-    [-0.5  1.5  1.5]
+    >>> deals = Deals(jnp.array([-1, 1, 0]), jnp.zeros((4, 2, 3)))  # who wins three showdowns
+    >>> print(score_decks(pair, (None, None), jax.random.key(0), deals, Rules()))
+    [-0.5  1.5  0.5]
     """
     num_decks = deals.winner.shape[-1]
     twice = jax.tree.map(lambda leaf: jnp.repeat(leaf, 2, axis=-1), deals)
@@ -121,7 +122,7 @@ class ShortMatch:
 def draw_deals(seed: int, num_decks: int, samples: int) -> Deals:
     """A set of decks, with the strengths of its hands.
 
-    >>> draw_deals(0, 5, 16).strengths.shape
+    >>> jax.eval_shape(lambda: draw_deals(0, 5, 16)).strengths.shape
     (4, 2, 5)
     """
     deck_key, strength_key = jax.random.split(jax.random.key(seed))

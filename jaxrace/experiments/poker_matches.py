@@ -58,9 +58,9 @@ def draw_players(seed: int, populations: int, players: int) -> jax.Array:
 def score_pass(shared: Tables, match: Match) -> jax.Array:
     """The scores of the first player, deck by deck: float32 [N], NaN if a player broke a rule.
 
-    >>> from jaxrace.experiments.holdem_matches import draw_deals
-    >>> deals = jax.tree.map(lambda x: x[None], draw_deals(0, 3, 16))
-    >>> score_pass(Tables(draw_players(0, 1, 2), deals), Match(0, 0, 0, 1, 0)).shape
+    >>> deals = Deals(jnp.zeros((1, 3), jnp.int32), jnp.zeros((1, 4, 2, 3)))  # one set of three
+    >>> tables = Tables(draw_players(0, 1, 2), deals)
+    >>> jax.eval_shape(score_pass, tables, Match(0, 0, 0, 1, 0)).shape
     (3,)
     """
     deals = jax.tree.map(lambda leaf: leaf[match.decks], shared.deals)

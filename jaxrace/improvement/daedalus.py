@@ -87,8 +87,8 @@ class Daedalus:
 
     >>> import numpy as np
     >>> from jaxrace.bases import Fourier
-    >>> from jaxrace.improvement import LinearSoftmax, ReturnRange, trajectories
-    >>> method = PolicyImprovement(LinearSoftmax(Fourier(1, 1), 2), ReturnRange(0, 1))
+    >>> from jaxrace.improvement import LinearSoftmax, ReturnRange, StudentT, trajectories
+    >>> method = PolicyImprovement(LinearSoftmax(Fourier(1, 1), 2), ReturnRange(0, 1), StudentT())
     >>> daedalus = Daedalus(method, batch_size=100, num_batches=3)
     >>> params, rng = method.params(floor=0.5), np.random.default_rng(0)
     >>> state = None

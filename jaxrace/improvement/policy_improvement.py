@@ -98,10 +98,11 @@ class PolicyImprovement:
 
     >>> from jaxrace.bases import Fourier
     >>> from jaxrace.improvement import trajectories
+    >>> from jaxrace.improvement import StudentT
     >>> rng = np.random.default_rng(0)
     >>> done = rng.integers(2, size=(400, 1))  # action 1 pays .9, action 0 pays .1
     >>> data = trajectories(np.zeros((400, 1, 1)), done, np.full((400, 1), 0.5), 0.1 + 0.8 * done)
-    >>> method = PolicyImprovement(LinearSoftmax(Fourier(1, 1), 2), ReturnRange(0, 1))
+    >>> method = PolicyImprovement(LinearSoftmax(Fourier(1, 1), 2), ReturnRange(0, 1), StudentT())
     >>> params = method.params(floor=0.5)
     >>> result = method.run(jax.random.key(0), data, params)
     >>> bool(result.is_found), bool(result.lower_bound > 0.6)
@@ -201,11 +202,12 @@ class PolicyImprovement:
             ValueError: As ``run``. Not under a trace.
 
         >>> from jaxrace.bases import Fourier
-        >>> from jaxrace.improvement import trajectories
+        >>> from jaxrace.improvement import StudentT, trajectories
         >>> done = np.arange(400)[:, None] % 2
         >>> data = trajectories(np.zeros((400, 1, 1)), done, np.full((400, 1), 0.5), done * 0.9)
-        >>> train, test = (jax.tree.map(lambda x: x[s], data) for s in np.s_[:80, 80:])
-        >>> method = PolicyImprovement(LinearSoftmax(Fourier(1, 1), 2), ReturnRange(0, 1))
+        >>> train, test = (jax.tree.map(lambda x: np.asarray(x)[s], data) for s in np.s_[:80, 80:])
+        >>> softmax = LinearSoftmax(Fourier(1, 1), num_actions=2)
+        >>> method = PolicyImprovement(softmax, ReturnRange(0, 1), StudentT())
         >>> bool(method.run_on(jax.random.key(0), train, test, method.params(0.5)).is_found)
         True
         """

@@ -37,7 +37,8 @@ def collect(
     >>> from jaxrace.improvement import LinearSoftmax
     >>> env, policy = Gridworld(), MixedPolicy(LinearSoftmax(Cells(4, 2), num_actions=4))
     >>> option = PolicyInTask(policy.example(), env.default_params)
-    >>> collect(env, policy, jax.random.key(0), option, 5).rewards.shape
+    >>> collect_five = jax.jit(functools.partial(collect, env, policy, count=5))
+    >>> collect_five(jax.random.key(0), option).rewards.shape
     (5, 10)
     """
     key = kernels.fast_keys_for(functools.partial(history, env, policy), key, option)

@@ -48,8 +48,8 @@ class SelectionWork:
 
     >>> import numpy as np
     >>> from jaxrace import sweep
-    >>> from jaxrace.selection import Pocbam, normal_score, thurstone
-    >>> selector = Pocbam(num_options=4, top=2)
+    >>> from jaxrace.selection import Uniform, normal_score, thurstone
+    >>> selector = Uniform(num_options=4, top=2)
     >>> work = SelectionWork(selector, normal_score, 58, 20, selector.params())
     >>> keys = jax.random.split(jax.random.key(0), 3)
     >>> problems = jax.vmap(thurstone, in_axes=(0, None))(keys, 4)
