@@ -69,13 +69,8 @@ def judge_batch(size: int, delta: jax.Array, key: jax.Array) -> Batch:
         delta: Error probability that the bounds are told.
         key: Used once.
 
-<<<<<<< .merge_file_dzCBJx
-    >>> judge = jax.jit(judge_batch, static_argnums=0)
-    >>> judge(20, jnp.float32(0.05), jax.random.key(0)).errors.shape
-=======
     >>> judge = functools.partial(judge_batch, 20)
     >>> jax.eval_shape(judge, jnp.float32(0.05), jax.random.key(0)).errors.shape
->>>>>>> .merge_file_liDxnL
     (7,)
     """
     value_key, *keys = jax.random.split(key, 1 + len(BOUNDS))
