@@ -45,6 +45,7 @@ def play(learner, key, params):
     return state, rows
 
 
+@pytest.mark.slow
 def test_the_search_is_that_without_a_final_race():
     params = params_of()
     _, rows = play(LEARNER, jax.random.key(3), params)
@@ -77,6 +78,7 @@ def test_the_recommended_policy_has_won_a_race_of_the_last_ones():
     assert bool(last.ran)
 
 
+@pytest.mark.slow
 def test_it_runs_in_a_sweep_beside_others_of_other_length():
     params = [params_of(), params_of(1200, 150)]
     keys = jax.random.split(jax.random.key(0), 4)
@@ -88,6 +90,7 @@ def test_it_runs_in_a_sweep_beside_others_of_other_length():
         assert episodes.tolist() == [int(row.episodes) for row in rows]
 
 
+@pytest.mark.slow
 def test_a_longer_race_finds_a_better_policy_than_luck():
     """Of five fixed policies the final race picks one of the two good ones nearly always."""
     doses = jnp.array([-2.2, -0.4, 0.85, 6.0, 2.2])  # .1, .4, .7, 1 and .9

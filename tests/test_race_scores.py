@@ -107,7 +107,7 @@ def test_who_needs_more_runs_is_said(scores, tmp_path, capsys):
 
 def test_what_never_had_a_block_asks_for_one(scores, tmp_path, capsys):
     write_wide(tmp_path / "few.csv", {**scores, "new": scores["best"][:4]})
-    command = [*COMMAND, str(tmp_path / "few.csv"), "--out", str(tmp_path / "run")]
+    command = [*COMMAND, str(tmp_path / "few.csv"), "--top", "2", "--out", str(tmp_path / "run")]
     assert main(command) == 0
     said = capsys.readouterr().out
     assert re.search(r"new +4 .* 7 *\n", said)
@@ -123,7 +123,8 @@ def test_only_the_order_of_scores_counts(scores, tmp_path):
         changed = {name: change(x) for name, x in scores.items()}
         changed["best"] = np.where(changed["best"] > changed["good"].max(), np.inf, 0)
         write_wide(tmp_path / f"{number}.csv", changed)
-        folder = race_scores(ScoresConfig(str(tmp_path / f"{number}.csv")), tmp_path / f"{number}")
+        config = ScoresConfig(str(tmp_path / f"{number}.csv"), top=2)
+        folder = race_scores(config, tmp_path / f"{number}")
         found.append(tables.read_table(folder / "ranking.csv")["option"].tolist())
     assert found[0] == found[1]
     table = read_scores(tmp_path / "1.csv")
@@ -133,6 +134,7 @@ def test_only_the_order_of_scores_counts(scores, tmp_path):
 NAMES = ("[/x]", "[red]", "lr:100:adam", "a,b", 'q"uote', "1e3", "True", "x" * 90)
 
 
+@pytest.mark.slow
 def test_names_are_printed_as_they_are(tmp_path, capsys):
     rng = np.random.default_rng(0)
     scores = {name: rng.normal(place, 1, 12) for place, name in enumerate(NAMES)}
@@ -166,6 +168,7 @@ def test_blank_rows_and_other_cases_are_read(tmp_path):
     assert [x.tolist() for x in table.scores] == [[2.0], [1000.0]]
 
 
+@pytest.mark.slow
 def test_the_horizon_is_as_asked(wide, tmp_path):
     folder = race_scores(ScoresConfig(str(wide), horizon=26), tmp_path / "run")
     assert runs.read_summary(folder)["horizon"] == 26

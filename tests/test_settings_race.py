@@ -109,6 +109,7 @@ RACE = [
 ]
 
 
+@pytest.mark.slow
 def test_an_interrupted_race_is_resumed(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main([*RACE, "--out", "whole"]) == 0

@@ -56,6 +56,7 @@ class OneStep:
         return jnp.ones(2, jnp.float32)
 
 
+@pytest.mark.slow
 def test_deltas_take_turns():
     search = PolicySearch(OneStep(noisy=False), Sigmoid(2), outcomes.Return(), RACE)
 
