@@ -13,6 +13,7 @@ import jax
 import jaxlib.version
 import processor_time
 import pytest
+import slow_cases
 from plain_process import plain_process
 
 # The first example of a test compiles, which takes far longer than hypothesis allows for one.
@@ -100,8 +101,12 @@ def shared_programs(pytestconfig: pytest.Config) -> Iterator[None]:
         yield
 
 
+@pytest.hookimpl(tryfirst=True)  # before what is marked slow is left out
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Sort the files: the long ones in their order, then the others as they were."""
+    """Mark the slow cases; the long files come first, in their order, then the others."""
+    for item in items:
+        if f"{item.path.name}::{item.name}" in slow_cases.SLOW_CASES:
+            item.add_marker(pytest.mark.slow)
     places = {f"test_{name}": place for place, name in enumerate(LONG)}
     items.sort(key=lambda item: places.get(item.path.stem, len(LONG)))
 

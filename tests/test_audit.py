@@ -74,6 +74,7 @@ def test_races_by_value_hold_at_full_size():
     check_races_by_value(list(value_audit.value_audit()))
 
 
+@pytest.mark.slow
 def test_the_means_of_the_tasks_are_those_of_their_samples():
     for task in value_audit.TASKS:
         keys = jax.random.split(jax.random.key(2), (len(task.means), 100_000))

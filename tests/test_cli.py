@@ -293,6 +293,7 @@ def run_command(arguments: list[str], folder: Path, **environment: str):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="XDG_CACHE_HOME is for Linux")
 def test_compiled_programs_are_kept_in_the_users_cache_folder(tmp_path):
     job = ["train", "medical", "--method", "random", *SMALL[:-1]]

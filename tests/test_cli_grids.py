@@ -133,6 +133,7 @@ def test_what_a_kill_near_the_end_left_undone_is_done(grid, nowhere):
     assert left == {path.name for path in grid.iterdir()}
 
 
+@pytest.mark.slow
 def test_a_second_process_leaves_the_first_alone(nowhere, monkeypatch, capsys):
     run = sweep.run
 
@@ -285,6 +286,7 @@ cli.command()
 """
 
 
+@pytest.mark.slow
 def test_a_turn_that_has_not_ended_does_not_change_the_status():
     ended = subprocess.run(
         [sys.executable, "-c", UNFINISHED], capture_output=True, text=True, check=False, timeout=120

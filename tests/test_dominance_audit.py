@@ -34,6 +34,7 @@ def check_races(findings):
     assert all(f.errors > f.races * f.delta / 10 for f in coin)
 
 
+@pytest.mark.slow
 def test_a_broken_race_is_caught_and_a_sound_one_is_not():
     """By certificate (a), of 0 against a coin, where either is a wrong answer."""
     sound = [*itertools.islice(dominance_audit.audit_races(FEW, horizons=[300]), 2)]

@@ -32,6 +32,7 @@ def folder(tmp_path_factory):
     return found
 
 
+@pytest.mark.slow
 def test_the_lanes_of_each_stage_are_kept(folder):
     """Whatever the machine: six runs in four blocks."""
     stages = runs.read_config(folder)["sweep"]
@@ -196,6 +197,7 @@ def test_a_matrix_that_is_not_one_of_many():
         work.init(DuelJob(jax.random.key(0), 0, 0))
 
 
+@pytest.mark.slow
 def test_files_of_any_name_and_pairs_that_are_nearly_tied(tmp_path, capsys):
     """What is a tie is the same for the winners, the regret and the table."""
     matrix = tmp_path / "plain"
@@ -208,6 +210,7 @@ def test_files_of_any_name_and_pairs_that_are_nearly_tied(tmp_path, capsys):
     assert "--arms: expected 2, as in" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_horizon_that_few_numbers_divide(tmp_path):
     config = DuelConfig("uniform", "flat", 3, horizon=211, repeats=2)
     with pytest.warns(UserWarning, match="horizon: 200 duels a run, not 211"):

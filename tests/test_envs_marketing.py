@@ -135,6 +135,7 @@ def test_observations():
     np.testing.assert_array_equal(first[:8], 0)  # nothing shown, nothing clicked
 
 
+@pytest.mark.slow
 def test_the_initial_policy_earns_what_the_paper_shows():
     states = customers(100_000)
     actions = jax.random.randint(jax.random.key(6), (100_000, VISITS), 0, 2, jnp.int32)

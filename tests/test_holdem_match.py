@@ -113,6 +113,7 @@ def test_strengths_are_those_of_the_own_hand_and_street(deals):
                 assert (seen(street, seat, seating) == deals.strengths[street, hand]).all()
 
 
+@pytest.mark.slow
 def test_uniform_choice():
     """Of seven legal actions at first; of five on the next decision after the third size."""
     deals = table.prepare(dealing.deal(jax.random.key(2), 70_000))

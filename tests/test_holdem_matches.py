@@ -32,6 +32,7 @@ def scores_of(keys, population, pool, first, second):
     return compare(keys, (population, pool), first, second)
 
 
+@pytest.mark.slow
 def test_a_score_is_what_the_hands_of_a_match_bring(pool):
     key = jax.random.key(3)
     twos, ones = jnp.full(LANES, 2), jnp.ones(LANES, int)
@@ -49,6 +50,7 @@ def test_a_score_is_what_the_hands_of_a_match_bring(pool):
     assert score != 0
 
 
+@pytest.mark.slow
 def test_matches_are_the_same_in_any_block_and_from_the_other_side(pool):
     keys = jax.random.split(jax.random.key(1), LANES)
     first, second = jnp.array([0, 0, 0, 1, 1, 2]), jnp.array([1, 2, 3, 2, 3, 3])

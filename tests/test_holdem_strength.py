@@ -97,6 +97,7 @@ def test_equal_decks_are_sampled_anew(decks):
     assert (np.ptp(found[2:], axis=-1) == 0).all()
 
 
+@pytest.mark.slow
 def test_estimates_have_the_error_that_is_stated(decks):
     """On the turn, where strengths are exact, and on the flop, against the mean over all turns."""
     samples, repeats = 256, 50

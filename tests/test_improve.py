@@ -189,6 +189,7 @@ def test_what_is_beyond_what_was_searched_counts_as_its_end(tmp_path):
     np.testing.assert_allclose(saved.probabilities([[-7], [3], [9]]), expected, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_policy_can_be_applied(tmp_path):
     """By what policy.npz says alone: in a log where one action is for the old, the other not."""
     rng = np.random.default_rng(1)
@@ -284,6 +285,7 @@ def test_all_that_a_guarantee_lacks(method, bound, is_safe, why, tmp_path):
     assert f"\nnot a strict guarantee: {why}\n" in said
 
 
+@pytest.mark.slow
 def test_a_file_without_anything_to_find(tmp_path, capsys):
     data = write_csv(tmp_path / "log.csv", best=0.1)
     command = [*COMMAND, data, "--low", "0", "--high", "1", *SMALL, "--floor", "0.5"]

@@ -42,6 +42,7 @@ def test_arrays_of_a_file(tmp_path, capsys):
     assert capsys.readouterr().out.startswith("found")
 
 
+@pytest.mark.slow
 def test_a_log_of_several_policies(tmp_path, capsys):
     """A mixture would be with the policy in use, of which only a share of the log is."""
     rows = [f"t{number},0,{number % 2},.5,1,{number % 3}" for number in range(60)]

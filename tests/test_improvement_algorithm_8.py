@@ -122,6 +122,7 @@ def test_every_batch(keeps_test):
     assert emptied == (0 if keeps_test else added)
 
 
+@pytest.mark.slow
 def test_error_probabilities_of_the_whole_run():
     """delta / (k (k + 1)) for test k, whose sum is delta; the same delta without."""
     for spends, expected in (
@@ -167,6 +168,7 @@ def test_a_batch_of_other_shapes():
         daedalus.tell(key, state, wide, PARAMS)
 
 
+@pytest.mark.slow
 def test_a_sorted_batch_is_split_at_random():
     """By return, that is: the training set would have the best fifth, or the test set."""
     daedalus = OF_ALL

@@ -96,6 +96,7 @@ def test_a_clear_case_needs_no_mixture():
     assert chance > 0.95
 
 
+@pytest.mark.slow
 def test_noise_is_mixed_away():
     """Where actions do not matter, cross-validation stays near the initial policy more often."""
     alphas = []
@@ -170,6 +171,7 @@ def test_mixtures_are_with_one_policy(monkeypatch):
     assert len(searched) == 2
 
 
+@pytest.mark.slow
 def test_what_is_printed():
     data = bandit(400, (0.1, 0.9), 0)
     for name, start in (("t", "probably no worse: "), ("bernstein", "no worse: ")):

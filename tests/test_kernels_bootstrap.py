@@ -182,6 +182,7 @@ def test_one_sample_has_the_resamples_of_its_key(number):
         np.testing.assert_allclose(found, expected, rtol=2e-3)
 
 
+@pytest.mark.slow
 def test_both_bounds_are_those_that_are_made_alone():
     """Bit for bit, with and without prefixes of the counts."""
     rng = np.random.default_rng(9)

@@ -83,6 +83,7 @@ def test_student_and_capped_bounds_of_random_values():
         assert abs(float(found) - expected) <= 1e-5 * scale, (number, m, delta, cap)
 
 
+@pytest.mark.slow
 def test_the_threshold_reaches_the_best_bound():
     """Not the same c, of which there may be several, but as good a bound as any c gives."""
     for number, (values, delta, m, _) in enumerate(instances()):
@@ -167,6 +168,7 @@ def test_predicted_betting():
         )
 
 
+@pytest.mark.slow
 def test_many_candidates_at_once():
     """``vmap`` over the values, with one mask, is the same as one by one."""
     rng = np.random.default_rng(3)

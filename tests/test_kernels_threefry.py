@@ -170,6 +170,7 @@ def test_races_of_samples_that_take_no_other_keys(kind):
     assert int(result.samples.sum()) > 0
 
 
+@pytest.mark.slow
 def test_races_and_rollouts_draw_from_fast_keys():
     seen = []
 

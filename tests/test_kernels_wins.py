@@ -231,6 +231,7 @@ def test_more_rounds_than_an_int32_can_count_are_refused(kernel):
         jax.eval_shape(kernel, too_many)
 
 
+@pytest.mark.slow
 def test_the_largest_counts_are_exact():
     assert 2 * MAX_ROUNDS**2 < 2**31 < 2 * (MAX_ROUNDS + 1) ** 2 + 1
     constant = jnp.repeat(jnp.array([[1.0], [0.0], [0.0]]), MAX_ROUNDS, axis=1)

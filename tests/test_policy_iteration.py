@@ -241,6 +241,7 @@ def test_it_finds_the_optimal_policy(settings):
     assert abs(np.median(returns(keys, states.best).mean(axis=1)) - best) < 0.25
 
 
+@pytest.mark.slow
 def test_rollouts_follow_the_last_policy_not_chance():
     """Near the left end, chance earns more by staying; who walks on does better to walk right."""
     learner = walker(last=6, horizon=16, left=0.5)
@@ -277,6 +278,7 @@ def test_it_is_better_than_chance_on_medical():
     assert rows.valid.all()
 
 
+@pytest.mark.slow
 def test_rollouts_are_accounted_for():
     states, rows = two_states_run()
     each = 20 * 3 * 10

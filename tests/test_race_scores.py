@@ -88,6 +88,7 @@ def test_lower_may_be_better(wide, tmp_path, capsys):
     assert "CERTIFIED: weak, odd:" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_who_needs_more_runs_is_said(scores, tmp_path, capsys):
     close = {**scores, "rival": np.random.default_rng(1).normal(6.9, 1, 20)}
     write_wide(tmp_path / "close.csv", close)

@@ -92,6 +92,7 @@ def test_samples_told_in_pieces_of_three():
         assert bool(result.decided) == over[np.ix_(best, ~best)].all()
 
 
+@pytest.mark.slow
 def test_larger_chunks_count_all_that_they_draw():
     outcomes = cases.draw("ties", 3, 10, 4, 100)
     costs = collections.Counter()

@@ -19,6 +19,7 @@ def test_decision_by_decision():
     assert any(np.ptp(history.blocks) >= 2 for history in histories)
 
 
+@pytest.mark.slow
 def test_constant_options_are_told_apart_or_never():
     """K = 2, in one batch: equal constants, a fair coin against a constant, and a sure win."""
     race = cases.make_race("numbers", 2, 1, 120)

@@ -107,6 +107,7 @@ def test_who_is_sampled_to_the_end_is_exhausted():
     assert not result.asked.any()
 
 
+@pytest.mark.slow
 def test_who_was_left_behind_may_still_be_best():
     """Two options have used up all samples undecided, and a third has hardly begun."""
     race = race_of(3, 1, 60)

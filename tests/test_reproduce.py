@@ -157,6 +157,7 @@ def compare_with_its_race(table, name):
     assert table["samples_stderr"][line[0]] == pytest.approx(np.std(draws, ddof=1) / 3**0.5)
 
 
+@pytest.mark.slow
 def test_an_interrupted_reproduction_is_resumed(tmp_path, small, monkeypatch, capsys):
     """With two races only: the tables that they leave are those of an uninterrupted run."""
     tables = []

@@ -91,6 +91,7 @@ def test_the_full_horizon_of_400_arms():
     assert savage_dueling.SETTINGS["condorcet-400"].horizon == 2_500_000
 
 
+@pytest.mark.slow
 def test_runs_of_slow_algorithms(tmp_path, monkeypatch):
     """Fewer of them, on the first of the matrices, and the report says how many."""
     setting = savage_dueling.Setting(

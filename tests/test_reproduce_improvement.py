@@ -61,6 +61,7 @@ def test_initial_policies_perform_as_in_figure_4(name, published):
     assert found.stderr == 0 or 3e-4 < found.stderr < 9e-4
 
 
+@pytest.mark.slow
 def test_performance_of_the_car_is_that_of_episodes():
     """Of a policy that is far from uniform, in 5,000 episodes."""
     domain = DOMAINS["mountain-car"]

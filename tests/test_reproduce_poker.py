@@ -130,6 +130,7 @@ def test_pairs_against_the_order_are_counted():
     ]
 
 
+@pytest.mark.slow
 def test_stored_scores_are_drawn_from_their_pair_and_live_ones_come_in_order():
     scores = jnp.arange(2 * 3 * 3 * 4, dtype=jnp.float32).reshape(2, 3, 3, 4)
     keys = jax.random.split(jax.random.key(0), 200)

@@ -240,6 +240,7 @@ def test_episodes_are_counted_until_the_budget_is_used_up():
     assert int(row.generation) == 4
 
 
+@pytest.mark.slow
 def test_the_length_of_a_generation_changes_no_result():
     rows = learn(MEDICAL, MEDICAL.params(200), repeats=2)
     short = learn(dataclasses.replace(MEDICAL, episodes_per_step=40), MEDICAL.params(200), 2)
@@ -291,6 +292,7 @@ class Work:
         return ~row.valid
 
 
+@pytest.mark.slow
 def test_learners_run_in_a_sweep():
     work = Work(stack(MEDICAL.params(200), MEDICAL.params(300)), MEDICAL)
     jobs = (jax.random.split(jax.random.key(3), 4), np.array([0, 1, 0, 1], np.int32))

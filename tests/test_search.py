@@ -198,6 +198,7 @@ def assert_same_start(one, other, generations=8):
     )
 
 
+@pytest.mark.slow
 def test_a_batch_equals_single_searches():
     batch = probe_log()
     policy_search = probe(PB_RACE, noise=0.0)

@@ -162,6 +162,7 @@ def test_the_driver_decides_a_race_as_ask_and_tell_do():
     assert float(log.confidence[-1]) == float(by_hand.confidence) > 0
 
 
+@pytest.mark.slow
 def test_a_run_of_top_ends_whatever_is_played_after_its_end():
     """Nobody against nobody comes out at random; this once went on for ever."""
     top, even = Top(2, 1), jnp.full((2, 2), 0.5)
@@ -200,6 +201,7 @@ def test_comparisons_come_out_the_same_for_all_selectors():
         np.testing.assert_array_equal(log.confidence[0], logs[0].confidence[0])
 
 
+@pytest.mark.slow
 def test_jobs_of_a_sweep_are_runs(count_compilations):
     selector = Pocbam(4, 1)
     keys = jax.random.split(jax.random.key(0), 5)

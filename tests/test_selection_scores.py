@@ -319,6 +319,7 @@ def test_a_batch_is_chosen_as_if_each_left_what_is_known():
         n[j, i] += 1
 
 
+@pytest.mark.slow
 def test_a_run_ends_with_the_confidence_that_was_asked_for():
     selector = Pocbam(4, 1)
     params, compare = selector.params(confidence=0.9), Normals(3, 4)
@@ -375,6 +376,7 @@ def test_a_budget_below_the_warm_up_is_refused():
         )
 
 
+@pytest.mark.slow
 def test_numbers_of_the_hybrid_decide_whom_it_follows():
     compare = Normals(7, 5, noise=0.4)
     results = {}

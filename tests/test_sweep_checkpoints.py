@@ -98,6 +98,7 @@ def test_no_jobs_are_saved(tmp_path):
         assert run_saved(tmp_path, cases.wanders([])).num_rows == 0
 
 
+@pytest.mark.slow
 def test_rows_come_in_pieces_of_whole_jobs(tmp_path):
     log = run_saved(tmp_path)
     pieces = list(log.store.in_order(most_rows=100))
@@ -256,6 +257,7 @@ def test_all_jobs_are_compared_a_few_at_a_time(monkeypatch):
     compared(count=0)
 
 
+@pytest.mark.slow
 def test_what_was_refused_is_as_it_was(stopped, tmp_path, expected):
     assert cases.bits(run_saved(shutil.copytree(stopped, tmp_path / "copy"))) == expected
 

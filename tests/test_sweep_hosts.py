@@ -107,6 +107,7 @@ def test_shares_are_equal_in_every_lane():
         assert (np.ptp(counts, axis=0) <= 1).all()
 
 
+@pytest.mark.slow
 def test_interrupted_hosts_are_resumed(tmp_path, expected, run_hosts):
     # The second takes its time, so that the first one is stopped before it misses the other.
     settings = [{"stop_after": 4}, {"stop_after": 6, "pause": 2.0}]
