@@ -16,7 +16,12 @@ def test_there_are_notebooks():
 
 
 @pytest.mark.usefixtures("shared_programs")
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    # The others take twenty seconds each.
+    [pytest.param(path, marks=pytest.mark.slow if n else ()) for n, path in enumerate(NOTEBOOKS)],
+    ids=lambda path: path.stem,
+)
 def test_a_notebook_runs(path, tmp_path, monkeypatch):
     monkeypatch.setenv("JAXRACE_QUICK", "1")
     notebook = nbformat.read(path, as_version=4)
