@@ -23,6 +23,7 @@ BASE = FLOOR | {
     "bases",
     "compilation",
     "label_ranking",
+    "narrowing",
     "outcomes",
     "policies",
     "preferences",
