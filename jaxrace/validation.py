@@ -207,6 +207,39 @@ def require_hashable(name: str, value: Any) -> None:
         ) from error
 
 
+# Of whom numbers are: the kind, and what the numbers depend on.
+Owner = tuple[str, tuple[tuple[str, Any], ...]]
+
+
+def owner_of(algorithm: Any, *names: str) -> Owner:
+    """The kind of an algorithm, and those of its attributes that its numbers depend on.
+
+    >>> owner_of(1j, "imag")
+    ('complex', (('imag', 1.0),))
+    """
+    return type(algorithm).__name__, tuple((name, getattr(algorithm, name)) for name in names)
+
+
+def require_owner(params: Any, owner: Owner) -> None:
+    """Raise unless numbers, with an attribute ``owner``, are those of this owner.
+
+    Raises:
+        ValueError: They are of another kind or size of algorithm.
+
+    >>> import types
+    >>> numbers = types.SimpleNamespace(owner=("Race", (("num_options", 2),)))
+    >>> require_owner(numbers, ("Race", (("num_options", 10),)))
+    Traceback (most recent call last):
+    ValueError: params: expected those of Race(num_options=10), got those of Race(num_options=2)
+    """
+    if params.owner != owner:
+        expected, got = (
+            f"{kind}({', '.join(f'{name}={value!r}' for name, value in attributes)})"
+            for kind, attributes in (owner, params.owner)
+        )
+        raise ValueError(f"params: expected those of {expected}, got those of {got}")
+
+
 def require_keys(name: str, value: Any, ndim: int) -> None:
     """Raise unless ``value`` is one key (``ndim`` 0) or a list of keys (``ndim`` 1).
 

@@ -58,6 +58,10 @@ BAD = {
         lambda: DOMINANCE_RACE.params(0.1, 21),
         "max_rounds: expected at most the capacity 20, got 21",
     ),
+    "dominance horizon 0": (
+        lambda: DOMINANCE_RACE.params(horizon=0),
+        "horizon: expected an integer of at least 1, got 0",
+    ),
     "slack < 0": (lambda: DOMINANCE_RACE.params(slack=-0.1), "slack: expected .*, got -0.1"),
     "give_up < 0": (lambda: DOMINANCE_RACE.params(give_up=-1), "give_up: expected .*, got -1"),
     "slack nan": (lambda: DOMINANCE_RACE.params(slack=np.nan), "slack: expected .*, got nan"),

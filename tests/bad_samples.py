@@ -22,7 +22,58 @@ from bad_races import (
 from jaxrace import audit, kernels, racing
 from jaxrace.kernels import total_order
 
+WIDER = PreferenceRace(4, 1, 20, total_order)
+PUBLISHED = dataclasses.replace(RACE, bound="published")
+LONGER = dataclasses.replace(DOMINANCE_RACE, capacity=40)
+BORDA = dataclasses.replace(RACE, ranking="borda")
+SAMPLES = [START] * 3
+
+
+def batch_of(params):
+    return jax.tree.map(lambda x: jnp.stack([x, x]), params)
+
+
+# Their guarantee would be void.
+OTHERS_PARAMS = {
+    "run": lambda: run(params=WIDER.params(0.1)),
+    "run, another bound": lambda: run(PUBLISHED, params=RACE.params(0.1)),
+    "run, another capacity": lambda: run(
+        DOMINANCE_RACE, params=dataclasses.replace(DOMINANCE_RACE, capacity=40).params(0.1)
+    ),
+    "run, other blocks": lambda: run(
+        DOMINANCE_RACE, params=dataclasses.replace(DOMINANCE_RACE, first_block=7).params(0.1)
+    ),
+    "run, of a surrogate": lambda: run(
+        BORDA, params=dataclasses.replace(BORDA, bound="kl").params(0.1)
+    ),
+    "run, by values": lambda: run(
+        VALUE_RACE, params=racing.HoeffdingRace(10, 1).params(0.1, 20, 1.0)
+    ),
+    "run, by the other bound": lambda: run(
+        VALUE_RACE, params=racing.BernsteinRace(3, 1).params(0.1, 20, 1.0)
+    ),
+    "run, in a batch": lambda: jax.vmap(lambda params: run(params=params))(
+        batch_of(WIDER.params(0.1))
+    ),
+    "at a horizon": lambda: RACE.params_at(WIDER.table(0.1), jnp.int32(10)),
+    "at a horizon, of values": lambda: VALUE_RACE.params_at(
+        racing.HoeffdingRace(4, 1).table(0.1, 1.0), jnp.int32(10)
+    ),
+    "at a horizon, of a dominance race": lambda: DOMINANCE_RACE.params_at(
+        LONGER.table(0.1), jnp.int32(10)
+    ),
+    "init": lambda: RACE.init(0.0, WIDER.params(0.1)),
+    "ask": lambda: RACE.ask(RACE.init(0.0, PARAMS), WIDER.params(0.1)),
+    "tell": lambda: RACE.tell(RACE.init(0.0, PARAMS), START[:, None], WIDER.params(0.1)),
+    "result": lambda: RACE.result(RACE.init(0.0, PARAMS), WIDER.params(0.1)),
+    "judge": lambda: racing.judge(DOMINANCE_RACE, SAMPLES, LONGER.params(0.1)),
+}
+
 BAD = {
+    **{
+        f"another's params: {name}": (act, r"params: expected those of \w+Race\(.*, got those of ")
+        for name, act in OTHERS_PARAMS.items()
+    },
     # Outcomes
     "no example": (lambda: RACE.init((), PARAMS), "example_outcome: expected at least one array"),
     "example text": (
@@ -100,12 +151,12 @@ BAD = {
         "state: expected what the race's own init.. makes, got ValueState",
     ),
     "state of another size": (
-        lambda: RACE.ask(PreferenceRace(4, 1, 20, total_order).init(0.0, PARAMS), PARAMS),
+        lambda: RACE.ask(WIDER.init(0.0, WIDER.params(0.1)), PARAMS),
         r"state: expected that of one race of 3 options, got samples of shape \[4\]$",
     ),
     "state of another capacity": (
         lambda: DOMINANCE_RACE.result(
-            dataclasses.replace(DOMINANCE_RACE, capacity=40).init(0.0, DOMINANCE_RACE.params(0.1)),
+            LONGER.init(0.0, LONGER.params(0.1)),
             DOMINANCE_RACE.params(0.1),
         ),
         "state: expected that of a race with capacity 20, got room for 40 samples",

@@ -22,6 +22,7 @@ BASE = FLOOR | {
     "bases",
     "compilation",
     "label_ranking",
+    "narrowing",
     "outcomes",
     "policies",
     "preferences",

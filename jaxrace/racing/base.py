@@ -10,14 +10,15 @@ import dataclasses
 import functools
 import math
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from jaxrace.validation import require_integer
+from jaxrace.narrowing import as_arrays, as_host_array, dtype_of
+from jaxrace.validation import Owner, owner_of, require_integer, require_owner
 
 Outcome = Any
 Params = Any
@@ -40,6 +41,9 @@ class Race(abc.ABC):
     num_options: int
     top: int
 
+    # What the numbers in ``params`` depend on: they serve no race in which one of these is other.
+    params_depend_on: ClassVar[tuple[str, ...]] = ("num_options",)
+
     def __post_init__(self) -> None:
         require_integer("num_options", self.num_options, 2)
         require_integer("top", self.top, 1)
@@ -52,6 +56,11 @@ class Race(abc.ABC):
     def chunk(self) -> int:
         """Rounds that a driver draws at once unless it is told otherwise."""
         return 25
+
+    @property
+    def owner(self) -> Owner:
+        """Whom ``params`` belong to: this kind and size of race."""
+        return owner_of(self, *self.params_depend_on)
 
     @abc.abstractmethod
     def params(self, delta: float, max_rounds: int) -> Params:
@@ -151,14 +160,17 @@ class Race(abc.ABC):
         Raises:
             ValueError: ``state`` or ``params`` is of another kind or size of race, a leaf has
                 other axes than [K, r, ...] with the shape of the example outcome, a counted
-                outcome is NaN or infinite, or the race's ``compare`` is no antisymmetric sign on
-                the first outcomes of their kind (the last two outside of jit only; inside,
-                ``result.invalid`` tells of the former).
+                outcome is NaN or infinite, or a number that the state's dtype does not hold, or
+                tell apart from others, or the race's ``compare`` is no antisymmetric sign on
+                the first outcomes of their kind (the last three outside of jit only; inside,
+                ``result.invalid`` tells of the first of them).
         """
         self._check_own(state, params)
-        outcomes = as_arrays("outcomes", outcomes)
-        self.check_outcomes(state, outcomes)
-        state = _tell(self, state, outcomes, params)
+        told = jax.tree.map(functools.partial(as_host_array, "outcomes"), outcomes)
+        self.check_outcomes(state, told)
+        if not is_traced((state, told, params)):
+            self.check_numbers(state, told, params)
+        state = _tell(self, state, as_arrays("outcomes", told), params)
         if not is_traced(state):
             raise_if_invalid(state.invalid)
             self.check_preferences(self.first_outcomes(state))
@@ -182,11 +194,19 @@ class Race(abc.ABC):
         """Raise ValueError unless ``outcomes`` has the right structure and axes."""
 
     @abc.abstractmethod
-    def check_params(self, params: Params) -> None:
-        """Raise ValueError if ``params`` is of another kind or size of race; does no arithmetic.
+    def check_numbers(self, state: State, outcomes: Outcome, params: Params) -> None:
+        """Raise ValueError unless the race can work with these numbers, which are not traced.
 
-        That it was made with the same bound or number of options is not seen.
+        Only those of options that ask count.
         """
+
+    def check_result(self, result: Result) -> None:
+        """Raise ValueError unless the race could work with the numbers behind a result."""
+        del result
+
+    @abc.abstractmethod
+    def check_params(self, params: Params) -> None:
+        """Raise ValueError if ``params`` is of another kind or size of race; does no arithmetic."""
 
     @abc.abstractmethod
     def check_state(self, state: State) -> None:
@@ -260,22 +280,8 @@ def _result(race: Race, state: State, params: Params) -> Result:
 def _shape_only(leaf: Any) -> jax.ShapeDtypeStruct:
     if isinstance(leaf, jax.ShapeDtypeStruct):
         return leaf
-    array = _as_array("example_outcome", leaf)
-    return jax.ShapeDtypeStruct(array.shape, array.dtype)
-
-
-def as_arrays(name: str, tree: Any) -> Any:
-    """A pytree with arrays of JAX as leaves; ValueError if one of them cannot be one."""
-    return jax.tree.map(functools.partial(_as_array, name), tree)
-
-
-def _as_array(name: str, leaf: Any) -> jax.Array:
-    try:
-        # NumPy first: JAX takes some words for the names of dtypes.
-        return jnp.asarray(leaf if isinstance(leaf, jax.Array) else np.asarray(leaf))
-    except TypeError as error:
-        got = f"an array of {leaf.dtype}" if isinstance(leaf, np.ndarray) else repr(leaf)
-        raise ValueError(f"{name}: expected arrays or numbers, got {got}") from error
+    array = as_host_array("example_outcome", leaf)
+    return jax.ShapeDtypeStruct(array.shape, dtype_of(array))
 
 
 def finite_rounds(outcomes: Outcome) -> jax.Array:
@@ -315,8 +321,8 @@ def is_traced(tree: Any) -> bool:
     return any(isinstance(x, Tracer) for x in jax.tree.leaves(tree))
 
 
-def require_params(params: Any, kind: type) -> None:
-    """Raise ValueError unless ``params`` is of this kind and belongs to one race."""
+def require_params(params: Any, kind: type, owner: Owner) -> None:
+    """Raise ValueError unless ``params`` is of this kind and owner, and belongs to one race."""
     if not isinstance(params, kind):
         raise ValueError(
             f"params: expected what the race's own params() makes, got {type(params).__name__}"
@@ -326,6 +332,7 @@ def require_params(params: Any, kind: type) -> None:
             f"params: expected those of one race, got {list(jnp.shape(params.delta))} of them; "
             "use jax.vmap for a batch"
         )
+    require_owner(params, owner)
 
 
 def require_state(state: Any, kind: type, num_options: int) -> None:

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import kernels
+from jaxrace import kernels, narrowing
 
 Compare = Callable[[Any, Any], jax.Array]
 
@@ -26,7 +26,7 @@ _passed: collections.OrderedDict[Hashable, None] = collections.OrderedDict()
 _MOST_PASSED = 256
 
 
-def check_compare(compare: Compare, outcomes: Any) -> None:
+def check_compare(compare: Compare, outcomes: Any, shown: Any = None) -> None:
     """Raise unless a preference is an antisymmetric sign on some outcomes.
 
     Every outcome is compared with every other, and with itself. Outcomes with NaN or infinity
@@ -35,6 +35,7 @@ def check_compare(compare: Compare, outcomes: Any) -> None:
     Args:
         compare: ``compare(a, b)`` of two single outcomes.
         outcomes: Leaves [n, ...], at least one outcome.
+        shown: What messages show instead, leaves [n, ...].
 
     Raises:
         ValueError: ``compare`` is not pure JAX; returns anything but one signed integer; returns
@@ -49,7 +50,7 @@ def check_compare(compare: Compare, outcomes: Any) -> None:
     Traceback (most recent call last):
     ValueError: compare: expected 0 for an outcome and itself, got 1 for 1.0
     """
-    outcomes = jax.tree.map(jnp.asarray, outcomes)
+    outcomes = narrowing.as_arrays("outcomes", outcomes)
     lengths = {x.shape[:1] for x in jax.tree.leaves(outcomes)}
     if len(lengths) != 1 or not all(lengths) or (0,) in lengths:
         raise ValueError(
@@ -59,13 +60,16 @@ def check_compare(compare: Compare, outcomes: Any) -> None:
     single = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), outcomes)
     require_sign(compare, single)
     signs, finite = map(np.asarray, _compare_all(compare, outcomes))
-    _raise_unless_antisymmetric(signs.astype(np.int64), finite, outcomes)
+    shown = outcomes if shown is None else shown
+    _raise_unless_antisymmetric(signs.astype(np.int64), finite, shown)
     if isinstance(compare, kernels.Strict):
-        _raise_if_tied(signs, finite, outcomes)
+        _raise_if_tied(signs, finite, shown)
         _raise_if_preferred_to_itself(compare, finite, outcomes)
 
 
-def check_once(compare: Compare, source: Hashable, kept: Any, num_rounds: jax.Array) -> None:
+def check_once(
+    compare: Compare, source: Hashable, kept: Any, num_rounds: jax.Array | int, shown: Any = None
+) -> None:
     """``check_compare`` on the first samples of a race, unless that has passed before.
 
     Args:
@@ -73,13 +77,15 @@ def check_once(compare: Compare, source: Hashable, kept: Any, num_rounds: jax.Ar
         source: What draws the samples, or None; with the samples' kind it names the check.
         kept: The samples that are looked at, from ``first_few``.
         num_rounds: How many rounds there are already.
+        shown: What messages show of the samples, if not these.
     """
     leaves, structure = jax.tree.flatten(kept)
     check = (compare, source, structure, *((x.shape[2:], x.dtype) for x in leaves))
     if check in _passed:
         _passed.move_to_end(check)
         return
-    check_compare(compare, _take_few(kept, int(num_rounds)))
+    few = _take_few(kept, int(num_rounds))
+    check_compare(compare, few, few if shown is None else _take_few(shown, int(num_rounds)))
     _passed[check] = None
     if len(_passed) > _MOST_PASSED:
         _passed.popitem(last=False)
@@ -124,7 +130,7 @@ def require_outcomes(kept: Any, told: Any) -> None:
                 f"outcomes: expected leaves [{wanted}] with one number of rounds, "
                 f"got {list(new.shape)}"
             )
-        if not _holds(old.dtype, new.dtype):
+        if not _holds(old.dtype, narrowing.dtype_of(new)):
             raise ValueError(
                 f"outcomes: expected {old.dtype} as in the example outcome, got {new.dtype}"
             )

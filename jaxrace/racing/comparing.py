@@ -2,12 +2,14 @@
 
 import dataclasses
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from jaxrace import kernels
+from jaxrace import kernels, narrowing
+from jaxrace.preferences import only_orders
 from jaxrace.racing import base, checks
 from jaxrace.validation import require_function, require_integer
 
@@ -29,6 +31,8 @@ class ComparingRace(base.Race):
 
     capacity: int
     compare: Callable[[Any, Any], jax.Array]
+
+    params_depend_on: ClassVar = ("num_options", "capacity")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -57,6 +61,12 @@ class ComparingRace(base.Race):
     def _room(self, example: Any) -> Any:
         """Room for all samples, leaves [K, N, ...]; ValueError if ``compare`` gives no sign."""
         checks.require_sign(self.compare, example)
+        if only_orders(self.compare):
+            for leaf in jax.tree.leaves(example):
+                if jnp.issubdtype(leaf.dtype, jnp.complexfloating):
+                    raise ValueError(
+                        f"example_outcome: expected real numbers to be compared, got {leaf.dtype}"
+                    )
         shape = (self.num_options, self.capacity)
         return jax.tree.map(lambda x: jnp.zeros((*shape, *x.shape), x.dtype), example)
 
@@ -73,6 +83,19 @@ class ComparingRace(base.Race):
     def check_outcomes(self, state: Any, outcomes: Any) -> None:
         """Raise ValueError unless ``outcomes`` fits the example that ``init`` was given."""
         checks.require_outcomes(state.outcomes, outcomes)
+
+    def check_numbers(self, state: Any, outcomes: Any, params: Any) -> None:
+        """Raise ValueError unless the state's dtypes hold the numbers and tell them apart."""
+        for new, kept in zip(
+            jax.tree.leaves(outcomes), jax.tree.leaves(state.outcomes), strict=True
+        ):
+            if isinstance(new, jax.Array) and new.dtype == kept.dtype:
+                continue
+            values = np.asarray(new)
+            if not narrowing.are_kept(values, kept.dtype):
+                counted = values[np.asarray(self.ask(state, params))]
+                counted = counted.reshape(-1, *values.shape[2:])
+                narrowing.require_told_apart("outcomes", counted, kept.dtype)
 
     def first_outcomes(self, state: Any) -> Any:
         """See ``check_preferences``: leaves [K, few, ...], and the number of rounds told."""

@@ -8,7 +8,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -32,7 +32,9 @@ from jaxrace.racing.dominance_state import (
 )
 from jaxrace.validation import (
     require_choice,
+    require_integer,
     require_number,
+    require_owner,
     require_probability,
 )
 
@@ -87,6 +89,8 @@ class DominanceRace(ComparingRace, base.UnequalRace):
     first_block: int = 11
     block: int = 5
 
+    params_depend_on: ClassVar = (*ComparingRace.params_depend_on, "first_block", "block")
+
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("first_block", "block"):
@@ -115,6 +119,7 @@ class DominanceRace(ComparingRace, base.UnequalRace):
         bets: Sequence[float] | None = None,
         weights: Sequence[float] | None = None,
         give_up: float = math.inf,
+        horizon: int | None = None,
     ) -> DominanceParams:
         """The numbers of a race.
 
@@ -126,12 +131,16 @@ class DominanceRace(ComparingRace, base.UnequalRace):
                 and still be drawn for. More of it draws several pairs together: fewer calls, and
                 more samples.
             bets: lambda of the e-process, each in (0, 1.95]. Unless given, they are chosen for the
-                horizon: a small gap is decided late if at all, and wants a small bet.
+                ``horizon``: a small gap is decided late if at all, and wants a small bet.
             weights: Of the bets, positive; they are scaled to add up to 1.
             give_up: End a race, not certified, when a pair would not be decided by max_rounds
                 even if its gap were so many standard errors larger than it looks. Saves many
                 samples of races that will not be certified, and makes their guesses worse; the
                 guarantee stays. Infinity, the default, is never; 3 is a cautious choice.
+            horizon: Samples of an option that the bets are chosen for, max_rounds unless given.
+                More samples may follow. Looks at the same samples with the same bets are one test,
+                whatever capacity and max_rounds are: who needs more samples than were planned
+                makes a race of larger capacity, with the horizon of before.
 
         Raises:
             ValueError: A number is outside its range.
@@ -144,7 +153,9 @@ class DominanceRace(ComparingRace, base.UnequalRace):
         level = math.log(self.num_options / ((1 - _COUNTS_SHARE) * delta))
         statements = self.num_options * (self.num_options - 1)
         strong_level = math.log(statements / (_COUNTS_SHARE * delta))
-        bets = bet_rules.default_bets(level, max_rounds) if bets is None else bets
+        horizon = max_rounds if horizon is None else horizon
+        require_integer("horizon", horizon, 1)
+        bets = bet_rules.default_bets(level, horizon) if bets is None else bets
         weights = bet_rules.default_weights(len(bets)) if weights is None else weights
         bet_rules.require_bets(bets, weights)
         rounding = _ROUNDING * self.blocks.most(max_rounds)
@@ -157,6 +168,7 @@ class DominanceRace(ComparingRace, base.UnequalRace):
             log_weights=jnp.asarray(np.log(weights) - np.log(np.sum(weights)), jnp.float32),
             slack=jnp.asarray(slack, jnp.float32),
             give_up=jnp.asarray(give_up, jnp.float32),
+            owner=self.owner,
         )
 
     def table(self, delta: float, **numbers: Any) -> DominanceParams:
@@ -165,6 +177,7 @@ class DominanceRace(ComparingRace, base.UnequalRace):
 
     def params_at(self, table: DominanceParams, max_rounds: jax.Array) -> DominanceParams:
         """The params of a race of ``max_rounds`` rounds, a traced int32 of at most N."""
+        require_owner(table, self.owner)
         return dataclasses.replace(table, max_rounds=max_rounds)
 
     def rounds_to_tell(self, state: DominanceState | DominanceResult) -> int:
@@ -173,10 +186,8 @@ class DominanceRace(ComparingRace, base.UnequalRace):
         Args:
             state: Of one race, not under a trace; or its result.
         """
-        told, asked = np.asarray(state.simulated), np.asarray(state.asked)
-        in_block = np.where(told < self.first_block, told, (told - self.first_block) % self.block)
-        size = np.where(told < self.first_block, self.first_block, self.block)
-        return int((size - in_block).max(initial=0, where=asked))
+        lacking = self.blocks.lacking(np.asarray(state.simulated))
+        return int(lacking.max(initial=0, where=np.asarray(state.asked)))
 
     def begin(self, example: Any, params: DominanceParams) -> DominanceState:
         """See ``init``; ``example`` holds ``jax.ShapeDtypeStruct``s."""
@@ -267,7 +278,12 @@ class DominanceRace(ComparingRace, base.UnequalRace):
         return dataclasses.replace(states, samples=samples)
 
     def judge_lanes(
-        self, states: DominanceState, outcomes: Any, counts: jax.Array, params: DominanceParams
+        self,
+        states: DominanceState,
+        outcomes: Any,
+        counts: jax.Array,
+        first_bad: jax.Array,
+        params: DominanceParams,
     ) -> DominanceState:
         """Decide B races on all samples that they will get; see ``judge``.
 
@@ -275,16 +291,15 @@ class DominanceRace(ComparingRace, base.UnequalRace):
             states: Of races that have not begun.
             outcomes: Leaves [B, K, N, ...], of which the first ``counts`` of each option count.
             counts: int32 [B, K].
+            first_bad: int32 [B, K], number of the first sample that is not finite, or 0.
             params: Leaves [B, ...].
         """
         lacks = counts < self.first_block
-        is_sample = jnp.arange(self.capacity, dtype=jnp.int32) < counts[..., None]
-        bad = is_sample & ~jax.vmap(base.finite_rounds)(outcomes)
         states = dataclasses.replace(
             states,
             outcomes=outcomes,
             simulated=counts,
-            first_bad=jnp.where(bad.any(-1), bad.argmax(-1).astype(jnp.int32) + 1, 0),
+            first_bad=first_bad,
             # Nothing is decided before all have a first block.
             asked=states.asked & (lacks | ~lacks.any(-1, keepdims=True)),
         )
@@ -374,7 +389,7 @@ class DominanceRace(ComparingRace, base.UnequalRace):
 
     def check_params(self, params: DominanceParams) -> None:
         """Raise ValueError unless ``params`` comes from ``params`` of such a race."""
-        base.require_params(params, DominanceParams)
+        base.require_params(params, DominanceParams, self.owner)
 
     def check_state(self, state: DominanceState) -> None:
         """Raise ValueError unless ``state`` is that of such a race of this size and capacity."""

@@ -50,11 +50,23 @@ class DominanceResult:
     params: "DominanceParams"
     race: "DominanceRace" = dataclasses.field(metadata={"static": True})
     common_random_numbers: bool = dataclasses.field(default=False, metadata={"static": True})
+    names: tuple[str, ...] | None = dataclasses.field(default=None, metadata={"static": True})
 
     @property
     def best(self) -> NDArray[np.int32]:
         """The first kappa of the ranking: int32 [..., kappa]."""
         return np.asarray(self.ranking)[..., : self.race.top]
+
+    @property
+    def best_names(self) -> list[str]:
+        """The names of the first kappa, best first; of one race that was judged by names.
+
+        Raises:
+            ValueError: The options have no names.
+        """
+        if self.names is None:
+            raise ValueError("names: expected a race that was judged by names, got numbers only")
+        return [self.names[option] for option in self.best]
 
     @property
     def certificate(self) -> Any:
@@ -78,7 +90,11 @@ class DominanceResult:
         Mostly (i, j) with i in the first kappa and j outside that nothing decides yet; where all
         of these are decided, and not all for i, pairs of which a certain win is likeliest.
         """
-        return np.asarray(_doubtful(self)) & ~np.asarray(self.decided)[..., None, None]
+        # Without the names, which would be a program of their own.
+        return (
+            np.asarray(_doubtful(dataclasses.replace(self, names=None)))
+            & ~np.asarray(self.decided)[..., None, None]
+        )
 
     @property
     def log_evidence(self) -> FloatArray:

@@ -5,7 +5,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
+
+from jaxrace.validation import Owner
 
 
 @jax.tree_util.register_dataclass
@@ -21,6 +24,7 @@ class DominanceParams:
     log_weights: jax.Array  # float32 [L], ln w
     slack: jax.Array  # float32 []
     give_up: jax.Array  # float32 [], standard errors; infinity to go on to the last block
+    owner: Owner = dataclasses.field(metadata={"static": True})  # the kind and size of the race
 
 
 @jax.tree_util.register_dataclass
@@ -78,6 +82,15 @@ class Blocks:
     def start(self, block: jax.Array) -> jax.Array:
         """Samples before a block, or in so many blocks."""
         return jnp.where(block > 0, self.first + (block - 1) * self.later, 0)
+
+    def lacking(self, samples: np.ndarray) -> np.ndarray:
+        """How many more samples complete the next block.
+
+        >>> Blocks(11, 5).lacking(np.array([0, 10, 11, 15]))
+        array([11,  1,  5,  1])
+        """
+        in_later = (samples - self.first) % self.later
+        return np.where(samples < self.first, self.first - samples, self.later - in_later)
 
     def most(self, max_rounds: int) -> int:
         """``complete`` for a number known in Python."""

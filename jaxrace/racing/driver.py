@@ -11,7 +11,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxrace import kernels
+from jaxrace import kernels, narrowing
 from jaxrace.racing import base, lockstep, refill
 from jaxrace.validation import require_function, require_integer, require_keys, require_kind
 
@@ -55,7 +55,8 @@ def run(
 
     Raises:
         ValueError: An argument is not what it should be, ``options`` has other leading axes than
-            K, a counted outcome is NaN or infinite, or the race's ``compare`` is no antisymmetric
+            K, or numbers that are out of JAX's range, or rows that only float64 tells apart; a
+            counted outcome is NaN or infinite, or the race's ``compare`` is no antisymmetric
             sign on the first outcomes of ``sample`` (the last two not under a trace;
             ``result.invalid`` tells of the former).
 
@@ -76,7 +77,8 @@ def run(
     require_integer("chunk", chunk, 1)
     race.check_params(params)
     require_kind("common_random_numbers", common_random_numbers, bool)
-    options = base.as_arrays("options", options)
+    given = jax.tree.map(functools.partial(narrowing.as_host_array, "options"), options)
+    options = narrowing.as_arrays("options", given)
     if not jax.tree.leaves(options):
         raise ValueError(
             f"options: expected leaves with leading axis {race.num_options}, got no arrays"
@@ -87,9 +89,11 @@ def run(
                 f"options: expected leaves with leading axis {race.num_options}, "
                 f"got {list(leaf.shape)}"
             )
+    narrowing.require_rows_apart("options", given, options)
     result, first = _run(race, sample, chunk, common_random_numbers, key, options, params)
     if not base.is_traced(result):
         base.raise_if_invalid(result.invalid)
+        race.check_result(result)
         race.check_preferences(first, source=sample)
     return dataclasses.replace(result, common_random_numbers=common_random_numbers)
 

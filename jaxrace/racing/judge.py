@@ -1,70 +1,148 @@
 """Races on samples that have been made already. Axes: K options, n_i samples of option i."""
 
+import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
+from jaxrace import narrowing
+from jaxrace.preferences import only_orders
 from jaxrace.racing import base, checks
 from jaxrace.racing.dominance import DominanceRace
 from jaxrace.racing.dominance_result import DominanceResult
 from jaxrace.racing.dominance_state import DominanceParams
+from jaxrace.racing.independence import Runs, require_independent
+
+# Samples of an option that are compared with each other, to see whether they are independent.
+_MOST_COMPARED = 512
 
 
-def judge(race: DominanceRace, samples: Sequence[Any], params: DominanceParams) -> DominanceResult:
+def judge(
+    race: DominanceRace,
+    samples: Mapping[str, Any] | Sequence[Any] | None = None,
+    params: DominanceParams | None = None,
+    *,
+    runs: Any = None,
+) -> DominanceResult:
     """What the samples that there are say, of however many each option has.
 
     The guarantee is that of the race, whoever was sampled, how often and why, as long as the next
     sample of an option does not depend on the others: a verdict rests on e-values that may be
     looked at at any time. So more samples may be made of the options in doubt, added behind the
-    others, and judged again, with the same race and params. What is left over of a block counts
-    next time.
+    others, and judged again, with the same race and params; or with a race of larger capacity and
+    the same ``horizon``. What is left over of a block counts next time.
+
+    Numbers of which only the order counts (``preferences.only_orders``) are compared as they are,
+    however large and however close to each other. Others have 32 bits, as JAX gives them.
 
     Args:
         race: The race.
         samples: Of each option all its outcomes in the order in which they were made, leaves
-            [n_i, ...] with 0 <= n_i <= capacity.
+            [n_i, ...] with 0 <= n_i <= capacity; by name, or in a list.
         params: From ``race.params``.
+        runs: Instead of ``samples`` a table, leaves [n, K, ...]: row t is the run t of all options.
 
     Returns:
         The result; ``asked`` are the options of which more samples would help, "running" is what
-        certifies nothing yet, and ``further_samples`` says how many it may take.
+        certifies nothing yet, and ``further_samples`` says how many it may take. ``names`` and
+        ``best_names`` are there if the samples came by name.
 
     Raises:
         ValueError: There are samples of other than K options, more of one than the capacity, or
-            they are not alike; one that counts is NaN or infinite; the race's ``compare`` is no
-            antisymmetric sign.
+            they are not alike; it cannot be told which axis is that of the options; one that counts
+            is NaN or infinite; a number is out of JAX's range, or cannot be told from others; the
+            race's ``compare`` is no antisymmetric sign; the samples of an option are not
+            independent (see ``check_runs``).
+
+    Warns:
+        DependentRunsWarning: The samples of an option hardly are independent.
 
     >>> from jaxrace.kernels import total_order
     >>> race = DominanceRace(num_options=3, top=1, capacity=100, compare=total_order)
     >>> scores = np.random.default_rng(0).normal([0.0, 1.0, 3.0], size=(25, 3)).T
-    >>> result = judge(race, [scores[0, :12], scores[1], scores[2]], race.params(delta=0.05))
-    >>> result.best.tolist(), result.certificate, result.samples.tolist()
-    ([2], 'dominance', [11, 21, 21])
+    >>> samples = {"a": scores[0, :12], "b": scores[1], "c": scores[2]}
+    >>> result = judge(race, samples, race.params(delta=0.05))
+    >>> result.best_names, result.certificate, result.samples.tolist()
+    (['c'], 'dominance', [11, 21, 21])
     """
+    if params is None:
+        raise ValueError("params: expected what the race's own params() makes, got None")
     race.check_params(params)
-    if len(samples) != race.num_options:
-        raise ValueError(
-            f"samples: expected those of {race.num_options} options, got {len(samples)}"
-        )
-    options = [jax.tree.map(np.asarray, of_option) for of_option in samples]
-    counts = [_count(race, option, of_option) for option, of_option in enumerate(options)]
+    names, of_options = _by_options(race, samples, runs)
+    options = [_host_arrays(of_option) for of_option in of_options]
+    counts = np.array([_count(race, *option) for option in enumerate(options)], np.int32)
+    first_bad = np.array([_first_bad(of_option) for of_option in options], np.int32)
     try:
-        padded = [
-            jax.tree.map(functools.partial(_padded, race.capacity), of_option)
-            for of_option in options
-        ]
-        stacked = jax.tree.map(lambda *x: np.stack(x), *padded)
+        compared = _as_compared(race, options)
+        outcomes = jax.tree.map(functools.partial(_padded, race.capacity), *compared)
     except (TypeError, ValueError) as error:
         raise ValueError(f"samples: expected outcomes that are alike: {error}") from error
-    outcomes = base.as_arrays("samples", stacked)
-    race.check_preferences((checks.first_few(outcomes), min(counts)))
-    state = _judge(race, outcomes, jnp.asarray(counts, jnp.int32), params)
+    _require_told_apart(race, options)
+    outcomes = narrowing.as_arrays("samples", outcomes)
+    _check_preference(race, options, outcomes, int(counts.min()))
+    state = _judge(race, outcomes, counts, first_bad, params)
     base.raise_if_invalid(state.invalid)
-    return race.result(state, params)
+    labels = [f"option {i}" for i in range(len(options))] if names is None else list(names)
+    require_independent(_runs(race, labels, compared, outcomes, counts))
+    return dataclasses.replace(race.result(state, params), names=names)
+
+
+def _by_options(
+    race: DominanceRace, samples: Any, runs: Any
+) -> tuple[tuple[str, ...] | None, list[Any]]:
+    """The options' names, if they have any, and the samples of each."""
+    if (samples is None) == (runs is None):
+        raise ValueError("samples: expected either samples or runs, got both or none")
+    names = None
+    if runs is not None:
+        tables = jax.tree.map(functools.partial(_host_array, "runs"), runs)
+        for table in jax.tree.leaves(tables):
+            if table.ndim < 2 or table.shape[1] != race.num_options:
+                raise ValueError(
+                    f"runs: expected arrays [n, {race.num_options}, ...], a row for each run and a "
+                    f"column for each option, got {list(table.shape)}"
+                )
+        found = [jax.tree.map(lambda x, i=i: x[:, i], tables) for i in range(race.num_options)]
+    elif isinstance(samples, Mapping):
+        names, found = tuple(map(str, samples)), list(samples.values())
+        if len(set(names)) < len(names):
+            raise ValueError(f"samples: expected different names, got {', '.join(names)}")
+    elif isinstance(samples, Sequence) and not isinstance(samples, str):
+        found = list(samples)
+    else:
+        _require_orientation(race, np.shape(samples))
+        found = list(_host_array("samples", samples))
+    if len(found) != race.num_options:
+        raise ValueError(f"samples: expected those of {race.num_options} options, got {len(found)}")
+    return names, found
+
+
+def _require_orientation(race: DominanceRace, shape: tuple[int, ...]) -> None:
+    """Of an array without names: which of its axes is that of the options?"""
+    if len(shape) < 2 or shape[1] == race.num_options or shape[0] != race.num_options:
+        raise ValueError(
+            f"samples: expected samples by name, or a list of arrays, one of each of the "
+            f"{race.num_options} options, got an array {list(shape)}: runs= takes a table with a "
+            "row for each run and a column for each option"
+        )
+
+
+def _host_arrays(samples: Any) -> Any:
+    if isinstance(samples, list | tuple) and all(map(np.isscalar, samples)):
+        samples = np.asarray(samples)  # a list of numbers is no pytree of them
+    return jax.tree.map(functools.partial(_host_array, "samples"), samples)
+
+
+def _host_array(name: str, leaf: Any) -> np.ndarray:
+    array = np.asarray(narrowing.as_host_array(name, leaf))
+    if array.dtype.kind == "c":
+        raise ValueError(f"{name}: expected real numbers, got {array.dtype}")
+    return array
 
 
 def _count(race: DominanceRace, option: int, samples: Any) -> int:
@@ -80,14 +158,109 @@ def _count(race: DominanceRace, option: int, samples: Any) -> int:
     return count
 
 
-def _padded(capacity: int, x: np.ndarray) -> np.ndarray:
-    """To [N, ...], by zeros, which nobody reads."""
-    return np.pad(x, [(0, capacity - len(x)), *[(0, 0)] * (x.ndim - 1)])
+def _first_bad(samples: Any) -> int:
+    """Number of the first sample that is NaN or infinite, or 0."""
+    leaves = jax.tree.leaves(samples)
+    bad = [~np.isfinite(x).all(axis=tuple(range(1, x.ndim))) for x in leaves]
+    places = np.flatnonzero(np.any(bad, axis=0))
+    return int(places[0]) + 1 if places.size else 0
+
+
+def _as_compared(race: DominanceRace, options: list[Any]) -> list[Any]:
+    """The samples of each option; their ranks, int32, where only the order counts."""
+    if not only_orders(race.compare):
+        return options
+    structure = jax.tree.structure(options[0])
+    ranked = jax.tree.map(lambda *arrays: _ranks(arrays), *options)
+    return jax.tree.transpose(structure, jax.tree.structure([0] * len(options)), ranked)
+
+
+def _ranks(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The place of each number among all different ones, whatever dtypes they have."""
+    arrays = [x if len(x) else x.astype(bool) for x in arrays]
+    flat = [x.reshape(-1) for x in arrays]
+    if np.result_type(*arrays).kind == "f" and any(x.dtype.kind in "iu" for x in arrays):
+        # Floats do not hold all integers. Python's numbers compare as they are.
+        flat = [x.astype(object) for x in flat]
+    ranks = np.unique(np.concatenate(flat), return_inverse=True)[1].astype(np.int32)
+    parts = np.split(ranks, np.cumsum([x.size for x in arrays])[:-1])
+    shape = {x.shape[1:] for x in arrays}
+    if len(shape) > 1:
+        raise ValueError(f"one shape, got {', '.join(map(str, sorted(shape)))}")
+    return [part.reshape(x.shape) for part, x in zip(parts, arrays, strict=True)]
+
+
+def _padded(capacity: int, *arrays: np.ndarray) -> np.ndarray:
+    """[K, N, ...], filled up by zeros, which nobody reads."""
+    return np.stack([np.pad(x, [(0, capacity - len(x)), *[(0, 0)] * (x.ndim - 1)]) for x in arrays])
+
+
+def _require_told_apart(race: DominanceRace, options: list[Any]) -> None:
+    """Raise ValueError unless 32 bits hold the numbers that are compared as they are."""
+    if only_orders(race.compare):
+        return
+    for arrays in zip(*map(jax.tree.leaves, options), strict=True):
+        values = np.concatenate(arrays)
+        narrowing.require_told_apart("samples", values, narrowing.dtype_of(values))
+
+
+def _check_preference(
+    race: DominanceRace, options: list[Any], outcomes: Any, num_rounds: int
+) -> None:
+    """``Race.check_preferences``, with messages that show the numbers as they came."""
+    few = checks.first_few(outcomes)
+    rows, columns = jax.tree.leaves(few)[0].shape[:2]
+    shown = jax.tree.map(
+        functools.partial(_padded, columns),
+        *(jax.tree.map(lambda x: x[:columns], of_option) for of_option in options[:rows]),
+    )
+    race.check_preferences((few, num_rounds, shown))
+
+
+def _runs(
+    race: DominanceRace, names: list[str], compared: list[Any], outcomes: Any, counts: np.ndarray
+) -> list[Runs]:
+    """The samples of each option as they are looked at for independence."""
+    leaves = [jax.tree.leaves(of_option) for of_option in compared]
+    if only_orders(race.compare) and len(leaves[0]) == 1 and leaves[0][0].ndim == 1:
+        return [Runs(name, x, x) for name, (x,) in zip(names, leaves, strict=True)]
+    few = min(race.capacity, _MOST_COMPARED)
+    net = np.asarray(_net_within(race, few, outcomes, counts))
+    return [
+        Runs(name, order[:count], _codes(arrays))
+        for name, order, count, arrays in zip(names, net, counts, leaves, strict=True)
+    ]
+
+
+def _codes(leaves: list[np.ndarray]) -> np.ndarray:
+    """Numbers [n] that are equal where the outcomes are."""
+    seen: dict[Any, int] = {}
+    rows = zip(*([row.tobytes() for row in leaf] for leaf in leaves), strict=True)
+    return np.array([seen.setdefault(row, len(seen)) for row in rows], int)
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _net_within(race: DominanceRace, few: int, outcomes: Any, counts: jax.Array) -> jax.Array:
+    """By how many of its option's first samples a sample is beaten less than it beats: [K, few]."""
+    number = jnp.arange(few, dtype=jnp.int32)
+
+    def of_option(row: tuple[Any, jax.Array]) -> jax.Array:
+        samples, count = jax.tree.map(lambda x: x[:few], row[0]), row[1]
+        signs = jax.vmap(jax.vmap(race.compare, (None, 0)), (0, None))(samples, samples)
+        return jnp.where(number < count, signs, 0).sum(1, dtype=jnp.int32)
+
+    return lax.map(of_option, (outcomes, counts))
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def _judge(race: DominanceRace, outcomes: Any, counts: jax.Array, params: DominanceParams) -> Any:
+def _judge(
+    race: DominanceRace,
+    outcomes: Any,
+    counts: jax.Array,
+    first_bad: jax.Array,
+    params: DominanceParams,
+) -> Any:
     example = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[2:], x.dtype), outcomes)
-    lanes = (race.begin(example, params), outcomes, counts, params)
+    lanes = (race.begin(example, params), outcomes, counts, first_bad, params)
     states = race.judge_lanes(*jax.tree.map(lambda x: x[None], lanes))
     return jax.tree.map(lambda x: x[0], states)

@@ -5,7 +5,7 @@ r rounds told at once.
 """
 
 import dataclasses
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -30,7 +30,13 @@ from jaxrace.racing.preference_state import (
 )
 from jaxrace.racing.results import PreferenceResult
 from jaxrace.racing.surrogates import RANKINGS
-from jaxrace.validation import require_choice, require_kind, require_number, require_probability
+from jaxrace.validation import (
+    require_choice,
+    require_kind,
+    require_number,
+    require_owner,
+    require_probability,
+)
 
 # Rounds that are counted at once, at most 126: [K, K, rounds] sums, 34 MB for 512 options.
 _PIECE = 32
@@ -89,6 +95,8 @@ class PreferenceRace(ComparingRace):
     dynamic_delta: bool = False
     ranking: str = "copeland"
 
+    params_depend_on: ClassVar = (*ComparingRace.params_depend_on, "bound")
+
     def __post_init__(self) -> None:
         super().__post_init__()
         kernels.bound_named(self.bound)
@@ -129,6 +137,7 @@ class PreferenceRace(ComparingRace):
             max_rounds=jnp.asarray(max_rounds, jnp.int32),
             epsilon=jnp.asarray(epsilon, jnp.float32),
             thresholds=jnp.pad(jnp.asarray(table), padding, constant_values=kernels.NEVER),
+            owner=self.owner,
         )
         if self.ranking == "copeland":
             return params
@@ -146,6 +155,7 @@ class PreferenceRace(ComparingRace):
 
     def params_at(self, table: PreferenceParams, max_rounds: jax.Array) -> PreferenceParams:
         """The params of a race of ``max_rounds`` rounds, a traced int32 of at most N."""
+        require_owner(table, self.owner)
         if isinstance(table, SurrogateParams):
             return surrogate_rounds.at_horizon(table, max_rounds)
         row = table.thresholds[jnp.maximum(max_rounds, 1) - 1]
@@ -329,7 +339,7 @@ class PreferenceRace(ComparingRace):
 
     def check_params(self, params: PreferenceParams) -> None:
         """Raise ValueError unless ``params`` comes from ``params`` of a race of this capacity."""
-        base.require_params(params, PreferenceParams)
+        base.require_params(params, PreferenceParams, self.owner)
         if isinstance(params, SurrogateParams) == (self.ranking == "copeland"):
             raise ValueError(f"params: expected those of ranking {self.ranking!r}, got another's")
         if jnp.shape(params.thresholds) != (self.capacity,):

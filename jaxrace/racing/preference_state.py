@@ -7,6 +7,7 @@ from typing import Any
 import jax
 
 from jaxrace.racing.samples import write_rounds
+from jaxrace.validation import Owner
 
 
 @jax.tree_util.register_dataclass
@@ -18,6 +19,7 @@ class PreferenceParams:
     max_rounds: jax.Array  # int32 [], n_max
     epsilon: jax.Array  # float32 []
     thresholds: jax.Array  # int32 [N], net count that decides a pair in round 1 .. N
+    owner: Owner = dataclasses.field(metadata={"static": True})  # the kind and size of the race
 
 
 @jax.tree_util.register_dataclass

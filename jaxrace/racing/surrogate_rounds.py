@@ -91,6 +91,7 @@ def _extend(params: PreferenceParams, allowed: NDArray[np.float32]) -> Surrogate
         max_rounds=params.max_rounds,
         epsilon=params.epsilon,
         thresholds=params.thresholds,
+        owner=params.owner,
         allowed=jnp.asarray(allowed),
     )
 

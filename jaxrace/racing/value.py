@@ -7,17 +7,25 @@ Outcomes are single numbers, the larger the better. Axes: K options, r rounds to
 import abc
 import dataclasses
 import functools
+import math
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
-from jaxrace import kernels
+from jaxrace import kernels, narrowing
 from jaxrace.racing import base
 from jaxrace.racing.results import ValueResult
-from jaxrace.validation import require_integer, require_positive, require_probability
+from jaxrace.validation import (
+    Owner,
+    require_integer,
+    require_owner,
+    require_positive,
+    require_probability,
+)
 
 _MOST_ROUNDS = 2**24
 
@@ -30,6 +38,7 @@ class ValueParams:
     delta: jax.Array  # float32 []
     max_rounds: jax.Array  # int32 [], n_max
     value_range: jax.Array  # float32 [], R, the width of each option's own support
+    owner: Owner = dataclasses.field(metadata={"static": True})  # the kind and size of the race
 
 
 @jax.tree_util.register_dataclass
@@ -41,7 +50,9 @@ class ValueState:
     samples: jax.Array  # int32 [K], samples that counted
     simulated: jax.Array  # int32 [K], samples told for options that had asked
     mean: jax.Array  # float32 [K]
+    mean_rest: jax.Array  # float32 [K], what the mean lacks for being rounded
     squares: jax.Array  # float32 [K], sum of squared deviations from the mean
+    squares_rest: jax.Array  # float32 [K]
     lower: jax.Array  # float32 [K], LB_i
     upper: jax.Array  # float32 [K], UB_i
     empty: jax.Array  # bool [K], an intersection of intervals was empty
@@ -115,6 +126,7 @@ class ValueRace(base.Race):
             delta=jnp.asarray(delta, jnp.float32),
             max_rounds=jnp.asarray(max_rounds, jnp.int32),
             value_range=jnp.asarray(value_range, jnp.float32),
+            owner=self.owner,
         )
 
     def table(self, delta: float, value_range: float | None = None) -> ValueParams:
@@ -123,6 +135,7 @@ class ValueRace(base.Race):
 
     def params_at(self, table: ValueParams, max_rounds: jax.Array) -> ValueParams:
         """The params of a race of ``max_rounds`` rounds, a traced int32."""
+        require_owner(table, self.owner)
         return dataclasses.replace(table, max_rounds=max_rounds)
 
     def begin(self, example: Any, params: ValueParams) -> ValueState:
@@ -133,6 +146,8 @@ class ValueRace(base.Race):
                 f"example_outcome: expected a single number, got "
                 f"{[list(leaf.shape) for leaf in leaves]}"
             )
+        if jnp.issubdtype(leaves[0].dtype, jnp.complexfloating):
+            raise ValueError(f"example_outcome: expected a real number, got {leaves[0].dtype}")
         numbers = jnp.zeros(self.num_options, jnp.float32)
         counts = jnp.zeros(self.num_options, jnp.int32)
         flags = jnp.zeros(self.num_options, bool)
@@ -141,7 +156,9 @@ class ValueRace(base.Race):
             samples=counts,
             simulated=counts,
             mean=numbers,
+            mean_rest=numbers,
             squares=numbers,
+            squares_rest=numbers,
             lower=jnp.full_like(numbers, -jnp.inf),
             upper=jnp.full_like(numbers, jnp.inf),
             empty=flags,
@@ -181,9 +198,10 @@ class ValueRace(base.Race):
         count = undecided.sum(dtype=jnp.int32)
         n = now.number.astype(jnp.float32)
         # Welford's update: the mean and the sum of squared deviations, without cancellation.
-        step = jnp.where(drawn, now.values - state.mean, 0.0)
-        mean = state.mean + step / n
-        squares = state.squares + step * jnp.where(drawn, now.values - mean, 0.0)
+        step = jnp.where(drawn, now.values - state.mean - state.mean_rest, 0.0)
+        mean, mean_rest = _add(state.mean, state.mean_rest, step / n)
+        after = jnp.where(drawn, now.values - mean - mean_rest, 0.0)
+        squares, squares_rest = _add(state.squares, state.squares_rest, step * after)
         events = self._events(params, now.number, state.undecided_sum, count)
         radius = self.radius(n, jnp.sqrt(squares / n), events, params)
         newest_lower, newest_upper = mean - radius, mean + radius
@@ -202,7 +220,9 @@ class ValueRace(base.Race):
             state,
             samples=state.samples + drawn.astype(jnp.int32),
             mean=mean,
+            mean_rest=mean_rest,
             squares=squares,
+            squares_rest=squares_rest,
             lower=lower,
             upper=upper,
             empty=state.empty | (drawn & empty),
@@ -267,10 +287,24 @@ class ValueRace(base.Race):
             )
         if shapes[0][1] == 0:
             raise ValueError("outcomes: expected at least one round, got none")
+        (values,) = jax.tree.leaves(outcomes)
+        if jnp.issubdtype(values.dtype, jnp.complexfloating):
+            raise ValueError(f"outcomes: expected real numbers, got {values.dtype}")
+
+    def check_numbers(self, state: ValueState, outcomes: Any, params: ValueParams) -> None:
+        """Raise ValueError unless float32 holds these numbers, and well enough for the range."""
+        (values,) = map(np.asarray, jax.tree.leaves(outcomes))
+        counted = values[np.asarray(self.ask(state, params))]
+        narrowing.require_range("outcomes", counted, np.float32)
+        _require_fine(counted, params)
+
+    def check_result(self, result: ValueResult) -> None:
+        """Raise ValueError unless float32 was fine enough for the samples."""
+        _require_fine(np.asarray(result.mean), result.params)
 
     def check_params(self, params: ValueParams) -> None:
         """Raise ValueError unless ``params`` comes from the ``params`` of a value-based race."""
-        base.require_params(params, ValueParams)
+        base.require_params(params, ValueParams, self.owner)
 
     def check_state(self, state: ValueState) -> None:
         """Raise ValueError unless ``state`` is that of a value-based race of so many options."""
@@ -278,6 +312,24 @@ class ValueRace(base.Race):
 
     def check_preferences(self, first: Any, source: Hashable = None) -> None:
         """Numbers need no check beyond that of the outcomes."""
+
+
+def _add(total: jax.Array, rest: jax.Array, term: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """A sum in two numbers (Kahan 1965): small terms would be lost beside a large total."""
+    term = term + rest
+    added = total + term
+    return added, term - (added - total)
+
+
+def _require_fine(values: np.ndarray, params: ValueParams) -> None:
+    """Raise unless rounding moves values by less than a hundredth of the narrowest interval."""
+    largest = float(np.abs(values[np.isfinite(values)]).max(initial=0))
+    value_range = float(params.value_range)
+    if largest * 2.0**-24 > value_range / math.sqrt(float(params.max_rounds)) / 100:
+        raise ValueError(
+            f"outcomes: expected numbers that float32 tells apart in a value_range of "
+            f"{value_range:g}, got {largest:g}; subtract what they have in common"
+        )
 
 
 @dataclasses.dataclass(frozen=True)
