@@ -95,6 +95,9 @@ _LEAST_REPEATS = 11
 # Episodes and patients are counted in int32.
 _MOST = 10**9
 
+# Of random numbers.
+MOST_SEED = 2**32 - 1
+
 
 @dataclasses.dataclass(frozen=True)
 class TrainConfig:
@@ -170,7 +173,7 @@ class TrainConfig:
             require_choice(name, getattr(self, name), get_args(hints[name]))
         for name in ("episodes", "repeats", "test_patients"):
             require_integer(name, getattr(self, name), 1, _MOST)
-        require_integer("seed", self.seed, 0, 2**32 - 1)
+        require_integer("seed", self.seed, 0, MOST_SEED)
         require_integer("max_rounds", self.max_rounds, MIN_ROUNDS, kernels.MAX_TABLE_CAPACITY)
         require_integer("population", self.population, 2)
         for delta in _as_tuple(self.delta):
