@@ -6,6 +6,7 @@ from jaxrace.racing.dominance import DominanceRace
 from jaxrace.racing.dominance_result import DominanceResult
 from jaxrace.racing.dominance_state import DominanceParams, DominanceState
 from jaxrace.racing.driver import run
+from jaxrace.racing.independence import DependentRunsWarning, check_runs
 from jaxrace.racing.judge import judge
 from jaxrace.racing.preference import PreferenceRace
 from jaxrace.racing.preference_state import PreferenceParams, PreferenceState, SurrogateParams
@@ -21,6 +22,7 @@ from jaxrace.racing.value import (
 
 __all__ = [
     "BernsteinRace",
+    "DependentRunsWarning",
     "DominanceParams",
     "DominanceRace",
     "DominanceResult",
@@ -38,6 +40,7 @@ __all__ = [
     "ValueResult",
     "ValueState",
     "check_compare",
+    "check_runs",
     "judge",
     "run",
 ]
