@@ -270,7 +270,7 @@ def _race(arguments: Namespace) -> int:
     def show(console: Any, folder: Any, _: ScoresConfig) -> None:
         print_race(console, folder)
 
-    return _staged(arguments, ScoresConfig, "races", race_scores, show)
+    return _staged(arguments, ScoresConfig, "runs", race_scores, show)
 
 
 def _select(arguments: Namespace) -> int:

@@ -86,6 +86,11 @@ class DuelConfig:
             require_default("delta", self, f"with {self.algorithm}, which does not use it")
 
     @property
+    def inputs(self) -> dict[str, str]:
+        """The files that the options name."""
+        return {} if self.matrix in MATRICES else {"matrix": self.matrix}
+
+    @property
     def algorithms(self) -> tuple[str, ...]:
         """The names."""
         return tuple(self.algorithm.split(","))
