@@ -12,7 +12,6 @@ import numpy as np
 
 from jaxrace.files import new_file
 
-
 # Of a line, in characters; a file of zeros has one that does not end.
 _LONGEST_LINE = 10_000_000
 

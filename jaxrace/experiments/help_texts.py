@@ -50,8 +50,8 @@ options (no seeds or tasks in common); those of an option have to be alike, and 
 order in which they were made. Then runs may be added at the end of the table, where they help, and
 judged again, as often as you like, as long as the columns and --top, --delta, --lower and --horizon
 stay what they are: the error probability holds for all looks together. Runs that chance alone would
-hardly make, since they are sorted, resemble the ones before them or repeat, are refused. Leaves a folder with
-config.json, summary.json and ranking.csv.
+hardly make, since they are sorted, resemble the ones before them or repeat, are refused. Leaves a
+folder with config.json, summary.json and ranking.csv.
 
 examples:
   jaxrace race scores.csv --top 3

@@ -4,7 +4,7 @@ import contextlib
 import itertools
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import NamedTuple
 
 import numpy as np
@@ -88,7 +88,7 @@ def ranks_of(table: ScoreTable) -> list[np.ndarray]:
     return np.split(ranks, np.cumsum([len(scores) for scores in table.scores])[:-1])
 
 
-def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
+def _lines(path: str | os.PathLike[str]) -> Generator[tuple[int, list[str]]]:
     """The rows with something in them, and their numbers."""
     try:
         for number, row in enumerate(tables.iterate_rows(path), 1):

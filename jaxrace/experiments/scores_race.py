@@ -84,7 +84,7 @@ def _race_of(config: ScoresConfig, table: ScoreTable) -> DominanceRace:
 def _params_of(config: ScoresConfig, race: DominanceRace) -> DominanceParams:
     """With the bets for the horizon, whatever room there is: all looks together are one test."""
     planned = dataclasses.replace(race, capacity=config.horizon).params(config.delta)
-    weights = np.exp(np.asarray(planned.log_weights))
+    weights = np.exp(np.asarray(planned.log_weights)).tolist()
     return race.params(config.delta, bets=np.asarray(planned.bets).tolist(), weights=weights)
 
 
