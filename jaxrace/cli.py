@@ -99,6 +99,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return fail(2, _with_option(str(error), HoldemConfig if is_holdem else TrainConfig))
     except (RuntimeError, OSError) as error:
         return fail(1, str(error))
+    except MemoryError as error:
+        return fail(1, f"expected more memory than there is: {error}")
     except KeyboardInterrupt:
         return fail(130, "interrupted")
     except SystemExit:  # --help and --version end so

@@ -15,8 +15,8 @@ from rich.text import Text
 def shown(text: str) -> str:
     r"""A text with what is no letter, digit, sign or space as an escape sequence.
 
-    >>> shown("caf\u00e9 \x1b[31m\x9b\u202e\udcff")
-    'caf\u00e9 \\x1b[31m\\x9b\\u202e\\udcff'
+    >>> print(shown("[red] \x1b[31m \x9b \u202e \udcff"))
+    [red] \x1b[31m \x9b \u202e \udcff
     """
     return "".join(
         c if c.isprintable() or unicodedata.category(c) == "Zs" else ascii(c)[1:-1] for c in text

@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable
 from types import FrameType
 from typing import Any, Self
@@ -10,6 +11,9 @@ from typing import Any, Self
 # Seconds after a signal in which a block has to end, or to ask whether it should; and in which one
 # that has asked has to be saved.
 _PATIENCE, _PATIENCE_TO_SAVE = 6.0, 60.0
+
+# Signals within so many seconds are one.
+_TOGETHER = 0.5
 
 
 # No error, and so without the ending.
@@ -24,8 +28,9 @@ class HostLost(RuntimeError):  # noqa: N818
 class StopOnSignals:
     """Says stop after SIGINT or SIGTERM, while a ``with`` block runs; give it to ``run``.
 
-    A second signal ends the block at once, by KeyboardInterrupt. Outside of the main thread,
-    which alone may listen, nothing ever says stop.
+    A second signal ends the block at once, by KeyboardInterrupt, unless it comes together with the
+    first, as those of ``timeout`` do. Outside of the main thread, which alone may listen, nothing
+    ever says stop.
 
     Args:
         at_once: The first signal, too, ends the block: nothing of it can be saved.
@@ -47,6 +52,7 @@ class StopOnSignals:
         self.received: int | None = None
         self._at_once = at_once
         self._give_up = give_up
+        self._first_at = 0.0
         self._has_asked = False
         self._ended = threading.Event()
         self._handlers: dict[signal.Signals, Callable[..., Any] | int | None] = {}
@@ -83,8 +89,10 @@ class StopOnSignals:
 
     def _receive(self, number: int, frame: FrameType | None) -> None:
         del frame
-        is_first, self.received = self.received is None, number
-        if self._at_once or not is_first:
+        now = time.monotonic()
+        self._first_at = now if self.received is None else self._first_at
+        self.received = number
+        if self._at_once or now - self._first_at > _TOGETHER:
             raise KeyboardInterrupt
 
     def _watch(self, read: int, give_up: Callable[[int], None]) -> None:
