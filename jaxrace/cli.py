@@ -4,8 +4,8 @@ Exit status: 0 done; 1 failed; 2 bad input, with one line that names the argumen
 expected; 130 or 143 interrupted. What is slow to import is imported by the verb that needs it.
 """
 
-import contextlib
 import functools
+import io
 import os
 import re
 import sys
@@ -20,6 +20,7 @@ import jaxrace
 from jaxrace.experiments.config import EXPERIMENTS, ON_DEMAND, TrainConfig
 from jaxrace.experiments.config_options import POSITIONAL, add_options, expected, spelt
 from jaxrace.experiments.duel_config import DuelConfig
+from jaxrace.experiments.endings import fail, give_up, interrupted, note
 from jaxrace.experiments.help_texts import (
     DESCRIPTION,
     DUEL,
@@ -44,9 +45,14 @@ from jaxrace.validation import require_choice
 def command() -> NoReturn:
     """The process `jaxrace`: runs ``main``, and ends with its status.
 
+    What the encoding of the output lacks is escaped.
+
     A stopped sweep does not wait for ever, so that a thread may still be inside of a compiled
     program. The interpreter would take it away from there, and XLA would abort the process.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     status = main()
     if any(thread.daemon for thread in threading.enumerate()):
         for stream in (sys.stdout, sys.stderr):
@@ -81,7 +87,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     }
     argv = sys.argv[1:] if argv is None else list(argv)
     if not argv:
-        return _fail(2, f"expected one of {', '.join(verbs)}; jaxrace --help says more")
+        return fail(2, f"expected one of {', '.join(verbs)}; jaxrace --help says more")
     # It has options of its own.
     is_holdem = argv[:2] == ["train", "holdem"]
     try:
@@ -90,19 +96,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = _make_parser().parse_args(argv)
         return verbs[arguments.verb](arguments[arguments.verb])
     except (ArgumentError, ValueError) as error:
-        return _fail(2, _with_option(str(error), HoldemConfig if is_holdem else TrainConfig))
+        return fail(2, _with_option(str(error), HoldemConfig if is_holdem else TrainConfig))
     except (RuntimeError, OSError) as error:
-        return _fail(1, str(error))
+        return fail(1, str(error))
+    except MemoryError as error:
+        return fail(1, f"expected more memory than there is: {error}")
     except KeyboardInterrupt:
-        return _fail(130, "interrupted")
+        return fail(130, "interrupted")
     except SystemExit:  # --help and --version end so
         pass
     return 0
-
-
-def _fail(status: int, message: str) -> int:
-    print("jaxrace: error:", " ".join(message.split()), file=sys.stderr)
-    return status
 
 
 def _with_option(message: str, trained: type) -> str:
@@ -227,15 +230,15 @@ def _train(arguments: Namespace) -> int:
         hosts = sweep.join_hosts(*given)
     is_first = hosts is None or hosts.index == 0
     console = Console(stderr=True, quiet=not is_first)
-    stop = sweep.StopOnSignals()
+    stop = sweep.StopOnSignals(not config.learns, give_up)
     try:
         with (
-            stop if config.learns else contextlib.nullcontext(),
+            stop,
             report.shown_progress(console, total_episodes(config)) as on_progress,
         ):
             folder = train(config, out, on_progress, resume, stop, hosts, lanes)
-    except sweep.Interrupted as error:
-        return _interrupted(stop.received, error)
+    except (sweep.Interrupted, KeyboardInterrupt) as error:
+        return interrupted(stop.received, error)
     if is_first:
         report.print_results(Console(), folder, runs.read_summary(folder), runs.read_timing(folder))
     return 0
@@ -258,10 +261,8 @@ def _duel(arguments: Namespace) -> int:
     def show(console: Any, folder: Any, _: DuelConfig) -> None:
         print_regrets(console, folder)
 
-    def note(text: str) -> None:
-        print("jaxrace: warning:", text, file=sys.stderr)
-
-    return _staged(arguments, DuelConfig, "rows", functools.partial(duel, on_note=note), show)
+    say = functools.partial(note, "warning")
+    return _staged(arguments, DuelConfig, "rows", functools.partial(duel, on_note=say), show)
 
 
 def _race(arguments: Namespace) -> int:
@@ -271,7 +272,7 @@ def _race(arguments: Namespace) -> int:
     def show(console: Any, folder: Any, _: ScoresConfig) -> None:
         print_race(console, folder)
 
-    return _staged(arguments, ScoresConfig, "races", race_scores, show)
+    return _staged(arguments, ScoresConfig, "runs", race_scores, show)
 
 
 def _select(arguments: Namespace) -> int:
@@ -308,12 +309,12 @@ def _staged(
     from jaxrace.experiments import report
 
     config = kind(**settings)
-    stop = sweep.StopOnSignals()
+    stop = sweep.StopOnSignals(kind is ScoresConfig or getattr(config, "is_file", False), give_up)
     try:
         with stop, report.shown_stages(Console(stderr=True), unit) as on_stage:
             folder = job(config, out, resume, stop, on_stage, lanes)
-    except sweep.Interrupted as error:
-        return _interrupted(stop.received, error)
+    except (sweep.Interrupted, KeyboardInterrupt) as error:
+        return interrupted(stop.received, error)
     show(Console(), folder, config)
     return 0
 
@@ -324,9 +325,10 @@ def _reproduce(arguments: Namespace) -> int:
 
     from jaxrace import sweep
     from jaxrace.experiments import report
+    from jaxrace.experiments.printing import say
     from jaxrace.experiments.reproduce import reproduce
 
-    stop = sweep.StopOnSignals()
+    stop = sweep.StopOnSignals(give_up=give_up)
     try:
         with stop, report.shown_stages(Console(stderr=True)) as on_stage:
             folder = reproduce(
@@ -339,15 +341,10 @@ def _reproduce(arguments: Namespace) -> int:
                 on_stage,
                 taken_from(vars(arguments)),
             )
-    except sweep.Interrupted as error:
-        return _interrupted(stop.received, error)
-    print(folder / "report.md" if arguments.name != "all" else folder)
+    except (sweep.Interrupted, KeyboardInterrupt) as error:
+        return interrupted(stop.received, error)
+    say(Console(), str(folder / "report.md" if arguments.name != "all" else folder))
     return 0
-
-
-def _interrupted(signal: int | None, error: Exception) -> int:
-    again = f"the same command with --out {error} --resume goes on"
-    return _fail(128 + (signal or 0), f"interrupted; {again}")
 
 
 def _set_compilation_cache(enabled: bool) -> None:

@@ -1,10 +1,18 @@
 """Files that are there as a whole or not at all: written under a temporary name and renamed."""
 
 import contextlib
+import hashlib
+import json
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+# Of a file that is being written; no user's file is called so.
+_UNFINISHED = re.compile(r"\..+\.jaxrace-\d+\.tmp")
+
+_CHECKSUM = "checksum"
 
 
 def write_file(path: str | os.PathLike[str], content: bytes) -> None:
@@ -29,7 +37,7 @@ def new_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     'done'
     """
     path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.jaxrace-{os.getpid()}.tmp")
     try:
         with temporary.open("wb") as file:
             yield file
@@ -40,6 +48,74 @@ def new_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def unfinished_in(folder: str | os.PathLike[str]) -> list[Path]:
+    """What a process that was killed while it wrote has left half-written in a folder.
+
+    >>> Path(".note.txt.jaxrace-7.tmp").touch()
+    >>> [path.name for path in unfinished_in(".")]
+    ['.note.txt.jaxrace-7.tmp']
+    """
+    found = Path(folder).glob(".*.tmp")
+    return [path for path in found if _UNFINISHED.fullmatch(path.name) and path.is_file()]
+
+
+def write_json(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
+    """Write JSON with a checksum, so that ``read_json`` sees what has been changed or cut.
+
+    Args:
+        path: The file.
+        content: Numbers, text, lists and mappings of them; no NaN, no infinity.
+
+    Raises:
+        ValueError: A number is NaN or infinite.
+
+    >>> write_json("note.json", {"seed": 3})
+    >>> read_json("note.json")
+    {'seed': 3}
+    """
+    # As it will be read: numbers as keys become text.
+    content = json.loads(json.dumps(content, allow_nan=False))
+    text = json.dumps({**content, _CHECKSUM: _checksum(content)}, indent=2)
+    write_file(path, f"{text}\n".encode())
+
+
+def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What ``write_json`` has written.
+
+    Raises:
+        ValueError: It is something else, or damaged.
+        OSError: It cannot be read.
+
+    >>> write_file("note.json", b'{"seed": 3}')
+    >>> read_json("note.json")
+    Traceback (most recent call last):
+    ValueError: note.json: expected what was written there, got something else, or a part of it
+    """
+    with contextlib.suppress(ValueError, RecursionError):  # no UTF-8, no JSON, too deep
+        content = json.loads(Path(path).read_bytes().decode())
+        if isinstance(content, dict) and content.pop(_CHECKSUM, None) == _checksum(content):
+            return content
+    raise ValueError(
+        f"{path}: expected what was written there, got something else, or a part of it"
+    )
+
+
+def _checksum(content: Mapping[str, Any]) -> str:
+    text = json.dumps(content, sort_keys=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def checksum_of(path: str | os.PathLike[str]) -> str:
+    """SHA-256 of a file.
+
+    >>> write_file("note.txt", b"done")
+    >>> checksum_of("note.txt")[:8]
+    'a4c3ed04'
+    """
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def sync_tree(folder: str | os.PathLike[str]) -> None:

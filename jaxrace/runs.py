@@ -15,12 +15,19 @@ import filelock
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jaxrace.files import write_file
+from jaxrace.files import checksum_of, read_json, unfinished_in, write_json
 from jaxrace.tables import read_table, write_table
 
 CONFIG, LOG, SUMMARY, TIMING = "config.json", "log.csv", "summary.json", "timing.json"
 
-_LOCK = ".lock"
+# No user's file is called so.
+_LOCK = ".jaxrace-lock"
+
+# The folders that this process works in, that of the run first.
+_locked: list[Path] = []
+
+# In a summary: the checksums of the tables and arrays beside it.
+_CHECKSUMS = "checksums"
 
 _PACKAGES = ("jaxrace", "jax", "jaxlib", "numpy", "evosax")
 
@@ -94,14 +101,11 @@ def _claim(out: Path, made: list[Path]) -> Path:
 
 def _require_empty(folder: Path) -> None:
     """Raise ValueError if there is anything but what a process that was killed may have left."""
-    if any(path.name != _LOCK and path not in _unfinished(folder) for path in folder.iterdir()):
+    left = {folder / _LOCK, *unfinished_in(folder)}
+    if any(path not in left for path in folder.iterdir()):
         raise ValueError(
             f"out: expected a new or an empty folder, got '{folder}', which is not empty"
         )
-
-
-def _unfinished(folder: Path) -> set[Path]:
-    return set(folder.glob(".*.tmp"))
 
 
 def _make(folder: Path, made: list[Path]) -> None:
@@ -137,43 +141,89 @@ def locked(folder: str | os.PathLike[str]) -> Iterator[None]:
         raise ValueError(
             f"folder: expected one that no other process works on, got '{folder}'"
         ) from error
+    _locked.append(Path(folder))
     try:
-        for unfinished in _unfinished(Path(folder)):
+        for unfinished in unfinished_in(folder):
             unfinished.unlink()
         yield
     finally:
+        _locked.remove(Path(folder))
         with contextlib.suppress(OSError):  # some systems keep a file that is open
             path.unlink(missing_ok=True)
         lock.release()
 
 
-def reopened(out: str | os.PathLike[str] | None, config: Mapping[str, Any]) -> Path:
-    """The folder of an interrupted run, to go on with it.
+def let_go() -> Path | None:
+    """Give up the folders that this process works in, which is about to end in the midst of it.
+
+    Returns:
+        That of the run, if it can be resumed.
+
+    >>> with new_folder("new", "duel") as folder:
+    ...     let_go(), folder.exists()
+    (None, False)
+    """
+    for folder in _locked:
+        with contextlib.suppress(OSError):
+            (folder / _LOCK).unlink()
+            folder.rmdir()  # unless there is something in it
+    return next((folder for folder in _locked[:1] if (folder / CONFIG).exists()), None)
+
+
+def reopened(out: str | os.PathLike[str] | None, asked: Mapping[str, Any]) -> Path:
+    """The folder of an interrupted run, to go on with it, or of a finished one.
 
     Args:
         out: The folder.
-        config: What the run is asked to do, which must be what it was asked before; found under
-            "config" in config.json.
+        asked: What the run is asked to do, which must be what it was asked before; found in
+            config.json: the "command", its "config", and, of its "inputs", the checksums of files.
 
     Raises:
-        ValueError: There is no such run, or it was asked something else.
+        ValueError: There is no such run, it was asked something else, or what it has left has been
+            changed.
 
-    >>> write_config(".", {"config": {"seed": 3}})
-    >>> reopened(".", {"seed": 4})
+    >>> write_config(".", {"command": "duel", "config": {"seed": 3}})
+    >>> reopened(".", {"command": "duel", "config": {"seed": 4}})
     Traceback (most recent call last):
     ValueError: seed: expected 3 as in '.', got 4
     """
     if out is None:
         raise ValueError("resume: expected the folder of a run as out, got none")
     try:
-        found = read_config(out)["config"]
-    except (OSError, ValueError, KeyError) as error:
+        found = read_config(out)
+    except OSError as error:
         raise ValueError(f"out: expected the folder of a run to resume, got '{out}'") from error
+    except ValueError as error:
+        raise ValueError(f"out: expected the folder of a run to resume: {error}") from error
+    if found.get("command") != asked["command"]:
+        raise ValueError(
+            f"out: expected the folder of a run of {asked['command']}, got '{out}', which is of "
+            f"{found.get('command')}"
+        )
     # As JSON has it.
-    for name, value in json.loads(json.dumps(config)).items():
-        if found.get(name) != value:
-            raise ValueError(f"{name}: expected {found.get(name)!r} as in '{out}', got {value!r}")
+    for name, value in json.loads(json.dumps(asked["config"])).items():
+        before = found.get("config", {}).get(name)
+        if before != value:
+            raise ValueError(f"{name}: expected {before!r} as in '{out}', got {value!r}")
+    for name, checksum in asked.get("inputs", {}).items():
+        if found.get("inputs", {}).get(name) != checksum:
+            raise ValueError(
+                f"{name}: expected the file that the run in '{out}' has read, got another one, or "
+                "one that has changed: it needs a folder of its own"
+            )
+    if (Path(out) / SUMMARY).exists():
+        _require_intact(Path(out))
     return Path(out)
+
+
+def _require_intact(folder: Path) -> None:
+    """Raise ValueError if the tables of a finished run are not those that its summary is of."""
+    try:
+        for name, checksum in read_json(folder / SUMMARY).get(_CHECKSUMS, {}).items():
+            if checksum_of(folder / name) != checksum:
+                raise ValueError(f"{folder / name} is not as it was written")
+    except (OSError, ValueError) as error:
+        raise ValueError(f"out: expected the files of a finished run: {error}") from error
 
 
 def write_config(folder: str | os.PathLike[str], config: Mapping[str, Any]) -> None:
@@ -185,7 +235,7 @@ def write_config(folder: str | os.PathLike[str], config: Mapping[str, Any]) -> N
     >>> read_config(".")["seed"]
     3
     """
-    _write_json(Path(folder) / CONFIG, {**config, "versions": versions(), "device": device()})
+    write_json(Path(folder) / CONFIG, {**config, "versions": versions(), "device": device()})
 
 
 def add_to_config(folder: str | os.PathLike[str], more: Mapping[str, Any]) -> None:
@@ -196,7 +246,7 @@ def add_to_config(folder: str | os.PathLike[str], more: Mapping[str, Any]) -> No
     >>> sorted(read_config("."))
     ['device', 'seed', 'sweep', 'versions']
     """
-    _write_json(Path(folder) / CONFIG, {**read_config(folder), **more})
+    write_json(Path(folder) / CONFIG, {**read_config(folder), **more})
 
 
 def write_log(
@@ -222,6 +272,8 @@ def write_log(
 def write_summary(folder: str | os.PathLike[str], summary: Mapping[str, Any]) -> None:
     """Write summary.json: numbers, text, lists and mappings of them; no NaN, no infinity.
 
+    It is written last, and holds the checksums of the tables and arrays that the folder has then.
+
     Raises:
         ValueError: A number is NaN or infinite.
 
@@ -229,7 +281,9 @@ def write_summary(folder: str | os.PathLike[str], summary: Mapping[str, Any]) ->
     >>> read_summary(".")["reward"]["mean"]
     2.0
     """
-    _write_json(Path(folder) / SUMMARY, summary)
+    tables = [path for path in Path(folder).iterdir() if path.suffix in (".csv", ".npz")]
+    checksums = {path.name: checksum_of(path) for path in sorted(tables)}
+    write_json(Path(folder) / SUMMARY, {**summary, _CHECKSUMS: checksums})
 
 
 def write_timing(folder: str | os.PathLike[str], timing: Mapping[str, float | None]) -> None:
@@ -239,12 +293,7 @@ def write_timing(folder: str | os.PathLike[str], timing: Mapping[str, float | No
     >>> read_timing(".")
     {'run_seconds': 1.5}
     """
-    _write_json(Path(folder) / TIMING, timing)
-
-
-def _write_json(path: Path, content: Mapping[str, Any]) -> None:
-    text = json.dumps(content, indent=2, allow_nan=False)
-    write_file(path, f"{text}\n".encode())
+    write_json(Path(folder) / TIMING, timing)
 
 
 def read_config(folder: str | os.PathLike[str]) -> dict[str, Any]:
@@ -254,7 +303,7 @@ def read_config(folder: str | os.PathLike[str]) -> dict[str, Any]:
     >>> sorted(read_config("."))
     ['device', 'seed', 'versions']
     """
-    return json.loads((Path(folder) / CONFIG).read_text("utf-8"))
+    return read_json(Path(folder) / CONFIG)
 
 
 def read_log(folder: str | os.PathLike[str]) -> dict[str, np.ndarray]:
@@ -274,7 +323,7 @@ def read_summary(folder: str | os.PathLike[str]) -> dict[str, Any]:
     >>> read_summary(".")
     {'env': 'medical'}
     """
-    return json.loads((Path(folder) / SUMMARY).read_text("utf-8"))
+    return {k: v for k, v in read_json(Path(folder) / SUMMARY).items() if k != _CHECKSUMS}
 
 
 def read_timing(folder: str | os.PathLike[str]) -> dict[str, Any]:
@@ -284,7 +333,7 @@ def read_timing(folder: str | os.PathLike[str]) -> dict[str, Any]:
     >>> read_timing(".")
     {'run_seconds': 1.5}
     """
-    return json.loads((Path(folder) / TIMING).read_text("utf-8"))
+    return read_json(Path(folder) / TIMING)
 
 
 def mean_and_stderr(values: ArrayLike) -> dict[str, float | int | None]:

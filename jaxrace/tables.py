@@ -4,13 +4,16 @@ import contextlib
 import csv
 import io
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
 from jaxrace.files import new_file
+
+# Of a line, in characters; a file of zeros has one that does not end.
+_LONGEST_LINE = 10_000_000
 
 
 def write_table(
@@ -46,6 +49,31 @@ def write_table(
         text.detach()  # else it would close the file, which is not ready
 
 
+def iterate_rows(path: str | os.PathLike[str]) -> Iterator[list[str]]:
+    """The rows of a CSV file as they are, one by one, the names of the columns first.
+
+    Raises:
+        ValueError: It is no CSV file.
+
+    >>> write_table("table.csv", {"k": np.array([1, 2])})
+    >>> next(iterate_rows("table.csv"))
+    ['k']
+    """
+    # Spreadsheets put a mark before the first name.
+    with Path(path).open(encoding="utf-8-sig", newline="") as file:
+        try:
+            yield from csv.reader(_lines(file), strict=True)
+        except csv.Error as error:
+            raise ValueError(str(error)) from error
+
+
+def _lines(file: TextIO) -> Iterator[str]:
+    while line := file.readline(_LONGEST_LINE):
+        if len(line) == _LONGEST_LINE:
+            raise ValueError(f"it has a line of {_LONGEST_LINE:,} characters or more")
+        yield line
+
+
 def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:
     """The rows of a CSV file as they are, the names of the columns first.
 
@@ -56,12 +84,7 @@ def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:
     >>> read_rows("table.csv")
     [['k'], ['1'], ['2']]
     """
-    # Spreadsheets put a mark before the first name.
-    with Path(path).open(encoding="utf-8-sig", newline="") as file:
-        try:
-            rows = list(csv.reader(file))
-        except csv.Error as error:
-            raise ValueError(str(error)) from error
+    rows = list(iterate_rows(path))
     if not rows:
         raise ValueError("it is empty")
     return rows

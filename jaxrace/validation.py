@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+# Of the positive float32 numbers with all their digits.
+_LEAST, _MOST = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
+
 
 def require_integer(name: str, value: Any, least: int, most: float = math.inf) -> None:
     """Raise unless ``value`` is an integer with ``least <= value <= most``.
@@ -31,7 +34,7 @@ def require_integer(name: str, value: Any, least: int, most: float = math.inf) -
 
 
 def require_positive(name: str, value: ArrayLike) -> None:
-    """Raise unless ``value`` is a finite number above 0.
+    """Raise unless ``value`` is a number above 0 that float32 holds, neither 0 there nor infinite.
 
     Raises:
         ValueError: It is not.
@@ -40,12 +43,18 @@ def require_positive(name: str, value: ArrayLike) -> None:
     Traceback (most recent call last):
     ValueError: sigma0: expected a positive number, got -1.0
     """
-    if not 0 < _as_float(value) < float("inf"):
+    number = _as_float(value)
+    if not 0 < number < math.inf:
         raise ValueError(f"{name}: expected a positive number, got {value!r}")
+    if not _LEAST <= number <= _MOST:
+        raise ValueError(
+            f"{name}: expected a positive number from {_LEAST:.2g} to {_MOST:.2g}, as float32 "
+            f"holds, got {value!r}"
+        )
 
 
 def require_probability(name: str, value: ArrayLike) -> None:
-    """Raise unless ``value`` is a number strictly between 0 and 1.
+    """Raise unless ``value`` is a number strictly between 0 and 1, whose inverse is finite.
 
     Raises:
         ValueError: It is not.
@@ -54,7 +63,7 @@ def require_probability(name: str, value: ArrayLike) -> None:
     Traceback (most recent call last):
     ValueError: delta: expected a number between 0 and 1, exclusive, got 1.0
     """
-    if not 0 < _as_float(value) < 1:
+    if not np.finfo(np.float64).tiny <= _as_float(value) < 1:
         raise ValueError(f"{name}: expected a number between 0 and 1, exclusive, got {value!r}")
 
 
@@ -88,6 +97,8 @@ def require_preferences(name: str, value: ArrayLike) -> None:
     ValueError: matrix: expected p_ij + p_ji = 1, got 0.75 + 0.3 for 0 and 1
     """
     try:
+        if np.asarray(value).dtype.kind in "bcmMSU":  # text that reads as a number is none
+            raise TypeError
         found = np.asarray(value, np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name}: expected numbers [K, K], got {value!r}") from error

@@ -127,7 +127,7 @@ def test_what_a_kill_near_the_end_left_undone_is_done(grid, nowhere):
     shutil.copytree(grid, "killed")
     (nowhere / "killed" / "settings.png").unlink()
     (nowhere / "killed" / "checkpoint").mkdir()
-    (nowhere / "killed" / ".log.csv.7.tmp").touch()
+    (nowhere / "killed" / ".log.csv.jaxrace-7.tmp").touch()
     assert main([*GRID, "--out", "killed", "--resume"]) == 0
     left = {path.name for path in (nowhere / "killed").iterdir()}
     assert left == {path.name for path in grid.iterdir()}

@@ -159,7 +159,7 @@ def test_a_changed_table_is_not_resumed(scores, wide, tmp_path, capsys):
     write_wide(wide, {**scores, "best": scores["best"][:20]})
     capsys.readouterr()
     assert main(command) == 2
-    assert "--resume: expected the scores of the run in" in capsys.readouterr().err
+    assert "scores: expected the file that the run in" in capsys.readouterr().err
 
 
 def test_blank_rows_and_other_cases_are_read(tmp_path):
@@ -183,8 +183,8 @@ UNQUOTED = 'a,b\n1,"2\n' + "1,2\n" * 40_000
     ("text", "options", "message"),
     [
         (None, [], "scores: expected a CSV file, got "),
-        ("", [], "it is empty"),
-        ("\n", [], "scores: expected two columns or more with commas between them"),
+        ("", [], "scores: expected a CSV file with something in it"),
+        ("\n", [], "scores: expected a CSV file with something in it"),
         ("a;b\n1;2\n", [], "two columns or more with commas between them, got 'a;b'"),
         (UNQUOTED, [], "field larger than field limit"),
         ("option,score\na,1\n", [], "scores: expected two options or more, got a"),
@@ -198,13 +198,13 @@ UNQUOTED = 'a,b\n1,"2\n' + "1,2\n" * 40_000
         ("a,b\n1,1e400\n", [], "scores: expected a number as score of b in line 2, got '1e400'"),
         ("option,score\na,1\n,2\n", [], "scores: expected a name of an option in line 3, got none"),
         ("option,score\na,1\nb,\n", [], "scores: expected a number as score of b in line 3"),
-        (f"a,b\n{SORTED}\n", [], "the order in which they were made, got sorted scores of a"),
+        (f"a,b\n{SORTED}\n", [], "the order in which they were made, got sorted runs of a"),
         ("a,b\n1,2\n", ["--top", "2"], "--top: expected less than the 2 options of the file"),
         ("a,b\n1,2\n", ["--top", "0"], "--top: expected an integer of at least 1, got 0"),
         ("a,b\n1,2\n", ["--delta", "1"], "--delta: expected a number between 0 and 1, exclusive"),
         ("a,b\n1,2\n", ["--horizon", "10"], "--horizon: expected an integer of at least 11"),
         ("a,b\n1,2\n", ["--horizon", "40000"], "--horizon: expected at most 10000"),
-        ("a,b\n" + "1,2\n" * 301, [], "--horizon: expected the most runs that an option may ever"),
+        ("a,b\n1,2\n" + "1,2\n" * 10_000, [], "scores: expected at most 10,000 runs of an option"),
         ("a,b\n1,2\n", ["--lanes", "8"], "unrecognized arguments: --lanes"),
     ],
 )

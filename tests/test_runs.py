@@ -44,7 +44,7 @@ def test_out_may_be_new_or_empty(empty_folder):
     (empty_folder / "empty").mkdir()
     for out in ("empty", "new", "new/deep/er"):
         with runs.new_folder(out, "job") as folder:
-            assert [path.name for path in folder.iterdir()] == [".lock"]
+            assert [path.name for path in folder.iterdir()] == [".jaxrace-lock"]
     assert not (empty_folder / "runs").exists()
 
 
@@ -138,7 +138,9 @@ def test_summary_refuses_nan(empty_folder):
 def test_config_names_versions_and_device(empty_folder):
     runs.write_config(".", {"seed": 4})
     config = json.loads((empty_folder / "config.json").read_text("utf-8"))
+    assert len(config.pop("checksum")) == 64
     assert config == {"seed": 4, "versions": runs.versions(), "device": runs.device()}
+    assert runs.read_config(".") == config
     assert runs.versions()["numpy"] == np.__version__
 
 

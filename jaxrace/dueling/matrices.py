@@ -52,13 +52,16 @@ def read_matrix(path: str | os.PathLike[str]) -> NDArray[np.float32]:
     """
     path = Path(path)
     try:
-        if path.suffix == ".npy":
-            content: Any = np.load(path, allow_pickle=False)
-        else:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # an empty file: no square
+        if path.is_char_device():
+            raise ValueError("it has no end")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an empty file: no square
+            if path.suffix == ".npy":
+                # Mapped: a header that claims more than there is takes no memory.
+                content: Any = np.load(path, mmap_mode="r", allow_pickle=False)
+            else:
                 content = np.loadtxt(path, delimiter=",", ndmin=2)
-    except (OSError, ValueError, EOFError) as error:
+    except Exception as error:  # of a header NumPy makes any kind of error
         raise ValueError(f"matrix: expected a CSV or .npy file, got {path} ({error})") from error
     try:
         return check_matrix(content)

@@ -95,6 +95,15 @@ _LEAST_REPEATS = 11
 # Episodes and patients are counted in int32.
 _MOST = 10**9
 
+# Rows of some repeats are kept in memory, and so are the states of patients.
+_MOST_REPEATS = 10**6
+
+# Races compare all pairs.
+_MOST_POPULATION = 1_000
+
+# Of random numbers.
+MOST_SEED = 2**32 - 1
+
 
 @dataclasses.dataclass(frozen=True)
 class TrainConfig:
@@ -168,11 +177,12 @@ class TrainConfig:
         hints = get_type_hints(TrainConfig)
         for name in ("method", "hazard", "coefficients", "reward"):
             require_choice(name, getattr(self, name), get_args(hints[name]))
-        for name in ("episodes", "repeats", "test_patients"):
-            require_integer(name, getattr(self, name), 1, _MOST)
-        require_integer("seed", self.seed, 0, 2**32 - 1)
+        require_integer("episodes", self.episodes, 1, _MOST)
+        for name in ("repeats", "test_patients"):
+            require_integer(name, getattr(self, name), 1, _MOST_REPEATS)
+        require_integer("seed", self.seed, 0, MOST_SEED)
         require_integer("max_rounds", self.max_rounds, MIN_ROUNDS, kernels.MAX_TABLE_CAPACITY)
-        require_integer("population", self.population, 2)
+        require_integer("population", self.population, 2, _MOST_POPULATION)
         for delta in _as_tuple(self.delta):
             require_probability("delta", delta)
         kernels.bound_named(self.bound)

@@ -42,6 +42,9 @@ MOST_ARMS = 20_000
 # Choices are counted in int32.
 _MOST = 10**9
 
+# Rows of some repeats are kept in memory.
+_MOST_REPEATS = 10**6
+
 
 @dataclasses.dataclass(frozen=True)
 class DuelConfig:
@@ -78,12 +81,18 @@ class DuelConfig:
         require_names("algorithm", self.algorithms, ALGORITHMS)
         if self.arms is not None:
             require_integer("arms", self.arms, 2, MOST_ARMS)
-        for name, least in (("horizon", 1), ("repeats", 1), ("seed", 0)):
-            require_integer(name, getattr(self, name), least, _MOST)
+        require_integer("horizon", self.horizon, 1, _MOST)
+        require_integer("repeats", self.repeats, 1, _MOST_REPEATS)
+        require_integer("seed", self.seed, 0, _MOST)
         if self.delta is not None:
             require_probability("delta", self.delta)
         if not any(name.startswith("savage") for name in self.algorithms):
             require_default("delta", self, f"with {self.algorithm}, which does not use it")
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """The files that the options name."""
+        return {} if self.matrix in MATRICES else {"matrix": self.matrix}
 
     @property
     def algorithms(self) -> tuple[str, ...]:

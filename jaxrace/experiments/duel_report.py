@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from jaxrace import runs
+from jaxrace.experiments.printing import say
 
 _NOT_RESULTS = ("horizon", "repeats", "matrix")
 
@@ -32,21 +33,18 @@ def print_regrets(console: Console, folder: Path) -> None:
     summary = runs.read_summary(folder)
     facts = summary["matrix"]
     winner = facts["condorcet_winner"]
-    console.print(
+    say(
+        console,
         f"{facts['arms']} arms; Condorcet winner {'none' if winner is None else winner}, "
         f"Copeland winners {_listed(facts['copeland_winners'])}, "
         f"Borda winners {_listed(facts['borda_winners'])}, "
         f"Smith set {_listed(facts['smith_set'])}",
-        highlight=False,
-        soft_wrap=True,
     )
     console.print(_table(summary, console))
-    console.print(
+    say(
+        console,
         f"means of {summary['repeats']} repeats of {summary['horizon']:,} duels; correct: in the "
         f"end recommends a Copeland winner (with -borda in the name: a Borda winner); {folder}",
-        highlight=False,
-        markup=False,
-        soft_wrap=True,
     )
 
 

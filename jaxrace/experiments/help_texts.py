@@ -49,8 +49,9 @@ higher more often than lower. All runs have to be independent of each other, als
 options (no seeds or tasks in common); those of an option have to be alike, and to stand in the
 order in which they were made. Then runs may be added at the end of the table, where they help, and
 judged again, as often as you like, as long as the columns and --top, --delta, --lower and --horizon
-stay what they are: the error probability holds for all looks together. Leaves a folder with
-config.json, summary.json and ranking.csv.
+stay what they are: the error probability holds for all looks together. Runs that chance alone would
+hardly make, since they are sorted, resemble the ones before them or repeat, are refused. Leaves a
+folder with config.json, summary.json and ranking.csv.
 
 examples:
   jaxrace race scores.csv --top 3

@@ -20,7 +20,11 @@ _DEFAULT_SIGMA = 0.8
 # The first block of a dominance race; with fewer samples it says nothing.
 _LEAST_SAMPLES = 11
 
-_MOST = 10**9
+# Hands and matches are counted in int32; of other things some are kept in memory.
+_MOST, _MOST_KEPT = 10**9, 10**6
+
+# Generations are ranked by pairs; chips are added in int32.
+_MOST_OF = {"hands": _MOST, "seed": _MOST, "population": 1_000, "stack": 400_000_000}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,7 +80,13 @@ class HoldemConfig:
         for field in dataclasses.fields(self):
             if field.type is int:
                 value = getattr(self, field.name)
-                require_integer(field.name, value, least.get(field.name, 1), _MOST)
+                most = _MOST_OF.get(field.name, _MOST_KEPT)
+                require_integer(field.name, value, least.get(field.name, 1), most)
+        if self.budget > _MOST:
+            raise ValueError(
+                f"matches: expected at most {_MOST:,} in a generation, got {self.budget:,} with "
+                f"{self.matches} of each pair of {self.population}"
+            )
         self._check_strategy()
         samples = self.budget // self.population
         if "race" in self.selections and samples < _LEAST_SAMPLES:

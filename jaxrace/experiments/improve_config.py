@@ -148,6 +148,11 @@ class ImproveConfig:
             require_default("batch", self, "with method batch, which has one")
 
     @property
+    def inputs(self) -> dict[str, str]:
+        """The files that the options name."""
+        return {"task": self.task} if self.is_file else {}
+
+    @property
     def is_file(self) -> bool:
         """Is the task a set of logged trajectories?"""
         return self.task.lower().endswith((".csv", ".npz"))

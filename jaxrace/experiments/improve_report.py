@@ -6,6 +6,7 @@ from typing import Any
 from rich.console import Console
 
 from jaxrace import runs
+from jaxrace.experiments.printing import say
 
 # Of estimates in [0, 1].
 _ROUNDING = 1e-6
@@ -32,7 +33,7 @@ def print_improvement(console: Console, folder: Path) -> None:
     lines.append(_worth(summary))
     lines.append(f"policies and all tests: {folder}")
     for line in lines:
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
+        say(console, line)
 
 
 def _percent(summary: dict[str, Any]) -> str:

@@ -1,11 +1,26 @@
-"""Tables and lines with texts that are not ours, such as the names of options."""
+"""Tables and lines with texts that are not ours, such as names of options and of files.
 
+All commands print through here: nothing in such a text may tell a terminal what to do.
+"""
+
+import unicodedata
 from collections.abc import Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+
+def shown(text: str) -> str:
+    r"""A text with what is no letter, digit, sign or space as an escape sequence.
+
+    >>> print(shown("[red] \x1b[31m \x9b \u202e \udcff"))
+    [red] \x1b[31m \x9b \u202e \udcff
+    """
+    return "".join(
+        c if c.isprintable() or unicodedata.category(c) == "Zs" else ascii(c)[1:-1] for c in text
+    )
 
 
 def new_table(console: Console, heads: Sequence[str], left: str) -> Table:
@@ -34,15 +49,17 @@ def new_table(console: Console, heads: Sequence[str], left: str) -> Table:
 def add_row(table: Table, cells: Sequence[str]) -> None:
     """Add a row of texts as they are: brackets and colons in names are no markup.
 
+    See ``shown`` for what is escaped.
+
     >>> add_row(new_table(Console(), ["option"], "option"), ["lr:100:adam"])
     """
-    table.add_row(*map(Text, cells))
+    table.add_row(*(Text(shown(cell)) for cell in cells))
 
 
 def say(console: Console, text: str) -> None:
-    """Print a line as it is, however long.
+    """Print a line as it is, however long; see ``shown`` for what is escaped.
 
     >>> say(Console(), "[a] or :100:")
     [a] or :100:
     """
-    console.print(Text(text), highlight=False, soft_wrap=True)
+    console.print(Text(shown(text)), highlight=False, soft_wrap=True)

@@ -17,6 +17,8 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from jaxrace.experiments.printing import say
+
 # On a pipe a line comes after this many seconds and this share of the episodes, or later.
 _SECONDS_PER_LINE = 2.0
 _SHARE_PER_LINE = 0.125
@@ -66,7 +68,7 @@ class ProgressLines:
             self._last_line, self._last_done = now, done
 
     def _say(self, text: str) -> None:
-        self._console.print(text, highlight=False, markup=False, soft_wrap=True)
+        say(self._console, text)
 
 
 class ProgressBar:
@@ -146,11 +148,11 @@ def shown_stages(console: Console, unit: str = "jobs") -> Iterator[Callable[[str
     """
     if not console.is_interactive:
 
-        def say(stage: str, done: int, total: int) -> None:
+        def show_line(stage: str, done: int, total: int) -> None:
             if done == 0:
-                console.print(f"{stage}: {total:,} {unit} ...", highlight=False, markup=False)
+                say(console, f"{stage}: {total:,} {unit} ...")
 
-        yield say
+        yield show_line
         return
     columns = (TextColumn("{task.description:24}"), BarColumn(bar_width=None), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True) as progress:
@@ -247,18 +249,17 @@ def print_results(
     console.print(results_table(summary, console))
     if "settings" in summary:
         best = f"settings ranked by {summary['metrics'][summary['objective']]}, best first"
-        console.print(f"{best}; 95 % confidence intervals", highlight=False, soft_wrap=True)
+        say(console, f"{best}; 95 % confidence intervals")
     elif summary["repeats"] > 1:
-        said = f"means of {summary['repeats']} repeats and their standard errors"
-        console.print(said, highlight=False, soft_wrap=True)
+        say(console, f"means of {summary['repeats']} repeats and their standard errors")
     if "race" in summary:
-        console.print(race_line(summary["race"], timing), highlight=False, soft_wrap=True)
+        say(console, race_line(summary["race"], timing))
     times = f"compile {timing['compile_seconds']:.1f} s, run {timing['run_seconds']:.1f} s"
     # Of a job that was resumed, the episodes per second are not known.
     for name, text in _RATES.items():
         if (rate := timing[name]) is not None:
             times += f", {text.format(rate)}"
-    console.print(f"{times}; {folder}", highlight=False, markup=False, soft_wrap=True)
+    say(console, f"{times}; {folder}")
 
 
 # What may be known of a sweep, and how it is written.

@@ -1,13 +1,12 @@
 """Figures and tables of the papers: ``jaxrace reproduce NAME``."""
 
-import contextlib
 import dataclasses
 import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from jaxrace import runs, sweep
+from jaxrace import runs
 from jaxrace.experiments import (
     bf13_variants,
     hcpi_bounds,
@@ -30,7 +29,7 @@ from jaxrace.experiments import (
     topk_pooled,
     topk_shootout,
 )
-from jaxrace.experiments.config import EXPERIMENTS, ON_DEMAND
+from jaxrace.experiments.config import EXPERIMENTS, MOST_SEED, ON_DEMAND
 from jaxrace.experiments.run_options import ANY_LANES, Lanes
 from jaxrace.experiments.workbench import (
     CHECKPOINT,
@@ -38,6 +37,7 @@ from jaxrace.experiments.workbench import (
     OnStage,
     Workbench,
     ignore_stages,
+    run_folder,
 )
 from jaxrace.validation import require_choice, require_integer
 
@@ -86,7 +86,7 @@ def reproduce(
         name: One of ``config.EXPERIMENTS``, or "all" for a folder with a folder for each.
         out: The folder; ``runs/reproduce-NAME-1`` or the next free number unless given.
         quick: At a fraction of the size: to see that it works, not what comes out.
-        seed: Of all random numbers, at least 0.
+        seed: Of all random numbers, 0 to 2^32 - 1.
         resume: Go on with what was interrupted in the folder ``out``.
         stop: Called now and then; once it says so, what has been done is saved and the run ends.
         on_stage: See ``Workbench``.
@@ -105,19 +105,10 @@ def reproduce(
     ValueError: name: expected one of ..., got 'figure 99'
     """
     require_choice("name", name, (*EXPERIMENTS, ALL))
-    require_integer("seed", seed, 0)
-    config = {"name": name, "quick": quick, "seed": seed}
-    with contextlib.ExitStack() as opened:
-        if resume:
-            folder = runs.reopened(out, config)
-            opened.enter_context(runs.locked(folder))
-        else:
-            folder = opened.enter_context(runs.new_folder(out, f"reproduce-{name}"))
-            runs.write_config(folder, {"command": "reproduce", "config": config})
-        try:
-            _run(name, Workbench(folder, quick, seed, resume, stop, on_stage, lanes))
-        except sweep.Interrupted as error:
-            raise sweep.Interrupted(folder) from error
+    require_integer("seed", seed, 0, MOST_SEED)
+    asked = {"command": "reproduce", "config": {"name": name, "quick": quick, "seed": seed}}
+    with run_folder(out, resume, f"reproduce-{name}", asked) as folder:
+        _run(name, Workbench(folder, quick, seed, resume, stop, on_stage, lanes))
     return folder
 
 

@@ -29,7 +29,7 @@ class Lanes:
 
     def __post_init__(self) -> None:
         for name, value in self._asked():
-            require_integer(name, value, 1)
+            require_integer(name, value, 1, _MOST)
 
     def instead_of(self, default: Mapping[str, int]) -> dict[str, int]:
         """The sizes of a sweep: what was asked for, and where nothing was, the default.
@@ -57,6 +57,9 @@ class Lanes:
         found = ((name, getattr(self, name)) for name in _SIZES)
         return [(name, value) for name, value in found if value is not None]
 
+
+# No device has more than some thousands.
+_MOST = 10**6
 
 # What ``sweep.run`` calls them.
 _SIZES = {"lanes": "width", "blocks": "num_blocks"}

@@ -4,9 +4,8 @@ import dataclasses
 
 from jaxrace.validation import require_integer, require_probability
 
-# The first block of the race, without which it says nothing; and runs of an option whose
-# comparisons, should they not decide, are counted in seconds.
-LEAST_HORIZON, MOST_HORIZON = 11, 10_000
+# The first block of the race, without which it says nothing; and the most runs of an option.
+LEAST_RUNS, MOST_RUNS = 11, 10_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,7 +19,10 @@ class ScoresConfig:
         top: How many of the best are wanted, kappa.
         delta: Probability of a wrong certificate.
         lower: Lower scores are better.
-        horizon: Most runs that an option may ever have, which decides what gaps the race looks for.
+        horizon: Runs of an option by which gaps are to be seen: the smaller they are, the longer it
+            takes. More runs than these count as well.
+        no_header: The first row is a run, and options are called option 1, option 2, ...
+        dependent: Judge runs that are not independent, too; nothing is guaranteed then.
 
     Raises:
         ValueError: An attribute is out of its range.
@@ -35,8 +37,15 @@ class ScoresConfig:
     delta: float = 0.05
     lower: bool = False
     horizon: int = 300
+    no_header: bool = False
+    dependent: bool = False
 
     def __post_init__(self) -> None:
         require_integer("top", self.top, 1)
         require_probability("delta", self.delta)
-        require_integer("horizon", self.horizon, LEAST_HORIZON, MOST_HORIZON)
+        require_integer("horizon", self.horizon, LEAST_RUNS, MOST_RUNS)
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """The files that the options name."""
+        return {"scores": self.scores}

@@ -1,12 +1,16 @@
 """Tables of scores. Axes: K options, n_i runs of option i."""
 
+import contextlib
+import itertools
 import math
 import os
+from collections.abc import Generator
 from typing import NamedTuple
 
 import numpy as np
 
 from jaxrace import tables
+from jaxrace.experiments.scores_config import MOST_RUNS
 
 # Columns of a table that has a row for each run.
 _LONG = ("option", "score")
@@ -14,19 +18,26 @@ _LONG = ("option", "score")
 # Heads of columns that number the runs.
 _NUMBERS = ("id", "index", "repeat", "run", "seed", "step", "trial")
 
-# An order of runs that chance makes less often is no order in which they were made.
-_UNLIKELY = 1e-6
+# So many options take minutes and 2 GB; and squared, times the most runs of one.
+MOST_OPTIONS, _MOST_WORK = 1_000, 10**9
+
+# Larger integers are not all floats.
+_EXACT = 2**53
 
 
 class ScoreTable(NamedTuple):
     """Scores by the names of options."""
 
     names: list[str]  # K, as they come
-    scores: list[np.ndarray]  # K of float64 [n_i], as they were made
+    scores: list[np.ndarray]  # K of float64 [n_i], or object where that is too coarse; as made
 
 
-def read_scores(path: str | os.PathLike[str]) -> ScoreTable:
+def read_scores(path: str | os.PathLike[str], has_header: bool = True) -> ScoreTable:
     """Read a CSV file with a column for each option, or with columns option and score.
+
+    Args:
+        path: The file.
+        has_header: The first row names the columns; else it is a run of options without names.
 
     Raises:
         ValueError: It cannot be read or used; the column or the row is named.
@@ -35,32 +46,34 @@ def read_scores(path: str | os.PathLike[str]) -> ScoreTable:
     >>> read_scores("wide.csv")
     ScoreTable(names=['a', 'b'], scores=[array([1.5, 2.5]), array([0.])])
     """
-    try:
-        lines = [[cell.strip() for cell in row] for row in tables.read_rows(path)]
-    except (OSError, ValueError) as error:
-        raise _wrong(f"a CSV file, got {os.fspath(path)!r}: {error}") from error
-    numbered = [(number, row) for number, row in enumerate(lines, 1) if any(row)]
-    heads = numbered[0][1] if numbered else []
-    is_long = set(_LONG) <= {head.lower() for head in heads}
-    _require_heads(heads, is_long)
-    if is_long:
-        heads = [head.lower() for head in heads]
-    found: dict[str, list[float]] = {} if is_long else {name: [] for name in heads}
-    for line, row in numbered[1:]:
-        if len(row) != len(heads):
-            raise _wrong(f"{len(heads)} cells in line {line}, got {len(row)}")
-        cells = dict(zip(heads, row, strict=True))
-        for name, cell in [[cells[head] for head in _LONG]] if is_long else cells.items():
-            if not name:
-                raise _wrong(f"a name of an option in line {line}, got none")
-            if cell or is_long:
-                found.setdefault(name, []).append(_number(cell, name, line))
-    table = ScoreTable(list(found), [np.array(scores) for scores in found.values()])
-    if len(table.names) < 2:
-        raise _wrong(f"two options or more, got {', '.join(found) or 'none'}")
-    for name, scores in zip(*table, strict=True):
-        _require_no_order(name, scores)
-    return table
+    lines = _lines(path)
+    with contextlib.closing(lines):
+        first = next(lines, (1, []))
+        heads = first[1] if has_header else [f"option {i + 1}" for i in range(len(first[1]))]
+        is_long = set(_LONG) <= {head.lower() for head in heads}
+        _require_heads(heads, is_long)
+        found: dict[str, list[float]] = {} if is_long else {name: [] for name in heads}
+        heads = [head.lower() if is_long else head for head in heads]
+        most = 0
+        _require_size(len(found), most)
+        for line, row in lines if has_header else itertools.chain([first], lines):
+            if len(row) != len(heads):
+                raise _wrong(f"{len(heads)} cells in line {line}, got {len(row)}")
+            cells = dict(zip(heads, row, strict=True))
+            for name, cell in [[cells[head] for head in _LONG]] if is_long else cells.items():
+                if not name:
+                    raise _wrong(f"a name of an option in line {line}, got none")
+                if cell or is_long:
+                    scores = found.setdefault(name, [])
+                    scores.append(_number(cell, name, line))
+                    if len(scores) > most or len(scores) == 1:
+                        most = max(most, len(scores))
+                        _require_size(len(found), most)
+    if not most:
+        raise _wrong("runs below the names of the columns, got none")
+    if len(found) < 2:
+        raise _wrong(f"two options or more, got {', '.join(found)}")
+    return ScoreTable(list(found), [_as_array(scores) for scores in found.values()])
 
 
 def ranks_of(table: ScoreTable) -> list[np.ndarray]:
@@ -75,13 +88,31 @@ def ranks_of(table: ScoreTable) -> list[np.ndarray]:
     return np.split(ranks, np.cumsum([len(scores) for scores in table.scores])[:-1])
 
 
+def _lines(path: str | os.PathLike[str]) -> Generator[tuple[int, list[str]]]:
+    """The rows with something in them, and their numbers."""
+    try:
+        for number, row in enumerate(tables.iterate_rows(path), 1):
+            cells = [cell.strip() for cell in row]
+            if any(cells):
+                yield number, cells
+    except (OSError, ValueError) as error:
+        raise _wrong(f"a CSV file, got {os.fspath(path)!r}: {error}") from error
+
+
 def _wrong(expected: str) -> ValueError:
     return ValueError(f"scores: expected {expected}")
 
 
 def _require_heads(heads: list[str], is_long: bool) -> None:
+    if not heads:
+        raise _wrong("a CSV file with something in it, got none")
     if len(heads) < 2:
         raise _wrong(f"two columns or more with commas between them, got {', '.join(heads)!r}")
+    if all(map(_is_number, heads)):
+        raise _wrong(
+            f"names of columns in the first row, got {', '.join(heads[:3])}: with --no-header it "
+            "is a run; a name that is a number needs a letter"
+        )
     if len(set(heads)) < len(heads) or "" in heads:
         raise _wrong(f"different names of columns, got {', '.join(heads)}")
     numbers = [head for head in heads if head.lower() in _NUMBERS]
@@ -92,6 +123,23 @@ def _require_heads(heads: list[str], is_long: bool) -> None:
         )
 
 
+def _require_size(options: int, runs: int) -> None:
+    if options > MOST_OPTIONS:
+        raise _wrong(f"at most {MOST_OPTIONS:,} options, got more")
+    if runs > MOST_RUNS:
+        raise _wrong(f"at most {MOST_RUNS:,} runs of an option, got more")
+    if options**2 * runs > _MOST_WORK:
+        most = _MOST_WORK // options**2
+        raise _wrong(f"at most {most:,} runs of an option for {options:,} options, got more")
+
+
+def _is_number(text: str) -> bool:
+    with contextlib.suppress(ValueError):
+        float(text)
+        return True
+    return not text
+
+
 def _number(cell: str, name: str, line: int) -> float:
     try:
         score = float(cell.replace("_", "no number"))
@@ -100,14 +148,9 @@ def _number(cell: str, name: str, line: int) -> float:
     is_too_large = math.isinf(score) and "inf" not in cell.lower()
     if math.isnan(score) or is_too_large:
         raise _wrong(f"a number as score of {name} in line {line}, got {cell!r}")
-    return score
+    is_coarse = abs(score) >= _EXACT and cell.lstrip("+-").isdecimal()
+    return int(cell) if is_coarse else score
 
 
-def _require_no_order(name: str, scores: np.ndarray) -> None:
-    """Sorted scores of an option are not independent of each other: no verdict would hold."""
-    counts = np.unique(scores, return_counts=True)[1]
-    # The orders that equally likely orders of these scores have.
-    orders = math.lgamma(len(scores) + 1) - sum(math.lgamma(count + 1) for count in counts)
-    is_sorted = any((x[1:] >= x[:-1]).all() for x in (scores, scores[::-1]))
-    if is_sorted and orders > -math.log(_UNLIKELY / 2):
-        raise _wrong(f"runs in the order in which they were made, got sorted scores of {name}")
+def _as_array(scores: list[float]) -> np.ndarray:
+    return np.array(scores, object if any(isinstance(x, int) for x in scores) else float)

@@ -1,19 +1,21 @@
 """The job `jaxrace race`: which options of a table of scores are the best? Axes: K options."""
 
-import hashlib
+import dataclasses
 import os
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
+import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import runs, tables
 from jaxrace.experiments.run_options import ANY_LANES, Lanes
-from jaxrace.experiments.scores_config import ScoresConfig
+from jaxrace.experiments.scores_config import MOST_RUNS, ScoresConfig
 from jaxrace.experiments.scores_file import ScoreTable, ranks_of, read_scores
 from jaxrace.experiments.workbench import OnStage, Workbench, ignore_stages, run_job
 from jaxrace.kernels import total_order
-from jaxrace.racing import DominanceRace, DominanceResult, judge
+from jaxrace.racing import DominanceParams, DominanceRace, DominanceResult, check_runs, judge
 
 RANKING = "ranking.csv"
 
@@ -35,8 +37,8 @@ def race_scores(
         config: The job.
         out: The run's folder; ``runs/race-1`` or the next free number unless given.
         resume: Go on with the job that left the folder ``out``, with the same table.
-        stop: See ``run_job``; the job takes seconds, or longer where many options have used up a
-            horizon of thousands.
+        stop: See ``run_job``; the job takes seconds, or minutes where there are hundreds of
+            options.
         on_stage: See ``Workbench``.
         lanes: See ``Workbench``.
 
@@ -51,16 +53,17 @@ def race_scores(
     >>> runs.read_summary(race_scores(ScoresConfig("scores.csv")))["selected"]
     ['b']
     """
-    table = read_scores(config.scores)
+    table = read_scores(config.scores, not config.no_header)
     race = _race_of(config, table)
-    digest = hashlib.sha256(Path(config.scores).read_bytes()).hexdigest()
-    if resume and out is not None:
-        _require_same(Path(out), digest)
+    ranks = [-of_option if config.lower else of_option for of_option in ranks_of(table)]
+    doubts = _doubts(config, dict(zip(table.names, ranks, strict=True)))
 
     def work(bench: Workbench) -> None:
-        ranks = [-of_option if config.lower else of_option for of_option in ranks_of(table)]
-        result = judge(race, ranks, race.params(config.delta))
-        _write(bench.folder, config, table, result, digest)
+        bench.on_stage(f"judging {len(ranks):,} options", 0, sum(map(len, ranks)))
+        result = judge(race, ranks, _params_of(config, race))
+        # What may be forecast is no matter of the room that there is.
+        most = dataclasses.replace(result.params, max_rounds=jnp.int32(MOST_RUNS))
+        _write(bench.folder, config, table, dataclasses.replace(result, params=most), doubts)
 
     return run_job("race", config, work, out, resume, stop, on_stage, lanes)
 
@@ -70,26 +73,39 @@ def _race_of(config: ScoresConfig, table: ScoreTable) -> DominanceRace:
         raise ValueError(
             f"top: expected less than the {len(table.names)} options of the file, got {config.top}"
         )
+    race = DominanceRace(len(table.names), config.top, config.horizon, total_order)
     most = max(len(scores) for scores in table.scores)
-    if most > config.horizon:
-        raise ValueError(
-            f"horizon: expected the most runs that an option may ever have, at least the {most} of "
-            f"the file, got {config.horizon}"
-        )
-    return DominanceRace(len(table.names), config.top, config.horizon, total_order)
+    # Room for at least one more block, so that the race has not ended.
+    while race.blocks.most(race.capacity) <= race.blocks.most(most):
+        race = dataclasses.replace(race, capacity=2 * race.capacity)
+    return race
 
 
-def _require_same(folder: Path, digest: str) -> None:
-    """Raise ValueError if the folder tells of another table."""
-    if (folder / runs.SUMMARY).exists() and runs.read_summary(folder)["sha256"] != digest:
-        raise ValueError(
-            f"resume: expected the scores of the run in '{folder}', got others: judge a table that "
-            "has changed in a folder of its own"
-        )
+def _params_of(config: ScoresConfig, race: DominanceRace) -> DominanceParams:
+    """With the bets for the horizon, whatever room there is: all looks together are one test."""
+    planned = dataclasses.replace(race, capacity=config.horizon).params(config.delta)
+    weights = np.exp(np.asarray(planned.log_weights)).tolist()
+    return race.params(config.delta, bets=np.asarray(planned.bets).tolist(), weights=weights)
+
+
+def _doubts(config: ScoresConfig, runs_of: dict[str, np.ndarray]) -> list[str]:
+    """Why the runs may depend on each other; ValueError if they do, and may not."""
+    try:
+        with warnings.catch_warnings(record=True, action="always", category=UserWarning) as found:
+            check_runs(runs_of)
+    except ValueError as error:
+        if config.dependent:
+            return [str(error)]
+        raise ValueError(f"{error}; --dependent judges them, without a guarantee") from error
+    return [str(one.message) for one in found]
 
 
 def _write(
-    folder: Path, config: ScoresConfig, table: ScoreTable, result: DominanceResult, digest: str
+    folder: Path,
+    config: ScoresConfig,
+    table: ScoreTable,
+    result: DominanceResult,
+    doubts: list[str],
 ) -> None:
     names = np.array(table.names)
     counts = np.array([len(scores) for scores in table.scores])
@@ -114,14 +130,14 @@ def _write(
     log_e = np.maximum(log_e, log_e.T)
     pairs = sorted(map(tuple, np.argwhere(result.doubtful)), key=lambda pair: log_e[pair])
     summary = {
-        "sha256": digest,
         "options": len(names),
         "runs": int(counts.sum()),
         "counted": int(np.sum(result.samples)),
         "horizon": config.horizon,
         "delta": config.delta,
         "certificate": result.certificate if result.decided else None,
-        "ended": result.certificate == "exhausted",
+        "doubts": doubts,
+        "has_names": not config.no_header,
         "without_block": names[without_block].tolist(),
         "selected": names[ranking[: config.top]].tolist() if is_judged else [],
         "perhaps_tied": names[np.asarray(result.tied)].tolist(),

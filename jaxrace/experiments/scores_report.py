@@ -8,7 +8,7 @@ from rich.console import Console
 
 from jaxrace import runs, tables
 from jaxrace.experiments.printing import add_row, new_table, say
-from jaxrace.experiments.scores_config import LEAST_HORIZON
+from jaxrace.experiments.scores_config import LEAST_RUNS, MOST_RUNS
 
 _RANKING = "ranking.csv"
 
@@ -51,23 +51,33 @@ def print_race(console: Console, folder: Path) -> None:
 
 
 def _lines(summary: dict[str, Any], has_too_many: bool) -> list[str]:
+    said = [f"WARNING: {text}" for text in summary["doubts"]]
+    if not summary["has_names"]:
+        said.append(
+            "options are called by their columns, from left to right; the first row is a run"
+        )
+    return [*said, *_verdict(summary, has_too_many)]
+
+
+def _verdict(summary: dict[str, Any], has_too_many: bool) -> list[str]:
     best = ", ".join(summary["selected"])
+    certified = "CERTIFIED" if not summary["doubts"] else "CERTIFIED only if runs are independent"
     worth = (
         f"a wrong certificate has probability at most {summary['delta']:g}, in all looks with the "
         f"same columns and settings (horizon {summary['horizon']:,}) together, if all runs are "
         "independent, also those of different columns, and stand as they were made"
     )
     if summary["certificate"] == "dominance":
-        return [f"CERTIFIED: {best}: more often better than worse than each of the others", worth]
+        return [f"{certified}: {best}: more often better than worse than each of the others", worth]
     if summary["certificate"] == "counts":
         tied = summary["perhaps_tied"]
         more = f"; {', '.join(tied)} may be equally good" if tied else ""
-        return [f"CERTIFIED: {best}: nobody beats more of the others{more}", worth]
+        return [f"{certified}: {best}: nobody beats more of the others{more}", worth]
     if summary["without_block"]:
         lacking = ", ".join(summary["without_block"])
         return [
             "NOT CERTIFIED, and no guess yet, in the order of the medians",
-            f"nothing is said before all have {LEAST_HORIZON} runs; fewer have {lacking}",
+            f"nothing is said before all have {LEAST_RUNS} runs; fewer have {lacking}",
         ]
     pairs = [
         f"{' or '.join(pair['options'])} ({math.floor(100 * pair['evidence'])} % of the evidence)"
@@ -75,12 +85,10 @@ def _lines(summary: dict[str, Any], has_too_many: bool) -> list[str]:
     ]
     hidden = summary["pairs_in_doubt"] - len(pairs)
     more = f" and {hidden} more" if hidden else ""
-    too_many = f"; {_BEYOND}: more than the horizon of {summary['horizon']:,} allows"
+    too_many = f"; {_BEYOND}: more than {MOST_RUNS:,} of an option" if has_too_many else ""
     helps = (
-        f"no more runs will help: the horizon of {summary['horizon']:,} is used up"
-        if summary["ended"]
-        else "further runs are a forecast, from gaps as they look, until nothing is in doubt; add "
-        f"them at the end{too_many if has_too_many else ''}"
+        "further runs are a forecast, from gaps as they look, until nothing is in doubt; add them "
+        f"at the end{too_many}"
     )
     return [f"NOT CERTIFIED, a guess: {best}", f"in doubt: {', '.join(pairs)}{more}", helps]
 

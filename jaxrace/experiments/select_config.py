@@ -145,6 +145,11 @@ class SelectConfig:
         return tuple(self.method.split(","))
 
     @property
+    def inputs(self) -> dict[str, str]:
+        """The files that the options name."""
+        return {"problem": self.problem} if self.is_file else {}
+
+    @property
     def is_file(self) -> bool:
         """Are there comparisons already?"""
         return self.problem not in PROBLEMS

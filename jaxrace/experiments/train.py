@@ -292,7 +292,7 @@ def _run_folder(
         with runs.new_folder(out, f"{config.env}-{config.method}") as folder:
             yield folder
         return
-    folder = runs.reopened(out, dataclasses.asdict(config))
+    folder = runs.reopened(out, {"command": "train", "config": dataclasses.asdict(config)})
     with runs.locked(folder):
         yield folder
 

@@ -5,7 +5,7 @@ import dataclasses
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -151,6 +151,53 @@ class Workbench:
         files.write_file(self.folder / REPORT, f"{text}\n".encode())
 
 
+@contextlib.contextmanager
+def run_folder(
+    out: str | os.PathLike[str] | None, resume: bool, stem: str, asked: Mapping[str, Any]
+) -> Iterator[Path]:
+    """The folder of a new run, or of one that is to go on.
+
+    Args:
+        out: The folder; ``runs/STEM-1`` or the next free number unless given.
+        resume: Go on with the run that left the folder ``out``.
+        stem: Start of the default name.
+        asked: See ``runs.reopened``; written to config.json.
+
+    Raises:
+        ValueError: ``out`` cannot be used.
+        sweep.Interrupted: The block was; its argument is the folder.
+
+    If the block fails before anything has been saved, a new folder is removed again.
+
+    >>> with run_folder("new", False, "duel", {"command": "duel", "config": {"seed": 3}}) as folder:
+    ...     sorted(path.name for path in folder.iterdir())
+    ['.jaxrace-lock', 'config.json']
+    """
+    with contextlib.ExitStack() as opened:
+        if resume:
+            folder = runs.reopened(out, asked)
+            opened.enter_context(runs.locked(folder))
+        else:
+            folder = opened.enter_context(runs.new_folder(out, stem))
+            runs.write_config(folder, asked)
+        try:
+            yield folder
+        except sweep.Interrupted as error:
+            raise sweep.Interrupted(folder) from error
+        except BaseException:
+            if not resume:
+                _remove_what_has_only_begun(folder)
+            raise
+
+
+def _remove_what_has_only_begun(folder: Path) -> None:
+    checkpoint = folder / CHECKPOINT
+    names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
+    if names <= {runs.CONFIG, CHECKPOINT} and not any(map(sweep.is_saved, checkpoint.glob("*"))):
+        shutil.rmtree(checkpoint, ignore_errors=True)
+        (folder / runs.CONFIG).unlink(missing_ok=True)
+
+
 def run_job(
     command: str,
     config: Any,
@@ -165,7 +212,8 @@ def run_job(
 
     Args:
         command: The verb; also the stem of the folder's name.
-        config: A dataclass, with a ``seed`` if there is any chance; written to config.json.
+        config: A dataclass, with a ``seed`` if there is any chance, and with ``inputs`` if it
+            names files: their paths by the names of options. Written to config.json.
         work: What is to be done in the folder; not again in one that has its summary.
         out: The folder; ``runs/COMMAND-1`` or the next free number unless given.
         resume: Go on with the job that left the folder ``out``.
@@ -187,23 +235,19 @@ def run_job(
     >>> runs.read_summary(folder)
     {'n': 1}
     """
-    asked = dataclasses.asdict(config)
-    with contextlib.ExitStack() as opened:
-        if resume:
-            folder = runs.reopened(out, asked)
-            opened.enter_context(runs.locked(folder))
-        else:
-            folder = opened.enter_context(runs.new_folder(out, command))
-            runs.write_config(folder, {"command": command, "config": asked})
+    inputs = {name: _checksum_of(path) for name, path in getattr(config, "inputs", {}).items()}
+    asked = {"command": command, "config": dataclasses.asdict(config), "inputs": inputs}
+    with run_folder(out, resume, command, asked) as folder:
         if not (folder / runs.SUMMARY).exists():
             seed = getattr(config, "seed", 0)
-            bench = Workbench(folder, False, seed, resume, stop, on_stage, lanes)
-            try:
-                work(bench)
-            except sweep.Interrupted as error:
-                raise sweep.Interrupted(folder) from error
+            work(Workbench(folder, False, seed, resume, stop, on_stage, lanes))
         shutil.rmtree(folder / CHECKPOINT, ignore_errors=True)
     return folder
+
+
+def _checksum_of(path: str) -> str | None:
+    """None of a pipe, which can be read only once."""
+    return files.checksum_of(path) if Path(path).is_file() else None
 
 
 def as_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:

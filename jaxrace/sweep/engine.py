@@ -113,8 +113,8 @@ def run(
         checkpoints: Where to save the sweep, and whether to go on from there; its number of
             blocks is then the one that it began with. Not saved unless given.
         stop: Called after each turn of a block and every second; once it says so, the sweep is
-            saved and ends. A block whose turn has not ended a minute later is not waited for: the
-            checkpoint before counts then.
+            saved and ends. A block whose turn has not ended eight seconds later is not waited for:
+            the checkpoint before counts then.
         hosts: Which of several hosts this is, see ``join_hosts``: each does its share of the
             jobs with its own devices, and when all are done, every one returns all rows. They
             meet in the folder of ``checkpoints``. One host unless given.

@@ -18,7 +18,7 @@ OnRows = Callable[[int, Rows], None]
 _LOOK = 1.0
 
 # Seconds after which a sweep that was asked to stop waits no more for a turn to end.
-_PATIENCE = 60.0
+_PATIENCE = 8.0
 
 
 class Player:
