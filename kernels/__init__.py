@@ -24,11 +24,16 @@ from jaxrace.kernels.correct_selection import (
     correct_selection_gains,
     in_top,
     log_correct_selection,
+    relative_selection_gains,
     selection_threshold,
 )
 from jaxrace.kernels.elimination import definite_inverse, inverse
 from jaxrace.kernels.kl_ucb import bernoulli_kl, kl_upper
-from jaxrace.kernels.knowledge_gradient import knowledge_gradient
+from jaxrace.kernels.knowledge_gradient import (
+    knowledge_gradient,
+    log_change_chance,
+    relative_knowledge_gradient,
+)
 from jaxrace.kernels.listing import for_listed, listing_block, with_operands_kept
 from jaxrace.kernels.lower_bounds import (
     best_cap,
@@ -115,6 +120,7 @@ __all__ = [
     "lexicographic",
     "listing_block",
     "log_block_factors",
+    "log_change_chance",
     "log_correct_selection",
     "long_run",
     "mean_and_variance",
@@ -128,6 +134,8 @@ __all__ = [
     "prefix_product",
     "prefix_wins",
     "ragged_net",
+    "relative_knowledge_gradient",
+    "relative_selection_gains",
     "resampling_counts",
     "residual_variances",
     "round_gains",

@@ -11,6 +11,10 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+# Standard deviations from which on normal tails are those of a series: as far away they are soon
+# below any float32, and their ratios are not.
+_FAR = 10.0
+
 
 def in_top(means: jax.Array, top: int) -> jax.Array:
     """Is an option among the k of the largest means, the first ones of equal means? bool [K].
@@ -87,7 +91,8 @@ def correct_selection_gains(
         top: k, below K.
 
     Returns:
-        float [K, K], symmetric: ln AEPCS_ij - ln APCS. The diagonal means nothing.
+        float [K, K], symmetric: ln AEPCS_ij - ln APCS; 0 where it is below any float. The diagonal
+        means nothing.
 
     >>> means, variances = jnp.array([1.0, 0.0, -5.0]), jnp.ones(3)
     >>> gains_of = jax.jit(correct_selection_gains, static_argnums=3)
@@ -100,6 +105,48 @@ def correct_selection_gains(
     expected = _log_side(distances[:, None] / jnp.sqrt(variances[:, None] - reductions))
     of_first = expected - present[:, None]
     return of_first + of_first.T
+
+
+def relative_selection_gains(
+    means: jax.Array, variances: jax.Array, reductions: jax.Array, top: int
+) -> jax.Array:
+    """The gains of ``correct_selection_gains`` times a number that is the same for all pairs.
+
+    It is 1 unless every option is z = 10 deviations or more on its side of c, m in the nearest
+    case. Then it is exp(m^2 / 2): where all are clearly on their sides, all gains are below any
+    float, but their ratios still say which sample is worth most. ln Phi(z) is -Q(z) there, and
+    Q(z) = phi(z) (1 / z - 1 / z^3), but for 3e-4 of it (Abramowitz and Stegun 26.2.12).
+
+    Args:
+        means: float [K], mu_i.
+        variances: float [K], sigma_i^2, positive.
+        reductions: float [K, K], by how much a sample of the pair makes sigma_i^2 smaller.
+        top: k, below K.
+
+    Returns:
+        float [K, K], symmetric. The diagonal means nothing.
+
+    >>> arguments = jnp.array([40.0, 0.0, -5.0]), jnp.ones(3), jnp.full((3, 3), 0.25)
+    >>> print(correct_selection_gains(*arguments, top=1)[0, 1:])
+    [0. 0.]
+    >>> gains = relative_selection_gains(*arguments, top=1)
+    >>> print(bool(gains[0, 1] > gains[0, 2] > 0))
+    True
+    """
+    deviations = jnp.sqrt(variances)
+    standardized = _distances(means, variances, top) / deviations
+    nearest = standardized.min()
+    z = jnp.maximum(standardized, _FAR)
+    tails = jnp.exp((nearest - z) * (nearest + z) / 2) * (1 - z**-2) / z
+    # Of what is left of a tail after a sample nothing is subtracted that is nearly as large.
+    shares = reductions / variances[:, None]
+    roots = jnp.sqrt(1 - shares)
+    fall = jnp.square(z)[:, None] * shares / (1 - shares) / 2
+    lost = shares / (1 + roots) - roots * shares / jnp.square(z)[:, None]
+    of_first = tails[:, None] * (jnp.exp(-fall) * lost - jnp.expm1(-fall))
+    far = (of_first + of_first.T) / math.sqrt(2 * math.pi)
+    near = correct_selection_gains(means, variances, reductions, top)
+    return jnp.where(nearest < _FAR, near, far)
 
 
 def _distances(means: jax.Array, variances: jax.Array, top: int) -> jax.Array:

@@ -6,6 +6,11 @@ Axes: K options.
 import jax
 import jax.numpy as jnp
 
+# Standard deviations from which on the normal tail is that of a series: the gains of kinks as far
+# away are soon below any float32, and their ratios are not.
+_FAR = 10.0
+_TERMS = 8
+
 
 def knowledge_gradient(means: jax.Array, deviations: jax.Array, top: int) -> jax.Array:
     """E V(d) - V(0) of each pair, d ~ N(0, deviation^2), after Groves and Branke 2019.
@@ -21,12 +26,73 @@ def knowledge_gradient(means: jax.Array, deviations: jax.Array, top: int) -> jax
         top: k, below K.
 
     Returns:
-        float [K, K], symmetric. The diagonal means nothing.
+        float [K, K], symmetric; 0 where it is below any float. The diagonal means nothing.
 
     >>> gains_of = jax.jit(knowledge_gradient, static_argnums=2)
     >>> gains = gains_of(jnp.array([1.0, 1.0, 0.0]), jnp.ones((3, 3)), 1).tolist()
     >>> print(f"{gains[0][1]:.4f}", gains[0][1] > gains[0][2])
     0.7979 True
+    """
+    left, right = _kinks(means, top)
+    return deviations * (_loss(left / deviations) + _loss(right / deviations))
+
+
+def relative_knowledge_gradient(means: jax.Array, deviations: jax.Array, top: int) -> jax.Array:
+    """The gains of ``knowledge_gradient`` times a number that is the same for all pairs.
+
+    It is 1 unless every kink b is ten deviations or more away, m in the nearest case. Then it is
+    exp(m^2 / 2): where no single sample is likely to change who is selected, all gains are below
+    any float, but their ratios still say which sample is the likeliest to. f(-b) is phi(b) / b^2
+    times 1 - 3 / b^2 + 15 / b^4 - ... there (Abramowitz and Stegun 26.2.12), but for 2e-9 of it.
+
+    Args:
+        means: float [K], S_i.
+        deviations: float [K, K], of d; positive.
+        top: k, below K.
+
+    Returns:
+        float [K, K], symmetric, not all of them 0. The diagonal means nothing.
+
+    >>> arguments = jnp.array([100.0, 0.0, -1.0]), jnp.ones((3, 3))
+    >>> print(knowledge_gradient(*arguments, top=1)[0, 1:])
+    [0. 0.]
+    >>> gains = relative_knowledge_gradient(*arguments, top=1)
+    >>> print(bool(gains[0, 1] > gains[0, 2]), bool(gains[0, 2] > 0))
+    True True
+    """
+    left, right = (jnp.abs(kink) / deviations for kink in _kinks(means, top))
+    itself = jnp.eye(means.shape[-1], dtype=bool)
+    nearest = jnp.where(itself, jnp.inf, jnp.minimum(left, right)).min()
+    far = _far_loss(left, nearest) + _far_loss(right, nearest)
+    return deviations * jnp.where(nearest < _FAR, _loss(left) + _loss(right), far)
+
+
+def log_change_chance(means: jax.Array, deviations: jax.Array, top: int) -> jax.Array:
+    """ln of an upper bound of the chance that d changes which k are the best.
+
+    The sum of the chances that d lies beyond each of both kinks of V, see ``knowledge_gradient``:
+    at most twice the chance itself.
+
+    Args:
+        means: float [K], S_i.
+        deviations: float [K, K], of d; positive.
+        top: k, below K.
+
+    Returns:
+        float [K, K], symmetric. The diagonal means nothing.
+
+    >>> chances = jnp.exp(log_change_chance(jnp.array([2.0, 0.0]), jnp.ones((2, 2)), top=1))
+    >>> print(f"{chances[0, 1]:.3f}")  # d < -1, counted twice
+    0.317
+    """
+    tails = [jax.scipy.stats.norm.logcdf(-jnp.abs(b) / deviations) for b in _kinks(means, top)]
+    return jnp.logaddexp(*tails)
+
+
+def _kinks(means: jax.Array, top: int) -> tuple[jax.Array, jax.Array]:
+    """Where V(d) of each pair has its kinks, float [K, K] each; both in one place where they meet.
+
+    There the selection changes.
     """
     num_options = means.shape[-1]
     best = jnp.sort(means)[::-1]
@@ -59,7 +125,7 @@ def knowledge_gradient(means: jax.Array, deviations: jax.Array, top: int) -> jax
     is_flat = level > (first_line + second_line) / 2
     left = jnp.where(is_flat, second_line - level, meeting)
     right = jnp.where(is_flat, level - first_line, meeting)
-    return deviations * (_loss(left / deviations) + _loss(right / deviations))
+    return left, right
 
 
 def _loss(kink: jax.Array) -> jax.Array:
@@ -67,3 +133,13 @@ def _loss(kink: jax.Array) -> jax.Array:
     below = -jnp.abs(kink)
     density = jnp.exp(-(below**2) / 2) / jnp.sqrt(2 * jnp.pi).astype(below.dtype)
     return jnp.maximum(below * jax.scipy.stats.norm.cdf(below) + density, 0)
+
+
+def _far_loss(kink: jax.Array, nearest: jax.Array) -> jax.Array:
+    """f(-b) exp(m^2 / 2) for b >= m >= 10."""
+    kink = jnp.maximum(kink, _FAR)
+    step, series = kink**-2, jnp.zeros_like(kink)
+    for number in range(_TERMS, 0, -1):
+        series = -(2 * number + 1) * step * (1 + series)
+    density = jnp.exp((nearest - kink) * (nearest + kink) / 2)
+    return density * step * (1 + series) / jnp.sqrt(2 * jnp.pi).astype(kink.dtype)

@@ -89,3 +89,82 @@ def test_float32_keeps_its_digits_where_all_is_nearly_certain(distance):
     gains = correct_selection_gains(means, variances, jnp.full((2, 2), 0.25), 1)
     later = 2 * stats.norm.logcdf(distance / np.sqrt(0.75))
     assert float(gains[0, 1]) == pytest.approx(later - 2 * stats.norm.logcdf(distance), rel=1e-4)
+
+
+def log_gain_of_kink(b):
+    """ln (phi(b) - b Q(b)), by the continued fraction of Mills' ratio."""
+    rest = 0.0
+    for number in range(500, 0, -1):
+        rest = number / (b + rest)
+    return stats.norm.logpdf(b) + np.log(rest / (b + rest))
+
+
+def test_gains_below_any_float_keep_their_ratios():
+    """Of pairs that are nearly certain: what is worth most is found, and by how much."""
+    means, top = np.array([9.0, 6.2, 2.0, 1.9, 1.8, 0.0]), 2
+    deviations = np.random.default_rng(3).uniform(0.12, 0.15, (6, 6))
+    deviations = (deviations + deviations.T) / 2
+    as_float32 = jnp.array(means, jnp.float32), jnp.array(deviations, jnp.float32)
+    pairs = np.triu_indices(6, 1)
+    assert not kernels.knowledge_gradient(*as_float32, top)[pairs].any()
+    got = np.asarray(kernels.relative_knowledge_gradient(*as_float32, top), np.float64)
+    expected = np.full((6, 6), -np.inf)
+    for i, j in zip(*pairs, strict=True):
+        kinks = [abs(b) / deviations[i, j] for b, _ in reference.breakpoints(means, i, j, top)]
+        expected[i, j] = np.log(deviations[i, j]) + np.logaddexp.reduce(
+            [log_gain_of_kink(b) for b in kinks]
+        )
+    best = np.unravel_index(expected.argmax(), (6, 6))
+    assert {1, 2} & set(best), "it moves an option beside the boundary"
+    assert np.unravel_index(np.triu(got, 1).argmax(), (6, 6)) == best
+    near = expected > expected.max() - 60
+    assert near.sum() > 1
+    ratios = np.log(got[near]) - np.log(got[best])
+    np.testing.assert_allclose(ratios, (expected - expected.max())[near], rtol=1e-3, atol=1e-4)
+
+
+def test_selection_gains_below_any_float_keep_their_ratios():
+    means, top = np.array([9.0, 6.0, 2.0, 1.6, 0.5, 0.0]), 2
+    rng = np.random.default_rng(4)
+    variances, shares = rng.uniform(0.01, 0.02, 6), rng.uniform(0.001, 0.2, (6, 6))
+    reductions = variances[:, None] * shares
+    as_float32 = [jnp.array(x, jnp.float32) for x in (means, variances, reductions)]
+    pairs = np.triu_indices(6, 1)
+    # In float32 exp(-100) is 0, and log1p has no smaller result.
+    assert not kernels.correct_selection_gains(*as_float32, top)[pairs].any()
+    got = np.asarray(kernels.relative_selection_gains(*as_float32, top), np.float64)
+    threshold = float(kernels.selection_threshold(*map(jnp.array, (means, variances**0.5)), top))
+    distance = np.abs(means - threshold)[:, None]
+    before = stats.norm.logsf(distance / np.sqrt(variances)[:, None])
+    after = stats.norm.logsf(distance / np.sqrt(variances[:, None] - reductions))
+    rise = before + np.log(-np.expm1(after - before))
+    expected = np.logaddexp(rise, rise.T)
+    expected[np.tril_indices(6)] = -np.inf
+    best = np.unravel_index(expected.argmax(), (6, 6))
+    assert np.unravel_index(np.triu(got, 1).argmax(), (6, 6)) == best
+    near = expected > expected.max() - 60
+    assert near.sum() > 4
+    ratios = np.log(got[near]) - np.log(got[best])
+    np.testing.assert_allclose(ratios, (expected - expected.max())[near], rtol=1e-3, atol=2e-3)
+
+
+def test_gains_that_are_no_smaller_than_floats_are_as_they_were():
+    means = jnp.array([1.0, 0.4, 0.0, -0.3])
+    deviations = jnp.full((4, 4), 0.1)
+    plain = kernels.knowledge_gradient(means, deviations, 2)
+    np.testing.assert_array_equal(kernels.relative_knowledge_gradient(means, deviations, 2), plain)
+    arguments = means, jnp.full(4, 0.05), jnp.full((4, 4), 0.01), 2
+    plain = kernels.correct_selection_gains(*arguments)
+    np.testing.assert_array_equal(kernels.relative_selection_gains(*arguments), plain)
+
+
+def test_the_chance_of_a_change_is_that_of_draws():
+    means, rng = np.array([1.0, 0.5, 0.2, -0.4]), np.random.default_rng(5)
+    bound = np.exp(kernels.log_change_chance(jnp.array(means), jnp.full((4, 4), 0.4), 2))
+    for i, j in zip(*np.triu_indices(4, 1), strict=True):
+        moved = np.tile(means, (20_000, 1))
+        d = rng.normal(0, 0.4, 20_000)
+        moved[:, i] += d
+        moved[:, j] -= d
+        changed = (np.sort(np.argsort(-moved, 1)[:, :2], 1) != [0, 1]).any(1).mean()
+        assert changed - 0.015 < bound[i, j] < 2 * changed + 0.015

@@ -7,20 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
 
 from jaxrace import runs, tables
 from jaxrace.experiments.run_options import ANY_LANES, Lanes
 from jaxrace.experiments.select_config import FROM_SCORES, SelectConfig
-from jaxrace.experiments.select_file import (
-    LEAST_OF_A_PAIR,
-    Table,
-    judged,
-    linked_scores,
-    read_comparisons,
-    scores_of,
-)
+from jaxrace.experiments.select_file import Table, read_comparisons
+from jaxrace.experiments.select_judge import MAKERS, judgement_of
 from jaxrace.experiments.thurstone_topk import figure_of, thurstone_task
 from jaxrace.experiments.topk_curves import Curve, table_of
 from jaxrace.experiments.topk_runs import Task, run_rows, run_top
@@ -29,17 +22,11 @@ from jaxrace.experiments.topk_tasks import CIRCLE, wins_task
 from jaxrace.experiments.workbench import OnStage, Workbench, ignore_stages, run_job
 from jaxrace.selection import (
     ActiveRanking,
-    HybridPocbam,
-    KnowledgeGradient,
-    MlPocbam,
     Ocba,
     PairwiseRace,
-    Pocbam,
-    ScoreSelector,
     SelectionWork,
     Selector,
     Top,
-    Uniform,
     require_budget,
 )
 from jaxrace.selection.driver import first_record, fitting_interval
@@ -51,12 +38,7 @@ _RECORDS = 100
 _FEWER = 4
 
 _MAKERS: dict[str, Callable[..., Selector]] = {
-    "pocbam": Pocbam,
-    "ml-pocbam": MlPocbam,
-    "ml-pocbam-stationary": functools.partial(MlPocbam, fit="followed"),
-    "hybrid": HybridPocbam,
-    "pkg": KnowledgeGradient,
-    "uniform": Uniform,
+    **MAKERS,
     "ocba": Ocba,
     "active-ranking": ActiveRanking,
     "active-ranking-wide": functools.partial(ActiveRanking, radius="heckel"),
@@ -98,7 +80,7 @@ def select(
     >>> runs.read_summary(folder)["uniform"]["samples"]
     30.0
     """
-    table = read_comparisons(config.problem) if config.is_file else None
+    table = read_comparisons(config.problem, config.score) if config.is_file else None
     _check(config, table)
 
     def work(bench: Workbench) -> None:
@@ -142,37 +124,26 @@ def _check_of_top(config: SelectConfig) -> None:
 
 
 def _judge(config: SelectConfig, table: Table, folder: Path) -> None:
-    selector = _MAKERS[config.method](
-        len(table.names), config.top, LEAST_OF_A_PAIR, config.pooled_samples
-    )
-    assert isinstance(selector, ScoreSelector)
-    statistics = scores_of(table)
-    key = jax.random.key(np.uint32(config.seed))
-    result, pairs = judged(selector, statistics, config.next, key)
-    ranking, scores = np.asarray(result.ranking), np.asarray(result.scores)
-    linked = linked_scores(statistics)
-    apart = ~np.eye(len(table.names), dtype=bool)
-    fewest = int(np.asarray(statistics.counts)[apart].min())
-    if fewest < LEAST_OF_A_PAIR:
-        scores = linked.scores
-        ranking = np.argsort(-scores, kind="stable")
+    found = judgement_of(config, table)
     names = np.array(table.names)
     columns = {
         "place": np.arange(1, len(names) + 1),
-        "option": names[ranking],
-        "score": scores[ranking],
+        "option": names[found.ranking],
+        "score": found.scores[found.ranking],
         "selected": np.arange(len(names)) < config.top,
     }
     tables.write_table(folder / RANKING, columns)
-    confidence = float(result.confidence)
     summary = {
         "comparisons": len(table.score),
         "options": len(names),
-        "selected": names[ranking[: config.top]].tolist(),
-        "confidence": None if np.isnan(confidence) else confidence,
-        "fewest_of_a_pair": fewest,
-        "connected": linked.is_connected,
-        "next": [names[pair].tolist() for pair in pairs],
+        "reading": table.reading,
+        "model": found.model,
+        "selected": names[found.ranking[: config.top]].tolist(),
+        "confidence": None if np.isnan(found.confidence) else found.confidence,
+        "fewest_of_a_pair": found.fewest,
+        "connected": found.is_connected,
+        "next": [names[pair].tolist() for pair in found.pairs],
+        "log_chance_of_change": found.log_chance if np.isfinite(found.log_chance) else None,
     }
     runs.write_summary(folder, summary)
 

@@ -1,8 +1,10 @@
 """What `jaxrace select` is asked to do; imports nothing heavy, for the command's help."""
 
 import dataclasses
+from typing import Literal, get_args
 
 from jaxrace.validation import (
+    require_choice,
     require_default,
     require_integer,
     require_names,
@@ -35,9 +37,15 @@ PROBLEMS: dict[str, str] = {
 # Selectors that can go on from comparisons which others have chosen.
 FROM_SCORES = ("pocbam", "ml-pocbam", "ml-pocbam-stationary", "hybrid", "pkg", "uniform")
 
+# Comparisons of a pair from which its variance can be estimated, as these need.
+LEAST_OF_A_PAIR = 2
+
 _GUARANTEED = ("active-ranking", "pairwise-race")
 
 _MOST = 10**9
+_MOST_PROPOSED = 10_000
+
+Score = Literal["auto", "win", "margin"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,10 +56,13 @@ class SelectConfig:
         method: How to choose pairs, or several methods with commas between them (of a file: one);
             ``jaxrace list`` explains.
         problem: A CSV file of comparisons made so far, with columns first, second and score (of
-            the first over the second; 1 and -1 for wins and losses); or what to simulate, see
-            ``jaxrace list``.
+            the first over the second, see ``score``); or what to simulate, see ``jaxrace list``.
         top: How many of the best to select, k.
         next: Of a file: how many comparisons to propose.
+        score: Of a file: margin, by how much the first was better, below 0 if it was worse (so 1,
+            -1 and 0 for won, lost and tied); win, the first's share of a win: 1, 0 and .5 for won,
+            lost and tied. auto reads nothing but 0, .5 and 1 as win, and what has negative scores
+            as margin; of other files it says what is unclear.
         options: Of a simulation: number of options, K.
         noise: Of problem thurstone: standard deviation of what is not transitive.
         budget: Of a simulation: comparisons of each selection; above the warm-up, 3 of each pair.
@@ -75,6 +86,7 @@ class SelectConfig:
     problem: str = "thurstone"
     top: int = 4
     next: int = 5
+    score: Score = "auto"
     options: int = 10
     noise: float = 0.0
     budget: int = 1_000
@@ -86,8 +98,10 @@ class SelectConfig:
 
     def __post_init__(self) -> None:
         require_names("method", self.methods, SELECTORS)
-        for name in ("top", "next", "budget", "repeats", "batch"):
+        for name in ("top", "budget", "repeats", "batch"):
             require_integer(name, getattr(self, name), 1, _MOST)
+        require_integer("next", self.next, 1, _MOST_PROPOSED)
+        require_choice("score", self.score, get_args(Score))
         require_integer("seed", self.seed, 0, _MOST)
         require_number("noise", self.noise, 0)
         require_number("pooled_samples", self.pooled_samples, 0)
@@ -116,7 +130,7 @@ class SelectConfig:
             require_default(name, self, f"with problem {self.problem}, as it is {kind}")
 
     def _check_of_simulation(self) -> None:
-        self._refuse_changed("of a file", "next")
+        self._refuse_changed("of a file", "next", "score")
         if self.problem != "thurstone":
             self._refuse_changed("of problem thurstone", "noise")
         self._check_of_methods()

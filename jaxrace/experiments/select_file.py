@@ -1,145 +1,204 @@
-"""Comparisons that have been made: who is best so far, and what to compare next.
+"""Comparisons that have been made, from a CSV file. Axes: K options, n comparisons."""
 
-Axes: K options, n comparisons.
-"""
-
+import array
+import csv
 import os
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import tables
-from jaxrace.selection import Scores, ScoreSelector, SelectionResult
-from jaxrace.selection.comparisons import is_usable
+from jaxrace.selection import Scores
+from jaxrace.selection.comparisons import LARGEST_SCORE
 
 _COLUMNS = ("first", "second", "score")
 
-# Comparisons of a pair from which a variance can be estimated.
-LEAST_OF_A_PAIR = 2
+# Matrices of all pairs must have room, and the file a size at which it is read in a minute or so.
+MOST_OPTIONS = 2_000
+_MOST_BYTES = 2 * 10**9
+
+# Of votes as shares of a win: lost, tied, won.
+_VOTES = (0.0, 0.5, 1.0)
 
 
 class Table(NamedTuple):
     """Comparisons by the names of options."""
 
     names: list[str]  # K, as they come
-    first: np.ndarray  # int64 [n]
-    second: np.ndarray  # int64 [n]
-    score: np.ndarray  # float64 [n]
+    first: np.ndarray  # int32 [n]
+    second: np.ndarray  # int32 [n]
+    score: np.ndarray  # float64 [n], by how much the first was better
+    reading: str = "margin"  # how the scores of the file were read, or "win"
 
 
-def read_comparisons(path: str | os.PathLike[str]) -> Table:
-    """Read a CSV file with columns first, second and score.
+def read_comparisons(path: str | os.PathLike[str], score: str = "auto") -> Table:
+    """Read a CSV file with columns first, second and score, and perhaps others.
+
+    Args:
+        path: The file.
+        score: What scores are: "margin", by how much the first was better; "win", the share of a
+            win that was the first's, 1 won, 0 lost and .5 tied, which becomes 1, -1 and 0; or
+            "auto" for what they can only be.
 
     Raises:
-        ValueError: There is no such file or column, or a row cannot be used; the row is named.
+        ValueError: There is no such file or column, a row cannot be used, or scores may be read in
+            two ways; the row is named, without the heads and from 1 on.
 
-    >>> tables.write_table("games.csv", {"first": np.array(["ann", "bob"]),
-    ...     "second": np.array(["bob", "cy"]), "score": np.array([2.0, -1.0])})
-    >>> read_comparisons("games.csv").names
-    ['ann', 'bob', 'cy']
+    >>> from jaxrace import tables
+    >>> tables.write_table("games.csv", {"first": np.array(["ann", " bob"]),
+    ...     "second": np.array(["bob", "cy"]), "score": np.array([1, 0])})
+    >>> table = read_comparisons("games.csv")
+    >>> table.names, table.reading, table.score.tolist()
+    (['ann', 'bob', 'cy'], 'win', [1.0, -1.0])
+    >>> read_comparisons("games.csv", "margin").score.tolist()
+    [1.0, 0.0]
     """
+    number: dict[str, int] = {}
+    sides = array.array("i"), array.array("i")
+    scores, lines = array.array("d"), array.array("q")
     try:
-        columns = tables.read_table(path, text=_COLUMNS[:2])
-    except (OSError, ValueError) as error:
+        for line, *names, text in _cells(Path(path)):
+            found = _number(path, line, text)
+            if names[0] == names[1] or not abs(found) <= LARGEST_SCORE:
+                expected = "two different options and a score of a size of 2.6e15 at most"
+                raise _wrong(path, expected, line, f"{names[0]}, {names[1]}, {found}")
+            for side, name in zip(sides, names, strict=True):
+                side.append(number.setdefault(name, len(number)))
+            if len(number) > MOST_OPTIONS:
+                raise _wrong(path, f"at most {MOST_OPTIONS:,} options", line, "one more")
+            scores.append(found)
+            lines.append(line)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ValueError(
             f"problem: expected a CSV file, got {os.fspath(path)!r}: {error}"
         ) from error
-    missing = [name for name in _COLUMNS if name not in columns]
-    if missing:
-        raise ValueError(
-            f"problem: expected columns {', '.join(_COLUMNS)} in {os.fspath(path)!r}, "
-            f"got {', '.join(columns)}"
-        )
-    first, second = (columns[name] for name in _COLUMNS[:2])
-    score = columns["score"]
-    if not len(score):
+    if not scores:
         raise ValueError(f"problem: expected at least one row in {os.fspath(path)!r}, got none")
-    blank = np.flatnonzero([not name.strip() for name in [*first, *second]])
-    if blank.size:
-        row = int(blank[0]) % len(first)
+    margins, reading = _as_margins(path, np.array(scores), np.array(lines), score)
+    first, second = (np.array(side, np.int32) for side in sides)
+    return Table(list(number), first, second, margins, reading)
+
+
+def _cells(path: Path) -> Iterator[tuple[int, str, str, str]]:
+    """The number of each row, and its cells of first, second and score, without spaces."""
+    size = path.stat().st_size
+    if size > _MOST_BYTES:
         raise ValueError(
-            f"problem: expected names of options in {os.fspath(path)!r}, row {row + 1}, "
-            f"got {first[row]!r}, {second[row]!r}"
+            f"problem: expected a file of at most {_MOST_BYTES:,} bytes, "
+            f"got {size:,} of {os.fspath(path)!r}"
         )
-    if score.dtype.kind not in "if":
-        raise ValueError(f"problem: expected numbers as scores in {os.fspath(path)!r}")
-    score = score.astype(np.float64)
-    wrong = np.flatnonzero((first == second) | ~is_usable(score))
-    if wrong.size:
-        row = int(wrong[0])
+    # Spreadsheets put a mark before the first name.
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.reader(file, strict=True)
+        heads = next((row for row in rows if any(cell.strip() for cell in row)), None)
+        if heads is None:
+            raise ValueError(f"problem: expected a CSV file, got {str(path)!r}: it is empty")
+        begin, heads = rows.line_num, [head.strip().lower() for head in heads]
+        if any(heads.count(name) != 1 for name in _COLUMNS):
+            raise ValueError(
+                f"problem: expected columns {', '.join(_COLUMNS)} in {str(path)!r}, "
+                f"got {', '.join(heads)}"
+            )
+        first, second, score = (heads.index(name) for name in _COLUMNS)
+        for row in rows:
+            if not any(cell.strip() for cell in row):
+                continue
+            line = rows.line_num - begin
+            if len(row) != len(heads):
+                raise _wrong(path, f"{len(heads)} cells", line, f"{len(row)}")
+            cells = row[first].strip(), row[second].strip(), row[score].strip()
+            if not cells[0] or not cells[1]:
+                raise _wrong(path, "names of options", line, f"{cells[0]!r}, {cells[1]!r}")
+            yield line, *cells
+
+
+def _wrong(path: str | os.PathLike[str], expected: str, line: int, got: str) -> ValueError:
+    return ValueError(f"problem: expected {expected} in {os.fspath(path)!r}, row {line}, got {got}")
+
+
+def _number(path: str | os.PathLike[str], line: int, text: str) -> float:
+    try:
+        return float(text.replace("_", "no number"))
+    except ValueError:
+        raise _wrong(path, "numbers as scores", line, repr(text)) from None
+
+
+def _as_margins(
+    path: str | os.PathLike[str], scores: np.ndarray, lines: np.ndarray, asked: str
+) -> tuple[np.ndarray, str]:
+    """By how much the first was better, and how the scores were read.
+
+    What is wrong in another reading: 0 is a loss or a tie, .5 a tie or a close win, and a scale
+    from 1 to 5 says of 2 that the second was better. With the wrong one the options that are named
+    first look better than they are, and the more comparisons there are the surer that looks.
+    """
+    outside = (scores < 0) | (scores > 1)
+    if asked == "win" and outside.any():
+        row = int(np.argmax(outside))
         raise ValueError(
-            "problem: expected two different options and a score of a size of 2.6e15 at most "
-            f"in {os.fspath(path)!r}, row {row + 1}, got {first[row]}, {second[row]}, {score[row]}"
+            "score: expected shares of a win, from 0 (the first lost) to 1 (it won), in "
+            f"{os.fspath(path)!r}, got {scores[row]:g} in row {lines[row]}"
         )
-    names = list(dict.fromkeys(np.stack([first, second], 1).reshape(-1).tolist()))
-    number = {name: place for place, name in enumerate(names)}
-    places = [np.array([number[name] for name in column]) for column in (first, second)]
-    return Table(names, places[0], places[1], score)
+    is_vote = np.isin(scores, _VOTES)
+    if asked == "win" or (asked == "auto" and is_vote.all()):
+        return 2 * scores - 1, "win"
+    if asked == "auto":
+        _require_one_reading(path, scores, lines, is_vote)
+    return scores, "margin"
+
+
+def _require_one_reading(
+    path: str | os.PathLike[str], scores: np.ndarray, lines: np.ndarray, is_vote: np.ndarray
+) -> None:
+    if (scores >= 0).all():
+        row = int(np.argmin(is_vote))
+        raise ValueError(
+            f"score: expected win or margin, as {os.fspath(path)!r} has no negative score, and "
+            f"{scores[row]:g} in row {lines[row]}, which is not 0, 0.5 or 1: --score margin if "
+            "scores are by how much the first was better, --score win if they are its share of a "
+            "win, from 0 to 1; what is on another scale has to be made one of these"
+        )
+    if (is_vote | (scores == -1)).all() and (scores == 0.5).any():
+        row, other = int(np.argmax(scores == -1)), int(np.argmax(scores == 0.5))
+        raise ValueError(
+            f"score: expected one way to write votes in {os.fspath(path)!r}, got -1 in row "
+            f"{lines[row]}, of 1, 0 and -1, and 0.5 in row {lines[other]}, of 1, 0.5 and 0: "
+            "write all in one way, or say --score margin if these are margins"
+        )
 
 
 def scores_of(table: Table) -> Scores:
-    """Sufficient statistics, in float64 on the way.
+    """Sufficient statistics, in as many digits as JAX has.
 
     >>> table = Table(["a", "b"], np.array([0, 1]), np.array([1, 0]), np.array([3.0, -1.0]))
     >>> scores_of(table).means[0].tolist(), scores_of(table).variances[0, 1].tolist()
     ([0.0, 2.0], 1.0)
     """
-    shape = (len(table.names),) * 2
-    counts, sums, squares = np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape)
-    for i, j, sign in ((table.first, table.second, 1), (table.second, table.first, -1)):
-        np.add.at(counts, (i, j), 1)
-        np.add.at(sums, (i, j), sign * table.score)
-    means = sums / np.maximum(counts, 1)
-    for i, j, sign in ((table.first, table.second, 1), (table.second, table.first, -1)):
-        np.add.at(squares, (i, j), (sign * table.score - means[i, j]) ** 2)
-    variances = squares / np.maximum(counts, 1)
+    counts, means = counts_and_means(table)
+    own = table.score - means[table.first, table.second]
+    squares = _summed(table, own**2)
+    variances = (squares + squares.T) / np.maximum(counts, 1)
     return Scores(
         jnp.asarray(counts, jnp.int32), jnp.asarray(means, float), jnp.asarray(variances, float)
     )
 
 
-class Linked(NamedTuple):
-    """Scores by all comparisons together, also of pairs that were not compared."""
+def counts_and_means(table: Table) -> tuple[np.ndarray, np.ndarray]:
+    """How often each pair was compared, int64 [K, K], and its mean score, float64 [K, K].
 
-    scores: np.ndarray  # float64 [K]
-    is_connected: bool  # every two options are, through others if need be
-
-
-def linked_scores(scores: Scores) -> Linked:
-    """S_i of qualities that fit all mean scores best, by least squares: for tables with gaps.
-
-    Who met weak ones only is not better for it, unlike by the sum of the means.
-
-    >>> rows = np.array([0, 1]), np.array([1, 2])
-    >>> table = Table(["a", "b", "c"], *rows, np.array([3.0, 6.0]))
-    >>> linked_scores(scores_of(table)).scores.round(6).tolist()
-    [12.0, 3.0, -15.0]
+    >>> table = Table(["a", "b"], np.array([0, 1]), np.array([1, 0]), np.array([3.0, -1.0]))
+    >>> [numbers[0].tolist() for numbers in counts_and_means(table)]
+    [[0, 2], [0.0, 2.0]]
     """
-    counts = np.asarray(scores.counts, np.float64)
-    laplacian = np.diag(counts.sum(1)) - counts
-    size = len(counts)
-    inverse = np.linalg.pinv(laplacian, hermitian=True)
-    qualities = inverse @ (counts * np.asarray(scores.means, np.float64)).sum(1)
-    is_connected = np.linalg.matrix_rank(laplacian, hermitian=True) == size - 1
-    return Linked(size * qualities - qualities.sum(), bool(is_connected))
+    counts, sums = _summed(table, np.ones(len(table.score))), _summed(table, table.score)
+    counts = (counts + counts.T).astype(np.int64)
+    return counts, (sums - sums.T) / np.maximum(counts, 1)
 
 
-def judged(
-    selector: ScoreSelector, scores: Scores, number: int, key: jax.Array
-) -> tuple[SelectionResult, np.ndarray]:
-    """What has been found, and the pairs to compare next, int32 [number, 2].
-
-    >>> from jaxrace.selection import Pocbam
-    >>> rows = np.array([[0, 1], [0, 2], [1, 2]] * 4)
-    >>> scores = np.array([2.0, 3.0, 0.5] * 3 + [1.5, 3.5, -0.5])
-    >>> table = Table(["a", "b", "c"], rows[:, 0], rows[:, 1], scores)
-    >>> result, pairs = judged(Pocbam(3, 1, 2), scores_of(table), 2, jax.random.key(0))
-    >>> result.selected.tolist(), pairs.shape
-    ([True, False, False], (2, 2))
-    """
-    params: Any = selector.params()
-    state = selector.with_scores(selector.init(params), scores, jnp.zeros((0, 2), jnp.int32))
-    pairs = selector.ask_many(key, state, params, number)
-    return selector.result(state, params), np.asarray(pairs)
+def _summed(table: Table, numbers: np.ndarray) -> np.ndarray:
+    """By the first and the second of each row, float64 [K, K]."""
+    size = len(table.names)
+    places = table.first.astype(np.int64) * size + table.second
+    return np.bincount(places, numbers, size * size).reshape(size, size)

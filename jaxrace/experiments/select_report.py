@@ -1,5 +1,7 @@
 """What `jaxrace select` prints."""
 
+import math
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -7,13 +9,19 @@ from rich.console import Console
 
 from jaxrace import runs, tables
 from jaxrace.experiments.printing import add_row, new_table, say
-from jaxrace.experiments.select_file import LEAST_OF_A_PAIR
+from jaxrace.experiments.select_config import LEAST_OF_A_PAIR
 from jaxrace.experiments.workbench import with_error
 
 _RANKING = "ranking.csv"
 
 # Longer rankings are in the file.
 _MOST_LISTED = 20
+
+# A chance that a comparison changes the selection; and what reads as certain with three digits.
+_UNLIKELY, _SURE = 0.01, 0.9995
+
+# Smaller chances are those of the model alone.
+_LEAST_SHOWN = 1e-9
 
 
 def print_selection(console: Console, folder: Path) -> None:
@@ -62,17 +70,58 @@ def _print_judgement(console: Console, folder: Path, summary: dict[str, Any]) ->
         cells = str(place), str(option), f"{score:.4g}", "selected" if selected else ""
         add_row(table, cells)
     console.print(table)
-    confidence, fewest = summary["confidence"], summary["fewest_of_a_pair"]
-    if not summary["connected"]:
-        say(console, "options that no chain of comparisons connects are in no order yet")
-    if confidence is not None:
-        sure = f"about {confidence:.3f}, an estimate without guarantee"
-    elif fewest < LEAST_OF_A_PAIR:
-        sure = f"not known yet: some pairs have fewer than {LEAST_OF_A_PAIR} comparisons"
-        say(console, "ranked by qualities that fit all comparisons best (least squares)")
-    else:
-        sure = "not known: the scores are too large or too small to tell"
-    say(console, f"probability that the selection is right: {sure}")
-    pairs = "; ".join(" - ".join(pair) for pair in summary["next"])
-    say(console, f"compare next: {pairs}")
+    for line in _lines(summary):
+        say(console, line)
     say(console, f"{summary['comparisons']:,} comparisons; {folder}")
+
+
+def _lines(summary: dict[str, Any]) -> list[str]:
+    lines = []
+    if summary["reading"] == "win":
+        lines.append(
+            "scores are read as the first's share of a win: 1 won, 0 lost, 0.5 tied; "
+            "--score margin reads by how much the first was better"
+        )
+    if not summary["connected"]:
+        lines.append("options that no chain of comparisons connects are in no order yet")
+    if summary["model"] == "linked":
+        lines.append(
+            f"some pairs have fewer than {LEAST_OF_A_PAIR} comparisons: ranking, probability and "
+            "advice are of one model of all of them, score = quality of the first - quality of the "
+            "second + noise of one variance (least squares)"
+        )
+    lines.append(f"probability that the selection is right: {_sureness(summary)}")
+    lines.append(f"compare next: {_pairs(summary['next'])}")
+    log_chance = summary["log_chance_of_change"]
+    if log_chance is None or log_chance < math.log(_UNLIKELY):
+        lines.append(
+            "none of these comparisons is likely to change the selection by itself: "
+            f"the chance is {_small(log_chance)}"
+        )
+    return lines
+
+
+def _sureness(summary: dict[str, Any]) -> str:
+    confidence = summary["confidence"]
+    if confidence is not None:
+        about = "above 0.999" if confidence > _SURE else f"about {confidence:.3f}"
+        return f"{about}, an estimate without guarantee"
+    if not summary["connected"]:
+        return "not known yet: compare options that nothing connects"
+    if summary["model"] == "linked":
+        return "not known yet: there are too few comparisons to tell how noisy they are"
+    return "not known: the scores are too large or too small to tell"
+
+
+def _pairs(pairs: list[list[str]]) -> str:
+    """Equal ones together."""
+    counts = Counter(" - ".join(pair) for pair in pairs)
+    return "; ".join(
+        pair if count == 1 else f"{pair} ({count:,} times)" for pair, count in counts.items()
+    )
+
+
+def _small(log_chance: float | None) -> str:
+    if log_chance is None or log_chance < math.log(_LEAST_SHOWN):
+        return f"below {_LEAST_SHOWN:g}"
+    return f"{math.exp(log_chance):.1g} at most"

@@ -118,7 +118,10 @@ class ScoreSelector(Selector):
 
     @abc.abstractmethod
     def value(self, moments: Moments) -> jax.Array:
-        """How much a further sample of each pair is worth, float [K, K]; the largest is taken."""
+        """How much a further sample of each pair is worth, float [K, K]; the largest is taken.
+
+        Up to a factor that all have in common.
+        """
 
     def moments(self, state: ScoreState, params: Any) -> Moments:
         """What is believed of the scores, once the warm-up is over."""

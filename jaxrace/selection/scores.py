@@ -53,6 +53,12 @@ class Moments:
         products = self.counts * (self.counts + 1)
         return _apart(self.pair_variances / products.astype(self.pair_variances.dtype))
 
+    @property
+    def deviations(self) -> jax.Array:
+        """Of what a further sample of a pair adds to S_i, and takes from S_j, [K, K]; positive."""
+        itself = jnp.eye(self.counts.shape[-1], dtype=bool)
+        return jnp.sqrt(jnp.where(itself, 1, self.reductions))
+
     def expecting(self, pair: jax.Array) -> "Moments":
         """With one more sample of a pair that leaves its mean and variance as they are."""
         return dataclasses.replace(self, counts=_with_one_more(self.counts, pair))

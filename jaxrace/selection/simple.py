@@ -33,9 +33,9 @@ class Uniform(ScoreSelector):
 class KnowledgeGradient(ScoreSelector):
     """PKG: the pair whose next score is expected to raise the total of the selected most.
 
-    Where no single score is likely to change the selection all gains underflow to 0, and the pair
-    of the fewest samples is taken. After Groves and Branke 2019; the next score is taken to be
-    normal, with the variance estimated.
+    Where no single score is likely to change the selection, the one that is the likeliest to is
+    still found, though all gains are below any float. After Groves and Branke 2019; the next score
+    is taken to be normal, with the variance estimated.
 
     >>> KnowledgeGradient(num_options=4, top=2, warm_up=2).opening
     12
@@ -43,6 +43,4 @@ class KnowledgeGradient(ScoreSelector):
 
     def value(self, moments: Moments) -> jax.Array:
         """See ``ScoreSelector``."""
-        itself = jnp.eye(self.num_options, dtype=bool)
-        deviations = jnp.sqrt(jnp.where(itself, 1, moments.reductions))
-        return kernels.knowledge_gradient(moments.means, deviations, self.top)
+        return kernels.relative_knowledge_gradient(moments.means, moments.deviations, self.top)
