@@ -176,8 +176,8 @@ MUTANTS = [
     # Judged tables, drivers, races by value
     (
         "jaxrace/racing/judge.py",
-        "return np.pad(x, [(0, capacity - len(x)), ",
-        "return np.pad(x, [(capacity - len(x), 0), ",
+        "np.pad(x, [(0, capacity - len(x)), ",
+        "np.pad(x, [(capacity - len(x), 0), ",
         "tests/test_racing_judge.py",
     ),
     (
@@ -212,8 +212,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/racing/value.py",
-        "squares = state.squares + step * jnp.where(drawn, now.values - mean, 0.0)",
-        "squares = state.squares + step * step",
+        "_add(state.squares, state.squares_rest, step * after)",
+        "_add(state.squares, state.squares_rest, step * step)",
         VALUE,
     ),
     # Audits and preferences

@@ -159,8 +159,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/runs.py",
-        "if any(path.name != _LOCK and path not in _unfinished(folder) for path in",
-        "if all(path.name != _LOCK and path not in _unfinished(folder) for path in",
+        "if any(path not in left for path in folder.iterdir()):",
+        "if all(path not in left for path in folder.iterdir()):",
         "tests/test_runs.py",
     ),
     (

@@ -8,8 +8,8 @@ import pytest
 
 def test_the_places_of_all_mutants_are_there():
     for mutation in mutants.MUTATIONS:
-        text = (mutants.CHECKOUT / mutation.file).read_text("utf-8")
-        assert text.count(mutation.old) == 1, mutation
+        count = (mutants.CHECKOUT / mutation.file).read_text("utf-8").count(mutation.old)
+        assert count == 1, mutation
         assert mutation.new != mutation.old
         for test in mutation.tests.split():
             assert (mutants.CHECKOUT / test.split("::")[0]).exists(), test
