@@ -54,7 +54,7 @@ def spelt(name: str) -> str:
 def add_options(parser: Any, config: type) -> None:
     """An option for every field of a job that is not positional; the help is the docstring's.
 
-    >>> from argparse import ArgumentParser
+    >>> from jsonargparse import ArgumentParser
     >>> from jaxrace.experiments.select_config import SelectConfig
     >>> parser = ArgumentParser()
     >>> add_options(parser, SelectConfig)
