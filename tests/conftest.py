@@ -23,13 +23,9 @@ hypothesis.settings.load_profile("jaxrace")
 
 # Files that take a minute or more begin first: at the end they would keep one worker busy alone.
 LONG = (
-    "sweep_hosts",
     "examples",
-    "reproduce",
-    "reproduce_improvement",
     "notebooks",
-    "modes",
-    "audit",
+    "cli_grids",
 )
 
 # The folder of compiled programs, and the bytes from which it is emptied.

@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import re
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -30,7 +31,7 @@ def weigh(policy, known):
     return found, weights.weighted_returns(found, known)
 
 
-def f32(numbers):
+def f32(numbers) -> Any:
     return np.asarray(numbers, np.float32)
 
 

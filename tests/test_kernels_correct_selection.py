@@ -106,8 +106,8 @@ def test_gains_below_any_float_keep_their_ratios():
     deviations = (deviations + deviations.T) / 2
     as_float32 = jnp.array(means, jnp.float32), jnp.array(deviations, jnp.float32)
     pairs = np.triu_indices(6, 1)
-    assert not kernels.knowledge_gradient(*as_float32, top)[pairs].any()
-    got = np.asarray(kernels.relative_knowledge_gradient(*as_float32, top), np.float64)
+    assert not kernels.knowledge_gradient(m, v, r, top)[pairs].any()
+    got = np.asarray(kernels.relative_knowledge_gradient(m, v, r, top), np.float64)
     expected = np.full((6, 6), -np.inf)
     for i, j in zip(*pairs, strict=True):
         kinks = [abs(b) / deviations[i, j] for b, _ in reference.breakpoints(means, i, j, top)]
@@ -128,12 +128,12 @@ def test_selection_gains_below_any_float_keep_their_ratios():
     rng = np.random.default_rng(4)
     variances, shares = rng.uniform(0.01, 0.02, 6), rng.uniform(0.001, 0.2, (6, 6))
     reductions = variances[:, None] * shares
-    as_float32 = [jnp.array(x, jnp.float32) for x in (means, variances, reductions)]
+    m, v, r = (jnp.array(x, jnp.float32) for x in (means, variances, reductions))
     pairs = np.triu_indices(6, 1)
     # In float32 exp(-100) is 0, and log1p has no smaller result.
-    assert not kernels.correct_selection_gains(*as_float32, top)[pairs].any()
-    got = np.asarray(kernels.relative_selection_gains(*as_float32, top), np.float64)
-    threshold = float(kernels.selection_threshold(*map(jnp.array, (means, variances**0.5)), top))
+    assert not kernels.correct_selection_gains(m, v, r, top)[pairs].any()
+    got = np.asarray(kernels.relative_selection_gains(m, v, r, top), np.float64)
+    threshold = float(kernels.selection_threshold(jnp.array(means), jnp.array(variances**0.5), top))
     distance = np.abs(means - threshold)[:, None]
     before = stats.norm.logsf(distance / np.sqrt(variances)[:, None])
     after = stats.norm.logsf(distance / np.sqrt(variances[:, None] - reductions))

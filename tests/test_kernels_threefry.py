@@ -119,7 +119,7 @@ def bits_of(key, number):
 
 @given(words=st.tuples(*[st.integers(0, 2**32 - 1)] * 2), number=st.integers(0, 2**32 - 1))
 def test_any_key_and_number(words, number):
-    key = jax.random.wrap_key_data(np.array(words, np.uint32))
+    key = jax.random.wrap_key_data(jnp.array(words, jnp.uint32))
     found, expected = (bits_of(of_key, np.uint32(number)) for of_key in (fast_keys(key), key))
     np.testing.assert_array_equal(found, expected)
 

@@ -237,9 +237,9 @@ def test_nobody_who_may_help_is_missed():
     flipped = rng.random((number, 1, 1)) < 0.3
     over = np.where(flipped, over & drawn | (over & ~drawn).swapaxes(1, 2), over)
     complete = np.where(rng.random((number, num_options)) < 0.7, most, most - 2)
-    evidence = Evidence(
-        np.where(over, np.asarray(params.level) + 1, 0), np.zeros(over.shape, np.int32), complete
-    )
+    highest = np.where(over, np.asarray(params.level) + 1, 0)
+    arrays = (highest, np.zeros(over.shape, np.int32), complete)
+    evidence = Evidence(*map(jnp.asarray, arrays))
     find = functools.partial(who_may_help, params=params, top=top, blocks=race.blocks)
     helps = np.asarray(jax.jit(jax.vmap(find))(evidence))
     shared = np.minimum(complete[:, :, None], complete[:, None, :])

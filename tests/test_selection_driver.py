@@ -68,7 +68,7 @@ def name_of(selector):
 
 def problem_of(num_options, seed=1):
     """Of the sort that `thurstone` draws, without compiling anything."""
-    return NormalScores(*(np.asarray(x, np.float32) for x in draw_problem(seed, num_options)))
+    return NormalScores(*(jnp.asarray(x, jnp.float32) for x in draw_problem(seed, num_options)))
 
 
 @jax.jit

@@ -4,6 +4,7 @@ import dataclasses
 from functools import partial
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from reference import selection as reference
@@ -369,7 +370,7 @@ def test_what_cannot_be_told_is_named(pair, score, message):
 
 def test_a_budget_below_the_warm_up_is_refused():
     selector = Pocbam(10, 4)
-    problem = selection.NormalScores(np.zeros((10, 10)), np.ones((10, 10)))
+    problem = selection.NormalScores(jnp.zeros((10, 10)), jnp.ones((10, 10)))
     with pytest.raises(ValueError, match="budget: expected at least 135, the warm-up of Pocbam"):
         selection.run(
             selector, jax.random.key(0), selection.normal_score, problem, 134, selector.params()
