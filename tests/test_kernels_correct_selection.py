@@ -106,8 +106,8 @@ def test_gains_below_any_float_keep_their_ratios():
     deviations = (deviations + deviations.T) / 2
     as_float32 = jnp.array(means, jnp.float32), jnp.array(deviations, jnp.float32)
     pairs = np.triu_indices(6, 1)
-    assert not kernels.knowledge_gradient(m, v, r, top)[pairs].any()
-    got = np.asarray(kernels.relative_knowledge_gradient(m, v, r, top), np.float64)
+    assert not kernels.knowledge_gradient(*as_float32, top)[pairs].any()
+    got = np.asarray(kernels.relative_knowledge_gradient(*as_float32, top), np.float64)
     expected = np.full((6, 6), -np.inf)
     for i, j in zip(*pairs, strict=True):
         kinks = [abs(b) / deviations[i, j] for b, _ in reference.breakpoints(means, i, j, top)]
