@@ -73,6 +73,18 @@ def test_a_table_is_certified(wide, tmp_path, capsys):
     assert capsys.readouterr().out == said
 
 
+def test_runs_that_depend_on_each_other_are_judged_on_demand(scores, tmp_path, capsys):
+    write_wide(tmp_path / "sorted.csv", {**scores, "best": np.sort(scores["best"])})
+    command = [*COMMAND, str(tmp_path / "sorted.csv"), "--top", "2"]
+    assert main([*command, "--out", str(tmp_path / "refused")]) == 2
+    assert "got sorted runs of best" in (refused := capsys.readouterr().err)
+    assert "--dependent judges them, without a guarantee" in refused
+    assert main([*command, "--dependent", "--out", str(tmp_path / "run")]) == 0
+    printed = capsys.readouterr()
+    assert "WARNING: runs: expected independent ones" in printed.out
+    assert "CERTIFIED only if runs are independent" in printed.out
+
+
 def test_the_readme_shows_what_is_printed(tmp_path, capsys):
     checkout = Path(__file__).parents[1]
     file, out = checkout / "docs" / "data" / "scores.csv", tmp_path / "run"

@@ -15,7 +15,7 @@ from jaxrace.experiments.scores_config import MOST_RUNS, ScoresConfig
 from jaxrace.experiments.scores_file import ScoreTable, ranks_of, read_scores
 from jaxrace.experiments.workbench import OnStage, Workbench, ignore_stages, run_job
 from jaxrace.kernels import total_order
-from jaxrace.racing import DominanceParams, DominanceRace, DominanceResult, check_runs, judge
+from jaxrace.racing import DominanceRace, DominanceResult, check_runs, judge
 
 RANKING = "ranking.csv"
 
@@ -60,7 +60,10 @@ def race_scores(
 
     def work(bench: Workbench) -> None:
         bench.on_stage(f"judging {len(ranks):,} options", 0, sum(map(len, ranks)))
-        result = judge(race, ranks, _params_of(config, race))
+        # The bets are those of the horizon, whatever room there is: all looks are one test. Whether
+        # the runs are independent has been looked at.
+        params = race.params(config.delta, horizon=config.horizon)
+        result = judge(race, ranks, params, dependent=True)
         # What may be forecast is no matter of the room that there is.
         most = dataclasses.replace(result.params, max_rounds=jnp.int32(MOST_RUNS))
         _write(bench.folder, config, table, dataclasses.replace(result, params=most), doubts)
@@ -79,13 +82,6 @@ def _race_of(config: ScoresConfig, table: ScoreTable) -> DominanceRace:
     while race.blocks.most(race.capacity) <= race.blocks.most(most):
         race = dataclasses.replace(race, capacity=2 * race.capacity)
     return race
-
-
-def _params_of(config: ScoresConfig, race: DominanceRace) -> DominanceParams:
-    """With the bets for the horizon, whatever room there is: all looks together are one test."""
-    planned = dataclasses.replace(race, capacity=config.horizon).params(config.delta)
-    weights = np.exp(np.asarray(planned.log_weights)).tolist()
-    return race.params(config.delta, bets=np.asarray(planned.bets).tolist(), weights=weights)
 
 
 def _doubts(config: ScoresConfig, runs_of: dict[str, np.ndarray]) -> list[str]:

@@ -28,6 +28,7 @@ def judge(
     params: DominanceParams | None = None,
     *,
     runs: Any = None,
+    dependent: bool = False,
 ) -> DominanceResult:
     """What the samples that there are say, of however many each option has.
 
@@ -46,6 +47,8 @@ def judge(
             [n_i, ...] with 0 <= n_i <= capacity; by name, or in a list.
         params: From ``race.params``.
         runs: Instead of ``samples`` a table, leaves [n, K, ...]: row t is the run t of all options.
+        dependent: Do not look whether samples are independent; if they are not, nothing is
+            guaranteed.
 
     Returns:
         The result; ``asked`` are the options of which more samples would help, "running" is what
@@ -87,8 +90,9 @@ def judge(
     _check_preference(race, options, outcomes, int(counts.min()))
     state = _judge(race, outcomes, counts, first_bad, params)
     base.raise_if_invalid(state.invalid)
-    labels = [f"option {i}" for i in range(len(options))] if names is None else list(names)
-    require_independent(_runs(race, labels, compared, outcomes, counts))
+    if not dependent:
+        labels = [f"option {i}" for i in range(len(options))] if names is None else list(names)
+        require_independent(_runs(race, labels, compared, outcomes, counts))
     return dataclasses.replace(race.result(state, params), names=names)
 
 
