@@ -212,8 +212,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/racing/value.py",
-        "_add(state.squares, state.squares_rest, step * after)",
-        "_add(state.squares, state.squares_rest, step * step)",
+        "plus(Total(state.squares, state.squares_rest), step * after)",
+        "plus(Total(state.squares, state.squares_rest), step * step)",
         VALUE,
     ),
     # Audits and preferences

@@ -15,9 +15,9 @@ from jaxrace.dueling import (
     duels,
     play,
     step_keys,
-    sums,
 )
 from jaxrace.dueling.matrices import flat
+from jaxrace.kernels import sums
 
 # A block's own sum is rounded at every choice, 64 times at most, by 2^-25 of it.
 ROUNDING = 64 * 2.0**-24

@@ -14,13 +14,14 @@ from jax import lax
 from jax.core import Tracer
 from numpy.typing import ArrayLike
 
-from jaxrace.dueling import savage_rounds, sums
+from jaxrace.dueling import savage_rounds
 from jaxrace.dueling.base import Algorithm, Noise
 from jaxrace.dueling.problems import Problem
 from jaxrace.dueling.savage import Savage
 from jaxrace.dueling.steps import step_keys, uniform_of
-from jaxrace.dueling.sums import Total
 from jaxrace.dueling.winners import condorcet_winner
+from jaxrace.kernels import sums
+from jaxrace.kernels.sums import Total
 from jaxrace.validation import require_integer, require_keys
 
 # Choices whose random numbers are drawn, and whose regrets are summed, at once; at most.

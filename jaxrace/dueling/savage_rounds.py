@@ -13,11 +13,11 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxrace.dueling import sums
 from jaxrace.dueling.problems import Problem
 from jaxrace.dueling.savage import Savage, SavageParams, SavageState
 from jaxrace.dueling.steps import draw_uniform
-from jaxrace.dueling.sums import Total
+from jaxrace.kernels import sums
+from jaxrace.kernels.sums import Total
 
 # A place that is never reached.
 _NEVER = jnp.iinfo(jnp.int32).max

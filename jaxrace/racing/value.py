@@ -17,6 +17,7 @@ import numpy as np
 from jax import lax
 
 from jaxrace import kernels, narrowing
+from jaxrace.kernels.sums import Total, plus
 from jaxrace.racing import base
 from jaxrace.racing.results import ValueResult
 from jaxrace.validation import (
@@ -199,9 +200,9 @@ class ValueRace(base.Race):
         n = now.number.astype(jnp.float32)
         # Welford's update: the mean and the sum of squared deviations, without cancellation.
         step = jnp.where(drawn, now.values - state.mean - state.mean_rest, 0.0)
-        mean, mean_rest = _add(state.mean, state.mean_rest, step / n)
+        mean, mean_rest = plus(Total(state.mean, state.mean_rest), step / n)
         after = jnp.where(drawn, now.values - mean - mean_rest, 0.0)
-        squares, squares_rest = _add(state.squares, state.squares_rest, step * after)
+        squares, squares_rest = plus(Total(state.squares, state.squares_rest), step * after)
         events = self._events(params, now.number, state.undecided_sum, count)
         radius = self.radius(n, jnp.sqrt(squares / n), events, params)
         newest_lower, newest_upper = mean - radius, mean + radius
@@ -312,13 +313,6 @@ class ValueRace(base.Race):
 
     def check_preferences(self, first: Any, source: Hashable = None) -> None:
         """Numbers need no check beyond that of the outcomes."""
-
-
-def _add(total: jax.Array, rest: jax.Array, term: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """A sum in two numbers (Kahan 1965): small terms would be lost beside a large total."""
-    term = term + rest
-    added = total + term
-    return added, term - (added - total)
 
 
 def _require_fine(values: np.ndarray, params: ValueParams) -> None:

@@ -1,4 +1,4 @@
-"""Long sums of float32 numbers that do not drift. Axes: M numbers, summed one by one."""
+"""Long sums of float32 numbers that do not drift. Axes: M sums, each one by one."""
 
 from typing import NamedTuple
 
