@@ -4,7 +4,7 @@ import contextlib
 import csv
 import io
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -72,6 +72,33 @@ def _lines(file: TextIO) -> Iterator[str]:
         if len(line) == _LONGEST_LINE:
             raise ValueError(f"it has a line of {_LONGEST_LINE:,} characters or more")
         yield line
+
+
+def numbered_rows(name: str, path: str | os.PathLike[str]) -> Generator[tuple[int, list[str]]]:
+    """The rows of a CSV file that a user gave, without spaces around cells, and their numbers.
+
+    Rows with nothing in them are left out, and counted.
+
+    Args:
+        name: Of the argument, for messages.
+        path: The file.
+
+    Raises:
+        ValueError: It is no CSV file, or cannot be read.
+
+    >>> write_table("table.csv", {"k": np.array([" a", "", "b "])})
+    >>> list(numbered_rows("scores", "table.csv"))
+    [(1, ['k']), (2, ['a']), (4, ['b'])]
+    """
+    try:
+        for number, row in enumerate(iterate_rows(path), 1):
+            cells = [cell.strip() for cell in row]
+            if any(cells):
+                yield number, cells
+    except (OSError, ValueError) as error:
+        raise ValueError(
+            f"{name}: expected a CSV file, got {os.fspath(path)!r}: {error}"
+        ) from error
 
 
 def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:

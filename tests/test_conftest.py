@@ -1,8 +1,11 @@
 """The compilation counter of conftest.py counts, and leaves nothing behind."""
 
+from pathlib import Path
+
 import jax
 import numpy as np
 import pytest
+import slow_cases
 
 
 def test_counts_each_new_program_once(count_compilations):
@@ -28,3 +31,10 @@ def test_stops_counting_at_the_end_of_the_block(count_compilations):
     jax.jit(lambda x: 3 * x)(np.float32(1))
 
     assert counter.count == 0
+
+
+def test_the_slow_cases_are_of_tests_that_exist():
+    """One that has another name now would be slow no more."""
+    for case in slow_cases.SLOW_CASES:
+        file, name = case.split("[")[0].split("::")
+        assert f"def {name}(" in (Path(__file__).parent / file).read_text("utf-8"), case

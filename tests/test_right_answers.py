@@ -1,22 +1,13 @@
 """Small inputs, and what is right: an answer, or the words in which it is refused or warned of.
 
-A module of cases has ``CASES``, a list of (name, act, right): ``act()`` returns what is right, or,
-if that is a ``ValueError`` or a warning, raises it with a message in which the pattern is found.
+Of a case (name, act, right), ``act()`` returns what is right, or, if that is a ``ValueError`` or a
+warning, raises it with a message in which the pattern is found.
 """
 
-import importlib
-
 import pytest
+import right_racing
 
-MODULES = (
-    "right_racing",
-    # One a line.
-)
-CASES = [
-    pytest.param(act, right, id=f"{module}: {name}")
-    for module in MODULES
-    for name, act, right in importlib.import_module(module).CASES
-]
+CASES = [pytest.param(act, right, id=name) for name, act, right in right_racing.CASES]
 
 
 @pytest.mark.parametrize(("act", "right"), CASES)

@@ -4,7 +4,6 @@ import contextlib
 import itertools
 import math
 import os
-from collections.abc import Generator
 from typing import NamedTuple
 
 import numpy as np
@@ -46,7 +45,7 @@ def read_scores(path: str | os.PathLike[str], has_header: bool = True) -> ScoreT
     >>> read_scores("wide.csv")
     ScoreTable(names=['a', 'b'], scores=[array([1.5, 2.5]), array([0.])])
     """
-    lines = _lines(path)
+    lines = tables.numbered_rows("scores", path)
     with contextlib.closing(lines):
         first = next(lines, (1, []))
         heads = first[1] if has_header else [f"option {i + 1}" for i in range(len(first[1]))]
@@ -86,17 +85,6 @@ def ranks_of(table: ScoreTable) -> list[np.ndarray]:
     everything = np.concatenate(table.scores)
     ranks = np.unique(everything, return_inverse=True)[1].astype(np.int32)
     return np.split(ranks, np.cumsum([len(scores) for scores in table.scores])[:-1])
-
-
-def _lines(path: str | os.PathLike[str]) -> Generator[tuple[int, list[str]]]:
-    """The rows with something in them, and their numbers."""
-    try:
-        for number, row in enumerate(tables.iterate_rows(path), 1):
-            cells = [cell.strip() for cell in row]
-            if any(cells):
-                yield number, cells
-    except (OSError, ValueError) as error:
-        raise _wrong(f"a CSV file, got {os.fspath(path)!r}: {error}") from error
 
 
 def _wrong(expected: str) -> ValueError:

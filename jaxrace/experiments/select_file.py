@@ -1,7 +1,6 @@
 """Comparisons that have been made, from a CSV file. Axes: K options, n comparisons."""
 
 import array
-import csv
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
+from jaxrace import tables
 from jaxrace.selection import Scores
 from jaxrace.selection.comparisons import LARGEST_SCORE
 
@@ -58,22 +58,17 @@ def read_comparisons(path: str | os.PathLike[str], score: str = "auto") -> Table
     number: dict[str, int] = {}
     sides = array.array("i"), array.array("i")
     scores, lines = array.array("d"), array.array("q")
-    try:
-        for line, *names, text in _cells(Path(path)):
-            found = _number(path, line, text)
-            if names[0] == names[1] or not abs(found) <= LARGEST_SCORE:
-                expected = "two different options and a score of a size of 2.6e15 at most"
-                raise _wrong(path, expected, line, f"{names[0]}, {names[1]}, {found}")
-            for side, name in zip(sides, names, strict=True):
-                side.append(number.setdefault(name, len(number)))
-            if len(number) > MOST_OPTIONS:
-                raise _wrong(path, f"at most {MOST_OPTIONS:,} options", line, "one more")
-            scores.append(found)
-            lines.append(line)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(
-            f"problem: expected a CSV file, got {os.fspath(path)!r}: {error}"
-        ) from error
+    for line, *names, text in _cells(Path(path)):
+        found = _number(path, line, text)
+        if names[0] == names[1] or not abs(found) <= LARGEST_SCORE:
+            expected = "two different options and a score of a size of 2.6e15 at most"
+            raise _wrong(path, expected, line, f"{names[0]}, {names[1]}, {found}")
+        for side, name in zip(sides, names, strict=True):
+            side.append(number.setdefault(name, len(number)))
+        if len(number) > MOST_OPTIONS:
+            raise _wrong(path, f"at most {MOST_OPTIONS:,} options", line, "one more")
+        scores.append(found)
+        lines.append(line)
     if not scores:
         raise ValueError(f"problem: expected at least one row in {os.fspath(path)!r}, got none")
     margins, reading = _as_margins(path, np.array(scores), np.array(lines), score)
@@ -83,35 +78,30 @@ def read_comparisons(path: str | os.PathLike[str], score: str = "auto") -> Table
 
 def _cells(path: Path) -> Iterator[tuple[int, str, str, str]]:
     """The number of each row, and its cells of first, second and score, without spaces."""
-    size = path.stat().st_size
+    size = path.stat().st_size if path.is_file() else 0
     if size > _MOST_BYTES:
         raise ValueError(
             f"problem: expected a file of at most {_MOST_BYTES:,} bytes, "
             f"got {size:,} of {os.fspath(path)!r}"
         )
-    # Spreadsheets put a mark before the first name.
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = csv.reader(file, strict=True)
-        heads = next((row for row in rows if any(cell.strip() for cell in row)), None)
-        if heads is None:
-            raise ValueError(f"problem: expected a CSV file, got {str(path)!r}: it is empty")
-        begin, heads = rows.line_num, [head.strip().lower() for head in heads]
-        if any(heads.count(name) != 1 for name in _COLUMNS):
-            raise ValueError(
-                f"problem: expected columns {', '.join(_COLUMNS)} in {str(path)!r}, "
-                f"got {', '.join(heads)}"
-            )
-        first, second, score = (heads.index(name) for name in _COLUMNS)
-        for row in rows:
-            if not any(cell.strip() for cell in row):
-                continue
-            line = rows.line_num - begin
-            if len(row) != len(heads):
-                raise _wrong(path, f"{len(heads)} cells", line, f"{len(row)}")
-            cells = row[first].strip(), row[second].strip(), row[score].strip()
-            if not cells[0] or not cells[1]:
-                raise _wrong(path, "names of options", line, f"{cells[0]!r}, {cells[1]!r}")
-            yield line, *cells
+    rows = tables.numbered_rows("problem", path)
+    begin, heads = next(rows, (0, []))
+    if not heads:
+        raise ValueError(f"problem: expected a CSV file, got {str(path)!r}: it is empty")
+    heads = [head.lower() for head in heads]
+    if any(heads.count(name) != 1 for name in _COLUMNS):
+        raise ValueError(
+            f"problem: expected columns {', '.join(_COLUMNS)} in {str(path)!r}, "
+            f"got {', '.join(heads)}"
+        )
+    first, second, score = (heads.index(name) for name in _COLUMNS)
+    for number, row in rows:
+        line = number - begin
+        if len(row) != len(heads):
+            raise _wrong(path, f"{len(heads)} cells", line, f"{len(row)}")
+        if not row[first] or not row[second]:
+            raise _wrong(path, "names of options", line, f"{row[first]!r}, {row[second]!r}")
+        yield line, row[first], row[second], row[score]
 
 
 def _wrong(path: str | os.PathLike[str], expected: str, line: int, got: str) -> ValueError:
