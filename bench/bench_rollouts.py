@@ -44,7 +44,7 @@ def our_evaluate():
     def returns(key, population):
         layers = [population["params"][name] for name in ("Dense_0", "Dense_1")]
         theta = [(layer["kernel"], layer["bias"]) for layer in layers]
-        return jax.vmap(of_member)(jax.random.split(key, MEMBERS), theta)
+        return jax.vmap(of_member)(jax.random.split(key, len(theta[0][0])), theta)
 
     return returns
 

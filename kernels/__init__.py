@@ -27,6 +27,7 @@ from jaxrace.kernels.correct_selection import (
     relative_selection_gains,
     selection_threshold,
 )
+from jaxrace.kernels.devices import Sizes, made_for, sizes
 from jaxrace.kernels.elimination import definite_inverse, inverse
 from jaxrace.kernels.kl_ucb import bernoulli_kl, kl_upper
 from jaxrace.kernels.knowledge_gradient import (
@@ -85,6 +86,7 @@ __all__ = [
     "RULES",
     "Bound",
     "RowPrefixes",
+    "Sizes",
     "Strict",
     "ThurstoneFit",
     "above_half",
@@ -123,6 +125,7 @@ __all__ = [
     "log_change_chance",
     "log_correct_selection",
     "long_run",
+    "made_for",
     "mean_and_variance",
     "merge_vmaps",
     "net_counts",
@@ -145,6 +148,7 @@ __all__ = [
     "select_and_discard",
     "selection_threshold",
     "settle_reduced",
+    "sizes",
     "sorted_wins",
     "strict_order",
     "student_bound",

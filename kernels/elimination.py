@@ -55,6 +55,7 @@ def definite_inverse(matrix: jax.Array) -> tuple[jax.Array, jax.Array]:
     False
     """
     size = matrix.shape[-1]
+    numbers = jnp.arange(size)
     diagonal = jnp.abs(jnp.diagonal(matrix, axis1=-2, axis2=-1)).max(-1)
     least = _SMALLEST_PIVOT * jnp.finfo(matrix.dtype).eps * diagonal
 
@@ -62,10 +63,14 @@ def definite_inverse(matrix: jax.Array) -> tuple[jax.Array, jax.Array]:
         swept, definite = carry
         pivot = swept[..., place, place]
         row, column = swept[..., place, :], swept[..., :, place]
-        swept = swept - column[..., :, None] * (row / pivot[..., None])[..., None, :]
-        swept = swept.at[..., place, :].set(row / pivot[..., None])
-        swept = swept.at[..., :, place].set(-column / pivot[..., None])
-        return swept.at[..., place, place].set(1 / pivot), definite & (pivot > least)
+        # Chosen, not written: what is written one after the other are kernels of their own.
+        row, opposite = row / pivot[..., None], -column / pivot[..., None]
+        in_row, in_column = (numbers == place)[:, None], numbers == place
+        swept = swept - column[..., :, None] * row[..., None, :]
+        swept = jnp.where(in_row, row[..., None, :], swept)
+        swept = jnp.where(in_column, opposite[..., :, None], swept)
+        swept = jnp.where(in_row & in_column, 1 / pivot[..., None, None], swept)
+        return swept, definite & (pivot > least)
 
     start = matrix, jnp.ones(matrix.shape[:-2], bool)
     return lax.fori_loop(0, size, sweep, start)

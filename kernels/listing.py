@@ -11,26 +11,34 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxrace.kernels.devices import sizes
+
 Carry = TypeVar("Carry")
 Result = TypeVar("Result")
 
-# Places per call: enough to fill the vector units, few enough to stay in the cache.
-_LEAST_BLOCK, _MOST_BLOCK = 32, 512
+# Places per call, at least: they fill the vector units.
+_LEAST_BLOCK = 32
 
 # Places that are looked at per step of a loop, which took half as long as one by one.
 _PER_STEP = 4
 
 
-def listing_block(most: int) -> int:
+def listing_block(most: int, light: bool = False) -> int:
     """How many of at most so many marked places ``for_listed`` had better take per call.
 
     The last call takes as long as any, however few places it has left: of few places few are taken.
 
+    Args:
+        most: Places that may be marked.
+        light: Is there little to do for each?
+
     >>> listing_block(45), listing_block(900), listing_block(100_000)
     (32, 256, 512)
     """
+    if light and sizes().light_places > sizes().places:
+        return min(most, sizes().light_places)
     quarter = -(-most // (4 * _LEAST_BLOCK)) * _LEAST_BLOCK
-    return max(_LEAST_BLOCK, min(quarter, _MOST_BLOCK))
+    return max(_LEAST_BLOCK, min(quarter, sizes().places))
 
 
 def for_listed(
@@ -42,7 +50,8 @@ def for_listed(
         wanted: bool, any shape.
         block: Places per call.
         body: ``body(places, carry) -> carry``; places are int32 [block], indices into
-            ``wanted.reshape(-1)``. The last block is filled up with ``wanted.size``, which is
+            ``wanted.reshape(-1)``. The last block is filled up with ``wanted.size`` (where all
+            places are taken, that stands for those not marked, between the others), which is
             nowhere: a gather clamps it, and ``at[...].set(..., mode="drop")`` passes it over.
         carry: What the first call receives.
 
@@ -56,6 +65,10 @@ def for_listed(
     9
     """
     size = wanted.size
+    if block >= size and sizes().takes_all:
+        every = jnp.arange(block, dtype=jnp.int32)
+        marked = jnp.pad(wanted.reshape(-1), (0, block - size))
+        return body(jnp.where(marked, every, size), carry)
     listed, count = _listed(wanted.reshape(-1), size + -size % block)
 
     def play(index: jax.Array, carry: Carry) -> Carry:
@@ -67,11 +80,12 @@ def for_listed(
 def with_operands_kept(
     function: Callable[..., Result], wanted: jax.Array, *operands: Any
 ) -> Result:
-    """``function(*operands)``, with the operands kept in memory; zeros unless it is wanted.
+    """``function(*operands)``, with the operands kept in memory; anything unless it is wanted.
 
     XLA merges a gather or a transposition into all loops that read it, where it is made anew each
     time, number by number. It does not look into a conditional, whose operands are made once.
-    Under vmap a conditional is a selection: the result is the same, and nothing is gained.
+    Under vmap a conditional is a selection: the result is the same, and nothing is gained. On a
+    device on which it is not worth it (see ``Sizes``), the function is just called.
 
     Args:
         function: Of pytrees of arrays, pure.
@@ -83,6 +97,8 @@ def with_operands_kept(
     >>> print(with_operands_kept(lambda x: x.sum(0), square.any(), square.T))
     [1 5]
     """
+    if not sizes().keeps_operands:
+        return function(*operands)
 
     def nothing(*operands: Any) -> Result:
         found = jax.eval_shape(function, *operands)

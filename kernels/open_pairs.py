@@ -14,14 +14,14 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxrace.kernels.devices import sizes
 from jaxrace.kernels.listing import for_listed, listing_block
 from jaxrace.kernels.ragged_wins import row_slices
 from jaxrace.kernels.strict import one_way
 from jaxrace.kernels.wins import Compare, Outcome, block_size
 
-# Earlier rounds of a pair's options that are gathered at once: for 512 pairs they stay in the
-# second-level cache, and no more are gathered than there are.
-_TILE = 64
+# Comparisons that are summed by one kernel of a GPU: of 128 XLA takes minutes to compile the sum.
+_MOST_SUMMED = 32
 
 
 def open_round_gains(
@@ -128,7 +128,8 @@ def listed_gains(
         return row_slices(old, first, at, size), row_slices(old, second, at, size)
 
     both = jax.tree.map(lambda x: x[first], new), jax.tree.map(lambda x: x[second], new)
-    return _pair_gains(compare, rounds_of, both, num_old, jax.tree.leaves(old)[0].shape[1])
+    gains_of = _gains_at_once if sizes().at_once else _pair_gains
+    return gains_of(compare, rounds_of, both, num_old, jax.tree.leaves(old)[0].shape[1])
 
 
 def _pair_gains(
@@ -150,7 +151,7 @@ def _pair_gains(
     new_i, new_j = new
     num_new = jax.tree.leaves(new_i)[0].shape[1]
     block = block_size(num_new)
-    tile = min(_TILE - _TILE % block, capacity)
+    tile = min(sizes().rounds - sizes().rounds % block, capacity)
     counted, unit = one_way(compare)
     # One sample per pair [P] against the new ones of the other option [P, m].
     against = jax.jit(jax.vmap(jax.vmap(counted, (None, 0))))
@@ -203,3 +204,61 @@ def _pair_gains(
     sums = add_blocks(jnp.int32(0), jnp.int32(num_new // block), new, True, sums)
     same_round = jax.vmap(jax.vmap(compare))(new_i, new_j)
     return unit * sums + same_round.astype(jnp.int32)
+
+
+def _gains_at_once(
+    compare: Compare,
+    old: Callable[[jax.Array, int], tuple[Outcome, Outcome]],
+    new: tuple[Outcome, Outcome],
+    num_old: jax.Array | int,
+    capacity: int,
+) -> jax.Array:
+    """``_pair_gains`` with a sum over many old rounds in each kernel of a GPU."""
+    new_i, new_j = new
+    num_new = jax.tree.leaves(new_i)[0].shape[1]
+    tile = min(sizes().rounds, capacity)
+    counted, unit = one_way(compare)
+    # The samples of a pair [S] against its new ones [m]: [P, m, S].
+    against = jax.vmap(jax.vmap(jax.vmap(counted, (0, None)), (None, 0)))
+
+    def add(
+        samples: tuple[Outcome, Outcome],
+        counts: Callable[[jax.Array], jax.Array],
+        sums: jax.Array,
+    ) -> jax.Array:
+        """Add all the samples that count: of those numbered [S] bool [S], or [m, S]."""
+        size = jax.tree.leaves(samples[0])[0].shape[1]
+        piece = min(_MOST_SUMMED, size)
+
+        def add_piece(index: jax.Array, sums: jax.Array) -> jax.Array:
+            first = index * piece
+            start = jnp.minimum(first, size - piece)
+            from_i, from_j = jax.tree.map(
+                lambda x: lax.dynamic_slice_in_dim(x, start, piece, axis=1), samples
+            )
+            number = start + jnp.arange(piece, dtype=jnp.int32)
+            signs = against(from_i, new_j) - against(from_j, new_i)
+            told = jnp.where((number >= first) & counts(number), signs, jnp.int8(0))
+            return sums + told.sum(-1, dtype=jnp.int32)
+
+        return lax.fori_loop(0, -(-size // piece), add_piece, sums)
+
+    def add_tile(index: jax.Array, sums: jax.Array) -> jax.Array:
+        first = index * tile
+        start = jnp.minimum(first, capacity - tile)
+
+        def is_next(number: jax.Array) -> jax.Array:
+            return (start + number >= first) & (start + number < num_old)
+
+        return add(old(start, tile), is_next, sums)
+
+    # Among the new ones only later rounds count.
+    rounds = jnp.arange(num_new, dtype=jnp.int32)[:, None]
+    sums = jnp.zeros(jax.tree.leaves(new_i)[0].shape[:2], jnp.int32)
+    sums = add(new, lambda number: number < rounds, sums)
+    if capacity:
+        num_tiles = -(-jnp.asarray(num_old, jnp.int32) // tile)
+        sums = lax.fori_loop(0, num_tiles, add_tile, sums)
+    same_round = jax.vmap(jax.vmap(compare))(new_i, new_j)
+    # Made once: what goes through the rounds would count anew for each of them.
+    return lax.optimization_barrier(unit * sums + same_round.astype(jnp.int32))

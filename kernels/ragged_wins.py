@@ -10,15 +10,15 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxrace.kernels.devices import sizes
 from jaxrace.kernels.listing import for_listed
 from jaxrace.kernels.wins import Compare, Outcome
 
-# Samples of either option in a tile of comparisons, and tiles that are compared at once.
+# Samples of either option in a tile of comparisons.
 _LEAST_TILE = 32
-_BLOCK_TILES = 256
 
 # Tiles are numbered by an int32, in blocks.
-_MOST_TILES = 2**31 - 1 - _BLOCK_TILES
+_MOST_TILES = 2**31 - 1 - 2**16
 
 # Pairs of several races that are worked on together: their numbers stay in the cache.
 _MOST_PAIRS = 2**16
@@ -53,6 +53,7 @@ def ragged_net(
     first, second = jnp.asarray(np.triu_indices(num_options, 1), jnp.int32)  # [P]
 
     def count_some(places: jax.Array, net: jax.Array) -> jax.Array:
+        places = jnp.sort(places) if sizes().takes_all else places  # pairs to count come first
         lanes = jnp.minimum(places, num_lanes - 1)
         both = counts[lanes].astype(jnp.int32)
         shared = jnp.minimum(both[:, first], both[:, second])
@@ -142,12 +143,13 @@ def _net_of_pairs(
     num_tiles = jnp.where(num_pairs > 0, ends[num_pairs - 1], 0)
     within = jnp.arange(tile, dtype=jnp.int32)
     sums = jnp.int32 if tile > 127 else jnp.int8  # of so many signs
+    together = sizes().tiles
 
     def add_tiles(
         index: jax.Array, carry: tuple[jax.Array, jax.Array]
     ) -> tuple[jax.Array, jax.Array]:
         net, last = carry
-        number = index * _BLOCK_TILES + jnp.arange(_BLOCK_TILES, dtype=jnp.int32)
+        number = index * together + jnp.arange(together, dtype=jnp.int32)
         pair = _pairs_of_tiles(ends, number, last)
         own = number - (ends[pair] - side[pair] ** 2)
         x, in_x = cut(first[pair], own // side[pair] * tile, shared[pair])
@@ -171,7 +173,7 @@ def _net_of_pairs(
         sample = begin + within[:, None]
         return sample_slices(samples, row, begin, tile), (sample >= start) & (sample < limit)
 
-    num_blocks = -(-num_tiles // _BLOCK_TILES)
+    num_blocks = -(-num_tiles // together)
     none = jnp.zeros(first.shape, jnp.int32), jnp.int32(0)
     return lax.fori_loop(0, num_blocks, add_tiles, none)[0]
 

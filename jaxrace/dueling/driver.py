@@ -172,7 +172,8 @@ def _play_one_by_one(
                 return own, regret + problem.cost(choice)
             return own, regret + problem.loss(algorithm.best(own, params))
 
-        length = jnp.minimum(size, count - start)
+        # A loop whose length is known is not waited for by the host of a GPU.
+        length = size if num_blocks * size == count else jnp.minimum(size, count - start)
         fresh = own, jnp.zeros(measures, jnp.float32)
         own, regret = lax.fori_loop(0, length, play_one, fresh)
         return own, sums.plus(total, regret)
@@ -182,12 +183,16 @@ def _play_one_by_one(
 
 
 def block_sizes(count: int) -> tuple[int, int]:
-    """In how many blocks of which size choices are played; the last block may be shorter.
+    """In how many blocks of which size choices are played.
 
-    >>> block_sizes(100), block_sizes(101), block_sizes(7)
-    ((2, 50), (2, 51), (1, 7))
+    Blocks of equal sizes if there are some not too small; else the last block is shorter.
+
+    >>> block_sizes(100), block_sizes(101), block_sizes(10_000), block_sizes(7)
+    ((2, 50), (2, 51), (200, 50), (1, 7))
     """
-    number = -(-count // _BLOCK)
+    least = -(-count // _BLOCK)
+    even = (n for n in range(least, 2 * least) if count % n == 0 and 2 * count > n * _BLOCK)
+    number = next(even, least)
     return number, -(-count // number)
 
 

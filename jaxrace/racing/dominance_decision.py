@@ -22,9 +22,6 @@ from jaxrace.racing.dominance_state import (
     DominanceParams,
 )
 
-# Races that are looked at together, on the innermost axis: they fill the vector units.
-_BLOCK_LANES = 256
-
 
 class Evidence(NamedTuple):
     """What a decision is taken on."""
@@ -87,7 +84,7 @@ def decide_lanes(
         return jax.tree.map(lambda x, y: x.at[places].set(y, mode="drop"), answers, found)
 
     nothing = (jnp.zeros(num_lanes, jnp.int32), jnp.zeros((num_lanes, num_options), bool))
-    return kernels.for_listed(looked_at, min(_BLOCK_LANES, num_lanes), look, nothing)
+    return kernels.for_listed(looked_at, min(kernels.sizes().decided, num_lanes), look, nothing)
 
 
 def decide(

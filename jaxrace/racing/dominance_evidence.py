@@ -39,7 +39,7 @@ def keep_samples(states: DominanceState, outcomes: Any, asked: jax.Array) -> Dom
             lambda old, new: old.at[at].set(new[rows].astype(old.dtype), mode="drop"), kept, told
         )
 
-    kept = kernels.for_listed(asked, kernels.listing_block(asked.size), write, kept)
+    kept = kernels.for_listed(asked, kernels.listing_block(asked.size, light=True), write, kept)
     finite = jax.vmap(base.finite_rounds)(outcomes)
     numbers = states.simulated[..., None] + 1 + rounds
     none = jnp.iinfo(jnp.int32).max
@@ -122,7 +122,7 @@ def count_blocks(
                 margin.at[at].add(unit * jnp.stack([net, -net]), mode="drop"),
             )
 
-        block = kernels.listing_block(wanted.size)
+        block = kernels.listing_block(wanted.size, light=True)
         return kernels.for_listed(wanted, block, play, evidence)
 
     # What the capacity has no room for is not compiled: such slices of it would not be.

@@ -19,9 +19,6 @@ from jaxrace.racing import base
 from jaxrace.racing import preference_rounds as rounds
 from jaxrace.racing.preference_state import PreferenceParams, PreferenceState
 
-# Races that go from verdict to verdict together: they fill the vector units.
-_BLOCK_LANES = 128
-
 
 class Listed(NamedTuple):
     """Open pairs in blocks, and what each of the rounds adds to their net counts."""
@@ -100,7 +97,7 @@ def _settle(
         )
 
     pending = jax.vmap(rounds.next_verdict)(progress.active, verdicts) <= end
-    progress = kernels.for_listed(pending, min(_BLOCK_LANES, num_lanes), play, progress)
+    progress = kernels.for_listed(pending, min(kernels.sizes().decided, num_lanes), play, progress)
     return jax.vmap(rounds.stop)(progress, end)
 
 
@@ -149,7 +146,11 @@ def _look_at_listed(
         number, listed, verdicts = carry
         place = jnp.minimum(places, flat.size - 1)
         gains = gains_of(places)
-        found = lax.cond(alike, for_all, for_each, flat[place], gains, place // num_options**2)
+        looked_at = flat[place], gains, place // num_options**2
+        if kernels.sizes().keeps_operands:
+            found = lax.cond(alike, for_all, for_each, *looked_at)
+        else:
+            found = for_each(*looked_at)
         for_first = jnp.where(found > 0, found, never)
         for_second = jnp.where(found < 0, -found, never)
         reverse = open_pairs.mirrored(places, flat.size, num_options)

@@ -17,8 +17,6 @@ from jaxrace import kernels
 from jaxrace.racing import base
 from jaxrace.racing.rows import map_rows
 
-# Lanes: enough to fill the vector units, few enough for their states to stay in the cache.
-_LANES = 1024
 # Lanes are filled again once this share of them has ended.
 _ENDED_SHARE = 8
 # So many rounds fill the vector registers as the innermost axis; fewer leave it to the options.
@@ -58,7 +56,7 @@ def play(
         The results, and the races' ``first_outcomes``; leaves [B, ...].
     """
     num_races = option_keys.shape[0]
-    num_lanes = min(_LANES, num_races)
+    num_lanes = min(kernels.sizes().races, num_races)
 
     def of_lanes(tree: Any, races: jax.Array) -> Any:
         return jax.tree.map(lambda x: x[jnp.minimum(races, num_races - 1)], tree)

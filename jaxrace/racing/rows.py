@@ -8,10 +8,6 @@ import jax.numpy as jnp
 
 from jaxrace import kernels
 
-# Options that are sampled at once: enough to fill the vector units, and of a batch so many blocks
-# at least. The last block is filled up with an option that has not asked.
-_BLOCK_ROWS = 256
-_LEAST_BLOCKS = 32
 # Up to so many options go one by one: an expensive simulator had better not run in vain.
 _SINGLE_ROWS = 128
 
@@ -43,7 +39,10 @@ def map_rows(function: Callable[..., Any], wanted: jax.Array, args: Any, axis: i
         return jnp.zeros((*x.shape[:axis], num_rows, *x.shape[axis + 1 :]), x.dtype)
 
     empty = jax.tree.map(empty_of, first)
-    block = 1 if num_rows <= _SINGLE_ROWS else min(_BLOCK_ROWS, num_rows // _LEAST_BLOCKS)
+    sizes = kernels.sizes()
+    # The last block is filled up with an option that has not asked.
+    few = num_rows <= _SINGLE_ROWS
+    block = 1 if few else min(sizes.rows, num_rows // sizes.row_blocks)
     results = kernels.for_listed(wanted, block, map_block, empty)
     results = jax.tree.map(lambda x: jnp.moveaxis(x, axis, 0), results)
     return jax.tree.map(lambda x: x.reshape(*wanted.shape, *x.shape[1:]), results)

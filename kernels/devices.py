@@ -1,0 +1,122 @@
+"""How much work a device takes at once: the only place where sizes depend on the device.
+
+A CPU is fastest while what it works on stays in its caches. A GPU waits for every launch, some
+microseconds, and for its host at every loop whose end is not known: it takes as much at once as
+there is.
+"""
+
+import contextlib
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+
+
+@dataclasses.dataclass(frozen=True)
+class Sizes:
+    """What is worked on together.
+
+    Attributes:
+        places: Marked places of a mask, as pairs of options: see ``for_listed``.
+        light_places: The same where there is little to do for each.
+        takes_all: Are all places of a mask that fit into one call taken, marked or not? No list
+            is made then, and there is no loop.
+        rounds: Earlier rounds of a pair that are gathered at once.
+        races: Races that wait for each other in a batch that is refilled.
+        decided: Races that are looked at together.
+        rows: Options that are sampled together.
+        row_blocks: Of a batch so many blocks of them at least.
+        tiles: Tiles of comparisons.
+        keeps_operands: Are operands that many loops read worth a conditional, which keeps them in
+            memory?
+        at_once: Are all comparisons of a tile one sum, without a loop?
+    """
+
+    places: int
+    light_places: int
+    takes_all: bool
+    rounds: int
+    races: int
+    decided: int
+    rows: int
+    row_blocks: int
+    tiles: int
+    keeps_operands: bool
+    at_once: bool
+
+
+# 512 pairs of 64 rounds stay in the second-level cache, and 1,024 races in the third.
+_CPU = Sizes(
+    places=512,
+    light_places=512,
+    takes_all=False,
+    rounds=64,
+    races=1024,
+    decided=256,
+    rows=256,
+    row_blocks=32,
+    tiles=256,
+    keeps_operands=True,
+    at_once=False,
+)
+_GPU = Sizes(
+    places=2**16,
+    light_places=2**19,
+    takes_all=True,
+    rounds=128,
+    races=2**14,
+    decided=2**14,
+    rows=2**17,
+    row_blocks=4,
+    tiles=2**13,
+    keeps_operands=False,
+    at_once=True,
+)
+
+_chosen: list[Sizes] = []
+
+
+def sizes() -> Sizes:
+    """For the device that JAX computes on, or what ``made_for`` says.
+
+    >>> with made_for("gpu"):
+    ...     sizes().races
+    16384
+    """
+    if _chosen:
+        return _chosen[-1]
+    device = getattr(jax.config, "jax_default_device", None)
+    if device is None:
+        return _of(jax.default_backend())
+    return _of(device if isinstance(device, str) else device.platform)
+
+
+def _of(platform: str) -> Sizes:
+    return _CPU if platform == "cpu" else _GPU
+
+
+@contextlib.contextmanager
+def made_for(platform: str, **changes: Any) -> Iterator[None]:
+    """Trace programs as for another kind of device: to compile them for it, or to test its forms.
+
+    What has been traced before, or within, is forgotten: programs do not know their sizes.
+
+    Args:
+        platform: "cpu", or anything else for a GPU.
+        **changes: Other sizes than its own.
+
+    >>> with made_for("cpu"):
+    ...     sizes().places
+    512
+    >>> with made_for("gpu", places=1024):
+    ...     sizes().places
+    1024
+    """
+    _chosen.append(dataclasses.replace(_of(platform), **changes))
+    jax.clear_caches()
+    try:
+        yield
+    finally:
+        _chosen.pop()
+        jax.clear_caches()
