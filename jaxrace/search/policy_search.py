@@ -25,6 +25,9 @@ from jaxrace.validation import require_integer, require_keys
 # n_max grows or shrinks by this factor from one generation to the next.
 _ADAPTATION = 1.25
 
+# Floor and cap of n_max (Busa-Fekete et al. 2014, section 6.2).
+_MIN_ROUNDS, _MAX_ROUNDS = 3, 100
+
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
@@ -164,8 +167,8 @@ class PolicySearch:
         sigma0: float | None = None,
         delta: float | Sequence[float] = 0.2,
         budget: int = 10_000,
-        min_rounds: int = 3,
-        max_rounds: int = 100,
+        min_rounds: int | None = None,
+        max_rounds: int | None = None,
         env_params: Any = None,
         **race_numbers: float,
     ) -> SearchParams:
@@ -177,8 +180,9 @@ class PolicySearch:
             delta: Error probability of each race; several of them take turns, each for an equal
                 part of the budget.
             budget: Episodes; the race in which they are used up is still finished.
-            min_rounds: Floor of n_max, and its first value.
-            max_rounds: Cap of n_max.
+            min_rounds: Floor of n_max, and its first value; 3, or max_rounds if that is less,
+                unless given.
+            max_rounds: Cap of n_max; 100, or the race's capacity if that is less, unless given.
             env_params: The simulator's params; its ``default_params`` unless given.
             **race_numbers: Further numbers of the race's ``params``, as ``value_range``.
 
@@ -187,14 +191,18 @@ class PolicySearch:
                 is no antisymmetric sign on the outcomes of some random policies.
         """
         require_integer("budget", budget, 1)
-        require_integer("min_rounds", min_rounds, 1)
-        require_integer("max_rounds", max_rounds, min_rounds)
         deltas = list(delta) if isinstance(delta, Sequence) else [delta]
         if not deltas:
             raise ValueError("delta: expected at least one, got none")
+        tables = [self.race.table(each, **race_numbers) for each in deltas]
+        if max_rounds is None:
+            max_rounds = min(_MAX_ROUNDS, int(tables[0].max_rounds))
+        require_integer("max_rounds", max_rounds, 1)
+        min_rounds = min(_MIN_ROUNDS, max_rounds) if min_rounds is None else min_rounds
+        require_integer("min_rounds", min_rounds, 1)
+        require_integer("max_rounds", max_rounds, min_rounds)
         for each in deltas:
             self.race.params(each, max_rounds, **race_numbers)  # checks the race's own limits
-        tables = [self.race.table(each, **race_numbers) for each in deltas]
         if isinstance(self.race, ComparingRace):
             check_preference(self.race.compare, self.rollout)
         return SearchParams(
