@@ -382,5 +382,3 @@ CASES = [
         ValueError("--matrix: expected a CSV or .npy file, got /dev/zero .it has no end"),
     ),
 ]
-
-SLOW = ("the bets stay",)

@@ -2,29 +2,18 @@
 
 A module of cases has ``CASES``, a list of (name, act, right): ``act()`` returns what is right, or,
 if that is a ``ValueError`` or a warning, raises it with a message in which the pattern is found.
-Names in ``SLOW`` are of cases that compile much.
 """
 
 import importlib
 
 import pytest
 
-MODULES = (
-    "right_command",
-    "right_racing",
-)
-
-
-def cases_of(module):
-    found = importlib.import_module(module)
-    slow = getattr(found, "SLOW", ())
-    assert {name for name, *_ in found.CASES}.issuperset(slow)
-    for name, act, right in found.CASES:
-        marks = [pytest.mark.slow] if name in slow else []
-        yield pytest.param(act, right, id=f"{module}: {name}", marks=marks)
-
-
-CASES = [case for module in MODULES for case in cases_of(module)]
+MODULES = ("right_command", "right_racing", "right_select")
+CASES = [
+    pytest.param(act, right, id=f"{module}: {name}")
+    for module in MODULES
+    for name, act, right in importlib.import_module(module).CASES
+]
 
 
 @pytest.mark.parametrize(("act", "right"), CASES)

@@ -72,12 +72,15 @@ examples:
 SELECT = """\
 Find the best k options from comparisons of two. Of a CSV file of comparisons (columns first,
 second, score) prints the ranking, how sure it is, and what to compare next, and leaves a folder
-with config.json, summary.json and ranking.csv. Of a simulated problem prints how often each method
+with config.json, summary.json and ranking.csv. A score is by how much the first was better, so 1,
+-1 and 0 for won, lost and tied, or the share of a win, 1, 0 and 0.5: --score margin or --score win
+says which, where the file does not. Of a simulated problem prints how often each method
 finds the best, and leaves config.json, log.csv, summary.json and success.png. What is interrupted
 is saved, and goes on with --resume.
 
 examples:
   jaxrace select --problem games.csv --top 3 --next 10
+  jaxrace select --problem votes.csv --score win
   jaxrace select --problem thurstone --method hybrid,pocbam,uniform --noise 0.2
   jaxrace select --problem wins --options 20 --top 1 --budget 5000 --out runs/wins
 """

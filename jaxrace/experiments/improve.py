@@ -3,12 +3,14 @@
 Axes: J repeats, B tests of each.
 """
 
+import functools
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import files, plots, runs
@@ -26,10 +28,16 @@ from jaxrace.improvement import (
     Mixed,
     PolicyImprovement,
     ReturnRange,
+    Trajectories,
+    WeightCheck,
     bound_called,
+    check_weights,
+    require_possible,
 )
 from jaxrace.improvement.loading import Loaded, Parts, divide, load
+from jaxrace.improvement.plausibility import WEIGHT_LEVEL
 from jaxrace.improvement.policy_improvement import in_training, require_enough
+from jaxrace.improvement.weights import evidence, log_weights
 from jaxrace.strategies import Strategy
 
 if TYPE_CHECKING:
@@ -40,6 +48,9 @@ FIGURE, POLICY = "performance.png", "policy.npz"
 # Weights of a policy. More of them than the first take minutes with a full covariance matrix, and
 # with more than the second even a separable one takes a minute or more per thousand trajectories.
 _MOST_FOR_FULL, _MOST_WEIGHTS = 1_000, 10_000
+
+# Features of all steps of a log: 800 MB.
+_MOST_FEATURES = 2 * 10**8
 
 
 class OfFile(NamedTuple):
@@ -72,6 +83,7 @@ class Done(NamedTuple):
     floor: Worth  # without a standard error if it was given, or is exact
     start: float | None  # performance of the policy in use; None if there is no simulator
     scaling: dict[str, Any]  # what else must be known to apply the policy
+    weights: WeightCheck | None = None  # of the candidate, where its test was; None if simulated
 
 
 def improve(
@@ -147,6 +159,12 @@ def _load(config: ImproveConfig) -> OfFile | None:
     inputs = len(found.names)
     basis = Fourier(config.order, inputs) if config.order else Affine(inputs)
     _require_few_actions(found, basis.num_features)
+    _require_few_features(found, basis.num_features)
+    require_possible(
+        found.data,
+        found.seen,
+        functools.partial(found.place, column="probability", array="probabilities"),
+    )
     # All that is learnt from the log but the verdict is learnt from its training part, so that the
     # candidate is independent of what it is tested on.
     split_key, key = jax.random.split(jax.random.key(np.uint32(config.seed)))
@@ -175,6 +193,16 @@ def _require_few_actions(loaded: Loaded, num_features: int) -> None:
         )
 
 
+def _require_few_features(loaded: Loaded, num_features: int) -> None:
+    """Raise if there would be no room for the features of all steps."""
+    count, horizon = loaded.data.actions.shape
+    if count * horizon * num_features > _MOST_FEATURES:
+        raise ValueError(
+            f"order: expected at most {_MOST_FEATURES:,} features of all steps together, got "
+            f"{num_features:,} of each of {count:,} x {horizon:,} steps"
+        )
+
+
 def _from_file(config: ImproveConfig, of_file: OfFile) -> Done:
     method, parts, names, key = of_file
     if config.floor is None:
@@ -188,6 +216,9 @@ def _from_file(config: ImproveConfig, of_file: OfFile) -> Done:
     wanted = min(max(floor.mean, 0.0), 1.0)
     params = method.params(wanted, config.delta)
     found = method.run_on(key, parts.train, parts.test, params)
+    check = check_weights(_weights_of(method, found.policy, parts.test))
+    # Weights whose mean is above 1 make every policy look better than it is.
+    found = found._replace(is_found=found.is_found & ~jnp.asarray(check.is_refuted))
     one = jax.tree.map(lambda x: np.asarray(x)[None, None], found)
     count = len(parts.train.behaviour) + len(parts.test.behaviour)
     tested = Tested(
@@ -206,7 +237,13 @@ def _from_file(config: ImproveConfig, of_file: OfFile) -> Done:
         **{"order": config.order, "names": np.array(names)},
         **{"low": parts.low, "high": parts.high},
     }
-    return Done(tested, policy, floor, None, scaling)
+    return Done(tested, policy, floor, None, scaling, check)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _weights_of(method: PolicyImprovement, policy: Mixed, data: Trajectories) -> jax.Array:
+    """Importance weights of the candidate, float32 [n]."""
+    return jnp.exp(log_weights(policy, evidence(method.softmax, data, method.returns, None)))
 
 
 def _simulate(config: ImproveConfig, bench: Workbench) -> Done:
@@ -275,11 +312,23 @@ def _summary(config: ImproveConfig, done: Done) -> dict[str, Any]:
         found["lower_bound"] = float(tested.lower_bound[0, -1])
         found["estimate"] = float(tested.estimate[0, -1])
         found["alpha"] = round(float(done.policy.alpha[0]), 6)
+        found["weights"] = _summary_of_weights(done.weights)
     else:
         found["start"] = done.start
         found["performance"] = runs.mean_and_stderr(tested.performance[:, -1])
         found["worse_than_floor"] = int(tested.is_worse[:, -1].sum())
     return found
+
+
+def _summary_of_weights(check: WeightCheck | None) -> dict[str, Any]:
+    assert check is not None
+    return {
+        "mean": check.mean if np.isfinite(check.mean) else None,
+        "stderr": check.stderr if np.isfinite(check.stderr) else None,
+        "level": WEIGHT_LEVEL,
+        "is_refuted": check.is_refuted,
+        "is_low": check.is_low,
+    }
 
 
 def _figure(config: ImproveConfig, tested: Tested, start: float) -> "Figure":

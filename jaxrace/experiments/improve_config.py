@@ -110,7 +110,7 @@ class ImproveConfig:
             require_integer(name, getattr(self, name), least, _MOST)
         if self.batch is not None:
             require_integer("batch", self.batch, 20, _MOST)
-        require_integer("seed", self.seed, 0)
+        require_integer("seed", self.seed, 0, 2**32 - 1)
         require_integer("order", self.order, 0)
         require_probability("delta", self.delta)
         if self.floor is not None:

@@ -30,7 +30,8 @@ def print_improvement(console: Console, folder: Path) -> None:
     """
     summary = runs.read_summary(folder)
     lines = _of_file(summary) if "performance" not in summary else _of_simulation(summary)
-    lines.append(_worth(summary))
+    if not (summary.get("weights") or {}).get("is_refuted"):
+        lines.append(_worth(summary))
     lines.append(f"policies and all tests: {folder}")
     for line in lines:
         say(console, line)
@@ -45,7 +46,12 @@ def _of_file(summary: dict[str, Any]) -> list[str]:
     wanted = f"(wanted {floor}, estimate {summary['estimate']:.3f})"
     kind = "confidence" if summary["bound_is_safe"] else "approximate confidence"
     confidence = f"with {kind} {_percent(summary)}"
-    if not summary["passed"]["mean"]:
+    weights = summary.get("weights")
+    if weights and weights["is_refuted"]:
+        lines = [
+            "nothing can be said: the logged probabilities are too small; keep the policy in use"
+        ]
+    elif not summary["passed"]["mean"]:
         said = f"nothing found: the bound of the candidate {confidence} is {bound} {wanted}; "
         lines = [f"{said}keep the policy in use"]
     elif not summary["alpha"]:
@@ -61,6 +67,8 @@ def _of_file(summary: dict[str, Any]) -> list[str]:
                 f"a mixture: what policy.npz says with probability {summary['alpha']:.2g}, the "
                 "policy in use otherwise, in every decision"
             )
+    if weights:
+        lines += _of_weights(weights)
     if summary["floor_is_estimate"]:
         lines.append(
             f"floor {floor} = mean return of the fifth that was searched +- "
@@ -68,6 +76,29 @@ def _of_file(summary: dict[str, Any]) -> list[str]:
             "are in the log, and what is said is about that number; --floor sets another one"
         )
     return lines
+
+
+def _of_weights(weights: dict[str, Any]) -> list[str]:
+    numbers = [
+        "beyond what float32 holds" if number is None else f"{number:.3f}"
+        for number in (weights["mean"], weights["stderr"])
+    ]
+    said = f"mean weight of the tested trajectories {' +- '.join(numbers)}: "
+    if weights["is_refuted"]:
+        return [
+            f"{said}if probabilities were logged as they are, it would be 1, and so large with "
+            f"probability {weights['level']:g} at most"
+        ]
+    if weights["is_low"]:
+        return [
+            f"{said}less than 1; either probabilities were logged too large, or the policy in use "
+            "never does all that this one does, which then performs better than is said"
+        ]
+    return [f"{said}1 if probabilities were logged as they are (not refuted, {_level(weights)})"]
+
+
+def _level(weights: dict[str, Any]) -> str:
+    return f"by a test that errs with probability {weights['level']:g}"
 
 
 def _of_simulation(summary: dict[str, Any]) -> list[str]:

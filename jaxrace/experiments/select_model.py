@@ -202,7 +202,8 @@ def _log_change(gaps: np.ndarray, steps: np.ndarray) -> float:
 def _log_gains(gaps: np.ndarray, steps: np.ndarray) -> np.ndarray:
     """ln E max(s Z - gap, 0) of steps s >= 0 and Z ~ N(0, 1): ln s phi(b) (1 - b Q(b) / phi(b))."""
     steps = np.maximum(steps, np.finfo(float).tiny)
-    b = np.minimum(gaps / steps, _FARTHEST)
+    with np.errstate(over="ignore"):
+        b = np.minimum(gaps / steps, _FARTHEST)
     ratio = b * math.sqrt(math.pi / 2) * erfcx(b / math.sqrt(2))
     with np.errstate(divide="ignore", invalid="ignore"):  # of the other branch
         left = np.where(b < _FAR, np.log1p(-ratio), -2 * np.log(np.maximum(b, _FAR)))

@@ -13,6 +13,7 @@ from jaxrace.improvement.bounds import (
 )
 from jaxrace.improvement.candidates import CandidateSearch
 from jaxrace.improvement.daedalus import Daedalus, DaedalusRow, DaedalusState
+from jaxrace.improvement.plausibility import WeightCheck, check_weights, require_possible
 from jaxrace.improvement.policies import LinearSoftmax, Mixed, MixedPolicy, MixedWith, unmixed
 from jaxrace.improvement.policy_improvement import (
     Improvement,
@@ -47,10 +48,13 @@ __all__ = [
     "ReturnRange",
     "StudentT",
     "Trajectories",
+    "WeightCheck",
     "bound_called",
+    "check_weights",
     "collect",
     "estimates",
     "lower_bound",
+    "require_possible",
     "trajectories",
     "unmixed",
 ]

@@ -1,16 +1,20 @@
 """Trajectories from files. Axes: n trajectories of at most T steps, d numbers observed."""
 
+import array
 import csv
 import dataclasses
 import math
 import os
+import zipfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxrace.improvement.arrays import LARGEST, MOST, SMALLEST, as_numbers
 from jaxrace.improvement.trajectories import ReturnRange, Trajectories, trajectories
 
 _NEEDED = ("trajectory", "action", "probability", "reward")
@@ -19,8 +23,11 @@ _BEHAVIOUR = "behaviour"
 # What an NPZ file is expected to be, and begins with.
 _NPZ, _ZIP = "expected arrays of numbers in an NPZ file", b"PK"
 
-# Of actions and policies: they are kept as int32.
-_MOST = 2**31 - 1
+# More steps, or larger files, take longer and more memory than a command should.
+_MOST_STEPS, _MOST_BYTES = 10**6, 2 * 10**8
+
+# Not all larger integers are floats.
+_EXACT = 2**53
 
 
 class Loaded(NamedTuple):
@@ -32,11 +39,11 @@ class Loaded(NamedTuple):
     names: tuple[str, ...]  # of the observed numbers
     lines: np.ndarray | None  # int64 [n, T], of each step in a CSV file
 
-    def place(self, row: int, step: int) -> str:
-        """Where an action stands in the file, for messages."""
+    def place(self, row: int, step: int, column: str = "action", array: str = "actions") -> str:
+        """Where a number stands in the file, for messages."""
         if self.lines is None:
-            return f"{self.path}: actions[{row}, {step}]"
-        return f"{self.path}, line {self.lines[row, step]}: action"
+            return f"{self.path}: {array}[{row}, {step}]"
+        return f"{self.path}, line {self.lines[row, step]}: {column}"
 
 
 class Parts(NamedTuple):
@@ -47,11 +54,6 @@ class Parts(NamedTuple):
     low: np.ndarray  # float64 [d], became 0
     high: np.ndarray  # float64 [d], became 1
     num_actions: int  # that there are in ``train``
-
-
-class _Step(NamedTuple):
-    line: int
-    numbers: dict[str, float]  # by column
 
 
 def load(path: str | os.PathLike[str], returns: ReturnRange) -> Loaded:
@@ -133,10 +135,15 @@ def _load_npz(path: Path, returns: ReturnRange) -> Loaded:
         raise ValueError(
             f"{path}: observations: expected numbers [n, T, d], got {seen.dtype}{[*seen.shape]}"
         )
+    _require_size(path, *seen.shape)
+    if seen.dtype.kind in "iu" and (np.abs(seen.astype(np.float64)) > _EXACT).any():
+        raise ValueError(f"{path}: observations: expected integers of at most {_EXACT}, or floats")
     names = tuple(f"x{number}" for number in range(seen.shape[2]))
     try:
+        # Observations keep their digits in ``seen``: they are brought into [0, 1] before use.
         steps = found["actions"], found["probabilities"], found["rewards"]
-        data = trajectories(seen, *steps, found.get("lengths"), found.get(_BEHAVIOUR), returns)
+        kept = as_numbers("observations", seen)
+        data = trajectories(kept, *steps, found.get("lengths"), found.get(_BEHAVIOUR), returns)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     return Loaded(path, data, seen, names, None)
@@ -151,6 +158,11 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
             raise ValueError(f"{path}: {_NPZ}, which begins with {_ZIP}, got {start}")
         file.seek(0)
         try:
+            with zipfile.ZipFile(file) as archive:
+                size = sum(member.file_size for member in archive.infolist())
+            if size > _MOST_BYTES:
+                raise ValueError(f"at most {_MOST_BYTES:,} bytes, got {size:,}")
+            file.seek(0)
             with np.load(file, allow_pickle=False) as arrays:
                 found = {name: arrays[name] for name in arrays.files}
         except Exception as error:
@@ -163,113 +175,141 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
 
 
 def _load_csv(path: Path, returns: ReturnRange) -> Loaded:
-    heads, lines = _lines(path)
+    heads, rows = _read(path)
     names = tuple(name for name in heads if name not in (*_NEEDED, _BEHAVIOUR))
-    if not names:
-        raise ValueError(f"{path}: expected at least one column with what was observed")
-    if not lines:
-        raise ValueError(f"{path}: expected a row for each step, got none")
-    steps: dict[str, list[_Step]] = {}
-    last = None
-    for number, line in lines.items():
-        place = f"{path}, line {number}"
-        row = _parsed(place, heads, line)
-        label = line[heads.index("trajectory")]
-        if label in steps and label != last:
-            raise ValueError(
-                f"{place}: expected the steps of a trajectory one after the other, "
-                f"got {label!r} again"
-            )
-        of_same, last = steps.setdefault(label, []), label
-        if of_same and row.get(_BEHAVIOUR) != of_same[0].numbers.get(_BEHAVIOUR):
-            raise ValueError(
-                f"{place}: {_BEHAVIOUR}: expected one policy for all of trajectory {label!r}, "
-                f"{of_same[0].numbers[_BEHAVIOUR]:g}, got {row[_BEHAVIOUR]:g}"
-            )
-        of_same.append(_Step(number, row))
-    return _of_steps(path, list(steps.items()), names, returns)
+    count, lengths = len(rows.starts), np.diff([*rows.starts, len(rows.lines)])
+    horizon = int(lengths.max())
+    _require_size(path, count, horizon, len(names))
+    row_of = np.repeat(np.arange(count), lengths)
+    places = row_of, np.arange(len(rows.lines)) - np.asarray(rows.starts)[row_of]
+
+    def filled(values: Any, default: float = 0) -> np.ndarray:
+        table = np.full((count, horizon), default, np.asarray(values).dtype)
+        table[places] = values
+        return table
+
+    lines = filled(np.asarray(rows.lines))
+    numbers = {head: np.asarray(values) for head, values in rows.numbers.items()}
+    earned = numbers["reward"] * returns.discounts(horizon)[places[1]]
+    totals = np.add.reduceat(earned, rows.starts)
+    outside = np.flatnonzero(~returns.includes(returns.normalised(totals)))
+    if outside.size:
+        number = int(outside[0])
+        raise ValueError(
+            f"{path}, line {lines[number, 0]}: trajectory {rows.labels[number]!r}: expected a "
+            f"return from {returns.low:g} to {returns.high:g}, got {totals[number]:g}"
+        )
+    behaviour = None
+    if _BEHAVIOUR in numbers:
+        behaviour = numbers[_BEHAVIOUR][rows.starts].astype(np.int64)
+    seen = np.stack([filled(numbers[name]) for name in names], -1)
+    actions = filled(numbers["action"].astype(np.int64))
+    chances, rewards = filled(numbers["probability"], 1), filled(numbers["reward"])
+    # Observations keep their digits in ``seen``: they are brought into [0, 1] before use.
+    steps = as_numbers("observations", seen), actions, chances, rewards
+    try:
+        data = trajectories(*steps, lengths, behaviour, returns)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    return Loaded(path, data, seen, names, lines)
 
 
-def _lines(path: Path) -> tuple[list[str], dict[int, list[str]]]:
-    """The heads of the columns, and the lines that are not empty, by their numbers."""
+def _require_size(path: Path, count: int, horizon: int, width: int) -> None:
+    """Raise if the arrays [n, T, d] would be too large, as with one long trajectory of many."""
+    if count * horizon > _MOST_STEPS or count * horizon * width > 10 * _MOST_STEPS:
+        raise ValueError(
+            f"{path}: expected at most {_MOST_STEPS:,} steps, and ten times as many numbers "
+            f"observed, where all trajectories are as long as the longest: got {count:,} "
+            f"trajectories of up to {horizon:,} steps with {width:,} numbers each"
+        )
+
+
+class _Rows(NamedTuple):
+    """The steps of a CSV file."""
+
+    numbers: dict[str, array.array]  # of floats, by column
+    lines: array.array  # of each step
+    starts: list[int]  # the first step of each trajectory
+    labels: list[str]  # of the trajectories
+
+
+def _read(path: Path) -> tuple[list[str], _Rows]:
+    size = path.stat().st_size
+    if size > _MOST_BYTES:
+        raise ValueError(f"{path}: expected at most {_MOST_BYTES:,} bytes, got {size:,}")
     try:
         # Some programs begin a file with a byte order mark.
         with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file)
-            listed = [(reader.line_num, line) for line in reader if line]
+            reader = csv.reader(file, strict=True)
+            lines = ((reader.line_num, [cell.strip() for cell in line]) for line in reader)
+            filled = ((number, line) for number, line in lines if any(line))
+            _, heads = next(filled, (0, None))
+            if heads is None:
+                raise ValueError(f"{path}: expected the names of the columns, got an empty file")
+            _require_heads(path, heads)
+            return heads, _rows_of(path, heads, filled)
     except (UnicodeDecodeError, csv.Error) as error:
         raise ValueError(f"{path}: expected a CSV file in UTF-8: {error}") from None
-    if not listed:
-        raise ValueError(f"{path}: expected the names of the columns, got an empty file")
-    (_, heads), *lines = listed
+
+
+def _require_heads(path: Path, heads: list[str]) -> None:
     missing = [name for name in _NEEDED if name not in heads]
     if missing:
         raise ValueError(f"{path}: expected a column {missing[0]!r}, got {', '.join(heads)}")
     again = [name for number, name in enumerate(heads) if name in heads[:number]]
     if again:
         raise ValueError(f"{path}: expected columns of different names, got {again[0]!r} twice")
-    return heads, dict(lines)
+    if not set(heads) - {*_NEEDED, _BEHAVIOUR}:
+        raise ValueError(f"{path}: expected at least one column with what was observed")
 
 
-def _parsed(place: str, heads: list[str], line: list[str]) -> dict[str, float]:
-    """The numbers of a line, checked one by one."""
-    if len(line) != len(heads):
-        raise ValueError(f"{place}: expected {len(heads)} fields, got {len(line)}")
-    return {
-        head: _number(f"{place}: {head}", head, text)
-        for head, text in zip(heads, line, strict=True)
-        if head != "trajectory"
-    }
+def _rows_of(path: Path, heads: list[str], lines: Iterator[tuple[int, list[str]]]) -> _Rows:
+    rows = _Rows({h: array.array("d") for h in heads if h != _NEEDED[0]}, array.array("q"), [], [])
+    columns = [(head, heads.index(head), column) for head, column in rows.numbers.items()]
+    at, known = heads.index(_NEEDED[0]), set()
+    made_by = rows.numbers.get(_BEHAVIOUR)
+    for number, line in lines:
+        place = f"{path}, line {number}"
+        if len(line) != len(heads):
+            raise ValueError(f"{place}: expected {len(heads)} fields, got {len(line)}")
+        for head, column, values in columns:
+            values.append(_number(place, head, line[column]))
+        label = line[at]
+        if not rows.labels or label != rows.labels[-1]:
+            if label in known:
+                raise ValueError(
+                    f"{place}: expected the steps of a trajectory one after the other, "
+                    f"got {label!r} again"
+                )
+            known.add(label)
+            rows.labels.append(label)
+            rows.starts.append(len(rows.lines))
+        elif made_by and made_by[-1] != made_by[rows.starts[-1]]:
+            raise ValueError(
+                f"{place}: {_BEHAVIOUR}: expected one policy for all of trajectory {label!r}, "
+                f"{made_by[rows.starts[-1]]:g}, got {made_by[-1]:g}"
+            )
+        rows.lines.append(number)
+        if len(rows.lines) > _MOST_STEPS:
+            raise ValueError(f"{place}: expected at most {_MOST_STEPS:,} steps, got one more")
+    if not rows.lines:
+        raise ValueError(f"{path}: expected a row for each step, got none")
+    return rows
 
 
 def _number(place: str, head: str, text: str) -> float:
     try:
-        value = float(text)
+        value = float(text.replace("_", "no number"))
     except ValueError:
         value = math.nan
-    # As they will be kept: in float32 what is too large is infinite, what is too small is 0.
-    with np.errstate(over="ignore", under="ignore"):
-        kept = np.float32(value)
-    if not np.isfinite(kept):
-        raise ValueError(f"{place}: expected a finite number, got {text!r}")
+    # As it will be kept, in float32.
+    if not abs(value) <= LARGEST:
+        raise ValueError(f"{place}: {head}: expected a finite number, got {text!r}")
     if head in ("action", _BEHAVIOUR):
         if not (value >= 0 and value.is_integer()):
-            raise ValueError(f"{place}: expected 0, 1, 2, ..., got {text!r}")
-        if value > _MOST:
-            raise ValueError(f"{place}: expected at most {_MOST}, got {text!r}")
-    if head == "probability" and not 0 < kept <= 1:
-        raise ValueError(f"{place}: expected a number in (0, 1], got {text!r}")
+            raise ValueError(f"{place}: {head}: expected 0, 1, 2, ..., got {text!r}")
+        if value > MOST:
+            raise ValueError(f"{place}: {head}: expected at most {MOST}, got {text!r}")
+    if head == "probability" and not SMALLEST <= value <= 1:
+        raise ValueError(f"{place}: {head}: expected a number in (0, 1], got {text!r}")
     return value
-
-
-def _of_steps(
-    path: Path, steps: list[tuple[str, list[_Step]]], names: tuple[str, ...], returns: ReturnRange
-) -> Loaded:
-    count, horizon = len(steps), max(len(rows) for _, rows in steps)
-
-    def filled(head: str, default: float) -> np.ndarray:
-        table = np.full((count, horizon), default, np.float64)
-        for number, (_, rows) in enumerate(steps):
-            table[number, : len(rows)] = [row.numbers[head] for row in rows]
-        return table
-
-    lines = np.zeros((count, horizon), np.int64)
-    discounts = returns.discounts(horizon)
-    for number, (label, rows) in enumerate(steps):
-        lines[number, : len(rows)] = [row.line for row in rows]
-        earned = [row.numbers["reward"] for row in rows]
-        total = float(np.dot(earned, discounts[: len(rows)]))
-        if not returns.includes(returns.normalised(total)):
-            raise ValueError(
-                f"{path}, line {rows[0].line}: trajectory {label!r}: expected a return from "
-                f"{returns.low:g} to {returns.high:g}, got {total:g}"
-            )
-    lengths = np.array([len(rows) for _, rows in steps])
-    behaviour = None
-    if _BEHAVIOUR in steps[0][1][0].numbers:
-        behaviour = np.array([int(rows[0].numbers[_BEHAVIOUR]) for _, rows in steps])
-    seen = np.stack([filled(name, 0) for name in names], -1)
-    actions = filled("action", 0).astype(np.int64)
-    chances, rewards = filled("probability", 1), filled("reward", 0)
-    data = trajectories(seen, actions, chances, rewards, lengths, behaviour, returns)
-    return Loaded(path, data, seen, names, lines)

@@ -10,17 +10,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from jaxrace.improvement.arrays import (
     MOST,
+    SMALLEST,
+    as_given,
     as_integers,
     as_numbers,
     as_rows,
     policy_numbers,
     require_all,
+    require_digits,
 )
 from jaxrace.validation import require_number
 
 _HUGE = float(np.finfo(np.float64).max)
 
 _ROUNDING = 1e-5
+
+# Of a return in [0, 1]: how far rounding may move it.
+_MOST_OFF = 1e-4
 
 # Of a row without a trajectory.
 NOBODY = -1
@@ -136,11 +142,14 @@ def trajectories(
     taken = np.arange(horizon) < steps[:, None]
     is_unknown = taken & ((done < 0) | (done > MOST))
     require_all("actions", done, is_unknown, f"a number from 0 to {MOST}")
+    if as_given("probabilities", probabilities).dtype == bool:
+        raise ValueError("probabilities: expected numbers in (0, 1], got bool")
     chances = as_numbers("probabilities", probabilities, done.shape)
-    is_chance = (chances > 0) & (chances <= 1)
+    is_chance = (chances >= SMALLEST) & (chances <= 1)
     require_all("probabilities", chances, taken & ~is_chance, "a number in (0, 1]")
     earned = as_numbers("rewards", rewards, done.shape)
     require_all("rewards", earned, taken & ~np.isfinite(earned), "a finite number")
+    require_digits("rewards", as_given("rewards", rewards), taken)
     _check_observations(observations, taken)
     made_by = policy_numbers("behaviour", behaviour, count)
     found = Trajectories(
@@ -153,7 +162,23 @@ def trajectories(
     )
     if returns is not None:
         require_returns("rewards", found, returns)
+        _require_returns_kept(as_given("rewards", rewards), found, returns)
     return found
+
+
+def _require_returns_kept(rewards: np.ndarray, data: Trajectories, returns: ReturnRange) -> None:
+    """Raise if sums of so many rewards in float32 are others than those of the rewards given."""
+    taken = np.asarray(data.taken)
+    discounts = returns.discount ** np.arange(taken.shape[1], dtype=np.float64)
+    totals = (np.where(taken, rewards, 0).astype(np.float64) * discounts).sum(1)
+    off = np.abs(returns.normalised(totals) - np.asarray(returns.returns(data), np.float64))
+    if off.max() > _MOST_OFF:
+        row = int(off.argmax())
+        raise ValueError(
+            f"rewards[{row}]: expected a return that float32 tells apart from others between "
+            f"{returns.low:g} and {returns.high:g}, got {totals[row]:.10g}: subtract what the "
+            "rewards have in common, and so many times that from low and high"
+        )
 
 
 def _check_observations(observations: Any, taken: np.ndarray) -> None:
@@ -168,6 +193,11 @@ def _check_observations(observations: Any, taken: np.ndarray) -> None:
             raise ValueError(f"observations: expected arrays [{expected}, ...], got {[*shape]}")
         is_seen = taken.reshape(taken.shape + (1,) * (numbers.ndim - 2))
         require_all("observations", numbers, is_seen & ~np.isfinite(numbers), "a finite number")
+        given = as_given("observations", leaf)
+        if given.dtype.kind in "iu":
+            is_large = is_seen & ((given < -MOST) | (given > MOST))
+            require_all("observations", given, is_large, "an integer of 32 bits, or floats")
+        require_digits("observations", given, taken)
 
 
 def _strong(leaf: np.ndarray, taken: np.ndarray) -> jax.Array:

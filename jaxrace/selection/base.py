@@ -22,6 +22,9 @@ from jaxrace.selection.comparisons import LARGEST_SCORE, is_usable
 from jaxrace.selection.report import describe
 from jaxrace.validation import require_integer, require_keys
 
+# Of different scores: the part that may be equal as JAX keeps them, as a few of many random ones.
+_MOST_EQUAL = 0.01
+
 Noise = Any
 Params = Any
 State = Any
@@ -229,17 +232,42 @@ def check_pairs(pairs: np.ndarray, num_options: int) -> None:
 
 
 def check_scores(scores: np.ndarray) -> None:
-    """Raise ValueError unless these are numbers, [B], and none is too large.
+    """Raise ValueError unless these are numbers, [B], that JAX keeps: none too large or too small.
+
+    Truth values are no scores: a loss is -1, not 0. JAX has seven digits, unless it is told to have
+    more (``jax.enable_x64``): integers that need more are refused, and so are different numbers of
+    which more than one in a hundred would be equal to another.
 
     >>> check_scores(np.array([1.0, np.nan]))
     Traceback (most recent call last):
     ValueError: score: expected a number from -2.6e+15 to 2.6e+15, got nan
+    >>> check_scores(np.array([True]))
+    Traceback (most recent call last):
+    ValueError: score: expected a number from -2.6e+15 to 2.6e+15, got bool [True]; ...
     """
     expected = f"score: expected a number from {-LARGEST_SCORE:.2g} to {LARGEST_SCORE:.2g}"
-    if scores.ndim != 1 or scores.dtype.kind not in "fiub":
+    if scores.dtype == bool:
+        raise ValueError(f"{expected}, got bool {scores.tolist()}; of won and lost 1 and -1")
+    if scores.ndim != 1 or scores.dtype.kind not in "fiu":
         raise ValueError(f"{expected}, got {scores.tolist()!r}")
     if (wrong := ~is_usable(scores)).any():
         raise ValueError(f"{expected}, got {scores[wrong][0]}")
+    dtype = jax.dtypes.canonicalize_dtype(float)
+    if np.can_cast(scores.dtype, dtype, "safe"):
+        return
+    with np.errstate(under="ignore"):
+        kept = scores.astype(dtype)
+    lost = (np.abs(kept) < np.finfo(dtype).tiny) & (scores != 0)
+    if scores.dtype.kind in "iu":
+        lost |= kept.astype(np.float64) != scores
+    if not lost.any():
+        number = len(np.unique(scores))
+        lost = np.full(len(scores), number - len(np.unique(kept)) > _MOST_EQUAL * number)
+    if lost.any():
+        raise ValueError(
+            f"score: expected numbers that {dtype} tells apart, got {scores[lost].tolist()[:2]}; "
+            "jax.enable_x64(True) has more digits"
+        )
 
 
 def ranked(*keys: jax.Array) -> jax.Array:

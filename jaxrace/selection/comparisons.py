@@ -64,12 +64,12 @@ def win(key: jax.Array, matrix: jax.Array, first: Scalar, second: Scalar) -> jax
 class RecordedScores:
     """Scores of all pairs that were played before; make it with ``recorded``."""
 
-    scores: jax.Array  # float32 [K, K, N], of pairs i < j; NaN after the last one of a pair
+    scores: jax.Array  # float [K, K, N], of pairs i < j; NaN after the last one of a pair
     counts: jax.Array  # int32 [K, K], of pairs i < j
 
 
 # Of what size a score may be: sums of thousands of squares must be numbers of 32 bits, too. The
-# same with jax_enable_x64, where sums are wider and recorded scores are not. About 2.6e15.
+# same with jax_enable_x64, where sums are wider. About 2.6e15.
 LARGEST_SCORE = float(np.finfo(np.float32).max) ** 0.4
 
 
@@ -91,13 +91,17 @@ def recorded(first: ArrayLike, second: ArrayLike, scores: ArrayLike) -> Recorded
         scores: [n], of the first over the second.
 
     Raises:
-        ValueError: A row compares an option with itself or has no score of a size of 2.6e15 at
-            most, or the lengths differ, or a pair has no row at all; the row is named.
+        ValueError: Scores are no numbers, as truth values are none, a row compares an option with
+            itself or has no score of a size of 2.6e15 at most, or the lengths differ, or a pair has
+            no row at all; the row is named.
 
     >>> recorded([0, 1, 0], [1, 0, 1], [1.0, 2.0, 3.0]).scores[0, 1].tolist()
     [1.0, -2.0, 3.0]
     """
-    rows = np.asarray(first), np.asarray(second), np.asarray(scores, np.float64)
+    given = np.asarray(scores)
+    if given.dtype.kind not in "fiu":
+        raise ValueError(f"scores: expected numbers, got {given.dtype}; of won and lost 1 and -1")
+    rows = np.asarray(first), np.asarray(second), given.astype(np.float64)
     if len({np.shape(row) for row in rows}) != 1 or rows[0].ndim != 1 or rows[0].size == 0:
         raise ValueError("scores: expected as many rows of first, second and scores, at least one")
     for name, row in zip(("first", "second"), rows, strict=False):
@@ -124,7 +128,7 @@ def recorded(first: ArrayLike, second: ArrayLike, scores: ArrayLike) -> Recorded
     pair = (low * size + high)[order]
     begins = np.flatnonzero(np.r_[True, pair[1:] != pair[:-1]])
     place = np.arange(len(pair)) - np.repeat(begins, np.diff(np.r_[begins, len(pair)]))
-    table = np.full((size, size, int(counts.max())), np.nan, np.float32)
+    table = np.full((size, size, int(counts.max())), np.nan, jax.dtypes.canonicalize_dtype(float))
     table[low[order], high[order], place] = signed[order]
     return RecordedScores(jnp.asarray(table), jnp.asarray(counts))
 
@@ -132,7 +136,7 @@ def recorded(first: ArrayLike, second: ArrayLike, scores: ArrayLike) -> Recorded
 def recorded_score(
     key: jax.Array, problem: RecordedScores, first: Scalar, second: Scalar
 ) -> jax.Array:
-    """One of the recorded scores of a pair, drawn with replacement, float32 [].
+    """One of the recorded scores of a pair, drawn with replacement, float [].
 
     >>> print(recorded_score(jax.random.key(0), recorded([0], [1], [2.0]), 1, 0))
     -2.0

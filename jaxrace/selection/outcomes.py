@@ -5,8 +5,25 @@ from typing import Literal, get_args
 import jax
 import jax.numpy as jnp
 
+from jaxrace.selection.comparisons import LARGEST_SCORE
+from jaxrace.validation import require_positive
+
 Outcome = Literal["wins", "scores"]
 OUTCOMES: tuple[str, ...] = get_args(Outcome)
+
+
+def require_max_score(max_score: float) -> None:
+    """Raise ValueError unless scores up to this one have 32 bits, and shares of it, too.
+
+    >>> require_max_score(1e20)
+    Traceback (most recent call last):
+    ValueError: max_score: expected a number of at most 2.6e+15, got 1e+20
+    """
+    require_positive("max_score", max_score)
+    if max_score > LARGEST_SCORE:
+        raise ValueError(
+            f"max_score: expected a number of at most {LARGEST_SCORE:.2g}, got {max_score}"
+        )
 
 
 def within(score: jax.Array, outcome: str, max_score: jax.Array) -> jax.Array:

@@ -9,11 +9,10 @@ import jax.numpy as jnp
 
 from jaxrace import kernels
 from jaxrace.selection.base import Selector, Standing, ranked
-from jaxrace.selection.outcomes import OUTCOMES, Outcome, share_of, within
+from jaxrace.selection.outcomes import OUTCOMES, Outcome, require_max_score, share_of, within
 from jaxrace.validation import (
     require_choice,
     require_integer,
-    require_positive,
     require_probability,
 )
 
@@ -117,7 +116,7 @@ class PairwiseRace(Selector):
         """
         require_probability("delta", delta)
         require_integer("max_rounds", max_rounds, 1, jnp.iinfo(jnp.int32).max)
-        require_positive("max_score", max_score)
+        require_max_score(max_score)
         size = self.num_options
         return RaceParams(
             delta=jnp.asarray(delta, jnp.float32),

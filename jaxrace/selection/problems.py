@@ -4,8 +4,9 @@ import math
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.core import Tracer
-from jax.typing import ArrayLike
+from numpy.typing import ArrayLike
 
 from jaxrace import kernels
 from jaxrace.selection.comparisons import NormalScores
@@ -63,13 +64,21 @@ def borda_top(means: ArrayLike, top: int) -> jax.Array:
     >>> print(borda_top(jnp.array([[0.0, 1.0], [-1.0, 0.0]]), 1))
     [ True False]
     """
-    means = jnp.asarray(means)
+    if not isinstance(means, jax.Array):
+        means = np.asarray(means)
+        if means.dtype.kind not in "biuf":
+            raise ValueError(f"means: expected numbers, got {means.dtype}")
     if means.ndim != 2 or means.shape[0] != means.shape[1]:
         raise ValueError(f"means: expected a matrix [K, K], got {list(means.shape)}")
     require_integer("top", top, 1)
     if top >= means.shape[-1]:
         raise ValueError(f"top: expected less than the {means.shape[-1]} options, got {top}")
-    apart = ~jnp.eye(means.shape[-1], dtype=bool)
+    apart = ~np.eye(means.shape[-1], dtype=bool)
     if not isinstance(means, Tracer) and jnp.isnan(jnp.where(apart, means, 0)).any():
         raise ValueError("means: expected numbers, got nan")
-    return kernels.in_top(jnp.where(apart, means, 0).sum(-1), top)
+    if isinstance(means, jax.Array):
+        return kernels.in_top(jnp.where(apart, means, 0).sum(-1), top)
+    # By the places of sums in float64: JAX might not tell them apart.
+    totals = np.where(apart, means, 0).astype(np.float64).sum(-1)
+    places = np.unique(totals, return_inverse=True)[1]
+    return kernels.in_top(jnp.asarray(places, jnp.int32), top)

@@ -51,6 +51,10 @@ def score_params(confidence: float) -> ScoreParams:
     """
     if confidence != 1:
         require_probability("confidence", confidence)
+        if np.float32(confidence) == 1:
+            raise ValueError(
+                f"confidence: expected a number that float32 tells from 1, or 1, got {confidence!r}"
+            )
     return ScoreParams(jnp.asarray(confidence, jnp.float32))
 
 

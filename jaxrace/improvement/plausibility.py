@@ -1,0 +1,140 @@
+"""Can the logged probabilities be right? Axes: n trajectories of at most T steps.
+
+A log's guarantee is about weights, ratios of probabilities. If those of the log are too small, a
+policy looks better than it is, and the test certifies it; if they are too large, worse.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from jaxrace.improvement.trajectories import Trajectories
+
+# Probabilities are printed with two digits, or more.
+_ROUNDING = 0.01
+
+# Stakes of the bets that the mean weight is above 1, as parts of what is left.
+_STAKES = 2.0 ** -np.arange(1, 11)
+
+# The error probability of saying that it is.
+WEIGHT_LEVEL = 0.001
+
+
+def require_possible(
+    data: Trajectories, observations: Any = None, place: Callable[[int, int], str] | None = None
+) -> None:
+    """Raise unless policies that go by what was observed can have the logged probabilities.
+
+    Wherever the same was observed, the probabilities with which one policy took different actions
+    are together 1 at most, but for 0.01 each: of an action that was logged with several, the
+    smallest counts. And of policies that are certain everywhere a log says nothing of others.
+
+    Args:
+        data: From ``trajectories``.
+        observations: What was observed, in more digits than ``data`` has; leaves [n, T, ...].
+        place: What to call a trajectory and a step in messages.
+
+    Raises:
+        ValueError: They cannot.
+
+    >>> from jaxrace.improvement import trajectories
+    >>> rows = np.arange(4)[:, None]
+    >>> data = trajectories(np.zeros((4, 1, 1)), rows % 2, np.full((4, 1), 0.9), rows)
+    >>> require_possible(data)
+    Traceback (most recent call last):
+    ValueError: probabilities[1, 0]: expected probabilities that are together 1 at most, of ...
+    """
+    taken = np.asarray(data.taken)
+    chances, actions = np.asarray(data.probabilities)[taken], np.asarray(data.actions)[taken]
+    different = len(np.unique(actions))
+    if different > 1 and (chances == 1).all():
+        raise ValueError(
+            f"probabilities: expected some below 1, as {different} different actions were taken, "
+            "got 1 in every step: log how likely each action was; what policies that leave nothing "
+            "to chance have done says nothing of other policies"
+        )
+    places = np.argwhere(taken)
+    policies = np.asarray(data.behaviour)[places[:, 0]]
+    leaves = jax.tree.leaves(data.observations if observations is None else observations)
+    seen = [np.asarray(leaf)[taken].reshape(len(places), -1) for leaf in leaves]
+    state = _numbered([policies[:, None], *seen])
+    kind = _numbered([state[:, None], actions[:, None]])
+    # The step of each state and action with the smallest probability, the first of equal ones.
+    order = np.lexsort((chances, kind))
+    least = order[np.r_[True, np.diff(kind[order]) > 0]]
+    sums = np.bincount(state[least], chances[least].astype(np.float64))
+    counts = np.bincount(state[least])
+    worst = int(np.argmax(sums - _ROUNDING * counts))
+    if sums[worst] <= 1 + _ROUNDING * counts[worst]:
+        return
+    mine = least[state[least] == worst]
+    pair = np.sort(mine[np.argsort(-chances[mine], kind="stable")[:2]])
+    name = place or "probabilities[{}, {}]".format
+    got = [f"{chances[i]:g} of action {actions[i]} in {name(*places[i].tolist())}" for i in pair]
+    raise ValueError(
+        f"{name(*places[pair[1]].tolist())}: expected probabilities that are together 1 at most, "
+        f"of different actions of one policy where the same was observed, got {' and '.join(got)}, "
+        f"of all {counts[worst]} actions {sums[worst]:.4g}: say which policy each trajectory is by "
+        "(behaviour), and observe what it goes by"
+    )
+
+
+def _numbered(columns: list[np.ndarray]) -> np.ndarray:
+    """Rows by numbers, equal ones by the same: int64 [m]."""
+    number = np.zeros(len(columns[0]), np.int64)
+    for columns_of_one in columns:
+        for column in columns_of_one.T:
+            values = np.unique(column, return_inverse=True)[1]
+            # Numbered anew, so that products do not overflow.
+            number = np.unique(number * (int(values.max()) + 1) + values, return_inverse=True)[1]
+    return number
+
+
+class WeightCheck(NamedTuple):
+    """The mean weight of a policy on trajectories that it does not depend on.
+
+    If the logged probabilities are right it is 1, or less where the policy takes actions that those
+    of the log never take.
+    """
+
+    mean: float
+    stderr: float
+    log_e: float  # ln of the evidence that it is above 1
+
+    @property
+    def is_refuted(self) -> bool:
+        """Are the logged probabilities too small? Wrong with probability .001 at most."""
+        return self.log_e >= -math.log(WEIGHT_LEVEL)
+
+    @property
+    def is_low(self) -> bool:
+        """Is the mean three standard errors below 1? About .001 of right ones are."""
+        return self.mean + 3 * self.stderr < 1
+
+
+def check_weights(weights: np.ndarray) -> WeightCheck:
+    """Test the mean of importance weights against 1.
+
+    Weights are not negative and may be as large as they like, so no test with a guarantee can say
+    that their mean is below 1: what was not seen may be large. That it is above 1 can be tested
+    whatever their distribution: prod (1 + stake (w - 1)), the fortune of a gambler who bets that
+    the weights are above 1, has a mean of 1 at most if they are not, and so is 1,000 or more with
+    probability .001 at most (Markov); the mean of several gamblers' fortunes, too.
+
+    Args:
+        weights: Of independent trajectories, [n].
+
+    >>> check_weights(np.array([0.5, 1.5] * 50)).is_refuted
+    False
+    >>> check_weights(np.array([1.0, 3.0] * 50)).is_refuted
+    True
+    """
+    weights = np.asarray(weights, np.float64)
+    fortunes = np.log1p(_STAKES[:, None] * (weights - 1)).sum(1)
+    has_error = len(weights) > 1 and np.isfinite(weights).all()
+    stderr = weights.std(ddof=1) / math.sqrt(len(weights)) if has_error else math.inf
+    log_e = float(np.logaddexp.reduce(fortunes)) - math.log(len(_STAKES))
+    return WeightCheck(float(weights.mean()), float(stderr), log_e)

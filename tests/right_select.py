@@ -1,0 +1,451 @@
+"""Right answers of `select` and `improve`: files, scores, advice, logged probabilities."""
+
+import itertools
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from jaxrace import selection
+from jaxrace.cli import main
+from jaxrace.experiments.improve import _load
+from jaxrace.experiments.improve_config import ImproveConfig
+from jaxrace.experiments.select_config import SelectConfig
+from jaxrace.experiments.select_file import Table, read_comparisons
+from jaxrace.experiments.select_judge import judgement_of
+from jaxrace.improvement import (
+    ReturnRange,
+    check_weights,
+    require_possible,
+    trajectories,
+)
+from jaxrace.improvement.loading import load
+
+rng = np.random.default_rng(0)
+
+
+def in_file(text, use, name="table.csv"):
+    """What is made of a file, which is there no longer."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        if callable(text):
+            text(path)
+        else:
+            path.write_text(text)
+        return use(path)
+
+
+def read(rows, score="auto", head="first,second,score"):
+    return in_file(f"{head}\n{rows}\n", lambda path: read_comparisons(path, score))
+
+
+def scores(*arguments, **more):
+    table = read(*arguments, **more)
+    return table.score.tolist(), table.reading
+
+
+def judged(rows, top=1, **settings):
+    """Who is selected."""
+    table = read(rows, settings.get("score", "auto"))
+    found = judgement_of(SelectConfig(problem="table.csv", top=top, **settings), table)
+    return [table.names[i] for i in found.ranking[:top]]
+
+
+def votes(count=3_000, players=8):
+    """Of players of whom the first are the best; of the two worst there is the least."""
+    low, high = np.array([*itertools.combinations(range(players), 2)]).T
+    pair = rng.integers(len(low) - 1, size=count)
+    pair = np.concatenate([pair, np.full(count // 100, len(low) - 1)])
+    first, second = low[pair], high[pair]
+    chance = 1 / (1 + np.exp(0.5 * (first - second)))
+    names = [f"m{i}" for i in range(players)]
+    won = np.where(rng.random(len(pair)) < chance, 1.0, -1.0)
+    return Table(names, first.astype(np.int32), second.astype(np.int32), won)
+
+
+def sparse(games=80, players=12):
+    """Every game a player's place tells, but for a little noise; some pairs never met."""
+    pairs = [*itertools.pairwise(range(players)), (0, players - 1)]
+    pairs += [rng.choice(players, 2, replace=False) for _ in range(games - len(pairs))]
+    first, second = np.array(pairs, np.int32).T
+    margins = second - first + rng.normal(0, 0.5, games)
+    return Table([str(i) for i in range(players)], first, second, margins)
+
+
+VOTES, SPARSE = votes(), sparse()
+
+
+def crosses(table, method="pkg", top=3):
+    """Is every proposal a pair of one who is selected and one who is not, near the boundary?"""
+    config = SelectConfig(method=method, problem="table.csv", top=top)
+    found = judgement_of(config, table)
+    places = np.argsort(found.ranking)[found.pairs]
+    return bool(((places < top).sum(1) == 1).all() and (abs(places - top + 0.5) < 3).all())
+
+
+def of_sparse():
+    found = judgement_of(SelectConfig(problem="table.csv", top=3), SPARSE)
+    return found.model, sorted(found.ranking[:3].tolist()), found.confidence > 0.95
+
+
+def told(*numbers):
+    """The mean of what a selector was told of a pair."""
+    selector = selection.Uniform(2, 1)
+    params = selector.params()
+    state = selector.init(params)
+    for number in numbers:
+        state = selector.tell(state, [0, 1], number, params)
+    return float(state.scores.means[0, 1])
+
+
+def told_at_once(numbers):
+    selector = selection.Uniform(2, 1)
+    params = selector.params()
+    selector.tell_many(selector.init(params), [[0, 1]] * len(numbers), numbers, params)
+
+
+def command(folder, *arguments):
+    """The status, and whether anything is left."""
+    out = Path(folder) / "run"
+    return main([*arguments, "--no-compilation-cache", "--out", str(out)]), out.exists()
+
+
+def of_seed(seed):
+    with tempfile.TemporaryDirectory() as folder:
+        return command(folder, "improve", "gridworld", "--seed", str(seed))
+
+
+def of_table(rows, *options):
+    return in_file(
+        f"first,second,score\n{rows}",
+        lambda path: command(path.parent, "select", "--problem", str(path), *options),
+    )
+
+
+HEAD = "trajectory,x,action,probability,reward"
+
+# A trajectory of 2,000 steps, and 999 of one.
+LONG = [*["0,1,0,.5,0"] * 2_000, *(f"{i},1,0,.5,0" for i in range(1, 1_000))]
+
+
+def log(*rows, head=HEAD):
+    """What becomes of a log with these rows of x, action, probability and reward, 20 of each."""
+    lines = [f"{number},{row}" for number, row in enumerate(rows * 20)]
+    config = {"low": 0, "high": 1, "candidates": "none"}
+    text = "\n".join([head, *lines]) + "\n"
+    return in_file(text, lambda path: _load(ImproveConfig(str(path), **config)) is not None)
+
+
+def arrays(**changes):
+    """Observations, as they are kept, of an NPZ file."""
+    given = {
+        "observations": np.arange(6.0).reshape(3, 2, 1),
+        "actions": np.zeros((3, 2), int),
+        "probabilities": np.full((3, 2), 0.5),
+        "rewards": np.zeros((3, 2)),
+        **changes,
+    }
+    found = in_file(
+        lambda path: np.savez(path, **given),
+        lambda path: load(path, ReturnRange(0, 10)),
+        name="log.npz",
+    )
+    return found.seen[:, 0, 0].tolist()
+
+
+def logged(**changes):
+    """Trajectories from Python: rewards, as they are kept."""
+    given = {
+        "observations": np.zeros((3, 1, 1)),
+        "actions": np.zeros((3, 1), int),
+        "probabilities": np.full((3, 1), 0.5),
+        "rewards": np.array([[0.25], [0.5], [1.0]]),
+        **changes,
+    }
+    return trajectories(**given).rewards[:, 0].tolist()
+
+
+def policies(probabilities, actions, observed, behaviour=None):
+    count = len(actions)
+    shape = count, 1
+    data = trajectories(
+        np.reshape(observed, (count, 1, 1)).astype(float),
+        np.reshape(actions, shape),
+        np.reshape(probabilities, shape),
+        np.zeros(shape),
+        behaviour=behaviour,
+    )
+    return require_possible(data)
+
+
+def chosen(matrix):
+    return np.flatnonzero(selection.borda_top(matrix, 1)).tolist()
+
+
+ALPHABETICAL = "".join(f"a,b,{won}\na,c,{won}\nb,c,{won}\n" for won in [0] * 8 + [1] * 2)
+BEYOND_FLOAT32 = "".join(
+    f"a,b,{-1 + e}\na,c,{1e9 + e}\nb,c,{1e9 + 1 + e}\n" for e in (-0.25, 0, 0.25)
+)
+
+CASES = [
+    # What scores are.
+    ("votes 1, 0, .5", lambda: scores("a,b,1\na,b,0\nb,a,0.5"), ([1, -1, 0], "win")),
+    ("votes as margins", lambda: scores("a,b,1\na,b,0\nb,a,.5", "margin"), ([1, 0, 0.5], "margin")),
+    ("signs", lambda: scores("a,b,1\na,b,0\nb,a,-1"), ([1, 0, -1], "margin")),
+    ("margins", lambda: scores("a,b,2.5\na,b,-.5"), ([2.5, -0.5], "margin")),
+    ("five steps of a scale", lambda: scores("a,b,1\na,b,.5\nb,a,-.5")[1], "margin"),
+    ("won by those named first", lambda: scores("a,b,1\nb,a,1"), ([1, 1], "win")),
+    (
+        "votes of two ways",
+        lambda: scores("a,b,1\na,b,-1\nb,a,0.5"),
+        ValueError("score: expected one way to write votes .* -1 in row 2, .* 0.5 in row 3"),
+    ),
+    (
+        "votes of two ways, margins",
+        lambda: scores("a,b,-1\nb,a,0.5", "margin"),
+        ([-1, 0.5], "margin"),
+    ),
+    (
+        "a scale from 1 to 5",
+        lambda: scores("a,b,1\na,b,5\nb,a,3"),
+        ValueError("score: expected win or margin, .* no negative score, and 5 in row 2"),
+    ),
+    (
+        "points 3, 1, 0",
+        lambda: scores("a,b,3\na,b,1\nb,a,0"),
+        ValueError("score: expected win or margin"),
+    ),
+    (
+        "shares of a win",
+        lambda: scores("a,b,.75\na,b,.25"),
+        ValueError("score: expected win or margin"),
+    ),
+    ("shares, said so", lambda: scores("a,b,.75\na,b,.25", "win"), ([0.5, -0.5], "win")),
+    (
+        "signs are no shares",
+        lambda: scores("a,b,1\na,b,-1", "win"),
+        ValueError("score: expected shares of a win, .* got -1 in row 2"),
+    ),
+    ("who lost is not first", lambda: judged(ALPHABETICAL), ["c"]),
+    ("with margins the first is", lambda: judged(ALPHABETICAL, score="margin"), ["a"]),
+    # Cells and rows.
+    ("spaces", lambda: read("x,y,1\nx, y, 1\n x ,y,1").names, ["x", "y"]),
+    (
+        "spaces and capitals of heads",
+        lambda: read("1,x,y", head=" Score ,first, Second").names,
+        ["x", "y"],
+    ),
+    ("empty rows", lambda: read("\nx,y,1\n\n,,\ny,x,1").names, ["x", "y"]),
+    (
+        "a ragged row",
+        lambda: read("x,y,1\nx,y\nx,y,1"),
+        ValueError("expected 3 cells .*, row 2, got 2"),
+    ),
+    ("a longer row", lambda: read("x,y,1,2"), ValueError("expected 3 cells .*, row 1, got 4")),
+    ("a cut row", lambda: read("x,y,1\nx,"), ValueError("expected 3 cells .*, row 2, got 2")),
+    ("an open quote", lambda: read('x,y,1\n"x,y,1\nx,y,0'), ValueError("expected a CSV file")),
+    ("truth values", lambda: read("x,y,True"), ValueError("numbers as scores .* got 'True'")),
+    ("complex scores", lambda: read("x,y,1+2j"), ValueError(r"numbers as scores .* got '1\+2j'")),
+    (
+        "two columns of scores",
+        lambda: read("x,y,1,2", head="first,second,score,score"),
+        ValueError("expected columns"),
+    ),
+    (
+        "too many options",
+        lambda: read("\n".join(f"{i},{i + 1},1" for i in range(3_000))),
+        ValueError("expected at most 2,000 options .*, row 2000,"),
+    ),
+    (
+        "a file of 10 GB",
+        lambda: in_file(lambda path: truncate(path, 10**10), read_comparisons),
+        ValueError("expected a file of at most .* bytes"),
+    ),
+    ("differences below float32", lambda: judged(BEYOND_FLOAT32), ["b"]),
+    # Advice.
+    *(
+        (f"advice on votes, {method}", lambda method=method: crosses(VOTES, method), True)
+        for method in ("pkg", "pocbam", "ml-pocbam", "hybrid")
+    ),
+    ("a table with gaps", of_sparse, ("linked", [0, 1, 2], True)),
+    ("advice on a table with gaps", lambda: crosses(SPARSE), True),
+    # What selectors are told.
+    ("told", lambda: told(1, 0.5, np.float32(-0.75)), 0.25),
+    ("told a truth value", lambda: told(True), ValueError("score: expected a number .* got bool")),
+    ("told a date", lambda: told(np.datetime64("2024-01-01")), ValueError("score: expected a num")),
+    ("told complex", lambda: told(1j), ValueError("score: expected a number .* got .1j")),
+    ("told 2^24 + 1", lambda: told(2**24 + 1), ValueError("float32 tells apart, got .16777217")),
+    ("told 2^24", lambda: told(2**24), 2.0**24),
+    ("told 1e-50", lambda: told(1e-50), ValueError("float32 tells apart, got .1e-50")),
+    (
+        "told 1 and 1 + 1e-9",
+        lambda: told_at_once([1.0, 1 + 1e-9]),
+        ValueError("float32 tells apart"),
+    ),
+    (
+        "borda below float32",
+        lambda: chosen(np.array([[0, 1, 1], [1, 0, 1 + 1e-9], [0, 0, 0]])),
+        [1],
+    ),
+    ("borda, complex", lambda: chosen(np.zeros((2, 2), complex)), ValueError("means: expected")),
+    (
+        "recorded truth values",
+        lambda: selection.recorded([0], [1], [False]),
+        ValueError("scores: expected numbers, got bool"),
+    ),
+    (
+        "a largest score of 1e20",
+        lambda: selection.ActiveRanking(3, 1, outcome="scores").params(max_score=1e20),
+        ValueError(r"max_score: expected a number of at most 2.6e\+15, got 1e\+20"),
+    ),
+    (
+        "a confidence that is 1 in float32",
+        lambda: selection.Pocbam(3, 1).params(confidence=1 - 1e-12),
+        ValueError("confidence: expected a number that float32 tells from 1"),
+    ),
+    # Logs.
+    (
+        "all probabilities 1 of three actions",
+        lambda: log("0.1,0,1,1", "0.2,1,1,0", "0.3,2,1,1"),
+        ValueError("probabilities: expected some below 1, as 3 different actions were taken"),
+    ),
+    ("one action, with certainty", lambda: log("0.1,0,1,1", "0.2,0,1,0"), True),
+    ("a certain policy among others", lambda: log("0.1,0,1,1", "0.2,1,.5,0"), True),
+    (
+        "three halves",
+        lambda: log("7,0,.5,1", "7,1,.5,0", "7,2,.5,1"),
+        ValueError(
+            "line 3: probability: expected probabilities that are together 1 at most, .* 1.5"
+        ),
+    ),
+    ("three thirds of two digits", lambda: log("7,0,.34,1", "7,1,.34,0", "7,2,.34,1"), True),
+    ("three halves, not in one place", lambda: log("7,0,.5,1", "7,1,.5,0", "8,2,.5,1"), True),
+    (
+        "certain of two actions",
+        lambda: policies([1, 1, 0.5], [0, 1, 1], [3, 3, 4]),
+        ValueError(r"probabilities\[1, 0\]: .* got 1 of action 0 in probabilities\[0, 0\] and"),
+    ),
+    ("of two policies", lambda: policies([1, 1, 0.5], [0, 1, 1], [3, 3, 4], [0, 1, 0]), None),
+    ("probability 0", lambda: log("1,0,0,1"), ValueError("probability: expected a number in")),
+    ("probability above 1", lambda: log("1,0,1.01,1"), ValueError("a number in .*, got '1.01'")),
+    (
+        "weights of right probabilities",
+        lambda: check_weights(rng.exponential(size=400)).is_refuted,
+        False,
+    ),
+    ("weights of 1.5", lambda: check_weights(1.5 * rng.exponential(size=400)).is_refuted, True),
+    ("cells with spaces", lambda: log("1, 0, .5 ,1", head=HEAD.replace(",", " , ")), True),
+    ("a ragged log", lambda: log("1,0,.5,1", "1,0,.5"), ValueError("line 3: expected 5 fields")),
+    (
+        "a log of one long trajectory",
+        lambda: in_file("\n".join([HEAD, *LONG]), lambda path: load(path, ReturnRange(0, 1))),
+        ValueError("expected at most 1,000,000 steps"),
+    ),
+    # Their numbers.
+    ("rewards", logged, [0.25, 0.5, 1]),
+    (
+        "rewards beside 1e9",
+        lambda: logged(rewards=np.array([[1e9], [1e9 + 1], [1e9 + 2]])),
+        ValueError(r"rewards: expected numbers that float32 tells apart, got 1000000000.0 to"),
+    ),
+    (
+        "returns beside 1e6",
+        lambda: logged(
+            rewards=np.array([[1e6], [1e6 + 300], [1e6 - 300]]),
+            returns=ReturnRange(1e6 - 301, 1e6 + 301),
+        ),
+        [1e6, 1e6 + 300, 1e6 - 300],
+    ),
+    (
+        "returns of many rewards of 1e4",
+        lambda: logged(
+            observations=np.zeros((2, 10**4, 1)),
+            actions=np.zeros((2, 10**4), int),
+            probabilities=np.full((2, 10**4), 0.5),
+            rewards=np.full((2, 10**4), 1e4) + np.array([[0.0, 0.3]] * 5_000).reshape(1, -1),
+            returns=ReturnRange(1e8, 1e8 + 2_000),
+        ),
+        ValueError(r"rewards\[0\]: expected a return that float32 tells apart"),
+    ),
+    (
+        "rewards that are dates",
+        lambda: logged(rewards=np.zeros((3, 1), "datetime64[s]")),
+        ValueError(r"rewards: expected numbers, got datetime64\[s\]"),
+    ),
+    (
+        "rewards that are durations",
+        lambda: logged(rewards=np.zeros((3, 1), "timedelta64[s]")),
+        ValueError("rewards: expected numbers, got timedelta64"),
+    ),
+    (
+        "rewards that are texts",
+        lambda: logged(rewards=[["1"], ["2"], ["3"]]),
+        ValueError("rewards: expected numbers, got <U1"),
+    ),
+    (
+        "probabilities that are truth values",
+        lambda: logged(probabilities=np.ones((3, 1), bool)),
+        ValueError("probabilities: expected numbers in .*, got bool"),
+    ),
+    (
+        "a probability that devices take for 0",
+        lambda: logged(probabilities=np.full((3, 1), 1e-40)),
+        ValueError(r"probabilities\[0, 0\]: expected a number in"),
+    ),
+    (
+        "observations of 2^32",
+        lambda: logged(observations=np.full((3, 1, 1), 2**32)),
+        ValueError("observations.* an integer of 32 bits, or floats, got 4294967296"),
+    ),
+    (
+        "times as observations",
+        lambda: logged(observations=1_700_000_000 + 60.0 * np.arange(3).reshape(3, 1, 1)),
+        ValueError("observations: expected numbers that float32 tells apart"),
+    ),
+    ("an NPZ file", arrays, [0, 2, 4]),
+    (
+        "times of an NPZ file",
+        lambda: arrays(observations=1_700_000_000 + 60 * np.arange(6).reshape(3, 2, 1)),
+        [1_700_000_000, 1_700_000_120, 1_700_000_240],
+    ),
+    (
+        "integers of an NPZ file beyond float64",
+        lambda: arrays(observations=2**60 + np.arange(6).reshape(3, 2, 1)),
+        ValueError("observations: expected integers of at most 9007199254740992, or floats"),
+    ),
+    (
+        "actions of an NPZ file",
+        lambda: arrays(actions=np.full((3, 2), 2**32)),
+        ValueError(r"actions\[0, 0\]: expected a number from 0 to 2147483647, got 4294967296"),
+    ),
+    (
+        "dates of an NPZ file",
+        lambda: arrays(rewards=np.zeros((3, 2), "datetime64[s]")),
+        ValueError("rewards: expected real numbers, got datetime64"),
+    ),
+    # Seeds, and what is left.
+    *(
+        (
+            f"improve --seed {seed}",
+            lambda seed=seed: of_seed(seed),
+            (2, False),
+        )
+        for seed in (2**32, 2**63, 2**64, -1)
+    ),
+    (
+        "a ragged file leaves nothing",
+        lambda: of_table("a,b,1\na,b\n"),
+        (2, False),
+    ),
+    (
+        "too many proposals",
+        lambda: of_table("a,b,1\n", "--next", "100000"),
+        (2, False),
+    ),
+]
+
+
+def truncate(path, size):
+    """A file of that size, which takes up no room."""
+    with path.open("wb") as file:
+        file.truncate(size)
