@@ -116,12 +116,15 @@ class Strategy:
         mean = jax.tree.map(lambda x: jnp.asarray(x, _narrow(x)), mean)
         # Strong types once: a state that starts weakly typed would compile everything twice.
         with _modes_of_evosax():
-            return _strong(algorithm.init(key, mean, params))
+            return _begun(algorithm.init(key, mean, params))
 
     def ask(self, key: jax.Array, state: Any, params: Any, example: Any) -> tuple[Any, Any]:
         """A population, leaves [lambda, ...], and the state to hand to ``tell``."""
         with _modes_of_evosax():
-            return self._algorithm(example).ask(key, state, params)
+            population, state = self._algorithm(example).ask(key, state, params)
+            if self.name == "GuidedES":
+                state = state.replace(grad=jnp.zeros_like(state.grad))  # NaN, which it takes for 0
+            return population, state
 
     def tell(
         self,
@@ -269,9 +272,11 @@ def _weights_of_ranks(_: Any, fitness: jax.Array, __: Any, params: Any) -> jax.A
 def _modes_of_evosax() -> Iterator[None]:
     """Float32 and int32 whether or not x64 is on, and promotion whether or not it is strict.
 
-    evosax writes no dtypes out and leaves promotion to JAX.
+    evosax writes no dtypes out and leaves promotion to JAX. What it does not know yet is NaN, which
+    must not leave this block: ``jax_debug_nans`` would take it for a mistake.
     """
-    with jax.enable_x64(False), jax.numpy_dtype_promotion("standard"):
+    x64, promotion = jax.enable_x64(False), jax.numpy_dtype_promotion("standard")
+    with x64, promotion, jax.debug_nans(False):
         yield
 
 
@@ -287,3 +292,13 @@ def _no_metrics(*_: Any) -> dict[str, jax.Array]:
 
 def _strong(tree: Any) -> Any:
     return jax.tree.map(lambda x: jax.lax.convert_element_type(x, jnp.result_type(x)), tree)
+
+
+@jax.jit
+def _begun(tree: Any) -> Any:
+    """Strongly typed, with 0 for what is not known yet."""
+
+    def known(x: jax.Array) -> jax.Array:
+        return jnp.where(jnp.isnan(x), 0, x) if jnp.issubdtype(x.dtype, jnp.floating) else x
+
+    return _strong(jax.tree.map(known, tree))

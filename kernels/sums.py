@@ -37,4 +37,6 @@ def plus(total: Total, term: jax.Array) -> Total:
     """
     term = term + total.missing
     value = total.value + term
-    return Total(value, term - (value - total.value))
+    # Regrets against a winner that there is not are infinite: of these nothing is missing.
+    missing = jnp.where(jnp.isinf(value), 0, term - (value - total.value))
+    return Total(value, missing)

@@ -36,7 +36,7 @@ def play_many(selector, runs, budget, matrix, params):
 
     log = jax.vmap(play)(jax.random.split(jax.random.key(0), runs))
     # A race that is out of rounds is done, too.
-    return log.selected[:, -1], ~jnp.isnan(log.confidence[:, -1])
+    return log.selected[:, -1], log.confidence[:, -1] > 0
 
 
 def rates(selector, runs, budget, matrix, params):

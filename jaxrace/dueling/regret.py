@@ -16,7 +16,7 @@ def tables(matrix: jax.Array) -> jax.Array:
     """The regret of every pair by every measure, float32 [M, K, K].
 
     weak, strong: with the Condorcet winner w, the smaller one and the mean of p_wi - 1/2 and
-    p_wj - 1/2 (Yue et al. 2012); NaN where there is no such winner. copeland: zeta_* minus the
+    p_wj - 1/2 (Yue et al. 2012); infinite where there is no such winner. copeland: zeta_* minus the
     mean of zeta_i and zeta_j (Agrawal and Chaporkar 2019, eq. 9); borda likewise.
 
     Args:
@@ -31,7 +31,7 @@ def tables(matrix: jax.Array) -> jax.Array:
     copeland, borda = copeland_scores(matrix), borda_scores(matrix)
     winner = jnp.argmax(copeland)
     has_winner = copeland[winner] == 1
-    loss = jnp.where(has_winner, matrix[winner] - 0.5, jnp.nan)
+    loss = jnp.where(has_winner, matrix[winner] - 0.5, jnp.inf)
     return jnp.stack(
         [
             jnp.minimum(loss[:, None], loss),

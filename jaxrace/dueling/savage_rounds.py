@@ -69,7 +69,8 @@ def play(
         # Once it has been decided, the answer is played to the end.
         answer = algorithm.decision.answer(algorithm.best(own, params))
         rest = jnp.where(own.accepted, end - own.time, 0)
-        regret = regret + regret_of_few + rest.astype(jnp.float32) * problem.cost(answer)
+        cost = jnp.where(rest > 0, problem.cost(answer), 0)  # which may be infinite
+        regret = regret + regret_of_few + rest.astype(jnp.float32) * cost
         own = algorithm.tested(dataclasses.replace(after, time=after.time + rest), params)
         return own, sums.plus(total, regret)
 

@@ -192,7 +192,7 @@ def _run_method(
     curve = Curve(time, (row.selected == task.truth[:, None]).all(-1))
     found = {"samples": float(row.time[:, -1].mean()), "correct": _rate_of(curve)}
     if selector.is_guaranteed:
-        decided = row.done[:, -1] & ~np.isnan(row.confidence[:, -1])
+        decided = row.done[:, -1] & (row.confidence[:, -1] > 0)
         wrong = int((decided & ~curve.correct[:, -1]).sum())
         found |= {"decided": int(decided.sum()), "decided_wrongly": wrong}
     return curve, found

@@ -4,6 +4,7 @@ Axes: K options, B pairs.
 """
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -79,7 +80,7 @@ def judgement_of(config: SelectConfig, table: Table) -> Judgement:
                 "pairs",
                 np.asarray(result.ranking),
                 np.asarray(result.scores),
-                float(result.confidence),
+                float(result.confidence) or math.nan,
                 pairs,
                 log_chance,
                 fewest,

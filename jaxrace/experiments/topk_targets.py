@@ -40,7 +40,8 @@ def with_own_target(task: Task, selector: Selector) -> Task:
     if not isinstance(selector, ActiveRanking | PairwiseRace) or selector.outcome != "wins":
         return task
     if isinstance(task.problems, NormalScores):
-        chances = jax.scipy.stats.norm.cdf(task.problems.means / task.problems.deviations)
+        means, deviations = task.problems.means, task.problems.deviations
+        chances = jax.scipy.stats.norm.cdf(means / jnp.where(deviations > 0, deviations, 1))
     elif task.compare is win:
         chances = task.problems
     else:

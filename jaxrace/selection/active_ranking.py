@@ -192,7 +192,7 @@ class ActiveRanking(Selector):
         means = state.totals / jnp.maximum(state.counts, 1).astype(state.totals.dtype)
         status = state.selected.astype(jnp.int32) - state.discarded.astype(jnp.int32)
         done = self.done(state, params)
-        confidence = jnp.where(done, 1 - params.delta, jnp.nan)
+        confidence = jnp.where(done, 1 - params.delta, 0)
         return Standing(means, ranked(status, means), confidence)
 
     def done(self, state: ActiveRankingState, params: ActiveRankingParams) -> jax.Array:

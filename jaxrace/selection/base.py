@@ -35,7 +35,7 @@ class Standing(NamedTuple):
 
     scores: jax.Array  # float [K], what they are ranked by
     ranking: jax.Array  # int32 [K], from the best
-    confidence: jax.Array  # float [], that the first k are the best; NaN where nothing is known
+    confidence: jax.Array  # float [], that the first k are the best; 0 where nothing is known
 
 
 @jax.tree_util.register_dataclass
@@ -47,7 +47,7 @@ class SelectionResult:
     ranking: jax.Array  # int32 [K], from the best
     selected: jax.Array  # bool [K], the first k
     scores: jax.Array  # float [K], what options are ranked by
-    confidence: jax.Array  # float [], estimated, or guaranteed (see ``Selector``); NaN: unknown
+    confidence: jax.Array  # float [], estimated, or guaranteed (see ``Selector``); 0: unknown
     done: jax.Array  # bool [], the selector asks for nothing more
     samples: jax.Array  # int32 [], comparisons told
 

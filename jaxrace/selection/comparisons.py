@@ -64,7 +64,7 @@ def win(key: jax.Array, matrix: jax.Array, first: Scalar, second: Scalar) -> jax
 class RecordedScores:
     """Scores of all pairs that were played before; make it with ``recorded``."""
 
-    scores: jax.Array  # float [K, K, N], of pairs i < j; NaN after the last one of a pair
+    scores: jax.Array  # float [K, K, N], of pairs i < j; 0 after the last one of a pair
     counts: jax.Array  # int32 [K, K], of pairs i < j
 
 
@@ -128,7 +128,7 @@ def recorded(first: ArrayLike, second: ArrayLike, scores: ArrayLike) -> Recorded
     pair = (low * size + high)[order]
     begins = np.flatnonzero(np.r_[True, pair[1:] != pair[:-1]])
     place = np.arange(len(pair)) - np.repeat(begins, np.diff(np.r_[begins, len(pair)]))
-    table = np.full((size, size, int(counts.max())), np.nan, jax.dtypes.canonicalize_dtype(float))
+    table = np.zeros((size, size, int(counts.max())), jax.dtypes.canonicalize_dtype(float))
     table[low[order], high[order], place] = signed[order]
     return RecordedScores(jnp.asarray(table), jnp.asarray(counts))
 

@@ -269,7 +269,7 @@ class PairwiseRace(Selector):
             scores = kernels.long_run(matrix).visits
             keys = [kernels.visits_key(scores)]
         is_decided = (state.selected | state.discarded).all()
-        confidence = jnp.where(is_decided, 1 - params.delta, jnp.nan)
+        confidence = jnp.where(is_decided, 1 - params.delta, 0)
         return Standing(scores, ranked(status, *keys), confidence)
 
     def done(self, state: RaceState, params: RaceParams) -> jax.Array:

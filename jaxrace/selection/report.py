@@ -31,9 +31,9 @@ def describe(result: "SelectionResult") -> str:
 
 def _sureness(result: "SelectionResult") -> str:
     confidence = float(result.confidence)
-    if np.isnan(confidence) and bool(result.done):
+    if confidence == 0 and bool(result.done):
         return "undecided, or without any measure of how sure that is; it asks for nothing more"
-    if np.isnan(confidence):
+    if confidence == 0:
         return "nothing is known yet of how sure that is"
     if result.selector.is_guaranteed:
         return f"correct with probability at least {confidence:.3g}"

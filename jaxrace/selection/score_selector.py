@@ -210,7 +210,7 @@ class ScoreSelector(Selector):
         early = self._is_early(state.scores.counts)
         moments = self.moments(state, params)
         means = jnp.where(early, state.scores.means.sum(-1), moments.means)
-        confidence = jnp.where(early, jnp.nan, self._confidence(moments))
+        confidence = jnp.where(early, 0, self._confidence(moments))
         return Standing(means, ranked(means), confidence)
 
     def done(self, state: ScoreState, params: ScoreParams) -> jax.Array:

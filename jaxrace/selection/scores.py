@@ -44,7 +44,8 @@ class Moments:
     @property
     def variances(self) -> jax.Array:
         """Of S_i, float [K]."""
-        counts = self.counts.astype(self.pair_variances.dtype)
+        # A pair without scores, in the warm-up or on the diagonal, decides nothing.
+        counts = jnp.maximum(self.counts, 1).astype(self.pair_variances.dtype)
         return _apart(self.pair_variances / counts).sum(-1)
 
     @property

@@ -117,7 +117,7 @@ class Ocba(Selector):
         """See ``result``."""
         del params
         early = state.counts.min() < self.warm_up
-        confidence = jnp.where(early, jnp.nan, self._confidence(state))
+        confidence = jnp.where(early, 0, self._confidence(state))
         return Standing(state.means, ranked(state.means), confidence)
 
     def done(self, state: OcbaState, params: ScoreParams) -> jax.Array:

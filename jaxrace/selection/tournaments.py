@@ -305,7 +305,7 @@ class Top(Selector):
         places = jnp.argmax(listed[None, :] == options[:, None], axis=1)
         ranking = jnp.argsort(places).astype(jnp.int32)
         scores = -jnp.argsort(ranking).astype(float)
-        return Standing(scores, ranking, jnp.full((), jnp.nan))
+        return Standing(scores, ranking, jnp.zeros(()))
 
     def done(self, state: TopState, params: TopParams) -> jax.Array:
         """See ``Selector``."""

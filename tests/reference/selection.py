@@ -292,7 +292,7 @@ class UniformReference:
         return top(self.moments()[0], self.k)
 
     def confidence(self):
-        return math.exp(log_correct(*self.moments()[:2], self.k)) if self.is_ready() else math.nan
+        return math.exp(log_correct(*self.moments()[:2], self.k)) if self.is_ready() else 0.0
 
 
 class PocbamReference(UniformReference):
