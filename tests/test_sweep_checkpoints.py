@@ -380,6 +380,9 @@ def kill_again_and_again(tmp_path, kills, seed):
             assert process.stdout is not None
             resumed += process.stdout.readline() == b"resumed\n"
             if killed < kills:
+                # On a busy machine nothing might be saved before the first of them.
+                while not (killed or process.poll() is not None or sweep.is_saved(saved)):
+                    time.sleep(0.01)
                 time.sleep(rng.uniform(0.0, 0.5))
                 process.send_signal(signal.SIGKILL)
             process.wait()
