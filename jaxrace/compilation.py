@@ -2,6 +2,7 @@
 
 import functools
 import os
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -21,6 +22,52 @@ _SIDE_BY_SIDE = "xla_cpu_enable_concurrency_optimized_scheduler"
 # nothing.
 _WIDTH = "xla_cpu_prefer_vector_width"
 _WIDEST = 512
+
+
+# Programs that a function keeps, each for other static arguments. That of a race may take 30 MB.
+MOST_PROGRAMS = 32
+
+
+def bounded_jit(num_static: int, most: int = MOST_PROGRAMS) -> Callable[[Any], Any]:
+    """``jax.jit`` that forgets the program which has not been called for the longest time.
+
+    ``jax.jit`` keeps thousands of programs, and what they are compiled for. Where that is a
+    function of the user's, each time that it is defined anew, as in a cell of a notebook, leaves
+    one more program that nobody can call any more.
+
+    Args:
+        num_static: How many arguments, the first ones, are static: hashable.
+        most: Programs that are kept.
+
+    Returns:
+        A decorator of functions of arguments by position.
+
+    >>> @bounded_jit(num_static=1)
+    ... def apply(function, x):
+    ...     return function(x)
+    >>> int(apply(lambda x: x + 1, jnp.int32(2)))
+    3
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.lru_cache(maxsize=most, typed=True)
+        def program(*static: Any) -> Any:
+            @functools.wraps(function)
+            def of_arrays(*args: Any) -> Any:
+                return function(*static, *args)
+
+            return jax.jit(of_arrays)
+
+        def call(*args: Any) -> Any:
+            return program(*args[:num_static])(*args[num_static:])
+
+        def lower(*args: Any) -> Any:  # for ``compile_ahead``
+            return program(*args[:num_static]).lower(*args[num_static:])
+
+        call.__dict__["lower"] = lower
+        return functools.wraps(function)(call)
+
+    return decorate
 
 
 def compile_ahead(

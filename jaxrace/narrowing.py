@@ -70,6 +70,26 @@ def _as_array(name: str, array: Any) -> jax.Array:
     return jnp.asarray(array)
 
 
+def require_held(name: str, tree: Any) -> None:
+    """Raise unless JAX holds the numbers of a pytree that is handed to it as it is.
+
+    Args:
+        name: Of the argument.
+        tree: Leaves that are arrays of NumPy are looked at.
+
+    Raises:
+        ValueError: It does not.
+
+    >>> require_held("option", {"steps": np.array(2**40)})
+    Traceback (most recent call last):
+    ValueError: option: expected numbers that an int32 holds, got 1099511627776
+    """
+    for leaf in jax.tree.leaves(tree):
+        if isinstance(leaf, np.ndarray | np.generic):
+            array = as_host_array(name, leaf)
+            require_range(name, array, dtype_of(array))
+
+
 def dtype_of(array: Any) -> Any:
     """The dtype that an array has as one of JAX.
 

@@ -4,7 +4,6 @@ Axes: K policies, n episodes, T = horizon.
 """
 
 import dataclasses
-import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -12,8 +11,10 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace import kernels
+from jaxrace.compilation import bounded_jit
 from jaxrace.envs import Environment, OutcomeFold, Transition
 from jaxrace.envs.absorbing import absorb
+from jaxrace.narrowing import require_held
 from jaxrace.policies import Policy
 from jaxrace.validation import (
     require_function,
@@ -97,7 +98,6 @@ class Rollout:
         return self.fold.finish(folded, option.env_params)
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1))
 def history(env: Environment, policy: Policy, key: jax.Array, option: PolicyInTask) -> Transition:
     """Play one episode and keep all of it.
 
@@ -118,7 +118,12 @@ def history(env: Environment, policy: Policy, key: jax.Array, option: PolicyInTa
     >>> history(env, Constant(), jax.random.key(0), option).reward.shape
     (6,)
     """
+    require_held("option", option)
+    return _history(env, policy, key, option)
 
+
+@bounded_jit(2)
+def _history(env: Environment, policy: Policy, key: jax.Array, option: PolicyInTask) -> Transition:
     def step(progress: _Progress, number: jax.Array) -> tuple[_Progress, Transition]:
         return _step(env, policy, option, key, progress, number)
 
@@ -126,7 +131,6 @@ def history(env: Environment, policy: Policy, key: jax.Array, option: PolicyInTa
     return lax.scan(step, _reset(env, option, key), numbers)[1]
 
 
-@functools.partial(jax.jit, static_argnums=(0, 3))
 def evaluate(rollout: Rollout, key: jax.Array, option: PolicyInTask, episodes: int) -> Any:
     """Outcomes of ``episodes`` independent episodes of one policy; vmap it for populations.
 
@@ -154,6 +158,12 @@ def evaluate(rollout: Rollout, key: jax.Array, option: PolicyInTask, episodes: i
     """
     require_integer("episodes", episodes, 1)
     require_keys("key", key, ndim=0)
+    require_held("option", option)
+    return _evaluate(rollout, episodes, key, option)
+
+
+@bounded_jit(2)
+def _evaluate(rollout: Rollout, episodes: int, key: jax.Array, option: PolicyInTask) -> Any:
     key = kernels.fast_keys_for(rollout, key, option)
     keys = jax.vmap(jax.random.fold_in, (None, 0))(key, jnp.arange(episodes, dtype=jnp.uint32))
     return jax.vmap(rollout, (0, None))(keys, option)

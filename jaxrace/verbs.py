@@ -4,10 +4,11 @@ An algorithm is static, frozen and hashable, with traced methods ``begin``, ``dr
 and ``update``; its numbers are in ``params``, its progress in ``state``.
 """
 
-import functools
 from typing import Any, Protocol
 
 import jax
+
+from jaxrace.compilation import bounded_jit
 
 
 class Asking(Protocol):
@@ -30,19 +31,19 @@ class Asking(Protocol):
         ...
 
 
-@functools.partial(jax.jit, static_argnums=0)
+@bounded_jit(1)
 def init(algorithm: Asking, params: Any) -> Any:
     """``begin``, compiled."""
     return algorithm.begin(params)
 
 
-@functools.partial(jax.jit, static_argnums=0)
+@bounded_jit(1)
 def ask(algorithm: Asking, key: jax.Array, state: Any, params: Any) -> jax.Array:
     """``choose`` with fresh random numbers, compiled."""
     return algorithm.choose(algorithm.draw(key), state, params)
 
 
-@functools.partial(jax.jit, static_argnums=0)
+@bounded_jit(1)
 def tell(algorithm: Asking, state: Any, choice: jax.Array, outcome: jax.Array, params: Any) -> Any:
     """``update``, compiled."""
     return algorithm.update(state, choice, outcome, params)

@@ -1,9 +1,14 @@
 """What is compiled ahead has a level of optimisation of its own, unless the user has chosen one."""
 
+import gc
+import weakref
+
+import jax
+import jax.numpy as jnp
 import pytest
 
-from jaxrace import compilation
-from jaxrace.compilation import compile_ahead
+from jaxrace import compilation, racing
+from jaxrace.compilation import bounded_jit, compile_ahead
 
 
 class Recorded:
@@ -53,3 +58,59 @@ def test_joined_comparisons_have_wide_registers(monkeypatch):
     assert option not in compile_ahead(Recorded())
     monkeypatch.setenv("XLA_FLAGS", f"--{option}=256")
     assert option not in compile_ahead(Recorded(), joins_comparisons=True)
+
+
+def test_programs_of_functions_that_nobody_has_are_forgotten():
+    @bounded_jit(num_static=1, most=2)
+    def apply(function, x):
+        return function(x)
+
+    refs = []
+    for number in range(4):
+
+        def add(x, number=number):
+            return x + number
+
+        refs.append(weakref.ref(add))
+        assert int(apply(add, jnp.int32(1))) == 1 + number
+        assert jax.vmap(lambda x, add=add: apply(add, x))(jnp.zeros(2, jnp.int32))[0] == number
+    del add
+    gc.collect()
+    assert [ref() is not None for ref in refs] == [False, False, True, True]
+
+
+def test_a_program_is_kept_while_it_is_used(count_compilations):
+    @bounded_jit(num_static=1, most=2)
+    def scaled(factor, x):
+        return factor * x
+
+    x = jnp.float32(2)
+    for factor in (2, 3):
+        scaled(factor, x)
+    with count_compilations() as compilations:
+        assert float(scaled(2, x)) == 4
+        assert float(scaled(3, x)) == 6
+    assert compilations.count == 0
+
+
+@pytest.mark.slow
+def test_fresh_samples_leave_few_programs():
+    """As cells of a notebook that are run again and again."""
+    race = racing.HoeffdingRace(2, 1)
+    params = race.params(0.05, 5, value_range=1.0)
+
+    def cell(number):
+        def sample(key, option):
+            return option * jax.random.uniform(key)
+
+        racing.run(race, jax.random.key(number), sample, jnp.arange(2.0), params)
+        return weakref.ref(sample)
+
+    cells, client = 100, jax.devices()[0].client
+    before = len(client.live_executables())
+    samples = [cell(number) for number in range(cells)]
+    gc.collect()
+    most = compilation.MOST_PROGRAMS
+    alive = [number for number, sample in enumerate(samples) if sample() is not None]
+    assert alive == list(range(cells - most, cells))
+    assert len(client.live_executables()) < before + most + 20  # those that all cells share

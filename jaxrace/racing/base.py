@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from jaxrace.compilation import bounded_jit
 from jaxrace.narrowing import as_arrays, as_host_array, dtype_of
 from jaxrace.validation import Owner, owner_of, require_integer, require_owner
 
@@ -256,23 +257,23 @@ class UnequalRace(Race):
         """Do what is left to do for the races that have ended."""
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1, 2))
+@bounded_jit(3)
 def _init(race: Race, structure: Any, leaves: tuple, params: Params) -> State:
     example = jax.tree.unflatten(structure, [jax.ShapeDtypeStruct(*leaf) for leaf in leaves])
     return race.begin(example, params)
 
 
-@functools.partial(jax.jit, static_argnums=0)
+@bounded_jit(1)
 def _ask(race: Race, state: State, params: Params) -> jax.Array:
     return race.needs(state, params)
 
 
-@functools.partial(jax.jit, static_argnums=0)
+@bounded_jit(1)
 def _tell(race: Race, state: State, outcomes: Outcome, params: Params) -> State:
     return race.advance(state, outcomes, params, state.round)
 
 
-@functools.partial(jax.jit, static_argnums=0)
+@bounded_jit(1)
 def _result(race: Race, state: State, params: Params) -> Result:
     return race.conclude(state, params)
 

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import kernels, narrowing
+from jaxrace.compilation import bounded_jit
 
 Compare = Callable[[Any, Any], jax.Array]
 
@@ -23,7 +24,7 @@ _MOST_OUTCOMES = 64
 
 # Preferences that have passed, each with its source; only the newest, to bound the memory.
 _passed: collections.OrderedDict[Hashable, None] = collections.OrderedDict()
-_MOST_PASSED = 256
+_MOST_PASSED = 32
 
 
 def check_compare(compare: Compare, outcomes: Any, shown: Any = None) -> None:
@@ -182,7 +183,7 @@ def _take_few(kept: Any, num_rounds: int) -> Any:
     return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), kept)
 
 
-@functools.partial(jax.jit, static_argnums=0)
+@bounded_jit(1)
 def _compare_all(compare: Compare, outcomes: Any) -> tuple[jax.Array, jax.Array]:
     """Signs [n, n] of all pairs, and whether each outcome [n] is finite."""
     signs = jax.vmap(jax.vmap(compare, (None, 0)), (0, None))(outcomes, outcomes)

@@ -8,6 +8,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
+from jaxrace.compilation import bounded_jit
 from jaxrace.racing import dominance_decision as decision
 from jaxrace.racing import report
 from jaxrace.racing.dominance_forecast import further_samples
@@ -90,11 +91,8 @@ class DominanceResult:
         Mostly (i, j) with i in the first kappa and j outside that nothing decides yet; where all
         of these are decided, and not all for i, pairs of which a certain win is likeliest.
         """
-        # Without the names, which would be a program of their own.
-        return (
-            np.asarray(_doubtful(dataclasses.replace(self, names=None)))
-            & ~np.asarray(self.decided)[..., None, None]
-        )
+        found = _doubtful(self.race, self.highest, self.margin, self.samples, self.params)
+        return np.asarray(found) & ~np.asarray(self.decided)[..., None, None]
 
     @property
     def log_evidence(self) -> FloatArray:
@@ -224,17 +222,20 @@ class DominanceResult:
         return {"in doubt": ", ".join(shown) + more or "-", "would help": help_text}
 
 
-@jax.jit
-def _doubtful(result: DominanceResult) -> jax.Array:
-    race, params = result.race, result.params
-
+@bounded_jit(1)
+def _doubtful(
+    race: "DominanceRace",
+    highest: jax.Array,
+    margin: jax.Array,
+    samples: jax.Array,
+    params: "DominanceParams",
+) -> jax.Array:
     def of_race(evidence: decision.Evidence, params: "DominanceParams") -> jax.Array:
         most = race.blocks.complete(params.max_rounds)
         return decision.decide(evidence, params, most, race.top, race.blocks).doubtful
 
-    complete = race.blocks.complete(result.samples)
-    evidence = decision.Evidence(result.highest, result.margin, complete)
-    for _ in range(result.decided.ndim):
+    evidence = decision.Evidence(highest, margin, race.blocks.complete(samples))
+    for _ in range(samples.ndim - 1):
         of_race = jax.vmap(of_race)
     return of_race(evidence, params)
 

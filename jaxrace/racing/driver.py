@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxrace import kernels, narrowing
+from jaxrace.compilation import bounded_jit
 from jaxrace.racing import base, lockstep, refill
 from jaxrace.validation import require_function, require_integer, require_keys, require_kind
 
@@ -98,7 +99,7 @@ def run(
     return dataclasses.replace(result, common_random_numbers=common_random_numbers)
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1, 2, 3))
+@bounded_jit(4)
 def _run(
     race: base.Race,
     sample: Sample,

@@ -11,6 +11,7 @@ import numpy as np
 from jax import lax
 
 from jaxrace import narrowing
+from jaxrace.compilation import bounded_jit
 from jaxrace.preferences import only_orders
 from jaxrace.racing import base, checks
 from jaxrace.racing.dominance import DominanceRace
@@ -243,7 +244,7 @@ def _codes(leaves: list[np.ndarray]) -> np.ndarray:
     return np.array([seen.setdefault(row, len(seen)) for row in rows], int)
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1))
+@bounded_jit(2)
 def _net_within(race: DominanceRace, few: int, outcomes: Any, counts: jax.Array) -> jax.Array:
     """By how many of its option's first samples a sample is beaten less than it beats: [K, few]."""
     number = jnp.arange(few, dtype=jnp.int32)
@@ -256,7 +257,7 @@ def _net_within(race: DominanceRace, few: int, outcomes: Any, counts: jax.Array)
     return lax.map(of_option, (outcomes, counts))
 
 
-@functools.partial(jax.jit, static_argnums=0)
+@bounded_jit(1)
 def _judge(
     race: DominanceRace,
     outcomes: Any,

@@ -1,7 +1,6 @@
 """Many policy searches side by side: one compiled program, one generation per call."""
 
 import dataclasses
-import functools
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -10,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace.compilation import compile_ahead
+from jaxrace.compilation import bounded_jit, compile_ahead
 from jaxrace.racing import base
 from jaxrace.search.policy_search import PolicySearch, SearchParams, SearchRow, SearchState
 from jaxrace.validation import require_keys
@@ -119,14 +118,14 @@ def run_searches(
     )
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1))
+@bounded_jit(2)
 def _init_all(
     search: PolicySearch, batched: bool, keys: jax.Array, params: SearchParams
 ) -> SearchState:
     return jax.vmap(search.init, (0, 0 if batched else None))(keys, params)
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1))
+@bounded_jit(2)
 def _step_all(
     search: PolicySearch, batched: bool, states: SearchState, params: SearchParams
 ) -> tuple[SearchState, SearchRow]:

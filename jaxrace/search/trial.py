@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from jaxrace.compilation import bounded_jit
 from jaxrace.racing.checks import check_compare
 from jaxrace.rollout import PolicyInTask, Rollout, evaluate
 
@@ -18,7 +19,7 @@ from jaxrace.rollout import PolicyInTask, Rollout, evaluate
 _POLICIES, _EPISODES = 8, 8
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=32)
 def check_preference(compare: Callable[[Any, Any], jax.Array], rollout: Rollout) -> None:
     """Raise ValueError unless ``compare`` is an antisymmetric sign on outcomes of random policies.
 
@@ -38,7 +39,7 @@ def check_preference(compare: Callable[[Any, Any], jax.Array], rollout: Rollout)
         check_compare(compare, jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), outcomes))
 
 
-@functools.partial(jax.jit, static_argnums=0)
+@bounded_jit(1)
 def _outcomes(rollout: Rollout, key: jax.Array) -> Any:
     """Leaves [policies, episodes, ...]."""
 

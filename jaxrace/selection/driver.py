@@ -1,7 +1,6 @@
 """Selecting with a simulator, as one compiled program. Axes: K options, R records."""
 
 import dataclasses
-import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -11,6 +10,7 @@ from jax import lax
 from jax.core import Tracer
 from jax.typing import ArrayLike
 
+from jaxrace.compilation import bounded_jit
 from jaxrace.selection.base import Selector, selected_from
 from jaxrace.selection.comparisons import require_problem
 from jaxrace.selection.score_selector import ScoreSelector
@@ -185,7 +185,7 @@ def first_record(selector: Selector) -> int:
     return selector.opening if isinstance(selector, ScoreSelector) else 0
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1, 2, 3, 4))
+@bounded_jit(5)
 def _run(
     selector: Selector,
     compare: Compare,
@@ -237,8 +237,15 @@ def _score(
 ) -> jax.Array:
     """Of comparison ``number`` of a pair."""
     if isinstance(compare, ByNumber):
-        return compare(number, problem, first, second)
-    return compare(pair_key(key, size, first, second, number), problem, first, second)
+        score = compare(number, problem, first, second)
+    else:
+        score = compare(pair_key(key, size, first, second, number), problem, first, second)
+    dtype = jnp.result_type(score)
+    if dtype == jnp.bool_ or jnp.issubdtype(dtype, jnp.complexfloating):
+        raise ValueError(
+            f"compare: expected a number, as 1 and -1 of a win and a defeat, got {dtype}"
+        )
+    return score
 
 
 def _warmed_up(
