@@ -96,12 +96,7 @@ def require_preferences(name: str, value: ArrayLike) -> None:
     Traceback (most recent call last):
     ValueError: matrix: expected p_ij + p_ji = 1, got 0.75 + 0.3 for 0 and 1
     """
-    try:
-        if np.asarray(value).dtype.kind in "bcmMSU":  # text that reads as a number is none
-            raise TypeError
-        found = np.asarray(value, np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name}: expected numbers [K, K], got {value!r}") from error
+    found = as_reals(name, value, "[K, K]")
     if found.ndim != 2 or found.shape[0] != found.shape[1]:
         raise ValueError(f"{name}: expected a square, got shape {list(found.shape)}")
     if len(found) < 2:
@@ -116,6 +111,31 @@ def require_preferences(name: str, value: ArrayLike) -> None:
         raise ValueError(
             f"{name}: expected p_ij + p_ji = 1, got {found[i, j]} + {found[j, i]} for {i} and {j}"
         )
+
+
+def as_reals(name: str, value: Any, shape: str) -> np.ndarray:
+    """As float64; NumPy would make numbers of texts, dates, truth values and complex numbers, too.
+
+    Args:
+        name: Of the argument, for messages.
+        value: Numbers.
+        shape: What is expected, for the message.
+
+    Raises:
+        ValueError: They are none, or some are masked, or rows have different lengths.
+
+    >>> as_reals("means", ["0.5"], "[K]")
+    Traceback (most recent call last):
+    ValueError: means: expected numbers [K], got ['0.5']
+    """
+    try:
+        found = np.asarray(value)
+    except ValueError:
+        found = np.asarray(None)
+    is_real = found.dtype.kind in "iu" or "float" in found.dtype.name  # bfloat16 is of no kind
+    if not is_real or np.ma.is_masked(value):
+        raise ValueError(f"{name}: expected numbers {shape}, got {value!r}")
+    return found.astype(np.float64)
 
 
 def require_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:

@@ -7,8 +7,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import preferences, racing
+from jaxrace import dueling, outcomes, policies, preferences, racing
+from jaxrace.envs import medical
+from jaxrace.envs.weak_types import strongly_typed
 from jaxrace.kernels import strict_order, total_order
+from jaxrace.rollout import PolicyInTask, Rollout, evaluate, history
 
 rng = np.random.default_rng(0)
 RACE: Any = racing.DominanceRace(3, 1, 60, total_order)
@@ -67,6 +70,22 @@ def sample(key, option):
 
 def run(options, race=RACE):
     return racing.run(race, jax.random.key(0), sample, options, params_of(race)).best.tolist()
+
+
+def played(dose):
+    """An episode with a parameter of the simulator."""
+    option = PolicyInTask(np.zeros(3, np.float32), dose)
+    return history(medical.Medical(), policies.Sigmoid(2), jax.random.key(0), option)
+
+
+def evaluated(dose):
+    rollout = Rollout(medical.Medical(), policies.Sigmoid(2), outcomes.Return())
+    option = PolicyInTask(np.zeros(3, np.float32), dose)
+    return evaluate(rollout, jax.random.key(0), option, 2)
+
+
+def means_of(*numbers):
+    return dueling.arms(np.array(numbers), [1.0, 2.0]).probabilities.tolist()
 
 
 INT32 = ValueError("expected numbers that an int32 holds, got 4294967296")
@@ -244,5 +263,29 @@ CASES = [
         "run values beside 1e6",
         lambda: run(np.array([1e6, 2e6, 3e6]), BY_VALUE),
         ValueError("a value_range of 1, got 3e.06; subtract"),
+    ),
+    # Simulated.
+    ("episode 2^32", lambda: played(np.int64(2**32)), INT32),
+    ("episodes 2^32", lambda: evaluated(np.int64(2**32)), INT32),
+    ("a state of 2^32", lambda: strongly_typed({"time": np.int64(2**32)}), INT32),
+    ("a state of 2^32 in Python", lambda: strongly_typed({"time": 2**32}), INT32),
+    (
+        "a state of 1e39",
+        lambda: strongly_typed(1e39),
+        ValueError(r"expected numbers that a float32 holds, got 1e\+39"),
+    ),
+    # Duelled.
+    ("means", lambda: means_of(0.5, 0.25), [0.5, 0.25]),
+    ("means, complex", lambda: means_of(0.5, 1j), ValueError(r"means: expected numbers \[K\]")),
+    ("means, texts", lambda: means_of("0.5", "0.25"), ValueError("means: expected numbers")),
+    (
+        "a masked matrix",
+        lambda: dueling.duels(np.ma.masked_equal([[0.5, 0.7], [0.3, 0.5]], 0.7)),
+        ValueError("matrix: expected numbers"),
+    ),
+    (
+        "utilities of 1e39",
+        lambda: dueling.arms([0.5, 0.4], [1e39, 2]),
+        ValueError("utilities: expected"),
     ),
 ]

@@ -368,6 +368,11 @@ CASES = [
         ValueError(r"rewards\[0\]: expected a return that float32 tells apart"),
     ),
     (
+        "a range of returns beside 1e9",
+        lambda: ReturnRange(1e9, 1e9 + 1),
+        ValueError(r"high: expected a range in which float32 tells returns apart, got 1e\+09"),
+    ),
+    (
         "rewards that are dates",
         lambda: logged(rewards=np.zeros((3, 1), "datetime64[s]")),
         ValueError(r"rewards: expected numbers, got datetime64\[s\]"),

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from jaxrace.dueling import regret
 from jaxrace.dueling.decisions import Counting, NextBest
 from jaxrace.dueling.matrices import check_matrix
+from jaxrace.validation import as_reals
 
 # Of the 100 arms of Urvoy et al. 2013, section 5.1.
 URVOY_MEANS = (0.95, *3 * (0.9,), 0.55, *5 * (0.5,), *90 * (0.0,))
@@ -96,7 +97,8 @@ def arms(means: ArrayLike, utilities: ArrayLike) -> Problem:
     """
     chances = _chances(means)
     if not isinstance(utilities, Tracer):
-        _check_utilities(np.asarray(utilities, np.float64))
+        with np.errstate(over="ignore"):  # what float32 does not hold is not finite
+            _check_utilities(as_reals("utilities", utilities, "[K]").astype(np.float32))
     values = jnp.asarray(utilities, jnp.float32)
     return Problem(chances, None, values.max() - values, _in_order(chances))
 
@@ -149,7 +151,7 @@ def counting_bandit(
 def _chances(means: ArrayLike) -> jax.Array:
     """Float32 [K], checked unless they are traced."""
     if not isinstance(means, Tracer):
-        _check_means(np.asarray(means, np.float64))
+        _check_means(as_reals("means", means, "[K]"))
     return jnp.asarray(means, jnp.float32)
 
 

@@ -28,6 +28,9 @@ _ROUNDING = 1e-5
 # Of a return in [0, 1]: how far rounding may move it.
 _MOST_OFF = 1e-4
 
+# By what part of its range a return may be moved for being rounded.
+_MOST_ROUNDED = 0.01
+
 # Of a row without a trajectory.
 NOBODY = -1
 
@@ -63,7 +66,8 @@ class ReturnRange:
         discount: gamma.
 
     Raises:
-        ValueError: ``high`` is not above ``low``, or the discount not in (0, 1].
+        ValueError: ``high`` is not above ``low``, or too close to it for returns in float32, or
+            the discount is not in (0, 1].
 
     >>> float(ReturnRange(-10, -6).normalised(jnp.float32(-8)))
     0.5
@@ -79,6 +83,12 @@ class ReturnRange:
         require_number("discount", self.discount, least=0, below=np.nextafter(1, 2))
         if not self.high > self.low:
             raise ValueError(f"high: expected a number above low = {self.low}, got {self.high}")
+        largest = max(abs(self.low), abs(self.high))
+        if largest * 2.0**-24 > (self.high - self.low) * _MOST_ROUNDED:
+            raise ValueError(
+                f"high: expected a range in which float32 tells returns apart, got {self.low:g} to "
+                f"{self.high:g}; subtract what they have in common from the rewards"
+            )
         if self.discount == 0:
             raise ValueError("discount: expected a number in (0, 1], got 0")
 
