@@ -146,7 +146,7 @@ def _parsed(column: tuple[str, ...]) -> np.ndarray:
     if set(column) <= {"True", "False"}:
         return text == "True"
     for kind in (np.int64, np.float64):
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(ValueError, OverflowError):
             return text.astype(kind)
     return text
 

@@ -8,7 +8,9 @@ names; what came after it is computed again, bit for bit.
 import contextlib
 import dataclasses
 import json
-from collections.abc import Mapping
+import sys
+import time
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,6 +22,9 @@ from jaxrace.sweep.stopping import HostLost, Interrupted
 from jaxrace.validation import require_number
 
 _LANES, _HOST = "lanes", "host"
+
+# Seconds after a first error in which others come.
+_LATE = 0.2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,7 +122,8 @@ class Saver:
         args = self._args
         wanted = args.Composite(**{_LANES: args.StandardRestore(), _HOST: args.JsonRestore()})
         try:
-            found = self._manager.restore(self._last, args=wanted)
+            with _one_error():
+                found = self._manager.restore(self._last, args=wanted)
             arrays, facts = dict(found[_LANES]), found[_HOST]
             intact = facts.pop("digest") == digest(arrays, facts)
         except Exception as error:  # whatever orbax or tensorstore make of it
@@ -203,4 +209,27 @@ def _require_same(found: Mapping[str, Any], expected: Mapping[str, Any]) -> None
 
 
 def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
+    line = (str(error).splitlines() or [type(error).__name__])[0]
+    return line.partition(" [tensorstore_spec=")[0]  # pages of settings
+
+
+@contextlib.contextmanager
+def _one_error() -> Iterator[None]:
+    """Where orbax reads many arrays, the first error is raised, and the others are not printed.
+
+    They find the loop closed that was waiting for them.
+    """
+    before = sys.unraisablehook
+
+    def print_unless_late(unraisable: Any) -> None:
+        if "Event loop is closed" not in str(unraisable.exc_value):
+            before(unraisable)
+
+    sys.unraisablehook = print_unless_late
+    try:
+        yield
+    except Exception:
+        time.sleep(_LATE)
+        raise
+    finally:
+        sys.unraisablehook = before
