@@ -138,7 +138,8 @@ def test_python_blocks(name, least, tmp_path, monkeypatch, capsys):
 
     for block in blocks:
         lines_above = text.count("\n", 0, block.start("code"))
-        exec(compile("\n" * lines_above + block["code"], path, "exec"), namespace)
+        with jax.debug_nans(True):  # none is NaN where nothing is wrong
+            exec(compile("\n" * lines_above + block["code"], path, "exec"), namespace)
         printed = capsys.readouterr().out
         if block["shown"]:
             assert printed.rstrip() == textwrap.dedent(block["shown"]).rstrip()
