@@ -12,8 +12,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxrace import kernels
+from jaxrace.narrowing import require_held
 from jaxrace.validation import require_number
 
 Preference = Callable[[Any, Any], jax.Array]
@@ -35,7 +37,7 @@ class Larger:
 
     def __call__(self, a: Any, b: Any) -> jax.Array:
         """int8 sign of the broadcast shape."""
-        return kernels.total_order(_field(a, self.field), _field(b, self.field))
+        return _order(_field(a, self.field), _field(b, self.field))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Smaller:
 
     def __call__(self, a: Any, b: Any) -> jax.Array:
         """int8 sign of the broadcast shape."""
-        return kernels.total_order(_field(b, self.field), _field(a, self.field))
+        return _order(_field(b, self.field), _field(a, self.field))
 
 
 @dataclasses.dataclass(frozen=True, init=False)
@@ -123,10 +125,12 @@ class Margin:
 
     def __call__(self, a: Any, b: Any) -> jax.Array:
         """int8 sign of the broadcast shape."""
-        difference = jnp.asarray(_field(a, self.field)) - jnp.asarray(_field(b, self.field))
-        return (difference > self.least).astype(jnp.int8) - (difference < -self.least).astype(
-            jnp.int8
-        )
+        x, y = _held(_field(a, self.field)), _held(_field(b, self.field))
+        sign = kernels.total_order(x, y)
+        apart = jnp.where(sign > 0, x - y, y - x)
+        if jnp.issubdtype(apart.dtype, jnp.signedinteger):  # what has overflown is right unsigned
+            apart = apart.astype(f"uint{8 * apart.dtype.itemsize}")
+        return jnp.where(apart > self.least, sign, jnp.zeros_like(sign))
 
 
 def only_orders(compare: Preference) -> bool:
@@ -150,6 +154,31 @@ def _field(outcome: Any, field: str | int | None) -> Any:
     if isinstance(field, str) and not isinstance(outcome, dict):
         return getattr(outcome, field)
     return outcome[field]
+
+
+def _order(a: Any, b: Any) -> jax.Array:
+    """The larger number is preferred; numbers of the host are compared as they are."""
+    if isinstance(a, jax.Array) or isinstance(b, jax.Array):
+        return kernels.total_order(_held(a), _held(b))
+    x, y = _real(a), _real(b)
+    return jnp.asarray(np.greater(x, y).astype(np.int8) - np.less(x, y).astype(np.int8))
+
+
+def _held(number: Any) -> jax.Array:
+    """As JAX has it; ValueError if it is too large for that, or not real."""
+    if not isinstance(number, jax.Array):
+        require_held("outcome", _real(number))
+    found = jnp.asarray(number)  # numbers of Python stay weakly typed
+    if jnp.issubdtype(found.dtype, jnp.complexfloating):
+        raise ValueError(f"outcome: expected real numbers, got {found.dtype}")
+    return found
+
+
+def _real(number: Any) -> np.ndarray:
+    found = np.asarray(number)
+    if found.dtype.kind in "cMmSU":
+        raise ValueError(f"outcome: expected real numbers, got {found.dtype}")
+    return found
 
 
 def _checked(name: str, criteria: tuple[Preference, ...]) -> tuple[Preference, ...]:

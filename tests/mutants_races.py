@@ -237,8 +237,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/preferences.py",
-        "(difference > self.least).astype(jnp.int8)",
-        "(difference >= self.least).astype(jnp.int8)",
+        "jnp.where(apart > self.least",
+        "jnp.where(apart >= self.least",
         "tests/test_preferences.py",
     ),
     # The audit of the dominance race

@@ -84,6 +84,10 @@ def evaluated(dose):
     return evaluate(rollout, jax.random.key(0), option, 2)
 
 
+def preferred(compare, a, b):
+    return int(compare(a, b))
+
+
 def means_of(*numbers):
     return dueling.arms(np.array(numbers), [1.0, 2.0]).probabilities.tolist()
 
@@ -274,6 +278,29 @@ CASES = [
         lambda: strongly_typed(1e39),
         ValueError(r"expected numbers that a float32 holds, got 1e\+39"),
     ),
+    # Preferred, outside of a race.
+    ("larger, 2^32", lambda: preferred(preferences.Larger(), np.int64(2**32), np.int64(1)), 1),
+    ("larger, 1 + 1e-9", lambda: preferred(preferences.Larger(), 1 + 1e-9, 1.0), 1),
+    ("smaller, 1 + 1e-9", lambda: preferred(preferences.Smaller(), 1 + 1e-9, 1.0), -1),
+    (
+        "larger, complex",
+        lambda: preferred(preferences.Larger(), 1j, 2.0),
+        ValueError("outcome: expected real numbers, got complex128"),
+    ),
+    (
+        "larger, dates",
+        lambda: preferred(preferences.Larger(), np.datetime64("2024-01-01"), 2.0),
+        ValueError("outcome: expected real numbers, got datetime64"),
+    ),
+    ("larger beside JAX", lambda: preferred(preferences.Larger(), jnp.int32(5), 2**32), INT32),
+    ("margin, 2^32", lambda: preferred(preferences.Margin(1), 2**32, 1), INT32),
+    ("margin, bytes", lambda: preferred(preferences.Margin(1), np.uint8(1), np.uint8(7)), -1),
+    (
+        "margin, far apart",
+        lambda: preferred(preferences.Margin(1), np.int32(2**31 - 1), np.int32(-5)),
+        1,
+    ),
+    ("margin, tied", lambda: preferred(preferences.Margin(1), np.int32(3), np.int32(4)), 0),
     # Duelled.
     ("means", lambda: means_of(0.5, 0.25), [0.5, 0.25]),
     ("means, complex", lambda: means_of(0.5, 1j), ValueError(r"means: expected numbers \[K\]")),
