@@ -23,6 +23,9 @@ from jaxrace.validation import (
     require_keys,
 )
 
+# Of one search: they are counted in int32, with those of the race in which they are used up.
+MOST_EPISODES = 2**30
+
 
 class PolicyInTask(NamedTuple):
     """An option of a race between policies: parameters, and the simulator they act in."""

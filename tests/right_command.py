@@ -351,6 +351,16 @@ CASES = [
         lambda: rounds_of(raced_in(500)),
         (3, 100),
     ),
+    (
+        "a budget of 2^40",
+        lambda: rounds_of(raced_in(30), budget=2**40),
+        ValueError("budget: expected at most 1073741824, got 1099511627776"),
+    ),
+    (
+        "a simulator with 2^40",
+        lambda: rounds_of(raced_in(30), env_params=np.int64(2**40)),
+        ValueError("env_params: expected numbers that an int32 holds, got 1099511627776"),
+    ),
     ("rounds of any number", lambda: rounds_of(HoeffdingRace(7, 3), value_range=1.0), (3, 100)),
     # Matrices.
     ("complex", lambda: duel_of(MATRIX + 0j), ValueError("--matrix: expected numbers")),

@@ -4,6 +4,7 @@ import itertools
 import tempfile
 from pathlib import Path
 
+import jax
 import numpy as np
 
 from jaxrace import selection
@@ -102,6 +103,14 @@ def told_at_once(numbers):
     selector = selection.Uniform(2, 1)
     params = selector.params()
     selector.tell_many(selector.init(params), [[0, 1]] * len(numbers), numbers, params)
+
+
+def compared(problem):
+    """Selected by differences of what is in the problem."""
+    selector = selection.Uniform(3, 1)
+    key, params = jax.random.key(0), selector.params()
+    log = selection.run(selector, key, lambda _, p, i, j: p[i] - p[j], problem, 12, params)
+    return log.selected[-1].tolist()
 
 
 def command(folder, *arguments):
@@ -281,6 +290,16 @@ CASES = [
         "told 1 and 1 + 1e-9",
         lambda: told_at_once([1.0, 1 + 1e-9]),
         ValueError("float32 tells apart"),
+    ),
+    (
+        "a problem of 2^32",
+        lambda: compared(np.array([2**32, 1, 2])),
+        ValueError("problem: expected numbers that an int32 holds, got 4294967296"),
+    ),
+    (
+        "a problem of 1e39",
+        lambda: compared(np.array([1e39, 1, 2])),
+        ValueError(r"problem: expected numbers that a float32 holds, got 1e\+39"),
     ),
     (
         "borda below float32",

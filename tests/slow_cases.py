@@ -45,6 +45,10 @@ SLOW_CASES = frozenset(
         "test_selection_rounds.py::test_active_ranking_comes_to_an_end_the_same[karnin-5-4]",
         "test_selection_rounds.py::test_top_plays_the_same_matches[7-3-2]",
         "test_right_answers.py::test_right_answers[right_command: the bets stay]",
+        "test_right_answers.py::test_right_answers[right_select: advice on votes, hybrid]",
+        "test_right_answers.py::test_right_answers[right_select: advice on votes, ml-pocbam]",
+        "test_right_answers.py::test_right_answers[right_select: advice on votes, pocbam]",
+        "test_right_answers.py::test_right_answers[right_select: cells with spaces]",
         "test_selection_scores.py::test_agrees_with_the_reference_step_by_step[followed-6-4-0-1-settings5]",
         "test_strategies.py::test_every_supported_strategy_moves_towards_the_optimum[CMA_ES]",
         "test_sweep_hosts.py::test_bad_hosts[10.0.0.1:1234,2,0---out: expected a folder that all hosts see, got none]",  # noqa: E501

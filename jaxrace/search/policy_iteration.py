@@ -20,7 +20,9 @@ from jaxrace import label_ranking
 from jaxrace.envs import Environment, OutcomeFold
 from jaxrace.envs.absorbing import absorb
 from jaxrace.label_ranking import LabelRanking
+from jaxrace.narrowing import require_held
 from jaxrace.racing.checks import require_sign
+from jaxrace.rollout import MOST_EPISODES
 from jaxrace.search.restarts import Behaviour, Restarts
 from jaxrace.validation import (
     require_function,
@@ -149,7 +151,8 @@ class PolicyIteration:
         Raises:
             ValueError: A number is outside its range.
         """
-        require_integer("budget", budget, 1)
+        require_integer("budget", budget, 1, MOST_EPISODES)
+        require_held("env_params", env_params)
         require_integer("max_iterations", max_iterations, 1)
         require_number("min_change", min_change, 0)
         return IterationParams(

@@ -15,9 +15,10 @@ import jax.numpy as jnp
 from jaxrace import kernels, racing
 from jaxrace.envs import Environment, OutcomeFold
 from jaxrace.envs.absorbing import absorb
+from jaxrace.narrowing import require_held
 from jaxrace.policies import Policy
 from jaxrace.racing.comparing import ComparingRace
-from jaxrace.rollout import PolicyInTask, Rollout
+from jaxrace.rollout import MOST_EPISODES, PolicyInTask, Rollout
 from jaxrace.search.trial import check_preference
 from jaxrace.strategies import Strategy
 from jaxrace.validation import require_integer, require_keys
@@ -190,7 +191,8 @@ class PolicySearch:
             ValueError: A number is outside its range, there is no delta, or the race's ``compare``
                 is no antisymmetric sign on the outcomes of some random policies.
         """
-        require_integer("budget", budget, 1)
+        require_integer("budget", budget, 1, MOST_EPISODES)
+        require_held("env_params", env_params)
         deltas = list(delta) if isinstance(delta, Sequence) else [delta]
         if not deltas:
             raise ValueError("delta: expected at least one, got none")

@@ -14,6 +14,8 @@ from jax import lax
 
 from jaxrace.envs import Environment
 from jaxrace.envs.absorbing import absorb
+from jaxrace.narrowing import require_held
+from jaxrace.rollout import MOST_EPISODES
 from jaxrace.tabular import GreedyTable, greedy
 from jaxrace.validation import (
     require_hashable,
@@ -154,7 +156,8 @@ class Sarsa:
         Raises:
             ValueError: A number is outside its range.
         """
-        require_integer("budget", budget, 1)
+        require_integer("budget", budget, 1, MOST_EPISODES)
+        require_held("env_params", env_params)
         require_positive("learning_rate", learning_rate)
         _require_share("learning_rate", learning_rate)
         _require_share("exploration", exploration)

@@ -11,6 +11,7 @@ from jax.core import Tracer
 from jax.typing import ArrayLike
 
 from jaxrace.compilation import bounded_jit
+from jaxrace.narrowing import require_held
 from jaxrace.selection.base import Selector, selected_from
 from jaxrace.selection.comparisons import require_problem
 from jaxrace.selection.score_selector import ScoreSelector
@@ -110,9 +111,10 @@ def run(
 
     Raises:
         ValueError: ``key`` is no key, the problem of a ready-made ``compare`` is not of K options
-            or not what it should be (of wins: no preference matrix), the budget ends before the
-            warm-up, or ``interval`` or ``batch`` do not divide what they should, or a score is not
-            finite or out of the selector's range (under a trace ``valid`` says so).
+            or not what it should be (of wins: no preference matrix), it has numbers that JAX cannot
+            hold, the budget ends before the warm-up, or ``interval`` or ``batch`` do not divide
+            what they should, or a score is not finite or out of the selector's range (under a trace
+            ``valid`` says so).
 
     >>> from jaxrace.selection import Pocbam, normal_score, thurstone
     >>> selector = Pocbam(num_options=4, top=2)
@@ -125,6 +127,7 @@ def run(
     require_keys("key", key, ndim=0)
     require_function("compare", compare)
     require_problem(compare, problem, selector.num_options)
+    require_held("problem", problem)
     selector.require_params(params)
     if interval is None:
         require_budget(selector, budget, batch, batch)
