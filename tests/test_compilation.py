@@ -65,16 +65,15 @@ def test_programs_of_functions_that_nobody_has_are_forgotten():
     def apply(function, x):
         return function(x)
 
-    refs = []
-    for number in range(4):
-
-        def add(x, number=number):
+    def cell(number):
+        def add(x):
             return x + number
 
-        refs.append(weakref.ref(add))
         assert int(apply(add, jnp.int32(1))) == 1 + number
-        assert jax.vmap(lambda x, add=add: apply(add, x))(jnp.zeros(2, jnp.int32))[0] == number
-    del add
+        assert jax.vmap(lambda x: apply(add, x))(jnp.zeros(2, jnp.int32))[0] == number
+        return weakref.ref(add)
+
+    refs = [cell(number) for number in range(4)]
     gc.collect()
     assert [ref() is not None for ref in refs] == [False, False, True, True]
 

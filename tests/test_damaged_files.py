@@ -203,7 +203,7 @@ def interrupted(command):
 def check_command(command, seed, kind):
     """With one of its files damaged, or gone: its own, or those that a run has left."""
     rng = np.random.default_rng(seed)
-    files, right = COMMANDS[command], None
+    files, right, right_answer = COMMANDS[command], {}, None
     if kind != "new":
         right, right_answer = finished(command)
         files = right if kind == "finished" else interrupted(command)
