@@ -1,6 +1,7 @@
 """What every test may use."""
 
 import gc
+import itertools
 import os
 import shutil
 import tempfile
@@ -31,6 +32,10 @@ LONG = (
 # The folder of compiled programs, and the bytes from which it is emptied.
 PROGRAMS = pytest.StashKey[str]()
 MOST_KEPT = 2 * 10**9
+
+# Files of tests that have been run by this process, and after how many all is dropped.
+FILES = itertools.count(1)
+KEPT_FILES = 8
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -109,12 +114,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def drop_compiled_programs() -> Iterator[None]:
-    """Programs of one file are of little use to the next, and every one keeps dozens of mappings.
+    """Programs of a file are of some use to the next ones, but every one keeps dozens of mappings.
 
-    The kernel allows a process 65,530 of them (vm.max_map_count); the compiler crashes beyond.
+    The kernel allows a process 65,530 of them (vm.max_map_count); the compiler crashes beyond. What
+    was traced takes memory, too: of so many files a worker keeps some 300 MB.
     """
     yield
-    jax.clear_caches()
+    if next(FILES) % KEPT_FILES == 0:
+        jax.clear_caches()
 
 
 class CompilationCounter:

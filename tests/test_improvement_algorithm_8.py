@@ -30,7 +30,12 @@ METHOD = PolicyImprovement(
     # So few evaluations that later candidates are sometimes better, and sometimes not.
     CandidateSearch(evaluations=12, strategy=Strategy("CMA_ES", population_size=6)),
 )
-PARAMS = METHOD.params(floor=0.45)
+
+
+@functools.cache
+def params():
+    """Made when a test needs it, not when tests are collected."""
+    return METHOD.params(floor=0.45)
 
 
 def chances(theta, observation):
@@ -86,7 +91,7 @@ def test_every_batch(keeps_test):
         rng, state = np.random.default_rng(seed), None
         mine = reference.Daedalus(tuple(np.zeros(4)), BATCH, 0.45, keeps_test, worth)
         for number in range(BATCHES):
-            asked = daedalus.ask(state, PARAMS).mixed
+            asked = daedalus.ask(state, params()).mixed
             assert asked.alpha == 1
             current = np.reshape(mine.policies[mine.current()], (2, 2))
             np.testing.assert_allclose(asked.theta, current, rtol=1e-6)
@@ -96,7 +101,7 @@ def test_every_batch(keeps_test):
             order = jax.random.permutation(jax.random.split(key)[0], BATCH)
             mine.collect([batch[place] for place in order])
             size = len(mine.test)
-            state, row = daedalus.tell(key, state, as_data(batch), PARAMS)
+            state, row = daedalus.tell(key, state, as_data(batch), params())
 
             candidate = tuple(np.asarray(row.candidate.theta, float).ravel())
             # The bound is that of the test set before it is emptied.
@@ -132,9 +137,9 @@ def test_error_probabilities_of_the_whole_run():
         daedalus = Daedalus(METHOD, BATCH, BATCHES, keeps_test=False, spends=spends)
         rng, state, deltas = np.random.default_rng(0), None, []
         for number in range(BATCHES):
-            theta = daedalus.ask(state, PARAMS).mixed.theta
+            theta = daedalus.ask(state, params()).mixed.theta
             data = as_data(run_in_numpy(rng, theta))
-            state, row = daedalus.tell(jax.random.key(number), state, data, PARAMS)
+            state, row = daedalus.tell(jax.random.key(number), state, data, params())
             deltas.append(float(row.delta))
         np.testing.assert_allclose(deltas, expected, rtol=1e-6)
 
@@ -146,14 +151,14 @@ OF_ALL = Daedalus(METHOD, BATCH, BATCHES, keeps_test=False)
 def test_a_batch_of_another_size():
     batch = run_in_numpy(np.random.default_rng(0), jnp.zeros((2, 2)))
     with pytest.raises(ValueError, match="expected 23 trajectories, got 22"):
-        OF_ALL.tell(jax.random.key(0), None, as_data(batch[1:]), PARAMS)
+        OF_ALL.tell(jax.random.key(0), None, as_data(batch[1:]), params())
 
 
 def test_a_batch_of_other_shapes():
     """It would be written over a part of other trajectories, without a word."""
     daedalus, key = OF_ALL, jax.random.key(0)
     data = as_data(run_in_numpy(np.random.default_rng(0), jnp.zeros((2, 2))))
-    state, _ = daedalus.tell(key, None, data, PARAMS)
+    state, _ = daedalus.tell(key, None, data, params())
     short = dataclasses.replace(
         data,
         **{
@@ -162,10 +167,10 @@ def test_a_batch_of_other_shapes():
         },
     )
     with pytest.raises(ValueError, match=r"^data: expected trajectories of 2 steps, as before"):
-        daedalus.tell(key, state, short, PARAMS)
+        daedalus.tell(key, state, short, params())
     wide = dataclasses.replace(data, observations=jnp.tile(data.observations, (1, 1, 3)))
     with pytest.raises(ValueError, match=r"before, \(2, 1\), got \(2, 3\)"):
-        daedalus.tell(key, state, wide, PARAMS)
+        daedalus.tell(key, state, wide, params())
 
 
 @pytest.mark.slow
@@ -177,7 +182,7 @@ def test_a_sorted_batch_is_split_at_random():
     data = jax.tree.map(lambda x: x[np.argsort(-total)], data)
     drawn = []
     for seed in range(200):
-        state, _ = daedalus.tell(jax.random.key(seed), None, data, PARAMS)
+        state, _ = daedalus.tell(jax.random.key(seed), None, data, params())
         drawn.append(np.asarray(state.train.rewards)[:5].sum(1).mean())
     # Five of 23 without replacement.
     error = total.std(ddof=1) * np.sqrt((1 - 5 / 23) / 5 / 200)

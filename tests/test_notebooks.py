@@ -1,11 +1,24 @@
-"""The notebooks run from top to bottom, and are committed with what they show."""
+"""The notebooks run from top to bottom, and are committed with what they show.
+
+By default at their smallest, all in this process: kernels of their own took twice the time. The
+slow tests run them at full size, as people do.
+"""
 
 import base64
+import contextlib
+import io
+import subprocess
+import sys
+import types
 from pathlib import Path
 
+import matplotlib
+import matplotlib.pyplot as plt
 import nbformat
 import pytest
 from nbclient import NotebookClient
+
+from jaxrace import cli
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
@@ -15,17 +28,48 @@ def test_there_are_notebooks():
     assert NOTEBOOKS
 
 
-@pytest.mark.usefixtures("shared_programs")
-@pytest.mark.parametrize(
-    "path",
-    # The others take twenty seconds each.
-    [pytest.param(path, marks=pytest.mark.slow if n else ()) for n, path in enumerate(NOTEBOOKS)],
-    ids=lambda path: path.stem,
-)
-def test_a_notebook_runs(path, tmp_path, monkeypatch):
+def code_cells(path):
+    cells = nbformat.read(path, as_version=4).cells
+    return [cell for cell in cells if cell.cell_type == "code"]
+
+
+def show():
+    """Draw all open figures, as a notebook does."""
+    for number in plt.get_fignums():
+        plt.figure(number).canvas.draw()
+    plt.close("all")
+
+
+def run(command, cwd, real=subprocess.run, **options):
+    """``subprocess.run``, but of the command ``jaxrace`` in this process, which has imported it."""
+    if command[:2] != [sys.executable, "-c"]:
+        return real(command, cwd=cwd, **options)
+    with contextlib.chdir(cwd), contextlib.redirect_stdout(io.StringIO()) as said:
+        # The cache would stay switched on for the tests that follow.
+        assert cli.main([*command[3:], "--no-compilation-cache"]) == 0
+    return types.SimpleNamespace(stdout=said.getvalue())
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs_at_its_smallest(path, tmp_path, monkeypatch):
     monkeypatch.setenv("JAXRACE_QUICK", "1")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(plt, "show", show)
+    monkeypatch.setattr(subprocess, "run", run)
+    namespace = {"__name__": path.stem}
+    with matplotlib.rc_context({"backend": "agg"}):
+        for cell in code_cells(path):
+            name = f"{path.name}, cell {cell.execution_count}"
+            exec(compile(cell.source, name, "exec"), namespace)
+    assert not list(tmp_path.iterdir())  # nothing is left behind
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("shared_programs")
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs_in_a_kernel(path, tmp_path):
     notebook = nbformat.read(path, as_version=4)
-    client = NotebookClient(notebook, timeout=300, resources={"metadata": {"path": tmp_path}})
+    client = NotebookClient(notebook, timeout=900, resources={"metadata": {"path": tmp_path}})
     client.execute()
     assert not list(tmp_path.iterdir())  # nothing is left behind
     for cell in notebook.cells:
@@ -36,8 +80,7 @@ def test_a_notebook_runs(path, tmp_path, monkeypatch):
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_is_committed_as_it_was_run(path):
     """From top to bottom, in one go, without an error, and its pictures are there."""
-    notebook = nbformat.read(path, as_version=4)
-    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    cells = code_cells(path)
     assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
     outputs = [output for cell in cells for output in cell.outputs]
     assert not any(output.output_type == "error" for output in outputs)
@@ -46,8 +89,7 @@ def test_a_notebook_is_committed_as_it_was_run(path):
 
 def test_the_film_of_a_race_can_be_seen():
     """Viewers show no output that is nothing but a GIF."""
-    notebook = nbformat.read(FOLDER / "01_preference_based_racing.ipynb", as_version=4)
-    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    cells = code_cells(FOLDER / "01_preference_based_racing.ipynb")
     outputs = [output.get("data", {}) for cell in cells for output in cell.outputs]
     assert not any("image/gif" in data for data in outputs)
     films = [data["text/html"] for data in outputs if "text/html" in data]

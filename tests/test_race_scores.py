@@ -119,7 +119,8 @@ def test_who_needs_more_runs_is_said(scores, tmp_path, capsys):
 
 
 def test_what_never_had_a_block_asks_for_one(scores, tmp_path, capsys):
-    write_wide(tmp_path / "few.csv", {**scores, "new": scores["best"][:4]})
+    few = {"new": scores["best"][:4], **{name: scores[name] for name in ("weak", "good", "best")}}
+    write_wide(tmp_path / "few.csv", few)
     command = [*COMMAND, str(tmp_path / "few.csv"), "--top", "2", "--out", str(tmp_path / "run")]
     assert main(command) == 0
     said = capsys.readouterr().out
@@ -166,7 +167,7 @@ def test_names_are_printed_as_they_are(tmp_path, capsys):
 
 
 def test_a_changed_table_is_not_resumed(scores, wide, tmp_path, capsys):
-    command = [*COMMAND, str(wide), "--out", str(tmp_path / "run"), "--resume"]
+    command = [*COMMAND, str(wide), "--top", "2", "--out", str(tmp_path / "run"), "--resume"]
     assert main(command[:-1]) == 0
     write_wide(wide, {**scores, "best": scores["best"][:20]})
     capsys.readouterr()

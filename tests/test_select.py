@@ -1,5 +1,6 @@
 """`jaxrace select`: files of comparisons, simulations, and bad input."""
 
+import itertools
 import json
 
 import numpy as np
@@ -313,13 +314,14 @@ def test_a_bad_row_is_named(text, message, tmp_path):
 
 def test_names_are_text_whatever_they_look_like(tmp_path, capsys):
     """Of "7", "007" and "True" each is an option of its own, and is called so."""
-    rows = "".join(f"007,7,{n}\n007,True,{n}\n7,True,{n}\n" for n in (1, 2, 3))
+    pairs = itertools.combinations(names := ["007", "7", "True", "x"], 2)
+    rows = "".join(f"{i},{j},{n}\n" for i, j in pairs for n in (1, 2, 3))
     (tmp_path / "agents.csv").write_text("first,second,score\n" + rows)
-    assert read_comparisons(tmp_path / "agents.csv", "margin").names == ["007", "7", "True"]
-    command = [*COMMAND, "--problem", str(tmp_path / "agents.csv"), "--top", "1"]
+    assert read_comparisons(tmp_path / "agents.csv", "margin").names == names
+    command = [*COMMAND, "--problem", str(tmp_path / "agents.csv"), "--top", "2"]
     command += ["--score", "margin"]
     assert main([*command, "--out", str(tmp_path / "run")]) == 0
-    assert runs.read_summary(tmp_path / "run")["selected"] == ["007"]
+    assert runs.read_summary(tmp_path / "run")["selected"] == ["007", "7"]
     said = capsys.readouterr().out.split()
     assert said[said.index("1") + 1] == "007"
 
