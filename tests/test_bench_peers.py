@@ -56,7 +56,10 @@ def instance():
     return outcomes, np.asarray(params.thresholds), samples, ranking
 
 
-@pytest.mark.parametrize("chunk", [1, 25, 64])
+slow = pytest.mark.slow
+
+
+@pytest.mark.parametrize("chunk", [pytest.param(1, marks=slow), 25, pytest.param(64, marks=slow)])
 @pytest.mark.parametrize("name", ["numpy_batched_race", "numpy_lockstep_race"])
 def test_batched_races(instance, name, chunk):
     outcomes, thresholds, samples, ranking = instance
@@ -104,6 +107,7 @@ def test_treatments():
     np.testing.assert_array_equal(treated.reward, earned)
 
 
+@slow
 def test_treatment_races():
     generator = np.random.default_rng(1)
     # Few values, so that ties occur; the better options are also rarer to die.
@@ -197,7 +201,7 @@ def test_bootstrap_bounds_of_daedalus():
         np.testing.assert_allclose(theirs.bca(row, counts, 0.05), bound, rtol=tolerance)
 
 
-@pytest.mark.slow
+@slow
 def test_a_plain_search_of_daedalus(monkeypatch):
     """Its bounds are those of all candidates at once; a trial finds something better."""
     monkeypatch.syspath_prepend(PEERS.parent)

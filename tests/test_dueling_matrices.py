@@ -23,6 +23,9 @@ def random_matrix(rng, num_arms, levels=None):
     return matrix
 
 
+tables_of = jax.jit(regret.tables)
+
+
 def many(levels, count=100):
     rng = np.random.default_rng(0)
     return [random_matrix(rng, int(rng.integers(2, 7)), levels) for _ in range(count)]
@@ -72,7 +75,7 @@ def test_a_von_neumann_winner_loses_to_nobody(levels):
 def test_regret_of_every_pair(levels):
     for matrix in many(levels, count=100):
         arms = range(len(matrix))
-        found = np.asarray(regret.tables(jnp.asarray(matrix)))
+        found = np.asarray(tables_of(jnp.asarray(matrix)))
         tables = dict(zip(regret.MEASURES, found, strict=True))
         copeland = np.array([(matrix[i] > 0.5).sum() for i in arms]) / (len(matrix) - 1)
         borda = (matrix.sum(1) - 0.5) / (len(matrix) - 1)

@@ -15,7 +15,28 @@ from jaxrace.improvement.loading import load
 COMMAND = ["improve", "--no-compilation-cache"]
 
 
-def test_arrays_of_a_file(tmp_path, capsys):
+def test_arrays_of_a_file(tmp_path):
+    rng = np.random.default_rng(0)
+    done = rng.integers(2, size=(300, 2))
+    arrays = {
+        "observations": rng.normal(size=(300, 2, 3)),
+        "actions": done,
+        "probabilities": np.full((300, 2), 0.5),
+        "rewards": done * 1.0,
+        "lengths": rng.integers(1, 3, 300),
+    }
+    np.savez(tmp_path / "log.npz", **arrays)
+    found = load(tmp_path / "log.npz", ReturnRange(0, 2))
+    np.testing.assert_allclose(found.seen, arrays["observations"], rtol=1e-6)
+    taken = np.arange(2) < arrays["lengths"][:, None]
+    np.testing.assert_array_equal(found.data.taken, taken)
+    for got, wanted in ((found.data.actions, done), (found.data.rewards, done)):
+        np.testing.assert_array_equal(np.asarray(got)[taken], wanted[taken])
+    np.testing.assert_array_equal(np.asarray(found.data.probabilities)[taken], 0.5)
+
+
+@pytest.mark.slow
+def test_a_run_on_arrays_of_a_file(tmp_path, capsys):
     rng = np.random.default_rng(0)
     done = rng.integers(2, size=(300, 2))
     arrays = {

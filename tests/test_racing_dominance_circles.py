@@ -23,10 +23,10 @@ def has_stand_ins(history):
 )
 def test_preferences_in_circles(kind, num_options, top, capacity):
     race = cases.make_race(kind, num_options, top, capacity)
-    outcomes = cases.draw(kind, num_options, 40, num_options, capacity)
+    outcomes = cases.draw(kind, num_options, 20, num_options, capacity)
     # Without slack, pairs of equal evidence would be served by the last bit of their logarithms.
     choices = [{**choice, "slack": max(0.3, choice["slack"])} for choice in cases.CHOICES]
-    params = cases.params_of(race, 40, choices)
+    params = cases.params_of(race, 20, choices)
     histories = cases.compare_with_reference(race, kind, outcomes, params)
     assert cases.ends(histories) == {"a", "b", None}
-    assert sum(has_stand_ins(history) for history in histories) >= 5
+    assert sum(has_stand_ins(history) for history in histories) >= 2

@@ -41,16 +41,15 @@ def test_shared_weight_is_that_of_the_recombination():
 class OneStep:
     """The reward is the action, or nothing but noise."""
 
-    noisy: bool
     horizon: int = 1
     continues_after_terminal: bool = False
-    default_params: tuple = ()
+    default_params: bool = False  # is it noisy?
 
     def reset(self, key, params):
         return jax.random.normal(key, (), jnp.float32)
 
     def step(self, key, state, action, params):
-        return state, state if self.noisy else action, jnp.bool_(True)
+        return state, jnp.where(params, state, action), jnp.bool_(True)
 
     def observe(self, state, params):
         return jnp.ones(2, jnp.float32)
@@ -58,7 +57,7 @@ class OneStep:
 
 @pytest.mark.slow
 def test_deltas_take_turns():
-    search = PolicySearch(OneStep(noisy=False), Sigmoid(2), outcomes.Return(), RACE)
+    search = PolicySearch(OneStep(), Sigmoid(2), outcomes.Return(), RACE)
 
     def rows(delta):
         params = search.params(1.0, delta, budget=400, min_rounds=40, max_rounds=40)
@@ -129,8 +128,9 @@ def test_a_generation_is_raced_in_two_halves():
 
 @pytest.mark.parametrize(("noisy", "rounds"), [(False, 3), (True, 40)])
 def test_n_max_grows_until_the_halves_agree(noisy, rounds):
-    search = SplitRaceSearch(OneStep(noisy), Sigmoid(2), outcomes.Return(), RACE, agreement=0.9)
-    log = run_searches(search, KEYS, search.params(1.0, budget=8000, max_rounds=40))
+    search = SplitRaceSearch(OneStep(), Sigmoid(2), outcomes.Return(), RACE, agreement=0.9)
+    params = search.params(1.0, budget=8000, max_rounds=40, env_params=np.bool_(noisy))
+    log = run_searches(search, KEYS, params)
     last = np.take_along_axis(np.asarray(log.rows.max_rounds), log.generations[None] - 1, 0)
     assert np.median(last) == rounds
 
