@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import cma
 import cma_tutorial as tutorial
 import jax
 import jax.numpy as jnp
@@ -134,6 +133,8 @@ def test_the_rank_one_update_may_stall_in_the_first_generation(name, factor, sta
 
 def peer(n, population_size, k, monkeypatch):
     """Pycma with the tutorial's constants, and without what the tutorial does not have."""
+    import cma  # which takes a second
+
     # The expected length of a normal vector: pycma has 26 n^2 where the tutorial has 21 n^2.
     monkeypatch.setattr(cma.sigma_adaptation.Mh, "chiN", lambda n: k.chi_n)
     options = {

@@ -41,27 +41,29 @@ class NoisyTarget:
 
     horizon: int = 1
     continues_after_terminal: bool = False
-    noise: float = 0.5
 
     @property
     def default_params(self):
-        return jnp.array([3.0, -2.0], jnp.float32)
+        return jnp.array([3.0, -2.0, 0.5], jnp.float32)  # the target, and the noise
 
     def reset(self, key, params):
         return jax.random.normal(key, (), jnp.float32)
 
     def step(self, key, state, action, params):
-        distance = jnp.sqrt(((action - params) ** 2).sum())
-        return state, -distance + self.noise * state, jnp.bool_(True)
+        distance = jnp.sqrt(((action - params[:2]) ** 2).sum())
+        return state, -distance + params[2] * state, jnp.bool_(True)
 
     def observe(self, state, params):
         return state
 
 
-def probe(race, noise=0.5, strategy=None):
+def probe(race, strategy=None):
     return PolicySearch(
-        NoisyTarget(noise=noise), Parameters(), outcomes.Return(), race, strategy or Strategy()
+        NoisyTarget(), Parameters(), outcomes.Return(), race, strategy or Strategy()
     )
+
+
+QUIET = np.array([3.0, -2.0, 0.0], np.float32)
 
 
 PB_RACE = racing.PreferenceRace(7, 3, 100, kernels.total_order)
@@ -90,8 +92,8 @@ def test_searches_find_a_known_best_policy(race):
 @functools.cache
 def probe_log(chunk=PB_RACE.chunk):
     """Races without noise: some are decided, some are not."""
-    policy_search = dataclasses.replace(probe(PB_RACE, noise=0.0), chunk=chunk)
-    params = policy_search.params(sigma0=2.0, budget=3000)
+    policy_search = dataclasses.replace(probe(PB_RACE), chunk=chunk)
+    params = policy_search.params(sigma0=2.0, budget=3000, env_params=QUIET)
     return run_searches(policy_search, jax.random.split(jax.random.key(0), 4), params)
 
 
@@ -201,9 +203,10 @@ def assert_same_start(one, other, generations=8):
 @pytest.mark.slow
 def test_a_batch_equals_single_searches():
     batch = probe_log()
-    policy_search = probe(PB_RACE, noise=0.0)
+    policy_search = probe(PB_RACE)
     keys = jax.random.split(jax.random.key(0), 4)
-    alone = run_searches(policy_search, keys[2:3], policy_search.params(sigma0=2.0, budget=3000))
+    params = policy_search.params(sigma0=2.0, budget=3000, env_params=QUIET)
+    alone = run_searches(policy_search, keys[2:3], params)
     third = dataclasses.replace(batch, rows=jax.tree.map(lambda x: x[:, 2:3], batch.rows))
     assert alone.rows.finished[:8].any()
     assert_same_start(third, alone)
@@ -246,11 +249,11 @@ def test_numbers_are_swept_within_one_program(count_compilations):
 
 def test_progress_is_reported_per_generation():
     seen = []
-    policy_search = probe(PB_RACE, noise=0.0)  # that of probe_log
+    policy_search = probe(PB_RACE)  # that of probe_log
     log = run_searches(
         policy_search,
         jax.random.split(jax.random.key(0), 4),
-        policy_search.params(sigma0=2.0, budget=100),
+        policy_search.params(sigma0=2.0, budget=100, env_params=QUIET),
         on_generation=seen.append,
     )
     assert len(seen) == 1 + log.rows.generation.shape[0]
@@ -283,12 +286,12 @@ def test_the_policy_and_the_round_of_a_nan_are_named():
             return ranked._replace(invalid=jnp.where(is_bad, jnp.array([0, 0, 7, 0, 2, 0, 0]), 0))
 
     good = probe(PB_RACE)
-    keys = jax.random.split(jax.random.key(0), 3)
-    targets = jnp.array([[3, -2], [3, -2], [4, -2]], jnp.float32)
+    keys = jax.random.split(jax.random.key(0), 4)
+    targets = jnp.array([[3, -2, 0.5]] * 3 + [[4, -2, 0.5]], jnp.float32)
     params = stack_params([good.params(budget=2000, env_params=target) for target in targets])
-    expected = 1 + np.argmax(run_searches(good, keys, params).rows.max_rounds[:, 2] > 5)
+    expected = 1 + np.argmax(run_searches(good, keys, params).rows.max_rounds[:, 3] > 5)
     assert expected > 1
-    message = rf"^outcomes: .* for option 4 in round 2 of search 2, generation {expected}$"
+    message = rf"^outcomes: .* for option 4 in round 2 of search 3, generation {expected}$"
     broken = Broken(good.env, good.policy, good.fold, good.race)
     with pytest.raises(ValueError, match=message):
         run_searches(broken, keys, params)

@@ -17,6 +17,9 @@ from jaxrace.search.split_race import shared_weight
 RACE = racing.PreferenceRace(7, 3, 40, kernels.total_order)
 PARTS = (medical.Medical(), Sigmoid(2), outcomes.Return())
 KEYS = jax.random.split(jax.random.key(0), 3)
+TREATMENTS = racing.PreferenceRace(7, 3, 40, medical.prefer)
+SEARCH = SplitRaceSearch(*PARTS[:2], medical.TreatmentOutcome(), TREATMENTS, agreement=0.6)
+RANK = jax.jit(SEARCH.rank)
 
 
 def weights(ranking, top):
@@ -83,22 +86,18 @@ def test_bad_deltas_are_named(delta):
 
 @pytest.mark.parametrize("bad", [(), (2,), (0, 5)])
 def test_policies_with_outcomes_that_are_not_finite_are_found(bad):
-    race = racing.PreferenceRace(7, 3, 40, medical.prefer)
-    search = SplitRaceSearch(*PARTS[:2], medical.TreatmentOutcome(), race)
-    table = jax.tree.map(lambda x: x[0], search.params(10.0, 0.5, max_rounds=40).race)
+    table = jax.tree.map(lambda x: x[0], SEARCH.params(10.0, 0.5, max_rounds=40).race)
     theta = np.zeros((7, 3), np.float32)
     theta[list(bad)] = np.nan
     params = medical.Medical().default_params
     options = jax.vmap(lambda theta: PolicyInTask(theta, params))(theta)
-    found = jax.jit(search.rank)(jax.random.key(0), options, table, jnp.int32(6))
+    found = RANK(jax.random.key(0), options, table, jnp.int32(6))
     assert np.asarray(found.invalid).tolist() == [int(option in bad) for option in range(7)]
 
 
 def test_a_generation_is_raced_in_two_halves():
     """Against two races by hand, their orders pooled in NumPy."""
-    search = SplitRaceSearch(*PARTS, RACE, agreement=0.6)
-    table = jax.tree.map(lambda x: x[0], search.params(10.0, 0.5, max_rounds=40).race)
-    rank = jax.jit(search.rank)
+    table = jax.tree.map(lambda x: x[0], SEARCH.params(10.0, 0.5, max_rounds=40).race)
     shares = []
     for number in range(12):
         key = jax.random.fold_in(jax.random.key(1), number)
@@ -107,11 +106,11 @@ def test_a_generation_is_raced_in_two_halves():
             theta
         )
 
-        found = rank(key, options, table, jnp.int32(31))
+        found = RANK(key, options, table, jnp.int32(31))
 
-        params = RACE.params_at(table, jnp.int32(16))
+        params = TREATMENTS.params_at(table, jnp.int32(16))
         halves = [
-            racing.run(RACE, half, search.rollout, options, params)
+            racing.run(TREATMENTS, half, SEARCH.rollout, options, params)
             for half in jax.random.split(key)
         ]
         net = np.sum([np.asarray(half.net, np.int64) for half in halves], 0)
