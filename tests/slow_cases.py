@@ -33,8 +33,6 @@ SLOW_CASES = frozenset(
         "test_kernels_strict.py::test_races_end_as_with_the_total_order[2]",
         "test_kernels_strict.py::test_races_of_every_kind_take_a_strict_preference[{'ranking': 'borda'}]",  # noqa: E501
         "test_modes.py::test_all_modes_at_once_change_nothing",
-        "test_notebooks.py::test_a_notebook_runs_at_its_smallest[02_top_k_selection]",
-        "test_notebooks.py::test_a_notebook_runs_at_its_smallest[04_poker_players]",
         "test_racing_dominance_settings.py::test_other_bets[3]",
         "test_racing_driver.py::test_a_counted_outcome_that_is_not_finite_is_an_error[inf-PreferenceRace]",
         "test_racing_driver.py::test_a_counted_outcome_that_is_not_finite_is_an_error[nan-HoeffdingRace]",

@@ -1,7 +1,7 @@
 """The notebooks run from top to bottom, and are committed with what they show.
 
-By default at their smallest, all in this process: kernels of their own took twice the time. The
-slow tests run them at full size, as people do.
+At their smallest they run in this process: kernels of their own took twice the time. The slow tests
+run them at full size, as people do.
 """
 
 import base64
@@ -50,7 +50,15 @@ def run(command, cwd, real=subprocess.run, **options):
     return types.SimpleNamespace(stdout=said.getvalue())
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+# Even so these two take nine seconds each, of programs that other tests of the default run compile.
+SLOW = "02_top_k_selection", "04_poker_players"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=pytest.mark.slow if path.stem in SLOW else ()) for path in NOTEBOOKS],
+    ids=lambda path: path.stem,
+)
 def test_a_notebook_runs_at_its_smallest(path, tmp_path, monkeypatch):
     monkeypatch.setenv("JAXRACE_QUICK", "1")
     monkeypatch.chdir(tmp_path)
