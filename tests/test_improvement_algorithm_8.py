@@ -127,6 +127,17 @@ def test_every_batch(keeps_test):
     assert emptied == (0 if keeps_test else added)
 
 
+def test_the_first_tests_spend_a_half_and_a_sixth_of_delta():
+    daedalus = Daedalus(METHOD, BATCH, BATCHES, keeps_test=False, spends=True)
+    rng, state, deltas = np.random.default_rng(0), None, []
+    for number in range(2):
+        theta = daedalus.ask(state, params()).mixed.theta
+        data = as_data(run_in_numpy(rng, theta))
+        state, row = daedalus.tell(jax.random.key(number), state, data, params())
+        deltas.append(float(row.delta))
+    np.testing.assert_allclose(deltas, [0.05 / 2, 0.05 / 6], rtol=1e-6)
+
+
 @pytest.mark.slow
 def test_error_probabilities_of_the_whole_run():
     """delta / (k (k + 1)) for test k, whose sum is delta; the same delta without."""
