@@ -40,7 +40,7 @@ def show():
     plt.close("all")
 
 
-def run(command, cwd, real=subprocess.run, **options):
+def run(command, cwd=".", real=subprocess.run, **options):
     """``subprocess.run``, but of the command ``jaxrace`` in this process, which has imported it."""
     if command[:2] != [sys.executable, "-c"]:
         return real(command, cwd=cwd, **options)
