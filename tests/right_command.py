@@ -272,11 +272,17 @@ CASES = [
     ),
     *(
         (
-            f"summary.json is {content}",
+            f"summary.json is {name}",
             lambda content=content: resumed("d/summary.json", content),
             ValueError("--out: expected the files of a finished run: d/summary.json: expected"),
         )
-        for content in ("[]", "{}", without("selected"), without("checksum"), with_(selected=["a"]))
+        for name, content in {
+            "[]": "[]",
+            "{}": "{}",
+            "without what was selected": without("selected"),
+            "without its checksum": without("checksum"),
+            "of another that is selected": with_(selected=["a"]),
+        }.items()
     ),
     *(
         (
