@@ -26,7 +26,7 @@ import mutants_searches
 CHECKOUT = Path(__file__).resolve().parents[1]
 COPIED = ("jaxrace", "kernels", "envs", "tests", "docs", "bench", "pyproject.toml", "README.md")
 MOST_SURVIVORS = 1 / 20
-MOST_SECONDS = 900
+MOST_SECONDS = 240
 
 
 class Mutation(NamedTuple):
