@@ -6,7 +6,7 @@ evosax is imported when the first strategy is made, because its import starts a 
 import contextlib
 import dataclasses
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
@@ -97,9 +97,8 @@ class Strategy:
             ValueError: sigma0 is not positive, or given to a strategy that has none.
         """
         algorithm = self._algorithm(example)
-        # One compiled program; evosax's dozens of small operations take a second one by one.
         with _modes_of_evosax():
-            params = jax.jit(lambda: _strong(algorithm.default_params))()
+            params = jax.jit(_defaults(algorithm))()
         if sigma0 is None:
             return params
         if not self.has_step_size:
@@ -218,9 +217,17 @@ def _build(strategy: Strategy, structure: Any, shapes: tuple) -> Any:
             algorithm.fitness_shaping_fn = _weights_of_ranks
         if strategy.name == "CMA_ES":
             algorithm.use_negative_weights = False
-            rates = algorithm.default_params.c_1 + algorithm.default_params.c_mu
-            algorithm.gap = max(1, int(_GAP / (algorithm.num_dims * rates)))
-        return algorithm
+    if strategy.name == "CMA_ES":
+        with _modes_of_evosax():
+            defaults = jax.jit(_defaults(algorithm)).lower().compile()()  # under a trace, too
+        rates = np.asarray(defaults.c_1) + np.asarray(defaults.c_mu)
+        algorithm.gap = max(1, int(_GAP / (algorithm.num_dims * rates)))
+    return algorithm
+
+
+def _defaults(algorithm: Any) -> Callable[[], Any]:
+    """To be compiled: evosax's dozens of small operations take a second one by one."""
+    return lambda: _strong(algorithm.default_params)
 
 
 def _with_stall_indicator_of_the_tutorial(kind: Any) -> Any:

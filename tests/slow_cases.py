@@ -46,7 +46,7 @@ SLOW_CASES = frozenset(
         "test_reproduce_dueling.py::test_the_regret_of_uniform_play_is_that_of_random_pairs[1]",
         "test_reproduce_improvement.py::test_initial_policies_perform_as_in_figure_4[marketing-0.063]",
         "test_reproduce_improvement.py::test_initial_policies_perform_as_in_figure_4[mountain-car-0.26]",
-        "test_right_answers.py::test_right_answers[judge strict, 1 + 1e-9]",
+        "test_right_answers.py::test_right_answers[right_racing: judge strict, 1 + 1e-9]",
         "test_search.py::test_searches_find_a_known_best_policy[race1]",
         "test_selection_guarantees.py::test_a_close_boundary_is_rarely_crossed[borda-200]",
         "test_selection_numbers.py::test_a_match_is_won_as_often_as_published[2000-1-0.572]",

@@ -14,7 +14,7 @@ from jaxrace import racing
 @pytest.mark.parametrize(
     ("first_block", "block"),
     [
-        (7, 3),
+        pytest.param(7, 3, marks=pytest.mark.slow),
         pytest.param(3, 7, marks=pytest.mark.slow),
         pytest.param(5, 5, marks=pytest.mark.slow),
     ],
@@ -75,8 +75,10 @@ def test_params_of_a_horizon_are_those_of_the_table_with_its_bets():
         np.testing.assert_allclose(got, expected, rtol=0, atol=2e-4)
 
 
-def test_giving_up_as_the_reference_does():
-    race = cases.make_race("numbers", 4, 2, 120)
+@pytest.mark.parametrize("blocks", [pytest.param((), marks=pytest.mark.slow, id="default"), (7, 3)])
+def test_giving_up_as_the_reference_does(blocks):
+    """With other blocks, and with the bets by default."""
+    race = cases.make_race("numbers", 4, 2, 120, *blocks)
     choices = [{"give_up": 2.0}, {"give_up": 1.0, "delta": 0.2}, {"give_up": 3.0}, {"give_up": 0}]
     outcomes = cases.draw("numbers", 5, 30, 4, 120)
     histories = cases.compare_with_reference(

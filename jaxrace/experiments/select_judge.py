@@ -26,6 +26,7 @@ from jaxrace.selection import (
     SelectionResult,
     Uniform,
 )
+from jaxrace.selection.score_selector import ScoreState
 
 # Those that can go on from comparisons which others have chosen.
 MAKERS: dict[str, Callable[..., ScoreSelector]] = {
@@ -114,9 +115,19 @@ def judged(
     ([True, False, False], (2, 2), True)
     """
     params: Any = selector.params()
-    state = selector.with_scores(selector.init(params), scores, jnp.zeros((0, 2), jnp.int32))
+    state = _with_scores(selector, selector.init(params), scores)
     pairs = np.asarray(selector.ask_many(jax.random.key(seed), state, params, number))
-    moments = selector.moments(state, params)
-    log_chances = kernels.log_change_chance(moments.means, moments.deviations, selector.top)
-    chosen = np.asarray(log_chances)[pairs[:, 0], pairs[:, 1]]
+    chosen = np.asarray(_log_chances(selector, state, params))[pairs[:, 0], pairs[:, 1]]
     return selector.result(state, params), pairs, float(chosen.max())
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _with_scores(selector: ScoreSelector, state: ScoreState, scores: Scores) -> ScoreState:
+    return selector.with_scores(state, scores, jnp.zeros((0, 2), jnp.int32))
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _log_chances(selector: ScoreSelector, state: ScoreState, params: Any) -> jax.Array:
+    """ln of the chance that one comparison of a pair changes the selection, [K, K]."""
+    moments = selector.moments(state, params)
+    return kernels.log_change_chance(moments.means, moments.deviations, selector.top)

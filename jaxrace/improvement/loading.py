@@ -107,18 +107,21 @@ def divide(loaded: Loaded, in_train: np.ndarray) -> Parts:
     >>> parts.test.observations.tolist()
     [[[1.0], [0.0]]]
     """
-    taken = np.asarray(loaded.data.taken)
+    in_train, taken = np.asarray(in_train), np.asarray(loaded.data.taken)
     seen = np.asarray(loaded.seen, np.float64)
     listed = seen[in_train][taken[in_train]]
     low, high = listed.min(0), listed.max(0)
     scaled = np.clip((seen - low) / np.where(high > low, high - low, 1), 0, 1)
     scaled = np.where(taken[..., None], scaled, 0).astype(np.float32)
-    whole = dataclasses.replace(loaded.data, observations=jnp.asarray(scaled))
+    # In NumPy: every index into an array of JAX is a program.
+    whole = jax.tree.map(np.asarray, dataclasses.replace(loaded.data, observations=scaled))
     train, test = (jax.tree.map(lambda x, r=rows: x[r], whole) for rows in (in_train, ~in_train))
     # How long the longest trajectory of the other part is must not be seen either.
-    longest = int(np.asarray(train.taken).sum(1).max())
+    longest = int(train.taken.sum(1).max())
     train = jax.tree.map(lambda x: x[:, :longest] if x.ndim > 1 else x, train)
-    return Parts(train, test, low, high, int(np.asarray(train.actions).max()) + 1)
+    num_actions = int(train.actions.max()) + 1
+    train, test = jax.tree.map(jnp.asarray, (train, test))
+    return Parts(train, test, low, high, num_actions)
 
 
 def _load_npz(path: Path, returns: ReturnRange) -> Loaded:

@@ -314,6 +314,7 @@ def require_enough(data: Trajectories) -> None:
         raise ValueError(f"data: expected at least {_LEAST_TRAJECTORIES} trajectories, got {count}")
 
 
+@jax.jit
 def in_training(key: jax.Array, data: Trajectories) -> jax.Array:
     """A random fifth of the trajectories, every behaviour policy's share: bool [n].
 

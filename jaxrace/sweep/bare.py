@@ -4,6 +4,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 
 def bare(tree: Any) -> Any:
@@ -42,7 +43,9 @@ def zeros(shapes: Any) -> Any:
     >>> zeros(jax.eval_shape(lambda: (jax.random.key(7), jnp.ones(2, jnp.int32))))[1]
     Array([0, 0], dtype=int32)
     """
-    numbers = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(bare, shapes))
+    # Of NumPy: every shape of jnp.zeros or jnp.array is a program.
+    numbers = jax.eval_shape(bare, shapes)
+    numbers = jax.tree.map(lambda x: jnp.asarray(np.zeros(x.shape, x.dtype)), numbers)
     return dressed(numbers, shapes)
 
 
