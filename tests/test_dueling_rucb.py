@@ -1,13 +1,15 @@
 """RUCB against the plain reference, duel by duel, and its regret."""
 
+import dataclasses
 import math
 
 import duel_traces
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from reference import duels
 
-from jaxrace.dueling import Rucb
+from jaxrace.dueling import Rucb, tally
 
 ALPHA = float(np.float32(0.51))
 
@@ -96,3 +98,13 @@ def test_bad_input():
     for alpha in (0, -1.0, math.nan, math.inf):
         with pytest.raises(ValueError, match=r"^alpha: expected a number in"):
             algorithm.params(alpha)
+
+
+def test_a_rival_that_may_be_even_is_met():
+    """u_ji = 1/2 exactly, as ln 1 = 0: the rival goes before the arm itself, which is at 1/2."""
+    algorithm, params = Rucb(3), Rucb(3).params()
+    state = algorithm.init(params)
+    even = tally.Tally(wins=jnp.ones((3, 3), jnp.int32), duels=jnp.full((3, 3), 2, jnp.int32))
+    state = dataclasses.replace(state, tally=even)
+    first, second = algorithm.choose(jnp.array([0.9, 0.1], jnp.float32), state, params)
+    assert (int(first), int(second)) == (0, 1)

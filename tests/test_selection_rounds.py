@@ -241,6 +241,15 @@ def test_pairs_that_were_not_asked_for_are_refused(selector):
         selector.tell(state, other, 1.0, params)
 
 
+def test_a_match_without_a_winner_goes_to_whom_the_coin_names_first():
+    selector = Top(num_options=2, top=1)
+    params = selector.params(repetitions=1)
+    start = selector.init(params)
+    for pair in ([0, 1], [1, 0]):
+        end = selector.tell(start, pair, 0.0, params)
+        assert np.flatnonzero(selector.result(end, params).selected).tolist() == pair[:1]
+
+
 @pytest.mark.parametrize(
     ("selector", "numbers"),
     [
