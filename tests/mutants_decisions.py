@@ -91,6 +91,12 @@ MUTANTS = [
     ),
     (
         "jaxrace/dueling/rucb.py",
+        "stays = (candidates & (arms == state.champion)).any()",
+        "stays = state.champion < self.num_arms",
+        "tests/test_dueling_rucb.py",
+    ),
+    (
+        "jaxrace/dueling/rucb.py",
         "second = jnp.where(upper[rival] >= 0.5, rival, first)",
         "second = jnp.where(upper[rival] > 0.5, rival, first)",
         "tests/test_dueling_rucb.py",

@@ -232,7 +232,10 @@ def test_a_horizon_that_few_numbers_divide(tmp_path):
 def test_what_is_not_simulated_is_known(name, tmp_path):
     """Runs that end when exploration does, filled in, are those that go on to the horizon."""
     one = entrant(name, 4, 12_000, 0.01, jax.random.key(0))
-    problems = duel_runs.stacked([dueling.duels(matrices.flat(4, p)) for p in (0.97, 0.8)])
+    # Arm 1 is the best: what nobody has filled in is 0.
+    order = np.ix_([2, 0, 3, 1], [2, 0, 3, 1])
+    listed = [np.asarray(matrices.flat(4, p))[order] for p in (0.97, 0.8)]
+    problems = duel_runs.stacked([dueling.duels(matrix) for matrix in listed])
     bench = Workbench(tmp_path, seed=5)
 
     found = duel_runs.run_entrant(bench, "run", one, problems, 5, 12_000, 20)
@@ -249,9 +252,21 @@ def test_what_is_not_simulated_is_known(name, tmp_path):
     np.testing.assert_array_equal(found.settled_at, row.settled_at.reshape(2, 5, 20)[..., -1])
     has_ended = bool((found.settled_at > 0).any())
     assert has_ended == (name != "uniform")
-    np.testing.assert_array_equal(found.is_best, found.recommended == 0)
+    np.testing.assert_array_equal(found.is_best, found.recommended == 1)
 
 
+@pytest.mark.parametrize(("target", "winner"), [("copeland", 0), ("borda", 1)])
+def test_what_is_correct(target, winner):
+    """Arm 0 beats both others, hardly; arm 1 has the best rate."""
+    matrix = np.array([[0.5, 0.55, 0.55], [0.45, 0.5, 0.99], [0.45, 0.01, 0.5]], np.float32)
+    problem = dueling.Problem(matrix[None], np.zeros((1, 4, 3, 3)), None, np.arange(3)[None])
+    found = duel_runs._is_best(problem, np.zeros(1, int), np.arange(3)[None], target)
+    assert np.flatnonzero(found[0]).tolist() == [winner]
+    name = {"copeland": "sup-klucb", "borda": "sup-klucb-borda"}[target]
+    assert entrant(name, 3, 300, 0.5, jax.random.key(0)).algorithm.target == target
+
+
+@pytest.mark.slow
 def test_what_is_correct_is_what_an_algorithm_looks_for(tmp_path):
     """Arm 0 beats both others, hardly; arm 1 has the best rate."""
     matrix = np.array([[0.5, 0.55, 0.55], [0.45, 0.5, 0.99], [0.45, 0.01, 0.5]])

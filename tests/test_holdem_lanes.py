@@ -134,6 +134,7 @@ def test_memory_lasts_from_hand_to_hand(deals):
     assert chips[0] == -chips[1] == int(found.winnings.sum())
 
 
+@pytest.mark.slow
 def test_lanes_at_once(deals):
     patience = jnp.array([0, 10, 50], jnp.int32)
     never = jnp.int32(HANDS)

@@ -15,38 +15,35 @@ from jaxrace.improvement.loading import load
 COMMAND = ["improve", "--no-compilation-cache"]
 
 
-def test_arrays_of_a_file(tmp_path):
+def ragged_arrays():
     rng = np.random.default_rng(0)
     done = rng.integers(2, size=(300, 2))
-    arrays = {
+    return {
         "observations": rng.normal(size=(300, 2, 3)),
         "actions": done,
         "probabilities": np.full((300, 2), 0.5),
         "rewards": done * 1.0,
         "lengths": rng.integers(1, 3, 300),
     }
+
+
+def test_what_is_read_of_arrays(tmp_path):
+    """Nothing that is beyond the end of a trajectory."""
+    arrays = ragged_arrays()
     np.savez(tmp_path / "log.npz", **arrays)
     found = load(tmp_path / "log.npz", ReturnRange(0, 2))
-    np.testing.assert_allclose(found.seen, arrays["observations"], rtol=1e-6)
     taken = np.arange(2) < arrays["lengths"][:, None]
+    assert 0 < taken.mean() < 1
     np.testing.assert_array_equal(found.data.taken, taken)
-    for got, wanted in ((found.data.actions, done), (found.data.rewards, done)):
-        np.testing.assert_array_equal(np.asarray(got)[taken], wanted[taken])
-    np.testing.assert_array_equal(np.asarray(found.data.probabilities)[taken], 0.5)
+    np.testing.assert_array_equal(found.data.actions, np.where(taken, arrays["actions"], 0))
+    np.testing.assert_array_equal(found.data.rewards, np.where(taken, arrays["rewards"], 0))
+    seen = np.asarray(arrays["observations"][taken], np.float32)
+    np.testing.assert_allclose(found.seen[taken], seen, rtol=1e-6)
 
 
 @pytest.mark.slow
-def test_a_run_on_arrays_of_a_file(tmp_path, capsys):
-    rng = np.random.default_rng(0)
-    done = rng.integers(2, size=(300, 2))
-    arrays = {
-        "observations": rng.normal(size=(300, 2, 3)),
-        "actions": done,
-        "probabilities": np.full((300, 2), 0.5),
-        "rewards": done * 1.0,
-        "lengths": rng.integers(1, 3, 300),
-    }
-    np.savez(tmp_path / "log.npz", **arrays)
+def test_arrays_of_a_file(tmp_path, capsys):
+    np.savez(tmp_path / "log.npz", **ragged_arrays())
     command = [
         *COMMAND,
         str(tmp_path / "log.npz"),
@@ -63,7 +60,6 @@ def test_a_run_on_arrays_of_a_file(tmp_path, capsys):
     assert capsys.readouterr().out.startswith("found")
 
 
-@pytest.mark.slow
 def test_a_log_of_several_policies(tmp_path, capsys):
     """A mixture would be with the policy in use, of which only a share of the log is."""
     rows = [f"t{number},0,{number % 2},.5,1,{number % 3}" for number in range(60)]
@@ -74,7 +70,8 @@ def test_a_log_of_several_policies(tmp_path, capsys):
     said = capsys.readouterr().err
     assert "--candidates: expected none for a log of 3 behaviour policies" in said
     assert not (tmp_path / "run").exists()
-    assert main([*command, "--candidates", "none", "--bound", "t"]) == 0
+    config = ImproveConfig(str(log), low=0, high=1, candidates="none")
+    assert _load(config) is not None
 
 
 HEAD = "trajectory,x,action,probability,reward"

@@ -167,7 +167,8 @@ def grid_work(kind="none"):
     return DaedalusWork(Daedalus(method, 50, 3), env, env.default_params, params)
 
 
-@pytest.mark.parametrize("kind", ["none", pytest.param("k-fold", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["none", "k-fold"])
 def test_a_sweep_is_the_loop_of_ask_and_tell(kind):
     work = grid_work(kind)
     key = jax.random.key(7)

@@ -41,13 +41,8 @@ def softmax_of(rows):
 SEPARABLE = Strategy("Sep_CMA_ES", population_size=16)
 
 
-@pytest.mark.parametrize(
-    "campaign",
-    [
-        pytest.param(name, marks=[] if name == "women" else pytest.mark.slow)
-        for name in open_bandit.CAMPAIGNS
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("campaign", open_bandit.CAMPAIGNS)
 def test_clicks_of_the_other_logger(campaign: Any):
     """Within three standard errors of the difference; the bounds are below the truth."""
     log, other = open_bandit.load(campaign, "random"), open_bandit.load(campaign, "bts")

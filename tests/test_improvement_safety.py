@@ -274,14 +274,8 @@ def check(name, runs, is_strict):
         assert not is_refuted(errors, runs, 2 * DELTA)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "bernstein",
-        "mean",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("betting", "bca")),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["bernstein", "mean", "betting", "bca"])
 def test_how_often_a_worse_policy_is_declared_safe(name):
     check(name, 60, is_strict=False)
 

@@ -354,7 +354,7 @@ def test_a_pair_that_came_out_equally_is_not_forgotten():
         Pocbam(4, 2),
         pytest.param(MlPocbam(4, 2), marks=slow),
         pytest.param(Top(4, 2), marks=slow),
-        PairwiseRace(4, 2),
+        pytest.param(PairwiseRace(4, 2), marks=slow),
         pytest.param(ActiveRanking(4, 2), marks=slow),
     ],
     ids=lambda selector: type(selector).__name__,

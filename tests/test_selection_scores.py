@@ -45,7 +45,7 @@ OTHER_CASES = [
     *((name, 5, 2, 0.3, None, POOLED) for name in SELECTORS if name not in ("swept", "ocba")),
     *((name, 6, 4, 0, 1, {}) for name in ("pocbam", "swept", "pkg", "ocba")),
     *((name, 6, 4, 0, 0, POOLED) for name in ("swept", "pkg")),
-    ("pkg", 2, 1, 0, None, {}),
+    *((name, 2, 1, 0, None, {}) for name in ("pocbam", "pkg")),
 ]
 
 
@@ -91,7 +91,6 @@ def take_over_fit(selector, state, oracle):
         ("swept", 5, 2, 0.3, None, POOLED),
         ("followed", 6, 4, 0, 1, {}),
         ("pocbam", 6, 4, 0, 0, POOLED),
-        ("pocbam", 2, 1, 0, None, {}),
         *(pytest.param(*case, marks=slow) for case in OTHER_CASES),
     ],
 )
@@ -283,8 +282,11 @@ def test_pairs_that_were_never_played_come_first():
     assert sorted(map(tuple, pairs[4:])) == [(0, 1), (0, 2)]
 
 
-def test_a_batch_of_one_is_what_ask_says():
-    selector, compare = MlPocbam(5, 2, fit="followed"), Normals(4, 5)
+@pytest.mark.parametrize(
+    "selector", [Pocbam(5, 2), pytest.param(MlPocbam(5, 2, fit="followed"), marks=slow)]
+)
+def test_a_batch_of_one_is_what_ask_says(selector):
+    compare = Normals(4, 5)
     params, key = selector.params(), jax.random.key(0)
     state = selector.init(params)
     for _ in range(50):
@@ -325,7 +327,7 @@ def test_a_run_ends_with_the_confidence_that_was_asked_for():
     selector = Pocbam(4, 1)
     params, compare = selector.params(confidence=0.9), Normals(3, 4)
     state = selector.init(params)
-    while not selector.done(state, params):
+    while not selector.result(state, params).done:
         pair = selector.ask(jax.random.key(0), state, params)
         assert float(selector.result(state, params).confidence) < 0.9 or state.time < 18
         state = selector.tell(state, pair, compare(*pair.tolist()), params)
@@ -377,7 +379,7 @@ def test_a_budget_below_the_warm_up_is_refused():
         )
 
 
-@pytest.mark.slow
+@slow
 def test_numbers_of_the_hybrid_decide_whom_it_follows():
     compare = Normals(7, 5, noise=0.4)
     results = {}
