@@ -1,11 +1,12 @@
 """The notebooks run from top to bottom, and are committed with what they show.
 
 At their smallest they run in this process: kernels of their own took twice the time. The slow tests
-run them at full size, as people do.
+run them at full size, as people do, and compare what is printed with what is committed.
 """
 
 import base64
 import contextlib
+import copy
 import io
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import matplotlib
 import matplotlib.pyplot as plt
 import nbformat
 import pytest
+import shown
 from nbclient import NotebookClient
 
 from jaxrace import cli
@@ -31,6 +33,18 @@ def test_there_are_notebooks():
 def code_cells(path):
     cells = nbformat.read(path, as_version=4).cells
     return [cell for cell in cells if cell.cell_type == "code"]
+
+
+def printed(cell):
+    """In one piece, as a cell's output may come in several."""
+    outputs = [output.text for output in cell.outputs if output.get("name") == "stdout"]
+    return "".join(outputs)
+
+
+def assert_prints(cells, fresh):
+    """What is stored is what comes out again, within its errors."""
+    for old, new in zip(cells, fresh, strict=True):
+        assert shown.differences(printed(old), printed(new)) == []
 
 
 def show():
@@ -83,6 +97,23 @@ def test_a_notebook_runs_in_a_kernel(path, tmp_path):
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             assert output.get("name") != "stderr", output["text"]
+    fresh = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert_prints(code_cells(path), fresh)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_another_number_is_found(path):
+    """Whichever it is."""
+    cells = code_cells(path)
+    assert_prints(cells, cells)
+    assert any(shown.numbers(printed(cell)) for cell in cells)
+    for cell in cells:
+        text, other = printed(cell), copy.deepcopy(cell)
+        for match in shown.matches(text):
+            changed = text[: match.start("value")] + "987" + text[match.end("value") :]
+            other.outputs = [nbformat.v4.new_output("stream", name="stdout", text=changed)]
+            with pytest.raises(AssertionError):
+                assert_prints([other], [cell])
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
