@@ -86,7 +86,7 @@ def agree(shown: Number, made: Number) -> bool:
     difference = abs(shown.value - made.value)
     error = math.hypot(shown.error, made.error)
     if error:
-        return difference <= ERRORS * error + max(shown.unit, made.unit)
+        return difference <= ERRORS * error + max(shown.unit or 1.0, made.unit)
     if not shown.unit and not made.unit:
         return difference == 0
     largest = max(abs(shown.value), abs(made.value))

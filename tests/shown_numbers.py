@@ -1,0 +1,441 @@
+"""Every number of README.md and docs/ that a command makes: where it stands, and the command.
+
+    python tests/shown_numbers.py [PART]
+
+runs the commands that take minutes, of those with PART in the file's name or the command, and says
+what comes out otherwise than it is shown; the slow tests do so, too. Commands of an hour are named
+in ``LONG``, and not run. Blocks of Python and what is shown below them are those of
+tests/test_examples.py, what notebooks print that of tests/test_notebooks.py, seconds and ratios of
+seconds those of ``python bench/run.py``.
+"""
+
+import csv
+import functools
+import io
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import shown
+
+CHECKOUT = Path(__file__).parents[1]
+
+# The shell knows no command of a checkout that is not installed.
+SHELL = """set -e
+jaxrace() { "$PYTHON" -c 'from jaxrace.cli import command; command()' "$@"; }
+python() { "$PYTHON" "$@"; }
+"""
+
+
+class Shown(NamedTuple):
+    """Some numbers of a page."""
+
+    file: str
+    text: str  # as it stands there
+    command: str  # for a shell, in an empty folder that has ``docs``
+    pick: Callable[[str], str]  # of what the command prints: a text with the same numbers
+
+    def stands_there(self) -> bool:
+        """Wherever its lines end."""
+        page = (CHECKOUT / self.file).read_text("utf-8")
+        return " ".join(self.text.split()) in " ".join(page.split())
+
+    def differences(self) -> list[str]:
+        """What comes out otherwise; runs the command, once for all texts of it."""
+        text, made = self.text.replace("**", ""), self.pick(printed(self.command))
+        return shown.differences(text, made, with_words=False)
+
+
+@functools.cache
+def printed(command: str) -> str:
+    """What a command prints."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "docs" / "figures").mkdir(parents=True)
+        for path in [*CHECKOUT.glob("docs/figures/*.py"), *CHECKOUT.glob("docs/data/*.csv")]:
+            copied = Path(folder) / path.relative_to(CHECKOUT)  # they write beside themselves
+            copied.parent.mkdir(exist_ok=True)
+            copied.write_bytes(path.read_bytes())
+        path = os.pathsep.join([str(CHECKOUT), os.environ.get("PYTHONPATH", "")])
+        own = {"PYTHON": sys.executable, "PYTHONPATH": path, "MPLBACKEND": "agg"}
+        made = subprocess.run(
+            ["bash", "-c", SHELL + command],
+            cwd=folder,
+            env=os.environ | own,
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
+    return made.stdout
+
+
+def line(label: str, *, first: int = 0, count: int | None = None) -> Callable[[str], str]:
+    """The line that begins with a label, without it; some of its numbers."""
+
+    def pick(text: str) -> str:
+        found = [row for row in text.splitlines() if row.strip().startswith(label)]
+        if not found:
+            raise ValueError(f"expected a line that begins with {label!r}, got {text}")
+        own = found[0].strip().removeprefix(label)
+        matches = shown.matches(own)[first:]
+        return "; ".join(match[0] for match in matches[:count])
+
+    return pick
+
+
+def cells(columns: str, **where: str) -> Callable[[str], str]:
+    """Columns of a row of one of several CSV tables, with their standard errors if it has them."""
+
+    def pick(text: str) -> str:
+        names = columns.split()
+        tables = [csv.DictReader(io.StringIO(part)) for part in text.split("\n\n")]
+        rows = [row for table in tables for row in table if names[0] in row]
+        found = [row for row in rows if where.items() <= row.items()]
+        if len(found) != 1:
+            raise ValueError(f"expected one row with {where}, got {len(found)}")
+        parts = []
+        for name in names:
+            error = found[0].get(f"{name}_stderr")
+            part = f"{float(found[0][name]):.6f}"
+            parts.append(f"{part} ± {float(error):.6f}" if error else part)
+        return "; ".join(parts)
+
+    return pick
+
+
+def several(*picks: Callable[[str], str]) -> Callable[[str], str]:
+    """One after the other."""
+    return lambda text: "; ".join(pick(text) for pick in picks)
+
+
+def everything(text: str) -> str:
+    """All that is printed."""
+    return text
+
+
+# README.md and docs/medical.md
+
+TRAIN = "jaxrace train medical --out run"
+
+
+def _medical() -> list[Shown]:
+    """The table of docs/medical.md, which has fewer digits than the commands print."""
+    lines = (CHECKOUT / "docs" / "medical.md").read_text("utf-8").splitlines()
+    methods = {"PB-EDPS": "pb-edps", "EDPS": "edps", "SARSA(lambda)": "sarsa", "PBPI": "pbpi"}
+    found = []
+    for row in lines:
+        match row.split(" | ", 2):
+            case ["| A" | "| B" as hazard, name, text]:
+                method = methods.get(name, "pb-edps")
+                label = methods.get(name, name.replace("1.0", "1"))
+                command = f"{TRAIN} --method {method} --hazard {hazard[-1]}"
+                found.append(Shown("docs/medical.md", text, command, line(f"{label} ")))
+    return found
+
+
+def _readme_training() -> list[Shown]:
+    labels = ("pb-edps", "constant 0.1", "constant 0.4", "constant 0.7", "constant 1 ", "random")
+    lines = (CHECKOUT / "README.md").read_text("utf-8").splitlines()
+    found = []
+    for label in labels:
+        (row,) = (row for row in lines if row.startswith(f"    {label}"))
+        text = row.strip().removeprefix(label)
+        found.append(Shown("README.md", text, f"{TRAIN} --method pb-edps --hazard A", line(label)))
+    return found
+
+
+CONSTANT = f"{TRAIN} --method constant"
+
+MEDICAL = [
+    *_readme_training(),
+    *_medical(),
+    Shown(
+        "docs/medical.md",
+        "a survival rate of .198 ± .002 (C_S 1.58, C_X 2.43, reward -47.3;",
+        f"{CONSTANT} --action 0.55",
+        line("constant 0.55"),
+    ),
+    Shown(
+        "docs/medical.md",
+        "(C_S 1.31, C_X 2.70, reward -20.2)",
+        f"{CONSTANT} --hazard B --action 0.6",
+        line("constant 0.6", first=1),
+    ),
+]
+
+
+# The figures of racing.md and dominance_race.md, and README's
+
+SAVED = """python docs/figures/samples_saved.py > log
+for name in samples_saved bounds; do cat docs/figures/$name.csv; echo; done"""
+
+DOMINANCE = """python docs/figures/dominance_race.py > log
+cat docs/figures/dominance_race.csv"""
+
+
+def _bounds(*names: str) -> Callable[[str], str]:
+    """Samples by the bounds of these names."""
+    return several(*(cells("samples", bound=name, dynamic_delta="False") for name in names))
+
+
+def _dominance(race: str, columns: str, k: int = 10, task: str = "normal") -> Callable[[str], str]:
+    return cells(columns, race=race, k=str(k), task=task)
+
+
+BOUNDS = {
+    "stitched-kl": "1136",
+    "stitched": "1169",
+    "kl": "1248",
+    "tight": "1292",
+    "published": "1337",
+    "verdict": "1253",
+    "kl-verdict": "1209",
+    "stitched-verdict": "1125",
+    "stitched-kl-verdict": "1094",
+    "open-stitched": "1273",
+    "open-stitched-kl": "1242",
+}
+
+PUBLISHED, SHARP, DOMINANT = "published race", "sharp rule", "dominance race"
+STITCHED = "sharp rule, stitched KL bound"
+
+FIGURES = [
+    *(
+        Shown("docs/racing.md", f"| `{name}` | {samples} |", SAVED, several(_bounds(name)))
+        for name, samples in BOUNDS.items()
+    ),
+    Shown(
+        "docs/racing.md",
+        "| `published` with `dynamic_delta` (heuristic) | 1304 |",
+        SAVED,
+        cells("samples", bound="published", dynamic_delta="True"),
+    ),
+    Shown("README.md", "verdicts are right | 1136 |", SAVED, _bounds("stitched-kl")),
+    Shown("README.md", "| 1242, 1273 |", SAVED, _bounds("open-stitched-kl", "open-stitched")),
+    Shown("README.md", "Hoeffding's bound | 1169 |", SAVED, _bounds("stitched")),
+    Shown("README.md", "union over rounds | 1248 |", SAVED, _bounds("kl")),
+    Shown("README.md", "number of pairs | 1292 |", SAVED, _bounds("tight")),
+    Shown("README.md", "| 1094 to 1253 |", SAVED, _bounds("stitched-kl-verdict", "verdict")),
+    Shown(
+        "README.md",
+        "race draws 487 samples and decides 66 % of",
+        DOMINANCE,
+        _dominance(DOMINANT, "samples decided"),
+    ),
+    Shown(
+        "README.md",
+        "race draws 2343 and decides 1 %;",
+        DOMINANCE,
+        _dominance(PUBLISHED, "samples decided"),
+    ),
+    Shown(
+        "README.md",
+        "draws 1343 and decides 47 %. All",
+        DOMINANCE,
+        _dominance(SHARP, "samples decided"),
+    ),
+    Shown("README.md", "choose 99 % of the right", DOMINANCE, _dominance(DOMINANT, "accuracy")),
+    Shown(
+        "docs/dominance_race.md",
+        "it draws 487\nand is right in .9891, the",
+        DOMINANCE,
+        _dominance(DOMINANT, "samples accuracy"),
+    ),
+    Shown(
+        "docs/dominance_race.md",
+        "race 2343, the sharp rule 1343 and the stitched KL bound 1147, all three right in .9907.",
+        DOMINANCE,
+        several(
+            _dominance(PUBLISHED, "samples"),
+            _dominance(SHARP, "samples"),
+            _dominance(STITCHED, "samples accuracy"),
+        ),
+    ),
+    Shown(
+        "docs/dominance_race.md",
+        "guesses worse: .889 are right against .918. On",
+        DOMINANCE,
+        several(*(_dominance(name, "accuracy", 1) for name in (DOMINANT, PUBLISHED))),
+    ),
+    Shown(
+        "docs/dominance_race.md",
+        "559 samples against 1509,\n1446 and 1154.",
+        DOMINANCE,
+        several(
+            *(
+                _dominance(name, "samples", task="Bernoulli")
+                for name in (DOMINANT, PUBLISHED, SHARP, STITCHED)
+            )
+        ),
+    ),
+    Shown(
+        "docs/racing.md",
+        "2338 samples, the sharp rule with the same bound 1337, the default 1136, "
+        "all at an accuracy of .992:",
+        SAVED,
+        several(
+            cells("samples", race=PUBLISHED, k="10"),
+            _bounds("published", "stitched-kl"),
+            cells("accuracy", bound="stitched-kl", dynamic_delta="False"),
+        ),
+    ),
+]
+
+
+def row(file: str, label: str) -> str:
+    """What stands behind the label of the only row of a page's tables that has it."""
+    lines = (CHECKOUT / file).read_text("utf-8").splitlines()
+    (found,) = (line for line in lines if line.startswith(f"| {label} | "))
+    return found.removeprefix(f"| {label} | ")
+
+
+# docs/improvement.md
+
+ERRORS_OF_BOUNDS = "jaxrace reproduce hcpi-bounds --out run > log; cat run/bounds.csv"
+
+SIZES = ("20", "200", "2000")
+
+
+def _errors(text: str, bound: str) -> Shown:
+    rates = [cells("error_rate", bound=bound, n=size) for size in SIZES]
+    means = [cells("mean_bound", bound=bound, n=size) for size in SIZES]
+    return Shown("docs/improvement.md", text, ERRORS_OF_BOUNDS, several(*rates, *means))
+
+
+IMPROVEMENT = [
+    _errors("| 0 | 0 | 0 | 6.7 | 72.6 | 93.5 |", "ci"),
+    _errors("| .0001 | .0062 | .0160 | 36.9 | 85.8 | 96.2 |", "betting"),
+    _errors("| .0001 | .0113 | .0267 | 36.7 | 83.2 | 94.2 |", "betting-anytime"),
+    _errors("| 0 | 0 | 0 | -168 | 64.8 | 93.5 |", "bernstein"),
+    _errors("| .0260 | .0403 | .0463 | 73.5 | 91.8 | 97.4 |", "t"),
+    _errors("| .0551 | .0518 | .0495 | 78.5 | 92.3 | 97.4 |", "bca"),
+    _errors("| .0411 | .0440 | .0471 | 76.4 | 92.0 | 97.4 |", "percentile"),
+]
+
+# docs/reproductions.md
+
+PAYS = "jaxrace reproduce racing-pays --out run > log; cat run/variants.csv"
+
+VARIANTS = {
+    "published schedule": "published schedule",
+    "3 rollouts": "3 rollouts",
+    "10 rollouts": "10 rollouts",
+    "30 rollouts": "30 rollouts",
+    "100 rollouts": "100 rollouts",
+    "n_max up to 30": "n_max up to 30",
+    "stitched KL race, epsilon up to .1": "stitched-KL, epsilon 0.1",
+    "the same, delta from .5 to .05 as the budget is used up": (
+        "stitched-KL, epsilon 0.1, delta 0.5 to 0.05"
+    ),
+    "dominance race": "dominance race",
+    "final race between the last ten generations' best": "final race",
+    "10 rollouts, and a final race": "10 rollouts, final race",
+    "30 rollouts, and a final race": "30 rollouts, final race",
+    "population 14": "population 14",
+    "population 28": "population 28",
+    "population 28, 30 rollouts": "population 28, 30 rollouts",
+    "population 28, 10 rollouts": "population 28, 10 rollouts",
+    "population 14, 30 rollouts": "population 14, 30 rollouts",
+    "**population 14, 30 rollouts, final race**": "population 14, 30 rollouts, final race",
+}
+
+REPRODUCTIONS = [
+    Shown(
+        "docs/reproductions.md",
+        row("docs/reproductions.md", label),
+        PAYS,
+        several(
+            cells("survival_rate mean_reward", hazard="A", variant=variant),
+            cells("survival_rate mean_reward", hazard="B", variant=variant),
+        ),
+    )
+    for label, variant in VARIANTS.items()
+]
+
+
+# The tables that README's commands print
+
+PRINTED = [
+    Shown(
+        "README.md",
+        """    1  large        40   1.734      5        ?
+        2  distilled    40   1.511      4        ?            16
+        3  medium       40   0.878      3        ?            16
+        4  small        30   0.392      2        ?
+        5  pruned       18   0.183      1        ?             8
+        6  baseline     30  -0.232      0        ?
+    NOT CERTIFIED, a guess: large, distilled
+    in doubt: distilled or pruned (65 % of the evidence), distilled or medium (67 % of the evidence)
+""",
+        "jaxrace race docs/data/scores.csv --top 2 | head -n 9 | tail -n 8",
+        everything,
+    ),
+]
+
+# docs/racing.md: what is printed below blocks of Python is in tests/test_examples.py.
+
+SHOWN = [*MEDICAL, *PRINTED, *FIGURES, *IMPROVEMENT, *REPRODUCTIONS]
+
+# What takes half an hour or more, or a machine of its own: the page, what of it, and the command.
+LONG = [
+    ("docs/audit.md", "all tables", "pytest -m slow"),
+    ("docs/dueling.md", "figures 1 and 2 of Sup-KLUCB", "jaxrace reproduce sup-klucb"),
+    ("docs/dueling.md", "its first figure alone", "jaxrace reproduce sup-klucb-25"),
+    ("docs/dueling.md", "SAVAGE on duels", "jaxrace reproduce savage-dueling"),
+    ("docs/dueling.md", "the same at its full horizon", "jaxrace reproduce savage-dueling-400"),
+    ("docs/dueling.md", "SAVAGE on arms that pay", "jaxrace reproduce savage-bandits"),
+    ("docs/dueling.md", "duels per second", "python bench/run.py --only bench_duels"),
+    ("docs/dueling.md", "games of unequal numbers of arms", "python bench/mixed_arms.py"),
+    ("docs/gpu.md", "all", "python bench/gpu.py"),
+    ("docs/gpu.md", "programs", "python bench/gpu_programs.py"),
+    ("docs/holdem.md", "the best of a population", "jaxrace reproduce poker-topk"),
+    ("docs/holdem.md", "players that evolve", "jaxrace train holdem --selection hybrid,pkg"),
+    ("docs/improvement.md", "figure 3", "jaxrace reproduce hcpi-mountain-car"),
+    ("docs/improvement.md", "figure 4", "jaxrace reproduce hcpi-daedalus"),
+    ("docs/improvement.md", "how often", "pytest -m slow tests/test_improvement_safety.py"),
+    ("docs/performance.md", "seconds", "python bench/run.py"),
+    ("docs/reproductions.md", "open choices", "jaxrace reproduce medical-choices"),
+    ("docs/sweeps.md", "a grid", "jaxrace train medical --sigma 0.1,1,5,10,15,25,50,100"),
+    ("docs/top_k_selection.md", "figure 2", "jaxrace reproduce thurstone-topk"),
+    ("docs/top_k_selection.md", "its four methods alone", "jaxrace reproduce thurstone-topk-4"),
+    ("docs/top_k_selection.md", "figures 5 and 6", "jaxrace reproduce thurstone-noise"),
+    ("docs/top_k_selection.md", "figures 2c and 3", "jaxrace reproduce thurstone-large"),
+    ("docs/top_k_selection.md", "who needs the fewest", "jaxrace reproduce topk-shootout"),
+    ("docs/top_k_selection.md", "several at once", "jaxrace reproduce topk-batches"),
+    ("docs/top_k_selection.md", "pooled variances", "jaxrace reproduce topk-pooled"),
+    ("docs/top_k_selection.md", "microseconds", "python bench/run.py --only bench_selection"),
+    ("docs/top_k_selection.md", "modes", "pytest -m slow -s tests/test_selection_modes.py"),
+]
+
+
+def commands() -> list[str]:
+    """Of all that is shown, each once."""
+    return list(dict.fromkeys(one.command for one in SHOWN))
+
+
+def differences(command: str) -> list[str]:
+    """Of all that one command makes."""
+    mine = [one for one in SHOWN if one.command == command]
+    return [f"{one.file}: {found}" for one in mine for found in one.differences()]
+
+
+def main() -> int:
+    """Say what comes out otherwise."""
+    part = sys.argv[1] if len(sys.argv) > 1 else ""
+    count = 0
+    for command in commands():
+        files = {one.file for one in SHOWN if one.command == command}
+        if not any(part in name for name in (command, *files)):
+            continue
+        print(command, flush=True)
+        found = differences(command)
+        count += len(found)
+        print(*(f"    {said}" for said in found), sep="\n", flush=True)
+    return 1 if count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
