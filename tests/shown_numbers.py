@@ -72,10 +72,16 @@ def printed(command: str) -> str:
     return made.stdout
 
 
-def line(label: str, *, first: int = 0, count: int | None = None) -> Callable[[str], str]:
-    """The line that begins with a label, without it; some of its numbers."""
+def line(
+    label: str, *, first: int = 0, count: int | None = None, after: str = ""
+) -> Callable[[str], str]:
+    """The line that begins with a label, without it; some of its numbers.
+
+    The first such line, or the first one behind a headline.
+    """
 
     def pick(text: str) -> str:
+        text = text[text.index(after) :]
         found = [row for row in text.splitlines() if row.strip().startswith(label)]
         if not found:
             raise ValueError(f"expected a line that begins with {label!r}, got {text}")
@@ -356,6 +362,96 @@ REPRODUCTIONS = [
 ]
 
 
+OUTCOMES = "jaxrace reproduce medical-outcomes --out run > log; cat run/report.md"
+CONVERGENCE = "jaxrace reproduce medical-convergence --out run > log; cat run/report.md"
+
+
+def _claim(text: str, command: str, *picks: Callable[[str], str]) -> Shown:
+    return Shown("docs/reproductions.md", text, command, several(*picks))
+
+
+def _of(method: str, hazard: str, first: int, count: int = 1) -> Callable[[str], str]:
+    """Of a report's table: survival, death rate, C_S, C_X and reward, or reward and survival."""
+    return line(f"| {method} |", first=first, count=count, after=f"## Hazard {hazard}")
+
+
+CLAIMS = [
+    _claim(
+        "both means, by .1 standard errors in the closer one;",
+        OUTCOMES,
+        line("| Hazard A: pb-edps is on the Pareto front of (C_S, C_X) | figure 3 |", count=1),
+    ),
+    _claim(
+        "dominating it by 1.4 |",
+        OUTCOMES,
+        line("| Hazard B: pb-edps is on the Pareto front of (C_S, C_X) | figure 5 |", count=1),
+    ),
+    _claim(
+        "SARSA misses dominating it by 4.2 standard errors;",
+        OUTCOMES,
+        line(
+            "| Hazard A: pb-edps is on the Pareto front of (C_S, C_X, death rate) "
+            "| figure 3, with figure 4b |",
+            count=1,
+        ),
+    ),
+    _claim(
+        "random policy misses dominating it by .3 standard errors:",
+        OUTCOMES,
+        line("| Hazard B: pbpi is close to the Pareto front of (C_S, C_X) | figure 5 |", count=1),
+    ),
+    _claim(
+        "PB-EDPS 8,721, EDPS 6,755, PBPI 3,200, SARSA 300 episodes",
+        CONVERGENCE,
+        line("| Hazard A: SARSA converges fastest | figure 4, text |", first=1),
+    ),
+    _claim(
+        "PB-EDPS 6,835, EDPS 8,827, PBPI 8,000, SARSA 100 episodes",
+        CONVERGENCE,
+        line(
+            "| Hazard B: the preference-based methods converge faster | figure 6, text |", first=1
+        ),
+    ),
+    _claim(
+        "EDPS -31.2 ± 1.0, SARSA -38.1 ± 0.3, PB-EDPS -39.4 ± 1.5 |",
+        OUTCOMES,
+        *(_of(method, "A", 4) for method in ("edps", "sarsa", "pb-edps")),
+    ),
+    _claim("It does: -50.5 ± 0.7 |", OUTCOMES, _of("pbpi", "A", 4)),
+    _claim(
+        "PB-EDPS .178 ± .004, PBPI .141 ± .003, EDPS .163 ± .008, SARSA .190 ± .001 on",
+        CONVERGENCE,
+        *(_of(method, "A", 1) for method in ("pb-edps", "pbpi", "edps", "sarsa")),
+    ),
+    _claim(
+        "PB-EDPS -18.6 ± 2.1 and PBPI -29.2 ± 1.1, against -12.9 to -52.3 of",
+        OUTCOMES,
+        *(_of(method, "B", 4) for method in ("pb-edps", "pbpi", "constant 0.7", "constant 0.1")),
+    ),
+    _claim(
+        "PB-EDPS .568 ± .006, PBPI .527 ± .009;",
+        OUTCOMES,
+        *(_of(method, "B", 0) for method in ("pb-edps", "pbpi")),
+    ),
+    _claim(
+        ".587 ± .003, SARSA .586 ± .003, EDPS .527 ± .014 |",
+        OUTCOMES,
+        *(_of(method, "B", 0) for method in ("constant 0.7", "sarsa", "edps")),
+    ),
+    _claim("here 1.72 ± .09 and 2.86 ± .11, with", OUTCOMES, _of("pbpi", "A", 2, 2)),
+    _claim(
+        "keeps .196 ± .002 (A) and .594 ± .003 (B) of",
+        OUTCOMES,
+        *(_of("constant 0.5", hazard, 0) for hazard in "AB"),
+    ),
+    _claim(
+        "keeps .198 ± .002 and .601 ± .003 alive; it has C_S 1.58 and C_X 2.43,",
+        OUTCOMES,
+        *(_of("constant 0.55", hazard, 0) for hazard in "AB"),
+        _of("constant 0.55", "A", 2, 2),
+    ),
+]
+
 # The tables that README's commands print
 
 PRINTED = [
@@ -377,7 +473,7 @@ PRINTED = [
 
 # docs/racing.md: what is printed below blocks of Python is in tests/test_examples.py.
 
-SHOWN = [*MEDICAL, *PRINTED, *FIGURES, *IMPROVEMENT, *REPRODUCTIONS]
+SHOWN = [*MEDICAL, *PRINTED, *FIGURES, *IMPROVEMENT, *CLAIMS, *REPRODUCTIONS]
 
 # What takes half an hour or more, or a machine of its own: the page, what of it, and the command.
 LONG = [

@@ -23,3 +23,36 @@ def test_long_commands_are_named_where_they_are_used(file, part, command):
 @pytest.mark.parametrize("command", shown_numbers.commands())
 def test_it_comes_out(command):
     assert shown_numbers.differences(command) == []
+
+
+@pytest.mark.parametrize("one", shown_numbers.SHOWN, ids=lambda one: f"{one.file} {one.text[:30]}")
+def test_another_number_is_found(one, monkeypatch):
+    """Whichever it is."""
+    text = one.text.replace("**", "")
+    monkeypatch.setattr(shown_numbers, "printed", lambda command: text)
+    same = one._replace(pick=shown_numbers.everything)
+    assert same.differences() == []
+    for match in shown.matches(text):
+        other = text[: match.start("value")] + "9870" + text[match.end("value") :]
+        assert same._replace(text=other).differences()
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "is_near"),
+    [
+        ("1,300 samples", "1,300 samples", True),
+        ("1,300 samples", "1,301 samples", False),
+        ("32 of 50 are right", "39 of 50 are right", True),
+        ("32 of 50 are right", "45 of 50 are right", False),
+        (".217 ± .006", "0.221 ± 0.006", True),
+        (".217 ± .006", "0.241 ± 0.006", False),
+        ("bound 0.417", "bound 0.43", True),
+        ("bound 0.417", "bound 0.002", False),
+        ("in 55% of 400 selections", "in 58% of 400 selections", True),
+        ("in 55% of 400 selections", "in 70% of 400 selections", False),
+        ("50 searches in 1.8 s", "50 searches in 0.1 s", True),
+        ("ci passes", "ci fails", False),
+    ],
+)
+def test_what_is_near_enough(text, other, is_near):
+    assert (shown.differences(text, other) == []) is is_near
