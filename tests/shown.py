@@ -14,7 +14,7 @@ _TOKEN = re.compile(
     rf"""(?<![\w.])(?P<value>{_NUMBER})(?![\w])
     (?P<percent>\s?%)?
     (?:\s*±\s*(?P<error>{_NUMBER}))?
-    (?:\ of\ (?P<total>\d+)\b)?""",
+    (?:\ of\ (?P<total>\d{1, 3}(?:,\d{3})+|\d+)\b)?""",
     re.VERBOSE,
 )
 
@@ -48,7 +48,7 @@ def _number(match: re.Match[str]) -> list[Number]:
         value, unit, error = value / 100, (unit or 1.0) / 100, error / 100
     if not match["total"]:
         return [Number(value, unit, error)]
-    total = int(match["total"])
+    total = int(match["total"].replace(",", ""))
     chance = value if match["percent"] else value / total
     # Also of a count of 0 or of all one may be another time.
     chance = (min(max(chance, 0.0), 1.0) * total + 1) / (total + 2)

@@ -452,6 +452,44 @@ CLAIMS = [
     ),
 ]
 
+GRID = "jaxrace reproduce medical-grid --out run > log; cat run/report.md"
+
+
+def _gain(method: str, hazard: str, metric: str = "reward per patient") -> Callable[[str], str]:
+    """Of the best setting: its step size, and how much more than the paper's."""
+    label = f"| {method} | {hazard} | {metric} |"
+    return several(line(label, count=1), line(label, first=4, count=1))
+
+
+_early = line("| pb-edps | B |", first=1, after="before a race has used")
+
+GRIDS = [
+    _claim("step size 100 earns EDPS most with hazard A, 4.7 ± 1.2 more", GRID, _gain("edps", "A")),
+    _claim("and 50 with hazard B, 2.2 ± 1.4 more:", GRID, _gain("edps", "B")),
+    _claim(
+        "4.5 ± 1.6 more with 50 (A)",
+        GRID,
+        line("| pb-edps | A | reward per patient |", first=4, count=1),
+        line("| pb-edps | A | reward per patient |", count=1),
+    ),
+    _claim(
+        "3.2 ± 2.5 more with 100 (B)",
+        GRID,
+        line("| pb-edps | B | reward per patient |", first=4, count=1),
+        line("| pb-edps | B | reward per patient |", count=1),
+    ),
+    _claim(
+        "(EDPS .570, PB-EDPS .590)",
+        GRID,
+        *(line(f"| {name} | B | survival |", first=2, count=1) for name in ("edps", "pb-edps")),
+    ),
+    _claim(
+        "races of the grid 119 were",
+        GRID,
+        lambda text: _early(text).partition(" of ")[0],
+    ),
+]
+
 # The tables that README's commands print
 
 PRINTED = [
@@ -473,7 +511,7 @@ PRINTED = [
 
 # docs/racing.md: what is printed below blocks of Python is in tests/test_examples.py.
 
-SHOWN = [*MEDICAL, *PRINTED, *FIGURES, *IMPROVEMENT, *CLAIMS, *REPRODUCTIONS]
+SHOWN = [*MEDICAL, *PRINTED, *FIGURES, *IMPROVEMENT, *CLAIMS, *GRIDS, *REPRODUCTIONS]
 
 # What takes half an hour or more, or a machine of its own: the page, what of it, and the command.
 LONG = [
