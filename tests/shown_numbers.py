@@ -9,118 +9,11 @@ tests/test_examples.py, what notebooks print that of tests/test_notebooks.py, se
 seconds those of ``python bench/run.py``.
 """
 
-import csv
-import functools
-import io
-import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
-from typing import NamedTuple
 
-import shown
-
-CHECKOUT = Path(__file__).parents[1]
-
-# The shell knows no command of a checkout that is not installed.
-SHELL = """set -e
-jaxrace() { "$PYTHON" -c 'from jaxrace.cli import command; command()' "$@"; }
-python() { "$PYTHON" "$@"; }
-"""
-
-
-class Shown(NamedTuple):
-    """Some numbers of a page."""
-
-    file: str
-    text: str  # as it stands there
-    command: str  # for a shell, in an empty folder that has ``docs``
-    pick: Callable[[str], str]  # of what the command prints: a text with the same numbers
-
-    def stands_there(self) -> bool:
-        """Wherever its lines end."""
-        page = (CHECKOUT / self.file).read_text("utf-8")
-        return " ".join(self.text.split()) in " ".join(page.split())
-
-    def differences(self) -> list[str]:
-        """What comes out otherwise; runs the command, once for all texts of it."""
-        text, made = self.text.replace("**", ""), self.pick(printed(self.command))
-        return shown.differences(text, made, with_words=False)
-
-
-@functools.cache
-def printed(command: str) -> str:
-    """What a command prints."""
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "docs" / "figures").mkdir(parents=True)
-        for path in [*CHECKOUT.glob("docs/figures/*.py"), *CHECKOUT.glob("docs/data/*.csv")]:
-            copied = Path(folder) / path.relative_to(CHECKOUT)  # they write beside themselves
-            copied.parent.mkdir(exist_ok=True)
-            copied.write_bytes(path.read_bytes())
-        path = os.pathsep.join([str(CHECKOUT), os.environ.get("PYTHONPATH", "")])
-        own = {"PYTHON": sys.executable, "PYTHONPATH": path, "MPLBACKEND": "agg"}
-        made = subprocess.run(
-            ["bash", "-c", SHELL + command],
-            cwd=folder,
-            env=os.environ | own,
-            stdout=subprocess.PIPE,
-            text=True,
-            check=True,
-        )
-    return made.stdout
-
-
-def line(
-    label: str, *, first: int = 0, count: int | None = None, after: str = ""
-) -> Callable[[str], str]:
-    """The line that begins with a label, without it; some of its numbers.
-
-    The first such line, or the first one behind a headline.
-    """
-
-    def pick(text: str) -> str:
-        text = text[text.index(after) :]
-        found = [row for row in text.splitlines() if row.strip().startswith(label)]
-        if not found:
-            raise ValueError(f"expected a line that begins with {label!r}, got {text}")
-        own = found[0].strip().removeprefix(label)
-        matches = shown.matches(own)[first:]
-        return "; ".join(match[0] for match in matches[:count])
-
-    return pick
-
-
-def cells(columns: str, **where: str) -> Callable[[str], str]:
-    """Columns of a row of one of several CSV tables, with their standard errors if it has them."""
-
-    def pick(text: str) -> str:
-        names = columns.split()
-        tables = [csv.DictReader(io.StringIO(part)) for part in text.split("\n\n")]
-        rows = [row for table in tables for row in table if names[0] in row]
-        found = [row for row in rows if where.items() <= row.items()]
-        if len(found) != 1:
-            raise ValueError(f"expected one row with {where}, got {len(found)}")
-        parts = []
-        for name in names:
-            error = found[0].get(f"{name}_stderr")
-            part = f"{float(found[0][name]):.6f}"
-            parts.append(f"{part} ± {float(error):.6f}" if error else part)
-        return "; ".join(parts)
-
-    return pick
-
-
-def several(*picks: Callable[[str], str]) -> Callable[[str], str]:
-    """One after the other."""
-    return lambda text: "; ".join(pick(text) for pick in picks)
-
-
-def everything(text: str) -> str:
-    """All that is printed."""
-    return text
-
+import shown_reproductions
+from shown_commands import CHECKOUT, Shown, cells, everything, line, several
 
 # README.md and docs/medical.md
 
@@ -290,14 +183,6 @@ FIGURES = [
     ),
 ]
 
-
-def row(file: str, label: str) -> str:
-    """What stands behind the label of the only row of a page's tables that has it."""
-    lines = (CHECKOUT / file).read_text("utf-8").splitlines()
-    (found,) = (line for line in lines if line.startswith(f"| {label} | "))
-    return found.removeprefix(f"| {label} | ")
-
-
 # docs/improvement.md
 
 ERRORS_OF_BOUNDS = "jaxrace reproduce hcpi-bounds --out run > log; cat run/bounds.csv"
@@ -321,175 +206,6 @@ IMPROVEMENT = [
     _errors("| .0411 | .0440 | .0471 | 76.4 | 92.0 | 97.4 |", "percentile"),
 ]
 
-# docs/reproductions.md
-
-PAYS = "jaxrace reproduce racing-pays --out run > log; cat run/variants.csv"
-
-VARIANTS = {
-    "published schedule": "published schedule",
-    "3 rollouts": "3 rollouts",
-    "10 rollouts": "10 rollouts",
-    "30 rollouts": "30 rollouts",
-    "100 rollouts": "100 rollouts",
-    "n_max up to 30": "n_max up to 30",
-    "stitched KL race, epsilon up to .1": "stitched-KL, epsilon 0.1",
-    "the same, delta from .5 to .05 as the budget is used up": (
-        "stitched-KL, epsilon 0.1, delta 0.5 to 0.05"
-    ),
-    "dominance race": "dominance race",
-    "final race between the last ten generations' best": "final race",
-    "10 rollouts, and a final race": "10 rollouts, final race",
-    "30 rollouts, and a final race": "30 rollouts, final race",
-    "population 14": "population 14",
-    "population 28": "population 28",
-    "population 28, 30 rollouts": "population 28, 30 rollouts",
-    "population 28, 10 rollouts": "population 28, 10 rollouts",
-    "population 14, 30 rollouts": "population 14, 30 rollouts",
-    "**population 14, 30 rollouts, final race**": "population 14, 30 rollouts, final race",
-}
-
-REPRODUCTIONS = [
-    Shown(
-        "docs/reproductions.md",
-        row("docs/reproductions.md", label),
-        PAYS,
-        several(
-            cells("survival_rate mean_reward", hazard="A", variant=variant),
-            cells("survival_rate mean_reward", hazard="B", variant=variant),
-        ),
-    )
-    for label, variant in VARIANTS.items()
-]
-
-
-OUTCOMES = "jaxrace reproduce medical-outcomes --out run > log; cat run/report.md"
-CONVERGENCE = "jaxrace reproduce medical-convergence --out run > log; cat run/report.md"
-
-
-def _claim(text: str, command: str, *picks: Callable[[str], str]) -> Shown:
-    return Shown("docs/reproductions.md", text, command, several(*picks))
-
-
-def _of(method: str, hazard: str, first: int, count: int = 1) -> Callable[[str], str]:
-    """Of a report's table: survival, death rate, C_S, C_X and reward, or reward and survival."""
-    return line(f"| {method} |", first=first, count=count, after=f"## Hazard {hazard}")
-
-
-CLAIMS = [
-    _claim(
-        "both means, by .1 standard errors in the closer one;",
-        OUTCOMES,
-        line("| Hazard A: pb-edps is on the Pareto front of (C_S, C_X) | figure 3 |", count=1),
-    ),
-    _claim(
-        "dominating it by 1.4 |",
-        OUTCOMES,
-        line("| Hazard B: pb-edps is on the Pareto front of (C_S, C_X) | figure 5 |", count=1),
-    ),
-    _claim(
-        "SARSA misses dominating it by 4.2 standard errors;",
-        OUTCOMES,
-        line(
-            "| Hazard A: pb-edps is on the Pareto front of (C_S, C_X, death rate) "
-            "| figure 3, with figure 4b |",
-            count=1,
-        ),
-    ),
-    _claim(
-        "random policy misses dominating it by .3 standard errors:",
-        OUTCOMES,
-        line("| Hazard B: pbpi is close to the Pareto front of (C_S, C_X) | figure 5 |", count=1),
-    ),
-    _claim(
-        "PB-EDPS 8,721, EDPS 6,755, PBPI 3,200, SARSA 300 episodes",
-        CONVERGENCE,
-        line("| Hazard A: SARSA converges fastest | figure 4, text |", first=1),
-    ),
-    _claim(
-        "PB-EDPS 6,835, EDPS 8,827, PBPI 8,000, SARSA 100 episodes",
-        CONVERGENCE,
-        line(
-            "| Hazard B: the preference-based methods converge faster | figure 6, text |", first=1
-        ),
-    ),
-    _claim(
-        "EDPS -31.2 ± 1.0, SARSA -38.1 ± 0.3, PB-EDPS -39.4 ± 1.5 |",
-        OUTCOMES,
-        *(_of(method, "A", 4) for method in ("edps", "sarsa", "pb-edps")),
-    ),
-    _claim("It does: -50.5 ± 0.7 |", OUTCOMES, _of("pbpi", "A", 4)),
-    _claim(
-        "PB-EDPS .178 ± .004, PBPI .141 ± .003, EDPS .163 ± .008, SARSA .190 ± .001 on",
-        CONVERGENCE,
-        *(_of(method, "A", 1) for method in ("pb-edps", "pbpi", "edps", "sarsa")),
-    ),
-    _claim(
-        "PB-EDPS -18.6 ± 2.1 and PBPI -29.2 ± 1.1, against -12.9 to -52.3 of",
-        OUTCOMES,
-        *(_of(method, "B", 4) for method in ("pb-edps", "pbpi", "constant 0.7", "constant 0.1")),
-    ),
-    _claim(
-        "PB-EDPS .568 ± .006, PBPI .527 ± .009;",
-        OUTCOMES,
-        *(_of(method, "B", 0) for method in ("pb-edps", "pbpi")),
-    ),
-    _claim(
-        ".587 ± .003, SARSA .586 ± .003, EDPS .527 ± .014 |",
-        OUTCOMES,
-        *(_of(method, "B", 0) for method in ("constant 0.7", "sarsa", "edps")),
-    ),
-    _claim("here 1.72 ± .09 and 2.86 ± .11, with", OUTCOMES, _of("pbpi", "A", 2, 2)),
-    _claim(
-        "keeps .196 ± .002 (A) and .594 ± .003 (B) of",
-        OUTCOMES,
-        *(_of("constant 0.5", hazard, 0) for hazard in "AB"),
-    ),
-    _claim(
-        "keeps .198 ± .002 and .601 ± .003 alive; it has C_S 1.58 and C_X 2.43,",
-        OUTCOMES,
-        *(_of("constant 0.55", hazard, 0) for hazard in "AB"),
-        _of("constant 0.55", "A", 2, 2),
-    ),
-]
-
-GRID = "jaxrace reproduce medical-grid --out run > log; cat run/report.md"
-
-
-def _gain(method: str, hazard: str, metric: str = "reward per patient") -> Callable[[str], str]:
-    """Of the best setting: its step size, and how much more than the paper's."""
-    label = f"| {method} | {hazard} | {metric} |"
-    return several(line(label, count=1), line(label, first=4, count=1))
-
-
-_early = line("| pb-edps | B |", first=1, after="before a race has used")
-
-GRIDS = [
-    _claim("step size 100 earns EDPS most with hazard A, 4.7 ± 1.2 more", GRID, _gain("edps", "A")),
-    _claim("and 50 with hazard B, 2.2 ± 1.4 more:", GRID, _gain("edps", "B")),
-    _claim(
-        "4.5 ± 1.6 more with 50 (A)",
-        GRID,
-        line("| pb-edps | A | reward per patient |", first=4, count=1),
-        line("| pb-edps | A | reward per patient |", count=1),
-    ),
-    _claim(
-        "3.2 ± 2.5 more with 100 (B)",
-        GRID,
-        line("| pb-edps | B | reward per patient |", first=4, count=1),
-        line("| pb-edps | B | reward per patient |", count=1),
-    ),
-    _claim(
-        "(EDPS .570, PB-EDPS .590)",
-        GRID,
-        *(line(f"| {name} | B | survival |", first=2, count=1) for name in ("edps", "pb-edps")),
-    ),
-    _claim(
-        "races of the grid 119 were",
-        GRID,
-        lambda text: _early(text).partition(" of ")[0],
-    ),
-]
-
 # The tables that README's commands print
 
 PRINTED = [
@@ -511,7 +227,7 @@ PRINTED = [
 
 # docs/racing.md: what is printed below blocks of Python is in tests/test_examples.py.
 
-SHOWN = [*MEDICAL, *PRINTED, *FIGURES, *IMPROVEMENT, *CLAIMS, *GRIDS, *REPRODUCTIONS]
+SHOWN = [*MEDICAL, *PRINTED, *FIGURES, *IMPROVEMENT, *shown_reproductions.SHOWN]
 
 # What takes half an hour or more, or a machine of its own: the page, what of it, and the command.
 LONG = [

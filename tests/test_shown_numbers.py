@@ -2,6 +2,7 @@
 
 import pytest
 import shown
+import shown_commands
 import shown_numbers
 
 
@@ -14,7 +15,7 @@ def test_it_is_shown(one):
 @pytest.mark.parametrize(("file", "part", "command"), shown_numbers.LONG)
 def test_long_commands_are_named_where_they_are_used(file, part, command):
     assert part
-    page = (shown_numbers.CHECKOUT / file).read_text("utf-8")
+    page = (shown_commands.CHECKOUT / file).read_text("utf-8")
     assert command in " ".join(page.split())
 
 
@@ -29,8 +30,8 @@ def test_it_comes_out(command):
 def test_another_number_is_found(one, monkeypatch):
     """Whichever it is."""
     text = one.text.replace("**", "")
-    monkeypatch.setattr(shown_numbers, "printed", lambda command: text)
-    same = one._replace(pick=shown_numbers.everything)
+    monkeypatch.setattr(shown_commands, "printed", lambda command: text)
+    same = one._replace(pick=shown_commands.everything)
     assert same.differences() == []
     for match in shown.matches(text):
         other = text[: match.start("value")] + "9870" + text[match.end("value") :]
