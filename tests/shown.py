@@ -86,7 +86,8 @@ def agree(shown: Number, made: Number) -> bool:
     difference = abs(shown.value - made.value)
     error = math.hypot(shown.error, made.error)
     if error:
-        return difference <= ERRORS * error + max(shown.unit or 1.0, made.unit)
+        whole = 1.0 if abs(shown.value) >= 10 else 0.0  # of a mean that is shown without digits
+        return difference <= ERRORS * error + max(shown.unit or whole, made.unit)
     if not shown.unit and not made.unit:
         return difference == 0
     largest = max(abs(shown.value), abs(made.value))
