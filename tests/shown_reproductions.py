@@ -202,4 +202,18 @@ RACES = [
     ),
 ]
 
-SHOWN = [*CLAIMS, *GRIDS, *RACES, *LEARNED]
+FAST = "**population 14, 30 rollouts, final race**"
+
+MEDICAL = [
+    Shown(
+        "docs/medical.md",
+        "keeps .244 ± .002 (A) and .584 ± .002 (B) alive and earns -32.9 ± 0.4 and -12.4 ± 0.6",
+        PAYS,
+        several(
+            *(cells("survival_rate", hazard=one, variant=VARIANTS[FAST]) for one in "AB"),
+            *(cells("mean_reward", hazard=one, variant=VARIANTS[FAST]) for one in "AB"),
+        ),
+    ),
+]
+
+SHOWN = [*CLAIMS, *GRIDS, *RACES, *LEARNED, *MEDICAL]
