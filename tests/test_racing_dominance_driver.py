@@ -113,6 +113,7 @@ def test_larger_chunks_count_all_that_they_draw():
     assert costs[None] < costs[25]
 
 
+@pytest.mark.slow
 def test_several_blocks_at_once_are_drawn_by_whom_the_reference_serves():
     outcomes = cases.draw("ties", 13, 20, 4, 100)
     params = params_of(delta=0.3, max_rounds=86)  # the first block, and three times five

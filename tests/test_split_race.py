@@ -125,7 +125,9 @@ def test_a_generation_is_raced_in_two_halves():
     assert min(shares) < 0.6 <= max(shares)
 
 
-@pytest.mark.parametrize(("noisy", "rounds"), [(False, 3), (True, 40)])
+@pytest.mark.parametrize(
+    ("noisy", "rounds"), [(True, 40), pytest.param(False, 3, marks=pytest.mark.slow)]
+)
 def test_n_max_grows_until_the_halves_agree(noisy, rounds):
     search = SplitRaceSearch(OneStep(), Sigmoid(2), outcomes.Return(), RACE, agreement=0.9)
     params = search.params(1.0, budget=8000, max_rounds=40, env_params=np.bool_(noisy))

@@ -66,6 +66,7 @@ def test_a_sweep_that_was_stopped_is_resumed(tmp_path, expected, turns):
     assert log.utilisation == LENGTHS.sum() / log.lane_steps
 
 
+@pytest.mark.slow
 def test_again_and_again_with_other_bursts_and_orders(tmp_path, expected):
     order = np.random.default_rng(0).permutation(60)
     stop_in_the_middle(tmp_path, 3, num_blocks=3)
