@@ -259,7 +259,8 @@ def test_what_is_not_simulated_is_known(name, tmp_path):
 def test_what_is_correct(target, winner):
     """Arm 0 beats both others, hardly; arm 1 has the best rate."""
     matrix = np.array([[0.5, 0.55, 0.55], [0.45, 0.5, 0.99], [0.45, 0.01, 0.5]], np.float32)
-    problem = dueling.Problem(matrix[None], np.zeros((1, 4, 3, 3)), None, np.arange(3)[None])
+    costs, order = jax.numpy.zeros((1, 4, 3, 3)), jax.numpy.arange(3)[None]
+    problem = dueling.Problem(jax.numpy.asarray(matrix)[None], costs, None, order)
     found = duel_runs._is_best(problem, np.zeros(1, int), np.arange(3)[None], target)
     assert np.flatnonzero(found[0]).tolist() == [winner]
     name = {"copeland": "sup-klucb", "borda": "sup-klucb-borda"}[target]
