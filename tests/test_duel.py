@@ -1,6 +1,8 @@
 """`jaxrace duel`, and runs of dueling bandits as jobs of a sweep."""
 
+import types
 import warnings
+from typing import Any
 
 import jax
 import numpy as np
@@ -253,6 +255,29 @@ def test_what_is_not_simulated_is_known(name, tmp_path):
     has_ended = bool((found.settled_at > 0).any())
     assert has_ended == (name != "uniform")
     np.testing.assert_array_equal(found.is_best, found.recommended == 1)
+
+
+def test_records_after_the_last_row_of_a_run():
+    """The last recommendation stays, and costs what it costs; a full run is as it was logged."""
+    matrix = np.array([[0.5, 0.9, 0.9], [0.1, 0.5, 0.6], [0.1, 0.4, 0.5]], np.float32)
+    problems = duel_runs.stacked([dueling.duels(matrix)])
+    assert problems.costs is not None
+    measures = problems.costs.shape[1]
+    row: Any = types.SimpleNamespace(
+        time=np.array([10, 20, 10, 20, 30, 40]),
+        regret=np.ones((6, measures)),
+        recommended=np.array([1, 2, 0, 0, 1, 1]),
+        settled_at=np.array([0, 20, 0, 0, 0, 0]),
+    )
+    log: Any = types.SimpleNamespace(
+        rows=types.SimpleNamespace(row=row, job=np.array([0, 0, 1, 1, 1, 1]))
+    )
+    found = duel_runs._as_arrays(log, problems, np.zeros(2, int), (1, 2, 4), 10, "copeland")
+    assert found.recommended.tolist() == [[[1, 2, 2, 2], [0, 0, 1, 1]]]
+    assert found.settled_at.tolist() == [[20, 0]]
+    stays = 10 * np.asarray(problems.costs)[0, :, 2, 2]
+    np.testing.assert_allclose(found.regret[0, 0, 3], 2 + 2 * stays, rtol=1e-6)
+    np.testing.assert_allclose(found.regret[0, 1, 3], 4)
 
 
 @pytest.mark.parametrize(("target", "winner"), [("copeland", 0), ("borda", 1)])

@@ -95,6 +95,16 @@ def test_bounds_with_a_threshold(count):
             assert min(bounds) * 0.97 <= found <= max(bounds) * 1.03
 
 
+def test_what_is_predicted_of_as_many_values_is_their_bound():
+    """What is spent on the threshold is no part of either."""
+    rng = np.random.default_rng(1)
+    rows, _, _ = rows_with(100, rng)
+    values = jnp.asarray(heavy(rng, SIZE))
+    _, bound = run(BOUNDS["ci"], 1, values, rows)
+    _, predicted = run(BOUNDS["ci"], 1, values, rows, 100)
+    assert predicted == pytest.approx(bound, rel=1e-4)
+
+
 def test_student_and_bernstein_by_name():
     rng = np.random.default_rng(0)
     rows, present, _ = rows_with(150, rng)
