@@ -39,7 +39,7 @@ LOOP = 1_000
 # Sizes of blocks that are tried, see `kernels.Sizes`.
 PLACES = {
     "preference races": ("places", (2**14, 2**18)),
-    "dominance races": ("light_places", (2**15, 2**17)),
+    "dominance races": ("light_places", (2**16, 2**17)),
 }
 # Loops and branches become nodes of a graph, which the card goes through without its host.
 GRAPHS = {"xla_gpu_enable_command_buffer": "FUSION,CUBLAS,CUBLASLT,CUSTOM_CALL,WHILE,CONDITIONAL"}

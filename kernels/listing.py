@@ -35,7 +35,7 @@ def listing_block(most: int, light: bool = False) -> int:
     >>> listing_block(45), listing_block(900), listing_block(100_000)
     (32, 256, 512)
     """
-    if light and sizes().light_places > sizes().places:
+    if light and sizes().takes_all:
         return min(most, sizes().light_places)
     quarter = -(-most // (4 * _LEAST_BLOCK)) * _LEAST_BLOCK
     return max(_LEAST_BLOCK, min(quarter, sizes().places))
