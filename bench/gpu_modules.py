@@ -6,7 +6,6 @@ are not, and are looked into.
 """
 
 import dataclasses
-import functools
 import math
 import re
 from collections.abc import Iterator
@@ -32,7 +31,6 @@ _CALLED = re.compile(
     r"=(?:\{([^}]*)\}|%?([\w.\-]+))"
 )
 _BRANCHES = re.compile(r"branch_computations=\{([^}]*)\}")
-_CONDITION = re.compile(r"condition=%?([\w.\-]+)")
 _TRIPS = re.compile(r'"known_trip_count":\{"n":"(\d+)"\}')
 
 
@@ -45,7 +43,6 @@ class Instruction:
     opcode: str
     operands: tuple[str, ...]
     called: tuple[str, ...]
-    condition: str | None
     trips: int | None
     is_root: bool
 
@@ -114,6 +111,10 @@ class Module:
                     self.entry = found[1]
             elif found := _INSTRUCTION.match(line):
                 lines.append(_instruction(found))
+        self._shapes = {
+            name: {one.name: one.shape for one in lines}
+            for name, lines in self.computations.items()
+        }
 
     def program(self) -> Loop:
         """All of it."""
@@ -139,11 +140,11 @@ class Module:
 
     def _moved(self, kernel: Instruction, where: str) -> int:
         """Bytes that a kernel reads and writes; of what it takes pieces of, the pieces."""
-        shapes = self._shapes(where)
+        shapes = self._shapes[where]
         if kernel.opcode != "fusion" or not kernel.called:
             return bytes_of(kernel.shape) + sum(bytes_of(shapes[x]) for x in kernel.operands)
         inside = self.computations[kernel.called[0]]
-        inner_shapes = self._shapes(kernel.called[0])
+        inner_shapes = self._shapes[kernel.called[0]]
         moved = 0
         for one in inside:
             if one.opcode == "parameter":
@@ -161,10 +162,6 @@ class Module:
                 moved += sum(_written(root, inner_shapes) for root in roots)
         return moved
 
-    @functools.cache  # noqa: B019  # few modules, short lives
-    def _shapes(self, name: str) -> dict[str, str]:
-        return {one.name: one.shape for one in self.computations[name]}
-
 
 def _instruction(found: re.Match[str]) -> Instruction:
     root, name, shape, opcode, operands, rest = found.groups()
@@ -172,14 +169,13 @@ def _instruction(found: re.Match[str]) -> Instruction:
     called = [x for pair in _CALLED.findall(rest) for x in ", ".join(pair).split(", ") if x]
     if branches := _BRANCHES.search(rest):
         called += branches[1].split(", ")
-    condition, trips = _CONDITION.search(rest), _TRIPS.search(rest)
+    trips = _TRIPS.search(rest)
     return Instruction(
         name,
         shape,
         opcode,
         tuple(re.findall(r"%([\w.\-]+)", operands)),
         tuple(x.lstrip("%") for x in called),
-        condition[1] if condition else None,
         int(trips[1]) if trips else None,
         bool(root),
     )

@@ -128,21 +128,27 @@ def listed_gains(
         return row_slices(old, first, at, size), row_slices(old, second, at, size)
 
     both = jax.tree.map(lambda x: x[first], new), jax.tree.map(lambda x: x[second], new)
-    gains_of = _gains_at_once if sizes().at_once else _pair_gains
-    return gains_of(compare, rounds_of, both, num_old, jax.tree.leaves(old)[0].shape[1])
+    counted, unit = one_way(compare)
+    sums_of = _sums_at_once if sizes().at_once else _sums_in_blocks
+    sums = sums_of(counted, rounds_of, both, num_old, jax.tree.leaves(old)[0].shape[1])
+    gains = unit * sums + jax.vmap(jax.vmap(compare))(*both).astype(jnp.int32)
+    # On a GPU made once: what goes through the rounds would count anew for each of them.
+    return lax.optimization_barrier(gains) if sizes().at_once else gains
 
 
-def _pair_gains(
-    compare: Compare,
+def _sums_in_blocks(
+    counted: Compare,
     old: Callable[[jax.Array, int], tuple[Outcome, Outcome]],
     new: tuple[Outcome, Outcome],
     num_old: jax.Array | int,
     capacity: int,
 ) -> jax.Array:
-    """What each new round adds to the net counts of P pairs (i, j): int32 [P, m].
+    """Sums of what is counted of each new round of P pairs (i, j), less the reverse: int32 [P, m].
+
+    Two samples of the same round are not among them.
 
     Args:
-        compare: As for ``open_round_gains``.
+        counted: From ``one_way``.
         old: The samples of both options in so many rounds from a round on, leaves [P, size, ...].
         new: The new samples of both, leaves [P, m, ...].
         num_old: As for ``open_round_gains``.
@@ -152,7 +158,6 @@ def _pair_gains(
     num_new = jax.tree.leaves(new_i)[0].shape[1]
     block = block_size(num_new)
     tile = min(sizes().rounds - sizes().rounds % block, capacity)
-    counted, unit = one_way(compare)
     # One sample per pair [P] against the new ones of the other option [P, m].
     against = jax.jit(jax.vmap(jax.vmap(counted, (None, 0))))
     rounds = jnp.arange(num_new, dtype=jnp.int32)
@@ -201,23 +206,20 @@ def _pair_gains(
     if capacity:
         # A driver that works in chunks leaves no remainder, and this loop makes no pass.
         sums = lax.fori_loop(in_blocks, num_old, add_one, sums)
-    sums = add_blocks(jnp.int32(0), jnp.int32(num_new // block), new, True, sums)
-    same_round = jax.vmap(jax.vmap(compare))(new_i, new_j)
-    return unit * sums + same_round.astype(jnp.int32)
+    return add_blocks(jnp.int32(0), jnp.int32(num_new // block), new, True, sums)
 
 
-def _gains_at_once(
-    compare: Compare,
+def _sums_at_once(
+    counted: Compare,
     old: Callable[[jax.Array, int], tuple[Outcome, Outcome]],
     new: tuple[Outcome, Outcome],
     num_old: jax.Array | int,
     capacity: int,
 ) -> jax.Array:
-    """``_pair_gains`` with a sum over many old rounds in each kernel of a GPU."""
+    """``_sums_in_blocks`` with a sum over many old rounds in each kernel of a GPU."""
     new_i, new_j = new
     num_new = jax.tree.leaves(new_i)[0].shape[1]
     tile = min(sizes().rounds, capacity)
-    counted, unit = one_way(compare)
     # The samples of a pair [S] against its new ones [m]: [P, m, S].
     against = jax.vmap(jax.vmap(jax.vmap(counted, (0, None)), (None, 0)))
 
@@ -259,6 +261,4 @@ def _gains_at_once(
     if capacity:
         num_tiles = -(-jnp.asarray(num_old, jnp.int32) // tile)
         sums = lax.fori_loop(0, num_tiles, add_tile, sums)
-    same_round = jax.vmap(jax.vmap(compare))(new_i, new_j)
-    # Made once: what goes through the rounds would count anew for each of them.
-    return lax.optimization_barrier(unit * sums + same_round.astype(jnp.int32))
+    return sums
