@@ -101,6 +101,18 @@ def numbered_rows(name: str, path: str | os.PathLike[str]) -> Generator[tuple[in
         ) from error
 
 
+def as_float(cell: str) -> float:
+    """The number in a cell.
+
+    Raises:
+        ValueError: It is none; Python would take 1_000 for one.
+
+    >>> as_float("1e3")
+    1000.0
+    """
+    return float(cell.replace("_", "no number"))
+
+
 def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:
     """The rows of a CSV file as they are, the names of the columns first.
 

@@ -130,7 +130,7 @@ def _is_number(text: str) -> bool:
 
 def _number(cell: str, name: str, line: int) -> float:
     try:
-        score = float(cell.replace("_", "no number"))
+        score = tables.as_float(cell)
     except ValueError:
         score = math.nan
     is_too_large = math.isinf(score) and "inf" not in cell.lower()

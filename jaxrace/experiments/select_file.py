@@ -110,7 +110,7 @@ def _wrong(path: str | os.PathLike[str], expected: str, line: int, got: str) -> 
 
 def _number(path: str | os.PathLike[str], line: int, text: str) -> float:
     try:
-        return float(text.replace("_", "no number"))
+        return tables.as_float(text)
     except ValueError:
         raise _wrong(path, "numbers as scores", line, repr(text)) from None
 
