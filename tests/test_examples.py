@@ -36,6 +36,8 @@ MODULES = sorted(
 
 # Examples that compile much, of what other tests of the default run use as well.
 SLOW = {
+    "jaxrace.racing.driver",
+    "jaxrace.racing.judge",
     "jaxrace.audit",
     "jaxrace.dominance_audit.null_pairs",
     "jaxrace.dominance_audit.races",

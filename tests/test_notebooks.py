@@ -64,15 +64,7 @@ def run(command, cwd=".", real=subprocess.run, **options):
     return types.SimpleNamespace(stdout=said.getvalue())
 
 
-# Even so these two take nine seconds each, of programs that other tests of the default run compile.
-SLOW = "02_top_k_selection", "04_poker_players"
-
-
-@pytest.mark.parametrize(
-    "path",
-    [pytest.param(path, marks=pytest.mark.slow if path.stem in SLOW else ()) for path in NOTEBOOKS],
-    ids=lambda path: path.stem,
-)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_at_its_smallest(path, tmp_path, monkeypatch):
     monkeypatch.setenv("JAXRACE_QUICK", "1")
     monkeypatch.chdir(tmp_path)

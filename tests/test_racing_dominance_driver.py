@@ -59,7 +59,7 @@ def play_traced(values, table, max_rounds):
 
 
 def test_the_driver_equals_the_loop():
-    outcomes = cases.draw("ties", 1, 10, 4, 100)
+    outcomes = cases.draw("ties", 1, 5, 4, 100)
     certificates = []
     for number, values in enumerate(outcomes):
         params = params_of(**CHOICES[number % len(CHOICES)])
@@ -77,7 +77,7 @@ def test_the_driver_equals_the_loop():
 
 def test_samples_told_in_pieces_of_three():
     """They complete blocks at odd times. The race may ask for others; the blocks are the same."""
-    outcomes = cases.draw("ties", 2, 5, 4, 100)
+    outcomes = cases.draw("ties", 2, 3, 4, 100)
     for number, values in enumerate(outcomes):
         params = params_of(**CHOICES[number % 3])
         result = ask_and_tell(values, params, at_once=3)

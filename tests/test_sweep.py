@@ -156,7 +156,7 @@ def test_bursts_of_long_steps_are_short(monkeypatch, log, seconds, later):
 
 def stuck_run(monkeypatch, patience, go_on, stop):
     """A sweep of two blocks, one of which is stuck in its first turn until ``go_on`` is set."""
-    monkeypatch.setattr(player, "_LOOK", 0.01)
+    monkeypatch.setattr(player, "_LOOK", 0.001)
     monkeypatch.setattr(player, "_PATIENCE", patience)
     turn, stuck = LaneBlock.turn, []
 
@@ -204,7 +204,7 @@ def test_large_batches_for_lapack_are_not_done_side_by_side(monkeypatch, size, w
         playing.append(self)
         counts.append(len(playing))
         try:
-            time.sleep(0.05)
+            time.sleep(0.01)
             return turn(self, *arguments)
         finally:
             playing.remove(self)
