@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 from jaxrace import dueling, sweep
+from jaxrace.commands.duel import config, runs
+from jaxrace.commands.duel.lineup import entrant
 from jaxrace.compilation import compile_ahead
 from jaxrace.dueling import matrices
-from jaxrace.experiments import duel_config, duel_runs
-from jaxrace.experiments.duel_lineup import entrant
 
 PEER = Path(__file__).parent / "peers" / "duelpy_duels.py"
 HORIZON = 1_000_000
@@ -91,11 +91,11 @@ def test_number_of_arms(benchmark, quick, name, arms):
     )
 
 
-@pytest.mark.parametrize("name", duel_config.ALGORITHMS)
+@pytest.mark.parametrize("name", config.ALGORITHMS)
 def test_compiling(benchmark, name):
     """The programs of `jaxrace duel` for 10 arms, with its 100 repeats in four blocks."""
     one = entrant(name, 10, 10_000, 1e-4, jax.random.key(0))
-    problems = duel_runs.stacked([dueling.duels(matrices.hard_condorcet(10))])
+    problems = runs.stacked([dueling.duels(matrices.hard_condorcet(10))])
     settings = jax.tree.map(lambda leaf: leaf[None], one.params)
     # Two records of 100 duels each, as if the horizon were the command's default.
     work = dueling.DuelWork(one.algorithm, 100, 200, problems, settings, ends_when_settled=True)

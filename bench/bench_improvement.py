@@ -10,9 +10,9 @@ from scipy import stats
 from threadpoolctl import threadpool_limits
 
 from jaxrace import kernels, sweep
-from jaxrace.experiments.hcpi_daedalus import daedalus_of
-from jaxrace.experiments.hcpi_domains import DOMAINS
+from jaxrace.commands.improve.domains import DOMAINS
 from jaxrace.improvement import DaedalusJob, DaedalusWork
+from jaxrace.papers.policy_improvement.daedalus import daedalus_of
 
 CANDIDATES, VALUES, RESAMPLES = 64, 2_000, 2_000
 

@@ -10,9 +10,9 @@ import jax
 import numpy as np
 
 from jaxrace import dueling
+from jaxrace.commands.duel.lineup import entrant
 from jaxrace.compilation import compile_ahead
 from jaxrace.dueling import matrices
-from jaxrace.experiments.duel_lineup import entrant
 
 SIZES = range(3, 37, 3)
 RUNS, DUELS = 25, 20_000

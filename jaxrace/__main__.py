@@ -1,6 +1,6 @@
 """``python -m jaxrace``: the command."""
 
-from jaxrace.cli import command
+from jaxrace.commands.cli import command
 
 if __name__ == "__main__":
     command()

@@ -180,7 +180,7 @@ def require_default(name: str, config: Any, why: str) -> None:
     Raises:
         ValueError: Something else was given.
 
-    >>> from jaxrace.experiments.select_config import SelectConfig
+    >>> from jaxrace.commands.select.config import SelectConfig
     >>> require_default("budget", SelectConfig(budget=50), "with a file")
     Traceback (most recent call last):
     ValueError: budget: expected none with a file, got 50

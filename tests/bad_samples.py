@@ -19,7 +19,8 @@ from bad_races import (
     tell,
 )
 
-from jaxrace import audit, kernels, racing
+from jaxrace import kernels, racing
+from jaxrace.audits import preference as audit
 from jaxrace.kernels import total_order
 
 WIDER = PreferenceRace(4, 1, 20, total_order)

@@ -78,13 +78,13 @@ MUTANTS = [
         "tests/test_selection_driver.py",
     ),
     (
-        "jaxrace/experiments/select.py",
+        "jaxrace/commands/select/job.py",
         "max_rounds=-(-config.budget // pairs)",
         "max_rounds=config.budget // pairs",
         "tests/test_select.py",
     ),
     (
-        "jaxrace/experiments/select.py",
+        "jaxrace/commands/select/job.py",
         'functools.partial(ActiveRanking, radius="heckel")',
         "ActiveRanking",
         "tests/test_select.py",
@@ -162,13 +162,13 @@ MUTANTS = [
         "tests/test_dueling_introspection.py",
     ),
     (
-        "jaxrace/experiments/duel_runs.py",
+        "jaxrace/commands/duel/runs.py",
         "last = recommended[everyone, lengths - 1]",
         "last = recommended[everyone, 0]",
         "tests/test_duel.py",
     ),
     (
-        "jaxrace/experiments/duel_runs.py",
+        "jaxrace/commands/duel/runs.py",
         "later = np.arange(records) >= lengths[:, None]",
         "later = np.arange(records) > lengths[:, None]",
         "tests/test_duel.py",
@@ -222,13 +222,13 @@ MUTANTS = [
         "tests/test_improvement_data.py",
     ),
     (
-        "jaxrace/experiments/improve.py",
+        "jaxrace/commands/improve/job.py",
         "parts = divide(found, np.asarray(in_training(split_key, found.data)))",
         "parts = divide(found, np.ones(len(found.data.behaviour), bool))",
         "tests/test_improve.py",
     ),
     (
-        "jaxrace/experiments/improve.py",
+        "jaxrace/commands/improve/job.py",
         "earned = np.asarray(method.returns.returns(parts.train), np.float64)",
         "earned = np.asarray(method.returns.returns(parts.test), np.float64)",
         "tests/test_improve.py",

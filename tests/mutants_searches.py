@@ -122,31 +122,31 @@ MUTANTS = [
     ),
     # The command and its files.
     (
-        "jaxrace/experiments/evaluation.py",
+        "jaxrace/commands/train/evaluation.py",
         "own_key = jax.random.fold_in(jax.random.fold_in(key, generation), number)",
         "own_key = jax.random.fold_in(key, generation)",
         "tests/test_experiments.py",
     ),
     (
-        "jaxrace/experiments/train.py",
+        "jaxrace/commands/train/job.py",
         "train_key, test_key = jax.random.split(jax.random.key(seed))",
         "train_key, test_key = jax.random.split(jax.random.key(0))",
         "tests/test_cli.py",
     ),
     (
-        "jaxrace/experiments/train.py",
+        "jaxrace/commands/train/job.py",
         "checkpoints=sweep.Checkpoints(folder, asked, resume=resume),",
         "checkpoints=sweep.Checkpoints(folder, asked, resume=False),",
         "tests/test_cli_grids.py",
     ),
     (
-        "jaxrace/experiments/pbr_synthetic.py",
+        "jaxrace/papers/preference_racing/synthetic.py",
         "accuracies = log.rows.row.found.reshape(shape) / TOP",
         "accuracies = log.rows.row.found.reshape(shape) / OPTIONS",
         "tests/test_reproduce.py",
     ),
     (
-        "jaxrace/experiments/pbr_synthetic.py",
+        "jaxrace/papers/preference_racing/synthetic.py",
         '"samples_stderr": samples_stderr,',
         '"samples_stderr": accuracy_stderr,',
         "tests/test_reproduce.py",

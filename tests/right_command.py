@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxrace.cli import main
+from jaxrace.commands.cli import main
 from jaxrace.envs import medical
 from jaxrace.kernels import total_order
 from jaxrace.outcomes import Return

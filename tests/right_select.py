@@ -8,12 +8,12 @@ import jax
 import numpy as np
 
 from jaxrace import selection
-from jaxrace.cli import main
-from jaxrace.experiments.improve import _load
-from jaxrace.experiments.improve_config import ImproveConfig
-from jaxrace.experiments.select_config import SelectConfig
-from jaxrace.experiments.select_file import Table, read_comparisons
-from jaxrace.experiments.select_judge import judgement_of
+from jaxrace.commands.cli import main
+from jaxrace.commands.improve.config import ImproveConfig
+from jaxrace.commands.improve.job import _load
+from jaxrace.commands.select.config import SelectConfig
+from jaxrace.commands.select.file import Table, read_comparisons
+from jaxrace.commands.select.judge import judgement_of
 from jaxrace.improvement import (
     ReturnRange,
     check_weights,

@@ -17,7 +17,7 @@ CHECKOUT = Path(__file__).parents[1]
 
 # The shell knows no command of a checkout that is not installed.
 SHELL = """set -e
-jaxrace() { "$PYTHON" -c 'from jaxrace.cli import command; command()' "$@"; }
+jaxrace() { "$PYTHON" -c 'from jaxrace.commands.cli import command; command()' "$@"; }
 python() { "$PYTHON" "$@"; }
 """
 

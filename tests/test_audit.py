@@ -7,7 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace import audit, kernels, value_audit
+from jaxrace import kernels
+from jaxrace.audits import preference as audit
+from jaxrace.audits import value as value_audit
 
 REDUCED = 20_000
 FEW = 2_000  # enough to catch a broken race

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from jaxrace import preferences, runs
-from jaxrace.cli import main
+from jaxrace.commands.cli import main
 from jaxrace.kernels import total_order
 from jaxrace.racing import check_compare
 

@@ -10,11 +10,11 @@ import pytest
 
 import jaxrace
 from jaxrace import kernels, runs, sweep
-from jaxrace.cli import main
-from jaxrace.experiments import train as train_module
-from jaxrace.experiments.config import TrainConfig
-from jaxrace.experiments.evaluation import Evaluator
-from jaxrace.experiments.tasks import medical_task
+from jaxrace.commands.cli import main
+from jaxrace.commands.train import job as train_module
+from jaxrace.commands.train.config import TrainConfig
+from jaxrace.commands.train.evaluation import Evaluator
+from jaxrace.commands.train.tasks import medical_task
 
 REPEATS, EPISODES, PATIENTS = 3, 300, 20
 SMALL = [
@@ -282,7 +282,7 @@ def test_info(capsys):
 
 
 def run_command(arguments: list[str], folder: Path, **environment: str):
-    command = "import sys; from jaxrace.cli import main; sys.exit(main())"
+    command = "import sys; from jaxrace.commands.cli import main; sys.exit(main())"
     return subprocess.run(
         [sys.executable, "-c", command, *arguments],
         cwd=folder,
@@ -313,7 +313,7 @@ def test_another_cache_folder_wins(tmp_path):
 
 def test_quick_verbs_do_not_import_jax(tmp_path):
     command = (
-        "import sys; from jaxrace.cli import main; assert main(['train', '-h']) == 0; "
+        "import sys; from jaxrace.commands.cli import main; assert main(['train', '-h']) == 0; "
         "assert 'jax' not in sys.modules, 'jax'"
     )
     done = subprocess.run(

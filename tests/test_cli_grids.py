@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from jaxrace import runs, sweep
-from jaxrace.cli import main
-from jaxrace.experiments import learning
+from jaxrace.commands.cli import main
+from jaxrace.commands.train import learning
 
 PATIENTS = 20
 GRID = [
@@ -181,7 +181,7 @@ SCRIPT = """
 import functools, sys, time
 from jaxrace import sweep
 sweep.Checkpoints = functools.partial(sweep.Checkpoints, every=0.1)
-from jaxrace.cli import main
+from jaxrace.commands.cli import main
 """
 
 # It takes its time for the little that it does.
@@ -273,7 +273,7 @@ def test_a_long_grid_that_is_killed_twice_goes_on(tmp_path):
 UNFINISHED = """
 import sys, threading, time
 import jax
-from jaxrace import cli
+from jaxrace.commands import cli
 
 class Slow:
     sleep = staticmethod(time.sleep)

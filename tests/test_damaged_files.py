@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 from jaxrace import runs, sweep
-from jaxrace.cli import main
+from jaxrace.commands.cli import main
+from jaxrace.commands.race.file import read_scores
+from jaxrace.commands.select.file import read_comparisons
 from jaxrace.dueling.matrices import read_matrix
-from jaxrace.experiments.scores_file import read_scores
-from jaxrace.experiments.select_file import read_comparisons
 from jaxrace.improvement import ReturnRange
 from jaxrace.improvement.loading import load
 

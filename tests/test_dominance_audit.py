@@ -10,11 +10,12 @@ import pytest
 from dominance_cases import stopping_races
 from scipy import stats
 
-from jaxrace import dominance_audit, kernels, racing
-from jaxrace.audit import DELTAS, FULL_SIZE
-from jaxrace.dominance_audit import null_pairs, races
-from jaxrace.dominance_audit.samplers import draw
-from jaxrace.racing import dominance_state
+from jaxrace import kernels, racing
+from jaxrace.audits import dominance as dominance_audit
+from jaxrace.audits.dominance import null_pairs, races
+from jaxrace.audits.dominance.samplers import draw
+from jaxrace.audits.preference import DELTAS, FULL_SIZE
+from jaxrace.racing.dominance import state as dominance_state
 
 REDUCED = 20_000
 FEW = 2_000  # enough to catch a broken race

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from jaxrace import dueling, runs, sweep
-from jaxrace.cli import main
+from jaxrace.commands.cli import main
+from jaxrace.commands.duel import runs as duel_runs
+from jaxrace.commands.duel.config import ALGORITHMS, DuelConfig
+from jaxrace.commands.duel.job import duel
+from jaxrace.commands.duel.lineup import entrant
+from jaxrace.commands.workbench import Workbench
 from jaxrace.dueling import DuelJob, DuelWork, Rucb, SupKlucb, matrices
-from jaxrace.experiments import duel_runs
-from jaxrace.experiments.duel import duel
-from jaxrace.experiments.duel_config import ALGORITHMS, DuelConfig
-from jaxrace.experiments.duel_lineup import entrant
-from jaxrace.experiments.workbench import Workbench
 
 # The cache would stay switched on for the tests that follow.
 COMMAND = ["duel", "--no-compilation-cache"]
@@ -108,7 +108,7 @@ def test_an_interrupted_run_goes_on(folder, tmp_path, monkeypatch):
     command = [*COMMAND, *SMALL, "--algorithm", "rucb,savage,uniform"]
     command += ["--matrix", str(folder.with_name("mine.csv")), "--out", str(tmp_path / "run")]
     with monkeypatch.context() as patched:
-        patched.setattr("jaxrace.experiments.duel.run_entrant", run_entrant)
+        patched.setattr("jaxrace.commands.duel.job.run_entrant", run_entrant)
         assert main(command) in (128, 130)
     assert main([*command, "--resume"]) == 0
     for name in ("log.csv", "summary.json"):
@@ -149,7 +149,7 @@ def test_what_is_noted_before_the_first_run(capsys, tmp_path, monkeypatch):
         seen.append(capsys.readouterr().err)
         raise sweep.Interrupted
 
-    monkeypatch.setattr("jaxrace.experiments.duel.run_entrant", run_entrant)
+    monkeypatch.setattr("jaxrace.commands.duel.job.run_entrant", run_entrant)
     command = [*COMMAND, "--algorithm", "rucb,uniform", "--matrix", "cyclic", "--horizon", "10007"]
     assert main([*command, "--out", str(tmp_path / "run")]) in (128, 130)
     assert "jaxrace: warning: rucb needs an arm that beats every other one, and" in seen[0]

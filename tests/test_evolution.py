@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from jaxrace import sweep
-from jaxrace.experiments.evolution import (
+from jaxrace.commands.holdem.evolution import (
     EvolutionJob,
     EvolutionWork,
     RaceSelection,

@@ -4,8 +4,8 @@ import re
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
-from jaxrace.experiments.scores_file import read_scores
-from jaxrace.experiments.select_file import read_comparisons
+from jaxrace.commands.race.file import read_scores
+from jaxrace.commands.select.file import read_comparisons
 from jaxrace.improvement import ReturnRange
 from jaxrace.improvement.loading import load
 

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 from jaxrace import kernels, policies, racing, rollout
+from jaxrace.commands.catalogue import catalogue
+from jaxrace.commands.train.config import METHODS, Method, TrainConfig
+from jaxrace.commands.train.evaluation import Evaluator
+from jaxrace.commands.train.tasks import TASKS, medical_task
 from jaxrace.envs import medical
-from jaxrace.experiments.catalogue import catalogue
-from jaxrace.experiments.config import METHODS, Method, TrainConfig
-from jaxrace.experiments.evaluation import Evaluator
-from jaxrace.experiments.tasks import TASKS, medical_task
 from jaxrace.outcomes import Return
 
 

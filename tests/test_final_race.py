@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from jaxrace import racing, sweep
+from jaxrace.commands.train.config import TrainConfig
+from jaxrace.commands.train.tasks import medical_task
 from jaxrace.envs import medical
-from jaxrace.experiments.config import TrainConfig
-from jaxrace.experiments.medical_runs import Learning
-from jaxrace.experiments.racing_pays import within
-from jaxrace.experiments.racing_variants import VARIANTS
-from jaxrace.experiments.tasks import medical_task
+from jaxrace.papers.preference_racing.medical_runs import Learning
+from jaxrace.papers.preference_racing.racing_pays import within
+from jaxrace.papers.preference_racing.racing_variants import VARIANTS
 from jaxrace.policies import Sigmoid
 from jaxrace.rollout import PolicyInTask
 from jaxrace.search import FinalRace, PolicySearch, SearchJob, SearchWork, stack_params

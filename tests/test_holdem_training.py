@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from jaxrace import runs, sweep, tables
-from jaxrace.cli import main
+from jaxrace.commands.cli import main
+from jaxrace.commands.holdem import job
+from jaxrace.commands.holdem.config import SELECTIONS, HoldemConfig
+from jaxrace.commands.holdem.evaluation import OPPONENTS
+from jaxrace.commands.holdem.evolution import RaceSelection
+from jaxrace.commands.holdem.job import selection_of, train_holdem
+from jaxrace.commands.holdem.matches import ShortMatch
+from jaxrace.commands.workbench import Workbench
 from jaxrace.envs.holdem import Deals
-from jaxrace.experiments import holdem_training
-from jaxrace.experiments.evolution import RaceSelection
-from jaxrace.experiments.holdem_config import SELECTIONS, HoldemConfig
-from jaxrace.experiments.holdem_evaluation import OPPONENTS
-from jaxrace.experiments.holdem_matches import ShortMatch
-from jaxrace.experiments.holdem_training import selection_of, train_holdem
-from jaxrace.experiments.workbench import Workbench
 
 # Small stacks make small trees; 10 pairs of 5 players have 30 matches of 4 hands.
 SMALL: dict[str, Any] = {
@@ -135,9 +135,9 @@ def test_the_pool_is_made_of_whole_sets(tmp_path, monkeypatch):
         hands = jnp.arange(8).reshape(1, 4, 2, 1)
         return Deals(numbers, 100 * hands + numbers[:, None, None])
 
-    monkeypatch.setattr(holdem_training, "_SET", 4)
-    monkeypatch.setattr(holdem_training, "deal_sets", numbered_sets)
-    pool = holdem_training._make_pool(HoldemConfig(pool=10), Workbench(tmp_path))
+    monkeypatch.setattr(job, "_SET", 4)
+    monkeypatch.setattr(job, "deal_sets", numbered_sets)
+    pool = job._make_pool(HoldemConfig(pool=10), Workbench(tmp_path))
     assert pool.winner.tolist() == list(range(12))
     assert pool.strengths.shape == (4, 2, 12)
     assert pool.strengths[1, 1].tolist() == list(range(300, 312))

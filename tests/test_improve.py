@@ -11,10 +11,10 @@ from rich.console import Console
 
 from jaxrace import runs
 from jaxrace.bases import Affine, Fourier
-from jaxrace.cli import main
-from jaxrace.experiments.hcpi_domains import DOMAINS
-from jaxrace.experiments.improve_config import BATCHES, BOUNDS, ImproveConfig
-from jaxrace.experiments.improve_report import print_improvement
+from jaxrace.commands.cli import main
+from jaxrace.commands.improve.config import BATCHES, BOUNDS, ImproveConfig
+from jaxrace.commands.improve.domains import DOMAINS
+from jaxrace.commands.improve.report import print_improvement
 from jaxrace.improvement import BOUNDS as LOWER_BOUNDS
 from jaxrace.improvement import LinearSoftmax, Mixed, ReturnRange, trajectories
 from jaxrace.improvement.loading import divide, load

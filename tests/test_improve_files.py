@@ -5,9 +5,9 @@ import zipfile
 import numpy as np
 import pytest
 
-from jaxrace.cli import main
-from jaxrace.experiments.improve import _load
-from jaxrace.experiments.improve_config import ImproveConfig
+from jaxrace.commands.cli import main
+from jaxrace.commands.improve.config import ImproveConfig
+from jaxrace.commands.improve.job import _load
 from jaxrace.improvement import ReturnRange
 from jaxrace.improvement.loading import load
 

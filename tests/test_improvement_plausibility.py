@@ -5,7 +5,7 @@ import pytest
 from right_select import HEAD
 
 from jaxrace import runs
-from jaxrace.cli import main
+from jaxrace.commands.cli import main
 from jaxrace.improvement import check_weights
 
 

@@ -3,12 +3,22 @@
 import numpy as np
 import pytest
 
-from jaxrace.experiments import medical_grid, racing_answer
-from jaxrace.experiments.medical_claims import convergence_claims, dominance_margins, outcome_claims
-from jaxrace.experiments.medical_curves import averaged, curve, mean_before, settled, smoothed
-from jaxrace.experiments.medical_outcomes import Ellipse, ellipses, pareto_front
-from jaxrace.experiments.medical_runs import HAZARDS, LEARNERS, Learning
-from jaxrace.experiments.racing_variants import FAST, PUBLISHED
+from jaxrace.papers.preference_racing import medical_grid, racing_answer
+from jaxrace.papers.preference_racing.medical_claims import (
+    convergence_claims,
+    dominance_margins,
+    outcome_claims,
+)
+from jaxrace.papers.preference_racing.medical_curves import (
+    averaged,
+    curve,
+    mean_before,
+    settled,
+    smoothed,
+)
+from jaxrace.papers.preference_racing.medical_outcomes import Ellipse, ellipses, pareto_front
+from jaxrace.papers.preference_racing.medical_runs import HAZARDS, LEARNERS, Learning
+from jaxrace.papers.preference_racing.racing_variants import FAST, PUBLISHED
 
 
 def variants_found(changes):

@@ -20,7 +20,7 @@ import pytest
 import shown
 from nbclient import NotebookClient
 
-from jaxrace import cli
+from jaxrace.commands import cli
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
@@ -56,7 +56,7 @@ def show():
 
 def run(command, cwd=".", real=subprocess.run, **options):
     """``subprocess.run``, but of the command ``jaxrace`` in this process, which has imported it."""
-    if command[:2] != [sys.executable, "-c"]:
+    if command[:3] != [sys.executable, "-m", "jaxrace"]:
         return real(command, cwd=cwd, **options)
     with contextlib.chdir(cwd), contextlib.redirect_stdout(io.StringIO()) as said:
         # The cache would stay switched on for the tests that follow.

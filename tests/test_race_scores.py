@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from jaxrace import runs, tables
-from jaxrace.cli import main
-from jaxrace.experiments.scores_config import ScoresConfig
-from jaxrace.experiments.scores_file import ranks_of, read_scores
-from jaxrace.experiments.scores_race import race_scores
+from jaxrace.commands.cli import main
+from jaxrace.commands.race.config import ScoresConfig
+from jaxrace.commands.race.file import ranks_of, read_scores
+from jaxrace.commands.race.job import race_scores
 
 # The cache would stay switched on for the tests that follow.
 COMMAND = ["race", "--no-compilation-cache"]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from jaxrace import kernels, racing
-from jaxrace.racing import preference_lanes
+from jaxrace.racing.preference import lanes as preference_lanes
 
 OPTIONS, RACES, CAPACITY = 10, 40, 120
 

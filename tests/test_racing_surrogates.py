@@ -14,7 +14,7 @@ from jaxrace import kernels, racing
 from jaxrace.envs.options import Normal
 from jaxrace.kernels import pareto, total_order
 from jaxrace.racing import PreferenceRace
-from jaxrace.racing.surrogates import settle_borda
+from jaxrace.racing.preference.surrogates import settle_borda
 
 
 def dominance(a, b):

@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 
 from jaxrace import kernels, racing, sweep, tables
-from jaxrace.cli import main
-from jaxrace.experiments import bf13_variants, pbr_synthetic, race_curves
-from jaxrace.experiments.config import ON_DEMAND
-from jaxrace.experiments.race_trials import AnyTask
-from jaxrace.experiments.reproduce import RUN, reproduce
-from jaxrace.experiments.workbench import Workbench
+from jaxrace.commands import reproduce as reproduce_module
+from jaxrace.commands.cli import main
+from jaxrace.commands.reproduce import reproduce
+from jaxrace.commands.workbench import Workbench
+from jaxrace.papers import curves as race_curves
+from jaxrace.papers.figures import FIGURES
+from jaxrace.papers.preference_racing import synthetic as pbr_synthetic
+from jaxrace.papers.preference_racing import variants
+from jaxrace.papers.preference_racing.trials import AnyTask
 
 REPETITIONS = 3
 
@@ -68,7 +71,7 @@ def test_what_lies_in_the_folder(synthetic):
 
 def test_no_two_races_of_an_experiment_have_the_same_name():
     """They would share a checkpoint."""
-    for programs in (pbr_synthetic.programs(), bf13_variants.programs()):
+    for programs in (pbr_synthetic.programs(), variants.programs()):
         names = [program.name for program in programs]
         assert len(set(names)) == len(names)
 
@@ -79,7 +82,7 @@ def test_races_by_other_rankings(tmp_path, monkeypatch):
     folder = reproduce("bf13-variants", tmp_path / "rankings")
     table = tables.read_table(folder / "races.csv")
     assert len(table["k"]) == 9 * 4 * 10
-    assert set(table["algorithm"]) == set(bf13_variants.RANKINGS)
+    assert set(table["algorithm"]) == set(variants.RANKINGS)
     report = (folder / "report.md").read_text()
     assert all(f"| {number} |" in report for number in ("1,161", "2,262", "1,813"))
 
@@ -190,10 +193,9 @@ def test_all_experiments_are_reproduced_in_their_folders(tmp_path, monkeypatch):
         done.append(bench.folder.name)
         bench.write_report("Title", [])
 
-    for name in RUN:
-        monkeypatch.setitem(RUN, name, run)
+    monkeypatch.setattr(reproduce_module, "maker", lambda name: run)
     folder = reproduce("all", tmp_path / "all", quick=True)
-    expected = [name for name in RUN if name not in ON_DEMAND]
+    expected = [name for name, figure in FIGURES.items() if not figure.on_demand]
     assert done == expected
     shutil.rmtree(folder / done[-1])
     assert reproduce("all", folder, quick=True, resume=True) == folder
@@ -204,13 +206,12 @@ def test_what_is_interrupted_among_all_is_resumed_with_all(tmp_path, monkeypatch
     def stop(bench):
         raise sweep.Interrupted(bench.folder)
 
-    for name in RUN:
-        monkeypatch.setitem(RUN, name, stop)
+    monkeypatch.setattr(reproduce_module, "maker", lambda name: stop)
     folder = tmp_path / "all"
     assert main([*COMMAND, "all", "--out", str(folder)]) == 128
     assert f"--out {folder} --resume goes on" in capsys.readouterr().err
-    for name in RUN:
-        monkeypatch.setitem(RUN, name, lambda bench: bench.write_report("Title", []))
+    ended = lambda bench: bench.write_report("Title", [])  # noqa: E731
+    monkeypatch.setattr(reproduce_module, "maker", lambda name: ended)
     assert main([*COMMAND, "all", "--out", str(folder), "--resume"]) == 0
 
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from jaxrace import tables
+from jaxrace.commands.improve.domains import DOMAINS, floor_of
+from jaxrace.commands.improve.performance import Worth, is_worse, without_chance
+from jaxrace.commands.reproduce import reproduce
 from jaxrace.envs.mountain_car import MountainCar
-from jaxrace.experiments import hcpi_daedalus, hcpi_mountain_car
-from jaxrace.experiments.hcpi_domains import DOMAINS, floor_of
-from jaxrace.experiments.hcpi_performance import Worth, is_worse, without_chance
-from jaxrace.experiments.reproduce import reproduce
 from jaxrace.improvement import Mixed, MixedPolicy, MixedWith, collect
+from jaxrace.papers.policy_improvement import daedalus, mountain_car
 from jaxrace.rollout import PolicyInTask
 
 
@@ -120,5 +120,5 @@ def test_the_sizes_of_the_paper():
         "mountain-car": (50, 900, 100),
         "marketing": (250, 3_000, 10),
     }
-    assert hcpi_mountain_car.SIZES == (50, 200, 900, 5_000)
-    assert np.isin([key[2] for key in hcpi_daedalus.PUBLISHED], hcpi_daedalus.BOUNDS).all()
+    assert mountain_car.SIZES == (50, 200, 900, 5_000)
+    assert np.isin([key[2] for key in daedalus.PUBLISHED], daedalus.BOUNDS).all()

@@ -8,16 +8,16 @@ import pytest
 import sweep_cases as cases
 
 from jaxrace import runs, sweep, tables
-from jaxrace.cli import main
-from jaxrace.experiments import medical_choices, medical_grid
-from jaxrace.experiments.config import TrainConfig
-from jaxrace.experiments.learning import make_search
-from jaxrace.experiments.medical_choices import CHOICES
-from jaxrace.experiments.medical_runs import HAZARDS, LEARNERS
-from jaxrace.experiments.racing_variants import FAST, VARIANTS
-from jaxrace.experiments.reproduce import reproduce
-from jaxrace.experiments.tasks import medical_task
-from jaxrace.experiments.workbench import Workbench
+from jaxrace.commands.cli import main
+from jaxrace.commands.reproduce import reproduce
+from jaxrace.commands.train.config import TrainConfig
+from jaxrace.commands.train.learning import make_search
+from jaxrace.commands.train.tasks import medical_task
+from jaxrace.commands.workbench import Workbench
+from jaxrace.papers.preference_racing import medical_choices, medical_grid
+from jaxrace.papers.preference_racing.medical_choices import CHOICES
+from jaxrace.papers.preference_racing.medical_runs import HAZARDS, LEARNERS
+from jaxrace.papers.preference_racing.racing_variants import FAST, VARIANTS
 
 REPEATS, EPISODES = 4, 900
 SMALL = {10: REPEATS, 2_000: EPISODES, 2: 2}

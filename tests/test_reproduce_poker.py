@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 
 from jaxrace import kernels, tables
+from jaxrace.commands.holdem import matches
+from jaxrace.commands.holdem.evolution import RaceSelection
+from jaxrace.commands.reproduce import reproduce
+from jaxrace.commands.select.runs import Task, problem_keys
+from jaxrace.commands.workbench import Workbench
 from jaxrace.envs.holdem import SEATINGS, Ashe, betting, play_lane
 from jaxrace.envs.holdem.abstraction import CALL, FOLD
-from jaxrace.experiments import holdem_matches, poker_matches, poker_topk
-from jaxrace.experiments.evolution import RaceSelection
-from jaxrace.experiments.poker_matches import Match, Tables
-from jaxrace.experiments.poker_race import preferred, run_races
-from jaxrace.experiments.poker_truth import against_the_order, truth_of
-from jaxrace.experiments.reproduce import reproduce
-from jaxrace.experiments.topk_runs import Task, problem_keys
-from jaxrace.experiments.workbench import Workbench
+from jaxrace.papers.top_k import poker_matches, poker_topk
+from jaxrace.papers.top_k.poker_matches import Match, Tables
+from jaxrace.papers.top_k.poker_race import preferred, run_races
+from jaxrace.papers.top_k.poker_truth import against_the_order, truth_of
 from jaxrace.racing import DominanceRace
 from jaxrace.selection import ByNumber, Pocbam, run
 
@@ -56,7 +57,7 @@ def test_every_pair_has_a_row_and_ranks_go_by_what_is_won(folder):
 @pytest.mark.parametrize("side", [0, 1])
 def test_a_score_is_a_deck_played_both_ways(side):
     weights = poker_matches.draw_players(5, 1, 2)
-    deals = holdem_matches.draw_deals(1, 12, 64)
+    deals = matches.draw_deals(1, 12, 64)
     shared = Tables(weights, jax.tree.map(lambda leaf: leaf[None], deals))
     scores = jax.jit(poker_matches.score_pass)(shared, Match(0, 0, 0, 1, side))
     # The first deck, hand by hand: nobody remembers anything before, so the first hand is alone.
@@ -91,7 +92,7 @@ def test_all_scores_are_those_of_their_pair(tmp_path):
     scores = poker_matches.play_sets(bench, "some", weights, np.array([1, 0]), 4)
     assert scores.shape == (2, 3, 3, 8)
     np.testing.assert_array_equal(scores, -scores.swapaxes(1, 2))
-    deals = holdem_matches.deal_sets(Workbench(tmp_path / "again", quick=True), "some, decks", 2, 4)
+    deals = matches.deal_sets(Workbench(tmp_path / "again", quick=True), "some, decks", 2, 4)
     for number, (i, j), side in itertools.product((0, 1), ((0, 1), (0, 2), (1, 2)), (0, 1)):
         match = Match(1 - number, number, i, j, side)
         expected = poker_matches.score_pass(Tables(weights, deals), match)
@@ -106,7 +107,7 @@ def test_a_match_in_which_a_player_breaks_a_rule_has_no_scores(monkeypatch):
 
     monkeypatch.setattr(poker_matches, "ASHE", FoldsForNothing())
     weights = poker_matches.draw_players(0, 1, 2)
-    deals = jax.tree.map(lambda leaf: leaf[None], holdem_matches.draw_deals(0, 3, 16))
+    deals = jax.tree.map(lambda leaf: leaf[None], matches.draw_deals(0, 3, 16))
     match = Match(0, 0, 0, 1, 0)
     scores = jax.jit(lambda: poker_matches.score_pass(Tables(weights, deals), match))()
     assert np.isnan(scores).all()

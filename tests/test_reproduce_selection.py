@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 
 from jaxrace import tables
-from jaxrace.experiments.reproduce import reproduce
-from jaxrace.experiments.thurstone_noise import crossing
-from jaxrace.experiments.thurstone_topk import TOP
-from jaxrace.experiments.topk_curves import Curve, correct_at, samples_until, success_at
-from jaxrace.experiments.topk_runs import Task
-from jaxrace.experiments.topk_shootout import DUELS, joined, lineup, race_lineup
-from jaxrace.experiments.topk_targets import with_own_target
+from jaxrace.commands.reproduce import reproduce
+from jaxrace.commands.select.curves import Curve, correct_at, samples_until, success_at
+from jaxrace.commands.select.runs import Task
+from jaxrace.commands.select.targets import with_own_target
+from jaxrace.papers.top_k.shootout import DUELS, joined, lineup, race_lineup
+from jaxrace.papers.top_k.thurstone_noise import crossing
+from jaxrace.papers.top_k.thurstone_topk import TOP
 from jaxrace.selection import ActiveRanking, NormalScores, PairwiseRace, Pocbam, normal_score, win
 
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from jaxrace import runs, sweep, tables
-from jaxrace.cli import main
-from jaxrace.experiments.select import select
-from jaxrace.experiments.select_config import FROM_SCORES, PROBLEMS, SELECTORS, SelectConfig
-from jaxrace.experiments.select_file import read_comparisons, scores_of
+from jaxrace.commands.cli import main
+from jaxrace.commands.select.config import FROM_SCORES, PROBLEMS, SELECTORS, SelectConfig
+from jaxrace.commands.select.file import read_comparisons, scores_of
+from jaxrace.commands.select.job import select
 from jaxrace.selection import ActiveRanking, MlPocbam, PairwiseRace, Pocbam, Top
 
 slow = pytest.mark.slow
@@ -173,7 +173,7 @@ def played(monkeypatch, folder, method, **numbers):
         seen.append((task, selector, params, batch))
         raise sweep.Interrupted
 
-    monkeypatch.setattr("jaxrace.experiments.select.run_rows", run_rows)
+    monkeypatch.setattr("jaxrace.commands.select.job.run_rows", run_rows)
     with pytest.raises(sweep.Interrupted):
         select(SelectConfig(method, problem="wins", **numbers), folder)
     return seen[0]

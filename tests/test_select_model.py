@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from jaxrace.experiments.select_file import Table
-from jaxrace.experiments.select_model import fit_linked, linked_advice, linked_confidence
+from jaxrace.commands.select.file import Table
+from jaxrace.commands.select.model import fit_linked, linked_advice, linked_confidence
 
 PLAYERS, TOP, GAMES = 12, 3, 80
 POOLED = 2.0

@@ -11,7 +11,7 @@ from reference import selection as reference
 from selection_cases import draw_problem
 
 from jaxrace import sweep
-from jaxrace.experiments.topk_tasks import chances
+from jaxrace.commands.select.tasks import chances
 from jaxrace.selection import (
     ActiveRanking,
     ByNumber,

@@ -38,12 +38,10 @@ ARROWS = {
     **dict.fromkeys(BASE - FLOOR, BASE),
     **{room: BASE | {room} for room in ("dueling", "improvement", "racing", "selection")},
     "search": BASE | {"racing", "search"},
-    "audit": BASE | {"racing", "tables"},
-    "value_audit": BASE | {"audit", "racing"},
-    "dominance_audit": BASE | {"audit", "dominance_audit", "racing"},
+    "audits": BASE | {"audits", "racing", "tables"},
     **dict.fromkeys(TOOLS, BASE | TOOLS),
 }
-SEE_EVERYTHING = {"__init__", "__main__", "cli", "experiments"}
+SEE_EVERYTHING = {"__init__", "__main__", "commands", "papers"}
 
 
 def modules_in(folders: dict[str, Path]) -> dict[str, Path]:
@@ -114,9 +112,9 @@ def test_import_arrows():
         ("jaxrace.search.edps", "from jaxrace.selection.pocba import POCBA"),
         ("jaxrace.sweep", "from jaxrace.search import edps"),
         ("jaxrace.runs", "from jaxrace import *"),
-        ("jaxrace.cli", "from . import runs"),
-        ("jaxrace.cli", "from .runs import load"),
-        ("jaxrace.experiments.figures", "import kernels"),
+        ("jaxrace.commands.cli", "from . import runs"),
+        ("jaxrace.commands.cli", "from .runs import load"),
+        ("jaxrace.papers.figures", "import kernels"),
         ("jaxrace", "from envs import medical"),
         ("jaxrace.attic", "import jax"),
     ],
@@ -136,7 +134,7 @@ def test_a_wrong_import_is_found(module, source):
         ),
         ("jaxrace.search.edps", "from jaxrace import racing, strategies"),
         ("jaxrace.sweep", "from jaxrace import runs"),
-        ("jaxrace.cli", "from jaxrace import dueling, search"),
+        ("jaxrace.commands.cli", "from jaxrace import dueling, search"),
         ("jaxrace", "from jaxrace import racing"),
     ],
 )
@@ -185,7 +183,7 @@ for module in sys.argv[1:]:
 
 def test_imports_are_quiet(tmp_path):
     """One after the other, in one process: the first that is not is named."""
-    rest = ("jaxrace.racing", "jaxrace.search", "jaxrace.cli")
+    rest = ("jaxrace.racing", "jaxrace.search", "jaxrace.commands.cli")
     names = [root.__name__ for root in reversed(ROOTS)]
     done = subprocess.run(
         [sys.executable, "-c", QUIET_IMPORT, *names, *rest],

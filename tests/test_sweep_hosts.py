@@ -17,7 +17,7 @@ import sweep_cases as cases
 from host_cases import run_host
 
 from jaxrace import runs, sweep
-from jaxrace.cli import main
+from jaxrace.commands.cli import main
 from jaxrace.sweep.hosts import share_of_host
 from jaxrace.sweep.queue import lane_of_jobs
 
@@ -240,7 +240,11 @@ def test_hosts_that_slurm_has_started():
     assert found == "0 1 1 3"
 
 
-COMMAND = [sys.executable, "-c", "import sys; from jaxrace.cli import main; sys.exit(main())"]
+COMMAND = [
+    sys.executable,
+    "-c",
+    "import sys; from jaxrace.commands.cli import main; sys.exit(main())",
+]
 
 
 def start(tmp_path, command):

@@ -2,16 +2,16 @@
 
 from jaxrace.racing.base import Race
 from jaxrace.racing.checks import check_compare
-from jaxrace.racing.dominance import DominanceRace
-from jaxrace.racing.dominance_result import DominanceResult
-from jaxrace.racing.dominance_state import DominanceParams, DominanceState
+from jaxrace.racing.dominance.race import DominanceRace
+from jaxrace.racing.dominance.result import DominanceResult
+from jaxrace.racing.dominance.state import DominanceParams, DominanceState
 from jaxrace.racing.driver import run
 from jaxrace.racing.independence import DependentRunsWarning, check_runs
 from jaxrace.racing.judge import judge
-from jaxrace.racing.preference import PreferenceRace
-from jaxrace.racing.preference_state import PreferenceParams, PreferenceState, SurrogateParams
+from jaxrace.racing.preference.race import PreferenceRace
+from jaxrace.racing.preference.state import PreferenceParams, PreferenceState, SurrogateParams
+from jaxrace.racing.preference.surrogate_result import SurrogateResult
 from jaxrace.racing.results import PreferenceResult, ValueResult
-from jaxrace.racing.surrogate_result import SurrogateResult
 from jaxrace.racing.value import (
     BernsteinRace,
     HoeffdingRace,

@@ -14,9 +14,9 @@ from jaxrace import narrowing
 from jaxrace.compilation import bounded_jit
 from jaxrace.preferences import only_orders
 from jaxrace.racing import base, checks
-from jaxrace.racing.dominance import DominanceRace
-from jaxrace.racing.dominance_result import DominanceResult
-from jaxrace.racing.dominance_state import DominanceParams
+from jaxrace.racing.dominance.race import DominanceRace
+from jaxrace.racing.dominance.result import DominanceResult
+from jaxrace.racing.dominance.state import DominanceParams
 from jaxrace.racing.independence import Runs, require_independent
 
 # Samples of an option that are compared with each other, to see whether they are independent.

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
-    from jaxrace.racing.dominance_result import DominanceResult
+    from jaxrace.racing.dominance.result import DominanceResult
     from jaxrace.racing.results import PreferenceResult, ValueResult
 
 # Longer tables and lists are cut; the arrays of the result have everything.

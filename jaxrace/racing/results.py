@@ -11,8 +11,8 @@ from jaxrace import kernels
 from jaxrace.racing import report
 
 if TYPE_CHECKING:
-    from jaxrace.racing.preference import PreferenceRace
-    from jaxrace.racing.preference_state import PreferenceParams
+    from jaxrace.racing.preference.race import PreferenceRace
+    from jaxrace.racing.preference.state import PreferenceParams
     from jaxrace.racing.value import ValueParams, ValueRace
 
 FloatArray = NDArray[np.float64]

@@ -1,0 +1,1 @@
+"""How often the races are wrong, measured against what they promise."""

@@ -1,0 +1,36 @@
+"""An audit of the dominance race: how often does it certify a wrong set?
+
+Two things are measured: the share of races with a wrong certificate, against delta, on tasks where
+it is as easily wrong as can be; and, underneath, the share of single pairs whose e-value ever
+reaches 1 / alpha although the first option is not preferred. Broken controls show that an error
+would have been seen. The theorems are in docs/dominance_race.md.
+
+    python -m jaxrace.audits.dominance           the full audit, as Markdown tables
+    python -m jaxrace.audits.dominance 20000     a smaller one
+"""
+
+from jaxrace.audits.dominance.null_pairs import NULL_PAIRS, NullPair, audit_pairs, control_pairs
+from jaxrace.audits.dominance.races import (
+    audit_counts,
+    audit_races,
+    control_races,
+    wrong_certificates,
+)
+from jaxrace.audits.dominance.samplers import Faces, Normals
+from jaxrace.audits.dominance.tasks import TASKS, SetTask, task_named
+
+__all__ = [
+    "NULL_PAIRS",
+    "TASKS",
+    "Faces",
+    "Normals",
+    "NullPair",
+    "SetTask",
+    "audit_counts",
+    "audit_pairs",
+    "audit_races",
+    "control_pairs",
+    "control_races",
+    "task_named",
+    "wrong_certificates",
+]

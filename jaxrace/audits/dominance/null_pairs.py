@@ -1,0 +1,181 @@
+"""Single pairs that do not beat each other: does the e-value keep to Ville's inequality?
+
+Axes: P pairs, L bets, b samples of a block.
+"""
+
+import dataclasses
+import functools
+from collections.abc import Iterator, Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from numpy.typing import NDArray
+from scipy import stats
+
+from jaxrace import kernels, racing
+from jaxrace.audits.dominance.races import HORIZONS
+from jaxrace.audits.dominance.samplers import Faces, Law, Normals, draw
+from jaxrace.audits.preference import FULL_SIZE, Finding
+from jaxrace.validation import require_integer
+
+ALPHAS = (0.01, 0.05, 0.2, 0.5)
+
+# Pairs that are played together.
+_BATCH = 5_000
+
+# What a bet takes for an even chance in the broken control.
+WRONG_CHANCE = 0.45
+
+
+@dataclasses.dataclass(frozen=True)
+class NullPair:
+    """Two options, of which the first does not beat the second: s <= 1/2.
+
+    Attributes:
+        name: For reports.
+        options: The two; know what is drawn from them, and their ``win_probabilities``.
+    """
+
+    name: str
+    options: Normals | Faces
+
+    @property
+    def win_probability(self) -> float:
+        """s, of the first over the second."""
+        return self.options.win_probabilities[0][1]
+
+
+def _hills(*places: float) -> tuple[float, ...]:
+    """128 quantiles of an even mixture of normals around these places, exactly symmetric."""
+    half = stats.norm.ppf((np.arange(64) + 0.5) / 128)
+    hill = np.concatenate([half, -half[::-1]])[:: len(places)]
+    hill = (hill - hill[::-1]) / 2
+    return tuple(np.concatenate([place + hill for place in places]).tolist())
+
+
+NULL_PAIRS: tuple[NullPair, ...] = (
+    NullPair("equal normals", Normals((0.0, 0.0))),
+    NullPair("equal dice", Faces(((1, 2, 3), (1, 2, 3)))),
+    NullPair("0 over a coin", Faces(((0, 0), (-1, 1)))),
+    NullPair("slightly worse", Normals((-0.007, 0.0))),
+    NullPair("two hills over one", Faces((_hills(-3, 3), _hills(0)))),
+    # Nine faces in twelve beat a third of the numbers, the other three beat all.
+    NullPair("rarely great over even", Faces(((4.5,) * 9 + (100,) * 3, tuple(range(1, 13))))),
+)
+
+
+def audit_pairs(
+    pairs: int = FULL_SIZE,
+    seed: int = 0,
+    kinds: Sequence[NullPair] = NULL_PAIRS,
+    horizons: Sequence[int] = HORIZONS,
+) -> Iterator[Finding]:
+    """Count the pairs whose e-value reaches 1 / alpha at the end of any block.
+
+    Args:
+        pairs: Per line.
+        seed: Of all random numbers.
+        kinds: The laws of the two options.
+        horizons: Samples of either option; blocks and bets are those of a race of two options.
+
+    Yields:
+        One ``Finding`` per kind, horizon and alpha, allowed alpha.
+
+    >>> finding = next(audit_pairs(10))
+    >>> finding.claim, finding.delta, finding.races
+    ('largest E, n_max 300', 0.01, 10)
+    """
+    require_integer("pairs", pairs, 1)
+    for number, kind in enumerate(kinds):
+        for horizon in horizons:
+            key = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), number), horizon)
+            largest = largest_log_e(kind, horizon, key, pairs)
+            yield from _findings(kind, f"largest E, n_max {horizon}", largest)
+
+
+CONTROL = "control: an even chance is 0.45"
+
+
+def control_pairs(pairs: int = FULL_SIZE, seed: int = 0) -> Iterator[Finding]:
+    """The same with broken bets, on h - 0.45 instead of h - 1/2; equal normals, n_max 300.
+
+    Args:
+        pairs: Per line.
+        seed: Of all random numbers.
+
+    Yields:
+        One ``Finding`` per alpha; they must be refuted.
+
+    >>> finding = next(control_pairs(10))
+    >>> finding.task, finding.claim
+    ('equal normals', 'control: an even chance is 0.45, n_max 300')
+    """
+    require_integer("pairs", pairs, 1)
+    horizon = min(HORIZONS)
+    key = jax.random.fold_in(jax.random.key(seed), len(NULL_PAIRS))
+    largest = largest_log_e(NULL_PAIRS[0], horizon, key, pairs, WRONG_CHANCE)
+    yield from _findings(NULL_PAIRS[0], f"{CONTROL}, n_max {horizon}", largest)
+
+
+def _findings(kind: NullPair, claim: str, largest: NDArray[np.float32]) -> Iterator[Finding]:
+    for alpha in ALPHAS:
+        errors = int((largest >= -np.log(alpha)).sum())
+        yield Finding(kind.name, claim, alpha, alpha, errors, largest.size)
+
+
+def largest_log_e(
+    kind: NullPair, horizon: int, key: jax.Array, pairs: int, even_chance: float = 0.5
+) -> NDArray[np.float32]:
+    """The largest ln E of the first option over the second, at the ends of blocks.
+
+    Args:
+        kind: The laws of the two options.
+        horizon: Most samples of either.
+        key: Of all random numbers.
+        pairs: At least so many are played.
+        even_chance: c of the bets 1 + lambda (h - c), a half but for the control.
+
+    Returns:
+        float32 [P], P >= ``pairs``.
+
+    >>> coin = NULL_PAIRS[2]  # eleven wins in the first block, of at most 2.95 each
+    >>> largest_log_e(coin, 11, jax.random.key(0), 10).max() < 11 * np.log(1.95)
+    np.True_
+    """
+    size = min(pairs, _BATCH)
+    keys = [jax.random.fold_in(key, number) for number in range(-(-pairs // size))]
+    chance = jnp.float32(even_chance)
+    laws = kind.options.laws
+    return np.concatenate([np.asarray(_play(horizon, size, laws, k, chance)) for k in keys])
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _play(horizon: int, size: int, laws: Law, key: jax.Array, even_chance: jax.Array) -> jax.Array:
+    """The largest ln E of P = ``size`` pairs: float32 [P]."""
+    race = racing.DominanceRace(2, 1, horizon, kernels.total_order)
+    params = race.params()
+    # 1 + lambda (h - c) is 1 + lambda (1/2 - c) times a bet on h - 1/2 with a smaller lambda.
+    surplus = 1 + params.bets * (0.5 - even_chance)
+
+    def draw_block(block: jax.Array, length: int) -> jax.Array:
+        keys = jax.random.split(jax.random.fold_in(key, block), (2, length, size))
+        of_pairs = jax.vmap(draw, (0, None))
+        return jax.vmap(jax.vmap(of_pairs, (0, None)))(keys, laws)
+
+    def play_block(
+        carry: tuple[jax.Array, jax.Array], block: jax.Array, length: int
+    ) -> tuple[jax.Array, jax.Array]:
+        log_bets, largest = carry
+        x, y = draw_block(block, length)
+        signs = kernels.total_order(x[:, None], y[None, :])
+        factors = kernels.log_block_factors(signs, params.bets / surplus)[0]
+        log_bets = log_bets + factors + length * jnp.log(surplus)[:, None]
+        log_e = jax.nn.logsumexp(params.log_weights[:, None] + log_bets, axis=0)
+        return log_bets, jnp.maximum(largest, log_e)
+
+    nothing = jnp.zeros((params.bets.size, size), jnp.float32)
+    carry = play_block((nothing, jnp.full(size, -jnp.inf)), jnp.uint32(0), race.first_block)
+    later = jnp.arange(1, race.blocks.most(horizon), dtype=jnp.uint32)
+    return lax.scan(lambda c, block: (play_block(c, block, race.block), None), carry, later)[0][1]

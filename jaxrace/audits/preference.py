@@ -1,0 +1,306 @@
+"""An audit of the races' guarantee: how often does a race give a wrong verdict?
+
+A verdict "i beats j" is wrong when s_ij <= 1/2. A race may give any number of them with
+probability at most delta. The tasks are chosen to make wrong verdicts as likely as can be; races
+run by the hundred thousand, and the error rate is set against delta with the exact binomial
+interval of Clopper and Pearson.
+
+    python -m jaxrace.audits.preference          the full audit, 100,000 races per line, in Markdown
+    python -m jaxrace.audits.preference 20000    a smaller one
+"""
+
+import argparse
+import dataclasses
+import functools
+from collections.abc import Callable, Iterable, Iterator
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from numpy.typing import NDArray
+from scipy import stats
+
+from jaxrace import kernels, racing, tables
+from jaxrace.validation import require_integer
+
+DELTAS = (0.05, 0.2, 0.5)
+FULL_SIZE = 100_000
+
+# Races that advance together; more of them leave the processor's cache.
+BATCH = 250
+
+
+@dataclasses.dataclass(frozen=True)
+class AuditTask:
+    """Options whose s_ij are known.
+
+    Attributes:
+        name: For reports.
+        num_options: K.
+        max_rounds: n_max.
+        sample: ``sample(key, option) -> outcome``, option an int32 in 0 .. K - 1.
+        win_probabilities: s_ij as nested tuples [K][K]; the diagonal does not matter.
+    """
+
+    name: str
+    num_options: int
+    max_rounds: int
+    sample: Callable[[jax.Array, jax.Array], jax.Array]
+    win_probabilities: tuple[tuple[float, ...], ...]
+
+    @property
+    def has_ties(self) -> bool:
+        """Is any s_ij exactly 1/2?"""
+        matrix = np.array(self.win_probabilities)
+        np.fill_diagonal(matrix, 0.0)
+        return bool((matrix == 0.5).any())
+
+
+def _sample_close(key: jax.Array, option: jax.Array) -> jax.Array:
+    return jax.random.normal(key, (), jnp.float32) + _CLOSE_GAP * option.astype(jnp.float32)
+
+
+def _sample_coin(key: jax.Array, option: jax.Array) -> jax.Array:
+    coin = 2.0 * jax.random.bernoulli(key).astype(jnp.float32) - 1.0
+    return jnp.where(option == 0, coin, 0.0)
+
+
+def _sample_die(key: jax.Array, option: jax.Array) -> jax.Array:
+    """Cyclic dice, mixed with a common uniform noise so that they are nearly tied."""
+    which, face, noise = jax.random.uniform(key, (3,), jnp.float32)
+    faces = jnp.array(_DICE, jnp.float32)
+    rolled = faces[option, (3 * face).astype(jnp.int32)]
+    return jnp.where(which < _DICE_SHARE, rolled, 10.0 * noise)
+
+
+# Each option is better than the one before by so little that 300 rounds see a tie.
+_CLOSE_GAP = 1e-4
+# A beats B beats C beats A, each with probability 5/9 (faces doubled: three suffice).
+_DICE = ((2.0, 4.0, 9.0), (1.0, 6.0, 8.0), (3.0, 5.0, 7.0))
+# With probability 1 - share a sample is noise that beats a die's face f with (10 - f) / 10.
+_DICE_SHARE = 0.3
+
+
+def _close_probabilities(num_options: int) -> tuple[tuple[float, ...], ...]:
+    index = np.arange(num_options)
+    gaps = _CLOSE_GAP * (index[:, None] - index[None, :])
+    return tuple(map(tuple, stats.norm.cdf(gaps / np.sqrt(2)).tolist()))
+
+
+def _dice_probabilities() -> tuple[tuple[float, ...], ...]:
+    """s_ij of two mixtures: both dice, die against noise, noise against die, both noise."""
+    faces = np.array(_DICE)
+    both = (faces[:, None, :, None] > faces[None, :, None, :]).mean((2, 3))
+    # A die of mean face m beats uniform noise on [0, 10) with probability m / 10 = 1/2 for all.
+    against_noise = faces.mean(1) / 10
+    p = _DICE_SHARE
+    mixed = p * (1 - p) * (against_noise[:, None] + 1 - against_noise[None, :])
+    return tuple(map(tuple, (p**2 * both + mixed + (1 - p) ** 2 / 2).tolist()))
+
+
+TASKS: tuple[AuditTask, ...] = (
+    AuditTask("nearly tied, continuous", 4, 100, _sample_close, _close_probabilities(4)),
+    AuditTask("cyclic", 3, 100, _sample_die, _dice_probabilities()),
+    AuditTask("fair coin against 0", 2, 300, _sample_coin, ((0.5, 0.5), (0.5, 0.5))),
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """How often a claim was wrong on one task.
+
+    Attributes:
+        task: Its name.
+        claim: Whose verdicts are counted, such as the name of a bound.
+        delta: The error probability that the race was given.
+        allowed: What its guarantee allows: delta, or 2 delta for a one-sided bound with ties.
+        errors: Races with a wrong verdict.
+        races: All races.
+    """
+
+    task: str
+    claim: str
+    delta: float
+    allowed: float
+    errors: int
+    races: int
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """99.9 % confidence interval of the error rate (Clopper and Pearson)."""
+        interval = stats.binomtest(self.errors, self.races).proportion_ci(0.999, "exact")
+        return float(interval.low), float(interval.high)
+
+    @property
+    def refuted(self) -> bool:
+        """Is the error rate certainly above what is allowed?"""
+        return self.interval[0] > self.allowed
+
+    @property
+    def upheld(self) -> bool:
+        """Is the error rate certainly at most what is allowed?"""
+        return self.interval[1] <= self.allowed
+
+
+def audit(races: int = FULL_SIZE, seed: int = 0) -> Iterator[Finding]:
+    """Measure every bound on every task, for every delta.
+
+    Args:
+        races: Races per line, rounded up to a multiple of the batch.
+        seed: Of all random numbers.
+
+    Yields:
+        One ``Finding`` per task, bound and delta; the last bound of each task is the broken
+        control (``unprotected_thresholds``), which must be refuted somewhere.
+
+    >>> first = next(audit(races=250))
+    >>> first.claim, first.races, first.upheld
+    ('published', 250, True)
+    """
+    require_integer("races", races, 1)
+    for number, task in enumerate(TASKS):
+        key = jax.random.fold_in(jax.random.key(seed), number)
+        for name in (*kernels.BOUNDS, UNPROTECTED):
+            one_sided = name in kernels.BOUNDS and kernels.BOUNDS[name].sides == 1
+            errors, total = _count_errors(task, name, key, races)
+            for delta, wrong in zip(DELTAS, errors, strict=True):
+                allowed = 2 * delta if one_sided and task.has_ties else delta
+                yield Finding(task.name, name, delta, allowed, wrong, total)
+
+
+UNPROTECTED = "kl without the union over rounds"
+
+
+def unprotected_thresholds(num_options: int, max_rounds: int, delta: float) -> NDArray[np.int32]:
+    """The control: KL thresholds valid in any one round, used in all of them.
+
+    Args:
+        num_options: K.
+        max_rounds: n_max.
+        delta: Error probability of one look.
+
+    Returns:
+        int32 [max_rounds], as ``kernels.thresholds``.
+
+    >>> valid = kernels.thresholds(kernels.BOUNDS["kl"], 3, 50, 0.1)
+    >>> bool((unprotected_thresholds(3, 50, 0.1) < valid)[20:].all())
+    True
+    """
+    # Round n of a race of n_max rounds at n_max delta has the level of a race of one round.
+    kl = kernels.BOUNDS["kl"]
+    return np.array(
+        [
+            kernels.thresholds(kl, num_options, n, n * delta)[n - 1]
+            for n in range(1, max_rounds + 1)
+        ],
+        np.int32,
+    )
+
+
+def _count_errors(task: AuditTask, bound: str, key: jax.Array, races: int) -> tuple[list[int], int]:
+    """Races with a wrong verdict for every delta, and races run."""
+    race = _race(task)
+    params = [_params(race, bound, delta) for delta in DELTAS]
+    batches = -(-races // BATCH)
+    stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *params)
+    wrong = np.asarray(_wrong_races(task, key, stacked, batches))
+    return wrong.sum(0).tolist(), batches * BATCH
+
+
+def _params(race: racing.PreferenceRace, bound: str, delta: float) -> racing.PreferenceParams:
+    """Of a race by any bound: a bound is its thresholds, and one compiled program serves all."""
+    size = (race.num_options, race.capacity, delta)
+    if bound == UNPROTECTED:
+        thresholds = unprotected_thresholds(*size)
+    else:
+        thresholds = kernels.thresholds(kernels.BOUNDS[bound], *size)
+    return dataclasses.replace(race.params(delta), thresholds=jnp.asarray(thresholds))
+
+
+def _race(task: AuditTask) -> racing.PreferenceRace:
+    return racing.PreferenceRace(
+        num_options=task.num_options,
+        top=1,
+        capacity=task.max_rounds,
+        compare=kernels.total_order,
+    )
+
+
+@functools.partial(jax.jit, static_argnums=(0, 3))
+def _wrong_races(
+    task: AuditTask, key: jax.Array, params: racing.PreferenceParams, batches: int
+) -> jax.Array:
+    """Number of races with a wrong verdict: int32 [batches, d] for params [d, ...].
+
+    Their samples are the same.
+    """
+    wrong_verdict = jnp.asarray(np.array(task.win_probabilities) <= 0.5)
+    options = jnp.arange(task.num_options, dtype=jnp.int32)
+
+    def errs(race_key: jax.Array) -> jax.Array:
+        def run(params: racing.PreferenceParams) -> jax.Array:
+            return racing.run(_race(task), race_key, task.sample, options, params).beats
+
+        return (jax.vmap(run)(params) & wrong_verdict).any((1, 2))
+
+    return wrong_by_batch(errs, key, batches)
+
+
+def wrong_by_batch(
+    errs: Callable[[jax.Array], jax.Array], key: jax.Array, batches: int
+) -> jax.Array:
+    """How many races err in each batch of ``BATCH``: int32 [batches, ...].
+
+    Args:
+        errs: ``errs(key) -> bool [...]``, one race.
+        key: Of all of them.
+        batches: How many.
+
+    >>> print(wrong_by_batch(lambda key: jnp.bool_(True), jax.random.key(0), 2))
+    [250 250]
+    """
+
+    def batch(number: jax.Array) -> jax.Array:
+        keys = jax.random.split(jax.random.fold_in(key, number), BATCH)
+        return jax.vmap(errs)(keys).sum(0, dtype=jnp.int32)
+
+    return lax.map(batch, jnp.arange(batches, dtype=jnp.uint32))
+
+
+def markdown_table(findings: Iterable[Finding], claim: str = "Bound", level: str = "delta") -> str:
+    """The findings as a Markdown table.
+
+    Args:
+        findings: One per line.
+        claim: Heading of the column of the claims.
+        level: Heading of the column of the deltas.
+
+    >>> print(markdown_table([Finding("coin", "kl", 0.2, 0.2, 12, 1000)]))
+    | Task | Bound | delta | allowed | races | wrong | rate | 99.9 % interval | verdict |
+    | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+    | coin | kl | 0.2 | 0.2 | 1,000 | 12 | 0.01200 | 0.00374 to 0.02798 | upheld |
+    """
+    rows = []
+    for f in findings:
+        low, high = f.interval
+        verdict = "upheld" if f.upheld else "REFUTED" if f.refuted else "open"
+        counts = (f"{f.races:,}", f"{f.errors:,}", f"{f.errors / f.races:.5f}")
+        interval = f"{low:.5f} to {high:.5f}"
+        rows.append([f.task, f.claim, f.delta, f"{f.allowed:g}", *counts, interval, verdict])
+    heads = ("allowed", "races", "wrong", "rate", "99.9 % interval", "verdict")
+    return tables.markdown_table(["Task", claim, level, *heads], rows)
+
+
+def races_asked_for(description: str) -> int:
+    """The number of races per line that the command line names, ``FULL_SIZE`` unless it does."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("races", nargs="?", type=int, default=FULL_SIZE, help="per line")
+    races = parser.parse_args().races
+    if races < 1:
+        parser.error(f"races: expected an integer of at least 1, got {races}")
+    return races
+
+
+if __name__ == "__main__":
+    print(markdown_table(audit(races_asked_for("Audit the guarantee of the races."))))

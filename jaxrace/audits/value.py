@@ -1,0 +1,117 @@
+"""An audit of the races by value: how often do the Hoeffding and Bernstein races err?
+
+A race errs when it selects an option and discards another whose mean is no smaller, which it may
+do with probability at most delta. Tasks and reckoning are those of ``jaxrace.audits.preference``.
+
+    python -m jaxrace.audits.value            the full audit, 100,000 races per line
+    python -m jaxrace.audits.value 20000      a smaller one
+"""
+
+import dataclasses
+import functools
+import sys
+from collections.abc import Callable, Iterator
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxrace import racing
+from jaxrace.audits import preference as audit
+from jaxrace.validation import require_integer
+
+
+@dataclasses.dataclass(frozen=True)
+class ValueTask:
+    """Options whose means are known.
+
+    Attributes:
+        name: For reports.
+        max_rounds: n_max.
+        sample: ``sample(key, option) -> outcome``, option an int32 in 0 .. K - 1.
+        means: Of the K options.
+        value_range: R, the width of each option's support.
+    """
+
+    name: str
+    max_rounds: int
+    sample: Callable[[jax.Array, jax.Array], jax.Array]
+    means: tuple[float, ...]
+    value_range: float
+
+
+def _sample_close(key: jax.Array, option: jax.Array) -> jax.Array:
+    return jax.random.uniform(key, (), jnp.float32, -1, 1) + _CLOSE_GAP * option.astype(jnp.float32)
+
+
+_CLOSE_GAP = 1e-4
+_, _DICE, _COIN = audit.TASKS
+
+TASKS: tuple[ValueTask, ...] = (
+    ValueTask("nearly tied", 100, _sample_close, tuple(_CLOSE_GAP * i for i in range(4)), 2.0),
+    ValueTask("dice of mean 5", 100, _DICE.sample, (5.0, 5.0, 5.0), 10.0),
+    ValueTask("fair coin against 0", 300, _COIN.sample, (0.0, 0.0), 2.0),
+)
+
+# By claim: the race, whether it intersects its intervals, and the share of R that it is told.
+_RACES: dict[str, tuple[type[racing.ValueRace], bool, float]] = {
+    "Hoeffding": (racing.HoeffdingRace, False, 1.0),
+    "Hoeffding, improved": (racing.HoeffdingRace, True, 1.0),
+    "Bernstein": (racing.BernsteinRace, False, 1.0),
+    "Bernstein, improved": (racing.BernsteinRace, True, 1.0),
+    "Hoeffding with a quarter of the range": (racing.HoeffdingRace, False, 0.25),
+}
+UNPROTECTED = tuple(_RACES)[-1]
+
+
+def value_audit(races: int = audit.FULL_SIZE, seed: int = 0) -> Iterator[audit.Finding]:
+    """Measure every race by value on every task, for every delta of ``jaxrace.audits.preference``.
+
+    Args:
+        races: Races per line, rounded up to a multiple of the batch.
+        seed: Of all random numbers.
+
+    Yields:
+        One ``Finding`` per task, race and delta; the last race of each task is the broken
+        control, told a quarter of the range, which must be refuted somewhere.
+
+    >>> first = next(value_audit(races=250))
+    >>> first.claim, first.races, first.upheld
+    ('Hoeffding', 250, True)
+    """
+    require_integer("races", races, 1)
+    batches = -(-races // audit.BATCH)
+    for number, task in enumerate(TASKS):
+        key = jax.random.fold_in(jax.random.key(seed), number)
+        for claim, (kind, intersect, share) in _RACES.items():
+            race = kind(len(task.means), 1, intersect=intersect)
+            for delta in audit.DELTAS:
+                params = race.params(delta, task.max_rounds, share * task.value_range)
+                wrong = _wrong_races(task, race, batches, key, params)
+                errors = int(np.asarray(wrong).sum())
+                yield audit.Finding(task.name, claim, delta, delta, errors, batches * audit.BATCH)
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1, 2))
+def _wrong_races(
+    task: ValueTask,
+    race: racing.ValueRace,
+    batches: int,
+    key: jax.Array,
+    params: racing.ValueParams,
+) -> jax.Array:
+    """Number of races that err: int32 [batches]."""
+    means = np.array(task.means)
+    no_better = jnp.asarray(means[:, None] <= means[None, :])
+    options = jnp.arange(len(means), dtype=jnp.int32)
+
+    def errs(race_key: jax.Array) -> jax.Array:
+        result = racing.run(race, race_key, task.sample, options, params)
+        return (no_better & result.selected[:, None] & result.discarded[None, :]).any()
+
+    return audit.wrong_by_batch(errs, key, batches)
+
+
+if __name__ == "__main__":
+    size = int(sys.argv[1]) if len(sys.argv) > 1 else audit.FULL_SIZE
+    print(audit.markdown_table(value_audit(size), claim="Race"))

@@ -1,0 +1,1 @@
+"""What the command does: a room per verb, and what they share."""

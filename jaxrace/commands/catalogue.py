@@ -1,0 +1,89 @@
+"""What there is to choose from: what `jaxrace list` shows."""
+
+from jaxrace import kernels, strategies
+from jaxrace.commands.duel.config import ALGORITHMS, MATRICES
+from jaxrace.commands.holdem.config import SELECTIONS
+from jaxrace.commands.improve.config import BOUNDS as LOWER_BOUNDS
+from jaxrace.commands.improve.config import DOMAINS, IMPROVEMENTS
+from jaxrace.commands.select.config import PROBLEMS, SELECTORS
+from jaxrace.commands.train.config import METHODS
+from jaxrace.commands.train.tasks import TASKS
+from jaxrace.papers.figures import FIGURES
+
+# What each confidence bound of a preference-based race promises; more in `jaxrace.kernels.bounds`.
+BOUNDS = {
+    "published": "the paper's: verdicts and intervals hold with 1 - delta",
+    "tight": "the same; delta shared equally by rounds and pairs",
+    "verdict": "for verdicts only, cheaper; 2 delta if options tie",
+    "kl": "as tight, from a divergence: never wider",
+    "kl-verdict": "as verdict, from a divergence",
+    "stitched": "as tight; delta shared by epochs instead of rounds",
+    "stitched-verdict": "as verdict; delta shared by epochs",
+    "stitched-kl": "the default: as stitched, from a divergence",
+    "stitched-kl-verdict": "as verdict, by epochs, from a divergence",
+    "open-stitched": "as stitched, whatever the number of rounds",
+    "open-stitched-kl": "as stitched-kl, whatever the number of rounds",
+}
+
+RACES = {
+    "DominanceRace": "the best by pairwise wins, certified from the fewest samples",
+    "PreferenceRace": "the best by pairwise wins, from preferences; pb-edps",
+    "HoeffdingRace": "the best by mean, for values in a known range; edps",
+    "BernsteinRace": "the same, better where the values vary little",
+}
+
+POLICIES = {
+    "Linear": "linear in the observation, with or without an intercept",
+    "Sigmoid": "one action in (0, 1); the medical task",
+    "Softmax": "random discrete actions from features of state and action",
+    "MLP": "a multilayer perceptron",
+    "Constant": "the same action whatever is observed",
+    "UniformChoice": "one of some actions, at random",
+}
+
+
+def catalogue() -> dict[str, dict[str, str]]:
+    """Names and a line on each, by subject.
+
+    >>> list(catalogue())
+    ['environments', 'methods', ..., 'policy improvement', 'lower bounds of performance']
+    """
+    return {
+        "environments": {
+            **{name: (make.__doc__ or "").partition("\n")[0] for name, make in TASKS.items()},
+            "holdem": "Hold'em players that evolve (jaxrace train holdem --help).",
+        },
+        "methods": METHODS,
+        "experiments": {name: figure.about for name, figure in FIGURES.items()},
+        "races": RACES,
+        "bounds": {name: BOUNDS[name] for name in kernels.BOUNDS},
+        "strategies": {name: _sigma(name) for name in strategies.SUPPORTED},
+        "policies": POLICIES,
+        "dueling bandits": ALGORITHMS,
+        "preference matrices": MATRICES,
+        "top-k selection": SELECTORS,
+        "problems of selection": PROBLEMS,
+        "selection of holdem": SELECTIONS,
+        "tasks of improvement": DOMAINS,
+        "policy improvement": IMPROVEMENTS,
+        "lower bounds of performance": LOWER_BOUNDS,
+    }
+
+
+def print_catalogue() -> None:
+    """Print it, a paragraph for each subject.
+
+    >>> print_catalogue()
+    environments:
+    ...
+    """
+    for subject, entries in catalogue().items():
+        print(f"{subject}:")
+        width = max(map(len, entries))
+        for name, description in entries.items():
+            print(f"  {name:{width}}  {description}".rstrip())
+
+
+def _sigma(name: str) -> str:
+    has_step_size = strategies.Strategy(name, population_size=8).has_step_size
+    return "takes --sigma" if has_step_size else "sets its own step size: takes no --sigma"

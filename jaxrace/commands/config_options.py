@@ -1,0 +1,96 @@
+"""Options of the command that are made from the classes of its jobs, and what they expect."""
+
+import dataclasses
+import functools
+from argparse import ArgumentTypeError
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from docstring_parser import parse as parse_docstring
+
+# What an option of a type expects, in messages and in the help.
+_SEVERAL, _SEVERAL_OR_NONE = float | tuple[float, ...], float | tuple[float, ...] | None
+_EXPECTED = {
+    int: "an integer",
+    int | None: "an integer, or null",
+    float: "a number",
+    float | None: "a number, or null",
+    _SEVERAL: "a number, or several with commas between them",
+    _SEVERAL_OR_NONE: "a number, several with commas between them, or null",
+    str: "a text",
+}
+POSITIONAL = ("env", "task", "scores")
+
+_METAVARS = {
+    int: "N",
+    int | None: "N",
+    float: "X",
+    float | None: "X",
+    _SEVERAL: "X[,X]",
+    _SEVERAL_OR_NONE: "X[,X]",
+    str: "NAME",
+}
+
+
+def expected(hint: Any) -> str:
+    """What an option of a type expects.
+
+    >>> expected(int | None), expected(Literal["A", "B"])
+    ('an integer, or null', 'one of A, B')
+    """
+    if get_origin(hint) is Literal:
+        return f"one of {', '.join(get_args(hint))}"
+    return _EXPECTED[hint]
+
+
+def spelt(name: str) -> str:
+    """An option as it is spelt in the command.
+
+    >>> spelt("max_rounds")
+    '--max-rounds'
+    """
+    return f"--{name.replace('_', '-')}"
+
+
+def add_options(parser: Any, config: type) -> None:
+    """An option for every field of a job that is not positional; the help is the docstring's.
+
+    >>> from jsonargparse import ArgumentParser
+    >>> from jaxrace.commands.select.config import SelectConfig
+    >>> parser = ArgumentParser()
+    >>> add_options(parser, SelectConfig)
+    >>> parser.parse_args(["--top", "5"]).top
+    5
+    """
+    parameters = parse_docstring(config.__doc__ or "").params
+    texts = {p.arg_name: (p.description or "").replace("``", "`") for p in parameters}
+    hints = get_type_hints(config)
+    for field in dataclasses.fields(config):
+        if field.name in POSITIONAL:
+            continue
+        hint = hints[field.name]
+        if hint is bool:
+            text = texts[field.name]
+            parser.add_argument(spelt(field.name), action="store_true", help=text)
+            continue
+        is_choice = get_origin(hint) is Literal
+        several = hint in (_SEVERAL, _SEVERAL_OR_NONE)
+        parser.add_argument(
+            spelt(field.name),
+            type=functools.partial(_parse_several, hint) if several else hint,
+            default=field.default,
+            metavar=f"{{{','.join(get_args(hint))}}}" if is_choice else _METAVARS[hint],
+            help=f"{texts[field.name]} (default: {field.default})",
+        )
+
+
+def _parse_several(hint: Any, given: Any) -> Any:
+    """Numbers with commas between them, or a single one, or null if the hint allows it."""
+    if given is None or not isinstance(given, str):  # a default
+        return given
+    if given == "null" and hint == _SEVERAL_OR_NONE:
+        return None
+    try:
+        first, *more = (float(number) for number in given.split(","))
+    except ValueError as error:
+        raise ArgumentTypeError(f"expected {expected(hint)}, got {given!r}") from error
+    return (first, *more) if more else first

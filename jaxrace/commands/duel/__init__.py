@@ -1,0 +1,1 @@
+"""`jaxrace duel`: dueling bandits on a preference matrix."""

@@ -1,0 +1,130 @@
+"""Dueling bandits and matrices by name."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxrace.commands.duel.config import ALGORITHMS, DEFAULT_ARMS, MATRICES, DuelConfig
+from jaxrace.dueling import (
+    Algorithm,
+    BeatTheMean,
+    BordaWinner,
+    CondorcetWinner,
+    CopelandWinner,
+    DoubleThompson,
+    InterleavedFilter,
+    Introspection,
+    Rucb,
+    Savage,
+    SupKlucb,
+    Uniform,
+    matrices,
+)
+
+
+class Entrant(NamedTuple):
+    """An algorithm and its numbers."""
+
+    algorithm: Algorithm
+    params: Any
+
+
+Maker = Callable[[int, int, float, jax.Array], Entrant]  # K, T, delta, key
+
+
+def _plain(kind: Callable[[int], Algorithm]) -> Maker:
+    def make(num_arms: int, horizon: int, delta: float, key: jax.Array) -> Entrant:
+        algorithm = kind(num_arms)
+        return Entrant(algorithm, algorithm.params())
+
+    return make
+
+
+def _timed(kind: Callable[[int], Any]) -> Maker:
+    def make(num_arms: int, horizon: int, delta: float, key: jax.Array) -> Entrant:
+        algorithm = kind(num_arms)
+        return Entrant(algorithm, algorithm.params(horizon=horizon))
+
+    return make
+
+
+def _savage(decision: Callable[[int], Any], introspection: Introspection | None = None) -> Maker:
+    def make(num_arms: int, horizon: int, delta: float, key: jax.Array) -> Entrant:
+        algorithm = Savage(num_arms, decision(num_arms), introspection)
+        return Entrant(algorithm, algorithm.params(delta=delta, horizon=horizon, key=key))
+
+    return make
+
+
+MAKERS: dict[str, Maker] = {
+    "rucb": _plain(Rucb),
+    "dts": _plain(DoubleThompson),
+    "dts-plus": _plain(lambda num_arms: DoubleThompson(num_arms, plus=True)),
+    "sup-klucb": _plain(SupKlucb),
+    "sup-klucb-borda": _plain(lambda num_arms: SupKlucb(num_arms, "borda")),
+    "savage": _savage(CopelandWinner),
+    "savage-condorcet": _savage(CondorcetWinner),
+    "savage-borda": _savage(BordaWinner),
+    "savage-sampled": _savage(CopelandWinner, Introspection()),
+    "interleaved-filter": _timed(InterleavedFilter),
+    "beat-the-mean": _timed(BeatTheMean),
+    "uniform": _plain(Uniform),
+}
+assert MAKERS.keys() == ALGORITHMS.keys()
+
+
+def entrant(name: str, num_arms: int, horizon: int, delta: float, key: jax.Array) -> Entrant:
+    """An algorithm by name.
+
+    Args:
+        name: One of ``ALGORITHMS``.
+        num_arms: K.
+        horizon: T.
+        delta: Error probability, of those that have one.
+        key: Of what is drawn inside an algorithm's own tests.
+
+    >>> entrant("rucb", 3, 1000, 0.05, jax.random.key(0)).algorithm
+    Rucb(num_arms=3)
+    """
+    return MAKERS[name](num_arms, horizon, delta, key)
+
+
+def matrix_of(config: DuelConfig) -> np.ndarray:
+    """The preference matrix of a job, float32 [K, K].
+
+    Raises:
+        ValueError: There is no such file or name, or the file holds no preference matrix or one of
+            other than the wanted arms.
+
+    >>> matrix_of(DuelConfig(matrix="linear", arms=3, seed=1)).shape
+    (3, 3)
+    """
+    count, key = config.arms or DEFAULT_ARMS, jax.random.key(np.uint32(config.seed))
+    makers: dict[str, Callable[[], jax.Array]] = {
+        "random": lambda: matrices.random(key, count),
+        "linear": lambda: matrices.linear_order(key, count),
+        "hard-condorcet": lambda: matrices.hard_condorcet(count),
+        "flat": lambda: matrices.flat(count),
+        "cyclic": lambda: matrices.cyclic(count),
+        "plackett-luce": lambda: matrices.plackett_luce(
+            jax.random.uniform(key, (count,), jnp.float32, minval=1e-3)
+        ),
+        "thurstone": lambda: matrices.thurstone(jax.random.normal(key, (count,), jnp.float32)),
+    }
+    assert makers.keys() == MATRICES.keys()
+    if config.matrix == "cyclic" and count < 3:
+        raise ValueError(f"arms: expected at least 3 for a cyclic matrix, got {count}")
+    if config.matrix in makers:
+        return matrices.check_matrix(makers[config.matrix]())
+    if "." not in config.matrix and not Path(config.matrix).exists():
+        raise ValueError(
+            f"matrix: expected a file or one of {', '.join(MATRICES)}, got {config.matrix!r}"
+        )
+    found = matrices.read_matrix(config.matrix)
+    if config.arms not in (None, len(found)):
+        raise ValueError(f"arms: expected {len(found)}, as in {config.matrix}, got {config.arms}")
+    return found

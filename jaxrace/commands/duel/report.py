@@ -1,0 +1,81 @@
+"""The table that `jaxrace duel` prints."""
+
+from pathlib import Path
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from jaxrace import runs
+from jaxrace.commands.printing import say
+
+_NOT_RESULTS = ("horizon", "repeats", "matrix")
+
+
+def print_regrets(console: Console, folder: Path) -> None:
+    """Print the regrets of a run folder of ``duel``, and what there is to say of its matrix.
+
+    Args:
+        console: Where.
+        folder: The run's.
+
+    >>> number = {"mean": 2.5, "stderr": 0.5, "count": 4}
+    >>> facts = {"arms": 3, "condorcet_winner": 1, "copeland_winners": [1], "borda_winners": [1],
+    ...          "smith_set": [1]}
+    >>> result = {"regret": {"strong": number, "copeland": number}, "correct": number,
+    ...           "recommended_most": 1, "exploration_ended": 0.0, "exploration_duels": None}
+    >>> runs.write_summary(".", {"horizon": 50, "repeats": 4, "matrix": facts, "rucb": result})
+    >>> print_regrets(Console(), Path("."))
+    3 arms; Condorcet winner 1, Copeland winners 1, Borda winners 1, Smith set 1
+    ...
+    """
+    summary = runs.read_summary(folder)
+    facts = summary["matrix"]
+    winner = facts["condorcet_winner"]
+    say(
+        console,
+        f"{facts['arms']} arms; Condorcet winner {'none' if winner is None else winner}, "
+        f"Copeland winners {_listed(facts['copeland_winners'])}, "
+        f"Borda winners {_listed(facts['borda_winners'])}, "
+        f"Smith set {_listed(facts['smith_set'])}",
+    )
+    console.print(_table(summary, console))
+    say(
+        console,
+        f"means of {summary['repeats']} repeats of {summary['horizon']:,} duels; correct: in the "
+        f"end recommends a Copeland winner (with -borda in the name: a Borda winner); {folder}",
+    )
+
+
+def _table(summary: dict[str, Any], console: Console) -> Table:
+    results = {name: one for name, one in summary.items() if name not in _NOT_RESULTS}
+    # The others are in summary.json.
+    has_winner = summary["matrix"]["condorcet_winner"] is not None
+    measures = ("strong", "copeland") if has_winner else ("copeland", "borda")
+    table = Table(box=SIMPLE_HEAD if console.is_terminal else None, pad_edge=False)
+    table.add_column("", no_wrap=True)
+    for measure in measures:
+        table.add_column(f"{measure} regret", justify="right", no_wrap=True)
+    for head in ("correct", "explored in", "favourite"):
+        table.add_column(head, justify="right")
+    sign = "\N{PLUS-MINUS SIGN}" if console.encoding.startswith("utf") else "+-"
+    for name, one in results.items():
+        cells = [_number(one["regret"][measure], sign) for measure in measures]
+        duels = one["exploration_duels"]
+        explored = "-" if duels is None else f"{duels['mean']:,.0f}"
+        if duels is not None and one["exploration_ended"] < 1:
+            explored += f" ({one['exploration_ended']:.0%})"
+        right = f"{one['correct']['mean']:.3f}"
+        table.add_row(name, *cells, right, explored, str(one["recommended_most"]))
+    return table
+
+
+def _number(statistic: dict[str, Any], sign: str) -> str:
+    mean, stderr = statistic["mean"], statistic["stderr"]
+    digits = 0 if mean >= 100 else 1
+    return f"{mean:,.{digits}f}" + ("" if stderr is None else f" {sign} {stderr:,.{digits}f}")
+
+
+def _listed(arms: list[int]) -> str:
+    return ", ".join(map(str, arms)) if len(arms) <= 8 else f"{len(arms)} arms"

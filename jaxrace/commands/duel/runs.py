@@ -1,0 +1,129 @@
+"""Many runs of a bandit on many problems, as arrays.
+
+Axes: G problems, R runs of each, T records of a run, M measures of regret.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxrace import sweep
+from jaxrace.commands.duel.lineup import Entrant
+from jaxrace.commands.workbench import Workbench
+from jaxrace.dueling import DuelJob, DuelWork, Problem, borda_winners, copeland_winners
+
+# Runs of a block: their arrays stay in the processor's cache; of few runs, so many blocks. What
+# the runs come to may depend on it, so it does not depend on the number of cores.
+_WIDTH, _BLOCKS = 256, 4
+
+
+class Runs(NamedTuple):
+    """What the runs have come to."""
+
+    time: np.ndarray  # int64 [T], choices so far
+    regret: np.ndarray  # float64 [G, R, T, M], so far
+    recommended: np.ndarray  # int32 [G, R, T]
+    settled_at: np.ndarray  # int32 [G, R], choices until exploration ended, 0 if it did not
+    is_best: np.ndarray  # bool [G, R, T], recommended is what the algorithm looks for
+
+
+def stacked(problems: list[Problem]) -> Problem:
+    """Problems of one size, leaves [G, ...].
+
+    >>> from jaxrace.dueling import duels
+    >>> stacked([duels([[0.5, 0.6], [0.4, 0.5]])] * 3).probabilities.shape
+    (3, 2, 2)
+    """
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *problems)
+
+
+def run_entrant(
+    bench: Workbench,
+    name: str,
+    entrant: Entrant,
+    problems: Problem,
+    repeats: int,
+    horizon: int,
+    records: int,
+) -> Runs:
+    """Run an algorithm on every problem.
+
+    Exploration that has ended is not simulated further: what follows is known.
+
+    Args:
+        bench: Where.
+        name: Of the stage.
+        entrant: The algorithm and its numbers.
+        problems: Leaves [G, ...].
+        repeats: R. Run r of problem g has the same key whatever the algorithm.
+        horizon: T, choices of a run.
+        records: How many, a divisor of the horizon.
+    """
+    count = problems.probabilities.shape[0]
+    interval = horizon // records
+    settings = jax.tree.map(lambda x: x[None], entrant.params)
+    work = DuelWork(entrant.algorithm, interval, horizon, problems, settings, True)
+    problem = np.repeat(np.arange(count, dtype=np.int32), repeats)
+    keys = _keys(np.uint32(bench.seed), len(problem))
+    jobs = sweep.stacked(DuelJob(keys, problem, np.zeros_like(problem)))
+    width = min(_WIDTH, -(-len(problem) // _BLOCKS))
+    log = bench.sweep(name, work, jobs, width, rows_per_job=records)
+    shape = (count, repeats, records)
+    return _as_arrays(log, problems, problem, shape, interval, entrant.algorithm.target)
+
+
+def _keys(seed: np.uint32, count: int) -> jax.Array:
+    return jax.random.split(jax.random.key(seed), count)
+
+
+def _as_arrays(
+    log: sweep.SweepLog,
+    problems: Problem,
+    problem: np.ndarray,
+    shape: tuple[int, int, int],
+    interval: int,
+    target: str,
+) -> Runs:
+    """The rows of the log, and those that were not simulated."""
+    row, job = log.rows.row, log.rows.job
+    num_jobs, records = len(problem), shape[-1]
+    lengths = np.bincount(job, minlength=num_jobs)
+    place = np.arange(len(job)) - (np.cumsum(lengths) - lengths)[job]
+    regret = np.zeros((num_jobs, records, row.regret.shape[-1]))
+    recommended = np.zeros((num_jobs, records), np.int32)
+    regret[job, place], recommended[job, place] = row.regret, row.recommended
+    everyone = np.arange(num_jobs)
+    last = recommended[everyone, lengths - 1]
+    later = np.arange(records) >= lengths[:, None]
+    rate = _cost_of_staying(problems, problem, last)  # [jobs, M]
+    regret = np.where(later[..., None], interval * rate[:, None], regret)
+    settled_at = np.zeros(num_jobs, np.int32)
+    np.maximum.at(settled_at, job, row.settled_at)
+    recommended = np.where(later, last[:, None], recommended)
+    return Runs(
+        interval * np.arange(1, records + 1),
+        regret.cumsum(1).reshape(*shape, -1),
+        recommended.reshape(shape),
+        settled_at.reshape(shape[:2]),
+        _is_best(problems, problem, recommended, target).reshape(shape),
+    )
+
+
+def _cost_of_staying(problems: Problem, problem: np.ndarray, decision: np.ndarray) -> np.ndarray:
+    """Regret of one more choice, once the decision has been made, [jobs, M]."""
+    if problems.costs is not None:
+        return np.asarray(problems.costs)[problem, :, decision, decision]
+    return np.asarray(problems.losses)[problem, decision][:, None]
+
+
+def _is_best(
+    problems: Problem, problem: np.ndarray, decision: np.ndarray, target: str
+) -> np.ndarray:
+    """Is a decision [jobs, T] one without regret: of duels, by Copeland's or Borda's score?"""
+    if problems.costs is None:
+        return np.asarray(problems.losses)[problem[:, None], decision] == 0
+    winners = {"copeland": copeland_winners, "borda": borda_winners}[target]
+    is_winner = np.stack([winners(matrix) for matrix in np.asarray(problems.probabilities)])
+    return is_winner[problem[:, None], decision]

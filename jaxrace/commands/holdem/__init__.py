@@ -1,0 +1,1 @@
+"""`jaxrace train holdem`: poker players that evolve."""

@@ -1,0 +1,142 @@
+"""What evolved hold'em players win from opponents that are always the same.
+
+Axes: R repeats, T generations of a search that are looked at, S matches, D weights.
+"""
+
+import functools
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxrace import sweep
+from jaxrace.commands.holdem.config import HoldemConfig
+from jaxrace.commands.holdem.matches import deal_sets, score_decks
+from jaxrace.commands.workbench import Columns, Workbench
+from jaxrace.envs.holdem import Ashe, Deals, Rules
+from jaxrace.envs.holdem.player import OneOf
+from jaxrace.envs.holdem.policies import (
+    Policy,
+    always_call,
+    always_fold,
+    by_pot_odds,
+    play_uniformly,
+)
+
+OPPONENTS: dict[str, Policy] = {
+    "always call": always_call,
+    "always fold": always_fold,
+    "random": play_uniformly,
+    "pot odds": by_pot_odds,
+}
+
+# Lanes, few enough for what the players remember to stay in the cache.
+_WIDTH = 16
+
+
+class Course(NamedTuple):
+    """How searches have gone, from their start to their end."""
+
+    generation: np.ndarray  # int64 [R, T], 0 is the start
+    hands: np.ndarray  # int64 [R, T], so far
+    players: np.ndarray  # float32 [R, T, D], means of the search distributions
+
+
+class Evaluation(NamedTuple):
+    """What the players of a course win."""
+
+    course: Course
+    scores: dict[str, np.ndarray]  # by opponent, milli big blinds per hand: float64 [R, T, S]
+
+
+class Trial(NamedTuple):
+    """A match against a fixed opponent."""
+
+    player: Any  # int32 []
+    opponent: Any  # int32 [], in ``OPPONENTS``
+    decks: Any  # int32 [], number of the set
+
+
+class Tables(NamedTuple):
+    """What all matches share."""
+
+    weights: jax.Array  # float32 [players, D]
+    deals: Deals  # leaves [sets, ..., N]
+    key: jax.Array  # for opponents that leave something to chance
+
+
+def evaluate(
+    config: HoldemConfig, bench: Workbench, key: jax.Array, courses: dict[str, Course]
+) -> dict[str, Evaluation]:
+    """Play S matches of every player against every opponent.
+
+    Searches of one repeat are evaluated on the same decks, other repeats on others: so intervals
+    over the repeats cover the luck of the cards as well.
+
+    Args:
+        config: The job.
+        bench: Where.
+        key: For opponents that leave something to chance.
+        courses: By selection, of equal shapes.
+    """
+    means = np.stack([course.players for course in courses.values()])
+    *shape, size = means.shape
+    repeat = np.broadcast_to(np.arange(config.repeats)[:, None], shape)
+    # Searches of a repeat have their start in common: what is the same is evaluated once.
+    known, place = np.unique(
+        np.column_stack([repeat.reshape(-1), means.reshape(-1, size)]),
+        axis=0,
+        return_inverse=True,
+    )
+    matches = config.test_matches
+    deals = deal_sets(bench, "test decks", config.repeats * matches, config.test_decks)
+    number, opponent, match = np.indices((len(known), len(OPPONENTS), matches), np.int32)
+    decks = known[:, 0].astype(np.int32)[number] * matches + match
+    jobs = Trial(*(leaf.reshape(-1) for leaf in (number, opponent, decks)))
+    players = Ashe(Rules(stack=config.stack)), OneOf(tuple(OPPONENTS.values()))
+    shared = Tables(jnp.asarray(known[:, 1:], jnp.float32), deals, key)
+    work = sweep.Once(functools.partial(_play, players), shared)
+    log = bench.sweep("evaluation", work, sweep.stacked(jobs), _WIDTH)
+    scores = log.rows.row.astype(float).reshape(number.shape)[place.reshape(shape)]
+    return {
+        name: Evaluation(course, dict(zip(OPPONENTS, np.moveaxis(own, -2, 0), strict=True)))
+        for (name, course), own in zip(courses.items(), scores, strict=True)
+    }
+
+
+def _play(players: tuple[Ashe, OneOf], shared: Tables, trial: Trial) -> jax.Array:
+    """What the first player wins, in milli big blinds per hand: float32 []."""
+    deals = jax.tree.map(lambda leaf: leaf[trial.decks], shared.deals)
+    weights = shared.weights[trial.player], trial.opponent
+    key = jax.random.fold_in(shared.key, trial.decks)
+    return 1000 * score_decks(players, weights, key, deals, players[0].rules).mean() / 2
+
+
+def table_of(name: str, evaluation: Evaluation) -> Columns:
+    """An evaluation as columns: a row for every opponent, repeat and generation.
+
+    Args:
+        name: Of the selection.
+        evaluation: Of its searches.
+
+    >>> course = Course(np.array([[0, 5]]), np.array([[0, 900]]), np.zeros((1, 2, 3)))
+    >>> scores = np.array([[[1.0, 3.0], [5.0, 5.0]]])
+    >>> table = table_of("race", Evaluation(course, {"always call": scores}))
+    >>> table["hands"].tolist(), table["mbb_per_hand"].tolist(), table["stderr"].tolist()
+    ([0, 900], [2.0, 5.0], [1.0, 0.0])
+    """
+    course, scores = evaluation
+    repeats, points = course.hands.shape
+    won = np.stack(list(scores.values()))
+    error = won.std(-1, ddof=1) / np.sqrt(won.shape[-1])
+    several = len(scores)
+    return {
+        "selection": np.full(won[..., 0].size, name),
+        "opponent": np.repeat(list(scores), repeats * points),
+        "repeat": np.tile(np.repeat(np.arange(repeats), points), several),
+        "generation": np.tile(course.generation.reshape(-1), several),
+        "hands": np.tile(course.hands.reshape(-1), several),
+        "mbb_per_hand": won.mean(-1).reshape(-1),
+        "stderr": error.reshape(-1),
+    }

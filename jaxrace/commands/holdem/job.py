@@ -1,0 +1,219 @@
+"""The job `jaxrace train holdem`: players that evolve by playing against each other.
+
+Axes: R repeats, n generations of all of them, T of each that are looked at, D weights.
+"""
+
+import io
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxrace import files, runs, sweep
+from jaxrace.commands.holdem.config import WARM_UP, HoldemConfig
+from jaxrace.commands.holdem.evaluation import Course, Evaluation, evaluate, table_of
+from jaxrace.commands.holdem.evolution import (
+    EvolutionJob,
+    EvolutionWork,
+    RaceSelection,
+    SelectorSelection,
+    dominance_race,
+)
+from jaxrace.commands.holdem.matches import ShortMatch, deal_sets
+from jaxrace.commands.holdem.report import CURVE, curve_figure, statistic
+from jaxrace.commands.run_options import ANY_LANES, Lanes
+from jaxrace.commands.select.tasks import POOLED_SAMPLES
+from jaxrace.commands.workbench import Columns, OnStage, Workbench, ignore_stages, run_job
+from jaxrace.envs.holdem import NUM_WEIGHTS, Ashe, Deals, Rules
+from jaxrace.selection import HybridPocbam, KnowledgeGradient, ScoreSelector, Uniform
+from jaxrace.selection.driver import fitting_interval
+from jaxrace.strategies import Strategy
+
+EVALUATION, PLAYERS = "evaluation.csv", "players.npz"
+
+# Generations of a search that are evaluated, its start included.
+_POINTS = 10
+
+# Error probability of a race.
+_DELTA = 0.05
+
+_SELECTORS: dict[str, Callable[..., ScoreSelector]] = {
+    "hybrid": HybridPocbam,
+    "pkg": KnowledgeGradient,
+    "uniform": Uniform,
+}
+
+# Decks of the pool that are prepared in one go.
+_SET = 256
+
+
+def train_holdem(
+    config: HoldemConfig,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    stop: Callable[[], bool] | None = None,
+    on_stage: OnStage = ignore_stages,
+    lanes: Lanes = ANY_LANES,
+) -> Path:
+    """Evolve hold'em players, evaluate them against fixed opponents, and write a run folder.
+
+    It holds config.json, log.csv (a row per selection, repeat and generation), evaluation.csv,
+    summary.json, players.npz (the last means, float32 [R, 1449] by selection) and
+    learning_curve.png.
+
+    Args:
+        config: The job.
+        out: The run's folder; ``runs/train-holdem-1`` or the next free number unless given.
+        resume: Go on with the job that left the folder ``out``.
+        stop: Called now and then; once it says so, what has been done is saved and the job ends.
+        on_stage: See ``Workbench``.
+        lanes: How wide the sweeps are to be.
+
+    Returns:
+        The run's folder.
+
+    Raises:
+        ValueError: ``config`` or ``out`` cannot be used; nothing is left behind.
+        RuntimeError: Some searches went wrong.
+        sweep.Interrupted: ``stop`` said so; its argument is the folder.
+    """
+    strategy = Strategy(config.strategy, config.population)
+    # What the strategy does not take is said before a folder is made.
+    params = strategy.params(np.zeros(NUM_WEIGHTS, np.float32), config.step_size)
+
+    def work(bench: Workbench) -> None:
+        search_key, test_key = _make_keys(np.uint32(config.seed))
+        jobs = _make_jobs(search_key, config.repeats)
+        pool = _make_pool(config, bench)
+        budget = jnp.int32(-(-config.hands // config.hands_of_match))
+        # A race that ends early leaves room for more; its progress stops at the end then.
+        generations = -(-int(budget) // config.budget)
+        logs, courses = {}, {}
+        for name in config.selections:
+            search = EvolutionWork(strategy, selection_of(config, name), params, pool, budget)
+            log = bench.sweep(name, search, sweep.stacked(jobs), 1, generations)
+            logs[name] = _columns(config, log)
+            courses[name] = _course(config, np.asarray(jobs.mean), log)
+        evaluations = evaluate(config, bench, test_key, courses)
+        _leave(config, bench, logs, evaluations)
+
+    return run_job("train-holdem", config, work, out, resume, stop, on_stage, lanes)
+
+
+def selection_of(config: HoldemConfig, name: str) -> RaceSelection | SelectorSelection:
+    """How a generation is ranked.
+
+    Args:
+        config: The job.
+        name: One of ``SELECTIONS``.
+
+    >>> selection_of(HoldemConfig(), "uniform").budget
+    1984
+    """
+    match = ShortMatch(Ashe(Rules(stack=config.stack)), config.decks, config.block)
+    size, parents = config.population, config.population // 2
+    if name == "race":
+        return RaceSelection(dominance_race(size, parents, config.budget), match, _DELTA)
+    # Of matches that end with folds many come out equally.
+    pooled = 0.0 if name == "uniform" else POOLED_SAMPLES
+    selector = _SELECTORS[name](size, parents, min(WARM_UP, config.matches), pooled)
+    batch = fitting_interval(config.budget - selector.opening, config.block)
+    return SelectorSelection(selector, match, config.budget, batch)
+
+
+@jax.jit
+def _make_keys(seed: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The key of all searches, and that of all evaluations."""
+    search_key, test_key = jax.random.split(jax.random.key(seed))
+    return search_key, test_key
+
+
+def _make_jobs(key: jax.Array, repeats: int) -> EvolutionJob:
+    """The searches, the same ones for every selection: from a player with random weights."""
+    keys = jax.vmap(jax.random.split)(jax.random.split(key, repeats))
+    shape = (NUM_WEIGHTS,)
+    means = jax.vmap(lambda key: jax.random.uniform(key, shape, jnp.float32, -1, 1))(keys[:, 0])
+    return EvolutionJob(keys[:, 1], means)
+
+
+def _make_pool(config: HoldemConfig, bench: Workbench) -> Deals:
+    """At least as many decks as wanted, in whole sets."""
+    size = min(_SET, config.pool)
+    sets = deal_sets(bench, "decks", -(-config.pool // size), size)
+    return jax.tree.map(lambda x: jnp.moveaxis(x, 0, -2).reshape(*x.shape[1:-1], -1), sets)
+
+
+def _columns(config: HoldemConfig, log: sweep.SweepLog) -> dict[str, np.ndarray]:
+    """What searches have done, [n]."""
+    row = log.rows.row
+    return {
+        "repeat": log.rows.job,
+        "generation": row.generation,
+        "hands": row.comparisons.astype(np.int64) * config.hands_of_match,
+        "matches": row.used,
+        "certified": row.certified,
+    }
+
+
+def _course(config: HoldemConfig, starts: np.ndarray, log: sweep.SweepLog) -> Course:
+    """Generations at about equal distances: after each share of the hands, the last one so far.
+
+    Args:
+        config: The job.
+        starts: The first means, [R, D].
+        log: Of the searches.
+    """
+    wanted = np.linspace(0, config.hands, _POINTS)
+    picked = []
+    for repeat, start in enumerate(starts):
+        of_repeat = log.rows.job == repeat
+        matches = log.rows.row.comparisons[of_repeat].astype(np.int64)
+        hands = np.append(0, matches * config.hands_of_match)
+        means = np.concatenate([start[None], log.rows.row.mean[of_repeat]])
+        places = np.searchsorted(hands, wanted, side="right") - 1
+        places[-1] = len(hands) - 1
+        picked.append(Course(places, hands[places], means[places]))
+    return Course(*(np.stack(leaves) for leaves in zip(*picked, strict=True)))
+
+
+def _leave(
+    config: HoldemConfig,
+    bench: Workbench,
+    logs: dict[str, Columns],
+    evaluations: dict[str, Evaluation],
+) -> None:
+    """Write what the run leaves; the summary last, since it says that all is there."""
+    named = [{"selection": np.full(len(x["hands"]), name), **x} for name, x in logs.items()]
+    runs.write_log(bench.folder, named)
+    tables = [table_of(name, evaluation) for name, evaluation in evaluations.items()]
+    bench.write_table(EVALUATION, tables)
+    players = io.BytesIO()
+    np.savez(
+        players,
+        allow_pickle=False,
+        **{name: one.course.players[:, -1] for name, one in evaluations.items()},
+    )
+    files.write_file(bench.folder / PLAYERS, players.getvalue())
+    bench.write_figure(CURVE, curve_figure(evaluations))
+    selections = {
+        name: {
+            "generations": runs.mean_and_stderr(one.course.generation[:, -1]),
+            "matches_per_generation": float(logs[name]["matches"].mean()),
+            "certified": float(logs[name]["certified"].mean()),
+            "opponents": _winnings(one, -1),
+        }
+        for name, one in evaluations.items()
+    }
+    # All selections begin with the same players.
+    start = _winnings(next(iter(evaluations.values())), 0)
+    sizes = {"repeats": config.repeats, "hands": config.hands, "matches": config.test_matches}
+    runs.write_summary(bench.folder, {**sizes, "start": start, "selections": selections})
+
+
+def _winnings(evaluation: Evaluation, point: int) -> dict[str, Any]:
+    """In milli big blinds per hand, by opponent, at one of the generations looked at."""
+    return {name: statistic(won[:, point]) for name, won in evaluation.scores.items()}

@@ -1,0 +1,148 @@
+"""Decks that are played by two players, twice each: what they bring, and short matches of them.
+
+A deck that is played twice, with players and cards exchanged, brings the better player the more and
+the luckier one nothing. Players forget nothing from the first hand of a match to its last, and have
+forgotten everything when the next one begins: so matches are independent of each other.
+
+Axes: N decks, P decks of a pool.
+"""
+
+import dataclasses
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxrace import kernels, sweep
+from jaxrace.commands.workbench import Workbench
+from jaxrace.envs.holdem import (
+    Ashe,
+    Deals,
+    Rules,
+    Seating,
+    deal,
+    play_lane,
+    prepare,
+    strengths,
+)
+from jaxrace.envs.holdem.player import Player
+
+# Random boards and hands of the opponent, from which strengths before the turn are estimated.
+STRENGTH_SAMPLES = 1024
+
+# The most that the standard error of a strength can be, a share of hands.
+STRENGTH_ERROR = 0.5 / STRENGTH_SAMPLES**0.5
+
+
+def score_decks(
+    players: tuple[Player, Player],
+    weights: tuple[Any, Any],
+    key: jax.Array,
+    deals: Deals,
+    rules: Rules,
+    side: jax.Array | int = 0,
+) -> jax.Array:
+    """What each deck brings the first player, in big blinds: float32 [N]; NaN if one broke a rule.
+
+    Args:
+        players: See ``play_lane``.
+        weights: Of each.
+        key: For players that leave something to chance.
+        deals: Of N decks.
+        rules: The amounts that are played for.
+        side: 0 if the player on the button has the first hand of a deck, 1 if the second; int32 [].
+
+    >>> from jaxrace.envs.holdem.player import Memoryless
+    >>> from jaxrace.envs.holdem.policies import always_call, always_fold
+    >>> pair = Memoryless(always_call), Memoryless(always_fold)
+    >>> deals = Deals(jnp.array([-1, 1, 0]), jnp.zeros((4, 2, 3)))  # who wins three showdowns
+    >>> print(score_decks(pair, (None, None), jax.random.key(0), deals, Rules()))
+    [-0.5  1.5  0.5]
+    """
+    num_decks = deals.winner.shape[-1]
+    twice = jax.tree.map(lambda leaf: jnp.repeat(leaf, 2, axis=-1), deals)
+    button = jnp.arange(2 * num_decks, dtype=jnp.int32) % 2
+    played = play_lane(players, weights, key, twice, Seating(button, button ^ side), rules)
+    chips = played.winnings.reshape(num_decks, 2).sum(1, dtype=jnp.int32)
+    score = chips.astype(jnp.float32) / np.float32(rules.big_blind)
+    return jnp.where(played.illegal.any(), jnp.nan, score)
+
+
+@dataclasses.dataclass(frozen=True)
+class ShortMatch:
+    """Two members of a population, who do not know each other, play some decks of a pool.
+
+    It is a ``compare`` of ``jaxrace.selection``, which may be vmapped as widely as one likes.
+
+    Attributes:
+        player: What plays with the weights of the members; leaves nothing to chance.
+        decks: N, drawn at random from the pool; twice as many hands.
+        block: Matches that are played side by side: few on a CPU, whose cache then holds what the
+            players remember, and many on other devices.
+
+    >>> match = ShortMatch(Ashe(Rules(stack=400)), decks=2, block=4)
+    >>> match.hands
+    4
+    """
+
+    player: Ashe
+    decks: int
+    block: int
+
+    @property
+    def hands(self) -> int:
+        """Of a match."""
+        return 2 * self.decks
+
+    def __call__(
+        self, key: jax.Array, problem: tuple[jax.Array, Deals], first: jax.Array, second: jax.Array
+    ) -> jax.Array:
+        """What the first one wins, in big blinds per hand: float32 [].
+
+        Args:
+            key: Draws the decks.
+            problem: The weights of all members, and a pool of P decks.
+            first: int32 [].
+            second: int32 [], another one.
+        """
+        weights, pool = problem
+        places = jax.random.randint(key, (self.decks,), 0, pool.winner.shape[-1], jnp.int32)
+        deals = jax.tree.map(lambda leaf: leaf[..., places], pool)
+        return kernels.in_blocks(self._score, self.block)(weights[first], weights[second], deals)
+
+    def _score(self, first: jax.Array, second: jax.Array, deals: Deals) -> jax.Array:
+        players, key = (self.player, self.player), jax.random.key(np.uint32(0))
+        scores = score_decks(players, (first, second), key, deals, self.player.rules)
+        return scores.mean() / 2
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2))
+def draw_deals(seed: int, num_decks: int, samples: int) -> Deals:
+    """A set of decks, with the strengths of its hands.
+
+    >>> jax.eval_shape(lambda: draw_deals(0, 5, 16)).strengths.shape
+    (4, 2, 5)
+    """
+    deck_key, strength_key = jax.random.split(jax.random.key(seed))
+    decks = deal(deck_key, num_decks)
+    return prepare(decks, strengths(strength_key, decks, samples))
+
+
+def deal_sets(bench: Workbench, name: str, sets: int, num_decks: int) -> Deals:
+    """Several sets of decks, as a stage whose name they depend on: leaves [sets, ..., N].
+
+    >>> from pathlib import Path
+    >>> deal_sets(Workbench(Path("."), quick=True), "decks", 2, 3).winner.shape
+    (2, 3)
+    """
+    seeds = np.random.SeedSequence(bench.seed, spawn_key=tuple(name.encode())).generate_state(sets)
+    samples = bench.size(STRENGTH_SAMPLES, 16)
+    make = functools.partial(_deals_of, num_decks, samples)
+    log = bench.sweep(name, sweep.Once(make, None), sweep.stacked(seeds), 1)
+    return jax.tree.map(jnp.asarray, log.rows.row)
+
+
+def _deals_of(num_decks: int, samples: int, shared: None, seed: jax.Array) -> Deals:
+    return draw_deals(seed, num_decks, samples)

@@ -1,0 +1,135 @@
+"""What `jaxrace train holdem` prints and draws. Axes: R repeats, T generations, S matches."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from jaxrace import plots, runs
+from jaxrace.commands.holdem.evaluation import Evaluation
+from jaxrace.commands.printing import say
+from jaxrace.commands.train.report import confidence_scale
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+CURVE = "learning_curve.png"
+
+# Nothing is cut off where there is no screen.
+_PIPE_WIDTH = 120
+
+
+def statistic(winnings: np.ndarray) -> dict[str, Any]:
+    """Mean, standard error and count over the repeats; of a single one, over its matches.
+
+    Args:
+        winnings: [R, S].
+
+    >>> statistic(np.array([[1.0, 3.0]])), statistic(np.array([[1.0, 3.0], [2.0, 2.0]]))["count"]
+    ({'mean': 2.0, 'stderr': 1.0, 'count': 2}, 2)
+    """
+    return runs.mean_and_stderr(winnings.mean(-1) if len(winnings) > 1 else winnings[0])
+
+
+def curve_figure(evaluations: dict[str, Evaluation]) -> "Figure":
+    """Winnings against the hands played so far: a panel per opponent, a line per selection.
+
+    Args:
+        evaluations: By selection.
+
+    >>> from jaxrace.commands.holdem.evaluation import Course
+    >>> course = Course(np.array([[0, 5]]), np.array([[0, 900]]), np.zeros((1, 2, 3)))
+    >>> evaluation = Evaluation(course, {"random": np.array([[[1.0, 3.0], [5.0, 5.0]]])})
+    >>> [panel.get_title() for panel in curve_figure({"race": evaluation}).axes]
+    ['against random']
+    """
+    from matplotlib.figure import Figure
+
+    opponents = list(next(iter(evaluations.values())).scores)
+    columns = min(2, len(opponents))
+    rows = -(-len(opponents) // columns)
+    figure = Figure(figsize=(4.8 * columns, 3.1 * rows + 0.6), layout="constrained")
+    panels = figure.subplots(rows, columns, squeeze=False).flat
+    for panel, opponent in zip(panels, opponents, strict=False):
+        for number, (name, evaluation) in enumerate(evaluations.items()):
+            found = [statistic(won) for won in evaluation.scores[opponent].swapaxes(0, 1)]
+            mean = np.array([one["mean"] for one in found])
+            half = np.array([_half_width(one) for one in found])
+            hands = evaluation.course.hands.mean(0)
+            panel.plot(hands, mean, color=f"C{number}", label=name, marker="o", ms=3)
+            panel.fill_between(
+                hands, mean - half, mean + half, color=f"C{number}", alpha=0.15, lw=0
+            )
+        panel.set(title=f"against {opponent}", xlabel="hands played by a search")
+        panel.set_ylabel("milli big blinds won per hand")
+        panel.locator_params(axis="x", nbins=5)
+        panel.xaxis.set_major_formatter("{x:,.0f}")
+        panel.yaxis.set_major_formatter("{x:,.0f}")
+        plots.tidy(panel)
+    for panel in figure.axes[len(opponents) :]:
+        panel.remove()
+    handles, names = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=4, frameon=False)
+    return figure
+
+
+def print_evolution(console: Console, folder: Path) -> None:
+    """Say of a run folder of ``train holdem`` what its players win.
+
+    Args:
+        console: Where.
+        folder: The run's.
+
+    >>> won = {"random": {"mean": 1500.0, "stderr": 10.0, "count": 3}}
+    >>> race = {"generations": {"mean": 25.0}, "matches_per_generation": 1500.0, "certified": 0.5,
+    ...         "opponents": won}
+    >>> runs.write_summary(".", {"repeats": 3, "hands": 1000, "matches": 16, "start": won,
+    ...                          "selections": {"race": race}})
+    >>> print_evolution(Console(), Path("."))
+                      start        race
+    random       1,500 ± 43  1,500 ± 43
+    generations           0          25
+    milli big blinds won per hand from opponents ...; 95 % confidence intervals over 3 searches
+    race: 1,500 matches per generation; the better half was certain in 50% of them
+    1,000 hands by each search; .
+    """
+    if not console.is_terminal:
+        console.width = _PIPE_WIDTH
+    summary = runs.read_summary(folder)
+    selections = summary["selections"]
+    table = Table(box=SIMPLE_HEAD if console.is_terminal else None, pad_edge=False)
+    table.add_column("", no_wrap=True)
+    for head in ("start", *selections):
+        table.add_column(head, justify="right", no_wrap=True)
+    for opponent, start in summary["start"].items():
+        ends = (found["opponents"][opponent] for found in selections.values())
+        table.add_row(opponent, *map(_cell, (start, *ends)))
+    generations = (f"{found['generations']['mean']:,.0f}" for found in selections.values())
+    table.add_row("generations", "0", *generations)
+    console.print(table)
+    count = f"{summary['repeats']} searches"
+    if summary["repeats"] == 1:
+        count = f"{summary['matches']} matches"
+    say(
+        console,
+        "milli big blinds won per hand from opponents that are always the same; "
+        f"95 % confidence intervals over {count}",
+    )
+    for name, found in selections.items():
+        text = f"{name}: {found['matches_per_generation']:,.0f} matches per generation"
+        if name == "race":
+            text += f"; the better half was certain in {found['certified']:.0%} of them"
+        say(console, text)
+    say(console, f"{summary['hands']:,} hands by each search; {folder}")
+
+
+def _cell(found: dict[str, Any]) -> str:
+    return f"{found['mean']:,.0f} ± {_half_width(found):,.0f}"
+
+
+def _half_width(found: dict[str, Any]) -> float:
+    """Of the 95 % confidence interval."""
+    return confidence_scale(found["count"]) * found["stderr"]

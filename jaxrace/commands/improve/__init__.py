@@ -1,0 +1,1 @@
+"""`jaxrace improve`: a policy that is certainly no worse."""

@@ -1,0 +1,170 @@
+"""What `jaxrace improve` is asked to do; imports nothing heavy, for the command's help."""
+
+import dataclasses
+from typing import Literal
+
+from jaxrace.validation import (
+    require_choice,
+    require_default,
+    require_integer,
+    require_number,
+    require_probability,
+)
+
+Method = Literal["auto", "daedalus2", "daedalus", "batch"]
+Candidates = Literal["none", "k-fold"]
+
+DOMAINS: dict[str, str] = {
+    "gridworld": "4 x 4 cells; performance is known exactly",
+    "mountain-car": "an engine too weak for the hill",
+    "marketing": "which ad to show; a stand-in fitted on public data",
+}
+
+# Trajectories between two tests, of the figures (jaxrace.commands.improve.domains).
+BATCHES: dict[str, int] = {"gridworld": 100, "mountain-car": 50, "marketing": 250}
+
+BOUNDS: dict[str, str] = {
+    "ci": "safe: a concentration inequality for heavy tails",
+    "betting": "safe: what no gambler could refute; tighter",
+    "betting-anytime": "the same for any number of values; for one look too",
+    "bernstein": "safe: empirical Bernstein, values above 5 count as 5",
+    "t": "semi-safe: Student's t",
+    "bca": "semi-safe: the corrected bootstrap",
+    "percentile": "semi-safe: the plain bootstrap",
+}
+
+IMPROVEMENTS: dict[str, str] = {
+    "batch": "one candidate from one set of trajectories",
+    "daedalus": "again and again; every test has data of its own",
+    "daedalus2": "the same, but all data are kept: faster, and not safe",
+}
+
+_OF_A_FILE = ("low", "high", "discount", "order")
+
+# Trajectories are counted in int32.
+_MOST = 10**8
+
+
+@dataclasses.dataclass(frozen=True)
+class ImproveConfig:
+    """Look for a policy that is certainly no worse than the one in use.
+
+    Attributes:
+        task: gridworld, mountain-car or marketing, which are simulated, or a CSV or NPZ file of
+            logged trajectories.
+        method: batch, daedalus or daedalus2; of a file only batch; auto stands for daedalus2, or
+            batch for a file.
+        bound: Lower confidence bound of the test: ci, betting, betting-anytime and bernstein are
+            safe, t, bca and percentile semi-safe; ``jaxrace list`` explains.
+        candidates: none, or k-fold: cross-validated mixtures with the policy in use.
+        trajectories: Of each repeat; not of a file, which has its own number.
+        batch: Trajectories between two tests of daedalus and daedalus2; null stands for 100 in the
+            gridworld, 50 with mountain-car and 250 with marketing.
+        repeats: Independent repeats; not of a file, which is used once.
+        delta: Error probability of a test.
+        spend: daedalus: share delta among all tests, so that it holds for the whole run.
+        floor: Performance in [0, 1] that a new policy must have; null stands for that of the policy
+            in use, of a file for an estimate, the mean return of the fifth that is searched.
+        low: Of a file: the least return that is possible.
+        high: Of a file: the largest return that is possible.
+        discount: Of a file: the discount of rewards.
+        order: Of a file: order of the Fourier basis of the policies; 0 for linear features.
+        seed: Seed of all random numbers.
+
+    Raises:
+        ValueError: An attribute is out of its range, not among the choices, or not for this task.
+
+    >>> ImproveConfig("gridworld").chosen_method
+    'daedalus2'
+    >>> ImproveConfig("marketing").chosen_batch
+    250
+    >>> ImproveConfig("log.csv")
+    Traceback (most recent call last):
+    ValueError: low: expected the least and the largest possible return of a file, got None
+    """
+
+    task: str
+    method: Method = "auto"
+    bound: str = "bca"
+    candidates: Candidates = "k-fold"
+    trajectories: int = 1_000
+    batch: int | None = None
+    repeats: int = 10
+    delta: float = 0.05
+    spend: bool = False
+    floor: float | None = None
+    low: float | None = None
+    high: float | None = None
+    discount: float = 1.0
+    order: int = 0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.task not in DOMAINS and not self.is_file:
+            expected = f"{', '.join(DOMAINS)}, or a file that ends in .csv or .npz"
+            raise ValueError(f"task: expected {expected}, got {self.task!r}")
+        require_choice("bound", self.bound, tuple(BOUNDS))
+        require_choice("method", self.method, ("auto", *IMPROVEMENTS))
+        require_choice("candidates", self.candidates, ("none", "k-fold"))
+        for name, least in (("trajectories", 20), ("repeats", 1)):
+            require_integer(name, getattr(self, name), least, _MOST)
+        if self.batch is not None:
+            require_integer("batch", self.batch, 20, _MOST)
+        require_integer("seed", self.seed, 0, 2**32 - 1)
+        require_integer("order", self.order, 0)
+        require_probability("delta", self.delta)
+        if self.floor is not None:
+            require_number("floor", self.floor, least=0, below=1)
+        self._check_file()
+        self._check_unused()
+        if self.spend and self.chosen_method != "daedalus":
+            raise ValueError(
+                "spend: expected --method daedalus: only its tests are independent of their data"
+            )
+        if self.chosen_method != "batch" and self.trajectories % self.chosen_batch:
+            raise ValueError(
+                f"trajectories: expected a multiple of batch = {self.chosen_batch}, "
+                f"got {self.trajectories}"
+            )
+
+    def _check_file(self) -> None:
+        if not self.is_file:
+            return
+        if self.low is None or self.high is None:
+            missing = "low" if self.low is None else "high"
+            raise ValueError(
+                f"{missing}: expected the least and the largest possible return of a file, got None"
+            )
+        if self.chosen_method != "batch":
+            raise ValueError(f"method: expected batch for a file, got {self.method!r}")
+
+    def _check_unused(self) -> None:
+        """Raise if an option is given that does nothing."""
+        of_others = ("trajectories", "repeats") if self.is_file else _OF_A_FILE
+        kind = "a simulated task" if self.is_file else "a file"
+        for name in of_others:
+            require_default(name, self, f"with {self.task}, as it is of {kind}")
+        if self.chosen_method == "batch":
+            require_default("batch", self, "with method batch, which has one")
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """The files that the options name."""
+        return {"task": self.task} if self.is_file else {}
+
+    @property
+    def is_file(self) -> bool:
+        """Is the task a set of logged trajectories?"""
+        return self.task.lower().endswith((".csv", ".npz"))
+
+    @property
+    def chosen_batch(self) -> int:
+        """Trajectories between two tests of a simulated task, None replaced by its own number."""
+        return BATCHES[self.task] if self.batch is None else self.batch
+
+    @property
+    def chosen_method(self) -> str:
+        """The method, "auto" replaced by what it stands for."""
+        if self.method != "auto":
+            return self.method
+        return "batch" if self.is_file else "daedalus2"

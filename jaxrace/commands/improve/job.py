@@ -1,0 +1,350 @@
+"""The job `jaxrace improve`: a policy that is certainly no worse than the one in use.
+
+Axes: J repeats, B tests of each.
+"""
+
+import functools
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxrace import files, plots, runs
+from jaxrace.bases import Affine, Fourier
+from jaxrace.commands.improve.config import ImproveConfig
+from jaxrace.commands.improve.domains import DOMAINS, floor_of
+from jaxrace.commands.improve.performance import Worth
+from jaxrace.commands.improve.trials import run_trials
+from jaxrace.commands.run_options import ANY_LANES, Lanes
+from jaxrace.commands.workbench import OnStage, Workbench, ignore_stages, run_job
+from jaxrace.improvement import (
+    CandidateSearch,
+    Daedalus,
+    LinearSoftmax,
+    Mixed,
+    PolicyImprovement,
+    ReturnRange,
+    Trajectories,
+    WeightCheck,
+    bound_called,
+    check_weights,
+    require_possible,
+)
+from jaxrace.improvement.loading import Loaded, Parts, divide, load
+from jaxrace.improvement.plausibility import WEIGHT_LEVEL
+from jaxrace.improvement.policy_improvement import in_training, require_enough
+from jaxrace.improvement.weights import evidence, log_weights
+from jaxrace.strategies import Strategy
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FIGURE, POLICY = "performance.png", "policy.npz"
+
+# Weights of a policy. More of them than the first take minutes with a full covariance matrix, and
+# with more than the second even a separable one takes a minute or more per thousand trajectories.
+_MOST_FOR_FULL, _MOST_WEIGHTS = 1_000, 10_000
+
+# Features of all steps of a log: 800 MB.
+_MOST_FEATURES = 2 * 10**8
+
+
+class OfFile(NamedTuple):
+    """A log, made ready for its one test."""
+
+    method: PolicyImprovement
+    parts: Parts
+    names: tuple[str, ...]  # of the observed numbers
+    key: jax.Array
+
+
+class Tested(NamedTuple):
+    """What the tests have come to; leaves [J, B]."""
+
+    trajectories: np.ndarray  # so far
+    is_found: np.ndarray
+    is_added: np.ndarray
+    lower_bound: np.ndarray
+    estimate: np.ndarray
+    delta: np.ndarray
+    performance: np.ndarray | None  # of the policy then in use; None if there is no simulator
+    is_worse: np.ndarray | None  # is that policy worse than the floor? None likewise
+
+
+class Done(NamedTuple):
+    """What a job has come to."""
+
+    tested: Tested
+    policy: Mixed  # in the end, leaves [J, ...]
+    floor: Worth  # without a standard error if it was given, or is exact
+    start: float | None  # performance of the policy in use; None if there is no simulator
+    scaling: dict[str, Any]  # what else must be known to apply the policy
+    weights: WeightCheck | None = None  # of the candidate, where its test was; None if simulated
+
+
+def improve(
+    config: ImproveConfig,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    stop: Callable[[], bool] | None = None,
+    on_stage: OnStage = ignore_stages,
+    lanes: Lanes = ANY_LANES,
+) -> Path:
+    """Improve a policy, and write a run folder.
+
+    It has config.json, log.csv (a row per repeat and test), summary.json, policy.npz (theta and
+    alpha of the policy in the end, of every repeat; of a file also what it takes to apply it, see
+    ``load_policy`` in ``jaxrace.improvement.saved``) and, of a simulation, performance.png.
+
+    Args:
+        config: The job.
+        out: The run's folder; ``runs/improve-1`` or the next free number unless given.
+        resume: Go on with the job that left the folder ``out``.
+        stop: Called now and then; once it says so, the trials are saved and the job ends.
+        on_stage: See ``Workbench``.
+        lanes: How wide the sweeps are to be.
+
+    Returns:
+        The run's folder.
+
+    Raises:
+        ValueError: ``config``, ``out`` or the data cannot be used, or there is no such file;
+            nothing is left behind.
+        sweep.Interrupted: ``stop`` said so; its argument is the folder.
+
+    >>> config = ImproveConfig("gridworld", bound="t", candidates="none", trajectories=200,
+    ...                        repeats=1)
+    >>> folder = improve(config)
+    >>> runs.read_summary(folder)["floor"]
+    0.238
+    """
+    # What is wrong with a file is said before there is a folder.
+    loaded = _load(config)
+
+    def work(bench: Workbench) -> None:
+        done = _simulate(config, bench) if loaded is None else _from_file(config, loaded)
+        runs.write_log(bench.folder, [_columns(done.tested)])
+        theta, alpha = map(np.asarray, done.policy)
+        with files.new_file(bench.folder / POLICY) as file:
+            np.savez(file, theta=theta, alpha=alpha, **done.scaling)
+        if done.start is not None:
+            bench.write_figure(FIGURE, _figure(config, done.tested, done.start))
+        runs.write_summary(bench.folder, _summary(config, done))
+
+    return run_job("improve", config, work, out, resume, stop, on_stage, lanes)
+
+
+def _load(config: ImproveConfig) -> OfFile | None:
+    if not config.is_file:
+        return None
+    assert config.low is not None
+    assert config.high is not None
+    returns = ReturnRange(config.low, config.high, config.discount)
+    try:
+        found = load(config.task, returns)
+    except OSError as error:
+        message = f"task: expected a file that can be read, got {config.task!r}: {error.strerror}"
+        raise ValueError(message) from error
+    require_enough(found.data)
+    policies = len(np.unique(found.data.behaviour))
+    if config.candidates != "none" and policies > 1:
+        raise ValueError(
+            f"candidates: expected none for a log of {policies} behaviour policies, as mixtures "
+            f"are with the one in use, got {config.candidates}"
+        )
+    inputs = len(found.names)
+    basis = Fourier(config.order, inputs) if config.order else Affine(inputs)
+    _require_few_actions(found, basis.num_features)
+    _require_few_features(found, basis.num_features)
+    require_possible(
+        found.data,
+        found.seen,
+        functools.partial(found.place, column="probability", array="probabilities"),
+    )
+    # All that is learnt from the log but the verdict is learnt from its training part, so that the
+    # candidate is independent of what it is tested on.
+    split_key, key = jax.random.split(jax.random.key(np.uint32(config.seed)))
+    parts = divide(found, np.asarray(in_training(split_key, found.data)))
+    softmax = LinearSoftmax(basis, max(parts.num_actions, 2))
+    name = "CMA_ES" if softmax.example().size <= _MOST_FOR_FULL else "Sep_CMA_ES"
+    search = CandidateSearch(config.candidates, strategy=Strategy(name, population_size=16))
+    method = PolicyImprovement(softmax, returns, bound_called(config.bound), search)
+    return OfFile(method, parts, found.names, key)
+
+
+def _require_few_actions(loaded: Loaded, num_features: int) -> None:
+    """Raise if policies would have too many weights, as with a number that is no action's."""
+    actions = np.asarray(loaded.data.actions)
+    row, step = (int(index) for index in np.unravel_index(actions.argmax(), actions.shape))
+    most = _MOST_WEIGHTS // num_features
+    if most < 2:
+        raise ValueError(
+            f"order: expected policies of at most {_MOST_WEIGHTS} weights, got {num_features} of "
+            "each action"
+        )
+    if actions[row, step] >= most:
+        raise ValueError(
+            f"{loaded.place(row, step)}: expected at most {most - 1}, as policies have at most "
+            f"{_MOST_WEIGHTS} weights, {num_features} of each action, got {actions[row, step]}"
+        )
+
+
+def _require_few_features(loaded: Loaded, num_features: int) -> None:
+    """Raise if there would be no room for the features of all steps."""
+    count, horizon = loaded.data.actions.shape
+    if count * horizon * num_features > _MOST_FEATURES:
+        raise ValueError(
+            f"order: expected at most {_MOST_FEATURES:,} features of all steps together, got "
+            f"{num_features:,} of each of {count:,} x {horizon:,} steps"
+        )
+
+
+def _from_file(config: ImproveConfig, of_file: OfFile) -> Done:
+    method, parts, names, key = of_file
+    if config.floor is None:
+        # With the other returns the floor, and the candidate with it, would know the test.
+        earned = np.asarray(method.returns.returns(parts.train), np.float64)
+        stderr = float(earned.std(ddof=1) / np.sqrt(len(earned)))
+        floor = Worth(round(float(earned.mean()), 6), stderr)
+    else:
+        floor = Worth(config.floor, 0.0)
+    # Of a mean that is 1 or 0, rounding.
+    wanted = min(max(floor.mean, 0.0), 1.0)
+    params = method.params(wanted, config.delta)
+    found = method.run_on(key, parts.train, parts.test, params)
+    check = check_weights(_weights_of(method, found.policy, parts.test))
+    # Weights whose mean is above 1 make every policy look better than it is.
+    found = found._replace(is_found=found.is_found & ~jnp.asarray(check.is_refuted))
+    one = jax.tree.map(lambda x: np.asarray(x)[None, None], found)
+    count = len(parts.train.behaviour) + len(parts.test.behaviour)
+    tested = Tested(
+        np.array([[count]]),
+        one.is_found,
+        one.is_found,
+        one.lower_bound,
+        one.estimate,
+        one.delta,
+        None,
+        None,
+    )
+    # What is mixed with the policy in use, alpha below 1, is for its owner to mix.
+    policy = jax.tree.map(lambda x: x[None], found.policy)
+    scaling = {
+        **{"order": config.order, "names": np.array(names)},
+        **{"low": parts.low, "high": parts.high},
+    }
+    return Done(tested, policy, floor, None, scaling, check)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _weights_of(method: PolicyImprovement, policy: Mixed, data: Trajectories) -> jax.Array:
+    """Importance weights of the candidate, float32 [n]."""
+    return jnp.exp(log_weights(policy, evidence(method.softmax, data, method.returns, None)))
+
+
+def _simulate(config: ImproveConfig, bench: Workbench) -> Done:
+    domain = DOMAINS[config.task]
+    start = floor_of(domain, config.seed)
+    start = start._replace(mean=round(start.mean, 6))
+    floor = start if config.floor is None else Worth(config.floor, 0.0)
+    search = CandidateSearch(config.candidates)
+    method = PolicyImprovement(domain.softmax, domain.returns, bound_called(config.bound), search)
+    # A single batch is a run of Daedalus that ends after its first test.
+    is_batch = config.chosen_method == "batch"
+    size = config.trajectories if is_batch else config.chosen_batch
+    keeps = config.chosen_method == "daedalus2"
+    daedalus = Daedalus(method, size, config.trajectories // size, keeps, config.spend)
+    trials = run_trials(
+        bench, config.task, domain, daedalus, config.delta, floor, start, config.repeats
+    )
+    row = trials.row
+    listed = row.is_found, row.is_added, row.lower_bound, row.estimate, row.delta
+    tested = Tested(
+        np.asarray(row.trajectories),
+        *map(np.asarray, listed),
+        performance=trials.performance,
+        is_worse=trials.is_worse,
+    )
+    return Done(tested, jax.tree.map(lambda x: x[:, -1], row.current), floor, start.mean, {})
+
+
+def _columns(tested: Tested) -> dict[str, np.ndarray]:
+    repeats, tests = tested.is_found.shape
+    columns = {
+        "repeat": np.repeat(np.arange(repeats), tests),
+        "trajectories": tested.trajectories.reshape(-1),
+        "passed": tested.is_found.reshape(-1),
+        "added": tested.is_added.reshape(-1),
+        "lower_bound": tested.lower_bound.reshape(-1),
+        "estimate": tested.estimate.reshape(-1),
+        "delta": tested.delta.reshape(-1),
+    }
+    if tested.performance is not None:
+        columns["performance"] = tested.performance.reshape(-1)
+    return columns
+
+
+def _summary(config: ImproveConfig, done: Done) -> dict[str, Any]:
+    """Of the last test, and of all."""
+    tested = done.tested
+    found: dict[str, Any] = {
+        "method": config.chosen_method,
+        "bound": config.bound,
+        "bound_is_safe": bound_called(config.bound).is_safe,
+        "is_safe": bound_called(config.bound).is_safe and config.chosen_method != "daedalus2",
+        "delta": config.delta,
+        "delta_holds_for": "the whole run"
+        if config.spend or tested.is_found.size == 1
+        else "a test",
+        "floor": done.floor.mean,
+        "floor_stderr": done.floor.stderr,
+        "floor_is_estimate": config.is_file and config.floor is None,
+        "tests": tested.is_found.shape[1],
+        "repeats": tested.is_found.shape[0],
+        "passed": runs.mean_and_stderr(tested.is_found.any(1).astype(float)),
+    }
+    if tested.performance is None or tested.is_worse is None:
+        # Of its one test; those of the repeats of a simulation are in log.csv.
+        found["lower_bound"] = float(tested.lower_bound[0, -1])
+        found["estimate"] = float(tested.estimate[0, -1])
+        found["alpha"] = round(float(done.policy.alpha[0]), 6)
+        found["weights"] = _summary_of_weights(done.weights)
+    else:
+        found["start"] = done.start
+        found["performance"] = runs.mean_and_stderr(tested.performance[:, -1])
+        found["worse_than_floor"] = int(tested.is_worse[:, -1].sum())
+    return found
+
+
+def _summary_of_weights(check: WeightCheck | None) -> dict[str, Any]:
+    assert check is not None
+    return {
+        "mean": check.mean if np.isfinite(check.mean) else None,
+        "stderr": check.stderr if np.isfinite(check.stderr) else None,
+        "level": WEIGHT_LEVEL,
+        "is_refuted": check.is_refuted,
+        "is_low": check.is_low,
+    }
+
+
+def _figure(config: ImproveConfig, tested: Tested, start: float) -> "Figure":
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4.4), layout="constrained")
+    panel = figure.subplots()
+    assert tested.performance is not None
+    x = np.append(0, tested.trajectories[0])
+    curves = np.concatenate([np.full((len(tested.performance), 1), start), tested.performance], 1)
+    panel.plot(x, curves.T, color="C0", alpha=0.25, lw=1)
+    panel.plot(x, curves.mean(0), color="C0", lw=2, label="mean of the repeats")
+    panel.axhline(start, color="0.5", lw=0.8, label="the policy at the start")
+    panel.set(xlabel="trajectories", ylabel="performance of the policy in use")
+    panel.set_title(f"{config.task}: {config.chosen_method}, bound {config.bound}")
+    panel.xaxis.set_major_formatter("{x:,.0f}")
+    plots.tidy(panel)
+    panel.legend(frameon=False)
+    return figure

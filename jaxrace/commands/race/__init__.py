@@ -1,0 +1,1 @@
+"""`jaxrace race`: the best options of a table of scores."""

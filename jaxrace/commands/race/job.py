@@ -1,0 +1,154 @@
+"""The job `jaxrace race`: which options of a table of scores are the best? Axes: K options."""
+
+import dataclasses
+import os
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import jax.numpy as jnp
+import numpy as np
+
+from jaxrace import runs, tables
+from jaxrace.commands.race.config import MOST_RUNS, ScoresConfig
+from jaxrace.commands.race.file import ScoreTable, ranks_of, read_scores
+from jaxrace.commands.run_options import ANY_LANES, Lanes
+from jaxrace.commands.workbench import OnStage, Workbench, ignore_stages, run_job
+from jaxrace.kernels import total_order
+from jaxrace.racing import DominanceRace, DominanceResult, check_runs, judge
+
+RANKING = "ranking.csv"
+
+# Pairs in doubt that the summary names, the most doubtful first.
+_MOST_PAIRS = 10
+
+
+def race_scores(
+    config: ScoresConfig,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    stop: Callable[[], bool] | None = None,
+    on_stage: OnStage = ignore_stages,
+    lanes: Lanes = ANY_LANES,
+) -> Path:
+    """Judge a table of scores, and write a run folder: config.json, summary.json, ranking.csv.
+
+    Args:
+        config: The job.
+        out: The run's folder; ``runs/race-1`` or the next free number unless given.
+        resume: Go on with the job that left the folder ``out``, with the same table.
+        stop: See ``run_job``; the job takes seconds, or minutes where there are hundreds of
+            options.
+        on_stage: See ``Workbench``.
+        lanes: See ``Workbench``.
+
+    Returns:
+        The run's folder.
+
+    Raises:
+        ValueError: ``config``, its file or ``out`` cannot be used; nothing is left behind.
+
+    >>> rng = np.random.default_rng(0)
+    >>> tables.write_table("scores.csv", {"a": rng.normal(size=20), "b": rng.normal(3, 1, 20)})
+    >>> runs.read_summary(race_scores(ScoresConfig("scores.csv")))["selected"]
+    ['b']
+    """
+    table = read_scores(config.scores, not config.no_header)
+    race = _race_of(config, table)
+    ranks = [-of_option if config.lower else of_option for of_option in ranks_of(table)]
+    doubts = _doubts(config, dict(zip(table.names, ranks, strict=True)))
+
+    def work(bench: Workbench) -> None:
+        bench.on_stage(f"judging {len(ranks):,} options", 0, sum(map(len, ranks)))
+        # The bets are those of the horizon, whatever room there is: all looks are one test. Whether
+        # the runs are independent has been looked at.
+        params = race.params(config.delta, horizon=config.horizon)
+        result = judge(race, ranks, params, dependent=True)
+        # What may be forecast is no matter of the room that there is.
+        most = dataclasses.replace(result.params, max_rounds=jnp.int32(MOST_RUNS))
+        _write(bench.folder, config, table, dataclasses.replace(result, params=most), doubts)
+
+    return run_job("race", config, work, out, resume, stop, on_stage, lanes)
+
+
+def _race_of(config: ScoresConfig, table: ScoreTable) -> DominanceRace:
+    if config.top >= len(table.names):
+        raise ValueError(
+            f"top: expected less than the {len(table.names)} options of the file, got {config.top}"
+        )
+    race = DominanceRace(len(table.names), config.top, config.horizon, total_order)
+    most = max(len(scores) for scores in table.scores)
+    # Room for at least one more block, so that the race has not ended.
+    while race.blocks.most(race.capacity) <= race.blocks.most(most):
+        race = dataclasses.replace(race, capacity=2 * race.capacity)
+    return race
+
+
+def _doubts(config: ScoresConfig, runs_of: dict[str, np.ndarray]) -> list[str]:
+    """Why the runs may depend on each other; ValueError if they do, and may not."""
+    try:
+        with warnings.catch_warnings(record=True, action="always", category=UserWarning) as found:
+            check_runs(runs_of)
+    except ValueError as error:
+        if config.dependent:
+            return [str(error)]
+        raise ValueError(f"{error}; --dependent judges them, without a guarantee") from error
+    return [str(one.message) for one in found]
+
+
+def _write(
+    folder: Path,
+    config: ScoresConfig,
+    table: ScoreTable,
+    result: DominanceResult,
+    doubts: list[str],
+) -> None:
+    names = np.array(table.names)
+    counts = np.array([len(scores) for scores in table.scores])
+    medians = np.array([_median(scores) for scores in table.scores])
+    without_block = counts < result.race.first_block
+    is_judged = not without_block.any()
+    ranking = np.asarray(result.ranking)
+    if not is_judged:
+        ranking = np.argsort(medians if config.lower else -medians, kind="stable")
+    verdict = np.where(result.selected, "in", np.where(result.discarded, "out", "?"))
+    columns = {
+        "place": np.arange(1, len(names) + 1),
+        "option": names[ranking],
+        "runs": counts[ranking],
+        "median": medians[ranking],
+        "beats": np.asarray(result.wins)[ranking],
+        "verdict": verdict[ranking],
+        "further_runs": result.further_samples[ranking],
+    }
+    tables.write_table(folder / RANKING, columns)
+    log_e = np.asarray(result.highest, np.float64)
+    log_e = np.maximum(log_e, log_e.T)
+    pairs = sorted(map(tuple, np.argwhere(result.doubtful)), key=lambda pair: log_e[pair])
+    summary = {
+        "options": len(names),
+        "runs": int(counts.sum()),
+        "counted": int(np.sum(result.samples)),
+        "horizon": config.horizon,
+        "delta": config.delta,
+        "certificate": result.certificate if result.decided else None,
+        "doubts": doubts,
+        "has_names": not config.no_header,
+        "without_block": names[without_block].tolist(),
+        "selected": names[ranking[: config.top]].tolist() if is_judged else [],
+        "perhaps_tied": names[np.asarray(result.tied)].tolist(),
+        "in_doubt": [
+            {
+                "options": names[list(pair)].tolist(),
+                "evidence": max(float(log_e[pair] / result.params.level), 0.0),
+            }
+            for pair in pairs[:_MOST_PAIRS]
+        ],
+        "pairs_in_doubt": len(pairs),
+    }
+    runs.write_summary(folder, summary)
+
+
+def _median(scores: np.ndarray) -> float:
+    """The lower one of two, so that infinite scores have one, too; NaN of none."""
+    return float(np.sort(scores)[(len(scores) - 1) // 2]) if len(scores) else float("nan")

@@ -1,0 +1,99 @@
+"""What `jaxrace race` prints."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from jaxrace import runs, tables
+from jaxrace.commands.printing import add_row, new_table, say
+from jaxrace.commands.race.config import LEAST_RUNS, MOST_RUNS
+
+_RANKING = "ranking.csv"
+
+_BEYOND = "too many"
+
+# Longer rankings are in the file.
+_MOST_LISTED = 20
+
+
+def print_race(console: Console, folder: Path) -> None:
+    """Say of a run folder of ``race`` who is certainly best, and who needs more runs.
+
+    Args:
+        console: Where.
+        folder: The run's.
+
+    >>> import numpy as np
+    >>> from jaxrace.commands.race.config import ScoresConfig
+    >>> from jaxrace.commands.race.job import race_scores
+    >>> numbers = {"a": np.arange(11) % 7, "b": np.arange(11) % 3 + 5}
+    >>> tables.write_table("scores.csv", numbers)
+    >>> print_race(Console(), race_scores(ScoresConfig("scores.csv"), "out"))
+    place  option  runs  median  beats  verdict  further runs
+        1  b         11       6      1       in
+    ...
+    """
+    summary, ranking = runs.read_summary(folder), tables.read_table(folder / _RANKING, ["option"])
+    heads = ["place", "option", "runs", "median", "beats", "verdict", "further runs"]
+    table = new_table(console, heads, "option")
+    for row in list(zip(*ranking.values(), strict=True))[:_MOST_LISTED]:
+        place, option, number, median, beats, verdict, further = row
+        cells = (f"{place}", str(option), f"{number:,}", f"{median:.6g}", f"{beats}", str(verdict))
+        add_row(table, [*cells, _further(further)])
+    console.print(table)
+    if len(ranking["place"]) > _MOST_LISTED:
+        say(console, f"... and {len(ranking['place']) - _MOST_LISTED} more in {_RANKING}")
+    for line in _lines(summary, any(map(math.isinf, ranking["further_runs"].tolist()))):
+        say(console, line)
+    say(console, f"{summary['counted']:,} of {summary['runs']:,} runs counted; {folder}")
+
+
+def _lines(summary: dict[str, Any], has_too_many: bool) -> list[str]:
+    said = [f"WARNING: {text}" for text in summary["doubts"]]
+    if not summary["has_names"]:
+        said.append(
+            "options are called by their columns, from left to right; the first row is a run"
+        )
+    return [*said, *_verdict(summary, has_too_many)]
+
+
+def _verdict(summary: dict[str, Any], has_too_many: bool) -> list[str]:
+    best = ", ".join(summary["selected"])
+    certified = "CERTIFIED" if not summary["doubts"] else "CERTIFIED only if runs are independent"
+    worth = (
+        f"a wrong certificate has probability at most {summary['delta']:g}, in all looks with the "
+        f"same columns and settings (horizon {summary['horizon']:,}) together, if all runs are "
+        "independent, also those of different columns, and stand as they were made"
+    )
+    if summary["certificate"] == "dominance":
+        return [f"{certified}: {best}: more often better than worse than each of the others", worth]
+    if summary["certificate"] == "counts":
+        tied = summary["perhaps_tied"]
+        more = f"; {', '.join(tied)} may be equally good" if tied else ""
+        return [f"{certified}: {best}: nobody beats more of the others{more}", worth]
+    if summary["without_block"]:
+        lacking = ", ".join(summary["without_block"])
+        return [
+            "NOT CERTIFIED, and no guess yet, in the order of the medians",
+            f"nothing is said before all have {LEAST_RUNS} runs; fewer have {lacking}",
+        ]
+    pairs = [
+        f"{' or '.join(pair['options'])} ({math.floor(100 * pair['evidence'])} % of the evidence)"
+        for pair in summary["in_doubt"]
+    ]
+    hidden = summary["pairs_in_doubt"] - len(pairs)
+    more = f" and {hidden} more" if hidden else ""
+    too_many = f"; {_BEYOND}: more than {MOST_RUNS:,} of an option" if has_too_many else ""
+    helps = (
+        "further runs are a forecast, from gaps as they look, until nothing is in doubt; add them "
+        f"at the end{too_many}"
+    )
+    return [f"NOT CERTIFIED, a guess: {best}", f"in doubt: {', '.join(pairs)}{more}", helps]
+
+
+def _further(number: float) -> str:
+    if math.isinf(number):
+        return _BEYOND
+    return f"{number:,.0f}" if number else ""

@@ -1,0 +1,1 @@
+"""`jaxrace select`: the best k from comparisons."""

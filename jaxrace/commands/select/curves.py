@@ -1,0 +1,141 @@
+"""Success rates as curves: read, drawn, as a table. Axes: J selections, T points."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from jaxrace import plots
+from jaxrace.commands.workbench import Columns
+from jaxrace.papers.curves import mean_and_error
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class Curve(NamedTuple):
+    """How often the right k have been selected, or how many of them."""
+
+    time: np.ndarray  # float64 [T], comparisons so far, or their mean where it varies
+    correct: np.ndarray  # bool [J, T], or float64, see ``Task.judge``
+    are_settings: bool = False  # of what ends by itself, a point each; else records of one run
+
+    @property
+    def success(self) -> tuple[np.ndarray, np.ndarray]:
+        """The rate and its standard error, [T] each."""
+        return mean_and_error(self.correct.T.astype(float))
+
+
+def table_of(curves: dict[str, dict[str, Curve]]) -> list[Columns]:
+    """Success rates as columns, by task and method.
+
+    >>> curve = Curve(np.array([10.0]), np.array([[True], [True]]))
+    >>> table_of({"1 of 2": {"uniform": curve}})[0]["success"].tolist()
+    [1.0]
+    """
+    pieces = []
+    for task, found in curves.items():
+        for name, curve in found.items():
+            rate, error = curve.success
+            count = len(rate)
+            names = {"task": np.full(count, task), "method": np.full(count, name)}
+            numbers = {"samples": curve.time, "success": rate, "success_stderr": error}
+            repeats = np.full(count, len(curve.correct))
+            pieces.append({**names, "replications": repeats, **numbers})
+    return pieces
+
+
+def draw_curves(
+    panel: "Axes", curves: dict[str, Curve], title: str, names: Sequence[str] = ()
+) -> None:
+    """Success rate against samples, with two standard errors.
+
+    Args:
+        panel: Where.
+        curves: By name.
+        title: Of the panel.
+        names: All names of the figure, if there are more: each has its own colour.
+
+    >>> from matplotlib.figure import Figure
+    >>> panel = Figure().subplots()
+    >>> draw_curves(panel, {"uniform": Curve(np.ones(1), np.ones((2, 1), bool))}, "1 of 2")
+    >>> panel.get_title()
+    '1 of 2'
+    """
+    order = list(names) or list(curves)
+    for name, curve in curves.items():
+        rate, error = curve.success
+        place = order.index(name)
+        color, style = f"C{place % 10}", ("-", "--", ":")[place // 10]
+        mark = "o" if curve.are_settings else None
+        panel.plot(curve.time, rate, style, color=color, label=name, marker=mark, ms=3, lw=1.2)
+        low, high = rate - 2 * error, rate + 2 * error
+        panel.fill_between(curve.time, low, high, color=color, alpha=0.15, lw=0)
+    is_share = any(curve.correct.dtype != bool for curve in curves.values())
+    counted = "share of the best that is selected" if is_share else "share of correct selections"
+    panel.set(title=title, xlabel="comparisons", ylabel=counted)
+    panel.xaxis.set_major_formatter("{x:,.0f}")
+    plots.tidy(panel)
+
+
+def correct_at(curve: Curve, samples: float) -> np.ndarray:
+    """Was each selection right after so many samples? float64 [J]; NaN before the first point.
+
+    That of the last record of at most so many samples. Between two settings on the straight line:
+    who wants a number between them mixes both. What has ended after fewer samples remains.
+
+    >>> curve = Curve(np.array([10.0, 20.0]), np.array([[False, True], [True, True]]))
+    >>> correct_at(curve, 15).tolist()
+    [0.0, 1.0]
+    >>> correct_at(curve._replace(are_settings=True), 15).tolist()
+    [0.5, 1.0]
+    """
+    place = int(np.searchsorted(curve.time, samples, side="right")) - 1
+    if place < 0:
+        return np.full(len(curve.correct), np.nan)
+    here = curve.correct[:, place].astype(float)
+    if not curve.are_settings or place + 1 == len(curve.time):
+        return here
+    start, end = curve.time[place : place + 2]
+    part = (samples - start) / (end - start)
+    return here + part * (curve.correct[:, place + 1] - here)
+
+
+def success_at(curve: Curve, samples: float) -> tuple[float, float]:
+    """The rate and its error after so many samples, see ``correct_at``; NaN before the first point.
+
+    >>> success_at(Curve(np.array([10.0, 20.0]), np.array([[False, True], [True, True]])), 15)[0]
+    0.5
+    """
+    rate, error = mean_and_error(correct_at(curve, samples))
+    return float(rate), float(error)
+
+
+def samples_until(curve: Curve, rate: float) -> float:
+    """Samples after which the success rate first is as large; infinite if it never is.
+
+    Those of a record, or between two settings on the straight line.
+
+    >>> curve = Curve(np.array([10.0, 20.0]), np.array([[False, True], [True, True]]))
+    >>> samples_until(curve, 0.8), samples_until(curve._replace(are_settings=True), 0.8)
+    (20.0, 16.0)
+    """
+    reached = np.flatnonzero(curve.success[0] >= rate)
+    if curve.are_settings and reached.size and reached[0] > 0:
+        return samples_between(curve, rate)
+    return float(curve.time[reached[0]]) if reached.size else float("inf")
+
+
+def samples_between(curve: Curve, rate: float) -> float:
+    """The same, on the straight line from the record before; infinite if that is the first.
+
+    >>> curve = Curve(np.array([10.0, 20.0]), np.array([[False, True], [True, True]]))
+    >>> samples_between(curve, 0.8)
+    16.0
+    """
+    success = curve.success[0]
+    reached = np.flatnonzero(success >= rate)
+    if not reached.size or reached[0] == 0:
+        return float("inf")
+    last = reached[0] + 1
+    return float(np.interp(rate, success[last - 2 : last], curve.time[last - 2 : last]))

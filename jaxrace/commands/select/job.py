@@ -1,0 +1,218 @@
+"""The job `jaxrace select`: the best k from comparisons. Axes: K options, J selections."""
+
+import dataclasses
+import functools
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jaxrace import runs, tables
+from jaxrace.commands.run_options import ANY_LANES, Lanes
+from jaxrace.commands.select.config import FROM_SCORES, SelectConfig
+from jaxrace.commands.select.curves import Curve, table_of
+from jaxrace.commands.select.file import Table, read_comparisons
+from jaxrace.commands.select.judge import MAKERS, judgement_of
+from jaxrace.commands.select.runs import Task, run_rows, run_top
+from jaxrace.commands.select.targets import with_own_target
+from jaxrace.commands.select.tasks import CIRCLE, wins_task
+from jaxrace.commands.workbench import OnStage, Workbench, ignore_stages, run_job
+from jaxrace.papers.top_k.thurstone_topk import figure_of, thurstone_task
+from jaxrace.selection import (
+    ActiveRanking,
+    Ocba,
+    PairwiseRace,
+    SelectionWork,
+    Selector,
+    Top,
+    require_budget,
+)
+from jaxrace.selection.driver import first_record, fitting_interval
+
+FIGURE, RANKING = "success.png", "ranking.csv"
+
+# Selections by any method have so many records, or at most so many times as many.
+_RECORDS = 100
+_FEWER = 4
+
+_MAKERS: dict[str, Callable[..., Selector]] = {
+    **MAKERS,
+    "ocba": Ocba,
+    "active-ranking": ActiveRanking,
+    "active-ranking-wide": functools.partial(ActiveRanking, radius="heckel"),
+    "pairwise-race": PairwiseRace,
+    "pairwise-race-copeland": functools.partial(PairwiseRace, ranking="copeland"),
+    "pairwise-race-walk": functools.partial(PairwiseRace, ranking="random_walk"),
+}
+
+
+def select(
+    config: SelectConfig,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    stop: Callable[[], bool] | None = None,
+    on_stage: OnStage = ignore_stages,
+    lanes: Lanes = ANY_LANES,
+) -> Path:
+    """Judge a file of comparisons, or simulate selections, and write a run folder.
+
+    Of a file config.json, summary.json and ranking.csv; of a simulation config.json, log.csv,
+    summary.json and success.png.
+
+    Args:
+        config: The job.
+        out: The run's folder; ``runs/select-1`` or the next free number unless given.
+        resume: Go on with the job that left the folder ``out``.
+        stop: Called now and then; once it says so, what has been done is saved and the job ends.
+        on_stage: See ``Workbench``.
+        lanes: How wide the sweeps are to be.
+
+    Returns:
+        The run's folder.
+
+    Raises:
+        ValueError: ``config``, its file or ``out`` cannot be used; nothing is left behind.
+        sweep.Interrupted: ``stop`` said so; its argument is the folder.
+
+    >>> folder = select(SelectConfig("uniform", options=4, top=1, budget=30, repeats=2))
+    >>> runs.read_summary(folder)["uniform"]["samples"]
+    30.0
+    """
+    table = read_comparisons(config.problem, config.score) if config.is_file else None
+    _check(config, table)
+
+    def work(bench: Workbench) -> None:
+        if table is None:
+            _simulate(config, bench)
+        else:
+            _judge(config, table, bench.folder)
+
+    return run_job("select", config, work, out, resume, stop, on_stage, lanes)
+
+
+def _check(config: SelectConfig, table: Table | None) -> None:
+    if table is not None:
+        if config.top >= len(table.names):
+            raise ValueError(
+                f"top: expected less than the {len(table.names)} options of the file, "
+                f"got {config.top}"
+            )
+        return
+    for name in config.methods:
+        if name not in _MAKERS:
+            _check_of_top(config)
+            continue
+        selector = _selector_of(config, name)
+        require_budget(selector, config.budget, 1)
+        rest = config.budget - selector.opening
+        if rest % config.batch:
+            raise ValueError(
+                f"batch: expected a divisor of the {rest} comparisons after the warm-up, "
+                f"got {config.batch}"
+            )
+
+
+def _check_of_top(config: SelectConfig) -> None:
+    least, most = Top(config.options, config.top).match_bounds
+    if config.budget < most:
+        raise ValueError(
+            f"budget: expected at least {most}, as top plays {least} to {most} matches with "
+            f"{config.options} options, got {config.budget}"
+        )
+
+
+def _judge(config: SelectConfig, table: Table, folder: Path) -> None:
+    found = judgement_of(config, table)
+    names = np.array(table.names)
+    columns = {
+        "place": np.arange(1, len(names) + 1),
+        "option": names[found.ranking],
+        "score": found.scores[found.ranking],
+        "selected": np.arange(len(names)) < config.top,
+    }
+    tables.write_table(folder / RANKING, columns)
+    summary = {
+        "comparisons": len(table.score),
+        "options": len(names),
+        "reading": table.reading,
+        "model": found.model,
+        "selected": names[found.ranking[: config.top]].tolist(),
+        "confidence": None if np.isnan(found.confidence) else found.confidence,
+        "fewest_of_a_pair": found.fewest,
+        "connected": found.is_connected,
+        "next": [names[pair].tolist() for pair in found.pairs],
+        "log_chance_of_change": found.log_chance if np.isfinite(found.log_chance) else None,
+    }
+    runs.write_summary(folder, summary)
+
+
+def task_of(config: SelectConfig) -> Task:
+    """What is simulated.
+
+    >>> task_of(SelectConfig(problem="wins", options=5, top=2, repeats=3)).truth.shape
+    (3, 5)
+    """
+    sizes = config.options, config.top
+    interval = max(config.budget // _RECORDS, 1)
+    rest = config.seed, config.repeats, sizes, config.budget, interval
+    if config.problem == "thurstone":
+        return thurstone_task(config.problem, *rest, noise=config.noise)
+    return wins_task(config.problem, *rest, CIRCLE if config.problem == "circle" else 0.0)
+
+
+def _simulate(config: SelectConfig, bench: Workbench) -> None:
+    task = task_of(config)
+    curves, results = {}, {}
+    for name in config.methods:
+        curves[name], results[name] = _run_method(config, bench, task, name)
+    bench.write_table(runs.LOG, table_of({config.problem: curves}))
+    bench.write_figure(FIGURE, figure_of({f"{config.top} of {config.options}": curves}))
+    runs.write_summary(bench.folder, {"repeats": config.repeats, **results})
+
+
+def _run_method(
+    config: SelectConfig, bench: Workbench, task: Task, name: str
+) -> tuple[Curve, dict[str, Any]]:
+    """Its curve, and what it has come to."""
+    if name == "top":
+        curve = run_top(bench, task)
+        return curve, {"samples": float(curve.time[-1]), "correct": _rate_of(curve)}
+    selector = _selector_of(config, name)
+    task = with_own_target(task, selector)
+    params: Any = None
+    if isinstance(selector, ActiveRanking):
+        params = selector.params(delta=config.delta)
+    if isinstance(selector, PairwiseRace):
+        pairs = config.options * (config.options - 1) // 2
+        params = selector.params(config.delta, max_rounds=-(-config.budget // pairs))
+    task = _with_even_records(task, selector, config.batch)
+    time, row = run_rows(bench, task, name, selector, SelectionWork, params, config.batch)
+    curve = Curve(time, (row.selected == task.truth[:, None]).all(-1))
+    found = {"samples": float(row.time[:, -1].mean()), "correct": _rate_of(curve)}
+    if selector.is_guaranteed:
+        decided = row.done[:, -1] & (row.confidence[:, -1] > 0)
+        wrong = int((decided & ~curve.correct[:, -1]).sum())
+        found |= {"decided": int(decided.sum()), "decided_wrongly": wrong}
+    return curve, found
+
+
+def _with_even_records(task: Task, selector: Selector, batch: int) -> Task:
+    """A little less of the budget, if no interval near the wanted one divides it."""
+    rest = task.budget - first_record(selector)
+    if _FEWER * fitting_interval(rest, task.interval, batch) >= task.interval:
+        return task
+    interval = batch * max(task.interval // batch, 1)
+    return dataclasses.replace(task, budget=task.budget - rest % interval)
+
+
+def _selector_of(config: SelectConfig, name: str) -> Selector:
+    if name in FROM_SCORES:
+        return _MAKERS[name](config.options, config.top, pooled_samples=config.pooled_samples)
+    return _MAKERS[name](config.options, config.top)
+
+
+def _rate_of(curve: Curve) -> dict[str, Any]:
+    rate, error = curve.success
+    return {"mean": float(rate[-1]), "stderr": float(error[-1]), "count": len(curve.correct)}

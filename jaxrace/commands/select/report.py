@@ -1,0 +1,127 @@
+"""What `jaxrace select` prints."""
+
+import math
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from jaxrace import runs, tables
+from jaxrace.commands.printing import add_row, new_table, say
+from jaxrace.commands.select.config import LEAST_OF_A_PAIR
+from jaxrace.commands.workbench import with_error
+
+_RANKING = "ranking.csv"
+
+# Longer rankings are in the file.
+_MOST_LISTED = 20
+
+# A chance that a comparison changes the selection; and what reads as certain with three digits.
+_UNLIKELY, _SURE = 0.01, 0.9995
+
+# Smaller chances are those of the model alone.
+_LEAST_SHOWN = 1e-9
+
+
+def print_selection(console: Console, folder: Path) -> None:
+    """Say of a run folder of ``select`` who is best, or how often which method was right.
+
+    Args:
+        console: Where.
+        folder: The run's.
+
+    >>> right = {"mean": 0.5, "stderr": 0.1, "count": 25}
+    >>> runs.write_summary(".", {"repeats": 25, "pocbam": {"samples": 100.0, "correct": right}})
+    >>> print_selection(Console(), Path("."))
+    method  comparisons        correct
+    pocbam          100  0.500 ± 0.100
+    25 selections by each method; .
+    """
+    summary = runs.read_summary(folder)
+    if "selected" in summary:
+        _print_judgement(console, folder, summary)
+        return
+    results = {name: found for name, found in summary.items() if isinstance(found, dict)}
+    heads = ["comparisons", "correct"]
+    if any("decided" in found for found in results.values()):
+        heads.append("decided")
+    table = new_table(console, ["method", *heads], "method")
+    for name, found in results.items():
+        rate = with_error(found["correct"]["mean"], found["correct"]["stderr"], digits=3)
+        cells = [f"{found['samples']:,.0f}", rate, _decided(found)]
+        add_row(table, [name, *cells[: len(heads)]])
+    console.print(table)
+    say(console, f"{summary['repeats']:,} selections by each method; {folder}")
+
+
+def _decided(found: dict[str, Any]) -> str:
+    """Of a method with a guarantee, which may also end undecided."""
+    if "decided" not in found:
+        return ""
+    return f"{found['decided']:,}, {found['decided_wrongly']:,} of them wrongly"
+
+
+def _print_judgement(console: Console, folder: Path, summary: dict[str, Any]) -> None:
+    ranking = tables.read_table(folder / _RANKING, text=["option"])
+    table = new_table(console, ["place", "option", "score", ""], "option")
+    rows = zip(*(ranking[name] for name in ("place", "option", "score", "selected")), strict=True)
+    for place, option, score, selected in list(rows)[:_MOST_LISTED]:
+        cells = str(place), str(option), f"{score:.4g}", "selected" if selected else ""
+        add_row(table, cells)
+    console.print(table)
+    for line in _lines(summary):
+        say(console, line)
+    say(console, f"{summary['comparisons']:,} comparisons; {folder}")
+
+
+def _lines(summary: dict[str, Any]) -> list[str]:
+    lines = []
+    if summary["reading"] == "win":
+        lines.append(
+            "scores are read as the first's share of a win: 1 won, 0 lost, 0.5 tied; "
+            "--score margin reads by how much the first was better"
+        )
+    if not summary["connected"]:
+        lines.append("options that no chain of comparisons connects are in no order yet")
+    if summary["model"] == "linked":
+        lines.append(
+            f"some pairs have fewer than {LEAST_OF_A_PAIR} comparisons: ranking, probability and "
+            "advice are of one model of all of them, score = quality of the first - quality of the "
+            "second + noise of one variance (least squares)"
+        )
+    lines.append(f"probability that the selection is right: {_sureness(summary)}")
+    lines.append(f"compare next: {_pairs(summary['next'])}")
+    log_chance = summary["log_chance_of_change"]
+    if log_chance is None or log_chance < math.log(_UNLIKELY):
+        lines.append(
+            "none of these comparisons is likely to change the selection by itself: "
+            f"the chance is {_small(log_chance)}"
+        )
+    return lines
+
+
+def _sureness(summary: dict[str, Any]) -> str:
+    confidence = summary["confidence"]
+    if confidence is not None:
+        about = "above 0.999" if confidence > _SURE else f"about {confidence:.3f}"
+        return f"{about}, an estimate without guarantee"
+    if not summary["connected"]:
+        return "not known yet: compare options that nothing connects"
+    if summary["model"] == "linked":
+        return "not known yet: there are too few comparisons to tell how noisy they are"
+    return "not known: the scores are too large or too small to tell"
+
+
+def _pairs(pairs: list[list[str]]) -> str:
+    """Equal ones together."""
+    counts = Counter(" - ".join(pair) for pair in pairs)
+    return "; ".join(
+        pair if count == 1 else f"{pair} ({count:,} times)" for pair, count in counts.items()
+    )
+
+
+def _small(log_chance: float | None) -> str:
+    if log_chance is None or log_chance < math.log(_LEAST_SHOWN):
+        return f"below {_LEAST_SHOWN:g}"
+    return f"{math.exp(log_chance):.1g} at most"

@@ -1,0 +1,173 @@
+"""Many selections in a sweep, judged. Axes: J selections, T records, K options."""
+
+import dataclasses
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxrace import sweep
+from jaxrace.commands.select.curves import Curve
+from jaxrace.commands.workbench import Workbench
+from jaxrace.selection import SelectionJob, SelectionWork, Selector, Top
+from jaxrace.selection.driver import Compare, first_record, fitting_interval
+
+# Selections of a block: fits in lanes wait for each other, and arrays stay in the cache.
+_WIDTH = 32
+
+# Numbers of repetitions of TOP, which ends by itself, for so many points of a curve.
+TOP_POINTS = 6
+
+# Comparisons between two looks at whether TOP has ended.
+_LOOK = 100
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """What is selected from, again and again.
+
+    Attributes:
+        name: For figures and tables.
+        compare: See ``selection.run``.
+        problems: What it is given, leaves [J, ...].
+        truth: bool [J, K], who is best.
+        budget: Comparisons of each selection.
+        interval: Comparisons from one record to the next, about.
+        shared: What all problems have in common, see ``SelectionWork``.
+        by_share: Count the share of the best that is selected, not only whether all of them are.
+    """
+
+    name: str
+    compare: Compare
+    problems: Any
+    truth: np.ndarray
+    budget: int
+    interval: int
+    shared: Any = None
+    by_share: bool = False
+
+    @property
+    def num_options(self) -> int:
+        """K."""
+        return self.truth.shape[-1]
+
+    @property
+    def top(self) -> int:
+        """k."""
+        return int(self.truth[0].sum())
+
+    def judge(self, num_found: np.ndarray) -> np.ndarray:
+        """What selections count that have found so many of the best, int [...]: bool, or a share.
+
+        >>> from jaxrace.selection import win
+        >>> task = Task("2 of 3", win, None, np.array([[True, True, False]]), 9, 3)
+        >>> task.judge(np.array([1, 2])).tolist()
+        [False, True]
+        >>> dataclasses.replace(task, by_share=True).judge(np.array([1, 2])).tolist()
+        [0.5, 1.0]
+        """
+        return num_found / self.top if self.by_share else num_found == self.top
+
+
+def run_selector(
+    bench: Workbench, task: Task, name: str, selector: Selector, params: Any, batch: int = 1
+) -> Curve:
+    """A curve of one selector; selections that have ended stay what they were.
+
+    Comparison number n of a pair comes out the same for all selectors and batches.
+    """
+    time, row = run_rows(bench, task, name, selector, SelectionWork, params, batch)
+    return Curve(time, task.judge((row.selected & task.truth[:, None]).sum(-1)))
+
+
+def run_rows(
+    bench: Workbench,
+    task: Task,
+    name: str,
+    selector: Selector,
+    kind: type[SelectionWork],
+    params: Any = None,
+    batch: int = 1,
+) -> tuple[np.ndarray, Any]:
+    """Comparisons so far, [T], and the rows of all selections, leaves [J, T, ...].
+
+    Args:
+        bench: Where.
+        task: What.
+        name: Of the stage.
+        selector: Which.
+        kind: What makes the rows.
+        params: Of the selector; its own defaults unless given.
+        batch: See ``selection.run``.
+    """
+    first = first_record(selector)
+    rest = task.budget - first
+    interval = fitting_interval(rest, task.interval, batch)
+    params = selector.params() if params is None else params
+    work = kind(selector, task.compare, task.budget, interval, params, batch, task.shared)
+    records = 1 + rest // interval
+    log = bench.sweep(f"{task.name}, {name}", work, _jobs(bench, task), _WIDTH, records)
+    lengths = np.bincount(log.rows.job, minlength=len(task.truth))
+    # Where a selection has ended early, its last row.
+    place = np.minimum(np.arange(records), lengths[:, None] - 1)
+    places = (np.cumsum(lengths) - lengths)[:, None] + place
+    rows = jax.tree.map(lambda x: x[places], log.rows.row)
+    return first + interval * np.arange(records, dtype=float), rows
+
+
+def run_top(bench: Workbench, task: Task, points: int = TOP_POINTS, least: float = 0.1) -> Curve:
+    """The curve of TOP, which ends by itself, from several numbers of repetitions.
+
+    Its time is the mean number of comparisons.
+
+    Args:
+        bench: Where.
+        task: What; its budget is what the largest number of repetitions may cost on average.
+        points: How many numbers.
+        least: The smallest number as a part of the largest.
+    """
+    matches = _ended(bench, task, "TOP, matches", 1, 1)[0].mean()
+    most = task.budget / matches
+    numbers = np.geomspace(max(most * least, 1), most, points)
+    repetitions = sorted({min(round(nu), math.floor(most)) for nu in numbers})
+    ends = [_ended(bench, task, f"TOP, {nu} per match", nu, repetitions[-1]) for nu in repetitions]
+    times = np.array([time.mean() for time, _ in ends])
+    return Curve(times, np.stack([correct for _, correct in ends], axis=1), are_settings=True)
+
+
+def _ended(
+    bench: Workbench, task: Task, name: str, repetitions: int, most: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Comparisons of each selection, and whether it was right, [J] each.
+
+    ``most`` repetitions are the most of those that are compiled for.
+    """
+    selector = Top(task.num_options, task.top)
+    budget = _LOOK * -(-selector.match_bounds[1] * most // _LOOK)
+    params = selector.params(repetitions)
+    work = SelectionWork(selector, task.compare, budget, _LOOK, params, shared=task.shared)
+    log = bench.sweep(f"{task.name}, {name}", work, _jobs(bench, task), _WIDTH)
+    last = np.cumsum(np.bincount(log.rows.job, minlength=len(task.truth))) - 1
+    num_found = (log.rows.row.selected[last] & task.truth).sum(-1)
+    return log.rows.row.time[last], task.judge(num_found)
+
+
+def _jobs(bench: Workbench, task: Task) -> sweep.Jobs:
+    keys = _keys(np.uint32(bench.seed), len(task.truth))
+    return sweep.stacked(SelectionJob(keys, task.problems))
+
+
+def _keys(seed: np.uint32, count: int) -> jax.Array:
+    # Not those that the problems are made from.
+    return jax.random.split(jax.random.fold_in(jax.random.key(seed), jnp.uint32(1)), count)
+
+
+def problem_keys(seed: int, count: int) -> jax.Array:
+    """A key for each problem, [J].
+
+    >>> problem_keys(0, 3).shape
+    (3,)
+    """
+    return jax.random.split(jax.random.key(np.uint32(seed)), count)

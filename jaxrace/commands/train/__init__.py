@@ -1,0 +1,1 @@
+"""`jaxrace train`: searches of policies."""

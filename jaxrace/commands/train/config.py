@@ -1,0 +1,220 @@
+"""What a training job is asked to do; imports nothing heavy, for the command's help."""
+
+import dataclasses
+import itertools
+from typing import Any, Literal, NamedTuple, get_args, get_type_hints
+
+from jaxrace.validation import (
+    require_choice,
+    require_default,
+    require_integer,
+    require_positive,
+    require_probability,
+)
+
+Method = Literal["pb-edps", "pb-edps-fast", "edps", "pbpi", "sarsa", "constant", "random"]
+
+METHODS: dict[str, str] = {
+    "pb-edps": "evolution strategy, policies ranked by a preference-based race",
+    "pb-edps-fast": "14 policies of 30 episodes each, and a final race; does better",
+    "edps": "as pb-edps, by a Hoeffding race on returns, delta is a heuristic",
+    "pbpi": "approximate policy iteration from preferences between rollouts",
+    "sarsa": "SARSA(lambda) on a table of values, learns from rewards",
+    "constant": "the same action in every step; learns nothing",
+    "random": "a random action in every step; learns nothing",
+}
+
+
+class Setting(NamedTuple):
+    """What is swept."""
+
+    sigma: float | None
+    delta: float
+
+
+# Floor of n_max, the rounds of a race (Busa-Fekete et al. 2014, section 6.2).
+MIN_ROUNDS = 3
+
+# The best of all that was tried at equal budgets, with a final race (docs/reproductions.md,
+# "Does racing pay?").
+_FAST_POPULATION, _FAST_ROUNDS = 14, 30
+
+_DEFAULT_SIGMA = 10.0
+
+# The first block of a dominance race; with fewer samples it says nothing.
+_LEAST_REPEATS = 11
+
+# Episodes and patients are counted in int32.
+_MOST = 10**9
+
+# Rows of some repeats are kept in memory, and so are the states of patients.
+_MOST_REPEATS = 10**6
+
+# Races compare all pairs.
+_MOST_POPULATION = 1_000
+
+# Of random numbers.
+MOST_SEED = 2**32 - 1
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainConfig:
+    """A training job: ``repeats`` independent searches and their evaluation.
+
+    The defaults are the settings of the medical experiment of Busa-Fekete et al. 2014, section
+    6.2, but for the race, which has the library's default bound and the sharp rule: `--bound
+    published` takes the paper's bound.
+
+    Attributes:
+        env: Environment, one of those that ``jaxrace list`` shows.
+        method: What to train or to evaluate; ``jaxrace list`` explains.
+        episodes: Training episodes of each search; the race that uses up the last is finished.
+        repeats: Number of independent searches, of each setting if there are several.
+        sigma: Initial step size of the evolution strategy, or several; null stands for 10, or for
+            none where the strategy has none.
+        delta: Error probability of each race (edps: of its heuristic), or several.
+        bound: Confidence bound of pb-edps; ``jaxrace list`` explains.
+        strategy: Evolution strategy; ``jaxrace list`` shows all.
+        population: Policies per generation; a race ranks them, the better half is recombined.
+            pb-edps-fast has its own number.
+        max_rounds: Most episodes that a race may spend on one policy; pb-edps-fast has its own.
+        action: Action of method constant, in the medical task a dose in [0, 1].
+        hazard: Medical task: how readily patients die; fewer do with B.
+        coefficients: Medical task: growth rates of tumour and toxicity.
+        reward: Medical task: reward of Zhao et al. 2009, or as printed in the 2014 paper.
+        race: Of a grid: stop the repeats of settings that cannot be the best any more, by a
+            dominance race on what they end with.
+        test_patients: Fresh episodes on which every policy is evaluated.
+        seed: Seed of all random numbers.
+
+    Raises:
+        ValueError: An attribute is out of its range, not among the choices, or of no use to the
+            method.
+
+    >>> TrainConfig(method="edps", repeats=5).episodes
+    10000
+    >>> [tuple(setting) for setting in TrainConfig(sigma=(1, 10), delta=(0.1, 0.2)).settings]
+    [(1, 0.1), (1, 0.2), (10, 0.1), (10, 0.2)]
+    >>> TrainConfig(delta=2.0)
+    Traceback (most recent call last):
+    ValueError: delta: expected a number between 0 and 1, exclusive, got 2.0
+    """
+
+    env: str = "medical"
+    method: Method = "pb-edps"
+    episodes: int = 10_000
+    repeats: int = 100
+    sigma: float | tuple[float, ...] | None = None
+    delta: float | tuple[float, ...] = 0.2
+    bound: str = "stitched-kl"
+    strategy: str = "CMA_ES"
+    population: int = 7
+    max_rounds: int = 100
+    action: float = 0.4
+    hazard: Literal["A", "B"] = "A"
+    coefficients: Literal["seed000", "furnkranz2012"] = "seed000"
+    reward: Literal["zhao", "printed"] = "zhao"
+    race: bool = False
+    test_patients: int = 300
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("sigma", "delta"):
+            object.__setattr__(self, name, _as_scalar(name, getattr(self, name)))
+        # Imported late: they import JAX, which the command's help has no time for.
+        from jaxrace import kernels
+        from jaxrace.commands.train.tasks import TASKS
+
+        require_choice("env", self.env, tuple(TASKS))
+        hints = get_type_hints(TrainConfig)
+        for name in ("method", "hazard", "coefficients", "reward"):
+            require_choice(name, getattr(self, name), get_args(hints[name]))
+        require_integer("episodes", self.episodes, 1, _MOST)
+        for name in ("repeats", "test_patients"):
+            require_integer(name, getattr(self, name), 1, _MOST_REPEATS)
+        require_integer("seed", self.seed, 0, MOST_SEED)
+        require_integer("max_rounds", self.max_rounds, MIN_ROUNDS, kernels.MAX_TABLE_CAPACITY)
+        require_integer("population", self.population, 2, _MOST_POPULATION)
+        for delta in _as_tuple(self.delta):
+            require_probability("delta", delta)
+        kernels.bound_named(self.bound)
+        self._check_sigma()
+        self._check_unused()
+
+    def _check_sigma(self) -> None:
+        from jaxrace.strategies import Strategy
+
+        has_step_size = Strategy(self.strategy, self.population).has_step_size
+        for sigma in () if self.sigma is None else _as_tuple(self.sigma):
+            require_positive("sigma", sigma)
+            if not has_step_size:
+                raise ValueError(
+                    f"sigma: expected null for {self.strategy}, which has no initial step size, "
+                    f"got {self.sigma!r}"
+                )
+        if self.race and not (self.is_grid and self.repeats >= _LEAST_REPEATS):
+            raise ValueError(
+                f"race: expected several settings with at least {_LEAST_REPEATS} repeats, "
+                f"got {len(self.settings)} with {self.repeats}"
+            )
+        if not self.evolves and self.is_grid:
+            raise ValueError(f"method: expected pb-edps or edps for a grid, got {self.method!r}")
+
+    def _check_unused(self) -> None:
+        """Raise if an option is given that does nothing."""
+        unused = ["action"] if self.method != "constant" else []
+        if self.method == "pb-edps-fast":
+            unused += ["population", "max_rounds"]
+        if not self.evolves:
+            unused += ["sigma", "delta", "strategy", "population", "max_rounds"]
+        if self.method not in ("pb-edps", "pb-edps-fast"):
+            unused += ["bound"]
+        for name in unused:
+            require_default(name, self, f"with method {self.method}, which does not use it")
+
+    @property
+    def settings(self) -> list["Setting"]:
+        """Every initial step size with every delta; a step size is None if there is none."""
+        from jaxrace.strategies import Strategy
+
+        sigma = self.sigma
+        if sigma is None and Strategy(self.strategy, self.population).has_step_size:
+            sigma = _DEFAULT_SIGMA
+        return [
+            Setting(*pair) for pair in itertools.product(_as_tuple(sigma), _as_tuple(self.delta))
+        ]
+
+    @property
+    def is_grid(self) -> bool:
+        """Are there several settings?"""
+        return isinstance(self.sigma, tuple) or isinstance(self.delta, tuple)
+
+    @property
+    def learns(self) -> bool:
+        """Does the method train policies at all?"""
+        return self.method not in ("constant", "random")
+
+    @property
+    def evolves(self) -> bool:
+        """Is it an evolution strategy, with a step size and races?"""
+        return self.method in ("pb-edps", "pb-edps-fast", "edps")
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Policies of a generation, and floor and cap of the rounds of its race."""
+        if self.method == "pb-edps-fast":
+            return _FAST_POPULATION, _FAST_ROUNDS, _FAST_ROUNDS
+        return self.population, MIN_ROUNDS, self.max_rounds
+
+
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _as_scalar(name: str, value: Any) -> Any:
+    """Several values as a tuple, a single one by itself."""
+    if not isinstance(value, list | tuple):
+        return value
+    if not value or len(set(value)) < len(value):
+        raise ValueError(f"{name}: expected different numbers, at least one, got {value!r}")
+    return value[0] if len(value) == 1 else tuple(value)

@@ -1,0 +1,221 @@
+"""The searches of a training job as the jobs of a sweep, with an evaluation in every generation.
+
+Axes: S settings, R repeats of each.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jax.typing import ArrayLike
+from numpy.typing import NDArray
+
+from jaxrace import outcomes, racing, sweep
+from jaxrace.commands.train.config import TrainConfig
+from jaxrace.commands.train.tasks import Task
+from jaxrace.label_ranking import LabelRanking
+from jaxrace.outcomes import Both, Return
+from jaxrace.rollout import PolicyInTask, Rollout, evaluate
+from jaxrace.search import (
+    FinalRace,
+    PolicyIteration,
+    PolicySearch,
+    Sarsa,
+    SearchJob,
+    SearchParams,
+    SearchWork,
+    stack_params,
+)
+from jaxrace.strategies import Strategy
+from jaxrace.tabular import GreedyTable
+
+# Candidates of a final race, and the rounds that are reserved for each of them.
+CANDIDATES, FINAL_ROUNDS = 10, 200
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class TrainJob:
+    """One search."""
+
+    setting: ArrayLike  # int32 []
+    stream: ArrayLike  # uint32 [], of random numbers
+
+
+class TrainRow(NamedTuple):
+    """One generation."""
+
+    search: Any  # the learner's, such as a ``SearchRow``
+    metrics: dict[str, jax.Array]  # of its policy on fresh episodes, float32 []
+
+
+State = tuple[tuple[Any, ArrayLike], ArrayLike]
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class TrainWork:
+    """What ``sweep.run`` does with a ``TrainJob``.
+
+    Attributes:
+        searches: With the settings.
+        train_key: Of all searches.
+        test_key: Of all evaluations; see ``Evaluator``.
+        env_params: The simulator's.
+        rollout: Of the policies that are evaluated.
+        measure: See ``Task``.
+        episodes: Of each evaluation.
+    """
+
+    searches: SearchWork
+    train_key: jax.Array
+    test_key: jax.Array
+    env_params: Any
+    rollout: Rollout = dataclasses.field(metadata={"static": True})
+    measure: Callable[..., dict[str, jax.Array]] = dataclasses.field(metadata={"static": True})
+    episodes: int = dataclasses.field(metadata={"static": True})
+
+    def init(self, job: TrainJob) -> State:
+        """Before the first generation."""
+        key = jax.random.fold_in(self.train_key, job.stream)
+        return self.searches.init(SearchJob(key, job.setting)), job.stream
+
+    def step(self, state: State) -> tuple[State, TrainRow]:
+        """One generation, and an evaluation of its policy: rank 1 of the race, if there is one."""
+        search_state, stream = state
+        search_state, row = self.searches.step(search_state)
+        key = jax.random.fold_in(jax.random.fold_in(self.test_key, row.generation), stream)
+        policy = PolicyInTask(row.best, self.env_params)
+        metrics = self.measure(*evaluate(self.rollout, key, policy, self.episodes))
+        return (search_state, stream), TrainRow(row, metrics)
+
+    def done(self, state: State) -> jax.Array:
+        """Is the budget used up?"""
+        return self.searches.done(state[0])
+
+    def failed(self, row: TrainRow) -> jax.Array:
+        """Was a counted outcome NaN or infinite?"""
+        return self.searches.failed(row.search)
+
+
+def make_jobs(num_settings: int, repeats: int, independent: bool = False) -> sweep.Jobs:
+    """All repeats of the first setting, of the second, and so on.
+
+    Args:
+        num_settings: S.
+        repeats: R.
+        independent: Has every search random numbers of its own? Else a repeat has the same ones
+            in every setting.
+
+    >>> job = make_jobs(2, 3).rows(np.array([0, 4]))
+    >>> job.setting.tolist(), job.stream.tolist()
+    ([0, 1], [0, 1])
+    """
+
+    def rows(numbers: NDArray[np.int64]) -> TrainJob:
+        setting, repeat = np.divmod(numbers, repeats)
+        stream = numbers if independent else repeat
+        return TrainJob(setting.astype(np.int32), stream.astype(np.uint32))
+
+    return sweep.Jobs(num_settings * repeats, rows)
+
+
+def make_sweep(
+    config: TrainConfig, task: Task, searches: SearchWork, train_key: jax.Array, test_key: jax.Array
+) -> tuple[TrainWork, sweep.Jobs]:
+    """The searches of a job, and what is done with them."""
+    work = TrainWork(
+        searches,
+        train_key,
+        test_key,
+        task.env_params,
+        rollout=Rollout(task.env, searches.search.policy, Both(task.fold, Return())),
+        measure=task.measure,
+        episodes=config.test_patients,
+    )
+    return work, make_jobs(len(config.settings), config.repeats)
+
+
+def make_search(config: TrainConfig, task: Task) -> SearchWork:
+    """The learner and all settings, and with them the last checks of what was asked for."""
+    if config.method == "sarsa":
+        sarsa = Sarsa(task.env, GreedyTable(task.grid, task.actions))
+        params = sarsa.params(config.episodes, env_params=task.env_params)
+        return SearchWork(sarsa, stack_params([params]))
+    if config.method == "pbpi":
+        policy = LabelRanking(len(task.grid.low), task.actions)
+        iteration = PolicyIteration(task.env, policy, task.fold, task.compare)
+        params = iteration.params(config.episodes, env_params=task.env_params)
+        return SearchWork(iteration, stack_params([params]))
+    return _make_evolution(config, task)
+
+
+def _make_evolution(config: TrainConfig, task: Task) -> SearchWork:
+    """EDPS or PB-EDPS."""
+    size, min_rounds, max_rounds = config.sizes
+    race: racing.Race
+    if config.method != "edps":
+        parts = (size, size // 2, config.max_rounds, task.compare)
+        race = racing.PreferenceRace(*parts, config.bound)
+        fold, numbers = task.fold, {}
+    else:
+        race = racing.HoeffdingRace(size, size // 2, intersect=True, dynamic_delta=True)
+        fold, numbers = outcomes.Return(), {"value_range": task.value_range}
+    strategy = Strategy(config.strategy, size)
+    search = PolicySearch(task.env, task.policy, fold, race, strategy)
+    has_final_race = config.method == "pb-edps-fast"
+    generation = size * max_rounds
+    budget = searched(config.episodes, generation) if has_final_race else config.episodes
+    try:
+        params = [
+            search.params(
+                sigma0=setting.sigma,
+                delta=setting.delta,
+                budget=budget,
+                min_rounds=min_rounds,
+                max_rounds=max_rounds,
+                env_params=task.env_params,
+                **numbers,
+            )
+            for setting in config.settings
+        ]
+    except ValueError as error:  # evosax does not take every size
+        raise ValueError(str(error).replace("population_size:", "population:")) from error
+    if has_final_race:
+        return with_final_race(task, search, params, config.episodes, generation)
+    return SearchWork(search, stack_params(params))
+
+
+def searched(episodes: int, generation: int) -> int:
+    """What a search may use up of a budget out of which a final race is paid, too.
+
+    Args:
+        episodes: The budget of both.
+        generation: Most episodes of a generation: the last race of the search may exceed its own
+            budget by nearly as many.
+
+    >>> searched(10_000, generation=14 * 30), searched(100, generation=14 * 30)
+    (7580, 1)
+    """
+    reserved = min(CANDIDATES * FINAL_ROUNDS, episodes // 4) + generation
+    return max(episodes - reserved, 1)
+
+
+def with_final_race(
+    task: Task, search: PolicySearch, params: list[SearchParams], episodes: int, generation: int
+) -> SearchWork:
+    """A search whose last generations' best race for the recommendation.
+
+    Args:
+        task: What is learned.
+        search: The search.
+        params: Its settings, with the budget that ``searched`` gives.
+        episodes: As for ``searched``.
+        generation: As for ``searched``.
+    """
+    learner = FinalRace(search, racing.PreferenceRace(CANDIDATES, 1, FINAL_ROUNDS, task.compare))
+    # Of a budget that is too small for both there is a round for each candidate.
+    budget = max(episodes - generation, searched(episodes, generation) + CANDIDATES)
+    return SearchWork(learner, stack_params([learner.params(each, budget) for each in params]))

@@ -1,0 +1,157 @@
+"""A race between the settings of a grid, which stops the repeats of those that cannot be the best.
+
+The dominance race of the library, on what the repeats of each setting end with. Its options must be
+independent, so a repeat has other keys in every setting. Axes: S settings, R repeats of each.
+"""
+
+import dataclasses
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jaxrace import kernels, sweep
+from jaxrace.commands.train.config import TrainConfig
+from jaxrace.commands.train.learning import TrainWork, make_jobs
+from jaxrace.racing import DominanceRace, DominanceResult
+from jaxrace.sweep import Rows, RowStore, SweepLog
+
+DELTA = 0.05
+
+# What a search that failed is worth: less than all others.
+_WORST = np.finfo(np.float32).min
+
+
+@dataclasses.dataclass(frozen=True)
+class SettingsRace:
+    """What a race between settings leaves.
+
+    Attributes:
+        log: Of all searches that were made, as if one sweep had made them.
+        result: Of the race; option s is setting s.
+        most_repeats: Of a setting that the race can use: it takes whole blocks of them.
+        seconds: Since the race began or was resumed, with what it compiled and decided.
+    """
+
+    log: SweepLog
+    result: DominanceResult
+    most_repeats: int
+    seconds: float
+
+    def summary(self, config: TrainConfig) -> dict[str, Any]:
+        """What summary.json says of it."""
+        best = config.settings[int(self.result.best[0])]
+        return {
+            "certified": bool(self.result.decided),
+            "certificate": self.result.certificate,
+            "delta": DELTA,
+            "best": best._asdict(),
+            "ranking": np.asarray(self.result.ranking).tolist(),
+            "searches": self.log.num_jobs,
+            "searches_without_race": len(config.settings) * config.repeats,
+            "most_searches_of_race": len(config.settings) * self.most_repeats,
+        }
+
+    def timing(self, config: TrainConfig) -> dict[str, float]:
+        """What timing.json says of it."""
+        without = len(config.settings) * config.repeats
+        return {
+            "searches_saved_by_race": without - self.log.num_jobs,
+            "race_seconds": self.seconds,
+        }
+
+
+def race_settings(
+    config: TrainConfig,
+    objective: str,
+    work: TrainWork,
+    run: Callable[..., SweepLog],
+    checkpoint: Path,
+) -> SettingsRace:
+    """Make searches until the best setting is certain, or R repeats of the last two are used up.
+
+    Args:
+        config: The job.
+        objective: Name of the metric by which settings are ranked.
+        work: What is done with each search.
+        run: ``run(work, jobs, folder, numbers)`` makes the searches with these numbers.
+        checkpoint: Each round is saved in a folder of its own below.
+    """
+    num_settings, repeats = len(config.settings), config.repeats
+    race = _make_race(num_settings, repeats)
+    started = time.perf_counter()
+    params = race.params(DELTA)
+    state = race.init(np.float32(0), params)
+    played: list[SweepLog] = []
+    jobs_of_rounds: list[NDArray[np.int64]] = []
+    while (asked := np.asarray(race.ask(state, params))).any():
+        told = np.asarray(state.simulated)
+        count = race.rounds_to_tell(state)
+        repeat = told[:, None] + np.arange(count)
+        numbers = (np.arange(num_settings)[:, None] * repeats + repeat)[asked]
+        folder = checkpoint / f"round-{len(played):04}"
+        log = run(work, _some_jobs(config, numbers.ravel()), folder, numbers.ravel())
+        played.append(log)
+        jobs_of_rounds.append(numbers.ravel())
+        outcomes = np.zeros((num_settings, count), np.float32)
+        outcomes[asked] = _last_values(log, objective).reshape(numbers.shape)
+        state = race.tell(state, outcomes, params)
+    return SettingsRace(
+        _together(played, jobs_of_rounds),
+        race.result(state, params),
+        most_repeats(repeats),
+        time.perf_counter() - started,
+    )
+
+
+def most_repeats(repeats: int) -> int:
+    """Repeats of a setting that a race can use: it takes whole blocks of them.
+
+    >>> most_repeats(100)
+    96
+    """
+    race = _make_race(2, repeats)
+    return repeats - (repeats - race.first_block) % race.block
+
+
+def _make_race(num_settings: int, repeats: int) -> DominanceRace:
+    return DominanceRace(num_settings, 1, repeats, kernels.total_order)
+
+
+def _some_jobs(config: TrainConfig, numbers: NDArray[np.int64]) -> sweep.Jobs:
+    """Those of the whole grid's jobs that have these numbers."""
+    grid = make_jobs(len(config.settings), config.repeats, independent=True)
+    return sweep.Jobs(len(numbers), lambda chosen: grid.rows(numbers[chosen]))
+
+
+def _last_values(log: SweepLog, objective: str) -> NDArray[np.float32]:
+    """The objective of every search's last policy, [n]."""
+    rows = log.rows
+    values = np.full(log.num_jobs, _WORST)
+    values[rows.job[rows.is_last]] = rows.row.metrics[objective][rows.is_last]
+    values[log.failed] = _WORST
+    return values
+
+
+def _together(played: list[SweepLog], jobs_of_rounds: list[NDArray[np.int64]]) -> SweepLog:
+    """One log with the numbers that the jobs have in the whole grid."""
+    store = RowStore(played[0].store.shapes)
+    for log, numbers in zip(played, jobs_of_rounds, strict=True):
+        rows = log.rows
+        store.add(Rows(numbers[rows.job], rows.step, rows.row))
+
+    def total(name: str) -> Any:
+        return sum(getattr(log, name) for log in played)
+
+    failed = [numbers[log.failed] for log, numbers in zip(played, jobs_of_rounds, strict=True)]
+    sums = ("num_jobs", "num_rows", "num_ended", "lane_steps", "compile_seconds", "run_seconds")
+    return dataclasses.replace(
+        played[0],
+        store=store,
+        failed=np.sort(np.concatenate(failed)),
+        is_resumed=any(log.is_resumed for log in played),
+        **{name: total(name) for name in sums},
+    )

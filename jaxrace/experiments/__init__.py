@@ -1,1 +1,0 @@
-"""Whole experiments: what the command runs, one module per job."""

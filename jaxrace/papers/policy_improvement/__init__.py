@@ -1,0 +1,1 @@
+"""Thomas et al. 2015 (ICML): high-confidence policy improvement."""

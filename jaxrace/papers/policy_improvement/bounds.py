@@ -1,0 +1,196 @@
+"""How often lower bounds of a mean are wrong: Thomas et al. 2015 (ICML), figure 1.
+
+Axes: S samples of a batch, n values of a sample, M bounds.
+"""
+
+import functools
+from typing import TYPE_CHECKING, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxrace import plots, sweep
+from jaxrace.commands.workbench import Columns, Workbench, as_columns
+from jaxrace.improvement import BOUNDS, Bootstrap, EmpiricalBernstein, LowerBound
+from jaxrace.improvement.bounds import Rows
+from jaxrace.kernels import both_bootstrap_bounds, resampling_counts
+from jaxrace.papers.figures import FIGURES
+from jaxrace.tables import markdown_table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+DELTA = 0.05
+
+# The gamma distribution of the figure: its mean is 100.
+SHAPE, SCALE = 2, 50.0
+
+SIZES = (20, 50, 100, 200, 500, 1_000, 2_000)
+
+# Read off figure 1, by bound and n.
+PUBLISHED = {
+    ("t", 20): 0.023,
+    ("t", 200): 0.037,
+    ("t", 2_000): 0.045,
+    ("bca", 20): 0.05,
+    ("bca", 200): 0.05,
+    ("bca", 2_000): 0.05,
+    ("ci", 20): 0.0,
+    ("ci", 200): 0.0,
+    ("ci", 2_000): 0.0,
+}
+
+# Samples that share a set of resamples.
+_BATCH = 250
+
+
+def bounds() -> dict[str, LowerBound]:
+    """All of them; the fixed threshold is five means.
+
+    >>> list(bounds())
+    ['ci', 't', 'bca', 'percentile', 'bernstein', 'betting', 'betting-anytime']
+    """
+    return {**BOUNDS, "bernstein": EmpiricalBernstein(cap=5 * SHAPE * SCALE)}
+
+
+class Batch(NamedTuple):
+    """What a batch of samples has shown."""
+
+    errors: jax.Array  # int32 [M], bounds above the mean
+    total: jax.Array  # float32 [M], of all bounds
+
+
+def judge_batch(size: int, delta: jax.Array, key: jax.Array) -> Batch:
+    """Draw a batch of samples, and all bounds of each.
+
+    Args:
+        size: n.
+        delta: Error probability that the bounds are told.
+        key: Used once.
+
+    >>> judge = functools.partial(judge_batch, 20)
+    >>> jax.eval_shape(judge, jnp.float32(0.05), jax.random.key(0)).errors.shape
+    (7,)
+    """
+    value_key, *keys = jax.random.split(key, 1 + len(BOUNDS))
+    own = dict(zip(bounds(), keys, strict=True))
+    # A gamma variate with a whole shape is a sum of exponential ones, which are cheap.
+    parts = jax.random.exponential(value_key, (SHAPE, _BATCH, size), jnp.float32)
+    values = SCALE * parts.sum(0)
+    rows = Rows(jnp.ones(size, bool), jnp.zeros(size, jnp.int32))
+    found = _bootstrap_bounds(own["bca"], values, rows, delta)
+    for name, bound in bounds().items():
+        if name not in found:
+            drawn = bound.draw(own[name], rows, rows.total)
+            found[name] = jax.vmap(lambda x, b=bound, d=drawn: b.bound(d, x, rows, delta))(values)
+    listed = jnp.stack([found[name] for name in bounds()])
+    errors = (listed > SHAPE * SCALE).sum(1, dtype=jnp.int32)
+    return Batch(errors, listed.sum(1))
+
+
+def _bootstrap_bounds(
+    key: jax.Array, values: jax.Array, rows: Rows, delta: jax.Array
+) -> dict[str, jax.Array]:
+    """Of both kinds and values [S, n], float32 [S] each.
+
+    From the same resamples, since what is reported is how often each bound by itself is wrong: to
+    draw and to sum them takes longer than all the rest of a bound.
+    """
+    counts = resampling_counts(key, rows.present, rows.total, Bootstrap().resamples)
+    both = jax.vmap(lambda x: both_bootstrap_bounds(x, rows.present, counts, delta))(values)
+    return {"bca": both.corrected, "percentile": both.percentile}
+
+
+def run(bench: Workbench) -> None:
+    """Leaves bounds.csv, errors.png and report.md."""
+    batches = bench.size(100_000 // _BATCH, 2)
+    sizes = SIZES[: bench.size(len(SIZES), 2)]
+    key = jax.random.key(np.uint32(bench.seed))
+    rows = []
+    for size in sizes:
+        keys = jax.random.split(jax.random.fold_in(key, size), batches)
+        work = sweep.Once(functools.partial(judge_batch, size), jnp.float32(DELTA))
+        log = bench.sweep(f"n = {size}", work, sweep.stacked(keys), width=1)
+        trials = batches * _BATCH
+        errors = np.asarray(log.rows.row.errors, np.int64).sum(0)
+        means = np.asarray(log.rows.row.total, np.float64).sum(0) / trials
+        for number, name in enumerate(bounds()):
+            rate = errors[number] / trials
+            rows.append(
+                {
+                    **{"bound": name, "n": size, "trials": trials, "error_rate": rate},
+                    # Samples of a batch share resamples: the batches are independent.
+                    "error_rate_stderr": _error_of_batches(log.rows.row.errors[:, number]),
+                    "mean_bound": means[number],
+                }
+            )
+    table = as_columns(rows)
+    bench.write_table("bounds.csv", table)
+    bench.write_figure("errors.png", _figure(table))
+    bench.write_report(FIGURES["hcpi-bounds"].about, _paragraphs(table))
+
+
+def _error_of_batches(errors: np.ndarray) -> float:
+    shares = np.asarray(errors, np.float64) / _BATCH
+    return float(shares.std(ddof=1) / np.sqrt(len(shares)))
+
+
+def _of(table: Columns, name: str) -> dict[str, np.ndarray]:
+    return {head: column[table["bound"] == name] for head, column in table.items()}
+
+
+def _figure(table: Columns) -> "Figure":
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 4.4), layout="constrained")
+    errors, means = figure.subplots(1, 2)
+    for number, (name, bound) in enumerate(bounds().items()):
+        own = _of(table, name)
+        style = {
+            "color": f"C{number}",
+            "ls": "-" if bound.is_safe else "--",
+            "marker": "o",
+            "ms": 3,
+        }
+        label = f"{name} ({'safe' if bound.is_safe else 'semi-safe'})"
+        errors.plot(own["n"], own["error_rate"], label=label, **style)
+        means.plot(own["n"], own["mean_bound"], **style)
+    errors.axhline(DELTA, color="0.5", lw=0.8)
+    means.axhline(SHAPE * SCALE, color="0.5", lw=0.8)
+    published = [(n, rate) for (_, n), rate in PUBLISHED.items() if n in table["n"]]
+    errors.scatter(*zip(*published, strict=True), marker="x", color="0.3", label="published")
+    errors.set(ylabel="share of bounds above the mean", title="Errors (grey line: delta)")
+    means.set(ylabel="mean lower bound", title="Tightness (grey line: the mean)", ylim=(-20, 105))
+    for panel in (errors, means):
+        panel.set(xlabel="n, values of a sample", xscale="log")
+        plots.tidy(panel)
+    figure.legend(loc="outside lower center", ncols=4, frameon=False)
+    return figure
+
+
+def _paragraphs(table: Columns) -> list[str]:
+    rows = []
+    for row in range(len(table["n"])):
+        name, size = str(table["bound"][row]), int(table["n"][row])
+        published = PUBLISHED.get((name, size))
+        rate, error = table["error_rate"][row], table["error_rate_stderr"][row]
+        rows.append(
+            [
+                name,
+                "safe" if bounds()[name].is_safe else "semi-safe",
+                f"{size:,}",
+                f"{rate:.4f} ± {error:.4f}",
+                "" if published is None else f"{published:.3f}",
+                f"{table['mean_bound'][row]:.1f}",
+            ]
+        )
+    heads = ("bound", "", "n", "error rate", "published", "mean bound")
+    return [
+        f"Lower bounds of the mean, 100, of a gamma distribution with shape {SHAPE:g} and scale "
+        f"{SCALE:g}, which should be wrong with probability {DELTA:g} at most; "
+        f"{int(table['trials'][0]):,} samples for each n, ± one standard error. The published "
+        "numbers are read off figure 1.",
+        "![Errors](errors.png)",
+        markdown_table(heads, rows),
+    ]

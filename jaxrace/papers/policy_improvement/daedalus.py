@@ -1,0 +1,195 @@
+"""Daedalus2 in three domains: Thomas et al. 2015 (ICML), figure 4.
+
+Axes: J trials, B batches of a trial, V variants.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jaxrace import plots
+from jaxrace.commands.improve.domains import DOMAINS, Domain, floor_of
+from jaxrace.commands.improve.performance import Worth
+from jaxrace.commands.improve.trials import Trials, run_trials
+from jaxrace.commands.workbench import Columns, Workbench, as_columns, with_error
+from jaxrace.improvement import CandidateSearch, Daedalus, PolicyImprovement, bound_called
+from jaxrace.papers.curves import mean_and_error
+from jaxrace.papers.figures import FIGURES
+from jaxrace.tables import markdown_table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+DELTA = 0.05
+
+BOUNDS = ("ci", "t", "bca")
+KINDS = ("none", "k-fold")
+
+# Read off figure 4: performance with so many trajectories.
+PUBLISHED = {
+    ("gridworld", "k-fold", "bca", 1400): 0.995,
+    ("gridworld", "none", "bca", 1400): 0.975,
+    ("gridworld", "k-fold", "t", 1400): 0.955,
+    ("gridworld", "none", "t", 1400): 0.925,
+    ("gridworld", "k-fold", "ci", 1400): 0.54,
+    ("gridworld", "none", "ci", 1400): 0.43,
+    ("mountain-car", "k-fold", "bca", 450): 0.99,
+    ("mountain-car", "none", "bca", 450): 0.99,
+    ("mountain-car", "none", "ci", 900): 0.53,
+    ("mountain-car", "k-fold", "ci", 900): 0.62,
+}
+
+# Of policies declared safe though they are not (section 6); of the car it is an upper limit.
+PUBLISHED_ERRORS = {"gridworld": "0", "mountain-car": "below .006", "marketing": "0"}
+
+Found = dict[tuple[str, str, str], Trials]  # by domain, kind, bound
+
+
+def run(bench: Workbench) -> None:
+    """Leaves curves.csv, errors.csv, daedalus.png and report.md."""
+    found: Found = {}
+    floors: dict[str, Worth] = {}
+    for domain in list(DOMAINS.values())[: bench.size(len(DOMAINS), 1)]:
+        floors[domain.name] = floor_of(domain, bench.seed)
+        for kind in KINDS[: bench.size(len(KINDS), 1)]:
+            for bound in BOUNDS[: bench.size(len(BOUNDS), 1)]:
+                key = domain.name, kind, bound
+                found[key] = _run_variant(bench, domain, kind, bound, floors[domain.name])
+    bench.write_table("curves.csv", _curves(found))
+    bench.write_table("errors.csv", _errors(found))
+    means = {name: floor.mean for name, floor in floors.items()}
+    bench.write_figure("daedalus.png", _figure(found, means))
+    bench.write_report(FIGURES["hcpi-daedalus"].about, _paragraphs(found, means))
+
+
+def daedalus_of(domain: Domain, kind: str, bound: str, num_batches: int, quick: bool) -> Daedalus:
+    """The algorithm of a variant.
+
+    >>> daedalus_of(DOMAINS["gridworld"], "none", "t", 14, False).batch_size
+    100
+    """
+    search = CandidateSearch(kind, evaluations=64, fold_evaluations=32) if quick else None
+    method = PolicyImprovement(
+        domain.softmax, domain.returns, bound_called(bound), search or CandidateSearch(kind)
+    )
+    return Daedalus(method, domain.batch_size, num_batches)
+
+
+def _run_variant(bench: Workbench, domain: Domain, kind: str, bound: str, floor: Worth) -> Trials:
+    batches, trials = bench.size(domain.num_batches, 3), bench.size(domain.trials, 4)
+    daedalus = daedalus_of(domain, kind, bound, batches, bench.quick)
+    name = f"{domain.name} {kind} {bound}"
+    return run_trials(bench, name, domain, daedalus, DELTA, floor, floor, trials)
+
+
+def _curves(found: Found) -> list[Columns]:
+    pieces = []
+    for (domain, kind, bound), trials in found.items():
+        mean, error = mean_and_error(trials.performance.T)
+        count = len(mean)
+        names = {"domain": domain, "kind": kind, "bound": bound}
+        pieces.append(
+            {
+                **{head: np.full(count, name) for head, name in names.items()},
+                **{"trajectories": trials.trajectories, "performance": mean},
+                "performance_stderr": error,
+            }
+        )
+    return pieces
+
+
+def _error_rate(trials: Trials) -> tuple[np.ndarray, np.ndarray]:
+    """Of all tests, and its standard error; the tests of a trial are not independent."""
+    return mean_and_error(trials.is_error.mean(1))
+
+
+def _errors(found: Found) -> Columns:
+    rows = []
+    for (domain, kind, bound), trials in found.items():
+        rate, error = _error_rate(trials)
+        names = {"domain": domain, "kind": kind, "bound": bound, "trials": len(trials.is_error)}
+        counts = {"tests": trials.is_error.size, "declared_safe": trials.row.is_found.sum()}
+        errors = {"errors": trials.is_error.sum(), "error_rate": rate, "error_rate_stderr": error}
+        rows.append({**names, **counts, **errors})
+    return as_columns(rows)
+
+
+def _figure(found: Found, floors: dict[str, float]) -> "Figure":
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4.4 * len(floors), 4.4), layout="constrained")
+    panels = figure.subplots(1, len(floors), squeeze=False)[0]
+    styles: dict[str, str] = dict(zip(BOUNDS, ("-", ":", "--"), strict=True))
+    for panel, (domain, floor) in zip(panels, floors.items(), strict=True):
+        for (name, kind, bound), trials in found.items():
+            if name != domain:
+                continue
+            mean, error = mean_and_error(trials.performance.T)
+            color = f"C{KINDS.index(kind)}"
+            x, y = np.append(0, trials.trajectories), np.append(floor, mean)
+            panel.plot(x, y, ls=styles[bound], color=color, label=f"{kind}, {bound}")
+            low, high = (np.append(floor, mean + sign * error) for sign in (-1, 1))
+            panel.fill_between(x, low, high, color=color, alpha=0.15, lw=0)
+        panel.set(title=domain, xlabel="trajectories", ylabel="performance of the policy in use")
+        panel.xaxis.set_major_formatter("{x:,.0f}")
+        plots.tidy(panel)
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=6, frameon=False)
+    return figure
+
+
+def _paragraphs(found: Found, floors: dict[str, float]) -> list[str]:
+    sections = []
+    for domain, floor in floors.items():
+        rows = []
+        for (name, kind, bound), trials in found.items():
+            if name != domain:
+                continue
+            shown = [
+                (n, published)
+                for (d, k, b, n), published in PUBLISHED.items()
+                if (d, k, b) == (name, kind, bound)
+            ]
+            last = int(trials.trajectories[-1])
+            for n, published in shown or [(last, None)]:
+                place = np.searchsorted(trials.trajectories, min(n, last))
+                mean, error = mean_and_error(trials.performance[:, place])
+                rows.append(
+                    [
+                        kind,
+                        bound,
+                        f"{trials.trajectories[place]:,}",
+                        with_error(mean, error, 3),
+                        "" if published is None else f"{published:.3f}",
+                        with_error(*_error_rate(trials), 4),
+                        f"{trials.is_error.sum()} of {trials.row.is_found.sum()}",
+                    ]
+                )
+        heads = (
+            "candidates",
+            "bound",
+            "trajectories",
+            "performance",
+            "published",
+            "error rate",
+            "errors, of those declared safe",
+        )
+        count = len(next(t for (name, _, _), t in found.items() if name == domain).performance)
+        sections += [
+            f"## {domain[0].upper()}{domain[1:].replace('-', ' ')}",
+            f"{count} trials, initial policy {floor:.3f}, published error rate "
+            f"{PUBLISHED_ERRORS[domain]}.",
+            markdown_table(heads, rows),
+        ]
+    return [
+        "Daedalus2: the best policy found safe so far is run, its trajectories go to the training "
+        "and the test set, and the next candidate is tested, each time with the error probability "
+        f"{DELTA:g}. The error rate is that of candidates declared safe that are worse than the "
+        "initial policy (where performance is simulated: by more than three standard errors), of "
+        "all tests. Candidates come from a search (none) or, until the first one passes, from "
+        "cross-validated mixtures with the initial policy (k-fold). ± is one standard error over "
+        "trials; the published numbers are read off figure 4. Digital marketing is a stand-in for "
+        "data that are not public: only the initial performance is the paper's.",
+        "![Performance](daedalus.png)",
+        *sections,
+    ]

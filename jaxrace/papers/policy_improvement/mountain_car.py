@@ -1,0 +1,178 @@
+"""Policy improvement from one batch: Thomas et al. 2015 (ICML), figure 3.
+
+Axes: J trials.
+"""
+
+import functools
+from typing import TYPE_CHECKING, NamedTuple
+
+import jax
+import numpy as np
+
+from jaxrace import plots, sweep
+from jaxrace.commands.improve.domains import DOMAINS, Domain, floor_of, performances
+from jaxrace.commands.improve.performance import is_worse
+from jaxrace.commands.workbench import Columns, Workbench, as_columns, with_error
+from jaxrace.improvement import (
+    CandidateSearch,
+    ImprovementParams,
+    Mixed,
+    MixedPolicy,
+    MixedWith,
+    PolicyImprovement,
+    bound_called,
+    collect,
+    unmixed,
+)
+from jaxrace.papers.curves import mean_and_error
+from jaxrace.papers.figures import FIGURES
+from jaxrace.rollout import PolicyInTask
+from jaxrace.tables import markdown_table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+DELTA = 0.05
+
+BOUNDS = ("ci", "t", "bca", "betting")
+SIZES = (50, 200, 900, 5_000)
+
+# Of each size (caption of figure 3).
+TRIALS = 100
+
+# Read off the bars of figure 3.
+PUBLISHED = {
+    **{("ci", n): value for n, value in zip(SIZES, (0.26, 0.26, 0.35, 1.0), strict=True)},
+    **{("t", n): value for n, value in zip(SIZES, (0.28, 0.55, 0.98, 1.0), strict=True)},
+    **{("bca", n): value for n, value in zip(SIZES, (0.31, 0.66, 0.98, 1.0), strict=True)},
+}
+
+# Below this, of all policies declared safe (section 6).
+PUBLISHED_ERRORS = 0.006
+
+
+class BatchRow(NamedTuple):
+    """What became of a batch."""
+
+    is_found: jax.Array  # bool []
+    lower_bound: jax.Array  # float32 []
+    policy: Mixed
+
+
+def improve_once(
+    method: PolicyImprovement,
+    domain: Domain,
+    size: int,
+    params: ImprovementParams,
+    key: jax.Array,
+) -> BatchRow:
+    """Collect trajectories of the initial policy, search, test.
+
+    Args:
+        method: How.
+        domain: Where.
+        size: n, trajectories.
+        params: Of the method.
+        key: Used once.
+
+    >>> search = CandidateSearch(evaluations=32)
+    >>> domain = DOMAINS["gridworld"]
+    >>> method = PolicyImprovement(domain.softmax, domain.returns, bound_called("t"), search)
+    >>> once = functools.partial(improve_once, method, domain, 50)
+    >>> jax.eval_shape(once, method.params(0.0), jax.random.key(0)).policy.theta.shape
+    (4, 16)
+    """
+    collect_key, own_key = jax.random.split(key)
+    initial = params.initial
+    policy = MixedWith(unmixed(initial), initial)
+    option = PolicyInTask(policy, domain.env.default_params)
+    data = collect(domain.env, MixedPolicy(domain.softmax), collect_key, option, size)
+    found = method.run(own_key, data, params, knows_initial=True)
+    return BatchRow(found.is_found, found.lower_bound, found.policy)
+
+
+def run(bench: Workbench) -> None:
+    """Leaves batches.csv, performance.png and report.md."""
+    domain = DOMAINS["mountain-car"]
+    floor = floor_of(domain, bench.seed)
+    search = CandidateSearch(evaluations=bench.size(2_000, 64))
+    key = jax.random.key(np.uint32(bench.seed))
+    rows = []
+    # To see that it works, one will do.
+    for size in SIZES[: bench.size(len(SIZES), 1)]:
+        trials = bench.size(TRIALS, 4)
+        for bound in BOUNDS[: bench.size(len(BOUNDS), 1)]:
+            method = PolicyImprovement(domain.softmax, domain.returns, bound_called(bound), search)
+            params = method.params(floor.mean, DELTA, domain.initial())
+            keys = jax.random.split(jax.random.fold_in(key, size), trials)
+            name = f"{bound} n = {size}"
+            work = sweep.Once(functools.partial(improve_once, method, domain, size), params)
+            log = bench.sweep(name, work, sweep.stacked(keys), width=1)
+            is_found = np.asarray(log.rows.row.is_found)
+            passed = jax.tree.map(lambda x, keep=is_found: x[keep], log.rows.row.policy)
+            found = performances(bench, f"{name}, performance", domain, passed)
+            worth, is_error = np.full(trials, floor.mean), np.zeros(trials)
+            worth[is_found], is_error[is_found] = found.mean, is_worse(found, floor)
+            mean, error = mean_and_error(np.stack([worth, is_error]))
+            rows.append(
+                {
+                    **{"bound": bound, "n": size, "trials": trials, "found": is_found.sum()},
+                    **{"error_rate": mean[1], "error_rate_stderr": error[1]},
+                    **{"performance": mean[0], "performance_stderr": error[0]},
+                }
+            )
+    table = as_columns(rows)
+    bench.write_table("batches.csv", table)
+    bench.write_figure("performance.png", _figure(table, floor.mean))
+    bench.write_report(FIGURES["hcpi-mountain-car"].about, _paragraphs(table, floor.mean))
+
+
+def _figure(table: Columns, floor: float) -> "Figure":
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4.4), layout="constrained")
+    panel = figure.subplots()
+    sizes = np.unique(table["n"])
+    width = 0.8 / len(BOUNDS)
+    for number, bound in enumerate(dict.fromkeys(table["bound"])):
+        own = table["bound"] == bound
+        x = np.arange(len(sizes)) + (number - (len(BOUNDS) - 1) / 2) * width
+        heights, errors = table["performance"][own], table["performance_stderr"][own]
+        panel.bar(x, heights, width, yerr=errors, color=f"C{number}", label=bound)
+        published = [PUBLISHED.get((bound, int(n)), np.nan) for n in sizes]
+        panel.plot(x, published, "k_", ms=14, label="published" if number == 0 else None)
+    panel.axhline(floor, color="0.5", lw=0.8)
+    panel.set_xticks(np.arange(len(sizes)), [f"{n:,}" for n in sizes])
+    panel.set(xlabel="trajectories", ylabel="performance", ylim=(0, 1.05))
+    panel.set_title("Mountain car: the policy that is returned (line: the initial one)")
+    plots.tidy(panel)
+    panel.legend(frameon=False, ncols=2, loc="upper left")
+    return figure
+
+
+def _paragraphs(table: Columns, floor: float) -> list[str]:
+    rows = []
+    for row in range(len(table["n"])):
+        bound, size = str(table["bound"][row]), int(table["n"][row])
+        published = PUBLISHED.get((bound, size))
+        rows.append(
+            [
+                f"{size:,}",
+                bound,
+                with_error(table["performance"][row], table["performance_stderr"][row], 3),
+                "" if published is None else f"{published:.2f}",
+                f"{table['found'][row]} of {table['trials'][row]}",
+                with_error(table["error_rate"][row], table["error_rate_stderr"][row], 3),
+            ]
+        )
+    heads = ("trajectories", "bound", "performance", "published", "solutions", "error rate")
+    return [
+        f"Policy improvement from one batch of trajectories of the initial policy, whose "
+        f"performance is {floor:.3f}; a fifth for training, delta {DELTA:g}. Where no solution is "
+        "found the initial policy counts. An error is a solution that is worse than the initial "
+        f"policy; performance is exact. The paper has error rates below {PUBLISHED_ERRORS:g} in "
+        "this domain. ± is one standard error over trials; the published numbers are read off the "
+        "bars of figure 3.",
+        "![Performance](performance.png)",
+        markdown_table(heads, rows),
+    ]

@@ -1,0 +1,132 @@
+"""Which claims about the medical task hold with other choices where the sources are silent?"""
+
+import dataclasses
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+
+from jaxrace.commands.train.config import TrainConfig
+from jaxrace.commands.train.learning import make_search
+from jaxrace.commands.train.tasks import TASKS
+from jaxrace.commands.workbench import Workbench, as_columns
+from jaxrace.papers.claims import Claim
+from jaxrace.papers.figures import FIGURES
+from jaxrace.papers.preference_racing.medical_claims import convergence_claims
+from jaxrace.papers.preference_racing.medical_curves import Findings, Fixed
+from jaxrace.papers.preference_racing.medical_outcomes import claims_of
+from jaxrace.papers.preference_racing.medical_runs import (
+    HAZARDS,
+    LEARNERS,
+    Learning,
+    fixed_policies,
+    learn,
+    paper_config,
+)
+from jaxrace.policies import Sigmoid
+from jaxrace.search import SearchWork
+from jaxrace.tables import markdown_table
+from jaxrace.tabular import Grid
+
+_Fields = Mapping[str, Any]
+_NONE: _Fields = MappingProxyType({})
+
+
+class Choice(NamedTuple):
+    """What is chosen otherwise than in the other reports, for these learners."""
+
+    learners: tuple[str, ...] = LEARNERS
+    config: _Fields = _NONE  # fields of ``TrainConfig``
+    task: _Fields = _NONE  # fields of ``Task``
+    settings: _Fields = _NONE  # fields of the learner's params
+
+
+CHOICES: dict[str, Choice] = {
+    "as in the other reports": Choice(()),
+    "no intercept": Choice(("pb-edps", "edps"), task={"policy": Sigmoid(2, bias=False)}),
+    "coefficients of 2012": Choice(config={"coefficients": "furnkranz2012"}),
+    "reward as printed": Choice(config={"reward": "printed"}),
+    "SARSA with 10 bins": Choice(
+        ("sarsa",), task={"grid": Grid(low=(0.0, -2.0), high=(8.0, 8.0), bins=10)}
+    ),
+    "SARSA anneals ten times slower": Choice(("sarsa",), settings={"episodes_per_divisor": 100}),
+}
+
+
+def run(bench: Workbench) -> None:
+    """Leaves claims.csv and report.md."""
+    plain = {
+        (hazard, method): learn(bench, paper_config(bench, method, hazard))
+        for hazard in HAZARDS
+        for method in LEARNERS
+    }
+    fixed = _fixed(bench, CHOICES["as in the other reports"])
+    claims = {name: _claims(bench, name, choice, plain, fixed) for name, choice in CHOICES.items()}
+    columns = ("claim", "paper", "here", "holds")
+    rows = [
+        {"choice": name, **{column: getattr(one, column) for column in columns}}
+        for name, found in claims.items()
+        for one in found
+    ]
+    bench.write_table("claims.csv", [as_columns(rows)])
+    bench.write_report(FIGURES["medical-choices"].about, _paragraphs(claims))
+
+
+def _claims(
+    bench: Workbench, name: str, choice: Choice, plain: Findings, fixed: Fixed
+) -> list[Claim]:
+    found: Findings = dict(plain)
+    for hazard in HAZARDS:
+        for method in choice.learners:
+            found[hazard, method] = _learn(bench, name, choice, method, hazard)
+    if choice.config:  # nothing else changes the fixed policies
+        fixed = _fixed(bench, choice)
+    claims = convergence_claims(found, fixed)
+    for hazard in HAZARDS:
+        learned = {method: found[hazard, method].last for method in LEARNERS}
+        claims += claims_of(hazard, {**learned, **fixed[hazard]})
+    return claims
+
+
+def _fixed(bench: Workbench, choice: Choice) -> Fixed:
+    configs = {hazard: paper_config(bench, "random", hazard) for hazard in HAZARDS}
+    return {
+        hazard: fixed_policies(bench, dataclasses.replace(config, **choice.config))
+        for hazard, config in configs.items()
+    }
+
+
+def _learn(bench: Workbench, name: str, choice: Choice, method: str, hazard: str) -> Learning:
+    config = dataclasses.replace(paper_config(bench, method, hazard), **choice.config)
+    searches = _searches(config, choice)
+    return learn(bench, config, f"{name}, {method} {hazard}", searches)
+
+
+def _searches(config: TrainConfig, choice: Choice) -> SearchWork:
+    task = dataclasses.replace(TASKS[config.env](config), **choice.task)
+    searches = make_search(config, task)
+    settings = {
+        field: jnp.full_like(getattr(searches.settings, field), value)
+        for field, value in choice.settings.items()
+    }
+    return dataclasses.replace(
+        searches, settings=dataclasses.replace(searches.settings, **settings)
+    )
+
+
+def _paragraphs(claims: dict[str, list[Claim]]) -> list[str]:
+    """Which claims hold, all choices side by side, and then the numbers claim by claim."""
+    text = [
+        "The sources do not say, or say in two ways: whether the policies have an intercept, "
+        "which coefficients the patients have, what the reward is, how SARSA divides the "
+        "observations and how fast its rates fall. Each column changes one of these; the other "
+        "learners stay as they are in medical-outcomes and medical-convergence.",
+    ]
+    lines = list(zip(*claims.values(), strict=True))
+    table = [[line[0].claim, *(one.holds for one in line)] for line in lines]
+    text.append(markdown_table(("claim", *claims), table))
+    for line in lines:
+        numbers = [(name, one.holds, one.here) for name, one in zip(claims, line, strict=True)]
+        text += [f"## {line[0].claim}", markdown_table(("choice", "holds?", "here"), numbers)]
+    return text

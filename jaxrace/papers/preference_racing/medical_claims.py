@@ -1,0 +1,278 @@
+"""What Busa-Fekete et al. 2014 claim of the medical task, and what came out.
+
+Axes: R repetitions.
+"""
+
+import itertools
+
+import numpy as np
+
+from jaxrace.commands.workbench import with_error
+from jaxrace.papers.claims import (
+    NO,
+    OPEN,
+    UNEXPLAINED,
+    YES,
+    Claim,
+    difference,
+    verdict,
+    yes_or_no,
+)
+from jaxrace.papers.curves import mean_and_error
+from jaxrace.papers.preference_racing.medical_curves import (
+    Findings,
+    Fixed,
+    curve,
+    mean_before,
+    settled,
+)
+from jaxrace.papers.preference_racing.medical_runs import LEARNERS, OWN_DOSES, labels
+
+# The paper looks at learners with fewer training episodes than these.
+FEW = 4000
+
+PREFERENCE_BASED = ("pb-edps", "pbpi")
+
+# What a curve may differ from its end where it has settled.
+_TOLERANCES = {"mean_reward": 2.0, "survival_rate": 0.01}
+
+_SCHEDULE = "PB-EDPS: partly its schedule, see racing-pays; PBPI does not settle, " + UNEXPLAINED
+
+_WHY_NOT_ON_FRONT = {
+    YES: "",
+    OPEN: "the means are within two standard errors",
+    NO: "partly the schedule of PB-EDPS, see racing-pays",
+}
+
+
+def convergence_claims(found: Findings, fixed: Fixed) -> list[Claim]:
+    """Those of figures 4 and 6."""
+    return [
+        _fastest(found, "A", "mean_reward", ("sarsa",), "SARSA converges fastest"),
+        _on_a_par(found),
+        _pbpi_earns_least(found),
+        _more_alive_early(found),
+        _as_much_as_fixed(found, fixed),
+        _more_alive_than_all(found, fixed),
+        _fastest(
+            found,
+            "B",
+            "survival_rate",
+            PREFERENCE_BASED,
+            "the preference-based methods converge faster",
+        ),
+    ]
+
+
+def _of(values: np.ndarray) -> str:
+    return with_error(*mean_and_error(values.astype(float)), digits=3)
+
+
+def _apart(change: float, error: float) -> str:
+    return f"{change:+.3f} ± {error:.3f}"
+
+
+def _fastest(
+    found: Findings, hazard: str, metric: str, claimed: tuple[str, ...], claim: str
+) -> Claim:
+    """The slowest of the claimed ones against the fastest of the others."""
+    tolerance = _TOLERANCES[metric]
+    places = {
+        method: settled(curve(found, hazard, method, metric), tolerance) for method in LEARNERS
+    }
+    others = [places[method] for method in LEARNERS if method not in claimed]
+    here = ", ".join(f"{method} {place:,.0f}" for method, place in places.items())
+    return Claim(
+        f"Hazard {hazard}: {claim}",
+        f"figure {4 if hazard == 'A' else 6}, text",
+        f"{labels()[metric]} within {tolerance:g} of its end from then on: {here} episodes",
+        yes_or_no(max(places[method] for method in claimed) < min(others)),
+        "" if claimed == ("sarsa",) else _SCHEDULE,
+    )
+
+
+def _on_a_par(found: Findings) -> Claim:
+    last = {method: found["A", method].last["mean_reward"] for method in LEARNERS}
+    others = [method for method in ("edps", "pb-edps") if method in last]
+    changes = {method: difference(last[method], last["sarsa"]) for method in others}
+    here = ", ".join(f"{method} {_apart(*change)}" for method, change in changes.items())
+    equal = all(abs(change) < 2 * error for change, error in changes.values())
+    return Claim(
+        "Hazard A: the reward of SARSA is on a par with that of the others",
+        "figure 4a, text",
+        f"less that of sarsa ({_of(last['sarsa'])}): {here}",
+        yes_or_no(equal),
+        "the bins and the schedule of SARSA are not in the paper; " + UNEXPLAINED,
+    )
+
+
+def _pbpi_earns_least(found: Findings) -> Claim:
+    last = {method: found["A", method].last["mean_reward"] for method in LEARNERS}
+    next_one = min((m for m in LEARNERS if m != "pbpi"), key=lambda m: last[m].mean())
+    change, error = difference(last[next_one], last["pbpi"])
+    return Claim(
+        "Hazard A: PBPI earns least of the learners",
+        "figure 4a, text",
+        f"{_of(last['pbpi'])}; the next one, {next_one}, earns {_apart(change, error)} more",
+        verdict(change, error),
+        "",
+    )
+
+
+def _more_alive_early(found: Findings) -> Claim:
+    early = {m: mean_before(found["A", m], "survival_rate", FEW) for m in LEARNERS}
+    worst, best, change, error = _between(early, PREFERENCE_BASED)
+    return Claim(
+        f"Hazard A: below {FEW:,} episodes the preference-based methods keep more patients alive "
+        "than the value-based ones",
+        "figure 4b, text",
+        f"{_in_order(early)}; {worst} less {best}: {_apart(change, error)}",
+        verdict(change, error),
+        _SCHEDULE,
+    )
+
+
+def _as_much_as_fixed(found: Findings, fixed: Fixed) -> Claim:
+    earned = {m: values["mean_reward"] for m, values in fixed["B"].items() if m not in OWN_DOSES}
+    best = max(earned, key=lambda m: earned[m].mean())
+    changes = {
+        method: difference(found["B", method].last["mean_reward"], earned[best])
+        for method in PREFERENCE_BASED
+    }
+    here = ", ".join(f"{method} {_apart(*change)}" for method, change in changes.items())
+    better = {
+        m: sum(found["B", m].last["mean_reward"].mean() > one.mean() for one in earned.values())
+        for m in PREFERENCE_BASED
+    }
+    counts = ", ".join(f"{m} {count} of {len(earned)}" for m, count in better.items())
+    holds = YES if all(change > -2 * error for change, error in changes.values()) else NO
+    return Claim(
+        "Hazard B: the preference-based methods earn as much as the fixed policies",
+        "figure 6a, text",
+        f"less the best of them, {best} ({_of(earned[best])}): {here}; more than: {counts}",
+        holds,
+        _SCHEDULE,
+    )
+
+
+def _more_alive_than_all(found: Findings, fixed: Fixed) -> Claim:
+    alive = {m: found["B", m].last["survival_rate"] for m in LEARNERS}
+    alive |= {m: v["survival_rate"] for m, v in fixed["B"].items() if m not in OWN_DOSES}
+    worst, best, change, error = _between(alive, PREFERENCE_BASED)
+    return Claim(
+        "Hazard B: the preference-based methods outperform all others in survival",
+        "figure 6b, text",
+        f"{_in_order(alive)}; {worst} less {best}: {_apart(change, error)}",
+        verdict(change, error),
+        _SCHEDULE,
+    )
+
+
+def _between(
+    values: dict[str, np.ndarray], claimed: tuple[str, ...]
+) -> tuple[str, str, float, float]:
+    """The worst of the claimed methods, the best of the others, and how far they are apart."""
+    worst = min(claimed, key=lambda method: values[method].mean())
+    best = max((m for m in values if m not in claimed), key=lambda method: values[method].mean())
+    return worst, best, *difference(values[worst], values[best])
+
+
+def _in_order(values: dict[str, np.ndarray]) -> str:
+    names = sorted(values, key=lambda method: -values[method].mean())
+    return ", ".join(f"{name} {values[name].mean():.3f}" for name in names)
+
+
+# Means of (C_S, C_X) in figure 7 of Fürnkranz et al. 2012, and its order of death rates in figure
+# 8, from few to many, in our words: "extreme" is 1, "high" .7, "medium" .4 and "low" .1.
+PBPI_2012 = (2.68, 1.56)
+DEATHS_2012 = ("pbpi", "constant 0.4", "random", "constant 0.7", "constant 0.1", "constant 1")
+
+
+def outcome_claims(
+    hazard: str, points: dict[str, np.ndarray], deaths: dict[str, np.ndarray]
+) -> list[Claim]:
+    """Those of figures 3 and 5, and of the paper of PBPI.
+
+    Args:
+        hazard: "A" or "B".
+        points: Of the paper's methods, (C_S, C_X) of every repetition [R, 2].
+        deaths: Death rates [R].
+    """
+    figure = f"figure {3 if hazard == 'A' else 5}"
+    claims = [
+        _on_front(hazard, "pb-edps", figure, points),
+        _on_front(
+            hazard,
+            "pb-edps",
+            f"{figure}, with figure 4b" if hazard == "A" else f"{figure} (A only in the paper)",
+            {m: np.column_stack([points[m], deaths[m]]) for m in points},
+        ),
+    ]
+    if hazard == "A":
+        return [*claims, _pbpi_of_2012(points), _order_of_deaths(deaths)]
+    return [*claims, _on_front(hazard, "pbpi", figure, points, close=True)]
+
+
+def _on_front(
+    hazard: str, method: str, paper: str, points: dict[str, np.ndarray], close: bool = False
+) -> Claim:
+    """Is a method on the Pareto front of the means, and how safely?"""
+    margins = dominance_margins(method, points)
+    nearest = max(margins, key=lambda name: margins[name])
+    margin = margins[nearest]
+    holds = NO if margin > 2 else YES if margin < -2 else OPEN
+    criteria = "(C_S, C_X, death rate)" if points[method].shape[1] == 3 else "(C_S, C_X)"
+    lies = "not on it" if margin > 0 else "on it"
+    return Claim(
+        f"Hazard {hazard}: {method} is {'close to' if close else 'on'} the Pareto front of "
+        f"{criteria}",
+        paper,
+        f"by its means {lies}; {nearest} comes nearest to dominating it: its less favourable mean "
+        f"is {abs(margin):.1f} standard errors {'smaller' if margin > 0 else 'larger'}",
+        OPEN if close and holds == NO else holds,
+        '"close" is no number' if close else _WHY_NOT_ON_FRONT[holds],
+    )
+
+
+def dominance_margins(method: str, points: dict[str, np.ndarray]) -> dict[str, float]:
+    """By how many standard errors another method is smaller in all means; below 0, it is not.
+
+    A method dominates if all of its means are smaller; what counts is the one that is least so.
+    """
+    own_mean, own_error = mean_and_error(points[method].T)
+    margins = {}
+    for name, values in points.items():
+        if name != method:
+            mean, error = mean_and_error(values.T)
+            margins[name] = float(((own_mean - mean) / np.hypot(own_error, error)).min())
+    return margins
+
+
+def _pbpi_of_2012(points: dict[str, np.ndarray]) -> Claim:
+    mean, error = mean_and_error(points["pbpi"].T)
+    equal = bool((np.abs(mean - PBPI_2012) < 2 * error).all())
+    return Claim(
+        "(C_S, C_X) of PBPI",
+        f"{PBPI_2012} (Fürnkranz et al. 2012, figure 7; other coefficients)",
+        f"({with_error(mean[0], error[0], 2)}, {with_error(mean[1], error[1], 2)})",
+        yes_or_no(equal),
+        "not reproduced, unexplained: it does not settle, see medical-convergence",
+    )
+
+
+def _order_of_deaths(deaths: dict[str, np.ndarray]) -> Claim:
+    rates = [deaths[name] for name in DEATHS_2012]
+    steps = [difference(after, before) for before, after in itertools.pairwise(rates)]
+    wrong = [
+        f"{DEATHS_2012[place]} before {DEATHS_2012[place + 1]}"
+        for place, (change, error) in enumerate(steps)
+        if change < -2 * error
+    ]
+    order = sorted(DEATHS_2012, key=lambda name: deaths[name].mean())
+    return Claim(
+        "Fewest patients die by PBPI: the order of the death rates",
+        f"{' < '.join(DEATHS_2012)} (Fürnkranz et al. 2012, figure 8)",
+        f"{' < '.join(order)}; significantly the other way round: {', '.join(wrong) or 'none'}",
+        yes_or_no(not wrong),
+        "PBPI: " + UNEXPLAINED if wrong else "",
+    )

@@ -1,0 +1,163 @@
+"""How fast learners learn: Busa-Fekete et al. 2014, figures 4 and 6.
+
+Axes: R repetitions, n rows, X numbers of episodes.
+"""
+
+import itertools
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jaxrace import plots
+from jaxrace.commands.workbench import Columns, Workbench, with_error
+from jaxrace.papers.claims import claims_table
+from jaxrace.papers.curves import mean_and_error
+from jaxrace.papers.figures import FIGURES
+from jaxrace.papers.preference_racing.medical_claims import FEW, convergence_claims
+from jaxrace.papers.preference_racing.medical_curves import (
+    KERNEL,
+    Findings,
+    Fixed,
+    curve,
+    mean_before,
+)
+from jaxrace.papers.preference_racing.medical_runs import (
+    HAZARDS,
+    LEARNERS,
+    Learning,
+    Metrics,
+    fixed_policies,
+    labels,
+    learn,
+    paper_config,
+)
+from jaxrace.tables import markdown_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SHOWN = ("mean_reward", "survival_rate")
+
+
+def run(bench: Workbench) -> None:
+    """Leaves curves.csv, figure_4_and_6.png and report.md."""
+    found: Findings = {
+        (hazard, method): learn(bench, paper_config(bench, method, hazard))
+        for hazard, method in itertools.product(HAZARDS, LEARNERS)
+    }
+    fixed = {
+        hazard: fixed_policies(bench, paper_config(bench, "random", hazard)) for hazard in HAZARDS
+    }
+    bench.write_table("curves.csv", _table(found))
+    bench.write_figure("figure_4_and_6.png", _figure(found, fixed))
+    bench.write_report(FIGURES["medical-convergence"].about, _paragraphs(found, fixed))
+
+
+def _table(found: Findings) -> list[Columns]:
+    pieces = []
+    for (hazard, method), learning in found.items():
+        count = len(learning.repeat)
+        names = {"hazard": np.full(count, hazard), "method": np.full(count, method)}
+        metrics = {name: learning.metrics[name] for name in SHOWN}
+        own = {"repeat": learning.repeat, "episodes": learning.episodes}
+        pieces.append({**names, **own, **metrics})
+    return pieces
+
+
+def _figure(found: Findings, fixed: Fixed) -> "Figure":
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10.5, 7.4), layout="constrained")
+    panels = figure.subplots(2, 2, sharex=True)
+    for row, number, hazard in zip(panels, (4, 6), HAZARDS, strict=True):
+        for panel, metric in zip(row, SHOWN, strict=True):
+            for method in LEARNERS:
+                panel.plot(*curve(found, hazard, method, metric), lw=1.7, label=method)
+            _draw_fixed(panel, fixed[hazard], metric)
+            panel.set_title(f"hazard {hazard} (figure {number} of the paper)")
+            panel.set_ylabel(labels()[metric])
+    for panel in panels[-1]:
+        panel.set_xlabel("training episodes")
+        panel.xaxis.set_major_formatter("{x:,.0f}")
+    figure.suptitle("The policies of the learners while they learn, means of all repetitions")
+    handles, names = panels[0, 0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=5, frameon=False)
+    return figure
+
+
+def _draw_fixed(panel: "Axes", fixed: dict[str, Metrics], metric: str) -> None:
+    for number, (name, metrics) in enumerate(fixed.items(), start=len(LEARNERS)):
+        level = float(metrics[metric].mean())
+        panel.axhline(level, color=f"C{number}", lw=1, ls=(0, (4, 2)), label=name)
+    plots.tidy(panel)
+
+
+def _paragraphs(found: Findings, fixed: Fixed) -> list[str]:
+    text = [
+        "PB-EDPS and EDPS are evaluated after every generation, SARSA after every 100 episodes, "
+        "PBPI after every iteration of 800, on 300 fresh patients each time. Curves of the "
+        "evolution strategies are smoothed, by a normal kernel whose standard deviation is "
+        f"{KERNEL:.0%} of all episodes; the others are means. PBPI ends after ten iterations, or "
+        "when its policy has settled; its last policy then goes on counting. "
+        "± is one standard error over the repetitions. The curves of the "
+        "paper are not available as numbers.",
+        "![Convergence](figure_4_and_6.png)",
+    ]
+    for hazard in HAZARDS:
+        rows = []
+        for method in LEARNERS:
+            learning = found[hazard, method]
+            early = [mean_before(learning, metric, FEW) for metric in SHOWN]
+            late = [learning.last[metric] for metric in SHOWN]
+            rows.append([method, *(_in_words(values) for values in (*early, *late))])
+        heads = [
+            f"{labels()[metric]}, {when}" for when in ("early", "at the end") for metric in SHOWN
+        ]
+        text += [f"## Hazard {hazard}", markdown_table(["method", *heads], rows)]
+    return [
+        *text,
+        f"Early: the mean over the first {FEW:,} training episodes, from the first "
+        "evaluation on, which comes after 21 episodes (ES), 100 (SARSA) or 800 (PBPI).",
+        "## The paper's claims",
+        claims_table(convergence_claims(found, fixed)),
+        "## PBPI, iteration by iteration",
+        "Means of the repetitions that are still learning (C_S, C_X):",
+        *(_iterations(found[hazard, "pbpi"], hazard) for hazard in HAZARDS),
+        *(_jumps(found[hazard, "pbpi"], hazard) for hazard in HAZARDS),
+    ]
+
+
+def _in_words(values: np.ndarray) -> str:
+    return with_error(*mean_and_error(values), digits=3)
+
+
+def _iterations(learning: Learning, hazard: str) -> str:
+    """Where PBPI is after each of its iterations."""
+    rows = []
+    for generation in np.unique(learning.numbers["generation"]):
+        chosen = learning.numbers["generation"] == generation
+        cells = [
+            with_error(*mean_and_error(learning.metrics[name][chosen].astype(float)), digits=3)
+            for name in ("survival_rate", "tumour_size", "max_toxicity")
+        ]
+        rows.append([hazard, str(generation), str(chosen.sum()), *cells])
+    return markdown_table(("hazard", "iteration", "repetitions", "survival", "C_S", "C_X"), rows)
+
+
+def _jumps(learning: Learning, hazard: str) -> str:
+    """Does PBPI settle, or go back and forth?"""
+    paths = [
+        learning.metrics["tumour_size"][learning.repeat == repeat]
+        for repeat in np.unique(learning.repeat)
+    ]
+    if max(map(len, paths)) <= 2:
+        return f"Hazard {hazard}: two iterations are too few to tell whether it settles."
+    one, two = (
+        np.mean(np.concatenate([np.abs(path[lag:] - path[:-lag]) for path in paths]))
+        for lag in (1, 2)
+    )
+    return (
+        f"Hazard {hazard}: from one iteration of a repetition to the next, its C_S changes by "
+        f"{one:.2f} on average, and from one to the next but one by {two:.2f}."
+    )

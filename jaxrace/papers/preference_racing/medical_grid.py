@@ -1,0 +1,178 @@
+"""The paper's grid search: step sizes and deltas (Busa-Fekete et al. 2014, section 6.2).
+
+The paper searches for EDPS, by expected utility, and runs PB-EDPS with what it finds.
+
+Axes: S settings, R repetitions.
+"""
+
+import dataclasses
+import itertools
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jaxrace import plots
+from jaxrace.commands.workbench import Columns, Workbench, with_error
+from jaxrace.papers.claims import NO, OPEN, UNEXPLAINED, YES, Claim, claims_table, verdict
+from jaxrace.papers.curves import mean_and_error
+from jaxrace.papers.figures import FIGURES
+from jaxrace.papers.preference_racing.medical_runs import (
+    HAZARDS,
+    Learning,
+    labels,
+    learn,
+    paper_config,
+)
+from jaxrace.tables import markdown_table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SIGMAS = (0.1, 1.0, 5.0, 10.0, 15.0, 25.0, 50.0, 100.0)
+DELTAS = (0.01, 0.05, 0.1, 0.2, 0.5)
+
+# What the paper has chosen.
+CHOSEN = (10.0, 0.2)
+
+CRITERIA = ("mean_reward", "survival_rate")
+
+METHODS = ("edps", "pb-edps")
+
+Findings = dict[
+    tuple[str, str], dict[str, np.ndarray]
+]  # by hazard and method, criterion: [8, 5, R]
+
+
+def run(bench: Workbench) -> None:
+    """Leaves grid.csv, grid.png and report.md."""
+    found: Findings = {}
+    learned: dict[tuple[str, str], Learning] = {}
+    for method, hazard in itertools.product(METHODS, HAZARDS):
+        config = dataclasses.replace(
+            paper_config(bench, method, hazard), sigma=SIGMAS, delta=DELTAS
+        )
+        learning = learn(bench, config, f"grid {method} {hazard}")
+        shape = (len(SIGMAS), len(DELTAS), config.repeats)
+        found[hazard, method] = {name: learning.last[name].reshape(shape) for name in CRITERIA}
+        learned[hazard, method] = learning
+    bench.write_table("grid.csv", _table(found))
+    bench.write_figure("grid.png", _figure(found))
+    bench.write_report(FIGURES["medical-grid"].about, _paragraphs(found, learned))
+
+
+def _table(found: Findings) -> list[Columns]:
+    sigma, delta = (x.ravel() for x in np.meshgrid(SIGMAS, DELTAS, indexing="ij"))
+    pieces = []
+    for (hazard, method), criteria in found.items():
+        names = {"method": np.full(sigma.size, method), "hazard": np.full(sigma.size, hazard)}
+        columns = {**names, "sigma": sigma, "delta": delta}
+        for name, values in criteria.items():
+            count = values.shape[-1]
+            columns[name] = values.mean(-1).ravel()
+            columns[f"{name}_stderr"] = values.std(-1, ddof=1).ravel() / np.sqrt(count)
+            columns["repetitions"] = np.full(sigma.size, count)
+        pieces.append(columns)
+    return pieces
+
+
+def _figure(found: Findings) -> "Figure":
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10.5, 16.0), layout="constrained")
+    panels = figure.subplots(4, 2)
+    for row, ((hazard, method), criteria) in zip(panels, found.items(), strict=True):
+        for panel, (name, values) in zip(row, criteria.items(), strict=True):
+            plots.draw_heat(panel, values.mean(-1))
+            panel.set(title=f"{method}, hazard {hazard}: {labels()[name]}")
+            panel.set(xlabel="delta of the races", ylabel="initial step size sigma")
+            panel.set_xticks(range(len(DELTAS)), [f"{delta:g}" for delta in DELTAS])
+            panel.set_yticks(range(len(SIGMAS)), [f"{sigma:g}" for sigma in SIGMAS])
+    figure.suptitle("Means of the repetitions for each setting")
+    return figure
+
+
+def _paragraphs(found: Findings, learned: dict[tuple[str, str], Learning]) -> list[str]:
+    count = next(iter(found.values()))[CRITERIA[0]].shape[-1]
+    rows = [
+        [method, hazard, labels()[name], *_best(values)]
+        for (hazard, method), criteria in found.items()
+        for name, values in criteria.items()
+    ]
+    setting = _in_words(CHOSEN)
+    heads = (
+        "method",
+        "hazard",
+        "criterion",
+        "best",
+        "its mean",
+        f"that of {setting}",
+        "difference",
+    )
+    return [
+        f"All {len(SIGMAS) * len(DELTAS)} settings (sigma, delta) of the paper, {count} searches "
+        "each. The paper searches for EDPS, by expected utility, finds sigma 10 and delta 0.2, and "
+        "runs PB-EDPS with the same. ± is one standard error, paired for the difference; the best "
+        "of many settings is a lucky one, so its mean is biased upwards.",
+        "![Grid](grid.png)",
+        markdown_table(heads, rows),
+        "How many options are decided early, before a race has used all of its rounds:",
+        _decisions(learned),
+        "Where none is decided, delta has no influence: columns of the figure are the same.",
+        "## The paper's claim",
+        claims_table(_claims(found)),
+    ]
+
+
+def _claims(found: Findings) -> list[Claim]:
+    """Is any setting better than the paper's, by two standard errors?"""
+    lines = []
+    for hazard in HAZARDS:
+        values = found[hazard, METHODS[0]]["mean_reward"]
+        setting, change, error = _lead(values)
+        is_better = verdict(change, error) == YES
+        holds = YES if setting == CHOSEN else NO if is_better else OPEN
+        lines.append(
+            Claim(
+                f"Hazard {hazard}: EDPS earns most with {_in_words(CHOSEN)}",
+                "section 6.2",
+                f"{_in_words(setting)} earns {change:+.2f} ± {error:.2f} more",
+                holds,
+                "the best of 40 leads by luck, too; else " + UNEXPLAINED if is_better else "",
+            )
+        )
+    return lines
+
+
+def _decisions(learned: dict[tuple[str, str], Learning]) -> str:
+    rows = []
+    for (hazard, method), learning in learned.items():
+        decided, races = learning.numbers["options_decided"].sum(), len(learning.repeat)
+        rows.append([method, hazard, f"{races:,}", f"{decided:,} of {7 * races:,}"])
+    return markdown_table(("method", "hazard", "races", "options decided"), rows)
+
+
+def _in_words(setting: tuple[float, float]) -> str:
+    return "(" + ", ".join(f"{value:g}" for value in setting) + ")"
+
+
+def _lead(values: np.ndarray) -> tuple[tuple[float, float], float, float]:
+    """The best setting, and by how much it leads the paper's, with the standard error.
+
+    Args:
+        values: [8, 5, R]; a repetition has the same random numbers in every setting.
+    """
+    sigma, delta = np.unravel_index(values.mean(-1).argmax(), values.shape[:2])
+    change, error = mean_and_error(values[sigma, delta] - _of_the_paper(values))
+    return (SIGMAS[sigma], DELTAS[delta]), float(change), float(error)
+
+
+def _of_the_paper(values: np.ndarray) -> np.ndarray:
+    return values[SIGMAS.index(CHOSEN[0]), DELTAS.index(CHOSEN[1])]
+
+
+def _best(values: np.ndarray) -> list[str]:
+    """The best setting, its mean, the paper's, and how far apart they are; in words."""
+    setting, *lead = _lead(values)
+    own = values[SIGMAS.index(setting[0]), DELTAS.index(setting[1])]
+    means = (mean_and_error(own), mean_and_error(_of_the_paper(values)), lead)
+    return [_in_words(setting), *(with_error(*one, digits=3) for one in means)]

@@ -1,0 +1,227 @@
+"""What treatments do to patients: Busa-Fekete et al. 2014, figures 3 and 5.
+
+Axes: M methods, R repetitions.
+"""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from jaxrace import plots
+from jaxrace.commands.workbench import Columns, Workbench, with_error
+from jaxrace.papers.claims import Claim, claims_table
+from jaxrace.papers.curves import mean_and_error
+from jaxrace.papers.figures import FIGURES
+from jaxrace.papers.preference_racing.medical_claims import dominance_margins, outcome_claims
+from jaxrace.papers.preference_racing.medical_runs import (
+    HAZARDS,
+    OWN_DOSES,
+    Metrics,
+    all_methods,
+    labels,
+)
+from jaxrace.tables import markdown_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+TUMOUR, TOXICITY = "tumour_size", "max_toxicity"
+
+_LEVEL = 0.95
+
+Findings = dict[str, dict[str, Metrics]]  # by hazard and method
+
+
+class Ellipse(NamedTuple):
+    """A region around a mean in the plane."""
+
+    width: float  # whole axes, not half of them
+    height: float
+    angle: float  # of the first axis, in degrees
+
+
+def run(bench: Workbench) -> None:
+    """Leaves outcomes.csv (a row per method and repetition), figure_3_and_5.png and report.md."""
+    found: Findings = {hazard: all_methods(bench, hazard) for hazard in HAZARDS}
+    bench.write_table("outcomes.csv", _table(found))
+    bench.write_figure("figure_3_and_5.png", _figure(found))
+    bench.write_report(FIGURES["medical-outcomes"].about, _paragraphs(found))
+
+
+def ellipses(points: np.ndarray) -> tuple[Ellipse, Ellipse]:
+    """95 % regions under a bivariate normal distribution.
+
+    Args:
+        points: [R, 2], R >= 3.
+
+    Returns:
+        That of the repetitions (chi-squared with two degrees of freedom), and that of their mean
+        (Hotelling's T-squared).
+
+    >>> data, mean = ellipses(np.random.default_rng(0).normal(size=(100, 2)))
+    >>> bool(data.width > 9 * mean.width)
+    True
+    """
+    count = len(points)
+    variances, axes = np.linalg.eigh(np.cov(points.T))
+    angle = float(np.degrees(np.arctan2(axes[1, 0], axes[0, 0])))
+    of_data = stats.chi2.ppf(_LEVEL, 2)
+    of_mean = 2 * (count - 1) / (count - 2) * stats.f.ppf(_LEVEL, 2, count - 2) / count
+    width, height = 2 * np.sqrt(np.maximum(variances, 0.0))
+    data, mean = (
+        Ellipse(float(width * scale), float(height * scale), angle)
+        for scale in np.sqrt([of_data, of_mean])
+    )
+    return data, mean
+
+
+def pareto_front(points: np.ndarray) -> np.ndarray:
+    """Which points no other is at least as good as in all coordinates: less is better.
+
+    Args:
+        points: [M, d].
+
+    Returns:
+        bool [M].
+
+    >>> pareto_front(np.array([[0.0, 2.0], [1.0, 1.0], [2.0, 1.0]])).tolist()
+    [True, True, False]
+    """
+    no_worse = (points[None] <= points[:, None]).all(-1)
+    better = (points[None] < points[:, None]).any(-1)
+    return np.logical_not((no_worse & better).any(-1))
+
+
+def _points(metrics: Metrics) -> np.ndarray:
+    """Tumour size and toxicity of every repetition [R, 2]."""
+    return np.stack([metrics[TUMOUR], metrics[TOXICITY]], -1).astype(np.float64)
+
+
+def _means(found: dict[str, Metrics]) -> np.ndarray:
+    """[M, 2]."""
+    return np.stack([_points(metrics).mean(0) for metrics in found.values()])
+
+
+def _table(found: Findings) -> list[Columns]:
+    pieces = []
+    for hazard, methods in found.items():
+        for method, metrics in methods.items():
+            count = len(metrics[TUMOUR])
+            names = {"hazard": np.full(count, hazard), "method": np.full(count, method)}
+            pieces.append({**names, "repeat": np.arange(count), **metrics})
+    return pieces
+
+
+def _figure(found: Findings) -> "Figure":
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11.0, 5.6), layout="constrained")
+    panels = figure.subplots(1, 2)
+    for panel, number, (hazard, methods) in zip(panels, (3, 5), found.items(), strict=True):
+        _draw(panel, methods)
+        panel.set_title(f"hazard {hazard} (figure {number} of the paper)")
+        panel.set_xlabel(labels()[TUMOUR])
+        panel.set_ylabel(labels()[TOXICITY])
+    figure.suptitle(
+        "Means of the repetitions, with 95 % regions of a repetition (pale) and of the mean (dark)"
+    )
+    handles, names = panels[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=6, frameon=False)
+    return figure
+
+
+def _draw(panel: "Axes", methods: dict[str, Metrics]) -> None:
+    from matplotlib import patches
+
+    means = _means(_of_the_paper(methods))
+    front = means[pareto_front(means)]
+    front = front[np.argsort(front[:, 0])]
+    panel.plot(
+        *front.T, color="0.6", lw=1, ls="--", zorder=1, label="Pareto front of the paper's methods"
+    )
+    colors = [f"C{number}" for number in range(len(methods) - len(OWN_DOSES))]
+    for method, metrics in methods.items():
+        points = _points(metrics)
+        color = "0.3" if method in OWN_DOSES else colors.pop(0)
+        for ellipse, alpha in zip(ellipses(points), (0.15, 0.6), strict=True):
+            shape = patches.Ellipse(
+                tuple(points.mean(0)), ellipse.width, ellipse.height, angle=ellipse.angle
+            )
+            shape.set(color=color, alpha=alpha, lw=0)
+            panel.add_patch(shape)
+        marker = "ox"[OWN_DOSES.index(method)] if method in OWN_DOSES else "o"
+        panel.plot(*points.mean(0), marker=marker, ms=5, color=color, ls="", label=method)
+    plots.tidy(panel)
+
+
+def _of_the_paper(methods: dict[str, Metrics]) -> dict[str, Metrics]:
+    """Without the doses that are ours."""
+    return {name: metrics for name, metrics in methods.items() if name not in OWN_DOSES}
+
+
+def _paragraphs(found: Findings) -> list[str]:
+    count = len(next(iter(next(iter(found.values())).values()))[TUMOUR])
+    text = [
+        f"Every method is trained {count} times and then treats 300 fresh patients; ± is one "
+        "standard error over the repetitions. The figures of the paper are not available as "
+        "numbers. PB-EDPS and EDPS have the paper's numbers (sigma 10, delta 0.2, n_max up to 100, "
+        "published bound). Three things differ from the paper, or may: PB-EDPS races by the sharp "
+        "rule, not by the one that is printed; EDPS by the improved Hoeffding race; and PBPI ends "
+        "after ten iterations of 800 episodes, so it never uses up 10,000. What the sources leave "
+        "open: the intercept of the policies, the bins of SARSA and its schedule, the states that "
+        "PBPI samples.",
+        "![Outcomes](figure_3_and_5.png)",
+    ]
+    for hazard, methods in found.items():
+        text += [f"## Hazard {hazard}", _summary_table(methods), _front_in_words(methods)]
+    claims = [claim for hazard in HAZARDS for claim in claims_of(hazard, found[hazard])]
+    return [*text, "## The claims of the papers", claims_table(claims)]
+
+
+def claims_of(hazard: str, methods: dict[str, Metrics]) -> list[Claim]:
+    """The papers' claims about these figures.
+
+    Args:
+        hazard: "A" or "B".
+        methods: Metrics [R] of every method; doses that are ours do not count.
+    """
+    shown = _of_the_paper(methods)
+    points = {name: _points(metrics) for name, metrics in shown.items()}
+    deaths = {name: metrics["death_rate"].astype(float) for name, metrics in shown.items()}
+    return outcome_claims(hazard, points, deaths)
+
+
+def _summary_table(methods: dict[str, Metrics]) -> str:
+    shown = labels()
+    rows = []
+    for method, metrics in methods.items():
+        cells = [
+            with_error(*mean_and_error(metrics[name]), digits=2 if name == "mean_reward" else 3)
+            for name in shown
+        ]
+        rows.append([method, *cells])
+    return markdown_table(["method", *shown.values()], rows)
+
+
+def _front_in_words(methods: dict[str, Metrics]) -> str:
+    """The fronts of the means, and what two further doses do to PB-EDPS."""
+    shown = _of_the_paper(methods)
+    means = _means(shown)
+    deaths = np.array([[metrics["death_rate"].mean()] for metrics in shown.values()])
+    fronts = pareto_front(means), pareto_front(np.concatenate([means, deaths], -1))
+    flat, full = (
+        ", ".join(name for name, is_in in zip(shown, front, strict=True) if is_in)
+        for front in fronts
+    )
+    margins = dominance_margins("pb-edps", {m: _points(one) for m, one in methods.items()})
+    ours = ", ".join(f"{name}: {margins[name]:+.1f}" for name in OWN_DOSES)
+    better = [name for name in OWN_DOSES if margins[name] > 0]
+    survives = f"does not survive {' and '.join(better)}" if better else "survives both"
+    return (
+        f"Pareto front of the means of the paper's methods: {flat}. With the death rate as a third "
+        f"criterion: {full}. Two doses are not in the paper. By how many standard errors their "
+        f"less favourable mean is smaller than that of PB-EDPS: {ours}. By the means, that PB-EDPS "
+        f"lies on the front {survives}."
+    )

@@ -1,0 +1,124 @@
+"""All learners on the medical task, as the figures of Busa-Fekete et al. 2014 need them.
+
+Axes: R repetitions, n rows (a row per repetition and generation).
+"""
+
+import dataclasses
+from typing import NamedTuple
+
+import jax
+import numpy as np
+
+from jaxrace.commands.train.baselines import evaluate_fixed
+from jaxrace.commands.train.config import TrainConfig
+from jaxrace.commands.train.learning import make_search, make_sweep
+from jaxrace.commands.train.tasks import TASKS
+from jaxrace.commands.train.timing import Seconds
+from jaxrace.commands.workbench import Workbench
+from jaxrace.search import SearchWork
+
+LEARNERS = ("pb-edps", "edps", "pbpi", "sarsa")
+
+# Two settings of the hazard: in B fewer patients die.
+HAZARDS = ("A", "B")
+
+# Of theta = 0, and the one that keeps most patients alive with hazard A; not in the paper.
+START_DOSE, BEST_DOSE = 0.5, 0.55
+OWN_DOSES = tuple(f"constant {dose:g}" for dose in (START_DOSE, BEST_DOSE))
+
+Metrics = dict[str, np.ndarray]
+
+
+class Learning(NamedTuple):
+    """What a learner did."""
+
+    repeat: np.ndarray  # int64 [n]
+    episodes: np.ndarray  # int32 [n], used so far
+    metrics: Metrics  # float32 [n], of the policy at that time
+    numbers: Metrics  # [n], the rest of the learner's row
+    is_last: np.ndarray  # bool [n], of its repetition
+
+    @property
+    def last(self) -> Metrics:
+        """Of the policies that were learned, [R]."""
+        return {name: values[self.is_last] for name, values in self.metrics.items()}
+
+
+def paper_config(bench: Workbench, method: str, hazard: str) -> TrainConfig:
+    """The paper's setting of a method, of full size or smaller.
+
+    >>> from pathlib import Path
+    >>> paper_config(Workbench(Path(".")), "pb-edps", "B").bound
+    'published'
+    """
+    config = TrainConfig(
+        method=method,  # pyright: ignore[reportArgumentType]
+        hazard=hazard,  # pyright: ignore[reportArgumentType]
+        episodes=bench.size(10_000, 2_000),
+        repeats=bench.size(100, 10),
+        seed=bench.seed,
+    )
+    # The others have no bound.
+    return dataclasses.replace(config, bound="published") if method == "pb-edps" else config
+
+
+def learn(
+    bench: Workbench,
+    config: TrainConfig,
+    name: str | None = None,
+    searches: SearchWork | None = None,
+) -> Learning:
+    """Run all repetitions of a learner, each with an evaluation after every generation.
+
+    Args:
+        bench: Where.
+        config: What; all settings, if it is a grid.
+        name: Of the stage; the method and hazard unless given.
+        searches: The learner and its numbers; those of the method unless given.
+    """
+    task = TASKS[config.env](config)
+    train_key, test_key = jax.random.split(jax.random.key(config.seed))
+    searches = make_search(config, task) if searches is None else searches
+    work, jobs = make_sweep(config, task, searches, train_key, test_key)
+    log = bench.sweep(name or f"{config.method} {config.hazard}", work, jobs)
+    rows = log.rows
+    row = rows.row.search._asdict()
+    numbers = {field: row[field] for field in row if field not in ("ran", "best", "valid")}
+    return Learning(rows.job, row["episodes"], rows.row.metrics, numbers, rows.is_last)
+
+
+def fixed_policies(
+    bench: Workbench, config: TrainConfig, doses: tuple[float, ...] = (START_DOSE,)
+) -> dict[str, Metrics]:
+    """The constant policies and the random one, each metric [R].
+
+    Args:
+        bench: Where.
+        config: Its hazard and repetitions count.
+        doses: With those of the paper, there are these.
+    """
+    test_key = jax.random.split(jax.random.key(config.seed))[1]
+    seconds = Seconds()
+    bench.on_stage(f"fixed policies {config.hazard}", 0, 1)
+    found = evaluate_fixed(config, TASKS[config.env](config), test_key, seconds, doses)
+    bench.compile_seconds += seconds.compile
+    return found
+
+
+def all_methods(bench: Workbench, hazard: str) -> dict[str, Metrics]:
+    """The final metrics [R] of the learners, and those of the fixed policies."""
+    learned = {
+        method: learn(bench, paper_config(bench, method, hazard)).last for method in LEARNERS
+    }
+    config = paper_config(bench, "random", hazard)
+    return {**learned, **fixed_policies(bench, config, (START_DOSE, BEST_DOSE))}
+
+
+def labels() -> dict[str, str]:
+    """What each metric is, in words.
+
+    >>> labels()["survival_rate"]
+    'survival'
+    """
+    config = TrainConfig()
+    return TASKS[config.env](config).labels

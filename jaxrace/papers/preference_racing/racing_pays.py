@@ -1,0 +1,157 @@
+"""Does racing help PB-EDPS? Variants at equal budgets, on the medical task.
+
+Axes: R repetitions, n rows (a row per repetition and generation).
+"""
+
+import dataclasses
+import itertools
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jaxrace import plots
+from jaxrace.commands.train.tasks import TASKS
+from jaxrace.commands.workbench import Columns, Workbench, as_columns
+from jaxrace.papers.curves import mean_and_error
+from jaxrace.papers.figures import FIGURES
+from jaxrace.papers.preference_racing.medical_curves import smoothed
+from jaxrace.papers.preference_racing.medical_runs import (
+    HAZARDS,
+    Learning,
+    labels,
+    learn,
+    paper_config,
+)
+from jaxrace.papers.preference_racing.racing_answer import (
+    FINAL,
+    GENERATION,
+    SHOWN,
+    Findings,
+    paragraphs,
+)
+from jaxrace.papers.preference_racing.racing_variants import FAST, PUBLISHED, VARIANTS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def within(learning: Learning, budget: int) -> dict[str, np.ndarray]:
+    """The last policy of every repetition that took at most so many episodes: its metrics [R].
+
+    The race in which a budget is used up is finished, and a race of many policies takes long: to
+    compare what each learner has in the end would favour large populations.
+    """
+    affordable = np.flatnonzero(learning.episodes <= budget)
+    ends = np.append(np.diff(learning.repeat[affordable]) != 0, True)
+    chosen = affordable[ends]
+    found = {"episodes": learning.episodes, **learning.metrics}
+    return {name: values[chosen] for name, values in found.items()}
+
+
+def run(bench: Workbench) -> None:
+    """Leaves variants.csv, repetitions.csv, generations.csv, curves.png and report.md."""
+    found: Findings = {}
+    learned: dict[tuple[str, str], Learning] = {}
+    # To see that it works, the cheapest variants will do.
+    names = list(VARIANTS)[: bench.size(len(VARIANTS), 2)]
+    for name, hazard in itertools.product(names, HAZARDS):
+        config = dataclasses.replace(
+            paper_config(bench, "pb-edps", hazard), repeats=bench.size(1_000, 10)
+        )
+        searches = VARIANTS[name].searches(config, TASKS[config.env](config))
+        learning = learn(bench, config, f"{name} {hazard}", searches)
+        learned[hazard, name] = learning
+        found[hazard, name] = within(learning, config.episodes)
+    generations = _generations(learned)
+    bench.write_table("variants.csv", _table(found))
+    bench.write_table("repetitions.csv", _repetitions(found))
+    bench.write_table("generations.csv", generations)
+    bench.write_figure("curves.png", _figure(learned, found))
+    bench.write_report(FIGURES["racing-pays"].about, paragraphs(found, generations))
+
+
+def _table(found: Findings) -> dict[str, np.ndarray]:
+    """A row per hazard and variant."""
+    rows = []
+    for (hazard, name), last in found.items():
+        statistics = {metric: mean_and_error(last[metric]) for metric in SHOWN}
+        means = {metric: mean for metric, (mean, _) in statistics.items()}
+        errors = {f"{metric}_stderr": error for metric, (_, error) in statistics.items()}
+        own = {"hazard": hazard, "variant": name, "repetitions": len(last["episodes"])}
+        rows.append({**own, "episodes": last["episodes"].mean(), **means, **errors})
+    return as_columns(rows)
+
+
+def _repetitions(found: Findings) -> list[Columns]:
+    """A row per hazard, variant and repetition."""
+    pieces = []
+    for (hazard, name), last in found.items():
+        count = len(last["episodes"])
+        names = {"hazard": np.full(count, hazard), "variant": np.full(count, name)}
+        numbers = {column: last[column] for column in ("episodes", *SHOWN)}
+        pieces.append({**names, "repeat": np.arange(count), **numbers})
+    return pieces
+
+
+def _generations(learned: dict[tuple[str, str], Learning]) -> dict[str, np.ndarray]:
+    """How many races end early, and how many options are decided, generation by generation.
+
+    The final races, which are of other options, have rows of their own.
+    """
+    pieces = []
+    for (hazard, name), learning in learned.items():
+        is_final = learning.is_last & VARIANTS[name].is_final
+        for race, chosen in ((GENERATION, ~is_final), (FINAL, is_final)):
+            means = _by_generation(learning, chosen)
+            length = len(means["generation"])
+            names = {"hazard": hazard, "variant": name, "race": race}
+            pieces.append({**{key: np.full(length, one) for key, one in names.items()}, **means})
+    return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+
+
+def _by_generation(learning: Learning, chosen: np.ndarray) -> dict[str, np.ndarray]:
+    """Means of the races that are chosen [n]."""
+    generation = learning.numbers["generation"][chosen]
+    searches = np.bincount(generation)
+    present = np.flatnonzero(searches)
+    means = {
+        column: np.bincount(generation, learning.numbers[column][chosen])[present]
+        / searches[present]
+        for column in ("max_rounds", "simulated", "finished", "options_decided")
+    }
+    return {"generation": present, "searches": searches[present], **means}
+
+
+# The variants that are drawn: all of them would hide each other.
+_DRAWN = (
+    *(PUBLISHED, "3 rollouts", "30 rollouts", "100 rollouts", "dominance race"),
+    "population 14, 30 rollouts",
+)
+
+
+def _figure(learned: dict[tuple[str, str], Learning], found: Findings) -> "Figure":
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10.5, 7.4), layout="constrained")
+    panels = figure.subplots(2, 2, sharex=True)
+    for row, hazard in zip(panels, HAZARDS, strict=True):
+        for panel, metric in zip(row, SHOWN, strict=True):
+            for number, name in enumerate(_DRAWN):
+                if (hazard, name) in learned:
+                    width = 2.4 if name == PUBLISHED else 1.2
+                    curve = smoothed(learned[hazard, name], metric)
+                    panel.plot(*curve, lw=width, color=f"C{number}", label=name)
+            if (hazard, FAST) in found:
+                # Before its final race it is a search like the one that is drawn.
+                last = found[hazard, FAST]
+                place = last["episodes"].mean(), last[metric].mean()
+                panel.plot(*place, "k*", ms=10, ls="", label=FAST)
+            panel.set(title=f"hazard {hazard}", ylabel=labels()[metric])
+            plots.tidy(panel)
+    for panel in panels[-1]:
+        panel.set_xlabel("training episodes")
+        panel.xaxis.set_major_formatter("{x:,.0f}")
+    figure.suptitle("PB-EDPS while it learns: the rank 1 of the last race")
+    handles, names = panels[0, 0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=3, frameon=False)
+    return figure

@@ -1,0 +1,1 @@
+"""Urvoy et al. 2013: SAVAGE."""

@@ -1,0 +1,203 @@
+"""Bandits that recommend: Urvoy et al. 2013, section 5.1 (figure 3) and supplement B.5.
+
+Axes: R runs, T records of a run.
+"""
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+
+from jaxrace import plots
+from jaxrace.commands.duel.lineup import Entrant
+from jaxrace.commands.duel.runs import Runs, run_entrant, stacked
+from jaxrace.commands.workbench import Columns, Workbench, as_columns, with_error
+from jaxrace.dueling import (
+    ActionElimination,
+    Best,
+    Counting,
+    Decision,
+    Introspection,
+    KlUcb,
+    NextBest,
+    Problem,
+    Savage,
+    Ucb1,
+    UniformArms,
+    arms,
+    counting_bandit,
+    rigged_bandit,
+)
+from jaxrace.dueling.problems import URVOY_MEANS
+from jaxrace.papers.curves import mean_and_error
+from jaxrace.papers.figures import FIGURES
+from jaxrace.tables import markdown_table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NUM_ARMS = len(URVOY_MEANS)
+
+DECISIONS: dict[str, Decision] = {
+    "rigged": NextBest(NUM_ARMS, skipped=4),
+    "best arm": Best(NUM_ARMS),
+    "counting": Counting(NUM_ARMS),
+}
+
+# Regret of the rigged bandit in the end, read off figure 3.
+PUBLISHED = {
+    "SAVAGE, sampled": 600,
+    "SAVAGE": 950,
+    "elimination, wrapped": 1250,
+    "uniform": 1600,
+    "UCB1, wrapped": 3350,
+}
+
+# The paper has 1,000 runs.
+_RUNS, _HORIZON, _RECORDS = 20, 200_000, 100
+
+Found = dict[str, dict[str, Runs]]  # by decision and algorithm
+
+
+def lineup(decision: Decision, horizon: int, key: jax.Array) -> dict[str, Entrant]:
+    """The algorithms of the figure; the wrapped ones play for what the decision is worth.
+
+    >>> list(lineup(Best(3), 100, jax.random.key(0)))[:2]
+    ['SAVAGE', 'uniform']
+    """
+    count, delta = decision.num_arms, 1 / horizon
+    savage = Savage(count, decision)
+    found = {"SAVAGE": Entrant(savage, savage.params(delta, horizon))}
+    found["uniform"] = _plain(UniformArms(count, decision))
+    found["UCB1"] = _plain(Ucb1(count, decision))
+    found["KL-UCB"] = _plain(KlUcb(count, decision))
+    elimination = ActionElimination(count, decision)
+    found["elimination"] = Entrant(elimination, elimination.params(delta))
+    if isinstance(decision, NextBest):
+        found["UCB1, wrapped"] = _plain(Ucb1(count, decision, wrapped=True))
+        elimination = dataclasses.replace(elimination, wrapped=True)
+        found["elimination, wrapped"] = Entrant(elimination, elimination.params(delta))
+    sampled = Savage(count, decision, Introspection())
+    found["SAVAGE, sampled"] = Entrant(sampled, sampled.params(delta, horizon, key=key))
+    return found
+
+
+def _plain(algorithm: Any) -> Entrant:
+    return Entrant(algorithm, algorithm.params())
+
+
+def problem_of(task: str, order: np.ndarray) -> Problem:
+    """The arms in an order, and what it costs to decide for each; a task of ``DECISIONS``.
+
+    >>> problem_of("rigged", np.arange(100)).losses[4].tolist()
+    0.0
+    """
+    means = np.array(URVOY_MEANS, np.float32)[order]
+    makers = {
+        "rigged": rigged_bandit,
+        "best arm": lambda means: arms(means, means),
+        "counting": counting_bandit,
+    }
+    return makers[task](means)
+
+
+def run(bench: Workbench) -> None:
+    """Leaves bandits.csv, curves.csv, regret.png and report.md."""
+    runs, horizon = bench.size(_RUNS, 8), bench.size(_HORIZON, 4_000)
+    # Every run has the arms in another order: ties go to the first one.
+    generator = np.random.default_rng(bench.seed)
+    orders = [generator.permutation(NUM_ARMS) for _ in range(runs)]
+    key = jax.random.key(np.uint32(bench.seed))
+    found: Found = {}
+    # To see that it works, a few will do.
+    for task in list(DECISIONS)[: bench.size(len(DECISIONS), 1)]:
+        decision = DECISIONS[task]
+        entrants = lineup(decision, horizon, key)
+        names = list(entrants)[: bench.size(len(entrants), 2)]
+        problems = stacked([problem_of(task, order) for order in orders])
+        found[task] = {
+            name: run_entrant(
+                bench, f"{task} {name}", entrants[name], problems, 1, horizon, _RECORDS
+            )
+            for name in names
+        }
+    bench.write_table("bandits.csv", _table(found))
+    bench.write_table("curves.csv", _curves(found))
+    bench.write_figure("regret.png", _figure(found))
+    bench.write_report(FIGURES["savage-bandits"].about, _paragraphs(found, runs, horizon))
+
+
+def _table(found: Found) -> Columns:
+    rows = []
+    for task, logs in found.items():
+        for name, log in logs.items():
+            regret, error = mean_and_error(log.regret[:, 0, -1, 0])
+            settled = log.settled_at[:, 0]
+            own = {"decision": task, "algorithm": name, "runs": len(settled)}
+            ended = {"ended": (settled > 0).mean(), "settled_at": _mean_of_settled(settled)}
+            rows.append({**own, "regret": regret, "regret_stderr": error, **ended})
+    return as_columns(rows)
+
+
+def _mean_of_settled(settled: np.ndarray) -> float:
+    return float(settled[settled > 0].mean()) if settled.any() else 0.0
+
+
+def _curves(found: Found) -> list[Columns]:
+    pieces = []
+    for task, logs in found.items():
+        for name, log in logs.items():
+            mean, error = mean_and_error(log.regret[:, 0, :, 0].T)
+            count = len(log.time)
+            names = {"decision": np.full(count, task), "algorithm": np.full(count, name)}
+            pieces.append({**names, "time": log.time, "regret": mean, "regret_stderr": error})
+    return pieces
+
+
+def _figure(found: Found) -> "Figure":
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(12.5, 4.8), layout="constrained")
+    panels = figure.subplots(1, len(found), squeeze=False)[0]
+    names = list(dict.fromkeys(name for logs in found.values() for name in logs))
+    for panel, (task, logs) in zip(panels, found.items(), strict=True):
+        for name, log in logs.items():
+            curve = log.regret[:, 0, :, 0].mean(0)
+            panel.plot(log.time, curve, color=f"C{names.index(name)}", label=name)
+        unit = "arms miscounted" if task == "counting" else "regret"
+        panel.set(title=task, xlabel="choices", ylabel=f"{unit} of what is recommended, so far")
+        for axis in (panel.xaxis, panel.yaxis):
+            axis.set_major_formatter("{x:,.0f}")
+        panel.tick_params(axis="x", labelrotation=20)
+        plots.tidy(panel)
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+    return figure
+
+
+def _paragraphs(found: Found, runs: int, horizon: int) -> list[str]:
+    sections = []
+    for task, logs in found.items():
+        rows = []
+        for name, log in logs.items():
+            regret = with_error(*mean_and_error(log.regret[:, 0, -1, 0]))
+            settled = log.settled_at[:, 0]
+            ended = f"{(settled > 0).mean():.0%}"
+            after = f"{_mean_of_settled(settled):,.0f}" if settled.any() else ""
+            published = f"{PUBLISHED[name]:,}" if task == "rigged" and name in PUBLISHED else ""
+            rows.append([name, regret, published, ended, after])
+        heads = ("algorithm", "regret", "published", "exploration ended", "after")
+        sections += [f"## {task[0].upper()}{task[1:]}", markdown_table(heads, rows)]
+    return [
+        f"100 arms that pay with probabilities .95, .9 (3), .55, .5 (5) and 0 (90), {runs:,} runs "
+        f"(the paper has 1,000) of {horizon:,} choices, the arms in another order in each. "
+        "Rigged: the four best arms are worth nothing, the fifth is the one to find. Regret is "
+        "that of the arm that would be recommended after every choice, whatever is played; "
+        "counting: by how much the number of arms between .4 and .6 is wrong. ± is one standard "
+        "error.",
+        "![Regret](regret.png)",
+        *sections,
+        "The published numbers are read off a figure whose horizon we do not know: the order of "
+        "the algorithms can be compared, the numbers hardly.",
+    ]

@@ -1,0 +1,274 @@
+"""Dueling bandits that explore, then exploit: Urvoy et al. 2013, section 5.2 and supplement B.6.
+
+Axes: R runs, T records of a run.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import jax
+import numpy as np
+
+from jaxrace import dueling, plots
+from jaxrace.commands.duel.lineup import entrant
+from jaxrace.commands.duel.runs import Runs, run_entrant, stacked
+from jaxrace.commands.workbench import Columns, Workbench, as_columns, with_error
+from jaxrace.dueling import matrices
+from jaxrace.papers.curves import mean_and_error
+from jaxrace.papers.figures import FIGURES
+from jaxrace.tables import markdown_table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_RECORDS = 100
+
+Found = dict[str, dict[str, Runs]]  # by problem and algorithm
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """A family of matrices, and how long they are played.
+
+    Attributes:
+        title: For the report.
+        arms: K.
+        runs: At full size.
+        horizon: At full size.
+        algorithms: Names of ``duel_config.ALGORITHMS``.
+        measure: Of ``dueling.MEASURES``.
+        published: What can be read off the paper's figure, in words.
+        fewer: Runs at full size of algorithms that take long.
+        paper: Where the paper does more, in words.
+    """
+
+    title: str
+    arms: int
+    runs: int
+    horizon: int
+    algorithms: tuple[str, ...]
+    measure: str
+    published: str
+    fewer: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    paper: str = ""
+
+    def runs_of(self, algorithm: str) -> int:
+        """How many at this size.
+
+        >>> SETTINGS["random-30"].runs_of("savage-borda") <= SETTINGS["random-30"].runs
+        True
+        """
+        return min(self.runs, self.fewer.get(algorithm, self.runs))
+
+
+_FIELD = ("interleaved-filter", "beat-the-mean", "uniform")
+_SAVAGE = ("savage", "savage-condorcet")
+
+SETTINGS: dict[str, Setting] = {
+    "condorcet-30": Setting(
+        "Hard Condorcet matrix, 30 arms (figure 4)",
+        *(30, 500, 2_000_000),
+        (*_SAVAGE, "savage-sampled", "savage-borda", *_FIELD),
+        "strong",
+        "SAVAGE and its variants are right from between 150,000 and 230,000 duels on; regret in "
+        "the end about 90,000 (SAVAGE), 80,000 (Condorcet and sampled), 200,000 (uniform).",
+        {"savage-borda": 100},
+        "The paper has 500 runs of each.",
+    ),
+    "random-30": Setting(
+        "Random matrices, 30 arms (figure 6)",
+        *(30, 30, 1_000_000),
+        (*_SAVAGE, "savage-borda", *_FIELD),
+        "copeland",
+        "The Condorcet variant stalls at an accuracy of .44, IF and BTM at .08 to .10.",
+        {"beat-the-mean": 15, "savage-borda": 5},
+    ),
+    "random-50": Setting(
+        "Random matrices, 50 arms (supplement)",
+        *(50, 10, 500_000),
+        (*_SAVAGE, "savage-borda", *_FIELD),
+        "copeland",
+        "",
+        {"savage-borda": 2},
+    ),
+    "flat-100": Setting(
+        "Every better arm wins with .6, 100 arms (supplement)",
+        *(100, 2, 10_000_000),
+        (*_SAVAGE, *_FIELD),
+        "strong",
+        "",
+    ),
+    "condorcet-400": Setting(
+        "Hard Condorcet matrix, 400 arms (figure 5), at a fortieth of the paper's horizon",
+        *(400, 2, 2_500_000),
+        (*_SAVAGE, *_FIELD),
+        "strong",
+        "At 100,000,000 duels about 2e8 (SAVAGE), 1.6e8 (Condorcet), 1.3e8 (BTM), 3.4e8 (uniform), "
+        "4.5e8 (IF).",
+        {},
+        "The paper has 100,000,000: SAVAGE decides little before (`savage-dueling-400`).",
+    ),
+}
+
+FULL_400 = dataclasses.replace(
+    SETTINGS["condorcet-400"],
+    title="Hard Condorcet matrix, 400 arms (figure 5)",
+    runs=4,
+    horizon=100_000_000,
+    paper="",
+)
+
+
+def run(bench: Workbench) -> None:
+    """Leaves duels.csv, curves.csv, a figure for each setting and report.md."""
+    _run(bench, "savage-dueling", SETTINGS)
+
+
+def run_400(bench: Workbench) -> None:
+    """The same for 400 arms at the paper's horizon."""
+    _run(bench, "savage-dueling-400", {"condorcet-400": FULL_400})
+
+
+def _run(bench: Workbench, experiment: str, settings: dict[str, Setting]) -> None:
+    found: Found = {}
+    # To see that it works, one of them will do.
+    for name in list(settings)[: bench.size(len(settings), 1)]:
+        setting = smaller(settings[name]) if bench.quick else settings[name]
+        found[name] = _measure(bench, name, setting)
+        bench.write_figure(f"{name}.png", _figure(setting, found[name]))
+    bench.write_table("duels.csv", _table(settings, found))
+    bench.write_table("curves.csv", _curves(settings, found))
+    bench.write_report(FIGURES[experiment].about, _paragraphs(settings, found))
+
+
+def smaller(setting: Setting) -> Setting:
+    """For a quick look.
+
+    >>> smaller(SETTINGS["flat-100"]).arms
+    12
+    """
+    algorithms = setting.algorithms[:2]
+    arms = setting.arms // 10 + 2
+    return dataclasses.replace(setting, arms=arms, runs=6, horizon=5_000, algorithms=algorithms)
+
+
+def _measure(bench: Workbench, name: str, setting: Setting) -> dict[str, Runs]:
+    key = jax.random.key(np.uint32(bench.seed))
+    if name.startswith("random"):
+        keys = [jax.random.fold_in(key, number) for number in range(setting.runs)]
+        drawn = [matrices.random(key, setting.arms) for key in keys]
+        problems = stacked([dueling.duels(matrix) for matrix in drawn])
+    else:
+        kind = matrices.flat if name.startswith("flat") else matrices.hard_condorcet
+        problems = stacked([dueling.duels(kind(setting.arms))])
+    # Explore with delta = 1 / T, then exploit (section 3.4).
+    delta = 1 / setting.horizon
+    found = {}
+    for algorithm in setting.algorithms:
+        one = entrant(algorithm, setting.arms, setting.horizon, delta, key)
+        runs, stage = setting.runs_of(algorithm), f"{name} {algorithm}"
+        # A run on each of the first matrices, or all on the only one.
+        own = jax.tree.map(lambda leaf: leaf[:runs], problems)  # noqa: B023
+        repeats = runs // own.probabilities.shape[0]
+        found[algorithm] = run_entrant(bench, stage, one, own, repeats, setting.horizon, _RECORDS)
+    return found
+
+
+def _final_regret(setting: Setting, log: Runs) -> np.ndarray:
+    """[G R]."""
+    return log.regret[..., -1, dueling.MEASURES.index(setting.measure)].reshape(-1)
+
+
+def _accuracy(log: Runs) -> np.ndarray:
+    """The runs that recommend a best arm, bool [G R, T]; see ``Runs.is_best``."""
+    return log.is_best.reshape(-1, len(log.time))
+
+
+def _settled(log: Runs) -> tuple[float, float]:
+    """The share of the runs that stopped exploring, and after how many duels on average."""
+    settled = log.settled_at[log.settled_at > 0]
+    return settled.size / log.settled_at.size, float(settled.mean()) if settled.size else 0.0
+
+
+def _table(settings: dict[str, Setting], found: Found) -> Columns:
+    rows = []
+    for name, logs in found.items():
+        for algorithm, log in logs.items():
+            final = _final_regret(settings[name], log)
+            regret, error = mean_and_error(final)
+            share, duels = _settled(log)
+            rows.append(
+                {
+                    **{"problem": name, "algorithm": algorithm, "runs": len(final)},
+                    **{"horizon": int(log.time[-1]), "measure": settings[name].measure},
+                    **{"regret": regret, "regret_stderr": error},
+                    **{"accuracy": _accuracy(log)[:, -1].mean()},
+                    **{"ended": share, "settled_at": duels},
+                }
+            )
+    return as_columns(rows)
+
+
+def _curves(settings: dict[str, Setting], found: Found) -> list[Columns]:
+    pieces = []
+    for name, logs in found.items():
+        measure = dueling.MEASURES.index(settings[name].measure)
+        for algorithm, log in logs.items():
+            count = len(log.time)
+            regret = log.regret[..., measure].reshape(-1, count)
+            names = {"problem": np.full(count, name), "algorithm": np.full(count, algorithm)}
+            means = {"regret": regret.mean(0), "accuracy": _accuracy(log).mean(0)}
+            pieces.append({**names, "duels": log.time, **means})
+    return pieces
+
+
+def _figure(setting: Setting, logs: dict[str, Runs]) -> "Figure":
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 4.4), layout="constrained")
+    panels = figure.subplots(1, 2)
+    measure = dueling.MEASURES.index(setting.measure)
+    for algorithm, log in logs.items():
+        regret = log.regret[..., measure].reshape(-1, len(log.time))
+        panels[0].plot(log.time, regret.mean(0), label=algorithm)
+        panels[1].plot(log.time, _accuracy(log).mean(0), label=algorithm)
+    panels[0].set(ylabel=f"{setting.measure} regret so far")
+    panels[0].yaxis.set_major_formatter("{x:,.0f}")
+    panels[1].set(ylabel="share recommending a winner", ylim=(-0.02, 1.02))
+    for panel in panels:
+        panel.set_xlabel("duels")
+        panel.xaxis.set_major_formatter("{x:,.0f}")
+        panel.tick_params(axis="x", labelrotation=20)
+        plots.tidy(panel)
+    figure.suptitle(setting.title)
+    handles, names = panels[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=3, frameon=False)
+    return figure
+
+
+def _paragraphs(settings: dict[str, Setting], found: Found) -> list[str]:
+    text = [
+        "Algorithms that stop exploring play the arm that they have found against itself from then "
+        "on; SAVAGE has delta = 1 / horizon. Every run has the arms in another order. Regret: "
+        "strong is the mean of what both arms of a duel lack against the Condorcet winner, "
+        "copeland the same by Copeland's score. Accuracy: the share that recommends a Copeland "
+        "winner in the end, for savage-borda a Borda winner. ± is one standard error."
+    ]
+    for name, logs in found.items():
+        setting = settings[name]
+        rows = []
+        for algorithm, log in logs.items():
+            final = _final_regret(setting, log)
+            share, duels = _settled(log)
+            ended = f"{share:.0%}, {duels:,.0f}" if share else "none"
+            regret = with_error(*mean_and_error(final))
+            right = f"{_accuracy(log)[:, -1].mean():.3f}"
+            rows.append([algorithm, final.size, regret, right, ended])
+        heads = ("algorithm", "runs", f"{setting.measure} regret", "accuracy", "ended, after duels")
+        size = f"{next(iter(logs.values())).time[-1]:,} duels a run."
+        said = [size, setting.paper, setting.published]
+        text += [f"## {setting.title}", " ".join(filter(None, said))]
+        text += [markdown_table(heads, rows)]
+        text += [f"![{setting.title}]({name}.png)"]
+    return text

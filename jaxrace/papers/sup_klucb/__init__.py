@@ -1,0 +1,1 @@
+"""Agrawal and Chaporkar 2019: Sup-KLUCB."""

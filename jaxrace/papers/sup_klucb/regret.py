@@ -1,0 +1,188 @@
+"""Sup-KLUCB beside RUCB and DTS on random matrices: Agrawal and Chaporkar 2019, both figures.
+
+Axes: G games (matrices), R runs of each, T records of a run.
+"""
+
+import itertools
+from typing import TYPE_CHECKING
+
+import jax
+import numpy as np
+
+from jaxrace import dueling, plots
+from jaxrace.commands.duel.lineup import entrant
+from jaxrace.commands.duel.runs import Runs, run_entrant, stacked
+from jaxrace.commands.workbench import Columns, Workbench, as_columns, with_error
+from jaxrace.dueling import matrices
+from jaxrace.papers.curves import mean_and_error
+from jaxrace.papers.figures import FIGURES
+from jaxrace.tables import markdown_table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ALGORITHMS = ("rucb", "dts", "sup-klucb")
+
+_LEAST_ARMS, _MOST_ARMS = 3, 36
+
+_RECORDS = 50
+
+# The first figure shows as many games, the second one all of them.
+_FIRST_GAMES = 25
+
+_COPELAND = dueling.MEASURES.index("copeland")
+
+
+def games(seed: int, count: int) -> list[np.ndarray]:
+    """Random matrices with 3 to 36 arms and a single Copeland winner.
+
+    >>> [len(matrix) for matrix in games(0, 1)] == [len(matrix) for matrix in games(0, 2)[:1]]
+    True
+    """
+    found, number = [], itertools.count()
+    key = jax.random.key(np.uint32(seed))
+    while len(found) < count:
+        one = jax.random.fold_in(key, next(number))
+        size_key, matrix_key = jax.random.split(one)
+        arms = int(jax.random.randint(size_key, (), _LEAST_ARMS, _MOST_ARMS + 1, np.int32))
+        found.append(_with_single_winner(matrix_key, arms))
+    return found
+
+
+def _with_single_winner(key: jax.Array, arms: int) -> np.ndarray:
+    """Drawn again until there is one."""
+    attempts = (jax.random.fold_in(key, number) for number in itertools.count())
+    drawn = (np.asarray(matrices.random(attempt, arms)) for attempt in attempts)
+    return next(matrix for matrix in drawn if dueling.copeland_winners(matrix).sum() == 1)
+
+
+def run(bench: Workbench) -> None:
+    """Leaves games.csv, curves.csv, regret.png, by_arms.png and report.md."""
+    _run(bench, "sup-klucb", 100)
+
+
+def run_first(bench: Workbench) -> None:
+    """The same with the games of the first figure alone."""
+    _run(bench, "sup-klucb-25", _FIRST_GAMES)
+
+
+def _run(bench: Workbench, experiment: str, count: int) -> None:
+    drawn = games(bench.seed, bench.size(count, 2))
+    horizon, runs = bench.size(100_000, 2_000), bench.size(25, 3)
+    found = {name: _measure(bench, name, drawn, horizon, runs) for name in ALGORITHMS}
+    bench.write_table("games.csv", _table(drawn, found))
+    bench.write_table("curves.csv", _curves(found))
+    bench.write_figure("regret.png", _regret_figure(found))
+    bench.write_figure("by_arms.png", _arms_figure(drawn, found))
+    bench.write_report(FIGURES[experiment].about, _paragraphs(drawn, found, horizon, runs))
+
+
+def _measure(
+    bench: Workbench, name: str, drawn: list[np.ndarray], horizon: int, runs: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Records [T], and regret by Copeland's score, [G, R, T]; games of one size run together."""
+    regret = np.zeros((len(drawn), runs, _RECORDS))
+    time = np.zeros(_RECORDS)
+    sizes = np.array([len(matrix) for matrix in drawn])
+    for arms in np.unique(sizes):
+        chosen = np.flatnonzero(sizes == arms)
+        problems = stacked([dueling.duels(drawn[game]) for game in chosen])
+        one = entrant(name, int(arms), horizon, 1 / horizon, jax.random.key(0))
+        stage = f"{name} {arms} arms"
+        log: Runs = run_entrant(bench, stage, one, problems, runs, horizon, _RECORDS)
+        time, regret[chosen] = log.time, log.regret[..., _COPELAND]
+    return time, regret
+
+
+Found = dict[str, tuple[np.ndarray, np.ndarray]]
+
+
+def _table(drawn: list[np.ndarray], found: Found) -> Columns:
+    rows = []
+    for name, (_, regret) in found.items():
+        for game, matrix in enumerate(drawn):
+            mean, error = mean_and_error(regret[game, :, -1])
+            condorcet = dueling.condorcet_winner(matrix) is not None
+            own = {"algorithm": name, "game": game, "arms": len(matrix), "condorcet": condorcet}
+            rows.append({**own, "regret": mean, "regret_stderr": error})
+    return as_columns(rows)
+
+
+def _curves(found: Found) -> list[Columns]:
+    return [
+        {
+            "algorithm": np.full(len(time), name),
+            "duels": time,
+            "regret": regret[:_FIRST_GAMES].mean((0, 1)),
+            "lower_quartile": np.quantile(regret[:_FIRST_GAMES], 0.25, axis=(0, 1)),
+            "upper_quartile": np.quantile(regret[:_FIRST_GAMES], 0.75, axis=(0, 1)),
+        }
+        for name, (time, regret) in found.items()
+    ]
+
+
+def _regret_figure(found: Found) -> "Figure":
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4.6), layout="constrained")
+    panel = figure.subplots()
+    for number, piece in enumerate(_curves(found)):
+        name = str(piece["algorithm"][0])
+        panel.plot(piece["duels"], piece["regret"], color=f"C{number}", label=name)
+        band = piece["lower_quartile"], piece["upper_quartile"]
+        panel.fill_between(piece["duels"], *band, color=f"C{number}", alpha=0.15, lw=0)
+    panel.set(xlabel="duels", ylabel="Copeland regret so far")
+    panel.set_title("Random matrices, 3 to 36 arms: mean, and the middle half of the runs")
+    panel.xaxis.set_major_formatter("{x:,.0f}")
+    plots.tidy(panel)
+    panel.legend(frameon=False)
+    return figure
+
+
+def _arms_figure(drawn: list[np.ndarray], found: Found) -> "Figure":
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4.6), layout="constrained")
+    panel = figure.subplots()
+    sizes = np.array([len(matrix) for matrix in drawn])
+    for number, (name, (_, regret)) in enumerate(found.items()):
+        final = regret[..., -1].mean(-1)
+        panel.scatter(sizes, final, s=14, alpha=0.45, color=f"C{number}")
+        each = np.unique(sizes)
+        means = [final[sizes == size].mean() for size in each]
+        panel.plot(each, means, color=f"C{number}", label=name)
+    panel.set(xlabel="arms", ylabel="Copeland regret in the end", yscale="log")
+    panel.set_title("A dot for each matrix, mean of its runs; lines: means by size")
+    plots.tidy(panel)
+    panel.legend(frameon=False)
+    return figure
+
+
+def _paragraphs(drawn: list[np.ndarray], found: Found, horizon: int, runs: int) -> list[str]:
+    sizes = np.array([len(matrix) for matrix in drawn])
+    has_winner = np.array([dueling.condorcet_winner(matrix) is not None for matrix in drawn])
+    groups = {
+        f"first {min(len(drawn), _FIRST_GAMES)} games": np.arange(len(drawn)) < _FIRST_GAMES,
+        "all games": sizes > 0,
+        "3 to 10 arms": sizes <= 10,
+        "11 to 20 arms": (sizes > 10) & (sizes <= 20),
+        "21 to 36 arms": sizes > 20,
+        "with a Condorcet winner": has_winner,
+        "without": ~has_winner,
+    }
+    rows = []
+    for group, chosen in groups.items():
+        # The games differ, so that they and not the runs make the standard error.
+        finals = [regret[chosen, :, -1].mean(-1) for _, regret in found.values()]
+        cells = [with_error(*mean_and_error(final)) if final.size > 1 else "" for final in finals]
+        rows.append([group, int(chosen.sum()), *cells])
+    return [
+        f"{len(drawn)} random matrices with a single Copeland winner, 3 to 36 arms, {runs} runs "
+        f"each of {horizon:,} duels. Regret by Copeland's score (eq. 9), ± one standard error over "
+        "the matrices.",
+        markdown_table(["games", "number", *found], rows),
+        "![Regret over time](regret.png)",
+        "![Regret by the number of arms](by_arms.png)",
+        "The paper gives no numbers: in its figures Sup-KLUCB has less regret than DTS, and the "
+        "more so the more arms there are, and RUCB has most.",
+    ]

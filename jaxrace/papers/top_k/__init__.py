@@ -1,0 +1,1 @@
+"""Groves and Branke: top-k selection from scored comparisons."""

@@ -1,0 +1,114 @@
+"""Matches between hold'em players that have learned nothing, and the scores of all pairs.
+
+A *score* is what one deck brings a player that is played twice, with players and cards exchanged:
+the chips won in both hands, in big blinds. A *pass* is a match over all decks in their order; the
+players remember each other from its first hand to its last.
+
+Axes: P populations, K players, N decks, S = 2 N scores of a pair.
+"""
+
+import itertools
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxrace import sweep
+from jaxrace.commands.holdem.matches import deal_sets, score_decks
+from jaxrace.commands.workbench import Workbench
+from jaxrace.envs.holdem import NUM_WEIGHTS, Ashe, Deals
+
+ASHE = Ashe()
+
+# In one pass the player on the button has the first hand of a deck, in the other the second.
+PASSES = 2
+
+# Few lanes, so that what the players remember stays in the cache.
+_WIDTH = 16
+
+
+class Match(NamedTuple):
+    """A pass of a pair over a set of decks."""
+
+    population: Any  # int32 []
+    decks: Any  # int32 [], number of the set
+    first: Any  # int32 [], the players
+    second: Any  # int32 []
+    side: Any  # int32 [], 0 or 1, see ``PASSES``
+
+
+class Tables(NamedTuple):
+    """What all matches share."""
+
+    weights: jax.Array  # float32 [P, K, 1449]
+    deals: Deals  # leaves [sets, ..., N]
+
+
+def draw_players(seed: int, populations: int, players: int) -> jax.Array:
+    """Weights uniform on [-1, 1]: float32 [P, K, 1449].
+
+    >>> draw_players(0, 2, 3).shape
+    (2, 3, 1449)
+    """
+    shape = (populations, players, NUM_WEIGHTS)
+    return jax.random.uniform(jax.random.key(np.uint32(seed)), shape, jnp.float32, -1, 1)
+
+
+def score_pass(shared: Tables, match: Match) -> jax.Array:
+    """The scores of the first player, deck by deck: float32 [N], NaN if a player broke a rule.
+
+    >>> deals = Deals(jnp.zeros((1, 3), jnp.int32), jnp.zeros((1, 4, 2, 3)))  # one set of three
+    >>> tables = Tables(draw_players(0, 1, 2), deals)
+    >>> jax.eval_shape(score_pass, tables, Match(0, 0, 0, 1, 0)).shape
+    (3,)
+    """
+    deals = jax.tree.map(lambda leaf: leaf[match.decks], shared.deals)
+    own = shared.weights[match.population]
+    pair = own[match.first], own[match.second]
+    key = jax.random.key(np.uint32(0))  # there is no chance in these players
+    return score_decks((ASHE, ASHE), pair, key, deals, ASHE.rules, match.side)
+
+
+def play_sets(
+    bench: Workbench,
+    name: str,
+    weights: jax.Array,
+    population: np.ndarray,
+    num_decks: int,
+    sides: tuple[int, ...] = (0, 1),
+) -> np.ndarray:
+    """All pairs of a population against each other, for each of several sets of decks.
+
+    Args:
+        bench: Where.
+        name: Of the stage.
+        weights: [P, K, 1449].
+        population: Which one plays each set: int [sets].
+        num_decks: N, of a set.
+        sides: The passes that are played.
+
+    Returns:
+        float32 [sets, K, K, passes x N]: scores of i < j in the order in which they were played,
+        with those of j against i the negative ones, and 0 on the diagonal.
+    """
+    deals = deal_sets(bench, f"{name}, decks", len(population), num_decks)
+    players = weights.shape[1]
+    pairs = list(itertools.combinations(range(players), 2))
+    jobs = np.array(
+        [
+            (population[number], number, *pair, side)
+            for number in range(len(population))
+            for pair in pairs
+            for side in sides
+        ],
+        np.int32,
+    )
+    work = sweep.Once(score_pass, Tables(weights, deals))
+    log = bench.sweep(name, work, sweep.stacked(Match(*jobs.T)), _WIDTH)
+    shape = (len(population), len(pairs), len(sides) * num_decks)
+    scores = np.zeros((len(population), players, players, shape[-1]), np.float32)
+    first, second = np.array(pairs).T
+    scores[:, first, second] = log.rows.row.reshape(shape)
+    scores[:, second, first] = -scores[:, first, second]
+    return scores

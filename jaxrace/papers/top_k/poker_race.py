@@ -1,0 +1,172 @@
+"""The dominance race between hold'em players, on stored scores.
+
+Axes: P populations, K players, S scores of a pair, R races, C capacities.
+"""
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxrace import kernels, racing, sweep
+from jaxrace.commands.holdem.evolution import random_other
+from jaxrace.commands.select.curves import Curve
+from jaxrace.commands.select.runs import Task, problem_keys
+from jaxrace.commands.workbench import Workbench
+from jaxrace.racing import DominanceParams
+
+# Error probability of a race.
+DELTA = 0.05
+
+# Races of a block, which wait for each other.
+_WIDTH = 32
+
+
+class Races(NamedTuple):
+    """What came of races with the same players, of several capacities."""
+
+    capacities: tuple[int, ...]  # most samples of a player
+    comparisons: np.ndarray  # int32 [R, C]
+    selected: np.ndarray  # bool [R, C, K]
+    certified: np.ndarray  # bool [R, C]
+
+    def curve(self, best: np.ndarray) -> Curve:
+        """How often these were selected: a point for each capacity.
+
+        Args:
+            best: bool [R, K].
+
+        >>> selected = np.array([[[True, False]], [[False, True]]])
+        >>> races = Races((11,), np.array([[20], [22]]), selected, np.ones((2, 1), bool))
+        >>> curve = races.curve(np.array([[True, False]] * 2))
+        >>> curve.time.tolist(), curve.correct.tolist()
+        ([21.0], [[True], [False]])
+        """
+        found = (self.selected == best[:, None]).all(-1)
+        return Curve(self.comparisons.mean(0), found, are_settings=True)
+
+
+class RaceJob(NamedTuple):
+    """A race to be run."""
+
+    key: Any  # []
+    problem: Any  # what the comparison is given beside what all races share
+
+
+class RaceRow(NamedTuple):
+    """What a race leaves."""
+
+    comparisons: jax.Array  # int32 []
+    selected: jax.Array  # bool [K]
+    certified: jax.Array  # bool []
+
+
+@dataclasses.dataclass(frozen=True)
+class PlayersRace:
+    """A race of which a sample is a player's score against another one, drawn at random.
+
+    ``racing.run`` gives each option data of its own; all scores of all pairs are too large for
+    that, so the race is told here what it asks for.
+
+    Attributes:
+        race: Of scores.
+        compare: See ``selection.run``; antisymmetric, as it is called in either order.
+
+    >>> race = racing.DominanceRace(3, 1, 51, kernels.total_order)
+    >>> def compare(key, problem, first, second):
+    ...     qualities, scale = problem
+    ...     return scale * (qualities[first] - qualities[second]) + jax.random.normal(key)
+    >>> shared = jnp.array([0.0, 1.0, 2.0]), race.params(0.05)
+    >>> run = jax.jit(PlayersRace(race, compare))
+    >>> row = run(shared, RaceJob(jax.random.key(0), jnp.float32(9)))
+    >>> row.selected.tolist(), bool(row.certified)
+    ([False, False, True], True)
+    """
+
+    race: racing.DominanceRace
+    compare: Any
+
+    def __call__(self, shared: tuple[Any, DominanceParams], job: RaceJob) -> RaceRow:
+        """Run a race.
+
+        Args:
+            shared: What all comparisons are given, and the params of the race.
+            job: Whose ``compare`` gets ``(shared, job.problem)``.
+        """
+        given, params = shared
+        players = jnp.arange(self.race.num_options, dtype=jnp.int32)
+
+        def draw(player: jax.Array, number: jax.Array) -> jax.Array:
+            key = jax.random.fold_in(jax.random.fold_in(job.key, player), number)
+            other_key, own_key = jax.random.split(key)
+            other = random_other(other_key, player, self.race.num_options)
+            return self.compare(own_key, (given, job.problem), player, other)
+
+        def told(state: Any, rounds: int) -> Any:
+            numbers = state.simulated[:, None] + jnp.arange(rounds, dtype=jnp.int32)
+            scores = jax.vmap(jax.vmap(draw, (None, 0)))(players, numbers)
+            return self.race.advance(state, scores, params, jnp.int32(0))
+
+        begun = self.race.begin(jax.ShapeDtypeStruct((), jnp.float32), params)
+        ended = lax.while_loop(
+            lambda state: self.race.needs(state, params).any(),
+            lambda state: told(state, self.race.chunk),
+            told(begun, self.race.opening),
+        )
+        result = self.race.conclude(ended, params)
+        selected = jnp.argsort(result.ranking) < self.race.top
+        return RaceRow(result.simulated.sum(dtype=jnp.int32), selected, result.decided)
+
+
+def run_races(bench: Workbench, task: Task, capacities: tuple[int, ...]) -> Races:
+    """All selections of a task by races.
+
+    Args:
+        bench: Where.
+        task: Whose ``compare`` is antisymmetric, and is given ``(shared, problem)``.
+        capacities: Most samples of a player, one race of each task for each.
+    """
+    jobs = sweep.stacked(RaceJob(problem_keys(bench.seed, len(task.truth)), task.problems))
+    rows = []
+    for capacity in capacities:
+        race = racing.DominanceRace(task.num_options, task.top, capacity, kernels.total_order)
+        work = sweep.Once(PlayersRace(race, task.compare), (task.shared, race.params(DELTA)))
+        name = f"{task.name}, dominance race, {capacity} samples"
+        rows.append(bench.sweep(name, work, jobs, _WIDTH).rows.row)
+    return Races(capacities, *(np.stack(leaves, axis=1) for leaves in zip(*rows, strict=True)))
+
+
+def preferred(scores: np.ndarray, top: int) -> np.ndarray:
+    """Whose scores are the better ones, pair by pair: bool [P, K], what a race looks for.
+
+    A player beats another one if a score of the first, against anybody, is larger than one of the
+    second more often than it is smaller; who beats the most is best.
+
+    Args:
+        scores: float [P, K, K, S].
+        top: k.
+
+    >>> scores = np.array([[[[0, 0], [1, 3], [2, 2]], [[-1, -3], [0, 0], [9, 9]],
+    ...                     [[-2, -2], [-9, -9], [0, 0]]]], float)
+    >>> preferred(scores, 1).tolist(), scores.sum((-1, -2)).tolist()
+    ([[True, False, False]], [[8.0, 14.0, -22.0]])
+    """
+    players = scores.shape[1]
+    others = ~np.eye(players, dtype=bool)
+    best = np.zeros(scores.shape[:2], bool)
+    for population, own in zip(best, scores, strict=True):
+        values = np.sort(own[others].reshape(players, -1), axis=-1)
+        gains = np.array([[_gain(first, second) for second in values] for first in values])
+        # Of equal ones the one with more wins, as in a race.
+        order = np.lexsort((-gains.sum(1), -(gains > 0).sum(1)))
+        population[order[:top]] = True
+    return best
+
+
+def _gain(first: np.ndarray, second: np.ndarray) -> int:
+    """How many of all pairs of numbers the first wins, less those that it loses; both sorted."""
+    smaller, not_larger = (np.searchsorted(second, first, side) for side in ("left", "right"))
+    return int(smaller.sum() + not_larger.sum()) - first.size * second.size

@@ -1,0 +1,140 @@
+"""The report on hold'em players: Groves and Branke, figures 7 and 8.
+
+Axes: P populations, K players, J selections, T records.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from jaxrace.commands.holdem.matches import STRENGTH_ERROR, STRENGTH_SAMPLES
+from jaxrace.commands.select.curves import Curve, success_at
+from jaxrace.commands.workbench import with_error
+from jaxrace.papers.top_k.poker_matches import PASSES
+from jaxrace.papers.top_k.poker_race import DELTA, Races
+from jaxrace.papers.top_k.poker_truth import Truth, sentences
+from jaxrace.tables import markdown_table
+
+
+class Findings(NamedTuple):
+    """What is reported."""
+
+    truth: Truth
+    decks: int  # of a pass
+    stored: dict[str, Curve]  # selections from stored hands, by method
+    beyond: dict[str, np.ndarray]  # bool [J, T], by hybrid: is the index beyond its limit?
+    races: Races  # one of each selection and capacity
+    preferred: np.ndarray  # bool [P, K], whom a race looks for
+    live: dict[str, Curve]  # selections that play for themselves
+
+
+def paragraphs(found: Findings) -> list[str]:
+    """The text, with what was measured in it."""
+    count, players = found.truth.order.shape
+    selections = len(found.races.selected)
+    return [
+        f"{count} populations of {players} players with random weights, "
+        f"{PASSES * 2 * found.decks:,} hands of each pair: {found.decks:,} decks, played with "
+        "players and cards exchanged, in two passes with the other hand on the button. Players "
+        "forget between the passes. A comparison is one deck, played twice; its score is in big "
+        f"blinds. The strength of a hand before the turn is estimated from {STRENGTH_SAMPLES:,} "
+        f"boards and hands of the opponent (standard error at most {STRENGTH_ERROR:.3f}).",
+        "![Means of all pairs](figure_7.png)",
+        sentences(found.truth),
+        f"## Success rate, top {_top(found)} of {players}",
+        "![Success rates](figure_8.png)",
+        f"Means of all populations, {selections // count:,} selections of each, from stored hands "
+        "drawn with replacement; of methods that end by themselves, on the straight line between "
+        "two settings:",
+        _rates(found.stored),
+        "The paper has figures, no numbers.",
+        *(_index(name, beyond) for name, beyond in found.beyond.items()),
+        "## The dominance race",
+        *_race(found),
+        "## Stored hands and hands that are played",
+        *_live(found),
+    ]
+
+
+def _top(found: Findings) -> int:
+    return int(found.truth.best[0].sum())
+
+
+def _rates(curves: dict[str, Curve]) -> str:
+    """After a few numbers of comparisons."""
+    times = next(iter(curves.values())).time
+    looks = [int(time) for time in np.quantile(times, (0, 0.25, 0.5, 1))]
+    rows = []
+    for name, curve in curves.items():
+        rates = [success_at(curve, look) for look in looks]
+        cells = ["" if np.isnan(rate[0]) else with_error(*rate, digits=3) for rate in rates]
+        rows.append([name, *cells])
+    return markdown_table(("method", *(f"{look:,} comparisons" for look in looks)), rows)
+
+
+def _index(name: str, beyond: np.ndarray) -> str:
+    places = np.linspace(0, beyond.shape[1] - 1, 3).astype(int)
+    shares = ", ".join(f"{share:.1%}" for share in beyond[:, places].mean(0))
+    return (
+        f"Intransitivity index beyond the limit, {name}: {beyond.mean():.1%} of all records; at "
+        f"the first, the middle and the last record {shares}."
+    )
+
+
+def _race(found: Findings) -> list[str]:
+    """The settings of the race, and how often it finds what it looks for."""
+    races, count = found.races, len(found.preferred)
+    repeats = len(races.selected) // count
+    curve = races.curve(found.truth.best.repeat(repeats, axis=0))
+    own = races.curve(found.preferred.repeat(repeats, axis=0))
+    rows = [
+        [
+            str(capacity),
+            f"{curve.time[place]:,.0f}",
+            with_error(*(x[place] for x in curve.success), digits=3),
+            with_error(*(x[place] for x in own.success), digits=3),
+            f"{races.certified[:, place].mean():.1%}",
+            f"{(races.certified & ~own.correct)[:, place].mean():.1%}",
+        ]
+        for place, capacity in enumerate(races.capacities)
+    ]
+    same = int((found.preferred == found.truth.best).all(1).sum())
+    return [
+        "A sample of a player is a score against another one, drawn at random, and is one "
+        "comparison. The race looks for players whose scores are larger than those of others more "
+        "often than not, which need not be those who win the most chips: the same "
+        f"{_top(found)} in {same} of {count} populations. A certificate may be wrong with "
+        f"probability {DELTA}.",
+        markdown_table(
+            (
+                "most samples of a player",
+                "comparisons, mean",
+                "finds who wins most",
+                "finds what it looks for",
+                "certified",
+                "certified wrongly",
+            ),
+            rows,
+        ),
+    ]
+
+
+def _live(found: Findings) -> list[str]:
+    live, (count, players) = found.live, found.truth.order.shape
+    first = next(iter(live.values()))
+    end, pairs = first.time[-1], players * (players - 1) // 2
+    sources = (found.stored, live)
+    rows = [[name, *(_rate_of(source, name, end) for source in sources)] for name in live]
+    return [
+        "A stored hand is drawn whenever it was played, so that players know each other as they "
+        "did then; a selection that plays has a match of each pair from its first hand on, with "
+        f"decks of its own. After {end:,.0f} comparisons a pair has played {end / pairs:.0f} decks "
+        f"on average. {len(first.correct) // count:,} selections of each population play (the "
+        "paper repeats 500 times):",
+        markdown_table(("method", "stored", f"played, {len(first.correct):,} selections"), rows),
+    ]
+
+
+def _rate_of(curves: dict[str, Curve], name: str, time: float) -> str:
+    """Empty where a quick look has left the method out."""
+    return with_error(*success_at(curves[name], time), digits=3) if name in curves else ""

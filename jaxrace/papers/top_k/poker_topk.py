@@ -1,0 +1,220 @@
+"""The best 4 of 10 hold'em players: Groves and Branke, figures 7 and 8.
+
+Axes: P populations, K players, S scores of a pair, J selections, T records.
+"""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxrace.commands.select.curves import Curve, draw_curves, table_of
+from jaxrace.commands.select.runs import Task, run_rows, run_selector, run_top
+from jaxrace.commands.select.tasks import POOLED_SAMPLES
+from jaxrace.commands.workbench import Workbench
+from jaxrace.papers.figures import FIGURES
+from jaxrace.papers.top_k.intransitivity import IndexWork
+from jaxrace.papers.top_k.poker_matches import ASHE, draw_players, play_sets
+from jaxrace.papers.top_k.poker_race import Races, preferred, run_races
+from jaxrace.papers.top_k.poker_report import Findings, paragraphs
+from jaxrace.papers.top_k.poker_truth import Truth, heat_maps, matrix_columns, truth_of
+from jaxrace.papers.top_k.thurstone_topk import TOP as SELECT_TOP
+from jaxrace.selection import (
+    ByNumber,
+    HybridPocbam,
+    KnowledgeGradient,
+    PairwiseRace,
+    Pocbam,
+    Selector,
+    Uniform,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+POPULATIONS, PLAYERS, TOP, DECKS = 10, 10, 4, 5_000
+SELECTIONS, BUDGET, INTERVAL = 500, 1_000, 10
+
+# Selections of each population with hands that are really played, and their comparisons.
+LIVE_SELECTIONS, LIVE_BUDGET = 10, 400
+LIVE = ("hybrid ML-POCBAm", "POCBAm", "uniform", "PKG, pooled")
+
+# Most samples of a player in the dominance race: whole blocks.
+CAPACITIES = (11, 31, 61, 101, 151, 201)
+DOMINANCE_RACE = "dominance race"
+
+# Index beyond which the hybrid does not trust its model (section 7 of the paper).
+MAX_INTRANSITIVITY = 0.17
+
+# A score is at most the stacks of two hands.
+_MAX_SCORE = 2 * ASHE.rules.stack / ASHE.rules.big_blind
+
+
+def stored_score(
+    key: jax.Array, problem: tuple[jax.Array, jax.Array], first: jax.Array, second: jax.Array
+) -> jax.Array:
+    """One of the stored scores of a pair, drawn with replacement: float32 [].
+
+    It looks into the table of all populations; ``selection.recorded_score``, given that of one,
+    would copy the table for every selection.
+
+    Args:
+        key: Used once.
+        problem: float32 [P, K, K, S], and which population, int32 [].
+        first: int32 [].
+        second: int32 [].
+
+    >>> print(stored_score(jax.random.key(0), (jnp.full((1, 2, 2, 5), 3.0), 0), 0, 1))
+    3.0
+    """
+    scores, population = problem
+    place = jax.random.randint(key, (), 0, scores.shape[-1], jnp.int32)
+    return scores[population, first, second, place]
+
+
+def live_score(
+    number: jax.Array, scores: jax.Array, first: jax.Array, second: jax.Array
+) -> jax.Array:
+    """The next score of a pair in its own match, float32 [].
+
+    Args:
+        number: Of the pair's comparisons before, int32 [].
+        scores: float32 [K, K, S], in the order of the match.
+        first: int32 [].
+        second: int32 [].
+    """
+    return scores[first, second, number]
+
+
+def lineup(players: int, top: int) -> dict[str, tuple[Selector, Any]]:
+    """The paper's methods, and ours; with their numbers.
+
+    >>> list(lineup(10, 4))[:2]
+    ['hybrid ML-POCBAm', 'hybrid, pooled']
+    """
+    methods = {
+        "hybrid ML-POCBAm": HybridPocbam(players, top, fit="swept"),
+        "hybrid, pooled": HybridPocbam(players, top, fit="swept", pooled_samples=POOLED_SAMPLES),
+        "POCBAm": Pocbam(players, top),
+        "POCBAm, pooled": Pocbam(players, top, pooled_samples=POOLED_SAMPLES),
+        "uniform": Uniform(players, top),
+        "PKG, pooled": KnowledgeGradient(players, top, pooled_samples=POOLED_SAMPLES),
+    }
+    race = PairwiseRace(players, top, outcome="scores")
+    return {
+        **{name: (selector, _params(selector)) for name, selector in methods.items()},
+        "race of pairs": (race, race.params(max_rounds=10_000, max_score=_MAX_SCORE)),
+    }
+
+
+def _params(selector: Selector) -> Any:
+    if isinstance(selector, HybridPocbam):
+        return selector.params(limit=MAX_INTRANSITIVITY)
+    return selector.params()
+
+
+class Stored(NamedTuple):
+    """What came of selections from stored hands."""
+
+    curves: dict[str, Curve]
+    beyond: dict[str, np.ndarray]  # bool [J, T], by hybrid: is the index beyond the limit?
+    races: Races
+
+
+def run(bench: Workbench) -> None:
+    """Leaves matrices.csv, success.csv, figure_7.png, figure_8.png and report.md."""
+    populations, decks = bench.size(POPULATIONS, 2), bench.size(DECKS, 10)
+    weights = draw_players(bench.seed, populations, bench.size(PLAYERS, 4))
+    scores = play_sets(bench, "ground truth", weights, np.arange(populations), decks)
+    truth = truth_of(scores, bench.size(TOP, 2))
+    bench.write_table("matrices.csv", [matrix_columns(truth)])
+    bench.write_figure("figure_7.png", heat_maps(truth))
+    stored = _run_stored(bench, _stored_task(bench, scores, truth))
+    live = _run_live(bench, weights, truth)
+    curves = {
+        f"population {number + 1}": _of_population(stored.curves, number, populations)
+        for number in range(populations)
+    }
+    bench.write_table("success.csv", table_of({**curves, "all, live": live}))
+    bench.write_figure("figure_8.png", _curves_figure(curves))
+    own = preferred(scores, int(truth.best[0].sum()))
+    found = Findings(truth, decks, stored.curves, stored.beyond, stored.races, own, live)
+    bench.write_report(FIGURES["poker-topk"].about, paragraphs(found))
+
+
+def _stored_task(bench: Workbench, scores: np.ndarray, truth: Truth) -> Task:
+    """Selections of one population after the other."""
+    repeats = bench.size(SELECTIONS, 8)
+    population = np.repeat(np.arange(len(truth.best), dtype=np.int32), repeats)
+    return Task(
+        "stored hands",
+        stored_score,
+        population,
+        truth.best[population],
+        bench.size(BUDGET, 60),
+        bench.size(INTERVAL, 6),
+        jnp.asarray(scores),
+    )
+
+
+def _run_stored(bench: Workbench, task: Task) -> Stored:
+    methods = lineup(task.num_options, task.top)
+    curves, beyond = {}, {}
+    # To see that it works, a few will do.
+    for name in list(methods)[: bench.size(len(methods), 2)]:
+        selector, params = methods[name]
+        if isinstance(selector, HybridPocbam):
+            time, row = run_rows(bench, task, name, selector, IndexWork, params)
+            curves[name] = Curve(time, (row.selected == task.truth[:, None]).all(-1))
+            beyond[name] = row.intransitivity > MAX_INTRANSITIVITY
+        else:
+            curves[name] = run_selector(bench, task, name, selector, params)
+    races = run_races(bench, task, CAPACITIES[: bench.size(len(CAPACITIES), 2)])
+    curves[DOMINANCE_RACE] = races.curve(task.truth)
+    curves[SELECT_TOP] = run_top(bench, task, bench.size(6, 2))
+    return Stored(curves, beyond, races)
+
+
+def _run_live(bench: Workbench, weights: jax.Array, truth: Truth) -> dict[str, Curve]:
+    """The same from hands that every selection plays for itself: in a match of each pair."""
+    repeats, budget = bench.size(LIVE_SELECTIONS, 2), bench.size(LIVE_BUDGET, 30)
+    players = weights.shape[1]
+    population = np.repeat(np.arange(len(truth.best)), repeats)
+    methods = lineup(players, int(truth.best[0].sum()))
+    # Of one pair, if all that follows the warm-up, which is the same for all, were its own.
+    pocbam = Pocbam(players, 1)
+    most = budget - pocbam.opening + pocbam.warm_up
+    scores = play_sets(bench, "live hands", weights, population, most, sides=(0,))
+    task = Task(
+        "live hands",
+        ByNumber(live_score),
+        jnp.asarray(scores),
+        truth.best[population],
+        budget,
+        bench.size(INTERVAL, 6),
+    )
+    return {name: run_selector(bench, task, name, *methods[name]) for name in LIVE}
+
+
+def _of_population(curves: dict[str, Curve], number: int, populations: int) -> dict[str, Curve]:
+    """Of all selections, those of one population."""
+    return {
+        name: curve._replace(correct=np.split(curve.correct, populations)[number])
+        for name, curve in curves.items()
+    }
+
+
+def _curves_figure(curves: dict[str, dict[str, Curve]]) -> "Figure":
+    from matplotlib.figure import Figure
+
+    columns = min(len(curves), 5)
+    rows = -(-len(curves) // columns)
+    figure = Figure(figsize=(3.6 * columns, 3.2 * rows + 0.5), layout="constrained")
+    panels = np.atleast_1d(figure.subplots(rows, columns, sharex=True, sharey=True)).ravel()
+    for panel, (name, found) in zip(panels, curves.items(), strict=False):
+        draw_curves(panel, found, name)
+        panel.set_ylim(0, 1)
+    handles, names = panels[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=6, frameon=False)
+    return figure

@@ -1,0 +1,145 @@
+"""What all stored hands of hold'em players say: Groves and Branke, figure 7.
+
+Axes: P populations, K players, S scores of a pair.
+"""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxrace.commands.workbench import Columns, with_error
+from jaxrace.papers.curves import mean_and_error
+from jaxrace.selection import borda_top
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PUBLISHED_PAIRS = 11.1
+
+
+class Truth(NamedTuple):
+    """What all stored hands say."""
+
+    means: np.ndarray  # float64 [P, K, K], big blinds per deck
+    errors: np.ndarray  # float64 [P, K, K], standard errors
+    variances: np.ndarray  # float64 [P, K, K]
+    order: np.ndarray  # int [P, K], players from the best by all winnings to the worst
+    best: np.ndarray  # bool [P, K]
+
+
+def truth_of(scores: np.ndarray, top: int) -> Truth:
+    """Ranks the players by what they have won from all others together.
+
+    Args:
+        scores: float [P, K, K, S].
+        top: k.
+
+    >>> scores = np.array([[[[0, 0], [1, 3], [2, 2]], [[-1, -3], [0, 0], [-4, -4]],
+    ...                     [[-2, -2], [4, 4], [0, 0]]]], float)
+    >>> truth_of(scores, 1).order.tolist()
+    [[0, 2, 1]]
+    """
+    wide = scores.astype(np.float64)
+    means, errors = mean_and_error(wide)
+    order = np.argsort(-means.sum(-1), axis=-1, kind="stable")
+    best = np.asarray(jax.vmap(lambda one: borda_top(one, top))(jnp.asarray(means, jnp.float32)))
+    return Truth(means, errors, wide.var(-1, ddof=1), order, best)
+
+
+def against_the_order(truth: Truth) -> np.ndarray:
+    """How many pairs of each population are lost by the one with the better rank: int [P].
+
+    >>> scores = np.zeros((1, 3, 3, 2))
+    >>> scores[0, 0, 1], scores[0, 1, 0] = 9, -9
+    >>> scores[0, 2, 0], scores[0, 0, 2] = 1, -1
+    >>> against_the_order(truth_of(scores, 1)).tolist()
+    [1]
+    """
+    return (np.triu(_in_order(truth.means, truth.order), 1) < 0).sum((-1, -2))
+
+
+def _in_order(matrices: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Rows and columns of [P, K, K] by rank."""
+    rows = np.take_along_axis(matrices, order[:, :, None], 1)
+    return np.take_along_axis(rows, order[:, None, :], 2)
+
+
+def matrix_columns(truth: Truth) -> Columns:
+    """A row for each pair, by rank."""
+    count, players = truth.order.shape
+    upper = np.triu_indices(players, 1)
+    first, second = (truth.order[:, places] for places in upper)
+    populations = np.repeat(np.arange(count), len(upper[0]))
+    pair = populations, first.ravel(), second.ravel()
+    return {
+        "population": populations + 1,
+        "rank": np.tile(upper[0] + 1, count),
+        "other_rank": np.tile(upper[1] + 1, count),
+        "big_blinds_per_deck": truth.means[pair],
+        "stderr": truth.errors[pair],
+        "variance": truth.variances[pair],
+    }
+
+
+def heat_maps(truth: Truth) -> "Figure":
+    """The means of all pairs by rank, a panel for each population.
+
+    >>> scores = np.array([[[[0, 0], [1, 3]], [[-1, -3], [0, 0]]]], float)
+    >>> heat_maps(truth_of(scores, 1)).axes[0].get_title()
+    '1: 0 pairs against the order'
+    """
+    from matplotlib.colors import AsinhNorm
+    from matplotlib.figure import Figure
+
+    count = len(truth.order)
+    columns = min(count, 5)
+    rows = -(-count // columns)
+    figure = Figure(figsize=(2.9 * columns + 1, 2.9 * rows + 0.5), layout="constrained")
+    panels = np.atleast_1d(figure.subplots(rows, columns)).ravel()
+    means, wrong = _in_order(truth.means, truth.order), against_the_order(truth)
+    limit = float(np.abs(means).max())
+    image = None
+    for number, panel in enumerate(panels[:count]):
+        norm = AsinhNorm(0.1, -limit, limit)
+        image = panel.imshow(means[number], cmap="RdBu", norm=norm)
+        panel.set_title(f"{number + 1}: {wrong[number]} pairs against the order", fontsize=9)
+        panel.set(xlabel="rank of the opponent", ylabel="rank")
+        ticks = np.arange(means.shape[-1])
+        panel.set_xticks(ticks, ticks + 1, fontsize=7)
+        panel.set_yticks(ticks, ticks + 1, fontsize=7)
+    if image is not None:
+        figure.colorbar(image, ax=panels.tolist(), label="big blinds per deck, two hands")
+    return figure
+
+
+def sentences(truth: Truth) -> str:
+    """How many pairs go against the order, how surely, and how much variances differ."""
+    players = truth.order.shape[1]
+    wrong, pairs = against_the_order(truth), players * (players - 1) // 2
+    mean, error = mean_and_error(wrong.astype(float))
+    return (
+        f"Pairs in which the player with the better rank loses: {with_error(mean, error, 1)} of "
+        f"{pairs} on average (published: {PUBLISHED_PAIRS} of 45), by population "
+        f"{', '.join(map(str, wrong))}. {_sure(truth)} {_spread(truth)}"
+    )
+
+
+def _sure(truth: Truth) -> str:
+    """How many of these pairs are sure."""
+    means, errors = (_in_order(x, truth.order) for x in (truth.means, truth.errors))
+    sure = np.triu(means < -2 * errors, 1).sum((-1, -2))
+    return f"By more than two standard errors: {sure.mean():.1f}."
+
+
+def _spread(truth: Truth) -> str:
+    upper = np.triu_indices(truth.order.shape[1], 1)
+    variances = truth.variances[:, upper[0], upper[1]]
+    ratios = variances.max(-1) / np.maximum(variances.min(-1), 1e-12)
+    silent = int((variances == 0).sum())
+    return (
+        "The largest variance of a pair is, in the median population, "
+        f"{np.median(ratios):,.0f} times the smallest (the paper: up to 40,000); {silent} pairs "
+        "never scored anything but the same."
+    )

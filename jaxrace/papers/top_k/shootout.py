@@ -1,0 +1,297 @@
+"""Which method finds the best k with the fewest samples? Axes: J selections, K options."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxrace import kernels, racing, selection
+from jaxrace.commands.duel.lineup import entrant
+from jaxrace.commands.duel.runs import run_entrant
+from jaxrace.commands.select.curves import (
+    Curve,
+    correct_at,
+    samples_until,
+    success_at,
+    table_of,
+)
+from jaxrace.commands.select.runs import Task, run_selector, run_top
+from jaxrace.commands.select.targets import with_own_target
+from jaxrace.commands.select.tasks import (
+    CIRCLE,
+    COMPLEXITY,
+    POOLED_SAMPLES,
+    performance_task,
+    wins_task,
+)
+from jaxrace.commands.workbench import Columns, Workbench, with_error
+from jaxrace.envs.options import Normal
+from jaxrace.papers.figures import FIGURES
+from jaxrace.papers.preference_racing.trials import AnyTask, Cell, RaceTrials, trials_of
+from jaxrace.papers.top_k.thurstone_topk import TOP, figure_of, thurstone_task
+from jaxrace.selection import (
+    ActiveRanking,
+    HybridPocbam,
+    KnowledgeGradient,
+    MlPocbam,
+    Ocba,
+    PairwiseRace,
+    Pocbam,
+    Selector,
+    Uniform,
+)
+from jaxrace.tables import markdown_table
+
+# Of options, of the best, comparisons, and selections of each method.
+SIZES = ((10, 4, 2_000, 1_000), (50, 10, 6_000, 100))
+QUICK = ((6, 2, 145, 16),)
+
+# With more options than this nobody finds all of the best; and the fit that is followed to a
+# stationary point takes too long.
+_FEW_OPTIONS = 10
+
+# All but savage-sampled, which is right as often as savage and takes longer.
+DUELS = (
+    *("savage-borda", "dts", "sup-klucb-borda", "rucb", "dts-plus", "sup-klucb", "savage"),
+    *("savage-condorcet", "interleaved-filter", "beat-the-mean"),
+)
+
+# Rounds of races, one point of their curves each.
+_ROUNDS = (20, 50, 100, 200)
+
+# The success rate to be reached, and parts of the budget after which all are compared.
+_LEVEL = 0.7
+_LOOKS = (0.25, 0.5, 1.0)
+
+# A method is clearly behind another one from so many standard errors of the difference on.
+_CLEARLY = 2.0
+
+
+def lineup(num_options: int, top: int) -> dict[str, Selector]:
+    """Selectors by comparisons, without TOP.
+
+    >>> len(lineup(10, 4))
+    14
+    """
+    sizes, pooled = (num_options, top), POOLED_SAMPLES
+    methods = {
+        "PKG": KnowledgeGradient(*sizes, pooled_samples=pooled),
+        "POCBAm": Pocbam(*sizes, pooled_samples=pooled),
+        "POCBAm, as published": Pocbam(*sizes),
+        "ML-POCBAm, one sweep": MlPocbam(*sizes, fit="swept", pooled_samples=pooled),
+        "ML-POCBAm, stationary": MlPocbam(*sizes, fit="followed", pooled_samples=pooled),
+        "hybrid": HybridPocbam(*sizes, pooled_samples=pooled),
+        "uniform": Uniform(*sizes),
+        "OCBA-m": Ocba(*sizes),
+        "PBR, Borda": PairwiseRace(*sizes),
+        "PBR, Copeland": PairwiseRace(*sizes, ranking="copeland"),
+        "PBR, random walk": PairwiseRace(*sizes, ranking="random_walk"),
+        "PBR, Borda, widths of pairs": PairwiseRace(*sizes, width="pairs"),
+        "active ranking": ActiveRanking(*sizes),
+        "active ranking, wide": ActiveRanking(*sizes, radius="heckel"),
+    }
+    if num_options > _FEW_OPTIONS:
+        del methods["ML-POCBAm, stationary"]
+    return methods
+
+
+def run(bench: Workbench) -> None:
+    """Leaves success.csv, a figure for each number of options, and report.md."""
+    curves: dict[str, dict[str, Curve]] = {}
+    figures, budgets = [], {}
+    for num_options, top, budget, repeats in QUICK if bench.quick else SIZES:
+        tasks = _tasks(bench, repeats, (num_options, top), budget)
+        own = {task.name: _run_all(bench, task) for task in tasks}
+        budgets |= {task.name: task.budget for task in tasks}
+        figures.append(f"success-{num_options}.png")
+        bench.write_figure(figures[-1], figure_of(own))
+        curves |= own
+    bench.write_table("success.csv", table_with_exact(curves))
+    bench.write_report(FIGURES["topk-shootout"].about, _paragraphs(curves, budgets, figures))
+
+
+def table_with_exact(curves: dict[str, dict[str, Curve]]) -> list[Columns]:
+    """As ``table_of``, and how often all of the best are selected, also where shares are counted.
+
+    >>> curve = Curve(np.array([10.0]), np.array([[0.5], [1.0]]))
+    >>> piece = table_with_exact({"2 of 4": {"uniform": curve}})[0]
+    >>> float(piece["success"][0]), float(piece["exact"][0])
+    (0.75, 0.5)
+    """
+    pieces = []
+    for task, found in curves.items():
+        for piece, curve in zip(table_of({task: found}), found.values(), strict=True):
+            pieces.append({**piece, "exact": (curve.correct == 1).mean(0)})
+    return pieces
+
+
+def _tasks(bench: Workbench, repeats: int, sizes: tuple[int, int], budget: int) -> list[Task]:
+    size = f"{sizes[1]} of {sizes[0]}"
+    interval = max(budget // 100, 1)
+    common = (bench.seed, repeats, sizes, budget, interval)
+    single = (bench.seed, repeats, (sizes[0], 1), budget, interval)
+    tasks = [
+        performance_task(f"{size}, performances", *common),
+        wins_task(f"1 of {sizes[0]}, wins, total order", *single, 0.0),
+        wins_task(f"1 of {sizes[0]}, wins, circle", *single, CIRCLE),
+        wins_task(f"{size}, wins, total order", *common, 0.0),
+        wins_task(f"{size}, wins, circle", *common, CIRCLE),
+        thurstone_task(f"{size}, Thurstone", *common),
+        thurstone_task(f"{size}, Thurstone, noise .3", *common, noise=0.3),
+    ]
+    by_share = sizes[0] > _FEW_OPTIONS
+    wanted = tasks[: bench.size(len(tasks), 2)]
+    return [dataclasses.replace(task, by_share=by_share) for task in wanted]
+
+
+def _run_all(bench: Workbench, task: Task) -> dict[str, Curve]:
+    methods = lineup(task.num_options, task.top)
+    # To see that it works, one will do.
+    found = {
+        name: _run_one(bench, task, name, methods[name])
+        for name in list(methods)[: bench.size(len(methods), 1)]
+    }
+    if not bench.quick:
+        found[TOP] = run_top(bench, task)
+    if "performances" in task.name:
+        found = joined(found, _races(bench, task))
+    if task.top == 1 and task.compare is selection.win:
+        found = joined(found, _duels(bench, task))
+    return found
+
+
+def joined(found: dict[str, Curve], others: dict[str, Curve]) -> dict[str, Curve]:
+    """Curves of both, none of which replaces another one.
+
+    Raises:
+        ValueError: A name is in both.
+
+    >>> curve = Curve(np.ones(1), np.ones((2, 1), bool))
+    >>> list(joined({"PKG": curve}, {"DTS": curve}))
+    ['PKG', 'DTS']
+    """
+    if twice := sorted(found.keys() & others.keys()):
+        raise ValueError(f"names: expected different ones, got {', '.join(twice)} twice")
+    return found | others
+
+
+def _run_one(bench: Workbench, task: Task, name: str, selector: Selector) -> Curve:
+    params = selector.params()
+    if isinstance(selector, PairwiseRace):
+        pairs = task.num_options * (task.num_options - 1) // 2
+        params = selector.params(max_rounds=-(-task.budget // pairs))
+    return run_selector(bench, with_own_target(task, selector), name, selector, params)
+
+
+def race_lineup(num_options: int, top: int) -> dict[str, Callable[[int], racing.Race]]:
+    """Races that draw single performances, made for a number of rounds.
+
+    >>> list(race_lineup(10, 4))
+    ['dominance race', 'PBR of options']
+    """
+    sizes = num_options, top
+    return {
+        "dominance race": lambda most: racing.DominanceRace(*sizes, most, kernels.total_order),
+        "PBR of options": lambda most: racing.PreferenceRace(*sizes, most, kernels.total_order),
+    }
+
+
+def _races(bench: Workbench, task: Task) -> dict[str, Curve]:
+    """Two draws are one comparison."""
+    rounds = _ROUNDS[: bench.size(len(_ROUNDS), 1)]
+    found = {}
+    for name, make in race_lineup(task.num_options, task.top).items():
+        times, correct = [], []
+        for most in rounds:
+            race = make(most)
+            params = jax.tree.map(lambda x: x[None], race.params(delta=0.05, max_rounds=most))
+            work = RaceTrials(race, AnyTask((Normal(),)), jax.random.key(bench.seed), params)
+            jobs = trials_of([Cell(0, 0, COMPLEXITY)], len(task.truth), [0])
+            row = bench.sweep(f"{task.name}, {name}, {most} rounds", work, jobs).rows.row
+            times.append(row.samples.mean() / 2)
+            correct.append(task.judge(row.found))
+        found[name] = Curve(np.array(times), np.stack(correct, axis=1), are_settings=True)
+    return found
+
+
+def _duels(bench: Workbench, task: Task) -> dict[str, Curve]:
+    """Dueling bandits, by the arm that they recommend, which is judged by their own target."""
+    problems: Any = jax.vmap(_as_duels)(task.problems)
+    horizon, records = task.budget, bench.size(50, 5)
+    found = {}
+    for name in DUELS[: bench.size(len(DUELS), 1)]:
+        one = entrant(name, task.num_options, horizon, 0.05, jax.random.key(bench.seed))
+        runs = run_entrant(bench, f"{task.name}, {name}", one, problems, 1, horizon, records)
+        found[name] = Curve(runs.time.astype(float), runs.is_best[:, 0])
+    return found
+
+
+def _as_duels(matrix: jax.Array) -> Any:
+    from jaxrace import dueling
+
+    return dueling.duels(matrix)
+
+
+def leaders(found: dict[str, Curve], samples: float) -> list[str]:
+    """The best method after so many samples, and those not clearly behind it; nobody too early.
+
+    Differences are paired: all methods have the same problems.
+
+    >>> right, wrong = (Curve(np.array([10.0]), np.full((9, 1), is_right)) for is_right in (1, 0))
+    >>> leaders({"wrong": wrong, "right": right, "equal": right}, 20)
+    ['right', 'equal']
+    """
+    correct = {name: correct_at(curve, samples) for name, curve in found.items()}
+    known = {name: rows for name, rows in correct.items() if not np.isnan(rows).any()}
+    if not known:
+        return []
+    best = max(known, key=lambda name: known[name].mean())
+    others = []
+    for name, rows in known.items():
+        behind = known[best] - rows
+        error = behind.std(ddof=1) / np.sqrt(len(behind))
+        if name != best and behind.mean() <= _CLEARLY * error:
+            others.append(name)
+    return [best, *others]
+
+
+def _paragraphs(
+    curves: dict[str, dict[str, Curve]], budgets: dict[str, int], figures: list[str]
+) -> list[str]:
+    sections = []
+    for task, found in curves.items():
+        looks = [round(part * budgets[task]) for part in _LOOKS]
+        rows = []
+        for name, curve in found.items():
+            needed = samples_until(curve, _LEVEL)
+            rates = [success_at(curve, look) for look in looks]
+            cells = ["" if np.isnan(rate[0]) else with_error(*rate, digits=3) for rate in rates]
+            rows.append([name, *cells, "" if np.isinf(needed) else f"{needed:,.0f}"])
+        heads = ["method", *(f"{look:,} samples" for look in looks), f"until {_LEVEL:.0%}"]
+        best = [
+            f"after {look:,}: {', '.join(leaders(found, look)) or 'nobody yet'}" for look in looks
+        ]
+        told = "Best, and not clearly behind (two standard errors of paired differences): "
+        sections += [f"## {task}", markdown_table(heads, rows), f"{told}{'; '.join(best)}."]
+    return [
+        "Share of problems in which exactly the best k are selected (by Borda's score; of methods "
+        "that count wins alone by their own target: the share of wins, how many others are beaten "
+        "more often than not, or the visits of the random walk; of dueling bandits by Borda's "
+        "score if it is in their name, else by Copeland's), ± one standard error, and "
+        f"comparisons until that share first is {_LEVEL:.0%}. Of more than {_FEW_OPTIONS} options "
+        "nobody finds all of the best k: there it is the share of them that is selected (how often "
+        "all are is in success.csv). PKG, "
+        f"POCBAm and the models: with {POOLED_SAMPLES:g} pooled samples, unless it says as "
+        "published. Thurstone: scores, gamma and sigma^2 uniform in [0, 1]; noise .3: with "
+        "perturbed means. Wins: p_ij logistic in the difference of qualities; circle: and "
+        f"everybody beats the half that follows it in a circle by {CIRCLE:g} more often. "
+        "Performances: options are sampled by themselves, N(m_i, v_i), a comparison is the "
+        "difference of two; races need single draws, and two of these are counted as one "
+        "comparison. Races of options and TOP end by themselves: their points are settings "
+        "(rounds, repetitions per match) at their mean number of comparisons, and what is said "
+        "between two of them is on the straight line.",
+        *(f"![Success rate]({figure})" for figure in figures),
+        *sections,
+    ]

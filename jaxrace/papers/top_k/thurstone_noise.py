@@ -1,0 +1,204 @@
+"""Scores whose means are perturbed: Groves and Branke, figures 5 and 6.
+
+Axes: J selections, T records.
+"""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from jaxrace import plots
+from jaxrace.commands.select.curves import Curve, draw_curves, table_of
+from jaxrace.commands.select.runs import Task, run_rows, run_selector
+from jaxrace.commands.workbench import Columns, Workbench, with_error
+from jaxrace.papers.curves import mean_and_error
+from jaxrace.papers.figures import FIGURES
+from jaxrace.papers.top_k.intransitivity import IndexWork
+from jaxrace.papers.top_k.thurstone_topk import thurstone_task
+from jaxrace.selection import HybridPocbam, MlPocbam, Pocbam
+from jaxrace.tables import markdown_table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NOISES = (0.0, 0.1, 0.2, 0.3, 0.4)
+NUM_OPTIONS, TOP, BUDGET, INTERVAL = 10, 4, 1_000, 5
+
+# Comparisons after which figure 6 looks.
+_LOOK = 250
+
+# Of the index, where both methods do equally well (figure 6).
+PUBLISHED_CROSSING = 0.17
+
+
+FITS = {"one sweep": "swept", "stationary": "followed"}
+
+
+class Found(NamedTuple):
+    """At one noise."""
+
+    curves: dict[str, Curve]
+    indices: dict[str, np.ndarray]  # by fit, [J, T]
+
+
+def run(bench: Workbench) -> None:
+    """Leaves success.csv, index.csv, success.png, index.png and report.md."""
+    repeats = bench.size(10_000, 48)
+    noises = NOISES if not bench.quick else (0.0, 0.4)
+    found: dict[float, Found] = {}
+    for noise in noises:
+        name = f"d = {noise}"
+        sizes, budget = (NUM_OPTIONS, TOP), bench.size(BUDGET, 255)
+        task = thurstone_task(name, bench.seed, repeats, sizes, budget, INTERVAL, noise)
+        found[noise] = _run_all(bench, task)
+    curves = {f"d = {noise}": each.curves for noise, each in found.items()}
+    bench.write_table("success.csv", table_of(curves))
+    bench.write_table("index.csv", [_index_columns(noise, each) for noise, each in found.items()])
+    bench.write_figure("success.png", _success_figure(found))
+    bench.write_figure("index.png", _index_figure(found))
+    bench.write_report(FIGURES["thurstone-noise"].about, _paragraphs(found, repeats))
+
+
+def _run_all(bench: Workbench, task: Task) -> Found:
+    curves, indices = {}, {}
+    for label, fit in FITS.items():
+        selector = MlPocbam(NUM_OPTIONS, TOP, fit=fit)  # pyright: ignore[reportArgumentType]
+        name = f"ML-POCBAm, {label}"
+        time, row = run_rows(bench, task, name, selector, IndexWork)
+        curves[name] = Curve(time, (row.selected == task.truth[:, None]).all(-1))
+        indices[label] = row.intransitivity
+    pocbam, hybrid = Pocbam(NUM_OPTIONS, TOP), HybridPocbam(NUM_OPTIONS, TOP, fit="swept")
+    curves["POCBAm"] = run_selector(bench, task, "POCBAm", pocbam, pocbam.params())
+    name = "hybrid, one sweep"
+    curves[name] = run_selector(bench, task, name, hybrid, hybrid.params())
+    return Found(curves, indices)
+
+
+def _index_columns(noise: float, found: Found) -> Columns:
+    time = found.curves["POCBAm"].time
+    pieces = {
+        f"index_{fit.replace(' ', '_')}": index.mean(0) for fit, index in found.indices.items()
+    }
+    return {"d": np.full(len(time), noise), "samples": time, **pieces}
+
+
+def _place(curve: Curve) -> int:
+    return int(np.searchsorted(curve.time, _LOOK, side="right")) - 1
+
+
+def advantage(found: Found, fit: str) -> tuple[float, float]:
+    """By how much ML-POCBAm is right more often than POCBAm, after 250 samples, and the error.
+
+    Paired: both had the same problems and scores.
+
+    >>> curve = Curve(np.array([250.0]), np.array([[True], [False]]))
+    >>> other = Curve(np.array([250.0]), np.array([[False], [False]]))
+    >>> both = {"ML-POCBAm, one sweep": curve, "POCBAm": other}
+    >>> advantage(Found(both, {}), "one sweep")
+    (0.5, 0.5)
+    """
+    ours, theirs = found.curves[f"ML-POCBAm, {fit}"], found.curves["POCBAm"]
+    place = _place(theirs)
+    gain = ours.correct[:, place].astype(float) - theirs.correct[:, place]
+    mean, error = mean_and_error(gain)
+    return float(mean), float(error)
+
+
+def crossing(index: np.ndarray, gain: np.ndarray) -> float | None:
+    """The index at which the gain changes its sign, by linear interpolation; None if it does not.
+
+    >>> crossing(np.array([0.1, 0.2]), np.array([0.1, -0.1]))
+    0.15000000000000002
+    """
+    places = np.flatnonzero((gain[:-1] > 0) & (gain[1:] <= 0))
+    if not places.size:
+        return None
+    place = int(places[0])
+    share = gain[place] / (gain[place] - gain[place + 1])
+    return float(index[place] + share * (index[place + 1] - index[place]))
+
+
+def _success_figure(found: dict[float, Found]) -> "Figure":
+    from matplotlib.figure import Figure
+
+    names = ["ML-POCBAm, one sweep", "ML-POCBAm, stationary", "POCBAm"]
+    figure = Figure(figsize=(15, 8.4), layout="constrained")
+    panels = figure.subplots(2, 3)
+    for panel, name in zip(panels[0], names, strict=True):
+        curves = {f"d = {noise}": each.curves[name] for noise, each in found.items()}
+        draw_curves(panel, curves, name)
+    for panel, fit in zip(panels[1], FITS, strict=False):
+        for number, (noise, each) in enumerate(found.items()):
+            ours, theirs = each.curves[f"ML-POCBAm, {fit}"], each.curves["POCBAm"]
+            gain = ours.success[0] - theirs.success[0]
+            panel.plot(ours.time, gain, color=f"C{number}", label=f"d = {noise}", lw=1.2)
+        panel.set(title=f"ML-POCBAm, {fit}, minus POCBAm", ylabel="difference of the shares")
+        panel.set_xlabel("comparisons")
+        panel.axhline(0, color="0.6", lw=0.8)
+        plots.tidy(panel)
+    hybrid = {f"d = {noise}": each.curves["hybrid, one sweep"] for noise, each in found.items()}
+    draw_curves(panels[1, 2], hybrid, "hybrid, one sweep")
+    shown = [*panels[0], panels[1, 2]]
+    lowest, highest = zip(*(panel.get_ylim() for panel in shown), strict=True)
+    for panel in shown:
+        panel.set_ylim(min(lowest), max(highest))
+    handles, labels = panels[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False)
+    return figure
+
+
+def _index_figure(found: dict[float, Found]) -> "Figure":
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(15, 4.4), layout="constrained")
+    panels = figure.subplots(1, 3)
+    noises = list(found)
+    for number, fit in enumerate(FITS):
+        gains = np.array([advantage(each, fit) for each in found.values()])
+        panels[0].errorbar(
+            noises, gains[:, 0], 2 * gains[:, 1], color=f"C{number}", label=fit, capsize=2
+        )
+        index = [each.indices[fit][:, _place(each.curves["POCBAm"])] for each in found.values()]
+        means, errors = mean_and_error(np.array(index))
+        panels[1].errorbar(noises, means, 2 * errors, color=f"C{number}", label=fit, capsize=2)
+    panels[0].axhline(0, color="0.6", lw=0.8)
+    panels[0].set(ylabel=f"ML-POCBAm minus POCBAm after {_LOOK} comparisons", xlabel="d")
+    panels[1].axhline(PUBLISHED_CROSSING, color="0.6", lw=0.8, ls="--", label="limit of the paper")
+    panels[1].set(ylabel=f"intransitivity index after {_LOOK} comparisons", xlabel="d")
+    for number, (noise, each) in enumerate(found.items()):
+        time = each.curves["POCBAm"].time
+        panels[2].plot(
+            time, each.indices["one sweep"].mean(0), color=f"C{number}", label=f"d = {noise}"
+        )
+    panels[2].set(xlabel="comparisons", ylabel="intransitivity index, one sweep")
+    for panel in panels:
+        plots.tidy(panel)
+        panel.legend(frameon=False)
+    return figure
+
+
+def _paragraphs(found: dict[float, Found], repeats: int) -> list[str]:
+    rows, crossings = [], {}
+    for fit in FITS:
+        gains, indices = [], []
+        for noise, each in found.items():
+            gain, error = advantage(each, fit)
+            index = each.indices[fit][:, _place(each.curves["POCBAm"])].mean()
+            gains.append(gain)
+            indices.append(index)
+            rows.append([fit, noise, with_error(gain, error, digits=3), f"{index:.3f}"])
+        crossings[fit] = crossing(np.array(indices), np.array(gains))
+    where = "; ".join(
+        f"{fit}: {'no crossing' if at is None else f'{at:.3f}'}" for fit, at in crossings.items()
+    )
+    heads = ("fit", "d", f"ML-POCBAm minus POCBAm, {_LOOK} samples", "intransitivity index")
+    return [
+        f"Top {TOP} of {NUM_OPTIONS}, mu_ij = gamma_i - gamma_j + epsilon_ij with epsilon ~ "
+        f"N(0, d^2), {repeats:,} problems for each d, the same for all methods. ± is one standard "
+        "error of the paired difference.",
+        "![Success rate](success.png)",
+        "![Intransitivity index](index.png)",
+        markdown_table(heads, rows),
+        f"Mean index at which both do equally well: {where}; the paper has about "
+        f"{PUBLISHED_CROSSING}.",
+    ]

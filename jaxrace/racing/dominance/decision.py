@@ -1,0 +1,261 @@
+"""Who leads a dominance race, is that certain, and who must be drawn next?
+
+The pseudo-code is in docs/dominance_race.md, "The allocation". Axes: B races (lanes), K options.
+"""
+
+import functools
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxrace import kernels
+from jaxrace.racing import base
+from jaxrace.racing.dominance.state import (
+    COUNTS,
+    DOMINANCE,
+    EXHAUSTED,
+    GIVEN_UP,
+    RUNNING,
+    Blocks,
+    DominanceParams,
+)
+
+
+class Evidence(NamedTuple):
+    """What a decision is taken on."""
+
+    highest: jax.Array  # float32 [K, K], e_ij
+    margin: jax.Array  # int32 [K, K], see ``DominanceState``
+    complete: jax.Array  # int32 [K], m_i: blocks of each option
+
+
+class Standing(NamedTuple):
+    """The sort keys of a race."""
+
+    wins: jax.Array  # int32 [K]
+    total: jax.Array  # int32 [K]
+
+
+class Decision(NamedTuple):
+    """What comes of looking at a race."""
+
+    certificate: jax.Array  # int32 []
+    doubtful: jax.Array  # bool [K, K], N: pairs (i, j) to be drawn for
+    asked: jax.Array  # bool [K]
+
+
+def decide_lanes(
+    evidence: Evidence,
+    params: DominanceParams,
+    most: jax.Array,
+    looked_at: jax.Array,
+    top: int,
+    blocks: Blocks,
+) -> tuple[jax.Array, jax.Array]:
+    """``decide`` for some of B races.
+
+    Args:
+        evidence: Leaves [B, ...].
+        params: Leaves [B, ...].
+        most: int32 [B], M: the largest number of blocks that an option may have.
+        looked_at: bool [B]; nothing is asked for the others, and their certificate is RUNNING.
+        top: kappa.
+        blocks: Their sizes.
+
+    Returns:
+        The certificate [B], and who is asked for [B, K].
+    """
+    num_lanes, num_options = evidence.complete.shape
+    numbers = (params.level, params.strong_level, params.slack, params.give_up, most)
+
+    def decided(*args: Any) -> tuple[jax.Array, jax.Array]:
+        found = _decide(top, blocks, *args)
+        return found.certificate, found.asked.T
+
+    def look(
+        places: jax.Array, answers: tuple[jax.Array, jax.Array]
+    ) -> tuple[jax.Array, jax.Array]:
+        lane = jnp.minimum(places, num_lanes - 1)
+        args = jax.tree.map(lambda x: jnp.moveaxis(x[lane], 0, -1), (evidence, *numbers))
+        # There always is a first lane, which the compiler does not know.
+        found = kernels.with_operands_kept(decided, places[0] < num_lanes, *args)
+        return jax.tree.map(lambda x, y: x.at[places].set(y, mode="drop"), answers, found)
+
+    nothing = (jnp.zeros(num_lanes, jnp.int32), jnp.zeros((num_lanes, num_options), bool))
+    return kernels.for_listed(looked_at, min(kernels.sizes().decided, num_lanes), look, nothing)
+
+
+def decide(
+    evidence: Evidence, params: DominanceParams, most: jax.Array, top: int, blocks: Blocks
+) -> Decision:
+    """Certify, or ask for more, or give up: one race, arguments as for ``decide_lanes``."""
+    args = (evidence, params.level, params.strong_level, params.slack, params.give_up, most)
+    found = _decide(top, blocks, *jax.tree.map(lambda x: x[..., None], args))
+    return jax.tree.map(lambda x: x[..., 0], found)
+
+
+def _decide(
+    top: int,
+    blocks: Blocks,
+    evidence: Evidence,
+    level: jax.Array,
+    strong_level: jax.Array,
+    slack: jax.Array,
+    give_up: jax.Array,
+    most: jax.Array,
+) -> Decision:
+    """Lanes are on the last axis of everything: [K, K, W], [K, W], [W].
+
+    Written out, since ``vmap`` would move them to the front, and the short axes to where the
+    vector units work.
+    """
+    num_options = evidence.complete.shape[0]
+    leads = _first_of(standing(evidence, level, blocks), top)
+    cross = leads[:, None] & ~leads[None, :]
+    over = evidence.highest >= level
+    dominates = ~_any_pair(cross & ~over)
+    strong = evidence.highest >= strong_level
+    wins = strong.sum(1, dtype=jnp.int32)  # z_i
+    losses = strong.sum(0, dtype=jnp.int32)  # o_j
+    lacking = cross & (wins[:, None] + losses[None, :] < num_options - 1)
+    otherwise = jnp.where(_any_pair(lacking), jnp.int32(RUNNING), COUNTS)
+    certificate = jnp.where(dominates, DOMINANCE, otherwise)
+    running = certificate == RUNNING
+    doubtful = cross & ~(over | over.swapaxes(0, 1))
+    # Rare: all of T against the rest is decided, but not all of it for T.
+    lacking = lacking & running & ~_any_pair(doubtful)
+    doubtful |= lax.cond(
+        lacking.any(),
+        lambda: _stand_ins(lacking, evidence.highest, strong),
+        lambda: jnp.zeros_like(doubtful),
+    )
+    complete = evidence.complete
+    exhausted = doubtful & (shared_blocks(complete) >= most)
+    ends = _any_pair(exhausted) | ~_any_pair(doubtful)
+    deficit = jnp.where(doubtful, level - evidence.highest, -jnp.inf)
+    hopeless = ~ends & lax.cond(
+        (give_up < jnp.inf).any(),
+        lambda: _any_pair(deficit > _reach(evidence, give_up, most, blocks)),
+        lambda: jnp.zeros_like(ends),
+    )
+    served = doubtful & (deficit >= deficit.max((0, 1)) - slack)
+    lags = complete[:, None] <= complete[None, :]  # i has no more blocks than j
+    asked = ((served | served.swapaxes(0, 1)) & lags).any(1)
+    certificate = jnp.where(running & ends, EXHAUSTED, certificate)
+    certificate = jnp.where(running & hopeless, GIVEN_UP, certificate)
+    return Decision(certificate, doubtful, asked & running & ~ends & ~hopeless)
+
+
+def _any_pair(holds: jax.Array) -> jax.Array:
+    """Does it hold for any of the pairs [K, K, W]? bool [W].
+
+    Written out along one axis: XLA goes through a reduction to a single axis number by number.
+    """
+    return functools.reduce(jnp.logical_or, holds.any(1))
+
+
+def _reach(evidence: Evidence, give_up: jax.Array, most: jax.Array, blocks: Blocks) -> jax.Array:
+    """What the log e-values [K, K, W] may still grow by, if gaps are no larger than they look.
+
+    A gap is taken to be its estimate and ``give_up`` standard errors, 1 / sqrt(6 n) for nearly
+    equal continuous laws, and the growth per sample 3 gap^2 / (1 + 1 / 2b): see
+    docs/dominance_race.md. No more than a forecast; no guarantee depends on it.
+    """
+    shared = shared_blocks(evidence.complete)
+    mean = mean_margin(evidence.margin, shared, blocks)
+    gap = mean / 2 + give_up / jnp.sqrt(6.0 * blocks.start(shared).astype(jnp.float32))
+    samples = ((most - shared) * blocks.later).astype(jnp.float32)
+    return samples * growth_by_gap(blocks) * jnp.maximum(gap, 0) ** 2
+
+
+def growth_by_gap(blocks: Blocks) -> float:
+    """What a log e-value grows by per sample, over the square of the gap S_ij - 1/2."""
+    return 3 / (1 + 1 / (2 * blocks.later))
+
+
+def mean_margin(margin: jax.Array, shared: jax.Array, blocks: Blocks) -> jax.Array:
+    """2 S_ij - 1 over so many common blocks, float32."""
+    unit = float(blocks.first * blocks.later) ** 2
+    return margin.astype(jnp.float32) / (unit * jnp.maximum(shared, 1).astype(jnp.float32))
+
+
+def standing(evidence: Evidence, level: jax.Array, blocks: Blocks) -> Standing:
+    """The sort keys: verdicts, and S_ij > 1/2 where a pair has none; the sum of 2 S_ij - 1.
+
+    Lanes may follow on the last axis of everything.
+    """
+    num_options = evidence.complete.shape[0]
+    over = evidence.highest >= level
+    ahead = over | (~over.swapaxes(0, 1) & (evidence.margin > 0))
+
+    def add(j: jax.Array, total: jax.Array) -> jax.Array:
+        margin = lax.dynamic_index_in_dim(evidence.margin, j, 1, keepdims=False)
+        mean = mean_margin(margin, jnp.minimum(evidence.complete, evidence.complete[j]), blocks)
+        return total + base.fixed_point(mean, num_options)
+
+    # XLA works through a sum that divides number by number, but not through a loop; one of a
+    # single pass would be no loop, and the sums computed anew for each of their many uses.
+    none = jnp.zeros_like(evidence.complete)
+    unrolled = max(size for size in range(1, 6) if num_options % size == 0 and size < num_options)
+    total = lax.fori_loop(0, num_options, add, none, unroll=unrolled)
+    return Standing(ahead.sum(1, dtype=jnp.int32), total)
+
+
+def perhaps_tied(strong: jax.Array, leads: jax.Array) -> jax.Array:
+    """Options whose scores the strong verdicts leave room to be equal across the boundary.
+
+    Args:
+        strong: bool [K, K], the verdicts that all hold together.
+        leads: bool [K], the set that certificate (b) names.
+
+    Returns:
+        bool [K]: i with some j across the boundary, such that z_i + o_j is no more than K - 1.
+    """
+    wins, losses = strong.sum(1, dtype=jnp.int32), strong.sum(0, dtype=jnp.int32)
+    barely = wins[:, None] + losses[None, :] <= strong.shape[0] - 1
+    pairs = leads[:, None] & ~leads[None, :] & barely
+    return pairs.any(1) | pairs.any(0)
+
+
+def shared_blocks(complete: jax.Array) -> jax.Array:
+    """Blocks that each two options have in common: int32 [K, K, ...]."""
+    return jnp.minimum(complete[:, None], complete[None, :])
+
+
+def _first_of(keys: Standing, top: int) -> jax.Array:
+    """bool [K, W]: is an option among the first kappa? Ties go to the smaller index."""
+    index = jnp.arange(keys.wins.shape[0], dtype=jnp.int32)[:, None]
+    # Counting who is ahead takes no sort, which is slow for many small arrays.
+    more_wins = keys.wins[:, None] > keys.wins[None, :]
+    same_wins = keys.wins[:, None] == keys.wins[None, :]
+    more_total = keys.total[:, None] > keys.total[None, :]
+    same_total = keys.total[:, None] == keys.total[None, :]
+    earlier = index[:, None] < index[None, :]
+    before = more_wins | (same_wins & (more_total | (same_total & earlier)))
+    return before.sum(0, dtype=jnp.int32) < top
+
+
+def _stand_ins(lacking: jax.Array, highest: jax.Array, strong: jax.Array) -> jax.Array:
+    """For each pair (i, j) that lacks counts: the likeliest of (i, p) and (p, j) to give one.
+
+    Likeliest is the largest e-value without a strong verdict either way; equals go by p. All are
+    [K, K, W], and so is the result.
+    """
+    num_options = highest.shape[0]
+    apart = ~jnp.eye(num_options, dtype=bool)[:, :, None]
+    candidate = apart & ~strong & ~strong.swapaxes(0, 1)
+    value = jnp.where(candidate, highest, -jnp.inf)
+    partner, partner_value = value.argmax(1), value.max(1)  # p of (i, p)
+    rival, rival_value = value.argmax(0), value.max(0)  # p of (p, j)
+    more = partner_value[:, None] > rival_value[None, :]
+    same = partner_value[:, None] == rival_value[None, :]
+    by_row = more | (same & (partner[:, None] <= rival[None, :]))
+    rows = (lacking & by_row).any(1)  # i stands in as (i, p)
+    columns = (lacking & ~by_row).any(0)
+    index = jnp.arange(num_options)[:, None]
+    chosen = (rows[:, None] & (index[None, :] == partner[:, None])) | (
+        columns[None, :] & (index[:, None] == rival[None, :])
+    )
+    return chosen & candidate

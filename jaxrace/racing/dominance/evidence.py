@@ -1,0 +1,195 @@
+"""What told samples add to the evidence of a dominance race.
+
+Axes: B races (lanes), K options, N = capacity, r rounds told, b samples of a block, P pairs.
+"""
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxrace import kernels
+from jaxrace.racing import base
+from jaxrace.racing.dominance.state import Blocks, DominanceParams, DominanceState
+
+
+def keep_samples(states: DominanceState, outcomes: Any, asked: jax.Array) -> DominanceState:
+    """Append the samples of the options that had asked.
+
+    Args:
+        states: Leaves [B, ...].
+        outcomes: Leaves [B, K, r, ...].
+        asked: bool [B, K].
+    """
+    num_told = jax.tree.leaves(outcomes)[0].shape[2]
+    told = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), outcomes)
+    kept = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), states.outcomes)
+    start = states.simulated.reshape(-1)
+    rounds = jnp.arange(num_told, dtype=jnp.int32)
+
+    def write(rows: jax.Array, kept: Any) -> Any:
+        # What exceeds the capacity is dropped; a row that is nowhere is too.
+        at = (rows[:, None], start[jnp.minimum(rows, start.size - 1)][:, None] + rounds)
+        return jax.tree.map(
+            lambda old, new: old.at[at].set(new[rows].astype(old.dtype), mode="drop"), kept, told
+        )
+
+    kept = kernels.for_listed(asked, kernels.listing_block(asked.size, light=True), write, kept)
+    finite = jax.vmap(base.finite_rounds)(outcomes)
+    numbers = states.simulated[..., None] + 1 + rounds
+    none = jnp.iinfo(jnp.int32).max
+    first_bad = jnp.where(asked[..., None] & ~finite, numbers, none).min(-1)
+    is_first = (states.first_bad == 0) & (first_bad < none)
+    return dataclasses.replace(
+        states,
+        outcomes=jax.tree.map(lambda x, old: x.reshape(old.shape), kept, states.outcomes),
+        simulated=states.simulated + jnp.where(asked, num_told, 0),
+        first_bad=jnp.where(is_first, first_bad, states.first_bad),
+    )
+
+
+def count_blocks(
+    states: DominanceState,
+    params: DominanceParams,
+    before: jax.Array,
+    after: jax.Array,
+    *,
+    blocks: Blocks,
+    compare: Callable[[Any, Any], jax.Array],
+    opens: bool,
+    goes_on: bool,
+) -> DominanceState:
+    """Play the blocks that pairs of options have come to share.
+
+    Args:
+        states: Leaves [B, ...], with all samples.
+        params: Leaves [B, ...].
+        before: int32 [B, K], blocks of each option that had been played.
+        after: int32 [B, K], blocks that it has.
+        blocks: Their sizes.
+        compare: Preference between two single outcomes.
+        opens: May there be first blocks among them?
+        goes_on: May there be later ones?
+    """
+    num_lanes, num_options = before.shape
+    first, second = jnp.asarray(np.triu_indices(num_options, 1), jnp.int32)  # of P pairs
+    before, after = before.T, after.T  # [K, B]: lanes fill the vector units
+    evidence = (states.log_bets, states.highest, states.margin)
+    evidence = jax.tree.map(lambda x: x.reshape(-1, *x.shape[3:]), evidence)
+    samples = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), states.outcomes)
+    bets, log_weights = params.bets.T, params.log_weights.T  # [L, B]
+
+    def play_one_each(
+        next_block: Callable[[jax.Array], jax.Array], size: int, evidence: Any
+    ) -> Any:
+        """One block of every pair that shares it; its number, from those that were shared."""
+
+        def to_play(before: jax.Array, after: jax.Array) -> jax.Array:
+            shared = jnp.minimum(before[:, None], before[None, :])
+            is_next = next_block(shared) < jnp.minimum(after[:, None], after[None, :])
+            return is_next[first, second]  # [P, B]: of both orders the first
+
+        wanted = kernels.with_operands_kept(to_play, (before < after).any(), before, after)
+
+        def play(places: jax.Array, evidence: Any) -> Any:
+            place = jnp.minimum(places, wanted.size - 1)
+            pair, lane = place // num_lanes, place % num_lanes
+            block = next_block(jnp.minimum(before[first[pair], lane], before[second[pair], lane]))
+            rows = tuple(lane * num_options + option[pair] for option in (first, second))
+            signs = _block_signs(compare, samples, rows, blocks.start(block), size)
+            # Where a pair's numbers lie in [B, K, K], in both orders.
+            at = rows[0] * num_options + second[pair], rows[1] * num_options + first[pair]
+            at = jnp.where(places == wanted.size, states.highest.size, jnp.stack(at))  # [2, P]
+            log_bets, highest, margin = evidence
+            told = jnp.moveaxis(log_bets[at], -1, 1)
+            total, log_e, net = kernels.with_operands_kept(
+                _add_block,
+                places[0] < wanted.size,  # always, which the compiler does not know
+                told,
+                signs,
+                bets[:, lane],
+                log_weights[:, lane],
+            )
+            unit = (blocks.first * blocks.later // size) ** 2
+            return (
+                log_bets.at[at].set(jnp.moveaxis(total, 1, -1), mode="drop"),
+                highest.at[at].max(log_e, mode="drop"),
+                margin.at[at].add(unit * jnp.stack([net, -net]), mode="drop"),
+            )
+
+        block = kernels.listing_block(wanted.size, light=True)
+        return kernels.for_listed(wanted, block, play, evidence)
+
+    # What the capacity has no room for is not compiled: such slices of it would not be.
+    capacity = jax.tree.leaves(samples)[0].shape[1]
+    if opens and blocks.first <= capacity:
+        never = jnp.iinfo(jnp.int32).max
+        evidence = lax.cond(
+            ((before == 0) & (after > 0)).any(),
+            lambda evidence: play_one_each(
+                lambda shared: jnp.where(shared == 0, jnp.int32(0), never), blocks.first, evidence
+            ),
+            lambda evidence: evidence,
+            evidence,
+        )
+    if goes_on and blocks.first + blocks.later <= capacity:
+        # No pair advances by more blocks than its options; first blocks have been played.
+        evidence = lax.fori_loop(
+            0,
+            (after - jnp.maximum(before, 1)).max(),
+            lambda number, evidence: play_one_each(
+                lambda shared: jnp.maximum(shared, 1) + number, blocks.later, evidence
+            ),
+            evidence,
+        )
+    log_bets, highest, margin = evidence
+    return dataclasses.replace(
+        states,
+        log_bets=log_bets.reshape(states.log_bets.shape),
+        highest=highest.reshape(states.highest.shape),
+        margin=margin.reshape(states.margin.shape),
+    )
+
+
+def _block_signs(
+    compare: Callable[[Any, Any], jax.Array],
+    samples: Any,
+    rows: tuple[jax.Array, ...],
+    start: jax.Array,
+    size: int,
+) -> jax.Array:
+    """Signs of the samples from ``start`` [P] on, of the options in two rows [P]: [b, b, P]."""
+    slices = [kernels.sample_slices(samples, row, start, size) for row in rows]
+
+    def compare_all(x: Any, y: Any) -> jax.Array:
+        return jax.vmap(jax.vmap(jax.vmap(compare), (None, 0)), (0, None))(x, y).astype(jnp.int8)
+
+    # There always are pairs, which the compiler does not know.
+    return kernels.with_operands_kept(compare_all, start[0] >= 0, *slices)
+
+
+def _add_block(
+    told: jax.Array, signs: jax.Array, bets: jax.Array, log_weights: jax.Array
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """What a block adds to P pairs, in both orders.
+
+    Args:
+        told: float32 [2, L, P], sums of ln F_m(lambda) before it.
+        signs: int8 [b, b, P].
+        bets: float32 [L, P]: those of a batch of races are those of each.
+        log_weights: float32 [L, P].
+
+    Returns:
+        The sums after it, ln E_ij [2, P], and the net count [P] of the first order.
+    """
+    total = told + kernels.log_block_factors(signs, bets)
+    log_e = jax.nn.logsumexp(log_weights + total, axis=1)
+    # At most 23 signs in an int8: vectors of bytes. Written out, since XLA would make one sum of
+    # two, and go through it number by number.
+    net = functools.reduce(jnp.add, signs.sum(0, dtype=jnp.int8).astype(jnp.int32))
+    return total, log_e, net

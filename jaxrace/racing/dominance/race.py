@@ -1,0 +1,395 @@
+"""The dominance race: a certified top kappa from e-values, by a union over K statements.
+
+Needs nothing but a preference between two outcomes, transitive or not. The theorem and its proof
+are in docs/dominance_race.md. Axes: K options, N = capacity, L bets, r rounds told at once.
+"""
+
+import dataclasses
+import functools
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxrace import kernels
+from jaxrace.racing import base
+from jaxrace.racing.comparing import ComparingRace
+from jaxrace.racing.dominance import bets as bet_rules
+from jaxrace.racing.dominance import decision, evidence
+from jaxrace.racing.dominance.prospects import who_may_help
+from jaxrace.racing.dominance.result import DominanceResult
+from jaxrace.racing.dominance.state import (
+    COUNTS,
+    EXHAUSTED,
+    RUNNING,
+    Blocks,
+    DominanceParams,
+    DominanceState,
+)
+from jaxrace.validation import (
+    require_choice,
+    require_integer,
+    require_number,
+    require_owner,
+    require_probability,
+)
+
+# The share of delta that certificate (b) may use; the rest is (a)'s, which does nearly all the
+# work.
+_COUNTS_SHARE = 0.05
+
+# Rounding may raise the logarithm of a block's factor, and of their sum, by a few units in the
+# last place of a float32: verdicts keep so far, per block, from the exact level.
+_ROUNDING = 2e-6
+
+
+@dataclasses.dataclass(frozen=True)
+class DominanceRace(ComparingRace, base.UnequalRace):
+    """Top-kappa from pairwise preferences, drawing only where the answer is in doubt.
+
+    The samples of an option come in blocks. A race certifies kappa options (a) when each of them
+    is shown to be preferred to each of the others, or (b) when counts of certain wins and losses
+    settle the Copeland scores. The probability that it certifies a set that is no Copeland
+    top-kappa is at most delta, whatever the preferences are; a race that reaches its last block
+    first gives its best guess, which carries no guarantee, and says so.
+
+    Attributes:
+        num_options: K >= 2.
+        top: kappa, 1 <= kappa < K.
+        capacity: Most samples that an option may have; samples are kept.
+        compare: ``compare(a, b)`` of two single outcomes: int8 +1 where a is preferred, -1
+            where b is, 0 for a tie or incomparable outcomes; antisymmetric, pure JAX.
+        first_block: Samples of each option before the first verdict, a prime up to 23.
+        block: Samples of every later block, a prime up to 23.
+
+    Raises:
+        ValueError: An attribute is out of its range or not among the choices.
+
+    ``tell`` may be given any number of rounds. ``block`` of them waste nothing: the race looks at
+    the evidence when it is told, so that more of them at once may be more than it needed.
+
+    >>> import jax.numpy as jnp
+    >>> from jaxrace.kernels import total_order
+    >>> race = DominanceRace(num_options=3, top=1, capacity=100, compare=total_order)
+    >>> params = race.params(delta=0.1)
+    >>> state = race.init(jnp.float32(0), params)
+    >>> while race.ask(state, params).any():
+    ...     rounds = race.rounds_to_tell(state)
+    ...     samples = jnp.tile(jnp.array([[3.0], [1.0], [2.0]]), rounds)
+    ...     state = race.tell(state, samples, params)
+    >>> result = race.result(state, params)
+    >>> result.best.tolist(), result.certificate
+    ([0], 'dominance')
+    """
+
+    first_block: int = 11
+    block: int = 5
+
+    params_depend_on: ClassVar = (*ComparingRace.params_depend_on, "first_block", "block")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("first_block", "block"):
+            require_choice(name, getattr(self, name), kernels.BLOCK_SIZES)
+
+    @property
+    def blocks(self) -> Blocks:
+        """How samples are cut into blocks."""
+        return Blocks(self.first_block, self.block)
+
+    @property
+    def opening(self) -> int:
+        """Samples of every option that a driver draws first."""
+        return self.first_block
+
+    @property
+    def chunk(self) -> int:
+        """Samples that a driver draws at once thereafter."""
+        return self.block
+
+    def params(
+        self,
+        delta: float = 0.05,
+        max_rounds: int | None = None,
+        slack: float = 1.0,
+        bets: Sequence[float] | None = None,
+        weights: Sequence[float] | None = None,
+        give_up: float = math.inf,
+        horizon: int | None = None,
+    ) -> DominanceParams:
+        """The numbers of a race.
+
+        Args:
+            delta: Probability of a wrong certificate, in (0, 1).
+            max_rounds: n_max, the most samples of an option, 1 .. capacity; the capacity unless
+                given. With fewer than ``first_block`` nothing is ever certified.
+            slack: How far, in units of log e-values, pairs may be ahead of the most doubtful one
+                and still be drawn for. More of it draws several pairs together: fewer calls, and
+                more samples.
+            bets: lambda of the e-process, each in (0, 1.95]. Unless given, they are chosen for the
+                ``horizon``: a small gap is decided late if at all, and wants a small bet.
+            weights: Of the bets, positive; they are scaled to add up to 1.
+            give_up: End a race, not certified, when a pair would not be decided by max_rounds
+                even if its gap were so many standard errors larger than it looks. Saves many
+                samples of races that will not be certified, and makes their guesses worse; the
+                guarantee stays. Infinity, the default, is never; 3 is a cautious choice.
+            horizon: Samples of an option that the bets are chosen for, max_rounds unless given.
+                More samples may follow. Looks at the same samples with the same bets are one test,
+                whatever capacity and max_rounds are: who needs more samples than were planned
+                makes a race of larger capacity, with the horizon of before.
+
+        Raises:
+            ValueError: A number is outside its range.
+        """
+        require_probability("delta", delta)
+        max_rounds = self._horizon(max_rounds)
+        require_number("slack", slack, least=0)
+        if give_up != math.inf:
+            require_number("give_up", give_up, least=0)
+        level = math.log(self.num_options / ((1 - _COUNTS_SHARE) * delta))
+        statements = self.num_options * (self.num_options - 1)
+        strong_level = math.log(statements / (_COUNTS_SHARE * delta))
+        horizon = max_rounds if horizon is None else horizon
+        require_integer("horizon", horizon, 1)
+        bets = bet_rules.default_bets(level, horizon) if bets is None else bets
+        weights = bet_rules.default_weights(len(bets)) if weights is None else weights
+        bet_rules.require_bets(bets, weights)
+        rounding = _ROUNDING * self.blocks.most(max_rounds)
+        return DominanceParams(
+            delta=jnp.asarray(delta, jnp.float32),
+            max_rounds=jnp.asarray(max_rounds, jnp.int32),
+            level=jnp.asarray(level + rounding, jnp.float32),
+            strong_level=jnp.asarray(strong_level + rounding, jnp.float32),
+            bets=jnp.asarray(bets, jnp.float32),
+            log_weights=jnp.asarray(np.log(weights) - np.log(np.sum(weights)), jnp.float32),
+            slack=jnp.asarray(slack, jnp.float32),
+            give_up=jnp.asarray(give_up, jnp.float32),
+            owner=self.owner,
+        )
+
+    def table(self, delta: float, **numbers: Any) -> DominanceParams:
+        """Params that serve every n_max up to the capacity, with the bets of the capacity."""
+        return self.params(delta, self.capacity, **numbers)
+
+    def params_at(self, table: DominanceParams, max_rounds: jax.Array) -> DominanceParams:
+        """The params of a race of ``max_rounds`` rounds, a traced int32 of at most N."""
+        require_owner(table, self.owner)
+        return dataclasses.replace(table, max_rounds=max_rounds)
+
+    def rounds_to_tell(self, state: DominanceState | DominanceResult) -> int:
+        """How many samples of each option that asks complete its next block.
+
+        Args:
+            state: Of one race, not under a trace; or its result.
+        """
+        lacking = self.blocks.lacking(np.asarray(state.simulated))
+        return int(lacking.max(initial=0, where=np.asarray(state.asked)))
+
+    def begin(self, example: Any, params: DominanceParams) -> DominanceState:
+        """See ``init``; ``example`` holds ``jax.ShapeDtypeStruct``s."""
+        num_options = self.num_options
+        options, pairs = (num_options,), (num_options, num_options)
+        starts = params.max_rounds > 0
+        return DominanceState(
+            outcomes=self._room(example),
+            simulated=jnp.zeros(options, jnp.int32),
+            samples=jnp.zeros(options, jnp.int32),
+            first_bad=jnp.zeros(options, jnp.int32),
+            log_bets=jnp.zeros((*pairs, params.bets.shape[-1]), jnp.float32),
+            highest=jnp.full(pairs, -jnp.inf, jnp.float32),
+            margin=jnp.zeros(pairs, jnp.int32),
+            asked=jnp.broadcast_to(starts, options),
+            certificate=jnp.where(starts, RUNNING, EXHAUSTED).astype(jnp.int32),
+            net=jnp.zeros(pairs, jnp.int32),
+        )
+
+    def needs(self, state: DominanceState, params: DominanceParams) -> jax.Array:
+        """See ``ask``."""
+        del params
+        return state.asked
+
+    def advance(
+        self,
+        state: DominanceState,
+        outcomes: Any,
+        params: DominanceParams,
+        first_round: jax.Array,
+    ) -> DominanceState:
+        """See ``tell``."""
+        del first_round  # each option has its own
+        states, lane_outcomes, lane_params = jax.tree.map(
+            lambda x: x[None], (state, outcomes, params)
+        )
+        states = self.tell_lanes(states, lane_outcomes, lane_params)
+        states = self.finish_lanes(states, lane_params)
+        return jax.tree.map(lambda x: x[0], states)
+
+    def tell_lanes(
+        self, states: DominanceState, outcomes: Any, params: DominanceParams
+    ) -> DominanceState:
+        """``advance`` of B races, but for the last count; only what is asked for is worked on."""
+        return self.look_lanes(self._count(states, outcomes, params, True, True), params)
+
+    def open_lanes(
+        self, states: DominanceState, outcomes: Any, params: DominanceParams
+    ) -> DominanceState:
+        """Count the first ``opening`` samples [B, K, opening, ...] of the options that ask."""
+        return self._count(states, outcomes, params, True, False)
+
+    def count_lanes(
+        self, states: DominanceState, outcomes: Any, params: DominanceParams
+    ) -> DominanceState:
+        """Count samples [B, K, r, ...] that come after those."""
+        return self._count(states, outcomes, params, False, True)
+
+    def _count(
+        self,
+        states: DominanceState,
+        outcomes: Any,
+        params: DominanceParams,
+        opens: bool,
+        goes_on: bool,
+    ) -> DominanceState:
+        """May first blocks become complete, and later ones? What may not is not compiled."""
+        before = self._complete(states, self.blocks.complete(params.max_rounds)[:, None])
+        states = evidence.keep_samples(states, outcomes, states.asked)
+        return self._count_kept(states, params, before, opens, goes_on)
+
+    def _count_kept(
+        self,
+        states: DominanceState,
+        params: DominanceParams,
+        before: jax.Array,
+        opens: bool,
+        goes_on: bool,
+    ) -> DominanceState:
+        """Count what is kept and was not among ``before``, int32 [B, K] blocks."""
+        after = self._complete(states, self.blocks.complete(params.max_rounds)[:, None])
+        count = functools.partial(evidence.count_blocks, blocks=self.blocks, compare=self.compare)
+        states = count(states, params, before, after, opens=opens, goes_on=goes_on)
+        # Samples in whole blocks; where n_max has no room for one, all there are.
+        limit = params.max_rounds[:, None]
+        few = jnp.minimum(states.simulated, limit)
+        samples = jnp.where(limit < self.first_block, few, self.blocks.start(after))
+        return dataclasses.replace(states, samples=samples)
+
+    def judge_lanes(
+        self,
+        states: DominanceState,
+        outcomes: Any,
+        counts: jax.Array,
+        first_bad: jax.Array,
+        params: DominanceParams,
+    ) -> DominanceState:
+        """Decide B races on all samples that they will get; see ``judge``.
+
+        Args:
+            states: Of races that have not begun.
+            outcomes: Leaves [B, K, N, ...], of which the first ``counts`` of each option count.
+            counts: int32 [B, K].
+            first_bad: int32 [B, K], number of the first sample that is not finite, or 0.
+            params: Leaves [B, ...].
+        """
+        lacks = counts < self.first_block
+        states = dataclasses.replace(
+            states,
+            outcomes=outcomes,
+            simulated=counts,
+            first_bad=first_bad,
+            # Nothing is decided before all have a first block.
+            asked=states.asked & (lacks | ~lacks.any(-1, keepdims=True)),
+        )
+        none = jnp.zeros_like(counts)
+        states = self.look_lanes(self._count_kept(states, params, none, True, True), params)
+        seen = self._seen(states, self.blocks.complete(params.max_rounds)[:, None])
+        find = jax.vmap(functools.partial(who_may_help, top=self.top, blocks=self.blocks))
+        helps = find(seen, params) & (states.certificate == EXHAUSTED)[:, None]
+        goes_on = helps.any(-1)
+        states = dataclasses.replace(
+            states,
+            asked=states.asked | helps,
+            certificate=jnp.where(goes_on, RUNNING, states.certificate),
+        )
+        return self.finish_lanes(states, params)
+
+    def look_lanes(self, states: DominanceState, params: DominanceParams) -> DominanceState:
+        """Decide for B races who is asked next: nobody, once a race has ended."""
+        most = self.blocks.complete(params.max_rounds)
+        # An option without a whole block yet is asked again, if n_max leaves room for one.
+        told = jnp.minimum(states.simulated.min(-1), params.max_rounds)
+        opened = told >= jnp.minimum(params.max_rounds, self.first_block)
+        looked_at = states.asked.any(-1) & opened
+        seen = self._seen(states, most[:, None])
+        certificate, wanted = decision.decide_lanes(
+            seen, params, most, looked_at, self.top, self.blocks
+        )
+        return dataclasses.replace(
+            states,
+            asked=jnp.where(looked_at[:, None], wanted, states.asked),
+            certificate=jnp.where(looked_at, certificate, states.certificate),
+        )
+
+    def _seen(self, state: DominanceState, most: jax.Array) -> decision.Evidence:
+        """What a decision is taken on, at most ``most`` blocks of each option."""
+        return decision.Evidence(state.highest, state.margin, self._complete(state, most))
+
+    def _complete(self, state: DominanceState, most: jax.Array) -> jax.Array:
+        """m_i, int32 [..., K]: blocks of each option, at most ``most``."""
+        return jnp.minimum(self.blocks.complete(state.simulated), most)
+
+    def finish_lanes(self, states: DominanceState, params: DominanceParams) -> DominanceState:
+        """Count all samples of the races that end without a certificate, for their guess."""
+        del params
+        ended = (states.certificate >= EXHAUSTED) & (states.net == 0).all((1, 2))
+        net = kernels.ragged_net(self.compare, states.outcomes, states.samples, ended)
+        return dataclasses.replace(states, net=jnp.where(ended[:, None, None], net, states.net))
+
+    def conclude(self, state: DominanceState, params: DominanceParams) -> DominanceResult:
+        """See ``result``."""
+        most = self.blocks.complete(params.max_rounds)
+        seen = self._seen(state, most)
+        keys = decision.standing(seen, params.level, self.blocks)
+        common = jnp.minimum(state.samples[:, None], state.samples[None, :])
+        guess = decision.Standing(
+            (state.net > 0).sum(-1, dtype=jnp.int32),
+            base.fixed_point_margins(state.net, common).sum(-1, dtype=jnp.int32),
+        )
+        guessed = state.certificate >= EXHAUSTED
+        keys = jax.tree.map(lambda a, b: jnp.where(guessed, a, b), guess, keys)
+        ranking = base.ranking_from_keys(*keys)
+        certified = (state.certificate != RUNNING) & ~guessed
+        in_top = jnp.argsort(ranking) < self.top
+        # Strong verdicts hold all together, so that they may settle single options.
+        strong = state.highest >= params.strong_level
+        selected, discarded = kernels.select_and_discard(strong, self.top)
+        tied = decision.perhaps_tied(strong, in_top) & (state.certificate == COUNTS)
+        return DominanceResult(
+            ranking=ranking,
+            selected=jnp.where(certified, in_top, selected),
+            discarded=jnp.where(certified, ~in_top, discarded),
+            tied=tied,
+            decided=certified,
+            certificate_number=state.certificate,
+            samples=state.samples,
+            simulated=state.simulated,
+            wins=keys.wins,
+            total=keys.total,
+            log_bets=state.log_bets,
+            highest=state.highest,
+            margin=state.margin,
+            asked=state.asked,
+            invalid=state.invalid,
+            params=params,
+            race=self,
+        )
+
+    def check_params(self, params: DominanceParams) -> None:
+        """Raise ValueError unless ``params`` comes from ``params`` of such a race."""
+        base.require_params(params, DominanceParams, self.owner)
+
+    def check_state(self, state: DominanceState) -> None:
+        """Raise ValueError unless ``state`` is that of such a race of this size and capacity."""
+        self._require_state(state, DominanceState)

@@ -1,0 +1,222 @@
+"""Rounds and numbers of a preference-based race by Borda's score or by the random walk.
+
+Axes: K options, r rounds, N = capacity.
+"""
+
+import dataclasses
+import functools
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from numpy.typing import NDArray
+
+from jaxrace import kernels
+from jaxrace.racing import base
+from jaxrace.racing.preference.random_walk import settle_walk
+from jaxrace.racing.preference.state import PreferenceParams, PreferenceState, SurrogateParams
+from jaxrace.racing.preference.surrogates import borda_can_end, settle_borda, upper_margins
+
+
+class _Progress(NamedTuple):
+    """A race after some of the rounds."""
+
+    samples: jax.Array  # int32 [K]
+    net: jax.Array  # int32 [K, K]
+    rounds: jax.Array  # int32 [K, K]
+    upper: jax.Array  # int32 [K, K], upper bounds as margins
+    active: jax.Array  # bool [K, K]
+    selected: jax.Array  # bool [K]
+    discarded: jax.Array  # bool [K]
+    invalid: jax.Array  # int32 [K]
+
+
+def require_intervals(ranking: str, race_bound: str, dynamic_delta: bool) -> None:
+    """Raise ValueError if a race would have no intervals of all pairs, valid together.
+
+    >>> require_intervals("borda", "kl-verdict", dynamic_delta=False)
+    Traceback (most recent call last):
+    ValueError: bound: expected intervals with ranking 'borda', got 'kl-verdict' for verdicts only
+    """
+    if kernels.bound_named(race_bound).sides == 1:
+        raise ValueError(
+            f"bound: expected intervals with ranking {ranking!r}, "
+            f"got {race_bound!r} for verdicts only"
+        )
+    if dynamic_delta:
+        raise ValueError(f"dynamic_delta: expected False with ranking {ranking!r}, got True")
+
+
+def with_intervals(
+    params: PreferenceParams, race_bound: str, num_options: int, delta: float
+) -> SurrogateParams:
+    """The numbers of a race with those of its intervals; not under a trace.
+
+    Args:
+        params: Of one race: thresholds [N].
+        race_bound: A key of ``kernels.BOUNDS``.
+        num_options: K.
+        delta: Error probability of the race.
+    """
+    capacity, max_rounds = params.thresholds.shape[0], int(params.max_rounds)
+    allowed = np.full(capacity, np.inf, np.float32)
+    allowed[:max_rounds] = _allowed(race_bound, num_options, max_rounds, delta)
+    return _extend(params, allowed)
+
+
+def with_interval_table(
+    params: PreferenceParams, race_bound: str, num_options: int, delta: float
+) -> SurrogateParams:
+    """``with_intervals`` of params with thresholds [N, N]: row n_max - 1 is for n_max rounds."""
+    capacity = params.thresholds.shape[0]
+    return _extend(params, _allowed_table(race_bound, num_options, capacity, delta))
+
+
+def at_horizon(table: SurrogateParams, max_rounds: jax.Array) -> SurrogateParams:
+    """The params of a race of ``max_rounds`` rounds, a traced int32 of at most N."""
+    row = jnp.maximum(max_rounds, 1) - 1
+    return dataclasses.replace(
+        table,
+        max_rounds=max_rounds,
+        thresholds=table.thresholds[row],
+        allowed=table.allowed[row],
+    )
+
+
+def _extend(params: PreferenceParams, allowed: NDArray[np.float32]) -> SurrogateParams:
+    return SurrogateParams(
+        delta=params.delta,
+        max_rounds=params.max_rounds,
+        epsilon=params.epsilon,
+        thresholds=params.thresholds,
+        owner=params.owner,
+        allowed=jnp.asarray(allowed),
+    )
+
+
+def _allowed(
+    race_bound: str, num_options: int, max_rounds: int, delta: float
+) -> NDArray[np.float32]:
+    """L / n of each round, infinite where nothing is known: float32 [max_rounds]."""
+    bound = kernels.bound_named(race_bound)
+    level, size = kernels.levels(bound, num_options, max_rounds, delta)
+    return np.where(size > 0, level / np.maximum(size, 1), np.inf).astype(np.float32)
+
+
+@functools.lru_cache(maxsize=64)
+def _allowed_table(
+    race_bound: str, num_options: int, capacity: int, delta: float
+) -> NDArray[np.float32]:
+    table = np.full((capacity, capacity), np.inf, np.float32)
+    for max_rounds in range(1, capacity + 1):
+        row = _allowed(race_bound, num_options, max_rounds, delta)
+        table[max_rounds - 1, :max_rounds] = row
+    table.flags.writeable = False
+    return table
+
+
+def play_rounds(
+    state: PreferenceState,
+    params: SurrogateParams,
+    gains: jax.Array,
+    finite: jax.Array,
+    first_round: jax.Array,
+    *,
+    ranking: str,
+    divergence: str,
+    top: int,
+    rule: str,
+) -> PreferenceState:
+    """The loop of Procedure 1 (Busa-Fekete et al. 2013) for r rounds.
+
+    A pair counts while one of its options is undecided. But as soon as the undecided cannot all
+    be decided by n_max at the present estimates, or by the printed rule, which never ends, a
+    decided option is dropped, and its pairs keep their intervals: on the event that all intervals
+    of all rounds hold, so do the kept ones. Which of the two happens changes the cost alone.
+
+    Args:
+        state: After ``first_round`` rounds.
+        params: The race's.
+        gains: int32 [r, K, K], what each round adds to the net counts.
+        finite: bool [K, r], is the option's outcome of the round finite?
+        first_round: int32 [], rounds played before.
+        ranking: "borda" or "random_walk".
+        divergence: Of the race's bound.
+        top: kappa.
+        rule: "sharp" or "printed".
+
+    Returns:
+        The state after r more rounds, but for its outcomes and its number of rounds.
+    """
+    numbers = first_round + 1 + jnp.arange(gains.shape[0], dtype=jnp.int32)
+    # All bounds at once, for the vector units: those of pairs that stop counting are not used.
+    nets = kernels.net_counts(state.net, gains)
+    number_of = numbers[:, None, None]
+    uppers = upper_margins(nets, number_of, _allowed_at(params, number_of), divergence)
+
+    last_allowed = _allowed_at(params, params.max_rounds)
+
+    def play_round(
+        now: _Progress, told: tuple[jax.Array, jax.Array, jax.Array, jax.Array]
+    ) -> tuple[_Progress, None]:
+        number, net, upper, is_finite = told
+        counting = now.active & (number <= params.max_rounds)
+        asked = counting.any(-1)
+        net = jnp.where(counting, net, now.net)
+        rounds = jnp.where(counting, number, now.rounds)
+        upper = jnp.where(counting, upper, now.upper)
+        if ranking == "borda":
+            selected, discarded = settle_borda(upper, now.selected, now.discarded, top, rule)
+        else:
+            found = settle_walk(net, rounds, upper, top, rule)
+            stopped = now.selected.any()  # no rounding may take a verdict back
+            selected = jnp.where(stopped, now.selected, found[0])
+            discarded = jnp.where(stopped, now.discarded, found[1])
+        undecided = ~(selected | discarded)
+        needed = undecided[:, None] & undecided[None, :]
+        if ranking == "borda" and rule == "sharp":
+            scores = base.fixed_point_margins(net, rounds).sum(-1, dtype=jnp.int32)
+            shrink = jnp.sqrt(last_allowed / _allowed_at(params, number))
+            can_end = borda_can_end(scores, upper, counting, selected, discarded, shrink, top)
+            needed |= can_end & (undecided[:, None] | undecided[None, :])
+        first_bad = asked & ~is_finite & (now.invalid == 0)
+        return _Progress(
+            samples=now.samples + asked.astype(jnp.int32),
+            net=net,
+            rounds=rounds,
+            upper=upper,
+            active=now.active & needed,
+            selected=selected,
+            discarded=discarded,
+            invalid=jnp.where(first_bad, number, now.invalid),
+        ), None
+
+    start = _Progress(
+        state.samples,
+        state.net,
+        state.rounds,
+        upper_margins(state.net, state.rounds, _allowed_at(params, state.rounds), divergence),
+        state.active,
+        state.selected,
+        state.discarded,
+        state.invalid,
+    )
+    end, _ = lax.scan(play_round, start, (numbers, nets, uppers, finite.T))
+    return dataclasses.replace(
+        state,
+        samples=end.samples,
+        net=end.net,
+        rounds=end.rounds,
+        active=end.active,
+        selected=end.selected,
+        discarded=end.discarded,
+        invalid=end.invalid,
+    )
+
+
+def _allowed_at(params: SurrogateParams, rounds: jax.Array) -> jax.Array:
+    """L / n after so many rounds, infinite after none and beyond the capacity."""
+    allowed = jnp.take(params.allowed, rounds - 1, mode="fill", fill_value=jnp.inf)
+    return jnp.where(rounds > 0, allowed, jnp.inf)
