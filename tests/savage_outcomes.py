@@ -81,5 +81,5 @@ def outcome_of(question, level=None, forever=False, close=False, how=None):
     truth = chances[(slice(None), *np.transpose(question.choices))]
     missed = ((truth < states.lower) | (truth > states.upper)).any(1)
     settled_at = np.asarray(states.settled_at)
-    recommended = np.asarray(jax.vmap(lambda state: algorithm.best(state, params))(states))
+    recommended = np.asarray(jax.vmap(lambda state: algorithm.recommend(state, params))(states))
     return (recommended != right) & (settled_at > 0), np.asarray(missed), settled_at

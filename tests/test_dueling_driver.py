@@ -34,7 +34,7 @@ def test_the_regret_of_a_long_record_does_not_drift():
     @jax.vmap
     def choose(time):
         noise = algorithm.draw(step_keys(key, time)[0])
-        return algorithm.choose(noise, algorithm.begin(params), params)
+        return algorithm.choose(noise, algorithm.init(params), params)
 
     first, second = np.asarray(choose(jnp.arange(horizon))).T
     exact = np.asarray(problem.costs, np.float64)[:, first, second].sum(1)

@@ -30,7 +30,7 @@ BASE = FLOOR | {
     "strategies",
     "tabular",
     "validation",
-    "verbs",
+    "protocol",
 }
 TOOLS = {"files", "plots", "runs", "sweep", "tables"}
 ARROWS = {

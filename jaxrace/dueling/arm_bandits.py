@@ -11,6 +11,7 @@ from jaxrace import kernels
 from jaxrace.dueling.base import Algorithm
 from jaxrace.dueling.decisions import Decision
 from jaxrace.kernels import first_best, pick
+from jaxrace.protocol import verb
 from jaxrace.validation import require_number, require_probability
 
 
@@ -75,8 +76,8 @@ class ArmBandit(Algorithm):
         """See ``Algorithm``."""
         return self.num_arms
 
-    def begin(self, params: Any) -> ArmState:
-        """See ``init``."""
+    @verb
+    def init(self, params: Any) -> ArmState:
         del params
         zero = jnp.zeros((), jnp.int32)
         nothing = jnp.zeros(self.num_arms, jnp.int32)
@@ -86,10 +87,8 @@ class ArmBandit(Algorithm):
         """For ties, and for uniform play."""
         return jax.random.uniform(key, (), jnp.float32)
 
-    def update(
-        self, state: ArmState, choice: jax.Array, outcome: jax.Array, params: Any
-    ) -> ArmState:
-        """See ``tell``."""
+    @verb
+    def tell(self, state: ArmState, choice: jax.Array, outcome: jax.Array, params: Any) -> ArmState:
         del params
         here = jnp.arange(self.num_arms, dtype=jnp.int32) == choice[0]
         return dataclasses.replace(
@@ -99,8 +98,8 @@ class ArmBandit(Algorithm):
             payments=state.payments + (here & outcome).astype(jnp.int32),
         )
 
-    def best(self, state: ArmState, params: Any) -> jax.Array:
-        """See ``recommend``."""
+    @verb
+    def recommend(self, state: ArmState, params: Any) -> jax.Array:
         del params
         return self.decision.decide(state.mean)
 
@@ -281,12 +280,13 @@ class ActionElimination(ArmBandit):
         pulls = jnp.where(state.active, state.pulls, jnp.iinfo(jnp.int32).max)
         return first_best(-pulls)[None]
 
-    def update(
+    @verb
+    def tell(
         self, state: ArmState, choice: jax.Array, outcome: jax.Array, params: EliminationParams
     ) -> ArmState:
         """See ``tell``; what is told after the end does not count."""
         before = state
-        state = super().update(state, choice, outcome, params)
+        state = super().tell(state, choice, outcome, params)
         pulls = jnp.where(state.active, state.pulls, 0)
         rounds = pulls.max().astype(jnp.float32)
         is_complete = jnp.where(state.active, state.pulls, pulls.max()).min() == pulls.max()

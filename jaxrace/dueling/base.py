@@ -6,7 +6,6 @@ An algorithm object is static, frozen and hashable; its numbers are in ``params`
 
 import abc
 import dataclasses
-import functools
 from typing import Any, ClassVar
 
 import jax
@@ -15,7 +14,7 @@ import numpy as np
 from jax.core import Tracer
 from numpy.typing import ArrayLike
 
-from jaxrace import verbs
+from jaxrace.protocol import is_traced, verb
 from jaxrace.validation import require_integer, require_keys
 
 Noise = Any
@@ -27,8 +26,9 @@ State = Any
 class Algorithm(abc.ABC):
     """Which arm is best, told only who wins duels (or what an arm pays)?
 
-    Subclasses implement the traced methods ``begin``, ``draw``, ``choose``, ``update``, ``best``
-    and, if they ever stop exploring, ``settled_at``; users call the verbs.
+    Subclasses implement the verbs ``init``, ``tell`` and ``recommend``, pure functions of arrays
+    (``jaxrace.protocol``), and for ``ask`` ``draw`` and ``choose``; if they ever stop exploring,
+    ``settled_at``.
 
     Attributes:
         num_arms: K.
@@ -83,8 +83,8 @@ class Algorithm(abc.ABC):
         return params
 
     @abc.abstractmethod
-    def begin(self, params: Params) -> State:
-        """What ``init`` does under a trace. The state has ``time``, int32 [], choices told."""
+    def init(self, params: Params) -> State:
+        """The state before the first choice; it has ``time``, int32 [], choices told."""
 
     @abc.abstractmethod
     def draw(self, key: jax.Array) -> Noise:
@@ -94,23 +94,12 @@ class Algorithm(abc.ABC):
     def choose(self, noise: Noise, state: State, params: Params) -> jax.Array:
         """The next choice, int32 [d]."""
 
-    @abc.abstractmethod
-    def update(self, state: State, choice: jax.Array, outcome: jax.Array, params: Params) -> State:
-        """The state after a choice; ``outcome``, bool []: has the first arm won, or paid?"""
-
-    @abc.abstractmethod
-    def best(self, state: State, params: Params) -> jax.Array:
-        """What ``recommend`` does under a trace."""
-
     def settled_at(self, state: State, params: Params) -> jax.Array:
         """Choices until it stopped exploring, int32 []; 0 if it has not, as most never do."""
         del params
         return jnp.zeros_like(state.time)
 
-    def init(self, params: Params) -> State:
-        """The state before the first choice."""
-        return verbs.init(self, params)
-
+    @verb
     def ask(self, key: jax.Array, state: State, params: Params) -> jax.Array:
         """The next choice, int32 [d].
 
@@ -122,10 +111,10 @@ class Algorithm(abc.ABC):
         Raises:
             ValueError: ``key`` is no key.
         """
-        require_keys("key", key, ndim=0)
-        return verbs.ask(self, key, state, params)
+        return self.choose(self.draw(key), state, params)
 
-    def tell(self, state: State, choice: ArrayLike, outcome: ArrayLike, params: Params) -> State:
+    @abc.abstractmethod
+    def tell(self, state: State, choice: Any, outcome: Any, params: Params) -> State:
         """Count the outcome of a choice.
 
         Args:
@@ -138,18 +127,26 @@ class Algorithm(abc.ABC):
             ValueError: ``choice`` names no arms, or a pair that the algorithm has no use for, or
                 ``outcome`` is neither 0 nor 1.
         """
+
+    @abc.abstractmethod
+    def recommend(self, state: State, params: Params) -> jax.Array:
+        """The arm that is best as far as one knows, int32 []."""
+
+    def checked_ask(self, key: jax.Array, *args: Any) -> tuple:
+        """See ``verb``."""
+        require_keys("key", key, ndim=0)
+        return key, *args
+
+    def checked_tell(
+        self, state: State, choice: ArrayLike, outcome: ArrayLike, params: Params
+    ) -> tuple:
+        """See ``verb``."""
         self._check_told(choice, outcome)
         if not isinstance(choice, Tracer) and not isinstance(state.time, Tracer):
             self._check_wanted(state, np.asarray(choice))
         # Conversions of plain numbers by JAX would take as long as the step.
-        as_array = (
-            jnp.asarray if isinstance(choice, Tracer) or isinstance(outcome, Tracer) else np.asarray
-        )
-        return verbs.tell(self, state, as_array(choice, np.int32), as_array(outcome, bool), params)
-
-    def recommend(self, state: State, params: Params) -> jax.Array:
-        """The arm that is best as far as one knows, int32 []."""
-        return _recommend(self, state, params)
+        as_array = jnp.asarray if is_traced((choice, outcome)) else np.asarray
+        return state, as_array(choice, np.int32), as_array(outcome, bool), params
 
     def _check_wanted(self, state: State, choice: np.ndarray) -> None:
         """Raise ValueError if a choice is none that ``ask`` might make, if that matters."""
@@ -171,8 +168,3 @@ class Algorithm(abc.ABC):
             )
         if np.shape(outcome) != () or np.asarray(outcome) not in (0, 1):
             raise ValueError(f"outcome: expected 0 or 1, got {outcome!r}")
-
-
-@functools.partial(jax.jit, static_argnums=0)
-def _recommend(algorithm: Algorithm, state: State, params: Params) -> jax.Array:
-    return algorithm.best(state, params)

@@ -9,6 +9,7 @@ import numpy as np
 
 from jaxrace.dueling.base import Algorithm
 from jaxrace.kernels import first_best, pick
+from jaxrace.protocol import verb
 from jaxrace.validation import require_integer, require_number
 
 
@@ -77,8 +78,8 @@ class BeatTheMean(Algorithm):
         width = 9 * gamma**4 * math.log(2 * horizon * self.num_arms)
         return BeatTheMeanParams(jnp.asarray(width, jnp.float32))
 
-    def begin(self, params: BeatTheMeanParams) -> BeatTheMeanState:
-        """See ``init``."""
+    @verb
+    def init(self, params: BeatTheMeanParams) -> BeatTheMeanState:
         del params
         pairs = jnp.zeros((self.num_arms, self.num_arms), jnp.int32)
         return BeatTheMeanState(
@@ -115,7 +116,8 @@ class BeatTheMean(Algorithm):
                 f"{np.flatnonzero(active).tolist()}, as asked, got {choice.tolist()}"
             )
 
-    def update(
+    @verb
+    def tell(
         self,
         state: BeatTheMeanState,
         choice: jax.Array,
@@ -157,7 +159,8 @@ class BeatTheMean(Algorithm):
         del params
         return state.settled_at
 
-    def best(self, state: BeatTheMeanState, params: BeatTheMeanParams) -> jax.Array:
+    @verb
+    def recommend(self, state: BeatTheMeanState, params: BeatTheMeanParams) -> jax.Array:
         """The arm that wins most often among those that are left."""
         del params
         duels = jnp.maximum(state.all_duels, 1).astype(jnp.float32)

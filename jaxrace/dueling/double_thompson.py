@@ -16,6 +16,7 @@ from jaxrace.dueling.matrices import from_upper
 from jaxrace.dueling.tally import Tally
 from jaxrace.dueling.winners import copeland_scores
 from jaxrace.kernels import first_best, pick
+from jaxrace.protocol import verb
 
 
 @jax.tree_util.register_dataclass
@@ -72,8 +73,8 @@ class DoubleThompson(Algorithm):
         """
         return width_params(alpha)
 
-    def begin(self, params: WidthParams) -> DtsState:
-        """See ``init``."""
+    @verb
+    def init(self, params: WidthParams) -> DtsState:
         del params
         pairs = (self.num_arms, self.num_arms)
         once = (self.num_arms // 2, self.num_arms)
@@ -126,10 +127,10 @@ class DoubleThompson(Algorithm):
         place[first, second] = np.arange(len(first))
         return from_upper(theta[place])
 
-    def update(
+    @verb
+    def tell(
         self, state: DtsState, choice: jax.Array, outcome: jax.Array, params: WidthParams
     ) -> DtsState:
-        """See ``tell``."""
         tally = tallies.counted(state.tally, choice, outcome)
         first, second = choice[0], choice[1]
         wins = tally.wins[first, second].astype(jnp.float32)
@@ -147,7 +148,8 @@ class DoubleThompson(Algorithm):
             above=state.above.at[row, column].set(jnp.where(turned, 1 - above, above), mode="drop"),
         )
 
-    def best(self, state: DtsState, params: WidthParams) -> jax.Array:
+    @verb
+    def recommend(self, state: DtsState, params: WidthParams) -> jax.Array:
         """The arm that seems to beat most others."""
         del params
         return tallies.copeland_leader(state.tally)

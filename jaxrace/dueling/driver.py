@@ -119,7 +119,7 @@ def begin(algorithm: Algorithm, key: jax.Array, params: Any) -> PlayState:
     >>> int(begin(Rucb(3), jax.random.key(0), Rucb(3).params()).algorithm.time)
     0
     """
-    return PlayState(key, algorithm.begin(algorithm.of_run(params, key)))
+    return PlayState(key, algorithm.init(algorithm.of_run(params, key)))
 
 
 def advance(
@@ -145,7 +145,7 @@ def advance(
         own, regret = savage_rounds.play(algorithm, *rest)
     else:
         own, regret = _play_one_by_one(algorithm, *rest)
-    recommended = problem.named(algorithm.best(own, params))
+    recommended = problem.named(algorithm.recommend(own, params))
     record = Record(own.time, regret, recommended, algorithm.settled_at(own, params))
     return PlayState(state.key, own), record
 
@@ -167,10 +167,10 @@ def _play_one_by_one(
             own, regret = carry
             noise, uniform = jax.tree.map(lambda leaf: _taken(leaf, place), noises)
             choice = algorithm.choose(noise, own, params)
-            own = algorithm.update(own, choice, uniform < problem.probability(choice), params)
+            own = algorithm.tell(own, choice, uniform < problem.probability(choice), params)
             if problem.has_costs:
                 return own, regret + problem.cost(choice)
-            return own, regret + problem.loss(algorithm.best(own, params))
+            return own, regret + problem.loss(algorithm.recommend(own, params))
 
         # A loop whose length is known is not waited for by the host of a GPU.
         length = size if num_blocks * size == count else jnp.minimum(size, count - start)

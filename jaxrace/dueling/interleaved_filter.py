@@ -9,6 +9,7 @@ import numpy as np
 
 from jaxrace.dueling.base import Algorithm
 from jaxrace.kernels import first_best
+from jaxrace.protocol import verb
 from jaxrace.validation import require_integer
 
 
@@ -75,8 +76,8 @@ class InterleavedFilter(Algorithm):
         require_integer("horizon", horizon, 1)
         return FilterParams(jnp.asarray(math.log(horizon * self.num_arms**2), jnp.float32))
 
-    def begin(self, params: FilterParams) -> FilterState:
-        """See ``init``."""
+    @verb
+    def init(self, params: FilterParams) -> FilterState:
         del params
         zero = jnp.zeros((), jnp.int32)
         arms = jnp.arange(self.num_arms)
@@ -102,7 +103,8 @@ class InterleavedFilter(Algorithm):
         if choice.tolist() != wanted:
             raise ValueError(f"choice: expected {wanted}, as asked, got {choice.tolist()}")
 
-    def update(
+    @verb
+    def tell(
         self, state: FilterState, choice: jax.Array, outcome: jax.Array, params: FilterParams
     ) -> FilterState:
         """See ``tell``; expects the pairs that ``ask`` wants."""
@@ -143,7 +145,8 @@ class InterleavedFilter(Algorithm):
         del params
         return state.settled_at
 
-    def best(self, state: FilterState, params: FilterParams) -> jax.Array:
+    @verb
+    def recommend(self, state: FilterState, params: FilterParams) -> jax.Array:
         """The candidate."""
         del params
         return state.candidate

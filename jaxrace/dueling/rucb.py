@@ -10,6 +10,7 @@ from jaxrace.dueling.base import Algorithm
 from jaxrace.dueling.confidence import WidthParams, width_params
 from jaxrace.dueling.tally import Tally
 from jaxrace.kernels import first_best, pick
+from jaxrace.protocol import verb
 
 
 @jax.tree_util.register_dataclass
@@ -57,8 +58,8 @@ class Rucb(Algorithm):
         """
         return width_params(alpha)
 
-    def begin(self, params: WidthParams) -> RucbState:
-        """See ``init``."""
+    @verb
+    def init(self, params: WidthParams) -> RucbState:
         del params
         return RucbState(
             time=jnp.zeros((), jnp.int32),
@@ -94,10 +95,10 @@ class Rucb(Algorithm):
         bound = losses / least + jnp.sqrt(params.alpha * _log_time(state.time) / least)
         return jnp.where(duels > 0, bound, 1.0)
 
-    def update(
+    @verb
+    def tell(
         self, state: RucbState, choice: jax.Array, outcome: jax.Array, params: WidthParams
     ) -> RucbState:
-        """See ``tell``."""
         tally = tallies.counted(state.tally, choice, outcome)
         time = state.time + 1
         released = state.released
@@ -111,7 +112,8 @@ class Rucb(Algorithm):
         champion = jnp.where(alone, jnp.argmax(candidates).astype(jnp.int32), champion)
         return RucbState(time, tally, released, champion)
 
-    def best(self, state: RucbState, params: WidthParams) -> jax.Array:
+    @verb
+    def recommend(self, state: RucbState, params: WidthParams) -> jax.Array:
         """The champion; without one, the arm that seems to beat most others."""
         del params
         has_champion = state.champion < self.num_arms

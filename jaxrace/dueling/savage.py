@@ -15,6 +15,7 @@ from jaxrace.dueling.base import Algorithm
 from jaxrace.dueling.decisions import Decision
 from jaxrace.dueling.introspection import Introspection
 from jaxrace.kernels import first_best
+from jaxrace.protocol import verb
 from jaxrace.validation import require_integer, require_keys, require_number, require_probability
 
 # Choices have keys of their own, from 0 on; the order of the arms has the last one.
@@ -168,8 +169,8 @@ class Savage(Algorithm):
             params, key=jax.random.fold_in(params.key, jax.random.bits(own, (), jnp.uint32))
         )
 
-    def begin(self, params: SavageParams) -> SavageState:
-        """See ``init``."""
+    @verb
+    def init(self, params: SavageParams) -> SavageState:
         del params
         count = self.decision.num_parameters
         return SavageState(
@@ -191,10 +192,11 @@ class Savage(Algorithm):
         del noise
         never = jnp.iinfo(jnp.int32).max
         parameter = first_best(-jnp.where(state.active, state.samples, never))
-        answer = self.decision.answer(self.best(state, params))
+        answer = self.decision.answer(self.recommend(state, params))
         return jnp.where(state.accepted, answer, self.decision.choice_of(parameter))
 
-    def update(
+    @verb
+    def tell(
         self, state: SavageState, choice: jax.Array, outcome: jax.Array, params: SavageParams
     ) -> SavageState:
         """See ``tell``; ignores what is told after the decision, or of an arm against itself."""
@@ -245,7 +247,8 @@ class Savage(Algorithm):
         del params
         return state.settled_at
 
-    def best(self, state: SavageState, params: SavageParams) -> jax.Array:
+    @verb
+    def recommend(self, state: SavageState, params: SavageParams) -> jax.Array:
         """The decision by what one knows: f of the estimates."""
         del params
         return self.decision.decide(state.mean)

@@ -47,7 +47,7 @@ def play(
     >>> from jaxrace.dueling.matrices import flat
     >>> algorithm = Savage(3, CopelandWinner(3))
     >>> params = algorithm.params(delta=0.1, horizon=1000)
-    >>> start = algorithm.begin(params), duels(flat(3, 0.9)), params
+    >>> start = algorithm.init(params), duels(flat(3, 0.9)), params
     >>> state, _ = jax.jit(play, static_argnums=(0, 1))(algorithm, 10, jax.random.key(0), *start)
     >>> int(state.time), state.samples.tolist()
     (10, [4, 3, 3])
@@ -67,7 +67,7 @@ def play(
         until = jnp.where(is_for_few, own.time, end)
         after, regret, _ = _round(algorithm, key, after, table, until, params)
         # Once it has been decided, the answer is played to the end.
-        answer = algorithm.decision.answer(algorithm.best(own, params))
+        answer = algorithm.decision.answer(algorithm.recommend(own, params))
         rest = jnp.where(own.accepted, end - own.time, 0)
         cost = jnp.where(rest > 0, problem.cost(answer), 0)  # which may be infinite
         regret = regret + regret_of_few + rest.astype(jnp.float32) * cost

@@ -9,6 +9,7 @@ from jaxrace import kernels
 from jaxrace.dueling import pairing
 from jaxrace.dueling.base import Algorithm
 from jaxrace.kernels import first_best
+from jaxrace.protocol import verb
 from jaxrace.validation import require_choice, require_number
 
 SCORES = ("copeland", "borda")
@@ -100,8 +101,8 @@ class SupKlucb(Algorithm):
         require_number("c2", c2, least=0)
         return SupKlucbParams(jnp.asarray(c1, jnp.float32), jnp.asarray(c2, jnp.float32))
 
-    def begin(self, params: SupKlucbParams) -> SupKlucbState:
-        """See ``init``."""
+    @verb
+    def init(self, params: SupKlucbParams) -> SupKlucbState:
         del params
         nothing = jnp.zeros(self.num_pairs, jnp.int32)
         return SupKlucbState(jnp.zeros((), jnp.int32), nothing, nothing)
@@ -124,7 +125,8 @@ class SupKlucb(Algorithm):
         pair = jnp.where(untried.any(), jnp.argmax(untried), first_best(upper))
         return jnp.asarray(self.pairs)[:, pair]
 
-    def update(
+    @verb
+    def tell(
         self, state: SupKlucbState, choice: jax.Array, outcome: jax.Array, params: SupKlucbParams
     ) -> SupKlucbState:
         """See ``tell``; a pair may be given in either order."""
@@ -148,7 +150,8 @@ class SupKlucb(Algorithm):
         sums = pairing.sums_by_arm(self.pairs, ahead, behind)
         return jnp.clip(sums / (self.num_arms - 1), 0, 1)
 
-    def best(self, state: SupKlucbState, params: SupKlucbParams) -> jax.Array:
+    @verb
+    def recommend(self, state: SupKlucbState, params: SupKlucbParams) -> jax.Array:
         """The arm of the largest score."""
         del params
         return first_best(self._scores(state))

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jaxrace.dueling import tally as tallies
 from jaxrace.dueling.base import Algorithm
 from jaxrace.dueling.tally import Tally
+from jaxrace.protocol import verb
 
 
 @jax.tree_util.register_dataclass
@@ -33,8 +34,8 @@ class Uniform(Algorithm):
     def params(self) -> None:
         """There are none."""
 
-    def begin(self, params: None) -> UniformState:
-        """See ``init``."""
+    @verb
+    def init(self, params: None) -> UniformState:
         del params
         return UniformState(jnp.zeros((), jnp.int32), tallies.empty(self.num_arms))
 
@@ -50,14 +51,14 @@ class Uniform(Algorithm):
         first, second = jnp.minimum(places, count - 1)
         return jnp.stack([first, second + (second >= first).astype(jnp.int32)])
 
-    def update(
+    @verb
+    def tell(
         self, state: UniformState, choice: jax.Array, outcome: jax.Array, params: None
     ) -> UniformState:
-        """See ``tell``."""
         del params
         return UniformState(state.time + 1, tallies.counted(state.tally, choice, outcome))
 
-    def best(self, state: UniformState, params: None) -> jax.Array:
-        """See ``recommend``."""
+    @verb
+    def recommend(self, state: UniformState, params: None) -> jax.Array:
         del params
         return tallies.copeland_leader(state.tally)

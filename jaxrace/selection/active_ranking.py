@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxrace import kernels
+from jaxrace.protocol import verb
 from jaxrace.selection.base import Selector, Standing, ranked
 from jaxrace.selection.outcomes import OUTCOMES, Outcome, require_max_score, share_of, within
 from jaxrace.selection.single_options import random_other
@@ -101,8 +102,8 @@ class ActiveRanking(Selector):
             jnp.asarray(delta, jnp.float32), jnp.asarray(max_score, jnp.float32)
         )
 
-    def begin(self, params: ActiveRankingParams) -> ActiveRankingState:
-        """See ``init``."""
+    @verb
+    def init(self, params: ActiveRankingParams) -> ActiveRankingState:
         del params
         zero, nobody = jnp.zeros((), jnp.int32), jnp.zeros(self.num_options, bool)
         counts, totals = jnp.zeros(self.num_options, jnp.int32), jnp.zeros(self.num_options, float)
@@ -136,14 +137,14 @@ class ActiveRanking(Selector):
         waiting = state.active & (numbers >= state.place)
         return kernels.first_best(waiting.astype(jnp.int32))
 
-    def update(
+    @verb
+    def tell(
         self,
         state: ActiveRankingState,
         pair: jax.Array,
         score: jax.Array,
         params: ActiveRankingParams,
     ) -> ActiveRankingState:
-        """See ``tell``."""
         share = share_of(score, self.outcome, params.max_score).astype(state.totals.dtype)
         numbers = jnp.arange(self.num_options, dtype=jnp.int32)
         told = dataclasses.replace(

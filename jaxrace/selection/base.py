@@ -14,10 +14,9 @@ from typing import Any, ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.core import Tracer
 from numpy.typing import ArrayLike
 
-from jaxrace import verbs
+from jaxrace.protocol import is_traced, verb
 from jaxrace.selection.comparisons import LARGEST_SCORE, is_usable
 from jaxrace.selection.report import describe
 from jaxrace.validation import require_integer, require_keys
@@ -64,8 +63,8 @@ class SelectionResult:
 class Selector(abc.ABC):
     """Which k of K options are the best, told the scores of comparisons?
 
-    Subclasses implement the traced methods ``begin``, ``draw``, ``choose``, ``update``,
-    ``standing`` and ``done``; users call the verbs.
+    Subclasses implement the verbs ``init`` and ``tell``, pure functions of arrays
+    (``jaxrace.protocol``), for ``ask`` ``draw`` and ``choose``, and ``standing`` and ``done``.
 
     Attributes:
         num_options: K.
@@ -100,8 +99,12 @@ class Selector(abc.ABC):
         """The numbers of the selector as a pytree, checked; see the subclass."""
 
     @abc.abstractmethod
-    def begin(self, params: Params) -> State:
-        """What ``init`` does under a trace. The state has ``time``, int32 [], comparisons told."""
+    def init(self, params: Params) -> State:
+        """The state before the first comparison; it has ``time``, int32 [], comparisons told.
+
+        Raises:
+            ValueError: ``params`` are those of another kind of selector; all verbs say so.
+        """
 
     @abc.abstractmethod
     def draw(self, key: jax.Array) -> Noise:
@@ -110,10 +113,6 @@ class Selector(abc.ABC):
     @abc.abstractmethod
     def choose(self, noise: Noise, state: State, params: Params) -> jax.Array:
         """The next pair, int32 [2]."""
-
-    @abc.abstractmethod
-    def update(self, state: State, pair: jax.Array, score: jax.Array, params: Params) -> State:
-        """The state after a comparison; ``score``, float []: of the first over the second."""
 
     @abc.abstractmethod
     def standing(self, state: State, params: Params) -> Standing:
@@ -136,15 +135,7 @@ class Selector(abc.ABC):
         del params
         return jnp.abs(score).astype(jnp.float32) <= LARGEST_SCORE
 
-    def init(self, params: Params) -> State:
-        """The state before the first comparison.
-
-        Raises:
-            ValueError: ``params`` are those of another kind of selector; all verbs say so.
-        """
-        self.require_params(params)
-        return verbs.init(self, params)
-
+    @verb
     def ask(self, key: jax.Array, state: State, params: Params) -> jax.Array:
         """The next pair to compare, int32 [2]; [-1, -1], nobody, once the selector is done.
 
@@ -156,11 +147,11 @@ class Selector(abc.ABC):
         Raises:
             ValueError: ``key`` is no key.
         """
-        require_keys("key", key, ndim=0)
-        self.require_params(params)
-        return _ask(self, key, state, params)
+        pair = self.choose(self.draw(key), state, params)
+        return unless_done(self, pair, state, params)
 
-    def tell(self, state: State, pair: ArrayLike, score: ArrayLike, params: Params) -> State:
+    @abc.abstractmethod
+    def tell(self, state: State, pair: Any, score: Any, params: Params) -> State:
         """Count the score of a comparison.
 
         Args:
@@ -175,17 +166,47 @@ class Selector(abc.ABC):
                 asked for (others take any, also once they are done), or ``score`` is no finite
                 number, or out of the range that the params say.
         """
+
+    @verb
+    def result(self, state: State, params: Params) -> SelectionResult:
+        """What has been found so far."""
+        standing = self.standing(state, params)
+        return SelectionResult(
+            selector=self,
+            ranking=standing.ranking,
+            selected=selected_from(standing.ranking, self.top),
+            scores=standing.scores,
+            confidence=standing.confidence,
+            done=self.done(state, params),
+            samples=state.time,
+        )
+
+    def checked_init(self, params: Params) -> tuple:
+        """See ``verb``."""
         self.require_params(params)
-        if any(isinstance(value, Tracer) for value in (state.time, pair, score)):
+        return (params,)
+
+    def checked_ask(self, key: jax.Array, state: State, params: Params) -> tuple:
+        """See ``verb``."""
+        require_keys("key", key, ndim=0)
+        self.require_params(params)
+        return key, state, params
+
+    def checked_tell(
+        self, state: State, pair: ArrayLike, score: ArrayLike, params: Params
+    ) -> tuple:
+        """See ``verb``."""
+        self.require_params(params)
+        if is_traced((state.time, pair, score)):
             told = jnp.asarray(pair, jnp.int32), jnp.asarray(score, float)
         else:
             told = self._checked(state, np.asarray(pair), np.asarray(score), params)
-        return verbs.tell(self, state, *told, params)
+        return state, *told, params
 
-    def result(self, state: State, params: Params) -> SelectionResult:
-        """What has been found so far."""
+    def checked_result(self, state: State, params: Params) -> tuple:
+        """See ``verb``."""
         self.require_params(params)
-        return _result(self, state, params)
+        return state, params
 
     def require_params(self, params: Params) -> None:
         """Raise ValueError unless these are what ``params`` makes."""
@@ -294,26 +315,6 @@ def selected_from(ranking: jax.Array, top: int) -> jax.Array:
 def unless_done(selector: Selector, pairs: jax.Array, state: State, params: Params) -> jax.Array:
     """These pairs, int32 [..., 2]; -1 throughout once the selector is done."""
     return jnp.where(selector.done(state, params), -1, pairs)
-
-
-@functools.partial(jax.jit, static_argnums=0)
-def _result(selector: Selector, state: State, params: Params) -> SelectionResult:
-    standing = selector.standing(state, params)
-    return SelectionResult(
-        selector=selector,
-        ranking=standing.ranking,
-        selected=selected_from(standing.ranking, selector.top),
-        scores=standing.scores,
-        confidence=standing.confidence,
-        done=selector.done(state, params),
-        samples=state.time,
-    )
-
-
-@functools.partial(jax.jit, static_argnums=0)
-def _ask(selector: Selector, key: jax.Array, state: State, params: Params) -> jax.Array:
-    pair = verbs.ask(selector, key, state, params)
-    return unless_done(selector, pair, state, params)
 
 
 @functools.partial(jax.jit, static_argnums=0)

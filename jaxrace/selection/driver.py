@@ -221,7 +221,7 @@ def begin(
     selector: Selector, compare: Compare, key: jax.Array, problem: Any, params: Any
 ) -> RunState:
     """The state after the warm-up."""
-    own = selector.begin(params)
+    own = selector.init(params)
     counts = jnp.zeros((selector.num_options,) * 2, jnp.int32)
     state = RunState(key, own, counts, jnp.ones((), bool))
     if isinstance(selector, ScoreSelector):
@@ -315,7 +315,7 @@ def _played(
     if isinstance(selector, ScoreSelector):
         own = selector.update_many(own, pairs, scores.astype(own.scores.means.dtype), params)
     else:
-        own = selector.update(own, pairs[0], scores[0], params)
+        own = selector.tell(own, pairs[0], scores[0], params)
     return RunState(state.key, own, counts, valid)
 
 

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxrace import kernels
+from jaxrace.protocol import verb
 from jaxrace.selection.base import Selector, Standing, ranked
 from jaxrace.selection.outcomes import OUTCOMES, Outcome, require_max_score, share_of, within
 from jaxrace.validation import (
@@ -126,8 +127,8 @@ class PairwiseRace(Selector):
             max_score=jnp.asarray(max_score, jnp.float32),
         )
 
-    def begin(self, params: RaceParams) -> RaceState:
-        """See ``init``."""
+    @verb
+    def init(self, params: RaceParams) -> RaceState:
         del params
         shape = (self.num_options, self.num_options)
         zero, nobody = jnp.zeros((), jnp.int32), jnp.zeros(self.num_options, bool)
@@ -169,10 +170,10 @@ class PairwiseRace(Selector):
         upper = jnp.triu(active, 1).reshape(-1)
         return upper & (jnp.arange(upper.size, dtype=jnp.int32) >= place)
 
-    def update(
+    @verb
+    def tell(
         self, state: RaceState, pair: jax.Array, score: jax.Array, params: RaceParams
     ) -> RaceState:
-        """See ``tell``."""
         share = share_of(score, self.outcome, params.max_score).astype(state.totals.dtype)
         first, second = pair[0], pair[1]
         place = first * self.num_options + second + 1

@@ -13,6 +13,7 @@ from jax.core import Tracer
 from numpy.typing import ArrayLike
 
 from jaxrace import kernels
+from jaxrace.protocol import verb
 from jaxrace.selection.base import (
     Selector,
     Standing,
@@ -143,8 +144,8 @@ class ScoreSelector(Selector):
         del old, new, pairs
         return model
 
-    def begin(self, params: ScoreParams) -> ScoreState:
-        """See ``init``."""
+    @verb
+    def init(self, params: ScoreParams) -> ScoreState:
         del params
         scores = no_scores(self.num_options)
         return ScoreState(jnp.zeros((), jnp.int32), scores, self.first_model())
@@ -182,10 +183,10 @@ class ScoreSelector(Selector):
             return choose_one(moments, None)[1][None]
         return lax.scan(choose_one, moments, None, number)[1]
 
-    def update(
+    @verb
+    def tell(
         self, state: ScoreState, pair: jax.Array, score: jax.Array, params: ScoreParams
     ) -> ScoreState:
-        """See ``tell``."""
         return self.update_many(state, pair[None], score[None], params)
 
     def update_many(

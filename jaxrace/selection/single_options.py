@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxrace import kernels
+from jaxrace.protocol import verb
 from jaxrace.selection.base import Selector, Standing, ranked
 from jaxrace.selection.score_selector import ScoreParams, score_params
 from jaxrace.selection.scores import LEAST_VARIANCE, first_of_fewest, or_square, welford
@@ -68,8 +69,8 @@ class Ocba(Selector):
         """
         return score_params(confidence)
 
-    def begin(self, params: ScoreParams) -> OcbaState:
-        """See ``init``."""
+    @verb
+    def init(self, params: ScoreParams) -> OcbaState:
         del params
         zeros = jnp.zeros(self.num_options, float)
         counts = jnp.zeros(self.num_options, jnp.int32)
@@ -94,10 +95,10 @@ class Ocba(Selector):
         first = first_of_fewest(best, state.counts)
         return jnp.stack([first, random_other(first, noise, self.num_options)])
 
-    def update(
+    @verb
+    def tell(
         self, state: OcbaState, pair: jax.Array, score: jax.Array, params: ScoreParams
     ) -> OcbaState:
-        """See ``tell``."""
         del params
         option = pair[0]
         count, mean, variance = welford(

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxrace.protocol import verb
 from jaxrace.selection.base import Selector, Standing
 from jaxrace.validation import require_integer, require_keys
 
@@ -112,8 +113,8 @@ class Top(Selector):
             order = jax.random.permutation(key, order)
         return TopParams(jnp.asarray(repetitions, jnp.int32), order)
 
-    def begin(self, params: TopParams) -> TopState:
-        """See ``init``."""
+    @verb
+    def init(self, params: TopParams) -> TopState:
         zero, size = jnp.zeros((), jnp.int32), -(-self.num_options // self.top)
         nobody = jnp.full(self.top, -1, jnp.int32)
         empty = TopState(
@@ -151,10 +152,10 @@ class Top(Selector):
         del params
         return (pair == state.match).all() | (pair == state.match[::-1]).all()
 
-    def update(
+    @verb
+    def tell(
         self, state: TopState, pair: jax.Array, score: jax.Array, params: TopParams
     ) -> TopState:
-        """See ``tell``."""
         in_order = pair[0] == state.match[0]
         total = state.total + jnp.where(in_order, score, -score).astype(state.total.dtype)
         told = dataclasses.replace(state, time=state.time + 1, played=state.played + 1, total=total)
