@@ -1,7 +1,7 @@
 """The best k of K options from comparisons of pairs, told who wins or by how much."""
 
 from jaxrace.selection.active_ranking import ActiveRanking
-from jaxrace.selection.base import SelectionResult, Selector, Standing
+from jaxrace.selection.base import Selector, Standing
 from jaxrace.selection.comparisons import (
     NormalScores,
     RecordedScores,
@@ -21,6 +21,7 @@ from jaxrace.selection.pocbam import (
     intransitivity_index,
 )
 from jaxrace.selection.problems import borda_top, thurstone
+from jaxrace.selection.result import SelectionResult
 from jaxrace.selection.score_selector import ScoreSelector
 from jaxrace.selection.scores import Moments, Scores, observed_moments
 from jaxrace.selection.simple import KnowledgeGradient, Uniform

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from jaxrace.protocol import is_traced, verb
 from jaxrace.selection.comparisons import LARGEST_SCORE, is_usable
-from jaxrace.selection.report import describe
+from jaxrace.selection.result import SelectionResult
 from jaxrace.validation import require_integer, require_keys
 
 # Of different scores: the part that may be equal as JAX keeps them, as a few of many random ones.
@@ -35,28 +35,6 @@ class Standing(NamedTuple):
     scores: jax.Array  # float [K], what they are ranked by
     ranking: jax.Array  # int32 [K], from the best
     confidence: jax.Array  # float [], that the first k are the best; 0 where nothing is known
-
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True, eq=False)
-class SelectionResult:
-    """What a selector has found; print it."""
-
-    selector: "Selector" = dataclasses.field(metadata={"static": True})
-    ranking: jax.Array  # int32 [K], from the best
-    selected: jax.Array  # bool [K], the first k
-    scores: jax.Array  # float [K], what options are ranked by
-    confidence: jax.Array  # float [], estimated, or guaranteed (see ``Selector``); 0: unknown
-    done: jax.Array  # bool [], the selector asks for nothing more
-    samples: jax.Array  # int32 [], comparisons told
-
-    @property
-    def best(self) -> jax.Array:
-        """The first k of the ranking, int32 [k]."""
-        return self.ranking[..., : self.selector.top]
-
-    def __str__(self) -> str:
-        return describe(self)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -172,7 +150,9 @@ class Selector(abc.ABC):
         """What has been found so far."""
         standing = self.standing(state, params)
         return SelectionResult(
-            selector=self,
+            name=type(self).__name__,
+            top=self.top,
+            is_guaranteed=self.is_guaranteed,
             ranking=standing.ranking,
             selected=selected_from(standing.ranking, self.top),
             scores=standing.scores,
