@@ -101,8 +101,8 @@ def assert_same_duels(trace, make_reference, choose):
             reference.tell(moment.pair, moment.outcome)
             assert reference.best() == moment.recommended, (game, time)
             assert reference.settled_at == moment.settled_at, (game, time)
-        if hasattr(trace.state, "tally"):
-            np.testing.assert_array_equal(trace.state.tally.wins[game, -1], reference.wins)
+        if hasattr(trace.state, "counts"):
+            np.testing.assert_array_equal(trace.state.counts.wins[game, -1], reference.wins)
 
 
 _step_keys = jax.jit(step_keys)

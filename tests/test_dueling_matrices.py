@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from jaxrace import dueling
-from jaxrace.dueling import matrices, regret
+from jaxrace.dueling import matrices, winners
 
 
 def random_matrix(rng, num_arms, levels=None):
@@ -23,7 +23,7 @@ def random_matrix(rng, num_arms, levels=None):
     return matrix
 
 
-tables_of = jax.jit(regret.tables)
+tables_of = jax.jit(winners.regret_tables)
 
 
 def many(levels, count=100):
@@ -76,7 +76,7 @@ def test_regret_of_every_pair(levels):
     for matrix in many(levels, count=100):
         arms = range(len(matrix))
         found = np.asarray(tables_of(jnp.asarray(matrix)))
-        tables = dict(zip(regret.MEASURES, found, strict=True))
+        tables = dict(zip(winners.MEASURES, found, strict=True))
         copeland = np.array([(matrix[i] > 0.5).sum() for i in arms]) / (len(matrix) - 1)
         borda = (matrix.sum(1) - 0.5) / (len(matrix) - 1)
         winner = dueling.condorcet_winner(matrix)
@@ -180,7 +180,7 @@ def test_matrices_are_rounded_once():
         np.testing.assert_array_equal(found.astype(float) + found.T, 1)
         np.testing.assert_array_equal(dueling.check_matrix(found), found)
         np.testing.assert_array_equal(dueling.duels(given).probabilities, found)
-        losses = np.asarray(regret.tables(jnp.asarray(found)))[1]
+        losses = np.asarray(winners.regret_tables(jnp.asarray(found)))[1]
         assert np.isinf(losses).all() == (dueling.condorcet_winner(given) is None)
     assert (dueling.check_matrix([[0.5, 0.50000001], [0.49999999, 0.5]]) == 0.5).all()
 

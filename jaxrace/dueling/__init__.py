@@ -15,17 +15,18 @@ from jaxrace.dueling.problems import (
     Problem,
     arms,
     counting_bandit,
+    draw_outcome,
     duels,
     rigged_bandit,
     shuffled,
+    step_keys,
 )
-from jaxrace.dueling.regret import MEASURES
 from jaxrace.dueling.rucb import Rucb
 from jaxrace.dueling.savage import Savage
-from jaxrace.dueling.steps import draw_outcome, step_keys
 from jaxrace.dueling.sup_klucb import SupKlucb
 from jaxrace.dueling.uniform import Uniform
 from jaxrace.dueling.winners import (
+    MEASURES,
     borda_scores,
     borda_winners,
     condorcet_winner,

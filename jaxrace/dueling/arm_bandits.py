@@ -88,7 +88,7 @@ class ArmBandit(Algorithm):
         return jax.random.uniform(key, (), jnp.float32)
 
     @verb
-    def tell(self, state: ArmState, choice: jax.Array, outcome: jax.Array, params: Any) -> ArmState:
+    def tell(self, state: ArmState, choice: Any, outcome: Any, params: Any) -> ArmState:
         del params
         here = jnp.arange(self.num_arms, dtype=jnp.int32) == choice[0]
         return dataclasses.replace(
@@ -282,7 +282,7 @@ class ActionElimination(ArmBandit):
 
     @verb
     def tell(
-        self, state: ArmState, choice: jax.Array, outcome: jax.Array, params: EliminationParams
+        self, state: ArmState, choice: Any, outcome: Any, params: EliminationParams
     ) -> ArmState:
         """See ``tell``; what is told after the end does not count."""
         before = state

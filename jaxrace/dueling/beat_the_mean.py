@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -120,11 +121,11 @@ class BeatTheMean(Algorithm):
     def tell(
         self,
         state: BeatTheMeanState,
-        choice: jax.Array,
-        outcome: jax.Array,
+        choice: Any,
+        outcome: Any,
         params: BeatTheMeanParams,
     ) -> BeatTheMeanState:
-        """See ``tell``; duels after the end do not count."""
+        """Count a duel; those after the end do not count."""
         open_yet = (state.settled_at == 0).astype(jnp.int32)
         won = open_yet * outcome.astype(jnp.int32)
         first, second = choice[0], choice[1]

@@ -1,19 +1,24 @@
 """Double Thompson sampling (Wu and Liu 2016). Axes: K arms, D = K // 2."""
 
 import dataclasses
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import kernels
-from jaxrace.dueling import pairing, ring
-from jaxrace.dueling import tally as tallies
 from jaxrace.dueling.base import Algorithm
-from jaxrace.dueling.confidence import WidthParams, width_params
+from jaxrace.dueling.counts import (
+    Counts,
+    WidthParams,
+    copeland_leader,
+    no_counts,
+    pairs_of,
+    width_params,
+    with_duel,
+)
 from jaxrace.dueling.matrices import from_upper
-from jaxrace.dueling.tally import Tally
 from jaxrace.dueling.winners import copeland_scores
 from jaxrace.kernels import first_best, pick
 from jaxrace.protocol import verb
@@ -25,9 +30,9 @@ class DtsState:
     """DTS between two duels."""
 
     time: jax.Array  # int32 [], duels told
-    tally: Tally
+    counts: Counts
     released: jax.Array  # float32 [K, K], ln t from which on u_ij >= 1/2
-    above: jax.Array  # float32 [D, K] by `ring`, posterior probability of p_ij > 1/2
+    above: jax.Array  # float32 [D, K] by `place_in_circle`, posterior probability of p_ij > 1/2
 
 
 class DtsNoise(NamedTuple):
@@ -80,7 +85,7 @@ class DoubleThompson(Algorithm):
         once = (self.num_arms // 2, self.num_arms)
         return DtsState(
             time=jnp.zeros((), jnp.int32),
-            tally=tallies.empty(self.num_arms),
+            counts=no_counts(self.num_arms),
             released=jnp.zeros(pairs, jnp.float32),
             above=jnp.full(once, 0.5, jnp.float32),
         )
@@ -101,9 +106,9 @@ class DoubleThompson(Algorithm):
             marked = _least_regret(candidates, theta)
         else:
             coins = kernels.draw_uniforms(noise.first_key, state.above.shape)
-            marked = _most_wins(candidates, ring.wins(coins < state.above))
+            marked = _most_wins(candidates, wins_in_circle(coins < state.above))
         first = pick(marked, noise.tie)
-        wins, duels = state.tally.wins[first], state.tally.duels[first]
+        wins, duels = state.counts.wins[first], state.counts.duels[first]
         # theta_{i, first}: posterior of "i beats the first arm".
         theta = kernels.sample_beta(
             noise.second_key,
@@ -118,8 +123,8 @@ class DoubleThompson(Algorithm):
 
     def _sample_all(self, key: jax.Array, state: DtsState) -> jax.Array:
         """Theta of every pair, float32 [K, K], drawn once for both orders."""
-        first, second = pairing.pairs_of(self.num_arms)
-        won, lost = state.tally.wins[first, second], state.tally.wins[second, first]
+        first, second = pairs_of(self.num_arms)
+        won, lost = state.counts.wins[first, second], state.counts.wins[second, first]
         theta = kernels.sample_beta(
             key, (won + 1).astype(jnp.float32), (lost + 1).astype(jnp.float32)
         )
@@ -128,22 +133,20 @@ class DoubleThompson(Algorithm):
         return from_upper(theta[place])
 
     @verb
-    def tell(
-        self, state: DtsState, choice: jax.Array, outcome: jax.Array, params: WidthParams
-    ) -> DtsState:
-        tally = tallies.counted(state.tally, choice, outcome)
+    def tell(self, state: DtsState, choice: Any, outcome: Any, params: WidthParams) -> DtsState:
+        counts = with_duel(state.counts, choice, outcome)
         first, second = choice[0], choice[1]
-        wins = tally.wins[first, second].astype(jnp.float32)
-        duels = tally.duels[first, second].astype(jnp.float32)
+        wins = counts.wins[first, second].astype(jnp.float32)
+        duels = counts.duels[first, second].astype(jnp.float32)
         deficit = duels / 2 - wins  # of the first arm
         level = deficit**2 / (jnp.maximum(duels, 1) * params.alpha)
         released = state.released.at[first, second].set(jnp.where(deficit > 0, level, 0.0))
         released = released.at[second, first].set(jnp.where(deficit < 0, level, 0.0))
-        above = kernels.above_half(tally.wins[first, second], tally.wins[second, first])
-        row, column, turned = ring.place_of(choice, self.num_arms)
+        above = kernels.above_half(counts.wins[first, second], counts.wins[second, first])
+        row, column, turned = place_in_circle(choice, self.num_arms)
         return DtsState(
             time=state.time + 1,
-            tally=tally,
+            counts=counts,
             released=released,
             above=state.above.at[row, column].set(jnp.where(turned, 1 - above, above), mode="drop"),
         )
@@ -152,7 +155,7 @@ class DoubleThompson(Algorithm):
     def recommend(self, state: DtsState, params: WidthParams) -> jax.Array:
         """The arm that seems to beat most others."""
         del params
-        return tallies.copeland_leader(state.tally)
+        return copeland_leader(state.counts)
 
 
 def _most_wins(candidates: jax.Array, wins: jax.Array) -> jax.Array:
@@ -170,3 +173,47 @@ def _least_regret(candidates: jax.Array, theta: jax.Array) -> jax.Array:
     terms = jnp.where(apart, regret / jnp.maximum(divergence, 1e-12), 0.0)
     total = jnp.where(winners, terms.sum(-1), jnp.inf)
     return total == total.min()
+
+
+def place_in_circle(pair: jax.Array, num_arms: int) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Row and column of a pair, int32 [], and whether its second arm is the one of the column.
+
+    What is known of each unordered pair, once, is a rectangle [D, K]. The arms stand in a circle;
+    the number of a pair is in the row of their distance, in the column of the arm from which the
+    other one is so many places ahead: [r, i] belongs to arms i and (i + r + 1) mod K. With even K
+    the last row has room for both orders of a pair, and only its first half counts.
+
+    An arm and itself have the row D, which there is not.
+
+    >>> [int(number) for number in place_in_circle(jnp.array([0, 4]), 5)]
+    [0, 4, 1]
+    """
+    ahead = (pair[1] - pair[0]) % num_arms
+    behind = num_arms - ahead
+    turned = (behind < ahead) | ((behind == ahead) & (pair[1] < pair[0]))
+    row = jnp.where(ahead == 0, num_arms // 2, jnp.minimum(ahead, behind) - 1)
+    return row, jnp.where(turned, pair[1], pair[0]), turned
+
+
+def wins_in_circle(ahead: jax.Array) -> jax.Array:
+    """How many others each arm beats, int32 [K].
+
+    Args:
+        ahead: bool [D, K], does the arm of the column win the pair?
+
+    >>> ahead = jnp.array([[True, True, True, False], [True, True, False, False]])
+    >>> wins_in_circle(ahead).tolist()
+    [3, 2, 1, 0]
+    """
+    num_distances, num_arms = ahead.shape
+    counted = np.ones((num_distances, num_arms), bool)
+    if num_arms % 2 == 0:
+        counted[-1, num_arms // 2 :] = False
+    lost = ~ahead & counted
+    # Row r turned by r + 1: with every row written twice, one after the other, the numbers wanted
+    # of the next row start 2 K - 1 places later.
+    twice = jnp.concatenate([lost, lost], axis=1).reshape(-1)
+    stride = 2 * num_arms - 1
+    padded = jnp.pad(twice[num_arms - 1 :], (0, num_arms))[: num_distances * stride]
+    of_second = padded.reshape(num_distances, stride)[:, :num_arms]
+    return ((ahead & counted).astype(jnp.int32) + of_second.astype(jnp.int32)).sum(0)

@@ -16,9 +16,8 @@ from numpy.typing import ArrayLike
 
 from jaxrace.dueling import savage_rounds
 from jaxrace.dueling.base import Algorithm, Noise
-from jaxrace.dueling.problems import Problem
+from jaxrace.dueling.problems import Problem, step_keys, uniform_of
 from jaxrace.dueling.savage import Savage
-from jaxrace.dueling.steps import step_keys, uniform_of
 from jaxrace.dueling.winners import condorcet_winner
 from jaxrace.kernels import sums
 from jaxrace.kernels.sums import Total

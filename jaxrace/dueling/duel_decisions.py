@@ -9,7 +9,7 @@ import dataclasses
 import jax
 import jax.numpy as jnp
 
-from jaxrace.dueling import pairing
+from jaxrace.dueling import counts
 from jaxrace.dueling.decisions import Decision
 from jaxrace.kernels import first_best
 from jaxrace.validation import require_integer
@@ -29,9 +29,9 @@ class DuelDecision(Decision):
         require_integer("num_arms", self.num_arms, 2)
 
     @property
-    def pairs(self) -> pairing.Pairs:
+    def pairs(self) -> counts.Pairs:
         """The arms of each parameter, int32 [2, N]."""
-        return pairing.pairs_of(self.num_arms)
+        return counts.pairs_of(self.num_arms)
 
     @property
     def num_parameters(self) -> int:
@@ -44,7 +44,7 @@ class DuelDecision(Decision):
 
     def parameter_of(self, choice: jax.Array) -> jax.Array:
         """See ``Decision``."""
-        return pairing.number_of(choice, self.num_arms)
+        return counts.number_of(choice, self.num_arms)
 
     def answer(self, decision: jax.Array) -> jax.Array:
         """The winner against itself."""
@@ -57,15 +57,15 @@ class DuelDecision(Decision):
 
     def certain_wins(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
         """minU(i) = #{j : a_ij > 1/2}, float32 [K]."""
-        return pairing.sums_by_arm(self.pairs, lower > 0.5, upper < 0.5)
+        return counts.sums_by_arm(self.pairs, lower > 0.5, upper < 0.5)
 
     def possible_wins(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
         """maxU(i) = #{j : b_ij >= 1/2}, float32 [K]."""
-        return pairing.sums_by_arm(self.pairs, upper >= 0.5, lower <= 0.5)
+        return counts.sums_by_arm(self.pairs, upper >= 0.5, lower <= 0.5)
 
     def wins(self, mean: jax.Array) -> jax.Array:
         """#{j : x_ij > 1/2}, float32 [K]."""
-        return pairing.sums_by_arm(self.pairs, mean > 0.5, mean < 0.5)
+        return counts.sums_by_arm(self.pairs, mean > 0.5, mean < 0.5)
 
     def _changes_of_best(
         self, scores: jax.Array, gains_of_first: jax.Array, gains_of_second: jax.Array
@@ -120,7 +120,7 @@ class CopelandWinner(DuelDecision):
 
     def decide(self, mean: jax.Array) -> jax.Array:
         """See ``Decision``; ties go to the arm with the larger sum of x_ij."""
-        sums = pairing.sums_by_arm(self.pairs, mean, 1 - mean)
+        sums = counts.sums_by_arm(self.pairs, mean, 1 - mean)
         return jnp.argmax(self.wins(mean) + sums / (2 * self.num_arms)).astype(jnp.int32)
 
     def changes(self, mean: jax.Array, other: jax.Array) -> jax.Array:
@@ -189,17 +189,17 @@ class BordaWinner(DuelDecision):
 
     def decide(self, mean: jax.Array) -> jax.Array:
         """See ``Decision``."""
-        return jnp.argmax(pairing.sums_by_arm(self.pairs, mean, 1 - mean)).astype(jnp.int32)
+        return jnp.argmax(counts.sums_by_arm(self.pairs, mean, 1 - mean)).astype(jnp.int32)
 
     def changes(self, mean: jax.Array, other: jax.Array) -> jax.Array:
         """See ``Decision``; ties aside."""
-        sums = pairing.sums_by_arm(self.pairs, mean, 1 - mean)
+        sums = counts.sums_by_arm(self.pairs, mean, 1 - mean)
         return self._changes_of_best(sums, other - mean, mean - other)
 
     def possible(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
         """Which arms may have the largest sum of more than K / 2? bool [K]."""
-        most = pairing.sums_by_arm(self.pairs, upper, 1 - lower)
-        least = pairing.sums_by_arm(self.pairs, lower, 1 - upper)
+        most = counts.sums_by_arm(self.pairs, upper, 1 - lower)
+        least = counts.sums_by_arm(self.pairs, lower, 1 - upper)
         leader = jnp.argmax(least)
         arms = jnp.arange(self.num_arms)
         # With x_ii = 1/2 the sum over all j is more than K / 2.

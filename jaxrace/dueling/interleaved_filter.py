@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -105,9 +106,9 @@ class InterleavedFilter(Algorithm):
 
     @verb
     def tell(
-        self, state: FilterState, choice: jax.Array, outcome: jax.Array, params: FilterParams
+        self, state: FilterState, choice: Any, outcome: Any, params: FilterParams
     ) -> FilterState:
-        """See ``tell``; expects the pairs that ``ask`` wants."""
+        """Count a duel of the pair that ``ask`` wants."""
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         rival = choice[1]
         wins = state.wins + ((arms == rival) & outcome).astype(jnp.int32)

@@ -11,9 +11,9 @@ import numpy as np
 from jax.core import Tracer
 from numpy.typing import ArrayLike
 
-from jaxrace.dueling import regret
 from jaxrace.dueling.decisions import Counting, NextBest
 from jaxrace.dueling.matrices import check_matrix
+from jaxrace.dueling.winners import regret_tables
 from jaxrace.validation import as_reals
 
 # Of the 100 arms of Urvoy et al. 2013, section 5.1.
@@ -66,7 +66,7 @@ class Problem:
 
 
 def duels(matrix: ArrayLike) -> Problem:
-    """Duels with these chances, and what each costs; see ``regret.MEASURES``.
+    """Duels with these chances, and what each costs; see ``winners.MEASURES``.
 
     Args:
         matrix: [K, K]; checked unless it is traced.
@@ -79,7 +79,7 @@ def duels(matrix: ArrayLike) -> Problem:
     """
     checked = matrix if isinstance(matrix, Tracer) else check_matrix(matrix)
     probabilities = jnp.asarray(checked, jnp.float32)
-    return Problem(probabilities, regret.tables(probabilities), None, _in_order(probabilities))
+    return Problem(probabilities, regret_tables(probabilities), None, _in_order(probabilities))
 
 
 def arms(means: ArrayLike, utilities: ArrayLike) -> Problem:
@@ -187,3 +187,45 @@ def shuffled(key: jax.Array, problem: Problem) -> Problem:
 
 def _in_order(probabilities: jax.Array) -> jax.Array:
     return jnp.arange(probabilities.shape[-1], dtype=jnp.int32)
+
+
+def step_keys(key: jax.Array, time: int | jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The keys of choice number ``time`` of a run: for ``ask``, and for ``draw_outcome``.
+
+    >>> ask_key, outcome_key = step_keys(jax.random.key(0), 7)
+    """
+    own = jax.random.fold_in(key, time)
+    # Both at once: the generator is a loop of its own wherever it is called, also for the compiler.
+    both = jax.vmap(jax.random.fold_in, (None, 0))(own, jnp.arange(2))
+    return both[0], both[1]
+
+
+def draw_uniform(key: jax.Array, time: int | jax.Array) -> jax.Array:
+    """What decides choice number ``time`` of the run with this key: float32 [] in [0, 1).
+
+    >>> bool(0 <= draw_uniform(jax.random.key(0), 7) < 1)
+    True
+    """
+    # The second of `step_keys`, without drawing the first.
+    return uniform_of(jax.random.fold_in(jax.random.fold_in(key, time), 1))
+
+
+def uniform_of(key: jax.Array) -> jax.Array:
+    """What the key of an outcome decides it by: float32 [] in [0, 1).
+
+    >>> keys = step_keys(jax.random.key(0), 7)
+    >>> bool(uniform_of(keys[1]) == draw_uniform(jax.random.key(0), 7))
+    True
+    """
+    return jax.random.uniform(key, (), jnp.float32)
+
+
+def draw_outcome(key: jax.Array, problem: Problem, choice: ArrayLike) -> jax.Array:
+    """Does the first arm win (the arm pay)? A bool [], as ``play`` draws it.
+
+    >>> from jaxrace.dueling import duels
+    >>> from jaxrace.dueling.matrices import flat
+    >>> bool(draw_outcome(jax.random.key(0), duels(flat(2, 0.999)), [0, 1]))
+    True
+    """
+    return uniform_of(key) < problem.probability(jnp.asarray(choice, jnp.int32))

@@ -1,14 +1,20 @@
 """Relative upper confidence bound (Zoghi et al. 2014). Axes: K arms."""
 
 import dataclasses
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from jaxrace.dueling import tally as tallies
 from jaxrace.dueling.base import Algorithm
-from jaxrace.dueling.confidence import WidthParams, width_params
-from jaxrace.dueling.tally import Tally
+from jaxrace.dueling.counts import (
+    Counts,
+    WidthParams,
+    copeland_leader,
+    no_counts,
+    width_params,
+    with_duel,
+)
 from jaxrace.kernels import first_best, pick
 from jaxrace.protocol import verb
 
@@ -19,7 +25,7 @@ class RucbState:
     """RUCB between two duels."""
 
     time: jax.Array  # int32 [], duels told
-    tally: Tally
+    counts: Counts
     released: jax.Array  # float32 [K], ln t from which on an arm is a candidate again
     champion: jax.Array  # int32 [], the arm of B; K if there is none
 
@@ -63,7 +69,7 @@ class Rucb(Algorithm):
         del params
         return RucbState(
             time=jnp.zeros((), jnp.int32),
-            tally=tallies.empty(self.num_arms),
+            counts=no_counts(self.num_arms),
             released=jnp.zeros(self.num_arms, jnp.float32),
             champion=jnp.asarray(self.num_arms, jnp.int32),
         )
@@ -89,35 +95,33 @@ class Rucb(Algorithm):
 
     def _upper(self, state: RucbState, arm: jax.Array, params: WidthParams) -> jax.Array:
         """u_ji of all j against i = ``arm``, float32 [K]."""
-        duels = state.tally.duels[arm].astype(jnp.float32)
-        losses = duels - state.tally.wins[arm].astype(jnp.float32)
+        duels = state.counts.duels[arm].astype(jnp.float32)
+        losses = duels - state.counts.wins[arm].astype(jnp.float32)
         least = jnp.maximum(duels, 1)
         bound = losses / least + jnp.sqrt(params.alpha * _log_time(state.time) / least)
         return jnp.where(duels > 0, bound, 1.0)
 
     @verb
-    def tell(
-        self, state: RucbState, choice: jax.Array, outcome: jax.Array, params: WidthParams
-    ) -> RucbState:
-        tally = tallies.counted(state.tally, choice, outcome)
+    def tell(self, state: RucbState, choice: Any, outcome: Any, params: WidthParams) -> RucbState:
+        counts = with_duel(state.counts, choice, outcome)
         time = state.time + 1
         released = state.released
         for arm in (choice[0], choice[1]):
-            released = released.at[arm].set(_release(tally, arm, params).max())
+            released = released.at[arm].set(_release(counts, arm, params).max())
         candidates = _log_time(time) >= released
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         stays = (candidates & (arms == state.champion)).any()
         alone = candidates.sum(dtype=jnp.int32) == 1
         champion = jnp.where(stays, state.champion, self.num_arms)
         champion = jnp.where(alone, jnp.argmax(candidates).astype(jnp.int32), champion)
-        return RucbState(time, tally, released, champion)
+        return RucbState(time, counts, released, champion)
 
     @verb
     def recommend(self, state: RucbState, params: WidthParams) -> jax.Array:
         """The champion; without one, the arm that seems to beat most others."""
         del params
         has_champion = state.champion < self.num_arms
-        return jnp.where(has_champion, state.champion, tallies.copeland_leader(state.tally))
+        return jnp.where(has_champion, state.champion, copeland_leader(state.counts))
 
 
 def _log_time(time: jax.Array) -> jax.Array:
@@ -125,8 +129,8 @@ def _log_time(time: jax.Array) -> jax.Array:
     return jnp.log((time + 1).astype(jnp.float32))
 
 
-def _release(tally: Tally, arm: jax.Array, params: WidthParams) -> jax.Array:
+def _release(counts: Counts, arm: jax.Array, params: WidthParams) -> jax.Array:
     """ln t at which u_ij = 1/2, float32 [K], for i = ``arm``; 0 where i has not lost to j."""
-    duels = tally.duels[arm].astype(jnp.float32)
-    deficit = duels / 2 - tally.wins[arm].astype(jnp.float32)
+    duels = counts.duels[arm].astype(jnp.float32)
+    deficit = duels / 2 - counts.wins[arm].astype(jnp.float32)
     return jnp.maximum(deficit, 0) ** 2 / (jnp.maximum(duels, 1) * params.alpha)

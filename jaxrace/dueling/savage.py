@@ -5,6 +5,7 @@ Axes: N parameters of a decision, d = 2 for duels or 1 for arms.
 
 import dataclasses
 import math
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -197,7 +198,7 @@ class Savage(Algorithm):
 
     @verb
     def tell(
-        self, state: SavageState, choice: jax.Array, outcome: jax.Array, params: SavageParams
+        self, state: SavageState, choice: Any, outcome: Any, params: SavageParams
     ) -> SavageState:
         """See ``tell``; ignores what is told after the decision, or of an arm against itself."""
         in_order = choice[0] <= choice[-1]

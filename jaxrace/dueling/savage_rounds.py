@@ -13,9 +13,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxrace.dueling.problems import Problem
+from jaxrace.dueling.problems import Problem, draw_uniform
 from jaxrace.dueling.savage import Savage, SavageParams, SavageState
-from jaxrace.dueling.steps import draw_uniform
 from jaxrace.kernels import sums
 from jaxrace.kernels.sums import Total
 

@@ -1,12 +1,13 @@
 """Sup-KLUCB (Agrawal and Chaporkar 2019). Axes: K arms, P = K (K + 1) / 2 unordered pairs."""
 
 import dataclasses
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 
 from jaxrace import kernels
-from jaxrace.dueling import pairing
+from jaxrace.dueling import counts
 from jaxrace.dueling.base import Algorithm
 from jaxrace.kernels import first_best
 from jaxrace.protocol import verb
@@ -80,9 +81,9 @@ class SupKlucb(Algorithm):
         return self.num_pairs
 
     @property
-    def pairs(self) -> pairing.Pairs:
+    def pairs(self) -> counts.Pairs:
         """The arms of each pair, int32 [2, P]."""
-        return pairing.pairs_of(self.num_arms, with_itself=True)
+        return counts.pairs_of(self.num_arms, with_itself=True)
 
     def params(self, c1: float | None = None, c2: float | None = None) -> SupKlucbParams:
         """The numbers.
@@ -127,11 +128,11 @@ class SupKlucb(Algorithm):
 
     @verb
     def tell(
-        self, state: SupKlucbState, choice: jax.Array, outcome: jax.Array, params: SupKlucbParams
+        self, state: SupKlucbState, choice: Any, outcome: Any, params: SupKlucbParams
     ) -> SupKlucbState:
         """See ``tell``; a pair may be given in either order."""
         del params
-        pair = pairing.number_of(choice, self.num_arms, with_itself=True)
+        pair = counts.number_of(choice, self.num_arms, with_itself=True)
         won = (outcome == (choice[0] <= choice[1])).astype(jnp.int32)
         return SupKlucbState(
             time=state.time + 1,
@@ -147,7 +148,7 @@ class SupKlucb(Algorithm):
             rate = state.wins.astype(jnp.float32) / jnp.maximum(state.plays, 1).astype(jnp.float32)
             ahead = jnp.where(state.plays > 0, rate, 0.5)
             behind = 1 - ahead
-        sums = pairing.sums_by_arm(self.pairs, ahead, behind)
+        sums = counts.sums_by_arm(self.pairs, ahead, behind)
         return jnp.clip(sums / (self.num_arms - 1), 0, 1)
 
     @verb

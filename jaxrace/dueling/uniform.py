@@ -1,13 +1,18 @@
 """Playing at random: what every algorithm should beat. Axes: K arms."""
 
 import dataclasses
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from jaxrace.dueling import tally as tallies
 from jaxrace.dueling.base import Algorithm
-from jaxrace.dueling.tally import Tally
+from jaxrace.dueling.counts import (
+    Counts,
+    copeland_leader,
+    no_counts,
+    with_duel,
+)
 from jaxrace.protocol import verb
 
 
@@ -17,7 +22,7 @@ class UniformState:
     """Uniform play between two duels."""
 
     time: jax.Array  # int32 [], duels told
-    tally: Tally
+    counts: Counts
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,7 +42,7 @@ class Uniform(Algorithm):
     @verb
     def init(self, params: None) -> UniformState:
         del params
-        return UniformState(jnp.zeros((), jnp.int32), tallies.empty(self.num_arms))
+        return UniformState(jnp.zeros((), jnp.int32), no_counts(self.num_arms))
 
     def draw(self, key: jax.Array) -> jax.Array:
         """Two numbers in [0, 1)."""
@@ -52,13 +57,11 @@ class Uniform(Algorithm):
         return jnp.stack([first, second + (second >= first).astype(jnp.int32)])
 
     @verb
-    def tell(
-        self, state: UniformState, choice: jax.Array, outcome: jax.Array, params: None
-    ) -> UniformState:
+    def tell(self, state: UniformState, choice: Any, outcome: Any, params: None) -> UniformState:
         del params
-        return UniformState(state.time + 1, tallies.counted(state.tally, choice, outcome))
+        return UniformState(state.time + 1, with_duel(state.counts, choice, outcome))
 
     @verb
     def recommend(self, state: UniformState, params: None) -> jax.Array:
         del params
-        return tallies.copeland_leader(state.tally)
+        return copeland_leader(state.counts)

@@ -1,4 +1,6 @@
-"""Who is best in a preference matrix. Axes: K arms; p_ij is the probability that i beats j.
+"""Who is best in a preference matrix, and what a duel costs by that.
+
+Axes: K arms, [M] measures of ``MEASURES``; p_ij is the probability that i beats j.
 
 Without a total order the notions differ: a Condorcet winner need not exist, a Copeland winner
 beats the most others, a Borda winner wins most often against a random opponent, a von Neumann
@@ -108,3 +110,37 @@ def smith_set(matrix: ArrayLike) -> NDArray[np.bool_]:
 
 def _beats_all(matrix: NDArray[np.float32]) -> NDArray[np.bool_]:
     return (matrix > 0.5).sum(-1) == len(matrix) - 1
+
+
+# The order of the tables and of everything that is made of them.
+MEASURES = ("weak", "strong", "copeland", "borda")
+
+
+def regret_tables(matrix: jax.Array) -> jax.Array:
+    """The regret of every pair by every measure, float32 [M, K, K].
+
+    weak, strong: with the Condorcet winner w, the smaller one and the mean of p_wi - 1/2 and
+    p_wj - 1/2 (Yue et al. 2012); infinite where there is no such winner. copeland: zeta_* minus the
+    mean of zeta_i and zeta_j (Agrawal and Chaporkar 2019, eq. 9); borda likewise.
+
+    Args:
+        matrix: [K, K].
+
+    >>> from jaxrace.dueling.matrices import flat
+    >>> weak, strong, copeland, borda = regret_tables(flat(3, 0.75))
+    >>> strong.tolist()[0], copeland.tolist()[0]
+    ([0.0, 0.125, 0.125], [0.0, 0.25, 0.5])
+    """
+    matrix = jnp.asarray(matrix, jnp.float32)
+    copeland, borda = copeland_scores(matrix), borda_scores(matrix)
+    winner = jnp.argmax(copeland)
+    has_winner = copeland[winner] == 1
+    loss = jnp.where(has_winner, matrix[winner] - 0.5, jnp.inf)
+    return jnp.stack(
+        [
+            jnp.minimum(loss[:, None], loss),
+            (loss[:, None] + loss) / 2,
+            copeland.max() - (copeland[:, None] + copeland) / 2,
+            borda.max() - (borda[:, None] + borda) / 2,
+        ]
+    )

@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from typing import ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import jax
 import jax.numpy as jnp
@@ -171,9 +171,7 @@ class PairwiseRace(Selector):
         return upper & (jnp.arange(upper.size, dtype=jnp.int32) >= place)
 
     @verb
-    def tell(
-        self, state: RaceState, pair: jax.Array, score: jax.Array, params: RaceParams
-    ) -> RaceState:
+    def tell(self, state: RaceState, pair: Any, score: Any, params: RaceParams) -> RaceState:
         share = share_of(score, self.outcome, params.max_score).astype(state.totals.dtype)
         first, second = pair[0], pair[1]
         place = first * self.num_options + second + 1

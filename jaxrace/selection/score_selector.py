@@ -184,9 +184,7 @@ class ScoreSelector(Selector):
         return lax.scan(choose_one, moments, None, number)[1]
 
     @verb
-    def tell(
-        self, state: ScoreState, pair: jax.Array, score: jax.Array, params: ScoreParams
-    ) -> ScoreState:
+    def tell(self, state: ScoreState, pair: Any, score: Any, params: ScoreParams) -> ScoreState:
         return self.update_many(state, pair[None], score[None], params)
 
     def update_many(

@@ -1,7 +1,7 @@
 """OCBA-m on single options, each against random others: a baseline. Axes: K options."""
 
 import dataclasses
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -96,9 +96,7 @@ class Ocba(Selector):
         return jnp.stack([first, random_other(first, noise, self.num_options)])
 
     @verb
-    def tell(
-        self, state: OcbaState, pair: jax.Array, score: jax.Array, params: ScoreParams
-    ) -> OcbaState:
+    def tell(self, state: OcbaState, pair: Any, score: Any, params: ScoreParams) -> OcbaState:
         del params
         option = pair[0]
         count, mean, variance = welford(

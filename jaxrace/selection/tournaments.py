@@ -4,7 +4,7 @@ Axes: K options, k groups of up to G options.
 """
 
 import dataclasses
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -153,9 +153,7 @@ class Top(Selector):
         return (pair == state.match).all() | (pair == state.match[::-1]).all()
 
     @verb
-    def tell(
-        self, state: TopState, pair: jax.Array, score: jax.Array, params: TopParams
-    ) -> TopState:
+    def tell(self, state: TopState, pair: Any, score: Any, params: TopParams) -> TopState:
         in_order = pair[0] == state.match[0]
         total = state.total + jnp.where(in_order, score, -score).astype(state.total.dtype)
         told = dataclasses.replace(state, time=state.time + 1, played=state.played + 1, total=total)

@@ -1,0 +1,131 @@
+"""What is known of pairs of arms: wins and duels, as matrices and as a flat list.
+
+Axes: K arms, P pairs (first, second) with first <= second.
+"""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from jaxrace.validation import require_number
+
+Pairs = NDArray[np.int32]
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Counts:
+    """Counts of all pairs; a duel of an arm against itself is not counted."""
+
+    wins: jax.Array  # int32 [K, K], i over j
+    duels: jax.Array  # int32 [K, K], symmetric
+
+
+def no_counts(num_arms: int) -> Counts:
+    """Nothing yet.
+
+    >>> int(no_counts(3).duels.sum())
+    0
+    """
+    zeros = jnp.zeros((num_arms, num_arms), jnp.int32)
+    return Counts(zeros, zeros)
+
+
+def with_duel(counts: Counts, pair: jax.Array, outcome: jax.Array) -> Counts:
+    """With one more duel.
+
+    >>> counts = with_duel(no_counts(2), jnp.array([1, 0]), jnp.bool_(True))
+    >>> counts.wins.tolist(), counts.duels.tolist()
+    ([[0, 0], [1, 0]], [[0, 1], [1, 0]])
+    """
+    one = (pair[0] != pair[1]).astype(jnp.int32)
+    winner, loser = jnp.where(outcome, pair[0], pair[1]), jnp.where(outcome, pair[1], pair[0])
+    duels = counts.duels.at[winner, loser].add(one).at[loser, winner].add(one)
+    return Counts(counts.wins.at[winner, loser].add(one), duels)
+
+
+def estimates(counts: Counts) -> jax.Array:
+    """p_ij as far as one knows, float32 [K, K]: 1/2 where there was no duel.
+
+    >>> estimates(with_duel(no_counts(2), jnp.array([1, 0]), jnp.bool_(True))).tolist()
+    [[0.5, 0.0], [1.0, 0.5]]
+    """
+    wins, duels = counts.wins.astype(jnp.float32), counts.duels.astype(jnp.float32)
+    return jnp.where(counts.duels > 0, wins / jnp.maximum(duels, 1), 0.5)
+
+
+def copeland_leader(counts: Counts) -> jax.Array:
+    """The arm that beats most others, then the one of the best mean, then the first: int32 [].
+
+    >>> int(copeland_leader(with_duel(no_counts(2), jnp.array([1, 0]), jnp.bool_(True))))
+    1
+    """
+    rates = estimates(counts)
+    num_arms = rates.shape[-1]
+    # A mean is below 1, and does not outweigh a win.
+    score = (rates > 0.5).sum(-1).astype(jnp.float32) + rates.sum(-1) / (2 * num_arms)
+    return jnp.argmax(score).astype(jnp.int32)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class WidthParams:
+    """How wide confidence bounds are."""
+
+    alpha: jax.Array  # float32 [], of sqrt(alpha ln t / N)
+
+
+def width_params(alpha: float) -> WidthParams:
+    """Checked; ValueError if ``alpha`` is not positive.
+
+    >>> width_params(0.0)
+    Traceback (most recent call last):
+    ValueError: alpha: expected a number in [1e-06, inf), got 0.0
+    """
+    require_number("alpha", alpha, least=1e-6)
+    return WidthParams(jnp.asarray(alpha, jnp.float32))
+
+
+def pairs_of(num_arms: int, with_itself: bool = False) -> Pairs:
+    """The arms of each pair, int32 [2, P]; ``with_itself``: also (i, i).
+
+    >>> pairs_of(3).tolist()
+    [[0, 0, 1], [1, 2, 2]]
+    """
+    return np.array(np.triu_indices(num_arms, 0 if with_itself else 1), np.int32)
+
+
+def number_of(pair: jax.Array, num_arms: int, with_itself: bool = False) -> jax.Array:
+    """The place of a pair, in either order, in the list of ``pairs_of``: int32 [].
+
+    >>> int(number_of(jnp.array([2, 1]), 3))
+    2
+    """
+    low, high = jnp.minimum(pair[0], pair[1]), jnp.maximum(pair[0], pair[1])
+    diagonal = 0 if with_itself else 1
+    before = low * num_arms - low * (low - 1 + 2 * diagonal) // 2
+    return before + high - low - diagonal
+
+
+def sums_by_arm(pairs: Pairs, of_first: jax.Array, of_second: jax.Array) -> jax.Array:
+    """What the pairs of each arm add up to, float32 [K]; pairs (i, i) do not count.
+
+    Args:
+        pairs: From ``pairs_of``.
+        of_first: What a pair adds to its first arm, [P].
+        of_second: And to its second arm, [P].
+
+    >>> sums_by_arm(pairs_of(3), jnp.ones(3), jnp.zeros(3)).tolist()
+    [2.0, 1.0, 0.0]
+    """
+    num_arms, count = int(pairs.max()) + 1, pairs.shape[1]
+    apart = pairs[0] != pairs[1]
+    # Which number of the list below is that of i from its pair with j; the last one is 0.
+    source = np.full((num_arms, num_arms), 2 * count)
+    source[pairs[0][apart], pairs[1][apart]] = np.flatnonzero(apart)
+    source[pairs[1][apart], pairs[0][apart]] = count + np.flatnonzero(apart)
+    listed = jnp.concatenate([of_first, of_second, jnp.zeros_like(of_first, shape=(1,))])
+    return listed.astype(jnp.float32)[source].sum(-1)
