@@ -9,9 +9,9 @@ from jaxrace.racing.driver import run
 from jaxrace.racing.independence import DependentRunsWarning, check_runs
 from jaxrace.racing.judge import judge
 from jaxrace.racing.preference.race import PreferenceRace
+from jaxrace.racing.preference.result import PreferenceResult, SurrogateResult
 from jaxrace.racing.preference.state import PreferenceParams, PreferenceState, SurrogateParams
-from jaxrace.racing.preference.surrogate_result import SurrogateResult
-from jaxrace.racing.results import PreferenceResult, ValueResult
+from jaxrace.racing.result import RaceResult
 from jaxrace.racing.value import (
     BernsteinRace,
     HoeffdingRace,
@@ -19,6 +19,7 @@ from jaxrace.racing.value import (
     ValueRace,
     ValueState,
 )
+from jaxrace.racing.value_result import ValueResult
 
 __all__ = [
     "BernsteinRace",
@@ -33,6 +34,7 @@ __all__ = [
     "PreferenceResult",
     "PreferenceState",
     "Race",
+    "RaceResult",
     "SurrogateParams",
     "SurrogateResult",
     "ValueParams",

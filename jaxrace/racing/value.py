@@ -19,7 +19,7 @@ from jax import lax
 from jaxrace import kernels, narrowing
 from jaxrace.kernels.sums import Total, plus
 from jaxrace.racing import base
-from jaxrace.racing.results import ValueResult
+from jaxrace.racing.value_result import ValueResult
 from jaxrace.validation import (
     Owner,
     require_integer,
@@ -276,7 +276,9 @@ class ValueRace(base.Race):
             empty=state.empty,
             invalid=state.invalid,
             params=params,
-            race=self,
+            top=self.top,
+            title=self.title,
+            dynamic_delta=self.dynamic_delta,
         )
 
     def check_outcomes(self, state: ValueState, outcomes: Any) -> None:

@@ -106,7 +106,7 @@ def _write(
     names = np.array(table.names)
     counts = np.array([len(scores) for scores in table.scores])
     medians = np.array([_median(scores) for scores in table.scores])
-    without_block = counts < result.race.first_block
+    without_block = counts < result.blocks.first
     is_judged = not without_block.any()
     ranking = np.asarray(result.ranking)
     if not is_judged:

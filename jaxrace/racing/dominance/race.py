@@ -28,6 +28,7 @@ from jaxrace.racing.dominance.state import (
     Blocks,
     DominanceParams,
     DominanceState,
+    rounds_to_tell,
 )
 from jaxrace.validation import (
     require_choice,
@@ -185,8 +186,7 @@ class DominanceRace(ComparingRace, base.UnequalRace):
         Args:
             state: Of one race, not under a trace; or its result.
         """
-        lacking = self.blocks.lacking(np.asarray(state.simulated))
-        return int(lacking.max(initial=0, where=np.asarray(state.asked)))
+        return rounds_to_tell(self.blocks, state)
 
     def begin(self, example: Any, params: DominanceParams) -> DominanceState:
         """See ``init``; ``example`` holds ``jax.ShapeDtypeStruct``s."""
@@ -383,7 +383,9 @@ class DominanceRace(ComparingRace, base.UnequalRace):
             asked=state.asked,
             invalid=state.invalid,
             params=params,
-            race=self,
+            top=self.top,
+            blocks=self.blocks,
+            capacity=self.capacity,
         )
 
     def check_params(self, params: DominanceParams) -> None:

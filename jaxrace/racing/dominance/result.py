@@ -2,61 +2,45 @@
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import numpy as np
 from numpy.typing import NDArray
 
 from jaxrace.compilation import bounded_jit
-from jaxrace.racing import report
 from jaxrace.racing.dominance import decision
-from jaxrace.racing.dominance.forecast import further_samples
 from jaxrace.racing.dominance.state import (
     CERTIFICATES,
     COUNTS,
     DOMINANCE,
     EXHAUSTED,
     GIVEN_UP,
+    Blocks,
+    DominanceParams,
+    rounds_to_tell,
 )
-
-if TYPE_CHECKING:
-    from jaxrace.racing.dominance.race import DominanceRace
-    from jaxrace.racing.dominance.state import DominanceParams
+from jaxrace.racing.result import MAX_LISTED, RaceResult, span
 
 FloatArray = NDArray[np.float64]
 
 
-# Results hold arrays: the comparison of a dataclass would raise.
 @jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True, eq=False)
-class DominanceResult:
-    """The result of a ``DominanceRace``; under vmap every array has leading batch axes."""
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class DominanceResult(RaceResult):
+    """The result of a ``DominanceRace``; decided means that the first kappa are certified."""
 
-    ranking: jax.Array  # int32 [K], options from best to worst
-    selected: jax.Array  # bool [K], certainly in the top kappa; if certified, the first kappa
-    discarded: jax.Array  # bool [K], certainly not in it; if certified, all others
     tied: jax.Array  # bool [K], certified by counts, perhaps with scores equal across the boundary
-    decided: jax.Array  # bool [], the first kappa are certified
     certificate_number: jax.Array  # int32 [], see ``certificate``
-    samples: jax.Array  # int32 [K], samples that counted
-    simulated: jax.Array  # int32 [K], samples drawn for options that had asked
     wins: jax.Array  # int32 [K], first sort key: verdicts, or where there is none S_ij > 1/2
     total: jax.Array  # int32 [K], second sort key: sum of 2 S_ij - 1, in fixed point
     log_bets: jax.Array  # float32 [K, K, L], ln of the products of block factors
     highest: jax.Array  # float32 [K, K], the largest ln E_ij in the course of the race
     margin: jax.Array  # int32 [K, K], see ``DominanceState``
     asked: jax.Array  # bool [K], who would be drawn next
-    invalid: jax.Array  # int32 [K], first sample that counted and was not finite, or 0
-    params: "DominanceParams"
-    race: "DominanceRace" = dataclasses.field(metadata={"static": True})
-    common_random_numbers: bool = dataclasses.field(default=False, metadata={"static": True})
+    blocks: Blocks = dataclasses.field(metadata={"static": True})
+    capacity: int = dataclasses.field(metadata={"static": True})
     names: tuple[str, ...] | None = dataclasses.field(default=None, metadata={"static": True})
-
-    @property
-    def best(self) -> NDArray[np.int32]:
-        """The first kappa of the ranking: int32 [..., kappa]."""
-        return np.asarray(self.ranking)[..., : self.race.top]
 
     @property
     def best_names(self) -> list[str]:
@@ -91,7 +75,8 @@ class DominanceResult:
         Mostly (i, j) with i in the first kappa and j outside that nothing decides yet; where all
         of these are decided, and not all for i, pairs of which a certain win is likeliest.
         """
-        found = _doubtful(self.race, self.highest, self.margin, self.samples, self.params)
+        race = self.blocks, self.top
+        found = _doubtful(*race, self.highest, self.margin, self.samples, self.params)
         return np.asarray(found) & ~np.asarray(self.decided)[..., None, None]
 
     @property
@@ -129,55 +114,54 @@ class DominanceResult:
 
     @property
     def further_samples(self) -> FloatArray:
-        """How many more samples each option may need, of one race: float64 [K].
+        """How many more samples each option may need, of one race: float64 [K]. A forecast.
 
-        A forecast from the gaps as they look (``dominance_forecast``); 0 where
-        nothing is in doubt, infinity where it takes more than n_max.
+        The logarithm of an e-value is taken to grow by 3 gap^2 / (1 + 1 / 2b) per sample, with the
+        gap S_ij - 1/2 as it looks (docs/dominance_race.md), and blocks to be filled. 0 where
+        nothing is in doubt; infinity where it takes more than the race's n_max, and none are left
+        to be drawn. Of a pair without a common block only what fills one.
         """
-        return further_samples(self)
+        blocks = self.blocks
+        doubtful = np.asarray(self.doubtful)
+        shared = decision.shared_blocks(blocks.complete(self.samples))
+        margin = np.asarray(decision.mean_margin(self.margin, shared, blocks), np.float64)
+        shared = np.asarray(shared)
+        growth = decision.growth_by_gap(blocks) * (margin / 2) ** 2
+        # Of the two orders of a pair the one that looks right.
+        log_e = np.where(margin >= 0, self.log_evidence, self.log_evidence.T)
+        with np.errstate(divide="ignore"):
+            lacking = (float(self.params.level) - log_e) / growth
+        further = np.where(shared > 0, np.maximum(np.ceil(lacking / blocks.later), 1), 1)
+        wanted = blocks.first + (shared + further - 1) * blocks.later
+        wanted = np.where(wanted > int(self.params.max_rounds), np.inf, wanted)
+        wanted = np.where(doubtful | doubtful.T, wanted, 0).max(1)
+        return np.maximum(wanted - np.asarray(self.simulated), 0)
 
     @property
     def oracle_calls(self) -> NDArray[np.int64]:
         """Comparisons of two outcomes behind the e-values: within the blocks of every pair."""
-        blocks, samples = self.race.blocks, np.asarray(self.samples, np.int64)
+        blocks, samples = self.blocks, np.asarray(self.samples, np.int64)
         shared = np.minimum(samples[..., :, None], samples[..., None, :])
         later = np.maximum(shared - blocks.first, 0) // blocks.later
         calls = np.where(shared < blocks.first, 0, blocks.first**2 + later * blocks.later**2)
         return np.triu(calls, 1).sum((-2, -1))
 
-    @property
-    def heuristic(self) -> str | None:
-        """Why the guarantee does not hold, or None where it does."""
-        if self.common_random_numbers:
-            return "common random numbers make the options dependent"
-        return None
-
-    @property
-    def guarantee(self) -> str:
-        """What holds with which probability, in words."""
-        if self.heuristic:
-            return f"heuristic, no guarantee: {self.heuristic}"
+    def _promise(self) -> str:
         return (
-            f"a wrong certificate has probability at most {report.span(self.params.delta)}, "
+            f"a wrong certificate has probability at most {span(self.params.delta)}, "
             "whatever the preferences"
         )
 
-    def __str__(self) -> str:
-        title = f"dominance race, delta {report.span(self.params.delta)}"
-        if np.ndim(self.decided):
-            return report.describe_batch(self, title)
-        columns = {"beats": np.asarray(self.wins)}
-        return report.describe(
-            self,
-            title,
-            columns,
-            certain=self.heuristic is None,
-            tied=np.asarray(self.tied),
-            tied_how="perhaps equally good, the first are taken",
-            progress=self._progress(),
-            notes=self._doubts(),
-            cost=f", {int(self.oracle_calls):,} comparisons",
-        )
+    def _title(self) -> str:
+        return f"dominance race, delta {span(self.params.delta)}"
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        return {"beats": np.asarray(self.wins)}
+
+    def _tied(self) -> NDArray[np.bool_]:
+        return np.asarray(self.tied)
+
+    _tied_how = "perhaps equally good, the first are taken"
 
     def _progress(self) -> str:
         number = int(self.certificate_number)
@@ -194,9 +178,9 @@ class DominanceResult:
             GIVEN_UP: "and given up: the evidence would hardly be there in time",
         }
         how = ended.get(number, "yet")
-        return f"NOT certified {how}; the first {self.race.top} are a guess"
+        return f"NOT certified {how}; the first {self.top} are a guess"
 
-    def _doubts(self) -> dict[str, str]:
+    def _notes(self) -> dict[str, str]:
         """Which pairs are in doubt, and which samples would help: lines of the report."""
         if self.decided:
             return {}
@@ -213,28 +197,29 @@ class DominanceResult:
         if int(self.certificate_number) == GIVEN_UP:
             help_text = "a larger give_up, or none: the race was ended early"
         elif not asked.size:
-            full = int(self.params.max_rounds) >= self.race.capacity
+            full = int(self.params.max_rounds) >= self.capacity
             wider = "a race of larger capacity" if full else "a larger max_rounds"
             help_text = f"{wider}: the samples of the pairs in doubt are used up"
         else:
-            rounds = f"{self.race.rounds_to_tell(self)} more samples of "
-            help_text = rounds + ", ".join(map(str, asked[: report.MAX_LISTED]))
+            rounds = f"{rounds_to_tell(self.blocks, self)} more samples of "
+            help_text = rounds + ", ".join(map(str, asked[:MAX_LISTED]))
         return {"in doubt": ", ".join(shown) + more or "-", "would help": help_text}
 
 
-@bounded_jit(1)
+@bounded_jit(2)
 def _doubtful(
-    race: "DominanceRace",
+    blocks: Blocks,
+    top: int,
     highest: jax.Array,
     margin: jax.Array,
     samples: jax.Array,
-    params: "DominanceParams",
+    params: DominanceParams,
 ) -> jax.Array:
-    def of_race(evidence: decision.Evidence, params: "DominanceParams") -> jax.Array:
-        most = race.blocks.complete(params.max_rounds)
-        return decision.decide(evidence, params, most, race.top, race.blocks).doubtful
+    def of_race(evidence: decision.Evidence, params: DominanceParams) -> jax.Array:
+        most = blocks.complete(params.max_rounds)
+        return decision.decide(evidence, params, most, top, blocks).doubtful
 
-    evidence = decision.Evidence(highest, margin, race.blocks.complete(samples))
+    evidence = decision.Evidence(highest, margin, blocks.complete(samples))
     for _ in range(samples.ndim - 1):
         of_race = jax.vmap(of_race)
     return of_race(evidence, params)

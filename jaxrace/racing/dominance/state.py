@@ -95,3 +95,14 @@ class Blocks:
     def most(self, max_rounds: int) -> int:
         """``complete`` for a number known in Python."""
         return 0 if max_rounds < self.first else 1 + (max_rounds - self.first) // self.later
+
+
+def rounds_to_tell(blocks: Blocks, state: Any) -> int:
+    """How many samples of each option that asks complete its next block.
+
+    Args:
+        blocks: Of the race.
+        state: Of one race, not under a trace; or its result.
+    """
+    lacking = blocks.lacking(np.asarray(state.simulated))
+    return int(lacking.max(initial=0, where=np.asarray(state.asked)))

@@ -1,33 +1,29 @@
 """The result of a preference-based race by Copeland scores. Axes: K options."""
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import jax.numpy as jnp
 
 from jaxrace.racing import base
+from jaxrace.racing.preference.result import PreferenceResult
 from jaxrace.racing.preference.state import PreferenceParams, PreferenceState
-from jaxrace.racing.results import PreferenceResult
-
-if TYPE_CHECKING:
-    from jaxrace.racing.preference.race import PreferenceRace
 
 
-def conclude(
-    race: "PreferenceRace", state: PreferenceState, params: PreferenceParams
-) -> PreferenceResult:
-    """The result of a race after any number of rounds."""
+def conclude(state: PreferenceState, params: PreferenceParams, **race: Any) -> PreferenceResult:
+    """The result of a race after any number of rounds; ``race`` is what results hold of it."""
+    top = race["top"]
     undecided = ~(state.beats | state.beats.T)
     ahead = state.beats | (undecided & (state.net > 0))
     copeland = ahead.sum(-1, dtype=jnp.int32)  # #{j : S_ij > 1/2}
     borda = base.fixed_point_margins(state.net, state.rounds).sum(-1, dtype=jnp.int32)
     ranking = base.ranking_from_keys(copeland, borda)
-    in_top = jnp.argsort(ranking) < race.top
+    in_top = jnp.argsort(ranking) < top
     decided = ~state.active.any()
     # A decided race may leave a Copeland tie across the boundary; any kappa options by
     # score are optimal then, so the first kappa of the ranking are.
     ordered = copeland[ranking]
-    boundary = ordered[race.top - 1]
-    tied = decided & (boundary == ordered[race.top]) & (copeland == boundary)
+    boundary = ordered[top - 1]
+    tied = decided & (boundary == ordered[top]) & (copeland == boundary)
     return PreferenceResult(
         ranking=ranking,
         selected=jnp.where(decided, in_top, state.selected),
@@ -42,7 +38,6 @@ def conclude(
         net=state.net,
         rounds=state.rounds,
         invalid=state.invalid,
-        outcomes=state.outcomes if race.intersect else None,
         params=params,
-        race=race,
+        **race,
     )

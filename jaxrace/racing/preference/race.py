@@ -15,6 +15,7 @@ from jaxrace import kernels
 from jaxrace.racing import base, samples
 from jaxrace.racing.comparing import ComparingRace
 from jaxrace.racing.preference import copeland, lanes, rounds, surrogate_result, surrogate_rounds
+from jaxrace.racing.preference.result import PreferenceResult
 from jaxrace.racing.preference.state import (
     PreferenceParams,
     PreferenceState,
@@ -22,7 +23,6 @@ from jaxrace.racing.preference.state import (
     keep_samples,
 )
 from jaxrace.racing.preference.surrogates import RANKINGS
-from jaxrace.racing.results import PreferenceResult
 from jaxrace.validation import (
     require_choice,
     require_kind,
@@ -324,9 +324,19 @@ class PreferenceRace(ComparingRace):
 
     def conclude(self, state: PreferenceState, params: PreferenceParams) -> PreferenceResult:
         """See ``result``."""
-        if isinstance(params, SurrogateParams):
-            return surrogate_result.conclude(self, state, params)
-        return copeland.conclude(self, state, params)
+        is_surrogate = isinstance(params, SurrogateParams)
+        conclude: Any = surrogate_result.conclude if is_surrogate else copeland.conclude
+        return conclude(
+            state,
+            params,
+            outcomes=state.outcomes if self.intersect else None,
+            top=self.top,
+            compare=self.compare,
+            bound=self.bound,
+            rule=self.rule,
+            dynamic_delta=self.dynamic_delta,
+            ranked_by=self.ranking,
+        )
 
     def check_params(self, params: PreferenceParams) -> None:
         """Raise ValueError unless ``params`` comes from ``params`` of a race of this capacity."""

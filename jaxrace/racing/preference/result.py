@@ -1,0 +1,182 @@
+"""What a race of preferences found. Axes: K options, N = capacity."""
+
+import dataclasses
+from typing import Any
+
+import jax
+import numpy as np
+from numpy.typing import NDArray
+
+from jaxrace import kernels
+from jaxrace.racing.result import RaceResult, span
+
+FloatArray = NDArray[np.float64]
+
+_TARGETS = {
+    "borda": "their expected share of wins against all others",
+    "random_walk": "the visits of a random walk that restarts in 2% of its steps",
+}
+_NAMES = {"copeland": "Copeland", "borda": "Borda", "random_walk": "random walk"}
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class PreferenceResult(RaceResult):
+    """The result of a ``PreferenceRace``; ``selected`` and ``discarded`` without ``tied``."""
+
+    tied: jax.Array  # bool [K], equal Copeland scores across the boundary of a decided race
+    beats: jax.Array  # bool [K, K], i certainly beats j
+    copeland: jax.Array  # int32 [K], first sort key: #{j : S_ij > 1/2}
+    borda: jax.Array  # int32 [K], second sort key: sum of 2 S_ij - 1, in fixed point
+    net: jax.Array  # int32 [K, K], wins minus losses over all pairs of samples
+    rounds: jax.Array  # int32 [K, K], samples per option behind net
+    outcomes: Any  # leaves [K, N, ...] where the race intersects intervals, else None
+    compare: Any = dataclasses.field(metadata={"static": True})  # the preference
+    bound: str = dataclasses.field(metadata={"static": True})
+    rule: str = dataclasses.field(metadata={"static": True})
+    dynamic_delta: bool = dataclasses.field(metadata={"static": True})
+    ranked_by: str = dataclasses.field(metadata={"static": True})  # copeland, borda, random_walk
+
+    @property
+    def win_matrix(self) -> FloatArray:
+        """S_ij, float64 [..., K, K]; 1/2 on the diagonal and where nothing was compared."""
+        squares = np.maximum(np.asarray(self.rounds, np.float64), 1.0) ** 2
+        return 0.5 + np.asarray(self.net) / (2 * squares)
+
+    @property
+    def oracle_calls(self) -> NDArray[np.int64]:
+        """Comparisons of two outcomes that the race counted: sum of n_ij^2 over pairs."""
+        squares = np.asarray(self.rounds, np.int64) ** 2
+        return np.triu(squares, 1).sum((-2, -1))
+
+    @property
+    def intervals(self) -> tuple[FloatArray, FloatArray]:
+        """Lower and upper confidence bounds of s_ij, float64 [K, K], two-sided.
+
+        Computed on the host in float64, from exact counts. With ``intersect`` they are the
+        intersection over all rounds of the pair; see ``empty_intersections``. Those of a race
+        with the dynamic correction are the intervals of its bound without the correction.
+
+        Raises:
+            ValueError: The result is that of a batch; take one race out of it first.
+        """
+        self._require_one("intervals")
+        if self.outcomes is None:
+            return self._intervals_of(self.win_matrix, np.asarray(self.rounds))
+        return self._intersected()[:2]
+
+    @property
+    def empty_intersections(self) -> NDArray[np.bool_]:
+        """Was the intersection of a pair's intervals ever empty? bool [K, K].
+
+        The newest interval was taken up then. It happens with probability at most delta. All
+        False without ``intersect``.
+
+        Raises:
+            ValueError: The result is that of a batch.
+        """
+        self._require_one("empty_intersections")
+        if self.outcomes is None:
+            return np.zeros(np.shape(self.rounds), bool)
+        return self._intersected()[2]
+
+    @property
+    def heuristic(self) -> str | None:
+        """Why the guarantee does not hold, or None where it does."""
+        if found := super().heuristic:
+            return found
+        return "the dynamic correction has no proof" if self.dynamic_delta else None
+
+    def _promise(self) -> str:
+        text = super()._promise()
+        if isinstance(self.compare, kernels.Strict):
+            text += ", if no two outcomes tie"
+        epsilon = span(self.params.epsilon)
+        if epsilon != "0":
+            return f"{text}, for some win probabilities within {epsilon} of the true ones"
+        if kernels.bound_named(self.bound).sides == 1:
+            return f"{text}, if no two options tie exactly (else delta doubles)"
+        return text
+
+    def _require_one(self, name: str) -> None:
+        if np.ndim(self.decided):
+            raise ValueError(f"{name}: expected the result of one race, got a batch")
+
+    def _intervals_of(
+        self, estimate: FloatArray, rounds: NDArray[np.integer]
+    ) -> tuple[FloatArray, FloatArray]:
+        return kernels.intervals(
+            kernels.bound_named(self.bound),
+            self.num_options,
+            int(self.params.max_rounds),
+            float(self.params.delta),
+            estimate,
+            rounds,
+        )
+
+    def _intersected(self) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+        """Lower, upper, and whether an intersection was empty, round by round."""
+        rounds = np.asarray(self.rounds)
+        num_rounds = max(int(rounds.max()), 1)
+        seen = jax.tree.map(lambda x: x[:, :num_rounds], self.outcomes)
+        wins = np.asarray(kernels.prefix_wins(self.compare, seen))  # [n, K, K]
+        lower, upper = np.zeros(rounds.shape), np.ones(rounds.shape)
+        ever_empty = np.zeros(rounds.shape, bool)
+        for n in range(1, num_rounds + 1):
+            low, high = self._intervals_of(wins[n - 1] / (2.0 * n**2), np.full(rounds.shape, n))
+            meet_low, meet_high = np.maximum(lower, low), np.minimum(upper, high)
+            empty = meet_low > meet_high
+            counted = n <= rounds
+            lower = np.where(counted, np.where(empty, low, meet_low), lower)
+            upper = np.where(counted, np.where(empty, high, meet_high), upper)
+            ever_empty |= counted & empty
+        return lower, upper, ever_empty
+
+    def _title(self) -> str:
+        title = (
+            f"preference race ({_NAMES[self.ranked_by]}), bound {self.bound}, rule {self.rule}, "
+            f"delta {span(self.params.delta)}"
+        )
+        epsilon = span(self.params.epsilon)
+        return title if epsilon == "0" else f"{title}, epsilon {epsilon}"
+
+    def _mean_share(self) -> FloatArray:
+        """The mean S_ij of each option, [K]."""
+        return (self.win_matrix.sum(-1) - 0.5) / (self.num_options - 1)
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        return {"beats": np.asarray(self.copeland), "mean S": self._mean_share()}
+
+    def _is_certain(self) -> bool:
+        return super()._is_certain() and span(self.params.epsilon) == "0"
+
+    def _tied(self) -> NDArray[np.bool_]:
+        return np.asarray(self.tied)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class SurrogateResult(PreferenceResult):
+    """The result of a ``PreferenceRace`` with another ranking than "copeland".
+
+    The first key of ``ranking`` is the standing (selected, undecided, discarded), the second
+    ``scores``; ``copeland`` and ``borda`` are there to compare with.
+    """
+
+    scores: jax.Array  # float32 [K], by which options are ranked
+
+    @property
+    def heuristic(self) -> str | None:
+        """Why the guarantee does not hold, or None where it does."""
+        if self.ranked_by == "random_walk" and self.rule == "printed":
+            return "the printed bound of the random walk has no proof"
+        return super().heuristic
+
+    @property
+    def guarantee(self) -> str:
+        """What holds with which probability, in words."""
+        return f"{super().guarantee}; options are ranked by {_TARGETS[self.ranked_by]}"
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        columns = {"score": np.asarray(self.scores, np.float64)}
+        return columns | ({"mean S": self._mean_share()} if self.ranked_by == "random_walk" else {})
