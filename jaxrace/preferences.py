@@ -122,7 +122,7 @@ class Margin:
     field: str | int | None = None
 
     def __post_init__(self) -> None:
-        require_number("least", self.least, least=0)
+        require_number("least", self.least, least=0, most=math.inf)
 
     def __call__(self, a: Any, b: Any) -> jax.Array:
         """int8 sign of the broadcast shape."""

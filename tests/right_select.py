@@ -250,7 +250,7 @@ CASES = [
     (
         "a confidence that is 1 in float32",
         lambda: selection.Pocbam(3, 1).params(confidence=1 - 1e-12),
-        ValueError("confidence: expected a number that float32 tells from 1"),
+        ValueError("confidence: expected a number between 0 and 1 that float32 tells from both"),
     ),
     # What is left.
     (

@@ -8,7 +8,14 @@ import importlib
 
 import pytest
 
-MODULES = ("right_command", "right_envs", "right_improve", "right_racing", "right_select")
+MODULES = (
+    "right_command",
+    "right_envs",
+    "right_improve",
+    "right_params",
+    "right_racing",
+    "right_select",
+)
 CASES = [
     pytest.param(act, right, id=f"{module}: {name}")
     for module in MODULES
