@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from jaxrace.narrowing import require_held
+from jaxrace.envs.held import as_float32, require_held
 from jaxrace.validation import require_integer
 
 _MOST_FEATURES = 100_000
@@ -37,15 +37,13 @@ def _require_few(name: str, num_features: int, num_inputs: int) -> None:
         )
 
 
-def _as_inputs(observation: Any, num_inputs: int) -> jax.Array:
+def _require_inputs(observation: Any, num_inputs: int) -> None:
     # Broadcasting would make features of any number of inputs.
     if jnp.shape(observation)[-1:] != (num_inputs,):
         raise ValueError(
             f"observation: expected {num_inputs} numbers on the last axis, "
             f"got shape {[*jnp.shape(observation)]}"
         )
-    require_held("observation", observation)
-    return jnp.asarray(observation)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,7 +84,8 @@ class Fourier:
 
     def __call__(self, observation: jax.Array) -> jax.Array:
         """The features, float32 [..., p], of observations [..., d] in [0, 1]."""
-        x = _as_inputs(observation, self.num_inputs).astype(jnp.float32)
+        _require_inputs(observation, self.num_inputs)
+        x = as_float32("observation", observation)
         phases = jnp.matmul(x, self.frequencies, precision=jax.lax.Precision.HIGHEST)
         return jnp.cos(jnp.pi * phases)
 
@@ -121,7 +120,9 @@ class Cells:
 
     def __call__(self, observation: jax.Array) -> jax.Array:
         """The features, float32 [..., p], of observations [..., d] in [0, 1]."""
-        x = jnp.clip(_as_inputs(observation, self.num_inputs), 0, 1)  # integers might overflow
+        _require_inputs(observation, self.num_inputs)
+        require_held("observation", observation)
+        x = jnp.clip(jnp.asarray(observation), 0, 1)  # the product of integers might overflow
         places = jnp.minimum((x * self.cells).astype(jnp.int32), self.cells - 1)
         powers = self.cells ** np.arange(self.num_inputs - 1, -1, -1, dtype=np.int32)
         number = (places * powers).sum(-1, dtype=jnp.int32)
@@ -154,5 +155,6 @@ class Affine:
 
     def __call__(self, observation: jax.Array) -> jax.Array:
         """The features, float32 [..., p], of observations [..., d]."""
-        x = _as_inputs(observation, self.num_inputs).astype(jnp.float32)
+        _require_inputs(observation, self.num_inputs)
+        x = as_float32("observation", observation)
         return jnp.concatenate([jnp.ones((*x.shape[:-1], 1), jnp.float32), x], -1)
