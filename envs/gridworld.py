@@ -15,8 +15,13 @@ import chex
 import jax
 import jax.numpy as jnp
 
+from jaxrace.envs.held import as_float32, require_count, require_held
+
 # (row, column) that each action adds: up, down, left, right.
 _MOVES = ((-1, 0), (1, 0), (0, -1), (0, 1))
+
+# An int32 holds the number of every cell.
+_MOST_SIZE = math.isqrt(2**31 - 1)
 
 # Worst and best return of the default grid, to bring returns to [0, 1]: ten steps, and the six of
 # a shortest path.
@@ -38,11 +43,11 @@ class Gridworld:
     cell stays there and earns 0.
 
     Args:
-        size: number of rows and of columns, at least 2.
+        size: number of rows and of columns, 2 to 46340: an int32 holds the numbers of all cells.
         horizon: number of steps T.
 
     Raises:
-        ValueError: `size` is not an integer of at least 2 or `horizon` not a positive integer.
+        ValueError: `size` is not such an integer or `horizon` not a positive integer.
 
     >>> import jax, jax.numpy as jnp
     >>> env = Gridworld()
@@ -57,7 +62,7 @@ class Gridworld:
 
     def __post_init__(self) -> None:
         _check_size(self.size)
-        _check_horizon(self.horizon)
+        require_count("horizon", self.horizon)
 
     @property
     def continues_after_terminal(self) -> bool:
@@ -80,6 +85,8 @@ class Gridworld:
         """Walk one cell in the direction `action`; `key` and `params` are not used."""
         del key, params
         chex.assert_rank(action, 0)
+        require_held("action", action, jnp.int32)
+        require_held("state", state, jnp.int32)
         arrived = jnp.all(state == self.size - 1)
         next_state = jnp.where(arrived, state, _move(state, action, self.size))
         reward = jnp.where(arrived, jnp.float32(0.0), jnp.float32(-1.0))
@@ -108,6 +115,7 @@ def cell_number(observation: jax.Array, size: int) -> jax.Array:
     13
     """
     _check_size(size)
+    require_held("observation", observation, jnp.float32)
     # Rounded, because 2 / 3 * 3 need not be 2 in float32.
     row, column = jnp.round(observation * jnp.float32(size - 1)).astype(jnp.int32)
     return row * size + column
@@ -158,8 +166,8 @@ def expected_return(probabilities: jax.Array, horizon: int) -> jax.Array:
     size = math.isqrt(shape[0]) if len(shape) == 2 else 0
     if size < 2 or shape != (size * size, len(_MOVES)):
         raise ValueError(f"probabilities: expected shape [size * size, 4], got {list(shape)}")
-    _check_horizon(horizon)
-    probabilities = jnp.asarray(probabilities, jnp.float32)
+    require_count("horizon", horizon)
+    probabilities = as_float32("probabilities", probabilities)
     cells = jnp.arange(size * size, dtype=jnp.int32)
     places = jnp.stack([cells // size, cells % size], axis=1)
     actions = jnp.arange(len(_MOVES), dtype=jnp.int32)
@@ -182,10 +190,4 @@ def _move(place: jax.Array, action: jax.Array, size: int) -> jax.Array:
 
 
 def _check_size(size: int) -> None:
-    if type(size) is not int or size < 2:
-        raise ValueError(f"size: expected an integer of at least 2, got {size!r}")
-
-
-def _check_horizon(horizon: int) -> None:
-    if type(horizon) is not int or horizon < 1:
-        raise ValueError(f"horizon: expected a positive integer, got {horizon!r}")
+    require_count("size", size, 2, _MOST_SIZE)

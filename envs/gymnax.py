@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from jaxrace.envs.held import as_float32, require_count
 from jaxrace.envs.weak_types import strongly_typed
 
 
@@ -69,8 +70,7 @@ class GymnaxAdapter:
                 raise ValueError(
                     f"env: expected a gymnax environment with {name}, got {type(self.env).__name__}"
                 )
-        if type(self.horizon) is not int or self.horizon < 1:
-            raise ValueError(f"horizon: expected a positive integer, got {self.horizon!r}")
+        require_count("horizon", self.horizon)
 
     @property
     def continues_after_terminal(self) -> bool:
@@ -80,12 +80,12 @@ class GymnaxAdapter:
     @property
     def default_params(self) -> Any:
         """The parameters of the gymnax environment, strongly typed."""
-        return strongly_typed(self.env.default_params)
+        return strongly_typed(self.env.default_params, "default_params")
 
     def reset(self, key: jax.Array, params: Any) -> GymnaxState:
         """Draw an initial state."""
         observation, inner = self.env.reset_env(key, params)
-        return strongly_typed(GymnaxState(inner, observation))
+        return strongly_typed(GymnaxState(inner, observation), "state")
 
     def step(
         self, key: jax.Array, state: GymnaxState, action: Any, params: Any
@@ -94,8 +94,8 @@ class GymnaxAdapter:
         observation, inner, reward, terminal, _ = self.env.step_env(
             key, state.inner, action, params
         )
-        next_state = strongly_typed(GymnaxState(inner, observation))
-        return next_state, jnp.asarray(reward, jnp.float32), jnp.asarray(terminal, jnp.bool_)
+        next_state = strongly_typed(GymnaxState(inner, observation), "state")
+        return next_state, as_float32("reward", reward), jnp.asarray(terminal, jnp.bool_)
 
     def observe(self, state: GymnaxState, params: Any) -> Any:
         """Return what gymnax observed when it came into this state."""

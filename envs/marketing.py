@@ -38,6 +38,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxrace.envs.held import as_float32, require_count, require_held
 from jaxrace.envs.open_bandit.click_model import ClickModel, load_click_model
 
 NUM_CLUSTERS = 2
@@ -74,6 +75,10 @@ class MarketingParams:
     fatigue_retention: jax.Array  # [], in [0, 1)
     interest_step: jax.Array  # [], log-odds
     interest_retention: jax.Array  # [], in [0, 1)
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            require_held(field.name, getattr(self, field.name), jnp.float32)
 
 
 class MarketingState(NamedTuple):
@@ -126,8 +131,7 @@ class Marketing:
     horizon: int = 20
 
     def __post_init__(self) -> None:
-        if type(self.horizon) is not int or self.horizon < 1:
-            raise ValueError(f"horizon: expected a positive integer, got {self.horizon!r}")
+        require_count("horizon", self.horizon)
 
     @staticmethod
     def make_params(model: ClickModel | None = None) -> MarketingParams:
@@ -136,12 +140,16 @@ class Marketing:
         Args:
             model: the click model; by default the stored one.
 
+        Raises:
+            ValueError: a float32 does not hold one of its numbers.
+
         >>> params = Marketing.make_params(load_click_model()._replace(intercept=-3.0, shift=1.0))
         >>> float(params.intercept)
         -2.0
         """
         model = load_click_model() if model is None else model
-        shares = np.cumsum(model.counts) / np.sum(model.counts)
+        counts = np.asarray(model.counts, np.float64)  # the sum of integers may be out of range
+        shares = np.cumsum(counts) / np.sum(counts)
         numbers = {
             "intercept": model.intercept + model.shift,
             "user_weights": model.user_weights,
@@ -154,7 +162,7 @@ class Marketing:
             "interest_step": 2.0,
             "interest_retention": 0.8,
         }
-        return MarketingParams(**{k: jnp.asarray(v, jnp.float32) for k, v in numbers.items()})
+        return MarketingParams(**{k: as_float32(k, v) for k, v in numbers.items()})
 
     @property
     def continues_after_terminal(self) -> bool:
@@ -212,6 +220,7 @@ class Marketing:
         """Show an ad of the cluster `action`; `key` is not used."""
         del key  # All chance was drawn in `reset`.
         chex.assert_rank(action, 0)
+        require_held("action", action, jnp.int32)
         shown = jnp.arange(NUM_CLUSTERS, dtype=jnp.int32) == action
         probability = jnp.sum(jnp.where(shown, click_probabilities(state), 0.0))
         clicked = state.click_thresholds[state.visit] < probability

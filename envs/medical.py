@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxrace.envs.environment import Transition
+from jaxrace.envs.held import as_float32, require_count
 from jaxrace.envs.medical_model import (
     MedicalParams,
     MedicalState,
@@ -106,8 +107,7 @@ class Medical:
     def __post_init__(self) -> None:
         if self.reward not in get_args(RewardKind):
             raise ValueError(f"reward: expected 'zhao' or 'printed', got {self.reward!r}")
-        if type(self.horizon) is not int or self.horizon < 1:
-            raise ValueError(f"horizon: expected a positive integer, got {self.horizon!r}")
+        require_count("horizon", self.horizon)
 
     @staticmethod
     def make_params(coefficients: Coefficients = "seed000", hazard: Hazard = "A") -> MedicalParams:
@@ -184,7 +184,7 @@ class Medical:
         """Treat for one month with the dose `action`; `key` is not used."""
         del key  # All chance was drawn in `reset`.
         chex.assert_rank(action, 0)
-        tumour, toxicity = progress(state, jnp.asarray(action, jnp.float32), params)
+        tumour, toxicity = progress(state, as_float32("action", action), params)
         # The hazard of month t is that of the state at its end.
         hazard = state.hazard + hazard_rate(tumour, toxicity, params)
         survives = hazard < state.endurance
@@ -274,6 +274,6 @@ def _costs(outcome: Outcome) -> tuple[jax.Array, jax.Array]:
     pairs costs four comparisons a pair and nothing else.
     """
     alive = jnp.asarray(outcome.alive)
-    toxicity = jnp.where(alive, jnp.asarray(outcome.worst_toxicity, jnp.float32), jnp.inf)
-    tumour = jnp.where(alive, jnp.asarray(outcome.tumour_size, jnp.float32), jnp.inf)
+    toxicity = jnp.where(alive, as_float32("worst_toxicity", outcome.worst_toxicity), jnp.inf)
+    tumour = jnp.where(alive, as_float32("tumour_size", outcome.tumour_size), jnp.inf)
     return toxicity, tumour

@@ -10,6 +10,8 @@ from typing import Literal, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from jaxrace.envs.held import require_held
+
 RewardKind = Literal["zhao", "printed"]
 
 DEATH_REWARD = -60.0
@@ -40,6 +42,10 @@ class MedicalParams:
     hazard_tumour: jax.Array  # c1
     hazard_toxicity: jax.Array  # c2
     initial_limit: jax.Array  # S0 and X0 are uniform in [0, initial_limit)
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            require_held(field.name, getattr(self, field.name), jnp.float32)
 
 
 class MedicalState(NamedTuple):

@@ -14,6 +14,8 @@ import chex
 import jax
 import jax.numpy as jnp
 
+from jaxrace.envs.held import require_count, require_held
+
 POSITION_LIMITS = (-1.2, 0.6)
 SPEED_LIMIT = 0.07
 GOAL = 0.5
@@ -35,6 +37,10 @@ class MountainCarParams:
 
     force: jax.Array  # velocity that the engine adds in one step
     gravity: jax.Array  # velocity that the steepest slope takes in one step
+
+    def __post_init__(self) -> None:
+        for name in ("force", "gravity"):
+            require_held(name, getattr(self, name), jnp.float32)
 
 
 class MountainCarState(NamedTuple):
@@ -82,9 +88,7 @@ class MountainCar:
 
     def __post_init__(self) -> None:
         for name in ("horizon", "hold"):
-            value = getattr(self, name)
-            if type(value) is not int or value < 1:
-                raise ValueError(f"{name}: expected a positive integer, got {value!r}")
+            require_count(name, getattr(self, name))
 
     @property
     def continues_after_terminal(self) -> bool:
@@ -107,6 +111,8 @@ class MountainCar:
         """Hold `action` for `hold` steps of the physics; `key` is not used."""
         del key
         chex.assert_rank(action, 0)
+        require_held("action", action, jnp.int32)
+        require_held("state", state, jnp.float32)
         arrived = state.position >= GOAL
         push = params.force * (jnp.asarray(action, jnp.int32) - 1).astype(jnp.float32)
 

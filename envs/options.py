@@ -21,6 +21,9 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
+from jaxrace.envs.held import as_float32, require_positive
+from jaxrace.envs.weak_types import strongly_typed
+
 
 class NormalOptions(NamedTuple):
     """Normal distributions; leaves float32 [K].
@@ -69,16 +72,18 @@ class Normal:
     """
 
     def draw(self, key: jax.Array, k: jax.Array | float, num_options: int = 10) -> NormalOptions:
-        """Draw an instance of K = `num_options` options; ValueError if that is not positive."""
+        """Draw K = `num_options` options; ValueError if that or k is not positive."""
         m, v = _uniform(key, (2, _positive(num_options)))
-        return NormalOptions(mean=jnp.asarray(k, jnp.float32) / 2 * m, variance=v)
+        return NormalOptions(mean=_complexity(k) / 2 * m, variance=v)
 
     def sample(self, key: jax.Array, option: NormalOptions) -> jax.Array:
         """Draw one outcome."""
+        option = strongly_typed(option, "option")
         return option.mean + jnp.sqrt(option.variance) * jax.random.normal(key, (), jnp.float32)
 
     def win_probabilities(self, options: NormalOptions) -> jax.Array:
         """Return s_ij = Phi((mean_i - mean_j) / sqrt(v_i + v_j))."""
+        options = strongly_typed(options, "options")
         difference = options.mean[:, None] - options.mean[None, :]
         deviation = jnp.sqrt(options.variance[:, None] + options.variance[None, :])
         # Equal means are 1/2 whatever the variances, also 0.
@@ -87,6 +92,7 @@ class Normal:
 
     def means(self, options: NormalOptions) -> jax.Array:
         """Return the means."""
+        options = strongly_typed(options, "options")
         return options.mean
 
     def value_range(self, k: jax.Array | float) -> float:
@@ -95,7 +101,7 @@ class Normal:
         The support is unbounded; with R = 8 the papers concede a small chance of error to the
         Hoeffding race (Busa-Fekete et al. 2013, footnote 6).
         """
-        del k
+        require_positive("k", k)
         return 8.0
 
 
@@ -109,7 +115,7 @@ class BernoulliDrift:
         drift_scale: 10 as in Busa-Fekete et al. 2014, or 5 as in Busa-Fekete et al. 2013.
 
     Raises:
-        ValueError: `drift_scale` is not positive.
+        ValueError: `drift_scale` is not a positive number that a float32 holds.
 
     >>> import jax.numpy as jnp
     >>> task = BernoulliDrift()
@@ -124,18 +130,18 @@ class BernoulliDrift:
     drift_scale: float = 10.0
 
     def __post_init__(self) -> None:
-        if not self.drift_scale > 0:
-            raise ValueError(f"drift_scale: expected a positive number, got {self.drift_scale!r}")
+        require_positive("drift_scale", self.drift_scale)
 
     def draw(
         self, key: jax.Array, k: jax.Array | float, num_options: int = 10
     ) -> BernoulliDriftOptions:
-        """Draw an instance of K = `num_options` options; ValueError if that is not positive."""
-        scale = jnp.asarray(k, jnp.float32) / self.drift_scale
+        """Draw K = `num_options` options; ValueError if that or k is not positive."""
+        scale = _complexity(k, 1 / self.drift_scale) / self.drift_scale
         return BernoulliDriftOptions(drift=scale * _uniform(key, (_positive(num_options),)))
 
     def sample(self, key: jax.Array, option: BernoulliDriftOptions) -> jax.Array:
         """Draw one outcome."""
+        option = strongly_typed(option, "option")
         coin = jax.random.bernoulli(key, jnp.float32(0.5))
         return coin.astype(jnp.float32) + option.drift
 
@@ -145,6 +151,7 @@ class BernoulliDrift:
         With D = d_i - d_j > 0 that is 3/4 for D < 1 (only tails against heads loses), 7/8 for D = 1
         (where that pair ties) and 1 for D > 1; and 1 - s_ji for D < 0.
         """
+        options = strongly_typed(options, "options")
         # The very numbers that `sample` returns, so rounding cannot make a difference.
         support = options.drift[:, None] + jnp.array([0.0, 1.0], jnp.float32)  # [K, 2]
         a, b = support[:, None, :, None], support[None, :, None, :]
@@ -153,11 +160,12 @@ class BernoulliDrift:
 
     def means(self, options: BernoulliDriftOptions) -> jax.Array:
         """Return 1/2 + d_i."""
+        options = strongly_typed(options, "options")
         return 0.5 + options.drift
 
     def value_range(self, k: jax.Array | float) -> float:
         """Return R = 1, the width of each option's support {d_i, d_i + 1}."""
-        del k
+        require_positive("k", k)
         return 1.0
 
 
@@ -176,16 +184,18 @@ class Uniform:
     """
 
     def draw(self, key: jax.Array, k: jax.Array | float, num_options: int = 10) -> UniformOptions:
-        """Draw an instance of K = `num_options` options; ValueError if that is not positive."""
-        scale = 10 * jnp.asarray(k, jnp.float32)
+        """Draw K = `num_options` options; ValueError if that or k is not positive."""
+        scale = 10 * _complexity(k, 10.0)
         return UniformOptions(upper_limit=scale * _uniform(key, (_positive(num_options),)))
 
     def sample(self, key: jax.Array, option: UniformOptions) -> jax.Array:
         """Draw one outcome."""
+        option = strongly_typed(option, "option")
         return option.upper_limit * _uniform(key, ())
 
     def win_probabilities(self, options: UniformOptions) -> jax.Array:
         """Return s_ij = 1 - d_j / (2 d_i) for d_i > d_j, and 1 - s_ji for d_i < d_j."""
+        options = strongly_typed(options, "options")
         a, b = options.upper_limit[:, None], options.upper_limit[None, :]
         # P(the one with the smaller limit wins) = smaller / (2 larger). 0 / 0 is replaced below.
         upset = jnp.minimum(a, b) / (2 * jnp.maximum(a, b))
@@ -194,15 +204,22 @@ class Uniform:
 
     def means(self, options: UniformOptions) -> jax.Array:
         """Return d_i / 2."""
+        options = strongly_typed(options, "options")
         return options.upper_limit / 2
 
     def value_range(self, k: jax.Array | float) -> jax.Array | float:
         """Return R = 10 k: what is known of an option before any sample is only that d_i < 10 k."""
+        require_positive("k", k, 10.0)
         return 10.0 * k
 
 
 def _uniform(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
     return jax.random.uniform(key, shape, jnp.float32)
+
+
+def _complexity(k: jax.Array | float, times: float = 1.0) -> jax.Array:
+    require_positive("k", k, times)
+    return as_float32("k", k)
 
 
 def _positive(num_options: int) -> int:

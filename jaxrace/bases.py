@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
+from jaxrace.envs.held import as_float32, require_held
 from jaxrace.validation import require_integer
 
 _MOST_FEATURES = 100_000
@@ -36,7 +37,7 @@ def _require_few(name: str, num_features: int, num_inputs: int) -> None:
         )
 
 
-def _require_inputs(observation: jax.Array, num_inputs: int) -> None:
+def _require_inputs(observation: Any, num_inputs: int) -> None:
     # Broadcasting would make features of any number of inputs.
     if jnp.shape(observation)[-1:] != (num_inputs,):
         raise ValueError(
@@ -84,7 +85,7 @@ class Fourier:
     def __call__(self, observation: jax.Array) -> jax.Array:
         """The features, float32 [..., p], of observations [..., d] in [0, 1]."""
         _require_inputs(observation, self.num_inputs)
-        x = observation.astype(jnp.float32)
+        x = as_float32("observation", observation)
         phases = jnp.matmul(x, self.frequencies, precision=jax.lax.Precision.HIGHEST)
         return jnp.cos(jnp.pi * phases)
 
@@ -120,7 +121,9 @@ class Cells:
     def __call__(self, observation: jax.Array) -> jax.Array:
         """The features, float32 [..., p], of observations [..., d] in [0, 1]."""
         _require_inputs(observation, self.num_inputs)
-        places = jnp.clip((observation * self.cells).astype(jnp.int32), 0, self.cells - 1)
+        require_held("observation", observation)
+        x = jnp.clip(jnp.asarray(observation), 0, 1)  # the product of integers might overflow
+        places = jnp.minimum((x * self.cells).astype(jnp.int32), self.cells - 1)
         powers = self.cells ** np.arange(self.num_inputs - 1, -1, -1, dtype=np.int32)
         number = (places * powers).sum(-1, dtype=jnp.int32)
         return jax.nn.one_hot(number, self.num_features, dtype=jnp.float32)
@@ -153,5 +156,5 @@ class Affine:
     def __call__(self, observation: jax.Array) -> jax.Array:
         """The features, float32 [..., p], of observations [..., d]."""
         _require_inputs(observation, self.num_inputs)
-        ones = jnp.ones((*observation.shape[:-1], 1), jnp.float32)
-        return jnp.concatenate([ones, observation.astype(jnp.float32)], -1)
+        x = as_float32("observation", observation)
+        return jnp.concatenate([jnp.ones((*x.shape[:-1], 1), jnp.float32), x], -1)

@@ -19,6 +19,7 @@ import numpy as np
 import optax
 from jax import lax
 
+from jaxrace.narrowing import require_range
 from jaxrace.policies import Linear
 from jaxrace.validation import require_integer
 
@@ -74,6 +75,7 @@ class LabelRanking:
             raise ValueError(
                 f"actions: expected at least two different finite numbers, got {self.actions!r}"
             )
+        require_range("actions", np.array(self.actions), np.float32)
 
     @property
     def pairs(self) -> np.ndarray:

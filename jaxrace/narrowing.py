@@ -75,7 +75,7 @@ def require_held(name: str, tree: Any) -> None:
 
     Args:
         name: Of the argument.
-        tree: Leaves that are arrays of NumPy are looked at.
+        tree: Leaves that are numbers of Python, or arrays of NumPy, are looked at.
 
     Raises:
         ValueError: It does not.
@@ -85,7 +85,7 @@ def require_held(name: str, tree: Any) -> None:
     ValueError: option: expected numbers that an int32 holds, got 1099511627776
     """
     for leaf in jax.tree.leaves(tree):
-        if isinstance(leaf, np.ndarray | np.generic):
+        if isinstance(leaf, int | float | complex | np.ndarray | np.generic):
             array = as_host_array(name, leaf)
             require_range(name, array, dtype_of(array))
 

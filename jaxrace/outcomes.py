@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxrace.envs import OutcomeFold, Transition
+from jaxrace.envs.held import as_float32
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Return:
 
     def update(self, carry: jax.Array, transition: Transition, params: Any) -> jax.Array:
         """Add the step's reward, which is 0 after a terminal step."""
-        return carry + jnp.asarray(transition.reward, jnp.float32)
+        return carry + as_float32("reward", transition.reward)
 
     def finish(self, carry: jax.Array, params: Any) -> jax.Array:
         """The return."""

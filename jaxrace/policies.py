@@ -15,9 +15,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxrace.narrowing import require_held
 from jaxrace.validation import require_integer
 
 _UNROLLED_INPUTS = 16
+_MOST_ACTIONS = 2**31 - 1  # an action is an int32
 
 
 class Policy(Protocol):
@@ -65,6 +67,8 @@ class Linear:
     def __call__(self, theta: jax.Array, observation: jax.Array, key: jax.Array) -> jax.Array:
         """The linear map of one observation [inputs]."""
         self._check_shapes(theta, observation)
+        require_held("theta", theta)
+        require_held("observation", observation)
         weights = theta.reshape(self.outputs, -1)
         if self.inputs > _UNROLLED_INPUTS:
             action = weights[:, : self.inputs] @ observation
@@ -159,11 +163,16 @@ class Softmax:
 
     def probabilities(self, theta: jax.Array, observation: Any) -> jax.Array:
         """P(a | s), float32 [A]."""
-        return jax.nn.softmax(self.features(observation) @ theta)
+        return jax.nn.softmax(self._utilities(theta, observation))
 
     def __call__(self, theta: jax.Array, observation: Any, key: jax.Array) -> jax.Array:
         """An action drawn with ``key``: int32 []."""
-        return jax.random.categorical(key, self.features(observation) @ theta).astype(jnp.int32)
+        return jax.random.categorical(key, self._utilities(theta, observation)).astype(jnp.int32)
+
+    def _utilities(self, theta: jax.Array, observation: Any) -> jax.Array:
+        require_held("theta", theta)
+        require_held("observation", observation)
+        return self.features(observation) @ theta
 
 
 @dataclasses.dataclass(frozen=True)
@@ -205,6 +214,8 @@ class MLP:
         self, theta: list[tuple[jax.Array, jax.Array]], observation: jax.Array, key: jax.Array
     ) -> jax.Array:
         """The action for one observation [sizes[0]]: float32 [sizes[-1]]."""
+        require_held("theta", theta)
+        require_held("observation", observation)
         hidden = observation
         for weights, biases in theta[:-1]:
             hidden = jnp.tanh(hidden @ weights + biases)
@@ -250,7 +261,7 @@ class UniformChoice:
     num_actions: int
 
     def __post_init__(self) -> None:
-        require_integer("num_actions", self.num_actions, 1)
+        require_integer("num_actions", self.num_actions, 1, _MOST_ACTIONS)
 
     def example(self) -> np.ndarray:
         """Zeros, float32 [num_actions]."""
@@ -258,4 +269,8 @@ class UniformChoice:
 
     def __call__(self, theta: jax.Array, observation: Any, key: jax.Array) -> jax.Array:
         """A uniformly drawn action."""
+        if jnp.shape(theta) != (self.num_actions,):  # an index out of range is no error in JAX
+            raise ValueError(
+                f"theta: expected shape [{self.num_actions}], got {list(jnp.shape(theta))}"
+            )
         return theta[jax.random.randint(key, (), 0, self.num_actions, jnp.int32)]

@@ -7,6 +7,7 @@ one compilation; a function of your own serves as well.
 """
 
 import dataclasses
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -121,16 +122,23 @@ class Margin:
     field: str | int | None = None
 
     def __post_init__(self) -> None:
-        require_number("least", self.least, least=0)
+        require_number("least", self.least, least=0, most=math.inf)
 
     def __call__(self, a: Any, b: Any) -> jax.Array:
         """int8 sign of the broadcast shape."""
-        x, y = _held(_field(a, self.field)), _held(_field(b, self.field))
+        x, y = _field(a, self.field), _field(b, self.field)
+        if not (isinstance(x, jax.Array) or isinstance(y, jax.Array)):
+            return _margin_on_host(_real(x), _real(y), self.least)
+        x, y = _held(x), _held(y)
+        if x.dtype == bool and y.dtype == bool:
+            x, y = x.astype(jnp.int8), y.astype(jnp.int8)
         sign = kernels.total_order(x, y)
         apart = jnp.where(sign > 0, x - y, y - x)
-        if jnp.issubdtype(apart.dtype, jnp.signedinteger):  # what has overflown is right unsigned
+        least = self.least
+        if jnp.issubdtype(apart.dtype, jnp.integer):  # what has overflown is right unsigned
             apart = apart.astype(f"uint{8 * apart.dtype.itemsize}")
-        return jnp.where(apart > self.least, sign, jnp.zeros_like(sign))
+            least = jnp.asarray(min(math.floor(least), jnp.iinfo(apart.dtype).max), apart.dtype)
+        return jnp.where(apart > least, sign, jnp.zeros_like(sign))
 
 
 def only_orders(compare: Preference) -> bool:
@@ -162,6 +170,15 @@ def _order(a: Any, b: Any) -> jax.Array:
         return kernels.total_order(_held(a), _held(b))
     x, y = _real(a), _real(b)
     return jnp.asarray(np.greater(x, y).astype(np.int8) - np.less(x, y).astype(np.int8))
+
+
+def _margin_on_host(x: np.ndarray, y: np.ndarray, least: float) -> jax.Array:
+    """By numbers of Python: integers of any size, floats of 64 bits."""
+    x, y = np.broadcast_arrays(x.astype(object), y.astype(object))
+    larger = [
+        bool(a - b > least) - bool(b - a > least) for a, b in zip(x.flat, y.flat, strict=True)
+    ]
+    return jnp.asarray(np.array(larger, np.int8).reshape(x.shape))
 
 
 def _held(number: Any) -> jax.Array:

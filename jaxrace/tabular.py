@@ -11,6 +11,7 @@ import numpy as np
 from jax import lax
 from jax.typing import ArrayLike
 
+from jaxrace.narrowing import require_range
 from jaxrace.validation import require_integer
 
 # Cells and their entries are numbered in int32.
@@ -55,6 +56,14 @@ class Grid:
         if not all(low < high for low, high in zip(self.low, self.high, strict=True)):
             raise ValueError(
                 f"high: expected numbers above those of low {self.low}, got {self.high}"
+            )
+        low, high = np.array([self.low, self.high], np.float32)
+        with np.errstate(over="ignore"):
+            is_finite = np.isfinite(high - low)
+        if not (is_finite & (low < high)).all():
+            raise ValueError(
+                f"high: expected numbers that float32 tells from those of low {self.low}, at a "
+                f"finite distance, got {self.high}"
             )
         if self.num_cells > _MOST_ENTRIES:
             raise ValueError(
@@ -161,8 +170,9 @@ def _finite_numbers(name: str, values: tuple[float, ...]) -> tuple[float, ...]:
     """The values as Python floats, so that they can be hashed; ValueError unless all are finite."""
     try:
         numbers = tuple(float(value) for value in values)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         numbers = ()
     if not numbers or not np.isfinite(numbers).all():
         raise ValueError(f"{name}: expected a tuple of finite numbers, got {values!r}")
+    require_range(name, np.array(numbers), np.float32)
     return numbers

@@ -67,8 +67,29 @@ def require_probability(name: str, value: ArrayLike) -> None:
         raise ValueError(f"{name}: expected a number between 0 and 1, exclusive, got {value!r}")
 
 
-def require_number(name: str, value: ArrayLike, least: float, below: float = math.inf) -> None:
-    """Raise unless ``value`` is a number with ``least <= value < below``.
+def require_float32_probability(name: str, value: ArrayLike) -> None:
+    """Raise unless ``value`` is a number between 0 and 1 that float32 tells from both.
+
+    Raises:
+        ValueError: It is not.
+
+    >>> require_float32_probability("delta", 1e-50)
+    Traceback (most recent call last):
+    ValueError: delta: expected a number between 0 and 1 that float32 tells from both, got 1e-50
+    """
+    require_probability(name, value)
+    if not _LEAST <= float(np.float32(_as_float(value))) < 1:
+        raise ValueError(
+            f"{name}: expected a number between 0 and 1 that float32 tells from both, got {value!r}"
+        )
+
+
+def require_number(
+    name: str, value: ArrayLike, least: float, below: float = math.inf, most: float = _MOST
+) -> None:
+    """Raise unless ``value`` is a number with ``least <= value < below``, at most ``most``.
+
+    That is the largest float32 unless it is said: a larger number would be infinite on a device.
 
     Raises:
         ValueError: It is not.
@@ -79,6 +100,8 @@ def require_number(name: str, value: ArrayLike, least: float, below: float = mat
     """
     if not least <= _as_float(value) < below:
         raise ValueError(f"{name}: expected a number in [{least}, {below}), got {value!r}")
+    if abs(_as_float(value)) > most:
+        raise ValueError(f"{name}: expected a number of at most {most:.2g}, got {value!r}")
 
 
 # Rounding that p_ij + p_ji = 1 may have, as of probabilities printed with a few digits.
@@ -305,5 +328,5 @@ def _as_float(value: ArrayLike) -> float:
         array = np.asarray(value)
         # Text that reads as a number is none, and neither is a list of one number.
         return float("nan") if array.dtype.kind in "bSU" or array.ndim else float(array)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return float("nan")

@@ -295,7 +295,12 @@ CASES = [
         ValueError("outcome: expected real numbers, got datetime64"),
     ),
     ("larger beside JAX", lambda: preferred(preferences.Larger(), jnp.int32(5), 2**32), INT32),
-    ("margin, 2^32", lambda: preferred(preferences.Margin(1), 2**32, 1), INT32),
+    ("margin, 2^32", lambda: preferred(preferences.Margin(1), 2**32, 1), 1),
+    (
+        "margin, 2^32 beside JAX",
+        lambda: preferred(preferences.Margin(1), 2**32, jnp.int32(1)),
+        INT32,
+    ),
     ("margin, bytes", lambda: preferred(preferences.Margin(1), np.uint8(1), np.uint8(7)), -1),
     (
         "margin, far apart",

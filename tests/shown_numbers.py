@@ -3,15 +3,17 @@
     python tests/shown_numbers.py [PART]
 
 runs the commands that take minutes, of those with PART in the file's name or the command, and says
-what comes out otherwise than it is shown; the slow tests do so, too. Commands of an hour are named
-in ``LONG``, and not run. Blocks of Python and what is shown below them are those of
-tests/test_examples.py, what notebooks print that of tests/test_notebooks.py, seconds and ratios of
-seconds those of ``python bench/run.py``.
+what comes out otherwise than it is shown; the slow tests do so, too. Commands that are not run are
+in tests/shown_exempt.py, with what keeps them out. Blocks of Python and what is shown below them
+are those of tests/test_examples.py, what notebooks print that of tests/test_notebooks.py.
 """
 
+import re
 import sys
 from collections.abc import Callable
 
+import shown_choices
+import shown_rankings
 import shown_reproductions
 from shown_commands import CHECKOUT, Shown, cells, everything, line, several
 
@@ -220,6 +222,43 @@ FIGURES = [
     ),
 ]
 
+# Forecasts of samples, in docs/dominance_race.md
+
+FORECASTS = "python docs/figures/further_samples.py"
+_FORECAST = re.compile(r"gap (.+): (\d+) of \d+ in doubt after (\d+); (.*)")
+
+
+def _forecasts(*columns: int) -> Callable[[str], str]:
+    """Of every gap: itself, how many are in doubt, after how many samples, and five quantiles."""
+
+    def pick(text: str) -> str:
+        found = [[*gap[:3], *gap[3].split(", ")] for gap in _FORECAST.findall(text)]
+        return "; ".join(gap[column] for gap in found for column in columns)
+
+    return pick
+
+
+FORECAST = [
+    Shown("docs/dominance_race.md", text, FORECASTS, several(*picks))
+    for text, picks in {
+        ".3, .5 and .8 standard deviations apart, 267, 240 and 229 were in doubt after 100, 50 and "
+        "25 samples": [_forecasts(0), _forecasts(1), _forecasts(2)],
+        "The forecast was 1.6, 1.4 and 1.6 times": [_forecasts(5)],
+        "half of them .7 to 3.3, .7 to 2.8 and 1.0 to 3.5 times": [_forecasts(4, 6)],
+    }.items()
+]
+
+# docs/audit.md
+
+
+def _audited() -> str:
+    """The table of the races by value."""
+    page = (CHECKOUT / "docs" / "audit.md").read_text("utf-8")
+    return page.partition("## Races by value\n")[2].split("\n\n")[1]
+
+
+AUDIT = [Shown("docs/audit.md", _audited(), "python -m jaxrace.audits.value", everything)]
+
 # docs/improvement.md
 
 ERRORS_OF_BOUNDS = "jaxrace reproduce hcpi-bounds --out run > log; cat run/bounds.csv"
@@ -264,37 +303,16 @@ PRINTED = [
 
 # docs/racing.md: what is printed below blocks of Python is in tests/test_examples.py.
 
-SHOWN = [*MEDICAL, *PRINTED, *FIGURES, *IMPROVEMENT, *shown_reproductions.SHOWN]
-
-# What takes half an hour or more, or a machine of its own: the page, what of it, and the command.
-LONG = [
-    ("docs/audit.md", "all tables", "pytest -m slow"),
-    ("docs/dueling.md", "figures 1 and 2 of Sup-KLUCB", "jaxrace reproduce sup-klucb"),
-    ("docs/dueling.md", "its first figure alone", "jaxrace reproduce sup-klucb-25"),
-    ("docs/dueling.md", "SAVAGE on duels", "jaxrace reproduce savage-dueling"),
-    ("docs/dueling.md", "the same at its full horizon", "jaxrace reproduce savage-dueling-400"),
-    ("docs/dueling.md", "SAVAGE on arms that pay", "jaxrace reproduce savage-bandits"),
-    ("docs/dueling.md", "duels per second", "python bench/run.py --only bench_duels"),
-    ("docs/dueling.md", "games of unequal numbers of arms", "python bench/mixed_arms.py"),
-    ("docs/gpu.md", "all", "python bench/gpu.py"),
-    ("docs/gpu.md", "programs", "python bench/gpu_programs.py"),
-    ("docs/holdem.md", "the best of a population", "jaxrace reproduce poker-topk"),
-    ("docs/holdem.md", "players that evolve", "jaxrace train holdem --selection hybrid,pkg"),
-    ("docs/improvement.md", "figure 3", "jaxrace reproduce hcpi-mountain-car"),
-    ("docs/improvement.md", "figure 4", "jaxrace reproduce hcpi-daedalus"),
-    ("docs/improvement.md", "how often", "pytest -m slow tests/test_improvement_safety.py"),
-    ("docs/performance.md", "seconds", "python bench/run.py"),
-    ("docs/reproductions.md", "open choices", "jaxrace reproduce medical-choices"),
-    ("docs/sweeps.md", "a grid", "jaxrace train medical --sigma 0.1,1,5,10,15,25,50,100"),
-    ("docs/top_k_selection.md", "figure 2", "jaxrace reproduce thurstone-topk"),
-    ("docs/top_k_selection.md", "its four methods alone", "jaxrace reproduce thurstone-topk-4"),
-    ("docs/top_k_selection.md", "figures 5 and 6", "jaxrace reproduce thurstone-noise"),
-    ("docs/top_k_selection.md", "figures 2c and 3", "jaxrace reproduce thurstone-large"),
-    ("docs/top_k_selection.md", "who needs the fewest", "jaxrace reproduce topk-shootout"),
-    ("docs/top_k_selection.md", "several at once", "jaxrace reproduce topk-batches"),
-    ("docs/top_k_selection.md", "pooled variances", "jaxrace reproduce topk-pooled"),
-    ("docs/top_k_selection.md", "microseconds", "python bench/run.py --only bench_selection"),
-    ("docs/top_k_selection.md", "modes", "pytest -m slow -s tests/test_selection_modes.py"),
+SHOWN = [
+    *MEDICAL,
+    *PRINTED,
+    *FIGURES,
+    *FORECAST,
+    *AUDIT,
+    *IMPROVEMENT,
+    *shown_reproductions.SHOWN,
+    *shown_rankings.SHOWN,
+    *shown_choices.SHOWN,
 ]
 
 

@@ -54,7 +54,7 @@ SLOW_CASES = frozenset(
         "test_right_answers.py::test_right_answers[right_select: advice on votes, hybrid]",
         "test_right_answers.py::test_right_answers[right_select: advice on votes, ml-pocbam]",
         "test_right_answers.py::test_right_answers[right_select: advice on votes, pocbam]",
-        "test_right_answers.py::test_right_answers[right_select: cells with spaces]",
+        "test_right_answers.py::test_right_answers[right_improve: cells with spaces]",
         "test_search.py::test_searches_find_a_known_best_policy[race1]",
         "test_selection_guarantees.py::test_a_close_boundary_is_rarely_crossed[borda-200]",
         "test_selection_numbers.py::test_a_match_is_won_as_often_as_published[2000-1-0.572]",

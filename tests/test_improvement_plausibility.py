@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from right_select import HEAD
+from right_improve import HEAD
 
 from jaxrace import runs
 from jaxrace.commands.cli import main

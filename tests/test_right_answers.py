@@ -8,7 +8,14 @@ import importlib
 
 import pytest
 
-MODULES = ("right_command", "right_racing", "right_select")
+MODULES = (
+    "right_command",
+    "right_envs",
+    "right_improve",
+    "right_params",
+    "right_racing",
+    "right_select",
+)
 CASES = [
     pytest.param(act, right, id=f"{module}: {name}")
     for module in MODULES
@@ -31,4 +38,4 @@ def test_right_answers(act, right):
 def test_names_are_different():
     """A case that took the name of another one would not be missed."""
     names = [case.id for case in CASES]
-    assert len(names) == len(set(names))
+    assert [name for name in set(names) if names.count(name) > 1] == []

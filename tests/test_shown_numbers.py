@@ -2,8 +2,12 @@
 
 import pytest
 import shown
+import shown_calls
 import shown_commands
 import shown_numbers
+from shown_exempt import BARE, LONG
+
+from jaxrace.papers.figures import FIGURES
 
 
 @pytest.mark.parametrize("one", shown_numbers.SHOWN, ids=lambda one: f"{one.file} {one.text[:30]}")
@@ -12,11 +16,30 @@ def test_it_is_shown(one):
     assert shown.numbers(one.text)
 
 
-@pytest.mark.parametrize(("file", "part", "command"), shown_numbers.LONG)
-def test_long_commands_are_named_where_they_are_used(file, part, command):
-    assert part
-    page = (shown_commands.CHECKOUT / file).read_text("utf-8")
-    assert command in " ".join(page.split())
+def test_every_command_is_on_a_list():
+    """Of what it prints the numbers are compared, or it is said why they are not."""
+    made = [(one.file, one.command) for one in shown_numbers.SHOWN]
+    listed = [*made, *((one.file, one.command) for one in (*LONG, *BARE))]
+    for page in shown_calls.PAGES:
+        commands = [command for file, command in listed if file == page]
+        for call in shown_calls.calls(page):
+            assert any(shown_calls.is_of(call, command) for command in commands), (page, call)
+
+
+@pytest.mark.parametrize("one", [*LONG, *BARE], ids=lambda one: f"{one.file} {one.command[:40]}")
+def test_commands_that_are_not_run_are_named_on_the_page(one):
+    calls = shown_calls.calls(one.file)
+    assert any(shown_calls.is_of(call, one.command) for call in calls)
+    assert one.why
+
+
+def test_every_experiment_and_figure_is_on_a_list():
+    """Also those that no page calls by a command."""
+    listed = " ".join([*shown_numbers.commands(), *(one.command for one in LONG)]) + " "
+    for name in FIGURES:
+        assert f"jaxrace reproduce {name} " in listed
+    for path in (shown_commands.CHECKOUT / "docs" / "figures").glob("*.py"):
+        assert path.stem in listed
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from jaxrace.dueling.base import Algorithm
 from jaxrace.dueling.decisions import Decision
 from jaxrace.kernels import first_best, pick
 from jaxrace.protocol import verb
-from jaxrace.validation import require_number, require_probability
+from jaxrace.validation import require_float32_probability, require_number
 
 
 @jax.tree_util.register_dataclass
@@ -270,7 +270,7 @@ class ActionElimination(ArmBandit):
         Raises:
             ValueError: ``delta`` is no probability.
         """
-        require_probability("delta", delta)
+        require_float32_probability("delta", delta)
         level = jnp.log(jnp.float32(5 * self.num_arms / delta))
         return EliminationParams(level)
 

@@ -13,6 +13,9 @@ from jaxrace.kernels import first_best, pick
 from jaxrace.protocol import verb
 from jaxrace.validation import require_integer, require_number
 
+# Its fourth power is a factor of the width.
+_MOST_GAMMA = 1e9
+
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
@@ -75,7 +78,7 @@ class BeatTheMean(Algorithm):
             ValueError: A number is outside its range.
         """
         require_integer("horizon", horizon, 1)
-        require_number("gamma", gamma, least=1)
+        require_number("gamma", gamma, least=1, most=_MOST_GAMMA)
         width = 9 * gamma**4 * math.log(2 * horizon * self.num_arms)
         return BeatTheMeanParams(jnp.asarray(width, jnp.float32))
 

@@ -18,11 +18,11 @@ from jaxrace.improvement.arrays import as_numbers, policy_numbers, require_all
 from jaxrace.improvement.splits import every_so_many, stratified_order
 from jaxrace.validation import (
     require_choice,
+    require_float32_probability,
     require_integer,
     require_keys,
     require_kind,
     require_positive,
-    require_probability,
 )
 
 # One in so many values is spent on choosing a threshold (ICML 2015, Algorithm 1), but at least two:
@@ -357,7 +357,7 @@ def lower_bound(
     """
     require_kind("bound", bound, LowerBound)
     require_keys("key", key, ndim=0)
-    require_probability("delta", delta)
+    require_float32_probability("delta", delta)
     numbers = as_numbers("values", values)
     if numbers.ndim != 1 or len(numbers) < _LEAST_VALUES:
         raise ValueError(

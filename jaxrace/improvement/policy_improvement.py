@@ -37,7 +37,12 @@ from jaxrace.improvement.weights import (
     weighted_estimate,
     weighted_returns,
 )
-from jaxrace.validation import require_keys, require_kind, require_number, require_probability
+from jaxrace.validation import (
+    require_float32_probability,
+    require_keys,
+    require_kind,
+    require_number,
+)
 
 # One in so many trajectories is for training (section 4).
 TRAIN_ONE_IN = 5
@@ -139,7 +144,7 @@ class PolicyImprovement:
         Raises:
             ValueError: A number is out of its range, or ``initial`` of another shape.
         """
-        require_probability("delta", delta)
+        require_float32_probability("delta", delta)
         require_number("floor", floor, least=0, below=np.nextafter(1, 2))
         example = self.softmax.example()
         theta = example if initial is None else as_numbers("initial", initial)

@@ -11,7 +11,7 @@ from jaxrace.protocol import verb
 from jaxrace.selection.base import Selector, Standing, ranked
 from jaxrace.selection.outcomes import OUTCOMES, Outcome, require_max_score, share_of, within
 from jaxrace.selection.single_options import random_other
-from jaxrace.validation import require_choice, require_probability
+from jaxrace.validation import require_choice, require_float32_probability
 
 Radius = Literal["heckel", "karnin"]
 RADII: tuple[str, ...] = get_args(Radius)
@@ -96,7 +96,7 @@ class ActiveRanking(Selector):
         Raises:
             ValueError: ``delta`` is no probability, or ``max_score`` is not positive.
         """
-        require_probability("delta", delta)
+        require_float32_probability("delta", delta)
         require_max_score(max_score)
         return ActiveRankingParams(
             jnp.asarray(delta, jnp.float32), jnp.asarray(max_score, jnp.float32)

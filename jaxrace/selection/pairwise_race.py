@@ -13,8 +13,8 @@ from jaxrace.selection.base import Selector, Standing, ranked
 from jaxrace.selection.outcomes import OUTCOMES, Outcome, require_max_score, share_of, within
 from jaxrace.validation import (
     require_choice,
+    require_float32_probability,
     require_integer,
-    require_probability,
 )
 
 Ranking = Literal["copeland", "borda", "random_walk"]
@@ -115,7 +115,7 @@ class PairwiseRace(Selector):
         Raises:
             ValueError: A number is out of its range.
         """
-        require_probability("delta", delta)
+        require_float32_probability("delta", delta)
         require_integer("max_rounds", max_rounds, 1, jnp.iinfo(jnp.int32).max)
         require_max_score(max_score)
         size = self.num_options

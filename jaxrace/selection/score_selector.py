@@ -30,7 +30,12 @@ from jaxrace.selection.scores import (
     no_scores,
     observed_moments,
 )
-from jaxrace.validation import require_integer, require_keys, require_number, require_probability
+from jaxrace.validation import (
+    require_float32_probability,
+    require_integer,
+    require_keys,
+    require_number,
+)
 
 # Values that differ by less are equal, in units of the last place.
 _ROUNDING = 4
@@ -51,11 +56,7 @@ def score_params(confidence: float) -> ScoreParams:
     1.0
     """
     if confidence != 1:
-        require_probability("confidence", confidence)
-        if np.float32(confidence) == 1:
-            raise ValueError(
-                f"confidence: expected a number that float32 tells from 1, or 1, got {confidence!r}"
-            )
+        require_float32_probability("confidence", confidence)
     return ScoreParams(jnp.asarray(confidence, jnp.float32))
 
 
@@ -101,7 +102,7 @@ class ScoreSelector(Selector):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_integer("warm_up", self.warm_up, 2)
+        require_integer("warm_up", self.warm_up, 2, jnp.iinfo(jnp.int32).max)
         require_number("pooled_samples", self.pooled_samples, 0)
 
     @property

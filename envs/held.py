@@ -1,0 +1,128 @@
+"""Numbers of the host on their way to a device: refused by name where 32 bits do not hold them.
+
+Python's and NumPy's numbers have 64 bits or more. Unsaid, JAX would make them infinite, cut off
+their upper bits, or what is behind their decimal point.
+"""
+
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+_MOST_INT32 = 2**31 - 1
+_FLOAT32 = np.finfo(np.float32)
+
+
+def require_held(name: str, tree: Any, dtype: Any = None) -> None:
+    """Raise unless a dtype holds the numbers of a pytree; the last digits of a float may go.
+
+    Args:
+        name: Of the argument, or nothing.
+        tree: Leaves that are numbers of Python, or of NumPy, are looked at.
+        dtype: Of what they will be kept in; the one that JAX gives them unless it is said.
+
+    Raises:
+        ValueError: It does not.
+
+    >>> require_held("action", 2.0, jnp.int32)
+    >>> require_held("action", 1.9, jnp.int32)
+    Traceback (most recent call last):
+    ValueError: action: expected numbers that an int32 holds, got 1.9
+    """
+    for leaf in jax.tree.leaves(tree):
+        if isinstance(leaf, int | float | complex | np.ndarray | np.generic):
+            values = np.asarray(leaf)
+            is_known = values.dtype.kind in "biufc" or isinstance(leaf, int)
+            if is_known:
+                _require_held(name, values, jnp.dtype(_usual(values) if dtype is None else dtype))
+
+
+def _usual(values: np.ndarray) -> Any:
+    usual = np.dtype(int) if values.dtype == object else values.dtype
+    return jax.dtypes.canonicalize_dtype(usual)
+
+
+def _require_held(name: str, values: np.ndarray, dtype: Any) -> None:
+    if jnp.issubdtype(dtype, jnp.complexfloating):
+        for part in (np.real(values), np.imag(values)):
+            _require_held(name, part, jnp.finfo(dtype).dtype)
+        return
+    if jnp.issubdtype(dtype, jnp.integer):
+        limits = jnp.iinfo(dtype)
+        is_lost = ~((values >= int(limits.min)) & (values <= int(limits.max)))
+        if values.dtype.kind == "f":
+            is_lost |= values != np.floor(values)
+    elif jnp.issubdtype(dtype, jnp.floating):
+        size = np.abs(values)
+        is_lost = (size > float(jnp.finfo(dtype).max)) & (size < math.inf)
+    else:
+        return
+    if np.any(is_lost):
+        article = "an" if jnp.dtype(dtype).name.startswith("int") else "a"
+        said = f"expected numbers that {article} {dtype} holds, got {values[is_lost].flat[0]}"
+        raise ValueError(f"{name}: {said}" if name else said)
+
+
+def as_float32(name: str, values: Any) -> jax.Array:
+    """A float32 array of numbers; of arrays of JAX also what is infinite.
+
+    Raises:
+        ValueError: A finite number of the host would become infinite.
+
+    >>> as_float32("reward", 1e39)
+    Traceback (most recent call last):
+    ValueError: reward: expected numbers that a float32 holds, got 1e+39
+    """
+    require_held(name, values, jnp.float32)
+    return jnp.asarray(values, jnp.float32)
+
+
+def require_count(name: str, value: Any, least: int = 1, most: int = _MOST_INT32) -> None:
+    """Raise unless a value is an integer of Python with ``least <= value <= most``.
+
+    Raises:
+        ValueError: It is not.
+
+    >>> require_count("horizon", 0)
+    Traceback (most recent call last):
+    ValueError: horizon: expected a positive integer, got 0
+    """
+    if type(value) is not int or value < least:
+        what = "a positive integer" if least == 1 else f"an integer of at least {least}"
+        raise ValueError(f"{name}: expected {what}, got {value!r}")
+    if value > most:
+        raise ValueError(f"{name}: expected an integer of at most {most}, got {value!r}")
+
+
+def require_positive(name: str, value: Any, times: float = 1.0) -> None:
+    """Raise unless a number is positive, also as a float32, as it is and ``times`` a factor.
+
+    Args:
+        name: Of the argument.
+        value: Arrays of JAX, which may be traced, are not looked at.
+        times: What it will be multiplied by.
+
+    Raises:
+        ValueError: It is not.
+
+    >>> require_positive("k", 1e38, times=10.0)
+    Traceback (most recent call last):
+    ValueError: k: expected a positive number from 1.2e-38 to 3.4e+37, as float32 holds, got 1e+38
+    """
+    if isinstance(value, jax.Array):
+        return
+    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    is_number |= isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "iuf"
+    if not is_number or isinstance(value, np.complexfloating) or not 0 < value < math.inf:
+        raise ValueError(f"{name}: expected a positive number, got {value!r}")
+    least, most = (
+        float(bound) / scale
+        for bound, scale in ((_FLOAT32.tiny, min(times, 1.0)), (_FLOAT32.max, max(times, 1.0)))
+    )
+    if not least <= value <= most:
+        raise ValueError(
+            f"{name}: expected a positive number from {least:.2g} to {most:.2g}, as float32 holds, "
+            f"got {value!r}"
+        )

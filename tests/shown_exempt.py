@@ -1,0 +1,141 @@
+"""Commands that README.md and docs/ name and tests/shown_numbers.py does not run, and why."""
+
+from typing import NamedTuple
+
+
+class Long(NamedTuple):
+    """What a command makes that takes too long, or a machine of its own."""
+
+    file: str
+    part: str  # of the page
+    command: str  # as it stands there
+    why: str
+
+
+class Bare(NamedTuple):
+    """A command beside which no number is shown."""
+
+    file: str
+    command: str
+    why: str
+
+
+_QUIET = "seconds, and ratios of seconds, are of a quiet machine"
+_ITSELF = "a slow test that holds the numbers against what it finds"
+_TOGETHER = "five to twelve minutes, which would double the time of the list"
+
+LONG = [
+    Long("docs/audit.md", "by preference", "python -m jaxrace.audits.preference", "an hour or so"),
+    Long("docs/audit.md", "all tables", "pytest -m slow", _ITSELF),
+    Long("docs/audit.md", "dominance", "python -m jaxrace.audits.dominance", "46 minutes"),
+    Long(
+        "docs/dueling.md",
+        "introspection",
+        "pytest -m slow tests/test_dueling_introspection.py",
+        _ITSELF,
+    ),
+    Long("docs/dueling.md", "both figures", "jaxrace reproduce sup-klucb", "46 minutes"),
+    Long("docs/dueling.md", "the first figure", "jaxrace reproduce sup-klucb-25", _TOGETHER),
+    Long("docs/dueling.md", "SAVAGE on duels", "jaxrace reproduce savage-dueling", "an hour"),
+    Long(
+        "docs/dueling.md", "its full horizon", "jaxrace reproduce savage-dueling-400", "many hours"
+    ),
+    Long("docs/dueling.md", "arms that pay", "jaxrace reproduce savage-bandits", _TOGETHER),
+    Long("docs/dueling.md", "duels a second", "python bench/run.py --only bench_duels", _QUIET),
+    Long("docs/dueling.md", "games of many sizes", "python bench/mixed_arms.py", _QUIET),
+    Long("docs/gpu.md", "all", "python bench/gpu.py", "on an H100"),
+    Long("docs/gpu.md", "predicted", "bench/gpu_programs.py", "compiled for an H100, on Linux"),
+    Long("docs/holdem.md", "hands a second", "python bench/run.py --only holdem", _QUIET),
+    Long("docs/holdem.md", "the engine", "pytest -m slow", _ITSELF),
+    Long("docs/holdem.md", "the best players", "jaxrace reproduce poker-topk", "31 minutes"),
+    Long(
+        "docs/holdem.md",
+        "players that evolve",
+        "jaxrace train holdem --selection hybrid,pkg,race,uniform --hands 119040 --test-decks 50 "
+        "--repeats 5",
+        "hours",
+    ),
+    Long("docs/improvement.md", "figure 3", "jaxrace reproduce hcpi-mountain-car", _TOGETHER),
+    Long("docs/improvement.md", "figure 4", "jaxrace reproduce hcpi-daedalus", "150 minutes"),
+    Long(
+        "docs/improvement.md",
+        "how often",
+        "pytest -m slow tests/test_improvement_safety.py",
+        _ITSELF,
+    ),
+    Long(
+        "docs/improvement.md",
+        "campaigns",
+        "pytest -m slow tests/test_improvement_logged.py",
+        _ITSELF,
+    ),
+    Long("docs/performance.md", "seconds", "python bench/run.py", _QUIET),
+    Long("docs/performance.md", "a sample's time", "python bench/simulator_cost.py 3", _QUIET),
+    Long("docs/performance.md", "seconds of it", "jaxrace train medical", _QUIET),
+    Long("docs/reproductions.md", "seconds of all", "jaxrace reproduce all", _QUIET),
+    Long("docs/reproductions.md", "seconds of a look", "jaxrace reproduce all --quick", _QUIET),
+    Long("docs/top_k_selection.md", "figure 2", "jaxrace reproduce thurstone-topk", "25 minutes"),
+    Long(
+        "docs/top_k_selection.md",
+        "its four methods",
+        "jaxrace reproduce thurstone-topk-4",
+        _TOGETHER,
+    ),
+    Long(
+        "docs/top_k_selection.md",
+        "figures 5 and 6",
+        "jaxrace reproduce thurstone-noise",
+        "48 minutes",
+    ),
+    Long(
+        "docs/top_k_selection.md",
+        "figures 2c and 3",
+        "jaxrace reproduce thurstone-large",
+        "24 minutes",
+    ),
+    Long(
+        "docs/top_k_selection.md",
+        "who needs least",
+        "jaxrace reproduce topk-shootout",
+        "40 minutes",
+    ),
+    Long("docs/top_k_selection.md", "several at once", "jaxrace reproduce topk-batches", _TOGETHER),
+    Long("docs/top_k_selection.md", "pooled", "jaxrace reproduce topk-pooled", _TOGETHER),
+    Long(
+        "docs/top_k_selection.md",
+        "microseconds",
+        "python bench/run.py --only bench_selection",
+        _QUIET,
+    ),
+    Long(
+        "docs/top_k_selection.md",
+        "modes",
+        "pytest -m slow -s tests/test_selection_modes.py",
+        _ITSELF,
+    ),
+]
+
+_CALL = "how it is called, without what it prints"
+_ELSEWHERE = "where what is said comes from; its numbers are on another page"
+
+BARE = [
+    Bare("README.md", "jaxrace duel --matrix hard-condorcet --arms 10", _CALL),
+    Bare("README.md", "jaxrace improve docs/data/log.csv --low 0 --high 20", _CALL),
+    Bare("README.md", "jaxrace improve gridworld", _CALL),
+    Bare("README.md", "jaxrace reproduce pbr-synthetic", _CALL),
+    Bare("README.md", "jaxrace select --problem docs/data/games.csv --top 3 --next 10", _CALL),
+    Bare("README.md", "jaxrace train holdem", _ELSEWHERE),
+    Bare("docs/architecture.md", "jaxrace train medical", "a change beside another program"),
+    Bare("docs/dominance_race.md", "jaxrace race", _CALL),
+    Bare("docs/dueling.md", "jaxrace duel", _CALL),
+    Bare("docs/gpu.md", "jaxrace train ... --lanes", _CALL),
+    Bare("docs/gpu.md", "bench/gpu_list.py", "what another command reads"),
+    Bare("docs/improvement.md", "jaxrace improve log.csv --low 0 --high 20 --bound ci", _CALL),
+    Bare("docs/improvement.md", "jaxrace improve gridworld", _CALL),
+    Bare("docs/reproductions.md", "jaxrace reproduce NAME", _CALL),
+    Bare("docs/sweeps.md", "jaxrace train medical --sigma 0.1,1,5,10,15,25,50,100", _CALL),
+    Bare("docs/sweeps.md", "jaxrace train medical --sigma 1,10,50 --out /net/grid", _CALL),
+    Bare("docs/sweeps.md", "jaxrace train", _CALL),
+    Bare("docs/top_k_selection.md", "jaxrace list", _CALL),
+    Bare("docs/top_k_selection.md", "jaxrace select", _CALL),
+]
