@@ -385,16 +385,3 @@ def device() -> dict[str, Any]:
         "count": 1 + len(others),
         "system": platform.platform(),
     }
-
-
-def print_info() -> None:
-    """Print the versions and the devices.
-
-    >>> print_info()
-    jaxrace ...
-    """
-    for name, version in versions().items():
-        print(f"{name:8} {version}")
-    found = device()
-    print(f"{'device':8} {found['count']} x {found['kind']} ({found['platform']})")
-    print(f"{'system':8} {found['system']}")

@@ -135,7 +135,7 @@ MUTANTS = [
     ),
     (
         "jaxrace/commands/train/job.py",
-        "checkpoints=sweep.Checkpoints(folder, asked, resume=resume),",
+        "checkpoints=sweep.Checkpoints(folder, asked, resume=job.resume),",
         "checkpoints=sweep.Checkpoints(folder, asked, resume=False),",
         "tests/test_cli_grids.py",
     ),

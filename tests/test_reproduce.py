@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from jaxrace import kernels, racing, sweep, tables
-from jaxrace.commands import reproduce as reproduce_module
 from jaxrace.commands.cli import main
-from jaxrace.commands.reproduce import reproduce
+from jaxrace.commands.job import Job
+from jaxrace.commands.reproduce import job as reproduce_module
+from jaxrace.commands.reproduce.config import ReproduceConfig
+from jaxrace.commands.reproduce.job import reproduce
 from jaxrace.commands.workbench import Workbench
 from jaxrace.papers import curves as race_curves
 from jaxrace.papers.figures import FIGURES
@@ -79,7 +81,7 @@ def test_no_two_races_of_an_experiment_have_the_same_name():
 @pytest.mark.slow
 def test_races_by_other_rankings(tmp_path, monkeypatch):
     monkeypatch.setattr(Workbench, "size", lambda self, full, quick: REPETITIONS)
-    folder = reproduce("bf13-variants", tmp_path / "rankings")
+    folder = reproduce(Job(ReproduceConfig("bf13-variants"), tmp_path / "rankings"))
     table = tables.read_table(folder / "races.csv")
     assert len(table["k"]) == 9 * 4 * 10
     assert set(table["algorithm"]) == set(variants.RANKINGS)
@@ -169,11 +171,13 @@ def test_an_interrupted_reproduction_is_resumed(tmp_path, small, monkeypatch, ca
     monkeypatch.setattr(pbr_synthetic.figures, "draws_of_bounds", lambda curves: None)
     monkeypatch.setattr(pbr_synthetic.report, "paragraphs", lambda curves: ["text"])
     monkeypatch.setattr(Workbench, "write_figure", lambda self, name, figure: None)
-    whole = reproduce("pbr-synthetic", tmp_path / "whole")
+    whole = reproduce(Job(ReproduceConfig("pbr-synthetic"), tmp_path / "whole"))
     asked = iter(range(2))
     folder = tmp_path / "parts"
     with pytest.raises(sweep.Interrupted):
-        reproduce("pbr-synthetic", folder, stop=lambda: next(asked, None) is None)
+        reproduce(
+            Job(ReproduceConfig("pbr-synthetic"), folder, stop=lambda: next(asked, None) is None)
+        )
     assert not (folder / "report.md").exists()
     command = [*COMMAND, "pbr-synthetic", "--out", str(folder)]
     assert main([*command, "--resume", "--quick"]) == 2
@@ -194,11 +198,11 @@ def test_all_experiments_are_reproduced_in_their_folders(tmp_path, monkeypatch):
         bench.write_report("Title", [])
 
     monkeypatch.setattr(reproduce_module, "maker", lambda name: run)
-    folder = reproduce("all", tmp_path / "all", quick=True)
+    folder = reproduce(Job(ReproduceConfig("all", quick=True), tmp_path / "all"))
     expected = [name for name, figure in FIGURES.items() if not figure.on_demand]
     assert done == expected
     shutil.rmtree(folder / done[-1])
-    assert reproduce("all", folder, quick=True, resume=True) == folder
+    assert reproduce(Job(ReproduceConfig("all", quick=True), folder, resume=True)) == folder
     assert done == [*expected, done[-1]]
 
 

@@ -4,7 +4,6 @@ Axes: R repeats, n generations of all of them, T of each that are looked at, D w
 """
 
 import io
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,9 +24,9 @@ from jaxrace.commands.holdem.evolution import (
 )
 from jaxrace.commands.holdem.matches import ShortMatch, deal_sets
 from jaxrace.commands.holdem.report import CURVE, curve_figure, statistic
-from jaxrace.commands.run_options import ANY_LANES, Lanes
+from jaxrace.commands.job import Job
 from jaxrace.commands.select.tasks import POOLED_SAMPLES
-from jaxrace.commands.workbench import Columns, OnStage, Workbench, ignore_stages, run_job
+from jaxrace.commands.workbench import Columns, Workbench, run_job
 from jaxrace.envs.holdem import NUM_WEIGHTS, Ashe, Deals, Rules
 from jaxrace.selection import HybridPocbam, KnowledgeGradient, ScoreSelector, Uniform
 from jaxrace.selection.driver import fitting_interval
@@ -51,14 +50,7 @@ _SELECTORS: dict[str, Callable[..., ScoreSelector]] = {
 _SET = 256
 
 
-def train_holdem(
-    config: HoldemConfig,
-    out: str | os.PathLike[str] | None = None,
-    resume: bool = False,
-    stop: Callable[[], bool] | None = None,
-    on_stage: OnStage = ignore_stages,
-    lanes: Lanes = ANY_LANES,
-) -> Path:
+def train_holdem(job: Job) -> Path:
     """Evolve hold'em players, evaluate them against fixed opponents, and write a run folder.
 
     It holds config.json, log.csv (a row per selection, repeat and generation), evaluation.csv,
@@ -66,21 +58,17 @@ def train_holdem(
     learning_curve.png.
 
     Args:
-        config: The job.
-        out: The run's folder; ``runs/train-holdem-1`` or the next free number unless given.
-        resume: Go on with the job that left the folder ``out``.
-        stop: Called now and then; once it says so, what has been done is saved and the job ends.
-        on_stage: See ``Workbench``.
-        lanes: How wide the sweeps are to be.
+        job: With a ``HoldemConfig``.
 
     Returns:
         The run's folder.
 
     Raises:
-        ValueError: ``config`` or ``out`` cannot be used; nothing is left behind.
+        ValueError: The config or the folder cannot be used; nothing is left behind.
         RuntimeError: Some searches went wrong.
-        sweep.Interrupted: ``stop`` said so; its argument is the folder.
+        sweep.Interrupted: ``job.stop`` said so; its argument is the folder.
     """
+    config: HoldemConfig = job.config
     strategy = Strategy(config.strategy, config.population)
     # What the strategy does not take is said before a folder is made.
     params = strategy.params(np.zeros(NUM_WEIGHTS, np.float32), config.step_size)
@@ -101,7 +89,7 @@ def train_holdem(
         evaluations = evaluate(config, bench, test_key, courses)
         _leave(config, bench, logs, evaluations)
 
-    return run_job("train-holdem", config, work, out, resume, stop, on_stage, lanes)
+    return run_job("train-holdem", job, work)
 
 
 def selection_of(config: HoldemConfig, name: str) -> RaceSelection | SelectorSelection:

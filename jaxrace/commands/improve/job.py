@@ -4,8 +4,6 @@ Axes: J repeats, B tests of each.
 """
 
 import functools
-import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,8 +17,8 @@ from jaxrace.commands.improve.config import ImproveConfig
 from jaxrace.commands.improve.domains import DOMAINS, floor_of
 from jaxrace.commands.improve.performance import Worth
 from jaxrace.commands.improve.trials import run_trials
-from jaxrace.commands.run_options import ANY_LANES, Lanes
-from jaxrace.commands.workbench import OnStage, Workbench, ignore_stages, run_job
+from jaxrace.commands.job import Job
+from jaxrace.commands.workbench import Workbench, run_job
 from jaxrace.improvement import (
     CandidateSearch,
     Daedalus,
@@ -86,14 +84,7 @@ class Done(NamedTuple):
     weights: WeightCheck | None = None  # of the candidate, where its test was; None if simulated
 
 
-def improve(
-    config: ImproveConfig,
-    out: str | os.PathLike[str] | None = None,
-    resume: bool = False,
-    stop: Callable[[], bool] | None = None,
-    on_stage: OnStage = ignore_stages,
-    lanes: Lanes = ANY_LANES,
-) -> Path:
+def improve(job: Job) -> Path:
     """Improve a policy, and write a run folder.
 
     It has config.json, log.csv (a row per repeat and test), summary.json, policy.npz (theta and
@@ -101,27 +92,23 @@ def improve(
     ``load_policy`` in ``jaxrace.improvement.saved``) and, of a simulation, performance.png.
 
     Args:
-        config: The job.
-        out: The run's folder; ``runs/improve-1`` or the next free number unless given.
-        resume: Go on with the job that left the folder ``out``.
-        stop: Called now and then; once it says so, the trials are saved and the job ends.
-        on_stage: See ``Workbench``.
-        lanes: How wide the sweeps are to be.
+        job: With a ``ImproveConfig``.
 
     Returns:
         The run's folder.
 
     Raises:
-        ValueError: ``config``, ``out`` or the data cannot be used, or there is no such file;
+        ValueError: The config, the folder or the data cannot be used, or there is no such file;
             nothing is left behind.
-        sweep.Interrupted: ``stop`` said so; its argument is the folder.
+        sweep.Interrupted: ``job.stop`` said so; its argument is the folder.
 
     >>> config = ImproveConfig("gridworld", bound="t", candidates="none", trajectories=200,
     ...                        repeats=1)
-    >>> folder = improve(config)
+    >>> folder = improve(Job(config))
     >>> runs.read_summary(folder)["floor"]
     0.238
     """
+    config: ImproveConfig = job.config
     # What is wrong with a file is said before there is a folder.
     loaded = _load(config)
 
@@ -135,7 +122,7 @@ def improve(
             bench.write_figure(FIGURE, _figure(config, done.tested, done.start))
         runs.write_summary(bench.folder, _summary(config, done))
 
-    return run_job("improve", config, work, out, resume, stop, on_stage, lanes)
+    return run_job("improve", job, work)
 
 
 def _load(config: ImproveConfig) -> OfFile | None:

@@ -26,11 +26,12 @@ def print_race(console: Console, folder: Path) -> None:
         folder: The run's.
 
     >>> import numpy as np
+    >>> from jaxrace.commands.job import Job
     >>> from jaxrace.commands.race.config import ScoresConfig
     >>> from jaxrace.commands.race.job import race_scores
     >>> numbers = {"a": np.arange(11) % 7, "b": np.arange(11) % 3 + 5}
     >>> tables.write_table("scores.csv", numbers)
-    >>> print_race(Console(), race_scores(ScoresConfig("scores.csv"), "out"))
+    >>> print_race(Console(), race_scores(Job(ScoresConfig("scores.csv"), "out")))
     place  option  runs  median  beats  verdict  further runs
         1  b         11       6      1       in
     ...

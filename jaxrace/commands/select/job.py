@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from jaxrace import runs, tables
-from jaxrace.commands.run_options import ANY_LANES, Lanes
+from jaxrace.commands.job import Job
 from jaxrace.commands.select.config import FROM_SCORES, SelectConfig
 from jaxrace.commands.select.curves import Curve, table_of
 from jaxrace.commands.select.file import Table, read_comparisons
@@ -18,7 +17,7 @@ from jaxrace.commands.select.judge import MAKERS, judgement_of
 from jaxrace.commands.select.runs import Task, run_rows, run_top
 from jaxrace.commands.select.targets import with_own_target
 from jaxrace.commands.select.tasks import CIRCLE, wins_task
-from jaxrace.commands.workbench import OnStage, Workbench, ignore_stages, run_job
+from jaxrace.commands.workbench import Workbench, run_job
 from jaxrace.papers.top_k.thurstone_topk import figure_of, thurstone_task
 from jaxrace.selection import (
     ActiveRanking,
@@ -48,38 +47,27 @@ _MAKERS: dict[str, Callable[..., Selector]] = {
 }
 
 
-def select(
-    config: SelectConfig,
-    out: str | os.PathLike[str] | None = None,
-    resume: bool = False,
-    stop: Callable[[], bool] | None = None,
-    on_stage: OnStage = ignore_stages,
-    lanes: Lanes = ANY_LANES,
-) -> Path:
+def select(job: Job) -> Path:
     """Judge a file of comparisons, or simulate selections, and write a run folder.
 
     Of a file config.json, summary.json and ranking.csv; of a simulation config.json, log.csv,
     summary.json and success.png.
 
     Args:
-        config: The job.
-        out: The run's folder; ``runs/select-1`` or the next free number unless given.
-        resume: Go on with the job that left the folder ``out``.
-        stop: Called now and then; once it says so, what has been done is saved and the job ends.
-        on_stage: See ``Workbench``.
-        lanes: How wide the sweeps are to be.
+        job: With a ``SelectConfig``.
 
     Returns:
         The run's folder.
 
     Raises:
-        ValueError: ``config``, its file or ``out`` cannot be used; nothing is left behind.
-        sweep.Interrupted: ``stop`` said so; its argument is the folder.
+        ValueError: The config, its file or the folder cannot be used; nothing is left behind.
+        sweep.Interrupted: ``job.stop`` said so; its argument is the folder.
 
-    >>> folder = select(SelectConfig("uniform", options=4, top=1, budget=30, repeats=2))
+    >>> folder = select(Job(SelectConfig("uniform", options=4, top=1, budget=30, repeats=2)))
     >>> runs.read_summary(folder)["uniform"]["samples"]
     30.0
     """
+    config: SelectConfig = job.config
     table = read_comparisons(config.problem, config.score) if config.is_file else None
     _check(config, table)
 
@@ -89,7 +77,7 @@ def select(
         else:
             _judge(config, table, bench.folder)
 
-    return run_job("select", config, work, out, resume, stop, on_stage, lanes)
+    return run_job("select", job, work)
 
 
 def _check(config: SelectConfig, table: Table | None) -> None:

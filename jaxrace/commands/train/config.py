@@ -25,6 +25,11 @@ METHODS: dict[str, str] = {
 }
 
 
+ENVIRONMENTS: dict[str, str] = {
+    "medical": "Cancer treatment (Busa-Fekete et al. 2014, section 6.2)."
+}
+
+
 class Setting(NamedTuple):
     """What is swept."""
 
@@ -121,11 +126,10 @@ class TrainConfig:
     def __post_init__(self) -> None:
         for name in ("sigma", "delta"):
             object.__setattr__(self, name, _as_scalar(name, getattr(self, name)))
-        # Imported late: they import JAX, which the command's help has no time for.
+        # Imported late: it imports JAX, which the command's help has no time for.
         from jaxrace import kernels
-        from jaxrace.commands.train.tasks import TASKS
 
-        require_choice("env", self.env, tuple(TASKS))
+        require_choice("env", self.env, tuple(ENVIRONMENTS))
         hints = get_type_hints(TrainConfig)
         for name in ("method", "hazard", "coefficients", "reward"):
             require_choice(name, getattr(self, name), get_args(hints[name]))

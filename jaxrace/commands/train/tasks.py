@@ -6,7 +6,7 @@ from typing import Any
 
 import jax
 
-from jaxrace.commands.train.config import TrainConfig
+from jaxrace.commands.train.config import ENVIRONMENTS, TrainConfig
 from jaxrace.envs import Environment, OutcomeFold, medical
 from jaxrace.policies import Policy, Sigmoid
 from jaxrace.tabular import Grid
@@ -98,3 +98,4 @@ def _measure_treatments(outcomes: medical.Outcome, returns: jax.Array) -> dict[s
 
 
 TASKS: dict[str, Callable[[TrainConfig], Task]] = {"medical": medical_task}
+assert TASKS.keys() == ENVIRONMENTS.keys()

@@ -99,7 +99,7 @@ def fixed_policies(
     """
     test_key = jax.random.split(jax.random.key(config.seed))[1]
     seconds = Seconds()
-    bench.on_stage(f"fixed policies {config.hazard}", 0, 1)
+    bench.job.on_stage(f"fixed policies {config.hazard}", 0, 1)
     found = evaluate_fixed(config, TASKS[config.env](config), test_key, seconds, doses)
     bench.compile_seconds += seconds.compile
     return found
