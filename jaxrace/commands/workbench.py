@@ -256,6 +256,16 @@ def as_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
 
+def mean_and_error(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of the mean over the last axis.
+
+    >>> mean, stderr = mean_and_error(np.array([[1.0, 3.0], [2.0, 2.0]]))
+    >>> mean.tolist(), stderr.tolist()
+    ([2.0, 2.0], [1.0, 0.0])
+    """
+    return values.mean(-1), values.std(-1, ddof=1) / np.sqrt(values.shape[-1])
+
+
 def with_error(mean: Any, stderr: Any, digits: int = 0) -> str:
     """A mean and its standard error.
 

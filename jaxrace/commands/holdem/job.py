@@ -25,7 +25,7 @@ from jaxrace.commands.holdem.evolution import (
 from jaxrace.commands.holdem.matches import ShortMatch, deal_sets
 from jaxrace.commands.holdem.report import CURVE, curve_figure, statistic
 from jaxrace.commands.job import Job
-from jaxrace.commands.select.tasks import POOLED_SAMPLES
+from jaxrace.commands.select.config import POOLED_SAMPLES
 from jaxrace.commands.workbench import Columns, Workbench, run_job
 from jaxrace.envs.holdem import NUM_WEIGHTS, Ashe, Deals, Rules
 from jaxrace.selection import HybridPocbam, KnowledgeGradient, ScoreSelector, Uniform

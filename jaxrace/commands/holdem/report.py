@@ -10,8 +10,7 @@ from rich.table import Table
 
 from jaxrace import plots, runs
 from jaxrace.commands.holdem.evaluation import Evaluation
-from jaxrace.commands.printing import say
-from jaxrace.commands.train.report import confidence_scale
+from jaxrace.commands.printing import confidence_scale, say
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,4 +1,4 @@
-"""The three case studies of Thomas et al. 2015 (ICML), section 6. Axes: A actions, p features."""
+"""Tasks that are simulated, with a class of policies and the one in use. Axes: A actions, p features."""
 
 import dataclasses
 import functools

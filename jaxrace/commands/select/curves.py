@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from jaxrace import plots
-from jaxrace.commands.workbench import Columns
-from jaxrace.papers.curves import mean_and_error
+from jaxrace.commands.workbench import Columns, mean_and_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+# Panels of a figure side by side.
+_MOST_COLUMNS = 3
 
 
 class Curve(NamedTuple):
@@ -76,6 +80,31 @@ def draw_curves(
     panel.set(title=title, xlabel="comparisons", ylabel=counted)
     panel.xaxis.set_major_formatter("{x:,.0f}")
     plots.tidy(panel)
+
+
+def figure_of(curves: dict[str, dict[str, Curve]]) -> "Figure":
+    """A panel for each task.
+
+    >>> curve = Curve(np.ones(1), np.ones((2, 1), bool))
+    >>> len(figure_of({"1 of 2": {"uniform": curve}}).axes)
+    1
+    """
+    from matplotlib.figure import Figure
+
+    columns = min(len(curves), _MOST_COLUMNS)
+    rows = -(-len(curves) // columns)
+    figure = Figure(figsize=(6 * columns, 4.2 * rows + 0.6), layout="constrained")
+    panels = figure.subplots(rows, columns, squeeze=False).reshape(-1)
+    names = list(dict.fromkeys(name for found in curves.values() for name in found))
+    handles = {}
+    for panel, (task, found) in zip(panels, curves.items(), strict=False):
+        draw_curves(panel, found, f"top {task}", names)
+        handles |= dict(zip(found, panel.get_lines(), strict=True))
+    for unused in panels[len(curves) :]:
+        unused.set_visible(False)
+    shown = [handles[name] for name in names]
+    figure.legend(shown, names, loc="outside lower center", ncols=5, frameon=False)
+    return figure
 
 
 def correct_at(curve: Curve, samples: float) -> np.ndarray:

@@ -11,14 +11,13 @@ import numpy as np
 from jaxrace import runs, tables
 from jaxrace.commands.job import Job
 from jaxrace.commands.select.config import FROM_SCORES, SelectConfig
-from jaxrace.commands.select.curves import Curve, table_of
+from jaxrace.commands.select.curves import Curve, figure_of, table_of
 from jaxrace.commands.select.file import Table, read_comparisons
 from jaxrace.commands.select.judge import MAKERS, judgement_of
 from jaxrace.commands.select.runs import Task, run_rows, run_top
 from jaxrace.commands.select.targets import with_own_target
-from jaxrace.commands.select.tasks import CIRCLE, wins_task
+from jaxrace.commands.select.tasks import CIRCLE, thurstone_task, wins_task
 from jaxrace.commands.workbench import Workbench, run_job
-from jaxrace.papers.top_k.thurstone_topk import figure_of, thurstone_task
 from jaxrace.selection import (
     ActiveRanking,
     Ocba,

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from jaxrace import runs
-from jaxrace.commands.printing import say
+from jaxrace.commands.printing import confidence_scale, say
 
 
 def results_table(summary: dict[str, Any], console: Console) -> Table:
@@ -53,17 +53,6 @@ def _setting_name(setting: dict[str, Any]) -> str:
 def _unscaled(count: int) -> float:
     del count
     return 1.0
-
-
-def confidence_scale(count: int) -> float:
-    """Half the 95 % confidence interval of a mean of so many, in standard errors.
-
-    >>> f"{confidence_scale(5):.3f}"
-    '2.776'
-    """
-    from scipy import stats
-
-    return float(stats.t.ppf(0.975, count - 1))
 
 
 def _cell(statistic: dict[str, Any], sign: str, scale: Callable[[int], float]) -> str:

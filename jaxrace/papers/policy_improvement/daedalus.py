@@ -11,9 +11,8 @@ from jaxrace import plots
 from jaxrace.commands.improve.domains import DOMAINS, Domain, floor_of
 from jaxrace.commands.improve.performance import Worth
 from jaxrace.commands.improve.trials import Trials, run_trials
-from jaxrace.commands.workbench import Columns, Workbench, as_columns, with_error
+from jaxrace.commands.workbench import Columns, Workbench, as_columns, mean_and_error, with_error
 from jaxrace.improvement import CandidateSearch, Daedalus, PolicyImprovement, bound_called
-from jaxrace.papers.curves import mean_and_error
 from jaxrace.papers.figures import FIGURES
 from jaxrace.tables import markdown_table
 

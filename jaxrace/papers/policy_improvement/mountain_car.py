@@ -12,7 +12,7 @@ import numpy as np
 from jaxrace import plots, sweep
 from jaxrace.commands.improve.domains import DOMAINS, Domain, floor_of, performances
 from jaxrace.commands.improve.performance import is_worse
-from jaxrace.commands.workbench import Columns, Workbench, as_columns, with_error
+from jaxrace.commands.workbench import Columns, Workbench, as_columns, mean_and_error, with_error
 from jaxrace.improvement import (
     CandidateSearch,
     ImprovementParams,
@@ -24,7 +24,6 @@ from jaxrace.improvement import (
     collect,
     unmixed,
 )
-from jaxrace.papers.curves import mean_and_error
 from jaxrace.papers.figures import FIGURES
 from jaxrace.rollout import PolicyInTask
 from jaxrace.tables import markdown_table

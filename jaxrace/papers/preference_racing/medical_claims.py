@@ -7,7 +7,7 @@ import itertools
 
 import numpy as np
 
-from jaxrace.commands.workbench import with_error
+from jaxrace.commands.workbench import mean_and_error, with_error
 from jaxrace.papers.claims import (
     NO,
     OPEN,
@@ -18,7 +18,6 @@ from jaxrace.papers.claims import (
     verdict,
     yes_or_no,
 )
-from jaxrace.papers.curves import mean_and_error
 from jaxrace.papers.preference_racing.medical_curves import (
     Findings,
     Fixed,

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxrace import plots
-from jaxrace.commands.workbench import Columns, Workbench, with_error
+from jaxrace.commands.workbench import Columns, Workbench, mean_and_error, with_error
 from jaxrace.papers.claims import claims_table
-from jaxrace.papers.curves import mean_and_error
 from jaxrace.papers.figures import FIGURES
 from jaxrace.papers.preference_racing.medical_claims import FEW, convergence_claims
 from jaxrace.papers.preference_racing.medical_curves import (

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxrace import plots
-from jaxrace.commands.workbench import Columns, Workbench, with_error
+from jaxrace.commands.workbench import Columns, Workbench, mean_and_error, with_error
 from jaxrace.papers.claims import NO, OPEN, UNEXPLAINED, YES, Claim, claims_table, verdict
-from jaxrace.papers.curves import mean_and_error
 from jaxrace.papers.figures import FIGURES
 from jaxrace.papers.preference_racing.medical_runs import (
     HAZARDS,

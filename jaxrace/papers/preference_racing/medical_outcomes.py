@@ -9,9 +9,8 @@ import numpy as np
 from scipy import stats
 
 from jaxrace import plots
-from jaxrace.commands.workbench import Columns, Workbench, with_error
+from jaxrace.commands.workbench import Columns, Workbench, mean_and_error, with_error
 from jaxrace.papers.claims import Claim, claims_table
-from jaxrace.papers.curves import mean_and_error
 from jaxrace.papers.figures import FIGURES
 from jaxrace.papers.preference_racing.medical_claims import dominance_margins, outcome_claims
 from jaxrace.papers.preference_racing.medical_runs import (

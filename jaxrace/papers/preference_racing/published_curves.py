@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from jaxrace.commands.workbench import with_error
+from jaxrace.commands.workbench import mean_and_error, with_error
 from jaxrace.papers.claims import UNEXPLAINED, Claim, yes_or_no
-from jaxrace.papers.curves import COMPLEXITIES, Curve, mean_and_error
+from jaxrace.papers.preference_racing.curves import COMPLEXITIES, Curve
 from jaxrace.tables import markdown_table
 
 # Draws and precision by k, of a race on a task: Hoeffding's, and the preference-based ones that

@@ -8,8 +8,7 @@ import itertools
 import numpy as np
 
 from jaxrace.commands.train.learning import CANDIDATES
-from jaxrace.commands.workbench import with_error
-from jaxrace.papers.curves import mean_and_error
+from jaxrace.commands.workbench import mean_and_error, with_error
 from jaxrace.papers.preference_racing.medical_runs import HAZARDS, labels
 from jaxrace.papers.preference_racing.racing_variants import FAST, PUBLISHED, RACES, VARIANTS
 from jaxrace.tables import markdown_table

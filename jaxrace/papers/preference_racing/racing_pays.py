@@ -11,8 +11,7 @@ import numpy as np
 
 from jaxrace import plots
 from jaxrace.commands.train.tasks import TASKS
-from jaxrace.commands.workbench import Columns, Workbench, as_columns
-from jaxrace.papers.curves import mean_and_error
+from jaxrace.commands.workbench import Columns, Workbench, as_columns, mean_and_error
 from jaxrace.papers.figures import FIGURES
 from jaxrace.papers.preference_racing.medical_curves import smoothed
 from jaxrace.papers.preference_racing.medical_runs import (

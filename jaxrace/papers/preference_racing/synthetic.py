@@ -13,8 +13,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import kernels, racing
-from jaxrace.commands.workbench import Columns, Workbench
-from jaxrace.papers.curves import (
+from jaxrace.commands.workbench import Columns, Workbench, mean_and_error
+from jaxrace.papers.figures import FIGURES
+from jaxrace.papers.preference_racing import synthetic_figures as figures
+from jaxrace.papers.preference_racing import synthetic_report as report
+from jaxrace.papers.preference_racing.curves import (
     BOUNDS,
     COMPLEXITIES,
     DELTA,
@@ -26,11 +29,7 @@ from jaxrace.papers.curves import (
     Curve,
     CurveName,
     Curves,
-    mean_and_error,
 )
-from jaxrace.papers.figures import FIGURES
-from jaxrace.papers.preference_racing import synthetic_figures as figures
-from jaxrace.papers.preference_racing import synthetic_report as report
 from jaxrace.papers.preference_racing.trials import AnyTask, Cell, RaceTrials, trials_of
 from jaxrace.search import stack_params
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxrace import plots
-from jaxrace.papers.curves import (
+from jaxrace.commands.workbench import mean_and_error
+from jaxrace.papers.preference_racing.curves import (
     BOUNDS,
     COMPLEXITIES,
     TASKS,
@@ -14,7 +15,6 @@ from jaxrace.papers.curves import (
     Curves,
     dominance,
     hoeffding,
-    mean_and_error,
     preference,
     races_of_the_paper,
 )

@@ -7,9 +7,10 @@ The Borda race ranks by sums of expectations (SE), the random-walk race by a sta
 from typing import TYPE_CHECKING
 
 from jaxrace import kernels, plots, racing
-from jaxrace.commands.workbench import Workbench
+from jaxrace.commands.workbench import Workbench, mean_and_error
 from jaxrace.papers.claims import UNEXPLAINED, claims_table
-from jaxrace.papers.curves import (
+from jaxrace.papers.figures import FIGURES
+from jaxrace.papers.preference_racing.curves import (
     COMPLEXITIES,
     DELTA,
     OPTIONS,
@@ -18,9 +19,7 @@ from jaxrace.papers.curves import (
     TOP,
     CurveName,
     Curves,
-    mean_and_error,
 )
-from jaxrace.papers.figures import FIGURES
 from jaxrace.papers.preference_racing.published_curves import (
     PUBLISHED,
     beside_published,

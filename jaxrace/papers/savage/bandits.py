@@ -12,7 +12,7 @@ import numpy as np
 from jaxrace import plots
 from jaxrace.commands.duel.lineup import Entrant
 from jaxrace.commands.duel.runs import Runs, run_entrant, stacked
-from jaxrace.commands.workbench import Columns, Workbench, as_columns, with_error
+from jaxrace.commands.workbench import Columns, Workbench, as_columns, mean_and_error, with_error
 from jaxrace.dueling import (
     ActionElimination,
     Best,
@@ -30,7 +30,6 @@ from jaxrace.dueling import (
     rigged_bandit,
 )
 from jaxrace.dueling.problems import URVOY_MEANS
-from jaxrace.papers.curves import mean_and_error
 from jaxrace.papers.figures import FIGURES
 from jaxrace.tables import markdown_table
 

@@ -13,9 +13,8 @@ import numpy as np
 from jaxrace import dueling, plots
 from jaxrace.commands.duel.lineup import entrant
 from jaxrace.commands.duel.runs import Runs, run_entrant, stacked
-from jaxrace.commands.workbench import Columns, Workbench, as_columns, with_error
+from jaxrace.commands.workbench import Columns, Workbench, as_columns, mean_and_error, with_error
 from jaxrace.dueling import matrices
-from jaxrace.papers.curves import mean_and_error
 from jaxrace.papers.figures import FIGURES
 from jaxrace.tables import markdown_table
 

@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from jaxrace.commands.select.curves import Curve, correct_at, success_at, table_of
+from jaxrace.commands.select.config import POOLED_SAMPLES
+from jaxrace.commands.select.curves import Curve, correct_at, figure_of, success_at, table_of
 from jaxrace.commands.select.runs import run_selector
-from jaxrace.commands.select.tasks import POOLED_SAMPLES
+from jaxrace.commands.select.tasks import thurstone_task
 from jaxrace.commands.workbench import Workbench, with_error
 from jaxrace.papers.figures import FIGURES
-from jaxrace.papers.top_k.thurstone_topk import NUM_OPTIONS, figure_of, thurstone_task
+from jaxrace.papers.top_k.thurstone_topk import NUM_OPTIONS
 from jaxrace.selection import HybridPocbam, KnowledgeGradient, MlPocbam, Pocbam, Selector
 from jaxrace.tables import markdown_table
 

@@ -9,9 +9,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxrace.commands.select.config import POOLED_SAMPLES
 from jaxrace.commands.select.curves import Curve, draw_curves, table_of
 from jaxrace.commands.select.runs import Task, run_rows, run_selector, run_top
-from jaxrace.commands.select.tasks import POOLED_SAMPLES
 from jaxrace.commands.workbench import Workbench
 from jaxrace.papers.figures import FIGURES
 from jaxrace.papers.top_k.intransitivity import IndexWork

@@ -9,8 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace.commands.workbench import Columns, with_error
-from jaxrace.papers.curves import mean_and_error
+from jaxrace.commands.workbench import Columns, mean_and_error, with_error
 from jaxrace.selection import borda_top
 
 if TYPE_CHECKING:

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from jaxrace.commands.select.curves import Curve, success_at, table_of
+from jaxrace.commands.select.curves import Curve, figure_of, success_at, table_of
 from jaxrace.commands.select.runs import Task, run_selector
 from jaxrace.commands.select.targets import with_own_target
-from jaxrace.commands.select.tasks import wins_task
+from jaxrace.commands.select.tasks import thurstone_task, wins_task
 from jaxrace.commands.workbench import Workbench, with_error
 from jaxrace.papers.figures import FIGURES
-from jaxrace.papers.top_k.thurstone_topk import NUM_OPTIONS, figure_of, thurstone_task
+from jaxrace.papers.top_k.thurstone_topk import NUM_OPTIONS
 from jaxrace.selection import (
     HybridPocbam,
     KnowledgeGradient,

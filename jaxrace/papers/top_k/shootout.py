@@ -1,36 +1,34 @@
 """Which method finds the best k with the fewest samples? Axes: J selections, K options."""
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import kernels, racing, selection
+from jaxrace import dueling, kernels, racing, selection
 from jaxrace.commands.duel.lineup import entrant
 from jaxrace.commands.duel.runs import run_entrant
+from jaxrace.commands.select.config import POOLED_SAMPLES
 from jaxrace.commands.select.curves import (
     Curve,
     correct_at,
+    figure_of,
     samples_until,
     success_at,
     table_of,
 )
 from jaxrace.commands.select.runs import Task, run_selector, run_top
 from jaxrace.commands.select.targets import with_own_target
-from jaxrace.commands.select.tasks import (
-    CIRCLE,
-    COMPLEXITY,
-    POOLED_SAMPLES,
-    performance_task,
-    wins_task,
-)
+from jaxrace.commands.select.tasks import CIRCLE, best, thurstone_task, wins_task
 from jaxrace.commands.workbench import Columns, Workbench, with_error
 from jaxrace.envs.options import Normal
 from jaxrace.papers.figures import FIGURES
 from jaxrace.papers.preference_racing.trials import AnyTask, Cell, RaceTrials, trials_of
-from jaxrace.papers.top_k.thurstone_topk import TOP, figure_of, thurstone_task
+from jaxrace.papers.top_k.thurstone_topk import TOP
 from jaxrace.selection import (
     ActiveRanking,
     HybridPocbam,
@@ -64,6 +62,9 @@ _ROUNDS = (20, 50, 100, 200)
 # The success rate to be reached, and parts of the budget after which all are compared.
 _LEVEL = 0.7
 _LOOKS = (0.25, 0.5, 1.0)
+
+# k of the normal task of races.
+COMPLEXITY = 2.0
 
 # A method is clearly behind another one from so many standard errors of the difference on.
 _CLEARLY = 2.0
@@ -146,6 +147,35 @@ def _tasks(bench: Workbench, repeats: int, sizes: tuple[int, int], budget: int) 
     return [dataclasses.replace(task, by_share=by_share) for task in wanted]
 
 
+def performance_task(
+    name: str, seed: int, repeats: int, sizes: tuple[int, int], budget: int, interval: int
+) -> Task:
+    """Every comparison is of two fresh performances, N(m_i, v_i) with m, v ~ U[0, 1].
+
+    The problems are those of races: see ``RaceTrials``.
+
+    >>> performance_task("1 of 3", 0, 5, (3, 1), 30, 5).truth.sum(1).tolist()
+    [1, 1, 1, 1, 1]
+    """
+    options = _performers(np.uint32(seed), repeats, sizes[0])
+    means = options.mean[:, :, None] - options.mean[:, None, :]
+    deviations = jnp.sqrt(options.variance[:, :, None] + options.variance[:, None, :])
+    problems = selection.NormalScores(means, deviations)
+    truth = best(means, sizes[1])
+    return Task(name, selection.normal_score, problems, truth, budget, interval)
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2))
+def _performers(seed: jax.Array, repeats: int, num_options: int) -> Any:
+    """The options that ``RaceTrials`` draws, so that races have the same ones."""
+
+    def draw(number: jax.Array) -> Any:
+        own = jax.random.split(jax.random.fold_in(jax.random.key(seed), number))[0]
+        return Normal().draw(own, jnp.float32(COMPLEXITY), num_options)
+
+    return jax.vmap(draw)(jnp.arange(repeats, dtype=jnp.uint32))
+
+
 def _run_all(bench: Workbench, task: Task) -> dict[str, Curve]:
     methods = lineup(task.num_options, task.top)
     # To see that it works, one will do.
@@ -218,7 +248,7 @@ def _races(bench: Workbench, task: Task) -> dict[str, Curve]:
 
 def _duels(bench: Workbench, task: Task) -> dict[str, Curve]:
     """Dueling bandits, by the arm that they recommend, which is judged by their own target."""
-    problems: Any = jax.vmap(_as_duels)(task.problems)
+    problems: Any = jax.vmap(dueling.duels)(task.problems)
     horizon, records = task.budget, bench.size(50, 5)
     found = {}
     for name in DUELS[: bench.size(len(DUELS), 1)]:
@@ -226,12 +256,6 @@ def _duels(bench: Workbench, task: Task) -> dict[str, Curve]:
         runs = run_entrant(bench, f"{task.name}, {name}", one, problems, 1, horizon, records)
         found[name] = Curve(runs.time.astype(float), runs.is_best[:, 0])
     return found
-
-
-def _as_duels(matrix: jax.Array) -> Any:
-    from jaxrace import dueling
-
-    return dueling.duels(matrix)
 
 
 def leaders(found: dict[str, Curve], samples: float) -> list[str]:

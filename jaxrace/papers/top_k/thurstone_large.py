@@ -4,11 +4,12 @@ import dataclasses
 
 import numpy as np
 
-from jaxrace.commands.select.curves import Curve, samples_between, table_of
+from jaxrace.commands.select.curves import Curve, figure_of, samples_between, table_of
 from jaxrace.commands.select.runs import TOP_POINTS, Task, run_selector, run_top
+from jaxrace.commands.select.tasks import thurstone_task
 from jaxrace.commands.workbench import Workbench, with_error
 from jaxrace.papers.figures import FIGURES
-from jaxrace.papers.top_k.thurstone_topk import TOP, figure_of, rates_table, thurstone_task
+from jaxrace.papers.top_k.thurstone_topk import TOP, rates_table
 from jaxrace.selection import MlPocbam, Pocbam, Selector, Uniform
 
 NUM_OPTIONS, BUDGET, INTERVAL = 100, 30_000, 250

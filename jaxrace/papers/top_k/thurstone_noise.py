@@ -10,11 +10,10 @@ import numpy as np
 from jaxrace import plots
 from jaxrace.commands.select.curves import Curve, draw_curves, table_of
 from jaxrace.commands.select.runs import Task, run_rows, run_selector
-from jaxrace.commands.workbench import Columns, Workbench, with_error
-from jaxrace.papers.curves import mean_and_error
+from jaxrace.commands.select.tasks import thurstone_task
+from jaxrace.commands.workbench import Columns, Workbench, mean_and_error, with_error
 from jaxrace.papers.figures import FIGURES
 from jaxrace.papers.top_k.intransitivity import IndexWork
-from jaxrace.papers.top_k.thurstone_topk import thurstone_task
 from jaxrace.selection import HybridPocbam, MlPocbam, Pocbam
 from jaxrace.tables import markdown_table
 

@@ -1,33 +1,22 @@
 """Top k of 10 by scores: Groves and Branke, figure 2 a and b. Axes: J selections, K options."""
 
-import functools
-from typing import TYPE_CHECKING, Any
-
-import jax
-import jax.numpy as jnp
 import numpy as np
 
-from jaxrace.commands.select.curves import Curve, draw_curves, success_at, table_of
-from jaxrace.commands.select.runs import TOP_POINTS, Task, problem_keys, run_selector, run_top
+from jaxrace.commands.select.curves import Curve, figure_of, success_at, table_of
+from jaxrace.commands.select.runs import TOP_POINTS, run_selector, run_top
+from jaxrace.commands.select.tasks import thurstone_task
 from jaxrace.commands.workbench import Workbench, with_error
 from jaxrace.papers.figures import FIGURES
 from jaxrace.selection import (
     HybridPocbam,
     KnowledgeGradient,
     MlPocbam,
-    NormalScores,
     Ocba,
     Pocbam,
     Selector,
     Uniform,
-    borda_top,
-    normal_score,
-    thurstone,
 )
 from jaxrace.tables import markdown_table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 TOP = "SELECT/TOP"
 
@@ -35,8 +24,6 @@ NUM_OPTIONS, BUDGET, INTERVAL = 10, 1_000, 5
 
 # Besides SELECT/TOP, what the paper shows.
 PUBLISHED = ("ML-POCBAm, one sweep", "POCBAm", "uniform")
-
-_MOST_COLUMNS = 3
 
 
 def lineup(num_options: int, top: int) -> dict[str, Selector]:
@@ -54,51 +41,6 @@ def lineup(num_options: int, top: int) -> dict[str, Selector]:
         "PKG": KnowledgeGradient(num_options, top),
         "OCBA-m, single options": Ocba(num_options, top),
     }
-
-
-def thurstone_task(
-    name: str,
-    seed: int,
-    repeats: int,
-    sizes: tuple[int, int],
-    budget: int,
-    interval: int,
-    noise: float = 0.0,
-    first: float | None = None,
-) -> Task:
-    """Selections from random Thurstone problems; the same for all methods.
-
-    Args:
-        name: Of the task.
-        seed: Of the problems.
-        repeats: J.
-        sizes: K and k.
-        budget: Comparisons.
-        interval: Of the records.
-        noise: d, see ``selection.thurstone``.
-        first: Of one option, in a random place; see ``selection.thurstone``.
-
-    >>> thurstone_task("1 of 3", 0, 5, (3, 1), 30, 5).truth.sum(1).tolist()
-    [1, 1, 1, 1, 1]
-    """
-    make = functools.partial(thurstone, num_options=sizes[0], first=first)
-    keys = problem_keys(seed, repeats)
-    problems = _many(make, keys, noise)
-    if first is not None:
-        # The best is not always the first: places matter in a tournament.
-        problems = jax.jit(jax.vmap(_shuffled))(keys, problems)
-    truth = jax.vmap(functools.partial(borda_top, top=sizes[1]))(problems.means)
-    return Task(name, normal_score, problems, np.asarray(truth), budget, interval)
-
-
-def _shuffled(key: jax.Array, problem: NormalScores) -> NormalScores:
-    key = jax.random.fold_in(key, jnp.uint32(2))
-    order = jax.random.permutation(key, problem.means.shape[0])
-    return jax.tree.map(lambda x: x[order][:, order], problem)
-
-
-def _many(make: Any, keys: jax.Array, noise: float) -> Any:
-    return jax.vmap(lambda key: make(key, noise=noise))(keys)
 
 
 def run(bench: Workbench) -> None:
@@ -130,31 +72,6 @@ def _run(bench: Workbench, experiment: str, names: tuple[str, ...]) -> None:
     bench.write_figure("success.png", figure_of(curves))
     looks = [135, 250, 500, 1000] if not bench.quick else [135, 235]
     bench.write_report(FIGURES[experiment].about, _paragraphs(curves, repeats, looks))
-
-
-def figure_of(curves: dict[str, dict[str, Curve]]) -> "Figure":
-    """A panel for each task.
-
-    >>> curve = Curve(np.ones(1), np.ones((2, 1), bool))
-    >>> len(figure_of({"1 of 2": {"uniform": curve}}).axes)
-    1
-    """
-    from matplotlib.figure import Figure
-
-    columns = min(len(curves), _MOST_COLUMNS)
-    rows = -(-len(curves) // columns)
-    figure = Figure(figsize=(6 * columns, 4.2 * rows + 0.6), layout="constrained")
-    panels = figure.subplots(rows, columns, squeeze=False).reshape(-1)
-    names = list(dict.fromkeys(name for found in curves.values() for name in found))
-    handles = {}
-    for panel, (task, found) in zip(panels, curves.items(), strict=False):
-        draw_curves(panel, found, f"top {task}", names)
-        handles |= dict(zip(found, panel.get_lines(), strict=True))
-    for unused in panels[len(curves) :]:
-        unused.set_visible(False)
-    shown = [handles[name] for name in names]
-    figure.legend(shown, names, loc="outside lower center", ncols=5, frameon=False)
-    return figure
 
 
 def rates_table(found: dict[str, Curve], looks: list[int]) -> str:

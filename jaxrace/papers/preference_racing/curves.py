@@ -82,13 +82,3 @@ def races_of_the_paper(task: str, variant: str) -> dict[str, CurveName]:
         "PBR, printed rule": preference(task, variant, "printed"),
         "PBR, sharp rule": preference(task, variant),
     }
-
-
-def mean_and_error(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of the mean over the last axis.
-
-    >>> mean, stderr = mean_and_error(np.array([[1.0, 3.0], [2.0, 2.0]]))
-    >>> mean.tolist(), stderr.tolist()
-    ([2.0, 2.0], [1.0, 0.0])
-    """
-    return values.mean(-1), values.std(-1, ddof=1) / np.sqrt(values.shape[-1])
