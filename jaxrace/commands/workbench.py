@@ -6,15 +6,12 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from jaxrace import files, plots, runs, sweep, tables
 from jaxrace.commands.job import Job
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 REPORT, CHECKPOINT = "report.md", "checkpoint"
 
@@ -103,7 +100,7 @@ class Workbench:
         """Write a CSV file, of one piece or several; see ``tables.write_table``."""
         tables.write_table(self.folder / name, columns)
 
-    def write_figure(self, name: str, figure: "Figure") -> None:
+    def write_figure(self, name: str, figure: "plots.Figure") -> None:
         """Write a PNG file."""
         plots.save(figure, self.folder / name)
 

@@ -1,7 +1,7 @@
 """What `jaxrace train holdem` prints and draws. Axes: R repeats, T generations, S matches."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from rich.box import SIMPLE_HEAD
@@ -11,9 +11,6 @@ from rich.table import Table
 from jaxrace import plots, runs
 from jaxrace.commands.holdem.evaluation import Evaluation
 from jaxrace.commands.printing import confidence_scale, say
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 CURVE = "learning_curve.png"
 
@@ -33,7 +30,7 @@ def statistic(winnings: np.ndarray) -> dict[str, Any]:
     return runs.mean_and_stderr(winnings.mean(-1) if len(winnings) > 1 else winnings[0])
 
 
-def curve_figure(evaluations: dict[str, Evaluation]) -> "Figure":
+def curve_figure(evaluations: dict[str, Evaluation]) -> "plots.Figure":
     """Winnings against the hands played so far: a panel per opponent, a line per selection.
 
     Args:
@@ -45,33 +42,20 @@ def curve_figure(evaluations: dict[str, Evaluation]) -> "Figure":
     >>> [panel.get_title() for panel in curve_figure({"race": evaluation}).axes]
     ['against random']
     """
-    from matplotlib.figure import Figure
-
     opponents = list(next(iter(evaluations.values())).scores)
-    columns = min(2, len(opponents))
-    rows = -(-len(opponents) // columns)
-    figure = Figure(figsize=(4.8 * columns, 3.1 * rows + 0.6), layout="constrained")
-    panels = figure.subplots(rows, columns, squeeze=False).flat
-    for panel, opponent in zip(panels, opponents, strict=False):
+    figure, panels = plots.grid(len(opponents), 2, (4.8, 3.1), (0, 0.6))
+    for panel, opponent in zip(panels, opponents, strict=True):
         for number, (name, evaluation) in enumerate(evaluations.items()):
             found = [statistic(won) for won in evaluation.scores[opponent].swapaxes(0, 1)]
             mean = np.array([one["mean"] for one in found])
             half = np.array([_half_width(one) for one in found])
             hands = evaluation.course.hands.mean(0)
-            panel.plot(hands, mean, color=f"C{number}", label=name, marker="o", ms=3)
-            panel.fill_between(
-                hands, mean - half, mean + half, color=f"C{number}", alpha=0.15, lw=0
-            )
+            plots.band(panel, hands, mean, half, f"C{number}", name, marker="o", ms=3)
         panel.set(title=f"against {opponent}", xlabel="hands played by a search")
         panel.set_ylabel("milli big blinds won per hand")
         panel.locator_params(axis="x", nbins=5)
-        panel.xaxis.set_major_formatter("{x:,.0f}")
-        panel.yaxis.set_major_formatter("{x:,.0f}")
-        plots.tidy(panel)
-    for panel in figure.axes[len(opponents) :]:
-        panel.remove()
-    handles, names = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=4, frameon=False)
+        plots.tidy(panel, "xy")
+    plots.legend_below(figure, 4)
     return figure
 
 

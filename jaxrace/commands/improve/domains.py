@@ -1,4 +1,4 @@
-"""Tasks that are simulated, with a class of policies and the one in use. Axes: A actions, p features."""
+"""Tasks that are simulated, and the policies in use. Axes: A actions, p features."""
 
 import dataclasses
 import functools

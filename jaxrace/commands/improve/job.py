@@ -5,7 +5,7 @@ Axes: J repeats, B tests of each.
 
 import functools
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -37,9 +37,6 @@ from jaxrace.improvement.plausibility import WEIGHT_LEVEL
 from jaxrace.improvement.policy_improvement import in_training, require_enough
 from jaxrace.improvement.weights import evidence, log_weights
 from jaxrace.strategies import Strategy
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 FIGURE, POLICY = "performance.png", "policy.npz"
 
@@ -318,11 +315,8 @@ def _summary_of_weights(check: WeightCheck | None) -> dict[str, Any]:
     }
 
 
-def _figure(config: ImproveConfig, tested: Tested, start: float) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 4.4), layout="constrained")
-    panel = figure.subplots()
+def _figure(config: ImproveConfig, tested: Tested, start: float) -> "plots.Figure":
+    figure, [[panel]] = plots.panels((7, 4.4))
     assert tested.performance is not None
     x = np.append(0, tested.trajectories[0])
     curves = np.concatenate([np.full((len(tested.performance), 1), start), tested.performance], 1)
@@ -331,7 +325,6 @@ def _figure(config: ImproveConfig, tested: Tested, start: float) -> "Figure":
     panel.axhline(start, color="0.5", lw=0.8, label="the policy at the start")
     panel.set(xlabel="trajectories", ylabel="performance of the policy in use")
     panel.set_title(f"{config.task}: {config.chosen_method}, bound {config.bound}")
-    panel.xaxis.set_major_formatter("{x:,.0f}")
-    plots.tidy(panel)
+    plots.tidy(panel, "x")
     panel.legend(frameon=False)
     return figure

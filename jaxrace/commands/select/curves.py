@@ -1,20 +1,12 @@
 """Success rates as curves: read, drawn, as a table. Axes: J selections, T points."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from jaxrace import plots
 from jaxrace.commands.workbench import Columns, mean_and_error
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-
-# Panels of a figure side by side.
-_MOST_COLUMNS = 3
 
 
 class Curve(NamedTuple):
@@ -50,7 +42,7 @@ def table_of(curves: dict[str, dict[str, Curve]]) -> list[Columns]:
 
 
 def draw_curves(
-    panel: "Axes", curves: dict[str, Curve], title: str, names: Sequence[str] = ()
+    panel: "plots.Axes", curves: dict[str, Curve], title: str, names: Sequence[str] = ()
 ) -> None:
     """Success rate against samples, with two standard errors.
 
@@ -60,8 +52,7 @@ def draw_curves(
         title: Of the panel.
         names: All names of the figure, if there are more: each has its own colour.
 
-    >>> from matplotlib.figure import Figure
-    >>> panel = Figure().subplots()
+    >>> _, [[panel]] = plots.panels((3, 2))
     >>> draw_curves(panel, {"uniform": Curve(np.ones(1), np.ones((2, 1), bool))}, "1 of 2")
     >>> panel.get_title()
     '1 of 2'
@@ -72,36 +63,27 @@ def draw_curves(
         place = order.index(name)
         color, style = f"C{place % 10}", ("-", "--", ":")[place // 10]
         mark = "o" if curve.are_settings else None
-        panel.plot(curve.time, rate, style, color=color, label=name, marker=mark, ms=3, lw=1.2)
-        low, high = rate - 2 * error, rate + 2 * error
-        panel.fill_between(curve.time, low, high, color=color, alpha=0.15, lw=0)
+        look = {"ls": style, "marker": mark, "ms": 3, "lw": 1.2}
+        plots.band(panel, curve.time, rate, 2 * error, color, name, **look)
     is_share = any(curve.correct.dtype != bool for curve in curves.values())
     counted = "share of the best that is selected" if is_share else "share of correct selections"
     panel.set(title=title, xlabel="comparisons", ylabel=counted)
-    panel.xaxis.set_major_formatter("{x:,.0f}")
-    plots.tidy(panel)
+    plots.tidy(panel, "x")
 
 
-def figure_of(curves: dict[str, dict[str, Curve]]) -> "Figure":
+def figure_of(curves: dict[str, dict[str, Curve]]) -> "plots.Figure":
     """A panel for each task.
 
     >>> curve = Curve(np.ones(1), np.ones((2, 1), bool))
     >>> len(figure_of({"1 of 2": {"uniform": curve}}).axes)
     1
     """
-    from matplotlib.figure import Figure
-
-    columns = min(len(curves), _MOST_COLUMNS)
-    rows = -(-len(curves) // columns)
-    figure = Figure(figsize=(6 * columns, 4.2 * rows + 0.6), layout="constrained")
-    panels = figure.subplots(rows, columns, squeeze=False).reshape(-1)
+    figure, panels = plots.grid(len(curves), 3, (6, 4.2), (0, 0.6))
     names = list(dict.fromkeys(name for found in curves.values() for name in found))
     handles = {}
-    for panel, (task, found) in zip(panels, curves.items(), strict=False):
+    for panel, (task, found) in zip(panels, curves.items(), strict=True):
         draw_curves(panel, found, f"top {task}", names)
         handles |= dict(zip(found, panel.get_lines(), strict=True))
-    for unused in panels[len(curves) :]:
-        unused.set_visible(False)
     shown = [handles[name] for name in names]
     figure.legend(shown, names, loc="outside lower center", ncols=5, frameon=False)
     return figure

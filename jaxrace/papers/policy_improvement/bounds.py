@@ -4,7 +4,7 @@ Axes: S samples of a batch, n values of a sample, M bounds.
 """
 
 import functools
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -17,9 +17,6 @@ from jaxrace.improvement.bounds import Rows
 from jaxrace.kernels import both_bootstrap_bounds, resampling_counts
 from jaxrace.papers.figures import FIGURES
 from jaxrace.tables import markdown_table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 DELTA = 0.05
 
@@ -140,11 +137,8 @@ def _of(table: Columns, name: str) -> dict[str, np.ndarray]:
     return {head: column[table["bound"] == name] for head, column in table.items()}
 
 
-def _figure(table: Columns) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 4.4), layout="constrained")
-    errors, means = figure.subplots(1, 2)
+def _figure(table: Columns) -> "plots.Figure":
+    figure, [[errors, means]] = plots.panels((10, 4.4), 1, 2)
     for number, (name, bound) in enumerate(bounds().items()):
         own = _of(table, name)
         style = {

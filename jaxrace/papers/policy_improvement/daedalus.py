@@ -3,8 +3,6 @@
 Axes: J trials, B batches of a trial, V variants.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from jaxrace import plots
@@ -15,9 +13,6 @@ from jaxrace.commands.workbench import Columns, Workbench, as_columns, mean_and_
 from jaxrace.improvement import CandidateSearch, Daedalus, PolicyImprovement, bound_called
 from jaxrace.papers.figures import FIGURES
 from jaxrace.tables import markdown_table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 DELTA = 0.05
 
@@ -113,11 +108,8 @@ def _errors(found: Found) -> Columns:
     return as_columns(rows)
 
 
-def _figure(found: Found, floors: dict[str, float]) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(4.4 * len(floors), 4.4), layout="constrained")
-    panels = figure.subplots(1, len(floors), squeeze=False)[0]
+def _figure(found: Found, floors: dict[str, float]) -> "plots.Figure":
+    figure, [panels] = plots.panels((4.4 * len(floors), 4.4), 1, len(floors))
     styles: dict[str, str] = dict(zip(BOUNDS, ("-", ":", "--"), strict=True))
     for panel, (domain, floor) in zip(panels, floors.items(), strict=True):
         for (name, kind, bound), trials in found.items():
@@ -126,14 +118,11 @@ def _figure(found: Found, floors: dict[str, float]) -> "Figure":
             mean, error = mean_and_error(trials.performance.T)
             color = f"C{KINDS.index(kind)}"
             x, y = np.append(0, trials.trajectories), np.append(floor, mean)
-            panel.plot(x, y, ls=styles[bound], color=color, label=f"{kind}, {bound}")
-            low, high = (np.append(floor, mean + sign * error) for sign in (-1, 1))
-            panel.fill_between(x, low, high, color=color, alpha=0.15, lw=0)
+            name = f"{kind}, {bound}"
+            plots.band(panel, x, y, np.append(0, error), color, name, ls=styles[bound])
         panel.set(title=domain, xlabel="trajectories", ylabel="performance of the policy in use")
-        panel.xaxis.set_major_formatter("{x:,.0f}")
-        plots.tidy(panel)
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=6, frameon=False)
+        plots.tidy(panel, "x")
+    plots.legend_below(figure, 6)
     return figure
 
 

@@ -4,7 +4,7 @@ Axes: J trials.
 """
 
 import functools
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -27,9 +27,6 @@ from jaxrace.improvement import (
 from jaxrace.papers.figures import FIGURES
 from jaxrace.rollout import PolicyInTask
 from jaxrace.tables import markdown_table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 DELTA = 0.05
 
@@ -126,11 +123,8 @@ def run(bench: Workbench) -> None:
     bench.write_report(FIGURES["hcpi-mountain-car"].about, _paragraphs(table, floor.mean))
 
 
-def _figure(table: Columns, floor: float) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 4.4), layout="constrained")
-    panel = figure.subplots()
+def _figure(table: Columns, floor: float) -> "plots.Figure":
+    figure, [[panel]] = plots.panels((7, 4.4))
     sizes = np.unique(table["n"])
     width = 0.8 / len(BOUNDS)
     for number, bound in enumerate(dict.fromkeys(table["bound"])):

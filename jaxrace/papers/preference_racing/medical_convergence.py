@@ -4,7 +4,6 @@ Axes: R repetitions, n rows, X numbers of episodes.
 """
 
 import itertools
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,10 +30,6 @@ from jaxrace.papers.preference_racing.medical_runs import (
     paper_config,
 )
 from jaxrace.tables import markdown_table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 SHOWN = ("mean_reward", "survival_rate")
 
@@ -64,11 +59,8 @@ def _table(found: Findings) -> list[Columns]:
     return pieces
 
 
-def _figure(found: Findings, fixed: Fixed) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10.5, 7.4), layout="constrained")
-    panels = figure.subplots(2, 2, sharex=True)
+def _figure(found: Findings, fixed: Fixed) -> "plots.Figure":
+    figure, panels = plots.panels((10.5, 7.4), 2, 2, sharex=True)
     for row, number, hazard in zip(panels, (4, 6), HAZARDS, strict=True):
         for panel, metric in zip(row, SHOWN, strict=True):
             for method in LEARNERS:
@@ -85,7 +77,7 @@ def _figure(found: Findings, fixed: Fixed) -> "Figure":
     return figure
 
 
-def _draw_fixed(panel: "Axes", fixed: dict[str, Metrics], metric: str) -> None:
+def _draw_fixed(panel: "plots.Axes", fixed: dict[str, Metrics], metric: str) -> None:
     for number, (name, metrics) in enumerate(fixed.items(), start=len(LEARNERS)):
         level = float(metrics[metric].mean())
         panel.axhline(level, color=f"C{number}", lw=1, ls=(0, (4, 2)), label=name)

@@ -7,7 +7,6 @@ Axes: S settings, R repetitions.
 
 import dataclasses
 import itertools
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,9 +22,6 @@ from jaxrace.papers.preference_racing.medical_runs import (
     paper_config,
 )
 from jaxrace.tables import markdown_table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SIGMAS = (0.1, 1.0, 5.0, 10.0, 15.0, 25.0, 50.0, 100.0)
 DELTAS = (0.01, 0.05, 0.1, 0.2, 0.5)
@@ -74,11 +70,8 @@ def _table(found: Findings) -> list[Columns]:
     return pieces
 
 
-def _figure(found: Findings) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10.5, 16.0), layout="constrained")
-    panels = figure.subplots(4, 2)
+def _figure(found: Findings) -> "plots.Figure":
+    figure, panels = plots.panels((10.5, 16.0), 4, 2)
     for row, ((hazard, method), criteria) in zip(panels, found.items(), strict=True):
         for panel, (name, values) in zip(row, criteria.items(), strict=True):
             plots.draw_heat(panel, values.mean(-1))

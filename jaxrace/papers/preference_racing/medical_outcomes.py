@@ -3,7 +3,7 @@
 Axes: M methods, R repetitions.
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -21,10 +21,6 @@ from jaxrace.papers.preference_racing.medical_runs import (
     labels,
 )
 from jaxrace.tables import markdown_table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 TUMOUR, TOXICITY = "tumour_size", "max_toxicity"
 
@@ -113,11 +109,8 @@ def _table(found: Findings) -> list[Columns]:
     return pieces
 
 
-def _figure(found: Findings) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11.0, 5.6), layout="constrained")
-    panels = figure.subplots(1, 2)
+def _figure(found: Findings) -> "plots.Figure":
+    figure, [panels] = plots.panels((11.0, 5.6), 1, 2)
     for panel, number, (hazard, methods) in zip(panels, (3, 5), found.items(), strict=True):
         _draw(panel, methods)
         panel.set_title(f"hazard {hazard} (figure {number} of the paper)")
@@ -126,12 +119,11 @@ def _figure(found: Findings) -> "Figure":
     figure.suptitle(
         "Means of the repetitions, with 95 % regions of a repetition (pale) and of the mean (dark)"
     )
-    handles, names = panels[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=6, frameon=False)
+    plots.legend_below(figure, 6)
     return figure
 
 
-def _draw(panel: "Axes", methods: dict[str, Metrics]) -> None:
+def _draw(panel: "plots.Axes", methods: dict[str, Metrics]) -> None:
     from matplotlib import patches
 
     means = _means(_of_the_paper(methods))

@@ -5,7 +5,6 @@ Axes: R repetitions, n rows (a row per repetition and generation).
 
 import dataclasses
 import itertools
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,9 +28,6 @@ from jaxrace.papers.preference_racing.racing_answer import (
     paragraphs,
 )
 from jaxrace.papers.preference_racing.racing_variants import FAST, PUBLISHED, VARIANTS
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def within(learning: Learning, budget: int) -> dict[str, np.ndarray]:
@@ -128,11 +124,8 @@ _DRAWN = (
 )
 
 
-def _figure(learned: dict[tuple[str, str], Learning], found: Findings) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10.5, 7.4), layout="constrained")
-    panels = figure.subplots(2, 2, sharex=True)
+def _figure(learned: dict[tuple[str, str], Learning], found: Findings) -> "plots.Figure":
+    figure, panels = plots.panels((10.5, 7.4), 2, 2, sharex=True)
     for row, hazard in zip(panels, HAZARDS, strict=True):
         for panel, metric in zip(row, SHOWN, strict=True):
             for number, name in enumerate(_DRAWN):

@@ -4,7 +4,7 @@ Axes: R runs, T records of a run.
 """
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import numpy as np
@@ -32,9 +32,6 @@ from jaxrace.dueling import (
 from jaxrace.dueling.problems import URVOY_MEANS
 from jaxrace.papers.figures import FIGURES
 from jaxrace.tables import markdown_table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 NUM_ARMS = len(URVOY_MEANS)
 
@@ -154,11 +151,8 @@ def _curves(found: Found) -> list[Columns]:
     return pieces
 
 
-def _figure(found: Found) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12.5, 4.8), layout="constrained")
-    panels = figure.subplots(1, len(found), squeeze=False)[0]
+def _figure(found: Found) -> "plots.Figure":
+    figure, [panels] = plots.panels((12.5, 4.8), 1, len(found))
     names = list(dict.fromkeys(name for logs in found.values() for name in logs))
     for panel, (task, logs) in zip(panels, found.items(), strict=True):
         for name, log in logs.items():
@@ -170,8 +164,7 @@ def _figure(found: Found) -> "Figure":
             axis.set_major_formatter("{x:,.0f}")
         panel.tick_params(axis="x", labelrotation=20)
         plots.tidy(panel)
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+    plots.legend_below(figure, 4)
     return figure
 
 

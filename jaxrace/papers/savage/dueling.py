@@ -5,7 +5,6 @@ Axes: R runs, T records of a run.
 
 import dataclasses
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import jax
 import numpy as np
@@ -17,9 +16,6 @@ from jaxrace.commands.workbench import Columns, Workbench, as_columns, mean_and_
 from jaxrace.dueling import matrices
 from jaxrace.papers.figures import FIGURES
 from jaxrace.tables import markdown_table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _RECORDS = 100
 
@@ -222,11 +218,8 @@ def _curves(settings: dict[str, Setting], found: Found) -> list[Columns]:
     return pieces
 
 
-def _figure(setting: Setting, logs: dict[str, Runs]) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 4.4), layout="constrained")
-    panels = figure.subplots(1, 2)
+def _figure(setting: Setting, logs: dict[str, Runs]) -> "plots.Figure":
+    figure, [panels] = plots.panels((10, 4.4), 1, 2)
     measure = dueling.MEASURES.index(setting.measure)
     for algorithm, log in logs.items():
         regret = log.regret[..., measure].reshape(-1, len(log.time))
@@ -237,12 +230,10 @@ def _figure(setting: Setting, logs: dict[str, Runs]) -> "Figure":
     panels[1].set(ylabel="share recommending a winner", ylim=(-0.02, 1.02))
     for panel in panels:
         panel.set_xlabel("duels")
-        panel.xaxis.set_major_formatter("{x:,.0f}")
         panel.tick_params(axis="x", labelrotation=20)
-        plots.tidy(panel)
+        plots.tidy(panel, "x")
     figure.suptitle(setting.title)
-    handles, names = panels[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=3, frameon=False)
+    plots.legend_below(figure, 3)
     return figure
 
 

@@ -4,7 +4,6 @@ Axes: G games (matrices), R runs of each, T records of a run.
 """
 
 import itertools
-from typing import TYPE_CHECKING
 
 import jax
 import numpy as np
@@ -16,9 +15,6 @@ from jaxrace.commands.workbench import Columns, Workbench, as_columns, mean_and_
 from jaxrace.dueling import matrices
 from jaxrace.papers.figures import FIGURES
 from jaxrace.tables import markdown_table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 ALGORITHMS = ("rucb", "dts", "sup-klucb")
 
@@ -120,11 +116,8 @@ def _curves(found: Found) -> list[Columns]:
     ]
 
 
-def _regret_figure(found: Found) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 4.6), layout="constrained")
-    panel = figure.subplots()
+def _regret_figure(found: Found) -> "plots.Figure":
+    figure, [[panel]] = plots.panels((7, 4.6))
     for number, piece in enumerate(_curves(found)):
         name = str(piece["algorithm"][0])
         panel.plot(piece["duels"], piece["regret"], color=f"C{number}", label=name)
@@ -132,17 +125,13 @@ def _regret_figure(found: Found) -> "Figure":
         panel.fill_between(piece["duels"], *band, color=f"C{number}", alpha=0.15, lw=0)
     panel.set(xlabel="duels", ylabel="Copeland regret so far")
     panel.set_title("Random matrices, 3 to 36 arms: mean, and the middle half of the runs")
-    panel.xaxis.set_major_formatter("{x:,.0f}")
-    plots.tidy(panel)
+    plots.tidy(panel, "x")
     panel.legend(frameon=False)
     return figure
 
 
-def _arms_figure(drawn: list[np.ndarray], found: Found) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 4.6), layout="constrained")
-    panel = figure.subplots()
+def _arms_figure(drawn: list[np.ndarray], found: Found) -> "plots.Figure":
+    figure, [[panel]] = plots.panels((7, 4.6))
     sizes = np.array([len(matrix) for matrix in drawn])
     for number, (name, (_, regret)) in enumerate(found.items()):
         final = regret[..., -1].mean(-1)

@@ -3,12 +3,13 @@
 Axes: P populations, K players, S scores of a pair, J selections, T records.
 """
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxrace import plots
 from jaxrace.commands.select.config import POOLED_SAMPLES
 from jaxrace.commands.select.curves import Curve, draw_curves, table_of
 from jaxrace.commands.select.runs import Task, run_rows, run_selector, run_top
@@ -29,9 +30,6 @@ from jaxrace.selection import (
     Selector,
     Uniform,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 POPULATIONS, PLAYERS, TOP, DECKS = 10, 10, 4, 5_000
 SELECTIONS, BUDGET, INTERVAL = 500, 1_000, 10
@@ -205,16 +203,10 @@ def _of_population(curves: dict[str, Curve], number: int, populations: int) -> d
     }
 
 
-def _curves_figure(curves: dict[str, dict[str, Curve]]) -> "Figure":
-    from matplotlib.figure import Figure
-
-    columns = min(len(curves), 5)
-    rows = -(-len(curves) // columns)
-    figure = Figure(figsize=(3.6 * columns, 3.2 * rows + 0.5), layout="constrained")
-    panels = np.atleast_1d(figure.subplots(rows, columns, sharex=True, sharey=True)).ravel()
-    for panel, (name, found) in zip(panels, curves.items(), strict=False):
+def _curves_figure(curves: dict[str, dict[str, Curve]]) -> "plots.Figure":
+    figure, panels = plots.grid(len(curves), 5, (3.6, 3.2), (0, 0.5), sharex=True, sharey=True)
+    for panel, (name, found) in zip(panels, curves.items(), strict=True):
         draw_curves(panel, found, name)
         panel.set_ylim(0, 1)
-    handles, names = panels[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=6, frameon=False)
+    plots.legend_below(figure, 6)
     return figure

@@ -3,7 +3,7 @@
 Axes: J selections, T records.
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,9 +16,6 @@ from jaxrace.papers.figures import FIGURES
 from jaxrace.papers.top_k.intransitivity import IndexWork
 from jaxrace.selection import HybridPocbam, MlPocbam, Pocbam
 from jaxrace.tables import markdown_table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 NOISES = (0.0, 0.1, 0.2, 0.3, 0.4)
 NUM_OPTIONS, TOP, BUDGET, INTERVAL = 10, 4, 1_000, 5
@@ -117,12 +114,9 @@ def crossing(index: np.ndarray, gain: np.ndarray) -> float | None:
     return float(index[place] + share * (index[place + 1] - index[place]))
 
 
-def _success_figure(found: dict[float, Found]) -> "Figure":
-    from matplotlib.figure import Figure
-
+def _success_figure(found: dict[float, Found]) -> "plots.Figure":
     names = ["ML-POCBAm, one sweep", "ML-POCBAm, stationary", "POCBAm"]
-    figure = Figure(figsize=(15, 8.4), layout="constrained")
-    panels = figure.subplots(2, 3)
+    figure, panels = plots.panels((15, 8.4), 2, 3)
     for panel, name in zip(panels[0], names, strict=True):
         curves = {f"d = {noise}": each.curves[name] for noise, each in found.items()}
         draw_curves(panel, curves, name)
@@ -146,11 +140,8 @@ def _success_figure(found: dict[float, Found]) -> "Figure":
     return figure
 
 
-def _index_figure(found: dict[float, Found]) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(15, 4.4), layout="constrained")
-    panels = figure.subplots(1, 3)
+def _index_figure(found: dict[float, Found]) -> "plots.Figure":
+    figure, [panels] = plots.panels((15, 4.4), 1, 3)
     noises = list(found)
     for number, fit in enumerate(FITS):
         gains = np.array([advantage(each, fit) for each in found.values()])
