@@ -251,7 +251,7 @@ def add_to_config(folder: str | os.PathLike[str], more: Mapping[str, Any]) -> No
 
 def write_log(
     folder: str | os.PathLike[str],
-    columns: Mapping[str, np.ndarray] | Iterable[Mapping[str, np.ndarray]],
+    columns: Mapping[str, Any] | Iterable[Mapping[str, Any]],
 ) -> None:
     r"""Write log.csv.
 

@@ -195,7 +195,7 @@ def test_all_experiments_are_reproduced_in_their_folders(tmp_path, monkeypatch):
 
     def run(bench):
         done.append(bench.folder.name)
-        bench.write_report("Title", [])
+        bench.write_report([])
 
     monkeypatch.setattr(reproduce_module, "maker", lambda name: run)
     folder = reproduce(Job(ReproduceConfig("all", quick=True), tmp_path / "all"))
@@ -214,7 +214,7 @@ def test_what_is_interrupted_among_all_is_resumed_with_all(tmp_path, monkeypatch
     folder = tmp_path / "all"
     assert main([*COMMAND, "all", "--out", str(folder)]) == 128
     assert f"--out {folder} --resume goes on" in capsys.readouterr().err
-    ended = lambda bench: bench.write_report("Title", [])  # noqa: E731
+    ended = lambda bench: bench.write_report([])  # noqa: E731
     monkeypatch.setattr(reproduce_module, "maker", lambda name: ended)
     assert main([*COMMAND, "all", "--out", str(folder), "--resume"]) == 0
 

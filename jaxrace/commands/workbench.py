@@ -15,7 +15,7 @@ from jaxrace.commands.job import Job
 
 REPORT, CHECKPOINT = "report.md", "checkpoint"
 
-Columns = Mapping[str, np.ndarray]
+Columns = Mapping[str, Any]  # of a table: see ``tables.write_table``
 
 NO_JOB = Job(None)
 
@@ -28,11 +28,12 @@ class Workbench:
         folder: Where everything goes.
         quick: At a fraction of the size: to see that it works, not what comes out.
         seed: Of all random numbers.
+        title: Of the report.
         job: How it is watched and stopped, and whether it goes on from what is in the folder.
         compile_seconds: Spent so far.
 
-    >>> bench = Workbench(Path("."), quick=True)
-    >>> bench.write_report("A title", ["Some text."])
+    >>> bench = Workbench(Path("."), quick=True, title="a title")
+    >>> bench.write_report(["Some text."])
     >>> Path("report.md").read_text().splitlines()[:3]
     ['# A title', '', 'Some text.']
     """
@@ -40,6 +41,7 @@ class Workbench:
     folder: Path
     quick: bool = False
     seed: int = 0
+    title: str = ""
     job: Job = NO_JOB
     compile_seconds: float = 0.0
     _started: float = dataclasses.field(default_factory=time.perf_counter, init=False)
@@ -47,6 +49,11 @@ class Workbench:
     def size(self, full: int, quick: int) -> int:
         """How many of something, at full size or for a quick look."""
         return quick if self.quick else full
+
+    def few(self, things: Iterable[Any], quick: int) -> list[Any]:
+        """All of them, or the first ones for a quick look: to see that it works, they will do."""
+        found = list(things)
+        return found[: self.size(len(found), quick)]
 
     def sweep(
         self,
@@ -104,7 +111,7 @@ class Workbench:
         """Write a PNG file."""
         plots.save(figure, self.folder / name)
 
-    def write_report(self, title: str, paragraphs: Sequence[str]) -> None:
+    def write_report(self, paragraphs: Sequence[str]) -> None:
         """Write report.md, with the size, the time that it took, and on what."""
         device = runs.device()
         size = "a quick look, not the full size" if self.quick else "full size"
@@ -114,7 +121,7 @@ class Workbench:
             f"{self.compile_seconds:.0f} s of them to compile, on {device['count']} x "
             f"{device['kind']} ({sweep.num_cores()} cores{', resumed' if self.job.resume else ''})."
         )
-        heading = f"# {title[0].upper()}{title[1:]}"
+        heading = f"# {self.title[:1].upper()}{self.title[1:]}"
         text = "\n\n".join([heading, *paragraphs, took])
         files.write_file(self.folder / REPORT, f"{text}\n".encode())
 
@@ -261,6 +268,25 @@ def mean_and_error(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     ([2.0, 2.0], [1.0, 0.0])
     """
     return values.mean(-1), values.std(-1, ddof=1) / np.sqrt(values.shape[-1])
+
+
+def mean_columns(name: str, values: np.ndarray) -> dict[str, Any]:
+    """The mean over the last axis, and its standard error, as columns of a table.
+
+    >>> mean_columns("regret", np.array([1.0, 3.0]))
+    {'regret': np.float64(2.0), 'regret_stderr': np.float64(1.0)}
+    """
+    mean, error = mean_and_error(values)
+    return {name: mean, f"{name}_stderr": error}
+
+
+def mean_in_words(values: np.ndarray, digits: int = 0) -> str:
+    """The mean of some numbers, and its standard error.
+
+    >>> mean_in_words(np.array([1.0, 3.0]), digits=1)
+    '2.0 ± 1.0'
+    """
+    return with_error(*mean_and_error(values), digits=digits)
 
 
 def with_error(mean: Any, stderr: Any, digits: int = 0) -> str:

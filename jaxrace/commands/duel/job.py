@@ -59,7 +59,7 @@ def duel(job: Job) -> Path:
             name: columns_of(_play(config, bench, name, one, matrix))
             for name, one in lineup.items()
         }
-        runs.write_log(bench.folder, [_named(name, log) for name, log in logs.items()])
+        runs.write_log(bench.folder, [{"algorithm": name, **log} for name, log in logs.items()])
         bench.write_figure(FIGURE, regret_figure(logs, shown_measure(matrix)))
         runs.write_summary(bench.folder, _summary(config, matrix, logs))
 
@@ -147,10 +147,6 @@ def columns_of(found: Runs) -> Columns:
         "correct": found.is_best.reshape(-1),
         "settled_at": np.repeat(found.settled_at[0], records),
     }
-
-
-def _named(name: str, log: Columns) -> Columns:
-    return {"algorithm": np.full(len(log["duels"]), name), **log}
 
 
 def _summary(config: DuelConfig, matrix: np.ndarray, logs: dict[str, Columns]) -> dict[str, Any]:

@@ -132,7 +132,7 @@ def table_of(name: str, evaluation: Evaluation) -> Columns:
     error = won.std(-1, ddof=1) / np.sqrt(won.shape[-1])
     several = len(scores)
     return {
-        "selection": np.full(won[..., 0].size, name),
+        "selection": name,
         "opponent": np.repeat(list(scores), repeats * points),
         "repeat": np.tile(np.repeat(np.arange(repeats), points), several),
         "generation": np.tile(course.generation.reshape(-1), several),

@@ -175,7 +175,7 @@ def _leave(
     evaluations: dict[str, Evaluation],
 ) -> None:
     """Write what the run leaves; the summary last, since it says that all is there."""
-    named = [{"selection": np.full(len(x["hands"]), name), **x} for name, x in logs.items()]
+    named = [{"selection": name, **x} for name, x in logs.items()]
     runs.write_log(bench.folder, named)
     tables = [table_of(name, evaluation) for name, evaluation in evaluations.items()]
     bench.write_table(EVALUATION, tables)

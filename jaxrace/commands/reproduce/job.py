@@ -32,7 +32,7 @@ def reproduce(job: Job) -> Path:
     """
     config: ReproduceConfig = job.config
     with run_folder(job, f"reproduce-{config.name}", _asked(config)) as folder:
-        _run(config, Workbench(folder, config.quick, config.seed, job))
+        _run(config, Workbench(folder, config.quick, config.seed, job=job))
     return folder
 
 
@@ -49,7 +49,7 @@ def _run(config: ReproduceConfig, bench: Workbench) -> None:
                 runs.write_config(folder, _asked(own))
             _run(own, dataclasses.replace(bench, folder=folder))
     elif not (bench.folder / REPORT).exists():
-        maker(config.name)(bench)
+        maker(config.name)(dataclasses.replace(bench, title=FIGURES[config.name].about))
         shutil.rmtree(bench.folder / CHECKPOINT, ignore_errors=True)
 
 

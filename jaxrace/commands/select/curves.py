@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxrace import plots
-from jaxrace.commands.workbench import Columns, mean_and_error
+from jaxrace.commands.workbench import Columns, mean_and_error, mean_columns
 
 
 class Curve(NamedTuple):
@@ -29,16 +29,14 @@ def table_of(curves: dict[str, dict[str, Curve]]) -> list[Columns]:
     >>> table_of({"1 of 2": {"uniform": curve}})[0]["success"].tolist()
     [1.0]
     """
-    pieces = []
-    for task, found in curves.items():
-        for name, curve in found.items():
-            rate, error = curve.success
-            count = len(rate)
-            names = {"task": np.full(count, task), "method": np.full(count, name)}
-            numbers = {"samples": curve.time, "success": rate, "success_stderr": error}
-            repeats = np.full(count, len(curve.correct))
-            pieces.append({**names, "replications": repeats, **numbers})
-    return pieces
+    return [
+        {
+            **{"task": task, "method": name, "replications": len(curve.correct)},
+            **{"samples": curve.time, **mean_columns("success", curve.correct.T.astype(float))},
+        }
+        for task, found in curves.items()
+        for name, curve in found.items()
+    ]
 
 
 def draw_curves(

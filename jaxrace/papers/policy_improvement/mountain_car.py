@@ -12,7 +12,13 @@ import numpy as np
 from jaxrace import plots, sweep
 from jaxrace.commands.improve.domains import DOMAINS, Domain, floor_of, performances
 from jaxrace.commands.improve.performance import is_worse
-from jaxrace.commands.workbench import Columns, Workbench, as_columns, mean_and_error, with_error
+from jaxrace.commands.workbench import (
+    Columns,
+    Workbench,
+    as_columns,
+    mean_columns,
+    with_error,
+)
 from jaxrace.improvement import (
     CandidateSearch,
     ImprovementParams,
@@ -24,7 +30,6 @@ from jaxrace.improvement import (
     collect,
     unmixed,
 )
-from jaxrace.papers.figures import FIGURES
 from jaxrace.rollout import PolicyInTask
 from jaxrace.tables import markdown_table
 
@@ -94,10 +99,9 @@ def run(bench: Workbench) -> None:
     search = CandidateSearch(evaluations=bench.size(2_000, 64))
     key = jax.random.key(np.uint32(bench.seed))
     rows = []
-    # To see that it works, one will do.
-    for size in SIZES[: bench.size(len(SIZES), 1)]:
+    for size in bench.few(SIZES, 1):
         trials = bench.size(TRIALS, 4)
-        for bound in BOUNDS[: bench.size(len(BOUNDS), 1)]:
+        for bound in bench.few(BOUNDS, 1):
             method = PolicyImprovement(domain.softmax, domain.returns, bound_called(bound), search)
             params = method.params(floor.mean, DELTA, domain.initial())
             keys = jax.random.split(jax.random.fold_in(key, size), trials)
@@ -109,18 +113,13 @@ def run(bench: Workbench) -> None:
             found = performances(bench, f"{name}, performance", domain, passed)
             worth, is_error = np.full(trials, floor.mean), np.zeros(trials)
             worth[is_found], is_error[is_found] = found.mean, is_worse(found, floor)
-            mean, error = mean_and_error(np.stack([worth, is_error]))
-            rows.append(
-                {
-                    **{"bound": bound, "n": size, "trials": trials, "found": is_found.sum()},
-                    **{"error_rate": mean[1], "error_rate_stderr": error[1]},
-                    **{"performance": mean[0], "performance_stderr": error[0]},
-                }
-            )
+            own = {"bound": bound, "n": size, "trials": trials, "found": is_found.sum()}
+            means = mean_columns("error_rate", is_error) | mean_columns("performance", worth)
+            rows.append(own | means)
     table = as_columns(rows)
     bench.write_table("batches.csv", table)
     bench.write_figure("performance.png", _figure(table, floor.mean))
-    bench.write_report(FIGURES["hcpi-mountain-car"].about, _paragraphs(table, floor.mean))
+    bench.write_report(_paragraphs(table, floor.mean))
 
 
 def _figure(table: Columns, floor: float) -> "plots.Figure":

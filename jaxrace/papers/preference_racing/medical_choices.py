@@ -12,7 +12,6 @@ from jaxrace.commands.train.learning import make_search
 from jaxrace.commands.train.tasks import TASKS
 from jaxrace.commands.workbench import Workbench, as_columns
 from jaxrace.papers.claims import Claim
-from jaxrace.papers.figures import FIGURES
 from jaxrace.papers.preference_racing.medical_claims import convergence_claims
 from jaxrace.papers.preference_racing.medical_curves import Findings, Fixed
 from jaxrace.papers.preference_racing.medical_outcomes import claims_of
@@ -70,7 +69,7 @@ def run(bench: Workbench) -> None:
         for one in found
     ]
     bench.write_table("claims.csv", [as_columns(rows)])
-    bench.write_report(FIGURES["medical-choices"].about, _paragraphs(claims))
+    bench.write_report(_paragraphs(claims))
 
 
 def _claims(

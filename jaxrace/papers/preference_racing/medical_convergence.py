@@ -8,9 +8,8 @@ import itertools
 import numpy as np
 
 from jaxrace import plots
-from jaxrace.commands.workbench import Columns, Workbench, mean_and_error, with_error
+from jaxrace.commands.workbench import Columns, Workbench, mean_in_words
 from jaxrace.papers.claims import claims_table
-from jaxrace.papers.figures import FIGURES
 from jaxrace.papers.preference_racing.medical_claims import FEW, convergence_claims
 from jaxrace.papers.preference_racing.medical_curves import (
     KERNEL,
@@ -45,17 +44,15 @@ def run(bench: Workbench) -> None:
     }
     bench.write_table("curves.csv", _table(found))
     bench.write_figure("figure_4_and_6.png", _figure(found, fixed))
-    bench.write_report(FIGURES["medical-convergence"].about, _paragraphs(found, fixed))
+    bench.write_report(_paragraphs(found, fixed))
 
 
 def _table(found: Findings) -> list[Columns]:
     pieces = []
     for (hazard, method), learning in found.items():
-        count = len(learning.repeat)
-        names = {"hazard": np.full(count, hazard), "method": np.full(count, method)}
-        metrics = {name: learning.metrics[name] for name in SHOWN}
         own = {"repeat": learning.repeat, "episodes": learning.episodes}
-        pieces.append({**names, **own, **metrics})
+        metrics = {name: learning.metrics[name] for name in SHOWN}
+        pieces.append({"hazard": hazard, "method": method, **own, **metrics})
     return pieces
 
 
@@ -101,7 +98,7 @@ def _paragraphs(found: Findings, fixed: Fixed) -> list[str]:
             learning = found[hazard, method]
             early = [mean_before(learning, metric, FEW) for metric in SHOWN]
             late = [learning.last[metric] for metric in SHOWN]
-            rows.append([method, *(_in_words(values) for values in (*early, *late))])
+            rows.append([method, *(mean_in_words(values, 3) for values in (*early, *late))])
         heads = [
             f"{labels()[metric]}, {when}" for when in ("early", "at the end") for metric in SHOWN
         ]
@@ -119,17 +116,13 @@ def _paragraphs(found: Findings, fixed: Fixed) -> list[str]:
     ]
 
 
-def _in_words(values: np.ndarray) -> str:
-    return with_error(*mean_and_error(values), digits=3)
-
-
 def _iterations(learning: Learning, hazard: str) -> str:
     """Where PBPI is after each of its iterations."""
     rows = []
     for generation in np.unique(learning.numbers["generation"]):
         chosen = learning.numbers["generation"] == generation
         cells = [
-            with_error(*mean_and_error(learning.metrics[name][chosen].astype(float)), digits=3)
+            mean_in_words(learning.metrics[name][chosen].astype(float), digits=3)
             for name in ("survival_rate", "tumour_size", "max_toxicity")
         ]
         rows.append([hazard, str(generation), str(chosen.sum()), *cells])

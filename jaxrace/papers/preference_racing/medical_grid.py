@@ -11,9 +11,8 @@ import itertools
 import numpy as np
 
 from jaxrace import plots
-from jaxrace.commands.workbench import Columns, Workbench, mean_and_error, with_error
+from jaxrace.commands.workbench import Columns, Workbench, mean_and_error, mean_columns, with_error
 from jaxrace.papers.claims import NO, OPEN, UNEXPLAINED, YES, Claim, claims_table, verdict
-from jaxrace.papers.figures import FIGURES
 from jaxrace.papers.preference_racing.medical_runs import (
     HAZARDS,
     Learning,
@@ -52,20 +51,17 @@ def run(bench: Workbench) -> None:
         learned[hazard, method] = learning
     bench.write_table("grid.csv", _table(found))
     bench.write_figure("grid.png", _figure(found))
-    bench.write_report(FIGURES["medical-grid"].about, _paragraphs(found, learned))
+    bench.write_report(_paragraphs(found, learned))
 
 
 def _table(found: Findings) -> list[Columns]:
     sigma, delta = (x.ravel() for x in np.meshgrid(SIGMAS, DELTAS, indexing="ij"))
     pieces = []
     for (hazard, method), criteria in found.items():
-        names = {"method": np.full(sigma.size, method), "hazard": np.full(sigma.size, hazard)}
-        columns = {**names, "sigma": sigma, "delta": delta}
+        columns = {"method": method, "hazard": hazard, "sigma": sigma, "delta": delta}
         for name, values in criteria.items():
             count = values.shape[-1]
-            columns[name] = values.mean(-1).ravel()
-            columns[f"{name}_stderr"] = values.std(-1, ddof=1).ravel() / np.sqrt(count)
-            columns["repetitions"] = np.full(sigma.size, count)
+            columns |= mean_columns(name, values.reshape(-1, count)) | {"repetitions": count}
         pieces.append(columns)
     return pieces
 

@@ -9,9 +9,8 @@ import numpy as np
 from scipy import stats
 
 from jaxrace import plots
-from jaxrace.commands.workbench import Columns, Workbench, mean_and_error, with_error
+from jaxrace.commands.workbench import Columns, Workbench, mean_in_words
 from jaxrace.papers.claims import Claim, claims_table
-from jaxrace.papers.figures import FIGURES
 from jaxrace.papers.preference_racing.medical_claims import dominance_margins, outcome_claims
 from jaxrace.papers.preference_racing.medical_runs import (
     HAZARDS,
@@ -42,7 +41,7 @@ def run(bench: Workbench) -> None:
     found: Findings = {hazard: all_methods(bench, hazard) for hazard in HAZARDS}
     bench.write_table("outcomes.csv", _table(found))
     bench.write_figure("figure_3_and_5.png", _figure(found))
-    bench.write_report(FIGURES["medical-outcomes"].about, _paragraphs(found))
+    bench.write_report(_paragraphs(found))
 
 
 def ellipses(points: np.ndarray) -> tuple[Ellipse, Ellipse]:
@@ -104,8 +103,8 @@ def _table(found: Findings) -> list[Columns]:
     for hazard, methods in found.items():
         for method, metrics in methods.items():
             count = len(metrics[TUMOUR])
-            names = {"hazard": np.full(count, hazard), "method": np.full(count, method)}
-            pieces.append({**names, "repeat": np.arange(count), **metrics})
+            own = {"hazard": hazard, "method": method, "repeat": np.arange(count)}
+            pieces.append({**own, **metrics})
     return pieces
 
 
@@ -189,8 +188,7 @@ def _summary_table(methods: dict[str, Metrics]) -> str:
     rows = []
     for method, metrics in methods.items():
         cells = [
-            with_error(*mean_and_error(metrics[name]), digits=2 if name == "mean_reward" else 3)
-            for name in shown
+            mean_in_words(metrics[name], digits=2 if name == "mean_reward" else 3) for name in shown
         ]
         rows.append([method, *cells])
     return markdown_table(["method", *shown.values()], rows)

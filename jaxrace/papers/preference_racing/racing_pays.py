@@ -10,8 +10,7 @@ import numpy as np
 
 from jaxrace import plots
 from jaxrace.commands.train.tasks import TASKS
-from jaxrace.commands.workbench import Columns, Workbench, as_columns, mean_and_error
-from jaxrace.papers.figures import FIGURES
+from jaxrace.commands.workbench import Columns, Workbench, mean_and_error
 from jaxrace.papers.preference_racing.medical_curves import smoothed
 from jaxrace.papers.preference_racing.medical_runs import (
     HAZARDS,
@@ -47,9 +46,8 @@ def run(bench: Workbench) -> None:
     """Leaves variants.csv, repetitions.csv, generations.csv, curves.png and report.md."""
     found: Findings = {}
     learned: dict[tuple[str, str], Learning] = {}
-    # To see that it works, the cheapest variants will do.
-    names = list(VARIANTS)[: bench.size(len(VARIANTS), 2)]
-    for name, hazard in itertools.product(names, HAZARDS):
+    # The first variants are the cheapest.
+    for name, hazard in itertools.product(bench.few(VARIANTS, 2), HAZARDS):
         config = dataclasses.replace(
             paper_config(bench, "pb-edps", hazard), repeats=bench.size(1_000, 10)
         )
@@ -62,30 +60,29 @@ def run(bench: Workbench) -> None:
     bench.write_table("repetitions.csv", _repetitions(found))
     bench.write_table("generations.csv", generations)
     bench.write_figure("curves.png", _figure(learned, found))
-    bench.write_report(FIGURES["racing-pays"].about, paragraphs(found, generations))
+    bench.write_report(paragraphs(found, generations))
 
 
-def _table(found: Findings) -> dict[str, np.ndarray]:
+def _table(found: Findings) -> list[Columns]:
     """A row per hazard and variant."""
     rows = []
     for (hazard, name), last in found.items():
-        statistics = {metric: mean_and_error(last[metric]) for metric in SHOWN}
-        means = {metric: mean for metric, (mean, _) in statistics.items()}
-        errors = {f"{metric}_stderr": error for metric, (_, error) in statistics.items()}
         own = {"hazard": hazard, "variant": name, "repetitions": len(last["episodes"])}
-        rows.append({**own, "episodes": last["episodes"].mean(), **means, **errors})
-    return as_columns(rows)
+        means = {metric: mean_and_error(last[metric]) for metric in SHOWN}
+        own |= {"episodes": last["episodes"].mean()} | {m: one[0] for m, one in means.items()}
+        rows.append(own | {f"{metric}_stderr": one[1] for metric, one in means.items()})
+    return rows
 
 
 def _repetitions(found: Findings) -> list[Columns]:
     """A row per hazard, variant and repetition."""
-    pieces = []
-    for (hazard, name), last in found.items():
-        count = len(last["episodes"])
-        names = {"hazard": np.full(count, hazard), "variant": np.full(count, name)}
-        numbers = {column: last[column] for column in ("episodes", *SHOWN)}
-        pieces.append({**names, "repeat": np.arange(count), **numbers})
-    return pieces
+    return [
+        {
+            **{"hazard": hazard, "variant": name, "repeat": np.arange(len(last["episodes"]))},
+            **{column: last[column] for column in ("episodes", *SHOWN)},
+        }
+        for (hazard, name), last in found.items()
+    ]
 
 
 def _generations(learned: dict[tuple[str, str], Learning]) -> dict[str, np.ndarray]:
@@ -100,7 +97,7 @@ def _generations(learned: dict[tuple[str, str], Learning]) -> dict[str, np.ndarr
             means = _by_generation(learning, chosen)
             length = len(means["generation"])
             names = {"hazard": hazard, "variant": name, "race": race}
-            pieces.append({**{key: np.full(length, one) for key, one in names.items()}, **means})
+            pieces.append({key: np.full(length, one) for key, one in names.items()} | means)
     return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
 
 

@@ -13,8 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import kernels, racing
-from jaxrace.commands.workbench import Columns, Workbench, mean_and_error
-from jaxrace.papers.figures import FIGURES
+from jaxrace.commands.workbench import Columns, Workbench, mean_columns
 from jaxrace.papers.preference_racing import synthetic_figures as figures
 from jaxrace.papers.preference_racing import synthetic_report as report
 from jaxrace.papers.preference_racing.curves import (
@@ -106,7 +105,7 @@ def run(bench: Workbench) -> None:
     bench.write_table("races.csv", table_of(curves))
     bench.write_figure("figure_2.png", figures.accuracy_against_draws(curves))
     bench.write_figure("bounds.png", figures.draws_of_bounds(curves))
-    bench.write_report(FIGURES["pbr-synthetic"].about, report.paragraphs(curves))
+    bench.write_report(report.paragraphs(curves))
 
 
 def measure(bench: Workbench, programs: Sequence[Program], repetitions: int) -> Curves:
@@ -164,20 +163,13 @@ def _params(race: racing.Race, bound: str, task: int, k: float) -> Any:
 
 def table_of(curves: Curves) -> list[Columns]:
     """A row per curve and k; a piece for each curve."""
-    length = len(COMPLEXITIES)
-    pieces = []
-    for name, curve in curves.items():
-        accuracy, accuracy_stderr = mean_and_error(curve.accuracies)
-        samples, samples_stderr = mean_and_error(curve.draws)
-        pieces.append(
-            {
-                **{head: np.full(length, value) for head, value in name._asdict().items()},
-                "k": np.array(COMPLEXITIES, np.int64),
-                "repetitions": np.full(length, curve.draws.shape[-1]),
-                "accuracy": accuracy,
-                "accuracy_stderr": accuracy_stderr,
-                "samples": samples,
-                "samples_stderr": samples_stderr,
-            }
-        )
-    return pieces
+    return [
+        {
+            **name._asdict(),
+            "k": np.array(COMPLEXITIES, np.int64),
+            "repetitions": curve.draws.shape[-1],
+            **mean_columns("accuracy", curve.accuracies),
+            **mean_columns("samples", curve.draws),
+        }
+        for name, curve in curves.items()
+    ]

@@ -7,7 +7,6 @@ The Borda race ranks by sums of expectations (SE), the random-walk race by a sta
 from jaxrace import kernels, plots, racing
 from jaxrace.commands.workbench import Workbench, mean_and_error
 from jaxrace.papers.claims import UNEXPLAINED, claims_table
-from jaxrace.papers.figures import FIGURES
 from jaxrace.papers.preference_racing.curves import (
     COMPLEXITIES,
     DELTA,
@@ -69,7 +68,7 @@ def run(bench: Workbench) -> None:
     curves = measure(bench, programs(), repetitions)
     bench.write_table("races.csv", table_of(curves))
     bench.write_figure("rankings.png", _figure(curves))
-    bench.write_report(FIGURES["bf13-variants"].about, _paragraphs(curves, repetitions))
+    bench.write_report(_paragraphs(curves, repetitions))
 
 
 def _figure(curves: Curves) -> "plots.Figure":

@@ -12,7 +12,12 @@ import numpy as np
 from jaxrace import plots
 from jaxrace.commands.duel.lineup import Entrant
 from jaxrace.commands.duel.runs import Runs, run_entrant, stacked
-from jaxrace.commands.workbench import Columns, Workbench, as_columns, mean_and_error, with_error
+from jaxrace.commands.workbench import (
+    Columns,
+    Workbench,
+    mean_columns,
+    mean_in_words,
+)
 from jaxrace.dueling import (
     ActionElimination,
     Best,
@@ -30,7 +35,6 @@ from jaxrace.dueling import (
     rigged_bandit,
 )
 from jaxrace.dueling.problems import URVOY_MEANS
-from jaxrace.papers.figures import FIGURES
 from jaxrace.tables import markdown_table
 
 NUM_ARMS = len(URVOY_MEANS)
@@ -106,11 +110,10 @@ def run(bench: Workbench) -> None:
     orders = [generator.permutation(NUM_ARMS) for _ in range(runs)]
     key = jax.random.key(np.uint32(bench.seed))
     found: Found = {}
-    # To see that it works, a few will do.
-    for task in list(DECISIONS)[: bench.size(len(DECISIONS), 1)]:
+    for task in bench.few(DECISIONS, 1):
         decision = DECISIONS[task]
         entrants = lineup(decision, horizon, key)
-        names = list(entrants)[: bench.size(len(entrants), 2)]
+        names = bench.few(entrants, 2)
         problems = stacked([problem_of(task, order) for order in orders])
         found[task] = {
             name: run_entrant(
@@ -121,19 +124,18 @@ def run(bench: Workbench) -> None:
     bench.write_table("bandits.csv", _table(found))
     bench.write_table("curves.csv", _curves(found))
     bench.write_figure("regret.png", _figure(found))
-    bench.write_report(FIGURES["savage-bandits"].about, _paragraphs(found, runs, horizon))
+    bench.write_report(_paragraphs(found, runs, horizon))
 
 
-def _table(found: Found) -> Columns:
+def _table(found: Found) -> list[Columns]:
     rows = []
     for task, logs in found.items():
         for name, log in logs.items():
-            regret, error = mean_and_error(log.regret[:, 0, -1, 0])
             settled = log.settled_at[:, 0]
             own = {"decision": task, "algorithm": name, "runs": len(settled)}
             ended = {"ended": (settled > 0).mean(), "settled_at": _mean_of_settled(settled)}
-            rows.append({**own, "regret": regret, "regret_stderr": error, **ended})
-    return as_columns(rows)
+            rows.append({**own, **mean_columns("regret", log.regret[:, 0, -1, 0]), **ended})
+    return rows
 
 
 def _mean_of_settled(settled: np.ndarray) -> float:
@@ -141,14 +143,14 @@ def _mean_of_settled(settled: np.ndarray) -> float:
 
 
 def _curves(found: Found) -> list[Columns]:
-    pieces = []
-    for task, logs in found.items():
-        for name, log in logs.items():
-            mean, error = mean_and_error(log.regret[:, 0, :, 0].T)
-            count = len(log.time)
-            names = {"decision": np.full(count, task), "algorithm": np.full(count, name)}
-            pieces.append({**names, "time": log.time, "regret": mean, "regret_stderr": error})
-    return pieces
+    return [
+        {
+            **{"decision": task, "algorithm": name, "time": log.time},
+            **mean_columns("regret", log.regret[:, 0, :, 0].T),
+        }
+        for task, logs in found.items()
+        for name, log in logs.items()
+    ]
 
 
 def _figure(found: Found) -> "plots.Figure":
@@ -173,7 +175,7 @@ def _paragraphs(found: Found, runs: int, horizon: int) -> list[str]:
     for task, logs in found.items():
         rows = []
         for name, log in logs.items():
-            regret = with_error(*mean_and_error(log.regret[:, 0, -1, 0]))
+            regret = mean_in_words(log.regret[:, 0, -1, 0])
             settled = log.settled_at[:, 0]
             ended = f"{(settled > 0).mean():.0%}"
             after = f"{_mean_of_settled(settled):,.0f}" if settled.any() else ""

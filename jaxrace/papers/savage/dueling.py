@@ -12,9 +12,13 @@ import numpy as np
 from jaxrace import dueling, plots
 from jaxrace.commands.duel.lineup import entrant
 from jaxrace.commands.duel.runs import Runs, run_entrant, stacked
-from jaxrace.commands.workbench import Columns, Workbench, as_columns, mean_and_error, with_error
+from jaxrace.commands.workbench import (
+    Columns,
+    Workbench,
+    mean_columns,
+    mean_in_words,
+)
 from jaxrace.dueling import matrices
-from jaxrace.papers.figures import FIGURES
 from jaxrace.tables import markdown_table
 
 _RECORDS = 100
@@ -117,24 +121,23 @@ FULL_400 = dataclasses.replace(
 
 def run(bench: Workbench) -> None:
     """Leaves duels.csv, curves.csv, a figure for each setting and report.md."""
-    _run(bench, "savage-dueling", SETTINGS)
+    _run(bench, SETTINGS)
 
 
 def run_400(bench: Workbench) -> None:
     """The same for 400 arms at the paper's horizon."""
-    _run(bench, "savage-dueling-400", {"condorcet-400": FULL_400})
+    _run(bench, {"condorcet-400": FULL_400})
 
 
-def _run(bench: Workbench, experiment: str, settings: dict[str, Setting]) -> None:
+def _run(bench: Workbench, settings: dict[str, Setting]) -> None:
     found: Found = {}
-    # To see that it works, one of them will do.
-    for name in list(settings)[: bench.size(len(settings), 1)]:
+    for name in bench.few(settings, 1):
         setting = smaller(settings[name]) if bench.quick else settings[name]
         found[name] = _measure(bench, name, setting)
         bench.write_figure(f"{name}.png", _figure(setting, found[name]))
     bench.write_table("duels.csv", _table(settings, found))
     bench.write_table("curves.csv", _curves(settings, found))
-    bench.write_report(FIGURES[experiment].about, _paragraphs(settings, found))
+    bench.write_report(_paragraphs(settings, found))
 
 
 def smaller(setting: Setting) -> Setting:
@@ -186,23 +189,22 @@ def _settled(log: Runs) -> tuple[float, float]:
     return settled.size / log.settled_at.size, float(settled.mean()) if settled.size else 0.0
 
 
-def _table(settings: dict[str, Setting], found: Found) -> Columns:
+def _table(settings: dict[str, Setting], found: Found) -> list[Columns]:
     rows = []
     for name, logs in found.items():
         for algorithm, log in logs.items():
             final = _final_regret(settings[name], log)
-            regret, error = mean_and_error(final)
             share, duels = _settled(log)
             rows.append(
                 {
                     **{"problem": name, "algorithm": algorithm, "runs": len(final)},
                     **{"horizon": int(log.time[-1]), "measure": settings[name].measure},
-                    **{"regret": regret, "regret_stderr": error},
+                    **mean_columns("regret", final),
                     **{"accuracy": _accuracy(log)[:, -1].mean()},
                     **{"ended": share, "settled_at": duels},
                 }
             )
-    return as_columns(rows)
+    return rows
 
 
 def _curves(settings: dict[str, Setting], found: Found) -> list[Columns]:
@@ -212,9 +214,8 @@ def _curves(settings: dict[str, Setting], found: Found) -> list[Columns]:
         for algorithm, log in logs.items():
             count = len(log.time)
             regret = log.regret[..., measure].reshape(-1, count)
-            names = {"problem": np.full(count, name), "algorithm": np.full(count, algorithm)}
-            means = {"regret": regret.mean(0), "accuracy": _accuracy(log).mean(0)}
-            pieces.append({**names, "duels": log.time, **means})
+            own = {"problem": name, "algorithm": algorithm, "duels": log.time}
+            pieces.append({**own, "regret": regret.mean(0), "accuracy": _accuracy(log).mean(0)})
     return pieces
 
 
@@ -252,7 +253,7 @@ def _paragraphs(settings: dict[str, Setting], found: Found) -> list[str]:
             final = _final_regret(setting, log)
             share, duels = _settled(log)
             ended = f"{share:.0%}, {duels:,.0f}" if share else "none"
-            regret = with_error(*mean_and_error(final))
+            regret = mean_in_words(final)
             right = f"{_accuracy(log)[:, -1].mean():.3f}"
             rows.append([algorithm, final.size, regret, right, ended])
         heads = ("algorithm", "runs", f"{setting.measure} regret", "accuracy", "ended, after duels")

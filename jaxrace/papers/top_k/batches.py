@@ -7,7 +7,6 @@ from jaxrace.commands.select.curves import Curve, correct_at, figure_of, success
 from jaxrace.commands.select.runs import run_selector
 from jaxrace.commands.select.tasks import thurstone_task
 from jaxrace.commands.workbench import Workbench, with_error
-from jaxrace.papers.figures import FIGURES
 from jaxrace.papers.top_k.thurstone_topk import NUM_OPTIONS
 from jaxrace.selection import HybridPocbam, KnowledgeGradient, MlPocbam, Pocbam, Selector
 from jaxrace.tables import markdown_table
@@ -37,13 +36,13 @@ def lineup(num_options: int, top: int) -> dict[str, Selector]:
 
 def run(bench: Workbench) -> None:
     """Leaves success.csv, success.png and report.md."""
-    repeats, batches = bench.size(5_000, 64), BATCHES[: bench.size(len(BATCHES), 2)]
+    repeats, batches = bench.size(5_000, 64), bench.few(BATCHES, 2)
     budget = bench.size(_BUDGET, 225)
     sizes = (NUM_OPTIONS, TOP)
     task = thurstone_task(f"{TOP} of {NUM_OPTIONS}", bench.seed, repeats, sizes, budget, _INTERVAL)
     methods = lineup(*sizes)
     curves: dict[str, dict[str, Curve]] = {}
-    for name in list(methods)[: bench.size(len(methods), 1)]:
+    for name in bench.few(methods, 1):
         params = methods[name].params()
         curves[f"{task.name}, {name}"] = {
             f"B = {batch}": run_selector(
@@ -54,7 +53,7 @@ def run(bench: Workbench) -> None:
     bench.write_table("success.csv", table_of(curves))
     bench.write_figure("success.png", figure_of(curves))
     looks = [bench.size(look, 225) for look in (225, 495, 1_035)]
-    bench.write_report(FIGURES["topk-batches"].about, _paragraphs(curves, repeats, looks))
+    bench.write_report(_paragraphs(curves, repeats, looks))
 
 
 def losses(curves: dict[str, Curve], samples: float) -> dict[str, tuple[float, float]]:

@@ -4,6 +4,7 @@ Axes: P populations, K players, S scores of a pair, R races, C capacities.
 """
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -121,7 +122,7 @@ class PlayersRace:
         return RaceRow(result.simulated.sum(dtype=jnp.int32), selected, result.decided)
 
 
-def run_races(bench: Workbench, task: Task, capacities: tuple[int, ...]) -> Races:
+def run_races(bench: Workbench, task: Task, capacities: Sequence[int]) -> Races:
     """All selections of a task by races.
 
     Args:
@@ -136,7 +137,9 @@ def run_races(bench: Workbench, task: Task, capacities: tuple[int, ...]) -> Race
         work = sweep.Once(PlayersRace(race, task.compare), (task.shared, race.params(DELTA)))
         name = f"{task.name}, dominance race, {capacity} samples"
         rows.append(bench.sweep(name, work, jobs, _WIDTH).rows.row)
-    return Races(capacities, *(np.stack(leaves, axis=1) for leaves in zip(*rows, strict=True)))
+    return Races(
+        tuple(capacities), *(np.stack(leaves, axis=1) for leaves in zip(*rows, strict=True))
+    )
 
 
 def preferred(scores: np.ndarray, top: int) -> np.ndarray:

@@ -14,7 +14,6 @@ from jaxrace.commands.select.config import POOLED_SAMPLES
 from jaxrace.commands.select.curves import Curve, draw_curves, table_of
 from jaxrace.commands.select.runs import Task, run_rows, run_selector, run_top
 from jaxrace.commands.workbench import Workbench
-from jaxrace.papers.figures import FIGURES
 from jaxrace.papers.top_k.intransitivity import IndexWork
 from jaxrace.papers.top_k.poker_matches import ASHE, draw_players, play_sets
 from jaxrace.papers.top_k.poker_race import Races, preferred, run_races
@@ -138,7 +137,7 @@ def run(bench: Workbench) -> None:
     bench.write_figure("figure_8.png", _curves_figure(curves))
     own = preferred(scores, int(truth.best[0].sum()))
     found = Findings(truth, decks, stored.curves, stored.beyond, stored.races, own, live)
-    bench.write_report(FIGURES["poker-topk"].about, paragraphs(found))
+    bench.write_report(paragraphs(found))
 
 
 def _stored_task(bench: Workbench, scores: np.ndarray, truth: Truth) -> Task:
@@ -159,8 +158,7 @@ def _stored_task(bench: Workbench, scores: np.ndarray, truth: Truth) -> Task:
 def _run_stored(bench: Workbench, task: Task) -> Stored:
     methods = lineup(task.num_options, task.top)
     curves, beyond = {}, {}
-    # To see that it works, a few will do.
-    for name in list(methods)[: bench.size(len(methods), 2)]:
+    for name in bench.few(methods, 2):
         selector, params = methods[name]
         if isinstance(selector, HybridPocbam):
             time, row = run_rows(bench, task, name, selector, IndexWork, params)
@@ -168,7 +166,7 @@ def _run_stored(bench: Workbench, task: Task) -> Stored:
             beyond[name] = row.intransitivity > MAX_INTRANSITIVITY
         else:
             curves[name] = run_selector(bench, task, name, selector, params)
-    races = run_races(bench, task, CAPACITIES[: bench.size(len(CAPACITIES), 2)])
+    races = run_races(bench, task, bench.few(CAPACITIES, 2))
     curves[DOMINANCE_RACE] = races.curve(task.truth)
     curves[SELECT_TOP] = run_top(bench, task, bench.size(6, 2))
     return Stored(curves, beyond, races)

@@ -7,7 +7,6 @@ from jaxrace.commands.select.runs import Task, run_selector
 from jaxrace.commands.select.targets import with_own_target
 from jaxrace.commands.select.tasks import thurstone_task, wins_task
 from jaxrace.commands.workbench import Workbench, with_error
-from jaxrace.papers.figures import FIGURES
 from jaxrace.papers.top_k.thurstone_topk import NUM_OPTIONS
 from jaxrace.selection import (
     HybridPocbam,
@@ -54,13 +53,13 @@ def run(bench: Workbench) -> None:
     size = f"{TOP} of {NUM_OPTIONS}"
     tasks = [thurstone_task(f"{size}, scores", *common), wins_task(f"{size}, wins", *common, 0.0)]
     curves: dict[str, dict[str, Curve]] = {}
-    for task in tasks[: bench.size(len(tasks), 1)]:
+    for task in bench.few(tasks, 1):
         curves |= _run_all(bench, task)
     bench.write_table("success.csv", table_of(curves))
     bench.write_figure("success.png", figure_of(curves))
     looks = [bench.size(look, 225) for look in (225, 495, 1_035)]
     others = share_of_others(tasks[0])
-    bench.write_report(FIGURES["topk-pooled"].about, _paragraphs(curves, repeats, looks, others))
+    bench.write_report(_paragraphs(curves, repeats, looks, others))
 
 
 def _run_all(bench: Workbench, task: Task) -> dict[str, dict[str, Curve]]:
@@ -71,9 +70,9 @@ def _run_all(bench: Workbench, task: Task) -> dict[str, dict[str, Curve]]:
 
     plain = curve(UNIFORM, Uniform(task.num_options, task.top))
     found: dict[str, dict[str, Curve]] = {}
-    for pooled in POOLED[: bench.size(len(POOLED), 2)]:
+    for pooled in bench.few(POOLED, 2):
         methods = lineup(task.num_options, task.top, pooled)
-        for name in list(methods)[: bench.size(len(methods), 1)]:
+        for name in bench.few(methods, 1):
             own = found.setdefault(f"{task.name}, {name}", {UNIFORM: plain})
             own[f"w = {pooled:g}"] = curve(f"{name}, w = {pooled:g}", methods[name])
     return found

@@ -26,7 +26,6 @@ from jaxrace.commands.select.targets import with_own_target
 from jaxrace.commands.select.tasks import CIRCLE, best, thurstone_task, wins_task
 from jaxrace.commands.workbench import Columns, Workbench, with_error
 from jaxrace.envs.options import Normal
-from jaxrace.papers.figures import FIGURES
 from jaxrace.papers.preference_racing.trials import AnyTask, Cell, RaceTrials, trials_of
 from jaxrace.papers.top_k.thurstone_topk import TOP
 from jaxrace.selection import (
@@ -110,7 +109,7 @@ def run(bench: Workbench) -> None:
         bench.write_figure(figures[-1], figure_of(own))
         curves |= own
     bench.write_table("success.csv", table_with_exact(curves))
-    bench.write_report(FIGURES["topk-shootout"].about, _paragraphs(curves, budgets, figures))
+    bench.write_report(_paragraphs(curves, budgets, figures))
 
 
 def table_with_exact(curves: dict[str, dict[str, Curve]]) -> list[Columns]:
@@ -143,7 +142,7 @@ def _tasks(bench: Workbench, repeats: int, sizes: tuple[int, int], budget: int) 
         thurstone_task(f"{size}, Thurstone, noise .3", *common, noise=0.3),
     ]
     by_share = sizes[0] > _FEW_OPTIONS
-    wanted = tasks[: bench.size(len(tasks), 2)]
+    wanted = bench.few(tasks, 2)
     return [dataclasses.replace(task, by_share=by_share) for task in wanted]
 
 
@@ -178,11 +177,7 @@ def _performers(seed: jax.Array, repeats: int, num_options: int) -> Any:
 
 def _run_all(bench: Workbench, task: Task) -> dict[str, Curve]:
     methods = lineup(task.num_options, task.top)
-    # To see that it works, one will do.
-    found = {
-        name: _run_one(bench, task, name, methods[name])
-        for name in list(methods)[: bench.size(len(methods), 1)]
-    }
+    found = {name: _run_one(bench, task, name, methods[name]) for name in bench.few(methods, 1)}
     if not bench.quick:
         found[TOP] = run_top(bench, task)
     if "performances" in task.name:
@@ -230,7 +225,7 @@ def race_lineup(num_options: int, top: int) -> dict[str, Callable[[int], racing.
 
 def _races(bench: Workbench, task: Task) -> dict[str, Curve]:
     """Two draws are one comparison."""
-    rounds = _ROUNDS[: bench.size(len(_ROUNDS), 1)]
+    rounds = bench.few(_ROUNDS, 1)
     found = {}
     for name, make in race_lineup(task.num_options, task.top).items():
         times, correct = [], []
@@ -251,7 +246,7 @@ def _duels(bench: Workbench, task: Task) -> dict[str, Curve]:
     problems: Any = jax.vmap(dueling.duels)(task.problems)
     horizon, records = task.budget, bench.size(50, 5)
     found = {}
-    for name in DUELS[: bench.size(len(DUELS), 1)]:
+    for name in bench.few(DUELS, 1):
         one = entrant(name, task.num_options, horizon, 0.05, jax.random.key(bench.seed))
         runs = run_entrant(bench, f"{task.name}, {name}", one, problems, 1, horizon, records)
         found[name] = Curve(runs.time.astype(float), runs.is_best[:, 0])

@@ -8,7 +8,6 @@ from jaxrace.commands.select.curves import Curve, figure_of, samples_between, ta
 from jaxrace.commands.select.runs import TOP_POINTS, Task, run_selector, run_top
 from jaxrace.commands.select.tasks import thurstone_task
 from jaxrace.commands.workbench import Workbench, with_error
-from jaxrace.papers.figures import FIGURES
 from jaxrace.papers.top_k.thurstone_topk import TOP, rates_table
 from jaxrace.selection import MlPocbam, Pocbam, Selector, Uniform
 
@@ -40,10 +39,9 @@ def run(bench: Workbench) -> None:
     curves: dict[str, dict[str, Curve]] = {}
     for task in tasks:
         methods = lineup(task.num_options, task.top)
-        # To see that it works, one will do.
         found = {
             name: run_selector(bench, task, name, methods[name], methods[name].params())
-            for name in list(methods)[: bench.size(len(methods), 1)]
+            for name in bench.few(methods, 1)
         }
         found[TOP] = run_top(bench, task, bench.size(TOP_POINTS, 2))
         curves[task.name] = found
@@ -52,7 +50,7 @@ def run(bench: Workbench) -> None:
     looks = [bench.size(look, look // 100) for look in (15_000, 20_000, 25_000, 30_000)]
     level, needed = _after_warm_up(bench, num_options)
     said = _paragraphs(curves, repeats, looks)
-    bench.write_report(FIGURES["thurstone-large"].about, [*said, _saving(level, needed)])
+    bench.write_report([*said, _saving(level, needed)])
 
 
 def _after_warm_up(bench: Workbench, num_options: int) -> tuple[tuple[float, float], float]:

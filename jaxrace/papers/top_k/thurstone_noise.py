@@ -12,7 +12,6 @@ from jaxrace.commands.select.curves import Curve, draw_curves, table_of
 from jaxrace.commands.select.runs import Task, run_rows, run_selector
 from jaxrace.commands.select.tasks import thurstone_task
 from jaxrace.commands.workbench import Columns, Workbench, mean_and_error, with_error
-from jaxrace.papers.figures import FIGURES
 from jaxrace.papers.top_k.intransitivity import IndexWork
 from jaxrace.selection import HybridPocbam, MlPocbam, Pocbam
 from jaxrace.tables import markdown_table
@@ -52,7 +51,7 @@ def run(bench: Workbench) -> None:
     bench.write_table("index.csv", [_index_columns(noise, each) for noise, each in found.items()])
     bench.write_figure("success.png", _success_figure(found))
     bench.write_figure("index.png", _index_figure(found))
-    bench.write_report(FIGURES["thurstone-noise"].about, _paragraphs(found, repeats))
+    bench.write_report(_paragraphs(found, repeats))
 
 
 def _run_all(bench: Workbench, task: Task) -> Found:
@@ -75,7 +74,7 @@ def _index_columns(noise: float, found: Found) -> Columns:
     pieces = {
         f"index_{fit.replace(' ', '_')}": index.mean(0) for fit, index in found.indices.items()
     }
-    return {"d": np.full(len(time), noise), "samples": time, **pieces}
+    return {"d": noise, "samples": time, **pieces}
 
 
 def _place(curve: Curve) -> int:

@@ -6,7 +6,6 @@ from jaxrace.commands.select.curves import Curve, figure_of, success_at, table_o
 from jaxrace.commands.select.runs import TOP_POINTS, run_selector, run_top
 from jaxrace.commands.select.tasks import thurstone_task
 from jaxrace.commands.workbench import Workbench, with_error
-from jaxrace.papers.figures import FIGURES
 from jaxrace.selection import (
     HybridPocbam,
     KnowledgeGradient,
@@ -57,21 +56,20 @@ def _run(bench: Workbench, experiment: str, names: tuple[str, ...]) -> None:
     repeats = bench.size(10_000, 64)
     budget = bench.size(BUDGET, 235)
     curves: dict[str, dict[str, Curve]] = {}
-    # To see that it works, a few will do.
     for top in (4, 1)[: bench.size(2, 1)]:
         name = f"{top} of {NUM_OPTIONS}"
         task = thurstone_task(name, bench.seed, repeats, (NUM_OPTIONS, top), budget, INTERVAL)
         methods = lineup(NUM_OPTIONS, top)
         found = {
             method: run_selector(bench, task, method, methods[method], methods[method].params())
-            for method in names[: bench.size(len(names), 2)]
+            for method in bench.few(names, 2)
         }
         found[TOP] = run_top(bench, task, bench.size(TOP_POINTS, 2))
         curves[name] = found
     bench.write_table("success.csv", table_of(curves))
     bench.write_figure("success.png", figure_of(curves))
     looks = [135, 250, 500, 1000] if not bench.quick else [135, 235]
-    bench.write_report(FIGURES[experiment].about, _paragraphs(curves, repeats, looks))
+    bench.write_report(_paragraphs(curves, repeats, looks))
 
 
 def rates_table(found: dict[str, Curve], looks: list[int]) -> str:
