@@ -19,20 +19,10 @@ from typing import Any, NamedTuple, NoReturn, get_type_hints
 from jsonargparse import ArgumentError, ArgumentParser, Namespace
 
 import jaxrace
+from jaxrace.commands import help_texts
 from jaxrace.commands.config_options import POSITIONAL, add_options, expected, spelt
 from jaxrace.commands.duel.config import DuelConfig
 from jaxrace.commands.endings import fail, give_up, interrupted, note
-from jaxrace.commands.help_texts import (
-    DESCRIPTION,
-    DUEL,
-    IMPROVE,
-    INFO,
-    LIST,
-    RACE,
-    SELECT,
-    TRAIN,
-    TRAIN_HOLDEM,
-)
 from jaxrace.commands.holdem.config import HoldemConfig
 from jaxrace.commands.improve.config import ImproveConfig
 from jaxrace.commands.job import Job
@@ -61,29 +51,29 @@ _VERBS: dict[str, _Verb] = {
     "train": _Verb(
         TrainConfig,
         *("train.job:train", "train.report:print_results", "episodes", "ENV-METHOD-NUMBER"),
-        *(TRAIN, "train policies, and compare them with baselines"),
+        *(help_texts.TRAIN, "train policies, and compare them with baselines"),
         ("env", "environment, such as medical"),
     ),
     "race": _Verb(
         ScoresConfig,
         *("race.job:race_scores", "race.report:print_race", "runs", "race-NUMBER"),
-        *(RACE, "certify the best of a table of scores"),
+        *(help_texts.RACE, "certify the best of a table of scores"),
         ("scores", "a CSV file of scores: a column for each option, or columns option, score"),
     ),
     "duel": _Verb(
         DuelConfig,
         *("duel.job:duel", "duel.report:print_regrets", "rows", "duel-NUMBER"),
-        *(DUEL, "run dueling bandits on a preference matrix"),
+        *(help_texts.DUEL, "run dueling bandits on a preference matrix"),
     ),
     "select": _Verb(
         SelectConfig,
         *("select.job:select", "select.report:print_selection", "records", "select-NUMBER"),
-        *(SELECT, "find the best k from comparisons of two"),
+        *(help_texts.SELECT, "find the best k from comparisons of two"),
     ),
     "improve": _Verb(
         ImproveConfig,
         *("improve.job:improve", "improve.report:print_improvement", "tests", "improve-NUMBER"),
-        *(IMPROVE, "find a policy that is certainly no worse"),
+        *(help_texts.IMPROVE, "find a policy that is certainly no worse"),
         ("task", "what to improve a policy for"),
     ),
     "reproduce": _Verb(
@@ -96,7 +86,7 @@ _VERBS: dict[str, _Verb] = {
 _HOLDEM = _Verb(
     HoldemConfig,
     *("holdem.job:train_holdem", "holdem.report:print_evolution", "steps", "train-holdem-NUMBER"),
-    TRAIN_HOLDEM,
+    help_texts.TRAIN_HOLDEM,
 )
 
 
@@ -178,12 +168,14 @@ def _with_option(message: str, verb: _Verb | None) -> str:
 
 
 def _make_parser() -> ArgumentParser:
-    parser = _new_parser(DESCRIPTION, prog="jaxrace", version=jaxrace.__version__)
+    parser = _new_parser(help_texts.DESCRIPTION, prog="jaxrace", version=jaxrace.__version__)
     verbs = parser.add_subcommands(dest="verb", title="verbs", metavar="VERB")
     for name, verb in _VERBS.items():
         verbs.add_subcommand(name, _parser_of(verb), help=verb.help)
-    verbs.add_subcommand("list", _new_parser(LIST), help="show what there is to choose from")
-    verbs.add_subcommand("info", _new_parser(INFO), help="show versions and devices")
+    verbs.add_subcommand(
+        "list", _new_parser(help_texts.LIST), help="show what there is to choose from"
+    )
+    verbs.add_subcommand("info", _new_parser(help_texts.INFO), help="show versions and devices")
     return parser
 
 

@@ -8,35 +8,22 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxrace import dueling
 from jaxrace.commands.duel.config import ALGORITHMS, DEFAULT_ARMS, MATRICES, DuelConfig
-from jaxrace.dueling import (
-    Algorithm,
-    BeatTheMean,
-    BordaWinner,
-    CondorcetWinner,
-    CopelandWinner,
-    DoubleThompson,
-    InterleavedFilter,
-    Introspection,
-    Rucb,
-    Savage,
-    SupKlucb,
-    Uniform,
-    matrices,
-)
+from jaxrace.dueling import matrices
 
 
 class Entrant(NamedTuple):
     """An algorithm and its numbers."""
 
-    algorithm: Algorithm
+    algorithm: dueling.Algorithm
     params: Any
 
 
 Maker = Callable[[int, int, float, jax.Array], Entrant]  # K, T, delta, key
 
 
-def _plain(kind: Callable[[int], Algorithm]) -> Maker:
+def _plain(kind: Callable[[int], dueling.Algorithm]) -> Maker:
     def make(num_arms: int, horizon: int, delta: float, key: jax.Array) -> Entrant:
         algorithm = kind(num_arms)
         return Entrant(algorithm, algorithm.params())
@@ -52,27 +39,29 @@ def _timed(kind: Callable[[int], Any]) -> Maker:
     return make
 
 
-def _savage(decision: Callable[[int], Any], introspection: Introspection | None = None) -> Maker:
+def _savage(
+    decision: Callable[[int], Any], introspection: dueling.Introspection | None = None
+) -> Maker:
     def make(num_arms: int, horizon: int, delta: float, key: jax.Array) -> Entrant:
-        algorithm = Savage(num_arms, decision(num_arms), introspection)
+        algorithm = dueling.Savage(num_arms, decision(num_arms), introspection)
         return Entrant(algorithm, algorithm.params(delta=delta, horizon=horizon, key=key))
 
     return make
 
 
 MAKERS: dict[str, Maker] = {
-    "rucb": _plain(Rucb),
-    "dts": _plain(DoubleThompson),
-    "dts-plus": _plain(lambda num_arms: DoubleThompson(num_arms, plus=True)),
-    "sup-klucb": _plain(SupKlucb),
-    "sup-klucb-borda": _plain(lambda num_arms: SupKlucb(num_arms, "borda")),
-    "savage": _savage(CopelandWinner),
-    "savage-condorcet": _savage(CondorcetWinner),
-    "savage-borda": _savage(BordaWinner),
-    "savage-sampled": _savage(CopelandWinner, Introspection()),
-    "interleaved-filter": _timed(InterleavedFilter),
-    "beat-the-mean": _timed(BeatTheMean),
-    "uniform": _plain(Uniform),
+    "rucb": _plain(dueling.Rucb),
+    "dts": _plain(dueling.DoubleThompson),
+    "dts-plus": _plain(lambda num_arms: dueling.DoubleThompson(num_arms, plus=True)),
+    "sup-klucb": _plain(dueling.SupKlucb),
+    "sup-klucb-borda": _plain(lambda num_arms: dueling.SupKlucb(num_arms, "borda")),
+    "savage": _savage(dueling.CopelandWinner),
+    "savage-condorcet": _savage(dueling.CondorcetWinner),
+    "savage-borda": _savage(dueling.BordaWinner),
+    "savage-sampled": _savage(dueling.CopelandWinner, dueling.Introspection()),
+    "interleaved-filter": _timed(dueling.InterleavedFilter),
+    "beat-the-mean": _timed(dueling.BeatTheMean),
+    "uniform": _plain(dueling.Uniform),
 }
 assert MAKERS.keys() == ALGORITHMS.keys()
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxrace import runs, tables
+from jaxrace import runs, selection, tables
 from jaxrace.commands.job import Job
 from jaxrace.commands.select.config import FROM_SCORES, SelectConfig
 from jaxrace.commands.select.curves import Curve, figure_of, table_of
@@ -18,15 +18,6 @@ from jaxrace.commands.select.runs import Task, run_rows, run_top
 from jaxrace.commands.select.targets import with_own_target
 from jaxrace.commands.select.tasks import CIRCLE, thurstone_task, wins_task
 from jaxrace.commands.workbench import Workbench, run_job
-from jaxrace.selection import (
-    ActiveRanking,
-    Ocba,
-    PairwiseRace,
-    SelectionWork,
-    Selector,
-    Top,
-    require_budget,
-)
 from jaxrace.selection.driver import first_record, fitting_interval
 
 FIGURE, RANKING = "success.png", "ranking.csv"
@@ -35,14 +26,14 @@ FIGURE, RANKING = "success.png", "ranking.csv"
 _RECORDS = 100
 _FEWER = 4
 
-_MAKERS: dict[str, Callable[..., Selector]] = {
+_MAKERS: dict[str, Callable[..., selection.Selector]] = {
     **MAKERS,
-    "ocba": Ocba,
-    "active-ranking": ActiveRanking,
-    "active-ranking-wide": functools.partial(ActiveRanking, radius="heckel"),
-    "pairwise-race": PairwiseRace,
-    "pairwise-race-copeland": functools.partial(PairwiseRace, ranking="copeland"),
-    "pairwise-race-walk": functools.partial(PairwiseRace, ranking="random_walk"),
+    "ocba": selection.Ocba,
+    "active-ranking": selection.ActiveRanking,
+    "active-ranking-wide": functools.partial(selection.ActiveRanking, radius="heckel"),
+    "pairwise-race": selection.PairwiseRace,
+    "pairwise-race-copeland": functools.partial(selection.PairwiseRace, ranking="copeland"),
+    "pairwise-race-walk": functools.partial(selection.PairwiseRace, ranking="random_walk"),
 }
 
 
@@ -92,7 +83,7 @@ def _check(config: SelectConfig, table: Table | None) -> None:
             _check_of_top(config)
             continue
         selector = _selector_of(config, name)
-        require_budget(selector, config.budget, 1)
+        selection.require_budget(selector, config.budget, 1)
         rest = config.budget - selector.opening
         if rest % config.batch:
             raise ValueError(
@@ -102,7 +93,7 @@ def _check(config: SelectConfig, table: Table | None) -> None:
 
 
 def _check_of_top(config: SelectConfig) -> None:
-    least, most = Top(config.options, config.top).match_bounds
+    least, most = selection.Top(config.options, config.top).match_bounds
     if config.budget < most:
         raise ValueError(
             f"budget: expected at least {most}, as top plays {least} to {most} matches with "
@@ -169,13 +160,13 @@ def _run_method(
     selector = _selector_of(config, name)
     task = with_own_target(task, selector)
     params: Any = None
-    if isinstance(selector, ActiveRanking):
+    if isinstance(selector, selection.ActiveRanking):
         params = selector.params(delta=config.delta)
-    if isinstance(selector, PairwiseRace):
+    if isinstance(selector, selection.PairwiseRace):
         pairs = config.options * (config.options - 1) // 2
         params = selector.params(config.delta, max_rounds=-(-config.budget // pairs))
     task = _with_even_records(task, selector, config.batch)
-    time, row = run_rows(bench, task, name, selector, SelectionWork, params, config.batch)
+    time, row = run_rows(bench, task, name, selector, selection.SelectionWork, params, config.batch)
     curve = Curve(time, (row.selected == task.truth[:, None]).all(-1))
     found = {"samples": float(row.time[:, -1].mean()), "correct": _rate_of(curve)}
     if selector.is_guaranteed:
@@ -185,7 +176,7 @@ def _run_method(
     return curve, found
 
 
-def _with_even_records(task: Task, selector: Selector, batch: int) -> Task:
+def _with_even_records(task: Task, selector: selection.Selector, batch: int) -> Task:
     """A little less of the budget, if no interval near the wanted one divides it."""
     rest = task.budget - first_record(selector)
     if _FEWER * fitting_interval(rest, task.interval, batch) >= task.interval:
@@ -194,7 +185,7 @@ def _with_even_records(task: Task, selector: Selector, batch: int) -> Task:
     return dataclasses.replace(task, budget=task.budget - rest % interval)
 
 
-def _selector_of(config: SelectConfig, name: str) -> Selector:
+def _selector_of(config: SelectConfig, name: str) -> selection.Selector:
     if name in FROM_SCORES:
         return _MAKERS[name](config.options, config.top, pooled_samples=config.pooled_samples)
     return _MAKERS[name](config.options, config.top)

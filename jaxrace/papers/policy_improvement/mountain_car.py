@@ -9,7 +9,7 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
-from jaxrace import plots, sweep
+from jaxrace import improvement, plots, sweep
 from jaxrace.commands.improve.domains import DOMAINS, Domain, floor_of, performances
 from jaxrace.commands.improve.performance import is_worse
 from jaxrace.commands.workbench import (
@@ -18,17 +18,6 @@ from jaxrace.commands.workbench import (
     as_columns,
     mean_columns,
     with_error,
-)
-from jaxrace.improvement import (
-    CandidateSearch,
-    ImprovementParams,
-    Mixed,
-    MixedPolicy,
-    MixedWith,
-    PolicyImprovement,
-    bound_called,
-    collect,
-    unmixed,
 )
 from jaxrace.rollout import PolicyInTask
 from jaxrace.tables import markdown_table
@@ -57,14 +46,14 @@ class BatchRow(NamedTuple):
 
     is_found: jax.Array  # bool []
     lower_bound: jax.Array  # float32 []
-    policy: Mixed
+    policy: improvement.Mixed
 
 
 def improve_once(
-    method: PolicyImprovement,
+    method: improvement.PolicyImprovement,
     domain: Domain,
     size: int,
-    params: ImprovementParams,
+    params: improvement.ImprovementParams,
     key: jax.Array,
 ) -> BatchRow:
     """Collect trajectories of the initial policy, search, test.
@@ -76,18 +65,21 @@ def improve_once(
         params: Of the method.
         key: Used once.
 
-    >>> search = CandidateSearch(evaluations=32)
+    >>> search = improvement.CandidateSearch(evaluations=32)
     >>> domain = DOMAINS["gridworld"]
-    >>> method = PolicyImprovement(domain.softmax, domain.returns, bound_called("t"), search)
+    >>> parts = domain.softmax, domain.returns, improvement.bound_called("t"), search
+    >>> method = improvement.PolicyImprovement(*parts)
     >>> once = functools.partial(improve_once, method, domain, 50)
     >>> jax.eval_shape(once, method.params(0.0), jax.random.key(0)).policy.theta.shape
     (4, 16)
     """
     collect_key, own_key = jax.random.split(key)
     initial = params.initial
-    policy = MixedWith(unmixed(initial), initial)
+    policy = improvement.MixedWith(improvement.unmixed(initial), initial)
     option = PolicyInTask(policy, domain.env.default_params)
-    data = collect(domain.env, MixedPolicy(domain.softmax), collect_key, option, size)
+    data = improvement.collect(
+        domain.env, improvement.MixedPolicy(domain.softmax), collect_key, option, size
+    )
     found = method.run(own_key, data, params, knows_initial=True)
     return BatchRow(found.is_found, found.lower_bound, found.policy)
 
@@ -96,13 +88,15 @@ def run(bench: Workbench) -> None:
     """Leaves batches.csv, performance.png and report.md."""
     domain = DOMAINS["mountain-car"]
     floor = floor_of(domain, bench.seed)
-    search = CandidateSearch(evaluations=bench.size(2_000, 64))
+    search = improvement.CandidateSearch(evaluations=bench.size(2_000, 64))
     key = jax.random.key(np.uint32(bench.seed))
     rows = []
     for size in bench.few(SIZES, 1):
         trials = bench.size(TRIALS, 4)
         for bound in bench.few(BOUNDS, 1):
-            method = PolicyImprovement(domain.softmax, domain.returns, bound_called(bound), search)
+            method = improvement.PolicyImprovement(
+                domain.softmax, domain.returns, improvement.bound_called(bound), search
+            )
             params = method.params(floor.mean, DELTA, domain.initial())
             keys = jax.random.split(jax.random.fold_in(key, size), trials)
             name = f"{bound} n = {size}"

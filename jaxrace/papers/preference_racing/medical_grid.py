@@ -13,13 +13,7 @@ import numpy as np
 from jaxrace import plots
 from jaxrace.commands.workbench import Columns, Workbench, mean_and_error, mean_columns, with_error
 from jaxrace.papers.claims import NO, OPEN, UNEXPLAINED, YES, Claim, claims_table, verdict
-from jaxrace.papers.preference_racing.medical_runs import (
-    HAZARDS,
-    Learning,
-    labels,
-    learn,
-    paper_config,
-)
+from jaxrace.papers.preference_racing import medical_runs as medical
 from jaxrace.tables import markdown_table
 
 SIGMAS = (0.1, 1.0, 5.0, 10.0, 15.0, 25.0, 50.0, 100.0)
@@ -40,12 +34,12 @@ Findings = dict[
 def run(bench: Workbench) -> None:
     """Leaves grid.csv, grid.png and report.md."""
     found: Findings = {}
-    learned: dict[tuple[str, str], Learning] = {}
-    for method, hazard in itertools.product(METHODS, HAZARDS):
+    learned: dict[tuple[str, str], medical.Learning] = {}
+    for method, hazard in itertools.product(METHODS, medical.HAZARDS):
         config = dataclasses.replace(
-            paper_config(bench, method, hazard), sigma=SIGMAS, delta=DELTAS
+            medical.paper_config(bench, method, hazard), sigma=SIGMAS, delta=DELTAS
         )
-        learning = learn(bench, config, f"grid {method} {hazard}")
+        learning = medical.learn(bench, config, f"grid {method} {hazard}")
         shape = (len(SIGMAS), len(DELTAS), config.repeats)
         found[hazard, method] = {name: learning.last[name].reshape(shape) for name in CRITERIA}
         learned[hazard, method] = learning
@@ -71,7 +65,7 @@ def _figure(found: Findings) -> "plots.Figure":
     for row, ((hazard, method), criteria) in zip(panels, found.items(), strict=True):
         for panel, (name, values) in zip(row, criteria.items(), strict=True):
             plots.draw_heat(panel, values.mean(-1))
-            panel.set(title=f"{method}, hazard {hazard}: {labels()[name]}")
+            panel.set(title=f"{method}, hazard {hazard}: {medical.labels()[name]}")
             panel.set(xlabel="delta of the races", ylabel="initial step size sigma")
             panel.set_xticks(range(len(DELTAS)), [f"{delta:g}" for delta in DELTAS])
             panel.set_yticks(range(len(SIGMAS)), [f"{sigma:g}" for sigma in SIGMAS])
@@ -79,10 +73,10 @@ def _figure(found: Findings) -> "plots.Figure":
     return figure
 
 
-def _paragraphs(found: Findings, learned: dict[tuple[str, str], Learning]) -> list[str]:
+def _paragraphs(found: Findings, learned: dict[tuple[str, str], medical.Learning]) -> list[str]:
     count = next(iter(found.values()))[CRITERIA[0]].shape[-1]
     rows = [
-        [method, hazard, labels()[name], *_best(values)]
+        [method, hazard, medical.labels()[name], *_best(values)]
         for (hazard, method), criteria in found.items()
         for name, values in criteria.items()
     ]
@@ -114,7 +108,7 @@ def _paragraphs(found: Findings, learned: dict[tuple[str, str], Learning]) -> li
 def _claims(found: Findings) -> list[Claim]:
     """Is any setting better than the paper's, by two standard errors?"""
     lines = []
-    for hazard in HAZARDS:
+    for hazard in medical.HAZARDS:
         values = found[hazard, METHODS[0]]["mean_reward"]
         setting, change, error = _lead(values)
         is_better = verdict(change, error) == YES
@@ -131,7 +125,7 @@ def _claims(found: Findings) -> list[Claim]:
     return lines
 
 
-def _decisions(learned: dict[tuple[str, str], Learning]) -> str:
+def _decisions(learned: dict[tuple[str, str], medical.Learning]) -> str:
     rows = []
     for (hazard, method), learning in learned.items():
         decided, races = learning.numbers["options_decided"].sum(), len(learning.repeat)

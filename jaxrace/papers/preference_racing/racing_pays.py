@@ -11,14 +11,8 @@ import numpy as np
 from jaxrace import plots
 from jaxrace.commands.train.tasks import TASKS
 from jaxrace.commands.workbench import Columns, Workbench, mean_and_error
+from jaxrace.papers.preference_racing import medical_runs as medical
 from jaxrace.papers.preference_racing.medical_curves import smoothed
-from jaxrace.papers.preference_racing.medical_runs import (
-    HAZARDS,
-    Learning,
-    labels,
-    learn,
-    paper_config,
-)
 from jaxrace.papers.preference_racing.racing_answer import (
     FINAL,
     GENERATION,
@@ -29,7 +23,7 @@ from jaxrace.papers.preference_racing.racing_answer import (
 from jaxrace.papers.preference_racing.racing_variants import FAST, PUBLISHED, VARIANTS
 
 
-def within(learning: Learning, budget: int) -> dict[str, np.ndarray]:
+def within(learning: medical.Learning, budget: int) -> dict[str, np.ndarray]:
     """The last policy of every repetition that took at most so many episodes: its metrics [R].
 
     The race in which a budget is used up is finished, and a race of many policies takes long: to
@@ -45,14 +39,14 @@ def within(learning: Learning, budget: int) -> dict[str, np.ndarray]:
 def run(bench: Workbench) -> None:
     """Leaves variants.csv, repetitions.csv, generations.csv, curves.png and report.md."""
     found: Findings = {}
-    learned: dict[tuple[str, str], Learning] = {}
+    learned: dict[tuple[str, str], medical.Learning] = {}
     # The first variants are the cheapest.
-    for name, hazard in itertools.product(bench.few(VARIANTS, 2), HAZARDS):
+    for name, hazard in itertools.product(bench.few(VARIANTS, 2), medical.HAZARDS):
         config = dataclasses.replace(
-            paper_config(bench, "pb-edps", hazard), repeats=bench.size(1_000, 10)
+            medical.paper_config(bench, "pb-edps", hazard), repeats=bench.size(1_000, 10)
         )
         searches = VARIANTS[name].searches(config, TASKS[config.env](config))
-        learning = learn(bench, config, f"{name} {hazard}", searches)
+        learning = medical.learn(bench, config, f"{name} {hazard}", searches)
         learned[hazard, name] = learning
         found[hazard, name] = within(learning, config.episodes)
     generations = _generations(learned)
@@ -85,7 +79,7 @@ def _repetitions(found: Findings) -> list[Columns]:
     ]
 
 
-def _generations(learned: dict[tuple[str, str], Learning]) -> dict[str, np.ndarray]:
+def _generations(learned: dict[tuple[str, str], medical.Learning]) -> dict[str, np.ndarray]:
     """How many races end early, and how many options are decided, generation by generation.
 
     The final races, which are of other options, have rows of their own.
@@ -101,7 +95,7 @@ def _generations(learned: dict[tuple[str, str], Learning]) -> dict[str, np.ndarr
     return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
 
 
-def _by_generation(learning: Learning, chosen: np.ndarray) -> dict[str, np.ndarray]:
+def _by_generation(learning: medical.Learning, chosen: np.ndarray) -> dict[str, np.ndarray]:
     """Means of the races that are chosen [n]."""
     generation = learning.numbers["generation"][chosen]
     searches = np.bincount(generation)
@@ -121,9 +115,9 @@ _DRAWN = (
 )
 
 
-def _figure(learned: dict[tuple[str, str], Learning], found: Findings) -> "plots.Figure":
+def _figure(learned: dict[tuple[str, str], medical.Learning], found: Findings) -> "plots.Figure":
     figure, panels = plots.panels((10.5, 7.4), 2, 2, sharex=True)
-    for row, hazard in zip(panels, HAZARDS, strict=True):
+    for row, hazard in zip(panels, medical.HAZARDS, strict=True):
         for panel, metric in zip(row, SHOWN, strict=True):
             for number, name in enumerate(_DRAWN):
                 if (hazard, name) in learned:
@@ -135,7 +129,7 @@ def _figure(learned: dict[tuple[str, str], Learning], found: Findings) -> "plots
                 last = found[hazard, FAST]
                 place = last["episodes"].mean(), last[metric].mean()
                 panel.plot(*place, "k*", ms=10, ls="", label=FAST)
-            panel.set(title=f"hazard {hazard}", ylabel=labels()[metric])
+            panel.set(title=f"hazard {hazard}", ylabel=medical.labels()[metric])
             plots.tidy(panel)
     for panel in panels[-1]:
         panel.set_xlabel("training episodes")

@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxrace import plots
+from jaxrace import dueling, plots
 from jaxrace.commands.duel.lineup import Entrant
 from jaxrace.commands.duel.runs import Runs, run_entrant, stacked
 from jaxrace.commands.workbench import (
@@ -18,31 +18,15 @@ from jaxrace.commands.workbench import (
     mean_columns,
     mean_in_words,
 )
-from jaxrace.dueling import (
-    ActionElimination,
-    Best,
-    Counting,
-    Decision,
-    Introspection,
-    KlUcb,
-    NextBest,
-    Problem,
-    Savage,
-    Ucb1,
-    UniformArms,
-    arms,
-    counting_bandit,
-    rigged_bandit,
-)
 from jaxrace.dueling.problems import URVOY_MEANS
 from jaxrace.tables import markdown_table
 
 NUM_ARMS = len(URVOY_MEANS)
 
-DECISIONS: dict[str, Decision] = {
-    "rigged": NextBest(NUM_ARMS, skipped=4),
-    "best arm": Best(NUM_ARMS),
-    "counting": Counting(NUM_ARMS),
+DECISIONS: dict[str, dueling.Decision] = {
+    "rigged": dueling.NextBest(NUM_ARMS, skipped=4),
+    "best arm": dueling.Best(NUM_ARMS),
+    "counting": dueling.Counting(NUM_ARMS),
 }
 
 # Regret of the rigged bandit in the end, read off figure 3.
@@ -60,25 +44,25 @@ _RUNS, _HORIZON, _RECORDS = 20, 200_000, 100
 Found = dict[str, dict[str, Runs]]  # by decision and algorithm
 
 
-def lineup(decision: Decision, horizon: int, key: jax.Array) -> dict[str, Entrant]:
+def lineup(decision: dueling.Decision, horizon: int, key: jax.Array) -> dict[str, Entrant]:
     """The algorithms of the figure; the wrapped ones play for what the decision is worth.
 
-    >>> list(lineup(Best(3), 100, jax.random.key(0)))[:2]
+    >>> list(lineup(dueling.Best(3), 100, jax.random.key(0)))[:2]
     ['SAVAGE', 'uniform']
     """
     count, delta = decision.num_arms, 1 / horizon
-    savage = Savage(count, decision)
+    savage = dueling.Savage(count, decision)
     found = {"SAVAGE": Entrant(savage, savage.params(delta, horizon))}
-    found["uniform"] = _plain(UniformArms(count, decision))
-    found["UCB1"] = _plain(Ucb1(count, decision))
-    found["KL-UCB"] = _plain(KlUcb(count, decision))
-    elimination = ActionElimination(count, decision)
+    found["uniform"] = _plain(dueling.UniformArms(count, decision))
+    found["UCB1"] = _plain(dueling.Ucb1(count, decision))
+    found["KL-UCB"] = _plain(dueling.KlUcb(count, decision))
+    elimination = dueling.ActionElimination(count, decision)
     found["elimination"] = Entrant(elimination, elimination.params(delta))
-    if isinstance(decision, NextBest):
-        found["UCB1, wrapped"] = _plain(Ucb1(count, decision, wrapped=True))
+    if isinstance(decision, dueling.NextBest):
+        found["UCB1, wrapped"] = _plain(dueling.Ucb1(count, decision, wrapped=True))
         elimination = dataclasses.replace(elimination, wrapped=True)
         found["elimination, wrapped"] = Entrant(elimination, elimination.params(delta))
-    sampled = Savage(count, decision, Introspection())
+    sampled = dueling.Savage(count, decision, dueling.Introspection())
     found["SAVAGE, sampled"] = Entrant(sampled, sampled.params(delta, horizon, key=key))
     return found
 
@@ -87,7 +71,7 @@ def _plain(algorithm: Any) -> Entrant:
     return Entrant(algorithm, algorithm.params())
 
 
-def problem_of(task: str, order: np.ndarray) -> Problem:
+def problem_of(task: str, order: np.ndarray) -> dueling.Problem:
     """The arms in an order, and what it costs to decide for each; a task of ``DECISIONS``.
 
     >>> problem_of("rigged", np.arange(100)).losses[4].tolist()
@@ -95,9 +79,9 @@ def problem_of(task: str, order: np.ndarray) -> Problem:
     """
     means = np.array(URVOY_MEANS, np.float32)[order]
     makers = {
-        "rigged": rigged_bandit,
-        "best arm": lambda means: arms(means, means),
-        "counting": counting_bandit,
+        "rigged": dueling.rigged_bandit,
+        "best arm": lambda means: dueling.arms(means, means),
+        "counting": dueling.counting_bandit,
     }
     return makers[task](means)
 

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import plots
+from jaxrace import plots, selection
 from jaxrace.commands.select.config import POOLED_SAMPLES
 from jaxrace.commands.select.curves import Curve, draw_curves, table_of
 from jaxrace.commands.select.runs import Task, run_rows, run_selector, run_top
@@ -20,15 +20,6 @@ from jaxrace.papers.top_k.poker_race import Races, preferred, run_races
 from jaxrace.papers.top_k.poker_report import Findings, paragraphs
 from jaxrace.papers.top_k.poker_truth import Truth, heat_maps, matrix_columns, truth_of
 from jaxrace.papers.top_k.thurstone_topk import TOP as SELECT_TOP
-from jaxrace.selection import (
-    ByNumber,
-    HybridPocbam,
-    KnowledgeGradient,
-    PairwiseRace,
-    Pocbam,
-    Selector,
-    Uniform,
-)
 
 POPULATIONS, PLAYERS, TOP, DECKS = 10, 10, 4, 5_000
 SELECTIONS, BUDGET, INTERVAL = 500, 1_000, 10
@@ -84,29 +75,31 @@ def live_score(
     return scores[first, second, number]
 
 
-def lineup(players: int, top: int) -> dict[str, tuple[Selector, Any]]:
+def lineup(players: int, top: int) -> dict[str, tuple[selection.Selector, Any]]:
     """The paper's methods, and ours; with their numbers.
 
     >>> list(lineup(10, 4))[:2]
     ['hybrid ML-POCBAm', 'hybrid, pooled']
     """
     methods = {
-        "hybrid ML-POCBAm": HybridPocbam(players, top, fit="swept"),
-        "hybrid, pooled": HybridPocbam(players, top, fit="swept", pooled_samples=POOLED_SAMPLES),
-        "POCBAm": Pocbam(players, top),
-        "POCBAm, pooled": Pocbam(players, top, pooled_samples=POOLED_SAMPLES),
-        "uniform": Uniform(players, top),
-        "PKG, pooled": KnowledgeGradient(players, top, pooled_samples=POOLED_SAMPLES),
+        "hybrid ML-POCBAm": selection.HybridPocbam(players, top, fit="swept"),
+        "hybrid, pooled": selection.HybridPocbam(
+            players, top, fit="swept", pooled_samples=POOLED_SAMPLES
+        ),
+        "POCBAm": selection.Pocbam(players, top),
+        "POCBAm, pooled": selection.Pocbam(players, top, pooled_samples=POOLED_SAMPLES),
+        "uniform": selection.Uniform(players, top),
+        "PKG, pooled": selection.KnowledgeGradient(players, top, pooled_samples=POOLED_SAMPLES),
     }
-    race = PairwiseRace(players, top, outcome="scores")
+    race = selection.PairwiseRace(players, top, outcome="scores")
     return {
         **{name: (selector, _params(selector)) for name, selector in methods.items()},
         "race of pairs": (race, race.params(max_rounds=10_000, max_score=_MAX_SCORE)),
     }
 
 
-def _params(selector: Selector) -> Any:
-    if isinstance(selector, HybridPocbam):
+def _params(selector: selection.Selector) -> Any:
+    if isinstance(selector, selection.HybridPocbam):
         return selector.params(limit=MAX_INTRANSITIVITY)
     return selector.params()
 
@@ -160,7 +153,7 @@ def _run_stored(bench: Workbench, task: Task) -> Stored:
     curves, beyond = {}, {}
     for name in bench.few(methods, 2):
         selector, params = methods[name]
-        if isinstance(selector, HybridPocbam):
+        if isinstance(selector, selection.HybridPocbam):
             time, row = run_rows(bench, task, name, selector, IndexWork, params)
             curves[name] = Curve(time, (row.selected == task.truth[:, None]).all(-1))
             beyond[name] = row.intransitivity > MAX_INTRANSITIVITY
@@ -179,12 +172,12 @@ def _run_live(bench: Workbench, weights: jax.Array, truth: Truth) -> dict[str, C
     population = np.repeat(np.arange(len(truth.best)), repeats)
     methods = lineup(players, int(truth.best[0].sum()))
     # Of one pair, if all that follows the warm-up, which is the same for all, were its own.
-    pocbam = Pocbam(players, 1)
+    pocbam = selection.Pocbam(players, 1)
     most = budget - pocbam.opening + pocbam.warm_up
     scores = play_sets(bench, "live hands", weights, population, most, sides=(0,))
     task = Task(
         "live hands",
-        ByNumber(live_score),
+        selection.ByNumber(live_score),
         jnp.asarray(scores),
         truth.best[population],
         budget,

@@ -2,21 +2,13 @@
 
 import numpy as np
 
+from jaxrace import selection
 from jaxrace.commands.select.curves import Curve, figure_of, success_at, table_of
 from jaxrace.commands.select.runs import Task, run_selector
 from jaxrace.commands.select.targets import with_own_target
 from jaxrace.commands.select.tasks import thurstone_task, wins_task
 from jaxrace.commands.workbench import Workbench, with_error
 from jaxrace.papers.top_k.thurstone_topk import NUM_OPTIONS
-from jaxrace.selection import (
-    HybridPocbam,
-    KnowledgeGradient,
-    MlPocbam,
-    PairwiseRace,
-    Pocbam,
-    Selector,
-    Uniform,
-)
 from jaxrace.tables import markdown_table
 
 TOP = 4
@@ -29,7 +21,7 @@ UNIFORM = "uniform"
 _BUDGET, _INTERVAL = 1_035, 45
 
 
-def lineup(num_options: int, top: int, pooled_samples: float) -> dict[str, Selector]:
+def lineup(num_options: int, top: int, pooled_samples: float) -> dict[str, selection.Selector]:
     """Selectors that choose by estimated variances.
 
     >>> list(lineup(10, 4, 2.0))[:2]
@@ -37,11 +29,13 @@ def lineup(num_options: int, top: int, pooled_samples: float) -> dict[str, Selec
     """
     sizes = num_options, top
     return {
-        "PKG": KnowledgeGradient(*sizes, pooled_samples=pooled_samples),
-        "POCBAm": Pocbam(*sizes, pooled_samples=pooled_samples),
-        "ML-POCBAm, one sweep": MlPocbam(*sizes, pooled_samples=pooled_samples),
-        "ML-POCBAm, stationary": MlPocbam(*sizes, fit="followed", pooled_samples=pooled_samples),
-        "hybrid": HybridPocbam(*sizes, pooled_samples=pooled_samples),
+        "PKG": selection.KnowledgeGradient(*sizes, pooled_samples=pooled_samples),
+        "POCBAm": selection.Pocbam(*sizes, pooled_samples=pooled_samples),
+        "ML-POCBAm, one sweep": selection.MlPocbam(*sizes, pooled_samples=pooled_samples),
+        "ML-POCBAm, stationary": selection.MlPocbam(
+            *sizes, fit="followed", pooled_samples=pooled_samples
+        ),
+        "hybrid": selection.HybridPocbam(*sizes, pooled_samples=pooled_samples),
     }
 
 
@@ -65,10 +59,10 @@ def run(bench: Workbench) -> None:
 def _run_all(bench: Workbench, task: Task) -> dict[str, dict[str, Curve]]:
     """A set of curves for each method, all with that of uniform sampling, which does not choose."""
 
-    def curve(name: str, selector: Selector) -> Curve:
+    def curve(name: str, selector: selection.Selector) -> Curve:
         return run_selector(bench, task, name, selector, selector.params())
 
-    plain = curve(UNIFORM, Uniform(task.num_options, task.top))
+    plain = curve(UNIFORM, selection.Uniform(task.num_options, task.top))
     found: dict[str, dict[str, Curve]] = {}
     for pooled in bench.few(POOLED, 2):
         methods = lineup(task.num_options, task.top, pooled)
@@ -84,7 +78,7 @@ def share_of_others(task: Task) -> tuple[float, float]:
     >>> share_of_others(wins_task("2 of 5", 0, 50, (5, 2), 30, 5, 0.0))
     (0.0, 0.0)
     """
-    by_wins = with_own_target(task, PairwiseRace(task.num_options, task.top))
+    by_wins = with_own_target(task, selection.PairwiseRace(task.num_options, task.top))
     share = (by_wins.truth != task.truth).any(-1).mean()
     return float(share), float(np.sqrt(share * (1 - share) / len(task.truth)))
 

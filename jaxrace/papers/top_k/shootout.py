@@ -28,17 +28,6 @@ from jaxrace.commands.workbench import Columns, Workbench, with_error
 from jaxrace.envs.options import Normal
 from jaxrace.papers.preference_racing.trials import AnyTask, Cell, RaceTrials, trials_of
 from jaxrace.papers.top_k.thurstone_topk import TOP
-from jaxrace.selection import (
-    ActiveRanking,
-    HybridPocbam,
-    KnowledgeGradient,
-    MlPocbam,
-    Ocba,
-    PairwiseRace,
-    Pocbam,
-    Selector,
-    Uniform,
-)
 from jaxrace.tables import markdown_table
 
 # Of options, of the best, comparisons, and selections of each method.
@@ -69,7 +58,7 @@ COMPLEXITY = 2.0
 _CLEARLY = 2.0
 
 
-def lineup(num_options: int, top: int) -> dict[str, Selector]:
+def lineup(num_options: int, top: int) -> dict[str, selection.Selector]:
     """Selectors by comparisons, without TOP.
 
     >>> len(lineup(10, 4))
@@ -77,20 +66,20 @@ def lineup(num_options: int, top: int) -> dict[str, Selector]:
     """
     sizes, pooled = (num_options, top), POOLED_SAMPLES
     methods = {
-        "PKG": KnowledgeGradient(*sizes, pooled_samples=pooled),
-        "POCBAm": Pocbam(*sizes, pooled_samples=pooled),
-        "POCBAm, as published": Pocbam(*sizes),
-        "ML-POCBAm, one sweep": MlPocbam(*sizes, fit="swept", pooled_samples=pooled),
-        "ML-POCBAm, stationary": MlPocbam(*sizes, fit="followed", pooled_samples=pooled),
-        "hybrid": HybridPocbam(*sizes, pooled_samples=pooled),
-        "uniform": Uniform(*sizes),
-        "OCBA-m": Ocba(*sizes),
-        "PBR, Borda": PairwiseRace(*sizes),
-        "PBR, Copeland": PairwiseRace(*sizes, ranking="copeland"),
-        "PBR, random walk": PairwiseRace(*sizes, ranking="random_walk"),
-        "PBR, Borda, widths of pairs": PairwiseRace(*sizes, width="pairs"),
-        "active ranking": ActiveRanking(*sizes),
-        "active ranking, wide": ActiveRanking(*sizes, radius="heckel"),
+        "PKG": selection.KnowledgeGradient(*sizes, pooled_samples=pooled),
+        "POCBAm": selection.Pocbam(*sizes, pooled_samples=pooled),
+        "POCBAm, as published": selection.Pocbam(*sizes),
+        "ML-POCBAm, one sweep": selection.MlPocbam(*sizes, fit="swept", pooled_samples=pooled),
+        "ML-POCBAm, stationary": selection.MlPocbam(*sizes, fit="followed", pooled_samples=pooled),
+        "hybrid": selection.HybridPocbam(*sizes, pooled_samples=pooled),
+        "uniform": selection.Uniform(*sizes),
+        "OCBA-m": selection.Ocba(*sizes),
+        "PBR, Borda": selection.PairwiseRace(*sizes),
+        "PBR, Copeland": selection.PairwiseRace(*sizes, ranking="copeland"),
+        "PBR, random walk": selection.PairwiseRace(*sizes, ranking="random_walk"),
+        "PBR, Borda, widths of pairs": selection.PairwiseRace(*sizes, width="pairs"),
+        "active ranking": selection.ActiveRanking(*sizes),
+        "active ranking, wide": selection.ActiveRanking(*sizes, radius="heckel"),
     }
     if num_options > _FEW_OPTIONS:
         del methods["ML-POCBAm, stationary"]
@@ -202,9 +191,9 @@ def joined(found: dict[str, Curve], others: dict[str, Curve]) -> dict[str, Curve
     return found | others
 
 
-def _run_one(bench: Workbench, task: Task, name: str, selector: Selector) -> Curve:
+def _run_one(bench: Workbench, task: Task, name: str, selector: selection.Selector) -> Curve:
     params = selector.params()
-    if isinstance(selector, PairwiseRace):
+    if isinstance(selector, selection.PairwiseRace):
         pairs = task.num_options * (task.num_options - 1) // 2
         params = selector.params(max_rounds=-(-task.budget // pairs))
     return run_selector(bench, with_own_target(task, selector), name, selector, params)

@@ -2,19 +2,11 @@
 
 import numpy as np
 
+from jaxrace import selection
 from jaxrace.commands.select.curves import Curve, figure_of, success_at, table_of
 from jaxrace.commands.select.runs import TOP_POINTS, run_selector, run_top
 from jaxrace.commands.select.tasks import thurstone_task
 from jaxrace.commands.workbench import Workbench, with_error
-from jaxrace.selection import (
-    HybridPocbam,
-    KnowledgeGradient,
-    MlPocbam,
-    Ocba,
-    Pocbam,
-    Selector,
-    Uniform,
-)
 from jaxrace.tables import markdown_table
 
 TOP = "SELECT/TOP"
@@ -25,20 +17,20 @@ NUM_OPTIONS, BUDGET, INTERVAL = 10, 1_000, 5
 PUBLISHED = ("ML-POCBAm, one sweep", "POCBAm", "uniform")
 
 
-def lineup(num_options: int, top: int) -> dict[str, Selector]:
+def lineup(num_options: int, top: int) -> dict[str, selection.Selector]:
     """The paper's methods, the model fitted in two ways, and others.
 
     >>> list(lineup(10, 4))[:2]
     ['ML-POCBAm, one sweep', 'ML-POCBAm, stationary']
     """
     return {
-        "ML-POCBAm, one sweep": MlPocbam(num_options, top, fit="swept"),
-        "ML-POCBAm, stationary": MlPocbam(num_options, top, fit="followed"),
-        "POCBAm": Pocbam(num_options, top),
-        "uniform": Uniform(num_options, top),
-        "hybrid, one sweep": HybridPocbam(num_options, top, fit="swept"),
-        "PKG": KnowledgeGradient(num_options, top),
-        "OCBA-m, single options": Ocba(num_options, top),
+        "ML-POCBAm, one sweep": selection.MlPocbam(num_options, top, fit="swept"),
+        "ML-POCBAm, stationary": selection.MlPocbam(num_options, top, fit="followed"),
+        "POCBAm": selection.Pocbam(num_options, top),
+        "uniform": selection.Uniform(num_options, top),
+        "hybrid, one sweep": selection.HybridPocbam(num_options, top, fit="swept"),
+        "PKG": selection.KnowledgeGradient(num_options, top),
+        "OCBA-m, single options": selection.Ocba(num_options, top),
     }
 
 
