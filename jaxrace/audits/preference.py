@@ -33,20 +33,14 @@ BATCH = 250
 
 @dataclasses.dataclass(frozen=True)
 class AuditTask:
-    """Options whose s_ij are known.
+    """Options whose s_ij are known."""
 
-    Attributes:
-        name: For reports.
-        num_options: K.
-        max_rounds: n_max.
-        sample: ``sample(key, option) -> outcome``, option an int32 in 0 .. K - 1.
-        win_probabilities: s_ij as nested tuples [K][K]; the diagonal does not matter.
-    """
-
-    name: str
-    num_options: int
-    max_rounds: int
+    name: str  # for reports
+    num_options: int  # K
+    max_rounds: int  # n_max
+    # ``sample(key, option) -> outcome``, option an int32 in 0 .. K - 1.
     sample: Callable[[jax.Array, jax.Array], jax.Array]
+    # s_ij as nested tuples [K][K]; the diagonal does not matter.
     win_probabilities: tuple[tuple[float, ...], ...]
 
     @property
@@ -108,23 +102,14 @@ TASKS: tuple[AuditTask, ...] = (
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """How often a claim was wrong on one task.
+    """How often a claim was wrong on one task."""
 
-    Attributes:
-        task: Its name.
-        claim: Whose verdicts are counted, such as the name of a bound.
-        delta: The error probability that the race was given.
-        allowed: What its guarantee allows: delta, or 2 delta for a one-sided bound with ties.
-        errors: Races with a wrong verdict.
-        races: All races.
-    """
-
-    task: str
-    claim: str
-    delta: float
-    allowed: float
-    errors: int
-    races: int
+    task: str  # its name
+    claim: str  # whose verdicts are counted, such as the name of a bound
+    delta: float  # the error probability that the race was given
+    allowed: float  # what its guarantee allows: delta, or 2 delta for a one-sided bound with ties
+    errors: int  # races with a wrong verdict
+    races: int  # all races
 
     @property
     def interval(self) -> tuple[float, float]:

@@ -23,21 +23,14 @@ from jaxrace.validation import require_integer
 
 @dataclasses.dataclass(frozen=True)
 class ValueTask:
-    """Options whose means are known.
+    """Options whose means are known."""
 
-    Attributes:
-        name: For reports.
-        max_rounds: n_max.
-        sample: ``sample(key, option) -> outcome``, option an int32 in 0 .. K - 1.
-        means: Of the K options.
-        value_range: R, the width of each option's support.
-    """
-
-    name: str
-    max_rounds: int
+    name: str  # for reports
+    max_rounds: int  # n_max
+    # ``sample(key, option) -> outcome``, option an int32 in 0 .. K - 1.
     sample: Callable[[jax.Array, jax.Array], jax.Array]
-    means: tuple[float, ...]
-    value_range: float
+    means: tuple[float, ...]  # of the K options
+    value_range: float  # R, the width of each option's support
 
 
 def _sample_close(key: jax.Array, option: jax.Array) -> jax.Array:

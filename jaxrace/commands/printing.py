@@ -26,11 +26,6 @@ def shown(text: str) -> str:
 def new_table(console: Console, heads: Sequence[str], left: str) -> Table:
     """A table whose numbers are never cut; names fold where there is no room.
 
-    Args:
-        console: Where it will be printed.
-        heads: Of the columns.
-        left: The head of the column of names.
-
     >>> table = new_table(Console(), ["place", "option"], "option")
     >>> add_row(table, ["1", "[red]"])
     >>> Console().print(table)

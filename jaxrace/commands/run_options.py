@@ -13,10 +13,6 @@ from jaxrace.validation import require_integer
 class Lanes:
     """How wide the sweeps of a job are to be.
 
-    Attributes:
-        lanes: W, lanes of a block; None for what the sweep chooses.
-        blocks: Most blocks; None for what the sweep chooses.
-
     Raises:
         ValueError: One of them is no positive integer.
 
@@ -25,8 +21,8 @@ class Lanes:
     ValueError: lanes: expected an integer of at least 1, got 0
     """
 
-    lanes: int | None = None
-    blocks: int | None = None
+    lanes: int | None = None  # W, lanes of a block; None for what the sweep chooses
+    blocks: int | None = None  # most blocks; None for what the sweep chooses
 
     def __post_init__(self) -> None:
         for name, value in self._asked():

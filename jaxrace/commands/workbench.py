@@ -24,26 +24,19 @@ NO_JOB = Job(None)
 class Workbench:
     """A folder in which a reproduction works.
 
-    Attributes:
-        folder: Where everything goes.
-        quick: At a fraction of the size: to see that it works, not what comes out.
-        seed: Of all random numbers.
-        title: Of the report.
-        job: How it is watched and stopped, and whether it goes on from what is in the folder.
-        compile_seconds: Spent so far.
-
     >>> bench = Workbench(Path("."), quick=True, title="a title")
     >>> bench.write_report(["Some text."])
     >>> Path("report.md").read_text().splitlines()[:3]
     ['# A title', '', 'Some text.']
     """
 
-    folder: Path
-    quick: bool = False
-    seed: int = 0
-    title: str = ""
+    folder: Path  # where everything goes
+    quick: bool = False  # at a fraction of the size: to see that it works, not what comes out
+    seed: int = 0  # of all random numbers
+    title: str = ""  # of the report
+    # How it is watched and stopped, and whether it goes on from what is in the folder.
     job: Job = NO_JOB
-    compile_seconds: float = 0.0
+    compile_seconds: float = 0.0  # spent so far
     _started: float = dataclasses.field(default_factory=time.perf_counter, init=False)
 
     def size(self, full: int, quick: int) -> int:

@@ -5,19 +5,12 @@ import dataclasses
 
 @dataclasses.dataclass(frozen=True)
 class Figure:
-    """Figures and tables that are made together.
+    """Figures and tables that are made together."""
 
-    Attributes:
-        about: What they show, and of which paper.
-        module: Of ``jaxrace.papers``, the one whose ``function`` makes them in a ``Workbench``.
-        function: Its name.
-        on_demand: They take too long to be made with all others.
-    """
-
-    about: str
-    module: str
-    function: str = "run"
-    on_demand: bool = False
+    about: str  # what they show, and of which paper
+    module: str  # of ``jaxrace.papers``, the one whose ``function`` makes them in a ``Workbench``
+    function: str = "run"  # its name
+    on_demand: bool = False  # they take too long to be made with all others
 
 
 FIGURES = {

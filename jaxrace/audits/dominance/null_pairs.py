@@ -31,14 +31,10 @@ WRONG_CHANCE = 0.45
 
 @dataclasses.dataclass(frozen=True)
 class NullPair:
-    """Two options, of which the first does not beat the second: s <= 1/2.
+    """Two options, of which the first does not beat the second: s <= 1/2."""
 
-    Attributes:
-        name: For reports.
-        options: The two; know what is drawn from them, and their ``win_probabilities``.
-    """
-
-    name: str
+    name: str  # for reports
+    # The two; know what is drawn from them, and their ``win_probabilities``.
     options: Normals | Faces
 
     @property

@@ -40,14 +40,11 @@ def draw(key: jax.Array, law: Law) -> jax.Array:
 class Normals:
     """Options with normal outcomes of variance 1.
 
-    Attributes:
-        means: Of each option [K].
-
     >>> Normals((0.0, 0.0)).win_probabilities[0][1]
     0.5
     """
 
-    means: tuple[float, ...]
+    means: tuple[float, ...]  # of each option [K]
 
     @property
     def laws(self) -> Law:
@@ -68,13 +65,11 @@ class Normals:
 class Faces:
     """Dice: every option shows one of m numbers, all equally likely.
 
-    Attributes:
-        faces: Of each option [K][m]. A number that stands there twice is twice as likely.
-
     >>> Faces(((0, 0), (-1, 1))).win_probabilities  # a constant against a fair coin
     ((0.5, 0.5), (0.5, 0.5))
     """
 
+    # Of each option [K][m]; a number that stands there twice is twice as likely.
     faces: tuple[tuple[float, ...], ...]
 
     @property

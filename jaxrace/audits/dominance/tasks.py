@@ -10,17 +10,11 @@ from jaxrace.audits.dominance.samplers import Faces, Matrix, Normals
 
 @dataclasses.dataclass(frozen=True)
 class SetTask:
-    """Options of which kappa are to be found.
+    """Options of which kappa are to be found."""
 
-    Attributes:
-        name: For reports.
-        top: kappa.
-        options: Know what is drawn from them, and their ``win_probabilities``.
-    """
-
-    name: str
-    top: int
-    options: Normals | Faces
+    name: str  # for reports
+    top: int  # kappa
+    options: Normals | Faces  # know what is drawn from them, and their ``win_probabilities``
 
     @property
     def win_probabilities(self) -> Matrix:

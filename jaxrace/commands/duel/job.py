@@ -33,16 +33,6 @@ def duel(job: Job) -> Path:
     The log has a row per algorithm, repeat and record, with the regrets so far and the arm that
     is recommended, by its number in the matrix.
 
-    Args:
-        job: With a ``DuelConfig``.
-
-    Returns:
-        The run's folder.
-
-    Raises:
-        ValueError: The config or the folder cannot be used; nothing is left behind.
-        sweep.Interrupted: ``job.stop`` said so; its argument is the folder.
-
     >>> folder = duel(Job(DuelConfig("rucb", matrix="flat", arms=3, horizon=100, repeats=2)))
     >>> runs.read_summary(folder)["matrix"]["condorcet_winner"]
     0

@@ -67,14 +67,7 @@ assert MAKERS.keys() == ALGORITHMS.keys()
 
 
 def entrant(name: str, num_arms: int, horizon: int, delta: float, key: jax.Array) -> Entrant:
-    """An algorithm by name.
-
-    Args:
-        name: One of ``ALGORITHMS``.
-        num_arms: K.
-        horizon: T.
-        delta: Error probability, of those that have one.
-        key: Of what is drawn inside an algorithm's own tests.
+    """An algorithm of ``ALGORITHMS`` for K arms and T duels; the key is for tests of its own.
 
     >>> entrant("rucb", 3, 1000, 0.05, jax.random.key(0)).algorithm
     Rucb(num_arms=3)

@@ -15,9 +15,7 @@ LABELS = {
 def regret_figure(logs: dict[str, dict[str, np.ndarray]], measure: str) -> "plots.Figure":
     """Regret and accuracy over the duels, a curve for each algorithm.
 
-    Args:
-        logs: By algorithm: "repeat", "duels", "correct" and the measures, [R T] each.
-        measure: Which regret to draw, one of ``LABELS``.
+    The logs have "repeat", "duels", "correct" and the measures of ``LABELS``, [R T] each.
 
     >>> log = {"repeat": np.array([0, 0]), "duels": np.array([5, 10]),
     ...        "correct": np.array([False, True]), "strong": np.array([1.0, 2.0])}
@@ -48,13 +46,7 @@ def draw_runs(
 ) -> None:
     """The mean over the repeats, and a band with the middle half of them.
 
-    Args:
-        panel: Where.
-        duels: [R T].
-        values: [R T].
-        repeats: [R T], which.
-        name: For the legend.
-        color: Of the curve.
+    Duels, values, and which repeat they are of: [R T] each.
 
     >>> _, [[panel]] = plots.panels((3, 2))
     >>> draw_runs(panel, np.array([5, 10]), np.array([1.0, 2.0]), np.array([0, 0]), "dts", "C0")

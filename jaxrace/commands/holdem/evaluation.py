@@ -73,12 +73,6 @@ def evaluate(
 
     Searches of one repeat are evaluated on the same decks, other repeats on others: so intervals
     over the repeats cover the luck of the cards as well.
-
-    Args:
-        config: The job.
-        bench: Where.
-        key: For opponents that leave something to chance.
-        courses: By selection, of equal shapes.
     """
     means = np.stack([course.players for course in courses.values()])
     *shape, size = means.shape
@@ -115,10 +109,6 @@ def _play(players: tuple[Ashe, OneOf], shared: Tables, trial: Trial) -> jax.Arra
 
 def table_of(name: str, evaluation: Evaluation) -> Columns:
     """An evaluation as columns: a row for every opponent, repeat and generation.
-
-    Args:
-        name: Of the selection.
-        evaluation: Of its searches.
 
     >>> course = Course(np.array([[0, 5]]), np.array([[0, 900]]), np.zeros((1, 2, 3)))
     >>> scores = np.array([[[1.0, 3.0], [5.0, 5.0]]])

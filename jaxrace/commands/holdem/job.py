@@ -56,17 +56,6 @@ def train_holdem(job: Job) -> Path:
     It holds config.json, log.csv (a row per selection, repeat and generation), evaluation.csv,
     summary.json, players.npz (the last means, float32 [R, 1449] by selection) and
     learning_curve.png.
-
-    Args:
-        job: With a ``HoldemConfig``.
-
-    Returns:
-        The run's folder.
-
-    Raises:
-        ValueError: The config or the folder cannot be used; nothing is left behind.
-        RuntimeError: Some searches went wrong.
-        sweep.Interrupted: ``job.stop`` said so; its argument is the folder.
     """
     config: HoldemConfig = job.config
     strategy = Strategy(config.strategy, config.population)
@@ -94,10 +83,6 @@ def train_holdem(job: Job) -> Path:
 
 def selection_of(config: HoldemConfig, name: str) -> RaceSelection | SelectorSelection:
     """How a generation is ranked.
-
-    Args:
-        config: The job.
-        name: One of ``SELECTIONS``.
 
     >>> selection_of(HoldemConfig(), "uniform").budget
     1984
@@ -148,13 +133,7 @@ def _columns(config: HoldemConfig, log: sweep.SweepLog) -> dict[str, np.ndarray]
 
 
 def _course(config: HoldemConfig, starts: np.ndarray, log: sweep.SweepLog) -> Course:
-    """Generations at about equal distances: after each share of the hands, the last one so far.
-
-    Args:
-        config: The job.
-        starts: The first means, [R, D].
-        log: Of the searches.
-    """
+    """Generations at about equal distances: after each share of the hands, the last one so far."""
     wanted = np.linspace(0, config.hands, _POINTS)
     picked = []
     for repeat, start in enumerate(starts):

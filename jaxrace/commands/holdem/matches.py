@@ -70,19 +70,15 @@ class ShortMatch:
 
     It is a ``compare`` of ``jaxrace.selection``, which may be vmapped as widely as one likes.
 
-    Attributes:
-        player: What plays with the weights of the members; leaves nothing to chance.
-        decks: N, drawn at random from the pool; twice as many hands.
-        block: Matches that are played side by side: few on a CPU, whose cache then holds what the
-            players remember, and many on other devices.
-
     >>> match = ShortMatch(holdem.Ashe(holdem.Rules(stack=400)), decks=2, block=4)
     >>> match.hands
     4
     """
 
-    player: holdem.Ashe
-    decks: int
+    player: holdem.Ashe  # what plays with the weights of the members; leaves nothing to chance
+    decks: int  # N, drawn at random from the pool; twice as many hands
+    # Matches that are played side by side: few on a CPU, whose cache then holds what the players
+    # remember, and many on other devices.
     block: int
 
     @property

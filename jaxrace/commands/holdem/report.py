@@ -19,10 +19,7 @@ _PIPE_WIDTH = 120
 
 
 def statistic(winnings: np.ndarray) -> dict[str, Any]:
-    """Mean, standard error and count over the repeats; of a single one, over its matches.
-
-    Args:
-        winnings: [R, S].
+    """Mean, standard error and count of winnings [R, S] over the repeats; of one, over matches.
 
     >>> statistic(np.array([[1.0, 3.0]])), statistic(np.array([[1.0, 3.0], [2.0, 2.0]]))["count"]
     ({'mean': 2.0, 'stderr': 1.0, 'count': 2}, 2)
@@ -32,9 +29,6 @@ def statistic(winnings: np.ndarray) -> dict[str, Any]:
 
 def curve_figure(evaluations: dict[str, Evaluation]) -> "plots.Figure":
     """Winnings against the hands played so far: a panel per opponent, a line per selection.
-
-    Args:
-        evaluations: By selection.
 
     >>> from jaxrace.commands.holdem.evaluation import Course
     >>> course = Course(np.array([[0, 5]]), np.array([[0, 900]]), np.zeros((1, 2, 3)))
@@ -61,10 +55,6 @@ def curve_figure(evaluations: dict[str, Evaluation]) -> "plots.Figure":
 
 def print_evolution(console: Console, folder: Path) -> None:
     """Say of a run folder of ``train holdem`` what its players win.
-
-    Args:
-        console: Where.
-        folder: The run's.
 
     >>> won = {"random": {"mean": 1500.0, "stderr": 10.0, "count": 3}}
     >>> race = {"generations": {"mean": 25.0}, "matches_per_generation": 1500.0, "certified": 0.5,

@@ -27,27 +27,16 @@ _BATCH = 2_500
 
 @dataclasses.dataclass(frozen=True)
 class Domain:
-    """A task, a class of policies, and one of them that is in use.
+    """A task, a class of policies, and one of them that is in use."""
 
-    Attributes:
-        name: As the command has it.
-        env: The simulator.
-        softmax: The policies.
-        returns: Makes the return a number in [0, 1].
-        rollouts: Of a policy whose performance is wanted; 0 if it is computed exactly.
-        batch_size: beta of Daedalus.
-        num_batches: Of a trial.
-        trials: At full size.
-    """
-
-    name: str
-    env: Environment
-    softmax: improvement.LinearSoftmax
-    returns: improvement.ReturnRange
-    rollouts: int
-    batch_size: int
-    num_batches: int
-    trials: int
+    name: str  # as the command has it
+    env: Environment  # the simulator
+    softmax: improvement.LinearSoftmax  # the policies
+    returns: improvement.ReturnRange  # makes the return a number in [0, 1]
+    rollouts: int  # of a policy whose performance is wanted; 0 if it is computed exactly
+    batch_size: int  # beta of Daedalus
+    num_batches: int  # of a trial
+    trials: int  # at full size
 
     def initial(self) -> np.ndarray:
         """theta of the policy in use, float32 [A, p]: uniform except in the gridworld.
@@ -154,14 +143,7 @@ def _performance(domain: Domain, initial: jax.Array, job: PolicyJob) -> Worth:
 
 
 def performances(bench: Workbench, name: str, domain: Domain, policies: Any) -> Worth:
-    """The performance of each of many policies, float64 [J].
-
-    Args:
-        bench: Where.
-        name: Of the stage.
-        domain: Of the policies.
-        policies: A ``Mixed`` with leaves [J, ...].
-    """
+    """The performance of each of many policies, a ``Mixed`` with leaves [J, ...]: float64 [J]."""
     count = len(policies.alpha)
     if not count:
         return Worth(np.zeros(0), np.zeros(0))

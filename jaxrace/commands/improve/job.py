@@ -77,17 +77,6 @@ def improve(job: Job) -> Path:
     alpha of the policy in the end, of every repeat; of a file also what it takes to apply it, see
     ``load_policy`` in ``jaxrace.improvement.saved``) and, of a simulation, performance.png.
 
-    Args:
-        job: With a ``ImproveConfig``.
-
-    Returns:
-        The run's folder.
-
-    Raises:
-        ValueError: The config, the folder or the data cannot be used, or there is no such file;
-            nothing is left behind.
-        sweep.Interrupted: ``job.stop`` said so; its argument is the folder.
-
     >>> config = ImproveConfig("gridworld", bound="t", candidates="none", trajectories=200,
     ...                        repeats=1)
     >>> folder = improve(Job(config))

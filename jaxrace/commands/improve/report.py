@@ -15,10 +15,6 @@ _ROUNDING = 1e-6
 def print_improvement(console: Console, folder: Path) -> None:
     """Say of a run folder of ``improve`` what was found, and what it is worth.
 
-    Args:
-        console: Where.
-        folder: The run's.
-
     >>> share = {"mean": 1.0, "stderr": None, "count": 1}
     >>> runs.write_summary(".", {"method": "batch", "bound": "ci", "bound_is_safe": True,
     ...     "is_safe": True, "delta": 0.05, "delta_holds_for": "a test", "floor": 0.5,

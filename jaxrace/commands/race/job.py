@@ -24,15 +24,6 @@ _MOST_PAIRS = 10
 def race_scores(job: Job) -> Path:
     """Judge a table of scores, and write a run folder: config.json, summary.json, ranking.csv.
 
-    Args:
-        job: With a ``ScoresConfig``.
-
-    Returns:
-        The run's folder.
-
-    Raises:
-        ValueError: The config, its file or the folder cannot be used; nothing is left behind.
-
     >>> rng = np.random.default_rng(0)
     >>> tables.write_table("scores.csv", {"a": rng.normal(size=20), "b": rng.normal(3, 1, 20)})
     >>> runs.read_summary(race_scores(Job(ScoresConfig("scores.csv"))))["selected"]

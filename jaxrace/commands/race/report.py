@@ -21,10 +21,6 @@ _MOST_LISTED = 20
 def print_race(console: Console, folder: Path) -> None:
     """Say of a run folder of ``race`` who is certainly best, and who needs more runs.
 
-    Args:
-        console: Where.
-        folder: The run's.
-
     >>> import numpy as np
     >>> from jaxrace.commands.job import Job
     >>> from jaxrace.commands.race.config import ScoresConfig

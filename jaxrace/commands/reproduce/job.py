@@ -17,19 +17,7 @@ from jaxrace.papers.figures import FIGURES
 
 
 def reproduce(job: Job) -> Path:
-    """Make figures and tables again, and a report that sets them beside the paper's.
-
-    Args:
-        job: With a ``ReproduceConfig``.
-
-    Returns:
-        The run's folder.
-
-    Raises:
-        ValueError: The folder cannot be used.
-        RuntimeError: Something went wrong in the computations.
-        sweep.Interrupted: ``job.stop`` said so; its argument is the folder.
-    """
+    """Make figures and tables again, and a report that sets them beside the paper's."""
     config: ReproduceConfig = job.config
     with run_folder(job, f"reproduce-{config.name}", _asked(config)) as folder:
         _run(config, Workbench(folder, config.quick, config.seed, job=job))

@@ -43,16 +43,6 @@ def select(job: Job) -> Path:
     Of a file config.json, summary.json and ranking.csv; of a simulation config.json, log.csv,
     summary.json and success.png.
 
-    Args:
-        job: With a ``SelectConfig``.
-
-    Returns:
-        The run's folder.
-
-    Raises:
-        ValueError: The config, its file or the folder cannot be used; nothing is left behind.
-        sweep.Interrupted: ``job.stop`` said so; its argument is the folder.
-
     >>> folder = select(Job(SelectConfig("uniform", options=4, top=1, budget=30, repeats=2)))
     >>> runs.read_summary(folder)["uniform"]["samples"]
     30.0

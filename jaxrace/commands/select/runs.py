@@ -26,26 +26,16 @@ _LOOK = 100
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """What is selected from, again and again.
+    """What is selected from, again and again."""
 
-    Attributes:
-        name: For figures and tables.
-        compare: See ``selection.run``.
-        problems: What it is given, leaves [J, ...].
-        truth: bool [J, K], who is best.
-        budget: Comparisons of each selection.
-        interval: Comparisons from one record to the next, about.
-        shared: What all problems have in common, see ``SelectionWork``.
-        by_share: Count the share of the best that is selected, not only whether all of them are.
-    """
-
-    name: str
-    compare: Compare
-    problems: Any
-    truth: np.ndarray
-    budget: int
-    interval: int
-    shared: Any = None
+    name: str  # for figures and tables
+    compare: Compare  # see ``selection.run``
+    problems: Any  # what it is given, leaves [J, ...]
+    truth: np.ndarray  # bool [J, K], who is best
+    budget: int  # comparisons of each selection
+    interval: int  # comparisons from one record to the next, about
+    shared: Any = None  # what all problems have in common, see ``SelectionWork``
+    # Count the share of the best that is selected, not only whether all of them are.
     by_share: bool = False
 
     @property
@@ -93,14 +83,7 @@ def run_rows(
 ) -> tuple[np.ndarray, Any]:
     """Comparisons so far, [T], and the rows of all selections, leaves [J, T, ...].
 
-    Args:
-        bench: Where.
-        task: What.
-        name: Of the stage.
-        selector: Which.
-        kind: What makes the rows.
-        params: Of the selector; its own defaults unless given.
-        batch: See ``selection.run``.
+    Of params that are None the selector has its own; ``kind`` makes the rows.
     """
     first = first_record(selector)
     rest = task.budget - first

@@ -18,10 +18,6 @@ def with_own_target(task: Task, selector: selection.Selector) -> Task:
     ``ActiveRanking`` and ``PairwiseRace`` for those that win most often, or whatever else the
     race's ranking says. All others look for what the task says.
 
-    Args:
-        task: Of normal scores or of wins; of anything else it remains as it is.
-        selector: Who is to be judged.
-
     >>> from jaxrace.selection import normal_score
     >>> means = jnp.array([[0.0, 9.0, -1.0], [-9.0, 0.0, -1.0], [1.0, 1.0, 0.0]])
     >>> problems = selection.NormalScores(means[None], jnp.ones((1, 3, 3)))

@@ -38,19 +38,6 @@ def train(job: Job) -> Path:
     policy that is rank 1 of its race), summary.json, timing.json, and a figure of the learning
     curve, or of the settings if there are several. The searches are saved there every 30 seconds.
 
-    Args:
-        job: With a ``TrainConfig``. Its stages are "compiling", "training", which counts the
-            episodes of all searches, and "evaluating".
-
-    Returns:
-        The run's folder.
-
-    Raises:
-        ValueError: The config or the folder cannot be used; nothing is left behind.
-        RuntimeError: Some searches went wrong; what the others have found is in the folder.
-        sweep.Interrupted: ``job.stop`` said so; its argument is the folder.
-        sweep.HostLost: Another host has died or stopped; the searches of this one are saved.
-
     >>> folder = train(
     ...     Job(TrainConfig(method="constant", action=0.7, repeats=3, test_patients=20))
     ... )

@@ -17,11 +17,6 @@ def results_table(summary: dict[str, Any], console: Console) -> Table:
 
     The error of a setting of a grid is that of its 95 % confidence interval.
 
-    Args:
-        summary: Of a training job.
-        console: Where it will be printed: rules are drawn on a terminal only, and the sign
-            between mean and error is one that its encoding has.
-
     >>> number = {"mean": 0.25, "stderr": 0.01, "count": 5}
     >>> summary = {"policy": "edps", "repeats": 5, "metrics": {"cost": "cost per game"},
     ...            "cost": number, "baselines": {"random": {"cost": number}}}
@@ -114,10 +109,6 @@ _CERTIFIED = {
 
 def race_line(race: dict[str, Any], timing: dict[str, Any]) -> str:
     """What the race between the settings found, and what it saved.
-
-    Args:
-        race: Of the summary.
-        timing: See ``SettingsRace.timing``.
 
     >>> race = {"best": {"sigma": 10.0, "delta": 0.1}, "certified": False, "searches": 110,
     ...         "searches_without_race": 200, "most_searches_of_race": 192}

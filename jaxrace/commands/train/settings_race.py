@@ -27,19 +27,12 @@ _WORST = np.finfo(np.float32).min
 
 @dataclasses.dataclass(frozen=True)
 class SettingsRace:
-    """What a race between settings leaves.
+    """What a race between settings leaves."""
 
-    Attributes:
-        log: Of all searches that were made, as if one sweep had made them.
-        result: Of the race; option s is setting s.
-        most_repeats: Of a setting that the race can use: it takes whole blocks of them.
-        seconds: Since the race began or was resumed, with what it compiled and decided.
-    """
-
-    log: SweepLog
-    result: DominanceResult
-    most_repeats: int
-    seconds: float
+    log: SweepLog  # of all searches that were made, as if one sweep had made them
+    result: DominanceResult  # of the race; option s is setting s
+    most_repeats: int  # of a setting that the race can use: it takes whole blocks of them
+    seconds: float  # since the race began or was resumed, with what it compiled and decided
 
     def summary(self, config: TrainConfig) -> dict[str, Any]:
         """What summary.json says of it."""

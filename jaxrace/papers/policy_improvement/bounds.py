@@ -58,12 +58,7 @@ class Batch(NamedTuple):
 
 
 def judge_batch(size: int, delta: jax.Array, key: jax.Array) -> Batch:
-    """Draw a batch of samples, and all bounds of each.
-
-    Args:
-        size: n.
-        delta: Error probability that the bounds are told.
-        key: Used once.
+    """Draw a batch of samples of n values, and all bounds of each.
 
     >>> judge = functools.partial(judge_batch, 20)
     >>> jax.eval_shape(judge, jnp.float32(0.05), jax.random.key(0)).errors.shape

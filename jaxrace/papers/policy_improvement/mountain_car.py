@@ -56,14 +56,7 @@ def improve_once(
     params: improvement.ImprovementParams,
     key: jax.Array,
 ) -> BatchRow:
-    """Collect trajectories of the initial policy, search, test.
-
-    Args:
-        method: How.
-        domain: Where.
-        size: n, trajectories.
-        params: Of the method.
-        key: Used once.
+    """Collect n trajectories of the initial policy, search, test.
 
     >>> search = improvement.CandidateSearch(evaluations=32)
     >>> domain = DOMAINS["gridworld"]

@@ -192,10 +192,7 @@ def outcome_claims(
 ) -> list[Claim]:
     """Those of figures 3 and 5, and of the paper of PBPI.
 
-    Args:
-        hazard: "A" or "B".
-        points: Of the paper's methods, (C_S, C_X) of every repetition [R, 2].
-        deaths: Death rates [R].
+    Of (C_S, C_X) of every repetition [R, 2] and death rates [R], by method.
     """
     figure = f"figure {3 if hazard == 'A' else 5}"
     claims = [

@@ -138,11 +138,7 @@ def _in_words(setting: tuple[float, float]) -> str:
 
 
 def _lead(values: np.ndarray) -> tuple[tuple[float, float], float, float]:
-    """The best setting, and by how much it leads the paper's, with the standard error.
-
-    Args:
-        values: [8, 5, R]; a repetition has the same random numbers in every setting.
-    """
+    """The best setting of [8, 5, R], its lead of the paper's, and the paired standard error."""
     sigma, delta = np.unravel_index(values.mean(-1).argmax(), values.shape[:2])
     change, error = mean_and_error(values[sigma, delta] - _of_the_paper(values))
     return (SIGMAS[sigma], DELTAS[delta]), float(change), float(error)

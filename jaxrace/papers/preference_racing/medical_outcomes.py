@@ -39,14 +39,10 @@ def run(bench: Workbench) -> None:
 
 
 def ellipses(points: np.ndarray) -> tuple[Ellipse, Ellipse]:
-    """95 % regions under a bivariate normal distribution.
+    """95 % regions of points [R, 2], R >= 3, under a bivariate normal distribution.
 
-    Args:
-        points: [R, 2], R >= 3.
-
-    Returns:
-        That of the repetitions (chi-squared with two degrees of freedom), and that of their mean
-        (Hotelling's T-squared).
+    That of the repetitions (chi-squared with two degrees of freedom), and that of their mean
+    (Hotelling's T-squared).
 
     >>> data, mean = ellipses(np.random.default_rng(0).normal(size=(100, 2)))
     >>> bool(data.width > 9 * mean.width)
@@ -66,13 +62,7 @@ def ellipses(points: np.ndarray) -> tuple[Ellipse, Ellipse]:
 
 
 def pareto_front(points: np.ndarray) -> np.ndarray:
-    """Which points no other is at least as good as in all coordinates: less is better.
-
-    Args:
-        points: [M, d].
-
-    Returns:
-        bool [M].
+    """Which points [M, d] no other equals or beats in all coordinates, less is better: bool [M].
 
     >>> pareto_front(np.array([[0.0, 2.0], [1.0, 1.0], [2.0, 1.0]])).tolist()
     [True, True, False]
@@ -165,12 +155,7 @@ def _paragraphs(found: Findings) -> list[str]:
 
 
 def claims_of(hazard: str, methods: dict[str, medical.Metrics]) -> list[Claim]:
-    """The papers' claims about these figures.
-
-    Args:
-        hazard: "A" or "B".
-        methods: Metrics [R] of every method; doses that are ours do not count.
-    """
+    """The papers' claims about these figures; doses that are ours do not count."""
     shown = _of_the_paper(methods)
     points = {name: _points(metrics) for name, metrics in shown.items()}
     deaths = {name: metrics["death_rate"].astype(float) for name, metrics in shown.items()}

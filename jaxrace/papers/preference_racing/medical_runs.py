@@ -68,14 +68,7 @@ def learn(
     name: str | None = None,
     searches: SearchWork | None = None,
 ) -> Learning:
-    """Run all repetitions of a learner, each with an evaluation after every generation.
-
-    Args:
-        bench: Where.
-        config: What; all settings, if it is a grid.
-        name: Of the stage; the method and hazard unless given.
-        searches: The learner and its numbers; those of the method unless given.
-    """
+    """Run all repetitions of a learner, each with an evaluation after every generation."""
     task = TASKS[config.env](config)
     train_key, test_key = jax.random.split(jax.random.key(config.seed))
     searches = make_search(config, task) if searches is None else searches
@@ -90,13 +83,7 @@ def learn(
 def fixed_policies(
     bench: Workbench, config: TrainConfig, doses: tuple[float, ...] = (START_DOSE,)
 ) -> dict[str, Metrics]:
-    """The constant policies and the random one, each metric [R].
-
-    Args:
-        bench: Where.
-        config: Its hazard and repetitions count.
-        doses: With those of the paper, there are these.
-    """
+    """The constant policies and the random one, each metric [R]."""
     test_key = jax.random.split(jax.random.key(config.seed))[1]
     seconds = Seconds()
     bench.job.on_stage(f"fixed policies {config.hazard}", 0, 1)

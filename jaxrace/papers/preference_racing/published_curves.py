@@ -37,11 +37,7 @@ def in_words(curve: Curve, place: int) -> tuple[str, str]:
 
 
 def beside_published(curves: dict[tuple[str, str], Curve]) -> str:
-    """A Markdown table of published numbers and our own.
-
-    Args:
-        curves: By task and race, as in ``PUBLISHED``.
-    """
+    """Published numbers and our own, by task and race, in Markdown."""
     rows = []
     for (task, race), curve in curves.items():
         for k, (draws, accuracy) in PUBLISHED[task, race].items():
@@ -59,12 +55,7 @@ _CLOSE = 0.05
 def published_claims(
     curves: dict[tuple[str, str], Curve], why: Mapping[tuple[str, str], str]
 ) -> list[Claim]:
-    """Are the published numbers of every race found again?
-
-    Args:
-        curves: By task and race, as in ``PUBLISHED``.
-        why: What is known of those that are not.
-    """
+    """Are the published numbers of every race found again? Else, what is known of it."""
     claims = []
     for (task, race), curve in curves.items():
         published = PUBLISHED[task, race]

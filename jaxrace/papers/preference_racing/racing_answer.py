@@ -23,12 +23,7 @@ Findings = dict[tuple[str, str], dict[str, np.ndarray]]
 
 
 def paragraphs(found: Findings, generations: dict[str, np.ndarray]) -> list[str]:
-    """The text, with what was measured in it.
-
-    Args:
-        found: See ``Findings``.
-        generations: Columns, a row for each hazard, variant, kind of race and generation.
-    """
+    """The text, with what was measured in it."""
     count = len(found["A", PUBLISHED]["episodes"])
     comparisons = [(f"## Hazard {hazard}", _comparison(found, hazard)) for hazard in HAZARDS]
     return [

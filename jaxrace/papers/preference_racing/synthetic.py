@@ -38,19 +38,12 @@ _WIDTH = 250
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """A race, and the bounds with which it is run; they share a compiled program.
+    """A race, and the bounds with which it is run; they share a compiled program."""
 
-    Attributes:
-        algorithm: "HR", "PBR", "dominance", or another name.
-        variant: "plain", or "improved" by intersection and dynamic correction.
-        race: The race.
-        bounds: Names for the table.
-    """
-
-    algorithm: str
-    variant: str
-    race: racing.Race
-    bounds: tuple[str, ...]
+    algorithm: str  # "HR", "PBR", "dominance", or another name
+    variant: str  # "plain", or "improved" by intersection and dynamic correction
+    race: racing.Race  # the race
+    bounds: tuple[str, ...]  # names for the table
 
     @property
     def rule(self) -> str:
@@ -111,11 +104,7 @@ def run(bench: Workbench) -> None:
 def measure(bench: Workbench, programs: Sequence[Program], repetitions: int) -> Curves:
     """The curves of some races, on all tasks and for all k.
 
-    Args:
-        bench: Where.
-        programs: The races.
-        repetitions: Of each task and k; those of one number meet the same instances and samples,
-            whatever the race.
+    Repetitions of one number meet the same instances and samples, whatever the race.
     """
     curves: Curves = {}
     for program in programs:

@@ -41,9 +41,6 @@ class TrialRow(NamedTuple):
 class AnyTask:
     """``sample(key, option)`` of one of several tasks; an option says which one in ``[0]``.
 
-    Attributes:
-        tasks: See ``envs.options``.
-
     >>> from jaxrace.envs.options import Normal, Uniform
     >>> tasks = AnyTask((Normal(), Uniform()))
     >>> options = tasks.draw(jax.random.key(0), jnp.int32(1), jnp.float32(2.0), num_options=3)
@@ -52,7 +49,7 @@ class AnyTask:
     True
     """
 
-    tasks: tuple[Any, ...]
+    tasks: tuple[Any, ...]  # see ``envs.options``
 
     def draw(self, key: jax.Array, task: jax.Array, k: jax.Array, num_options: int) -> Any:
         """A random instance of every task, and for each option [K] which of them counts."""
@@ -78,19 +75,12 @@ class AnyTask:
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class RaceTrials:
-    """What ``sweep.run`` does with a ``Trial``: it draws an instance and plays a race on it.
+    """What ``sweep.run`` does with a ``Trial``: it draws an instance and plays a race on it."""
 
-    Attributes:
-        race: Which race.
-        tasks: On which tasks.
-        key: Of all trials. Races with the same key meet the same instances and samples.
-        params: Of the race, leaves [S, ...].
-    """
-
-    race: racing.Race = dataclasses.field(metadata={"static": True})
-    tasks: AnyTask = dataclasses.field(metadata={"static": True})
-    key: jax.Array
-    params: Any
+    race: racing.Race = dataclasses.field(metadata={"static": True})  # which race
+    tasks: AnyTask = dataclasses.field(metadata={"static": True})  # on which tasks
+    key: jax.Array  # of all trials; races with the same key meet the same instances and samples
+    params: Any  # of the race, leaves [S, ...]
 
     def init(self, job: Trial) -> tuple[Trial, jax.Array]:
         """Before the race."""
@@ -132,10 +122,7 @@ class Cell(NamedTuple):
 def trials_of(cells: Sequence[Cell], repetitions: int, numbers: Sequence[int]) -> sweep.Jobs:
     """All repetitions of the first cell, of the second, and so on.
 
-    Args:
-        cells: At least one.
-        repetitions: Of each cell.
-        numbers: A number for each cell: those with the same one share their instances.
+    Cells with the same number share their instances.
 
     >>> jobs = trials_of([Cell(0, 0, 1.0), Cell(1, 0, 1.0)], repetitions=3, numbers=[0, 0])
     >>> jobs.count, jobs.rows(np.array([1, 4])).number.tolist()

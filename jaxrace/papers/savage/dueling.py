@@ -28,29 +28,18 @@ Found = dict[str, dict[str, Runs]]  # by problem and algorithm
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """A family of matrices, and how long they are played.
+    """A family of matrices, and how long they are played."""
 
-    Attributes:
-        title: For the report.
-        arms: K.
-        runs: At full size.
-        horizon: At full size.
-        algorithms: Names of ``duel_config.ALGORITHMS``.
-        measure: Of ``dueling.MEASURES``.
-        published: What can be read off the paper's figure, in words.
-        fewer: Runs at full size of algorithms that take long.
-        paper: Where the paper does more, in words.
-    """
-
-    title: str
-    arms: int
-    runs: int
-    horizon: int
-    algorithms: tuple[str, ...]
-    measure: str
-    published: str
+    title: str  # for the report
+    arms: int  # K
+    runs: int  # at full size
+    horizon: int  # at full size
+    algorithms: tuple[str, ...]  # names of ``duel_config.ALGORITHMS``
+    measure: str  # of ``dueling.MEASURES``
+    published: str  # what can be read off the paper's figure, in words
+    # Runs at full size of algorithms that take long.
     fewer: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    paper: str = ""
+    paper: str = ""  # where the paper does more, in words
 
     def runs_of(self, algorithm: str) -> int:
         """How many at this size.

@@ -44,14 +44,10 @@ def stored_score(
 ) -> jax.Array:
     """One of the stored scores of a pair, drawn with replacement: float32 [].
 
+    The problem is float32 [P, K, K, S], and which population, int32 [].
+
     It looks into the table of all populations; ``selection.recorded_score``, given that of one,
     would copy the table for every selection.
-
-    Args:
-        key: Used once.
-        problem: float32 [P, K, K, S], and which population, int32 [].
-        first: int32 [].
-        second: int32 [].
 
     >>> print(stored_score(jax.random.key(0), (jnp.full((1, 2, 2, 5), 3.0), 0), 0, 1))
     3.0
@@ -64,14 +60,7 @@ def stored_score(
 def live_score(
     number: jax.Array, scores: jax.Array, first: jax.Array, second: jax.Array
 ) -> jax.Array:
-    """The next score of a pair in its own match, float32 [].
-
-    Args:
-        number: Of the pair's comparisons before, int32 [].
-        scores: float32 [K, K, S], in the order of the match.
-        first: int32 [].
-        second: int32 [].
-    """
+    """The next score of a pair in its own match, of scores [K, K, S]: float32 []."""
     return scores[first, second, number]
 
 

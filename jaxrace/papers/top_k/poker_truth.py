@@ -27,11 +27,7 @@ class Truth(NamedTuple):
 
 
 def truth_of(scores: np.ndarray, top: int) -> Truth:
-    """Ranks the players by what they have won from all others together.
-
-    Args:
-        scores: float [P, K, K, S].
-        top: k.
+    """Ranks the players by what they have won from all others together: scores [P, K, K, S].
 
     >>> scores = np.array([[[[0, 0], [1, 3], [2, 2]], [[-1, -3], [0, 0], [-4, -4]],
     ...                     [[-2, -2], [4, 4], [0, 0]]]], float)
