@@ -20,48 +20,23 @@ class Entrant(NamedTuple):
     params: Any
 
 
-Maker = Callable[[int, int, float, jax.Array], Entrant]  # K, T, delta, key
-
-
-def _plain(kind: Callable[[int], dueling.Algorithm]) -> Maker:
-    def make(num_arms: int, horizon: int, delta: float, key: jax.Array) -> Entrant:
-        algorithm = kind(num_arms)
-        return Entrant(algorithm, algorithm.params())
-
-    return make
-
-
-def _timed(kind: Callable[[int], Any]) -> Maker:
-    def make(num_arms: int, horizon: int, delta: float, key: jax.Array) -> Entrant:
-        algorithm = kind(num_arms)
-        return Entrant(algorithm, algorithm.params(horizon=horizon))
-
-    return make
-
-
-def _savage(
-    decision: Callable[[int], Any], introspection: dueling.Introspection | None = None
-) -> Maker:
-    def make(num_arms: int, horizon: int, delta: float, key: jax.Array) -> Entrant:
-        algorithm = dueling.Savage(num_arms, decision(num_arms), introspection)
-        return Entrant(algorithm, algorithm.params(delta=delta, horizon=horizon, key=key))
-
-    return make
-
-
-MAKERS: dict[str, Maker] = {
-    "rucb": _plain(dueling.Rucb),
-    "dts": _plain(dueling.DoubleThompson),
-    "dts-plus": _plain(lambda num_arms: dueling.DoubleThompson(num_arms, plus=True)),
-    "sup-klucb": _plain(dueling.SupKlucb),
-    "sup-klucb-borda": _plain(lambda num_arms: dueling.SupKlucb(num_arms, "borda")),
-    "savage": _savage(dueling.CopelandWinner),
-    "savage-condorcet": _savage(dueling.CondorcetWinner),
-    "savage-borda": _savage(dueling.BordaWinner),
-    "savage-sampled": _savage(dueling.CopelandWinner, dueling.Introspection()),
-    "interleaved-filter": _timed(dueling.InterleavedFilter),
-    "beat-the-mean": _timed(dueling.BeatTheMean),
-    "uniform": _plain(dueling.Uniform),
+MAKERS: dict[str, Callable[[int], Any]] = {
+    "rucb": dueling.Rucb,
+    "dts": dueling.DoubleThompson,
+    "dts-plus": lambda num_arms: dueling.DoubleThompson(num_arms, plus=True),
+    "sup-klucb": dueling.SupKlucb,
+    "sup-klucb-borda": lambda num_arms: dueling.SupKlucb(num_arms, "borda"),
+    "savage": lambda num_arms: dueling.Savage(num_arms, dueling.CopelandWinner(num_arms)),
+    "savage-condorcet": lambda num_arms: dueling.Savage(
+        num_arms, dueling.CondorcetWinner(num_arms)
+    ),
+    "savage-borda": lambda num_arms: dueling.Savage(num_arms, dueling.BordaWinner(num_arms)),
+    "savage-sampled": lambda num_arms: dueling.Savage(
+        num_arms, dueling.CopelandWinner(num_arms), dueling.Introspection()
+    ),
+    "interleaved-filter": dueling.InterleavedFilter,
+    "beat-the-mean": dueling.BeatTheMean,
+    "uniform": dueling.Uniform,
 }
 assert MAKERS.keys() == ALGORITHMS.keys()
 
@@ -72,7 +47,12 @@ def entrant(name: str, num_arms: int, horizon: int, delta: float, key: jax.Array
     >>> entrant("rucb", 3, 1000, 0.05, jax.random.key(0)).algorithm
     Rucb(num_arms=3)
     """
-    return MAKERS[name](num_arms, horizon, delta, key)
+    algorithm = MAKERS[name](num_arms)
+    if isinstance(algorithm, dueling.Savage):
+        return Entrant(algorithm, algorithm.params(delta=delta, horizon=horizon, key=key))
+    if isinstance(algorithm, dueling.InterleavedFilter | dueling.BeatTheMean):
+        return Entrant(algorithm, algorithm.params(horizon=horizon))
+    return Entrant(algorithm, algorithm.params())
 
 
 def matrix_of(config: DuelConfig) -> np.ndarray:

@@ -29,7 +29,7 @@ from jaxrace.papers.preference_racing.curves import (
     CurveName,
     Curves,
 )
-from jaxrace.papers.preference_racing.trials import AnyTask, Cell, RaceTrials, trials_of
+from jaxrace.papers.preference_racing.trials import AnyTask, Cell, race_trials, trials_of
 from jaxrace.search import stack_params
 
 # Lanes of a block: races of a lockstep batch that stay in the processor's cache.
@@ -124,7 +124,7 @@ def _measure(bench: Workbench, program: Program, repetitions: int) -> Curves:
     ]
     instances = [place for _ in program.bounds for place in range(len(places))]
     tasks = AnyTask(tuple(TASKS.values()))
-    work = RaceTrials(program.race, tasks, jax.random.key(bench.seed), stack_params(params))
+    work = race_trials(program.race, tasks, jax.random.key(bench.seed), stack_params(params))
     log = bench.sweep(program.name, work, trials_of(cells, repetitions, instances), _WIDTH)
     shape = (len(program.bounds), len(TASKS), len(COMPLEXITIES), repetitions)
     draws = log.rows.row.samples.reshape(shape)

@@ -4,6 +4,7 @@ Axes: S settings, J trials, K options.
 """
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -72,43 +73,38 @@ class AnyTask:
         return lax.switch(task, samplers, key)
 
 
+def race_trials(race: racing.Race, tasks: AnyTask, key: jax.Array, params: Any) -> "RaceTrials":
+    """What ``sweep.run`` does with a ``Trial``: it draws an instance and plays a race on it.
+
+    Races with the same key meet the same instances and samples; the params are those of all
+    settings, leaves [S, ...].
+    """
+    return RaceTrials(functools.partial(_play, race, tasks), (key, params))
+
+
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class RaceTrials:
-    """What ``sweep.run`` does with a ``Trial``: it draws an instance and plays a race on it."""
-
-    race: racing.Race = dataclasses.field(metadata={"static": True})  # which race
-    tasks: AnyTask = dataclasses.field(metadata={"static": True})  # on which tasks
-    key: jax.Array  # of all trials; races with the same key meet the same instances and samples
-    params: Any  # of the race, leaves [S, ...]
-
-    def init(self, job: Trial) -> tuple[Trial, jax.Array]:
-        """Before the race."""
-        return job, jnp.zeros((), bool)
-
-    def step(self, state: tuple[Trial, jax.Array]) -> tuple[tuple[Trial, jax.Array], TrialRow]:
-        """The whole race."""
-        trial, _ = state
-        key = jax.random.fold_in(self.key, trial.number)
-        draw_key, race_key = jax.random.split(key)
-        options = self.tasks.draw(
-            draw_key, jnp.asarray(trial.task), jnp.asarray(trial.k), self.race.num_options
-        )
-        params = jax.tree.map(lambda x: x[trial.setting], self.params)
-        result = racing.run(self.race, race_key, self.tasks, options, params)
-        best = jnp.argsort(-self.tasks.means(options))[: self.race.top]
-        found = jnp.isin(result.ranking[: self.race.top], best).sum(dtype=jnp.int32)
-        samples = result.samples.sum(dtype=jnp.int32)
-        row = TrialRow(samples, found, result.decided, ~(result.invalid > 0).any())
-        return (trial, jnp.ones((), bool)), row
-
-    def done(self, state: tuple[Trial, jax.Array]) -> jax.Array:
-        """Has the race been run?"""
-        return state[1]
+class RaceTrials(sweep.Once):
+    """One race per job; it fails if a counted outcome was NaN or infinite."""
 
     def failed(self, row: TrialRow) -> jax.Array:
         """Was a counted outcome NaN or infinite?"""
         return ~row.valid
+
+
+def _play(
+    race: racing.Race, tasks: AnyTask, shared: tuple[jax.Array, Any], trial: Trial
+) -> TrialRow:
+    key, settings = shared
+    draw_key, race_key = jax.random.split(jax.random.fold_in(key, trial.number))
+    task, k = jnp.asarray(trial.task), jnp.asarray(trial.k)
+    options = tasks.draw(draw_key, task, k, race.num_options)
+    params = jax.tree.map(lambda x: x[trial.setting], settings)
+    result = racing.run(race, race_key, tasks, options, params)
+    best = jnp.argsort(-tasks.means(options))[: race.top]
+    found = jnp.isin(result.ranking[: race.top], best).sum(dtype=jnp.int32)
+    samples = result.samples.sum(dtype=jnp.int32)
+    return TrialRow(samples, found, result.decided, ~(result.invalid > 0).any())
 
 
 class Cell(NamedTuple):

@@ -26,7 +26,7 @@ from jaxrace.commands.select.targets import with_own_target
 from jaxrace.commands.select.tasks import CIRCLE, best, thurstone_task, wins_task
 from jaxrace.commands.workbench import Columns, Workbench, with_error
 from jaxrace.envs.options import Normal
-from jaxrace.papers.preference_racing.trials import AnyTask, Cell, RaceTrials, trials_of
+from jaxrace.papers.preference_racing.trials import AnyTask, Cell, race_trials, trials_of
 from jaxrace.papers.top_k.thurstone_topk import TOP
 from jaxrace.tables import markdown_table
 
@@ -140,7 +140,7 @@ def performance_task(
 ) -> Task:
     """Every comparison is of two fresh performances, N(m_i, v_i) with m, v ~ U[0, 1].
 
-    The problems are those of races: see ``RaceTrials``.
+    The problems are those of races: see ``race_trials``.
 
     >>> performance_task("1 of 3", 0, 5, (3, 1), 30, 5).truth.sum(1).tolist()
     [1, 1, 1, 1, 1]
@@ -155,7 +155,7 @@ def performance_task(
 
 @functools.partial(jax.jit, static_argnums=(1, 2))
 def _performers(seed: jax.Array, repeats: int, num_options: int) -> Any:
-    """The options that ``RaceTrials`` draws, so that races have the same ones."""
+    """The options that ``race_trials`` draws, so that races have the same ones."""
 
     def draw(number: jax.Array) -> Any:
         own = jax.random.split(jax.random.fold_in(jax.random.key(seed), number))[0]
@@ -221,7 +221,7 @@ def _races(bench: Workbench, task: Task) -> dict[str, Curve]:
         for most in rounds:
             race = make(most)
             params = jax.tree.map(lambda x: x[None], race.params(delta=0.05, max_rounds=most))
-            work = RaceTrials(race, AnyTask((Normal(),)), jax.random.key(bench.seed), params)
+            work = race_trials(race, AnyTask((Normal(),)), jax.random.key(bench.seed), params)
             jobs = trials_of([Cell(0, 0, COMPLEXITY)], len(task.truth), [0])
             row = bench.sweep(f"{task.name}, {name}, {most} rounds", work, jobs).rows.row
             times.append(row.samples.mean() / 2)
