@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxrace import plots
-from jaxrace.commands.workbench import Columns, mean_and_error, mean_columns
+from jaxrace.commands.workbench import Columns, mean_and_error, mean_columns, with_error
 
 
 class Curve(NamedTuple):
@@ -118,6 +118,16 @@ def success_at(curve: Curve, samples: float) -> tuple[float, float]:
     """
     rate, error = mean_and_error(correct_at(curve, samples))
     return float(rate), float(error)
+
+
+def success_in_words(curve: Curve, samples: float) -> str:
+    """The same, with three digits; nothing before the first point.
+
+    >>> success_in_words(Curve(np.array([10.0]), np.array([[True], [False]])), 10)
+    '0.500 ± 0.500'
+    """
+    rate, error = success_at(curve, samples)
+    return "" if np.isnan(rate) else with_error(rate, error, digits=3)
 
 
 def samples_until(curve: Curve, rate: float) -> float:

@@ -62,7 +62,7 @@ class Task:
 
 
 def run_selector(
-    bench: Workbench, task: Task, name: str, selector: Selector, params: Any, batch: int = 1
+    bench: Workbench, task: Task, name: str, selector: Selector, params: Any = None, batch: int = 1
 ) -> Curve:
     """A curve of one selector; selections that have ended stay what they were.
 

@@ -3,12 +3,12 @@
 import numpy as np
 
 from jaxrace import selection
-from jaxrace.commands.select.curves import Curve, figure_of, success_at, table_of
+from jaxrace.commands.select.curves import Curve, success_in_words
 from jaxrace.commands.select.runs import Task, run_selector
 from jaxrace.commands.select.targets import with_own_target
 from jaxrace.commands.select.tasks import thurstone_task, wins_task
 from jaxrace.commands.workbench import Workbench, with_error
-from jaxrace.papers.top_k.thurstone_topk import NUM_OPTIONS
+from jaxrace.papers.top_k.thurstone_topk import NUM_OPTIONS, leave
 from jaxrace.tables import markdown_table
 
 TOP = 4
@@ -49,8 +49,7 @@ def run(bench: Workbench) -> None:
     curves: dict[str, dict[str, Curve]] = {}
     for task in bench.few(tasks, 1):
         curves |= _run_all(bench, task)
-    bench.write_table("success.csv", table_of(curves))
-    bench.write_figure("success.png", figure_of(curves))
+    leave(bench, curves)
     looks = [bench.size(look, 225) for look in (225, 495, 1_035)]
     others = share_of_others(tasks[0])
     bench.write_report(_paragraphs(curves, repeats, looks, others))
@@ -60,7 +59,7 @@ def _run_all(bench: Workbench, task: Task) -> dict[str, dict[str, Curve]]:
     """A set of curves for each method, all with that of uniform sampling, which does not choose."""
 
     def curve(name: str, selector: selection.Selector) -> Curve:
-        return run_selector(bench, task, name, selector, selector.params())
+        return run_selector(bench, task, name, selector)
 
     plain = curve(UNIFORM, selection.Uniform(task.num_options, task.top))
     found: dict[str, dict[str, Curve]] = {}
@@ -91,7 +90,7 @@ def _paragraphs(
 ) -> list[str]:
     heads = ["task, method", "pooled", *(f"{samples:,} samples" for samples in looks)]
     rows = [
-        [title, name, *(with_error(*success_at(curve, look), digits=3) for look in looks)]
+        [title, name, *(success_in_words(curve, look) for look in looks)]
         for title, found in curves.items()
         for name, curve in found.items()
     ]

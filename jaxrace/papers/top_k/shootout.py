@@ -18,13 +18,13 @@ from jaxrace.commands.select.curves import (
     correct_at,
     figure_of,
     samples_until,
-    success_at,
+    success_in_words,
     table_of,
 )
 from jaxrace.commands.select.runs import Task, run_selector, run_top
 from jaxrace.commands.select.targets import with_own_target
 from jaxrace.commands.select.tasks import CIRCLE, best, thurstone_task, wins_task
-from jaxrace.commands.workbench import Columns, Workbench, with_error
+from jaxrace.commands.workbench import Columns, Workbench, mean_and_error
 from jaxrace.envs.options import Normal
 from jaxrace.papers.preference_racing.trials import AnyTask, Cell, race_trials, trials_of
 from jaxrace.papers.top_k.thurstone_topk import TOP
@@ -258,9 +258,8 @@ def leaders(found: dict[str, Curve], samples: float) -> list[str]:
     best = max(known, key=lambda name: known[name].mean())
     others = []
     for name, rows in known.items():
-        behind = known[best] - rows
-        error = behind.std(ddof=1) / np.sqrt(len(behind))
-        if name != best and behind.mean() <= _CLEARLY * error:
+        behind, error = mean_and_error(known[best] - rows)
+        if name != best and behind <= _CLEARLY * error:
             others.append(name)
     return [best, *others]
 
@@ -274,8 +273,7 @@ def _paragraphs(
         rows = []
         for name, curve in found.items():
             needed = samples_until(curve, _LEVEL)
-            rates = [success_at(curve, look) for look in looks]
-            cells = ["" if np.isnan(rate[0]) else with_error(*rate, digits=3) for rate in rates]
+            cells = [success_in_words(curve, look) for look in looks]
             rows.append([name, *cells, "" if np.isinf(needed) else f"{needed:,.0f}"])
         heads = ["method", *(f"{look:,} samples" for look in looks), f"until {_LEVEL:.0%}"]
         best = [

@@ -63,9 +63,9 @@ def _run_all(bench: Workbench, task: Task) -> Found:
         curves[name] = Curve(time, (row.selected == task.truth[:, None]).all(-1))
         indices[label] = row.intransitivity
     pocbam, hybrid = Pocbam(NUM_OPTIONS, TOP), HybridPocbam(NUM_OPTIONS, TOP, fit="swept")
-    curves["POCBAm"] = run_selector(bench, task, "POCBAm", pocbam, pocbam.params())
+    curves["POCBAm"] = run_selector(bench, task, "POCBAm", pocbam)
     name = "hybrid, one sweep"
-    curves[name] = run_selector(bench, task, name, hybrid, hybrid.params())
+    curves[name] = run_selector(bench, task, name, hybrid)
     return Found(curves, indices)
 
 
