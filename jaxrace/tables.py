@@ -12,13 +12,11 @@ import numpy as np
 
 from jaxrace.files import new_file
 
-# Of a line, in characters; a file of zeros has one that does not end.
-_LONGEST_LINE = 10_000_000
+_LONGEST_LINE = 10_000_000  # of a line, in characters; a file of zeros has one that does not end
 
 
 def write_table(
-    path: str | os.PathLike[str],
-    columns: Mapping[str, Any] | Iterable[Mapping[str, Any]],
+    path: str | os.PathLike[str], columns: Mapping[str, Any] | Iterable[Mapping[str, Any]]
 ) -> None:
     """Write a table as CSV.
 

@@ -15,9 +15,7 @@ from jaxrace import tables
 
 DELTAS = (0.05, 0.2, 0.5)
 FULL_SIZE = 100_000
-
-# Races that advance together; more of them leave the processor's cache.
-BATCH = 250
+BATCH = 250  # races that advance together; more of them leave the processor's cache
 
 
 @dataclasses.dataclass(frozen=True)

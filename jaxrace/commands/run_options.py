@@ -55,12 +55,8 @@ class Lanes:
         return [(name, value) for name, value in found if value is not None]
 
 
-# No device has more than some thousands.
-_MOST = 10**6
-
-# What ``sweep.run`` calls them.
-_SIZES = {"lanes": "width", "blocks": "num_blocks"}
-
+_MOST = 10**6  # no device has more than some thousands
+_SIZES = {"lanes": "width", "blocks": "num_blocks"}  # what ``sweep.run`` calls them
 ANY_LANES = Lanes()
 
 
@@ -114,8 +110,7 @@ def taken_from(settings: dict[str, Any]) -> Lanes:
     return Lanes(settings.pop("lanes", None), settings.pop("blocks", None))
 
 
-# What ``--hosts`` is without a value.
-_DETECTED = "detected"
+_DETECTED = "detected"  # what ``--hosts`` is without a value
 
 
 def add_hosts(parser: Any) -> None:

@@ -14,9 +14,7 @@ from jaxrace import files, plots, runs, sweep, tables
 from jaxrace.commands.job import Job
 
 REPORT, CHECKPOINT = "report.md", "checkpoint"
-
 Columns = Mapping[str, Any]  # of a table: see ``tables.write_table``
-
 NO_JOB = Job(None)
 
 

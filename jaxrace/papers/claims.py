@@ -9,7 +9,6 @@ from jaxrace.commands.workbench import mean_and_error
 from jaxrace.tables import markdown_table
 
 YES, NO, OPEN = "yes", "no", "open"
-
 UNEXPLAINED = "unexplained"
 
 

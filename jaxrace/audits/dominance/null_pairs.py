@@ -20,12 +20,8 @@ from jaxrace.audits.reckoning import FULL_SIZE, Finding
 from jaxrace.validation import require_integer
 
 ALPHAS = (0.01, 0.05, 0.2, 0.5)
-
-# Pairs that are played together.
-_BATCH = 5_000
-
-# What a bet takes for an even chance in the broken control.
-WRONG_CHANCE = 0.45
+_BATCH = 5_000  # pairs that are played together
+WRONG_CHANCE = 0.45  # what a bet takes for an even chance in the broken control
 
 
 def _hills(*places: float) -> tuple[float, ...]:

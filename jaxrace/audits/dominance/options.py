@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 Matrix = tuple[tuple[float, ...], ...]
-
-# Room for the faces of any die, so that one program serves options of every kind.
-MOST_FACES = 128
+MOST_FACES = 128  # room for the faces of any die, so that one program serves options of every kind
 
 
 class Law(NamedTuple):

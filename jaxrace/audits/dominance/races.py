@@ -17,11 +17,8 @@ from jaxrace.audits.reckoning import DELTAS, FULL_SIZE, Finding
 from jaxrace.racing.dominance.state import COUNTS, DOMINANCE
 from jaxrace.validation import require_integer
 
-# n_max.
-HORIZONS = (300, 3000)
-
-# epsilon, the share of delta that certificate (b) has.
-COUNTS_SHARE = 0.05
+HORIZONS = (300, 3000)  # n_max
+COUNTS_SHARE = 0.05  # epsilon, the share of delta that certificate (b) has
 
 # Where certificate (b) can be wrong: scores differ although a link is tied.
 _TIED_CIRCLE = task_named("circle with a tied link")

@@ -23,7 +23,6 @@ FIGURE = "regret.png"
 
 # Records of a run: most, and how few will do where no more divide the horizon.
 _RECORDS, _FEW_RECORDS = 100, 20
-
 Columns = dict[str, np.ndarray]
 
 

@@ -31,8 +31,7 @@ OPPONENTS: dict[str, Policy] = {
     "pot odds": by_pot_odds,
 }
 
-# Lanes, few enough for what the players remember to stay in the cache.
-_WIDTH = 16
+_WIDTH = 16  # lanes, few enough for what the players remember to stay in the cache
 
 
 class Course(NamedTuple):
@@ -79,9 +78,7 @@ def evaluate(
     repeat = np.broadcast_to(np.arange(config.repeats)[:, None], shape)
     # Searches of a repeat have their start in common: what is the same is evaluated once.
     known, place = np.unique(
-        np.column_stack([repeat.reshape(-1), means.reshape(-1, size)]),
-        axis=0,
-        return_inverse=True,
+        np.column_stack([repeat.reshape(-1), means.reshape(-1, size)]), axis=0, return_inverse=True
     )
     matches = config.test_matches
     deals = deal_sets(bench, "test decks", config.repeats * matches, config.test_decks)

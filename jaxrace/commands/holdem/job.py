@@ -33,12 +33,8 @@ from jaxrace.selection.driver import fitting_interval
 from jaxrace.strategies import Strategy
 
 EVALUATION, PLAYERS = "evaluation.csv", "players.npz"
-
-# Generations of a search that are evaluated, its start included.
-_POINTS = 10
-
-# Error probability of a race.
-_DELTA = 0.05
+_POINTS = 10  # generations of a search that are evaluated, its start included
+_DELTA = 0.05  # error probability of a race
 
 _SELECTORS: dict[str, Callable[..., ScoreSelector]] = {
     "hybrid": HybridPocbam,
@@ -46,8 +42,7 @@ _SELECTORS: dict[str, Callable[..., ScoreSelector]] = {
     "uniform": Uniform,
 }
 
-# Decks of the pool that are prepared in one go.
-_SET = 256
+_SET = 256  # decks of the pool that are prepared in one go
 
 
 def train_holdem(job: Job) -> Path:

@@ -13,9 +13,7 @@ from jaxrace.commands.holdem.evaluation import Evaluation
 from jaxrace.commands.printing import confidence_scale, say
 
 CURVE = "learning_curve.png"
-
-# Nothing is cut off where there is no screen.
-_PIPE_WIDTH = 120
+_PIPE_WIDTH = 120  # nothing is cut off where there is no screen
 
 
 def statistic(winnings: np.ndarray) -> dict[str, Any]:

@@ -40,9 +40,7 @@ IMPROVEMENTS: dict[str, str] = {
 }
 
 _OF_A_FILE = ("low", "high", "discount", "order")
-
-# Trajectories are counted in int32.
-_MOST = 10**8
+_MOST = 10**8  # trajectories are counted in int32
 
 
 @dataclasses.dataclass(frozen=True)

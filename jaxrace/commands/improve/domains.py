@@ -20,9 +20,7 @@ from jaxrace.rollout import PolicyInTask
 # fewest that lead to the goal.
 _CAR = mountain_car.MountainCar(horizon=10, hold=50)
 _CAR_RETURNS = improvement.ReturnRange(-10.0, -3.0)
-
-# Rollouts that are simulated at once.
-_BATCH = 2_500
+_BATCH = 2_500  # rollouts that are simulated at once
 
 
 @dataclasses.dataclass(frozen=True)

@@ -30,9 +30,7 @@ FIGURE, POLICY = "performance.png", "policy.npz"
 # Weights of a policy. More of them than the first take minutes with a full covariance matrix, and
 # with more than the second even a separable one takes a minute or more per thousand trajectories.
 _MOST_FOR_FULL, _MOST_WEIGHTS = 1_000, 10_000
-
-# Features of all steps of a log: 800 MB.
-_MOST_FEATURES = 2 * 10**8
+_MOST_FEATURES = 2 * 10**8  # features of all steps of a log: 800 MB
 
 
 class OfFile(NamedTuple):

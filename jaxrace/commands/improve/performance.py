@@ -11,9 +11,7 @@ import numpy as np
 from jaxrace.envs import Environment, gridworld
 
 Chances = Callable[[Any], jax.Array]  # of observations [m, ...]: float32 [m, A]
-
-# A difference of two performances that is rounding.
-_ROUNDING = 1e-6
+_ROUNDING = 1e-6  # a difference of two performances that is rounding
 
 
 class Worth(NamedTuple):

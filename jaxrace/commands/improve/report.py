@@ -8,8 +8,7 @@ from rich.console import Console
 from jaxrace import runs
 from jaxrace.commands.printing import say
 
-# Of estimates in [0, 1].
-_ROUNDING = 1e-6
+_ROUNDING = 1e-6  # of estimates in [0, 1]
 
 
 def print_improvement(console: Console, folder: Path) -> None:

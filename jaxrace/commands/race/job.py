@@ -16,9 +16,7 @@ from jaxrace.kernels import total_order
 from jaxrace.racing import DominanceRace, DominanceResult, check_runs, judge
 
 RANKING = "ranking.csv"
-
-# Pairs in doubt that the summary names, the most doubtful first.
-_MOST_PAIRS = 10
+_MOST_PAIRS = 10  # pairs in doubt that the summary names, the most doubtful first
 
 
 def race_scores(job: Job) -> Path:

@@ -11,11 +11,8 @@ from jaxrace.commands.printing import add_row, new_table, say
 from jaxrace.commands.race.config import LEAST_RUNS, MOST_RUNS
 
 _RANKING = "ranking.csv"
-
 _BEYOND = "too many"
-
-# Longer rankings are in the file.
-_MOST_LISTED = 20
+_MOST_LISTED = 20  # longer rankings are in the file
 
 
 def print_race(console: Console, folder: Path) -> None:

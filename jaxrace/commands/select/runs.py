@@ -16,12 +16,8 @@ from jaxrace.selection.driver import Compare, first_record, fitting_interval
 
 # Selections of a block: fits in lanes wait for each other, and arrays stay in the cache.
 _WIDTH = 32
-
-# Numbers of repetitions of TOP, which ends by itself, for so many points of a curve.
-TOP_POINTS = 6
-
-# Comparisons between two looks at whether TOP has ended.
-_LOOK = 100
+TOP_POINTS = 6  # numbers of repetitions of TOP, which ends by itself, for so many points of a curve
+_LOOK = 100  # comparisons between two looks at whether TOP has ended
 
 
 @dataclasses.dataclass(frozen=True)

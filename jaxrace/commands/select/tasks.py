@@ -10,8 +10,7 @@ import numpy as np
 from jaxrace import selection
 from jaxrace.commands.select.runs import Task, problem_keys
 
-# How much a circle adds to the chances of its problem.
-CIRCLE = 0.1
+CIRCLE = 0.1  # how much a circle adds to the chances of its problem
 
 
 def chances(key: jax.Array, num_options: int, cycle: float) -> jax.Array:

@@ -37,29 +37,17 @@ class Setting(NamedTuple):
     delta: float
 
 
-# Floor of n_max, the rounds of a race (Busa-Fekete et al. 2014, section 6.2).
-MIN_ROUNDS = 3
+MIN_ROUNDS = 3  # floor of n_max, the rounds of a race (Busa-Fekete et al. 2014, section 6.2)
 
 # The best of all that was tried at equal budgets, with a final race (docs/reproductions.md,
 # "Does racing pay?").
 _FAST_POPULATION, _FAST_ROUNDS = 14, 30
-
 _DEFAULT_SIGMA = 10.0
-
-# The first block of a dominance race; with fewer samples it says nothing.
-_LEAST_REPEATS = 11
-
-# Episodes and patients are counted in int32.
-_MOST = 10**9
-
-# Rows of some repeats are kept in memory, and so are the states of patients.
-_MOST_REPEATS = 10**6
-
-# Races compare all pairs.
-_MOST_POPULATION = 1_000
-
-# Of random numbers.
-MOST_SEED = 2**32 - 1
+_LEAST_REPEATS = 11  # the first block of a dominance race; with fewer samples it says nothing
+_MOST = 10**9  # episodes and patients are counted in int32
+_MOST_REPEATS = 10**6  # rows of some repeats are kept in memory, and so are the states of patients
+_MOST_POPULATION = 1_000  # races compare all pairs
+MOST_SEED = 2**32 - 1  # of random numbers
 
 
 @dataclasses.dataclass(frozen=True)

@@ -26,9 +26,7 @@ from jaxrace.commands.workbench import CHECKPOINT, run_folder, sweep_sizes
 from jaxrace.search import FinalRace, PolicySearch, SearchWork
 
 CURVE, HEAT_MAP = "learning_curve.png", "settings.png"
-
-# Where the hosts of a job meet, below the folder of checkpoints.
-_MEETING = "hosts"
+_MEETING = "hosts"  # where the hosts of a job meet, below the folder of checkpoints
 
 
 def train(job: Job) -> Path:

@@ -20,9 +20,7 @@ from jaxrace.racing import DominanceRace, DominanceResult
 from jaxrace.sweep import Rows, RowStore, SweepLog
 
 DELTA = 0.05
-
-# What a search that failed is worth: less than all others.
-_WORST = np.finfo(np.float32).min
+_WORST = np.finfo(np.float32).min  # what a search that failed is worth: less than all others
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,10 +49,7 @@ class SettingsRace:
     def timing(self, config: TrainConfig) -> dict[str, float]:
         """What timing.json says of it."""
         without = len(config.settings) * config.repeats
-        return {
-            "searches_saved_by_race": without - self.log.num_jobs,
-            "race_seconds": self.seconds,
-        }
+        return {"searches_saved_by_race": without - self.log.num_jobs, "race_seconds": self.seconds}
 
 
 def race_settings(

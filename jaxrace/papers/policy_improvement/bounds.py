@@ -18,10 +18,7 @@ from jaxrace.kernels import both_bootstrap_bounds, resampling_counts
 from jaxrace.tables import markdown_table
 
 DELTA = 0.05
-
-# The gamma distribution of the figure: its mean is 100.
-SHAPE, SCALE = 2, 50.0
-
+SHAPE, SCALE = 2, 50.0  # the gamma distribution of the figure: its mean is 100
 SIZES = (20, 50, 100, 200, 500, 1_000, 2_000)
 
 # Read off figure 1, by bound and n.
@@ -37,8 +34,7 @@ PUBLISHED = {
     ("ci", 2_000): 0.0,
 }
 
-# Samples that share a set of resamples.
-_BATCH = 250
+_BATCH = 250  # samples that share a set of resamples
 
 
 def bounds() -> dict[str, LowerBound]:

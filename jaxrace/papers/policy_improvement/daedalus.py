@@ -20,7 +20,6 @@ from jaxrace.improvement import CandidateSearch, Daedalus, PolicyImprovement, bo
 from jaxrace.tables import markdown_table
 
 DELTA = 0.05
-
 BOUNDS = ("ci", "t", "bca")
 KINDS = ("none", "k-fold")
 
@@ -40,7 +39,6 @@ PUBLISHED = {
 
 # Of policies declared safe though they are not (section 6); of the car it is an upper limit.
 PUBLISHED_ERRORS = {"gridworld": "0", "mountain-car": "below .006", "marketing": "0"}
-
 Found = dict[tuple[str, str, str], Trials]  # by domain, kind, bound
 
 

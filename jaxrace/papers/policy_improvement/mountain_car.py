@@ -12,23 +12,14 @@ import numpy as np
 from jaxrace import improvement, plots, sweep
 from jaxrace.commands.improve.domains import DOMAINS, Domain, floor_of, performances
 from jaxrace.commands.improve.performance import is_worse
-from jaxrace.commands.workbench import (
-    Columns,
-    Workbench,
-    as_columns,
-    mean_columns,
-    with_error,
-)
+from jaxrace.commands.workbench import Columns, Workbench, as_columns, mean_columns, with_error
 from jaxrace.rollout import PolicyInTask
 from jaxrace.tables import markdown_table
 
 DELTA = 0.05
-
 BOUNDS = ("ci", "t", "bca", "betting")
 SIZES = (50, 200, 900, 5_000)
-
-# Of each size (caption of figure 3).
-TRIALS = 100
+TRIALS = 100  # of each size (caption of figure 3)
 
 # Read off the bars of figure 3.
 PUBLISHED = {
@@ -37,8 +28,7 @@ PUBLISHED = {
     **{("bca", n): value for n, value in zip(SIZES, (0.31, 0.66, 0.98, 1.0), strict=True)},
 }
 
-# Below this, of all policies declared safe (section 6).
-PUBLISHED_ERRORS = 0.006
+PUBLISHED_ERRORS = 0.006  # below this, of all policies declared safe (section 6)
 
 
 class BatchRow(NamedTuple):

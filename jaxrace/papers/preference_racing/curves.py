@@ -8,7 +8,6 @@ from jaxrace.envs import options
 
 OPTIONS, TOP, ROUNDS, DELTA = 10, 5, 300, 0.05
 COMPLEXITIES = tuple(float(k) for k in range(1, 11))
-
 VARIANTS = ("plain", "improved")
 
 TASKS = {
@@ -18,8 +17,7 @@ TASKS = {
     "uniform": options.Uniform(),
 }
 
-# Bounds of the further curves.
-BOUNDS = ("published", "tight", "kl", "stitched", "stitched-kl")
+BOUNDS = ("published", "tight", "kl", "stitched", "stitched-kl")  # bounds of the further curves
 
 
 class CurveName(NamedTuple):

@@ -115,7 +115,7 @@ def _paragraphs(claims: dict[str, list[Claim]]) -> list[str]:
         "The sources do not say, or say in two ways: whether the policies have an intercept, "
         "which coefficients the patients have, what the reward is, how SARSA divides the "
         "observations and how fast its rates fall. Each column changes one of these; the other "
-        "learners stay as they are in medical-outcomes and medical-convergence.",
+        "learners stay as they are in medical-outcomes and medical-convergence."
     ]
     lines = list(zip(*claims.values(), strict=True))
     table = [[line[0].claim, *(one.holds for one in line)] for line in lines]

@@ -8,16 +8,7 @@ import itertools
 import numpy as np
 
 from jaxrace.commands.workbench import mean_and_error, with_error
-from jaxrace.papers.claims import (
-    NO,
-    OPEN,
-    UNEXPLAINED,
-    YES,
-    Claim,
-    difference,
-    verdict,
-    yes_or_no,
-)
+from jaxrace.papers.claims import NO, OPEN, UNEXPLAINED, YES, Claim, difference, verdict, yes_or_no
 from jaxrace.papers.preference_racing.medical_curves import (
     Findings,
     Fixed,
@@ -27,14 +18,11 @@ from jaxrace.papers.preference_racing.medical_curves import (
 )
 from jaxrace.papers.preference_racing.medical_runs import LEARNERS, OWN_DOSES, labels
 
-# The paper looks at learners with fewer training episodes than these.
-FEW = 4000
-
+FEW = 4000  # the paper looks at learners with fewer training episodes than these
 PREFERENCE_BASED = ("pb-edps", "pbpi")
 
 # What a curve may differ from its end where it has settled.
 _TOLERANCES = {"mean_reward": 2.0, "survival_rate": 0.01}
-
 _SCHEDULE = "PB-EDPS: partly its schedule, see racing-pays; PBPI does not settle, " + UNEXPLAINED
 
 _WHY_NOT_ON_FRONT = {

@@ -14,7 +14,6 @@ KERNEL, _CELLS = 0.03, 400
 
 # Their generations end after other numbers of episodes in every repetition.
 EVOLUTION = ("pb-edps", "edps")
-
 Findings = dict[tuple[str, str], Learning]  # by hazard and method
 Fixed = dict[str, dict[str, Metrics]]  # by hazard and policy
 Curve = tuple[np.ndarray, np.ndarray]

@@ -18,12 +18,8 @@ from jaxrace.tables import markdown_table
 
 SIGMAS = (0.1, 1.0, 5.0, 10.0, 15.0, 25.0, 50.0, 100.0)
 DELTAS = (0.01, 0.05, 0.1, 0.2, 0.5)
-
-# What the paper has chosen.
-CHOSEN = (10.0, 0.2)
-
+CHOSEN = (10.0, 0.2)  # what the paper has chosen
 CRITERIA = ("mean_reward", "survival_rate")
-
 METHODS = ("edps", "pb-edps")
 
 Findings = dict[

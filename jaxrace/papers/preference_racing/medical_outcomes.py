@@ -16,9 +16,7 @@ from jaxrace.papers.preference_racing.medical_claims import dominance_margins, o
 from jaxrace.tables import markdown_table
 
 TUMOUR, TOXICITY = "tumour_size", "max_toxicity"
-
 _LEVEL = 0.95
-
 Findings = dict[str, dict[str, medical.Metrics]]  # by hazard and method
 
 

@@ -18,14 +18,11 @@ from jaxrace.commands.workbench import Workbench
 from jaxrace.search import SearchWork
 
 LEARNERS = ("pb-edps", "edps", "pbpi", "sarsa")
-
-# Two settings of the hazard: in B fewer patients die.
-HAZARDS = ("A", "B")
+HAZARDS = ("A", "B")  # two settings of the hazard: in B fewer patients die
 
 # Of theta = 0, and the one that keeps most patients alive with hazard A; not in the paper.
 START_DOSE, BEST_DOSE = 0.5, 0.55
 OWN_DOSES = tuple(f"constant {dose:g}" for dose in (START_DOSE, BEST_DOSE))
-
 Metrics = dict[str, np.ndarray]
 
 

@@ -48,8 +48,7 @@ def beside_published(curves: dict[tuple[str, str], Curve]) -> str:
     return markdown_table(heads, rows)
 
 
-# What is called reproduced: draws read off a figure are no more exact.
-_CLOSE = 0.05
+_CLOSE = 0.05  # what is called reproduced: draws read off a figure are no more exact
 
 
 def published_claims(

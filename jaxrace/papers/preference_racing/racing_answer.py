@@ -14,9 +14,7 @@ from jaxrace.papers.preference_racing.racing_variants import FAST, PUBLISHED, RA
 from jaxrace.tables import markdown_table
 
 SHOWN = ("survival_rate", "mean_reward")
-
-# Kinds of races.
-GENERATION, FINAL = "generation", "final"
+GENERATION, FINAL = "generation", "final"  # kinds of races
 
 # By hazard and variant, columns [R] of the last policies.
 Findings = dict[tuple[str, str], dict[str, np.ndarray]]

@@ -13,7 +13,6 @@ from jaxrace.strategies import Strategy
 
 # FAST is what `--method pb-edps-fast` does.
 PUBLISHED, FAST = "published schedule", "population 14, 30 rollouts, final race"
-
 _SIGMA, _DELTA, _MAX_ROUNDS = 10.0, 0.2, 100
 
 

@@ -32,8 +32,7 @@ from jaxrace.papers.preference_racing.curves import (
 from jaxrace.papers.preference_racing.trials import AnyTask, Cell, race_trials, trials_of
 from jaxrace.search import stack_params
 
-# Lanes of a block: races of a lockstep batch that stay in the processor's cache.
-_WIDTH = 250
+_WIDTH = 250  # lanes of a block: races of a lockstep batch that stay in the processor's cache
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,12 +12,7 @@ import numpy as np
 from jaxrace import dueling, plots
 from jaxrace.commands.duel.lineup import Entrant
 from jaxrace.commands.duel.runs import Runs, run_entrant, stacked
-from jaxrace.commands.workbench import (
-    Columns,
-    Workbench,
-    mean_columns,
-    mean_in_words,
-)
+from jaxrace.commands.workbench import Columns, Workbench, mean_columns, mean_in_words
 from jaxrace.dueling.problems import URVOY_MEANS
 from jaxrace.tables import markdown_table
 
@@ -38,9 +33,7 @@ PUBLISHED = {
     "UCB1, wrapped": 3350,
 }
 
-# The paper has 1,000 runs.
-_RUNS, _HORIZON, _RECORDS = 20, 200_000, 100
-
+_RUNS, _HORIZON, _RECORDS = 20, 200_000, 100  # the paper has 1,000 runs
 Found = dict[str, dict[str, Runs]]  # by decision and algorithm
 
 

@@ -12,17 +12,11 @@ import numpy as np
 from jaxrace import dueling, plots
 from jaxrace.commands.duel.lineup import entrant
 from jaxrace.commands.duel.runs import Runs, run_entrant, stacked
-from jaxrace.commands.workbench import (
-    Columns,
-    Workbench,
-    mean_columns,
-    mean_in_words,
-)
+from jaxrace.commands.workbench import Columns, Workbench, mean_columns, mean_in_words
 from jaxrace.dueling import matrices
 from jaxrace.tables import markdown_table
 
 _RECORDS = 100
-
 Found = dict[str, dict[str, Runs]]  # by problem and algorithm
 
 

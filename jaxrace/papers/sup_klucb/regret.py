@@ -11,24 +11,14 @@ import numpy as np
 from jaxrace import dueling, plots
 from jaxrace.commands.duel.lineup import entrant
 from jaxrace.commands.duel.runs import Runs, run_entrant, stacked
-from jaxrace.commands.workbench import (
-    Columns,
-    Workbench,
-    mean_columns,
-    mean_in_words,
-)
+from jaxrace.commands.workbench import Columns, Workbench, mean_columns, mean_in_words
 from jaxrace.dueling import matrices
 from jaxrace.tables import markdown_table
 
 ALGORITHMS = ("rucb", "dts", "sup-klucb")
-
 _LEAST_ARMS, _MOST_ARMS = 3, 36
-
 _RECORDS = 50
-
-# The first figure shows as many games, the second one all of them.
-_FIRST_GAMES = 25
-
+_FIRST_GAMES = 25  # the first figure shows as many games, the second one all of them
 _COPELAND = dueling.MEASURES.index("copeland")
 
 

@@ -23,9 +23,7 @@ ASHE = Ashe()
 
 # In one pass the player on the button has the first hand of a deck, in the other the second.
 PASSES = 2
-
-# Few lanes, so that what the players remember stays in the cache.
-_WIDTH = 16
+_WIDTH = 16  # few lanes, so that what the players remember stays in the cache
 
 
 class Match(NamedTuple):

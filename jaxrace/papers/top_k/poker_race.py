@@ -19,11 +19,8 @@ from jaxrace.commands.select.runs import Task, problem_keys
 from jaxrace.commands.workbench import Workbench
 from jaxrace.racing import DominanceParams
 
-# Error probability of a race.
-DELTA = 0.05
-
-# Races of a block, which wait for each other.
-_WIDTH = 32
+DELTA = 0.05  # error probability of a race
+_WIDTH = 32  # races of a block, which wait for each other
 
 
 class Races(NamedTuple):

@@ -15,9 +15,7 @@ TOP = 4
 
 # w: by so many samples of the variance within all pairs each pair's own is mixed.
 POOLED = (0.0, 1.0, 2.0, 4.0)
-
 UNIFORM = "uniform"
-
 _BUDGET, _INTERVAL = 1_035, 45
 
 
@@ -83,10 +81,7 @@ def share_of_others(task: Task) -> tuple[float, float]:
 
 
 def _paragraphs(
-    curves: dict[str, dict[str, Curve]],
-    repeats: int,
-    looks: list[int],
-    others: tuple[float, float],
+    curves: dict[str, dict[str, Curve]], repeats: int, looks: list[int], others: tuple[float, float]
 ) -> list[str]:
     heads = ["task, method", "pooled", *(f"{samples:,} samples" for samples in looks)]
     rows = [

@@ -44,15 +44,12 @@ DUELS = (
     *("savage-condorcet", "interleaved-filter", "beat-the-mean"),
 )
 
-# Rounds of races, one point of their curves each.
-_ROUNDS = (20, 50, 100, 200)
+_ROUNDS = (20, 50, 100, 200)  # rounds of races, one point of their curves each
 
 # The success rate to be reached, and parts of the budget after which all are compared.
 _LEVEL = 0.7
 _LOOKS = (0.25, 0.5, 1.0)
-
-# k of the normal task of races.
-COMPLEXITY = 2.0
+COMPLEXITY = 2.0  # k of the normal task of races
 
 # A method is clearly behind another one from so many standard errors of the difference on.
 _CLEARLY = 2.0

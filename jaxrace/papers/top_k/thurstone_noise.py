@@ -18,12 +18,8 @@ from jaxrace.tables import markdown_table
 
 NOISES = (0.0, 0.1, 0.2, 0.3, 0.4)
 NUM_OPTIONS, TOP, BUDGET, INTERVAL = 10, 4, 1_000, 5
-
-# Comparisons after which figure 6 looks.
-_LOOK = 250
-
-# Of the index, where both methods do equally well (figure 6).
-PUBLISHED_CROSSING = 0.17
+_LOOK = 250  # comparisons after which figure 6 looks
+PUBLISHED_CROSSING = 0.17  # of the index, where both methods do equally well (figure 6)
 
 
 FITS = {"one sweep": "swept", "stationary": "followed"}

@@ -8,9 +8,7 @@ from jaxrace.commands.workbench import Workbench
 from jaxrace.tables import markdown_table
 
 TOP = "SELECT/TOP"
-
 NUM_OPTIONS, BUDGET, INTERVAL = 10, 1_000, 5
-
 Curves = dict[str, dict[str, Curve]]  # by task and method
 
 # Besides SELECT/TOP, what the paper shows.
