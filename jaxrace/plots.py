@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST_POINTS = 200  # of a curve
+_COLUMNS = 2  # of panels
 
 
 def learning_curve(folder: str | os.PathLike[str]) -> "Figure":
@@ -40,28 +41,19 @@ def learning_curve(folder: str | os.PathLike[str]) -> "Figure":
     >>> [panel.get_ylabel() for panel in learning_curve(".").axes]
     ['reward per game']
     """
-    from matplotlib.figure import Figure
-
     log, summary = runs.read_log(folder), runs.read_summary(folder)
     labels = summary["metrics"]
-    num_columns = min(2, len(labels))
-    num_rows = -(-len(labels) // num_columns)
-    figure = Figure(figsize=(4.6 * num_columns, 3.1 * num_rows + 0.9), layout="constrained")
-    panels = figure.subplots(num_rows, num_columns, squeeze=False, sharex=True)
-    for panel, (metric, label) in zip(panels.flat, labels.items(), strict=False):
+    figure, shown = grid(len(labels), _COLUMNS, (4.6, 3.1), (0, 0.9), sharex=True)
+    for panel, (metric, label) in zip(shown, labels.items(), strict=True):
         _draw_metric(panel, log, metric)
         _draw_baselines(panel, summary["baselines"], metric)
         panel.set_ylabel(label)
-        tidy(panel)
-        panel.xaxis.set_major_formatter("{x:,.0f}")
-    for panel in figure.axes[len(labels) :]:
-        panel.remove()
-    for panel in figure.axes[-num_columns:]:
+        tidy(panel, "x")
+    for panel in shown[-_COLUMNS:]:
         panel.set_xlabel("training episodes used by a search")
         panel.tick_params(labelbottom=True)
     figure.suptitle(f"{summary['env']}: {summary['method']}, {summary['repeats']} repeats")
-    handles, names = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=4, frameon=False)
+    legend_below(figure, 4)
     return figure
 
 
@@ -82,20 +74,14 @@ def heat_map(folder: str | os.PathLike[str]) -> "Figure":
     >>> heat_map(".").axes[0].get_title()
     'reward per game'
     """
-    from matplotlib.figure import Figure
-
     summary = runs.read_summary(folder)
     labels, settings = summary["metrics"], summary["settings"]
     # A step size that is None is the strategy's own.
     sigmas = sorted({one["sigma"] for one in settings}, key=lambda x: (x is not None, x))
     deltas = sorted({one["delta"] for one in settings})
-    num_columns = min(2, len(labels))
-    num_rows = -(-len(labels) // num_columns)
-    width, height = max(float(len(deltas)), 3.4), 0.5 * len(sigmas) + 1.3
-    size = (width * num_columns + 1, height * num_rows + 0.6)
-    figure = Figure(figsize=size, layout="constrained")
-    panels = figure.subplots(num_rows, num_columns, squeeze=False)
-    for panel, (metric, label) in zip(panels.flat, labels.items(), strict=False):
+    size = max(float(len(deltas)), 3.4), 0.5 * len(sigmas) + 1.3
+    figure, shown = grid(len(labels), _COLUMNS, size, (1, 0.6))
+    for panel, (metric, label) in zip(shown, labels.items(), strict=True):
         means = np.full((len(sigmas), len(deltas)), np.nan)
         for one in settings:
             mean = one[metric]["mean"]
@@ -106,8 +92,6 @@ def heat_map(folder: str | os.PathLike[str]) -> "Figure":
         panel.set_xticks(range(len(deltas)), [f"{delta:g}" for delta in deltas])
         names = ["default" if sigma is None else f"{sigma:g}" for sigma in sigmas]
         panel.set_yticks(range(len(sigmas)), names)
-    for panel in panels.flat[len(labels) :]:
-        panel.remove()
     most = "up to " if "race" in summary else ""
     figure.suptitle(
         f"{summary['env']}: {summary['method']}, means of {most}{summary['repeats']} repeats"
@@ -115,17 +99,99 @@ def heat_map(folder: str | os.PathLike[str]) -> "Figure":
     return figure
 
 
-def tidy(panel: "Axes") -> None:
+def panels(
+    size: tuple[float, float], rows: int = 1, columns: int = 1, **shared: Any
+) -> tuple["Figure", Any]:
+    """A new figure, and its panels [rows, columns].
+
+    Args:
+        size: Width and height in inches.
+        rows: Of panels.
+        columns: Of panels.
+        **shared: Such as ``sharex``, see ``Figure.subplots``.
+
+    >>> figure, [[left, right]] = panels((6, 4), 1, 2)
+    >>> len(figure.axes)
+    2
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    return figure, figure.subplots(rows, columns, squeeze=False, **shared)
+
+
+def grid(
+    count: int,
+    most_columns: int,
+    size: tuple[float, float],
+    rest: tuple[float, float],
+    **shared: Any,
+) -> tuple["Figure", list[Any]]:
+    """A new figure, and so many panels, row by row.
+
+    Args:
+        count: Of panels.
+        most_columns: Of panels side by side.
+        size: Width and height of a panel in inches.
+        rest: Width and height of what is not panels.
+        **shared: See ``panels``.
+
+    >>> figure, shown = grid(3, 2, (3, 2), (0, 1))
+    >>> figure.get_size_inches().tolist(), len(shown), len(figure.axes)
+    ([6.0, 5.0], 3, 3)
+    """
+    columns = min(most_columns, count)
+    rows = -(-count // columns)
+    (width, height), (more, above) = size, rest
+    figure, found = panels((width * columns + more, height * rows + above), rows, columns, **shared)
+    for unused in found.flat[count:]:
+        unused.remove()
+    return figure, list(found.flat[:count])
+
+
+def tidy(panel: "Axes", thousands: str = "") -> None:
     """A pale grid, and no frame above and to the right.
 
-    >>> from matplotlib.figure import Figure
-    >>> panel = Figure().subplots()
-    >>> tidy(panel)
+    Args:
+        panel: Which.
+        thousands: The axes whose large numbers have commas, such as "x".
+
+    >>> _, [[panel]] = panels((3, 2))
+    >>> tidy(panel, "x")
     >>> panel.spines["top"].get_visible()
     False
     """
     panel.grid(alpha=0.25)
     panel.spines[["top", "right"]].set_visible(False)
+    for axis in thousands:
+        getattr(panel, f"{axis}axis").set_major_formatter("{x:,.0f}")
+
+
+def band(
+    panel: "Axes", x: Any, middle: Any, half: Any, color: str, label: str = "", **style: Any
+) -> None:
+    """A curve, and a pale band of a width to both sides of it.
+
+    >>> _, [[panel]] = panels((3, 2))
+    >>> band(panel, np.arange(2), np.ones(2), np.ones(2), "C0", "mean")
+    >>> panel.lines[0].get_label()
+    'mean'
+    """
+    panel.plot(x, middle, color=color, label=label, **style)
+    panel.fill_between(x, middle - half, middle + half, color=color, alpha=0.15, lw=0)
+
+
+def legend_below(figure: "Figure", columns: int) -> None:
+    """One legend for all panels: that of the first one.
+
+    >>> figure, [[panel]] = panels((3, 2))
+    >>> lines = panel.plot([1, 2], label="a")
+    >>> legend_below(figure, 3)
+    >>> len(figure.legends)
+    1
+    """
+    handles, names = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=columns, frameon=False)
 
 
 def save(figure: "Figure", path: str | os.PathLike[str]) -> None:
@@ -179,8 +245,7 @@ def draw_heat(panel: "Axes", means: np.ndarray) -> None:
         panel: Where.
         means: [rows, columns]; NaN is left blank.
 
-    >>> from matplotlib.figure import Figure
-    >>> panel = Figure().subplots()
+    >>> _, [[panel]] = panels((3, 2))
     >>> draw_heat(panel, np.array([[1.0, 2.5]]))
     >>> [text.get_text() for text in panel.texts]
     ['1', '2.5']

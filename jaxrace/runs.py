@@ -19,16 +19,9 @@ from jaxrace.files import checksum_of, read_json, unfinished_in, write_json
 from jaxrace.tables import read_table, write_table
 
 CONFIG, LOG, SUMMARY, TIMING = "config.json", "log.csv", "summary.json", "timing.json"
-
-# No user's file is called so.
-_LOCK = ".jaxrace-lock"
-
-# The folders that this process works in, that of the run first.
-_locked: list[Path] = []
-
-# In a summary: the checksums of the tables and arrays beside it.
-_CHECKSUMS = "checksums"
-
+_LOCK = ".jaxrace-lock"  # no user's file is called so
+_locked: list[Path] = []  # the folders that this process works in, that of the run first
+_CHECKSUMS = "checksums"  # in a summary: the checksums of the tables and arrays beside it
 _PACKAGES = ("jaxrace", "jax", "jaxlib", "numpy", "evosax")
 
 
@@ -250,8 +243,7 @@ def add_to_config(folder: str | os.PathLike[str], more: Mapping[str, Any]) -> No
 
 
 def write_log(
-    folder: str | os.PathLike[str],
-    columns: Mapping[str, np.ndarray] | Iterable[Mapping[str, np.ndarray]],
+    folder: str | os.PathLike[str], columns: Mapping[str, Any] | Iterable[Mapping[str, Any]]
 ) -> None:
     r"""Write log.csv.
 
@@ -385,16 +377,3 @@ def device() -> dict[str, Any]:
         "count": 1 + len(others),
         "system": platform.platform(),
     }
-
-
-def print_info() -> None:
-    """Print the versions and the devices.
-
-    >>> print_info()
-    jaxrace ...
-    """
-    for name, version in versions().items():
-        print(f"{name:8} {version}")
-    found = device()
-    print(f"{'device':8} {found['count']} x {found['kind']} ({found['platform']})")
-    print(f"{'system':8} {found['system']}")

@@ -12,21 +12,19 @@ import numpy as np
 
 from jaxrace.files import new_file
 
-# Of a line, in characters; a file of zeros has one that does not end.
-_LONGEST_LINE = 10_000_000
+_LONGEST_LINE = 10_000_000  # of a line, in characters; a file of zeros has one that does not end
 
 
 def write_table(
-    path: str | os.PathLike[str],
-    columns: Mapping[str, np.ndarray] | Iterable[Mapping[str, np.ndarray]],
+    path: str | os.PathLike[str], columns: Mapping[str, Any] | Iterable[Mapping[str, Any]]
 ) -> None:
     """Write a table as CSV.
 
     Args:
         path: The file.
-        columns: Integers, floats, booleans or text by name, each [rows]; or several such pieces
-            of a table that follow each other, in any order of names. A float32 is written with the
-            digits that tell it from other float32 numbers.
+        columns: Integers, floats, booleans or text by name, each [rows], or a single one that all
+            rows have; or several such pieces of a table that follow each other, in any order of
+            names. A float32 is written with the digits that tell it from other float32 numbers.
 
     Raises:
         ValueError: The columns differ in length.
@@ -45,7 +43,10 @@ def write_table(
                 names = list(piece)
                 writer.writerow(names)
             # astype writes a number with its own precision, tolist would make it a float64.
-            writer.writerows(zip(*(piece[name].astype(str) for name in names), strict=True))
+            cells = {name: np.asarray(piece[name]).astype(str) for name in names}
+            rows = next((len(column) for column in cells.values() if column.ndim), 1)
+            full = (cells[name] if cells[name].ndim else [cells[name]] * rows for name in names)
+            writer.writerows(zip(*full, strict=True))
         text.detach()  # else it would close the file, which is not ready
 
 

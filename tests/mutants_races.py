@@ -224,7 +224,7 @@ MUTANTS = [
         AUDIT,
     ),
     (
-        "jaxrace/audits/preference.py",
+        "jaxrace/audits/reckoning.py",
         "return self.interval[0] > self.allowed",
         "return self.interval[1] > self.allowed",
         AUDIT,

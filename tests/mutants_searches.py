@@ -135,7 +135,7 @@ MUTANTS = [
     ),
     (
         "jaxrace/commands/train/job.py",
-        "checkpoints=sweep.Checkpoints(folder, asked, resume=resume),",
+        "checkpoints=sweep.Checkpoints(folder, asked, resume=job.resume),",
         "checkpoints=sweep.Checkpoints(folder, asked, resume=False),",
         "tests/test_cli_grids.py",
     ),
@@ -147,8 +147,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/papers/preference_racing/synthetic.py",
-        '"samples_stderr": samples_stderr,',
-        '"samples_stderr": accuracy_stderr,',
+        '**mean_columns("samples", curve.draws),',
+        '**mean_columns("samples", curve.accuracies),',
         "tests/test_reproduce.py",
     ),
     (
@@ -171,8 +171,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/tables.py",
-        "zip(*(piece[name].astype(str) for name in names), strict=True)",
-        "zip(*(piece[name].astype(str) for name in piece), strict=True)",
+        "full = (cells[name] if cells[name].ndim else [cells[name]] * rows for name in names)",
+        "full = (cells[name] if cells[name].ndim else [cells[name]] * rows for name in piece)",
         "tests/test_runs.py",
     ),
     (

@@ -9,6 +9,7 @@ import pytest
 
 from jaxrace import kernels
 from jaxrace.audits import preference as audit
+from jaxrace.audits import reckoning
 from jaxrace.audits import value as value_audit
 
 REDUCED = 20_000
@@ -29,7 +30,7 @@ def check(findings):
 
 def test_a_broken_race_is_caught_and_a_sound_one_is_not(monkeypatch):
     monkeypatch.setattr(audit, "TASKS", audit.TASKS[-1:])
-    monkeypatch.setattr(audit, "DELTAS", (0.2,))
+    monkeypatch.setattr(reckoning, "DELTAS", (0.2,))
     monkeypatch.setattr(kernels, "BOUNDS", {"kl": kernels.BOUNDS["kl"]})
     sound, broken = audit.audit(FEW)
     assert (sound.claim, sound.delta, sound.allowed, sound.races) == ("kl", 0.2, 0.2, FEW)
@@ -43,7 +44,7 @@ def test_a_race_by_value_that_is_told_too_small_a_range_is_caught(monkeypatch):
     both = {name: value_audit._RACES[name] for name in ("Hoeffding", value_audit.UNPROTECTED)}
     monkeypatch.setattr(value_audit, "TASKS", value_audit.TASKS[-1:])
     monkeypatch.setattr(value_audit, "_RACES", both)
-    monkeypatch.setattr(audit, "DELTAS", (0.2,))
+    monkeypatch.setattr(reckoning, "DELTAS", (0.2,))
     sound, broken = value_audit.value_audit(FEW)
     assert (sound.claim, broken.claim) == tuple(both)
     assert sound.upheld
@@ -57,7 +58,7 @@ def test_every_bound_holds_at_reduced_size(plain):
 
 @pytest.mark.slow
 def test_every_bound_holds_at_full_size():
-    check(list(audit.audit(audit.FULL_SIZE)))
+    check(list(audit.audit(reckoning.FULL_SIZE)))
 
 
 def check_races_by_value(findings):
@@ -103,7 +104,7 @@ def test_the_probabilities_of_the_tasks_are_those_of_their_samples():
     ("errors", "upheld", "refuted"), [(5, True, False), (30, False, False), (60, False, True)]
 )
 def test_only_what_is_certain_is_upheld_or_refuted(errors, upheld, refuted):
-    finding = audit.Finding("coin", "kl", 0.25, 0.25, errors, 100)
+    finding = reckoning.Finding("coin", "kl", 0.25, 0.25, errors, 100)
     assert (finding.upheld, finding.refuted) == (upheld, refuted)
 
 
@@ -118,6 +119,6 @@ def test_dice_are_cyclic():
 def test_the_command_refuses_what_is_no_number_of_races(races, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["audit", races])
     with pytest.raises(SystemExit) as ended:
-        audit.races_asked_for("Audit.")
+        reckoning.races_asked_for("Audit.")
     assert ended.value.code == 2
     assert "races: " in capsys.readouterr().err.splitlines()[-1]

@@ -13,8 +13,8 @@ from scipy import stats
 from jaxrace import kernels, racing
 from jaxrace.audits import dominance as dominance_audit
 from jaxrace.audits.dominance import null_pairs, races
-from jaxrace.audits.dominance.samplers import draw
-from jaxrace.audits.preference import DELTAS, FULL_SIZE
+from jaxrace.audits.dominance.options import draw
+from jaxrace.audits.reckoning import DELTAS, FULL_SIZE
 from jaxrace.racing.dominance import state as dominance_state
 
 REDUCED = 20_000
@@ -154,7 +154,7 @@ def test_ties_are_exact_and_differences_are_not_lost():
     assert {t.name: t.beats.sum(-1).tolist() for t in dominance_audit.TASKS} == expected
     with pytest.raises(ValueError, match="name: expected one of '0 against a coin'"):
         dominance_audit.task_named("a coin")
-    assert [p.win_probability for p in dominance_audit.NULL_PAIRS] == [
+    assert [p.win_probabilities[0][1] for p in dominance_audit.NULL_PAIRS] == [
         *(0.5, 0.5, 0.5),
         pytest.approx(stats.norm.cdf(-0.007 / math.sqrt(2))),
         *(0.5, 0.5),

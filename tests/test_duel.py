@@ -14,6 +14,7 @@ from jaxrace.commands.duel import runs as duel_runs
 from jaxrace.commands.duel.config import ALGORITHMS, DuelConfig
 from jaxrace.commands.duel.job import duel
 from jaxrace.commands.duel.lineup import entrant
+from jaxrace.commands.job import Job
 from jaxrace.commands.workbench import Workbench
 from jaxrace.dueling import DuelJob, DuelWork, Rucb, SupKlucb, matrices
 
@@ -216,7 +217,7 @@ def test_files_of_any_name_and_pairs_that_are_nearly_tied(tmp_path, capsys):
 def test_a_horizon_that_few_numbers_divide(tmp_path):
     config = DuelConfig("uniform", "flat", 3, horizon=211, repeats=2)
     with pytest.warns(UserWarning, match="horizon: 200 duels a run, not 211"):
-        folder = duel(config, tmp_path / "run")
+        folder = duel(Job(config, tmp_path / "run"))
     assert runs.read_log(folder)["duels"].max() == 200
     assert runs.read_summary(folder)["uniform"]["regret"]["strong"]["count"] == 2
 

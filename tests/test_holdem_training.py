@@ -14,6 +14,7 @@ from jaxrace.commands.holdem.evaluation import OPPONENTS
 from jaxrace.commands.holdem.evolution import RaceSelection
 from jaxrace.commands.holdem.job import selection_of, train_holdem
 from jaxrace.commands.holdem.matches import ShortMatch
+from jaxrace.commands.job import Job
 from jaxrace.commands.workbench import Workbench
 from jaxrace.envs.holdem import Deals
 
@@ -103,9 +104,9 @@ def test_what_is_interrupted_goes_on_to_the_same_end(finished, tmp_path):
             seen.append(done)
 
     with pytest.raises(sweep.Interrupted, match="resumed"):
-        train_holdem(config, folder, False, lambda: bool(seen), on_stage)
+        train_holdem(Job(config, folder, False, lambda: bool(seen), on_stage))
     assert not (folder / "log.csv").exists()
-    assert train_holdem(config, folder, resume=True) == folder
+    assert train_holdem(Job(config, folder, resume=True)) == folder
     for name in ("log.csv", "evaluation.csv", "summary.json"):
         assert (folder / name).read_bytes() == (finished / name).read_bytes()
     assert not (folder / "checkpoint").exists()

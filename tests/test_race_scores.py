@@ -10,6 +10,7 @@ import pytest
 
 from jaxrace import runs, tables
 from jaxrace.commands.cli import main
+from jaxrace.commands.job import Job
 from jaxrace.commands.race.config import ScoresConfig
 from jaxrace.commands.race.file import ranks_of, read_scores
 from jaxrace.commands.race.job import race_scores
@@ -138,7 +139,7 @@ def test_only_the_order_of_scores_counts(scores, tmp_path):
         changed["best"] = np.where(changed["best"] > changed["good"].max(), np.inf, 0)
         write_wide(tmp_path / f"{number}.csv", changed)
         config = ScoresConfig(str(tmp_path / f"{number}.csv"), top=2)
-        folder = race_scores(config, tmp_path / f"{number}")
+        folder = race_scores(Job(config, tmp_path / f"{number}"))
         found.append(tables.read_table(folder / "ranking.csv")["option"].tolist())
     assert found[0] == found[1]
     table = read_scores(tmp_path / "1.csv")
@@ -184,7 +185,7 @@ def test_blank_rows_and_other_cases_are_read(tmp_path):
 
 @pytest.mark.slow
 def test_the_horizon_is_as_asked(wide, tmp_path):
-    folder = race_scores(ScoresConfig(str(wide), horizon=26), tmp_path / "run")
+    folder = race_scores(Job(ScoresConfig(str(wide), horizon=26), tmp_path / "run"))
     assert runs.read_summary(folder)["horizon"] == 26
 
 

@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from jaxrace import kernels, racing, sweep, tables
-from jaxrace.commands import reproduce as reproduce_module
 from jaxrace.commands.cli import main
-from jaxrace.commands.reproduce import reproduce
+from jaxrace.commands.job import Job
+from jaxrace.commands.reproduce import job as reproduce_module
+from jaxrace.commands.reproduce.config import ReproduceConfig
+from jaxrace.commands.reproduce.job import reproduce
 from jaxrace.commands.workbench import Workbench
-from jaxrace.papers import curves as race_curves
 from jaxrace.papers.figures import FIGURES
+from jaxrace.papers.preference_racing import curves as race_curves
 from jaxrace.papers.preference_racing import synthetic as pbr_synthetic
 from jaxrace.papers.preference_racing import variants
 from jaxrace.papers.preference_racing.trials import AnyTask
@@ -79,7 +81,7 @@ def test_no_two_races_of_an_experiment_have_the_same_name():
 @pytest.mark.slow
 def test_races_by_other_rankings(tmp_path, monkeypatch):
     monkeypatch.setattr(Workbench, "size", lambda self, full, quick: REPETITIONS)
-    folder = reproduce("bf13-variants", tmp_path / "rankings")
+    folder = reproduce(Job(ReproduceConfig("bf13-variants"), tmp_path / "rankings"))
     table = tables.read_table(folder / "races.csv")
     assert len(table["k"]) == 9 * 4 * 10
     assert set(table["algorithm"]) == set(variants.RANKINGS)
@@ -169,11 +171,13 @@ def test_an_interrupted_reproduction_is_resumed(tmp_path, small, monkeypatch, ca
     monkeypatch.setattr(pbr_synthetic.figures, "draws_of_bounds", lambda curves: None)
     monkeypatch.setattr(pbr_synthetic.report, "paragraphs", lambda curves: ["text"])
     monkeypatch.setattr(Workbench, "write_figure", lambda self, name, figure: None)
-    whole = reproduce("pbr-synthetic", tmp_path / "whole")
+    whole = reproduce(Job(ReproduceConfig("pbr-synthetic"), tmp_path / "whole"))
     asked = iter(range(2))
     folder = tmp_path / "parts"
     with pytest.raises(sweep.Interrupted):
-        reproduce("pbr-synthetic", folder, stop=lambda: next(asked, None) is None)
+        reproduce(
+            Job(ReproduceConfig("pbr-synthetic"), folder, stop=lambda: next(asked, None) is None)
+        )
     assert not (folder / "report.md").exists()
     command = [*COMMAND, "pbr-synthetic", "--out", str(folder)]
     assert main([*command, "--resume", "--quick"]) == 2
@@ -191,14 +195,14 @@ def test_all_experiments_are_reproduced_in_their_folders(tmp_path, monkeypatch):
 
     def run(bench):
         done.append(bench.folder.name)
-        bench.write_report("Title", [])
+        bench.write_report([])
 
     monkeypatch.setattr(reproduce_module, "maker", lambda name: run)
-    folder = reproduce("all", tmp_path / "all", quick=True)
+    folder = reproduce(Job(ReproduceConfig("all", quick=True), tmp_path / "all"))
     expected = [name for name, figure in FIGURES.items() if not figure.on_demand]
     assert done == expected
     shutil.rmtree(folder / done[-1])
-    assert reproduce("all", folder, quick=True, resume=True) == folder
+    assert reproduce(Job(ReproduceConfig("all", quick=True), folder, resume=True)) == folder
     assert done == [*expected, done[-1]]
 
 
@@ -210,7 +214,7 @@ def test_what_is_interrupted_among_all_is_resumed_with_all(tmp_path, monkeypatch
     folder = tmp_path / "all"
     assert main([*COMMAND, "all", "--out", str(folder)]) == 128
     assert f"--out {folder} --resume goes on" in capsys.readouterr().err
-    ended = lambda bench: bench.write_report("Title", [])  # noqa: E731
+    ended = lambda bench: bench.write_report([])  # noqa: E731
     monkeypatch.setattr(reproduce_module, "maker", lambda name: ended)
     assert main([*COMMAND, "all", "--out", str(folder), "--resume"]) == 0
 

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from jaxrace import dueling, tables
-from jaxrace.commands.reproduce import maker, reproduce
+from jaxrace.commands.job import Job
+from jaxrace.commands.reproduce.config import ReproduceConfig
+from jaxrace.commands.reproduce.job import maker, reproduce
 from jaxrace.commands.workbench import Workbench
 from jaxrace.dueling.problems import URVOY_MEANS
 from jaxrace.papers.figures import FIGURES
@@ -24,7 +26,7 @@ from jaxrace.papers.sup_klucb import regret as sup_klucb
     ],
 )
 def test_what_a_quick_look_leaves(name, table, figures, tmp_path):
-    folder = reproduce(name, tmp_path / "run", quick=True)
+    folder = reproduce(Job(ReproduceConfig(name, quick=True), tmp_path / "run"))
     names = {path.name for path in folder.iterdir()}
     assert names == {"config.json", table, "curves.csv", "report.md", *figures}
     rows = tables.read_table(folder / table)
@@ -70,7 +72,7 @@ def test_the_regret_of_uniform_play_is_that_of_random_pairs(tmp_path, number):
 
 @pytest.mark.slow
 def test_the_figures_show_what_the_tables_say(tmp_path):
-    folder = reproduce("sup-klucb-25", tmp_path / "run", quick=True)
+    folder = reproduce(Job(ReproduceConfig("sup-klucb-25", quick=True), tmp_path / "run"))
     curves, rows = (tables.read_table(folder / f"{name}.csv") for name in ("curves", "games"))
     assert (curves["lower_quartile"] <= curves["upper_quartile"]).all()
     for name in sup_klucb.ALGORITHMS:

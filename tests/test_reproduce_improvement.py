@@ -10,7 +10,9 @@ import pytest
 from jaxrace import tables
 from jaxrace.commands.improve.domains import DOMAINS, floor_of
 from jaxrace.commands.improve.performance import Worth, is_worse, without_chance
-from jaxrace.commands.reproduce import reproduce
+from jaxrace.commands.job import Job
+from jaxrace.commands.reproduce.config import ReproduceConfig
+from jaxrace.commands.reproduce.job import reproduce
 from jaxrace.envs.mountain_car import MountainCar
 from jaxrace.improvement import Mixed, MixedPolicy, MixedWith, collect
 from jaxrace.papers.policy_improvement import daedalus, mountain_car
@@ -31,7 +33,7 @@ from jaxrace.rollout import PolicyInTask
     ],
 )
 def test_what_a_quick_look_leaves(name, listed, figure, tmp_path):
-    folder = reproduce(name, tmp_path / "run", quick=True)
+    folder = reproduce(Job(ReproduceConfig(name, quick=True), tmp_path / "run"))
     names = {path.name for path in folder.iterdir()}
     assert names == {"config.json", "report.md", figure, *listed}
     assert f"({figure})" in (folder / "report.md").read_text()

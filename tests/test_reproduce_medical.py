@@ -9,7 +9,9 @@ import sweep_cases as cases
 
 from jaxrace import runs, sweep, tables
 from jaxrace.commands.cli import main
-from jaxrace.commands.reproduce import reproduce
+from jaxrace.commands.job import Job
+from jaxrace.commands.reproduce.config import ReproduceConfig
+from jaxrace.commands.reproduce.job import reproduce
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.learning import make_search
 from jaxrace.commands.train.tasks import medical_task
@@ -30,7 +32,7 @@ def run_small(name, folder):
         patched.setattr(Workbench, "size", lambda self, full, quick: SMALL[quick])
         patched.setattr(medical_grid, "SIGMAS", (1.0, 10.0))
         patched.setattr(medical_grid, "DELTAS", (0.2, 0.5))
-        return reproduce(name, folder, quick=True)
+        return reproduce(Job(ReproduceConfig(name, quick=True), folder))
 
 
 @pytest.fixture(scope="module")
@@ -195,7 +197,7 @@ def test_a_variant_is_what_its_name_says(name):
 def test_all_variants_run(tmp_path, monkeypatch):
     sizes = {10: 2, 2_000: EPISODES}
     monkeypatch.setattr(Workbench, "size", lambda self, full, quick: sizes.get(quick, full))
-    folder = reproduce("racing-pays", tmp_path / "variants", quick=True)
+    folder = reproduce(Job(ReproduceConfig("racing-pays", quick=True), tmp_path / "variants"))
     table = tables.read_table(folder / "variants.csv")
     assert set(table["variant"]) == set(VARIANTS)
     generations = tables.read_table(folder / "generations.csv")

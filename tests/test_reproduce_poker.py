@@ -10,7 +10,9 @@ import pytest
 from jaxrace import kernels, tables
 from jaxrace.commands.holdem import matches
 from jaxrace.commands.holdem.evolution import RaceSelection
-from jaxrace.commands.reproduce import reproduce
+from jaxrace.commands.job import Job
+from jaxrace.commands.reproduce.config import ReproduceConfig
+from jaxrace.commands.reproduce.job import reproduce
 from jaxrace.commands.select.runs import Task, problem_keys
 from jaxrace.commands.workbench import Workbench
 from jaxrace.envs.holdem import SEATINGS, Ashe, betting, play_lane
@@ -25,7 +27,9 @@ from jaxrace.selection import ByNumber, Pocbam, run
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return reproduce("poker-topk", tmp_path_factory.mktemp("runs") / "poker", quick=True)
+    return reproduce(
+        Job(ReproduceConfig("poker-topk", quick=True), tmp_path_factory.mktemp("runs") / "poker")
+    )
 
 
 @pytest.mark.slow

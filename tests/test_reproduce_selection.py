@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 from jaxrace import tables
-from jaxrace.commands.reproduce import reproduce
+from jaxrace.commands.job import Job
+from jaxrace.commands.reproduce.config import ReproduceConfig
+from jaxrace.commands.reproduce.job import reproduce
 from jaxrace.commands.select.curves import Curve, correct_at, samples_until, success_at
 from jaxrace.commands.select.runs import Task
 from jaxrace.commands.select.targets import with_own_target
@@ -31,7 +33,7 @@ from jaxrace.selection import ActiveRanking, NormalScores, PairwiseRace, Pocbam,
     ],
 )
 def test_what_a_quick_look_leaves(name, others, tmp_path):
-    folder = reproduce(name, tmp_path / "run", quick=True)
+    folder = reproduce(Job(ReproduceConfig(name, quick=True), tmp_path / "run"))
     names = {path.name for path in folder.iterdir()}
     assert names == {"config.json", "report.md", "success.csv", *others}
     rows = tables.read_table(folder / "success.csv")

@@ -8,6 +8,7 @@ import pytest
 
 from jaxrace import runs, sweep, tables
 from jaxrace.commands.cli import main
+from jaxrace.commands.job import Job
 from jaxrace.commands.select.config import FROM_SCORES, PROBLEMS, SELECTORS, SelectConfig
 from jaxrace.commands.select.file import read_comparisons, scores_of
 from jaxrace.commands.select.job import select
@@ -175,7 +176,7 @@ def played(monkeypatch, folder, method, **numbers):
 
     monkeypatch.setattr("jaxrace.commands.select.job.run_rows", run_rows)
     with pytest.raises(sweep.Interrupted):
-        select(SelectConfig(method, problem="wins", **numbers), folder)
+        select(Job(SelectConfig(method, problem="wins", **numbers), folder))
     return seen[0]
 
 

@@ -142,6 +142,65 @@ def test_a_right_import_passes(module, source):
     assert violations(module, source) == []
 
 
+def dependencies() -> dict[str, set[str]]:
+    """Which modules each one imports, anywhere in it."""
+    found = {}
+    for name, path in INSTALLED.items():
+        found[name] = set()
+        for imported in imported_names(path.read_text("utf-8")):
+            # A name in a module, or the module.
+            home = imported if imported in INSTALLED else imported.rpartition(".")[0]
+            if home in INSTALLED and home != name:
+                found[name].add(home)
+    return found
+
+
+def circles(imports: dict[str, set[str]]) -> list[set[str]]:
+    """Sets of modules that import each other, directly or not."""
+
+    def reached(start: str) -> set[str]:
+        seen: set[str] = set()
+        ahead = [start]
+        while ahead:
+            new = imports[ahead.pop()] - seen
+            seen |= new
+            ahead += new
+        return seen
+
+    reach = {name: reached(name) for name in imports}
+    found = ({other for other in reach[name] if name in reach[other]} for name in imports)
+    return [set(circle) for circle in {frozenset(circle) for circle in found} if circle]
+
+
+# Circles that there still are: each is to go.
+ROUND = [
+    {"jaxrace.selection.base", "jaxrace.selection.report"},
+    {
+        *(f"jaxrace.racing.dominance.{name}" for name in ("forecast", "race", "result")),
+        *(f"jaxrace.racing.preference.{name}" for name in ("copeland", "race", "surrogate_result")),
+        *("jaxrace.racing.report", "jaxrace.racing.results", "jaxrace.racing.value"),
+    },
+]
+
+
+def test_no_imports_go_round():
+    assert [circle for circle in circles(dependencies()) if circle not in ROUND] == []
+
+
+def test_a_circle_is_found():
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": set()}) == [{"b", "c"}]
+
+
+def test_papers_are_imported_by_the_command_alone():
+    rooms = ("jaxrace.papers", "jaxrace.commands.reproduce")
+    assert [
+        (name, one)
+        for name, imported in dependencies().items()
+        for one in imported
+        if one.startswith("jaxrace.papers") and not name.startswith(rooms)
+    ] == []
+
+
 def test_pyproject_lists_every_package():
     settings = tomllib.loads((CHECKOUT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
     packages = {

@@ -9,44 +9,31 @@ interval of Clopper and Pearson.
     python -m jaxrace.audits.preference 20000    a smaller one
 """
 
-import argparse
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 from numpy.typing import NDArray
 from scipy import stats
 
-from jaxrace import kernels, racing, tables
+from jaxrace import kernels, racing
+from jaxrace.audits import reckoning
 from jaxrace.validation import require_integer
-
-DELTAS = (0.05, 0.2, 0.5)
-FULL_SIZE = 100_000
-
-# Races that advance together; more of them leave the processor's cache.
-BATCH = 250
 
 
 @dataclasses.dataclass(frozen=True)
 class AuditTask:
-    """Options whose s_ij are known.
+    """Options whose s_ij are known."""
 
-    Attributes:
-        name: For reports.
-        num_options: K.
-        max_rounds: n_max.
-        sample: ``sample(key, option) -> outcome``, option an int32 in 0 .. K - 1.
-        win_probabilities: s_ij as nested tuples [K][K]; the diagonal does not matter.
-    """
-
-    name: str
-    num_options: int
-    max_rounds: int
+    name: str  # for reports
+    num_options: int  # K
+    max_rounds: int  # n_max
+    # ``sample(key, option) -> outcome``, option an int32 in 0 .. K - 1.
     sample: Callable[[jax.Array, jax.Array], jax.Array]
+    # s_ij as nested tuples [K][K]; the diagonal does not matter.
     win_probabilities: tuple[tuple[float, ...], ...]
 
     @property
@@ -106,53 +93,11 @@ TASKS: tuple[AuditTask, ...] = (
 )
 
 
-@dataclasses.dataclass(frozen=True)
-class Finding:
-    """How often a claim was wrong on one task.
+def audit(races: int = reckoning.FULL_SIZE, seed: int = 0) -> Iterator[reckoning.Finding]:
+    """Measure every bound on every task for every delta, with at least so many races per line.
 
-    Attributes:
-        task: Its name.
-        claim: Whose verdicts are counted, such as the name of a bound.
-        delta: The error probability that the race was given.
-        allowed: What its guarantee allows: delta, or 2 delta for a one-sided bound with ties.
-        errors: Races with a wrong verdict.
-        races: All races.
-    """
-
-    task: str
-    claim: str
-    delta: float
-    allowed: float
-    errors: int
-    races: int
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """99.9 % confidence interval of the error rate (Clopper and Pearson)."""
-        interval = stats.binomtest(self.errors, self.races).proportion_ci(0.999, "exact")
-        return float(interval.low), float(interval.high)
-
-    @property
-    def refuted(self) -> bool:
-        """Is the error rate certainly above what is allowed?"""
-        return self.interval[0] > self.allowed
-
-    @property
-    def upheld(self) -> bool:
-        """Is the error rate certainly at most what is allowed?"""
-        return self.interval[1] <= self.allowed
-
-
-def audit(races: int = FULL_SIZE, seed: int = 0) -> Iterator[Finding]:
-    """Measure every bound on every task, for every delta.
-
-    Args:
-        races: Races per line, rounded up to a multiple of the batch.
-        seed: Of all random numbers.
-
-    Yields:
-        One ``Finding`` per task, bound and delta; the last bound of each task is the broken
-        control (``unprotected_thresholds``), which must be refuted somewhere.
+    The last bound of each task is the broken control (``unprotected_thresholds``), which must be
+    refuted somewhere.
 
     >>> first = next(audit(races=250))
     >>> first.claim, first.races, first.upheld
@@ -164,24 +109,16 @@ def audit(races: int = FULL_SIZE, seed: int = 0) -> Iterator[Finding]:
         for name in (*kernels.BOUNDS, UNPROTECTED):
             one_sided = name in kernels.BOUNDS and kernels.BOUNDS[name].sides == 1
             errors, total = _count_errors(task, name, key, races)
-            for delta, wrong in zip(DELTAS, errors, strict=True):
+            for delta, wrong in zip(reckoning.DELTAS, errors, strict=True):
                 allowed = 2 * delta if one_sided and task.has_ties else delta
-                yield Finding(task.name, name, delta, allowed, wrong, total)
+                yield reckoning.Finding(task.name, name, delta, allowed, wrong, total)
 
 
 UNPROTECTED = "kl without the union over rounds"
 
 
 def unprotected_thresholds(num_options: int, max_rounds: int, delta: float) -> NDArray[np.int32]:
-    """The control: KL thresholds valid in any one round, used in all of them.
-
-    Args:
-        num_options: K.
-        max_rounds: n_max.
-        delta: Error probability of one look.
-
-    Returns:
-        int32 [max_rounds], as ``kernels.thresholds``.
+    """The control: KL thresholds of any one round in all of them, int32 [max_rounds].
 
     >>> valid = kernels.thresholds(kernels.BOUNDS["kl"], 3, 50, 0.1)
     >>> bool((unprotected_thresholds(3, 50, 0.1) < valid)[20:].all())
@@ -201,11 +138,11 @@ def unprotected_thresholds(num_options: int, max_rounds: int, delta: float) -> N
 def _count_errors(task: AuditTask, bound: str, key: jax.Array, races: int) -> tuple[list[int], int]:
     """Races with a wrong verdict for every delta, and races run."""
     race = _race(task)
-    params = [_params(race, bound, delta) for delta in DELTAS]
-    batches = -(-races // BATCH)
+    params = [_params(race, bound, delta) for delta in reckoning.DELTAS]
+    batches = -(-races // reckoning.BATCH)
     stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *params)
     wrong = np.asarray(_wrong_races(task, key, stacked, batches))
-    return wrong.sum(0).tolist(), batches * BATCH
+    return wrong.sum(0).tolist(), batches * reckoning.BATCH
 
 
 def _params(race: racing.PreferenceRace, bound: str, delta: float) -> racing.PreferenceParams:
@@ -219,12 +156,7 @@ def _params(race: racing.PreferenceRace, bound: str, delta: float) -> racing.Pre
 
 
 def _race(task: AuditTask) -> racing.PreferenceRace:
-    return racing.PreferenceRace(
-        num_options=task.num_options,
-        top=1,
-        capacity=task.max_rounds,
-        compare=kernels.total_order,
-    )
+    return racing.PreferenceRace(task.num_options, 1, task.max_rounds, kernels.total_order)
 
 
 @functools.partial(jax.jit, static_argnums=(0, 3))
@@ -244,63 +176,9 @@ def _wrong_races(
 
         return (jax.vmap(run)(params) & wrong_verdict).any((1, 2))
 
-    return wrong_by_batch(errs, key, batches)
-
-
-def wrong_by_batch(
-    errs: Callable[[jax.Array], jax.Array], key: jax.Array, batches: int
-) -> jax.Array:
-    """How many races err in each batch of ``BATCH``: int32 [batches, ...].
-
-    Args:
-        errs: ``errs(key) -> bool [...]``, one race.
-        key: Of all of them.
-        batches: How many.
-
-    >>> print(wrong_by_batch(lambda key: jnp.bool_(True), jax.random.key(0), 2))
-    [250 250]
-    """
-
-    def batch(number: jax.Array) -> jax.Array:
-        keys = jax.random.split(jax.random.fold_in(key, number), BATCH)
-        return jax.vmap(errs)(keys).sum(0, dtype=jnp.int32)
-
-    return lax.map(batch, jnp.arange(batches, dtype=jnp.uint32))
-
-
-def markdown_table(findings: Iterable[Finding], claim: str = "Bound", level: str = "delta") -> str:
-    """The findings as a Markdown table.
-
-    Args:
-        findings: One per line.
-        claim: Heading of the column of the claims.
-        level: Heading of the column of the deltas.
-
-    >>> print(markdown_table([Finding("coin", "kl", 0.2, 0.2, 12, 1000)]))
-    | Task | Bound | delta | allowed | races | wrong | rate | 99.9 % interval | verdict |
-    | --- | --- | --- | --- | --- | --- | --- | --- | --- |
-    | coin | kl | 0.2 | 0.2 | 1,000 | 12 | 0.01200 | 0.00374 to 0.02798 | upheld |
-    """
-    rows = []
-    for f in findings:
-        low, high = f.interval
-        verdict = "upheld" if f.upheld else "REFUTED" if f.refuted else "open"
-        counts = (f"{f.races:,}", f"{f.errors:,}", f"{f.errors / f.races:.5f}")
-        interval = f"{low:.5f} to {high:.5f}"
-        rows.append([f.task, f.claim, f.delta, f"{f.allowed:g}", *counts, interval, verdict])
-    heads = ("allowed", "races", "wrong", "rate", "99.9 % interval", "verdict")
-    return tables.markdown_table(["Task", claim, level, *heads], rows)
-
-
-def races_asked_for(description: str) -> int:
-    """The number of races per line that the command line names, ``FULL_SIZE`` unless it does."""
-    parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("races", nargs="?", type=int, default=FULL_SIZE, help="per line")
-    races = parser.parse_args().races
-    if races < 1:
-        parser.error(f"races: expected an integer of at least 1, got {races}")
-    return races
+    return reckoning.wrong_by_batch(errs, key, batches)
 
 
 if __name__ == "__main__":
-    print(markdown_table(audit(races_asked_for("Audit the guarantee of the races."))))
+    size = reckoning.races_asked_for("Audit the guarantee of the races.")
+    print(reckoning.markdown_table(audit(size)))

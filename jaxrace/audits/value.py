@@ -9,7 +9,6 @@ do with probability at most delta. Tasks and reckoning are those of ``jaxrace.au
 
 import dataclasses
 import functools
-import sys
 from collections.abc import Callable, Iterator
 
 import jax
@@ -17,27 +16,20 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import racing
-from jaxrace.audits import preference as audit
+from jaxrace.audits import preference, reckoning
 from jaxrace.validation import require_integer
 
 
 @dataclasses.dataclass(frozen=True)
 class ValueTask:
-    """Options whose means are known.
+    """Options whose means are known."""
 
-    Attributes:
-        name: For reports.
-        max_rounds: n_max.
-        sample: ``sample(key, option) -> outcome``, option an int32 in 0 .. K - 1.
-        means: Of the K options.
-        value_range: R, the width of each option's support.
-    """
-
-    name: str
-    max_rounds: int
+    name: str  # for reports
+    max_rounds: int  # n_max
+    # ``sample(key, option) -> outcome``, option an int32 in 0 .. K - 1.
     sample: Callable[[jax.Array, jax.Array], jax.Array]
-    means: tuple[float, ...]
-    value_range: float
+    means: tuple[float, ...]  # of the K options
+    value_range: float  # R, the width of each option's support
 
 
 def _sample_close(key: jax.Array, option: jax.Array) -> jax.Array:
@@ -45,7 +37,7 @@ def _sample_close(key: jax.Array, option: jax.Array) -> jax.Array:
 
 
 _CLOSE_GAP = 1e-4
-_, _DICE, _COIN = audit.TASKS
+_, _DICE, _COIN = preference.TASKS
 
 TASKS: tuple[ValueTask, ...] = (
     ValueTask("nearly tied", 100, _sample_close, tuple(_CLOSE_GAP * i for i in range(4)), 2.0),
@@ -64,32 +56,29 @@ _RACES: dict[str, tuple[type[racing.ValueRace], bool, float]] = {
 UNPROTECTED = tuple(_RACES)[-1]
 
 
-def value_audit(races: int = audit.FULL_SIZE, seed: int = 0) -> Iterator[audit.Finding]:
-    """Measure every race by value on every task, for every delta of ``jaxrace.audits.preference``.
+def value_audit(races: int = reckoning.FULL_SIZE, seed: int = 0) -> Iterator[reckoning.Finding]:
+    """Measure every race on every task for every delta, with at least so many races per line.
 
-    Args:
-        races: Races per line, rounded up to a multiple of the batch.
-        seed: Of all random numbers.
-
-    Yields:
-        One ``Finding`` per task, race and delta; the last race of each task is the broken
-        control, told a quarter of the range, which must be refuted somewhere.
+    The last race of each task is the broken control, told a quarter of the range, which must be
+    refuted somewhere.
 
     >>> first = next(value_audit(races=250))
     >>> first.claim, first.races, first.upheld
     ('Hoeffding', 250, True)
     """
     require_integer("races", races, 1)
-    batches = -(-races // audit.BATCH)
+    batches = -(-races // reckoning.BATCH)
     for number, task in enumerate(TASKS):
         key = jax.random.fold_in(jax.random.key(seed), number)
         for claim, (kind, intersect, share) in _RACES.items():
             race = kind(len(task.means), 1, intersect=intersect)
-            for delta in audit.DELTAS:
+            for delta in reckoning.DELTAS:
                 params = race.params(delta, task.max_rounds, share * task.value_range)
                 wrong = _wrong_races(task, race, batches, key, params)
                 errors = int(np.asarray(wrong).sum())
-                yield audit.Finding(task.name, claim, delta, delta, errors, batches * audit.BATCH)
+                yield reckoning.Finding(
+                    task.name, claim, delta, delta, errors, batches * reckoning.BATCH
+                )
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1, 2))
@@ -109,9 +98,9 @@ def _wrong_races(
         result = racing.run(race, race_key, task.sample, options, params)
         return (no_better & result.selected[:, None] & result.discarded[None, :]).any()
 
-    return audit.wrong_by_batch(errs, key, batches)
+    return reckoning.wrong_by_batch(errs, key, batches)
 
 
 if __name__ == "__main__":
-    size = int(sys.argv[1]) if len(sys.argv) > 1 else audit.FULL_SIZE
-    print(audit.markdown_table(value_audit(size), claim="Race"))
+    size = reckoning.races_asked_for("Audit the races by value.")
+    print(reckoning.markdown_table(value_audit(size), claim="Race"))

@@ -1,14 +1,13 @@
-"""What there is to choose from: what `jaxrace list` shows."""
+"""What there is to choose from: what `jaxrace list` shows; and `jaxrace info`."""
 
-from jaxrace import kernels, strategies
+from jaxrace import kernels, runs, strategies
 from jaxrace.commands.duel.config import ALGORITHMS, MATRICES
 from jaxrace.commands.holdem.config import SELECTIONS
 from jaxrace.commands.improve.config import BOUNDS as LOWER_BOUNDS
 from jaxrace.commands.improve.config import DOMAINS, IMPROVEMENTS
+from jaxrace.commands.reproduce.config import FIGURES
 from jaxrace.commands.select.config import PROBLEMS, SELECTORS
-from jaxrace.commands.train.config import METHODS
-from jaxrace.commands.train.tasks import TASKS
-from jaxrace.papers.figures import FIGURES
+from jaxrace.commands.train.config import ENVIRONMENTS, METHODS
 
 # What each confidence bound of a preference-based race promises; more in `jaxrace.kernels.bounds`.
 BOUNDS = {
@@ -50,7 +49,7 @@ def catalogue() -> dict[str, dict[str, str]]:
     """
     return {
         "environments": {
-            **{name: (make.__doc__ or "").partition("\n")[0] for name, make in TASKS.items()},
+            **ENVIRONMENTS,
             "holdem": "Hold'em players that evolve (jaxrace train holdem --help).",
         },
         "methods": METHODS,
@@ -82,6 +81,19 @@ def print_catalogue() -> None:
         width = max(map(len, entries))
         for name, description in entries.items():
             print(f"  {name:{width}}  {description}".rstrip())
+
+
+def print_info() -> None:
+    """Print the versions and the devices.
+
+    >>> print_info()
+    jaxrace ...
+    """
+    for name, version in runs.versions().items():
+        print(f"{name:8} {version}")
+    found = runs.device()
+    print(f"{'device':8} {found['count']} x {found['kind']} ({found['platform']})")
+    print(f"{'system':8} {found['system']}")
 
 
 def _sigma(name: str) -> str:

@@ -4,7 +4,9 @@ Exit status: 0 done; 1 failed; 2 bad input, with one line that names the argumen
 expected; 130 or 143 interrupted. What is slow to import is imported by the verb that needs it.
 """
 
+import dataclasses
 import functools
+import importlib
 import io
 import os
 import re
@@ -12,35 +14,80 @@ import sys
 import threading
 from argparse import RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn, get_type_hints
+from typing import Any, NamedTuple, NoReturn, get_type_hints
 
 from jsonargparse import ArgumentError, ArgumentParser, Namespace
 
 import jaxrace
+from jaxrace.commands import help_texts
 from jaxrace.commands.config_options import POSITIONAL, add_options, expected, spelt
 from jaxrace.commands.duel.config import DuelConfig
 from jaxrace.commands.endings import fail, give_up, interrupted, note
-from jaxrace.commands.help_texts import (
-    DESCRIPTION,
-    DUEL,
-    IMPROVE,
-    INFO,
-    LIST,
-    RACE,
-    REPRODUCE,
-    SELECT,
-    TRAIN,
-    TRAIN_HOLDEM,
-)
 from jaxrace.commands.holdem.config import HoldemConfig
-from jaxrace.commands.host_option import DETECTED, parse_hosts
 from jaxrace.commands.improve.config import ImproveConfig
+from jaxrace.commands.job import Job
 from jaxrace.commands.race.config import ScoresConfig
-from jaxrace.commands.run_options import Lanes, add_run_options, taken_from
+from jaxrace.commands.reproduce.config import ABOUT, ReproduceConfig
+from jaxrace.commands.run_options import Lanes, add_hosts, add_run_options, taken_from
 from jaxrace.commands.select.config import SelectConfig
-from jaxrace.commands.train.config import TrainConfig
-from jaxrace.papers.figures import FIGURES
+from jaxrace.commands.train.config import ENVIRONMENTS, TrainConfig
 from jaxrace.validation import require_choice
+
+
+class _Verb(NamedTuple):
+    """A verb that leaves the folder of a run."""
+
+    config: Any  # the dataclass that its options are made from
+    job: str  # what does it, module and function of ``jaxrace.commands``
+    report: str  # what prints the results
+    counted: str  # while it runs
+    folder: str  # the name of the folder, in words
+    about: str
+    help: str = ""
+    argument: tuple[str, str] | None = None  # that is no option, and its help
+
+
+_VERBS: dict[str, _Verb] = {
+    "train": _Verb(
+        TrainConfig,
+        *("train.job:train", "train.report:print_results", "episodes", "ENV-METHOD-NUMBER"),
+        *(help_texts.TRAIN, "train policies, and compare them with baselines"),
+        ("env", "environment, such as medical"),
+    ),
+    "race": _Verb(
+        ScoresConfig,
+        *("race.job:race_scores", "race.report:print_race", "runs", "race-NUMBER"),
+        *(help_texts.RACE, "certify the best of a table of scores"),
+        ("scores", "a CSV file of scores: a column for each option, or columns option, score"),
+    ),
+    "duel": _Verb(
+        DuelConfig,
+        *("duel.job:duel", "duel.report:print_regrets", "rows", "duel-NUMBER"),
+        *(help_texts.DUEL, "run dueling bandits on a preference matrix"),
+    ),
+    "select": _Verb(
+        SelectConfig,
+        *("select.job:select", "select.report:print_selection", "records", "select-NUMBER"),
+        *(help_texts.SELECT, "find the best k from comparisons of two"),
+    ),
+    "improve": _Verb(
+        ImproveConfig,
+        *("improve.job:improve", "improve.report:print_improvement", "tests", "improve-NUMBER"),
+        *(help_texts.IMPROVE, "find a policy that is certainly no worse"),
+        ("task", "what to improve a policy for"),
+    ),
+    "reproduce": _Verb(
+        ReproduceConfig,
+        *("reproduce.job:reproduce", "reproduce.job:print_report", "jobs"),
+        *("reproduce-NAME-NUMBER", ABOUT, "make a paper's figures again"),
+        ("name", "which experiment, or all"),
+    ),
+}
+_HOLDEM = _Verb(
+    HoldemConfig,
+    *("holdem.job:train_holdem", "holdem.report:print_evolution", "steps", "train-holdem-NUMBER"),
+    help_texts.TRAIN_HOLDEM,
+)
 
 
 def command() -> NoReturn:
@@ -76,28 +123,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     jaxrace ...
     0
     """
-    verbs = {
-        "train": _train,
-        "race": _race,
-        "duel": _duel,
-        "select": _select,
-        "improve": _improve,
-        "reproduce": _reproduce,
-        "list": _list,
-        "info": _info,
-    }
     argv = sys.argv[1:] if argv is None else list(argv)
     if not argv:
-        return fail(2, f"expected one of {', '.join(verbs)}; jaxrace --help says more")
+        names = ", ".join((*_VERBS, "list", "info"))
+        return fail(2, f"expected one of {names}; jaxrace --help says more")
     # It has options of its own.
     is_holdem = argv[:2] == ["train", "holdem"]
+    verb = _HOLDEM if is_holdem else _VERBS.get(argv[0])
     try:
         if is_holdem:
-            return _train_holdem(_holdem_parser().parse_args(argv[2:]))
+            return _do(
+                _HOLDEM, _parser_of(_HOLDEM, prog="jaxrace train holdem").parse_args(argv[2:])
+            )
         arguments = _make_parser().parse_args(argv)
-        return verbs[arguments.verb](arguments[arguments.verb])
+        if arguments.verb in _VERBS:
+            return _do(_VERBS[arguments.verb], arguments[arguments.verb])
+        what = {"list": "print_catalogue", "info": "print_info"}[arguments.verb]
+        _found(f"catalogue:{what}")()
     except (ArgumentError, ValueError) as error:
-        return fail(2, _with_option(str(error), HoldemConfig if is_holdem else TrainConfig))
+        return fail(2, _with_option(str(error), verb))
     except (RuntimeError, OSError) as error:
         return fail(1, str(error))
     except MemoryError as error:
@@ -109,93 +153,41 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _with_option(message: str, trained: type) -> str:
-    """Name the option that a message is about as it is spelt in the command.
-
-    Args:
-        message: Of the error.
-        trained: What the verb train is asked for.
-    """
-    hints = {}
-    for config in (ScoresConfig, SelectConfig, ImproveConfig, DuelConfig, trained, Lanes):
-        hints |= get_type_hints(config)
+def _with_option(message: str, verb: _Verb | None) -> str:
+    """Name the option that a message is about as it is spelt in the command."""
+    hints = get_type_hints(Lanes) | (get_type_hints(verb.config) if verb else {})
     message = re.sub(r"^argument (--[\w-]+):", r"\1:", message)  # argparse
     name, _, text = message.partition(":")
     if typed := re.match(r'Parser key "(\w+)"', message):  # jsonargparse
         name, value = typed[1], message.rpartition("value: ")[2]
         text = f" expected {expected(hints[name])}, got {value!r}"
-    if name in hints.keys() - {*POSITIONAL} | {"out", "resume", "hosts", "quick"}:
+    if name in hints.keys() - {*POSITIONAL} | {"out", "resume", "hosts"}:
         return f"{spelt(name)}:{text}"
     # Of "arguments are required: train.env".
-    return re.sub(r"\b(train|race|duel|select|improve|reproduce)\.", "", message)
-
-
-# What is no option of a verb, and its help.
-_ARGUMENTS = {
-    "race": ("scores", "a CSV file of scores: a column for each option, or columns option, score"),
-    "improve": ("task", "what to improve a policy for"),
-}
+    return re.sub(rf"\b({'|'.join(_VERBS)})\.", "", message)
 
 
 def _make_parser() -> ArgumentParser:
-    parser = _new_parser(DESCRIPTION, prog="jaxrace", version=jaxrace.__version__)
+    parser = _new_parser(help_texts.DESCRIPTION, prog="jaxrace", version=jaxrace.__version__)
     verbs = parser.add_subcommands(dest="verb", title="verbs", metavar="VERB")
-    train = _new_parser(TRAIN)
-    train.add_argument("env", metavar="ENV", type=str, help="environment, such as medical")
-    add_options(train, TrainConfig)
-    add_run_options(train, "runs/ENV-METHOD-NUMBER")
-    train.add_argument(
-        "--hosts",
-        nargs="?",
-        const=DETECTED,
-        type=parse_hosts,
-        metavar="ADDRESS,COUNT,INDEX",
-        help="share the searches with other hosts that run the same command: address and free port "
-        "of the first, their number, and which this is, from 0; alone, what Slurm or Open MPI say",
+    for name, verb in _VERBS.items():
+        verbs.add_subcommand(name, _parser_of(verb), help=verb.help)
+    verbs.add_subcommand(
+        "list", _new_parser(help_texts.LIST), help="show what there is to choose from"
     )
-    verbs.add_subcommand("train", train, help="train policies, and compare them with baselines")
-    for verb, kind, text, help_text in (
-        ("race", ScoresConfig, RACE, "certify the best of a table of scores"),
-        ("duel", DuelConfig, DUEL, "run dueling bandits on a preference matrix"),
-        ("select", SelectConfig, SELECT, "find the best k from comparisons of two"),
-        ("improve", ImproveConfig, IMPROVE, "find a policy that is certainly no worse"),
-    ):
-        parsed = _new_parser(text)
-        if verb in _ARGUMENTS:
-            name, text = _ARGUMENTS[verb]
-            parsed.add_argument(name, metavar=name.upper(), type=str, help=text)
-        add_options(parsed, kind)
-        add_run_options(parsed, f"runs/{verb}-NUMBER", has_sweeps=kind is not ScoresConfig)
-        verbs.add_subcommand(verb, parsed, help=help_text)
-    verbs.add_subcommand("reproduce", _reproduce_parser(), help="make a paper's figures again")
-    verbs.add_subcommand("list", _new_parser(LIST), help="show what there is to choose from")
-    verbs.add_subcommand("info", _new_parser(INFO), help="show versions and devices")
+    verbs.add_subcommand("info", _new_parser(help_texts.INFO), help="show versions and devices")
     return parser
 
 
-def _holdem_parser() -> ArgumentParser:
-    parser = _new_parser(TRAIN_HOLDEM, prog="jaxrace train holdem")
-    add_options(parser, HoldemConfig)
-    add_run_options(parser, "runs/train-holdem-NUMBER")
-    return parser
-
-
-def _reproduce_parser() -> ArgumentParser:
-    lines = [
-        f"  {name:20} {figure.about}{' *' if figure.on_demand else ''}"
-        for name, figure in FIGURES.items()
-    ]
-    parser = _new_parser(REPRODUCE.format(experiments="\n".join(lines), all="all"))
-    parser.add_argument("name", metavar="NAME", type=str, help="which experiment, or all")
-    parser.add_argument(
-        "--quick",
-        action="store_true",
-        help="at a fraction of the size: to see that it works, not what comes out",
-    )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="seed of all random numbers (default: 0)"
-    )
-    add_run_options(parser, "runs/reproduce-NAME-NUMBER")
+def _parser_of(verb: _Verb, **settings: Any) -> ArgumentParser:
+    parser = _new_parser(verb.about, **settings)
+    if verb.argument:
+        name, text = verb.argument
+        parser.add_argument(name, metavar=name.upper(), type=str, help=text)
+    add_options(parser, verb.config)
+    add_run_options(parser, f"runs/{verb.folder}", has_sweeps=verb.config is not ScoresConfig)
+    if verb.config is TrainConfig:
+        add_hosts(parser)
     return parser
 
 
@@ -209,145 +201,55 @@ def _new_parser(description: str, **settings: Any) -> ArgumentParser:
     )
 
 
-def _train(arguments: Namespace) -> int:
+def _do(verb: _Verb, arguments: Namespace) -> int:
+    """Do the job of a verb, and show what it left."""
     settings = vars(arguments)
-    if settings["env"] == "holdem":
-        raise ValueError("env: expected holdem right after train, and its options behind it")
-    from jaxrace.commands.train.tasks import TASKS
-
-    require_choice("env", settings["env"], (*TASKS, "holdem"))
-    out, resume, given = (settings.pop(name) for name in ("out", "resume", "hosts"))
-    lanes = taken_from(settings)
-    _set_compilation_cache(not settings.pop("no_compilation_cache"))
-    from rich.console import Console
-
-    from jaxrace import runs, sweep
-    from jaxrace.commands.train import report
-    from jaxrace.commands.train.job import check_hosts, train
-    from jaxrace.commands.train.summary import total_episodes
-
-    config = TrainConfig(**settings)
-    hosts = None
-    if given is not None:
-        check_hosts(config, out)
-        hosts = sweep.join_hosts(*given)
-    is_first = hosts is None or hosts.index == 0
-    console = Console(stderr=True, quiet=not is_first)
-    stop = sweep.StopOnSignals(not config.learns, give_up)
-    try:
-        with (
-            stop,
-            report.shown_progress(console, total_episodes(config)) as on_progress,
-        ):
-            folder = train(config, out, on_progress, resume, stop, hosts, lanes)
-    except (sweep.Interrupted, KeyboardInterrupt) as error:
-        return interrupted(stop.received, error)
-    if is_first:
-        report.print_results(Console(), folder, runs.read_summary(folder), runs.read_timing(folder))
-    return 0
-
-
-def _train_holdem(arguments: Namespace) -> int:
-    from jaxrace.commands.holdem.job import train_holdem
-    from jaxrace.commands.holdem.report import print_evolution
-
-    def show(console: Any, folder: Any, _: HoldemConfig) -> None:
-        print_evolution(console, folder)
-
-    return _staged(arguments, HoldemConfig, "steps", train_holdem, show)
-
-
-def _duel(arguments: Namespace) -> int:
-    from jaxrace.commands.duel.job import duel
-    from jaxrace.commands.duel.report import print_regrets
-
-    def show(console: Any, folder: Any, _: DuelConfig) -> None:
-        print_regrets(console, folder)
-
-    say = functools.partial(note, "warning")
-    return _staged(arguments, DuelConfig, "rows", functools.partial(duel, on_note=say), show)
-
-
-def _race(arguments: Namespace) -> int:
-    from jaxrace.commands.race.job import race_scores
-    from jaxrace.commands.race.report import print_race
-
-    def show(console: Any, folder: Any, _: ScoresConfig) -> None:
-        print_race(console, folder)
-
-    return _staged(arguments, ScoresConfig, "runs", race_scores, show)
-
-
-def _select(arguments: Namespace) -> int:
-    from jaxrace.commands.select.job import select
-    from jaxrace.commands.select.report import print_selection
-
-    def show(console: Any, folder: Any, _: SelectConfig) -> None:
-        print_selection(console, folder)
-
-    return _staged(arguments, SelectConfig, "records", select, show)
-
-
-def _improve(arguments: Namespace) -> int:
-    from jaxrace.commands.improve.job import improve
-    from jaxrace.commands.improve.report import print_improvement
-
-    def show(console: Any, folder: Any, _: ImproveConfig) -> None:
-        print_improvement(console, folder)
-
-    return _staged(arguments, ImproveConfig, "tests", improve, show)
-
-
-def _staged(
-    arguments: Namespace, kind: Any, unit: str, job: Callable[..., Any], show: Callable[..., None]
-) -> int:
-    """Do a job that works in stages, and show what it left."""
-    settings = vars(arguments)
+    if verb.config is TrainConfig:
+        _check_environment(settings["env"])
     out, resume = (settings.pop(name) for name in ("out", "resume"))
-    lanes = taken_from(settings)
+    given, lanes = settings.pop("hosts", None), taken_from(settings)
     _set_compilation_cache(not settings.pop("no_compilation_cache"))
     from rich.console import Console
 
     from jaxrace import sweep
-    from jaxrace.commands.train import report
+    from jaxrace.commands.progress import shown_stages
 
-    config = kind(**settings)
-    stop = sweep.StopOnSignals(kind is ScoresConfig or getattr(config, "is_file", False), give_up)
+    config = verb.config(**settings)
+    hosts = None if given is None else _join(given, config, out)
+    is_read = isinstance(config, ScoresConfig) or getattr(config, "is_file", False)
+    stop = sweep.StopOnSignals(is_read or not getattr(config, "learns", True), give_up)
+    say = functools.partial(note, "warning")
+    job = Job(config, out, resume, stop, lanes=lanes, hosts=hosts, on_note=say)
+    console = Console(stderr=True, quiet=not job.is_first)
     try:
-        with stop, report.shown_stages(Console(stderr=True), unit) as on_stage:
-            folder = job(config, out, resume, stop, on_stage, lanes)
+        with stop, shown_stages(console, verb.counted, verb.config is TrainConfig) as on_stage:
+            folder = _found(verb.job)(dataclasses.replace(job, on_stage=on_stage))
     except (sweep.Interrupted, KeyboardInterrupt) as error:
         return interrupted(stop.received, error)
-    show(Console(), folder, config)
+    if job.is_first:
+        _found(verb.report)(Console(), folder)
     return 0
 
 
-def _reproduce(arguments: Namespace) -> int:
-    _set_compilation_cache(not arguments.no_compilation_cache)
-    from rich.console import Console
+def _found(place: str) -> Callable[..., Any]:
+    """A function of the command, whose module is imported now."""
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(f"jaxrace.commands.{module}"), name)
 
+
+def _check_environment(name: str) -> None:
+    if name == "holdem":
+        raise ValueError("env: expected holdem right after train, and its options behind it")
+    require_choice("env", name, (*ENVIRONMENTS, "holdem"))
+
+
+def _join(given: Any, config: Any, out: str | None) -> Any:
+    """The other hosts of a training job."""
     from jaxrace import sweep
-    from jaxrace.commands.printing import say
-    from jaxrace.commands.reproduce import reproduce
-    from jaxrace.commands.train import report
+    from jaxrace.commands.train.job import check_hosts
 
-    stop = sweep.StopOnSignals(give_up=give_up)
-    try:
-        with stop, report.shown_stages(Console(stderr=True)) as on_stage:
-            folder = reproduce(
-                arguments.name,
-                arguments.out,
-                arguments.quick,
-                arguments.seed,
-                arguments.resume,
-                stop,
-                on_stage,
-                taken_from(vars(arguments)),
-            )
-    except (sweep.Interrupted, KeyboardInterrupt) as error:
-        return interrupted(stop.received, error)
-    say(Console(), str(folder / "report.md" if arguments.name != "all" else folder))
-    return 0
+    check_hosts(config, out)
+    return sweep.join_hosts(*given)
 
 
 def _set_compilation_cache(enabled: bool) -> None:
@@ -360,17 +262,3 @@ def _set_compilation_cache(enabled: bool) -> None:
         jax.config.update("jax_compilation_cache_dir", user_cache_dir("jaxrace"))
     # Dozens of small programs together take a second or two.
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
-
-
-def _list(arguments: Namespace) -> int:
-    from jaxrace.commands.catalogue import print_catalogue
-
-    print_catalogue()
-    return 0
-
-
-def _info(arguments: Namespace) -> int:
-    from jaxrace import runs
-
-    runs.print_info()
-    return 0

@@ -18,7 +18,7 @@ _EXPECTED = {
     _SEVERAL_OR_NONE: "a number, several with commas between them, or null",
     str: "a text",
 }
-POSITIONAL = ("env", "task", "scores")
+POSITIONAL = ("env", "task", "scores", "name")
 
 _METAVARS = {
     int: "N",

@@ -43,11 +43,7 @@ def interrupted(signal: int | None, where: BaseException | Path | None) -> int:
 
 
 def give_up(signal: int) -> NoReturn:
-    """End the process after a signal of which it takes no notice; called in another thread.
-
-    Args:
-        signal: Its number.
-    """
+    """End the process after a signal of which it takes no notice; called in another thread."""
     from rich.console import Console
 
     from jaxrace import runs

@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+from argparse import ArgumentTypeError
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,10 +13,6 @@ from jaxrace.validation import require_integer
 class Lanes:
     """How wide the sweeps of a job are to be.
 
-    Attributes:
-        lanes: W, lanes of a block; None for what the sweep chooses.
-        blocks: Most blocks; None for what the sweep chooses.
-
     Raises:
         ValueError: One of them is no positive integer.
 
@@ -24,8 +21,8 @@ class Lanes:
     ValueError: lanes: expected an integer of at least 1, got 0
     """
 
-    lanes: int | None = None
-    blocks: int | None = None
+    lanes: int | None = None  # W, lanes of a block; None for what the sweep chooses
+    blocks: int | None = None  # most blocks; None for what the sweep chooses
 
     def __post_init__(self) -> None:
         for name, value in self._asked():
@@ -58,12 +55,8 @@ class Lanes:
         return [(name, value) for name, value in found if value is not None]
 
 
-# No device has more than some thousands.
-_MOST = 10**6
-
-# What ``sweep.run`` calls them.
-_SIZES = {"lanes": "width", "blocks": "num_blocks"}
-
+_MOST = 10**6  # no device has more than some thousands
+_SIZES = {"lanes": "width", "blocks": "num_blocks"}  # what ``sweep.run`` calls them
 ANY_LANES = Lanes()
 
 
@@ -87,27 +80,23 @@ def add_run_options(parser: Any, default: str, has_sweeps: bool = True) -> None:
         help="go on with the run in --out, which was interrupted; the other options as they were",
     )
     if has_sweeps:
-        _add_lanes(parser)
+        parser.add_argument(
+            "--lanes",
+            type=int,
+            metavar="W",
+            help="jobs of a block that advance together (default: by memory and device); "
+            "rounding depends on it",
+        )
+        parser.add_argument(
+            "--blocks",
+            type=int,
+            metavar="N",
+            help="blocks that advance independently of each other (default: by cores and devices)",
+        )
     parser.add_argument(
         "--no-compilation-cache",
         action="store_true",
         help="neither read nor write compiled programs in the user's cache folder",
-    )
-
-
-def _add_lanes(parser: Any) -> None:
-    parser.add_argument(
-        "--lanes",
-        type=int,
-        metavar="W",
-        help="jobs of a block that advance together (default: by memory and device); "
-        "rounding depends on it",
-    )
-    parser.add_argument(
-        "--blocks",
-        type=int,
-        metavar="N",
-        help="blocks that advance independently of each other (default: by cores and devices)",
     )
 
 
@@ -119,3 +108,44 @@ def taken_from(settings: dict[str, Any]) -> Lanes:
     (Lanes(lanes=8, blocks=None), {'seed': 0})
     """
     return Lanes(settings.pop("lanes", None), settings.pop("blocks", None))
+
+
+_DETECTED = "detected"  # what ``--hosts`` is without a value
+
+
+def add_hosts(parser: Any) -> None:
+    """Which of several hosts this is.
+
+    >>> from argparse import ArgumentParser
+    >>> parser = ArgumentParser()
+    >>> add_hosts(parser)
+    >>> parser.parse_args(["--hosts", "10.0.0.1:1234,2,0"]).hosts
+    ('10.0.0.1:1234', 2, 0)
+    """
+    parser.add_argument(
+        "--hosts",
+        nargs="?",
+        const=_DETECTED,
+        type=_parse_hosts,
+        metavar="ADDRESS,COUNT,INDEX",
+        help="share the searches with other hosts that run the same command: address and free port "
+        "of the first, their number, and which this is, from 0; alone, what Slurm or Open MPI say",
+    )
+
+
+def _parse_hosts(given: Any) -> tuple[str, int, int] | tuple[()] | None:
+    """Address, count and index; nothing of them if they are to be found out."""
+    if given is None or not isinstance(given, str):  # a default
+        return given
+    if given == _DETECTED:
+        return ()
+    try:
+        address, count, index = given.split(",")
+        _, port = address.split(":")
+        if int(port) > 0 and 0 <= int(index) < int(count):
+            return address, int(count), int(index)
+    except ValueError:
+        pass
+    raise ArgumentTypeError(
+        f"expected an address with a port, a count and an index below it, got {given!r}"
+    )

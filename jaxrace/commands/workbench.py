@@ -2,83 +2,49 @@
 
 import contextlib
 import dataclasses
-import os
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from jaxrace import files, plots, runs, sweep, tables
-from jaxrace.commands.run_options import ANY_LANES, Lanes
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from jaxrace.commands.job import Job
 
 REPORT, CHECKPOINT = "report.md", "checkpoint"
-
-OnStage = Callable[[str, int, int], None]
-Columns = Mapping[str, np.ndarray]
-
-
-def ignore_stages(stage: str, done: int, total: int) -> None:
-    """Say nothing.
-
-    >>> ignore_stages("HR plain", 0, 40000)
-    """
+Columns = Mapping[str, Any]  # of a table: see ``tables.write_table``
+NO_JOB = Job(None)
 
 
 @dataclasses.dataclass
 class Workbench:
     """A folder in which a reproduction works.
 
-    Attributes:
-        folder: Where everything goes.
-        quick: At a fraction of the size: to see that it works, not what comes out.
-        seed: Of all random numbers.
-        resume: Go on from what an interrupted run has left in the folder.
-        stop: See ``sweep.run``.
-        on_stage: Called with what is being done, the jobs that have ended, and how many there are.
-        lanes: How wide the sweeps are to be.
-        compile_seconds: Spent so far.
-
-    >>> bench = Workbench(Path("."), quick=True)
-    >>> bench.write_report("A title", ["Some text."])
+    >>> bench = Workbench(Path("."), quick=True, title="a title")
+    >>> bench.write_report(["Some text."])
     >>> Path("report.md").read_text().splitlines()[:3]
     ['# A title', '', 'Some text.']
     """
 
-    folder: Path
-    quick: bool = False
-    seed: int = 0
-    resume: bool = False
-    stop: Callable[[], bool] | None = None
-    on_stage: OnStage = ignore_stages
-    lanes: Lanes = ANY_LANES
-    compile_seconds: float = 0.0
+    folder: Path  # where everything goes
+    quick: bool = False  # at a fraction of the size: to see that it works, not what comes out
+    seed: int = 0  # of all random numbers
+    title: str = ""  # of the report
+    # How it is watched and stopped, and whether it goes on from what is in the folder.
+    job: Job = NO_JOB
+    compile_seconds: float = 0.0  # spent so far
     _started: float = dataclasses.field(default_factory=time.perf_counter, init=False)
 
     def size(self, full: int, quick: int) -> int:
         """How many of something, at full size or for a quick look."""
         return quick if self.quick else full
 
-    def _sizes(
-        self, name: str, work: sweep.Work, jobs: sweep.Jobs, width: int | None
-    ) -> dict[str, int]:
-        """Those of the stage, which config.json keeps: on another machine they might be others."""
-        has_config = (self.folder / runs.CONFIG).exists()
-        config = runs.read_config(self.folder) if has_config else {}
-        stages = config.get("sweep", {})
-        if name in stages:
-            self.lanes.require(stages[name], self.folder)
-            return stages[name]
-        width = self.lanes.lanes or width
-        sizes = self.lanes.instead_of(sweep.default_sizes(work, jobs, width=width))
-        if has_config:
-            runs.add_to_config(self.folder, {"sweep": {**stages, name: sizes}})
-        return sizes
+    def few(self, things: Iterable[Any], quick: int) -> list[Any]:
+        """All of them, or the first ones for a quick look: to see that it works, they will do."""
+        found = list(things)
+        return found[: self.size(len(found), quick)]
 
     def sweep(
         self,
@@ -103,25 +69,25 @@ class Workbench:
             sweep.Interrupted: It was asked to stop.
         """
         total, seen = jobs.count * rows_per_job, 0
-        self.on_stage(name, 0, total)
+        self.job.on_stage(name, 0, total)
 
         def on_rows(ended: int, rows: sweep.Rows) -> None:
             nonlocal seen
             # Rows from before an interruption are not seen again.
             seen = max(seen + len(rows.job), ended * rows_per_job)
-            self.on_stage(name, ended if rows_per_job == 1 else min(seen, total), total)
+            self.job.on_stage(name, ended if rows_per_job == 1 else min(seen, total), total)
 
         config = {"name": name, "quick": self.quick, "seed": self.seed}
         folder = self.folder / CHECKPOINT / name.replace(" ", "-").replace(",", "")
-        sizes = self._sizes(name, work, jobs, width)
+        sizes = sweep_sizes(self.folder, self.job, work, jobs, width, name)
         log = sweep.run(
             work,
             jobs,
             width=sizes["width"],
             num_blocks=sizes["num_blocks"],
             on_rows=on_rows,
-            checkpoints=sweep.Checkpoints(folder, config, resume=self.resume),
-            stop=self.stop,
+            checkpoints=sweep.Checkpoints(folder, config, resume=self.job.resume),
+            stop=self.job.stop,
         )
         self.compile_seconds += log.compile_seconds
         if log.failed.size:
@@ -132,11 +98,11 @@ class Workbench:
         """Write a CSV file, of one piece or several; see ``tables.write_table``."""
         tables.write_table(self.folder / name, columns)
 
-    def write_figure(self, name: str, figure: "Figure") -> None:
+    def write_figure(self, name: str, figure: "plots.Figure") -> None:
         """Write a PNG file."""
         plots.save(figure, self.folder / name)
 
-    def write_report(self, title: str, paragraphs: Sequence[str]) -> None:
+    def write_report(self, paragraphs: Sequence[str]) -> None:
         """Write report.md, with the size, the time that it took, and on what."""
         device = runs.device()
         size = "a quick look, not the full size" if self.quick else "full size"
@@ -144,48 +110,86 @@ class Workbench:
         took = (
             f"{size[0].upper()}{size[1:]}, seed {self.seed}. Took {seconds:.0f} s, "
             f"{self.compile_seconds:.0f} s of them to compile, on {device['count']} x "
-            f"{device['kind']} ({sweep.num_cores()} cores{', resumed' if self.resume else ''})."
+            f"{device['kind']} ({sweep.num_cores()} cores{', resumed' if self.job.resume else ''})."
         )
-        heading = f"# {title[0].upper()}{title[1:]}"
+        heading = f"# {self.title[:1].upper()}{self.title[1:]}"
         text = "\n\n".join([heading, *paragraphs, took])
         files.write_file(self.folder / REPORT, f"{text}\n".encode())
 
 
-@contextlib.contextmanager
-def run_folder(
-    out: str | os.PathLike[str] | None, resume: bool, stem: str, asked: Mapping[str, Any]
-) -> Iterator[Path]:
-    """The folder of a new run, or of one that is to go on.
+def sweep_sizes(
+    folder: Path,
+    job: Job,
+    work: sweep.Work,
+    jobs: sweep.Jobs,
+    width: int | None = None,
+    stage: str | None = None,
+) -> dict[str, int]:
+    """Width and number of blocks of a sweep, which config.json keeps as "sweep".
+
+    They are those with which it began, since on another machine they might be others; else what
+    the user has asked for; else what the sweep chooses.
 
     Args:
-        out: The folder; ``runs/STEM-1`` or the next free number unless given.
-        resume: Go on with the run that left the folder ``out``.
+        folder: Of the run.
+        job: Its lanes and hosts count.
+        work: See ``sweep.run``.
+        jobs: See ``sweep.run``.
+        width: Unless the user asks for another one.
+        stage: Of a run with several sweeps, each of which has sizes of its own.
+    """
+    has_config = (folder / runs.CONFIG).exists()
+    kept = runs.read_config(folder).get("sweep", {}) if has_config else {}
+    found = kept if stage is None else kept.get(stage)
+    if found:
+        job.lanes.require(found, folder)
+        return found
+    default = sweep.default_sizes(work, jobs, width=job.lanes.lanes or width)
+    sizes = job.lanes.instead_of(default)
+    if stage is None:
+        sizes["hosts"] = 1 if job.hosts is None else job.hosts.count
+    if has_config:
+        runs.add_to_config(folder, {"sweep": sizes if stage is None else {**kept, stage: sizes}})
+    return sizes
+
+
+@contextlib.contextmanager
+def run_folder(job: Job, stem: str, asked: Mapping[str, Any]) -> Iterator[Path]:
+    """The folder of a new run, or of one that is to go on; the first host looks after it.
+
+    Args:
+        job: Says where.
         stem: Start of the default name.
         asked: See ``runs.reopened``; written to config.json.
 
     Raises:
-        ValueError: ``out`` cannot be used.
+        ValueError: ``job.out`` cannot be used.
         sweep.Interrupted: The block was; its argument is the folder.
 
     If the block fails before anything has been saved, a new folder is removed again.
 
-    >>> with run_folder("new", False, "duel", {"command": "duel", "config": {"seed": 3}}) as folder:
+    >>> asked = {"command": "duel", "config": {"seed": 3}}
+    >>> with run_folder(Job(None, "new"), "duel", asked) as folder:
     ...     sorted(path.name for path in folder.iterdir())
     ['.jaxrace-lock', 'config.json']
     """
+    is_new = job.is_first and not job.resume
     with contextlib.ExitStack() as opened:
-        if resume:
-            folder = runs.reopened(out, asked)
+        if is_new:
+            folder = opened.enter_context(runs.new_folder(job.out, stem))
+            runs.write_config(folder, asked)
+        elif job.is_first:
+            folder = runs.reopened(job.out, asked)
             opened.enter_context(runs.locked(folder))
         else:
-            folder = opened.enter_context(runs.new_folder(out, stem))
-            runs.write_config(folder, asked)
+            folder = Path(job.out or "")
         try:
             yield folder
         except sweep.Interrupted as error:
             raise sweep.Interrupted(folder) from error
         except BaseException:
-            if not resume:
+            # Other hosts may have saved something, or are about to.
+            if is_new and job.hosts is None:
                 _remove_what_has_only_begun(folder)
             raise
 
@@ -193,54 +197,42 @@ def run_folder(
 def _remove_what_has_only_begun(folder: Path) -> None:
     checkpoint = folder / CHECKPOINT
     names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
-    if names <= {runs.CONFIG, CHECKPOINT} and not any(map(sweep.is_saved, checkpoint.glob("*"))):
+    saved = map(sweep.is_saved, (checkpoint, *checkpoint.glob("*")))
+    if names <= {runs.CONFIG, CHECKPOINT} and not any(saved):
         shutil.rmtree(checkpoint, ignore_errors=True)
         (folder / runs.CONFIG).unlink(missing_ok=True)
 
 
-def run_job(
-    command: str,
-    config: Any,
-    work: Callable[[Workbench], None],
-    out: str | os.PathLike[str] | None = None,
-    resume: bool = False,
-    stop: Callable[[], bool] | None = None,
-    on_stage: OnStage = ignore_stages,
-    lanes: Lanes = ANY_LANES,
-) -> Path:
+def run_job(command: str, job: Job, work: Callable[[Workbench], None]) -> Path:
     """Do a job of the command in a run folder of its own, which it ends with a summary.
 
     Args:
         command: The verb; also the stem of the folder's name.
-        config: A dataclass, with a ``seed`` if there is any chance, and with ``inputs`` if it
-            names files: their paths by the names of options. Written to config.json.
+        job: With a config that has a ``seed`` if there is any chance, and ``inputs`` if it names
+            files: their paths by the names of options. Written to config.json.
         work: What is to be done in the folder; not again in one that has its summary.
-        out: The folder; ``runs/COMMAND-1`` or the next free number unless given.
-        resume: Go on with the job that left the folder ``out``.
-        stop: See ``Workbench``.
-        on_stage: See ``Workbench``.
-        lanes: See ``Workbench``.
 
     Returns:
         The folder.
 
     Raises:
-        ValueError: ``out`` cannot be used, or ``work`` said so; nothing is left behind.
-        sweep.Interrupted: ``stop`` said so; its argument is the folder.
+        ValueError: ``job.out`` cannot be used, or ``work`` said so; nothing is left behind.
+        sweep.Interrupted: ``job.stop`` said so; its argument is the folder.
 
     >>> @dataclasses.dataclass(frozen=True)
     ... class Config:
     ...     seed: int = 0
-    >>> folder = run_job("try", Config(), lambda bench: runs.write_summary(bench.folder, {"n": 1}))
-    >>> runs.read_summary(folder)
+    >>> def work(bench):
+    ...     runs.write_summary(bench.folder, {"n": 1})
+    >>> runs.read_summary(run_job("try", Job(Config()), work))
     {'n': 1}
     """
+    config = job.config
     inputs = {name: _checksum_of(path) for name, path in getattr(config, "inputs", {}).items()}
     asked = {"command": command, "config": dataclasses.asdict(config), "inputs": inputs}
-    with run_folder(out, resume, command, asked) as folder:
+    with run_folder(job, command, asked) as folder:
         if not (folder / runs.SUMMARY).exists():
-            seed = getattr(config, "seed", 0)
-            work(Workbench(folder, False, seed, resume, stop, on_stage, lanes))
+            work(Workbench(folder, seed=getattr(config, "seed", 0), job=job))
         shutil.rmtree(folder / CHECKPOINT, ignore_errors=True)
     return folder
 
@@ -257,6 +249,35 @@ def as_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
     array([1, 2])
     """
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+
+
+def mean_and_error(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of the mean over the last axis.
+
+    >>> mean, stderr = mean_and_error(np.array([[1.0, 3.0], [2.0, 2.0]]))
+    >>> mean.tolist(), stderr.tolist()
+    ([2.0, 2.0], [1.0, 0.0])
+    """
+    return values.mean(-1), values.std(-1, ddof=1) / np.sqrt(values.shape[-1])
+
+
+def mean_columns(name: str, values: np.ndarray) -> dict[str, Any]:
+    """The mean over the last axis, and its standard error, as columns of a table.
+
+    >>> mean_columns("regret", np.array([1.0, 3.0]))
+    {'regret': np.float64(2.0), 'regret_stderr': np.float64(1.0)}
+    """
+    mean, error = mean_and_error(values)
+    return {name: mean, f"{name}_stderr": error}
+
+
+def mean_in_words(values: np.ndarray, digits: int = 0) -> str:
+    """The mean of some numbers, and its standard error.
+
+    >>> mean_in_words(np.array([1.0, 3.0]), digits=1)
+    '2.0 ± 1.0'
+    """
+    return with_error(*mean_and_error(values), digits=digits)
 
 
 def with_error(mean: Any, stderr: Any, digits: int = 0) -> str:

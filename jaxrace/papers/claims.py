@@ -5,11 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxrace.papers.curves import mean_and_error
+from jaxrace.commands.workbench import mean_and_error
 from jaxrace.tables import markdown_table
 
 YES, NO, OPEN = "yes", "no", "open"
-
 UNEXPLAINED = "unexplained"
 
 

@@ -9,22 +9,20 @@ would have been seen. The theorems are in docs/dominance_race.md.
     python -m jaxrace.audits.dominance 20000     a smaller one
 """
 
-from jaxrace.audits.dominance.null_pairs import NULL_PAIRS, NullPair, audit_pairs, control_pairs
+from jaxrace.audits.dominance.null_pairs import NULL_PAIRS, audit_pairs, control_pairs
+from jaxrace.audits.dominance.options import TASKS, Faces, Normals, SetTask, task_named
 from jaxrace.audits.dominance.races import (
     audit_counts,
     audit_races,
     control_races,
     wrong_certificates,
 )
-from jaxrace.audits.dominance.samplers import Faces, Normals
-from jaxrace.audits.dominance.tasks import TASKS, SetTask, task_named
 
 __all__ = [
     "NULL_PAIRS",
     "TASKS",
     "Faces",
     "Normals",
-    "NullPair",
     "SetTask",
     "audit_counts",
     "audit_pairs",

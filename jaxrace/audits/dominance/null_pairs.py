@@ -3,7 +3,6 @@
 Axes: P pairs, L bets, b samples of a block.
 """
 
-import dataclasses
 import functools
 from collections.abc import Iterator, Sequence
 
@@ -15,36 +14,14 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from jaxrace import kernels, racing
+from jaxrace.audits.dominance.options import Faces, Law, Normals, SetTask, draw
 from jaxrace.audits.dominance.races import HORIZONS
-from jaxrace.audits.dominance.samplers import Faces, Law, Normals, draw
-from jaxrace.audits.preference import FULL_SIZE, Finding
+from jaxrace.audits.reckoning import FULL_SIZE, Finding
 from jaxrace.validation import require_integer
 
 ALPHAS = (0.01, 0.05, 0.2, 0.5)
-
-# Pairs that are played together.
-_BATCH = 5_000
-
-# What a bet takes for an even chance in the broken control.
-WRONG_CHANCE = 0.45
-
-
-@dataclasses.dataclass(frozen=True)
-class NullPair:
-    """Two options, of which the first does not beat the second: s <= 1/2.
-
-    Attributes:
-        name: For reports.
-        options: The two; know what is drawn from them, and their ``win_probabilities``.
-    """
-
-    name: str
-    options: Normals | Faces
-
-    @property
-    def win_probability(self) -> float:
-        """s, of the first over the second."""
-        return self.options.win_probabilities[0][1]
+_BATCH = 5_000  # pairs that are played together
+WRONG_CHANCE = 0.45  # what a bet takes for an even chance in the broken control
 
 
 def _hills(*places: float) -> tuple[float, ...]:
@@ -55,33 +32,27 @@ def _hills(*places: float) -> tuple[float, ...]:
     return tuple(np.concatenate([place + hill for place in places]).tolist())
 
 
-NULL_PAIRS: tuple[NullPair, ...] = (
-    NullPair("equal normals", Normals((0.0, 0.0))),
-    NullPair("equal dice", Faces(((1, 2, 3), (1, 2, 3)))),
-    NullPair("0 over a coin", Faces(((0, 0), (-1, 1)))),
-    NullPair("slightly worse", Normals((-0.007, 0.0))),
-    NullPair("two hills over one", Faces((_hills(-3, 3), _hills(0)))),
+# The first does not beat the second: s <= 1/2.
+NULL_PAIRS: tuple[SetTask, ...] = (
+    SetTask("equal normals", 1, Normals((0.0, 0.0))),
+    SetTask("equal dice", 1, Faces(((1, 2, 3), (1, 2, 3)))),
+    SetTask("0 over a coin", 1, Faces(((0, 0), (-1, 1)))),
+    SetTask("slightly worse", 1, Normals((-0.007, 0.0))),
+    SetTask("two hills over one", 1, Faces((_hills(-3, 3), _hills(0)))),
     # Nine faces in twelve beat a third of the numbers, the other three beat all.
-    NullPair("rarely great over even", Faces(((4.5,) * 9 + (100,) * 3, tuple(range(1, 13))))),
+    SetTask("rarely great over even", 1, Faces(((4.5,) * 9 + (100,) * 3, tuple(range(1, 13))))),
 )
 
 
 def audit_pairs(
     pairs: int = FULL_SIZE,
     seed: int = 0,
-    kinds: Sequence[NullPair] = NULL_PAIRS,
+    kinds: Sequence[SetTask] = NULL_PAIRS,
     horizons: Sequence[int] = HORIZONS,
 ) -> Iterator[Finding]:
-    """Count the pairs whose e-value reaches 1 / alpha at the end of any block.
+    """Count the pairs whose e-value reaches 1 / alpha at the end of any block: allowed is alpha.
 
-    Args:
-        pairs: Per line.
-        seed: Of all random numbers.
-        kinds: The laws of the two options.
-        horizons: Samples of either option; blocks and bets are those of a race of two options.
-
-    Yields:
-        One ``Finding`` per kind, horizon and alpha, allowed alpha.
+    Horizons are samples of either option; blocks and bets are those of a race of two options.
 
     >>> finding = next(audit_pairs(10))
     >>> finding.claim, finding.delta, finding.races
@@ -99,14 +70,9 @@ CONTROL = "control: an even chance is 0.45"
 
 
 def control_pairs(pairs: int = FULL_SIZE, seed: int = 0) -> Iterator[Finding]:
-    """The same with broken bets, on h - 0.45 instead of h - 1/2; equal normals, n_max 300.
+    """The same with broken bets, on h - 0.45 instead of h - 1/2, which must be refuted.
 
-    Args:
-        pairs: Per line.
-        seed: Of all random numbers.
-
-    Yields:
-        One ``Finding`` per alpha; they must be refuted.
+    On equal normals, n_max 300.
 
     >>> finding = next(control_pairs(10))
     >>> finding.task, finding.claim
@@ -119,26 +85,19 @@ def control_pairs(pairs: int = FULL_SIZE, seed: int = 0) -> Iterator[Finding]:
     yield from _findings(NULL_PAIRS[0], f"{CONTROL}, n_max {horizon}", largest)
 
 
-def _findings(kind: NullPair, claim: str, largest: NDArray[np.float32]) -> Iterator[Finding]:
+def _findings(kind: SetTask, claim: str, largest: NDArray[np.float32]) -> Iterator[Finding]:
     for alpha in ALPHAS:
         errors = int((largest >= -np.log(alpha)).sum())
         yield Finding(kind.name, claim, alpha, alpha, errors, largest.size)
 
 
 def largest_log_e(
-    kind: NullPair, horizon: int, key: jax.Array, pairs: int, even_chance: float = 0.5
+    kind: SetTask, horizon: int, key: jax.Array, pairs: int, even_chance: float = 0.5
 ) -> NDArray[np.float32]:
-    """The largest ln E of the first option over the second, at the ends of blocks.
+    """The largest ln E of the first option over the second at the ends of blocks, float32 [P].
 
-    Args:
-        kind: The laws of the two options.
-        horizon: Most samples of either.
-        key: Of all random numbers.
-        pairs: At least so many are played.
-        even_chance: c of the bets 1 + lambda (h - c), a half but for the control.
-
-    Returns:
-        float32 [P], P >= ``pairs``.
+    Of so many samples of either, and of at least so many pairs. The bets are 1 + lambda (h - c), c
+    a half but for the control.
 
     >>> coin = NULL_PAIRS[2]  # eleven wins in the first block, of at most 2.95 each
     >>> largest_log_e(coin, 11, jax.random.key(0), 10).max() < 11 * np.log(1.95)

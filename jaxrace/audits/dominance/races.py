@@ -12,23 +12,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaxrace import kernels, racing
-from jaxrace.audits.dominance.samplers import Law, draw
-from jaxrace.audits.dominance.tasks import TASKS, SetTask, task_named
-from jaxrace.audits.preference import DELTAS, FULL_SIZE, Finding
+from jaxrace.audits.dominance.options import TASKS, Law, SetTask, draw, task_named
+from jaxrace.audits.reckoning import DELTAS, FULL_SIZE, Finding
 from jaxrace.racing.dominance.state import COUNTS, DOMINANCE
 from jaxrace.validation import require_integer
 
-# n_max.
-HORIZONS = (300, 3000)
-
-# epsilon, the share of delta that certificate (b) has.
-COUNTS_SHARE = 0.05
+HORIZONS = (300, 3000)  # n_max
+COUNTS_SHARE = 0.05  # epsilon, the share of delta that certificate (b) has
 
 # Where certificate (b) can be wrong: scores differ although a link is tied.
 _TIED_CIRCLE = task_named("circle with a tied link")
 
 # Races of one call: the driver keeps 1,024 in play, and these fill its lanes almost four times.
 _BATCH = 4_000
+
+# More races would make the controls' failure no clearer.
+MOST_OF_CONTROL = 20_000
+ONE_TEST = "control: levels of one test"
 
 
 class _Certifying(racing.DominanceRace):
@@ -53,17 +53,7 @@ def audit_races(
     """Count wrong certificates on every task, for every n_max and delta.
 
     A certificate (a) is wrong when its set does not dominate strictly, a certificate (b) when its
-    set is no Copeland top-kappa.
-
-    Args:
-        races: Per line.
-        seed: Of all random numbers.
-        tasks: What to race on.
-        horizons: n_max, among ``HORIZONS``.
-
-    Yields:
-        Two ``Finding``s per task, n_max and delta: certificate (a) alone, allowed
-        (1 - epsilon) delta, and both together, allowed delta.
+    set is no Copeland top-kappa. (a) alone is allowed (1 - epsilon) delta, both together delta.
 
     >>> first = next(audit_races(races=10))
     >>> first.task, first.claim, first.races, first.refuted
@@ -71,16 +61,12 @@ def audit_races(
     """
     require_integer("races", races, 1)
     for number, task in enumerate(tasks):
-        for horizon in horizons:
-            for delta in DELTAS:
-                key = _line_key(seed, number, horizon, delta)
-                params = race_params(task, horizon, delta)
-                wrong = _count_wrong(task, horizon, params, key, races)
-                by_a, by_any, total = wrong
-                share = (1 - COUNTS_SHARE) * delta
-                yield Finding(task.name, f"(a), n_max {horizon}", delta, share, by_a, total)
-                claim = f"(a) or (b), n_max {horizon}"
-                yield Finding(task.name, claim, delta, delta, by_any, total)
+        for horizon, delta in itertools.product(horizons, DELTAS):
+            line = horizon, delta, race_params(task, horizon, delta)
+            by_a, by_any, total = _count_wrong(task, *line, (seed, number), races)
+            share = (1 - COUNTS_SHARE) * delta
+            yield Finding(task.name, f"(a), n_max {horizon}", delta, share, by_a, total)
+            yield Finding(task.name, f"(a) or (b), n_max {horizon}", delta, delta, by_any, total)
 
 
 def audit_counts(
@@ -88,27 +74,19 @@ def audit_counts(
 ) -> Iterator[Finding]:
     """Count wrong certificates (b) of races that (a) cannot end, where (b) can be wrong.
 
-    Args:
-        races: Per line.
-        seed: Of all random numbers.
-        horizons: n_max, among ``HORIZONS``.
-
-    Yields:
-        One ``Finding`` per n_max and delta, allowed epsilon delta.
+    They are allowed epsilon delta.
 
     >>> first = next(audit_counts(races=10))
     >>> first.task, first.claim, f"{first.allowed:.4f}"
     ('circle with a tied link', '(b) alone, n_max 300', '0.0025')
     """
     require_integer("races", races, 1)
-    for horizon in horizons:
-        for delta in DELTAS:
-            params = counts_alone(race_params(_TIED_CIRCLE, horizon, delta))
-            key = _line_key(seed, len(TASKS) + 1, horizon, delta)
-            _, wrong, total = _count_wrong(_TIED_CIRCLE, horizon, params, key, races)
-            claim = f"(b) alone, n_max {horizon}"
-            share = COUNTS_SHARE * delta
-            yield Finding(_TIED_CIRCLE.name, claim, delta, share, wrong, total)
+    task = _TIED_CIRCLE
+    for horizon, delta in itertools.product(horizons, DELTAS):
+        line = horizon, delta, counts_alone(race_params(task, horizon, delta))
+        _, wrong, total = _count_wrong(task, *line, (seed, len(TASKS) + 1), races)
+        share = COUNTS_SHARE * delta
+        yield Finding(task.name, f"(b) alone, n_max {horizon}", delta, share, wrong, total)
 
 
 def counts_alone(params: racing.DominanceParams) -> racing.DominanceParams:
@@ -120,33 +98,21 @@ def counts_alone(params: racing.DominanceParams) -> racing.DominanceParams:
     return dataclasses.replace(params, level=jnp.float32(jnp.inf))
 
 
-# More races would make the controls' failure no clearer.
-MOST_OF_CONTROL = 20_000
-ONE_TEST = "control: levels of one test"
-
-
 def control_races(
     races: int = FULL_SIZE, seed: int = 0, horizons: Sequence[int] = HORIZONS
 ) -> Iterator[Finding]:
-    """Count the wrong certificates of broken races: their levels are those of one test.
+    """Count the wrong certificates of broken races, which must be refuted.
 
-    That is ln(1/delta). Certificate (a) on 0 against a coin, where either option may win; at n_max
-    300 most of these races have not ended, so that there the mixture is broken too: all of its
-    weights are 1. Certificate (b) alone, as in ``audit_counts``.
-
-    Args:
-        races: Per line, and 20,000 at most.
-        seed: Of all random numbers.
-        horizons: n_max, among ``HORIZONS``.
-
-    Yields:
-        One ``Finding`` per certificate, n_max and delta; they must be refuted.
+    Their levels are those of one test, ln(1/delta). Certificate (a) on 0 against a coin, where
+    either option may win; at n_max 300 most of these races have not ended, so that there the
+    mixture is broken too: all of its weights are 1. Certificate (b) alone, as in ``audit_counts``.
 
     >>> first = next(control_races(races=10))
     >>> first.claim, first.races
     ('control: levels of one test, weights of 1, n_max 300', 10)
     """
     require_integer("races", races, 1)
+    most = min(races, MOST_OF_CONTROL)
     for by_counts, horizon, delta in itertools.product((False, True), horizons, DELTAS):
         task = _TIED_CIRCLE if by_counts else TASKS[0]
         single = jnp.float32(-math.log(delta))
@@ -159,23 +125,20 @@ def control_races(
         elif horizon == min(HORIZONS):
             claim = f"{claim}, weights of 1"
             params = dataclasses.replace(params, log_weights=jnp.zeros_like(params.log_weights))
-        key = _line_key(seed, len(TASKS) + 2 * by_counts, horizon, delta)
-        _, by_any, total = _count_wrong(task, horizon, params, key, min(races, MOST_OF_CONTROL))
+        number = len(TASKS) + 2 * by_counts
+        _, by_any, total = _count_wrong(task, horizon, delta, params, (seed, number), most)
         yield Finding(task.name, f"{claim}, n_max {horizon}", delta, allowed, by_any, total)
 
 
 def wrong_certificates(
     task: SetTask, certificate: NDArray[np.int32], best: NDArray[np.int32]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which races certified a wrong set, by (a) and by (b).
+    """Which races certified a wrong set, by (a) and by (b): bool [races] each.
 
     Args:
         task: What was raced on.
         certificate: [races], numbers as in ``DominanceResult.certificate_number``.
         best: [races, kappa], the first options of their rankings.
-
-    Returns:
-        bool [races] for (a), and for (b).
 
     >>> import numpy as np
     >>> by_a, by_b = wrong_certificates(  # neither of the two dominates, both have a score of 0
@@ -216,33 +179,37 @@ def pad_bets(params: racing.DominanceParams, num_bets: int) -> racing.DominanceP
     )
 
 
-def make_race(task: SetTask, horizon: int, guess: bool = False) -> racing.DominanceRace:
-    """A race on a task, with or without the guess where it ends uncertified.
+def make_race(task: SetTask, horizon: int) -> racing.DominanceRace:
+    """A race on a task, without the guess where it ends uncertified.
 
     >>> make_race(TASKS[0], 300).capacity
     300
     """
-    kind = racing.DominanceRace if guess else _Certifying
-    return kind(task.num_options, task.top, horizon, kernels.total_order)
-
-
-def _line_key(seed: int, number: int, horizon: int, delta: float) -> jax.Array:
-    key = jax.random.key(seed)
-    for part in (number, horizon, DELTAS.index(delta)):
-        key = jax.random.fold_in(key, part)
-    return key
+    return _Certifying(task.num_options, task.top, horizon, kernels.total_order)
 
 
 def _count_wrong(
-    task: SetTask, horizon: int, params: racing.DominanceParams, key: jax.Array, races: int
+    task: SetTask,
+    horizon: int,
+    delta: float,
+    params: racing.DominanceParams,
+    numbers: tuple[int, int],
+    races: int,
 ) -> tuple[int, int, int]:
-    """Races with a wrong certificate (a), with a wrong one of any kind, and all that were run."""
+    """Races with a wrong certificate (a), with a wrong one of any kind, and all that were run.
+
+    Their random numbers depend on the seed and the number of the line, and on n_max and delta.
+    """
+    seed, number = numbers
+    key = jax.random.key(seed)
+    for part in (number, horizon, DELTAS.index(delta)):
+        key = jax.random.fold_in(key, part)
     race, laws = make_race(task, horizon), task.options.laws
     size = min(races, _BATCH)
     batches = -(-races // size)
     by_a = by_b = 0
-    for number in range(batches):
-        keys = jax.random.split(jax.random.fold_in(key, number), size)
+    for batch in range(batches):
+        keys = jax.random.split(jax.random.fold_in(key, batch), size)
         played = play(race, laws, keys, params)
         wrong = wrong_certificates(task, *map(np.asarray, played))
         by_a += int(wrong[0].sum())
@@ -252,21 +219,9 @@ def _count_wrong(
 
 @functools.partial(jax.jit, static_argnums=0)
 def play(
-    race: racing.DominanceRace,
-    laws: Law,
-    keys: jax.Array,
-    params: racing.DominanceParams,
+    race: racing.DominanceRace, laws: Law, keys: jax.Array, params: racing.DominanceParams
 ) -> tuple[jax.Array, jax.Array]:
-    """Play one race per key.
-
-    Args:
-        race: From ``make_race``.
-        laws: Of its options, leaves [K, ...].
-        keys: [races].
-        params: The same for all of them.
-
-    Returns:
-        Certificates, int32 [races], and first options, int32 [races, kappa].
+    """Play one race per key: certificates, int32 [races], and first options, [races, kappa].
 
     >>> task = TASKS[0]
     >>> keys = jax.random.split(jax.random.key(0), 10)

@@ -2,12 +2,7 @@
 
 import dataclasses
 
-from jaxrace.validation import (
-    require_default,
-    require_integer,
-    require_names,
-    require_probability,
-)
+from jaxrace.validation import require_default, require_integer, require_names, require_probability
 
 ALGORITHMS: dict[str, str] = {
     "rucb": "RUCB: upper confidence bounds; needs a Condorcet winner",
@@ -35,15 +30,9 @@ MATRICES: dict[str, str] = {
 }
 
 DEFAULT_ARMS = 10
-
-# A matrix of so many arms takes 1.6 GB.
-MOST_ARMS = 20_000
-
-# Choices are counted in int32.
-_MOST = 10**9
-
-# Rows of some repeats are kept in memory.
-_MOST_REPEATS = 10**6
+MOST_ARMS = 20_000  # a matrix of so many arms takes 1.6 GB
+_MOST = 10**9  # choices are counted in int32
+_MOST_REPEATS = 10**6  # rows of some repeats are kept in memory
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,9 +4,6 @@ Axes: R repeats, T records of each.
 """
 
 import dataclasses
-import os
-import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,69 +15,44 @@ from jaxrace.commands.duel.config import DuelConfig
 from jaxrace.commands.duel.lineup import Entrant, entrant, matrix_of
 from jaxrace.commands.duel.plots import regret_figure
 from jaxrace.commands.duel.runs import Runs, run_entrant, stacked
-from jaxrace.commands.run_options import ANY_LANES, Lanes
-from jaxrace.commands.workbench import OnStage, Workbench, ignore_stages, run_job
+from jaxrace.commands.job import Job
+from jaxrace.commands.workbench import Workbench, run_job
 from jaxrace.dueling.driver import note_without_winner
 
 FIGURE = "regret.png"
 
 # Records of a run: most, and how few will do where no more divide the horizon.
 _RECORDS, _FEW_RECORDS = 100, 20
-
 Columns = dict[str, np.ndarray]
 
 
-def duel(
-    config: DuelConfig,
-    out: str | os.PathLike[str] | None = None,
-    resume: bool = False,
-    stop: Callable[[], bool] | None = None,
-    on_stage: OnStage = ignore_stages,
-    lanes: Lanes = ANY_LANES,
-    on_note: Callable[[str], None] = warnings.warn,
-) -> Path:
+def duel(job: Job) -> Path:
     """Run dueling bandits, and write a run folder: config.json, log.csv, summary.json, regret.png.
 
     The log has a row per algorithm, repeat and record, with the regrets so far and the arm that
     is recommended, by its number in the matrix.
 
-    Args:
-        config: The job.
-        out: The run's folder; ``runs/duel-1`` or the next free number unless given.
-        resume: Go on with the job that left the folder ``out``.
-        stop: Called now and then; once it says so, the runs are saved and the job ends.
-        on_stage: See ``Workbench``.
-        lanes: How wide the sweeps are to be.
-        on_note: Called, before the first run, with what is to be known of the runs: which
-            algorithms need a Condorcet winner that is not there, and another horizon.
-
-    Returns:
-        The run's folder.
-
-    Raises:
-        ValueError: ``config`` or ``out`` cannot be used; nothing is left behind.
-        sweep.Interrupted: ``stop`` said so; its argument is the folder.
-
-    >>> folder = duel(DuelConfig("rucb", matrix="flat", arms=3, horizon=100, repeats=2))
+    >>> folder = duel(Job(DuelConfig("rucb", matrix="flat", arms=3, horizon=100, repeats=2)))
     >>> runs.read_summary(folder)["matrix"]["condorcet_winner"]
     0
     """
-    matrix = matrix_of(config)
-    asked, config = config, dataclasses.replace(config, horizon=rounded(config.horizon))
+    asked: DuelConfig = job.config
+    matrix = matrix_of(asked)
+    config = dataclasses.replace(asked, horizon=rounded(asked.horizon))
     lineup = _lineup(config, len(matrix))
     for text in _notes(asked, config, matrix, lineup):
-        on_note(text)
+        job.on_note(text)
 
     def work(bench: Workbench) -> None:
         logs = {
             name: columns_of(_play(config, bench, name, one, matrix))
             for name, one in lineup.items()
         }
-        runs.write_log(bench.folder, [_named(name, log) for name, log in logs.items()])
+        runs.write_log(bench.folder, [{"algorithm": name, **log} for name, log in logs.items()])
         bench.write_figure(FIGURE, regret_figure(logs, shown_measure(matrix)))
         runs.write_summary(bench.folder, _summary(config, matrix, logs))
 
-    return run_job("duel", asked, work, out, resume, stop, on_stage, lanes)
+    return run_job("duel", job, work)
 
 
 def shown_measure(matrix: np.ndarray) -> str:
@@ -164,10 +136,6 @@ def columns_of(found: Runs) -> Columns:
         "correct": found.is_best.reshape(-1),
         "settled_at": np.repeat(found.settled_at[0], records),
     }
-
-
-def _named(name: str, log: Columns) -> Columns:
-    return {"algorithm": np.full(len(log["duels"]), name), **log}
 
 
 def _summary(config: DuelConfig, matrix: np.ndarray, logs: dict[str, Columns]) -> dict[str, Any]:

@@ -8,89 +8,51 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxrace import dueling
 from jaxrace.commands.duel.config import ALGORITHMS, DEFAULT_ARMS, MATRICES, DuelConfig
-from jaxrace.dueling import (
-    Algorithm,
-    BeatTheMean,
-    BordaWinner,
-    CondorcetWinner,
-    CopelandWinner,
-    DoubleThompson,
-    InterleavedFilter,
-    Introspection,
-    Rucb,
-    Savage,
-    SupKlucb,
-    Uniform,
-    matrices,
-)
+from jaxrace.dueling import matrices
 
 
 class Entrant(NamedTuple):
     """An algorithm and its numbers."""
 
-    algorithm: Algorithm
+    algorithm: dueling.Algorithm
     params: Any
 
 
-Maker = Callable[[int, int, float, jax.Array], Entrant]  # K, T, delta, key
-
-
-def _plain(kind: Callable[[int], Algorithm]) -> Maker:
-    def make(num_arms: int, horizon: int, delta: float, key: jax.Array) -> Entrant:
-        algorithm = kind(num_arms)
-        return Entrant(algorithm, algorithm.params())
-
-    return make
-
-
-def _timed(kind: Callable[[int], Any]) -> Maker:
-    def make(num_arms: int, horizon: int, delta: float, key: jax.Array) -> Entrant:
-        algorithm = kind(num_arms)
-        return Entrant(algorithm, algorithm.params(horizon=horizon))
-
-    return make
-
-
-def _savage(decision: Callable[[int], Any], introspection: Introspection | None = None) -> Maker:
-    def make(num_arms: int, horizon: int, delta: float, key: jax.Array) -> Entrant:
-        algorithm = Savage(num_arms, decision(num_arms), introspection)
-        return Entrant(algorithm, algorithm.params(delta=delta, horizon=horizon, key=key))
-
-    return make
-
-
-MAKERS: dict[str, Maker] = {
-    "rucb": _plain(Rucb),
-    "dts": _plain(DoubleThompson),
-    "dts-plus": _plain(lambda num_arms: DoubleThompson(num_arms, plus=True)),
-    "sup-klucb": _plain(SupKlucb),
-    "sup-klucb-borda": _plain(lambda num_arms: SupKlucb(num_arms, "borda")),
-    "savage": _savage(CopelandWinner),
-    "savage-condorcet": _savage(CondorcetWinner),
-    "savage-borda": _savage(BordaWinner),
-    "savage-sampled": _savage(CopelandWinner, Introspection()),
-    "interleaved-filter": _timed(InterleavedFilter),
-    "beat-the-mean": _timed(BeatTheMean),
-    "uniform": _plain(Uniform),
+MAKERS: dict[str, Callable[[int], Any]] = {
+    "rucb": dueling.Rucb,
+    "dts": dueling.DoubleThompson,
+    "dts-plus": lambda num_arms: dueling.DoubleThompson(num_arms, plus=True),
+    "sup-klucb": dueling.SupKlucb,
+    "sup-klucb-borda": lambda num_arms: dueling.SupKlucb(num_arms, "borda"),
+    "savage": lambda num_arms: dueling.Savage(num_arms, dueling.CopelandWinner(num_arms)),
+    "savage-condorcet": lambda num_arms: dueling.Savage(
+        num_arms, dueling.CondorcetWinner(num_arms)
+    ),
+    "savage-borda": lambda num_arms: dueling.Savage(num_arms, dueling.BordaWinner(num_arms)),
+    "savage-sampled": lambda num_arms: dueling.Savage(
+        num_arms, dueling.CopelandWinner(num_arms), dueling.Introspection()
+    ),
+    "interleaved-filter": dueling.InterleavedFilter,
+    "beat-the-mean": dueling.BeatTheMean,
+    "uniform": dueling.Uniform,
 }
 assert MAKERS.keys() == ALGORITHMS.keys()
 
 
 def entrant(name: str, num_arms: int, horizon: int, delta: float, key: jax.Array) -> Entrant:
-    """An algorithm by name.
-
-    Args:
-        name: One of ``ALGORITHMS``.
-        num_arms: K.
-        horizon: T.
-        delta: Error probability, of those that have one.
-        key: Of what is drawn inside an algorithm's own tests.
+    """An algorithm of ``ALGORITHMS`` for K arms and T duels; the key is for tests of its own.
 
     >>> entrant("rucb", 3, 1000, 0.05, jax.random.key(0)).algorithm
     Rucb(num_arms=3)
     """
-    return MAKERS[name](num_arms, horizon, delta, key)
+    algorithm = MAKERS[name](num_arms)
+    if isinstance(algorithm, dueling.Savage):
+        return Entrant(algorithm, algorithm.params(delta=delta, horizon=horizon, key=key))
+    if isinstance(algorithm, dueling.InterleavedFilter | dueling.BeatTheMean):
+        return Entrant(algorithm, algorithm.params(horizon=horizon))
+    return Entrant(algorithm, algorithm.params())
 
 
 def matrix_of(config: DuelConfig) -> np.ndarray:

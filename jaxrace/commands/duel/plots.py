@@ -1,14 +1,8 @@
 """Figures of dueling bandits. Axes: R repeats, T records."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from jaxrace import plots
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 LABELS = {
     "weak": "weak regret so far",
@@ -18,22 +12,17 @@ LABELS = {
 }
 
 
-def regret_figure(logs: dict[str, dict[str, np.ndarray]], measure: str) -> "Figure":
+def regret_figure(logs: dict[str, dict[str, np.ndarray]], measure: str) -> "plots.Figure":
     """Regret and accuracy over the duels, a curve for each algorithm.
 
-    Args:
-        logs: By algorithm: "repeat", "duels", "correct" and the measures, [R T] each.
-        measure: Which regret to draw, one of ``LABELS``.
+    The logs have "repeat", "duels", "correct" and the measures of ``LABELS``, [R T] each.
 
     >>> log = {"repeat": np.array([0, 0]), "duels": np.array([5, 10]),
     ...        "correct": np.array([False, True]), "strong": np.array([1.0, 2.0])}
     >>> [panel.get_ylabel() for panel in regret_figure({"rucb": log}, "strong").axes]
     ['strong regret so far', 'share recommending a best arm']
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 4.2), layout="constrained")
-    panels = figure.subplots(1, 2)
+    figure, [panels] = plots.panels((10, 4.2), 1, 2)
     for number, (name, log) in enumerate(logs.items()):
         draw_runs(panels[0], log["duels"], log[measure], log["repeat"], name, f"C{number}")
         duels, correct = by_record(log["duels"], log["correct"], log["repeat"])
@@ -42,15 +31,13 @@ def regret_figure(logs: dict[str, dict[str, np.ndarray]], measure: str) -> "Figu
     panels[1].set(ylabel="share recommending a best arm", ylim=(-0.02, 1.02))
     for panel in panels:
         panel.set_xlabel("duels")
-        panel.xaxis.set_major_formatter("{x:,.0f}")
-        plots.tidy(panel)
-    handles, names = panels[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=4, frameon=False)
+        plots.tidy(panel, "x")
+    plots.legend_below(figure, 4)
     return figure
 
 
 def draw_runs(
-    panel: "Axes",
+    panel: "plots.Axes",
     duels: np.ndarray,
     values: np.ndarray,
     repeats: np.ndarray,
@@ -59,16 +46,9 @@ def draw_runs(
 ) -> None:
     """The mean over the repeats, and a band with the middle half of them.
 
-    Args:
-        panel: Where.
-        duels: [R T].
-        values: [R T].
-        repeats: [R T], which.
-        name: For the legend.
-        color: Of the curve.
+    Duels, values, and which repeat they are of: [R T] each.
 
-    >>> from matplotlib.figure import Figure
-    >>> panel = Figure().subplots()
+    >>> _, [[panel]] = plots.panels((3, 2))
     >>> draw_runs(panel, np.array([5, 10]), np.array([1.0, 2.0]), np.array([0, 0]), "dts", "C0")
     >>> panel.lines[0].get_ydata().tolist()
     [1.0, 2.0]

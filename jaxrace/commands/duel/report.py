@@ -16,10 +16,6 @@ _NOT_RESULTS = ("horizon", "repeats", "matrix")
 def print_regrets(console: Console, folder: Path) -> None:
     """Print the regrets of a run folder of ``duel``, and what there is to say of its matrix.
 
-    Args:
-        console: Where.
-        folder: The run's.
-
     >>> number = {"mean": 2.5, "stderr": 0.5, "count": 4}
     >>> facts = {"arms": 3, "condorcet_winner": 1, "copeland_winners": [1], "borda_winners": [1],
     ...          "smith_set": [1]}

@@ -48,18 +48,11 @@ def run_entrant(
     horizon: int,
     records: int,
 ) -> Runs:
-    """Run an algorithm on every problem.
+    """Run an algorithm on every problem: R runs of T choices, with so many records, which divide T.
+
+    Run r of problem g has the same key whatever the algorithm.
 
     Exploration that has ended is not simulated further: what follows is known.
-
-    Args:
-        bench: Where.
-        name: Of the stage.
-        entrant: The algorithm and its numbers.
-        problems: Leaves [G, ...].
-        repeats: R. Run r of problem g has the same key whatever the algorithm.
-        horizon: T, choices of a run.
-        records: How many, a divisor of the horizon.
     """
     count = problems.probabilities.shape[0]
     interval = horizon // records

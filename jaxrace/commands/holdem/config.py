@@ -13,12 +13,8 @@ SELECTIONS: dict[str, str] = {
 
 # Matches of each pair before a selector by scores begins to choose, if there are as many.
 WARM_UP = 3
-
-# Step size where the strategy has one and none was asked for.
-_DEFAULT_SIGMA = 0.8
-
-# The first block of a dominance race; with fewer samples it says nothing.
-_LEAST_SAMPLES = 11
+_DEFAULT_SIGMA = 0.8  # step size where the strategy has one and none was asked for
+_LEAST_SAMPLES = 11  # the first block of a dominance race; with fewer samples it says nothing
 
 # Hands and matches are counted in int32; of other things some are kept in memory.
 _MOST, _MOST_KEPT = 10**9, 10**6

@@ -31,8 +31,7 @@ OPPONENTS: dict[str, Policy] = {
     "pot odds": by_pot_odds,
 }
 
-# Lanes, few enough for what the players remember to stay in the cache.
-_WIDTH = 16
+_WIDTH = 16  # lanes, few enough for what the players remember to stay in the cache
 
 
 class Course(NamedTuple):
@@ -73,21 +72,13 @@ def evaluate(
 
     Searches of one repeat are evaluated on the same decks, other repeats on others: so intervals
     over the repeats cover the luck of the cards as well.
-
-    Args:
-        config: The job.
-        bench: Where.
-        key: For opponents that leave something to chance.
-        courses: By selection, of equal shapes.
     """
     means = np.stack([course.players for course in courses.values()])
     *shape, size = means.shape
     repeat = np.broadcast_to(np.arange(config.repeats)[:, None], shape)
     # Searches of a repeat have their start in common: what is the same is evaluated once.
     known, place = np.unique(
-        np.column_stack([repeat.reshape(-1), means.reshape(-1, size)]),
-        axis=0,
-        return_inverse=True,
+        np.column_stack([repeat.reshape(-1), means.reshape(-1, size)]), axis=0, return_inverse=True
     )
     matches = config.test_matches
     deals = deal_sets(bench, "test decks", config.repeats * matches, config.test_decks)
@@ -116,10 +107,6 @@ def _play(players: tuple[Ashe, OneOf], shared: Tables, trial: Trial) -> jax.Arra
 def table_of(name: str, evaluation: Evaluation) -> Columns:
     """An evaluation as columns: a row for every opponent, repeat and generation.
 
-    Args:
-        name: Of the selection.
-        evaluation: Of its searches.
-
     >>> course = Course(np.array([[0, 5]]), np.array([[0, 900]]), np.zeros((1, 2, 3)))
     >>> scores = np.array([[[1.0, 3.0], [5.0, 5.0]]])
     >>> table = table_of("race", Evaluation(course, {"always call": scores}))
@@ -132,7 +119,7 @@ def table_of(name: str, evaluation: Evaluation) -> Columns:
     error = won.std(-1, ddof=1) / np.sqrt(won.shape[-1])
     several = len(scores)
     return {
-        "selection": np.full(won[..., 0].size, name),
+        "selection": name,
         "opponent": np.repeat(list(scores), repeats * points),
         "repeat": np.tile(np.repeat(np.arange(repeats), points), several),
         "generation": np.tile(course.generation.reshape(-1), several),

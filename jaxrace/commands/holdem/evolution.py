@@ -31,31 +31,18 @@ class Selection(Protocol):
     """Ranks a population; hashable, pure."""
 
     def rank(self, key: jax.Array, problem: tuple[Any, Any]) -> Ranked:
-        """Compare members.
-
-        Args:
-            key: Used once.
-            problem: The population, leaves [K, ...], and what all generations share; what the
-                comparison is given.
-        """
+        """Compare members: the population, leaves [K, ...], and what all generations share."""
         ...
 
 
 @dataclasses.dataclass(frozen=True)
 class SelectorSelection:
-    """Pair by pair, by a selector that is told scores.
+    """Pair by pair, by a selector that is told scores."""
 
-    Attributes:
-        selector: Which.
-        compare: See ``jaxrace.selection.run``.
-        budget: Comparisons, all of which are made; at least those of the warm-up.
-        batch: Pairs that are chosen before any of them is compared; divides what comes after
-            the warm-up.
-    """
-
-    selector: ScoreSelector
-    compare: Compare
-    budget: int
+    selector: ScoreSelector  # which
+    compare: Compare  # see ``jaxrace.selection.run``
+    budget: int  # comparisons, all of which are made; at least those of the warm-up
+    # Pairs that are chosen before any of them is compared; divides what comes after the warm-up.
     batch: int
 
     def rank(self, key: jax.Array, problem: tuple[Any, Any]) -> Ranked:
@@ -76,16 +63,12 @@ class RaceSelection:
 
     It draws for the members in doubt, and ends when the better half is certain, or when those in
     doubt have had all the samples that they may have.
-
-    Attributes:
-        race: Of scores.
-        compare: See ``jaxrace.selection.run``; antisymmetric, as it is called in either order.
-        delta: Probability of a wrong certificate.
     """
 
-    race: racing.DominanceRace
+    race: racing.DominanceRace  # of scores
+    # See ``jaxrace.selection.run``; antisymmetric, as it is called in either order.
     compare: Compare
-    delta: float
+    delta: float  # probability of a wrong certificate
 
     def rank(self, key: jax.Array, problem: tuple[Any, Any]) -> Ranked:
         """See ``Selection``."""
@@ -110,12 +93,7 @@ class RaceSelection:
 
 
 def random_other(key: jax.Array, member: jax.Array, num_members: int) -> jax.Array:
-    """One of all others, each as likely: int32 [].
-
-    Args:
-        key: Used once.
-        member: int32 [], who is not drawn.
-        num_members: K, at least 2.
+    """One of the K - 1 others than a member, each as likely: int32 [].
 
     >>> keys = jax.random.split(jax.random.key(0), 30)
     >>> drawn = jax.vmap(random_other, (0, None, None))(keys, jnp.int32(1), 3)
@@ -158,13 +136,6 @@ class EvolutionRow(NamedTuple):
 class EvolutionWork:
     """What ``sweep.run`` does with an ``EvolutionJob``; a generation is a step.
 
-    Attributes:
-        strategy: Draws the members.
-        selection: Ranks them.
-        params: Of the strategy.
-        shared: What the comparison is given beside the members, a pytree.
-        budget: Comparisons of a search, int32 []; the generation that uses up the last is finished.
-
     >>> import numpy as np
     >>> from jaxrace import sweep
     >>> from jaxrace.selection import Uniform
@@ -183,10 +154,11 @@ class EvolutionWork:
     (90, True)
     """
 
-    strategy: Strategy = dataclasses.field(metadata={"static": True})
-    selection: Selection = dataclasses.field(metadata={"static": True})
-    params: Any
-    shared: Any
+    strategy: Strategy = dataclasses.field(metadata={"static": True})  # draws the members
+    selection: Selection = dataclasses.field(metadata={"static": True})  # ranks them
+    params: Any  # of the strategy
+    shared: Any  # what the comparison is given beside the members, a pytree
+    # Comparisons of a search, int32 []; the generation that uses up the last is finished.
     budget: jax.Array
 
     def init(self, job: EvolutionJob) -> EvolutionState:

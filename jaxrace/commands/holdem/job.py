@@ -4,7 +4,6 @@ Axes: R repeats, n generations of all of them, T of each that are looked at, D w
 """
 
 import io
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,21 +24,17 @@ from jaxrace.commands.holdem.evolution import (
 )
 from jaxrace.commands.holdem.matches import ShortMatch, deal_sets
 from jaxrace.commands.holdem.report import CURVE, curve_figure, statistic
-from jaxrace.commands.run_options import ANY_LANES, Lanes
-from jaxrace.commands.select.tasks import POOLED_SAMPLES
-from jaxrace.commands.workbench import Columns, OnStage, Workbench, ignore_stages, run_job
+from jaxrace.commands.job import Job
+from jaxrace.commands.select.config import POOLED_SAMPLES
+from jaxrace.commands.workbench import Columns, Workbench, run_job
 from jaxrace.envs.holdem import NUM_WEIGHTS, Ashe, Deals, Rules
 from jaxrace.selection import HybridPocbam, KnowledgeGradient, ScoreSelector, Uniform
 from jaxrace.selection.driver import fitting_interval
 from jaxrace.strategies import Strategy
 
 EVALUATION, PLAYERS = "evaluation.csv", "players.npz"
-
-# Generations of a search that are evaluated, its start included.
-_POINTS = 10
-
-# Error probability of a race.
-_DELTA = 0.05
+_POINTS = 10  # generations of a search that are evaluated, its start included
+_DELTA = 0.05  # error probability of a race
 
 _SELECTORS: dict[str, Callable[..., ScoreSelector]] = {
     "hybrid": HybridPocbam,
@@ -47,40 +42,17 @@ _SELECTORS: dict[str, Callable[..., ScoreSelector]] = {
     "uniform": Uniform,
 }
 
-# Decks of the pool that are prepared in one go.
-_SET = 256
+_SET = 256  # decks of the pool that are prepared in one go
 
 
-def train_holdem(
-    config: HoldemConfig,
-    out: str | os.PathLike[str] | None = None,
-    resume: bool = False,
-    stop: Callable[[], bool] | None = None,
-    on_stage: OnStage = ignore_stages,
-    lanes: Lanes = ANY_LANES,
-) -> Path:
+def train_holdem(job: Job) -> Path:
     """Evolve hold'em players, evaluate them against fixed opponents, and write a run folder.
 
     It holds config.json, log.csv (a row per selection, repeat and generation), evaluation.csv,
     summary.json, players.npz (the last means, float32 [R, 1449] by selection) and
     learning_curve.png.
-
-    Args:
-        config: The job.
-        out: The run's folder; ``runs/train-holdem-1`` or the next free number unless given.
-        resume: Go on with the job that left the folder ``out``.
-        stop: Called now and then; once it says so, what has been done is saved and the job ends.
-        on_stage: See ``Workbench``.
-        lanes: How wide the sweeps are to be.
-
-    Returns:
-        The run's folder.
-
-    Raises:
-        ValueError: ``config`` or ``out`` cannot be used; nothing is left behind.
-        RuntimeError: Some searches went wrong.
-        sweep.Interrupted: ``stop`` said so; its argument is the folder.
     """
+    config: HoldemConfig = job.config
     strategy = Strategy(config.strategy, config.population)
     # What the strategy does not take is said before a folder is made.
     params = strategy.params(np.zeros(NUM_WEIGHTS, np.float32), config.step_size)
@@ -101,15 +73,11 @@ def train_holdem(
         evaluations = evaluate(config, bench, test_key, courses)
         _leave(config, bench, logs, evaluations)
 
-    return run_job("train-holdem", config, work, out, resume, stop, on_stage, lanes)
+    return run_job("train-holdem", job, work)
 
 
 def selection_of(config: HoldemConfig, name: str) -> RaceSelection | SelectorSelection:
     """How a generation is ranked.
-
-    Args:
-        config: The job.
-        name: One of ``SELECTIONS``.
 
     >>> selection_of(HoldemConfig(), "uniform").budget
     1984
@@ -160,13 +128,7 @@ def _columns(config: HoldemConfig, log: sweep.SweepLog) -> dict[str, np.ndarray]
 
 
 def _course(config: HoldemConfig, starts: np.ndarray, log: sweep.SweepLog) -> Course:
-    """Generations at about equal distances: after each share of the hands, the last one so far.
-
-    Args:
-        config: The job.
-        starts: The first means, [R, D].
-        log: Of the searches.
-    """
+    """Generations at about equal distances: after each share of the hands, the last one so far."""
     wanted = np.linspace(0, config.hands, _POINTS)
     picked = []
     for repeat, start in enumerate(starts):
@@ -187,7 +149,7 @@ def _leave(
     evaluations: dict[str, Evaluation],
 ) -> None:
     """Write what the run leaves; the summary last, since it says that all is there."""
-    named = [{"selection": np.full(len(x["hands"]), name), **x} for name, x in logs.items()]
+    named = [{"selection": name, **x} for name, x in logs.items()]
     runs.write_log(bench.folder, named)
     tables = [table_of(name, evaluation) for name, evaluation in evaluations.items()]
     bench.write_table(EVALUATION, tables)

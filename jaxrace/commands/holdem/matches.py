@@ -17,16 +17,7 @@ import numpy as np
 
 from jaxrace import kernels, sweep
 from jaxrace.commands.workbench import Workbench
-from jaxrace.envs.holdem import (
-    Ashe,
-    Deals,
-    Rules,
-    Seating,
-    deal,
-    play_lane,
-    prepare,
-    strengths,
-)
+from jaxrace.envs import holdem
 from jaxrace.envs.holdem.player import Player
 
 # Random boards and hands of the opponent, from which strengths before the turn are estimated.
@@ -40,8 +31,8 @@ def score_decks(
     players: tuple[Player, Player],
     weights: tuple[Any, Any],
     key: jax.Array,
-    deals: Deals,
-    rules: Rules,
+    deals: holdem.Deals,
+    rules: holdem.Rules,
     side: jax.Array | int = 0,
 ) -> jax.Array:
     """What each deck brings the first player, in big blinds: float32 [N]; NaN if one broke a rule.
@@ -57,14 +48,17 @@ def score_decks(
     >>> from jaxrace.envs.holdem.player import Memoryless
     >>> from jaxrace.envs.holdem.policies import always_call, always_fold
     >>> pair = Memoryless(always_call), Memoryless(always_fold)
-    >>> deals = Deals(jnp.array([-1, 1, 0]), jnp.zeros((4, 2, 3)))  # who wins three showdowns
-    >>> print(score_decks(pair, (None, None), jax.random.key(0), deals, Rules()))
+    >>> strengths = jnp.zeros((4, 2, 3))
+    >>> deals = holdem.Deals(jnp.array([-1, 1, 0]), strengths)  # who wins three showdowns
+    >>> print(score_decks(pair, (None, None), jax.random.key(0), deals, holdem.Rules()))
     [-0.5  1.5  0.5]
     """
     num_decks = deals.winner.shape[-1]
     twice = jax.tree.map(lambda leaf: jnp.repeat(leaf, 2, axis=-1), deals)
     button = jnp.arange(2 * num_decks, dtype=jnp.int32) % 2
-    played = play_lane(players, weights, key, twice, Seating(button, button ^ side), rules)
+    played = holdem.play_lane(
+        players, weights, key, twice, holdem.Seating(button, button ^ side), rules
+    )
     chips = played.winnings.reshape(num_decks, 2).sum(1, dtype=jnp.int32)
     score = chips.astype(jnp.float32) / np.float32(rules.big_blind)
     return jnp.where(played.illegal.any(), jnp.nan, score)
@@ -76,19 +70,15 @@ class ShortMatch:
 
     It is a ``compare`` of ``jaxrace.selection``, which may be vmapped as widely as one likes.
 
-    Attributes:
-        player: What plays with the weights of the members; leaves nothing to chance.
-        decks: N, drawn at random from the pool; twice as many hands.
-        block: Matches that are played side by side: few on a CPU, whose cache then holds what the
-            players remember, and many on other devices.
-
-    >>> match = ShortMatch(Ashe(Rules(stack=400)), decks=2, block=4)
+    >>> match = ShortMatch(holdem.Ashe(holdem.Rules(stack=400)), decks=2, block=4)
     >>> match.hands
     4
     """
 
-    player: Ashe
-    decks: int
+    player: holdem.Ashe  # what plays with the weights of the members; leaves nothing to chance
+    decks: int  # N, drawn at random from the pool; twice as many hands
+    # Matches that are played side by side: few on a CPU, whose cache then holds what the players
+    # remember, and many on other devices.
     block: int
 
     @property
@@ -97,7 +87,11 @@ class ShortMatch:
         return 2 * self.decks
 
     def __call__(
-        self, key: jax.Array, problem: tuple[jax.Array, Deals], first: jax.Array, second: jax.Array
+        self,
+        key: jax.Array,
+        problem: tuple[jax.Array, holdem.Deals],
+        first: jax.Array,
+        second: jax.Array,
     ) -> jax.Array:
         """What the first one wins, in big blinds per hand: float32 [].
 
@@ -112,25 +106,25 @@ class ShortMatch:
         deals = jax.tree.map(lambda leaf: leaf[..., places], pool)
         return kernels.in_blocks(self._score, self.block)(weights[first], weights[second], deals)
 
-    def _score(self, first: jax.Array, second: jax.Array, deals: Deals) -> jax.Array:
+    def _score(self, first: jax.Array, second: jax.Array, deals: holdem.Deals) -> jax.Array:
         players, key = (self.player, self.player), jax.random.key(np.uint32(0))
         scores = score_decks(players, (first, second), key, deals, self.player.rules)
         return scores.mean() / 2
 
 
 @functools.partial(jax.jit, static_argnums=(1, 2))
-def draw_deals(seed: int, num_decks: int, samples: int) -> Deals:
+def draw_deals(seed: int, num_decks: int, samples: int) -> holdem.Deals:
     """A set of decks, with the strengths of its hands.
 
     >>> jax.eval_shape(lambda: draw_deals(0, 5, 16)).strengths.shape
     (4, 2, 5)
     """
     deck_key, strength_key = jax.random.split(jax.random.key(seed))
-    decks = deal(deck_key, num_decks)
-    return prepare(decks, strengths(strength_key, decks, samples))
+    decks = holdem.deal(deck_key, num_decks)
+    return holdem.prepare(decks, holdem.strengths(strength_key, decks, samples))
 
 
-def deal_sets(bench: Workbench, name: str, sets: int, num_decks: int) -> Deals:
+def deal_sets(bench: Workbench, name: str, sets: int, num_decks: int) -> holdem.Deals:
     """Several sets of decks, as a stage whose name they depend on: leaves [sets, ..., N].
 
     >>> from pathlib import Path
@@ -144,5 +138,5 @@ def deal_sets(bench: Workbench, name: str, sets: int, num_decks: int) -> Deals:
     return jax.tree.map(jnp.asarray, log.rows.row)
 
 
-def _deals_of(num_decks: int, samples: int, shared: None, seed: jax.Array) -> Deals:
+def _deals_of(num_decks: int, samples: int, shared: None, seed: jax.Array) -> holdem.Deals:
     return draw_deals(seed, num_decks, samples)

@@ -1,7 +1,7 @@
 """What `jaxrace train holdem` prints and draws. Axes: R repeats, T generations, S matches."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from rich.box import SIMPLE_HEAD
@@ -10,23 +10,14 @@ from rich.table import Table
 
 from jaxrace import plots, runs
 from jaxrace.commands.holdem.evaluation import Evaluation
-from jaxrace.commands.printing import say
-from jaxrace.commands.train.report import confidence_scale
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from jaxrace.commands.printing import confidence_scale, say
 
 CURVE = "learning_curve.png"
-
-# Nothing is cut off where there is no screen.
-_PIPE_WIDTH = 120
+_PIPE_WIDTH = 120  # nothing is cut off where there is no screen
 
 
 def statistic(winnings: np.ndarray) -> dict[str, Any]:
-    """Mean, standard error and count over the repeats; of a single one, over its matches.
-
-    Args:
-        winnings: [R, S].
+    """Mean, standard error and count of winnings [R, S] over the repeats; of one, over matches.
 
     >>> statistic(np.array([[1.0, 3.0]])), statistic(np.array([[1.0, 3.0], [2.0, 2.0]]))["count"]
     ({'mean': 2.0, 'stderr': 1.0, 'count': 2}, 2)
@@ -34,11 +25,8 @@ def statistic(winnings: np.ndarray) -> dict[str, Any]:
     return runs.mean_and_stderr(winnings.mean(-1) if len(winnings) > 1 else winnings[0])
 
 
-def curve_figure(evaluations: dict[str, Evaluation]) -> "Figure":
+def curve_figure(evaluations: dict[str, Evaluation]) -> "plots.Figure":
     """Winnings against the hands played so far: a panel per opponent, a line per selection.
-
-    Args:
-        evaluations: By selection.
 
     >>> from jaxrace.commands.holdem.evaluation import Course
     >>> course = Course(np.array([[0, 5]]), np.array([[0, 900]]), np.zeros((1, 2, 3)))
@@ -46,42 +34,25 @@ def curve_figure(evaluations: dict[str, Evaluation]) -> "Figure":
     >>> [panel.get_title() for panel in curve_figure({"race": evaluation}).axes]
     ['against random']
     """
-    from matplotlib.figure import Figure
-
     opponents = list(next(iter(evaluations.values())).scores)
-    columns = min(2, len(opponents))
-    rows = -(-len(opponents) // columns)
-    figure = Figure(figsize=(4.8 * columns, 3.1 * rows + 0.6), layout="constrained")
-    panels = figure.subplots(rows, columns, squeeze=False).flat
-    for panel, opponent in zip(panels, opponents, strict=False):
+    figure, panels = plots.grid(len(opponents), 2, (4.8, 3.1), (0, 0.6))
+    for panel, opponent in zip(panels, opponents, strict=True):
         for number, (name, evaluation) in enumerate(evaluations.items()):
             found = [statistic(won) for won in evaluation.scores[opponent].swapaxes(0, 1)]
             mean = np.array([one["mean"] for one in found])
             half = np.array([_half_width(one) for one in found])
             hands = evaluation.course.hands.mean(0)
-            panel.plot(hands, mean, color=f"C{number}", label=name, marker="o", ms=3)
-            panel.fill_between(
-                hands, mean - half, mean + half, color=f"C{number}", alpha=0.15, lw=0
-            )
+            plots.band(panel, hands, mean, half, f"C{number}", name, marker="o", ms=3)
         panel.set(title=f"against {opponent}", xlabel="hands played by a search")
         panel.set_ylabel("milli big blinds won per hand")
         panel.locator_params(axis="x", nbins=5)
-        panel.xaxis.set_major_formatter("{x:,.0f}")
-        panel.yaxis.set_major_formatter("{x:,.0f}")
-        plots.tidy(panel)
-    for panel in figure.axes[len(opponents) :]:
-        panel.remove()
-    handles, names = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=4, frameon=False)
+        plots.tidy(panel, "xy")
+    plots.legend_below(figure, 4)
     return figure
 
 
 def print_evolution(console: Console, folder: Path) -> None:
     """Say of a run folder of ``train holdem`` what its players win.
-
-    Args:
-        console: Where.
-        folder: The run's.
 
     >>> won = {"random": {"mean": 1500.0, "stderr": 10.0, "count": 3}}
     >>> race = {"generations": {"mean": 25.0}, "matches_per_generation": 1500.0, "certified": 0.5,

@@ -20,7 +20,7 @@ DOMAINS: dict[str, str] = {
     "marketing": "which ad to show; a stand-in fitted on public data",
 }
 
-# Trajectories between two tests, of the figures (jaxrace.commands.improve.domains).
+# Trajectories between two tests.
 BATCHES: dict[str, int] = {"gridworld": 100, "mountain-car": 50, "marketing": 250}
 
 BOUNDS: dict[str, str] = {
@@ -40,9 +40,7 @@ IMPROVEMENTS: dict[str, str] = {
 }
 
 _OF_A_FILE = ("low", "high", "discount", "order")
-
-# Trajectories are counted in int32.
-_MOST = 10**8
+_MOST = 10**8  # trajectories are counted in int32
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The three case studies of Thomas et al. 2015 (ICML), section 6. Axes: A actions, p features."""
+"""Tasks that are simulated, and the policies in use. Axes: A actions, p features."""
 
 import dataclasses
 import functools
@@ -8,55 +8,33 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import sweep
+from jaxrace import improvement, sweep
 from jaxrace.bases import Affine, Cells, Fourier
 from jaxrace.commands.improve.performance import Worth, of_gridworld, without_chance
 from jaxrace.commands.workbench import Workbench
 from jaxrace.envs import Environment, gridworld, marketing, mountain_car
-from jaxrace.improvement import (
-    LinearSoftmax,
-    Mixed,
-    MixedPolicy,
-    MixedWith,
-    ReturnRange,
-    collect,
-    unmixed,
-)
 from jaxrace.rollout import PolicyInTask
 
 # The paper does not say how long a decision of the car holds, nor how many there are. With these
 # numbers the uniform policy performs as the initial one of figures 3 and 4; three decisions are the
 # fewest that lead to the goal.
 _CAR = mountain_car.MountainCar(horizon=10, hold=50)
-_CAR_RETURNS = ReturnRange(-10.0, -3.0)
-
-# Rollouts that are simulated at once.
-_BATCH = 2_500
+_CAR_RETURNS = improvement.ReturnRange(-10.0, -3.0)
+_BATCH = 2_500  # rollouts that are simulated at once
 
 
 @dataclasses.dataclass(frozen=True)
 class Domain:
-    """A task, a class of policies, and one of them that is in use.
+    """A task, a class of policies, and one of them that is in use."""
 
-    Attributes:
-        name: As the command has it.
-        env: The simulator.
-        softmax: The policies.
-        returns: Makes the return a number in [0, 1].
-        rollouts: Of a policy whose performance is wanted; 0 if it is computed exactly.
-        batch_size: beta of Daedalus.
-        num_batches: Of a trial.
-        trials: At full size.
-    """
-
-    name: str
-    env: Environment
-    softmax: LinearSoftmax
-    returns: ReturnRange
-    rollouts: int
-    batch_size: int
-    num_batches: int
-    trials: int
+    name: str  # as the command has it
+    env: Environment  # the simulator
+    softmax: improvement.LinearSoftmax  # the policies
+    returns: improvement.ReturnRange  # makes the return a number in [0, 1]
+    rollouts: int  # of a policy whose performance is wanted; 0 if it is computed exactly
+    batch_size: int  # beta of Daedalus
+    num_batches: int  # of a trial
+    trials: int  # at full size
 
     def initial(self) -> np.ndarray:
         """theta of the policy in use, float32 [A, p]: uniform except in the gridworld.
@@ -69,16 +47,16 @@ class Domain:
             theta[:] = np.log(np.asarray(gridworld.initial_probabilities())).T
         return theta
 
-    def performance(self, key: jax.Array, policy: MixedWith) -> Worth:
+    def performance(self, key: jax.Array, policy: improvement.MixedWith) -> Worth:
         """The mean return in [0, 1]: exact if ``rollouts`` is 0, else of so many episodes.
 
         >>> gridworld = DOMAINS["gridworld"]
         >>> theta = jnp.asarray(gridworld.initial())
-        >>> policy = MixedWith(unmixed(theta), theta)
+        >>> policy = improvement.MixedWith(improvement.unmixed(theta), theta)
         >>> f"{gridworld.performance(jax.random.key(0), policy).mean:.3f}"
         '0.238'
         """
-        mixture = MixedPolicy(self.softmax)
+        mixture = improvement.MixedPolicy(self.softmax)
         if not self.rollouts:
             chances = functools.partial(mixture.probabilities, policy)
             expected = (
@@ -91,7 +69,9 @@ class Domain:
         def add(number: jax.Array, totals: jax.Array) -> jax.Array:
             own = jax.random.fold_in(key, number)
             option = PolicyInTask(policy, self.env.default_params)
-            returns = self.returns.returns(collect(self.env, mixture, own, option, _BATCH))
+            returns = self.returns.returns(
+                improvement.collect(self.env, mixture, own, option, _BATCH)
+            )
             return totals + jnp.stack([returns.mean(), (returns**2).mean()])
 
         batches = -(-self.rollouts // _BATCH)
@@ -111,22 +91,22 @@ def _domains() -> dict[str, Domain]:
         Domain(
             "gridworld",
             gridworld.Gridworld(),
-            LinearSoftmax(Cells(4, 2), num_actions=4),
-            ReturnRange(*gridworld.RETURN_RANGE),
+            improvement.LinearSoftmax(Cells(4, 2), num_actions=4),
+            improvement.ReturnRange(*gridworld.RETURN_RANGE),
             *(0, 100, 14, 100),
         ),
         Domain(
             "mountain-car",
             _CAR,
-            LinearSoftmax(Fourier(3, 2), num_actions=3),
+            improvement.LinearSoftmax(Fourier(3, 2), num_actions=3),
             _CAR_RETURNS,
             *(0, 50, 18, 100),
         ),
         Domain(
             "marketing",
             shop,
-            LinearSoftmax(Affine(shown), num_actions=2),
-            ReturnRange(*marketing.RETURN_RANGE),
+            improvement.LinearSoftmax(Affine(shown), num_actions=2),
+            improvement.ReturnRange(*marketing.RETURN_RANGE),
             *(20_000, 250, 12, 10),
         ),
     )
@@ -144,7 +124,7 @@ def floor_of(domain: Domain, seed: int) -> Worth:
     """
     precise = dataclasses.replace(domain, rollouts=domain.rollouts and 100_000)
     theta = jnp.asarray(domain.initial())
-    policy = MixedWith(unmixed(theta), theta)
+    policy = improvement.MixedWith(improvement.unmixed(theta), theta)
     key = jax.random.fold_in(jax.random.key(np.uint32(seed)), 2**32 - 1)
     return Worth(*map(float, jax.jit(precise.performance)(key, policy)))
 
@@ -153,22 +133,15 @@ class PolicyJob(NamedTuple):
     """A policy whose performance is wanted."""
 
     key: jax.Array
-    policy: Mixed
+    policy: improvement.Mixed
 
 
 def _performance(domain: Domain, initial: jax.Array, job: PolicyJob) -> Worth:
-    return domain.performance(job.key, MixedWith(job.policy, initial))
+    return domain.performance(job.key, improvement.MixedWith(job.policy, initial))
 
 
 def performances(bench: Workbench, name: str, domain: Domain, policies: Any) -> Worth:
-    """The performance of each of many policies, float64 [J].
-
-    Args:
-        bench: Where.
-        name: Of the stage.
-        domain: Of the policies.
-        policies: A ``Mixed`` with leaves [J, ...].
-    """
+    """The performance of each of many policies, a ``Mixed`` with leaves [J, ...]: float64 [J]."""
     count = len(policies.alpha)
     if not count:
         return Worth(np.zeros(0), np.zeros(0))

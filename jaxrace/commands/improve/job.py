@@ -4,59 +4,39 @@ Axes: J repeats, B tests of each.
 """
 
 import functools
-import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import files, plots, runs
+from jaxrace import files, improvement, plots, runs
 from jaxrace.bases import Affine, Fourier
 from jaxrace.commands.improve.config import ImproveConfig
 from jaxrace.commands.improve.domains import DOMAINS, floor_of
 from jaxrace.commands.improve.performance import Worth
 from jaxrace.commands.improve.trials import run_trials
-from jaxrace.commands.run_options import ANY_LANES, Lanes
-from jaxrace.commands.workbench import OnStage, Workbench, ignore_stages, run_job
-from jaxrace.improvement import (
-    CandidateSearch,
-    Daedalus,
-    LinearSoftmax,
-    Mixed,
-    PolicyImprovement,
-    ReturnRange,
-    Trajectories,
-    WeightCheck,
-    bound_called,
-    check_weights,
-    require_possible,
-)
+from jaxrace.commands.job import Job
+from jaxrace.commands.workbench import Workbench, run_job
 from jaxrace.improvement.loading import Loaded, Parts, divide, load
 from jaxrace.improvement.plausibility import WEIGHT_LEVEL
 from jaxrace.improvement.policy_improvement import in_training, require_enough
 from jaxrace.improvement.weights import evidence, log_weights
 from jaxrace.strategies import Strategy
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 FIGURE, POLICY = "performance.png", "policy.npz"
 
 # Weights of a policy. More of them than the first take minutes with a full covariance matrix, and
 # with more than the second even a separable one takes a minute or more per thousand trajectories.
 _MOST_FOR_FULL, _MOST_WEIGHTS = 1_000, 10_000
-
-# Features of all steps of a log: 800 MB.
-_MOST_FEATURES = 2 * 10**8
+_MOST_FEATURES = 2 * 10**8  # features of all steps of a log: 800 MB
 
 
 class OfFile(NamedTuple):
     """A log, made ready for its one test."""
 
-    method: PolicyImprovement
+    method: improvement.PolicyImprovement
     parts: Parts
     names: tuple[str, ...]  # of the observed numbers
     key: jax.Array
@@ -79,49 +59,29 @@ class Done(NamedTuple):
     """What a job has come to."""
 
     tested: Tested
-    policy: Mixed  # in the end, leaves [J, ...]
+    policy: improvement.Mixed  # in the end, leaves [J, ...]
     floor: Worth  # without a standard error if it was given, or is exact
     start: float | None  # performance of the policy in use; None if there is no simulator
     scaling: dict[str, Any]  # what else must be known to apply the policy
-    weights: WeightCheck | None = None  # of the candidate, where its test was; None if simulated
+    weights: improvement.WeightCheck | None = (
+        None  # of the candidate, where its test was; None if simulated
+    )
 
 
-def improve(
-    config: ImproveConfig,
-    out: str | os.PathLike[str] | None = None,
-    resume: bool = False,
-    stop: Callable[[], bool] | None = None,
-    on_stage: OnStage = ignore_stages,
-    lanes: Lanes = ANY_LANES,
-) -> Path:
+def improve(job: Job) -> Path:
     """Improve a policy, and write a run folder.
 
     It has config.json, log.csv (a row per repeat and test), summary.json, policy.npz (theta and
     alpha of the policy in the end, of every repeat; of a file also what it takes to apply it, see
     ``load_policy`` in ``jaxrace.improvement.saved``) and, of a simulation, performance.png.
 
-    Args:
-        config: The job.
-        out: The run's folder; ``runs/improve-1`` or the next free number unless given.
-        resume: Go on with the job that left the folder ``out``.
-        stop: Called now and then; once it says so, the trials are saved and the job ends.
-        on_stage: See ``Workbench``.
-        lanes: How wide the sweeps are to be.
-
-    Returns:
-        The run's folder.
-
-    Raises:
-        ValueError: ``config``, ``out`` or the data cannot be used, or there is no such file;
-            nothing is left behind.
-        sweep.Interrupted: ``stop`` said so; its argument is the folder.
-
     >>> config = ImproveConfig("gridworld", bound="t", candidates="none", trajectories=200,
     ...                        repeats=1)
-    >>> folder = improve(config)
+    >>> folder = improve(Job(config))
     >>> runs.read_summary(folder)["floor"]
     0.238
     """
+    config: ImproveConfig = job.config
     # What is wrong with a file is said before there is a folder.
     loaded = _load(config)
 
@@ -135,7 +95,7 @@ def improve(
             bench.write_figure(FIGURE, _figure(config, done.tested, done.start))
         runs.write_summary(bench.folder, _summary(config, done))
 
-    return run_job("improve", config, work, out, resume, stop, on_stage, lanes)
+    return run_job("improve", job, work)
 
 
 def _load(config: ImproveConfig) -> OfFile | None:
@@ -143,7 +103,7 @@ def _load(config: ImproveConfig) -> OfFile | None:
         return None
     assert config.low is not None
     assert config.high is not None
-    returns = ReturnRange(config.low, config.high, config.discount)
+    returns = improvement.ReturnRange(config.low, config.high, config.discount)
     try:
         found = load(config.task, returns)
     except OSError as error:
@@ -160,7 +120,7 @@ def _load(config: ImproveConfig) -> OfFile | None:
     basis = Fourier(config.order, inputs) if config.order else Affine(inputs)
     _require_few_actions(found, basis.num_features)
     _require_few_features(found, basis.num_features)
-    require_possible(
+    improvement.require_possible(
         found.data,
         found.seen,
         functools.partial(found.place, column="probability", array="probabilities"),
@@ -169,10 +129,14 @@ def _load(config: ImproveConfig) -> OfFile | None:
     # candidate is independent of what it is tested on.
     split_key, key = jax.random.split(jax.random.key(np.uint32(config.seed)))
     parts = divide(found, np.asarray(in_training(split_key, found.data)))
-    softmax = LinearSoftmax(basis, max(parts.num_actions, 2))
+    softmax = improvement.LinearSoftmax(basis, max(parts.num_actions, 2))
     name = "CMA_ES" if softmax.example().size <= _MOST_FOR_FULL else "Sep_CMA_ES"
-    search = CandidateSearch(config.candidates, strategy=Strategy(name, population_size=16))
-    method = PolicyImprovement(softmax, returns, bound_called(config.bound), search)
+    search = improvement.CandidateSearch(
+        config.candidates, strategy=Strategy(name, population_size=16)
+    )
+    method = improvement.PolicyImprovement(
+        softmax, returns, improvement.bound_called(config.bound), search
+    )
     return OfFile(method, parts, found.names, key)
 
 
@@ -216,7 +180,7 @@ def _from_file(config: ImproveConfig, of_file: OfFile) -> Done:
     wanted = min(max(floor.mean, 0.0), 1.0)
     params = method.params(wanted, config.delta)
     found = method.run_on(key, parts.train, parts.test, params)
-    check = check_weights(_weights_of(method, found.policy, parts.test))
+    check = improvement.check_weights(_weights_of(method, found.policy, parts.test))
     # Weights whose mean is above 1 make every policy look better than it is.
     found = found._replace(is_found=found.is_found & ~jnp.asarray(check.is_refuted))
     one = jax.tree.map(lambda x: np.asarray(x)[None, None], found)
@@ -241,7 +205,9 @@ def _from_file(config: ImproveConfig, of_file: OfFile) -> Done:
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def _weights_of(method: PolicyImprovement, policy: Mixed, data: Trajectories) -> jax.Array:
+def _weights_of(
+    method: improvement.PolicyImprovement, policy: improvement.Mixed, data: improvement.Trajectories
+) -> jax.Array:
     """Importance weights of the candidate, float32 [n]."""
     return jnp.exp(log_weights(policy, evidence(method.softmax, data, method.returns, None)))
 
@@ -251,13 +217,15 @@ def _simulate(config: ImproveConfig, bench: Workbench) -> Done:
     start = floor_of(domain, config.seed)
     start = start._replace(mean=round(start.mean, 6))
     floor = start if config.floor is None else Worth(config.floor, 0.0)
-    search = CandidateSearch(config.candidates)
-    method = PolicyImprovement(domain.softmax, domain.returns, bound_called(config.bound), search)
+    search = improvement.CandidateSearch(config.candidates)
+    method = improvement.PolicyImprovement(
+        domain.softmax, domain.returns, improvement.bound_called(config.bound), search
+    )
     # A single batch is a run of Daedalus that ends after its first test.
     is_batch = config.chosen_method == "batch"
     size = config.trajectories if is_batch else config.chosen_batch
     keeps = config.chosen_method == "daedalus2"
-    daedalus = Daedalus(method, size, config.trajectories // size, keeps, config.spend)
+    daedalus = improvement.Daedalus(method, size, config.trajectories // size, keeps, config.spend)
     trials = run_trials(
         bench, config.task, domain, daedalus, config.delta, floor, start, config.repeats
     )
@@ -294,8 +262,9 @@ def _summary(config: ImproveConfig, done: Done) -> dict[str, Any]:
     found: dict[str, Any] = {
         "method": config.chosen_method,
         "bound": config.bound,
-        "bound_is_safe": bound_called(config.bound).is_safe,
-        "is_safe": bound_called(config.bound).is_safe and config.chosen_method != "daedalus2",
+        "bound_is_safe": improvement.bound_called(config.bound).is_safe,
+        "is_safe": improvement.bound_called(config.bound).is_safe
+        and config.chosen_method != "daedalus2",
         "delta": config.delta,
         "delta_holds_for": "the whole run"
         if config.spend or tested.is_found.size == 1
@@ -320,7 +289,7 @@ def _summary(config: ImproveConfig, done: Done) -> dict[str, Any]:
     return found
 
 
-def _summary_of_weights(check: WeightCheck | None) -> dict[str, Any]:
+def _summary_of_weights(check: improvement.WeightCheck | None) -> dict[str, Any]:
     assert check is not None
     return {
         "mean": check.mean if np.isfinite(check.mean) else None,
@@ -331,11 +300,8 @@ def _summary_of_weights(check: WeightCheck | None) -> dict[str, Any]:
     }
 
 
-def _figure(config: ImproveConfig, tested: Tested, start: float) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 4.4), layout="constrained")
-    panel = figure.subplots()
+def _figure(config: ImproveConfig, tested: Tested, start: float) -> "plots.Figure":
+    figure, [[panel]] = plots.panels((7, 4.4))
     assert tested.performance is not None
     x = np.append(0, tested.trajectories[0])
     curves = np.concatenate([np.full((len(tested.performance), 1), start), tested.performance], 1)
@@ -344,7 +310,6 @@ def _figure(config: ImproveConfig, tested: Tested, start: float) -> "Figure":
     panel.axhline(start, color="0.5", lw=0.8, label="the policy at the start")
     panel.set(xlabel="trajectories", ylabel="performance of the policy in use")
     panel.set_title(f"{config.task}: {config.chosen_method}, bound {config.bound}")
-    panel.xaxis.set_major_formatter("{x:,.0f}")
-    plots.tidy(panel)
+    plots.tidy(panel, "x")
     panel.legend(frameon=False)
     return figure

@@ -11,9 +11,7 @@ import numpy as np
 from jaxrace.envs import Environment, gridworld
 
 Chances = Callable[[Any], jax.Array]  # of observations [m, ...]: float32 [m, A]
-
-# A difference of two performances that is rounding.
-_ROUNDING = 1e-6
+_ROUNDING = 1e-6  # a difference of two performances that is rounding
 
 
 class Worth(NamedTuple):
@@ -56,10 +54,7 @@ class _Decisions(NamedTuple):
 def without_chance(env: Environment, num_actions: int, chances: Chances) -> jax.Array:
     """The expected return where moves do what they say, over all sequences of actions, float32 [].
 
-    Args:
-        env: A task without any chance, few actions, and a short horizon.
-        num_actions: A.
-        chances: The policy.
+    The task has few actions and a short horizon.
 
     >>> from jaxrace.envs.mountain_car import MountainCar
     >>> env = MountainCar(horizon=4, hold=50)

@@ -8,16 +8,11 @@ from rich.console import Console
 from jaxrace import runs
 from jaxrace.commands.printing import say
 
-# Of estimates in [0, 1].
-_ROUNDING = 1e-6
+_ROUNDING = 1e-6  # of estimates in [0, 1]
 
 
 def print_improvement(console: Console, folder: Path) -> None:
     """Say of a run folder of ``improve`` what was found, and what it is worth.
-
-    Args:
-        console: Where.
-        folder: The run's.
 
     >>> share = {"mean": 1.0, "stderr": None, "count": 1}
     >>> runs.write_summary(".", {"method": "batch", "bound": "ci", "bound_is_safe": True,

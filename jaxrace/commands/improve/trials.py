@@ -35,17 +35,9 @@ def run_trials(
     start: Worth,
     trials: int,
 ) -> Trials:
-    """Run Daedalus many times from the domain's initial policy.
+    """Run Daedalus J times from the domain's initial policy, whose performance is ``start``.
 
-    Args:
-        bench: Where.
-        name: Of the stage.
-        domain: The task.
-        daedalus: How.
-        delta: Error probability of a test.
-        floor: rho_-, what a candidate must perform like.
-        start: The performance of the initial policy.
-        trials: J.
+    A candidate must perform like the floor, rho_-; delta is the error probability of a test.
     """
     batches = daedalus.num_batches
     params = daedalus.improvement.params(floor.mean, delta, domain.initial())

@@ -11,17 +11,14 @@ import numpy as np
 from jaxrace import tables
 from jaxrace.commands.race.config import MOST_RUNS
 
-# Columns of a table that has a row for each run.
-_LONG = ("option", "score")
+_LONG = ("option", "score")  # columns of a table that has a row for each run
 
 # Heads of columns that number the runs.
 _NUMBERS = ("id", "index", "repeat", "run", "seed", "step", "trial")
 
 # So many options take minutes and 2 GB; and squared, times the most runs of one.
 MOST_OPTIONS, _MOST_WORK = 1_000, 10**9
-
-# Larger integers are not all floats.
-_EXACT = 2**53
+_EXACT = 2**53  # larger integers are not all floats
 
 
 class ScoreTable(NamedTuple):

@@ -1,65 +1,40 @@
 """The job `jaxrace race`: which options of a table of scores are the best? Axes: K options."""
 
 import dataclasses
-import os
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 
 import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import runs, tables
+from jaxrace.commands.job import Job
 from jaxrace.commands.race.config import MOST_RUNS, ScoresConfig
 from jaxrace.commands.race.file import ScoreTable, ranks_of, read_scores
-from jaxrace.commands.run_options import ANY_LANES, Lanes
-from jaxrace.commands.workbench import OnStage, Workbench, ignore_stages, run_job
+from jaxrace.commands.workbench import Workbench, run_job
 from jaxrace.kernels import total_order
 from jaxrace.racing import DominanceRace, DominanceResult, check_runs, judge
 
 RANKING = "ranking.csv"
-
-# Pairs in doubt that the summary names, the most doubtful first.
-_MOST_PAIRS = 10
+_MOST_PAIRS = 10  # pairs in doubt that the summary names, the most doubtful first
 
 
-def race_scores(
-    config: ScoresConfig,
-    out: str | os.PathLike[str] | None = None,
-    resume: bool = False,
-    stop: Callable[[], bool] | None = None,
-    on_stage: OnStage = ignore_stages,
-    lanes: Lanes = ANY_LANES,
-) -> Path:
+def race_scores(job: Job) -> Path:
     """Judge a table of scores, and write a run folder: config.json, summary.json, ranking.csv.
-
-    Args:
-        config: The job.
-        out: The run's folder; ``runs/race-1`` or the next free number unless given.
-        resume: Go on with the job that left the folder ``out``, with the same table.
-        stop: See ``run_job``; the job takes seconds, or minutes where there are hundreds of
-            options.
-        on_stage: See ``Workbench``.
-        lanes: See ``Workbench``.
-
-    Returns:
-        The run's folder.
-
-    Raises:
-        ValueError: ``config``, its file or ``out`` cannot be used; nothing is left behind.
 
     >>> rng = np.random.default_rng(0)
     >>> tables.write_table("scores.csv", {"a": rng.normal(size=20), "b": rng.normal(3, 1, 20)})
-    >>> runs.read_summary(race_scores(ScoresConfig("scores.csv")))["selected"]
+    >>> runs.read_summary(race_scores(Job(ScoresConfig("scores.csv"))))["selected"]
     ['b']
     """
+    config: ScoresConfig = job.config
     table = read_scores(config.scores, not config.no_header)
     race = _race_of(config, table)
     ranks = [-of_option if config.lower else of_option for of_option in ranks_of(table)]
     doubts = _doubts(config, dict(zip(table.names, ranks, strict=True)))
 
     def work(bench: Workbench) -> None:
-        bench.on_stage(f"judging {len(ranks):,} options", 0, sum(map(len, ranks)))
+        job.on_stage(f"judging {len(ranks):,} options", 0, sum(map(len, ranks)))
         # The bets are those of the horizon, whatever room there is: all looks are one test. Whether
         # the runs are independent has been looked at.
         params = race.params(config.delta, horizon=config.horizon)
@@ -68,7 +43,7 @@ def race_scores(
         most = dataclasses.replace(result.params, max_rounds=jnp.int32(MOST_RUNS))
         _write(bench.folder, config, table, dataclasses.replace(result, params=most), doubts)
 
-    return run_job("race", config, work, out, resume, stop, on_stage, lanes)
+    return run_job("race", job, work)
 
 
 def _race_of(config: ScoresConfig, table: ScoreTable) -> DominanceRace:

@@ -11,26 +11,20 @@ from jaxrace.commands.printing import add_row, new_table, say
 from jaxrace.commands.race.config import LEAST_RUNS, MOST_RUNS
 
 _RANKING = "ranking.csv"
-
 _BEYOND = "too many"
-
-# Longer rankings are in the file.
-_MOST_LISTED = 20
+_MOST_LISTED = 20  # longer rankings are in the file
 
 
 def print_race(console: Console, folder: Path) -> None:
     """Say of a run folder of ``race`` who is certainly best, and who needs more runs.
 
-    Args:
-        console: Where.
-        folder: The run's.
-
     >>> import numpy as np
+    >>> from jaxrace.commands.job import Job
     >>> from jaxrace.commands.race.config import ScoresConfig
     >>> from jaxrace.commands.race.job import race_scores
     >>> numbers = {"a": np.arange(11) % 7, "b": np.arange(11) % 3 + 5}
     >>> tables.write_table("scores.csv", numbers)
-    >>> print_race(Console(), race_scores(ScoresConfig("scores.csv"), "out"))
+    >>> print_race(Console(), race_scores(Job(ScoresConfig("scores.csv"), "out")))
     place  option  runs  median  beats  verdict  further runs
         1  b         11       6      1       in
     ...

@@ -36,15 +36,14 @@ PROBLEMS: dict[str, str] = {
 
 # Selectors that can go on from comparisons which others have chosen.
 FROM_SCORES = ("pocbam", "ml-pocbam", "ml-pocbam-stationary", "hybrid", "pkg", "uniform")
+LEAST_OF_A_PAIR = 2  # comparisons of a pair from which its variance can be estimated, as these need
 
-# Comparisons of a pair from which its variance can be estimated, as these need.
-LEAST_OF_A_PAIR = 2
-
+# See ``ScoreSelector``. Of wins 1, 2 and 4 are about as good and 0 is not; of scores it helps some
+# methods and makes hardly a difference to the others (docs/top_k_selection.md).
+POOLED_SAMPLES = 2.0
 _GUARANTEED = ("active-ranking", "pairwise-race")
-
 _MOST = 10**9
 _MOST_PROPOSED = 10_000
-
 Score = Literal["auto", "win", "margin"]
 
 
@@ -92,7 +91,7 @@ class SelectConfig:
     budget: int = 1_000
     repeats: int = 200
     batch: int = 1
-    pooled_samples: float = 2.0
+    pooled_samples: float = POOLED_SAMPLES
     delta: float = 0.05
     seed: int = 0
 

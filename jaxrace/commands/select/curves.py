@@ -1,16 +1,12 @@
 """Success rates as curves: read, drawn, as a table. Axes: J selections, T points."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from jaxrace import plots
-from jaxrace.commands.workbench import Columns
-from jaxrace.papers.curves import mean_and_error
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from jaxrace.commands.workbench import Columns, mean_and_error, mean_columns, with_error
 
 
 class Curve(NamedTuple):
@@ -33,20 +29,18 @@ def table_of(curves: dict[str, dict[str, Curve]]) -> list[Columns]:
     >>> table_of({"1 of 2": {"uniform": curve}})[0]["success"].tolist()
     [1.0]
     """
-    pieces = []
-    for task, found in curves.items():
-        for name, curve in found.items():
-            rate, error = curve.success
-            count = len(rate)
-            names = {"task": np.full(count, task), "method": np.full(count, name)}
-            numbers = {"samples": curve.time, "success": rate, "success_stderr": error}
-            repeats = np.full(count, len(curve.correct))
-            pieces.append({**names, "replications": repeats, **numbers})
-    return pieces
+    return [
+        {
+            **{"task": task, "method": name, "replications": len(curve.correct)},
+            **{"samples": curve.time, **mean_columns("success", curve.correct.T.astype(float))},
+        }
+        for task, found in curves.items()
+        for name, curve in found.items()
+    ]
 
 
 def draw_curves(
-    panel: "Axes", curves: dict[str, Curve], title: str, names: Sequence[str] = ()
+    panel: "plots.Axes", curves: dict[str, Curve], title: str, names: Sequence[str] = ()
 ) -> None:
     """Success rate against samples, with two standard errors.
 
@@ -56,8 +50,7 @@ def draw_curves(
         title: Of the panel.
         names: All names of the figure, if there are more: each has its own colour.
 
-    >>> from matplotlib.figure import Figure
-    >>> panel = Figure().subplots()
+    >>> _, [[panel]] = plots.panels((3, 2))
     >>> draw_curves(panel, {"uniform": Curve(np.ones(1), np.ones((2, 1), bool))}, "1 of 2")
     >>> panel.get_title()
     '1 of 2'
@@ -68,14 +61,30 @@ def draw_curves(
         place = order.index(name)
         color, style = f"C{place % 10}", ("-", "--", ":")[place // 10]
         mark = "o" if curve.are_settings else None
-        panel.plot(curve.time, rate, style, color=color, label=name, marker=mark, ms=3, lw=1.2)
-        low, high = rate - 2 * error, rate + 2 * error
-        panel.fill_between(curve.time, low, high, color=color, alpha=0.15, lw=0)
+        look = {"ls": style, "marker": mark, "ms": 3, "lw": 1.2}
+        plots.band(panel, curve.time, rate, 2 * error, color, name, **look)
     is_share = any(curve.correct.dtype != bool for curve in curves.values())
     counted = "share of the best that is selected" if is_share else "share of correct selections"
     panel.set(title=title, xlabel="comparisons", ylabel=counted)
-    panel.xaxis.set_major_formatter("{x:,.0f}")
-    plots.tidy(panel)
+    plots.tidy(panel, "x")
+
+
+def figure_of(curves: dict[str, dict[str, Curve]]) -> "plots.Figure":
+    """A panel for each task.
+
+    >>> curve = Curve(np.ones(1), np.ones((2, 1), bool))
+    >>> len(figure_of({"1 of 2": {"uniform": curve}}).axes)
+    1
+    """
+    figure, panels = plots.grid(len(curves), 3, (6, 4.2), (0, 0.6))
+    names = list(dict.fromkeys(name for found in curves.values() for name in found))
+    handles = {}
+    for panel, (task, found) in zip(panels, curves.items(), strict=True):
+        draw_curves(panel, found, f"top {task}", names)
+        handles |= dict(zip(found, panel.get_lines(), strict=True))
+    shown = [handles[name] for name in names]
+    figure.legend(shown, names, loc="outside lower center", ncols=5, frameon=False)
+    return figure
 
 
 def correct_at(curve: Curve, samples: float) -> np.ndarray:
@@ -109,6 +118,16 @@ def success_at(curve: Curve, samples: float) -> tuple[float, float]:
     """
     rate, error = mean_and_error(correct_at(curve, samples))
     return float(rate), float(error)
+
+
+def success_in_words(curve: Curve, samples: float) -> str:
+    """The same, with three digits; nothing before the first point.
+
+    >>> success_in_words(Curve(np.array([10.0]), np.array([[True], [False]])), 10)
+    '0.500 ± 0.500'
+    """
+    rate, error = success_at(curve, samples)
+    return "" if np.isnan(rate) else with_error(rate, error, digits=3)
 
 
 def samples_until(curve: Curve, rate: float) -> float:

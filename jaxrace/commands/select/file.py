@@ -18,9 +18,7 @@ _COLUMNS = ("first", "second", "score")
 # Matrices of all pairs must have room, and the file a size at which it is read in a minute or so.
 MOST_OPTIONS = 2_000
 _MOST_BYTES = 2 * 10**9
-
-# Of votes as shares of a win: lost, tied, won.
-_VOTES = (0.0, 0.5, 1.0)
+_VOTES = (0.0, 0.5, 1.0)  # of votes as shares of a win: lost, tied, won
 
 
 class Table(NamedTuple):

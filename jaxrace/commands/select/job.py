@@ -2,33 +2,22 @@
 
 import dataclasses
 import functools
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from jaxrace import runs, tables
-from jaxrace.commands.run_options import ANY_LANES, Lanes
+from jaxrace import runs, selection, tables
+from jaxrace.commands.job import Job
 from jaxrace.commands.select.config import FROM_SCORES, SelectConfig
-from jaxrace.commands.select.curves import Curve, table_of
+from jaxrace.commands.select.curves import Curve, figure_of, table_of
 from jaxrace.commands.select.file import Table, read_comparisons
 from jaxrace.commands.select.judge import MAKERS, judgement_of
 from jaxrace.commands.select.runs import Task, run_rows, run_top
 from jaxrace.commands.select.targets import with_own_target
-from jaxrace.commands.select.tasks import CIRCLE, wins_task
-from jaxrace.commands.workbench import OnStage, Workbench, ignore_stages, run_job
-from jaxrace.papers.top_k.thurstone_topk import figure_of, thurstone_task
-from jaxrace.selection import (
-    ActiveRanking,
-    Ocba,
-    PairwiseRace,
-    SelectionWork,
-    Selector,
-    Top,
-    require_budget,
-)
+from jaxrace.commands.select.tasks import CIRCLE, thurstone_task, wins_task
+from jaxrace.commands.workbench import Workbench, run_job
 from jaxrace.selection.driver import first_record, fitting_interval
 
 FIGURE, RANKING = "success.png", "ranking.csv"
@@ -37,49 +26,28 @@ FIGURE, RANKING = "success.png", "ranking.csv"
 _RECORDS = 100
 _FEWER = 4
 
-_MAKERS: dict[str, Callable[..., Selector]] = {
+_MAKERS: dict[str, Callable[..., selection.Selector]] = {
     **MAKERS,
-    "ocba": Ocba,
-    "active-ranking": ActiveRanking,
-    "active-ranking-wide": functools.partial(ActiveRanking, radius="heckel"),
-    "pairwise-race": PairwiseRace,
-    "pairwise-race-copeland": functools.partial(PairwiseRace, ranking="copeland"),
-    "pairwise-race-walk": functools.partial(PairwiseRace, ranking="random_walk"),
+    "ocba": selection.Ocba,
+    "active-ranking": selection.ActiveRanking,
+    "active-ranking-wide": functools.partial(selection.ActiveRanking, radius="heckel"),
+    "pairwise-race": selection.PairwiseRace,
+    "pairwise-race-copeland": functools.partial(selection.PairwiseRace, ranking="copeland"),
+    "pairwise-race-walk": functools.partial(selection.PairwiseRace, ranking="random_walk"),
 }
 
 
-def select(
-    config: SelectConfig,
-    out: str | os.PathLike[str] | None = None,
-    resume: bool = False,
-    stop: Callable[[], bool] | None = None,
-    on_stage: OnStage = ignore_stages,
-    lanes: Lanes = ANY_LANES,
-) -> Path:
+def select(job: Job) -> Path:
     """Judge a file of comparisons, or simulate selections, and write a run folder.
 
     Of a file config.json, summary.json and ranking.csv; of a simulation config.json, log.csv,
     summary.json and success.png.
 
-    Args:
-        config: The job.
-        out: The run's folder; ``runs/select-1`` or the next free number unless given.
-        resume: Go on with the job that left the folder ``out``.
-        stop: Called now and then; once it says so, what has been done is saved and the job ends.
-        on_stage: See ``Workbench``.
-        lanes: How wide the sweeps are to be.
-
-    Returns:
-        The run's folder.
-
-    Raises:
-        ValueError: ``config``, its file or ``out`` cannot be used; nothing is left behind.
-        sweep.Interrupted: ``stop`` said so; its argument is the folder.
-
-    >>> folder = select(SelectConfig("uniform", options=4, top=1, budget=30, repeats=2))
+    >>> folder = select(Job(SelectConfig("uniform", options=4, top=1, budget=30, repeats=2)))
     >>> runs.read_summary(folder)["uniform"]["samples"]
     30.0
     """
+    config: SelectConfig = job.config
     table = read_comparisons(config.problem, config.score) if config.is_file else None
     _check(config, table)
 
@@ -89,7 +57,7 @@ def select(
         else:
             _judge(config, table, bench.folder)
 
-    return run_job("select", config, work, out, resume, stop, on_stage, lanes)
+    return run_job("select", job, work)
 
 
 def _check(config: SelectConfig, table: Table | None) -> None:
@@ -105,7 +73,7 @@ def _check(config: SelectConfig, table: Table | None) -> None:
             _check_of_top(config)
             continue
         selector = _selector_of(config, name)
-        require_budget(selector, config.budget, 1)
+        selection.require_budget(selector, config.budget, 1)
         rest = config.budget - selector.opening
         if rest % config.batch:
             raise ValueError(
@@ -115,7 +83,7 @@ def _check(config: SelectConfig, table: Table | None) -> None:
 
 
 def _check_of_top(config: SelectConfig) -> None:
-    least, most = Top(config.options, config.top).match_bounds
+    least, most = selection.Top(config.options, config.top).match_bounds
     if config.budget < most:
         raise ValueError(
             f"budget: expected at least {most}, as top plays {least} to {most} matches with "
@@ -182,13 +150,13 @@ def _run_method(
     selector = _selector_of(config, name)
     task = with_own_target(task, selector)
     params: Any = None
-    if isinstance(selector, ActiveRanking):
+    if isinstance(selector, selection.ActiveRanking):
         params = selector.params(delta=config.delta)
-    if isinstance(selector, PairwiseRace):
+    if isinstance(selector, selection.PairwiseRace):
         pairs = config.options * (config.options - 1) // 2
         params = selector.params(config.delta, max_rounds=-(-config.budget // pairs))
     task = _with_even_records(task, selector, config.batch)
-    time, row = run_rows(bench, task, name, selector, SelectionWork, params, config.batch)
+    time, row = run_rows(bench, task, name, selector, selection.SelectionWork, params, config.batch)
     curve = Curve(time, (row.selected == task.truth[:, None]).all(-1))
     found = {"samples": float(row.time[:, -1].mean()), "correct": _rate_of(curve)}
     if selector.is_guaranteed:
@@ -198,7 +166,7 @@ def _run_method(
     return curve, found
 
 
-def _with_even_records(task: Task, selector: Selector, batch: int) -> Task:
+def _with_even_records(task: Task, selector: selection.Selector, batch: int) -> Task:
     """A little less of the budget, if no interval near the wanted one divides it."""
     rest = task.budget - first_record(selector)
     if _FEWER * fitting_interval(rest, task.interval, batch) >= task.interval:
@@ -207,7 +175,7 @@ def _with_even_records(task: Task, selector: Selector, batch: int) -> Task:
     return dataclasses.replace(task, budget=task.budget - rest % interval)
 
 
-def _selector_of(config: SelectConfig, name: str) -> Selector:
+def _selector_of(config: SelectConfig, name: str) -> selection.Selector:
     if name in FROM_SCORES:
         return _MAKERS[name](config.options, config.top, pooled_samples=config.pooled_samples)
     return _MAKERS[name](config.options, config.top)

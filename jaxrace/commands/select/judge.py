@@ -12,30 +12,20 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import kernels
+from jaxrace import kernels, selection
 from jaxrace.commands.select.config import LEAST_OF_A_PAIR, SelectConfig
 from jaxrace.commands.select.file import Table, scores_of
 from jaxrace.commands.select.model import fit_linked, linked_advice, linked_confidence
-from jaxrace.selection import (
-    HybridPocbam,
-    KnowledgeGradient,
-    MlPocbam,
-    Pocbam,
-    Scores,
-    ScoreSelector,
-    SelectionResult,
-    Uniform,
-)
 from jaxrace.selection.score_selector import ScoreState
 
 # Those that can go on from comparisons which others have chosen.
-MAKERS: dict[str, Callable[..., ScoreSelector]] = {
-    "pocbam": Pocbam,
-    "ml-pocbam": MlPocbam,
-    "ml-pocbam-stationary": functools.partial(MlPocbam, fit="followed"),
-    "hybrid": HybridPocbam,
-    "pkg": KnowledgeGradient,
-    "uniform": Uniform,
+MAKERS: dict[str, Callable[..., selection.ScoreSelector]] = {
+    "pocbam": selection.Pocbam,
+    "ml-pocbam": selection.MlPocbam,
+    "ml-pocbam-stationary": functools.partial(selection.MlPocbam, fit="followed"),
+    "hybrid": selection.HybridPocbam,
+    "pkg": selection.KnowledgeGradient,
+    "uniform": selection.Uniform,
 }
 
 
@@ -97,8 +87,8 @@ def judgement_of(config: SelectConfig, table: Table) -> Judgement:
 
 
 def judged(
-    selector: ScoreSelector, scores: Scores, number: int, seed: int
-) -> tuple[SelectionResult, np.ndarray, float]:
+    selector: selection.ScoreSelector, scores: selection.Scores, number: int, seed: int
+) -> tuple[selection.SelectionResult, np.ndarray, float]:
     """What has been found, pairs to compare next, and ln of the chance that one changes it.
 
     Args:
@@ -110,7 +100,7 @@ def judged(
     >>> rows = np.array([[0, 1], [0, 2], [1, 2]] * 4)
     >>> scores = np.array([2.0, 3.0, 0.5] * 3 + [1.5, 3.5, -0.5])
     >>> table = Table(["a", "b", "c"], rows[:, 0], rows[:, 1], scores)
-    >>> result, pairs, log_chance = judged(Pocbam(3, 1, 2), scores_of(table), 2, seed=0)
+    >>> result, pairs, log_chance = judged(selection.Pocbam(3, 1, 2), scores_of(table), 2, seed=0)
     >>> result.selected.tolist(), pairs.shape, log_chance < -10
     ([True, False, False], (2, 2), True)
     """
@@ -122,12 +112,14 @@ def judged(
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def _with_scores(selector: ScoreSelector, state: ScoreState, scores: Scores) -> ScoreState:
+def _with_scores(
+    selector: selection.ScoreSelector, state: ScoreState, scores: selection.Scores
+) -> ScoreState:
     return selector.with_scores(state, scores, jnp.zeros((0, 2), jnp.int32))
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def _log_chances(selector: ScoreSelector, state: ScoreState, params: Any) -> jax.Array:
+def _log_chances(selector: selection.ScoreSelector, state: ScoreState, params: Any) -> jax.Array:
     """ln of the chance that one comparison of a pair changes the selection, [K, K]."""
     moments = selector.moments(state, params)
     return kernels.log_change_chance(moments.means, moments.deviations, selector.top)

@@ -13,15 +13,11 @@ from jaxrace.commands.select.config import LEAST_OF_A_PAIR
 from jaxrace.commands.workbench import with_error
 
 _RANKING = "ranking.csv"
-
-# Longer rankings are in the file.
-_MOST_LISTED = 20
+_MOST_LISTED = 20  # longer rankings are in the file
 
 # A chance that a comparison changes the selection; and what reads as certain with three digits.
 _UNLIKELY, _SURE = 0.01, 0.9995
-
-# Smaller chances are those of the model alone.
-_LEAST_SHOWN = 1e-9
+_LEAST_SHOWN = 1e-9  # smaller chances are those of the model alone
 
 
 def print_selection(console: Console, folder: Path) -> None:

@@ -16,36 +16,22 @@ from jaxrace.selection.driver import Compare, first_record, fitting_interval
 
 # Selections of a block: fits in lanes wait for each other, and arrays stay in the cache.
 _WIDTH = 32
-
-# Numbers of repetitions of TOP, which ends by itself, for so many points of a curve.
-TOP_POINTS = 6
-
-# Comparisons between two looks at whether TOP has ended.
-_LOOK = 100
+TOP_POINTS = 6  # numbers of repetitions of TOP, which ends by itself, for so many points of a curve
+_LOOK = 100  # comparisons between two looks at whether TOP has ended
 
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """What is selected from, again and again.
+    """What is selected from, again and again."""
 
-    Attributes:
-        name: For figures and tables.
-        compare: See ``selection.run``.
-        problems: What it is given, leaves [J, ...].
-        truth: bool [J, K], who is best.
-        budget: Comparisons of each selection.
-        interval: Comparisons from one record to the next, about.
-        shared: What all problems have in common, see ``SelectionWork``.
-        by_share: Count the share of the best that is selected, not only whether all of them are.
-    """
-
-    name: str
-    compare: Compare
-    problems: Any
-    truth: np.ndarray
-    budget: int
-    interval: int
-    shared: Any = None
+    name: str  # for figures and tables
+    compare: Compare  # see ``selection.run``
+    problems: Any  # what it is given, leaves [J, ...]
+    truth: np.ndarray  # bool [J, K], who is best
+    budget: int  # comparisons of each selection
+    interval: int  # comparisons from one record to the next, about
+    shared: Any = None  # what all problems have in common, see ``SelectionWork``
+    # Count the share of the best that is selected, not only whether all of them are.
     by_share: bool = False
 
     @property
@@ -72,7 +58,7 @@ class Task:
 
 
 def run_selector(
-    bench: Workbench, task: Task, name: str, selector: Selector, params: Any, batch: int = 1
+    bench: Workbench, task: Task, name: str, selector: Selector, params: Any = None, batch: int = 1
 ) -> Curve:
     """A curve of one selector; selections that have ended stay what they were.
 
@@ -93,14 +79,7 @@ def run_rows(
 ) -> tuple[np.ndarray, Any]:
     """Comparisons so far, [T], and the rows of all selections, leaves [J, T, ...].
 
-    Args:
-        bench: Where.
-        task: What.
-        name: Of the stage.
-        selector: Which.
-        kind: What makes the rows.
-        params: Of the selector; its own defaults unless given.
-        batch: See ``selection.run``.
+    Of params that are None the selector has its own; ``kind`` makes the rows.
     """
     first = first_record(selector)
     rest = task.budget - first

@@ -7,46 +7,37 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import kernels
+from jaxrace import kernels, selection
 from jaxrace.commands.select.runs import Task
-from jaxrace.selection import (
-    ActiveRanking,
-    NormalScores,
-    PairwiseRace,
-    Selector,
-    borda_top,
-    win,
-)
 
 
-def with_own_target(task: Task, selector: Selector) -> Task:
+def with_own_target(task: Task, selector: selection.Selector) -> Task:
     """The same, with the best by the selector's own target.
 
     Selectors that count wins alone look for other options than those of the best mean score:
     ``ActiveRanking`` and ``PairwiseRace`` for those that win most often, or whatever else the
     race's ranking says. All others look for what the task says.
 
-    Args:
-        task: Of normal scores or of wins; of anything else it remains as it is.
-        selector: Who is to be judged.
-
     >>> from jaxrace.selection import normal_score
     >>> means = jnp.array([[0.0, 9.0, -1.0], [-9.0, 0.0, -1.0], [1.0, 1.0, 0.0]])
-    >>> problems = NormalScores(means[None], jnp.ones((1, 3, 3)))
+    >>> problems = selection.NormalScores(means[None], jnp.ones((1, 3, 3)))
     >>> task = Task("1 of 3", normal_score, problems, np.array([[True, False, False]]), 30, 3)
-    >>> with_own_target(task, PairwiseRace(3, 1)).truth.tolist()
+    >>> with_own_target(task, selection.PairwiseRace(3, 1)).truth.tolist()
     [[False, False, True]]
     """
-    if not isinstance(selector, ActiveRanking | PairwiseRace) or selector.outcome != "wins":
+    if (
+        not isinstance(selector, selection.ActiveRanking | selection.PairwiseRace)
+        or selector.outcome != "wins"
+    ):
         return task
-    if isinstance(task.problems, NormalScores):
+    if isinstance(task.problems, selection.NormalScores):
         means, deviations = task.problems.means, task.problems.deviations
         chances = jax.scipy.stats.norm.cdf(means / jnp.where(deviations > 0, deviations, 1))
-    elif task.compare is win:
+    elif task.compare is selection.win:
         chances = task.problems
     else:
         return task
-    ranking = selector.ranking if isinstance(selector, PairwiseRace) else "borda"
+    ranking = selector.ranking if isinstance(selector, selection.PairwiseRace) else "borda"
     best = jax.vmap(functools.partial(best_by, ranking=ranking, top=task.top))(chances)
     return dataclasses.replace(task, truth=np.asarray(best))
 
@@ -64,7 +55,7 @@ def best_by(chances: jax.Array, ranking: str, top: int) -> jax.Array:
     [0, 1]
     """
     if ranking == "borda":
-        return borda_top(chances, top)
+        return selection.borda_top(chances, top)
     apart = ~jnp.eye(chances.shape[-1], dtype=bool)
     if ranking == "random_walk":
         walk = kernels.long_run(kernels.transition_matrix(jnp.where(apart, chances, 0.5)))

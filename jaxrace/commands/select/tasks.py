@@ -1,4 +1,4 @@
-"""Selections from wins and from single performances. Axes: J selections, K options."""
+"""Selections that are simulated: from wins, and from scores. Axes: J selections, K options."""
 
 import functools
 from typing import Any
@@ -8,20 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import selection
-from jaxrace.commands.select.config import SelectConfig
 from jaxrace.commands.select.runs import Task, problem_keys
-from jaxrace.envs.options import Normal
-from jaxrace.papers.preference_racing.trials import AnyTask
 
-# How much a circle adds to the chances of its problem.
-CIRCLE = 0.1
-
-# See ``ScoreSelector``. Of wins 1, 2 and 4 are about as good and 0 is not; of scores it helps some
-# methods and makes hardly a difference to the others (docs/top_k_selection.md).
-POOLED_SAMPLES = SelectConfig.pooled_samples
-
-# k of the normal task of races.
-COMPLEXITY = 2.0
+CIRCLE = 0.1  # how much a circle adds to the chances of its problem
 
 
 def chances(key: jax.Array, num_options: int, cycle: float) -> jax.Array:
@@ -54,59 +43,58 @@ def wins_task(
     interval: int,
     cycle: float,
 ) -> Task:
-    """Selections from wins; the same problems for all methods.
-
-    Args:
-        name: Of the task.
-        seed: Of the problems.
-        repeats: J.
-        sizes: K and k.
-        budget: Comparisons.
-        interval: Of the records.
-        cycle: See ``chances``.
+    """J selections, K and k of the sizes, from wins whose chances are those of ``chances``.
 
     >>> wins_task("1 of 3", 0, 5, (3, 1), 30, 5, 0.0).truth.sum(1).tolist()
     [1, 1, 1, 1, 1]
     """
     make = jax.vmap(functools.partial(chances, num_options=sizes[0], cycle=cycle))
     problems = make(problem_keys(seed, repeats))
-    truth = jax.vmap(functools.partial(selection.borda_top, top=sizes[1]))(problems)
-    return Task(name, selection.win, problems, np.asarray(truth), budget, interval)
+    return Task(name, selection.win, problems, best(problems, sizes[1]), budget, interval)
 
 
-def performance_task(
-    name: str, seed: int, repeats: int, sizes: tuple[int, int], budget: int, interval: int
+def thurstone_task(
+    name: str,
+    seed: int,
+    repeats: int,
+    sizes: tuple[int, int],
+    budget: int,
+    interval: int,
+    noise: float = 0.0,
+    first: float | None = None,
 ) -> Task:
-    """Every comparison is of two fresh performances, N(m_i, v_i) with m, v ~ U[0, 1].
+    """J selections, K and k of the sizes, from the scores of random Thurstone problems.
 
-    The problems are those of races: see ``RaceTrials``.
+    Of ``noise`` and ``first``, the quality of one option in a random place, see
+    ``selection.thurstone``.
 
-    Args:
-        name: Of the task.
-        seed: Of the problems.
-        repeats: J.
-        sizes: K and k.
-        budget: Comparisons.
-        interval: Of the records.
-
-    >>> performance_task("1 of 3", 0, 5, (3, 1), 30, 5).truth.sum(1).tolist()
+    >>> thurstone_task("1 of 3", 0, 5, (3, 1), 30, 5).truth.sum(1).tolist()
     [1, 1, 1, 1, 1]
     """
-    options = _performers(np.uint32(seed), repeats, sizes[0])
-    means = options.mean[:, :, None] - options.mean[:, None, :]
-    deviations = jnp.sqrt(options.variance[:, :, None] + options.variance[:, None, :])
-    truth = jax.vmap(functools.partial(selection.borda_top, top=sizes[1]))(means)
-    problems = selection.NormalScores(means, deviations)
-    return Task(name, selection.normal_score, problems, np.asarray(truth), budget, interval)
+    make = functools.partial(selection.thurstone, num_options=sizes[0], first=first)
+    keys = problem_keys(seed, repeats)
+    problems: Any = jax.vmap(lambda key: make(key, noise=noise))(keys)
+    if first is not None:
+        # The best is not always the first: places matter in a tournament.
+        problems = jax.jit(jax.vmap(_shuffled))(keys, problems)
+    truth = best(problems.means, sizes[1])
+    return Task(name, selection.normal_score, problems, truth, budget, interval)
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2))
-def _performers(seed: jax.Array, repeats: int, num_options: int) -> Any:
-    """The options that ``RaceTrials`` draws, so that races have the same ones."""
+def best(means: jax.Array, top: int) -> np.ndarray:
+    """The best k by Borda's score, bool [J, K].
 
-    def draw(number: jax.Array) -> Any:
-        own = jax.random.split(jax.random.fold_in(jax.random.key(seed), number))[0]
-        task = AnyTask((Normal(),))
-        return task.draw(own, jnp.int32(0), jnp.float32(COMPLEXITY), num_options)[1][0]
+    Args:
+        means: [J, K, K], of scores, or chances to win.
+        top: k.
 
-    return jax.vmap(draw)(jnp.arange(repeats, dtype=jnp.uint32))
+    >>> best(jnp.array([[[0.5, 0.9], [0.1, 0.5]]]), 1).tolist()
+    [[True, False]]
+    """
+    return np.asarray(jax.vmap(functools.partial(selection.borda_top, top=top))(means))
+
+
+def _shuffled(key: jax.Array, problem: selection.NormalScores) -> selection.NormalScores:
+    key = jax.random.fold_in(key, jnp.uint32(2))
+    order = jax.random.permutation(key, problem.means.shape[0])
+    return jax.tree.map(lambda x: x[order][:, order], problem)

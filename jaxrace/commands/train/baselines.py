@@ -25,13 +25,6 @@ def evaluate_fixed(
     """Metrics [B], by policy, of the baselines and of the method itself if it learns nothing.
 
     All of them meet the same patients, which are others than those of the learned policies.
-
-    Args:
-        config: The job.
-        task: What is played.
-        key: Of all evaluations.
-        seconds: Where the time is noted.
-        further: Constant actions besides those of the task.
     """
     own = (config.action,) if config.method == "constant" else ()
     actions = {*task.actions, *own, *further}

@@ -25,6 +25,11 @@ METHODS: dict[str, str] = {
 }
 
 
+ENVIRONMENTS: dict[str, str] = {
+    "medical": "Cancer treatment (Busa-Fekete et al. 2014, section 6.2)."
+}
+
+
 class Setting(NamedTuple):
     """What is swept."""
 
@@ -32,29 +37,17 @@ class Setting(NamedTuple):
     delta: float
 
 
-# Floor of n_max, the rounds of a race (Busa-Fekete et al. 2014, section 6.2).
-MIN_ROUNDS = 3
+MIN_ROUNDS = 3  # floor of n_max, the rounds of a race (Busa-Fekete et al. 2014, section 6.2)
 
 # The best of all that was tried at equal budgets, with a final race (docs/reproductions.md,
 # "Does racing pay?").
 _FAST_POPULATION, _FAST_ROUNDS = 14, 30
-
 _DEFAULT_SIGMA = 10.0
-
-# The first block of a dominance race; with fewer samples it says nothing.
-_LEAST_REPEATS = 11
-
-# Episodes and patients are counted in int32.
-_MOST = 10**9
-
-# Rows of some repeats are kept in memory, and so are the states of patients.
-_MOST_REPEATS = 10**6
-
-# Races compare all pairs.
-_MOST_POPULATION = 1_000
-
-# Of random numbers.
-MOST_SEED = 2**32 - 1
+_LEAST_REPEATS = 11  # the first block of a dominance race; with fewer samples it says nothing
+_MOST = 10**9  # episodes and patients are counted in int32
+_MOST_REPEATS = 10**6  # rows of some repeats are kept in memory, and so are the states of patients
+_MOST_POPULATION = 1_000  # races compare all pairs
+MOST_SEED = 2**32 - 1  # of random numbers
 
 
 @dataclasses.dataclass(frozen=True)
@@ -121,11 +114,10 @@ class TrainConfig:
     def __post_init__(self) -> None:
         for name in ("sigma", "delta"):
             object.__setattr__(self, name, _as_scalar(name, getattr(self, name)))
-        # Imported late: they import JAX, which the command's help has no time for.
+        # Imported late: it imports JAX, which the command's help has no time for.
         from jaxrace import kernels
-        from jaxrace.commands.train.tasks import TASKS
 
-        require_choice("env", self.env, tuple(TASKS))
+        require_choice("env", self.env, tuple(ENVIRONMENTS))
         hints = get_type_hints(TrainConfig)
         for name in ("method", "hazard", "coefficients", "reward"):
             require_choice(name, getattr(self, name), get_args(hints[name]))

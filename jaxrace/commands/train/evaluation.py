@@ -23,13 +23,6 @@ class Evaluator:
     The episodes depend on the key, the generation and the number of the policy, nothing else:
     policies of two classes meet the same patients under one key and generation.
 
-    Attributes:
-        task: What to play, and what to measure.
-        policy: The policy class.
-        key: Not used up: the generation is folded into it.
-        num_policies: B.
-        episodes: n.
-
     >>> from jaxrace.commands.train.config import TrainConfig
     >>> from jaxrace.commands.train.tasks import medical_task
     >>> from jaxrace.policies import Constant
@@ -55,15 +48,7 @@ class Evaluator:
         )
 
     def __call__(self, generation: int, thetas: Any) -> dict[str, jax.Array]:
-        """Metrics of each policy.
-
-        Args:
-            generation: Other numbers give other episodes.
-            thetas: Leaves [B, ...].
-
-        Returns:
-            Averages over the n episodes, float32 [B], by name.
-        """
+        """Metrics of policies, leaves [B, ...]: averages over n episodes, float32 [B], by name."""
         return self._program(self._key, np.uint32(generation), thetas, self._env_params)
 
 

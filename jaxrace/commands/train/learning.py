@@ -57,25 +57,17 @@ State = tuple[tuple[Any, ArrayLike], ArrayLike]
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class TrainWork:
-    """What ``sweep.run`` does with a ``TrainJob``.
+    """What ``sweep.run`` does with a ``TrainJob``."""
 
-    Attributes:
-        searches: With the settings.
-        train_key: Of all searches.
-        test_key: Of all evaluations; see ``Evaluator``.
-        env_params: The simulator's.
-        rollout: Of the policies that are evaluated.
-        measure: See ``Task``.
-        episodes: Of each evaluation.
-    """
-
-    searches: SearchWork
-    train_key: jax.Array
-    test_key: jax.Array
-    env_params: Any
+    searches: SearchWork  # with the settings
+    train_key: jax.Array  # of all searches
+    test_key: jax.Array  # of all evaluations; see ``Evaluator``
+    env_params: Any  # the simulator's
+    # Of the policies that are evaluated.
     rollout: Rollout = dataclasses.field(metadata={"static": True})
+    # See ``Task``.
     measure: Callable[..., dict[str, jax.Array]] = dataclasses.field(metadata={"static": True})
-    episodes: int = dataclasses.field(metadata={"static": True})
+    episodes: int = dataclasses.field(metadata={"static": True})  # of each evaluation
 
     def init(self, job: TrainJob) -> State:
         """Before the first generation."""
@@ -208,12 +200,7 @@ def with_final_race(
 ) -> SearchWork:
     """A search whose last generations' best race for the recommendation.
 
-    Args:
-        task: What is learned.
-        search: The search.
-        params: Its settings, with the budget that ``searched`` gives.
-        episodes: As for ``searched``.
-        generation: As for ``searched``.
+    The params have the budget that ``searched`` gives; the rest is as there.
     """
     learner = FinalRace(search, racing.PreferenceRace(CANDIDATES, 1, FINAL_ROUNDS, task.compare))
     # Of a budget that is too small for both there is a round for each candidate.

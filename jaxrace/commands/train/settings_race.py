@@ -20,26 +20,17 @@ from jaxrace.racing import DominanceRace, DominanceResult
 from jaxrace.sweep import Rows, RowStore, SweepLog
 
 DELTA = 0.05
-
-# What a search that failed is worth: less than all others.
-_WORST = np.finfo(np.float32).min
+_WORST = np.finfo(np.float32).min  # what a search that failed is worth: less than all others
 
 
 @dataclasses.dataclass(frozen=True)
 class SettingsRace:
-    """What a race between settings leaves.
+    """What a race between settings leaves."""
 
-    Attributes:
-        log: Of all searches that were made, as if one sweep had made them.
-        result: Of the race; option s is setting s.
-        most_repeats: Of a setting that the race can use: it takes whole blocks of them.
-        seconds: Since the race began or was resumed, with what it compiled and decided.
-    """
-
-    log: SweepLog
-    result: DominanceResult
-    most_repeats: int
-    seconds: float
+    log: SweepLog  # of all searches that were made, as if one sweep had made them
+    result: DominanceResult  # of the race; option s is setting s
+    most_repeats: int  # of a setting that the race can use: it takes whole blocks of them
+    seconds: float  # since the race began or was resumed, with what it compiled and decided
 
     def summary(self, config: TrainConfig) -> dict[str, Any]:
         """What summary.json says of it."""
@@ -58,10 +49,7 @@ class SettingsRace:
     def timing(self, config: TrainConfig) -> dict[str, float]:
         """What timing.json says of it."""
         without = len(config.settings) * config.repeats
-        return {
-            "searches_saved_by_race": without - self.log.num_jobs,
-            "race_seconds": self.seconds,
-        }
+        return {"searches_saved_by_race": without - self.log.num_jobs, "race_seconds": self.seconds}
 
 
 def race_settings(

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax
 
-from jaxrace.commands.train.config import TrainConfig
+from jaxrace.commands.train.config import ENVIRONMENTS, TrainConfig
 from jaxrace.envs import Environment, OutcomeFold, medical
 from jaxrace.policies import Policy, Sigmoid
 from jaxrace.tabular import Grid
@@ -16,47 +16,29 @@ from jaxrace.tabular import Grid
 class Task:
     """What a training job needs to know of an environment.
 
-    Attributes:
-        env: The environment.
-        env_params: Its parameters.
-        policy: The policies that a search tries.
-        fold: Makes the outcome that ``compare`` and ``measure`` look at.
-        compare: Which of two outcomes is preferred; see ``racing.PreferenceRace``.
-        value_range: Width of the interval of possible returns.
-        measure: ``measure(outcomes, returns) -> {metric: []}``, averages over a leading axis [n].
-        labels: What each metric of ``measure`` is, in words.
-        shown: The metrics of tables and figures.
-        objective: The metric by which settings are ranked; more is better.
-        actions: Those of discrete policies, as the constant ones of the baselines.
-        grid: How tabular learners divide the observations.
-
     >>> task = medical_task(TrainConfig(hazard="B"))
     >>> float(task.env_params.hazard_intercept), task.actions
     (-8.0, (0.1, 0.4, 0.7, 1.0))
     """
 
-    env: Environment
-    env_params: Any
-    policy: Policy
-    fold: OutcomeFold
+    env: Environment  # the environment
+    env_params: Any  # its parameters
+    policy: Policy  # the policies that a search tries
+    fold: OutcomeFold  # makes the outcome that ``compare`` and ``measure`` look at
+    # Which of two outcomes is preferred; see ``racing.PreferenceRace``.
     compare: Callable[[Any, Any], jax.Array]
-    value_range: float
+    value_range: float  # width of the interval of possible returns
+    # ``measure(outcomes, returns) -> {metric: []}``, averages over a leading axis [n].
     measure: Callable[[Any, jax.Array], dict[str, jax.Array]]
-    labels: dict[str, str]
-    shown: tuple[str, ...]
-    objective: str
-    actions: tuple[float, ...]
-    grid: Grid
+    labels: dict[str, str]  # what each metric of ``measure`` is, in words
+    shown: tuple[str, ...]  # the metrics of tables and figures
+    objective: str  # the metric by which settings are ranked; more is better
+    actions: tuple[float, ...]  # those of discrete policies, as the constant ones of the baselines
+    grid: Grid  # how tabular learners divide the observations
 
 
 def medical_task(config: TrainConfig) -> Task:
     """Cancer treatment (Busa-Fekete et al. 2014, section 6.2).
-
-    Args:
-        config: Its ``hazard``, ``coefficients``, ``reward`` and ``action`` count.
-
-    Raises:
-        ValueError: The action is not a dose.
 
     >>> medical_task(TrainConfig(reward="printed")).value_range
     260.0
@@ -98,3 +80,4 @@ def _measure_treatments(outcomes: medical.Outcome, returns: jax.Array) -> dict[s
 
 
 TASKS: dict[str, Callable[[TrainConfig], Task]] = {"medical": medical_task}
+assert TASKS.keys() == ENVIRONMENTS.keys()

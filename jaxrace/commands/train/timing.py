@@ -46,11 +46,7 @@ class Seconds:
         self.sweep = log
 
     def timing(self, episodes: int) -> dict[str, float | None]:
-        """What timing.json holds.
-
-        Args:
-            episodes: Of all searches.
-        """
+        """What timing.json holds."""
         log = self.sweep
         # Of a job that was resumed, nobody knows which episodes were played since.
         whole = log is not None and not log.is_resumed

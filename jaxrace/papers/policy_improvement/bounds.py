@@ -4,7 +4,7 @@ Axes: S samples of a batch, n values of a sample, M bounds.
 """
 
 import functools
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -15,17 +15,10 @@ from jaxrace.commands.workbench import Columns, Workbench, as_columns
 from jaxrace.improvement import BOUNDS, Bootstrap, EmpiricalBernstein, LowerBound
 from jaxrace.improvement.bounds import Rows
 from jaxrace.kernels import both_bootstrap_bounds, resampling_counts
-from jaxrace.papers.figures import FIGURES
 from jaxrace.tables import markdown_table
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 DELTA = 0.05
-
-# The gamma distribution of the figure: its mean is 100.
-SHAPE, SCALE = 2, 50.0
-
+SHAPE, SCALE = 2, 50.0  # the gamma distribution of the figure: its mean is 100
 SIZES = (20, 50, 100, 200, 500, 1_000, 2_000)
 
 # Read off figure 1, by bound and n.
@@ -41,8 +34,7 @@ PUBLISHED = {
     ("ci", 2_000): 0.0,
 }
 
-# Samples that share a set of resamples.
-_BATCH = 250
+_BATCH = 250  # samples that share a set of resamples
 
 
 def bounds() -> dict[str, LowerBound]:
@@ -62,12 +54,7 @@ class Batch(NamedTuple):
 
 
 def judge_batch(size: int, delta: jax.Array, key: jax.Array) -> Batch:
-    """Draw a batch of samples, and all bounds of each.
-
-    Args:
-        size: n.
-        delta: Error probability that the bounds are told.
-        key: Used once.
+    """Draw a batch of samples of n values, and all bounds of each.
 
     >>> judge = functools.partial(judge_batch, 20)
     >>> jax.eval_shape(judge, jnp.float32(0.05), jax.random.key(0)).errors.shape
@@ -105,7 +92,7 @@ def _bootstrap_bounds(
 def run(bench: Workbench) -> None:
     """Leaves bounds.csv, errors.png and report.md."""
     batches = bench.size(100_000 // _BATCH, 2)
-    sizes = SIZES[: bench.size(len(SIZES), 2)]
+    sizes = bench.few(SIZES, 2)
     key = jax.random.key(np.uint32(bench.seed))
     rows = []
     for size in sizes:
@@ -128,7 +115,7 @@ def run(bench: Workbench) -> None:
     table = as_columns(rows)
     bench.write_table("bounds.csv", table)
     bench.write_figure("errors.png", _figure(table))
-    bench.write_report(FIGURES["hcpi-bounds"].about, _paragraphs(table))
+    bench.write_report(_paragraphs(table))
 
 
 def _error_of_batches(errors: np.ndarray) -> float:
@@ -140,11 +127,8 @@ def _of(table: Columns, name: str) -> dict[str, np.ndarray]:
     return {head: column[table["bound"] == name] for head, column in table.items()}
 
 
-def _figure(table: Columns) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 4.4), layout="constrained")
-    errors, means = figure.subplots(1, 2)
+def _figure(table: Columns) -> "plots.Figure":
+    figure, [[errors, means]] = plots.panels((10, 4.4), 1, 2)
     for number, (name, bound) in enumerate(bounds().items()):
         own = _of(table, name)
         style = {

@@ -3,25 +3,23 @@
 Axes: J trials, B batches of a trial, V variants.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from jaxrace import plots
 from jaxrace.commands.improve.domains import DOMAINS, Domain, floor_of
 from jaxrace.commands.improve.performance import Worth
 from jaxrace.commands.improve.trials import Trials, run_trials
-from jaxrace.commands.workbench import Columns, Workbench, as_columns, with_error
+from jaxrace.commands.workbench import (
+    Columns,
+    Workbench,
+    mean_and_error,
+    mean_columns,
+    mean_in_words,
+)
 from jaxrace.improvement import CandidateSearch, Daedalus, PolicyImprovement, bound_called
-from jaxrace.papers.curves import mean_and_error
-from jaxrace.papers.figures import FIGURES
 from jaxrace.tables import markdown_table
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 DELTA = 0.05
-
 BOUNDS = ("ci", "t", "bca")
 KINDS = ("none", "k-fold")
 
@@ -41,7 +39,6 @@ PUBLISHED = {
 
 # Of policies declared safe though they are not (section 6); of the car it is an upper limit.
 PUBLISHED_ERRORS = {"gridworld": "0", "mountain-car": "below .006", "marketing": "0"}
-
 Found = dict[tuple[str, str, str], Trials]  # by domain, kind, bound
 
 
@@ -49,17 +46,17 @@ def run(bench: Workbench) -> None:
     """Leaves curves.csv, errors.csv, daedalus.png and report.md."""
     found: Found = {}
     floors: dict[str, Worth] = {}
-    for domain in list(DOMAINS.values())[: bench.size(len(DOMAINS), 1)]:
+    for domain in bench.few(DOMAINS.values(), 1):
         floors[domain.name] = floor_of(domain, bench.seed)
-        for kind in KINDS[: bench.size(len(KINDS), 1)]:
-            for bound in BOUNDS[: bench.size(len(BOUNDS), 1)]:
+        for kind in bench.few(KINDS, 1):
+            for bound in bench.few(BOUNDS, 1):
                 key = domain.name, kind, bound
                 found[key] = _run_variant(bench, domain, kind, bound, floors[domain.name])
     bench.write_table("curves.csv", _curves(found))
     bench.write_table("errors.csv", _errors(found))
     means = {name: floor.mean for name, floor in floors.items()}
     bench.write_figure("daedalus.png", _figure(found, means))
-    bench.write_report(FIGURES["hcpi-daedalus"].about, _paragraphs(found, means))
+    bench.write_report(_paragraphs(found, means))
 
 
 def daedalus_of(domain: Domain, kind: str, bound: str, num_batches: int, quick: bool) -> Daedalus:
@@ -83,42 +80,32 @@ def _run_variant(bench: Workbench, domain: Domain, kind: str, bound: str, floor:
 
 
 def _curves(found: Found) -> list[Columns]:
-    pieces = []
-    for (domain, kind, bound), trials in found.items():
-        mean, error = mean_and_error(trials.performance.T)
-        count = len(mean)
-        names = {"domain": domain, "kind": kind, "bound": bound}
-        pieces.append(
-            {
-                **{head: np.full(count, name) for head, name in names.items()},
-                **{"trajectories": trials.trajectories, "performance": mean},
-                "performance_stderr": error,
-            }
-        )
-    return pieces
+    return [
+        {
+            **{"domain": domain, "kind": kind, "bound": bound, "trajectories": trials.trajectories},
+            **mean_columns("performance", trials.performance.T),
+        }
+        for (domain, kind, bound), trials in found.items()
+    ]
 
 
-def _error_rate(trials: Trials) -> tuple[np.ndarray, np.ndarray]:
-    """Of all tests, and its standard error; the tests of a trial are not independent."""
-    return mean_and_error(trials.is_error.mean(1))
+def _error_rates(trials: Trials) -> np.ndarray:
+    """Of each trial, [J]; its tests are not independent."""
+    return trials.is_error.mean(1)
 
 
-def _errors(found: Found) -> Columns:
+def _errors(found: Found) -> list[Columns]:
     rows = []
     for (domain, kind, bound), trials in found.items():
-        rate, error = _error_rate(trials)
         names = {"domain": domain, "kind": kind, "bound": bound, "trials": len(trials.is_error)}
         counts = {"tests": trials.is_error.size, "declared_safe": trials.row.is_found.sum()}
-        errors = {"errors": trials.is_error.sum(), "error_rate": rate, "error_rate_stderr": error}
-        rows.append({**names, **counts, **errors})
-    return as_columns(rows)
+        errors = {"errors": trials.is_error.sum()}
+        rows.append(names | counts | errors | mean_columns("error_rate", _error_rates(trials)))
+    return rows
 
 
-def _figure(found: Found, floors: dict[str, float]) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(4.4 * len(floors), 4.4), layout="constrained")
-    panels = figure.subplots(1, len(floors), squeeze=False)[0]
+def _figure(found: Found, floors: dict[str, float]) -> "plots.Figure":
+    figure, [panels] = plots.panels((4.4 * len(floors), 4.4), 1, len(floors))
     styles: dict[str, str] = dict(zip(BOUNDS, ("-", ":", "--"), strict=True))
     for panel, (domain, floor) in zip(panels, floors.items(), strict=True):
         for (name, kind, bound), trials in found.items():
@@ -127,14 +114,11 @@ def _figure(found: Found, floors: dict[str, float]) -> "Figure":
             mean, error = mean_and_error(trials.performance.T)
             color = f"C{KINDS.index(kind)}"
             x, y = np.append(0, trials.trajectories), np.append(floor, mean)
-            panel.plot(x, y, ls=styles[bound], color=color, label=f"{kind}, {bound}")
-            low, high = (np.append(floor, mean + sign * error) for sign in (-1, 1))
-            panel.fill_between(x, low, high, color=color, alpha=0.15, lw=0)
+            name = f"{kind}, {bound}"
+            plots.band(panel, x, y, np.append(0, error), color, name, ls=styles[bound])
         panel.set(title=domain, xlabel="trajectories", ylabel="performance of the policy in use")
-        panel.xaxis.set_major_formatter("{x:,.0f}")
-        plots.tidy(panel)
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=6, frameon=False)
+        plots.tidy(panel, "x")
+    plots.legend_below(figure, 6)
     return figure
 
 
@@ -153,15 +137,14 @@ def _paragraphs(found: Found, floors: dict[str, float]) -> list[str]:
             last = int(trials.trajectories[-1])
             for n, published in shown or [(last, None)]:
                 place = np.searchsorted(trials.trajectories, min(n, last))
-                mean, error = mean_and_error(trials.performance[:, place])
                 rows.append(
                     [
                         kind,
                         bound,
                         f"{trials.trajectories[place]:,}",
-                        with_error(mean, error, 3),
+                        mean_in_words(trials.performance[:, place], 3),
                         "" if published is None else f"{published:.3f}",
-                        with_error(*_error_rate(trials), 4),
+                        mean_in_words(_error_rates(trials), 4),
                         f"{trials.is_error.sum()} of {trials.row.is_found.sum()}",
                     ]
                 )

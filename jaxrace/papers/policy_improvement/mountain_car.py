@@ -4,41 +4,22 @@ Axes: J trials.
 """
 
 import functools
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
 
-from jaxrace import plots, sweep
+from jaxrace import improvement, plots, sweep
 from jaxrace.commands.improve.domains import DOMAINS, Domain, floor_of, performances
 from jaxrace.commands.improve.performance import is_worse
-from jaxrace.commands.workbench import Columns, Workbench, as_columns, with_error
-from jaxrace.improvement import (
-    CandidateSearch,
-    ImprovementParams,
-    Mixed,
-    MixedPolicy,
-    MixedWith,
-    PolicyImprovement,
-    bound_called,
-    collect,
-    unmixed,
-)
-from jaxrace.papers.curves import mean_and_error
-from jaxrace.papers.figures import FIGURES
+from jaxrace.commands.workbench import Columns, Workbench, as_columns, mean_columns, with_error
 from jaxrace.rollout import PolicyInTask
 from jaxrace.tables import markdown_table
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 DELTA = 0.05
-
 BOUNDS = ("ci", "t", "bca", "betting")
 SIZES = (50, 200, 900, 5_000)
-
-# Of each size (caption of figure 3).
-TRIALS = 100
+TRIALS = 100  # of each size (caption of figure 3)
 
 # Read off the bars of figure 3.
 PUBLISHED = {
@@ -47,8 +28,7 @@ PUBLISHED = {
     **{("bca", n): value for n, value in zip(SIZES, (0.31, 0.66, 0.98, 1.0), strict=True)},
 }
 
-# Below this, of all policies declared safe (section 6).
-PUBLISHED_ERRORS = 0.006
+PUBLISHED_ERRORS = 0.006  # below this, of all policies declared safe (section 6)
 
 
 class BatchRow(NamedTuple):
@@ -56,37 +36,33 @@ class BatchRow(NamedTuple):
 
     is_found: jax.Array  # bool []
     lower_bound: jax.Array  # float32 []
-    policy: Mixed
+    policy: improvement.Mixed
 
 
 def improve_once(
-    method: PolicyImprovement,
+    method: improvement.PolicyImprovement,
     domain: Domain,
     size: int,
-    params: ImprovementParams,
+    params: improvement.ImprovementParams,
     key: jax.Array,
 ) -> BatchRow:
-    """Collect trajectories of the initial policy, search, test.
+    """Collect n trajectories of the initial policy, search, test.
 
-    Args:
-        method: How.
-        domain: Where.
-        size: n, trajectories.
-        params: Of the method.
-        key: Used once.
-
-    >>> search = CandidateSearch(evaluations=32)
+    >>> search = improvement.CandidateSearch(evaluations=32)
     >>> domain = DOMAINS["gridworld"]
-    >>> method = PolicyImprovement(domain.softmax, domain.returns, bound_called("t"), search)
+    >>> parts = domain.softmax, domain.returns, improvement.bound_called("t"), search
+    >>> method = improvement.PolicyImprovement(*parts)
     >>> once = functools.partial(improve_once, method, domain, 50)
     >>> jax.eval_shape(once, method.params(0.0), jax.random.key(0)).policy.theta.shape
     (4, 16)
     """
     collect_key, own_key = jax.random.split(key)
     initial = params.initial
-    policy = MixedWith(unmixed(initial), initial)
+    policy = improvement.MixedWith(improvement.unmixed(initial), initial)
     option = PolicyInTask(policy, domain.env.default_params)
-    data = collect(domain.env, MixedPolicy(domain.softmax), collect_key, option, size)
+    data = improvement.collect(
+        domain.env, improvement.MixedPolicy(domain.softmax), collect_key, option, size
+    )
     found = method.run(own_key, data, params, knows_initial=True)
     return BatchRow(found.is_found, found.lower_bound, found.policy)
 
@@ -95,14 +71,15 @@ def run(bench: Workbench) -> None:
     """Leaves batches.csv, performance.png and report.md."""
     domain = DOMAINS["mountain-car"]
     floor = floor_of(domain, bench.seed)
-    search = CandidateSearch(evaluations=bench.size(2_000, 64))
+    search = improvement.CandidateSearch(evaluations=bench.size(2_000, 64))
     key = jax.random.key(np.uint32(bench.seed))
     rows = []
-    # To see that it works, one will do.
-    for size in SIZES[: bench.size(len(SIZES), 1)]:
+    for size in bench.few(SIZES, 1):
         trials = bench.size(TRIALS, 4)
-        for bound in BOUNDS[: bench.size(len(BOUNDS), 1)]:
-            method = PolicyImprovement(domain.softmax, domain.returns, bound_called(bound), search)
+        for bound in bench.few(BOUNDS, 1):
+            method = improvement.PolicyImprovement(
+                domain.softmax, domain.returns, improvement.bound_called(bound), search
+            )
             params = method.params(floor.mean, DELTA, domain.initial())
             keys = jax.random.split(jax.random.fold_in(key, size), trials)
             name = f"{bound} n = {size}"
@@ -113,25 +90,17 @@ def run(bench: Workbench) -> None:
             found = performances(bench, f"{name}, performance", domain, passed)
             worth, is_error = np.full(trials, floor.mean), np.zeros(trials)
             worth[is_found], is_error[is_found] = found.mean, is_worse(found, floor)
-            mean, error = mean_and_error(np.stack([worth, is_error]))
-            rows.append(
-                {
-                    **{"bound": bound, "n": size, "trials": trials, "found": is_found.sum()},
-                    **{"error_rate": mean[1], "error_rate_stderr": error[1]},
-                    **{"performance": mean[0], "performance_stderr": error[0]},
-                }
-            )
+            own = {"bound": bound, "n": size, "trials": trials, "found": is_found.sum()}
+            means = mean_columns("error_rate", is_error) | mean_columns("performance", worth)
+            rows.append(own | means)
     table = as_columns(rows)
     bench.write_table("batches.csv", table)
     bench.write_figure("performance.png", _figure(table, floor.mean))
-    bench.write_report(FIGURES["hcpi-mountain-car"].about, _paragraphs(table, floor.mean))
+    bench.write_report(_paragraphs(table, floor.mean))
 
 
-def _figure(table: Columns, floor: float) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 4.4), layout="constrained")
-    panel = figure.subplots()
+def _figure(table: Columns, floor: float) -> "plots.Figure":
+    figure, [[panel]] = plots.panels((7, 4.4))
     sizes = np.unique(table["n"])
     width = 0.8 / len(BOUNDS)
     for number, bound in enumerate(dict.fromkeys(table["bound"])):

@@ -12,18 +12,10 @@ from jaxrace.commands.train.learning import make_search
 from jaxrace.commands.train.tasks import TASKS
 from jaxrace.commands.workbench import Workbench, as_columns
 from jaxrace.papers.claims import Claim
-from jaxrace.papers.figures import FIGURES
+from jaxrace.papers.preference_racing import medical_runs as medical
 from jaxrace.papers.preference_racing.medical_claims import convergence_claims
 from jaxrace.papers.preference_racing.medical_curves import Findings, Fixed
 from jaxrace.papers.preference_racing.medical_outcomes import claims_of
-from jaxrace.papers.preference_racing.medical_runs import (
-    HAZARDS,
-    LEARNERS,
-    Learning,
-    fixed_policies,
-    learn,
-    paper_config,
-)
 from jaxrace.policies import Sigmoid
 from jaxrace.search import SearchWork
 from jaxrace.tables import markdown_table
@@ -36,7 +28,7 @@ _NONE: _Fields = MappingProxyType({})
 class Choice(NamedTuple):
     """What is chosen otherwise than in the other reports, for these learners."""
 
-    learners: tuple[str, ...] = LEARNERS
+    learners: tuple[str, ...] = medical.LEARNERS
     config: _Fields = _NONE  # fields of ``TrainConfig``
     task: _Fields = _NONE  # fields of ``Task``
     settings: _Fields = _NONE  # fields of the learner's params
@@ -57,9 +49,9 @@ CHOICES: dict[str, Choice] = {
 def run(bench: Workbench) -> None:
     """Leaves claims.csv and report.md."""
     plain = {
-        (hazard, method): learn(bench, paper_config(bench, method, hazard))
-        for hazard in HAZARDS
-        for method in LEARNERS
+        (hazard, method): medical.learn(bench, medical.paper_config(bench, method, hazard))
+        for hazard in medical.HAZARDS
+        for method in medical.LEARNERS
     }
     fixed = _fixed(bench, CHOICES["as in the other reports"])
     claims = {name: _claims(bench, name, choice, plain, fixed) for name, choice in CHOICES.items()}
@@ -70,37 +62,39 @@ def run(bench: Workbench) -> None:
         for one in found
     ]
     bench.write_table("claims.csv", [as_columns(rows)])
-    bench.write_report(FIGURES["medical-choices"].about, _paragraphs(claims))
+    bench.write_report(_paragraphs(claims))
 
 
 def _claims(
     bench: Workbench, name: str, choice: Choice, plain: Findings, fixed: Fixed
 ) -> list[Claim]:
     found: Findings = dict(plain)
-    for hazard in HAZARDS:
+    for hazard in medical.HAZARDS:
         for method in choice.learners:
             found[hazard, method] = _learn(bench, name, choice, method, hazard)
     if choice.config:  # nothing else changes the fixed policies
         fixed = _fixed(bench, choice)
     claims = convergence_claims(found, fixed)
-    for hazard in HAZARDS:
-        learned = {method: found[hazard, method].last for method in LEARNERS}
+    for hazard in medical.HAZARDS:
+        learned = {method: found[hazard, method].last for method in medical.LEARNERS}
         claims += claims_of(hazard, {**learned, **fixed[hazard]})
     return claims
 
 
 def _fixed(bench: Workbench, choice: Choice) -> Fixed:
-    configs = {hazard: paper_config(bench, "random", hazard) for hazard in HAZARDS}
+    configs = {hazard: medical.paper_config(bench, "random", hazard) for hazard in medical.HAZARDS}
     return {
-        hazard: fixed_policies(bench, dataclasses.replace(config, **choice.config))
+        hazard: medical.fixed_policies(bench, dataclasses.replace(config, **choice.config))
         for hazard, config in configs.items()
     }
 
 
-def _learn(bench: Workbench, name: str, choice: Choice, method: str, hazard: str) -> Learning:
-    config = dataclasses.replace(paper_config(bench, method, hazard), **choice.config)
+def _learn(
+    bench: Workbench, name: str, choice: Choice, method: str, hazard: str
+) -> medical.Learning:
+    config = dataclasses.replace(medical.paper_config(bench, method, hazard), **choice.config)
     searches = _searches(config, choice)
-    return learn(bench, config, f"{name}, {method} {hazard}", searches)
+    return medical.learn(bench, config, f"{name}, {method} {hazard}", searches)
 
 
 def _searches(config: TrainConfig, choice: Choice) -> SearchWork:
@@ -121,7 +115,7 @@ def _paragraphs(claims: dict[str, list[Claim]]) -> list[str]:
         "The sources do not say, or say in two ways: whether the policies have an intercept, "
         "which coefficients the patients have, what the reward is, how SARSA divides the "
         "observations and how fast its rates fall. Each column changes one of these; the other "
-        "learners stay as they are in medical-outcomes and medical-convergence.",
+        "learners stay as they are in medical-outcomes and medical-convergence."
     ]
     lines = list(zip(*claims.values(), strict=True))
     table = [[line[0].claim, *(one.holds for one in line)] for line in lines]

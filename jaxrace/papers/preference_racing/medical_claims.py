@@ -7,18 +7,8 @@ import itertools
 
 import numpy as np
 
-from jaxrace.commands.workbench import with_error
-from jaxrace.papers.claims import (
-    NO,
-    OPEN,
-    UNEXPLAINED,
-    YES,
-    Claim,
-    difference,
-    verdict,
-    yes_or_no,
-)
-from jaxrace.papers.curves import mean_and_error
+from jaxrace.commands.workbench import mean_and_error, with_error
+from jaxrace.papers.claims import NO, OPEN, UNEXPLAINED, YES, Claim, difference, verdict, yes_or_no
 from jaxrace.papers.preference_racing.medical_curves import (
     Findings,
     Fixed,
@@ -28,14 +18,11 @@ from jaxrace.papers.preference_racing.medical_curves import (
 )
 from jaxrace.papers.preference_racing.medical_runs import LEARNERS, OWN_DOSES, labels
 
-# The paper looks at learners with fewer training episodes than these.
-FEW = 4000
-
+FEW = 4000  # the paper looks at learners with fewer training episodes than these
 PREFERENCE_BASED = ("pb-edps", "pbpi")
 
 # What a curve may differ from its end where it has settled.
 _TOLERANCES = {"mean_reward": 2.0, "survival_rate": 0.01}
-
 _SCHEDULE = "PB-EDPS: partly its schedule, see racing-pays; PBPI does not settle, " + UNEXPLAINED
 
 _WHY_NOT_ON_FRONT = {
@@ -193,10 +180,7 @@ def outcome_claims(
 ) -> list[Claim]:
     """Those of figures 3 and 5, and of the paper of PBPI.
 
-    Args:
-        hazard: "A" or "B".
-        points: Of the paper's methods, (C_S, C_X) of every repetition [R, 2].
-        deaths: Death rates [R].
+    Of (C_S, C_X) of every repetition [R, 2] and death rates [R], by method.
     """
     figure = f"figure {3 if hazard == 'A' else 5}"
     claims = [

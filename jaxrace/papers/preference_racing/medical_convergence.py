@@ -4,15 +4,13 @@ Axes: R repetitions, n rows, X numbers of episodes.
 """
 
 import itertools
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jaxrace import plots
-from jaxrace.commands.workbench import Columns, Workbench, with_error
+from jaxrace.commands.workbench import Columns, Workbench, mean_in_words
 from jaxrace.papers.claims import claims_table
-from jaxrace.papers.curves import mean_and_error
-from jaxrace.papers.figures import FIGURES
+from jaxrace.papers.preference_racing import medical_runs as medical
 from jaxrace.papers.preference_racing.medical_claims import FEW, convergence_claims
 from jaxrace.papers.preference_racing.medical_curves import (
     KERNEL,
@@ -21,21 +19,7 @@ from jaxrace.papers.preference_racing.medical_curves import (
     curve,
     mean_before,
 )
-from jaxrace.papers.preference_racing.medical_runs import (
-    HAZARDS,
-    LEARNERS,
-    Learning,
-    Metrics,
-    fixed_policies,
-    labels,
-    learn,
-    paper_config,
-)
 from jaxrace.tables import markdown_table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 SHOWN = ("mean_reward", "survival_rate")
 
@@ -43,40 +27,36 @@ SHOWN = ("mean_reward", "survival_rate")
 def run(bench: Workbench) -> None:
     """Leaves curves.csv, figure_4_and_6.png and report.md."""
     found: Findings = {
-        (hazard, method): learn(bench, paper_config(bench, method, hazard))
-        for hazard, method in itertools.product(HAZARDS, LEARNERS)
+        (hazard, method): medical.learn(bench, medical.paper_config(bench, method, hazard))
+        for hazard, method in itertools.product(medical.HAZARDS, medical.LEARNERS)
     }
     fixed = {
-        hazard: fixed_policies(bench, paper_config(bench, "random", hazard)) for hazard in HAZARDS
+        hazard: medical.fixed_policies(bench, medical.paper_config(bench, "random", hazard))
+        for hazard in medical.HAZARDS
     }
     bench.write_table("curves.csv", _table(found))
     bench.write_figure("figure_4_and_6.png", _figure(found, fixed))
-    bench.write_report(FIGURES["medical-convergence"].about, _paragraphs(found, fixed))
+    bench.write_report(_paragraphs(found, fixed))
 
 
 def _table(found: Findings) -> list[Columns]:
     pieces = []
     for (hazard, method), learning in found.items():
-        count = len(learning.repeat)
-        names = {"hazard": np.full(count, hazard), "method": np.full(count, method)}
-        metrics = {name: learning.metrics[name] for name in SHOWN}
         own = {"repeat": learning.repeat, "episodes": learning.episodes}
-        pieces.append({**names, **own, **metrics})
+        metrics = {name: learning.metrics[name] for name in SHOWN}
+        pieces.append({"hazard": hazard, "method": method, **own, **metrics})
     return pieces
 
 
-def _figure(found: Findings, fixed: Fixed) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10.5, 7.4), layout="constrained")
-    panels = figure.subplots(2, 2, sharex=True)
-    for row, number, hazard in zip(panels, (4, 6), HAZARDS, strict=True):
+def _figure(found: Findings, fixed: Fixed) -> "plots.Figure":
+    figure, panels = plots.panels((10.5, 7.4), 2, 2, sharex=True)
+    for row, number, hazard in zip(panels, (4, 6), medical.HAZARDS, strict=True):
         for panel, metric in zip(row, SHOWN, strict=True):
-            for method in LEARNERS:
+            for method in medical.LEARNERS:
                 panel.plot(*curve(found, hazard, method, metric), lw=1.7, label=method)
             _draw_fixed(panel, fixed[hazard], metric)
             panel.set_title(f"hazard {hazard} (figure {number} of the paper)")
-            panel.set_ylabel(labels()[metric])
+            panel.set_ylabel(medical.labels()[metric])
     for panel in panels[-1]:
         panel.set_xlabel("training episodes")
         panel.xaxis.set_major_formatter("{x:,.0f}")
@@ -86,8 +66,8 @@ def _figure(found: Findings, fixed: Fixed) -> "Figure":
     return figure
 
 
-def _draw_fixed(panel: "Axes", fixed: dict[str, Metrics], metric: str) -> None:
-    for number, (name, metrics) in enumerate(fixed.items(), start=len(LEARNERS)):
+def _draw_fixed(panel: "plots.Axes", fixed: dict[str, medical.Metrics], metric: str) -> None:
+    for number, (name, metrics) in enumerate(fixed.items(), start=len(medical.LEARNERS)):
         level = float(metrics[metric].mean())
         panel.axhline(level, color=f"C{number}", lw=1, ls=(0, (4, 2)), label=name)
     plots.tidy(panel)
@@ -104,15 +84,17 @@ def _paragraphs(found: Findings, fixed: Fixed) -> list[str]:
         "paper are not available as numbers.",
         "![Convergence](figure_4_and_6.png)",
     ]
-    for hazard in HAZARDS:
+    for hazard in medical.HAZARDS:
         rows = []
-        for method in LEARNERS:
+        for method in medical.LEARNERS:
             learning = found[hazard, method]
             early = [mean_before(learning, metric, FEW) for metric in SHOWN]
             late = [learning.last[metric] for metric in SHOWN]
-            rows.append([method, *(_in_words(values) for values in (*early, *late))])
+            rows.append([method, *(mean_in_words(values, 3) for values in (*early, *late))])
         heads = [
-            f"{labels()[metric]}, {when}" for when in ("early", "at the end") for metric in SHOWN
+            f"{medical.labels()[metric]}, {when}"
+            for when in ("early", "at the end")
+            for metric in SHOWN
         ]
         text += [f"## Hazard {hazard}", markdown_table(["method", *heads], rows)]
     return [
@@ -123,29 +105,25 @@ def _paragraphs(found: Findings, fixed: Fixed) -> list[str]:
         claims_table(convergence_claims(found, fixed)),
         "## PBPI, iteration by iteration",
         "Means of the repetitions that are still learning (C_S, C_X):",
-        *(_iterations(found[hazard, "pbpi"], hazard) for hazard in HAZARDS),
-        *(_jumps(found[hazard, "pbpi"], hazard) for hazard in HAZARDS),
+        *(_iterations(found[hazard, "pbpi"], hazard) for hazard in medical.HAZARDS),
+        *(_jumps(found[hazard, "pbpi"], hazard) for hazard in medical.HAZARDS),
     ]
 
 
-def _in_words(values: np.ndarray) -> str:
-    return with_error(*mean_and_error(values), digits=3)
-
-
-def _iterations(learning: Learning, hazard: str) -> str:
+def _iterations(learning: medical.Learning, hazard: str) -> str:
     """Where PBPI is after each of its iterations."""
     rows = []
     for generation in np.unique(learning.numbers["generation"]):
         chosen = learning.numbers["generation"] == generation
         cells = [
-            with_error(*mean_and_error(learning.metrics[name][chosen].astype(float)), digits=3)
+            mean_in_words(learning.metrics[name][chosen].astype(float), digits=3)
             for name in ("survival_rate", "tumour_size", "max_toxicity")
         ]
         rows.append([hazard, str(generation), str(chosen.sum()), *cells])
     return markdown_table(("hazard", "iteration", "repetitions", "survival", "C_S", "C_X"), rows)
 
 
-def _jumps(learning: Learning, hazard: str) -> str:
+def _jumps(learning: medical.Learning, hazard: str) -> str:
     """Does PBPI settle, or go back and forth?"""
     paths = [
         learning.metrics["tumour_size"][learning.repeat == repeat]

@@ -14,7 +14,6 @@ KERNEL, _CELLS = 0.03, 400
 
 # Their generations end after other numbers of episodes in every repetition.
 EVOLUTION = ("pb-edps", "edps")
-
 Findings = dict[tuple[str, str], Learning]  # by hazard and method
 Fixed = dict[str, dict[str, Metrics]]  # by hazard and policy
 Curve = tuple[np.ndarray, np.ndarray]
@@ -30,9 +29,6 @@ def averaged(learning: Learning, metric: str) -> Curve:
     """The means of repetitions that are evaluated after the same numbers of episodes.
 
     The last policy of those that have ended goes on counting.
-
-    Returns:
-        Episodes [X] and the means [X].
     """
     places = np.unique(learning.episodes)
     means = _carried_forward(learning, metric, places).mean(0)
@@ -44,9 +40,6 @@ def smoothed(learning: Learning, metric: str) -> Curve:
 
     It is smoothed by a kernel, from where half of the repetitions have been evaluated to where
     half have ended.
-
-    Returns:
-        Episodes [X] and the means [X].
     """
     episodes, values = learning.episodes, learning.metrics[metric]
     counts, edges = np.histogram(episodes, _CELLS)

@@ -7,35 +7,19 @@ Axes: S settings, R repetitions.
 
 import dataclasses
 import itertools
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jaxrace import plots
-from jaxrace.commands.workbench import Columns, Workbench, with_error
+from jaxrace.commands.workbench import Columns, Workbench, mean_and_error, mean_columns, with_error
 from jaxrace.papers.claims import NO, OPEN, UNEXPLAINED, YES, Claim, claims_table, verdict
-from jaxrace.papers.curves import mean_and_error
-from jaxrace.papers.figures import FIGURES
-from jaxrace.papers.preference_racing.medical_runs import (
-    HAZARDS,
-    Learning,
-    labels,
-    learn,
-    paper_config,
-)
+from jaxrace.papers.preference_racing import medical_runs as medical
 from jaxrace.tables import markdown_table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SIGMAS = (0.1, 1.0, 5.0, 10.0, 15.0, 25.0, 50.0, 100.0)
 DELTAS = (0.01, 0.05, 0.1, 0.2, 0.5)
-
-# What the paper has chosen.
-CHOSEN = (10.0, 0.2)
-
+CHOSEN = (10.0, 0.2)  # what the paper has chosen
 CRITERIA = ("mean_reward", "survival_rate")
-
 METHODS = ("edps", "pb-edps")
 
 Findings = dict[
@@ -46,44 +30,38 @@ Findings = dict[
 def run(bench: Workbench) -> None:
     """Leaves grid.csv, grid.png and report.md."""
     found: Findings = {}
-    learned: dict[tuple[str, str], Learning] = {}
-    for method, hazard in itertools.product(METHODS, HAZARDS):
+    learned: dict[tuple[str, str], medical.Learning] = {}
+    for method, hazard in itertools.product(METHODS, medical.HAZARDS):
         config = dataclasses.replace(
-            paper_config(bench, method, hazard), sigma=SIGMAS, delta=DELTAS
+            medical.paper_config(bench, method, hazard), sigma=SIGMAS, delta=DELTAS
         )
-        learning = learn(bench, config, f"grid {method} {hazard}")
+        learning = medical.learn(bench, config, f"grid {method} {hazard}")
         shape = (len(SIGMAS), len(DELTAS), config.repeats)
         found[hazard, method] = {name: learning.last[name].reshape(shape) for name in CRITERIA}
         learned[hazard, method] = learning
     bench.write_table("grid.csv", _table(found))
     bench.write_figure("grid.png", _figure(found))
-    bench.write_report(FIGURES["medical-grid"].about, _paragraphs(found, learned))
+    bench.write_report(_paragraphs(found, learned))
 
 
 def _table(found: Findings) -> list[Columns]:
     sigma, delta = (x.ravel() for x in np.meshgrid(SIGMAS, DELTAS, indexing="ij"))
     pieces = []
     for (hazard, method), criteria in found.items():
-        names = {"method": np.full(sigma.size, method), "hazard": np.full(sigma.size, hazard)}
-        columns = {**names, "sigma": sigma, "delta": delta}
+        columns = {"method": method, "hazard": hazard, "sigma": sigma, "delta": delta}
         for name, values in criteria.items():
             count = values.shape[-1]
-            columns[name] = values.mean(-1).ravel()
-            columns[f"{name}_stderr"] = values.std(-1, ddof=1).ravel() / np.sqrt(count)
-            columns["repetitions"] = np.full(sigma.size, count)
+            columns |= mean_columns(name, values.reshape(-1, count)) | {"repetitions": count}
         pieces.append(columns)
     return pieces
 
 
-def _figure(found: Findings) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10.5, 16.0), layout="constrained")
-    panels = figure.subplots(4, 2)
+def _figure(found: Findings) -> "plots.Figure":
+    figure, panels = plots.panels((10.5, 16.0), 4, 2)
     for row, ((hazard, method), criteria) in zip(panels, found.items(), strict=True):
         for panel, (name, values) in zip(row, criteria.items(), strict=True):
             plots.draw_heat(panel, values.mean(-1))
-            panel.set(title=f"{method}, hazard {hazard}: {labels()[name]}")
+            panel.set(title=f"{method}, hazard {hazard}: {medical.labels()[name]}")
             panel.set(xlabel="delta of the races", ylabel="initial step size sigma")
             panel.set_xticks(range(len(DELTAS)), [f"{delta:g}" for delta in DELTAS])
             panel.set_yticks(range(len(SIGMAS)), [f"{sigma:g}" for sigma in SIGMAS])
@@ -91,10 +69,10 @@ def _figure(found: Findings) -> "Figure":
     return figure
 
 
-def _paragraphs(found: Findings, learned: dict[tuple[str, str], Learning]) -> list[str]:
+def _paragraphs(found: Findings, learned: dict[tuple[str, str], medical.Learning]) -> list[str]:
     count = next(iter(found.values()))[CRITERIA[0]].shape[-1]
     rows = [
-        [method, hazard, labels()[name], *_best(values)]
+        [method, hazard, medical.labels()[name], *_best(values)]
         for (hazard, method), criteria in found.items()
         for name, values in criteria.items()
     ]
@@ -126,7 +104,7 @@ def _paragraphs(found: Findings, learned: dict[tuple[str, str], Learning]) -> li
 def _claims(found: Findings) -> list[Claim]:
     """Is any setting better than the paper's, by two standard errors?"""
     lines = []
-    for hazard in HAZARDS:
+    for hazard in medical.HAZARDS:
         values = found[hazard, METHODS[0]]["mean_reward"]
         setting, change, error = _lead(values)
         is_better = verdict(change, error) == YES
@@ -143,7 +121,7 @@ def _claims(found: Findings) -> list[Claim]:
     return lines
 
 
-def _decisions(learned: dict[tuple[str, str], Learning]) -> str:
+def _decisions(learned: dict[tuple[str, str], medical.Learning]) -> str:
     rows = []
     for (hazard, method), learning in learned.items():
         decided, races = learning.numbers["options_decided"].sum(), len(learning.repeat)
@@ -156,11 +134,7 @@ def _in_words(setting: tuple[float, float]) -> str:
 
 
 def _lead(values: np.ndarray) -> tuple[tuple[float, float], float, float]:
-    """The best setting, and by how much it leads the paper's, with the standard error.
-
-    Args:
-        values: [8, 5, R]; a repetition has the same random numbers in every setting.
-    """
+    """The best setting of [8, 5, R], its lead of the paper's, and the paired standard error."""
     sigma, delta = np.unravel_index(values.mean(-1).argmax(), values.shape[:2])
     change, error = mean_and_error(values[sigma, delta] - _of_the_paper(values))
     return (SIGMAS[sigma], DELTAS[delta]), float(change), float(error)

@@ -3,35 +3,21 @@
 Axes: M methods, R repetitions.
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
 
 from jaxrace import plots
-from jaxrace.commands.workbench import Columns, Workbench, with_error
+from jaxrace.commands.workbench import Columns, Workbench, mean_in_words
 from jaxrace.papers.claims import Claim, claims_table
-from jaxrace.papers.curves import mean_and_error
-from jaxrace.papers.figures import FIGURES
+from jaxrace.papers.preference_racing import medical_runs as medical
 from jaxrace.papers.preference_racing.medical_claims import dominance_margins, outcome_claims
-from jaxrace.papers.preference_racing.medical_runs import (
-    HAZARDS,
-    OWN_DOSES,
-    Metrics,
-    all_methods,
-    labels,
-)
 from jaxrace.tables import markdown_table
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 TUMOUR, TOXICITY = "tumour_size", "max_toxicity"
-
 _LEVEL = 0.95
-
-Findings = dict[str, dict[str, Metrics]]  # by hazard and method
+Findings = dict[str, dict[str, medical.Metrics]]  # by hazard and method
 
 
 class Ellipse(NamedTuple):
@@ -44,21 +30,17 @@ class Ellipse(NamedTuple):
 
 def run(bench: Workbench) -> None:
     """Leaves outcomes.csv (a row per method and repetition), figure_3_and_5.png and report.md."""
-    found: Findings = {hazard: all_methods(bench, hazard) for hazard in HAZARDS}
+    found: Findings = {hazard: medical.all_methods(bench, hazard) for hazard in medical.HAZARDS}
     bench.write_table("outcomes.csv", _table(found))
     bench.write_figure("figure_3_and_5.png", _figure(found))
-    bench.write_report(FIGURES["medical-outcomes"].about, _paragraphs(found))
+    bench.write_report(_paragraphs(found))
 
 
 def ellipses(points: np.ndarray) -> tuple[Ellipse, Ellipse]:
-    """95 % regions under a bivariate normal distribution.
+    """95 % regions of points [R, 2], R >= 3, under a bivariate normal distribution.
 
-    Args:
-        points: [R, 2], R >= 3.
-
-    Returns:
-        That of the repetitions (chi-squared with two degrees of freedom), and that of their mean
-        (Hotelling's T-squared).
+    That of the repetitions (chi-squared with two degrees of freedom), and that of their mean
+    (Hotelling's T-squared).
 
     >>> data, mean = ellipses(np.random.default_rng(0).normal(size=(100, 2)))
     >>> bool(data.width > 9 * mean.width)
@@ -78,13 +60,7 @@ def ellipses(points: np.ndarray) -> tuple[Ellipse, Ellipse]:
 
 
 def pareto_front(points: np.ndarray) -> np.ndarray:
-    """Which points no other is at least as good as in all coordinates: less is better.
-
-    Args:
-        points: [M, d].
-
-    Returns:
-        bool [M].
+    """Which points [M, d] no other equals or beats in all coordinates, less is better: bool [M].
 
     >>> pareto_front(np.array([[0.0, 2.0], [1.0, 1.0], [2.0, 1.0]])).tolist()
     [True, True, False]
@@ -94,12 +70,12 @@ def pareto_front(points: np.ndarray) -> np.ndarray:
     return np.logical_not((no_worse & better).any(-1))
 
 
-def _points(metrics: Metrics) -> np.ndarray:
+def _points(metrics: medical.Metrics) -> np.ndarray:
     """Tumour size and toxicity of every repetition [R, 2]."""
     return np.stack([metrics[TUMOUR], metrics[TOXICITY]], -1).astype(np.float64)
 
 
-def _means(found: dict[str, Metrics]) -> np.ndarray:
+def _means(found: dict[str, medical.Metrics]) -> np.ndarray:
     """[M, 2]."""
     return np.stack([_points(metrics).mean(0) for metrics in found.values()])
 
@@ -109,30 +85,26 @@ def _table(found: Findings) -> list[Columns]:
     for hazard, methods in found.items():
         for method, metrics in methods.items():
             count = len(metrics[TUMOUR])
-            names = {"hazard": np.full(count, hazard), "method": np.full(count, method)}
-            pieces.append({**names, "repeat": np.arange(count), **metrics})
+            own = {"hazard": hazard, "method": method, "repeat": np.arange(count)}
+            pieces.append({**own, **metrics})
     return pieces
 
 
-def _figure(found: Findings) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11.0, 5.6), layout="constrained")
-    panels = figure.subplots(1, 2)
+def _figure(found: Findings) -> "plots.Figure":
+    figure, [panels] = plots.panels((11.0, 5.6), 1, 2)
     for panel, number, (hazard, methods) in zip(panels, (3, 5), found.items(), strict=True):
         _draw(panel, methods)
         panel.set_title(f"hazard {hazard} (figure {number} of the paper)")
-        panel.set_xlabel(labels()[TUMOUR])
-        panel.set_ylabel(labels()[TOXICITY])
+        panel.set_xlabel(medical.labels()[TUMOUR])
+        panel.set_ylabel(medical.labels()[TOXICITY])
     figure.suptitle(
         "Means of the repetitions, with 95 % regions of a repetition (pale) and of the mean (dark)"
     )
-    handles, names = panels[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=6, frameon=False)
+    plots.legend_below(figure, 6)
     return figure
 
 
-def _draw(panel: "Axes", methods: dict[str, Metrics]) -> None:
+def _draw(panel: "plots.Axes", methods: dict[str, medical.Metrics]) -> None:
     from matplotlib import patches
 
     means = _means(_of_the_paper(methods))
@@ -141,24 +113,24 @@ def _draw(panel: "Axes", methods: dict[str, Metrics]) -> None:
     panel.plot(
         *front.T, color="0.6", lw=1, ls="--", zorder=1, label="Pareto front of the paper's methods"
     )
-    colors = [f"C{number}" for number in range(len(methods) - len(OWN_DOSES))]
+    colors = [f"C{number}" for number in range(len(methods) - len(medical.OWN_DOSES))]
     for method, metrics in methods.items():
         points = _points(metrics)
-        color = "0.3" if method in OWN_DOSES else colors.pop(0)
+        color = "0.3" if method in medical.OWN_DOSES else colors.pop(0)
         for ellipse, alpha in zip(ellipses(points), (0.15, 0.6), strict=True):
             shape = patches.Ellipse(
                 tuple(points.mean(0)), ellipse.width, ellipse.height, angle=ellipse.angle
             )
             shape.set(color=color, alpha=alpha, lw=0)
             panel.add_patch(shape)
-        marker = "ox"[OWN_DOSES.index(method)] if method in OWN_DOSES else "o"
+        marker = "ox"[medical.OWN_DOSES.index(method)] if method in medical.OWN_DOSES else "o"
         panel.plot(*points.mean(0), marker=marker, ms=5, color=color, ls="", label=method)
     plots.tidy(panel)
 
 
-def _of_the_paper(methods: dict[str, Metrics]) -> dict[str, Metrics]:
+def _of_the_paper(methods: dict[str, medical.Metrics]) -> dict[str, medical.Metrics]:
     """Without the doses that are ours."""
-    return {name: metrics for name, metrics in methods.items() if name not in OWN_DOSES}
+    return {name: metrics for name, metrics in methods.items() if name not in medical.OWN_DOSES}
 
 
 def _paragraphs(found: Findings) -> list[str]:
@@ -176,36 +148,30 @@ def _paragraphs(found: Findings) -> list[str]:
     ]
     for hazard, methods in found.items():
         text += [f"## Hazard {hazard}", _summary_table(methods), _front_in_words(methods)]
-    claims = [claim for hazard in HAZARDS for claim in claims_of(hazard, found[hazard])]
+    claims = [claim for hazard in medical.HAZARDS for claim in claims_of(hazard, found[hazard])]
     return [*text, "## The claims of the papers", claims_table(claims)]
 
 
-def claims_of(hazard: str, methods: dict[str, Metrics]) -> list[Claim]:
-    """The papers' claims about these figures.
-
-    Args:
-        hazard: "A" or "B".
-        methods: Metrics [R] of every method; doses that are ours do not count.
-    """
+def claims_of(hazard: str, methods: dict[str, medical.Metrics]) -> list[Claim]:
+    """The papers' claims about these figures; doses that are ours do not count."""
     shown = _of_the_paper(methods)
     points = {name: _points(metrics) for name, metrics in shown.items()}
     deaths = {name: metrics["death_rate"].astype(float) for name, metrics in shown.items()}
     return outcome_claims(hazard, points, deaths)
 
 
-def _summary_table(methods: dict[str, Metrics]) -> str:
-    shown = labels()
+def _summary_table(methods: dict[str, medical.Metrics]) -> str:
+    shown = medical.labels()
     rows = []
     for method, metrics in methods.items():
         cells = [
-            with_error(*mean_and_error(metrics[name]), digits=2 if name == "mean_reward" else 3)
-            for name in shown
+            mean_in_words(metrics[name], digits=2 if name == "mean_reward" else 3) for name in shown
         ]
         rows.append([method, *cells])
     return markdown_table(["method", *shown.values()], rows)
 
 
-def _front_in_words(methods: dict[str, Metrics]) -> str:
+def _front_in_words(methods: dict[str, medical.Metrics]) -> str:
     """The fronts of the means, and what two further doses do to PB-EDPS."""
     shown = _of_the_paper(methods)
     means = _means(shown)
@@ -216,8 +182,8 @@ def _front_in_words(methods: dict[str, Metrics]) -> str:
         for front in fronts
     )
     margins = dominance_margins("pb-edps", {m: _points(one) for m, one in methods.items()})
-    ours = ", ".join(f"{name}: {margins[name]:+.1f}" for name in OWN_DOSES)
-    better = [name for name in OWN_DOSES if margins[name] > 0]
+    ours = ", ".join(f"{name}: {margins[name]:+.1f}" for name in medical.OWN_DOSES)
+    better = [name for name in medical.OWN_DOSES if margins[name] > 0]
     survives = f"does not survive {' and '.join(better)}" if better else "survives both"
     return (
         f"Pareto front of the means of the paper's methods: {flat}. With the death rate as a third "

@@ -18,14 +18,11 @@ from jaxrace.commands.workbench import Workbench
 from jaxrace.search import SearchWork
 
 LEARNERS = ("pb-edps", "edps", "pbpi", "sarsa")
-
-# Two settings of the hazard: in B fewer patients die.
-HAZARDS = ("A", "B")
+HAZARDS = ("A", "B")  # two settings of the hazard: in B fewer patients die
 
 # Of theta = 0, and the one that keeps most patients alive with hazard A; not in the paper.
 START_DOSE, BEST_DOSE = 0.5, 0.55
 OWN_DOSES = tuple(f"constant {dose:g}" for dose in (START_DOSE, BEST_DOSE))
-
 Metrics = dict[str, np.ndarray]
 
 
@@ -68,14 +65,7 @@ def learn(
     name: str | None = None,
     searches: SearchWork | None = None,
 ) -> Learning:
-    """Run all repetitions of a learner, each with an evaluation after every generation.
-
-    Args:
-        bench: Where.
-        config: What; all settings, if it is a grid.
-        name: Of the stage; the method and hazard unless given.
-        searches: The learner and its numbers; those of the method unless given.
-    """
+    """Run all repetitions of a learner, each with an evaluation after every generation."""
     task = TASKS[config.env](config)
     train_key, test_key = jax.random.split(jax.random.key(config.seed))
     searches = make_search(config, task) if searches is None else searches
@@ -90,16 +80,10 @@ def learn(
 def fixed_policies(
     bench: Workbench, config: TrainConfig, doses: tuple[float, ...] = (START_DOSE,)
 ) -> dict[str, Metrics]:
-    """The constant policies and the random one, each metric [R].
-
-    Args:
-        bench: Where.
-        config: Its hazard and repetitions count.
-        doses: With those of the paper, there are these.
-    """
+    """The constant policies and the random one, each metric [R]."""
     test_key = jax.random.split(jax.random.key(config.seed))[1]
     seconds = Seconds()
-    bench.on_stage(f"fixed policies {config.hazard}", 0, 1)
+    bench.job.on_stage(f"fixed policies {config.hazard}", 0, 1)
     found = evaluate_fixed(config, TASKS[config.env](config), test_key, seconds, doses)
     bench.compile_seconds += seconds.compile
     return found

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from jaxrace.commands.workbench import with_error
+from jaxrace.commands.workbench import mean_and_error, with_error
 from jaxrace.papers.claims import UNEXPLAINED, Claim, yes_or_no
-from jaxrace.papers.curves import COMPLEXITIES, Curve, mean_and_error
+from jaxrace.papers.preference_racing.curves import COMPLEXITIES, Curve
 from jaxrace.tables import markdown_table
 
 # Draws and precision by k, of a race on a task: Hoeffding's, and the preference-based ones that
@@ -37,11 +37,7 @@ def in_words(curve: Curve, place: int) -> tuple[str, str]:
 
 
 def beside_published(curves: dict[tuple[str, str], Curve]) -> str:
-    """A Markdown table of published numbers and our own.
-
-    Args:
-        curves: By task and race, as in ``PUBLISHED``.
-    """
+    """Published numbers and our own, by task and race, in Markdown."""
     rows = []
     for (task, race), curve in curves.items():
         for k, (draws, accuracy) in PUBLISHED[task, race].items():
@@ -52,19 +48,13 @@ def beside_published(curves: dict[tuple[str, str], Curve]) -> str:
     return markdown_table(heads, rows)
 
 
-# What is called reproduced: draws read off a figure are no more exact.
-_CLOSE = 0.05
+_CLOSE = 0.05  # what is called reproduced: draws read off a figure are no more exact
 
 
 def published_claims(
     curves: dict[tuple[str, str], Curve], why: Mapping[tuple[str, str], str]
 ) -> list[Claim]:
-    """Are the published numbers of every race found again?
-
-    Args:
-        curves: By task and race, as in ``PUBLISHED``.
-        why: What is known of those that are not.
-    """
+    """Are the published numbers of every race found again? Else, what is known of it."""
     claims = []
     for (task, race), curve in curves.items():
         published = PUBLISHED[task, race]

@@ -8,28 +8,20 @@ import itertools
 import numpy as np
 
 from jaxrace.commands.train.learning import CANDIDATES
-from jaxrace.commands.workbench import with_error
-from jaxrace.papers.curves import mean_and_error
+from jaxrace.commands.workbench import mean_and_error, with_error
 from jaxrace.papers.preference_racing.medical_runs import HAZARDS, labels
 from jaxrace.papers.preference_racing.racing_variants import FAST, PUBLISHED, RACES, VARIANTS
 from jaxrace.tables import markdown_table
 
 SHOWN = ("survival_rate", "mean_reward")
-
-# Kinds of races.
-GENERATION, FINAL = "generation", "final"
+GENERATION, FINAL = "generation", "final"  # kinds of races
 
 # By hazard and variant, columns [R] of the last policies.
 Findings = dict[tuple[str, str], dict[str, np.ndarray]]
 
 
 def paragraphs(found: Findings, generations: dict[str, np.ndarray]) -> list[str]:
-    """The text, with what was measured in it.
-
-    Args:
-        found: See ``Findings``.
-        generations: Columns, a row for each hazard, variant, kind of race and generation.
-    """
+    """The text, with what was measured in it."""
     count = len(found["A", PUBLISHED]["episodes"])
     comparisons = [(f"## Hazard {hazard}", _comparison(found, hazard)) for hazard in HAZARDS]
     return [

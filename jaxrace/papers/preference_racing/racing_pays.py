@@ -5,23 +5,14 @@ Axes: R repetitions, n rows (a row per repetition and generation).
 
 import dataclasses
 import itertools
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jaxrace import plots
 from jaxrace.commands.train.tasks import TASKS
-from jaxrace.commands.workbench import Columns, Workbench, as_columns
-from jaxrace.papers.curves import mean_and_error
-from jaxrace.papers.figures import FIGURES
+from jaxrace.commands.workbench import Columns, Workbench, mean_and_error
+from jaxrace.papers.preference_racing import medical_runs as medical
 from jaxrace.papers.preference_racing.medical_curves import smoothed
-from jaxrace.papers.preference_racing.medical_runs import (
-    HAZARDS,
-    Learning,
-    labels,
-    learn,
-    paper_config,
-)
 from jaxrace.papers.preference_racing.racing_answer import (
     FINAL,
     GENERATION,
@@ -31,11 +22,8 @@ from jaxrace.papers.preference_racing.racing_answer import (
 )
 from jaxrace.papers.preference_racing.racing_variants import FAST, PUBLISHED, VARIANTS
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
-
-def within(learning: Learning, budget: int) -> dict[str, np.ndarray]:
+def within(learning: medical.Learning, budget: int) -> dict[str, np.ndarray]:
     """The last policy of every repetition that took at most so many episodes: its metrics [R].
 
     The race in which a budget is used up is finished, and a race of many policies takes long: to
@@ -51,15 +39,14 @@ def within(learning: Learning, budget: int) -> dict[str, np.ndarray]:
 def run(bench: Workbench) -> None:
     """Leaves variants.csv, repetitions.csv, generations.csv, curves.png and report.md."""
     found: Findings = {}
-    learned: dict[tuple[str, str], Learning] = {}
-    # To see that it works, the cheapest variants will do.
-    names = list(VARIANTS)[: bench.size(len(VARIANTS), 2)]
-    for name, hazard in itertools.product(names, HAZARDS):
+    learned: dict[tuple[str, str], medical.Learning] = {}
+    # The first variants are the cheapest.
+    for name, hazard in itertools.product(bench.few(VARIANTS, 2), medical.HAZARDS):
         config = dataclasses.replace(
-            paper_config(bench, "pb-edps", hazard), repeats=bench.size(1_000, 10)
+            medical.paper_config(bench, "pb-edps", hazard), repeats=bench.size(1_000, 10)
         )
         searches = VARIANTS[name].searches(config, TASKS[config.env](config))
-        learning = learn(bench, config, f"{name} {hazard}", searches)
+        learning = medical.learn(bench, config, f"{name} {hazard}", searches)
         learned[hazard, name] = learning
         found[hazard, name] = within(learning, config.episodes)
     generations = _generations(learned)
@@ -67,33 +54,32 @@ def run(bench: Workbench) -> None:
     bench.write_table("repetitions.csv", _repetitions(found))
     bench.write_table("generations.csv", generations)
     bench.write_figure("curves.png", _figure(learned, found))
-    bench.write_report(FIGURES["racing-pays"].about, paragraphs(found, generations))
+    bench.write_report(paragraphs(found, generations))
 
 
-def _table(found: Findings) -> dict[str, np.ndarray]:
+def _table(found: Findings) -> list[Columns]:
     """A row per hazard and variant."""
     rows = []
     for (hazard, name), last in found.items():
-        statistics = {metric: mean_and_error(last[metric]) for metric in SHOWN}
-        means = {metric: mean for metric, (mean, _) in statistics.items()}
-        errors = {f"{metric}_stderr": error for metric, (_, error) in statistics.items()}
         own = {"hazard": hazard, "variant": name, "repetitions": len(last["episodes"])}
-        rows.append({**own, "episodes": last["episodes"].mean(), **means, **errors})
-    return as_columns(rows)
+        means = {metric: mean_and_error(last[metric]) for metric in SHOWN}
+        own |= {"episodes": last["episodes"].mean()} | {m: one[0] for m, one in means.items()}
+        rows.append(own | {f"{metric}_stderr": one[1] for metric, one in means.items()})
+    return rows
 
 
 def _repetitions(found: Findings) -> list[Columns]:
     """A row per hazard, variant and repetition."""
-    pieces = []
-    for (hazard, name), last in found.items():
-        count = len(last["episodes"])
-        names = {"hazard": np.full(count, hazard), "variant": np.full(count, name)}
-        numbers = {column: last[column] for column in ("episodes", *SHOWN)}
-        pieces.append({**names, "repeat": np.arange(count), **numbers})
-    return pieces
+    return [
+        {
+            **{"hazard": hazard, "variant": name, "repeat": np.arange(len(last["episodes"]))},
+            **{column: last[column] for column in ("episodes", *SHOWN)},
+        }
+        for (hazard, name), last in found.items()
+    ]
 
 
-def _generations(learned: dict[tuple[str, str], Learning]) -> dict[str, np.ndarray]:
+def _generations(learned: dict[tuple[str, str], medical.Learning]) -> dict[str, np.ndarray]:
     """How many races end early, and how many options are decided, generation by generation.
 
     The final races, which are of other options, have rows of their own.
@@ -105,11 +91,11 @@ def _generations(learned: dict[tuple[str, str], Learning]) -> dict[str, np.ndarr
             means = _by_generation(learning, chosen)
             length = len(means["generation"])
             names = {"hazard": hazard, "variant": name, "race": race}
-            pieces.append({**{key: np.full(length, one) for key, one in names.items()}, **means})
+            pieces.append({key: np.full(length, one) for key, one in names.items()} | means)
     return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
 
 
-def _by_generation(learning: Learning, chosen: np.ndarray) -> dict[str, np.ndarray]:
+def _by_generation(learning: medical.Learning, chosen: np.ndarray) -> dict[str, np.ndarray]:
     """Means of the races that are chosen [n]."""
     generation = learning.numbers["generation"][chosen]
     searches = np.bincount(generation)
@@ -129,12 +115,9 @@ _DRAWN = (
 )
 
 
-def _figure(learned: dict[tuple[str, str], Learning], found: Findings) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10.5, 7.4), layout="constrained")
-    panels = figure.subplots(2, 2, sharex=True)
-    for row, hazard in zip(panels, HAZARDS, strict=True):
+def _figure(learned: dict[tuple[str, str], medical.Learning], found: Findings) -> "plots.Figure":
+    figure, panels = plots.panels((10.5, 7.4), 2, 2, sharex=True)
+    for row, hazard in zip(panels, medical.HAZARDS, strict=True):
         for panel, metric in zip(row, SHOWN, strict=True):
             for number, name in enumerate(_DRAWN):
                 if (hazard, name) in learned:
@@ -146,7 +129,7 @@ def _figure(learned: dict[tuple[str, str], Learning], found: Findings) -> "Figur
                 last = found[hazard, FAST]
                 place = last["episodes"].mean(), last[metric].mean()
                 panel.plot(*place, "k*", ms=10, ls="", label=FAST)
-            panel.set(title=f"hazard {hazard}", ylabel=labels()[metric])
+            panel.set(title=f"hazard {hazard}", ylabel=medical.labels()[metric])
             plots.tidy(panel)
     for panel in panels[-1]:
         panel.set_xlabel("training episodes")

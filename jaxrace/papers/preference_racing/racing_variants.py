@@ -13,33 +13,23 @@ from jaxrace.strategies import Strategy
 
 # FAST is what `--method pb-edps-fast` does.
 PUBLISHED, FAST = "published schedule", "population 14, 30 rollouts, final race"
-
 _SIGMA, _DELTA, _MAX_ROUNDS = 10.0, 0.2, 100
 
 
 @dataclasses.dataclass(frozen=True)
 class Variant:
-    """A way to run PB-EDPS.
+    """A way to run PB-EDPS."""
 
-    Attributes:
-        race: Given lambda, mu and the preference, the race of a generation.
-        population: lambda.
-        rounds: Floor and cap of n_max.
-        race_numbers: Further numbers of the race.
-        deltas: Take turns while the budget is used up.
-        agreement: Of the halves of a race, above which the next one is shorter; None: decided.
-        is_final: Does a final race choose among the last generations' best?
-        base: The variant with which it is compared.
-    """
-
+    # Given lambda, mu and the preference, the race of a generation.
     race: Callable[[int, int, Any], racing.Race]
-    population: int = 7
-    rounds: tuple[int, int] = (3, _MAX_ROUNDS)
-    race_numbers: tuple[tuple[str, float], ...] = ()
-    deltas: tuple[float, ...] = (_DELTA,)
+    population: int = 7  # lambda
+    rounds: tuple[int, int] = (3, _MAX_ROUNDS)  # floor and cap of n_max
+    race_numbers: tuple[tuple[str, float], ...] = ()  # further numbers of the race
+    deltas: tuple[float, ...] = (_DELTA,)  # take turns while the budget is used up
+    # Of the halves of a race, above which the next one is shorter; None: decided.
     agreement: float | None = None
-    is_final: bool = False
-    base: str = PUBLISHED
+    is_final: bool = False  # does a final race choose among the last generations' best?
+    base: str = PUBLISHED  # the variant with which it is compared
 
     def searches(self, config: TrainConfig, task: Task) -> SearchWork:
         """The learner and its numbers."""

@@ -13,8 +13,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import kernels, racing
-from jaxrace.commands.workbench import Columns, Workbench
-from jaxrace.papers.curves import (
+from jaxrace.commands.workbench import Columns, Workbench, mean_columns
+from jaxrace.papers.preference_racing import synthetic_figures as figures
+from jaxrace.papers.preference_racing import synthetic_report as report
+from jaxrace.papers.preference_racing.curves import (
     BOUNDS,
     COMPLEXITIES,
     DELTA,
@@ -26,33 +28,21 @@ from jaxrace.papers.curves import (
     Curve,
     CurveName,
     Curves,
-    mean_and_error,
 )
-from jaxrace.papers.figures import FIGURES
-from jaxrace.papers.preference_racing import synthetic_figures as figures
-from jaxrace.papers.preference_racing import synthetic_report as report
-from jaxrace.papers.preference_racing.trials import AnyTask, Cell, RaceTrials, trials_of
+from jaxrace.papers.preference_racing.trials import AnyTask, Cell, race_trials, trials_of
 from jaxrace.search import stack_params
 
-# Lanes of a block: races of a lockstep batch that stay in the processor's cache.
-_WIDTH = 250
+_WIDTH = 250  # lanes of a block: races of a lockstep batch that stay in the processor's cache
 
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """A race, and the bounds with which it is run; they share a compiled program.
+    """A race, and the bounds with which it is run; they share a compiled program."""
 
-    Attributes:
-        algorithm: "HR", "PBR", "dominance", or another name.
-        variant: "plain", or "improved" by intersection and dynamic correction.
-        race: The race.
-        bounds: Names for the table.
-    """
-
-    algorithm: str
-    variant: str
-    race: racing.Race
-    bounds: tuple[str, ...]
+    algorithm: str  # "HR", "PBR", "dominance", or another name
+    variant: str  # "plain", or "improved" by intersection and dynamic correction
+    race: racing.Race  # the race
+    bounds: tuple[str, ...]  # names for the table
 
     @property
     def rule(self) -> str:
@@ -107,17 +97,13 @@ def run(bench: Workbench) -> None:
     bench.write_table("races.csv", table_of(curves))
     bench.write_figure("figure_2.png", figures.accuracy_against_draws(curves))
     bench.write_figure("bounds.png", figures.draws_of_bounds(curves))
-    bench.write_report(FIGURES["pbr-synthetic"].about, report.paragraphs(curves))
+    bench.write_report(report.paragraphs(curves))
 
 
 def measure(bench: Workbench, programs: Sequence[Program], repetitions: int) -> Curves:
     """The curves of some races, on all tasks and for all k.
 
-    Args:
-        bench: Where.
-        programs: The races.
-        repetitions: Of each task and k; those of one number meet the same instances and samples,
-            whatever the race.
+    Repetitions of one number meet the same instances and samples, whatever the race.
     """
     curves: Curves = {}
     for program in programs:
@@ -137,7 +123,7 @@ def _measure(bench: Workbench, program: Program, repetitions: int) -> Curves:
     ]
     instances = [place for _ in program.bounds for place in range(len(places))]
     tasks = AnyTask(tuple(TASKS.values()))
-    work = RaceTrials(program.race, tasks, jax.random.key(bench.seed), stack_params(params))
+    work = race_trials(program.race, tasks, jax.random.key(bench.seed), stack_params(params))
     log = bench.sweep(program.name, work, trials_of(cells, repetitions, instances), _WIDTH)
     shape = (len(program.bounds), len(TASKS), len(COMPLEXITIES), repetitions)
     draws = log.rows.row.samples.reshape(shape)
@@ -165,20 +151,13 @@ def _params(race: racing.Race, bound: str, task: int, k: float) -> Any:
 
 def table_of(curves: Curves) -> list[Columns]:
     """A row per curve and k; a piece for each curve."""
-    length = len(COMPLEXITIES)
-    pieces = []
-    for name, curve in curves.items():
-        accuracy, accuracy_stderr = mean_and_error(curve.accuracies)
-        samples, samples_stderr = mean_and_error(curve.draws)
-        pieces.append(
-            {
-                **{head: np.full(length, value) for head, value in name._asdict().items()},
-                "k": np.array(COMPLEXITIES, np.int64),
-                "repetitions": np.full(length, curve.draws.shape[-1]),
-                "accuracy": accuracy,
-                "accuracy_stderr": accuracy_stderr,
-                "samples": samples,
-                "samples_stderr": samples_stderr,
-            }
-        )
-    return pieces
+    return [
+        {
+            **name._asdict(),
+            "k": np.array(COMPLEXITIES, np.int64),
+            "repetitions": curve.draws.shape[-1],
+            **mean_columns("accuracy", curve.accuracies),
+            **mean_columns("samples", curve.draws),
+        }
+        for name, curve in curves.items()
+    ]

@@ -1,12 +1,12 @@
 """The figures of races on synthetic tasks."""
 
 import itertools
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jaxrace import plots
-from jaxrace.papers.curves import (
+from jaxrace.commands.workbench import mean_and_error
+from jaxrace.papers.preference_racing.curves import (
     BOUNDS,
     COMPLEXITIES,
     TASKS,
@@ -14,14 +14,9 @@ from jaxrace.papers.curves import (
     Curves,
     dominance,
     hoeffding,
-    mean_and_error,
     preference,
     races_of_the_paper,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 # Label, colour and marker of the races of the paper's figure.
 _PAPER = {
@@ -31,12 +26,9 @@ _PAPER = {
 }
 
 
-def accuracy_against_draws(curves: Curves) -> "Figure":
+def accuracy_against_draws(curves: Curves) -> "plots.Figure":
     """Figure 2 of the paper: accuracy against draws, a panel for each task and variant."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.2, 7.0), layout="constrained")
-    panels = figure.subplots(2, 2, sharex=True, sharey="row")
+    figure, panels = plots.panels((9.2, 7.0), 2, 2, sharex=True, sharey="row")
     places = itertools.product(("normal", "bernoulli, drift k/10"), ("plain", "improved"))
     for letter, panel, (task, variant) in zip("abcd", panels.flat, places, strict=True):
         for label, name in races_of_the_paper(task, variant).items():
@@ -47,19 +39,18 @@ def accuracy_against_draws(curves: Curves) -> "Figure":
     return figure
 
 
-def _draw_against_draws(panel: "Axes", curve: Curve, label: str, color: str, marker: str) -> None:
+def _draw_against_draws(
+    panel: "plots.Axes", curve: Curve, label: str, color: str, marker: str
+) -> None:
     (draws, draws_error), (accuracy, error) = map(mean_and_error, (curve.draws, curve.accuracies))
     panel.errorbar(draws, accuracy, error, draws_error, color=color, lw=1, alpha=0.8, zorder=2)
     sizes = 8 + 6 * np.array(COMPLEXITIES)
     panel.scatter(draws, accuracy, sizes, color, marker=marker, label=label, zorder=3)
 
 
-def draws_of_bounds(curves: Curves) -> "Figure":
+def draws_of_bounds(curves: Curves) -> "plots.Figure":
     """What every bound costs, task by task."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.2, 7.4), layout="constrained")
-    panels = figure.subplots(2, 2, sharex=True, sharey=True)
+    figure, panels = plots.panels((9.2, 7.4), 2, 2, sharex=True, sharey=True)
     for panel, task in zip(panels.flat, TASKS, strict=True):
         shown = {
             "HR": hoeffding(task),
@@ -78,7 +69,7 @@ def draws_of_bounds(curves: Curves) -> "Figure":
     return figure
 
 
-def _finish(figure: "Figure", panels: np.ndarray, xlabel: str, ylabel: str) -> None:
+def _finish(figure: "plots.Figure", panels: np.ndarray, xlabel: str, ylabel: str) -> None:
     """Labels, grids, and one legend for all panels."""
     for panel in panels.flat:
         plots.tidy(panel)

@@ -3,8 +3,9 @@
 import itertools
 
 from jaxrace import kernels
+from jaxrace.commands.workbench import mean_and_error
 from jaxrace.papers.claims import NO, UNEXPLAINED, YES, Claim, claims_table, yes_or_no
-from jaxrace.papers.curves import (
+from jaxrace.papers.preference_racing.curves import (
     COMPLEXITIES,
     DELTA,
     OPTIONS,
@@ -16,7 +17,6 @@ from jaxrace.papers.curves import (
     Curves,
     dominance,
     hoeffding,
-    mean_and_error,
     preference,
     races_of_the_paper,
 )

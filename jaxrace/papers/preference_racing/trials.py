@@ -4,6 +4,7 @@ Axes: S settings, J trials, K options.
 """
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -41,9 +42,6 @@ class TrialRow(NamedTuple):
 class AnyTask:
     """``sample(key, option)`` of one of several tasks; an option says which one in ``[0]``.
 
-    Attributes:
-        tasks: See ``envs.options``.
-
     >>> from jaxrace.envs.options import Normal, Uniform
     >>> tasks = AnyTask((Normal(), Uniform()))
     >>> options = tasks.draw(jax.random.key(0), jnp.int32(1), jnp.float32(2.0), num_options=3)
@@ -52,7 +50,7 @@ class AnyTask:
     True
     """
 
-    tasks: tuple[Any, ...]
+    tasks: tuple[Any, ...]  # see ``envs.options``
 
     def draw(self, key: jax.Array, task: jax.Array, k: jax.Array, num_options: int) -> Any:
         """A random instance of every task, and for each option [K] which of them counts."""
@@ -75,50 +73,38 @@ class AnyTask:
         return lax.switch(task, samplers, key)
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class RaceTrials:
+def race_trials(race: racing.Race, tasks: AnyTask, key: jax.Array, params: Any) -> "RaceTrials":
     """What ``sweep.run`` does with a ``Trial``: it draws an instance and plays a race on it.
 
-    Attributes:
-        race: Which race.
-        tasks: On which tasks.
-        key: Of all trials. Races with the same key meet the same instances and samples.
-        params: Of the race, leaves [S, ...].
+    Races with the same key meet the same instances and samples; the params are those of all
+    settings, leaves [S, ...].
     """
+    return RaceTrials(functools.partial(_play, race, tasks), (key, params))
 
-    race: racing.Race = dataclasses.field(metadata={"static": True})
-    tasks: AnyTask = dataclasses.field(metadata={"static": True})
-    key: jax.Array
-    params: Any
 
-    def init(self, job: Trial) -> tuple[Trial, jax.Array]:
-        """Before the race."""
-        return job, jnp.zeros((), bool)
-
-    def step(self, state: tuple[Trial, jax.Array]) -> tuple[tuple[Trial, jax.Array], TrialRow]:
-        """The whole race."""
-        trial, _ = state
-        key = jax.random.fold_in(self.key, trial.number)
-        draw_key, race_key = jax.random.split(key)
-        options = self.tasks.draw(
-            draw_key, jnp.asarray(trial.task), jnp.asarray(trial.k), self.race.num_options
-        )
-        params = jax.tree.map(lambda x: x[trial.setting], self.params)
-        result = racing.run(self.race, race_key, self.tasks, options, params)
-        best = jnp.argsort(-self.tasks.means(options))[: self.race.top]
-        found = jnp.isin(result.ranking[: self.race.top], best).sum(dtype=jnp.int32)
-        samples = result.samples.sum(dtype=jnp.int32)
-        row = TrialRow(samples, found, result.decided, ~(result.invalid > 0).any())
-        return (trial, jnp.ones((), bool)), row
-
-    def done(self, state: tuple[Trial, jax.Array]) -> jax.Array:
-        """Has the race been run?"""
-        return state[1]
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class RaceTrials(sweep.Once):
+    """One race per job; it fails if a counted outcome was NaN or infinite."""
 
     def failed(self, row: TrialRow) -> jax.Array:
         """Was a counted outcome NaN or infinite?"""
         return ~row.valid
+
+
+def _play(
+    race: racing.Race, tasks: AnyTask, shared: tuple[jax.Array, Any], trial: Trial
+) -> TrialRow:
+    key, settings = shared
+    draw_key, race_key = jax.random.split(jax.random.fold_in(key, trial.number))
+    task, k = jnp.asarray(trial.task), jnp.asarray(trial.k)
+    options = tasks.draw(draw_key, task, k, race.num_options)
+    params = jax.tree.map(lambda x: x[trial.setting], settings)
+    result = racing.run(race, race_key, tasks, options, params)
+    best = jnp.argsort(-tasks.means(options))[: race.top]
+    found = jnp.isin(result.ranking[: race.top], best).sum(dtype=jnp.int32)
+    samples = result.samples.sum(dtype=jnp.int32)
+    return TrialRow(samples, found, result.decided, ~(result.invalid > 0).any())
 
 
 class Cell(NamedTuple):
@@ -132,10 +118,7 @@ class Cell(NamedTuple):
 def trials_of(cells: Sequence[Cell], repetitions: int, numbers: Sequence[int]) -> sweep.Jobs:
     """All repetitions of the first cell, of the second, and so on.
 
-    Args:
-        cells: At least one.
-        repetitions: Of each cell.
-        numbers: A number for each cell: those with the same one share their instances.
+    Cells with the same number share their instances.
 
     >>> jobs = trials_of([Cell(0, 0, 1.0), Cell(1, 0, 1.0)], repetitions=3, numbers=[0, 0])
     >>> jobs.count, jobs.rows(np.array([1, 4])).number.tolist()

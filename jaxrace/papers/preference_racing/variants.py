@@ -4,12 +4,10 @@ The Borda race ranks by sums of expectations (SE), the random-walk race by a sta
 (RW); beside them the Copeland race (CO).
 """
 
-from typing import TYPE_CHECKING
-
 from jaxrace import kernels, plots, racing
-from jaxrace.commands.workbench import Workbench
+from jaxrace.commands.workbench import Workbench, mean_and_error
 from jaxrace.papers.claims import UNEXPLAINED, claims_table
-from jaxrace.papers.curves import (
+from jaxrace.papers.preference_racing.curves import (
     COMPLEXITIES,
     DELTA,
     OPTIONS,
@@ -18,18 +16,13 @@ from jaxrace.papers.curves import (
     TOP,
     CurveName,
     Curves,
-    mean_and_error,
 )
-from jaxrace.papers.figures import FIGURES
 from jaxrace.papers.preference_racing.published_curves import (
     PUBLISHED,
     beside_published,
     published_claims,
 )
 from jaxrace.papers.preference_racing.synthetic import Program, measure, table_of
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 RANKINGS = {"PBR-CO": "copeland", "PBR-SE": "borda", "PBR-RW": "random_walk"}
 
@@ -75,15 +68,12 @@ def run(bench: Workbench) -> None:
     curves = measure(bench, programs(), repetitions)
     bench.write_table("races.csv", table_of(curves))
     bench.write_figure("rankings.png", _figure(curves))
-    bench.write_report(FIGURES["bf13-variants"].about, _paragraphs(curves, repetitions))
+    bench.write_report(_paragraphs(curves, repetitions))
 
 
-def _figure(curves: Curves) -> "Figure":
+def _figure(curves: Curves) -> "plots.Figure":
     """Accuracy against draws, as in the paper."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.2, 7.2), layout="constrained")
-    panels = figure.subplots(2, 2)
+    figure, panels = plots.panels((9.2, 7.2), 2, 2)
     styles = {
         ("printed", "published"): "o",
         ("sharp", "published"): "^",

@@ -4,45 +4,24 @@ Axes: R runs, T records of a run.
 """
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import numpy as np
 
-from jaxrace import plots
+from jaxrace import dueling, plots
 from jaxrace.commands.duel.lineup import Entrant
 from jaxrace.commands.duel.runs import Runs, run_entrant, stacked
-from jaxrace.commands.workbench import Columns, Workbench, as_columns, with_error
-from jaxrace.dueling import (
-    ActionElimination,
-    Best,
-    Counting,
-    Decision,
-    Introspection,
-    KlUcb,
-    NextBest,
-    Problem,
-    Savage,
-    Ucb1,
-    UniformArms,
-    arms,
-    counting_bandit,
-    rigged_bandit,
-)
+from jaxrace.commands.workbench import Columns, Workbench, mean_columns, mean_in_words
 from jaxrace.dueling.problems import URVOY_MEANS
-from jaxrace.papers.curves import mean_and_error
-from jaxrace.papers.figures import FIGURES
 from jaxrace.tables import markdown_table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 NUM_ARMS = len(URVOY_MEANS)
 
-DECISIONS: dict[str, Decision] = {
-    "rigged": NextBest(NUM_ARMS, skipped=4),
-    "best arm": Best(NUM_ARMS),
-    "counting": Counting(NUM_ARMS),
+DECISIONS: dict[str, dueling.Decision] = {
+    "rigged": dueling.NextBest(NUM_ARMS, skipped=4),
+    "best arm": dueling.Best(NUM_ARMS),
+    "counting": dueling.Counting(NUM_ARMS),
 }
 
 # Regret of the rigged bandit in the end, read off figure 3.
@@ -54,31 +33,29 @@ PUBLISHED = {
     "UCB1, wrapped": 3350,
 }
 
-# The paper has 1,000 runs.
-_RUNS, _HORIZON, _RECORDS = 20, 200_000, 100
-
+_RUNS, _HORIZON, _RECORDS = 20, 200_000, 100  # the paper has 1,000 runs
 Found = dict[str, dict[str, Runs]]  # by decision and algorithm
 
 
-def lineup(decision: Decision, horizon: int, key: jax.Array) -> dict[str, Entrant]:
+def lineup(decision: dueling.Decision, horizon: int, key: jax.Array) -> dict[str, Entrant]:
     """The algorithms of the figure; the wrapped ones play for what the decision is worth.
 
-    >>> list(lineup(Best(3), 100, jax.random.key(0)))[:2]
+    >>> list(lineup(dueling.Best(3), 100, jax.random.key(0)))[:2]
     ['SAVAGE', 'uniform']
     """
     count, delta = decision.num_arms, 1 / horizon
-    savage = Savage(count, decision)
+    savage = dueling.Savage(count, decision)
     found = {"SAVAGE": Entrant(savage, savage.params(delta, horizon))}
-    found["uniform"] = _plain(UniformArms(count, decision))
-    found["UCB1"] = _plain(Ucb1(count, decision))
-    found["KL-UCB"] = _plain(KlUcb(count, decision))
-    elimination = ActionElimination(count, decision)
+    found["uniform"] = _plain(dueling.UniformArms(count, decision))
+    found["UCB1"] = _plain(dueling.Ucb1(count, decision))
+    found["KL-UCB"] = _plain(dueling.KlUcb(count, decision))
+    elimination = dueling.ActionElimination(count, decision)
     found["elimination"] = Entrant(elimination, elimination.params(delta))
-    if isinstance(decision, NextBest):
-        found["UCB1, wrapped"] = _plain(Ucb1(count, decision, wrapped=True))
+    if isinstance(decision, dueling.NextBest):
+        found["UCB1, wrapped"] = _plain(dueling.Ucb1(count, decision, wrapped=True))
         elimination = dataclasses.replace(elimination, wrapped=True)
         found["elimination, wrapped"] = Entrant(elimination, elimination.params(delta))
-    sampled = Savage(count, decision, Introspection())
+    sampled = dueling.Savage(count, decision, dueling.Introspection())
     found["SAVAGE, sampled"] = Entrant(sampled, sampled.params(delta, horizon, key=key))
     return found
 
@@ -87,7 +64,7 @@ def _plain(algorithm: Any) -> Entrant:
     return Entrant(algorithm, algorithm.params())
 
 
-def problem_of(task: str, order: np.ndarray) -> Problem:
+def problem_of(task: str, order: np.ndarray) -> dueling.Problem:
     """The arms in an order, and what it costs to decide for each; a task of ``DECISIONS``.
 
     >>> problem_of("rigged", np.arange(100)).losses[4].tolist()
@@ -95,9 +72,9 @@ def problem_of(task: str, order: np.ndarray) -> Problem:
     """
     means = np.array(URVOY_MEANS, np.float32)[order]
     makers = {
-        "rigged": rigged_bandit,
-        "best arm": lambda means: arms(means, means),
-        "counting": counting_bandit,
+        "rigged": dueling.rigged_bandit,
+        "best arm": lambda means: dueling.arms(means, means),
+        "counting": dueling.counting_bandit,
     }
     return makers[task](means)
 
@@ -110,11 +87,10 @@ def run(bench: Workbench) -> None:
     orders = [generator.permutation(NUM_ARMS) for _ in range(runs)]
     key = jax.random.key(np.uint32(bench.seed))
     found: Found = {}
-    # To see that it works, a few will do.
-    for task in list(DECISIONS)[: bench.size(len(DECISIONS), 1)]:
+    for task in bench.few(DECISIONS, 1):
         decision = DECISIONS[task]
         entrants = lineup(decision, horizon, key)
-        names = list(entrants)[: bench.size(len(entrants), 2)]
+        names = bench.few(entrants, 2)
         problems = stacked([problem_of(task, order) for order in orders])
         found[task] = {
             name: run_entrant(
@@ -125,19 +101,18 @@ def run(bench: Workbench) -> None:
     bench.write_table("bandits.csv", _table(found))
     bench.write_table("curves.csv", _curves(found))
     bench.write_figure("regret.png", _figure(found))
-    bench.write_report(FIGURES["savage-bandits"].about, _paragraphs(found, runs, horizon))
+    bench.write_report(_paragraphs(found, runs, horizon))
 
 
-def _table(found: Found) -> Columns:
+def _table(found: Found) -> list[Columns]:
     rows = []
     for task, logs in found.items():
         for name, log in logs.items():
-            regret, error = mean_and_error(log.regret[:, 0, -1, 0])
             settled = log.settled_at[:, 0]
             own = {"decision": task, "algorithm": name, "runs": len(settled)}
             ended = {"ended": (settled > 0).mean(), "settled_at": _mean_of_settled(settled)}
-            rows.append({**own, "regret": regret, "regret_stderr": error, **ended})
-    return as_columns(rows)
+            rows.append({**own, **mean_columns("regret", log.regret[:, 0, -1, 0]), **ended})
+    return rows
 
 
 def _mean_of_settled(settled: np.ndarray) -> float:
@@ -145,21 +120,18 @@ def _mean_of_settled(settled: np.ndarray) -> float:
 
 
 def _curves(found: Found) -> list[Columns]:
-    pieces = []
-    for task, logs in found.items():
-        for name, log in logs.items():
-            mean, error = mean_and_error(log.regret[:, 0, :, 0].T)
-            count = len(log.time)
-            names = {"decision": np.full(count, task), "algorithm": np.full(count, name)}
-            pieces.append({**names, "time": log.time, "regret": mean, "regret_stderr": error})
-    return pieces
+    return [
+        {
+            **{"decision": task, "algorithm": name, "time": log.time},
+            **mean_columns("regret", log.regret[:, 0, :, 0].T),
+        }
+        for task, logs in found.items()
+        for name, log in logs.items()
+    ]
 
 
-def _figure(found: Found) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12.5, 4.8), layout="constrained")
-    panels = figure.subplots(1, len(found), squeeze=False)[0]
+def _figure(found: Found) -> "plots.Figure":
+    figure, [panels] = plots.panels((12.5, 4.8), 1, len(found))
     names = list(dict.fromkeys(name for logs in found.values() for name in logs))
     for panel, (task, logs) in zip(panels, found.items(), strict=True):
         for name, log in logs.items():
@@ -171,8 +143,7 @@ def _figure(found: Found) -> "Figure":
             axis.set_major_formatter("{x:,.0f}")
         panel.tick_params(axis="x", labelrotation=20)
         plots.tidy(panel)
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+    plots.legend_below(figure, 4)
     return figure
 
 
@@ -181,7 +152,7 @@ def _paragraphs(found: Found, runs: int, horizon: int) -> list[str]:
     for task, logs in found.items():
         rows = []
         for name, log in logs.items():
-            regret = with_error(*mean_and_error(log.regret[:, 0, -1, 0]))
+            regret = mean_in_words(log.regret[:, 0, -1, 0])
             settled = log.settled_at[:, 0]
             ended = f"{(settled > 0).mean():.0%}"
             after = f"{_mean_of_settled(settled):,.0f}" if settled.any() else ""

@@ -5,7 +5,6 @@ Axes: R runs, T records of a run.
 
 import dataclasses
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import jax
 import numpy as np
@@ -13,45 +12,28 @@ import numpy as np
 from jaxrace import dueling, plots
 from jaxrace.commands.duel.lineup import entrant
 from jaxrace.commands.duel.runs import Runs, run_entrant, stacked
-from jaxrace.commands.workbench import Columns, Workbench, as_columns, with_error
+from jaxrace.commands.workbench import Columns, Workbench, mean_columns, mean_in_words
 from jaxrace.dueling import matrices
-from jaxrace.papers.curves import mean_and_error
-from jaxrace.papers.figures import FIGURES
 from jaxrace.tables import markdown_table
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 _RECORDS = 100
-
 Found = dict[str, dict[str, Runs]]  # by problem and algorithm
 
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """A family of matrices, and how long they are played.
+    """A family of matrices, and how long they are played."""
 
-    Attributes:
-        title: For the report.
-        arms: K.
-        runs: At full size.
-        horizon: At full size.
-        algorithms: Names of ``duel_config.ALGORITHMS``.
-        measure: Of ``dueling.MEASURES``.
-        published: What can be read off the paper's figure, in words.
-        fewer: Runs at full size of algorithms that take long.
-        paper: Where the paper does more, in words.
-    """
-
-    title: str
-    arms: int
-    runs: int
-    horizon: int
-    algorithms: tuple[str, ...]
-    measure: str
-    published: str
+    title: str  # for the report
+    arms: int  # K
+    runs: int  # at full size
+    horizon: int  # at full size
+    algorithms: tuple[str, ...]  # names of ``duel_config.ALGORITHMS``
+    measure: str  # of ``dueling.MEASURES``
+    published: str  # what can be read off the paper's figure, in words
+    # Runs at full size of algorithms that take long.
     fewer: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    paper: str = ""
+    paper: str = ""  # where the paper does more, in words
 
     def runs_of(self, algorithm: str) -> int:
         """How many at this size.
@@ -122,24 +104,23 @@ FULL_400 = dataclasses.replace(
 
 def run(bench: Workbench) -> None:
     """Leaves duels.csv, curves.csv, a figure for each setting and report.md."""
-    _run(bench, "savage-dueling", SETTINGS)
+    _run(bench, SETTINGS)
 
 
 def run_400(bench: Workbench) -> None:
     """The same for 400 arms at the paper's horizon."""
-    _run(bench, "savage-dueling-400", {"condorcet-400": FULL_400})
+    _run(bench, {"condorcet-400": FULL_400})
 
 
-def _run(bench: Workbench, experiment: str, settings: dict[str, Setting]) -> None:
+def _run(bench: Workbench, settings: dict[str, Setting]) -> None:
     found: Found = {}
-    # To see that it works, one of them will do.
-    for name in list(settings)[: bench.size(len(settings), 1)]:
+    for name in bench.few(settings, 1):
         setting = smaller(settings[name]) if bench.quick else settings[name]
         found[name] = _measure(bench, name, setting)
         bench.write_figure(f"{name}.png", _figure(setting, found[name]))
     bench.write_table("duels.csv", _table(settings, found))
     bench.write_table("curves.csv", _curves(settings, found))
-    bench.write_report(FIGURES[experiment].about, _paragraphs(settings, found))
+    bench.write_report(_paragraphs(settings, found))
 
 
 def smaller(setting: Setting) -> Setting:
@@ -191,23 +172,22 @@ def _settled(log: Runs) -> tuple[float, float]:
     return settled.size / log.settled_at.size, float(settled.mean()) if settled.size else 0.0
 
 
-def _table(settings: dict[str, Setting], found: Found) -> Columns:
+def _table(settings: dict[str, Setting], found: Found) -> list[Columns]:
     rows = []
     for name, logs in found.items():
         for algorithm, log in logs.items():
             final = _final_regret(settings[name], log)
-            regret, error = mean_and_error(final)
             share, duels = _settled(log)
             rows.append(
                 {
                     **{"problem": name, "algorithm": algorithm, "runs": len(final)},
                     **{"horizon": int(log.time[-1]), "measure": settings[name].measure},
-                    **{"regret": regret, "regret_stderr": error},
+                    **mean_columns("regret", final),
                     **{"accuracy": _accuracy(log)[:, -1].mean()},
                     **{"ended": share, "settled_at": duels},
                 }
             )
-    return as_columns(rows)
+    return rows
 
 
 def _curves(settings: dict[str, Setting], found: Found) -> list[Columns]:
@@ -217,17 +197,13 @@ def _curves(settings: dict[str, Setting], found: Found) -> list[Columns]:
         for algorithm, log in logs.items():
             count = len(log.time)
             regret = log.regret[..., measure].reshape(-1, count)
-            names = {"problem": np.full(count, name), "algorithm": np.full(count, algorithm)}
-            means = {"regret": regret.mean(0), "accuracy": _accuracy(log).mean(0)}
-            pieces.append({**names, "duels": log.time, **means})
+            own = {"problem": name, "algorithm": algorithm, "duels": log.time}
+            pieces.append({**own, "regret": regret.mean(0), "accuracy": _accuracy(log).mean(0)})
     return pieces
 
 
-def _figure(setting: Setting, logs: dict[str, Runs]) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 4.4), layout="constrained")
-    panels = figure.subplots(1, 2)
+def _figure(setting: Setting, logs: dict[str, Runs]) -> "plots.Figure":
+    figure, [panels] = plots.panels((10, 4.4), 1, 2)
     measure = dueling.MEASURES.index(setting.measure)
     for algorithm, log in logs.items():
         regret = log.regret[..., measure].reshape(-1, len(log.time))
@@ -238,12 +214,10 @@ def _figure(setting: Setting, logs: dict[str, Runs]) -> "Figure":
     panels[1].set(ylabel="share recommending a winner", ylim=(-0.02, 1.02))
     for panel in panels:
         panel.set_xlabel("duels")
-        panel.xaxis.set_major_formatter("{x:,.0f}")
         panel.tick_params(axis="x", labelrotation=20)
-        plots.tidy(panel)
+        plots.tidy(panel, "x")
     figure.suptitle(setting.title)
-    handles, names = panels[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=3, frameon=False)
+    plots.legend_below(figure, 3)
     return figure
 
 
@@ -262,7 +236,7 @@ def _paragraphs(settings: dict[str, Setting], found: Found) -> list[str]:
             final = _final_regret(setting, log)
             share, duels = _settled(log)
             ended = f"{share:.0%}, {duels:,.0f}" if share else "none"
-            regret = with_error(*mean_and_error(final))
+            regret = mean_in_words(final)
             right = f"{_accuracy(log)[:, -1].mean():.3f}"
             rows.append([algorithm, final.size, regret, right, ended])
         heads = ("algorithm", "runs", f"{setting.measure} regret", "accuracy", "ended, after duels")

@@ -4,7 +4,6 @@ Axes: G games (matrices), R runs of each, T records of a run.
 """
 
 import itertools
-from typing import TYPE_CHECKING
 
 import jax
 import numpy as np
@@ -12,24 +11,14 @@ import numpy as np
 from jaxrace import dueling, plots
 from jaxrace.commands.duel.lineup import entrant
 from jaxrace.commands.duel.runs import Runs, run_entrant, stacked
-from jaxrace.commands.workbench import Columns, Workbench, as_columns, with_error
+from jaxrace.commands.workbench import Columns, Workbench, mean_columns, mean_in_words
 from jaxrace.dueling import matrices
-from jaxrace.papers.curves import mean_and_error
-from jaxrace.papers.figures import FIGURES
 from jaxrace.tables import markdown_table
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 ALGORITHMS = ("rucb", "dts", "sup-klucb")
-
 _LEAST_ARMS, _MOST_ARMS = 3, 36
-
 _RECORDS = 50
-
-# The first figure shows as many games, the second one all of them.
-_FIRST_GAMES = 25
-
+_FIRST_GAMES = 25  # the first figure shows as many games, the second one all of them
 _COPELAND = dueling.MEASURES.index("copeland")
 
 
@@ -58,15 +47,15 @@ def _with_single_winner(key: jax.Array, arms: int) -> np.ndarray:
 
 def run(bench: Workbench) -> None:
     """Leaves games.csv, curves.csv, regret.png, by_arms.png and report.md."""
-    _run(bench, "sup-klucb", 100)
+    _run(bench, 100)
 
 
 def run_first(bench: Workbench) -> None:
     """The same with the games of the first figure alone."""
-    _run(bench, "sup-klucb-25", _FIRST_GAMES)
+    _run(bench, _FIRST_GAMES)
 
 
-def _run(bench: Workbench, experiment: str, count: int) -> None:
+def _run(bench: Workbench, count: int) -> None:
     drawn = games(bench.seed, bench.size(count, 2))
     horizon, runs = bench.size(100_000, 2_000), bench.size(25, 3)
     found = {name: _measure(bench, name, drawn, horizon, runs) for name in ALGORITHMS}
@@ -74,7 +63,7 @@ def _run(bench: Workbench, experiment: str, count: int) -> None:
     bench.write_table("curves.csv", _curves(found))
     bench.write_figure("regret.png", _regret_figure(found))
     bench.write_figure("by_arms.png", _arms_figure(drawn, found))
-    bench.write_report(FIGURES[experiment].about, _paragraphs(drawn, found, horizon, runs))
+    bench.write_report(_paragraphs(drawn, found, horizon, runs))
 
 
 def _measure(
@@ -97,53 +86,43 @@ def _measure(
 Found = dict[str, tuple[np.ndarray, np.ndarray]]
 
 
-def _table(drawn: list[np.ndarray], found: Found) -> Columns:
+def _table(drawn: list[np.ndarray], found: Found) -> list[Columns]:
     rows = []
     for name, (_, regret) in found.items():
         for game, matrix in enumerate(drawn):
-            mean, error = mean_and_error(regret[game, :, -1])
             condorcet = dueling.condorcet_winner(matrix) is not None
             own = {"algorithm": name, "game": game, "arms": len(matrix), "condorcet": condorcet}
-            rows.append({**own, "regret": mean, "regret_stderr": error})
-    return as_columns(rows)
+            rows.append({**own, **mean_columns("regret", regret[game, :, -1])})
+    return rows
 
 
 def _curves(found: Found) -> list[Columns]:
+    first = {name: (time, regret[:_FIRST_GAMES]) for name, (time, regret) in found.items()}
     return [
         {
-            "algorithm": np.full(len(time), name),
-            "duels": time,
-            "regret": regret[:_FIRST_GAMES].mean((0, 1)),
-            "lower_quartile": np.quantile(regret[:_FIRST_GAMES], 0.25, axis=(0, 1)),
-            "upper_quartile": np.quantile(regret[:_FIRST_GAMES], 0.75, axis=(0, 1)),
+            **{"algorithm": name, "duels": time, "regret": shown.mean((0, 1))},
+            "lower_quartile": np.quantile(shown, 0.25, axis=(0, 1)),
+            "upper_quartile": np.quantile(shown, 0.75, axis=(0, 1)),
         }
-        for name, (time, regret) in found.items()
+        for name, (time, shown) in first.items()
     ]
 
 
-def _regret_figure(found: Found) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 4.6), layout="constrained")
-    panel = figure.subplots()
+def _regret_figure(found: Found) -> "plots.Figure":
+    figure, [[panel]] = plots.panels((7, 4.6))
     for number, piece in enumerate(_curves(found)):
-        name = str(piece["algorithm"][0])
-        panel.plot(piece["duels"], piece["regret"], color=f"C{number}", label=name)
+        panel.plot(piece["duels"], piece["regret"], color=f"C{number}", label=piece["algorithm"])
         band = piece["lower_quartile"], piece["upper_quartile"]
         panel.fill_between(piece["duels"], *band, color=f"C{number}", alpha=0.15, lw=0)
     panel.set(xlabel="duels", ylabel="Copeland regret so far")
     panel.set_title("Random matrices, 3 to 36 arms: mean, and the middle half of the runs")
-    panel.xaxis.set_major_formatter("{x:,.0f}")
-    plots.tidy(panel)
+    plots.tidy(panel, "x")
     panel.legend(frameon=False)
     return figure
 
 
-def _arms_figure(drawn: list[np.ndarray], found: Found) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 4.6), layout="constrained")
-    panel = figure.subplots()
+def _arms_figure(drawn: list[np.ndarray], found: Found) -> "plots.Figure":
+    figure, [[panel]] = plots.panels((7, 4.6))
     sizes = np.array([len(matrix) for matrix in drawn])
     for number, (name, (_, regret)) in enumerate(found.items()):
         final = regret[..., -1].mean(-1)
@@ -174,7 +153,7 @@ def _paragraphs(drawn: list[np.ndarray], found: Found, horizon: int, runs: int) 
     for group, chosen in groups.items():
         # The games differ, so that they and not the runs make the standard error.
         finals = [regret[chosen, :, -1].mean(-1) for _, regret in found.values()]
-        cells = [with_error(*mean_and_error(final)) if final.size > 1 else "" for final in finals]
+        cells = [mean_in_words(final) if final.size > 1 else "" for final in finals]
         rows.append([group, int(chosen.sum()), *cells])
     return [
         f"{len(drawn)} random matrices with a single Copeland winner, 3 to 36 arms, {runs} runs "

@@ -1,13 +1,11 @@
 """What it costs to choose several comparisons at once. Axes: J selections, K options."""
 
-import numpy as np
-
-from jaxrace.commands.select.curves import Curve, correct_at, success_at, table_of
+from jaxrace.commands.select.config import POOLED_SAMPLES
+from jaxrace.commands.select.curves import Curve, correct_at, success_in_words
 from jaxrace.commands.select.runs import run_selector
-from jaxrace.commands.select.tasks import POOLED_SAMPLES
-from jaxrace.commands.workbench import Workbench, with_error
-from jaxrace.papers.figures import FIGURES
-from jaxrace.papers.top_k.thurstone_topk import NUM_OPTIONS, figure_of, thurstone_task
+from jaxrace.commands.select.tasks import thurstone_task
+from jaxrace.commands.workbench import Workbench, mean_and_error, with_error
+from jaxrace.papers.top_k.thurstone_topk import NUM_OPTIONS, leave
 from jaxrace.selection import HybridPocbam, KnowledgeGradient, MlPocbam, Pocbam, Selector
 from jaxrace.tables import markdown_table
 
@@ -36,24 +34,22 @@ def lineup(num_options: int, top: int) -> dict[str, Selector]:
 
 def run(bench: Workbench) -> None:
     """Leaves success.csv, success.png and report.md."""
-    repeats, batches = bench.size(5_000, 64), BATCHES[: bench.size(len(BATCHES), 2)]
+    repeats, batches = bench.size(5_000, 64), bench.few(BATCHES, 2)
     budget = bench.size(_BUDGET, 225)
     sizes = (NUM_OPTIONS, TOP)
     task = thurstone_task(f"{TOP} of {NUM_OPTIONS}", bench.seed, repeats, sizes, budget, _INTERVAL)
     methods = lineup(*sizes)
     curves: dict[str, dict[str, Curve]] = {}
-    for name in list(methods)[: bench.size(len(methods), 1)]:
-        params = methods[name].params()
+    for name in bench.few(methods, 1):
         curves[f"{task.name}, {name}"] = {
             f"B = {batch}": run_selector(
-                bench, task, f"{name}, B = {batch}", methods[name], params, batch
+                bench, task, f"{name}, B = {batch}", methods[name], batch=batch
             )
             for batch in batches
         }
-    bench.write_table("success.csv", table_of(curves))
-    bench.write_figure("success.png", figure_of(curves))
+    leave(bench, curves)
     looks = [bench.size(look, 225) for look in (225, 495, 1_035)]
-    bench.write_report(FIGURES["topk-batches"].about, _paragraphs(curves, repeats, looks))
+    bench.write_report(_paragraphs(curves, repeats, looks))
 
 
 def losses(curves: dict[str, Curve], samples: float) -> dict[str, tuple[float, float]]:
@@ -64,10 +60,11 @@ def losses(curves: dict[str, Curve], samples: float) -> dict[str, tuple[float, f
     (0.5, 0.5)
     """
     first, *others = (correct_at(curve, samples) for curve in curves.values())
-    differences = [first - other for other in others]
-    errors = [float(d.std(ddof=1) / np.sqrt(len(d))) for d in differences]
-    means = [float(d.mean()) for d in differences]
-    return dict(zip(list(curves)[1:], zip(means, errors, strict=True), strict=True))
+    losses = [mean_and_error(first - other) for other in others]
+    return {
+        name: (float(mean), float(error))
+        for name, (mean, error) in zip(list(curves)[1:], losses, strict=True)
+    }
 
 
 def _paragraphs(curves: dict[str, dict[str, Curve]], repeats: int, looks: list[int]) -> list[str]:
@@ -76,10 +73,9 @@ def _paragraphs(curves: dict[str, dict[str, Curve]], repeats: int, looks: list[i
         for name, curve in found.items():
             row = [title, name]
             for samples in looks:
-                rate = success_at(curve, samples)
                 loss = losses(found, samples).get(name)
                 lost = "" if loss is None else f", lost {with_error(*loss, digits=3)}"
-                row.append(with_error(*rate, digits=3) + lost)
+                row.append(success_in_words(curve, samples) + lost)
             rows.append(row)
     heads = ["task, method", "batch", *(f"{samples:,} samples" for samples in looks)]
     return [

@@ -5,13 +5,7 @@ from typing import Any, NamedTuple
 
 import jax
 
-from jaxrace.selection import (
-    MlPocbam,
-    SelectionWork,
-    fitted_moments,
-    intransitivity_index,
-    observed_moments,
-)
+from jaxrace import selection
 
 
 class IndexRow(NamedTuple):
@@ -25,13 +19,14 @@ class IndexRow(NamedTuple):
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class IndexWork(SelectionWork):
+class IndexWork(selection.SelectionWork):
     """A selection by ``MlPocbam``, or the hybrid, with the index that the latter goes by.
 
     >>> import jax.numpy as jnp
     >>> from jaxrace import sweep
     >>> from jaxrace.selection import SelectionJob, normal_score, thurstone
-    >>> selector, keys = MlPocbam(4, 2, fit="swept"), jax.random.split(jax.random.key(0), 2)
+    >>> selector = selection.MlPocbam(4, 2, fit="swept")
+    >>> keys = jax.random.split(jax.random.key(0), 2)
     >>> work = IndexWork(selector, normal_score, 38, 20, selector.params())
     >>> problems = jax.vmap(thurstone, in_axes=(0, None))(keys, 4)
     >>> row = sweep.run(work, sweep.stacked(SelectionJob(keys, problems))).rows.row
@@ -42,9 +37,11 @@ class IndexWork(SelectionWork):
     def step(self, state: Any) -> tuple[Any, Any]:
         """See ``SelectionWork``."""
         selector, own = self.selector, state.run.selector
-        assert isinstance(selector, MlPocbam)
+        assert isinstance(selector, selection.MlPocbam)
         then, record = super().step(state)
         pooled = selector.pooled_samples
-        observed = observed_moments(own.scores, pooled)
-        index = intransitivity_index(observed, fitted_moments(own.scores, own.model, pooled))
+        observed = selection.observed_moments(own.scores, pooled)
+        index = selection.intransitivity_index(
+            observed, selection.fitted_moments(own.scores, own.model, pooled)
+        )
         return then, IndexRow(record.time, record.selected, index, record.valid)

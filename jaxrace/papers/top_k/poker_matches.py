@@ -23,9 +23,7 @@ ASHE = Ashe()
 
 # In one pass the player on the button has the first hand of a deck, in the other the second.
 PASSES = 2
-
-# Few lanes, so that what the players remember stays in the cache.
-_WIDTH = 16
+_WIDTH = 16  # few lanes, so that what the players remember stays in the cache
 
 
 class Match(NamedTuple):
@@ -78,19 +76,10 @@ def play_sets(
     num_decks: int,
     sides: tuple[int, ...] = (0, 1),
 ) -> np.ndarray:
-    """All pairs of a population against each other, for each of several sets of decks.
+    """All pairs of a population [sets] against each other, for each of several sets of N decks.
 
-    Args:
-        bench: Where.
-        name: Of the stage.
-        weights: [P, K, 1449].
-        population: Which one plays each set: int [sets].
-        num_decks: N, of a set.
-        sides: The passes that are played.
-
-    Returns:
-        float32 [sets, K, K, passes x N]: scores of i < j in the order in which they were played,
-        with those of j against i the negative ones, and 0 on the diagonal.
+    Scores of i < j in the order in which they were played, with those of j against i the negative
+    ones, and 0 on the diagonal: float32 [sets, K, K, passes x N].
     """
     deals = deal_sets(bench, f"{name}, decks", len(population), num_decks)
     players = weights.shape[1]

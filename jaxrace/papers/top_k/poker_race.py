@@ -4,6 +4,7 @@ Axes: P populations, K players, S scores of a pair, R races, C capacities.
 """
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -18,11 +19,8 @@ from jaxrace.commands.select.runs import Task, problem_keys
 from jaxrace.commands.workbench import Workbench
 from jaxrace.racing import DominanceParams
 
-# Error probability of a race.
-DELTA = 0.05
-
-# Races of a block, which wait for each other.
-_WIDTH = 32
+DELTA = 0.05  # error probability of a race
+_WIDTH = 32  # races of a block, which wait for each other
 
 
 class Races(NamedTuple):
@@ -34,10 +32,7 @@ class Races(NamedTuple):
     certified: np.ndarray  # bool [R, C]
 
     def curve(self, best: np.ndarray) -> Curve:
-        """How often these were selected: a point for each capacity.
-
-        Args:
-            best: bool [R, K].
+        """How often the best, bool [R, K], were selected: a point for each capacity.
 
         >>> selected = np.array([[[True, False]], [[False, True]]])
         >>> races = Races((11,), np.array([[20], [22]]), selected, np.ones((2, 1), bool))
@@ -71,10 +66,6 @@ class PlayersRace:
     ``racing.run`` gives each option data of its own; all scores of all pairs are too large for
     that, so the race is told here what it asks for.
 
-    Attributes:
-        race: Of scores.
-        compare: See ``selection.run``; antisymmetric, as it is called in either order.
-
     >>> race = racing.DominanceRace(3, 1, 51, kernels.total_order)
     >>> def compare(key, problem, first, second):
     ...     qualities, scale = problem
@@ -86,16 +77,11 @@ class PlayersRace:
     ([False, False, True], True)
     """
 
-    race: racing.DominanceRace
-    compare: Any
+    race: racing.DominanceRace  # of scores
+    compare: Any  # see ``selection.run``; antisymmetric, as it is called in either order
 
     def __call__(self, shared: tuple[Any, DominanceParams], job: RaceJob) -> RaceRow:
-        """Run a race.
-
-        Args:
-            shared: What all comparisons are given, and the params of the race.
-            job: Whose ``compare`` gets ``(shared, job.problem)``.
-        """
+        """Run a race, given what all comparisons share, and the params of the race."""
         given, params = shared
         players = jnp.arange(self.race.num_options, dtype=jnp.int32)
 
@@ -121,13 +107,11 @@ class PlayersRace:
         return RaceRow(result.simulated.sum(dtype=jnp.int32), selected, result.decided)
 
 
-def run_races(bench: Workbench, task: Task, capacities: tuple[int, ...]) -> Races:
+def run_races(bench: Workbench, task: Task, capacities: Sequence[int]) -> Races:
     """All selections of a task by races.
 
-    Args:
-        bench: Where.
-        task: Whose ``compare`` is antisymmetric, and is given ``(shared, problem)``.
-        capacities: Most samples of a player, one race of each task for each.
+    Its ``compare`` is antisymmetric, and given ``(shared, problem)``; capacities are the most
+    samples of a player.
     """
     jobs = sweep.stacked(RaceJob(problem_keys(bench.seed, len(task.truth)), task.problems))
     rows = []
@@ -136,18 +120,16 @@ def run_races(bench: Workbench, task: Task, capacities: tuple[int, ...]) -> Race
         work = sweep.Once(PlayersRace(race, task.compare), (task.shared, race.params(DELTA)))
         name = f"{task.name}, dominance race, {capacity} samples"
         rows.append(bench.sweep(name, work, jobs, _WIDTH).rows.row)
-    return Races(capacities, *(np.stack(leaves, axis=1) for leaves in zip(*rows, strict=True)))
+    return Races(
+        tuple(capacities), *(np.stack(leaves, axis=1) for leaves in zip(*rows, strict=True))
+    )
 
 
 def preferred(scores: np.ndarray, top: int) -> np.ndarray:
-    """Whose scores are the better ones, pair by pair: bool [P, K], what a race looks for.
+    """Whose scores [P, K, K, S] are better, pair by pair: bool [P, K], what a race looks for.
 
     A player beats another one if a score of the first, against anybody, is larger than one of the
     second more often than it is smaller; who beats the most is best.
-
-    Args:
-        scores: float [P, K, K, S].
-        top: k.
 
     >>> scores = np.array([[[[0, 0], [1, 3], [2, 2]], [[-1, -3], [0, 0], [9, 9]],
     ...                     [[-2, -2], [-9, -9], [0, 0]]]], float)

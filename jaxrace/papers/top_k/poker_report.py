@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxrace.commands.holdem.matches import STRENGTH_ERROR, STRENGTH_SAMPLES
-from jaxrace.commands.select.curves import Curve, success_at
+from jaxrace.commands.select.curves import Curve, success_in_words
 from jaxrace.commands.workbench import with_error
 from jaxrace.papers.top_k.poker_matches import PASSES
 from jaxrace.papers.top_k.poker_race import DELTA, Races
@@ -64,11 +64,9 @@ def _rates(curves: dict[str, Curve]) -> str:
     """After a few numbers of comparisons."""
     times = next(iter(curves.values())).time
     looks = [int(time) for time in np.quantile(times, (0, 0.25, 0.5, 1))]
-    rows = []
-    for name, curve in curves.items():
-        rates = [success_at(curve, look) for look in looks]
-        cells = ["" if np.isnan(rate[0]) else with_error(*rate, digits=3) for rate in rates]
-        rows.append([name, *cells])
+    rows = [
+        [name, *(success_in_words(curve, look) for look in looks)] for name, curve in curves.items()
+    ]
     return markdown_table(("method", *(f"{look:,} comparisons" for look in looks)), rows)
 
 
@@ -137,4 +135,4 @@ def _live(found: Findings) -> list[str]:
 
 def _rate_of(curves: dict[str, Curve], name: str, time: float) -> str:
     """Empty where a quick look has left the method out."""
-    return with_error(*success_at(curves[name], time), digits=3) if name in curves else ""
+    return success_in_words(curves[name], time) if name in curves else ""

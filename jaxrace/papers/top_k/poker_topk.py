@@ -3,35 +3,23 @@
 Axes: P populations, K players, S scores of a pair, J selections, T records.
 """
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxrace import plots, selection
+from jaxrace.commands.select.config import POOLED_SAMPLES
 from jaxrace.commands.select.curves import Curve, draw_curves, table_of
 from jaxrace.commands.select.runs import Task, run_rows, run_selector, run_top
-from jaxrace.commands.select.tasks import POOLED_SAMPLES
 from jaxrace.commands.workbench import Workbench
-from jaxrace.papers.figures import FIGURES
 from jaxrace.papers.top_k.intransitivity import IndexWork
 from jaxrace.papers.top_k.poker_matches import ASHE, draw_players, play_sets
 from jaxrace.papers.top_k.poker_race import Races, preferred, run_races
 from jaxrace.papers.top_k.poker_report import Findings, paragraphs
 from jaxrace.papers.top_k.poker_truth import Truth, heat_maps, matrix_columns, truth_of
 from jaxrace.papers.top_k.thurstone_topk import TOP as SELECT_TOP
-from jaxrace.selection import (
-    ByNumber,
-    HybridPocbam,
-    KnowledgeGradient,
-    PairwiseRace,
-    Pocbam,
-    Selector,
-    Uniform,
-)
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 POPULATIONS, PLAYERS, TOP, DECKS = 10, 10, 4, 5_000
 SELECTIONS, BUDGET, INTERVAL = 500, 1_000, 10
@@ -56,14 +44,10 @@ def stored_score(
 ) -> jax.Array:
     """One of the stored scores of a pair, drawn with replacement: float32 [].
 
+    The problem is float32 [P, K, K, S], and which population, int32 [].
+
     It looks into the table of all populations; ``selection.recorded_score``, given that of one,
     would copy the table for every selection.
-
-    Args:
-        key: Used once.
-        problem: float32 [P, K, K, S], and which population, int32 [].
-        first: int32 [].
-        second: int32 [].
 
     >>> print(stored_score(jax.random.key(0), (jnp.full((1, 2, 2, 5), 3.0), 0), 0, 1))
     3.0
@@ -76,40 +60,35 @@ def stored_score(
 def live_score(
     number: jax.Array, scores: jax.Array, first: jax.Array, second: jax.Array
 ) -> jax.Array:
-    """The next score of a pair in its own match, float32 [].
-
-    Args:
-        number: Of the pair's comparisons before, int32 [].
-        scores: float32 [K, K, S], in the order of the match.
-        first: int32 [].
-        second: int32 [].
-    """
+    """The next score of a pair in its own match, of scores [K, K, S]: float32 []."""
     return scores[first, second, number]
 
 
-def lineup(players: int, top: int) -> dict[str, tuple[Selector, Any]]:
+def lineup(players: int, top: int) -> dict[str, tuple[selection.Selector, Any]]:
     """The paper's methods, and ours; with their numbers.
 
     >>> list(lineup(10, 4))[:2]
     ['hybrid ML-POCBAm', 'hybrid, pooled']
     """
     methods = {
-        "hybrid ML-POCBAm": HybridPocbam(players, top, fit="swept"),
-        "hybrid, pooled": HybridPocbam(players, top, fit="swept", pooled_samples=POOLED_SAMPLES),
-        "POCBAm": Pocbam(players, top),
-        "POCBAm, pooled": Pocbam(players, top, pooled_samples=POOLED_SAMPLES),
-        "uniform": Uniform(players, top),
-        "PKG, pooled": KnowledgeGradient(players, top, pooled_samples=POOLED_SAMPLES),
+        "hybrid ML-POCBAm": selection.HybridPocbam(players, top, fit="swept"),
+        "hybrid, pooled": selection.HybridPocbam(
+            players, top, fit="swept", pooled_samples=POOLED_SAMPLES
+        ),
+        "POCBAm": selection.Pocbam(players, top),
+        "POCBAm, pooled": selection.Pocbam(players, top, pooled_samples=POOLED_SAMPLES),
+        "uniform": selection.Uniform(players, top),
+        "PKG, pooled": selection.KnowledgeGradient(players, top, pooled_samples=POOLED_SAMPLES),
     }
-    race = PairwiseRace(players, top, outcome="scores")
+    race = selection.PairwiseRace(players, top, outcome="scores")
     return {
         **{name: (selector, _params(selector)) for name, selector in methods.items()},
         "race of pairs": (race, race.params(max_rounds=10_000, max_score=_MAX_SCORE)),
     }
 
 
-def _params(selector: Selector) -> Any:
-    if isinstance(selector, HybridPocbam):
+def _params(selector: selection.Selector) -> Any:
+    if isinstance(selector, selection.HybridPocbam):
         return selector.params(limit=MAX_INTRANSITIVITY)
     return selector.params()
 
@@ -140,7 +119,7 @@ def run(bench: Workbench) -> None:
     bench.write_figure("figure_8.png", _curves_figure(curves))
     own = preferred(scores, int(truth.best[0].sum()))
     found = Findings(truth, decks, stored.curves, stored.beyond, stored.races, own, live)
-    bench.write_report(FIGURES["poker-topk"].about, paragraphs(found))
+    bench.write_report(paragraphs(found))
 
 
 def _stored_task(bench: Workbench, scores: np.ndarray, truth: Truth) -> Task:
@@ -161,16 +140,15 @@ def _stored_task(bench: Workbench, scores: np.ndarray, truth: Truth) -> Task:
 def _run_stored(bench: Workbench, task: Task) -> Stored:
     methods = lineup(task.num_options, task.top)
     curves, beyond = {}, {}
-    # To see that it works, a few will do.
-    for name in list(methods)[: bench.size(len(methods), 2)]:
+    for name in bench.few(methods, 2):
         selector, params = methods[name]
-        if isinstance(selector, HybridPocbam):
+        if isinstance(selector, selection.HybridPocbam):
             time, row = run_rows(bench, task, name, selector, IndexWork, params)
             curves[name] = Curve(time, (row.selected == task.truth[:, None]).all(-1))
             beyond[name] = row.intransitivity > MAX_INTRANSITIVITY
         else:
             curves[name] = run_selector(bench, task, name, selector, params)
-    races = run_races(bench, task, CAPACITIES[: bench.size(len(CAPACITIES), 2)])
+    races = run_races(bench, task, bench.few(CAPACITIES, 2))
     curves[DOMINANCE_RACE] = races.curve(task.truth)
     curves[SELECT_TOP] = run_top(bench, task, bench.size(6, 2))
     return Stored(curves, beyond, races)
@@ -183,12 +161,12 @@ def _run_live(bench: Workbench, weights: jax.Array, truth: Truth) -> dict[str, C
     population = np.repeat(np.arange(len(truth.best)), repeats)
     methods = lineup(players, int(truth.best[0].sum()))
     # Of one pair, if all that follows the warm-up, which is the same for all, were its own.
-    pocbam = Pocbam(players, 1)
+    pocbam = selection.Pocbam(players, 1)
     most = budget - pocbam.opening + pocbam.warm_up
     scores = play_sets(bench, "live hands", weights, population, most, sides=(0,))
     task = Task(
         "live hands",
-        ByNumber(live_score),
+        selection.ByNumber(live_score),
         jnp.asarray(scores),
         truth.best[population],
         budget,
@@ -205,16 +183,10 @@ def _of_population(curves: dict[str, Curve], number: int, populations: int) -> d
     }
 
 
-def _curves_figure(curves: dict[str, dict[str, Curve]]) -> "Figure":
-    from matplotlib.figure import Figure
-
-    columns = min(len(curves), 5)
-    rows = -(-len(curves) // columns)
-    figure = Figure(figsize=(3.6 * columns, 3.2 * rows + 0.5), layout="constrained")
-    panels = np.atleast_1d(figure.subplots(rows, columns, sharex=True, sharey=True)).ravel()
-    for panel, (name, found) in zip(panels, curves.items(), strict=False):
+def _curves_figure(curves: dict[str, dict[str, Curve]]) -> "plots.Figure":
+    figure, panels = plots.grid(len(curves), 5, (3.6, 3.2), (0, 0.5), sharex=True, sharey=True)
+    for panel, (name, found) in zip(panels, curves.items(), strict=True):
         draw_curves(panel, found, name)
         panel.set_ylim(0, 1)
-    handles, names = panels[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=6, frameon=False)
+    plots.legend_below(figure, 6)
     return figure

@@ -3,18 +3,15 @@
 Axes: P populations, K players, S scores of a pair.
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace.commands.workbench import Columns, with_error
-from jaxrace.papers.curves import mean_and_error
+from jaxrace import plots
+from jaxrace.commands.workbench import Columns, mean_and_error, with_error
 from jaxrace.selection import borda_top
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PUBLISHED_PAIRS = 11.1
 
@@ -30,11 +27,7 @@ class Truth(NamedTuple):
 
 
 def truth_of(scores: np.ndarray, top: int) -> Truth:
-    """Ranks the players by what they have won from all others together.
-
-    Args:
-        scores: float [P, K, K, S].
-        top: k.
+    """Ranks the players by what they have won from all others together: scores [P, K, K, S].
 
     >>> scores = np.array([[[[0, 0], [1, 3], [2, 2]], [[-1, -3], [0, 0], [-4, -4]],
     ...                     [[-2, -2], [4, 4], [0, 0]]]], float)
@@ -83,7 +76,7 @@ def matrix_columns(truth: Truth) -> Columns:
     }
 
 
-def heat_maps(truth: Truth) -> "Figure":
+def heat_maps(truth: Truth) -> "plots.Figure":
     """The means of all pairs by rank, a panel for each population.
 
     >>> scores = np.array([[[[0, 0], [1, 3]], [[-1, -3], [0, 0]]]], float)
@@ -91,17 +84,13 @@ def heat_maps(truth: Truth) -> "Figure":
     '1: 0 pairs against the order'
     """
     from matplotlib.colors import AsinhNorm
-    from matplotlib.figure import Figure
 
     count = len(truth.order)
-    columns = min(count, 5)
-    rows = -(-count // columns)
-    figure = Figure(figsize=(2.9 * columns + 1, 2.9 * rows + 0.5), layout="constrained")
-    panels = np.atleast_1d(figure.subplots(rows, columns)).ravel()
+    figure, panels = plots.grid(count, 5, (2.9, 2.9), (1, 0.5))
     means, wrong = _in_order(truth.means, truth.order), against_the_order(truth)
     limit = float(np.abs(means).max())
     image = None
-    for number, panel in enumerate(panels[:count]):
+    for number, panel in enumerate(panels):
         norm = AsinhNorm(0.1, -limit, limit)
         image = panel.imshow(means[number], cmap="RdBu", norm=norm)
         panel.set_title(f"{number + 1}: {wrong[number]} pairs against the order", fontsize=9)
@@ -110,7 +99,7 @@ def heat_maps(truth: Truth) -> "Figure":
         panel.set_xticks(ticks, ticks + 1, fontsize=7)
         panel.set_yticks(ticks, ticks + 1, fontsize=7)
     if image is not None:
-        figure.colorbar(image, ax=panels.tolist(), label="big blinds per deck, two hands")
+        figure.colorbar(image, ax=panels, label="big blinds per deck, two hands")
     return figure
 
 

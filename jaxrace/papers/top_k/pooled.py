@@ -2,35 +2,24 @@
 
 import numpy as np
 
-from jaxrace.commands.select.curves import Curve, success_at, table_of
+from jaxrace import selection
+from jaxrace.commands.select.curves import Curve, success_in_words
 from jaxrace.commands.select.runs import Task, run_selector
 from jaxrace.commands.select.targets import with_own_target
-from jaxrace.commands.select.tasks import wins_task
+from jaxrace.commands.select.tasks import thurstone_task, wins_task
 from jaxrace.commands.workbench import Workbench, with_error
-from jaxrace.papers.figures import FIGURES
-from jaxrace.papers.top_k.thurstone_topk import NUM_OPTIONS, figure_of, thurstone_task
-from jaxrace.selection import (
-    HybridPocbam,
-    KnowledgeGradient,
-    MlPocbam,
-    PairwiseRace,
-    Pocbam,
-    Selector,
-    Uniform,
-)
+from jaxrace.papers.top_k.thurstone_topk import NUM_OPTIONS, leave
 from jaxrace.tables import markdown_table
 
 TOP = 4
 
 # w: by so many samples of the variance within all pairs each pair's own is mixed.
 POOLED = (0.0, 1.0, 2.0, 4.0)
-
 UNIFORM = "uniform"
-
 _BUDGET, _INTERVAL = 1_035, 45
 
 
-def lineup(num_options: int, top: int, pooled_samples: float) -> dict[str, Selector]:
+def lineup(num_options: int, top: int, pooled_samples: float) -> dict[str, selection.Selector]:
     """Selectors that choose by estimated variances.
 
     >>> list(lineup(10, 4, 2.0))[:2]
@@ -38,11 +27,13 @@ def lineup(num_options: int, top: int, pooled_samples: float) -> dict[str, Selec
     """
     sizes = num_options, top
     return {
-        "PKG": KnowledgeGradient(*sizes, pooled_samples=pooled_samples),
-        "POCBAm": Pocbam(*sizes, pooled_samples=pooled_samples),
-        "ML-POCBAm, one sweep": MlPocbam(*sizes, pooled_samples=pooled_samples),
-        "ML-POCBAm, stationary": MlPocbam(*sizes, fit="followed", pooled_samples=pooled_samples),
-        "hybrid": HybridPocbam(*sizes, pooled_samples=pooled_samples),
+        "PKG": selection.KnowledgeGradient(*sizes, pooled_samples=pooled_samples),
+        "POCBAm": selection.Pocbam(*sizes, pooled_samples=pooled_samples),
+        "ML-POCBAm, one sweep": selection.MlPocbam(*sizes, pooled_samples=pooled_samples),
+        "ML-POCBAm, stationary": selection.MlPocbam(
+            *sizes, fit="followed", pooled_samples=pooled_samples
+        ),
+        "hybrid": selection.HybridPocbam(*sizes, pooled_samples=pooled_samples),
     }
 
 
@@ -54,26 +45,25 @@ def run(bench: Workbench) -> None:
     size = f"{TOP} of {NUM_OPTIONS}"
     tasks = [thurstone_task(f"{size}, scores", *common), wins_task(f"{size}, wins", *common, 0.0)]
     curves: dict[str, dict[str, Curve]] = {}
-    for task in tasks[: bench.size(len(tasks), 1)]:
+    for task in bench.few(tasks, 1):
         curves |= _run_all(bench, task)
-    bench.write_table("success.csv", table_of(curves))
-    bench.write_figure("success.png", figure_of(curves))
+    leave(bench, curves)
     looks = [bench.size(look, 225) for look in (225, 495, 1_035)]
     others = share_of_others(tasks[0])
-    bench.write_report(FIGURES["topk-pooled"].about, _paragraphs(curves, repeats, looks, others))
+    bench.write_report(_paragraphs(curves, repeats, looks, others))
 
 
 def _run_all(bench: Workbench, task: Task) -> dict[str, dict[str, Curve]]:
     """A set of curves for each method, all with that of uniform sampling, which does not choose."""
 
-    def curve(name: str, selector: Selector) -> Curve:
-        return run_selector(bench, task, name, selector, selector.params())
+    def curve(name: str, selector: selection.Selector) -> Curve:
+        return run_selector(bench, task, name, selector)
 
-    plain = curve(UNIFORM, Uniform(task.num_options, task.top))
+    plain = curve(UNIFORM, selection.Uniform(task.num_options, task.top))
     found: dict[str, dict[str, Curve]] = {}
-    for pooled in POOLED[: bench.size(len(POOLED), 2)]:
+    for pooled in bench.few(POOLED, 2):
         methods = lineup(task.num_options, task.top, pooled)
-        for name in list(methods)[: bench.size(len(methods), 1)]:
+        for name in bench.few(methods, 1):
             own = found.setdefault(f"{task.name}, {name}", {UNIFORM: plain})
             own[f"w = {pooled:g}"] = curve(f"{name}, w = {pooled:g}", methods[name])
     return found
@@ -85,20 +75,17 @@ def share_of_others(task: Task) -> tuple[float, float]:
     >>> share_of_others(wins_task("2 of 5", 0, 50, (5, 2), 30, 5, 0.0))
     (0.0, 0.0)
     """
-    by_wins = with_own_target(task, PairwiseRace(task.num_options, task.top))
+    by_wins = with_own_target(task, selection.PairwiseRace(task.num_options, task.top))
     share = (by_wins.truth != task.truth).any(-1).mean()
     return float(share), float(np.sqrt(share * (1 - share) / len(task.truth)))
 
 
 def _paragraphs(
-    curves: dict[str, dict[str, Curve]],
-    repeats: int,
-    looks: list[int],
-    others: tuple[float, float],
+    curves: dict[str, dict[str, Curve]], repeats: int, looks: list[int], others: tuple[float, float]
 ) -> list[str]:
     heads = ["task, method", "pooled", *(f"{samples:,} samples" for samples in looks)]
     rows = [
-        [title, name, *(with_error(*success_at(curve, look), digits=3) for look in looks)]
+        [title, name, *(success_in_words(curve, look) for look in looks)]
         for title, found in curves.items()
         for name, curve in found.items()
     ]

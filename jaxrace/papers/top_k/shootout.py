@@ -1,47 +1,33 @@
 """Which method finds the best k with the fewest samples? Axes: J selections, K options."""
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import kernels, racing, selection
+from jaxrace import dueling, kernels, racing, selection
 from jaxrace.commands.duel.lineup import entrant
 from jaxrace.commands.duel.runs import run_entrant
+from jaxrace.commands.select.config import POOLED_SAMPLES
 from jaxrace.commands.select.curves import (
     Curve,
     correct_at,
+    figure_of,
     samples_until,
-    success_at,
+    success_in_words,
     table_of,
 )
 from jaxrace.commands.select.runs import Task, run_selector, run_top
 from jaxrace.commands.select.targets import with_own_target
-from jaxrace.commands.select.tasks import (
-    CIRCLE,
-    COMPLEXITY,
-    POOLED_SAMPLES,
-    performance_task,
-    wins_task,
-)
-from jaxrace.commands.workbench import Columns, Workbench, with_error
+from jaxrace.commands.select.tasks import CIRCLE, best, thurstone_task, wins_task
+from jaxrace.commands.workbench import Columns, Workbench, mean_and_error
 from jaxrace.envs.options import Normal
-from jaxrace.papers.figures import FIGURES
-from jaxrace.papers.preference_racing.trials import AnyTask, Cell, RaceTrials, trials_of
-from jaxrace.papers.top_k.thurstone_topk import TOP, figure_of, thurstone_task
-from jaxrace.selection import (
-    ActiveRanking,
-    HybridPocbam,
-    KnowledgeGradient,
-    MlPocbam,
-    Ocba,
-    PairwiseRace,
-    Pocbam,
-    Selector,
-    Uniform,
-)
+from jaxrace.papers.preference_racing.trials import AnyTask, Cell, race_trials, trials_of
+from jaxrace.papers.top_k.thurstone_topk import TOP
 from jaxrace.tables import markdown_table
 
 # Of options, of the best, comparisons, and selections of each method.
@@ -58,18 +44,18 @@ DUELS = (
     *("savage-condorcet", "interleaved-filter", "beat-the-mean"),
 )
 
-# Rounds of races, one point of their curves each.
-_ROUNDS = (20, 50, 100, 200)
+_ROUNDS = (20, 50, 100, 200)  # rounds of races, one point of their curves each
 
 # The success rate to be reached, and parts of the budget after which all are compared.
 _LEVEL = 0.7
 _LOOKS = (0.25, 0.5, 1.0)
+COMPLEXITY = 2.0  # k of the normal task of races
 
 # A method is clearly behind another one from so many standard errors of the difference on.
 _CLEARLY = 2.0
 
 
-def lineup(num_options: int, top: int) -> dict[str, Selector]:
+def lineup(num_options: int, top: int) -> dict[str, selection.Selector]:
     """Selectors by comparisons, without TOP.
 
     >>> len(lineup(10, 4))
@@ -77,20 +63,20 @@ def lineup(num_options: int, top: int) -> dict[str, Selector]:
     """
     sizes, pooled = (num_options, top), POOLED_SAMPLES
     methods = {
-        "PKG": KnowledgeGradient(*sizes, pooled_samples=pooled),
-        "POCBAm": Pocbam(*sizes, pooled_samples=pooled),
-        "POCBAm, as published": Pocbam(*sizes),
-        "ML-POCBAm, one sweep": MlPocbam(*sizes, fit="swept", pooled_samples=pooled),
-        "ML-POCBAm, stationary": MlPocbam(*sizes, fit="followed", pooled_samples=pooled),
-        "hybrid": HybridPocbam(*sizes, pooled_samples=pooled),
-        "uniform": Uniform(*sizes),
-        "OCBA-m": Ocba(*sizes),
-        "PBR, Borda": PairwiseRace(*sizes),
-        "PBR, Copeland": PairwiseRace(*sizes, ranking="copeland"),
-        "PBR, random walk": PairwiseRace(*sizes, ranking="random_walk"),
-        "PBR, Borda, widths of pairs": PairwiseRace(*sizes, width="pairs"),
-        "active ranking": ActiveRanking(*sizes),
-        "active ranking, wide": ActiveRanking(*sizes, radius="heckel"),
+        "PKG": selection.KnowledgeGradient(*sizes, pooled_samples=pooled),
+        "POCBAm": selection.Pocbam(*sizes, pooled_samples=pooled),
+        "POCBAm, as published": selection.Pocbam(*sizes),
+        "ML-POCBAm, one sweep": selection.MlPocbam(*sizes, fit="swept", pooled_samples=pooled),
+        "ML-POCBAm, stationary": selection.MlPocbam(*sizes, fit="followed", pooled_samples=pooled),
+        "hybrid": selection.HybridPocbam(*sizes, pooled_samples=pooled),
+        "uniform": selection.Uniform(*sizes),
+        "OCBA-m": selection.Ocba(*sizes),
+        "PBR, Borda": selection.PairwiseRace(*sizes),
+        "PBR, Copeland": selection.PairwiseRace(*sizes, ranking="copeland"),
+        "PBR, random walk": selection.PairwiseRace(*sizes, ranking="random_walk"),
+        "PBR, Borda, widths of pairs": selection.PairwiseRace(*sizes, width="pairs"),
+        "active ranking": selection.ActiveRanking(*sizes),
+        "active ranking, wide": selection.ActiveRanking(*sizes, radius="heckel"),
     }
     if num_options > _FEW_OPTIONS:
         del methods["ML-POCBAm, stationary"]
@@ -109,7 +95,7 @@ def run(bench: Workbench) -> None:
         bench.write_figure(figures[-1], figure_of(own))
         curves |= own
     bench.write_table("success.csv", table_with_exact(curves))
-    bench.write_report(FIGURES["topk-shootout"].about, _paragraphs(curves, budgets, figures))
+    bench.write_report(_paragraphs(curves, budgets, figures))
 
 
 def table_with_exact(curves: dict[str, dict[str, Curve]]) -> list[Columns]:
@@ -142,17 +128,42 @@ def _tasks(bench: Workbench, repeats: int, sizes: tuple[int, int], budget: int) 
         thurstone_task(f"{size}, Thurstone, noise .3", *common, noise=0.3),
     ]
     by_share = sizes[0] > _FEW_OPTIONS
-    wanted = tasks[: bench.size(len(tasks), 2)]
+    wanted = bench.few(tasks, 2)
     return [dataclasses.replace(task, by_share=by_share) for task in wanted]
+
+
+def performance_task(
+    name: str, seed: int, repeats: int, sizes: tuple[int, int], budget: int, interval: int
+) -> Task:
+    """Every comparison is of two fresh performances, N(m_i, v_i) with m, v ~ U[0, 1].
+
+    The problems are those of races: see ``race_trials``.
+
+    >>> performance_task("1 of 3", 0, 5, (3, 1), 30, 5).truth.sum(1).tolist()
+    [1, 1, 1, 1, 1]
+    """
+    options = _performers(np.uint32(seed), repeats, sizes[0])
+    means = options.mean[:, :, None] - options.mean[:, None, :]
+    deviations = jnp.sqrt(options.variance[:, :, None] + options.variance[:, None, :])
+    problems = selection.NormalScores(means, deviations)
+    truth = best(means, sizes[1])
+    return Task(name, selection.normal_score, problems, truth, budget, interval)
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2))
+def _performers(seed: jax.Array, repeats: int, num_options: int) -> Any:
+    """The options that ``race_trials`` draws, so that races have the same ones."""
+
+    def draw(number: jax.Array) -> Any:
+        own = jax.random.split(jax.random.fold_in(jax.random.key(seed), number))[0]
+        return Normal().draw(own, jnp.float32(COMPLEXITY), num_options)
+
+    return jax.vmap(draw)(jnp.arange(repeats, dtype=jnp.uint32))
 
 
 def _run_all(bench: Workbench, task: Task) -> dict[str, Curve]:
     methods = lineup(task.num_options, task.top)
-    # To see that it works, one will do.
-    found = {
-        name: _run_one(bench, task, name, methods[name])
-        for name in list(methods)[: bench.size(len(methods), 1)]
-    }
+    found = {name: _run_one(bench, task, name, methods[name]) for name in bench.few(methods, 1)}
     if not bench.quick:
         found[TOP] = run_top(bench, task)
     if "performances" in task.name:
@@ -177,9 +188,9 @@ def joined(found: dict[str, Curve], others: dict[str, Curve]) -> dict[str, Curve
     return found | others
 
 
-def _run_one(bench: Workbench, task: Task, name: str, selector: Selector) -> Curve:
+def _run_one(bench: Workbench, task: Task, name: str, selector: selection.Selector) -> Curve:
     params = selector.params()
-    if isinstance(selector, PairwiseRace):
+    if isinstance(selector, selection.PairwiseRace):
         pairs = task.num_options * (task.num_options - 1) // 2
         params = selector.params(max_rounds=-(-task.budget // pairs))
     return run_selector(bench, with_own_target(task, selector), name, selector, params)
@@ -200,14 +211,14 @@ def race_lineup(num_options: int, top: int) -> dict[str, Callable[[int], racing.
 
 def _races(bench: Workbench, task: Task) -> dict[str, Curve]:
     """Two draws are one comparison."""
-    rounds = _ROUNDS[: bench.size(len(_ROUNDS), 1)]
+    rounds = bench.few(_ROUNDS, 1)
     found = {}
     for name, make in race_lineup(task.num_options, task.top).items():
         times, correct = [], []
         for most in rounds:
             race = make(most)
             params = jax.tree.map(lambda x: x[None], race.params(delta=0.05, max_rounds=most))
-            work = RaceTrials(race, AnyTask((Normal(),)), jax.random.key(bench.seed), params)
+            work = race_trials(race, AnyTask((Normal(),)), jax.random.key(bench.seed), params)
             jobs = trials_of([Cell(0, 0, COMPLEXITY)], len(task.truth), [0])
             row = bench.sweep(f"{task.name}, {name}, {most} rounds", work, jobs).rows.row
             times.append(row.samples.mean() / 2)
@@ -218,20 +229,14 @@ def _races(bench: Workbench, task: Task) -> dict[str, Curve]:
 
 def _duels(bench: Workbench, task: Task) -> dict[str, Curve]:
     """Dueling bandits, by the arm that they recommend, which is judged by their own target."""
-    problems: Any = jax.vmap(_as_duels)(task.problems)
+    problems: Any = jax.vmap(dueling.duels)(task.problems)
     horizon, records = task.budget, bench.size(50, 5)
     found = {}
-    for name in DUELS[: bench.size(len(DUELS), 1)]:
+    for name in bench.few(DUELS, 1):
         one = entrant(name, task.num_options, horizon, 0.05, jax.random.key(bench.seed))
         runs = run_entrant(bench, f"{task.name}, {name}", one, problems, 1, horizon, records)
         found[name] = Curve(runs.time.astype(float), runs.is_best[:, 0])
     return found
-
-
-def _as_duels(matrix: jax.Array) -> Any:
-    from jaxrace import dueling
-
-    return dueling.duels(matrix)
 
 
 def leaders(found: dict[str, Curve], samples: float) -> list[str]:
@@ -250,9 +255,8 @@ def leaders(found: dict[str, Curve], samples: float) -> list[str]:
     best = max(known, key=lambda name: known[name].mean())
     others = []
     for name, rows in known.items():
-        behind = known[best] - rows
-        error = behind.std(ddof=1) / np.sqrt(len(behind))
-        if name != best and behind.mean() <= _CLEARLY * error:
+        behind, error = mean_and_error(known[best] - rows)
+        if name != best and behind <= _CLEARLY * error:
             others.append(name)
     return [best, *others]
 
@@ -266,8 +270,7 @@ def _paragraphs(
         rows = []
         for name, curve in found.items():
             needed = samples_until(curve, _LEVEL)
-            rates = [success_at(curve, look) for look in looks]
-            cells = ["" if np.isnan(rate[0]) else with_error(*rate, digits=3) for rate in rates]
+            cells = [success_in_words(curve, look) for look in looks]
             rows.append([name, *cells, "" if np.isinf(needed) else f"{needed:,.0f}"])
         heads = ["method", *(f"{look:,} samples" for look in looks), f"until {_LEVEL:.0%}"]
         best = [

@@ -3,32 +3,23 @@
 Axes: J selections, T records.
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from jaxrace import plots
 from jaxrace.commands.select.curves import Curve, draw_curves, table_of
 from jaxrace.commands.select.runs import Task, run_rows, run_selector
-from jaxrace.commands.workbench import Columns, Workbench, with_error
-from jaxrace.papers.curves import mean_and_error
-from jaxrace.papers.figures import FIGURES
+from jaxrace.commands.select.tasks import thurstone_task
+from jaxrace.commands.workbench import Columns, Workbench, mean_and_error, with_error
 from jaxrace.papers.top_k.intransitivity import IndexWork
-from jaxrace.papers.top_k.thurstone_topk import thurstone_task
 from jaxrace.selection import HybridPocbam, MlPocbam, Pocbam
 from jaxrace.tables import markdown_table
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 NOISES = (0.0, 0.1, 0.2, 0.3, 0.4)
 NUM_OPTIONS, TOP, BUDGET, INTERVAL = 10, 4, 1_000, 5
-
-# Comparisons after which figure 6 looks.
-_LOOK = 250
-
-# Of the index, where both methods do equally well (figure 6).
-PUBLISHED_CROSSING = 0.17
+_LOOK = 250  # comparisons after which figure 6 looks
+PUBLISHED_CROSSING = 0.17  # of the index, where both methods do equally well (figure 6)
 
 
 FITS = {"one sweep": "swept", "stationary": "followed"}
@@ -56,7 +47,7 @@ def run(bench: Workbench) -> None:
     bench.write_table("index.csv", [_index_columns(noise, each) for noise, each in found.items()])
     bench.write_figure("success.png", _success_figure(found))
     bench.write_figure("index.png", _index_figure(found))
-    bench.write_report(FIGURES["thurstone-noise"].about, _paragraphs(found, repeats))
+    bench.write_report(_paragraphs(found, repeats))
 
 
 def _run_all(bench: Workbench, task: Task) -> Found:
@@ -68,9 +59,9 @@ def _run_all(bench: Workbench, task: Task) -> Found:
         curves[name] = Curve(time, (row.selected == task.truth[:, None]).all(-1))
         indices[label] = row.intransitivity
     pocbam, hybrid = Pocbam(NUM_OPTIONS, TOP), HybridPocbam(NUM_OPTIONS, TOP, fit="swept")
-    curves["POCBAm"] = run_selector(bench, task, "POCBAm", pocbam, pocbam.params())
+    curves["POCBAm"] = run_selector(bench, task, "POCBAm", pocbam)
     name = "hybrid, one sweep"
-    curves[name] = run_selector(bench, task, name, hybrid, hybrid.params())
+    curves[name] = run_selector(bench, task, name, hybrid)
     return Found(curves, indices)
 
 
@@ -79,7 +70,7 @@ def _index_columns(noise: float, found: Found) -> Columns:
     pieces = {
         f"index_{fit.replace(' ', '_')}": index.mean(0) for fit, index in found.indices.items()
     }
-    return {"d": np.full(len(time), noise), "samples": time, **pieces}
+    return {"d": noise, "samples": time, **pieces}
 
 
 def _place(curve: Curve) -> int:
@@ -118,12 +109,9 @@ def crossing(index: np.ndarray, gain: np.ndarray) -> float | None:
     return float(index[place] + share * (index[place + 1] - index[place]))
 
 
-def _success_figure(found: dict[float, Found]) -> "Figure":
-    from matplotlib.figure import Figure
-
+def _success_figure(found: dict[float, Found]) -> "plots.Figure":
     names = ["ML-POCBAm, one sweep", "ML-POCBAm, stationary", "POCBAm"]
-    figure = Figure(figsize=(15, 8.4), layout="constrained")
-    panels = figure.subplots(2, 3)
+    figure, panels = plots.panels((15, 8.4), 2, 3)
     for panel, name in zip(panels[0], names, strict=True):
         curves = {f"d = {noise}": each.curves[name] for noise, each in found.items()}
         draw_curves(panel, curves, name)
@@ -147,11 +135,8 @@ def _success_figure(found: dict[float, Found]) -> "Figure":
     return figure
 
 
-def _index_figure(found: dict[float, Found]) -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(15, 4.4), layout="constrained")
-    panels = figure.subplots(1, 3)
+def _index_figure(found: dict[float, Found]) -> "plots.Figure":
+    figure, [panels] = plots.panels((15, 4.4), 1, 3)
     noises = list(found)
     for number, fit in enumerate(FITS):
         gains = np.array([advantage(each, fit) for each in found.values()])

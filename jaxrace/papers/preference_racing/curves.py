@@ -8,7 +8,6 @@ from jaxrace.envs import options
 
 OPTIONS, TOP, ROUNDS, DELTA = 10, 5, 300, 0.05
 COMPLEXITIES = tuple(float(k) for k in range(1, 11))
-
 VARIANTS = ("plain", "improved")
 
 TASKS = {
@@ -18,8 +17,7 @@ TASKS = {
     "uniform": options.Uniform(),
 }
 
-# Bounds of the further curves.
-BOUNDS = ("published", "tight", "kl", "stitched", "stitched-kl")
+BOUNDS = ("published", "tight", "kl", "stitched", "stitched-kl")  # bounds of the further curves
 
 
 class CurveName(NamedTuple):
@@ -82,13 +80,3 @@ def races_of_the_paper(task: str, variant: str) -> dict[str, CurveName]:
         "PBR, printed rule": preference(task, variant, "printed"),
         "PBR, sharp rule": preference(task, variant),
     }
-
-
-def mean_and_error(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of the mean over the last axis.
-
-    >>> mean, stderr = mean_and_error(np.array([[1.0, 3.0], [2.0, 2.0]]))
-    >>> mean.tolist(), stderr.tolist()
-    ([2.0, 2.0], [1.0, 0.0])
-    """
-    return values.mean(-1), values.std(-1, ddof=1) / np.sqrt(values.shape[-1])

@@ -1,0 +1,100 @@
+"""How often a claim was wrong, against how often it may be: what all audits share."""
+
+import argparse
+import dataclasses
+import sys
+import time
+from collections.abc import Callable, Iterable
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from scipy import stats
+
+from jaxrace import tables
+
+DELTAS = (0.05, 0.2, 0.5)
+FULL_SIZE = 100_000
+BATCH = 250  # races that advance together; more of them leave the processor's cache
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """How often a claim was wrong on one task."""
+
+    task: str
+    claim: str  # whose verdicts are counted, such as the name of a bound
+    delta: float  # the error probability that the race was given
+    allowed: float  # what its guarantee allows: delta, or another number
+    errors: int  # races with a wrong verdict
+    races: int  # all races
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """99.9 % confidence interval of the error rate (Clopper and Pearson)."""
+        interval = stats.binomtest(self.errors, self.races).proportion_ci(0.999, "exact")
+        return float(interval.low), float(interval.high)
+
+    @property
+    def refuted(self) -> bool:
+        """Is the error rate certainly above what is allowed?"""
+        return self.interval[0] > self.allowed
+
+    @property
+    def upheld(self) -> bool:
+        """Is the error rate certainly at most what is allowed?"""
+        return self.interval[1] <= self.allowed
+
+
+def wrong_by_batch(
+    errs: Callable[[jax.Array], jax.Array], key: jax.Array, batches: int
+) -> jax.Array:
+    """How many races ``errs(key) -> bool [...]`` err in each batch: int32 [batches, ...].
+
+    >>> print(wrong_by_batch(lambda key: jnp.bool_(True), jax.random.key(0), 2))
+    [250 250]
+    """
+
+    def batch(number: jax.Array) -> jax.Array:
+        keys = jax.random.split(jax.random.fold_in(key, number), BATCH)
+        return jax.vmap(errs)(keys).sum(0, dtype=jnp.int32)
+
+    return lax.map(batch, jnp.arange(batches, dtype=jnp.uint32))
+
+
+def markdown_table(findings: Iterable[Finding], claim: str = "Bound", level: str = "delta") -> str:
+    """The findings in Markdown, with the headings of the columns of claims and deltas.
+
+    >>> print(markdown_table([Finding("coin", "kl", 0.2, 0.2, 12, 1000)]))
+    | Task | Bound | delta | allowed | races | wrong | rate | 99.9 % interval | verdict |
+    | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+    | coin | kl | 0.2 | 0.2 | 1,000 | 12 | 0.01200 | 0.00374 to 0.02798 | upheld |
+    """
+    rows = []
+    for f in findings:
+        low, high = f.interval
+        verdict = "upheld" if f.upheld else "REFUTED" if f.refuted else "open"
+        counts = (f"{f.races:,}", f"{f.errors:,}", f"{f.errors / f.races:.5f}")
+        interval = f"{low:.5f} to {high:.5f}"
+        rows.append([f.task, f.claim, f.delta, f"{f.allowed:g}", *counts, interval, verdict])
+    heads = ("allowed", "races", "wrong", "rate", "99.9 % interval", "verdict")
+    return tables.markdown_table(["Task", claim, level, *heads], rows)
+
+
+def races_asked_for(description: str) -> int:
+    """The number of races per line that the command line names, ``FULL_SIZE`` unless it does."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("races", nargs="?", type=int, default=FULL_SIZE, help="per line")
+    races = parser.parse_args().races
+    if races < 1:
+        parser.error(f"races: expected an integer of at least 1, got {races}")
+    return races
+
+
+def told(findings: Iterable[Finding]) -> Iterable[Finding]:
+    """The same, with a line for each on the standard error: how the work goes on."""
+    started = time.monotonic()
+    for finding in findings:
+        passed = time.monotonic() - started
+        print(f"{passed:7.1f} s  {finding.task}, {finding.claim}", file=sys.stderr)
+        yield finding

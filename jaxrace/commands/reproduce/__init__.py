@@ -1,0 +1,1 @@
+"""`jaxrace reproduce`: the figures and tables of the papers."""

@@ -1,0 +1,57 @@
+"""The job `jaxrace reproduce`: figures and tables of the papers."""
+
+import dataclasses
+import importlib
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+
+from jaxrace import runs
+from jaxrace.commands.job import Job
+from jaxrace.commands.printing import say
+from jaxrace.commands.reproduce.config import ALL, ReproduceConfig
+from jaxrace.commands.workbench import CHECKPOINT, REPORT, Workbench, run_folder
+from jaxrace.papers.figures import FIGURES
+
+
+def reproduce(job: Job) -> Path:
+    """Make figures and tables again, and a report that sets them beside the paper's."""
+    config: ReproduceConfig = job.config
+    with run_folder(job, f"reproduce-{config.name}", _asked(config)) as folder:
+        _run(config, Workbench(folder, config.quick, config.seed, job=job))
+    return folder
+
+
+def _asked(config: ReproduceConfig) -> dict[str, object]:
+    return {"command": "reproduce", "config": dataclasses.asdict(config)}
+
+
+def _run(config: ReproduceConfig, bench: Workbench) -> None:
+    if config.name == ALL:
+        for one in (name for name, figure in FIGURES.items() if not figure.on_demand):
+            folder, own = bench.folder / one, dataclasses.replace(config, name=one)
+            folder.mkdir(exist_ok=True)
+            if not (folder / runs.CONFIG).exists():
+                runs.write_config(folder, _asked(own))
+            _run(own, dataclasses.replace(bench, folder=folder))
+    elif not (bench.folder / REPORT).exists():
+        maker(config.name)(dataclasses.replace(bench, title=FIGURES[config.name].about))
+        shutil.rmtree(bench.folder / CHECKPOINT, ignore_errors=True)
+
+
+def maker(name: str) -> Callable[[Workbench], None]:
+    """What makes a figure; its module is imported now.
+
+    >>> maker("hcpi-bounds")
+    <function run at ...>
+    """
+    figure = FIGURES[name]
+    return getattr(importlib.import_module(f"jaxrace.papers.{figure.module}"), figure.function)
+
+
+def print_report(console: Console, folder: Path) -> None:
+    """Say where the report is, or the folders of several."""
+    report = folder / REPORT
+    say(console, str(report if report.exists() else folder))
