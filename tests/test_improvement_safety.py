@@ -117,12 +117,12 @@ def improve_again(daedalus, params, payoffs, key):
     def add_batch(state, key):
         data_key, own_key = jax.random.split(key)
         data = batch_of(data_key, daedalus.ask(state, params), payoffs, BATCH)
-        state, row = daedalus.update(own_key, state, data, params)
+        state, row = daedalus.tell(own_key, state, data, params)
         worse = is_worse(row.candidate, payoffs)
         return state, (worse, worse & row.is_found)
 
     keys = jax.random.split(key, BATCHES)
-    _, (worse, errors) = jax.lax.scan(add_batch, daedalus.begin(example, params), keys)
+    _, (worse, errors) = jax.lax.scan(add_batch, daedalus.init(example, params), keys)
     return worse.any(), errors.any()
 
 

@@ -5,12 +5,12 @@ steps, A actions, p features.
 """
 
 import dataclasses
-import functools
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import lax
+from jax.core import Tracer
 
 from jaxrace.improvement.policies import Mixed, MixedPolicy, MixedWith, unmixed
 from jaxrace.improvement.policy_improvement import (
@@ -25,6 +25,7 @@ from jaxrace.improvement.trajectories import (
     empty_rows,
 )
 from jaxrace.improvement.weights import Evidence, evidence, joined, log_weights, weighted_estimate
+from jaxrace.protocol import verb
 from jaxrace.validation import require_integer, require_keys
 
 _LEAST_BATCH = 20
@@ -139,41 +140,8 @@ class Daedalus:
             return MixedWith(unmixed(params.initial), params.initial)
         return MixedWith(jax.tree.map(lambda x: x[state.current], state.policies), params.initial)
 
-    def tell(
-        self,
-        key: jax.Array,
-        state: DaedalusState | None,
-        data: Trajectories,
-        params: ImprovementParams,
-    ) -> tuple[DaedalusState, DaedalusRow]:
-        """Count a batch of trajectories of the policy asked for, and look for a better one.
-
-        Args:
-            key: Used once.
-            state: From ``tell``; None at first.
-            data: ``batch_size`` trajectories in any order, with as many steps T as those before;
-                whom they are said to be from does not matter.
-            params: Of the improvement.
-
-        Raises:
-            ValueError: There are more or fewer trajectories, they cannot be used (see
-                ``PolicyImprovement.run``) or are of other shapes than those before, there is no
-                room left, or ``key`` is no key.
-        """
-        require_keys("key", key, ndim=0)
-        count = len(data.behaviour)
-        if count != self.batch_size:
-            raise ValueError(f"data: expected {self.batch_size} trajectories, got {count}")
-        self.improvement.check(data)
-        if state is None:
-            state = self.begin(data, params)
-        _require_shapes(data, state.train)
-        if int(state.num_train) >= self.num_batches * self.batch_for_training:
-            raise ValueError(f"data: expected at most {self.num_batches} batches")
-        return _tell(self, key, state, data, params)
-
-    def begin(self, example: Trajectories, params: ImprovementParams) -> DaedalusState:
-        """The state before the first batch, for use in compiled code.
+    def init(self, example: Trajectories, params: ImprovementParams) -> DaedalusState:
+        """The state before the first batch; None serves as well where ``ask`` and ``tell`` take it.
 
         Args:
             example: Trajectories of the right shapes.
@@ -197,10 +165,29 @@ class Daedalus:
             num_tests=nothing,
         )
 
-    def update(
-        self, key: jax.Array, state: DaedalusState, data: Trajectories, params: ImprovementParams
+    @verb
+    def tell(
+        self,
+        key: jax.Array,
+        state: DaedalusState | None,
+        data: Trajectories,
+        params: ImprovementParams,
     ) -> tuple[DaedalusState, DaedalusRow]:
-        """What ``tell`` does under a trace."""
+        """Count a batch of trajectories of the policy asked for, and look for a better one.
+
+        Args:
+            key: Used once.
+            state: From ``tell``; None at first.
+            data: ``batch_size`` trajectories in any order, with as many steps T as those before;
+                whom they are said to be from does not matter.
+            params: Of the improvement.
+
+        Raises:
+            ValueError: There are more or fewer trajectories, they cannot be used (see
+                ``PolicyImprovement.run``) or are of other shapes than those before, there is no
+                room left, or ``key`` is no key.
+        """
+        assert state is not None  # see ``checked_tell``
         order_key, key = jax.random.split(key)
         state = self._with(state, data, order_key)
         known = [self._evidence(part, params) for part in (state.train, state.test)]
@@ -259,6 +246,27 @@ class Daedalus:
         )
         return state, row
 
+    def checked_tell(
+        self,
+        key: jax.Array,
+        state: DaedalusState | None,
+        data: Trajectories,
+        params: ImprovementParams,
+    ) -> tuple:
+        """See ``verb``."""
+        require_keys("key", key, ndim=0)
+        count = len(data.behaviour)
+        if count != self.batch_size:
+            raise ValueError(f"data: expected {self.batch_size} trajectories, got {count}")
+        self.improvement.check(data)
+        if state is None:
+            state = self.init(data, params)
+        _require_shapes(data, state.train)
+        is_full = state.num_train >= self.num_batches * self.batch_for_training
+        if not isinstance(is_full, Tracer) and is_full:
+            raise ValueError(f"data: expected at most {self.num_batches} batches")
+        return key, state, data, params
+
     def _with(self, state: DaedalusState, data: Trajectories, key: jax.Array) -> DaedalusState:
         """The state with a batch added: a random fifth to the training set."""
         data = dataclasses.replace(data, behaviour=jnp.full_like(data.behaviour, state.current))
@@ -312,14 +320,3 @@ def _written(data: Trajectories, rows: Trajectories, start: jax.Array) -> Trajec
     return jax.tree.map(
         lambda x, new: lax.dynamic_update_slice_in_dim(x, new, start, 0), data, rows
     )
-
-
-@functools.partial(jax.jit, static_argnums=0)
-def _tell(
-    daedalus: Daedalus,
-    key: jax.Array,
-    state: DaedalusState,
-    data: Trajectories,
-    params: ImprovementParams,
-) -> tuple[DaedalusState, DaedalusRow]:
-    return daedalus.update(key, state, data, params)

@@ -105,7 +105,7 @@ class DaedalusWork:
             lambda: self._collect(job.key, self.daedalus.ask(None, self.params))
         )
         example = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), shapes)
-        return self.daedalus.begin(example, self.params), job
+        return self.daedalus.init(example, self.params), job
 
     def step(
         self, state: tuple[DaedalusState, DaedalusJob]
@@ -114,7 +114,7 @@ class DaedalusWork:
         own, job = state
         key = jax.random.fold_in(job.key, own.num_tests)
         data = self._collect(jax.random.fold_in(key, 0), self.daedalus.ask(own, self.params))
-        own, row = self.daedalus.update(jax.random.fold_in(key, 1), own, data, self.params)
+        own, row = self.daedalus.tell(jax.random.fold_in(key, 1), own, data, self.params)
         return (own, job), row
 
     def done(self, state: tuple[DaedalusState, DaedalusJob]) -> jax.Array:
