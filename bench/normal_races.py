@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from jaxrace import kernels, racing
+from jaxrace import racing
 from jaxrace.envs import options
 from jaxrace.kernels import strict_order, total_order
 
@@ -60,7 +60,6 @@ def outcomes_of(keys: jax.Array, rounds: int = ROUNDS) -> jax.Array:
 
     def of_race(key: jax.Array) -> jax.Array:
         task_key, race_key = jax.random.split(key)
-        race_key = kernels.fast_keys(race_key)
         drawn = TASK.draw(task_key, DISTANCE, OPTIONS)
 
         def of_option(number: jax.Array, option: Any) -> jax.Array:

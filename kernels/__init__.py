@@ -54,7 +54,6 @@ from jaxrace.kernels.row_prefixes import RowPrefixes, prefix_product, row_prefix
 from jaxrace.kernels.rules import RULES, select_and_discard, settle_reduced
 from jaxrace.kernels.strict import Strict, strict_order
 from jaxrace.kernels.student import student_quantile
-from jaxrace.kernels.threefry import fast_keys, fast_keys_for
 from jaxrace.kernels.thurstone import (
     ThurstoneFit,
     fit_thurstone,
@@ -104,8 +103,6 @@ __all__ = [
     "definite_inverse",
     "draw_uniforms",
     "extend_wins",
-    "fast_keys",
-    "fast_keys_for",
     "first_best",
     "fit_thurstone",
     "for_listed",

@@ -32,8 +32,6 @@ SLOW_CASES = frozenset(
         "test_improvement_safety.py::test_how_often_a_worse_policy_is_declared_safe[mean]",
         "test_kernels_strict.py::test_races_end_as_with_the_total_order[2]",
         "test_kernels_strict.py::test_races_of_every_kind_take_a_strict_preference[{'ranking': 'borda'}]",  # noqa: E501
-        "test_kernels_threefry.py::test_keys_made_of_keys_compile",
-        "test_kernels_threefry.py::test_races_of_samples_that_take_no_other_keys[its own key]",
         "test_kernels_uniforms.py::test_whole_numbers[2000-5000]",
         "test_modes.py::test_all_modes_at_once_change_nothing",
         "test_racing_dominance_settings.py::test_other_bets[3]",

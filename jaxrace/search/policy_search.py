@@ -238,7 +238,7 @@ class PolicySearch:
         done = self.done(state, params)
         population, asked, tell_key, max_rounds, ranked = self._race_next(state, params)
         told = self.strategy.tell(
-            kernels.fast_keys(tell_key),
+            tell_key,
             population,
             ranked.ranking,
             asked,
@@ -279,7 +279,7 @@ class PolicySearch:
     def _race_next(self, state: SearchState, params: SearchParams) -> _Raced:
         keys = jax.random.split(jax.random.fold_in(state.key, state.generation + 1), 3)
         population, asked = self.strategy.ask(
-            kernels.fast_keys(keys[0]), state.strategy, params.strategy, self.policy.example()
+            keys[0], state.strategy, params.strategy, self.policy.example()
         )
         # A search that is done gives a race of no rounds, which asks for nothing.
         rounds = jnp.ceil(state.rounds).astype(jnp.int32)
