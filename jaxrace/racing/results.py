@@ -101,8 +101,6 @@ class PreferenceResult:
         if self.heuristic:
             return f"heuristic, no guarantee: {self.heuristic}"
         text = f"what is certain is right with {report.confidence(self.params.delta)}"
-        if isinstance(self.race.compare, kernels.Strict):
-            text += ", if no two outcomes tie"
         epsilon = report.span(self.params.epsilon)
         if epsilon != "0":
             return f"{text}, for some win probabilities within {epsilon} of the true ones"

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxrace import kernels, racing
+from jaxrace import racing
 from jaxrace.envs import Environment, OutcomeFold
 from jaxrace.envs.absorbing import absorb
 from jaxrace.narrowing import require_held
@@ -148,15 +148,6 @@ class PolicySearch:
                 f"race: expected top = {parents}, the {parents} of {size} that CMA_ES recombines, "
                 f"got {self.race.top}"
             )
-
-    @property
-    def joins_comparisons(self) -> bool:
-        """Does its race compare by a preference that joins several comparisons?"""
-        if not isinstance(self.race, ComparingRace):
-            return False
-        option = PolicyInTask(self.policy.example(), self.env.default_params)
-        outcome = jax.eval_shape(self.rollout, jax.random.key(0), option)
-        return kernels.joins_comparisons(self.race.compare, outcome)
 
     @property
     def rollout(self) -> Rollout:
