@@ -51,7 +51,6 @@ def works() -> dict[str, tuple[Callable[..., Any], int, tuple[Any, ...]]]:
         f"{bench_dominance.RACES:,} dominance races": (dominance, bench_dominance.RACES, ()),
         f"{bench_dominance.RACES:,} sharp races": (task.many_races(500), bench_dominance.RACES, ()),
         f"{races:,} sharp races": (task.many_races(500), races, ()),
-        f"{races:,}, no ties presumed": (task.many_races(500, task.UNTIED), races, ()),
         f"samples of {races:,} races": (bench_races.samples_alone(), races, ()),
         f"{few} searches": (searches, few, ()),
         f"episodes of {few} searches": (bench_searches.episodes_alone, few, (theta,)),
@@ -63,7 +62,6 @@ def peers() -> dict[str, tuple[Callable[[], Any], float]]:
     few = bench_searches.SEARCHES / bench_searches.PEER_SEARCHES
     return {
         f"{bench_races.RACES:,} sharp races": (bench_races.play_open_pairs, 1),
-        f"{bench_races.RACES:,}, no ties presumed": (bench_races.play_open_pairs, 1),
         f"{bench_searches.SEARCHES} searches": (bench_searches.search_with_pycma(), few),
     }
 
@@ -80,16 +78,15 @@ def programs() -> dict[str, list[Callable[[], Any]]]:
         shared = jax.shard_map(
             work, mesh=mesh, in_specs=specs, out_specs=spec("keys"), check_vma=False
         )
-        joins = work is searches and bench_searches.search_and_params()[0].joins_comparisons
         found[name] = [
-            _program(work, joins, keys, *others),
-            _program(shared, joins, spread, *others),
+            _program(work, keys, *others),
+            _program(shared, spread, *others),
         ]
     return found
 
 
-def _program(work: Callable[..., Any], joins: bool, *args: Any) -> Callable[[], Any]:
-    compiled = compile_ahead(jax.jit(work), *args, joins_comparisons=joins)
+def _program(work: Callable[..., Any], *args: Any) -> Callable[[], Any]:
+    compiled = compile_ahead(jax.jit(work), *args)
     return lambda: jax.block_until_ready(compiled(*args))
 
 

@@ -7,7 +7,6 @@ import subprocess
 from pathlib import Path
 
 import jax
-import jax.numpy as jnp
 import measuring
 import numpy as np
 import pytest
@@ -34,17 +33,11 @@ def outcomes(num_races):
     return jax.random.normal(jax.random.key(0), (num_races, OPTIONS, ROUNDS))
 
 
-@pytest.mark.parametrize(
-    ("name", "compare"),
-    [
-        ("prefix/jaxrace", kernels.total_order),
-        # One comparison and one addition per two samples, as the limit has it.
-        ("prefix/no ties presumed", kernels.strict_order),
-    ],
-)
-def test_prefix(name, compare, benchmark):
-    run, given = prefix_wins(compare), outcomes(RACES)
-    measuring.record_jax(benchmark, name, run, given, rounds=CALLS, comparisons=COMPARISONS)
+def test_prefix(benchmark):
+    run, given = prefix_wins(kernels.total_order), outcomes(RACES)
+    measuring.record_jax(
+        benchmark, "prefix/jaxrace", run, given, rounds=CALLS, comparisons=COMPARISONS
+    )
 
 
 def test_prefix_by_broadcasting(benchmark):
@@ -90,14 +83,9 @@ def test_total(benchmark):
     measuring.record_jax(benchmark, "total/jaxrace", run, outcomes(RACES))
 
 
-def test_total_sorted(benchmark):
-    run = jax.vmap(kernels.sorted_wins)
-    measuring.record_jax(benchmark, "total/jaxrace by sorting", run, outcomes(RACES))
-
-
 def test_total_by_scipy(benchmark):
     given = np.asarray(outcomes(1)[0])
     wins = measuring.record(
         benchmark, "total/scipy", scipy_wins.total_wins, given, scale=float(RACES)
     )
-    np.testing.assert_array_equal(wins, kernels.sorted_wins(jnp.asarray(given)))
+    np.testing.assert_array_equal(wins, kernels.total_wins(kernels.total_order, given))

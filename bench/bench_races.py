@@ -18,9 +18,8 @@ def keys(num_races):
     return jax.random.split(jax.random.key(0), num_races)
 
 
-@pytest.mark.parametrize("race", [task.RACE, task.UNTIED], ids=["ties told", "untied"])
-def test_the_peers_decide_as_we_do(race):
-    play = jax.jit(jax.vmap(task.one_race(race)))
+def test_the_peers_decide_as_we_do():
+    play = jax.jit(jax.vmap(task.one_race()))
     samples, ranking = map(np.asarray, play(keys(CHECKED_RACES)))
     outcomes, thresholds = np.asarray(task.outcomes_of(keys(CHECKED_RACES))), task.thresholds()
 
@@ -42,15 +41,8 @@ def test_the_peers_decide_as_we_do(race):
 
 
 def test_jaxrace(benchmark):
-    """Races that presume no ties, as those in NumPy do."""
-    run = task.many_races(BATCH, task.UNTIED)
-    measuring.record_jax(benchmark, "races/jaxrace", run, keys(RACES), rounds=ROUNDS)
-
-
-def test_ties_told(benchmark):
-    """Races that would tell ties apart."""
     run = task.many_races(BATCH)
-    measuring.record_jax(benchmark, "races/ties told", run, keys(RACES), rounds=ROUNDS)
+    measuring.record_jax(benchmark, "races/jaxrace", run, keys(RACES), rounds=ROUNDS)
 
 
 def samples_alone():

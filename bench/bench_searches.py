@@ -74,7 +74,7 @@ def test_random_numbers_alone(benchmark):
     def of_all(keys):
         return jax.lax.map(of_search, keys, batch_size=2)
 
-    keys = kernels.fast_keys(jax.random.split(jax.random.key(0), SEARCHES))
+    keys = jax.random.split(jax.random.key(0), SEARCHES)
     measuring.record_jax(benchmark, "searches/random numbers alone", of_all, keys)
 
 

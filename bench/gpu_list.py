@@ -177,7 +177,6 @@ def _hands(lanes: int) -> Any:
     return play, (jax.random.key(0),)
 
 
-_UNTIED = normal_races.UNTIED
 # A race compares every sample of an option with every one of another.
 _COMPARED = bench_kernels.COMPARISONS // bench_kernels.RACES
 PROGRAMS = (
@@ -186,7 +185,7 @@ PROGRAMS = (
         "races",
         10_000,
         16,
-        functools.partial(_preference, _UNTIED),
+        functools.partial(_preference, normal_races.RACE),
         trips=(10, 4),
         wanted=10_000 / 0.02,
     ),

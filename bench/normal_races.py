@@ -1,6 +1,5 @@
 """The task of the race benchmarks: normal options at k = 10, top 5 of 10, at most 300 rounds."""
 
-import dataclasses
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -10,15 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from jaxrace import kernels, racing
+from jaxrace import racing
 from jaxrace.envs import options
-from jaxrace.kernels import strict_order, total_order
+from jaxrace.kernels import total_order
 
 OPTIONS, TOP, ROUNDS, DELTA, DISTANCE = 10, 5, 300, 0.05, 10.0
 TASK = options.Normal()
 RACE = racing.PreferenceRace(OPTIONS, TOP, ROUNDS, total_order, bound="published", rule="sharp")
-# Presumes that no two samples tie, as the NumPy peers do.
-UNTIED = dataclasses.replace(RACE, compare=strict_order)
 
 
 def thresholds() -> NDArray[np.int32]:
@@ -60,7 +57,6 @@ def outcomes_of(keys: jax.Array, rounds: int = ROUNDS) -> jax.Array:
 
     def of_race(key: jax.Array) -> jax.Array:
         task_key, race_key = jax.random.split(key)
-        race_key = kernels.fast_keys(race_key)
         drawn = TASK.draw(task_key, DISTANCE, OPTIONS)
 
         def of_option(number: jax.Array, option: Any) -> jax.Array:

@@ -39,7 +39,7 @@ class Target:
 
 
 _RACES = "1,000 races (K 10, n_max 300)"
-_UNTIED = "1,000, no ties presumed"
+_SHARP = "1,000 sharp races"
 _DOMINANCE = "10,000 dominance races (K 10, n_max 300)"
 _SEARCHES = "100 searches of 10,000 episodes"
 _TRIAL = "Daedalus2 trial (gridworld)"
@@ -57,10 +57,9 @@ _HANDS, _EVAL7 = "holdem hands/jaxrace, 10000 at once", "holdem evaluations/eval
 
 TARGETS = (
     Target(_RACES, "races/jaxrace", "races/numpy open pairs", 8),
-    Target(f"{_RACES}, a device per core", f"{_UNTIED}/all cores", f"{_UNTIED}/NumPy", 8),
+    Target(f"{_RACES}, a device per core", f"{_SHARP}/all cores", f"{_SHARP}/NumPy", 8),
     Target(_RACES, "races/jaxrace", "races/numpy lockstep", 8),
     Target(_RACES, "races/jaxrace", "races/numpy plain", 50),
-    Target(f"{_RACES}, ties told", "races/ties told", "races/numpy open pairs"),
     Target(_RACES, "races/samples alone", "races/numpy open pairs"),
     Target(_DOMINANCE, "dominance/jaxrace", "dominance/sharp", 3),
     Target(
@@ -81,7 +80,6 @@ TARGETS = (
     Target(_SEARCHES, "sweeps/100 equal", "searches/pycma"),
     Target(_PREFIX, "prefix/jaxrace", "prefix/broadcast", 20),
     Target(_PREFIX, "prefix/jaxrace", "limit/c", 0.25),
-    Target(f"{_PREFIX}, no ties presumed", "prefix/no ties presumed", "limit/c", 0.25),
     Target(_TOTAL, "total/jaxrace", "total/scipy"),
     *(
         Target(f"{name} duels (K {arms})", f"duels {name} K {arms}/jaxrace", peer, ratio)

@@ -17,13 +17,6 @@ _CPU_LEVEL = "1"
 # gain by it, and trials of Daedalus2 took 5 to 10 % less time without.
 _SIDE_BY_SIDE = "xla_cpu_enable_concurrency_optimized_scheduler"
 
-# XLA prefers registers of 256 bits, in which single comparisons are faster. Joined ones, as in
-# Pareto dominance, take a quarter more time in them on an EPYC of 2023; without AVX-512 it changes
-# nothing.
-_WIDTH = "xla_cpu_prefer_vector_width"
-_WIDEST = 512
-
-
 # Programs that a function keeps, each for other static arguments. That of a race may take 30 MB.
 MOST_PROGRAMS = 32
 
@@ -70,9 +63,7 @@ def bounded_jit(num_static: int, most: int = MOST_PROGRAMS) -> Callable[[Any], A
     return decorate
 
 
-def compile_ahead(
-    function: Any, *args: Any, is_small: bool = False, joins_comparisons: bool = False
-) -> Any:
+def compile_ahead(function: Any, *args: Any, is_small: bool = False) -> Any:
     """Trace and compile a jitted function for arguments like these.
 
     For a CPU with a lower level of optimisation than XLA's own, unless XLA_FLAGS sets one.
@@ -81,7 +72,6 @@ def compile_ahead(
         function: What ``jax.jit`` returned.
         *args: Arrays or ``jax.ShapeDtypeStruct``s, and the values of static arguments.
         is_small: Its operations are too small to be worth more than one thread.
-        joins_comparisons: It spends much of its time on comparisons joined by "and".
 
     Returns:
         The compiled program, to be called with the arguments that are not static.
@@ -91,19 +81,17 @@ def compile_ahead(
     >>> print(program(jnp.array([1.0, 2.0], jnp.float32)))
     [2. 4.]
     """
-    options: Any = _options(is_small, joins_comparisons)
+    options: Any = _options(is_small)
     return function.lower(*args).compile(compiler_options=options)
 
 
-def _options(is_small: bool, joins_comparisons: bool) -> dict[str, str | bool | int] | None:
+def _options(is_small: bool) -> dict[str, str | bool | int] | None:
     """Of the compiler; what XLA_FLAGS says is the user's choice."""
     if jax.default_backend() != "cpu":
         return None
     wanted: dict[str, str | bool | int] = {_LEVEL: _CPU_LEVEL}
     if is_small and _is_known(_SIDE_BY_SIDE, False):
         wanted[_SIDE_BY_SIDE] = False
-    if joins_comparisons and _is_known(_WIDTH, _WIDEST):
-        wanted[_WIDTH] = _WIDEST
     flags = os.environ.get("XLA_FLAGS", "")
     return {name: x for name, x in wanted.items() if f"--{name}=" not in flags} or None
 

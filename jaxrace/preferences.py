@@ -144,16 +144,15 @@ class Margin:
 def only_orders(compare: Preference) -> bool:
     """Does a preference see nothing of numbers but which is larger, so that ranks would do?
 
-    It is known of ``kernels.total_order`` and ``strict_order``, and of what is composed of
-    ``Larger`` and ``Smaller`` here; of a function of your own it is not.
+    It is known of ``kernels.total_order``, and of what is composed of ``Larger`` and ``Smaller``
+    here; of a function of your own it is not.
 
     >>> only_orders(Pareto(Smaller("cost"), Larger("quality"))), only_orders(Margin(0.5))
     (True, False)
     """
     if isinstance(compare, Pareto | Lexicographic):
         return all(map(only_orders, compare.criteria))
-    known = compare is kernels.total_order or compare == kernels.strict_order
-    return known or isinstance(compare, Larger | Smaller)
+    return compare is kernels.total_order or isinstance(compare, Larger | Smaller)
 
 
 def _field(outcome: Any, field: str | int | None) -> Any:

@@ -10,7 +10,6 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxrace import kernels
 from jaxrace.compilation import bounded_jit
 from jaxrace.envs import Environment, OutcomeFold, Transition
 from jaxrace.envs.absorbing import absorb
@@ -139,8 +138,7 @@ def evaluate(rollout: Rollout, key: jax.Array, option: PolicyInTask, episodes: i
 
     Args:
         rollout: The sampler.
-        key: Episode e is drawn with fold_in(key, e), on a CPU of ``kernels.fast_keys(key)`` if the
-            environment and the policy take it.
+        key: Episode e is drawn with fold_in(key, e).
         option: Parameters of the policy and of the environment.
         episodes: n.
 
@@ -167,7 +165,6 @@ def evaluate(rollout: Rollout, key: jax.Array, option: PolicyInTask, episodes: i
 
 @bounded_jit(2)
 def _evaluate(rollout: Rollout, episodes: int, key: jax.Array, option: PolicyInTask) -> Any:
-    key = kernels.fast_keys_for(rollout, key, option)
     keys = jax.vmap(jax.random.fold_in, (None, 0))(key, jnp.arange(episodes, dtype=jnp.uint32))
     return jax.vmap(rollout, (0, None))(keys, option)
 

@@ -49,12 +49,10 @@ from jaxrace.kernels.open_pairs import open_round_gains
 from jaxrace.kernels.picking import first_best, leading, pick
 from jaxrace.kernels.ragged_wins import ragged_net, sample_slices
 from jaxrace.kernels.random_walk import long_run, transition_matrix, visits_key, walk_error
-from jaxrace.kernels.relations import joins_comparisons, lexicographic, pareto, total_order
+from jaxrace.kernels.relations import lexicographic, pareto, total_order
 from jaxrace.kernels.row_prefixes import RowPrefixes, prefix_product, row_prefixes
 from jaxrace.kernels.rules import RULES, select_and_discard, settle_reduced
-from jaxrace.kernels.strict import Strict, strict_order
 from jaxrace.kernels.student import student_quantile
-from jaxrace.kernels.threefry import fast_keys, fast_keys_for
 from jaxrace.kernels.thurstone import (
     ThurstoneFit,
     fit_thurstone,
@@ -68,11 +66,9 @@ from jaxrace.kernels.uniforms import draw_uniforms
 from jaxrace.kernels.value_bounds import bernstein_radius, hoeffding_radius
 from jaxrace.kernels.wins import (
     MAX_ROUNDS,
-    extend_wins,
     net_counts,
     prefix_wins,
     round_gains,
-    sorted_wins,
     total_wins,
 )
 
@@ -87,7 +83,6 @@ __all__ = [
     "Bound",
     "RowPrefixes",
     "Sizes",
-    "Strict",
     "ThurstoneFit",
     "above_half",
     "bernoulli_divergence",
@@ -103,9 +98,6 @@ __all__ = [
     "correct_selection_gains",
     "definite_inverse",
     "draw_uniforms",
-    "extend_wins",
-    "fast_keys",
-    "fast_keys_for",
     "first_best",
     "fit_thurstone",
     "for_listed",
@@ -114,7 +106,6 @@ __all__ = [
     "in_top",
     "intervals",
     "inverse",
-    "joins_comparisons",
     "kl_upper",
     "knowledge_gradient",
     "leading",
@@ -149,8 +140,6 @@ __all__ = [
     "selection_threshold",
     "settle_reduced",
     "sizes",
-    "sorted_wins",
-    "strict_order",
     "student_bound",
     "student_quantile",
     "swept_qualities",

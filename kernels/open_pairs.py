@@ -17,7 +17,6 @@ from jax import lax
 from jaxrace.kernels.devices import sizes
 from jaxrace.kernels.listing import for_listed, listing_block
 from jaxrace.kernels.ragged_wins import row_slices
-from jaxrace.kernels.strict import one_way
 from jaxrace.kernels.wins import Compare, Outcome, block_size
 
 # Comparisons that are summed by one kernel of a GPU: of 128 XLA takes minutes to compile the sum.
@@ -128,27 +127,26 @@ def listed_gains(
         return row_slices(old, first, at, size), row_slices(old, second, at, size)
 
     both = jax.tree.map(lambda x: x[first], new), jax.tree.map(lambda x: x[second], new)
-    counted, unit = one_way(compare)
     sums_of = _sums_at_once if sizes().at_once else _sums_in_blocks
-    sums = sums_of(counted, rounds_of, both, num_old, jax.tree.leaves(old)[0].shape[1])
-    gains = unit * sums + jax.vmap(jax.vmap(compare))(*both).astype(jnp.int32)
+    sums = sums_of(compare, rounds_of, both, num_old, jax.tree.leaves(old)[0].shape[1])
+    gains = sums + jax.vmap(jax.vmap(compare))(*both).astype(jnp.int32)
     # On a GPU made once: what goes through the rounds would count anew for each of them.
     return lax.optimization_barrier(gains) if sizes().at_once else gains
 
 
 def _sums_in_blocks(
-    counted: Compare,
+    compare: Compare,
     old: Callable[[jax.Array, int], tuple[Outcome, Outcome]],
     new: tuple[Outcome, Outcome],
     num_old: jax.Array | int,
     capacity: int,
 ) -> jax.Array:
-    """Sums of what is counted of each new round of P pairs (i, j), less the reverse: int32 [P, m].
+    """Signs of each new round of P pairs (i, j) against older ones, summed: int32 [P, m].
 
     Two samples of the same round are not among them.
 
     Args:
-        counted: From ``one_way``.
+        compare: As for ``open_round_gains``.
         old: The samples of both options in so many rounds from a round on, leaves [P, size, ...].
         new: The new samples of both, leaves [P, m, ...].
         num_old: As for ``open_round_gains``.
@@ -159,7 +157,7 @@ def _sums_in_blocks(
     block = block_size(num_new)
     tile = min(sizes().rounds - sizes().rounds % block, capacity)
     # One sample per pair [P] against the new ones of the other option [P, m].
-    against = jax.jit(jax.vmap(jax.vmap(counted, (None, 0))))
+    against = jax.jit(jax.vmap(jax.vmap(compare, (None, 0))))
     rounds = jnp.arange(num_new, dtype=jnp.int32)
 
     def add(
@@ -210,7 +208,7 @@ def _sums_in_blocks(
 
 
 def _sums_at_once(
-    counted: Compare,
+    compare: Compare,
     old: Callable[[jax.Array, int], tuple[Outcome, Outcome]],
     new: tuple[Outcome, Outcome],
     num_old: jax.Array | int,
@@ -221,7 +219,7 @@ def _sums_at_once(
     num_new = jax.tree.leaves(new_i)[0].shape[1]
     tile = min(sizes().rounds, capacity)
     # The samples of a pair [S] against its new ones [m]: [P, m, S].
-    against = jax.vmap(jax.vmap(jax.vmap(counted, (0, None)), (None, 0)))
+    against = jax.vmap(jax.vmap(jax.vmap(compare, (0, None)), (None, 0)))
 
     def add(
         samples: tuple[Outcome, Outcome],

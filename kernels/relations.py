@@ -6,9 +6,6 @@ All functions broadcast, and are antisymmetric when their inputs are.
 """
 
 import functools
-import re
-from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -74,26 +71,6 @@ def lexicographic(*signs: jax.Array) -> jax.Array:
     """
     _require_criteria("lexicographic", signs)
     return functools.reduce(lambda first, later: jnp.where(first != 0, first, later), signs)
-
-
-def joins_comparisons(compare: Callable[[Any, Any], jax.Array], example: Any) -> bool:
-    """Does a preference join comparisons by "and" or "or", as Pareto dominance does?
-
-    Args:
-        compare: ``compare(a, b)`` of two single outcomes, pure JAX.
-        example: An outcome, or ``jax.ShapeDtypeStruct``s like one.
-
-    >>> import jax.numpy as jnp
-    >>> def both_larger(a, b):
-    ...     return (a > b).all().astype(jnp.int8) - (a < b).all().astype(jnp.int8)
-    >>> joins_comparisons(both_larger, jnp.zeros(2)), joins_comparisons(total_order, 0.0)
-    (True, False)
-    """
-    return bool(
-        re.search(
-            r"= (and|or|reduce_and|reduce_or)\b", str(jax.make_jaxpr(compare)(example, example))
-        )
-    )
 
 
 def _require_criteria(name: str, signs: tuple[jax.Array, ...]) -> None:

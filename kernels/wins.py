@@ -22,7 +22,6 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace.kernels.listing import Carry, with_operands_kept
-from jaxrace.kernels.strict import one_way
 
 Outcome = Any
 Compare = Callable[[Outcome, Outcome], jax.Array]
@@ -81,8 +80,7 @@ def _gains_of_pairs(
     """``round_gains`` with the rounds as the minor-most axis: int32 [K, K, m]."""
     num_options, num_new = _leading_axes(new)
     block = block_size(num_new)
-    counted, unit = one_way(compare)
-    against = _all_pairs(counted)
+    against = _all_pairs(compare)
     # The new samples of all options on one axis, which fills the vector registers but for the last
     # one: rounds alone leave a part of one per option, whose numbers go one by one.
     size = num_options * num_new
@@ -96,7 +94,7 @@ def _gains_of_pairs(
     def add_one(index: jax.Array, sums: jax.Array) -> jax.Array:
         return sums + _sum_over_old(against, _rounds_slice(old, index, 1), flat, 1)
 
-    # sums[i, (j, t)] = sum of what is counted of (x_i^a, x_j^t) over the samples a older than t.
+    # sums[i, (j, t)] = sum of the signs of (x_i^a, x_j^t) over the samples a older than t.
     num_old = jnp.asarray(num_old, jnp.int32)
     num_blocks = num_old // block
     sums = jnp.zeros((num_options, size + padding), jnp.int32)
@@ -120,7 +118,7 @@ def _gains_of_pairs(
     sums = sums[:, :size].reshape(num_options, num_options, num_new)
     # The new sample of j against older ones of i, the reverse, and the two new ones.
     same_round = jax.vmap(jax.vmap(jax.vmap(compare), (None, 0)), (0, None))(new, new)
-    return unit * (sums - sums.swapaxes(0, 1)) + same_round.astype(jnp.int32)
+    return sums - sums.swapaxes(0, 1) + same_round.astype(jnp.int32)
 
 
 def net_counts(net: jax.Array, gains: jax.Array) -> jax.Array:
@@ -146,45 +144,6 @@ def net_counts(net: jax.Array, gains: jax.Array) -> jax.Array:
         return net + gained, net + gained
 
     return lax.scan(add_round, net, gains)[1]
-
-
-def extend_wins(
-    compare: Compare,
-    wins: jax.Array,
-    old: Outcome,
-    new: Outcome,
-    num_old: jax.Array | int,
-) -> jax.Array:
-    """Win counts after each of m more rounds, from the count after ``num_old`` rounds.
-
-    Args:
-        compare: Preference between two single outcomes.
-        wins: int32 [K, K] half units after ``num_old`` rounds (zeros when num_old is 0).
-        old: Earlier samples, leaves [K, N, ...] with N >= num_old.
-        new: The next samples, leaves [K, m, ...].
-        num_old: Number of earlier rounds. May be traced.
-
-    Returns:
-        int32 [m, K, K] half units after rounds num_old + 1 .. num_old + m.
-
-    Raises:
-        ValueError: N + m exceeds ``MAX_ROUNDS``, beyond which int32 counts could overflow.
-
-    >>> import jax.numpy as jnp
-    >>> from jaxrace.kernels import total_order
-    >>> x = jnp.array([[3.0, 2.0], [1.0, 0.0]])
-    >>> first = jax.jit(total_wins, static_argnums=0)(total_order, x[:, :1])
-    >>> extend = jax.jit(extend_wins, static_argnums=0)
-    >>> print(extend(total_order, first, x[:, :1], x[:, 1:], 1).squeeze(0))
-    [[4 8]
-     [0 4]]
-    """
-    num_old_rounds, num_new = _leading_axes(old)[1], _leading_axes(new)[1]
-    _guard_overflow(num_old_rounds + num_new)
-    num_old = jnp.asarray(num_old, jnp.int32)
-    squares = (num_old + 1 + jnp.arange(num_new, dtype=jnp.int32)) ** 2
-    nets = net_counts(wins - num_old**2, round_gains(compare, old, new, num_old))
-    return squares[:, None, None] + nets
 
 
 def prefix_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
@@ -260,48 +219,6 @@ def total_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
     start = jnp.zeros((num_options, num_options), jnp.int32)
     net = _over_chunks(compare, outcomes, _TOTAL_CHUNK, add_chunk, start)
     return jnp.int32(num_rounds**2) + net
-
-
-def sorted_wins(values: jax.Array) -> jax.Array:
-    """Win counts under the total order, by one sort: K^2 n operations instead of K^2 n^2.
-
-    Args:
-        values: Numbers [K, n], the larger preferred; no NaN.
-
-    Returns:
-        int32 [K, K] half units, equal to ``total_wins(total_order, values)``.
-
-    Raises:
-        ValueError: n exceeds ``MAX_ROUNDS``.
-
-    >>> import jax.numpy as jnp
-    >>> print(jax.jit(sorted_wins)(jnp.array([[3.0, 1.0], [2.0, 2.0]])))
-    [[4 4]
-     [4 4]]
-    """
-    num_options, num_rounds = values.shape
-    _guard_overflow(num_rounds)
-    flat = values.reshape(-1)
-    # The sort takes -0.0 and 0.0 for equal, as the comparisons below do.
-    order = jnp.argsort(flat).astype(jnp.int32)
-    value, owner = flat[order], order // num_rounds
-    position = jnp.arange(value.size, dtype=jnp.int32)
-    starts = jnp.concatenate([jnp.array([True]), value[1:] != value[:-1]])
-    group_start = lax.cummax(jnp.where(starts, position, 0))
-    ends = jnp.concatenate([value[1:] != value[:-1], jnp.array([True])])
-    group_end = lax.cummin(jnp.where(ends, position, value.size), reverse=True)
-    origin = jnp.argsort(order)  # where each sample [K n] went
-
-    def wins_over(option: jax.Array) -> jax.Array:
-        """Wins of all options over one: int32 [K]."""
-        seen = jnp.cumsum((owner == option).astype(jnp.int32))  # its samples up to here
-        smaller = jnp.where(group_start > 0, seen[group_start - 1], 0)
-        # Strictly smaller ones, and smaller or equal ones: their sum counts in half units.
-        half_units = smaller + seen[group_end]
-        return half_units[origin].reshape(num_options, num_rounds).sum(1, dtype=jnp.int32)
-
-    # One option at a time: [K n] arrays only.
-    return lax.map(wins_over, jnp.arange(num_options, dtype=jnp.int32)).T
 
 
 def block_size(num_rounds: int) -> int:

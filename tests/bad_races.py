@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import kernels, preferences, racing
-from jaxrace.kernels import strict_order, total_order
+from jaxrace.kernels import total_order
 
 # Much here has the wrong type on purpose, so type checkers are told nothing of these.
 PreferenceRace: Any = racing.PreferenceRace
@@ -17,7 +17,6 @@ BernsteinRace: Any = racing.BernsteinRace
 DominanceRace: Any = racing.DominanceRace
 Lexicographic: Any = preferences.Lexicographic
 Margin: Any = preferences.Margin
-Strict: Any = kernels.Strict
 
 KEY = jax.random.key(0)
 KEYS = jax.random.split(KEY, 3)
@@ -144,22 +143,6 @@ BAD = {
         lambda: racing.check_compare(at_least, START),
         "compare: expected 0 for an outcome and",
     ),
-    "compare strict with ties": (
-        lambda: tell(np.ones((3, 2), np.float32), race_with(strict_order)),
-        "compare: expected outcomes that never tie, for a Strict preference, got a tie of 1.0 and",
-    ),
-    "compare strict, at least": (
-        lambda: racing.check_compare(Strict(jnp.greater_equal), OPTIONS),
-        "compare: expected that no outcome is preferred to itself, for a Strict preference, got",
-    ),
-    "compare strict, of a sign": (
-        lambda: run(race_with(Strict(total_order))),
-        "compare: expected a function .*, got ValueError: prefers: expected a bool, got int8",
-    ),
-    "compare strict, of a sign, in a kernel": (
-        lambda: kernels.total_wins(Strict(total_order), jnp.zeros((2, 3))),
-        "prefers: expected a bool, got int8",
-    ),
     "no rounds": (
         lambda: kernels.total_wins(total_order, jnp.zeros((2, 0))),
         "outcomes: expected at least one round, got none",
@@ -179,10 +162,6 @@ BAD = {
     "dynamic_delta is None": (
         lambda: PreferenceRace(3, 1, 20, total_order, "published", dynamic_delta=None),
         "dynamic_delta: expected a bool, got None",
-    ),
-    "compare strict, of nothing": (
-        lambda: Strict(None),
-        "prefers: expected a function, got None",
     ),
     "compare not antisymmetric": (
         lambda: run(race_with(first_always)),

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import kernels, outcomes, policies, racing, rollout, search, strategies
+from jaxrace import outcomes, policies, racing, rollout, search, strategies
 from jaxrace.envs import medical
 from jaxrace.kernels import total_order
 
@@ -178,12 +178,6 @@ BAD = {
     "preference of a search": (
         lambda: with_preference(lambda a, b: 2 * medical.prefer(a, b)).params(),
         "compare: expected -1, 0 or .1, got -?2 for",
-    ),
-    "preference of a search, strict": (
-        lambda: with_preference(
-            kernels.Strict(lambda a, b: a.tumour_size < b.tumour_size)
-        ).params(),
-        "compare: expected outcomes that never tie, for a Strict preference, got a tie of",
     ),
     "budget": (lambda: MEDICAL.params(budget=0), "budget: expected an integer of at least 1"),
     "min_rounds": (

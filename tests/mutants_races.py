@@ -2,7 +2,6 @@
 
 RULES = "tests/test_kernels_rules.py"
 BOUNDS = "tests/test_kernels_bounds.py"
-STRICT = "tests/test_kernels_strict.py"
 DRIVER = "tests/test_racing_driver.py"
 PREFERENCE = "tests/test_racing_preference.py"
 SURROGATES = "tests/test_racing_surrogates.py"
@@ -43,12 +42,6 @@ MUTANTS = [
         "places = top - selected.sum(dtype=jnp.int32)  # kappa'",
         "places = jnp.int32(top)",
         SURROGATES,
-    ),
-    (
-        "kernels/strict.py",
-        "return self.won(a, b) - self.won(b, a)",
-        "return self.won(a, b)",
-        STRICT,
     ),
     (
         "kernels/order_statistics.py",

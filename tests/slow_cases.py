@@ -30,10 +30,6 @@ SLOW_CASES = frozenset(
         "test_improvement_logged.py::test_clicks_of_the_other_logger[women]",
         "test_improvement_safety.py::test_how_often_a_worse_policy_is_declared_safe[bernstein]",
         "test_improvement_safety.py::test_how_often_a_worse_policy_is_declared_safe[mean]",
-        "test_kernels_strict.py::test_races_end_as_with_the_total_order[2]",
-        "test_kernels_strict.py::test_races_of_every_kind_take_a_strict_preference[{'ranking': 'borda'}]",  # noqa: E501
-        "test_kernels_threefry.py::test_keys_made_of_keys_compile",
-        "test_kernels_threefry.py::test_races_of_samples_that_take_no_other_keys[its own key]",
         "test_kernels_uniforms.py::test_whole_numbers[2000-5000]",
         "test_modes.py::test_all_modes_at_once_change_nothing",
         "test_racing_dominance_settings.py::test_other_bets[3]",
@@ -50,7 +46,6 @@ SLOW_CASES = frozenset(
         "test_reproduce_improvement.py::test_initial_policies_perform_as_in_figure_4[marketing-0.063]",
         "test_reproduce_improvement.py::test_initial_policies_perform_as_in_figure_4[mountain-car-0.26]",
         "test_right_answers.py::test_right_answers[right_command: the bets stay]",
-        "test_right_answers.py::test_right_answers[right_racing: judge strict, 1 + 1e-9]",
         "test_right_answers.py::test_right_answers[right_select: advice on votes, hybrid]",
         "test_right_answers.py::test_right_answers[right_select: advice on votes, ml-pocbam]",
         "test_right_answers.py::test_right_answers[right_select: advice on votes, pocbam]",

@@ -50,16 +50,6 @@ def test_small_programs_run_in_order(monkeypatch):
     assert compile_ahead(Recorded(), is_small=True) == {"xla_backend_optimization_level": "1"}
 
 
-def test_joined_comparisons_have_wide_registers(monkeypatch):
-    monkeypatch.setenv("XLA_FLAGS", "")
-    option = "xla_cpu_prefer_vector_width"
-    options = {"xla_backend_optimization_level": "1", option: 512}
-    assert compile_ahead(Recorded(), joins_comparisons=True) == options
-    assert option not in compile_ahead(Recorded())
-    monkeypatch.setenv("XLA_FLAGS", f"--{option}=256")
-    assert option not in compile_ahead(Recorded(), joins_comparisons=True)
-
-
 def test_programs_of_functions_that_nobody_has_are_forgotten():
     @bounded_jit(num_static=1, most=2)
     def apply(function, x):

@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 from reference import reference_relations
 
-from jaxrace.envs import medical
-from jaxrace.kernels import joins_comparisons, lexicographic, pareto, total_order
-from jaxrace.preferences import Larger, Lexicographic, Margin, Pareto, Smaller
+from jaxrace.kernels import lexicographic, pareto, total_order
 
 SIGNS = jnp.array([-1, 0, 1], jnp.int8)
 
@@ -78,24 +76,3 @@ def test_pareto_of_vectors_is_dominance():
     signs = pareto(*(total_order(vectors[:, None, c], vectors[None, :, c]) for c in range(3)))
     expected = 2 * reference_relations.dominates(vectors, vectors) - 1
     np.testing.assert_array_equal(signs, expected)
-
-
-@pytest.mark.parametrize(
-    ("compare", "joins"),
-    [
-        (Larger("x"), False),
-        (Margin(0.5, "y"), False),
-        (Pareto(Larger("x"), Smaller("y")), True),
-        (Lexicographic(Larger("x"), Pareto(Smaller("x"), Smaller("y"))), True),
-    ],
-)
-def test_which_preferences_join_comparisons(compare, joins):
-    outcome = {"x": jnp.float32(0), "y": jnp.float32(1)}
-    assert joins_comparisons(compare, outcome) == joins
-    shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), outcome)
-    assert joins_comparisons(compare, shapes) == joins
-
-
-def test_the_preference_of_the_medical_task_joins_comparisons():
-    outcome = medical.Outcome(jnp.bool_(True), jnp.float32(0), jnp.float32(0))
-    assert joins_comparisons(medical.prefer, outcome)

@@ -13,7 +13,6 @@ import numpy as np
 from jax.core import Tracer
 from numpy.typing import ArrayLike
 
-from jaxrace import kernels
 from jaxrace.improvement.arrays import as_numbers
 from jaxrace.improvement.bounds import Bootstrap, LowerBound, Rows
 from jaxrace.improvement.candidates import (
@@ -278,7 +277,7 @@ class PolicyImprovement:
             delta: Error probability of this test.
             is_cold: See ``find_candidate``.
         """
-        search_key, test_key = jax.random.split(kernels.fast_keys(key))
+        search_key, test_key = jax.random.split(key)
         task = Task(train, train_rows, delta, params.floor, test_rows.total)
         policy = find_candidate(
             self.search,

@@ -1,13 +1,11 @@
 """Daedalus in a simulator, as jobs of a sweep. Axes: n trajectories of T steps."""
 
 import dataclasses
-import functools
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from jaxrace import kernels
 from jaxrace.envs import Environment
 from jaxrace.improvement.daedalus import Daedalus, DaedalusRow, DaedalusState
 from jaxrace.improvement.policies import MixedPolicy, MixedWith
@@ -41,7 +39,6 @@ def collect(
     >>> collect_five(jax.random.key(0), option).rewards.shape
     (5, 10)
     """
-    key = kernels.fast_keys_for(functools.partial(history, env, policy), key, option)
     keys = jax.vmap(jax.random.fold_in, (None, 0))(key, jnp.arange(count, dtype=jnp.uint32))
     seen = jax.vmap(lambda key: history(env, policy, key, option))(keys)
     observe = jax.vmap(jax.vmap(lambda state: env.observe(state, option.env_params)))

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import kernels, narrowing
+from jaxrace import narrowing
 from jaxrace.compilation import bounded_jit
 
 Compare = Callable[[Any, Any], jax.Array]
@@ -41,8 +41,7 @@ def check_compare(compare: Compare, outcomes: Any, shown: Any = None) -> None:
     Raises:
         ValueError: ``compare`` is not pure JAX; returns anything but one signed integer; returns
             another number than -1, 0 or +1; or ``compare(a, b)`` is not ``-compare(b, a)``, which
-            is 0 for an outcome and itself; or it is a ``kernels.Strict``, and two outcomes tie, or
-            one is preferred to itself.
+            is 0 for an outcome and itself.
 
     >>> import jax.numpy as jnp
     >>> def at_least(a, b):
@@ -63,9 +62,6 @@ def check_compare(compare: Compare, outcomes: Any, shown: Any = None) -> None:
     signs, finite = map(np.asarray, _compare_all(compare, outcomes))
     shown = outcomes if shown is None else shown
     _raise_unless_antisymmetric(signs.astype(np.int64), finite, shown)
-    if isinstance(compare, kernels.Strict):
-        _raise_if_tied(signs, finite, shown)
-        _raise_if_preferred_to_itself(compare, finite, outcomes)
 
 
 def check_once(
@@ -211,26 +207,6 @@ def _raise_unless_antisymmetric(signs: np.ndarray, finite: np.ndarray, outcomes:
         raise ValueError(
             "compare: expected opposite signs for two outcomes and the two exchanged, got "
             f"{signs[i, j]} and {signs[j, i]} for {shown(i)} and {shown(j)}"
-        )
-
-
-def _raise_if_tied(signs: np.ndarray, finite: np.ndarray, outcomes: Any) -> None:
-    if pair := _first_of(~np.eye(len(signs), dtype=bool) & (signs == 0), finite):
-        i, j = (_shown(outcomes, place) for place in pair)
-        raise ValueError(
-            "compare: expected outcomes that never tie, for a Strict preference, got a tie of "
-            f"{i} and {j}"
-        )
-
-
-def _raise_if_preferred_to_itself(
-    compare: kernels.Strict, finite: np.ndarray, outcomes: Any
-) -> None:
-    won = np.asarray(jax.jit(jax.vmap(compare.won))(outcomes, outcomes))
-    if pair := _first_of(np.diag(won == 1), finite):
-        raise ValueError(
-            "compare: expected that no outcome is preferred to itself, for a Strict preference, "
-            f"got {_shown(outcomes, pair[0])}"
         )
 
 

@@ -40,8 +40,7 @@ def run(
         race: A race, such as ``PreferenceRace``.
         key: A key from ``jax.random.key``.
         sample: ``sample(key, option) -> outcome``, pure JAX, for one option and one sample;
-            hashable (a function or a frozen dataclass). On a CPU its key comes from
-            ``kernels.fast_keys``, unless it takes none of these.
+            hashable (a function or a frozen dataclass).
         options: Pytree with leaves [K, ...], one row per option.
         params: From ``race.params``.
         chunk: Rounds that are simulated at once; the race's own ``chunk`` unless given. More of
@@ -128,7 +127,6 @@ def _play_lanes(
     Returns the results, and the races' ``first_outcomes``.
     """
     first = jax.tree.map(lambda x: x[0, 0], options)
-    keys = kernels.fast_keys_for(sample, keys, first)
     example = jax.eval_shape(sample, keys[0], first)
     example = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), example)
     numbers = jnp.arange(race.num_options, dtype=jnp.uint32)

@@ -90,9 +90,7 @@ def run_searches(
         )
     started = time.perf_counter()
     states = _init_all(search, batched, keys, params)
-    step_all = compile_ahead(
-        _step_all, search, batched, states, params, joins_comparisons=search.joins_comparisons
-    )
+    step_all = compile_ahead(_step_all, search, batched, states, params)
     compiled = time.perf_counter()
     budgets = np.asarray(params.budget)
     episodes = np.zeros(keys.shape[0], np.int32)

@@ -70,11 +70,6 @@ class SearchWork:
     search: Learner = dataclasses.field(metadata={"static": True})
     settings: Any
 
-    @property
-    def joins_comparisons(self) -> bool:
-        """See ``sweep.Work``."""
-        return getattr(self.search, "joins_comparisons", False)
-
     def init(self, job: SearchJob) -> tuple[Any, ArrayLike]:
         """The state before the first generation, and the number of the setting."""
         return self.search.init(job.key, self._params(job.setting)), job.setting

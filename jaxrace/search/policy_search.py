@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxrace import kernels, racing
+from jaxrace import racing
 from jaxrace.envs import Environment, OutcomeFold
 from jaxrace.envs.absorbing import absorb
 from jaxrace.narrowing import require_held
@@ -150,15 +150,6 @@ class PolicySearch:
             )
 
     @property
-    def joins_comparisons(self) -> bool:
-        """Does its race compare by a preference that joins several comparisons?"""
-        if not isinstance(self.race, ComparingRace):
-            return False
-        option = PolicyInTask(self.policy.example(), self.env.default_params)
-        outcome = jax.eval_shape(self.rollout, jax.random.key(0), option)
-        return kernels.joins_comparisons(self.race.compare, outcome)
-
-    @property
     def rollout(self) -> Rollout:
         """The sampler that the races use."""
         return Rollout(self.env, self.policy, self.fold)
@@ -238,7 +229,7 @@ class PolicySearch:
         done = self.done(state, params)
         population, asked, tell_key, max_rounds, ranked = self._race_next(state, params)
         told = self.strategy.tell(
-            kernels.fast_keys(tell_key),
+            tell_key,
             population,
             ranked.ranking,
             asked,
@@ -279,7 +270,7 @@ class PolicySearch:
     def _race_next(self, state: SearchState, params: SearchParams) -> _Raced:
         keys = jax.random.split(jax.random.fold_in(state.key, state.generation + 1), 3)
         population, asked = self.strategy.ask(
-            kernels.fast_keys(keys[0]), state.strategy, params.strategy, self.policy.example()
+            keys[0], state.strategy, params.strategy, self.policy.example()
         )
         # A search that is done gives a race of no rounds, which asks for nothing.
         rounds = jnp.ceil(state.rounds).astype(jnp.int32)

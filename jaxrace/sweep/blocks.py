@@ -41,7 +41,6 @@ class Programs:
             count,
             count,
             is_small=width == 1,
-            joins_comparisons=getattr(work, "joins_comparisons", False),
         )
 
     def run_alone(self) -> bool:

@@ -20,8 +20,7 @@ class Work(Protocol):
     """What is done with a job, as pure JAX functions of one job.
 
     A pytree: arrays that all jobs share are its leaves, and what is static (shapes, kinds,
-    functions) its structure, so that other numbers compile nothing. It may have an attribute
-    ``joins_comparisons``; see ``compilation.compile_ahead``.
+    functions) its structure, so that other numbers compile nothing.
 
     >>> import jax.numpy as jnp
     >>> @jax.tree_util.register_dataclass

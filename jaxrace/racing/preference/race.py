@@ -53,8 +53,7 @@ class PreferenceRace(ComparingRace):
         top: kappa, 1 <= kappa < K.
         capacity: Largest number of rounds that a race may have; samples are kept.
         compare: ``compare(a, b)`` of two single outcomes: int8 +1 where a is preferred, -1
-            where b is, 0 for a tie or incomparable outcomes; antisymmetric, pure JAX. Where
-            outcomes never tie, a ``kernels.Strict`` one saves half of the comparisons.
+            where b is, 0 for a tie or incomparable outcomes; antisymmetric, pure JAX.
         bound: A key of ``kernels.BOUNDS``. To reproduce a paper name "published".
         rule: "sharp", or "printed" as in the paper (``kernels.select_and_discard``).
         intersect: Report the intersection of each pair's intervals over all rounds. It

@@ -89,8 +89,6 @@ class PreferenceResult(RaceResult):
 
     def _promise(self) -> str:
         text = super()._promise()
-        if isinstance(self.compare, kernels.Strict):
-            text += ", if no two outcomes tie"
         epsilon = span(self.params.epsilon)
         if epsilon != "0":
             return f"{text}, for some win probabilities within {epsilon} of the true ones"
