@@ -114,23 +114,14 @@ class ShortMatch:
 
 @functools.partial(jax.jit, static_argnums=(1, 2))
 def draw_deals(seed: int, num_decks: int, samples: int) -> holdem.Deals:
-    """A set of decks, with the strengths of its hands.
-
-    >>> jax.eval_shape(lambda: draw_deals(0, 5, 16)).strengths.shape
-    (4, 2, 5)
-    """
+    """A set of decks, with the strengths of its hands."""
     deck_key, strength_key = jax.random.split(jax.random.key(seed))
     decks = holdem.deal(deck_key, num_decks)
     return holdem.prepare(decks, holdem.strengths(strength_key, decks, samples))
 
 
 def deal_sets(bench: Workbench, name: str, sets: int, num_decks: int) -> holdem.Deals:
-    """Several sets of decks, as a stage whose name they depend on: leaves [sets, ..., N].
-
-    >>> from pathlib import Path
-    >>> deal_sets(Workbench(Path("."), quick=True), "decks", 2, 3).winner.shape
-    (2, 3)
-    """
+    """Several sets of decks, as a stage whose name they depend on: leaves [sets, ..., N]."""
     seeds = np.random.SeedSequence(bench.seed, spawn_key=tuple(name.encode())).generate_state(sets)
     samples = bench.size(STRENGTH_SAMPLES, 16)
     make = functools.partial(_deals_of, num_decks, samples)

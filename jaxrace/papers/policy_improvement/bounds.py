@@ -38,11 +38,7 @@ _BATCH = 250  # samples that share a set of resamples
 
 
 def bounds() -> dict[str, LowerBound]:
-    """All of them; the fixed threshold is five means.
-
-    >>> list(bounds())
-    ['ci', 't', 'bca', 'percentile', 'bernstein', 'betting', 'betting-anytime']
-    """
+    """All of them; the fixed threshold is five means."""
     return {**BOUNDS, "bernstein": EmpiricalBernstein(cap=5 * SHAPE * SCALE)}
 
 
@@ -54,12 +50,7 @@ class Batch(NamedTuple):
 
 
 def judge_batch(size: int, delta: jax.Array, key: jax.Array) -> Batch:
-    """Draw a batch of samples of n values, and all bounds of each.
-
-    >>> judge = functools.partial(judge_batch, 20)
-    >>> jax.eval_shape(judge, jnp.float32(0.05), jax.random.key(0)).errors.shape
-    (7,)
-    """
+    """Draw a batch of samples of n values, and all bounds of each."""
     value_key, *keys = jax.random.split(key, 1 + len(BOUNDS))
     own = dict(zip(bounds(), keys, strict=True))
     # A gamma variate with a whole shape is a sum of exponential ones, which are cheap.

@@ -46,16 +46,7 @@ def improve_once(
     params: improvement.ImprovementParams,
     key: jax.Array,
 ) -> BatchRow:
-    """Collect n trajectories of the initial policy, search, test.
-
-    >>> search = improvement.CandidateSearch(evaluations=32)
-    >>> domain = DOMAINS["gridworld"]
-    >>> parts = domain.softmax, domain.returns, improvement.bound_called("t"), search
-    >>> method = improvement.PolicyImprovement(*parts)
-    >>> once = functools.partial(improve_once, method, domain, 50)
-    >>> jax.eval_shape(once, method.params(0.0), jax.random.key(0)).policy.theta.shape
-    (4, 16)
-    """
+    """Collect n trajectories of the initial policy, search, test."""
     collect_key, own_key = jax.random.split(key)
     initial = params.initial
     policy = improvement.MixedWith(improvement.unmixed(initial), initial)

@@ -42,12 +42,7 @@ class Learning(NamedTuple):
 
 
 def paper_config(bench: Workbench, method: str, hazard: str) -> TrainConfig:
-    """The paper's setting of a method, of full size or smaller.
-
-    >>> from pathlib import Path
-    >>> paper_config(Workbench(Path(".")), "pb-edps", "B").bound
-    'published'
-    """
+    """The paper's setting of a method, of full size or smaller."""
     config = TrainConfig(
         method=method,  # pyright: ignore[reportArgumentType]
         hazard=hazard,  # pyright: ignore[reportArgumentType]
@@ -99,10 +94,6 @@ def all_methods(bench: Workbench, hazard: str) -> dict[str, Metrics]:
 
 
 def labels() -> dict[str, str]:
-    """What each metric is, in words.
-
-    >>> labels()["survival_rate"]
-    'survival'
-    """
+    """What each metric is, in words."""
     config = TrainConfig()
     return TASKS[config.env](config).labels

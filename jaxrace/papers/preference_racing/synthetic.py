@@ -57,11 +57,7 @@ class Program:
 
 
 def programs() -> list[Program]:
-    """All races of the figures, those of the paper first.
-
-    >>> [program.name for program in programs()][:3]
-    ['HR plain', 'HR improved', 'PBR plain sharp']
-    """
+    """All races of the figures, those of the paper first."""
 
     def preference(rule: str, improved: bool) -> racing.PreferenceRace:
         return racing.PreferenceRace(

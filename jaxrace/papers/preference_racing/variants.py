@@ -40,11 +40,7 @@ _KNOWN = {
 
 
 def programs() -> list[Program]:
-    """All races, with the paper's rules and bound; and the best of each with ours.
-
-    >>> [program.name for program in programs()][:2]
-    ['PBR-CO plain printed', 'PBR-CO plain sharp']
-    """
+    """All races, with the paper's rules and bound; and the best of each with ours."""
     return [
         Program(algorithm, "plain", _race(ranking, rule, bound), (bound,))
         for algorithm, ranking in RANKINGS.items()

@@ -17,11 +17,7 @@ _BUDGET, _INTERVAL = 1_035, 45
 
 
 def lineup(num_options: int, top: int) -> dict[str, Selector]:
-    """Selectors that can choose several comparisons at once, and gain by not doing it.
-
-    >>> list(lineup(10, 4))
-    ['ML-POCBAm', 'hybrid', 'POCBAm', 'PKG, 2 pooled samples']
-    """
+    """Selectors that can choose several comparisons at once, and gain by not doing it."""
     return {
         "ML-POCBAm": MlPocbam(num_options, top),
         "hybrid": HybridPocbam(num_options, top),
