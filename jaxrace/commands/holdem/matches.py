@@ -37,13 +37,8 @@ def score_decks(
 ) -> jax.Array:
     """What each deck brings the first player, in big blinds: float32 [N]; NaN if one broke a rule.
 
-    Args:
-        players: See ``play_lane``.
-        weights: Of each.
-        key: For players that leave something to chance.
-        deals: Of N decks.
-        rules: The amounts that are played for.
-        side: 0 if the player on the button has the first hand of a deck, 1 if the second; int32 [].
+    If ``side`` is 1, int32 [], the player on the button has the second hand of a deck, if 0 the
+    first. The key is for players that leave something to chance.
 
     >>> from jaxrace.envs.holdem.player import Memoryless
     >>> from jaxrace.envs.holdem.policies import always_call, always_fold
@@ -95,11 +90,7 @@ class ShortMatch:
     ) -> jax.Array:
         """What the first one wins, in big blinds per hand: float32 [].
 
-        Args:
-            key: Draws the decks.
-            problem: The weights of all members, and a pool of P decks.
-            first: int32 [].
-            second: int32 [], another one.
+        The problem: weights of all members, and a pool of P decks, from which the key draws.
         """
         weights, pool = problem
         places = jax.random.randint(key, (self.decks,), 0, pool.winner.shape[-1], jnp.int32)

@@ -99,13 +99,10 @@ def run_rows(
 def run_top(bench: Workbench, task: Task, points: int = TOP_POINTS, least: float = 0.1) -> Curve:
     """The curve of TOP, which ends by itself, from several numbers of repetitions.
 
-    Its time is the mean number of comparisons.
+    The task's budget is what the largest number of repetitions may cost on average; the smallest is
+    a part of it.
 
-    Args:
-        bench: Where.
-        task: What; its budget is what the largest number of repetitions may cost on average.
-        points: How many numbers.
-        least: The smallest number as a part of the largest.
+    Its time is the mean number of comparisons.
     """
     matches = _ended(bench, task, "TOP, matches", 1, 1)[0].mean()
     most = task.budget / matches

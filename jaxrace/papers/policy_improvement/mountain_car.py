@@ -1,7 +1,4 @@
-"""Policy improvement from one batch: Thomas et al. 2015 (ICML), figure 3.
-
-Axes: J trials.
-"""
+"""Policy improvement from one batch: Thomas et al. 2015 (ICML), figure 3. Axes: J trials."""
 
 import functools
 from typing import NamedTuple

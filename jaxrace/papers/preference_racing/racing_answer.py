@@ -1,7 +1,4 @@
-"""The report on whether racing helps PB-EDPS.
-
-Axes: R repetitions.
-"""
+"""The report on whether racing helps PB-EDPS. Axes: R repetitions."""
 
 import itertools
 
