@@ -3,8 +3,6 @@
 Axes: R repetitions, n rows, X numbers of episodes.
 """
 
-import itertools
-
 import numpy as np
 
 from jaxrace import plots
@@ -26,14 +24,7 @@ SHOWN = ("mean_reward", "survival_rate")
 
 def run(bench: Workbench) -> None:
     """Leaves curves.csv, figure_4_and_6.png and report.md."""
-    found: Findings = {
-        (hazard, method): medical.learn(bench, medical.paper_config(bench, method, hazard))
-        for hazard, method in itertools.product(medical.HAZARDS, medical.LEARNERS)
-    }
-    fixed = {
-        hazard: medical.fixed_policies(bench, medical.paper_config(bench, "random", hazard))
-        for hazard in medical.HAZARDS
-    }
+    found, fixed = medical.learn_all(bench), medical.fixed_all(bench)
     bench.write_table("curves.csv", _table(found))
     bench.write_figure("figure_4_and_6.png", _figure(found, fixed))
     bench.write_report(_paragraphs(found, fixed))
