@@ -81,10 +81,9 @@ def run(bench: Workbench) -> None:
             own = {"bound": bound, "n": size, "trials": trials, "found": is_found.sum()}
             means = mean_columns("error_rate", is_error) | mean_columns("performance", worth)
             rows.append(own | means)
-    table = as_columns(rows)
-    bench.write_table("batches.csv", table)
-    bench.write_figure("performance.png", _figure(table, floor.mean))
-    bench.write_report(_paragraphs(table, floor.mean))
+    bench.write_table("batches.csv", rows)
+    bench.write_figure("performance.png", _figure(as_columns(rows), floor.mean))
+    bench.write_report(_paragraphs(rows, floor.mean))
 
 
 def _figure(table: Columns, floor: float) -> "plots.Figure":
@@ -107,21 +106,17 @@ def _figure(table: Columns, floor: float) -> "plots.Figure":
     return figure
 
 
-def _paragraphs(table: Columns, floor: float) -> list[str]:
+def _paragraphs(found: list[Columns], floor: float) -> list[str]:
     rows = []
-    for row in range(len(table["n"])):
-        bound, size = str(table["bound"][row]), int(table["n"][row])
-        published = PUBLISHED.get((bound, size))
-        rows.append(
-            [
-                f"{size:,}",
-                bound,
-                with_error(table["performance"][row], table["performance_stderr"][row], 3),
-                "" if published is None else f"{published:.2f}",
-                f"{table['found'][row]} of {table['trials'][row]}",
-                with_error(table["error_rate"][row], table["error_rate_stderr"][row], 3),
-            ]
+    for row in found:
+        published = PUBLISHED.get((row["bound"], row["n"]))
+        performance, rate = (
+            with_error(row[name], row[f"{name}_stderr"], 3)
+            for name in ("performance", "error_rate")
         )
+        known = "" if published is None else f"{published:.2f}"
+        solutions = f"{row['found']} of {row['trials']}"
+        rows.append([f"{row['n']:,}", row["bound"], performance, known, solutions, rate])
     heads = ("trajectories", "bound", "performance", "published", "solutions", "error rate")
     return [
         f"Policy improvement from one batch of trajectories of the initial policy, whose "
