@@ -52,8 +52,7 @@ def _figure(found: Findings, fixed: Fixed) -> "plots.Figure":
         panel.set_xlabel("training episodes")
         panel.xaxis.set_major_formatter("{x:,.0f}")
     figure.suptitle("The policies of the learners while they learn, means of all repetitions")
-    handles, names = panels[0, 0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=5, frameon=False)
+    plots.legend_below(figure, 5)
     return figure
 
 

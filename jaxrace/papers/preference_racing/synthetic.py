@@ -16,7 +16,7 @@ from jaxrace import kernels, racing
 from jaxrace.commands.workbench import Columns, Workbench, mean_columns
 from jaxrace.papers.preference_racing import synthetic_figures as figures
 from jaxrace.papers.preference_racing import synthetic_report as report
-from jaxrace.papers.preference_racing.curves import (
+from jaxrace.papers.preference_racing.races import (
     BOUNDS,
     COMPLEXITIES,
     DELTA,

@@ -51,6 +51,7 @@ def run(bench: Workbench) -> None:
 def losses(curves: dict[str, Curve], samples: float) -> dict[str, tuple[float, float]]:
     """By how much the rate of the first curve is above each other, and its paired error.
 
+    >>> import numpy as np
     >>> first, other = (Curve(np.ones(1), np.array([[True], [right]])) for right in (True, False))
     >>> losses({"B = 1": first, "B = 5": other}, 1)["B = 5"]
     (0.5, 0.5)

@@ -64,3 +64,11 @@ def races_of_the_paper(task: str, variant: str) -> dict[str, CurveName]:
         "PBR, printed rule": preference(task, variant, "printed"),
         "PBR, sharp rule": preference(task, variant),
     }
+
+
+def described(repetitions: int) -> str:
+    """What all of them race for, with what, and how often."""
+    return (
+        f"Top {TOP} of {OPTIONS}, at most {ROUNDS} draws per option, delta {DELTA}, "
+        f"{repetitions:,} random instances for every task and k"
+    )
