@@ -198,18 +198,18 @@ def run_job(command: str, job: Job, work: Callable[[Workbench], None]) -> Path:
     {'n': 1}
     """
     config = job.config
-    inputs = {name: _checksum_of(path) for name, path in getattr(config, "inputs", {}).items()}
-    asked = {"command": command, "config": dataclasses.asdict(config), "inputs": inputs}
+    inputs = getattr(config, "inputs", {})
+    # A pipe can be read only once.
+    checksums = {
+        name: files.checksum_of(path) if Path(path).is_file() else None
+        for name, path in inputs.items()
+    }
+    asked = {"command": command, "config": dataclasses.asdict(config), "inputs": checksums}
     with run_folder(job, command, asked) as folder:
         if not (folder / runs.SUMMARY).exists():
             work(Workbench(folder, seed=getattr(config, "seed", 0), job=job))
         shutil.rmtree(folder / CHECKPOINT, ignore_errors=True)
     return folder
-
-
-def _checksum_of(path: str) -> str | None:
-    """None of a pipe, which can be read only once."""
-    return files.checksum_of(path) if Path(path).is_file() else None
 
 
 def as_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:

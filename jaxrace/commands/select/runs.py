@@ -131,13 +131,10 @@ def _ended(
 
 
 def _jobs(bench: Workbench, task: Task) -> sweep.Jobs:
-    keys = _keys(np.uint32(bench.seed), len(task.truth))
-    return sweep.stacked(SelectionJob(keys, task.problems))
-
-
-def _keys(seed: np.uint32, count: int) -> jax.Array:
     # Not those that the problems are made from.
-    return jax.random.split(jax.random.fold_in(jax.random.key(seed), jnp.uint32(1)), count)
+    key = jax.random.fold_in(jax.random.key(np.uint32(bench.seed)), jnp.uint32(1))
+    keys = jax.random.split(key, len(task.truth))
+    return sweep.stacked(SelectionJob(keys, task.problems))
 
 
 def problem_keys(seed: int, count: int) -> jax.Array:

@@ -113,14 +113,10 @@ def _error_of_batches(errors: np.ndarray) -> float:
     return float(shares.std(ddof=1) / np.sqrt(len(shares)))
 
 
-def _of(table: Columns, name: str) -> dict[str, np.ndarray]:
-    return {head: column[table["bound"] == name] for head, column in table.items()}
-
-
 def _figure(table: Columns) -> "plots.Figure":
     figure, [[errors, means]] = plots.panels((10, 4.4), 1, 2)
     for number, (name, bound) in enumerate(bounds().items()):
-        own = _of(table, name)
+        own = {head: column[table["bound"] == name] for head, column in table.items()}
         style = {
             "color": f"C{number}",
             "ls": "-" if bound.is_safe else "--",

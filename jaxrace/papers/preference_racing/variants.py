@@ -39,17 +39,17 @@ _KNOWN = {
 
 def programs() -> list[Program]:
     """All races, with the paper's rules and bound; and the best of each with ours."""
+    sizes = races.OPTIONS, races.TOP, races.ROUNDS, kernels.total_order
     return [
-        Program(algorithm, "plain", _race(ranking, rule, bound), (bound,))
+        Program(
+            algorithm,
+            "plain",
+            racing.PreferenceRace(*sizes, bound, rule, ranking=ranking),
+            (bound,),
+        )
         for algorithm, ranking in RANKINGS.items()
         for rule, bound in _MARKERS
     ]
-
-
-def _race(ranking: str, rule: str, bound: str) -> racing.PreferenceRace:
-    return racing.PreferenceRace(
-        races.OPTIONS, races.TOP, races.ROUNDS, kernels.total_order, bound, rule, ranking=ranking
-    )
 
 
 def run(bench: Workbench) -> None:
