@@ -23,15 +23,10 @@ _COLUMNS = 2  # of panels
 def learning_curve(folder: str | os.PathLike[str]) -> "Figure":
     """Every metric of a run over the training episodes used, with the baselines beside it.
 
+    Its log has the columns "repeat" and "episodes" and one for every metric; its summary has
+    "metrics" (labels by name), "baselines" (for each the means), "env", "method" and "repeats".
+
     A repeat's value after e episodes is that of its last row of the log with at most e episodes.
-
-    Args:
-        folder: A run's folder. Its log has the columns "repeat" and "episodes" and one for every
-            metric; its summary has "metrics" (labels by name), "baselines" (for each name the
-            mean of every metric), "env", "method" and "repeats".
-
-    Returns:
-        A matplotlib figure, one panel per metric.
 
     >>> import numpy as np
     >>> runs.write_log(".", {"repeat": np.array([0, 0, 1, 1]), "episodes": np.array([5, 9, 6, 9]),
@@ -60,12 +55,8 @@ def learning_curve(folder: str | os.PathLike[str]) -> "Figure":
 def heat_map(folder: str | os.PathLike[str]) -> "Figure":
     """The metrics of all settings of a grid, means over the repeats.
 
-    Args:
-        folder: A run's folder. Its summary has "settings" (for each "sigma", "delta" and the mean
-            of every metric), "metrics" (labels by name), "env", "method" and "repeats".
-
-    Returns:
-        A matplotlib figure, one panel per metric.
+    Its summary has "settings" (for each "sigma", "delta" and the means), "metrics" (labels by
+    name), "env", "method" and "repeats".
 
     >>> pairs = [(1, 0.1), (1, 0.2), (2, 0.1), (2, 0.2)]
     >>> cells = [{"sigma": s, "delta": d, "reward": {"mean": s * d}} for s, d in pairs]
@@ -102,13 +93,7 @@ def heat_map(folder: str | os.PathLike[str]) -> "Figure":
 def panels(
     size: tuple[float, float], rows: int = 1, columns: int = 1, **shared: Any
 ) -> tuple["Figure", Any]:
-    """A new figure, and its panels [rows, columns].
-
-    Args:
-        size: Width and height in inches.
-        rows: Of panels.
-        columns: Of panels.
-        **shared: Such as ``sharex``, see ``Figure.subplots``.
+    """A new figure of a width and a height in inches, and its panels [rows, columns].
 
     >>> figure, [[left, right]] = panels((6, 4), 1, 2)
     >>> len(figure.axes)
@@ -127,14 +112,7 @@ def grid(
     rest: tuple[float, float],
     **shared: Any,
 ) -> tuple["Figure", list[Any]]:
-    """A new figure, and so many panels, row by row.
-
-    Args:
-        count: Of panels.
-        most_columns: Of panels side by side.
-        size: Width and height of a panel in inches.
-        rest: Width and height of what is not panels.
-        **shared: See ``panels``.
+    """A new figure, and so many panels of a size in inches, row by row; the rest is not panels.
 
     >>> figure, shown = grid(3, 2, (3, 2), (0, 1))
     >>> figure.get_size_inches().tolist(), len(shown), len(figure.axes)
@@ -150,11 +128,7 @@ def grid(
 
 
 def tidy(panel: "Axes", thousands: str = "") -> None:
-    """A pale grid, and no frame above and to the right.
-
-    Args:
-        panel: Which.
-        thousands: The axes whose large numbers have commas, such as "x".
+    """A pale grid, no frame above and to the right, and commas in the numbers of some axes.
 
     >>> _, [[panel]] = panels((3, 2))
     >>> tidy(panel, "x")
@@ -239,11 +213,7 @@ def _on_one_grid(
 
 
 def draw_heat(panel: "Axes", means: np.ndarray) -> None:
-    """A coloured cell for each mean, with the number in it.
-
-    Args:
-        panel: Where.
-        means: [rows, columns]; NaN is left blank.
+    """A coloured cell for each mean [rows, columns], with the number in it; NaN is left blank.
 
     >>> _, [[panel]] = panels((3, 2))
     >>> draw_heat(panel, np.array([[1.0, 2.5]]))

@@ -31,14 +31,8 @@ def new_folder(
 ) -> Iterator[Path]:
     """Make the folder of a run; if the block fails, what is still empty is removed again.
 
-    Args:
-        out: The folder, made if it is not there; None for ``parent/stem-1`` or the first number
-            that is free. Two runs that start at once get two numbers.
-        stem: Start of the default name.
-        parent: Where folders with default names lie.
-
-    Yields:
-        The folder, empty but for a lock that keeps other processes out.
+    That is ``out``, or ``parent/stem-1`` or the first number that is free; two runs that start at
+    once get two numbers. A lock in it keeps other processes out.
 
     Raises:
         ValueError: ``out`` is a file, a folder with something in it, or cannot be written.
@@ -147,10 +141,9 @@ def locked(folder: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def let_go() -> Path | None:
-    """Give up the folders that this process works in, which is about to end in the midst of it.
+    """Give up the folders of this process, which is about to end in their midst.
 
-    Returns:
-        That of the run, if it can be resumed.
+    Returned is that of the run, if it can be resumed.
 
     >>> with new_folder("new", "duel") as folder:
     ...     let_go(), folder.exists()
@@ -166,10 +159,8 @@ def let_go() -> Path | None:
 def reopened(out: str | os.PathLike[str] | None, asked: Mapping[str, Any]) -> Path:
     """The folder of an interrupted run, to go on with it, or of a finished one.
 
-    Args:
-        out: The folder.
-        asked: What the run is asked to do, which must be what it was asked before; found in
-            config.json: the "command", its "config", and, of its "inputs", the checksums of files.
+    What the run is ``asked`` to do must be what config.json says: the "command", its "config", and,
+    of its "inputs", the checksums of files.
 
     Raises:
         ValueError: There is no such run, it was asked something else, or what it has left has been
@@ -232,27 +223,14 @@ def write_config(folder: str | os.PathLike[str], config: Mapping[str, Any]) -> N
 
 
 def add_to_config(folder: str | os.PathLike[str], more: Mapping[str, Any]) -> None:
-    """Write config.json again, with more in it.
-
-    >>> write_config(".", {"seed": 3})
-    >>> add_to_config(".", {"sweep": {"width": 32}})
-    >>> sorted(read_config("."))
-    ['device', 'seed', 'sweep', 'versions']
-    """
+    """Write config.json again, with more in it."""
     write_json(Path(folder) / CONFIG, {**read_config(folder), **more})
 
 
 def write_log(
     folder: str | os.PathLike[str], columns: Mapping[str, Any] | Iterable[Mapping[str, Any]]
 ) -> None:
-    r"""Write log.csv.
-
-    Args:
-        folder: The run's folder.
-        columns: See ``tables.write_table``.
-
-    Raises:
-        ValueError: The columns differ in length.
+    r"""Write log.csv; see ``tables.write_table``.
 
     >>> write_log(".", {"repeat": np.array([0, 1]), "reward": np.array([0.1, 2], np.float32)})
     >>> Path("log.csv").read_text()
@@ -266,9 +244,6 @@ def write_summary(folder: str | os.PathLike[str], summary: Mapping[str, Any]) ->
 
     It is written last, and holds the checksums of the tables and arrays that the folder has then.
 
-    Raises:
-        ValueError: A number is NaN or infinite.
-
     >>> write_summary(".", {"reward": mean_and_stderr([1.0, 2.0, 3.0])})
     >>> read_summary(".")["reward"]["mean"]
     2.0
@@ -279,67 +254,34 @@ def write_summary(folder: str | os.PathLike[str], summary: Mapping[str, Any]) ->
 
 
 def write_timing(folder: str | os.PathLike[str], timing: Mapping[str, float | None]) -> None:
-    """Write timing.json: what differs when the same numbers are computed again.
-
-    >>> write_timing(".", {"run_seconds": 1.5})
-    >>> read_timing(".")
-    {'run_seconds': 1.5}
-    """
+    """Write timing.json: what differs when the same numbers are computed again."""
     write_json(Path(folder) / TIMING, timing)
 
 
 def read_config(folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """The content of a run's config.json; see ``write_config``.
-
-    >>> write_config(".", {"seed": 3})
-    >>> sorted(read_config("."))
-    ['device', 'seed', 'versions']
-    """
+    """The content of a run's config.json; see ``write_config``."""
     return read_json(Path(folder) / CONFIG)
 
 
 def read_log(folder: str | os.PathLike[str]) -> dict[str, np.ndarray]:
-    """The columns of a run's log.csv, each [rows]: int64, float64, bool or text.
-
-    >>> write_log(".", {"repeat": np.array([0, 1]), "finished": np.array([True, False])})
-    >>> read_log(".")
-    {'repeat': array([0, 1]), 'finished': array([ True, False])}
-    """
+    """The columns of a run's log.csv, each [rows]: int64, float64, bool or text."""
     return read_table(Path(folder) / LOG)
 
 
 def read_summary(folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """The content of a run's summary.json; see ``write_summary``.
-
-    >>> write_summary(".", {"env": "medical"})
-    >>> read_summary(".")
-    {'env': 'medical'}
-    """
+    """The content of a run's summary.json; see ``write_summary``."""
     return {k: v for k, v in read_json(Path(folder) / SUMMARY).items() if k != _CHECKSUMS}
 
 
 def read_timing(folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """The content of a run's timing.json; see ``write_timing``.
-
-    >>> write_timing(".", {"run_seconds": 1.5})
-    >>> read_timing(".")
-    {'run_seconds': 1.5}
-    """
+    """The content of a run's timing.json; see ``write_timing``."""
     return read_json(Path(folder) / TIMING)
 
 
 def mean_and_stderr(values: ArrayLike) -> dict[str, float | int | None]:
-    """Mean, standard error of the mean and count of some numbers.
+    """Mean, standard error of the mean and count of numbers [n], computed in float64.
 
-    Args:
-        values: [n], n >= 1.
-
-    Returns:
-        ``{"mean": ..., "stderr": ..., "count": n}``, computed in float64; a single number has
-        no standard error, which is then None.
-
-    Raises:
-        ValueError: There are none, or they are not a list.
+    A single number has no standard error, which is then None. ValueError if there are none.
 
     >>> mean_and_stderr([1.0, 2.0, 3.0, 4.0, 5.0])
     {'mean': 3.0, 'stderr': 0.7071067811865476, 'count': 5}
@@ -353,21 +295,13 @@ def mean_and_stderr(values: ArrayLike) -> dict[str, float | int | None]:
 
 
 def versions() -> dict[str, str]:
-    """The versions that numbers may depend on.
-
-    >>> list(versions())
-    ['jaxrace', 'jax', 'jaxlib', 'numpy', 'evosax', 'python']
-    """
+    """The versions that numbers may depend on."""
     packages = {name: importlib.metadata.version(name) for name in _PACKAGES}
     return {**packages, "python": platform.python_version()}
 
 
 def device() -> dict[str, Any]:
-    """The devices that JAX computes on; starts its backend.
-
-    >>> sorted(device())
-    ['count', 'kind', 'platform', 'system']
-    """
+    """The devices that JAX computes on; starts its backend."""
     import jax
 
     first, *others = jax.devices()

@@ -53,9 +53,6 @@ def write_table(
 def iterate_rows(path: str | os.PathLike[str]) -> Iterator[list[str]]:
     """The rows of a CSV file as they are, one by one, the names of the columns first.
 
-    Raises:
-        ValueError: It is no CSV file.
-
     >>> write_table("table.csv", {"k": np.array([1, 2])})
     >>> next(iterate_rows("table.csv"))
     ['k']
@@ -78,14 +75,9 @@ def _lines(file: TextIO) -> Iterator[str]:
 def numbered_rows(name: str, path: str | os.PathLike[str]) -> Generator[tuple[int, list[str]]]:
     """The rows of a CSV file that a user gave, without spaces around cells, and their numbers.
 
+    The argument ``name`` stands in messages. ValueError if the file cannot be read as CSV.
+
     Rows with nothing in them are left out, and counted.
-
-    Args:
-        name: Of the argument, for messages.
-        path: The file.
-
-    Raises:
-        ValueError: It is no CSV file, or cannot be read.
 
     >>> write_table("table.csv", {"k": np.array([" a", "", "b "])})
     >>> list(numbered_rows("scores", "table.csv"))
@@ -103,10 +95,7 @@ def numbered_rows(name: str, path: str | os.PathLike[str]) -> Generator[tuple[in
 
 
 def as_float(cell: str) -> float:
-    """The number in a cell.
-
-    Raises:
-        ValueError: It is none; Python would take 1_000 for one.
+    """The number in a cell; ValueError if it is none, as 1_000, which Python would take for one.
 
     >>> as_float("1e3")
     1000.0
@@ -115,10 +104,7 @@ def as_float(cell: str) -> float:
 
 
 def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:
-    """The rows of a CSV file as they are, the names of the columns first.
-
-    Raises:
-        ValueError: The file is empty, or no CSV file.
+    """The rows of a CSV file as they are, the heads first; ValueError if it is empty.
 
     >>> write_table("table.csv", {"k": np.array([1, 2])})
     >>> read_rows("table.csv")
@@ -133,12 +119,7 @@ def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:
 def read_table(path: str | os.PathLike[str], text: Collection[str] = ()) -> dict[str, np.ndarray]:
     """The columns of a CSV file, each [rows]: int64, float64, bool or text.
 
-    Args:
-        path: The file.
-        text: Names of columns that are text whatever they look like, such as names.
-
-    Raises:
-        ValueError: The file is empty, or has rows of several lengths.
+    Text are also those of these names, whatever they look like. ValueError if it is no table.
 
     >>> write_table("table.csv", {"k": np.array([1, 2])})
     >>> read_table("table.csv")

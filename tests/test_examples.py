@@ -41,7 +41,7 @@ SLOW = {
     "jaxrace.audits.preference",
     "jaxrace.audits.dominance.null_pairs",
     "jaxrace.audits.dominance.races",
-    "jaxrace.audits.dominance.samplers",
+    "jaxrace.audits.dominance.options",
     "jaxrace.dueling.arm_bandits",
     "jaxrace.dueling.beat_the_mean",
     "jaxrace.dueling.decisions",

@@ -15,7 +15,7 @@ from jaxrace.commands.reproduce.config import ReproduceConfig
 from jaxrace.commands.reproduce.job import reproduce
 from jaxrace.commands.workbench import Workbench
 from jaxrace.papers.figures import FIGURES
-from jaxrace.papers.preference_racing import curves as race_curves
+from jaxrace.papers.preference_racing import races as race_curves
 from jaxrace.papers.preference_racing import synthetic as pbr_synthetic
 from jaxrace.papers.preference_racing import variants
 from jaxrace.papers.preference_racing.trials import AnyTask

@@ -110,14 +110,9 @@ def command() -> NoReturn:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command, in a process that goes on.
+    """Run the command in a process that goes on, with these arguments or its own.
 
-    Args:
-        argv: Its arguments; those of the process unless given.
-
-    Returns:
-        The exit status: 0, 1 (failed), 2 (bad input), 130 or 143 (interrupted by SIGINT or
-        SIGTERM).
+    Returned is the exit status: 0, 1 (failed), 2 (bad input), 130 or 143 (interrupted).
 
     >>> main(["--version"])
     jaxrace ...

@@ -27,11 +27,7 @@ def note(kind: str, text: str) -> None:
 
 
 def interrupted(signal: int | None, where: BaseException | Path | None) -> int:
-    """Print that the command was interrupted, and how it goes on; returns the status.
-
-    Args:
-        signal: Its number, if there was one.
-        where: The folder of the run, or an exception with it as argument, or with none.
+    """Print that the command was interrupted, and how it goes on, if a folder is known.
 
     >>> interrupted(15, Path("runs/duel-1"))
     143

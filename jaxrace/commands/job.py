@@ -12,10 +12,7 @@ OnStage = Callable[[str, int, int], None]
 
 
 def ignore_stages(stage: str, done: int, total: int) -> None:
-    """Say nothing.
-
-    >>> ignore_stages("HR plain", 0, 40000)
-    """
+    """Say nothing."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,9 +31,6 @@ class Job:
         hosts: Of ``train``: which of several hosts this is, see ``sweep.join_hosts``. All do the
             same job: they share the searches, and the first one writes the tables.
         on_note: Called, before the work begins, with what is to be known of it.
-
-    >>> Job("a config", "runs/here").is_first
-    True
     """
 
     config: Any

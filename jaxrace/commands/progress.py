@@ -94,10 +94,7 @@ class ProgressBar:
 def shown_stages(console: Console, unit: str = "jobs", is_timed: bool = False) -> Iterator[OnStage]:
     """An ``on_stage`` for a ``Job``: a bar on a terminal, else lines.
 
-    Args:
-        console: Where to show it.
-        unit: What is counted.
-        is_timed: Also show how many there are in a second, and the time that is left.
+    It counts units, and, if it is timed, shows how many there are in a second and what is left.
 
     >>> with shown_stages(Console()) as on_stage:
     ...     on_stage("HR plain", 0, 40000)

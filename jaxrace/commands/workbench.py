@@ -56,17 +56,9 @@ class Workbench:
     ) -> sweep.SweepLog:
         """Do all jobs; what was done before an interruption is not done again.
 
-        Args:
-            name: Of the stage, another one for each.
-            work: See ``sweep.run``.
-            jobs: See ``sweep.run``.
-            width: See ``sweep.run``; unless the user has asked for another, or the run has begun
-                with another.
-            rows_per_job: If it is known: progress is then counted in rows, not in jobs.
-
-        Raises:
-            RuntimeError: Some jobs have failed.
-            sweep.Interrupted: It was asked to stop.
+        Progress is counted in rows if it is known how many there are of each job. A width counts
+        unless the user asks for another, or the run has begun with another. RuntimeError if jobs
+        failed.
         """
         total, seen = jobs.count * rows_per_job, 0
         self.job.on_stage(name, 0, total)
@@ -127,16 +119,10 @@ def sweep_sizes(
 ) -> dict[str, int]:
     """Width and number of blocks of a sweep, which config.json keeps as "sweep".
 
+    Of a run with several sweeps each stage has sizes of its own.
+
     They are those with which it began, since on another machine they might be others; else what
     the user has asked for; else what the sweep chooses.
-
-    Args:
-        folder: Of the run.
-        job: Its lanes and hosts count.
-        work: See ``sweep.run``.
-        jobs: See ``sweep.run``.
-        width: Unless the user asks for another one.
-        stage: Of a run with several sweeps, each of which has sizes of its own.
     """
     has_config = (folder / runs.CONFIG).exists()
     kept = runs.read_config(folder).get("sweep", {}) if has_config else {}
@@ -157,14 +143,7 @@ def sweep_sizes(
 def run_folder(job: Job, stem: str, asked: Mapping[str, Any]) -> Iterator[Path]:
     """The folder of a new run, or of one that is to go on; the first host looks after it.
 
-    Args:
-        job: Says where.
-        stem: Start of the default name.
-        asked: See ``runs.reopened``; written to config.json.
-
-    Raises:
-        ValueError: ``job.out`` cannot be used.
-        sweep.Interrupted: The block was; its argument is the folder.
+    What is ``asked`` is written to config.json. Of an interruption the folder is the argument.
 
     If the block fails before anything has been saved, a new folder is removed again.
 
@@ -206,18 +185,9 @@ def _remove_what_has_only_begun(folder: Path) -> None:
 def run_job(command: str, job: Job, work: Callable[[Workbench], None]) -> Path:
     """Do a job of the command in a run folder of its own, which it ends with a summary.
 
-    Args:
-        command: The verb; also the stem of the folder's name.
-        job: With a config that has a ``seed`` if there is any chance, and ``inputs`` if it names
-            files: their paths by the names of options. Written to config.json.
-        work: What is to be done in the folder; not again in one that has its summary.
-
-    Returns:
-        The folder.
-
-    Raises:
-        ValueError: ``job.out`` cannot be used, or ``work`` said so; nothing is left behind.
-        sweep.Interrupted: ``job.stop`` said so; its argument is the folder.
+    The verb is the stem of its name. The config may have a ``seed``, and ``inputs``: the paths of
+    files by the names of options. ``work`` is not done again in a folder that has its summary. What
+    is wrong with the job is a ValueError, and nothing is left behind.
 
     >>> @dataclasses.dataclass(frozen=True)
     ... class Config:
@@ -228,18 +198,18 @@ def run_job(command: str, job: Job, work: Callable[[Workbench], None]) -> Path:
     {'n': 1}
     """
     config = job.config
-    inputs = {name: _checksum_of(path) for name, path in getattr(config, "inputs", {}).items()}
-    asked = {"command": command, "config": dataclasses.asdict(config), "inputs": inputs}
+    inputs = getattr(config, "inputs", {})
+    # A pipe can be read only once.
+    checksums = {
+        name: files.checksum_of(path) if Path(path).is_file() else None
+        for name, path in inputs.items()
+    }
+    asked = {"command": command, "config": dataclasses.asdict(config), "inputs": checksums}
     with run_folder(job, command, asked) as folder:
         if not (folder / runs.SUMMARY).exists():
             work(Workbench(folder, seed=getattr(config, "seed", 0), job=job))
         shutil.rmtree(folder / CHECKPOINT, ignore_errors=True)
     return folder
-
-
-def _checksum_of(path: str) -> str | None:
-    """None of a pipe, which can be read only once."""
-    return files.checksum_of(path) if Path(path).is_file() else None
 
 
 def as_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:

@@ -13,11 +13,7 @@ UNEXPLAINED = "unexplained"
 
 
 class Claim(NamedTuple):
-    """A line of the table.
-
-    >>> Claim("races are cheap", "figure 2", "10 draws", YES, "").holds
-    'yes'
-    """
+    """A line of the table."""
 
     claim: str
     paper: str  # where, or its number
@@ -47,11 +43,7 @@ def verdict(change: float, error: float) -> str:
 
 
 def yes_or_no(holds: bool) -> str:
-    """Of what needs no standard error.
-
-    >>> yes_or_no(True)
-    'yes'
-    """
+    """Of what needs no standard error."""
     return YES if holds else NO
 
 

@@ -135,10 +135,8 @@ def wrong_certificates(
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which races certified a wrong set, by (a) and by (b): bool [races] each.
 
-    Args:
-        task: What was raced on.
-        certificate: [races], numbers as in ``DominanceResult.certificate_number``.
-        best: [races, kappa], the first options of their rankings.
+    Certificates [races], as in ``DominanceResult.certificate_number``, and the first options of the
+    rankings [races, kappa].
 
     >>> import numpy as np
     >>> by_a, by_b = wrong_certificates(  # neither of the two dominates, both have a score of 0

@@ -44,8 +44,10 @@ def duel(job: Job) -> Path:
         job.on_note(text)
 
     def work(bench: Workbench) -> None:
+        problems, horizon = stacked([dueling.duels(matrix)]), config.horizon
+        sizes = config.repeats, horizon, record_count(horizon)
         logs = {
-            name: columns_of(_play(config, bench, name, one, matrix))
+            name: columns_of(run_entrant(bench, name, one, problems, *sizes))
             for name, one in lineup.items()
         }
         runs.write_log(bench.folder, [{"algorithm": name, **log} for name, log in logs.items()])
@@ -114,14 +116,6 @@ def rounded(horizon: int) -> int:
     if horizon <= _RECORDS or record_count(horizon) >= _FEW_RECORDS:
         return horizon
     return horizon // _RECORDS * _RECORDS
-
-
-def _play(
-    config: DuelConfig, bench: Workbench, name: str, one: Entrant, matrix: np.ndarray
-) -> Runs:
-    problems = stacked([dueling.duels(matrix)])
-    records = record_count(config.horizon)
-    return run_entrant(bench, name, one, problems, config.repeats, config.horizon, records)
 
 
 def columns_of(found: Runs) -> Columns:

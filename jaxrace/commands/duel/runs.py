@@ -59,16 +59,12 @@ def run_entrant(
     settings = jax.tree.map(lambda x: x[None], entrant.params)
     work = DuelWork(entrant.algorithm, interval, horizon, problems, settings, True)
     problem = np.repeat(np.arange(count, dtype=np.int32), repeats)
-    keys = _keys(np.uint32(bench.seed), len(problem))
+    keys = jax.random.split(jax.random.key(np.uint32(bench.seed)), len(problem))
     jobs = sweep.stacked(DuelJob(keys, problem, np.zeros_like(problem)))
     width = min(_WIDTH, -(-len(problem) // _BLOCKS))
     log = bench.sweep(name, work, jobs, width, rows_per_job=records)
     shape = (count, repeats, records)
     return _as_arrays(log, problems, problem, shape, interval, entrant.algorithm.target)
-
-
-def _keys(seed: np.uint32, count: int) -> jax.Array:
-    return jax.random.split(jax.random.key(seed), count)
 
 
 def _as_arrays(

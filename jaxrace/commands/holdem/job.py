@@ -58,7 +58,7 @@ def train_holdem(job: Job) -> Path:
     params = strategy.params(np.zeros(NUM_WEIGHTS, np.float32), config.step_size)
 
     def work(bench: Workbench) -> None:
-        search_key, test_key = _make_keys(np.uint32(config.seed))
+        search_key, test_key = jax.random.split(jax.random.key(np.uint32(config.seed)))
         jobs = _make_jobs(search_key, config.repeats)
         pool = _make_pool(config, bench)
         budget = jnp.int32(-(-config.hands // config.hands_of_match))
@@ -91,13 +91,6 @@ def selection_of(config: HoldemConfig, name: str) -> RaceSelection | SelectorSel
     selector = _SELECTORS[name](size, parents, min(WARM_UP, config.matches), pooled)
     batch = fitting_interval(config.budget - selector.opening, config.block)
     return SelectorSelection(selector, match, config.budget, batch)
-
-
-@jax.jit
-def _make_keys(seed: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The key of all searches, and that of all evaluations."""
-    search_key, test_key = jax.random.split(jax.random.key(seed))
-    return search_key, test_key
 
 
 def _make_jobs(key: jax.Array, repeats: int) -> EvolutionJob:

@@ -37,13 +37,8 @@ def score_decks(
 ) -> jax.Array:
     """What each deck brings the first player, in big blinds: float32 [N]; NaN if one broke a rule.
 
-    Args:
-        players: See ``play_lane``.
-        weights: Of each.
-        key: For players that leave something to chance.
-        deals: Of N decks.
-        rules: The amounts that are played for.
-        side: 0 if the player on the button has the first hand of a deck, 1 if the second; int32 [].
+    If ``side`` is 1, int32 [], the player on the button has the second hand of a deck, if 0 the
+    first. The key is for players that leave something to chance.
 
     >>> from jaxrace.envs.holdem.player import Memoryless
     >>> from jaxrace.envs.holdem.policies import always_call, always_fold
@@ -95,11 +90,7 @@ class ShortMatch:
     ) -> jax.Array:
         """What the first one wins, in big blinds per hand: float32 [].
 
-        Args:
-            key: Draws the decks.
-            problem: The weights of all members, and a pool of P decks.
-            first: int32 [].
-            second: int32 [], another one.
+        The problem: weights of all members, and a pool of P decks, from which the key draws.
         """
         weights, pool = problem
         places = jax.random.randint(key, (self.decks,), 0, pool.winner.shape[-1], jnp.int32)
@@ -114,23 +105,14 @@ class ShortMatch:
 
 @functools.partial(jax.jit, static_argnums=(1, 2))
 def draw_deals(seed: int, num_decks: int, samples: int) -> holdem.Deals:
-    """A set of decks, with the strengths of its hands.
-
-    >>> jax.eval_shape(lambda: draw_deals(0, 5, 16)).strengths.shape
-    (4, 2, 5)
-    """
+    """A set of decks, with the strengths of its hands."""
     deck_key, strength_key = jax.random.split(jax.random.key(seed))
     decks = holdem.deal(deck_key, num_decks)
     return holdem.prepare(decks, holdem.strengths(strength_key, decks, samples))
 
 
 def deal_sets(bench: Workbench, name: str, sets: int, num_decks: int) -> holdem.Deals:
-    """Several sets of decks, as a stage whose name they depend on: leaves [sets, ..., N].
-
-    >>> from pathlib import Path
-    >>> deal_sets(Workbench(Path("."), quick=True), "decks", 2, 3).winner.shape
-    (2, 3)
-    """
+    """Several sets of decks, as a stage whose name they depend on: leaves [sets, ..., N]."""
     seeds = np.random.SeedSequence(bench.seed, spawn_key=tuple(name.encode())).generate_state(sets)
     samples = bench.size(STRENGTH_SAMPLES, 16)
     make = functools.partial(_deals_of, num_decks, samples)

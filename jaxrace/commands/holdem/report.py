@@ -77,7 +77,9 @@ def print_evolution(console: Console, folder: Path) -> None:
         table.add_column(head, justify="right", no_wrap=True)
     for opponent, start in summary["start"].items():
         ends = (found["opponents"][opponent] for found in selections.values())
-        table.add_row(opponent, *map(_cell, (start, *ends)))
+        table.add_row(
+            opponent, *(f"{one['mean']:,.0f} ± {_half_width(one):,.0f}" for one in (start, *ends))
+        )
     generations = (f"{found['generations']['mean']:,.0f}" for found in selections.values())
     table.add_row("generations", "0", *generations)
     console.print(table)
@@ -95,10 +97,6 @@ def print_evolution(console: Console, folder: Path) -> None:
             text += f"; the better half was certain in {found['certified']:.0%} of them"
         say(console, text)
     say(console, f"{summary['hands']:,} hands by each search; {folder}")
-
-
-def _cell(found: dict[str, Any]) -> str:
-    return f"{found['mean']:,.0f} ± {_half_width(found):,.0f}"
 
 
 def _half_width(found: dict[str, Any]) -> float:

@@ -31,9 +31,7 @@ class ScoreTable(NamedTuple):
 def read_scores(path: str | os.PathLike[str], has_header: bool = True) -> ScoreTable:
     """Read a CSV file with a column for each option, or with columns option and score.
 
-    Args:
-        path: The file.
-        has_header: The first row names the columns; else it is a run of options without names.
+    Without a header the first row is a run of options without names.
 
     Raises:
         ValueError: It cannot be read or used; the column or the row is named.

@@ -44,11 +44,7 @@ def draw_curves(
 ) -> None:
     """Success rate against samples, with two standard errors.
 
-    Args:
-        panel: Where.
-        curves: By name.
-        title: Of the panel.
-        names: All names of the figure, if there are more: each has its own colour.
+    All ``names`` of the figure, if there are more, have a colour each.
 
     >>> _, [[panel]] = plots.panels((3, 2))
     >>> draw_curves(panel, {"uniform": Curve(np.ones(1), np.ones((2, 1), bool))}, "1 of 2")

@@ -47,10 +47,6 @@ def judgement_of(config: SelectConfig, table: Table) -> Judgement:
 
     All in float64: numbers of a file have as many digits.
 
-    Args:
-        config: Of a file.
-        table: The file's comparisons.
-
     >>> rows = np.array([0, 1] * 4), np.array([1, 2] * 4)  # the first and the third never met
     >>> scores = np.array([2.0, 1.0, 1.5, 1.5, 2.5, 0.5, 2.0, 1.0])
     >>> config = SelectConfig(problem="games.csv", top=1)
@@ -89,13 +85,7 @@ def judgement_of(config: SelectConfig, table: Table) -> Judgement:
 def judged(
     selector: selection.ScoreSelector, scores: selection.Scores, number: int, seed: int
 ) -> tuple[selection.SelectionResult, np.ndarray, float]:
-    """What has been found, pairs to compare next, and ln of the chance that one changes it.
-
-    Args:
-        selector: Its warm-up is over.
-        scores: So far.
-        number: B.
-        seed: For methods that leave something to chance.
+    """What has been found, B pairs to compare next, and ln of the chance that one changes it.
 
     >>> rows = np.array([[0, 1], [0, 2], [1, 2]] * 4)
     >>> scores = np.array([2.0, 3.0, 0.5] * 3 + [1.5, 3.5, -0.5])

@@ -55,12 +55,10 @@ class Advice(NamedTuple):
 def fit_linked(table: Table, pooled_samples: float) -> LinkedFit:
     """S_i of qualities that fit all comparisons best, by least squares: for tables with gaps.
 
-    Who met weak ones only is not better for it, unlike by the sum of the means.
+    sigma^2 is mixed with ``pooled_samples`` of the mean square of all scores: few comparisons that
+    happen to fit each other do not look certain.
 
-    Args:
-        table: The comparisons.
-        pooled_samples: sigma^2 is mixed with so many samples of the mean square of all scores: few
-            comparisons that happen to fit each other do not look certain.
+    Who met weak ones only is not better for it, unlike by the sum of the means.
 
     >>> rows = np.array([0, 1, 2]), np.array([1, 2, 0])
     >>> fit = fit_linked(Table(["a", "b", "c"], *rows, np.array([3.0, 6.0, -9.0])), 2)
@@ -95,13 +93,10 @@ def fit_linked(table: Table, pooled_samples: float) -> LinkedFit:
 def linked_confidence(fit: LinkedFit, top: int, rng: np.random.Generator) -> float:
     """How likely the k options of the largest qualities are the best, by draws; NaN: unknown.
 
+    The standard error is .005 at most for up to 200 options.
+
     Given the scores, and with nothing known before, qualities are Student-t around the fitted ones,
     with the covariance of the fit (Gelman et al., "Bayesian data analysis", 14.2).
-
-    Args:
-        fit: From ``fit_linked``.
-        top: k, below K.
-        rng: Of the draws; the standard error is .005 at most for up to 200 options.
 
     >>> table = Table(["a", "b"], np.zeros(9, int), np.ones(9, int), np.arange(9) / 4)
     >>> round(linked_confidence(fit_linked(table, 0), 1, np.random.default_rng(0)), 2)  # t of 3.65
@@ -124,18 +119,14 @@ def linked_confidence(fit: LinkedFit, top: int, rng: np.random.Generator) -> flo
 def linked_advice(fit: LinkedFit, top: int, number: int, rng: np.random.Generator) -> Advice:
     """The comparisons that are expected to raise the total quality of the selected most.
 
+    The ``rng`` says how comparisons come out before the next pair is chosen.
+
     A score of a pair moves all qualities, by a normal number times a vector: the covariance with
     the difference of both, in units of the spread of the next score. What it is worth is at least
     what the best single exchange of a selected and another option gains (the knowledge gradient of
     correlated beliefs, Frazier, Powell and Dayanik 2009, for k = 1). The next pair is chosen as if
     the first had come out as chance will have it. Gains are logarithms: where no score is likely to
     change the selection, they are below any float.
-
-    Args:
-        fit: From ``fit_linked``.
-        top: k, below K.
-        number: B.
-        rng: How comparisons come out before the next pair is chosen.
 
     >>> rows = np.array([0, 1, 2] * 3), np.array([1, 2, 3] * 3)
     >>> table = Table(["a", "b", "c", "d"], *rows, np.array([1, 0, 1, 2, 0.5, 2, 3, -0.5, 3]))

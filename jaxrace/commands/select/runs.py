@@ -99,13 +99,10 @@ def run_rows(
 def run_top(bench: Workbench, task: Task, points: int = TOP_POINTS, least: float = 0.1) -> Curve:
     """The curve of TOP, which ends by itself, from several numbers of repetitions.
 
-    Its time is the mean number of comparisons.
+    The task's budget is what the largest number of repetitions may cost on average; the smallest is
+    a part of it.
 
-    Args:
-        bench: Where.
-        task: What; its budget is what the largest number of repetitions may cost on average.
-        points: How many numbers.
-        least: The smallest number as a part of the largest.
+    Its time is the mean number of comparisons.
     """
     matches = _ended(bench, task, "TOP, matches", 1, 1)[0].mean()
     most = task.budget / matches
@@ -134,19 +131,12 @@ def _ended(
 
 
 def _jobs(bench: Workbench, task: Task) -> sweep.Jobs:
-    keys = _keys(np.uint32(bench.seed), len(task.truth))
+    # Not those that the problems are made from.
+    key = jax.random.fold_in(jax.random.key(np.uint32(bench.seed)), jnp.uint32(1))
+    keys = jax.random.split(key, len(task.truth))
     return sweep.stacked(SelectionJob(keys, task.problems))
 
 
-def _keys(seed: np.uint32, count: int) -> jax.Array:
-    # Not those that the problems are made from.
-    return jax.random.split(jax.random.fold_in(jax.random.key(seed), jnp.uint32(1)), count)
-
-
 def problem_keys(seed: int, count: int) -> jax.Array:
-    """A key for each problem, [J].
-
-    >>> problem_keys(0, 3).shape
-    (3,)
-    """
+    """A key for each problem, [J]."""
     return jax.random.split(jax.random.key(np.uint32(seed)), count)

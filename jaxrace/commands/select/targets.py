@@ -45,10 +45,7 @@ def with_own_target(task: Task, selector: selection.Selector) -> Task:
 def best_by(chances: jax.Array, ranking: str, top: int) -> jax.Array:
     """The best k by a ranking of ``PairwiseRace``, bool [K].
 
-    Args:
-        chances: float32 [K, K], p_ij, how likely i wins against j; the diagonal does not matter.
-        ranking: "borda", "copeland" or "random_walk".
-        top: k.
+    Of p_ij, how likely i wins against j; ``ranking`` is "borda", "copeland" or "random_walk".
 
     >>> chances = jnp.array([[0.5, 0.6, 0.6], [0.4, 0.5, 1.0], [0.4, 0.0, 0.5]])
     >>> [best_by(chances, ranking, 1).tolist().index(True) for ranking in ("copeland", "borda")]

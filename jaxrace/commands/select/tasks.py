@@ -82,11 +82,7 @@ def thurstone_task(
 
 
 def best(means: jax.Array, top: int) -> np.ndarray:
-    """The best k by Borda's score, bool [J, K].
-
-    Args:
-        means: [J, K, K], of scores, or chances to win.
-        top: k.
+    """The best k by Borda's score of scores or chances to win [J, K, K]: bool [J, K].
 
     >>> best(jnp.array([[[0.5, 0.9], [0.1, 0.5]]]), 1).tolist()
     [[True, False]]

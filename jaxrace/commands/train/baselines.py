@@ -32,10 +32,10 @@ def evaluate_fixed(
     size = len(task.actions)
     choices = {_constant_name(action): (action,) * size for action in sorted(actions)}
     choices["random"] = task.actions
-    with seconds.compiling():
+    with seconds.spent("compile"):
         policy = UniformChoice(size)
         evaluate = Evaluator(task, policy, key, config.repeats, config.test_patients)
-    with seconds.running():
+    with seconds.spent("run"):
         metrics = {
             name: evaluate(0, np.tile(np.array(choice, np.float32), (config.repeats, 1)))
             for name, choice in choices.items()

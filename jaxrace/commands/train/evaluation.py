@@ -1,7 +1,4 @@
-"""Policies on fresh episodes.
-
-Axes: B policies (one per repeat), n test episodes.
-"""
+"""Policies on fresh episodes. Axes: B policies (one per repeat), n test episodes."""
 
 import functools
 from typing import Any

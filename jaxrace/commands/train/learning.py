@@ -95,11 +95,8 @@ class TrainWork:
 def make_jobs(num_settings: int, repeats: int, independent: bool = False) -> sweep.Jobs:
     """All repeats of the first setting, of the second, and so on.
 
-    Args:
-        num_settings: S.
-        repeats: R.
-        independent: Has every search random numbers of its own? Else a repeat has the same ones
-            in every setting.
+    If independent, every search has random numbers of its own; else a repeat has the same ones in
+    every setting.
 
     >>> job = make_jobs(2, 3).rows(np.array([0, 4]))
     >>> job.setting.tolist(), job.stream.tolist()
@@ -183,10 +180,8 @@ def _make_evolution(config: TrainConfig, task: Task) -> SearchWork:
 def searched(episodes: int, generation: int) -> int:
     """What a search may use up of a budget out of which a final race is paid, too.
 
-    Args:
-        episodes: The budget of both.
-        generation: Most episodes of a generation: the last race of the search may exceed its own
-            budget by nearly as many.
+    A generation has at most so many episodes: the last race of the search may exceed its own budget
+    by nearly as many.
 
     >>> searched(10_000, generation=14 * 30), searched(100, generation=14 * 30)
     (7580, 1)

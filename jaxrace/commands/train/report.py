@@ -34,7 +34,7 @@ def results_table(summary: dict[str, Any], console: Console) -> Table:
     if is_grid:
         own = {_setting_name(one): one for one in summary["settings"]}
     for number, (name, statistics) in enumerate({**own, **summary["baselines"]}.items()):
-        scale = confidence_scale if is_grid else _unscaled
+        scale = confidence_scale if is_grid else lambda _: 1.0
         cells = [_cell(statistics[metric], sign, scale) for metric in summary["metrics"]]
         table.add_row(name, *cells, style="bold" if number == 0 else "")
     return table
@@ -43,11 +43,6 @@ def results_table(summary: dict[str, Any], console: Console) -> Table:
 def _setting_name(setting: dict[str, Any]) -> str:
     sigma = "-" if setting["sigma"] is None else f"{setting['sigma']:g}"
     return f"{sigma}, {setting['delta']:g}"
-
-
-def _unscaled(count: int) -> float:
-    del count
-    return 1.0
 
 
 def _cell(statistic: dict[str, Any], sign: str, scale: Callable[[int], float]) -> str:

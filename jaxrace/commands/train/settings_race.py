@@ -61,12 +61,8 @@ def race_settings(
 ) -> SettingsRace:
     """Make searches until the best setting is certain, or R repeats of the last two are used up.
 
-    Args:
-        config: The job.
-        objective: Name of the metric by which settings are ranked.
-        work: What is done with each search.
-        run: ``run(work, jobs, folder, numbers)`` makes the searches with these numbers.
-        checkpoint: Each round is saved in a folder of its own below.
+    ``run(work, jobs, folder, numbers)`` makes the searches with these numbers; each round is saved
+    in a folder of its own below the checkpoint.
     """
     num_settings, repeats = len(config.settings), config.repeats
     race = _make_race(num_settings, repeats)

@@ -151,11 +151,6 @@ def _statistic(values: np.ndarray) -> dict[str, float | int | None]:
     return runs.mean_and_stderr(values)
 
 
-def total_episodes(config: TrainConfig) -> int:
-    """Training episodes of the whole job."""
-    return len(config.settings) * config.repeats * config.episodes if config.learns else 0
-
-
 def failures(config: TrainConfig, log: sweep.SweepLog) -> list[dict[str, Any]]:
     """The settings and repeats of the searches that failed."""
     setting, repeat = np.divmod(log.failed, config.repeats)

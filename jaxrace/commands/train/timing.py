@@ -13,7 +13,7 @@ class Seconds:
     """Seconds by what they were spent on.
 
     >>> seconds = Seconds()
-    >>> with seconds.compiling():
+    >>> with seconds.spent("compile"):
     ...     pass
     >>> seconds.timing(0)["episodes_per_second"] is None
     True
@@ -25,18 +25,11 @@ class Seconds:
     sweep: SweepLog | None = None
 
     @contextmanager
-    def compiling(self) -> Iterator[None]:
-        """Add the time that the block takes."""
+    def spent(self, what: str) -> Iterator[None]:
+        """Add the time that the block takes to what it is spent on: "compile" or "run"."""
         started = time.perf_counter()
         yield
-        self.compile += time.perf_counter() - started
-
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        """Add the time that the block takes."""
-        started = time.perf_counter()
-        yield
-        self.run += time.perf_counter() - started
+        setattr(self, what, getattr(self, what) + time.perf_counter() - started)
 
     def add(self, log: SweepLog) -> None:
         """Add those of a sweep."""

@@ -60,11 +60,7 @@ def run(bench: Workbench) -> None:
 
 
 def daedalus_of(domain: Domain, kind: str, bound: str, num_batches: int, quick: bool) -> Daedalus:
-    """The algorithm of a variant.
-
-    >>> daedalus_of(DOMAINS["gridworld"], "none", "t", 14, False).batch_size
-    100
-    """
+    """The algorithm of a variant."""
     search = CandidateSearch(kind, evaluations=64, fold_evaluations=32) if quick else None
     method = PolicyImprovement(
         domain.softmax, domain.returns, bound_called(bound), search or CandidateSearch(kind)

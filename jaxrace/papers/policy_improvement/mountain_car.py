@@ -1,7 +1,4 @@
-"""Policy improvement from one batch: Thomas et al. 2015 (ICML), figure 3.
-
-Axes: J trials.
-"""
+"""Policy improvement from one batch: Thomas et al. 2015 (ICML), figure 3. Axes: J trials."""
 
 import functools
 from typing import NamedTuple
@@ -46,16 +43,7 @@ def improve_once(
     params: improvement.ImprovementParams,
     key: jax.Array,
 ) -> BatchRow:
-    """Collect n trajectories of the initial policy, search, test.
-
-    >>> search = improvement.CandidateSearch(evaluations=32)
-    >>> domain = DOMAINS["gridworld"]
-    >>> parts = domain.softmax, domain.returns, improvement.bound_called("t"), search
-    >>> method = improvement.PolicyImprovement(*parts)
-    >>> once = functools.partial(improve_once, method, domain, 50)
-    >>> jax.eval_shape(once, method.params(0.0), jax.random.key(0)).policy.theta.shape
-    (4, 16)
-    """
+    """Collect n trajectories of the initial policy, search, test."""
     collect_key, own_key = jax.random.split(key)
     initial = params.initial
     policy = improvement.MixedWith(improvement.unmixed(initial), initial)
@@ -93,10 +81,9 @@ def run(bench: Workbench) -> None:
             own = {"bound": bound, "n": size, "trials": trials, "found": is_found.sum()}
             means = mean_columns("error_rate", is_error) | mean_columns("performance", worth)
             rows.append(own | means)
-    table = as_columns(rows)
-    bench.write_table("batches.csv", table)
-    bench.write_figure("performance.png", _figure(table, floor.mean))
-    bench.write_report(_paragraphs(table, floor.mean))
+    bench.write_table("batches.csv", rows)
+    bench.write_figure("performance.png", _figure(as_columns(rows), floor.mean))
+    bench.write_report(_paragraphs(rows, floor.mean))
 
 
 def _figure(table: Columns, floor: float) -> "plots.Figure":
@@ -119,21 +106,17 @@ def _figure(table: Columns, floor: float) -> "plots.Figure":
     return figure
 
 
-def _paragraphs(table: Columns, floor: float) -> list[str]:
+def _paragraphs(found: list[Columns], floor: float) -> list[str]:
     rows = []
-    for row in range(len(table["n"])):
-        bound, size = str(table["bound"][row]), int(table["n"][row])
-        published = PUBLISHED.get((bound, size))
-        rows.append(
-            [
-                f"{size:,}",
-                bound,
-                with_error(table["performance"][row], table["performance_stderr"][row], 3),
-                "" if published is None else f"{published:.2f}",
-                f"{table['found'][row]} of {table['trials'][row]}",
-                with_error(table["error_rate"][row], table["error_rate_stderr"][row], 3),
-            ]
+    for row in found:
+        published = PUBLISHED.get((row["bound"], row["n"]))
+        performance, rate = (
+            with_error(row[name], row[f"{name}_stderr"], 3)
+            for name in ("performance", "error_rate")
         )
+        known = "" if published is None else f"{published:.2f}"
+        solutions = f"{row['found']} of {row['trials']}"
+        rows.append([f"{row['n']:,}", row["bound"], performance, known, solutions, rate])
     heads = ("trajectories", "bound", "performance", "published", "solutions", "error rate")
     return [
         f"Policy improvement from one batch of trajectories of the initial policy, whose "

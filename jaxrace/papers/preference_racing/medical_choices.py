@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.learning import make_search
 from jaxrace.commands.train.tasks import TASKS
-from jaxrace.commands.workbench import Workbench, as_columns
+from jaxrace.commands.workbench import Workbench
 from jaxrace.papers.claims import Claim
 from jaxrace.papers.preference_racing import medical_runs as medical
 from jaxrace.papers.preference_racing.medical_claims import convergence_claims
@@ -48,12 +48,7 @@ CHOICES: dict[str, Choice] = {
 
 def run(bench: Workbench) -> None:
     """Leaves claims.csv and report.md."""
-    plain = {
-        (hazard, method): medical.learn(bench, medical.paper_config(bench, method, hazard))
-        for hazard in medical.HAZARDS
-        for method in medical.LEARNERS
-    }
-    fixed = _fixed(bench, CHOICES["as in the other reports"])
+    plain, fixed = medical.learn_all(bench), medical.fixed_all(bench)
     claims = {name: _claims(bench, name, choice, plain, fixed) for name, choice in CHOICES.items()}
     columns = ("claim", "paper", "here", "holds")
     rows = [
@@ -61,7 +56,7 @@ def run(bench: Workbench) -> None:
         for name, found in claims.items()
         for one in found
     ]
-    bench.write_table("claims.csv", [as_columns(rows)])
+    bench.write_table("claims.csv", rows)
     bench.write_report(_paragraphs(claims))
 
 
@@ -71,30 +66,18 @@ def _claims(
     found: Findings = dict(plain)
     for hazard in medical.HAZARDS:
         for method in choice.learners:
-            found[hazard, method] = _learn(bench, name, choice, method, hazard)
+            config = medical.paper_config(bench, method, hazard)
+            config = dataclasses.replace(config, **choice.config)
+            searches = _searches(config, choice)
+            stage = f"{name}, {method} {hazard}"
+            found[hazard, method] = medical.learn(bench, config, stage, searches)
     if choice.config:  # nothing else changes the fixed policies
-        fixed = _fixed(bench, choice)
+        fixed = medical.fixed_all(bench, **choice.config)
     claims = convergence_claims(found, fixed)
     for hazard in medical.HAZARDS:
         learned = {method: found[hazard, method].last for method in medical.LEARNERS}
         claims += claims_of(hazard, {**learned, **fixed[hazard]})
     return claims
-
-
-def _fixed(bench: Workbench, choice: Choice) -> Fixed:
-    configs = {hazard: medical.paper_config(bench, "random", hazard) for hazard in medical.HAZARDS}
-    return {
-        hazard: medical.fixed_policies(bench, dataclasses.replace(config, **choice.config))
-        for hazard, config in configs.items()
-    }
-
-
-def _learn(
-    bench: Workbench, name: str, choice: Choice, method: str, hazard: str
-) -> medical.Learning:
-    config = dataclasses.replace(medical.paper_config(bench, method, hazard), **choice.config)
-    searches = _searches(config, choice)
-    return medical.learn(bench, config, f"{name}, {method} {hazard}", searches)
 
 
 def _searches(config: TrainConfig, choice: Choice) -> SearchWork:

@@ -7,7 +7,7 @@ import itertools
 
 import numpy as np
 
-from jaxrace.commands.workbench import mean_and_error, with_error
+from jaxrace.commands.workbench import mean_and_error, mean_in_words, with_error
 from jaxrace.papers.claims import NO, OPEN, UNEXPLAINED, YES, Claim, difference, verdict, yes_or_no
 from jaxrace.papers.preference_racing.medical_curves import (
     Findings,
@@ -52,7 +52,7 @@ def convergence_claims(found: Findings, fixed: Fixed) -> list[Claim]:
 
 
 def _of(values: np.ndarray) -> str:
-    return with_error(*mean_and_error(values.astype(float)), digits=3)
+    return mean_in_words(values.astype(float), digits=3)
 
 
 def _apart(change: float, error: float) -> str:

@@ -3,8 +3,6 @@
 Axes: R repetitions, n rows, X numbers of episodes.
 """
 
-import itertools
-
 import numpy as np
 
 from jaxrace import plots
@@ -26,14 +24,7 @@ SHOWN = ("mean_reward", "survival_rate")
 
 def run(bench: Workbench) -> None:
     """Leaves curves.csv, figure_4_and_6.png and report.md."""
-    found: Findings = {
-        (hazard, method): medical.learn(bench, medical.paper_config(bench, method, hazard))
-        for hazard, method in itertools.product(medical.HAZARDS, medical.LEARNERS)
-    }
-    fixed = {
-        hazard: medical.fixed_policies(bench, medical.paper_config(bench, "random", hazard))
-        for hazard in medical.HAZARDS
-    }
+    found, fixed = medical.learn_all(bench), medical.fixed_all(bench)
     bench.write_table("curves.csv", _table(found))
     bench.write_figure("figure_4_and_6.png", _figure(found, fixed))
     bench.write_report(_paragraphs(found, fixed))
@@ -61,8 +52,7 @@ def _figure(found: Findings, fixed: Fixed) -> "plots.Figure":
         panel.set_xlabel("training episodes")
         panel.xaxis.set_major_formatter("{x:,.0f}")
     figure.suptitle("The policies of the learners while they learn, means of all repetitions")
-    handles, names = panels[0, 0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=5, frameon=False)
+    plots.legend_below(figure, 5)
     return figure
 
 

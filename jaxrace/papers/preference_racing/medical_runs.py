@@ -4,7 +4,7 @@ Axes: R repetitions, n rows (a row per repetition and generation).
 """
 
 import dataclasses
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -42,12 +42,7 @@ class Learning(NamedTuple):
 
 
 def paper_config(bench: Workbench, method: str, hazard: str) -> TrainConfig:
-    """The paper's setting of a method, of full size or smaller.
-
-    >>> from pathlib import Path
-    >>> paper_config(Workbench(Path(".")), "pb-edps", "B").bound
-    'published'
-    """
+    """The paper's setting of a method, of full size or smaller."""
     config = TrainConfig(
         method=method,  # pyright: ignore[reportArgumentType]
         hazard=hazard,  # pyright: ignore[reportArgumentType]
@@ -89,20 +84,27 @@ def fixed_policies(
     return found
 
 
-def all_methods(bench: Workbench, hazard: str) -> dict[str, Metrics]:
-    """The final metrics [R] of the learners, and those of the fixed policies."""
-    learned = {
-        method: learn(bench, paper_config(bench, method, hazard)).last for method in LEARNERS
+def learn_all(bench: Workbench) -> dict[tuple[str, str], Learning]:
+    """What every learner does with every hazard."""
+    return {
+        (hazard, method): learn(bench, paper_config(bench, method, hazard))
+        for hazard in HAZARDS
+        for method in LEARNERS
     }
-    config = paper_config(bench, "random", hazard)
-    return {**learned, **fixed_policies(bench, config, (START_DOSE, BEST_DOSE))}
+
+
+def fixed_all(
+    bench: Workbench, doses: tuple[float, ...] = (START_DOSE,), **changed: Any
+) -> dict[str, dict[str, Metrics]]:
+    """The fixed policies by hazard, perhaps with other fields of the config."""
+    configs = [paper_config(bench, "random", hazard) for hazard in HAZARDS]
+    return {
+        config.hazard: fixed_policies(bench, dataclasses.replace(config, **changed), doses)
+        for config in configs
+    }
 
 
 def labels() -> dict[str, str]:
-    """What each metric is, in words.
-
-    >>> labels()["survival_rate"]
-    'survival'
-    """
+    """What each metric is, in words."""
     config = TrainConfig()
     return TASKS[config.env](config).labels

@@ -6,7 +6,7 @@ import numpy as np
 
 from jaxrace.commands.workbench import mean_and_error, with_error
 from jaxrace.papers.claims import UNEXPLAINED, Claim, yes_or_no
-from jaxrace.papers.preference_racing.curves import COMPLEXITIES, Curve
+from jaxrace.papers.preference_racing.races import COMPLEXITIES, Curve
 from jaxrace.tables import markdown_table
 
 # Draws and precision by k, of a race on a task: Hoeffding's, and the preference-based ones that

@@ -1,14 +1,11 @@
-"""The report on whether racing helps PB-EDPS.
-
-Axes: R repetitions.
-"""
+"""The report on whether racing helps PB-EDPS. Axes: R repetitions."""
 
 import itertools
 
 import numpy as np
 
 from jaxrace.commands.train.learning import CANDIDATES
-from jaxrace.commands.workbench import mean_and_error, with_error
+from jaxrace.commands.workbench import mean_and_error, mean_in_words
 from jaxrace.papers.preference_racing.medical_runs import HAZARDS, labels
 from jaxrace.papers.preference_racing.racing_variants import FAST, PUBLISHED, RACES, VARIANTS
 from jaxrace.tables import markdown_table
@@ -44,10 +41,12 @@ def paragraphs(found: Findings, generations: dict[str, np.ndarray]) -> list[str]
     ]
 
 
-def _difference(found: Findings, hazard: str, name: str, metric: str) -> tuple[float, float]:
-    """To its base, with the standard error: a repetition has the same random numbers in both."""
-    base = VARIANTS[name].base
-    mean, error = mean_and_error(found[hazard, name][metric] - found[hazard, base][metric])
+def _change(
+    found: Findings, hazard: str, name: str, metric: str, base: str | None = None
+) -> tuple[float, float]:
+    """From the base of a variant, with the standard error: both had the same random numbers."""
+    other = found[hazard, base or VARIANTS[name].base][metric]
+    mean, error = mean_and_error(found[hazard, name][metric] - other)
     return float(mean), float(error)
 
 
@@ -61,8 +60,8 @@ def _comparison(found: Findings, hazard: str) -> str:
     for name in _names(found):
         cells = [f"{found[hazard, name]['episodes'].mean():,.0f}"]
         for metric in SHOWN:
-            cells.append(with_error(*mean_and_error(found[hazard, name][metric]), digits=3))
-            change, error = _difference(found, hazard, name, metric)
+            cells.append(mean_in_words(found[hazard, name][metric], digits=3))
+            change, error = _change(found, hazard, name, metric)
             cells.append("" if name == PUBLISHED else _in_words(change, error))
         rows.append([name, *cells, "" if name == PUBLISHED else VARIANTS[name].base])
     heads = [part for metric in SHOWN for part in (labels()[metric], "difference")]
@@ -73,10 +72,10 @@ def _decisions(generations: dict[str, np.ndarray]) -> str:
     rows = []
     for name, hazard, race in itertools.product(VARIANTS, HAZARDS, (GENERATION, FINAL)):
         races, finished, decided = _decided(generations, hazard, name, race)
+        size = CANDIDATES if race == FINAL else VARIANTS[name].population
         if races:
-            size = CANDIDATES if race == FINAL else VARIANTS[name].population
-            shown = f"{decided:.3f} of {size}"
-            rows.append([name, hazard, race, f"{races:,}", f"{finished:.2%}", shown])
+            counts = f"{races:,}", f"{finished:.2%}", f"{decided:.3f} of {size}"
+            rows.append([name, hazard, race, *counts])
     heads = ("variant", "hazard", "race", "races", "ended early", "options decided in a race")
     return markdown_table(heads, rows)
 
@@ -97,22 +96,21 @@ def _decided(
     return int(searches.sum()), finished, decided
 
 
+_COUNTED = ("searches", "finished", "options_decided", "max_rounds")
+
+
 def _schedule(generations: dict[str, np.ndarray]) -> str:
     """The published schedule, generation by generation."""
     asked = {"variant": PUBLISHED, "race": GENERATION}
     own = np.all([generations[column] == value for column, value in asked.items()], axis=0)
-    rows = []
-    for hazard, generation in itertools.product(HAZARDS, np.unique(generations["generation"][own])):
-        chosen = own & (generations["hazard"] == hazard)
-        chosen &= generations["generation"] == generation
-        if chosen.any():
-            races = int(generations["searches"][chosen][0])
-            finished, decided, rounds = (
-                float(generations[column][chosen][0])
-                for column in ("finished", "options_decided", "max_rounds")
-            )
-            counts = f"{round(finished * races):,}", f"{round(decided * races):,}"
-            rows.append([hazard, str(generation), f"{rounds:.1f}", f"{races:,}", *counts])
+    table = {column: generations[column][own] for column in (*_COUNTED, "hazard", "generation")}
+    rows = [
+        [hazard, str(generation), f"{rounds:.1f}", f"{races:,}"]
+        + [f"{round(share * races):,}" for share in (finished, decided)]
+        for races, finished, decided, rounds, hazard, generation in zip(
+            *table.values(), strict=True
+        )
+    ]
     heads = ("hazard", "generation", "n_max", "races", "of them finished", "options decided")
     return markdown_table(heads, rows)
 
@@ -143,13 +141,8 @@ def _answer(found: Findings, generations: dict[str, np.ndarray], hazard: str) ->
 
 
 def _changes(found: Findings, hazard: str, name: str) -> list[tuple[float, float]]:
-    """Of each metric, from the published schedule; with the standard error, paired."""
-    changes = []
-    for metric in SHOWN:
-        paired = found[hazard, name][metric] - found[hazard, PUBLISHED][metric]
-        mean, error = mean_and_error(paired)
-        changes.append((float(mean), float(error)))
-    return changes
+    """Of each metric, from the published schedule."""
+    return [_change(found, hazard, name, metric, PUBLISHED) for metric in SHOWN]
 
 
 def _fast(found: Findings, hazard: str) -> str:
@@ -171,7 +164,7 @@ def _answers(found: Findings) -> list[str]:
     text = []
     for hazard, metric in itertools.product(HAZARDS, SHOWN):
         others = [name for name in _names(found) if name != PUBLISHED]
-        changes = {name: _difference(found, hazard, name, metric) for name in others}
+        changes = {name: _change(found, hazard, name, metric) for name in others}
         better = [name for name, (change, error) in changes.items() if change > 2 * error]
         worse = [name for name, (change, error) in changes.items() if change < -2 * error]
         text.append(

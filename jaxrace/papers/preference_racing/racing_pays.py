@@ -135,6 +135,5 @@ def _figure(learned: dict[tuple[str, str], medical.Learning], found: Findings) -
         panel.set_xlabel("training episodes")
         panel.xaxis.set_major_formatter("{x:,.0f}")
     figure.suptitle("PB-EDPS while it learns: the rank 1 of the last race")
-    handles, names = panels[0, 0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=3, frameon=False)
+    plots.legend_below(figure, 3)
     return figure

@@ -16,7 +16,7 @@ from jaxrace import kernels, racing
 from jaxrace.commands.workbench import Columns, Workbench, mean_columns
 from jaxrace.papers.preference_racing import synthetic_figures as figures
 from jaxrace.papers.preference_racing import synthetic_report as report
-from jaxrace.papers.preference_racing.curves import (
+from jaxrace.papers.preference_racing.races import (
     BOUNDS,
     COMPLEXITIES,
     DELTA,
@@ -57,11 +57,7 @@ class Program:
 
 
 def programs() -> list[Program]:
-    """All races of the figures, those of the paper first.
-
-    >>> [program.name for program in programs()][:3]
-    ['HR plain', 'HR improved', 'PBR plain sharp']
-    """
+    """All races of the figures, those of the paper first."""
 
     def preference(rule: str, improved: bool) -> racing.PreferenceRace:
         return racing.PreferenceRace(

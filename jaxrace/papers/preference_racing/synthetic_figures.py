@@ -6,17 +6,7 @@ import numpy as np
 
 from jaxrace import plots
 from jaxrace.commands.workbench import mean_and_error
-from jaxrace.papers.preference_racing.curves import (
-    BOUNDS,
-    COMPLEXITIES,
-    TASKS,
-    Curve,
-    Curves,
-    dominance,
-    hoeffding,
-    preference,
-    races_of_the_paper,
-)
+from jaxrace.papers.preference_racing import races
 
 # Label, colour and marker of the races of the paper's figure.
 _PAPER = {
@@ -26,12 +16,12 @@ _PAPER = {
 }
 
 
-def accuracy_against_draws(curves: Curves) -> "plots.Figure":
+def accuracy_against_draws(curves: races.Curves) -> "plots.Figure":
     """Figure 2 of the paper: accuracy against draws, a panel for each task and variant."""
     figure, panels = plots.panels((9.2, 7.0), 2, 2, sharex=True, sharey="row")
     places = itertools.product(("normal", "bernoulli, drift k/10"), ("plain", "improved"))
     for letter, panel, (task, variant) in zip("abcd", panels.flat, places, strict=True):
-        for label, name in races_of_the_paper(task, variant).items():
+        for label, name in races.races_of_the_paper(task, variant).items():
             _draw_against_draws(panel, curves[name], label, *_PAPER[label])
         panel.set_title(f"({letter}) {task}, {variant}")
     _finish(figure, panels, "draws of a race", "accuracy")
@@ -40,28 +30,33 @@ def accuracy_against_draws(curves: Curves) -> "plots.Figure":
 
 
 def _draw_against_draws(
-    panel: "plots.Axes", curve: Curve, label: str, color: str, marker: str
+    panel: "plots.Axes", curve: races.Curve, label: str, color: str, marker: str
 ) -> None:
     (draws, draws_error), (accuracy, error) = map(mean_and_error, (curve.draws, curve.accuracies))
     panel.errorbar(draws, accuracy, error, draws_error, color=color, lw=1, alpha=0.8, zorder=2)
-    sizes = 8 + 6 * np.array(COMPLEXITIES)
+    sizes = 8 + 6 * np.array(races.COMPLEXITIES)
     panel.scatter(draws, accuracy, sizes, color, marker=marker, label=label, zorder=3)
 
 
-def draws_of_bounds(curves: Curves) -> "plots.Figure":
+def draws_of_bounds(curves: races.Curves) -> "plots.Figure":
     """What every bound costs, task by task."""
     figure, panels = plots.panels((9.2, 7.4), 2, 2, sharex=True, sharey=True)
-    for panel, task in zip(panels.flat, TASKS, strict=True):
+    for panel, task in zip(panels.flat, races.TASKS, strict=True):
         shown = {
-            "HR": hoeffding(task),
-            "published race (printed rule)": preference(task, rule="printed"),
-            **{f"sharp rule, {bound} bound": preference(task, bound=bound) for bound in BOUNDS},
-            "dominance race": dominance(task),
+            "HR": races.hoeffding(task),
+            "published race (printed rule)": races.preference(task, rule="printed"),
+            **{
+                f"sharp rule, {bound} bound": races.preference(task, bound=bound)
+                for bound in races.BOUNDS
+            },
+            "dominance race": races.dominance(task),
         }
         for number, (label, name) in enumerate(shown.items()):
             draws, error = mean_and_error(curves[name].draws)
             style = "-" if number in (1, len(shown) - 1) else "--"
-            panel.errorbar(COMPLEXITIES, draws, error, label=label, ls=style, color=f"C{number}")
+            panel.errorbar(
+                races.COMPLEXITIES, draws, error, label=label, ls=style, color=f"C{number}"
+            )
         panel.set_title(task)
     _finish(figure, panels, "complexity k", "draws of a race")
     panels[0, 0].set_ylim(bottom=0)
@@ -77,5 +72,4 @@ def _finish(figure: "plots.Figure", panels: np.ndarray, xlabel: str, ylabel: str
         panel.set_xlabel(xlabel)
     for panel in panels[:, 0]:
         panel.set_ylabel(ylabel)
-    handles, names = panels[0, 0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=3, frameon=False)
+    plots.legend_below(figure, 3)

@@ -5,21 +5,7 @@ import itertools
 from jaxrace import kernels
 from jaxrace.commands.workbench import mean_and_error
 from jaxrace.papers.claims import NO, UNEXPLAINED, YES, Claim, claims_table, yes_or_no
-from jaxrace.papers.preference_racing.curves import (
-    COMPLEXITIES,
-    DELTA,
-    OPTIONS,
-    ROUNDS,
-    TASKS,
-    TOP,
-    VARIANTS,
-    Curve,
-    Curves,
-    dominance,
-    hoeffding,
-    preference,
-    races_of_the_paper,
-)
+from jaxrace.papers.preference_racing import races
 from jaxrace.papers.preference_racing.published_curves import (
     PUBLISHED,
     beside_published,
@@ -38,12 +24,11 @@ _KNOWN = {
 }
 
 
-def paragraphs(curves: Curves) -> list[str]:
+def paragraphs(curves: races.Curves) -> list[str]:
     """The text, with what was measured in it."""
     repetitions = next(iter(curves.values())).draws.shape[-1]
     return [
-        f"Top {TOP} of {OPTIONS}, at most {ROUNDS} draws per option, delta {DELTA}, "
-        f"{repetitions:,} random instances for every task and k; all races meet the same instances "
+        f"{races.described(repetitions)}; all races meet the same instances "
         "and samples. Accuracy is the share of the best five by means that a race finds. "
         "± is one standard error.",
         "![Accuracy against draws](figure_2.png)",
@@ -77,8 +62,8 @@ def paragraphs(curves: Curves) -> list[str]:
     ]
 
 
-def _of_published(curves: Curves) -> dict[tuple[str, str], Curve]:
-    names = {"HR": hoeffding, "PBR-CO": lambda task: preference(task, rule="printed")}
+def _of_published(curves: races.Curves) -> dict[tuple[str, str], races.Curve]:
+    names = {"HR": races.hoeffding, "PBR-CO": lambda task: races.preference(task, rule="printed")}
     return {
         (task, algorithm): curves[names[algorithm](task)]
         for task, algorithm in PUBLISHED
@@ -86,7 +71,7 @@ def _of_published(curves: Curves) -> dict[tuple[str, str], Curve]:
     }
 
 
-def _claims(curves: Curves) -> list[Claim]:
+def _claims(curves: races.Curves) -> list[Claim]:
     """Of Busa-Fekete et al. 2014, on its two tasks, with the rule that it prints."""
     claims = []
     for task in ("normal", "bernoulli, drift k/10"):
@@ -98,15 +83,15 @@ def _claims(curves: Curves) -> list[Claim]:
             Claim(
                 f"{task}: PBR needs significantly fewer samples than HR",
                 where,
-                f"for {cheaper} of {len(COMPLEXITIES)} k; more for {dearer}",
-                YES if cheaper > len(COMPLEXITIES) // 2 and not dearer else NO,
+                f"for {cheaper} of {len(races.COMPLEXITIES)} k; more for {dearer}",
+                YES if cheaper > len(races.COMPLEXITIES) // 2 and not dearer else NO,
                 "",
             ),
             Claim(
                 f"{task}: its accuracy is on a par or better in most cases",
                 where,
-                f"better for {better} of {len(COMPLEXITIES)} k, worse for {worse}",
-                yes_or_no(worse < len(COMPLEXITIES) / 2),
+                f"better for {better} of {len(races.COMPLEXITIES)} k, worse for {worse}",
+                yes_or_no(worse < len(races.COMPLEXITIES) / 2),
                 "",
             ),
             Claim(
@@ -120,9 +105,12 @@ def _claims(curves: Curves) -> list[Claim]:
     return claims
 
 
-def _differences(curves: Curves, task: str, variant: str, rule: str) -> list[int]:
+def _differences(curves: races.Curves, task: str, variant: str, rule: str) -> list[int]:
     """For how many k PBR is cheaper than HR, dearer, more accurate, and less accurate."""
-    value, own = curves[hoeffding(task, variant)], curves[preference(task, variant, rule)]
+    value, own = (
+        curves[races.hoeffding(task, variant)],
+        curves[races.preference(task, variant, rule)],
+    )
     # The same instances: differences have smaller errors.
     draws, draws_error = mean_and_error(own.draws - value.draws)
     accuracy, error = mean_and_error(own.accuracies - value.accuracies)
@@ -135,18 +123,18 @@ def _differences(curves: Curves, task: str, variant: str, rule: str) -> list[int
     return [int(count.sum()) for count in counts]
 
 
-def _table_of_differences(curves: Curves) -> str:
+def _table_of_differences(curves: races.Curves) -> str:
     rows = [
         [task, variant, rule, *_differences(curves, task, variant, rule)]
-        for task, variant, rule in itertools.product(TASKS, VARIANTS, kernels.RULES)
+        for task, variant, rule in itertools.product(races.TASKS, races.VARIANTS, kernels.RULES)
     ]
     heads = ("task", "variant", "rule", "cheaper", "dearer", "more accurate", "less accurate")
     return markdown_table(heads, rows)
 
 
-def _savings(curves: Curves, task: str) -> dict[str, tuple[float, float]]:
+def _savings(curves: races.Curves, task: str) -> dict[str, tuple[float, float]]:
     """The share of draws that the improvements save, and what they change in the accuracy."""
-    plain, improved = (races_of_the_paper(task, variant) for variant in VARIANTS)
+    plain, improved = (races.races_of_the_paper(task, variant) for variant in races.VARIANTS)
     return {
         race: (
             1 - float(curves[improved[race]].draws.mean() / curves[name].draws.mean()),
@@ -156,34 +144,34 @@ def _savings(curves: Curves, task: str) -> dict[str, tuple[float, float]]:
     }
 
 
-def _table_of_improvements(curves: Curves) -> str:
+def _table_of_improvements(curves: races.Curves) -> str:
     rows = [
         [task, race, f"{saved:.1%}", f"{change:+.4f}"]
-        for task in TASKS
+        for task in races.TASKS
         for race, (saved, change) in _savings(curves, task).items()
     ]
     return markdown_table(("task", "race", "draws saved, mean over k", "change in accuracy"), rows)
 
 
-def _improvements_in_words(curves: Curves) -> str:
-    savings = [_savings(curves, task) for task in TASKS]
+def _improvements_in_words(curves: races.Curves) -> str:
+    savings = [_savings(curves, task) for task in races.TASKS]
     larger = sum(found["HR"][0] > found["PBR, printed rule"][0] for found in savings)
     return (
         "The paper finds larger relative improvements for HR than for PBR (no numbers are given). "
-        f"Here HR saves more than PBR with the printed rule on {larger} of {len(TASKS)} tasks."
+        f"Here HR saves more than PBR with the printed rule on {larger} of {len(savings)} tasks."
     )
 
 
-def _table_of_bounds(curves: Curves) -> str:
+def _table_of_bounds(curves: races.Curves) -> str:
     rows = []
-    for task, place in itertools.product(TASKS, (0, 4, 9)):
+    for task, place in itertools.product(races.TASKS, (0, 4, 9)):
         names = {
-            "HR": hoeffding(task),
-            "published race": preference(task, rule="printed"),
-            "sharp rule": preference(task),
-            "sharp, stitched KL": preference(task, bound="stitched-kl"),
-            "dominance": dominance(task),
+            "HR": races.hoeffding(task),
+            "published race": races.preference(task, rule="printed"),
+            "sharp rule": races.preference(task),
+            "sharp, stitched KL": races.preference(task, bound="stitched-kl"),
+            "dominance": races.dominance(task),
         }
         draws = {heading: in_words(curves[name], place)[0] for heading, name in names.items()}
-        rows.append({"task": task, "k": f"{COMPLEXITIES[place]:g}", **draws})
+        rows.append({"task": task, "k": f"{races.COMPLEXITIES[place]:g}", **draws})
     return markdown_table(list(rows[0]), [list(row.values()) for row in rows])

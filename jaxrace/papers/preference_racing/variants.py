@@ -5,18 +5,9 @@ The Borda race ranks by sums of expectations (SE), the random-walk race by a sta
 """
 
 from jaxrace import kernels, plots, racing
-from jaxrace.commands.workbench import Workbench, mean_and_error
+from jaxrace.commands.workbench import Workbench
 from jaxrace.papers.claims import UNEXPLAINED, claims_table
-from jaxrace.papers.preference_racing.curves import (
-    COMPLEXITIES,
-    DELTA,
-    OPTIONS,
-    ROUNDS,
-    TASKS,
-    TOP,
-    CurveName,
-    Curves,
-)
+from jaxrace.papers.preference_racing import races
 from jaxrace.papers.preference_racing.published_curves import (
     PUBLISHED,
     beside_published,
@@ -25,6 +16,13 @@ from jaxrace.papers.preference_racing.published_curves import (
 from jaxrace.papers.preference_racing.synthetic import Program, measure, table_of
 
 RANKINGS = {"PBR-CO": "copeland", "PBR-SE": "borda", "PBR-RW": "random_walk"}
+
+# By rule and bound.
+_MARKERS = {
+    ("printed", "published"): "o",
+    ("sharp", "published"): "^",
+    ("sharp", "stitched-kl"): "s",
+}
 
 # What is known of numbers that are not found again.
 _KNOWN = {
@@ -40,26 +38,18 @@ _KNOWN = {
 
 
 def programs() -> list[Program]:
-    """All races, with the paper's rules and bound; and the best of each with ours.
-
-    >>> [program.name for program in programs()][:2]
-    ['PBR-CO plain printed', 'PBR-CO plain sharp']
-    """
+    """All races, with the paper's rules and bound; and the best of each with ours."""
+    sizes = races.OPTIONS, races.TOP, races.ROUNDS, kernels.total_order
     return [
-        Program(algorithm, "plain", _race(ranking, rule, bound), (bound,))
-        for algorithm, ranking in RANKINGS.items()
-        for rule, bound in (
-            ("printed", "published"),
-            ("sharp", "published"),
-            ("sharp", "stitched-kl"),
+        Program(
+            algorithm,
+            "plain",
+            racing.PreferenceRace(*sizes, bound, rule, ranking=ranking),
+            (bound,),
         )
+        for algorithm, ranking in RANKINGS.items()
+        for rule, bound in _MARKERS
     ]
-
-
-def _race(ranking: str, rule: str, bound: str) -> racing.PreferenceRace:
-    return racing.PreferenceRace(
-        OPTIONS, TOP, ROUNDS, kernels.total_order, bound, rule, ranking=ranking
-    )
 
 
 def run(bench: Workbench) -> None:
@@ -71,47 +61,35 @@ def run(bench: Workbench) -> None:
     bench.write_report(_paragraphs(curves, repetitions))
 
 
-def _figure(curves: Curves) -> "plots.Figure":
+def _figure(curves: races.Curves) -> "plots.Figure":
     """Accuracy against draws, as in the paper."""
     figure, panels = plots.panels((9.2, 7.2), 2, 2)
-    styles = {
-        ("printed", "published"): "o",
-        ("sharp", "published"): "^",
-        ("sharp", "stitched-kl"): "s",
-    }
-    for panel, task in zip(panels.flat, TASKS, strict=True):
+    for panel, task in zip(panels.flat, races.TASKS, strict=True):
         for number, algorithm in enumerate(RANKINGS):
-            for (rule, bound), marker in styles.items():
-                curve = curves[CurveName(task, algorithm, "plain", rule, bound)]
-                draws, accuracy = (
-                    mean_and_error(curve.draws)[0],
-                    mean_and_error(curve.accuracies)[0],
-                )
-                label = f"{algorithm}, {rule} rule, {bound}"
-                panel.plot(
-                    draws, accuracy, marker=marker, ms=4, lw=0.8, color=f"C{number}", label=label
-                )
+            for (rule, bound), marker in _MARKERS.items():
+                curve = curves[races.CurveName(task, algorithm, "plain", rule, bound)]
+                means = curve.draws.mean(-1), curve.accuracies.mean(-1)
+                label, style = f"{algorithm}, {rule} rule, {bound}", {"ms": 4, "lw": 0.8}
+                panel.plot(*means, marker=marker, color=f"C{number}", label=label, **style)
         panel.set(title=task, xlabel="draws of a race", ylabel="accuracy")
         plots.tidy(panel)
     figure.suptitle("Accuracy and cost by three rankings, k = 1 to 10")
-    handles, names = panels[0, 0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=3, frameon=False)
+    plots.legend_below(figure, 3)
     return figure
 
 
-def _paragraphs(curves: Curves, repetitions: int) -> list[str]:
+def _paragraphs(curves: races.Curves, repetitions: int) -> list[str]:
     printed = {
-        (task, race): curves[CurveName(task, race, "plain", "printed", "published")]
+        (task, race): curves[races.CurveName(task, race, "plain", "printed", "published")]
         for task, race in PUBLISHED
         if race in RANKINGS
     }
     sharp = {
-        (task, race): curves[CurveName(task, race, "plain", "sharp", "published")]
+        (task, race): curves[races.CurveName(task, race, "plain", "sharp", "published")]
         for task, race in printed
     }
     return [
-        f"Top {TOP} of {OPTIONS}, at most {ROUNDS} draws per option, delta {DELTA}, "
-        f"{repetitions:,} random instances for every task and k = 1 to {len(COMPLEXITIES)}. "
+        f"{races.described(repetitions)} = 1 to {len(races.COMPLEXITIES)}. "
         "Accuracy is the share of the best five by means that a race finds, although the three "
         "rankings have targets of their own. ± is one standard error.",
         "![Rankings](rankings.png)",

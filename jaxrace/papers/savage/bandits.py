@@ -38,11 +38,7 @@ Found = dict[str, dict[str, Runs]]  # by decision and algorithm
 
 
 def lineup(decision: dueling.Decision, horizon: int, key: jax.Array) -> dict[str, Entrant]:
-    """The algorithms of the figure; the wrapped ones play for what the decision is worth.
-
-    >>> list(lineup(dueling.Best(3), 100, jax.random.key(0)))[:2]
-    ['SAVAGE', 'uniform']
-    """
+    """The algorithms of the figure; the wrapped ones play for what the decision is worth."""
     count, delta = decision.num_arms, 1 / horizon
     savage = dueling.Savage(count, decision)
     found = {"SAVAGE": Entrant(savage, savage.params(delta, horizon))}
@@ -65,11 +61,7 @@ def _plain(algorithm: Any) -> Entrant:
 
 
 def problem_of(task: str, order: np.ndarray) -> dueling.Problem:
-    """The arms in an order, and what it costs to decide for each; a task of ``DECISIONS``.
-
-    >>> problem_of("rigged", np.arange(100)).losses[4].tolist()
-    0.0
-    """
+    """The arms in an order, and what it costs to decide for each; a task of ``DECISIONS``."""
     means = np.array(URVOY_MEANS, np.float32)[order]
     makers = {
         "rigged": dueling.rigged_bandit,

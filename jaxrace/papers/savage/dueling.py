@@ -36,11 +36,7 @@ class Setting:
     paper: str = ""  # where the paper does more, in words
 
     def runs_of(self, algorithm: str) -> int:
-        """How many at this size.
-
-        >>> SETTINGS["random-30"].runs_of("savage-borda") <= SETTINGS["random-30"].runs
-        True
-        """
+        """How many at this size."""
         return min(self.runs, self.fewer.get(algorithm, self.runs))
 
 
@@ -124,11 +120,7 @@ def _run(bench: Workbench, settings: dict[str, Setting]) -> None:
 
 
 def smaller(setting: Setting) -> Setting:
-    """For a quick look.
-
-    >>> smaller(SETTINGS["flat-100"]).arms
-    12
-    """
+    """For a quick look."""
     algorithms = setting.algorithms[:2]
     arms = setting.arms // 10 + 2
     return dataclasses.replace(setting, arms=arms, runs=6, horizon=5_000, algorithms=algorithms)

@@ -17,11 +17,7 @@ _BUDGET, _INTERVAL = 1_035, 45
 
 
 def lineup(num_options: int, top: int) -> dict[str, Selector]:
-    """Selectors that can choose several comparisons at once, and gain by not doing it.
-
-    >>> list(lineup(10, 4))
-    ['ML-POCBAm', 'hybrid', 'POCBAm', 'PKG, 2 pooled samples']
-    """
+    """Selectors that can choose several comparisons at once, and gain by not doing it."""
     return {
         "ML-POCBAm": MlPocbam(num_options, top),
         "hybrid": HybridPocbam(num_options, top),
@@ -55,6 +51,7 @@ def run(bench: Workbench) -> None:
 def losses(curves: dict[str, Curve], samples: float) -> dict[str, tuple[float, float]]:
     """By how much the rate of the first curve is above each other, and its paired error.
 
+    >>> import numpy as np
     >>> first, other = (Curve(np.ones(1), np.array([[True], [right]])) for right in (True, False))
     >>> losses({"B = 1": first, "B = 5": other}, 1)["B = 5"]
     (0.5, 0.5)

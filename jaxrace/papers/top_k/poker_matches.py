@@ -44,23 +44,13 @@ class Tables(NamedTuple):
 
 
 def draw_players(seed: int, populations: int, players: int) -> jax.Array:
-    """Weights uniform on [-1, 1]: float32 [P, K, 1449].
-
-    >>> draw_players(0, 2, 3).shape
-    (2, 3, 1449)
-    """
+    """Weights uniform on [-1, 1]: float32 [P, K, 1449]."""
     shape = (populations, players, NUM_WEIGHTS)
     return jax.random.uniform(jax.random.key(np.uint32(seed)), shape, jnp.float32, -1, 1)
 
 
 def score_pass(shared: Tables, match: Match) -> jax.Array:
-    """The scores of the first player, deck by deck: float32 [N], NaN if a player broke a rule.
-
-    >>> deals = Deals(jnp.zeros((1, 3), jnp.int32), jnp.zeros((1, 4, 2, 3)))  # one set of three
-    >>> tables = Tables(draw_players(0, 1, 2), deals)
-    >>> jax.eval_shape(score_pass, tables, Match(0, 0, 0, 1, 0)).shape
-    (3,)
-    """
+    """The scores of the first player, deck by deck: float32 [N], NaN if a player broke a rule."""
     deals = jax.tree.map(lambda leaf: leaf[match.decks], shared.deals)
     own = shared.weights[match.population]
     pair = own[match.first], own[match.second]

@@ -65,11 +65,7 @@ def live_score(
 
 
 def lineup(players: int, top: int) -> dict[str, tuple[selection.Selector, Any]]:
-    """The paper's methods, and ours; with their numbers.
-
-    >>> list(lineup(10, 4))[:2]
-    ['hybrid ML-POCBAm', 'hybrid, pooled']
-    """
+    """The paper's methods, and ours; with their numbers."""
     methods = {
         "hybrid ML-POCBAm": selection.HybridPocbam(players, top, fit="swept"),
         "hybrid, pooled": selection.HybridPocbam(

@@ -77,12 +77,7 @@ def matrix_columns(truth: Truth) -> Columns:
 
 
 def heat_maps(truth: Truth) -> "plots.Figure":
-    """The means of all pairs by rank, a panel for each population.
-
-    >>> scores = np.array([[[[0, 0], [1, 3]], [[-1, -3], [0, 0]]]], float)
-    >>> heat_maps(truth_of(scores, 1)).axes[0].get_title()
-    '1: 0 pairs against the order'
-    """
+    """The means of all pairs by rank, a panel for each population."""
     from matplotlib.colors import AsinhNorm
 
     count = len(truth.order)

@@ -20,11 +20,7 @@ _BUDGET, _INTERVAL = 1_035, 45
 
 
 def lineup(num_options: int, top: int, pooled_samples: float) -> dict[str, selection.Selector]:
-    """Selectors that choose by estimated variances.
-
-    >>> list(lineup(10, 4, 2.0))[:2]
-    ['PKG', 'POCBAm']
-    """
+    """Selectors that choose by estimated variances."""
     sizes = num_options, top
     return {
         "PKG": selection.KnowledgeGradient(*sizes, pooled_samples=pooled_samples),

@@ -56,11 +56,7 @@ _CLEARLY = 2.0
 
 
 def lineup(num_options: int, top: int) -> dict[str, selection.Selector]:
-    """Selectors by comparisons, without TOP.
-
-    >>> len(lineup(10, 4))
-    14
-    """
+    """Selectors by comparisons, without TOP."""
     sizes, pooled = (num_options, top), POOLED_SAMPLES
     methods = {
         "PKG": selection.KnowledgeGradient(*sizes, pooled_samples=pooled),
@@ -138,9 +134,6 @@ def performance_task(
     """Every comparison is of two fresh performances, N(m_i, v_i) with m, v ~ U[0, 1].
 
     The problems are those of races: see ``race_trials``.
-
-    >>> performance_task("1 of 3", 0, 5, (3, 1), 30, 5).truth.sum(1).tolist()
-    [1, 1, 1, 1, 1]
     """
     options = _performers(np.uint32(seed), repeats, sizes[0])
     means = options.mean[:, :, None] - options.mean[:, None, :]
@@ -197,11 +190,7 @@ def _run_one(bench: Workbench, task: Task, name: str, selector: selection.Select
 
 
 def race_lineup(num_options: int, top: int) -> dict[str, Callable[[int], racing.Race]]:
-    """Races that draw single performances, made for a number of rounds.
-
-    >>> list(race_lineup(10, 4))
-    ['dominance race', 'PBR of options']
-    """
+    """Races that draw single performances, made for a number of rounds."""
     sizes = num_options, top
     return {
         "dominance race": lambda most: racing.DominanceRace(*sizes, most, kernels.total_order),

@@ -130,8 +130,7 @@ def _success_figure(found: dict[float, Found]) -> "plots.Figure":
     lowest, highest = zip(*(panel.get_ylim() for panel in shown), strict=True)
     for panel in shown:
         panel.set_ylim(min(lowest), max(highest))
-    handles, labels = panels[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False)
+    plots.legend_below(figure, 5)
     return figure
 
 

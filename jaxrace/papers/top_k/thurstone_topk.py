@@ -16,11 +16,7 @@ PUBLISHED = ("ML-POCBAm, one sweep", "POCBAm", "uniform")
 
 
 def lineup(num_options: int, top: int) -> dict[str, selection.Selector]:
-    """The paper's methods, the model fitted in two ways, and others.
-
-    >>> list(lineup(10, 4))[:2]
-    ['ML-POCBAm, one sweep', 'ML-POCBAm, stationary']
-    """
+    """The paper's methods, the model fitted in two ways, and others."""
     return {
         "ML-POCBAm, one sweep": selection.MlPocbam(num_options, top, fit="swept"),
         "ML-POCBAm, stationary": selection.MlPocbam(num_options, top, fit="followed"),

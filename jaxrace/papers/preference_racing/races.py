@@ -41,42 +41,34 @@ Curves = dict[CurveName, Curve]
 
 
 def hoeffding(task: str, variant: str = "plain") -> CurveName:
-    """The Hoeffding race.
-
-    >>> hoeffding("normal").bound
-    'hoeffding'
-    """
+    """The Hoeffding race."""
     return CurveName(task, "HR", variant, "", "hoeffding")
 
 
 def preference(
     task: str, variant: str = "plain", rule: str = "sharp", bound: str = "published"
 ) -> CurveName:
-    """A preference-based race.
-
-    >>> preference("normal", rule="printed").rule
-    'printed'
-    """
+    """A preference-based race."""
     return CurveName(task, "PBR", variant, rule, bound)
 
 
 def dominance(task: str) -> CurveName:
-    """The dominance race.
-
-    >>> dominance("normal").algorithm
-    'dominance'
-    """
+    """The dominance race."""
     return CurveName(task, "dominance", "plain", "", "e-value")
 
 
 def races_of_the_paper(task: str, variant: str) -> dict[str, CurveName]:
-    """The races of figure 2, as they are called there, and with both rules.
-
-    >>> list(races_of_the_paper("normal", "plain"))
-    ['HR', 'PBR, printed rule', 'PBR, sharp rule']
-    """
+    """The races of figure 2, as they are called there, and with both rules."""
     return {
         "HR": hoeffding(task, variant),
         "PBR, printed rule": preference(task, variant, "printed"),
         "PBR, sharp rule": preference(task, variant),
     }
+
+
+def described(repetitions: int) -> str:
+    """What all of them race for, with what, and how often."""
+    return (
+        f"Top {TOP} of {OPTIONS}, at most {ROUNDS} draws per option, delta {DELTA}, "
+        f"{repetitions:,} random instances for every task and k"
+    )
