@@ -44,7 +44,7 @@ from jaxrace.kernels.lower_bounds import (
     predicted_betting_bound,
     student_bound,
 )
-from jaxrace.kernels.merging import in_blocks, merge_vmaps
+from jaxrace.kernels.merging import in_blocks, map_blocks, merge_vmaps
 from jaxrace.kernels.open_pairs import open_round_gains
 from jaxrace.kernels.picking import first_best, leading, pick
 from jaxrace.kernels.ragged_wins import ragged_net, sample_slices
@@ -117,6 +117,7 @@ __all__ = [
     "log_correct_selection",
     "long_run",
     "made_for",
+    "map_blocks",
     "mean_and_variance",
     "merge_vmaps",
     "net_counts",

@@ -40,11 +40,33 @@ def merge_vmaps(of_lanes: Callable[..., Any]) -> Callable[..., Any]:
     return merged
 
 
-def in_blocks(function: Callable[..., Any], width: int) -> Callable[..., Any]:
-    """A function of one lane that vmaps compute for so many lanes at a time, block after block.
+def map_blocks(of_lanes: Callable[..., Any], width: int) -> Callable[..., Any]:
+    """A function of lanes, block after block: what a block works on then fits into a cache.
 
-    What the lanes of a block work on then fits into a cache. The last block is filled up with its
-    last lane.
+    The last block is filled up with the last lane.
+
+    Args:
+        of_lanes: Of pytrees with leaves [lanes, ...], pure; what it returns has such leaves too.
+        width: Lanes of a block, at least 1; fewer if there are no more.
+
+    >>> import jax.numpy as jnp
+    >>> map_blocks(lambda x: x - x[0], 4)(jnp.arange(6)).tolist()
+    [0, 1, 2, 3, 0, 1]
+    """
+
+    def of_blocks(*args: Any) -> Any:
+        lanes = jax.tree.leaves(args)[0].shape[0]
+        if lanes <= width:
+            return of_lanes(*args)
+        places = jnp.minimum(jnp.arange(lanes + -lanes % width), lanes - 1).reshape(-1, width)
+        found = lax.map(lambda own: of_lanes(*jax.tree.map(lambda x: x[own], args)), places)
+        return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:])[:lanes], found)
+
+    return of_blocks
+
+
+def in_blocks(function: Callable[..., Any], width: int) -> Callable[..., Any]:
+    """A function of one lane that vmaps compute with ``map_blocks``.
 
     Args:
         function: Of pytrees of arrays, pure.
@@ -55,19 +77,7 @@ def in_blocks(function: Callable[..., Any], width: int) -> Callable[..., Any]:
     >>> jax.vmap(total)(jnp.arange(10).reshape(5, 2)).tolist()
     [1, 5, 9, 13, 17]
     """
-
-    def of_lanes(*args: Any) -> Any:
-        lanes = jax.tree.leaves(args)[0].shape[0]
-        block = min(width, lanes)
-        places = jnp.minimum(jnp.arange(lanes + -lanes % block), lanes - 1)
-
-        def of_block(places: jax.Array) -> Any:
-            return jax.vmap(function)(*jax.tree.map(lambda x: x[places], args))
-
-        found = lax.map(of_block, places.reshape(-1, block))
-        return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:])[:lanes], found)
-
-    merged = merge_vmaps(of_lanes)
+    merged = merge_vmaps(map_blocks(jax.vmap(function), width))
 
     def of_one(*args: Any) -> Any:
         found = merged(*jax.tree.map(lambda x: jnp.asarray(x)[None], args))

@@ -17,7 +17,11 @@ from jax import lax
 from jaxrace.kernels.devices import sizes
 from jaxrace.kernels.listing import for_listed, listing_block
 from jaxrace.kernels.ragged_wins import row_slices
-from jaxrace.kernels.wins import Compare, Outcome, block_size
+from jaxrace.kernels.wins import Compare, Outcome, block_size, round_gains
+
+# From how many options and pairs (of a batch) on it pays to list the open pairs.
+_LISTED_OPTIONS = 8
+_LISTED_PAIRS = 256
 
 # Comparisons that are summed by one kernel of a GPU: of 128 XLA takes minutes to compile the sum.
 _MOST_SUMMED = 32
@@ -56,6 +60,9 @@ def open_round_gains(
     num_races, num_options, _ = open_pairs.shape
     num_new = jax.tree.leaves(new)[0].shape[2]
     size = open_pairs.size
+    if num_options < _LISTED_OPTIONS or size // 2 < _LISTED_PAIRS:
+        of_all = jax.vmap(functools.partial(round_gains, compare), (0, 0, None), 1)
+        return jnp.where(open_pairs, of_all(old, new, num_old), 0)
 
     def play_block(place: jax.Array, gains: jax.Array) -> jax.Array:
         gained = listed_gains(compare, old, new, num_old, place)

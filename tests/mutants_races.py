@@ -87,7 +87,7 @@ MUTANTS = [
         PREFERENCE,
     ),
     (
-        "jaxrace/racing/preference/rounds.py",
+        "jaxrace/racing/preference/dynamic.py",
         "remaining = jnp.maximum(params.max_rounds - now, 0)",
         "remaining = jnp.maximum(params.max_rounds - now - 1, 0)",
         PREFERENCE,

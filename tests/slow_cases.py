@@ -39,7 +39,7 @@ SLOW_CASES = frozenset(
         "test_racing_preference.py::test_every_bound_and_rule[published-printed-pareto]",
         "test_racing_preference.py::test_every_size[12-2-pareto]",
         "test_racing_preference.py::test_intervals[published-True]",
-        "test_racing_preference_lanes.py::test_what_takes_more_than_verdicts_is_not_listed_that_way[settings0]",
+        "test_racing_preference_lanes.py::test_what_takes_more_than_verdicts_is_listed_too[settings0]",
         "test_racing_surrogates.py::test_reports_name_the_ranking_and_claim_what_is_proven[borda-Borda]",
         "test_racing_surrogates.py::test_run_returns_what_ask_and_tell_return[borda-3-60]",
         "test_reproduce_dueling.py::test_the_regret_of_uniform_play_is_that_of_random_pairs[1]",

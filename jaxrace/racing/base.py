@@ -95,28 +95,19 @@ class Race(abc.ABC):
         keeps the loops of races that go round by round unbatched.
         """
 
-    def workspace(self, num_lanes: int, num_told: int) -> Any:
-        """Arrays for ``advance_lanes`` of so many races and rounds; None if it needs none.
-
-        It reads nothing that it has not written: a driver keeps them from call to call, since to
-        make them takes time.
-        """
-        del num_lanes, num_told
-
     def advance_lanes(
-        self,
-        states: State,
-        outcomes: Outcome,
-        params: Params,
-        first_round: jax.Array,
-        workspace: Any,
-    ) -> tuple[State, Any]:
+        self, states: State, outcomes: Outcome, params: Params, first_round: jax.Array
+    ) -> State:
         """``advance`` of B races side by side: states, outcomes and params with leading axis B.
 
-        A race may override it to share work among the lanes. Returns the workspace, too.
+        A race may override it to share work among the lanes.
         """
-        advance = jax.vmap(self.advance, (0, 0, 0, None))
-        return advance(states, outcomes, params, first_round), workspace
+        return jax.vmap(self.advance, (0, 0, 0, None))(states, outcomes, params, first_round)
+
+    def finish_lanes(self, states: State, params: Params) -> State:
+        """What is left to do for B races that have ended."""
+        del params
+        return states
 
     @abc.abstractmethod
     def conclude(self, state: State, params: Params) -> Result:
@@ -228,11 +219,9 @@ class Race(abc.ABC):
 
 @dataclasses.dataclass(frozen=True)
 class UnequalRace(Race):
-    """A race that advances its options unequally, and draws only for those that ask.
+    """A race that advances its options unequally: a driver draws only for those that ask.
 
-    Its state has ``asked``, bool [K], all False once it has ended, and ``outcomes``, of which it
-    reads nothing that it has not been told. The further methods are for B races side by side: all
-    arguments have the leading axis B.
+    ``advance_lanes`` is called once all races have opened.
     """
 
     @property
@@ -242,19 +231,7 @@ class UnequalRace(Race):
 
     @abc.abstractmethod
     def open_lanes(self, states: State, outcomes: Outcome, params: Params) -> State:
-        """Count the opening samples [B, K, opening, ...] of the options that ask."""
-
-    @abc.abstractmethod
-    def count_lanes(self, states: State, outcomes: Outcome, params: Params) -> State:
-        """Count further samples [B, K, r, ...] of the options that ask; all races have opened."""
-
-    @abc.abstractmethod
-    def look_lanes(self, states: State, params: Params) -> State:
-        """Decide who is asked next, where samples were counted since: nobody after the end."""
-
-    @abc.abstractmethod
-    def finish_lanes(self, states: State, params: Params) -> State:
-        """Do what is left to do for the races that have ended."""
+        """Play the opening samples [B, K, opening, ...] of the options that ask."""
 
 
 @bounded_jit(3)

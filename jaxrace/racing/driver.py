@@ -13,7 +13,7 @@ import jax.numpy as jnp
 
 from jaxrace import kernels, narrowing
 from jaxrace.compilation import bounded_jit
-from jaxrace.racing import base, lockstep, refill
+from jaxrace.racing import base, lockstep
 from jaxrace.validation import require_function, require_integer, require_keys, require_kind
 
 Sample = Callable[[jax.Array, Any], Any]
@@ -137,7 +137,5 @@ def _play_lanes(
     def draw(option_key: jax.Array, option: Any, sample_number: jax.Array) -> Any:
         return sample(jax.random.fold_in(option_key, sample_number), option)
 
-    args = (draw, chunk, example, option_keys, options, params)
-    if isinstance(race, base.UnequalRace):
-        return refill.play(race, *args)
-    return lockstep.play(race, *args)
+    play = functools.partial(lockstep.play, race, draw, chunk, example)
+    return kernels.map_blocks(play, kernels.sizes().races)(option_keys, options, params)

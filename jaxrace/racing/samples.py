@@ -5,7 +5,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jax.custom_batching import custom_vmap
 
 
 def rounded_alike(outcomes: Any, kept: Any) -> Any:
@@ -13,25 +12,8 @@ def rounded_alike(outcomes: Any, kept: Any) -> Any:
     return jax.tree.map(lambda x, old: x.astype(old.dtype), outcomes, kept)
 
 
-@custom_vmap
 def write_rounds(first_round: jax.Array, buffer: jax.Array, new: jax.Array) -> jax.Array:
     """Put ``new`` [K, r, ...] at round ``first_round``; what exceeds the capacity is dropped."""
-    return _write_rounds(first_round, buffer, new)
-
-
-@write_rounds.def_vmap
-def _write_rounds_of_lanes(
-    axis_size: int, in_batched: Any, first_round: jax.Array, buffer: jax.Array, new: jax.Array
-) -> tuple[jax.Array, bool]:
-    """Lanes at the same round add to the rows: vmapped, their samples would be written singly."""
-    if tuple(in_batched) != (False, True, True):
-        axes = tuple(0 if is_batched else None for is_batched in in_batched)
-        return jax.vmap(_write_rounds, axes)(first_round, buffer, new), True
-    rows = (x.reshape(-1, *x.shape[2:]) for x in (buffer, new))
-    return write_rounds(first_round, *rows).reshape(buffer.shape), True
-
-
-def _write_rounds(first_round: jax.Array, buffer: jax.Array, new: jax.Array) -> jax.Array:
     capacity = buffer.shape[1]
     new = new[:, :capacity].astype(buffer.dtype)
     size = new.shape[1]

@@ -181,11 +181,7 @@ class DominanceRace(ComparingRace, base.UnequalRace):
         return dataclasses.replace(table, max_rounds=max_rounds)
 
     def rounds_to_tell(self, state: DominanceState | DominanceResult) -> int:
-        """How many samples of each option that asks complete its next block.
-
-        Args:
-            state: Of one race, not under a trace; or its result.
-        """
+        """How many samples of each option that asks complete its next block, not under a trace."""
         return rounds_to_tell(self.blocks, state)
 
     def begin(self, example: Any, params: DominanceParams) -> DominanceState:
@@ -236,14 +232,19 @@ class DominanceRace(ComparingRace, base.UnequalRace):
     def open_lanes(
         self, states: DominanceState, outcomes: Any, params: DominanceParams
     ) -> DominanceState:
-        """Count the first ``opening`` samples [B, K, opening, ...] of the options that ask."""
-        return self._count(states, outcomes, params, True, False)
+        """Play the first ``opening`` samples [B, K, opening, ...] of the options that ask."""
+        return self.look_lanes(self._count(states, outcomes, params, True, False), params)
 
-    def count_lanes(
-        self, states: DominanceState, outcomes: Any, params: DominanceParams
+    def advance_lanes(
+        self,
+        states: DominanceState,
+        outcomes: Any,
+        params: DominanceParams,
+        first_round: jax.Array,
     ) -> DominanceState:
-        """Count samples [B, K, r, ...] that come after those."""
-        return self._count(states, outcomes, params, False, True)
+        """Play samples [B, K, r, ...] that come after those."""
+        del first_round  # each option has its own
+        return self.look_lanes(self._count(states, outcomes, params, False, True), params)
 
     def _count(
         self,

@@ -5,6 +5,7 @@ r rounds told at once.
 """
 
 import dataclasses
+import functools
 from typing import Any, ClassVar
 
 import jax
@@ -14,7 +15,7 @@ from jax import lax
 from jaxrace import kernels
 from jaxrace.racing import base, samples
 from jaxrace.racing.comparing import ComparingRace
-from jaxrace.racing.preference import copeland, lanes, rounds, surrogate_result, surrogate_rounds
+from jaxrace.racing.preference import copeland, dynamic, rounds, surrogate_result, surrogate_rounds
 from jaxrace.racing.preference.result import PreferenceResult
 from jaxrace.racing.preference.state import (
     PreferenceParams,
@@ -33,10 +34,6 @@ from jaxrace.validation import (
 
 # Rounds that are counted at once, at most 126: [K, K, rounds] sums, 34 MB for 512 options.
 _PIECE = 32
-
-# From how many options and pairs (of a batch) on it pays to list the open pairs.
-_LISTED_OPTIONS = 8
-_LISTED_PAIRS = 256
 
 
 @dataclasses.dataclass(frozen=True)
@@ -184,46 +181,11 @@ class PreferenceRace(ComparingRace):
         params: PreferenceParams,
         first_round: jax.Array,
     ) -> PreferenceState:
-        """See ``tell``. Many rounds are played piece by piece, to bound the memory."""
-        num_told = jax.tree.leaves(outcomes)[0].shape[1]
-        asked = self.needs(state, params)
-        piece = min(_PIECE, num_told)
-        num_pieces = num_told // piece
-
-        def play_piece(index: jax.Array | int, state: PreferenceState) -> PreferenceState:
-            start = index * piece
-            part = jax.tree.map(
-                lambda x: lax.dynamic_slice_in_dim(x, start, piece, axis=1), outcomes
-            )
-            return self._count_and_play(state, part, params, first_round + start)
-
-        if num_pieces == 1:
-            state = play_piece(0, state)
-        else:
-            state = lax.fori_loop(0, num_pieces, play_piece, state)
-        if num_told % piece:
-            start = num_pieces * piece
-            rest = jax.tree.map(lambda x: x[:, start:], outcomes)
-            state = self._count_and_play(state, rest, params, first_round + start)
-        simulated = state.simulated + jnp.where(asked, num_told, 0)
-        return dataclasses.replace(state, simulated=simulated)
-
-    def workspace(self, num_lanes: int, num_told: int) -> Any:
-        """See ``Race.workspace``."""
-        if self._lists_pairs(num_lanes, num_told) and self._goes_by_verdicts:
-            return lanes.workspace(num_lanes, self.num_options, num_told)
-        return None
-
-    def _lists_pairs(self, num_lanes: int, num_told: int) -> bool:
-        """Does it pay to compare from a list of the open pairs?"""
-        num_pairs = num_lanes * self.num_options * (self.num_options - 1) // 2
-        few = self.num_options < _LISTED_OPTIONS or num_pairs < _LISTED_PAIRS
-        return num_told <= _PIECE and not few
-
-    @property
-    def _goes_by_verdicts(self) -> bool:
-        """Does nothing but verdicts change what is asked?"""
-        return self.ranking == "copeland" and not self.dynamic_delta
+        """See ``tell``."""
+        lane = jax.tree.map(lambda x: x[None], (state, outcomes, params))
+        states, outcomes, params = lane
+        told = self.advance_lanes(states, outcomes, params, first_round)
+        return jax.tree.map(lambda x: x[0], told)
 
     def advance_lanes(
         self,
@@ -231,95 +193,64 @@ class PreferenceRace(ComparingRace):
         outcomes: Any,
         params: PreferenceParams,
         first_round: jax.Array,
-        workspace: Any,
-    ) -> tuple[PreferenceState, Any]:
-        """``advance`` of B races; compares the open pairs only, unless there are few pairs."""
-        num_lanes, _, num_told = jax.tree.leaves(outcomes)[0].shape[:3]
-        if not self._lists_pairs(num_lanes, num_told):
-            return super().advance_lanes(states, outcomes, params, first_round, workspace)
+    ) -> PreferenceState:
+        """``advance`` of B races; many rounds go piece by piece, to bound the memory."""
+        num_told = jax.tree.leaves(outcomes)[0].shape[2]
         asked = jax.vmap(self.needs)(states, params)
-        outcomes = samples.rounded_alike(outcomes, states.outcomes)
-        states = jax.vmap(keep_samples, (0, 0, None))(states, outcomes, first_round)
-        if self._goes_by_verdicts:
-            states, workspace = lanes.play_rounds(
-                states,
-                params,
-                outcomes,
-                first_round,
-                workspace,
-                compare=self.compare,
-                top=self.top,
-                rule=self.rule,
-            )
-        else:
-            states = self._count_some_and_play(states, params, outcomes, first_round)
-        simulated = states.simulated + jnp.where(asked, num_told, 0)
-        return dataclasses.replace(states, simulated=simulated), workspace
+        piece = min(_PIECE, num_told)
 
-    def _count_some_and_play(
+        def play_piece(index: jax.Array | int, states: PreferenceState) -> PreferenceState:
+            start = index * piece
+            part = jax.tree.map(
+                lambda x: lax.dynamic_slice_in_dim(x, start, piece, axis=2), outcomes
+            )
+            return self._play_rounds(states, part, params, first_round + start)
+
+        num_pieces = num_told // piece
+        if num_pieces == 1:
+            states = play_piece(0, states)
+        else:
+            states = lax.fori_loop(0, num_pieces, play_piece, states)
+        if num_told % piece:
+            start = num_pieces * piece
+            rest = jax.tree.map(lambda x: x[:, :, start:], outcomes)
+            states = self._play_rounds(states, rest, params, first_round + start)
+        simulated = states.simulated + jnp.where(asked, num_told, 0)
+        return dataclasses.replace(states, simulated=simulated)
+
+    def _play_rounds(
         self,
         states: PreferenceState,
-        params: PreferenceParams,
         outcomes: Any,
+        params: PreferenceParams,
         first_round: jax.Array,
     ) -> PreferenceState:
-        """Decide round by round, or level by level."""
+        """Keep the samples, count the open pairs, and decide."""
+        outcomes = samples.rounded_alike(outcomes, states.outcomes)
+        # Kept before they are counted, which spares the buffer a copy.
+        states = jax.vmap(keep_samples, (0, 0, None))(states, outcomes, first_round)
         still_open = states.active & (first_round < params.max_rounds)[:, None, None]
         gains = kernels.open_round_gains(
             self.compare, states.outcomes, outcomes, first_round, still_open
         )
-        play = jax.vmap(self._play_rounds, (0, 0, 1, 0, None))
-        return play(states, outcomes, rounds.flat(gains), params, first_round)
-
-    def _count_and_play(
-        self,
-        state: PreferenceState,
-        outcomes: Any,
-        params: PreferenceParams,
-        first_round: jax.Array,
-    ) -> PreferenceState:
-        outcomes = samples.rounded_alike(outcomes, state.outcomes)
-        # Kept before they are counted, which spares the buffer a copy.
-        state = keep_samples(state, outcomes, first_round)
-        gains = kernels.round_gains(self.compare, state.outcomes, outcomes, first_round)
-        return self._play_rounds(state, outcomes, rounds.flat(gains), params, first_round)
-
-    def _play_rounds(
-        self,
-        state: PreferenceState,
-        outcomes: Any,
-        gains: jax.Array,
-        params: PreferenceParams,
-        first_round: jax.Array,
-    ) -> PreferenceState:
-        """Decide, given what each round adds to the net counts [r, K K]."""
         # The sample buffer stays out of the loops' carries.
-        counted = dataclasses.replace(state, outcomes=None)
-        finite = base.finite_rounds(outcomes)
+        counted = dataclasses.replace(states, outcomes=None)
+        finite = jax.vmap(base.finite_rounds)(outcomes)
+        play: Any = functools.partial(rounds.play_rounds, top=self.top, rule=self.rule)
         if isinstance(params, SurrogateParams):
-            played = surrogate_rounds.play_rounds(
-                counted,
-                params,
-                gains.reshape(-1, *state.net.shape),
-                finite,
-                first_round,
+            of_race = functools.partial(
+                surrogate_rounds.play_rounds,
                 ranking=self.ranking,
                 divergence=kernels.bound_named(self.bound).divergence,
                 top=self.top,
                 rule=self.rule,
             )
-        else:
-            played = rounds.play_rounds(
-                counted,
-                params,
-                gains,
-                finite,
-                first_round,
-                top=self.top,
-                rule=self.rule,
-                dynamic_delta=self.dynamic_delta,
-            )
-        return dataclasses.replace(played, outcomes=state.outcomes)
+            play = jax.vmap(of_race, (0, 0, 1, 0, None))
+        elif self.dynamic_delta:
+            of_race = functools.partial(dynamic.play_rounds, top=self.top, rule=self.rule)
+            play = jax.vmap(of_race, (0, 0, 1, 0, None))
+        played = play(counted, params, gains, finite, first_round)
+        return dataclasses.replace(played, outcomes=states.outcomes)
 
     def conclude(self, state: PreferenceState, params: PreferenceParams) -> PreferenceResult:
         """See ``result``."""

@@ -9,7 +9,7 @@ side by side.
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -36,7 +36,7 @@ class Progress(NamedTuple):
 
 
 def play_rounds(
-    state: PreferenceState,
+    states: PreferenceState,
     params: PreferenceParams,
     gains: jax.Array,
     finite: jax.Array,
@@ -44,40 +44,51 @@ def play_rounds(
     *,
     top: int,
     rule: str,
-    dynamic_delta: bool,
 ) -> PreferenceState:
-    """Lines 4 to 17 of Algorithm 2 (Busa-Fekete et al. 2014) for r rounds.
+    """Lines 4 to 17 of Algorithm 2 (Busa-Fekete et al. 2014) for r rounds of B races.
 
     Args:
-        state: After ``first_round`` rounds.
-        params: The race's.
-        gains: int32 [r, K K], what each round adds to the net counts, row by row.
-        finite: bool [K, r], is the option's outcome of the round finite?
+        states: After ``first_round`` rounds, leaves [B, ...].
+        params: Of each race, leaves [B, ...].
+        gains: int32 [r, B, K, K], what each round adds to the net counts.
+        finite: bool [B, K, r], is the option's outcome of the round finite?
         first_round: int32 [], rounds played before.
         top: kappa.
         rule: See ``kernels.select_and_discard``.
-        dynamic_delta: Does the level depend on the number of undecided options (eq. 8)?
 
     Returns:
-        The state after r more rounds, but for its outcomes and its number of rounds.
+        The states after r more rounds, but for their outcomes and numbers of rounds.
     """
-    num_rounds = gains.shape[0]
-    start = begin(state, params, first_round)
-    look = None
-    if dynamic_delta:
-        look = _dynamic_look(state, params, gains, first_round)
-        verdicts = look(start)
-    else:
-        verdicts = verdict_rounds(params, state.net, gains, first_round)
-    end = last_of(params, first_round, num_rounds)
-    progress = go_through(*_one_lane((start, verdicts, end)), top=top, rule=rule, look=look)
-    progress = stop(jax.tree.map(lambda x: x[..., 0], progress), end)
-    gained = counted_gains(gains, progress)
-    return finish(state, params, progress, gained, finite, first_round)
+    start = jax.vmap(begin, (0, 0, None))(states, params, first_round)
+    end = last_of(params, first_round, gains.shape[0])
+    verdicts = verdict_rounds(params, states.net, gains, first_round)
+    progress = jax.vmap(stop)(_settle(start, verdicts, end, top, rule), end)
+    finish_all = jax.vmap(finish, (0, 0, 0, 1, 0, None))
+    return finish_all(states, params, progress, gains, finite, first_round)
 
 
-def _one_lane(tree: Any) -> Any:
-    return jax.tree.map(lambda x: x[..., None], tree)
+def _settle(
+    progress: Progress, verdicts: jax.Array, end: jax.Array, top: int, rule: str
+) -> Progress:
+    """Let B races go from verdict to verdict: those that have one, which in later rounds few do."""
+    num_races = end.size
+
+    def play(places: jax.Array, progress: Progress) -> Progress:
+        own = jnp.minimum(places, num_races - 1)
+        args = jax.tree.map(lambda x: _moved(x[own], 0, -1), (progress, verdicts, end))
+        found = go_through(*args, top=top, rule=rule)
+        return jax.tree.map(
+            lambda x, y: x.at[places].set(_moved(y, -1, 0), mode="drop"), progress, found
+        )
+
+    pending = jax.vmap(next_verdict)(progress.active, verdicts) <= end
+    return kernels.for_listed(pending, min(kernels.sizes().decided, num_races), play, progress)
+
+
+def _moved(x: jax.Array, source: int, destination: int) -> jax.Array:
+    """``jnp.moveaxis``; XLA moves bytes faster than bools."""
+    as_it_moves = x.astype(jnp.int8) if x.dtype == bool else x
+    return jnp.moveaxis(as_it_moves, source, destination).astype(x.dtype)
 
 
 def numbers_of(num_rounds: int) -> jax.Array:
@@ -146,11 +157,11 @@ def go_through(
             beats=beats,
             selected=selected,
             discarded=discarded,
-            undecided_sum=_undecided_sum(old, number),
+            undecided_sum=undecided_sum(old, number),
         )
         progress = jax.tree.map(lambda x, y: jnp.where(goes_on, x, y), progress, old)
         if look is not None:
-            verdicts = _one_lane(look(jax.tree.map(lambda x: x[..., 0], progress)))
+            verdicts = look(progress)
         return progress, verdicts, next_verdict(progress.active, verdicts)
 
     start = (progress, verdicts, next_verdict(progress.active, verdicts))
@@ -163,26 +174,11 @@ def stop(progress: Progress, end: jax.Array) -> Progress:
     return progress._replace(last_round=last_round)
 
 
-def flat(gains: jax.Array) -> jax.Array:
-    """[..., K, K] as [..., K K]: K numbers alone would leave the vector units half empty.
-
-    Of a whole batch, where it costs nothing: under vmap the races would come before the rounds.
-    """
-    return gains.reshape(*gains.shape[:-2], -1)
-
-
-def counted_gains(gains: jax.Array, progress: Progress) -> jax.Array:
-    """What the rounds [r, K K] that counted added to the net counts: int32 [K, K]."""
-    counted = numbers_of(gains.shape[0])[:, None] <= progress.last_round.reshape(-1)
-    gained = jnp.where(counted, gains, 0).sum(0, dtype=jnp.int32)
-    return gained.reshape(progress.last_round.shape)
-
-
 def finish(
     state: PreferenceState,
     params: PreferenceParams,
     progress: Progress,
-    gained: jax.Array,
+    gains: jax.Array,
     finite: jax.Array,
     first_round: jax.Array,
 ) -> PreferenceState:
@@ -192,7 +188,7 @@ def finish(
         state: Before them.
         params: The race's.
         progress: From ``stop``.
-        gained: int32 [K, K], what they added to the net counts.
+        gains: int32 [r, K, K], what each of them adds to the net counts.
         finite: bool [K, r], is the option's outcome of the round finite?
         first_round: int32 [], rounds played before.
     """
@@ -200,6 +196,8 @@ def finish(
     last_round = progress.last_round.astype(jnp.int32)
     drawn = progress.last_round.max(-1)
     numbers = numbers_of(num_rounds)
+    counted = numbers[:, None, None] <= progress.last_round
+    gained = jnp.where(counted, gains, 0).sum(0, dtype=jnp.int32)
     bad_rounds = jnp.where(~finite & (numbers <= drawn[:, None]), numbers, NUMBER(NEVER)).min(-1)
     first_bad = (state.invalid == 0) & (bad_rounds < NEVER)
     return dataclasses.replace(
@@ -212,98 +210,45 @@ def finish(
         beats=progress.beats,
         selected=progress.selected,
         discarded=progress.discarded,
-        undecided_sum=_undecided_sum(progress, num_rounds),
+        undecided_sum=undecided_sum(progress, num_rounds),
         invalid=jnp.where(first_bad, first_round + bad_rounds.astype(jnp.int32), state.invalid),
     )
 
 
-def _undecided_sum(progress: Progress, number: jax.Array | int) -> jax.Array:
+def undecided_sum(progress: Progress, number: jax.Array | int) -> jax.Array:
     """Sum of m_l = K - |C u D| at the start of round l, over all rounds up to ``number``."""
     undecided = (~(progress.selected | progress.discarded)).sum(0, dtype=jnp.int32)
     played = jnp.asarray(number, jnp.int32) - progress.now.astype(jnp.int32)
     return progress.undecided_sum + undecided * played
 
 
-def _dynamic_look(
-    state: PreferenceState, params: PreferenceParams, gains: jax.Array, first_round: jax.Array
-) -> Callable[[Progress], jax.Array]:
-    """Finds verdicts whose level changes with every verdict: each time all rounds are looked at."""
-    numbers = numbers_of(gains.shape[0])
-    rounds = first_round + numbers.astype(jnp.int32)
-    evidence = _evidence(state.net, gains.reshape(-1, *state.net.shape), rounds)
-
-    def look(progress: Progress) -> jax.Array:
-        level = _dynamic_level(params, progress, first_round, state.net.shape[-1])
-        return _dynamic_verdict_rounds(evidence, numbers, progress.now, level)
-
-    return look
-
-
-def _dynamic_level(
-    params: PreferenceParams, progress: Progress, first_round: jax.Array, num_options: int
-) -> jax.Array:
-    """ln(2 c_t / delta), the same for all rounds t after ``now`` until options are decided.
-
-    c_t = (K-1) [sum_{l<t} m_l + (n_max - t + 1) m_t]: eq. 8 with m the number of undecided
-    options and the sum over its own index; with m unchanged since ``now`` the sum is complete.
-    """
-    # In floats: the product of K, K - 1 and n_max may exceed an int32.
-    undecided = (~(progress.selected | progress.discarded)).sum(dtype=jnp.int32)
-    now = first_round + progress.now.astype(jnp.int32)
-    remaining = jnp.maximum(params.max_rounds - now, 0)
-    statements = progress.undecided_sum.astype(jnp.float32) + (
-        remaining.astype(jnp.float32) * undecided.astype(jnp.float32)
-    )
-    return jnp.log(2 * (num_options - 1) * statements / params.delta)
-
-
 def verdict_rounds(
     params: PreferenceParams, net: jax.Array, gains: jax.Array, first_round: jax.Array
 ) -> jax.Array:
-    """The first of the rounds that follow whose interval puts s_ij above 1/2: int8 [K, K].
+    """The first of the r rounds whose interval puts s_ij above 1/2: int8 [B, K, K].
 
-    Of both orders of a pair only the one that comes first has its round.
+    Of both orders of a pair only the one that comes first has its round. Arguments as for
+    ``play_rounds``; net is int32 [B, K, K].
     """
-    num_options = net.shape[-1]
+    num_races, num_options = net.shape[:2]
     index = jnp.arange(num_options, dtype=jnp.int32)
     # With epsilon both orders may reach a threshold below 0: the one that is ahead holds then, and
     # of two that are even the first.
     least = (index[:, None] >= index[None, :]).reshape(-1).astype(jnp.int32)
-    net = net.reshape(-1)
+    # Pairs on one axis: loops over K numbers leave the vector units half empty.
+    gains = gains.reshape(-1, num_races, num_options**2)
 
     def look(place: jax.Array, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         net, verdicts = carry
         net = net + lax.dynamic_index_in_dim(gains, place, keepdims=False)
-        at = first_round + place
-        threshold = lax.dynamic_index_in_dim(params.thresholds, at, keepdims=False)
-        certain = net >= jnp.maximum(threshold, least)
+        threshold = lax.dynamic_slice_in_dim(params.thresholds, first_round + place, 1, axis=1)
         number = (place + 1).astype(NUMBER)
+        certain = net >= jnp.maximum(threshold, least)
         return net, jnp.minimum(verdicts, jnp.where(certain, number, NUMBER(NEVER)))
 
+    net = net.reshape(gains.shape[1:])
     never = jnp.full_like(net, NEVER, NUMBER)
     # Not a scan, which would put the rounds of a batch before its races: a copy of all of it.
     _, verdicts = lax.fori_loop(0, gains.shape[0], look, (net, never))
-    verdicts = verdicts.reshape(num_options, num_options)
-    return jnp.where(verdicts < verdicts.T, verdicts, NUMBER(NEVER))
-
-
-def _evidence(net: jax.Array, gains: jax.Array, rounds: jax.Array) -> jax.Array:
-    """t times 2 (S - 1/2)^2 = C^2 / (2 t^3) where S > 1/2, else -1: float32 [r, K, K].
-
-    The interval of the dynamic correction puts s_ij above 1/2 where it exceeds ln(2 c_t / delta).
-    """
-    counts = kernels.net_counts(net, gains).astype(jnp.float32)
-    t = rounds.astype(jnp.float32)[:, None, None]
-    return jnp.where(counts > 0, (counts / t) ** 2 / (2 * t), -1.0)
-
-
-def _dynamic_verdict_rounds(
-    evidence: jax.Array, numbers: jax.Array, now: jax.Array, level: jax.Array
-) -> jax.Array:
-    """The first round after ``now`` with more evidence than ``level``: int8 [K, K].
-
-    Of both orders of a pair only the one that comes first has its round.
-    """
-    numbers = numbers[:, None, None]
-    verdicts = jnp.where((evidence > level) & (numbers > now), numbers, NUMBER(NEVER)).min(0)
-    return jnp.where(verdicts < verdicts.T, verdicts, NUMBER(NEVER))
+    verdicts = verdicts.reshape(num_races, num_options, num_options)
+    return jnp.where(verdicts < verdicts.swapaxes(1, 2), verdicts, NUMBER(NEVER))
