@@ -35,7 +35,7 @@ from jaxrace.kernels.knowledge_gradient import (
     log_change_chance,
     relative_knowledge_gradient,
 )
-from jaxrace.kernels.listing import for_listed, listing_block, with_operands_kept
+from jaxrace.kernels.listing import for_listed, listing_block, of_listed, with_operands_kept
 from jaxrace.kernels.lower_bounds import (
     best_cap,
     betting_bound,
@@ -121,6 +121,7 @@ __all__ = [
     "mean_and_variance",
     "merge_vmaps",
     "net_counts",
+    "of_listed",
     "open_round_gains",
     "pair_curvature",
     "pareto",

@@ -77,6 +77,29 @@ def for_listed(
     return lax.fori_loop(0, -(-count // block), play, carry)
 
 
+def of_listed(function: Callable[..., Any], wanted: jax.Array, args: tuple[Any, ...]) -> Any:
+    """``function(*args)`` in the lanes that are wanted, and zeros in the others.
+
+    Args:
+        function: Of pytrees with leaves [lanes, ...] at any number of lanes.
+        wanted: bool [B].
+        args: Leaves [B, ...].
+
+    >>> import jax.numpy as jnp
+    >>> print(of_listed(lambda x: x + 1, jnp.array([True, False]), (jnp.array([1, 2]),)))
+    [2 0]
+    """
+
+    def play(places: jax.Array, results: Any) -> Any:
+        own = jnp.minimum(places, wanted.size - 1)
+        found = function(*jax.tree.map(lambda x: x[own], args))
+        return jax.tree.map(lambda x, y: x.at[places].set(y, mode="drop"), results, found)
+
+    shapes = jax.eval_shape(function, *args)
+    nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), shapes)
+    return for_listed(wanted, min(sizes().decided, wanted.size), play, nothing)
+
+
 def with_operands_kept(
     function: Callable[..., Result], wanted: jax.Array, *operands: Any
 ) -> Result:

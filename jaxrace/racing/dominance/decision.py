@@ -1,16 +1,13 @@
 """Who leads a dominance race, is that certain, and who must be drawn next?
 
-The pseudo-code is in docs/dominance_race.md, "The allocation". Axes: B races (lanes), K options.
+The pseudo-code is in docs/dominance_race.md, "The allocation". Axes: K options.
 """
 
-import functools
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
-from jaxrace import kernels
 from jaxrace.racing import base
 from jaxrace.racing.dominance.state import (
     COUNTS,
@@ -46,118 +43,49 @@ class Decision(NamedTuple):
     asked: jax.Array  # bool [K]
 
 
-def decide_lanes(
-    evidence: Evidence,
-    params: DominanceParams,
-    most: jax.Array,
-    looked_at: jax.Array,
-    top: int,
-    blocks: Blocks,
-) -> tuple[jax.Array, jax.Array]:
-    """``decide`` for some of B races.
-
-    Args:
-        evidence: Leaves [B, ...].
-        params: Leaves [B, ...].
-        most: int32 [B], M: the largest number of blocks that an option may have.
-        looked_at: bool [B]; nothing is asked for the others, and their certificate is RUNNING.
-        top: kappa.
-        blocks: Their sizes.
-
-    Returns:
-        The certificate [B], and who is asked for [B, K].
-    """
-    num_lanes, num_options = evidence.complete.shape
-    numbers = (params.level, params.strong_level, params.slack, params.give_up, most)
-
-    def decided(*args: Any) -> tuple[jax.Array, jax.Array]:
-        found = _decide(top, blocks, *args)
-        return found.certificate, found.asked.T
-
-    def look(
-        places: jax.Array, answers: tuple[jax.Array, jax.Array]
-    ) -> tuple[jax.Array, jax.Array]:
-        lane = jnp.minimum(places, num_lanes - 1)
-        args = jax.tree.map(lambda x: jnp.moveaxis(x[lane], 0, -1), (evidence, *numbers))
-        # There always is a first lane, which the compiler does not know.
-        found = kernels.with_operands_kept(decided, places[0] < num_lanes, *args)
-        return jax.tree.map(lambda x, y: x.at[places].set(y, mode="drop"), answers, found)
-
-    nothing = (jnp.zeros(num_lanes, jnp.int32), jnp.zeros((num_lanes, num_options), bool))
-    return kernels.for_listed(looked_at, min(kernels.sizes().decided, num_lanes), look, nothing)
-
-
 def decide(
     evidence: Evidence, params: DominanceParams, most: jax.Array, top: int, blocks: Blocks
 ) -> Decision:
-    """Certify, or ask for more, or give up: one race, arguments as for ``decide_lanes``."""
-    args = (evidence, params.level, params.strong_level, params.slack, params.give_up, most)
-    found = _decide(top, blocks, *jax.tree.map(lambda x: x[..., None], args))
-    return jax.tree.map(lambda x: x[..., 0], found)
+    """Certify, or ask for more, or give up.
 
-
-def _decide(
-    top: int,
-    blocks: Blocks,
-    evidence: Evidence,
-    level: jax.Array,
-    strong_level: jax.Array,
-    slack: jax.Array,
-    give_up: jax.Array,
-    most: jax.Array,
-) -> Decision:
-    """Lanes are on the last axis of everything: [K, K, W], [K, W], [W].
-
-    Written out, since ``vmap`` would move them to the front, and the short axes to where the
-    vector units work.
+    Args:
+        evidence: Of one race.
+        params: Its numbers.
+        most: int32 [], M: the largest number of blocks that an option may have.
+        top: kappa.
+        blocks: Their sizes.
     """
     num_options = evidence.complete.shape[0]
-    leads = _first_of(standing(evidence, level, blocks), top)
+    leads = _first_of(standing(evidence, params.level, blocks), top)
     cross = leads[:, None] & ~leads[None, :]
-    over = evidence.highest >= level
-    dominates = ~_any_pair(cross & ~over)
-    strong = evidence.highest >= strong_level
+    over = evidence.highest >= params.level
+    dominates = ~(cross & ~over).any()
+    strong = evidence.highest >= params.strong_level
     wins = strong.sum(1, dtype=jnp.int32)  # z_i
     losses = strong.sum(0, dtype=jnp.int32)  # o_j
     lacking = cross & (wins[:, None] + losses[None, :] < num_options - 1)
-    otherwise = jnp.where(_any_pair(lacking), jnp.int32(RUNNING), COUNTS)
+    otherwise = jnp.where(lacking.any(), jnp.int32(RUNNING), COUNTS)
     certificate = jnp.where(dominates, DOMINANCE, otherwise)
     running = certificate == RUNNING
-    doubtful = cross & ~(over | over.swapaxes(0, 1))
+    doubtful = cross & ~(over | over.T)
     # Rare: all of T against the rest is decided, but not all of it for T.
-    lacking = lacking & running & ~_any_pair(doubtful)
-    doubtful |= lax.cond(
-        lacking.any(),
-        lambda: _stand_ins(lacking, evidence.highest, strong),
-        lambda: jnp.zeros_like(doubtful),
-    )
+    lacking = lacking & running & ~doubtful.any()
+    doubtful |= _stand_ins(lacking, evidence.highest, strong)
     complete = evidence.complete
     exhausted = doubtful & (shared_blocks(complete) >= most)
-    ends = _any_pair(exhausted) | ~_any_pair(doubtful)
-    deficit = jnp.where(doubtful, level - evidence.highest, -jnp.inf)
-    hopeless = ~ends & lax.cond(
-        (give_up < jnp.inf).any(),
-        lambda: _any_pair(deficit > _reach(evidence, give_up, most, blocks)),
-        lambda: jnp.zeros_like(ends),
-    )
-    served = doubtful & (deficit >= deficit.max((0, 1)) - slack)
+    ends = exhausted.any() | ~doubtful.any()
+    deficit = jnp.where(doubtful, params.level - evidence.highest, -jnp.inf)
+    hopeless = ~ends & (deficit > _reach(evidence, params.give_up, most, blocks)).any()
+    served = doubtful & (deficit >= deficit.max() - params.slack)
     lags = complete[:, None] <= complete[None, :]  # i has no more blocks than j
-    asked = ((served | served.swapaxes(0, 1)) & lags).any(1)
+    asked = ((served | served.T) & lags).any(1)
     certificate = jnp.where(running & ends, EXHAUSTED, certificate)
     certificate = jnp.where(running & hopeless, GIVEN_UP, certificate)
     return Decision(certificate, doubtful, asked & running & ~ends & ~hopeless)
 
 
-def _any_pair(holds: jax.Array) -> jax.Array:
-    """Does it hold for any of the pairs [K, K, W]? bool [W].
-
-    Written out along one axis: XLA goes through a reduction to a single axis number by number.
-    """
-    return functools.reduce(jnp.logical_or, holds.any(1))
-
-
 def _reach(evidence: Evidence, give_up: jax.Array, most: jax.Array, blocks: Blocks) -> jax.Array:
-    """What the log e-values [K, K, W] may still grow by, if gaps are no larger than they look.
+    """What the log e-values [K, K] may still grow by, if gaps are no larger than they look.
 
     A gap is taken to be its estimate and ``give_up`` standard errors, 1 / sqrt(6 n) for nearly
     equal continuous laws, and the growth per sample 3 gap^2 / (1 + 1 / 2b): see
@@ -182,24 +110,12 @@ def mean_margin(margin: jax.Array, shared: jax.Array, blocks: Blocks) -> jax.Arr
 
 
 def standing(evidence: Evidence, level: jax.Array, blocks: Blocks) -> Standing:
-    """The sort keys: verdicts, and S_ij > 1/2 where a pair has none; the sum of 2 S_ij - 1.
-
-    Lanes may follow on the last axis of everything.
-    """
+    """The sort keys: verdicts, and S_ij > 1/2 where a pair has none; the sum of 2 S_ij - 1."""
     num_options = evidence.complete.shape[0]
     over = evidence.highest >= level
-    ahead = over | (~over.swapaxes(0, 1) & (evidence.margin > 0))
-
-    def add(j: jax.Array, total: jax.Array) -> jax.Array:
-        margin = lax.dynamic_index_in_dim(evidence.margin, j, 1, keepdims=False)
-        mean = mean_margin(margin, jnp.minimum(evidence.complete, evidence.complete[j]), blocks)
-        return total + base.fixed_point(mean, num_options)
-
-    # XLA works through a sum that divides number by number, but not through a loop; one of a
-    # single pass would be no loop, and the sums computed anew for each of their many uses.
-    none = jnp.zeros_like(evidence.complete)
-    unrolled = max(size for size in range(1, 6) if num_options % size == 0 and size < num_options)
-    total = lax.fori_loop(0, num_options, add, none, unroll=unrolled)
+    ahead = over | (~over.T & (evidence.margin > 0))
+    mean = mean_margin(evidence.margin, shared_blocks(evidence.complete), blocks)
+    total = base.fixed_point(mean, num_options).sum(1, dtype=jnp.int32)
     return Standing(ahead.sum(1, dtype=jnp.int32), total)
 
 
@@ -220,13 +136,13 @@ def perhaps_tied(strong: jax.Array, leads: jax.Array) -> jax.Array:
 
 
 def shared_blocks(complete: jax.Array) -> jax.Array:
-    """Blocks that each two options have in common: int32 [K, K, ...]."""
+    """Blocks that each two options have in common: int32 [K, K]."""
     return jnp.minimum(complete[:, None], complete[None, :])
 
 
 def _first_of(keys: Standing, top: int) -> jax.Array:
-    """bool [K, W]: is an option among the first kappa? Ties go to the smaller index."""
-    index = jnp.arange(keys.wins.shape[0], dtype=jnp.int32)[:, None]
+    """bool [K]: is an option among the first kappa? Ties go to the smaller index."""
+    index = jnp.arange(keys.wins.shape[0], dtype=jnp.int32)
     # Counting who is ahead takes no sort, which is slow for many small arrays.
     more_wins = keys.wins[:, None] > keys.wins[None, :]
     same_wins = keys.wins[:, None] == keys.wins[None, :]
@@ -240,12 +156,11 @@ def _first_of(keys: Standing, top: int) -> jax.Array:
 def _stand_ins(lacking: jax.Array, highest: jax.Array, strong: jax.Array) -> jax.Array:
     """For each pair (i, j) that lacks counts: the likeliest of (i, p) and (p, j) to give one.
 
-    Likeliest is the largest e-value without a strong verdict either way; equals go by p. All are
-    [K, K, W], and so is the result.
+    Likeliest is the largest e-value without a strong verdict either way; equals go by p.
     """
     num_options = highest.shape[0]
-    apart = ~jnp.eye(num_options, dtype=bool)[:, :, None]
-    candidate = apart & ~strong & ~strong.swapaxes(0, 1)
+    apart = ~jnp.eye(num_options, dtype=bool)
+    candidate = apart & ~strong & ~strong.T
     value = jnp.where(candidate, highest, -jnp.inf)
     partner, partner_value = value.argmax(1), value.max(1)  # p of (i, p)
     rival, rival_value = value.argmax(0), value.max(0)  # p of (p, j)
@@ -254,7 +169,7 @@ def _stand_ins(lacking: jax.Array, highest: jax.Array, strong: jax.Array) -> jax
     by_row = more | (same & (partner[:, None] <= rival[None, :]))
     rows = (lacking & by_row).any(1)  # i stands in as (i, p)
     columns = (lacking & ~by_row).any(0)
-    index = jnp.arange(num_options)[:, None]
+    index = jnp.arange(num_options)
     chosen = (rows[:, None] & (index[None, :] == partner[:, None])) | (
         columns[None, :] & (index[:, None] == rival[None, :])
     )

@@ -324,13 +324,12 @@ class DominanceRace(ComparingRace, base.UnequalRace):
         opened = told >= jnp.minimum(params.max_rounds, self.first_block)
         looked_at = states.asked.any(-1) & opened
         seen = self._seen(states, most[:, None])
-        certificate, wanted = decision.decide_lanes(
-            seen, params, most, looked_at, self.top, self.blocks
-        )
+        decide = jax.vmap(functools.partial(decision.decide, top=self.top, blocks=self.blocks))
+        found = kernels.of_listed(decide, looked_at, (seen, params, most))
         return dataclasses.replace(
             states,
-            asked=jnp.where(looked_at[:, None], wanted, states.asked),
-            certificate=jnp.where(looked_at, certificate, states.certificate),
+            asked=jnp.where(looked_at[:, None], found.asked, states.asked),
+            certificate=jnp.where(looked_at, found.certificate, states.certificate),
         )
 
     def _seen(self, state: DominanceState, most: jax.Array) -> decision.Evidence:
