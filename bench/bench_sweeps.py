@@ -105,7 +105,7 @@ class RaceWork:
 
     def init(self, job):
         example = jax.ShapeDtypeStruct((), jnp.float32)
-        return {"key": job["key"], "k": job["k"], "race": self.race.begin(example, self.params)}
+        return {"key": job["key"], "k": job["k"], "race": self.race.init(example, self.params)}
 
     def step(self, state):
         race_state = state["race"]
@@ -117,7 +117,7 @@ class RaceWork:
         return {**state, "race": told}, {"samples": told.samples.sum()}
 
     def done(self, state):
-        return ~self.race.needs(state["race"], self.params).any()
+        return ~self.race.ask(state["race"], self.params).any()
 
     def failed(self, row):
         return row["samples"] < 0

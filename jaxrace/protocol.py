@@ -56,7 +56,7 @@ def verb(method: Method) -> Method:
 
     What the method is given is what ``checked_NAME`` of the object returns, if there is such a
     method: the arguments, looked at and converted. It is asked under a trace as well, where it can
-    look at shapes only.
+    look at shapes only. ``after_NAME`` is given what the compiled method returned.
 
     >>> import dataclasses
     >>> @dataclasses.dataclass(frozen=True)
@@ -75,7 +75,7 @@ def verb(method: Method) -> Method:
     ValueError: state: expected at least 0, got -1
     """
     compiled = bounded_jit(1)(method)
-    check = f"checked_{method.__name__}"
+    check, after = f"checked_{method.__name__}", f"after_{method.__name__}"
 
     signature = inspect.signature(method)
 
@@ -85,6 +85,11 @@ def verb(method: Method) -> Method:
             args = signature.bind(self, *args, **named).args[1:]
         if hasattr(self, check):
             args = getattr(self, check)(*args)
-        return method(self, *args) if is_traced(args) else compiled(self, *args)
+        if is_traced(args):
+            return method(self, *args)
+        found = compiled(self, *args)
+        if hasattr(self, after):
+            getattr(self, after)(found)
+        return found
 
     return cast(Method, call)

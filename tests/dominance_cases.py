@@ -159,7 +159,7 @@ def play(race, outcomes, params):
     num_tells = opening_tells(race) + race.num_options * race.blocks.most(race.capacity)
     states, asked = jax.lax.scan(tell, states, None, num_tells)
     states = race.finish_lanes(states, params)
-    return asked, jax.vmap(race.conclude)(states, params)
+    return asked, jax.vmap(race.result)(states, params)
 
 
 def reference(race, kind, outcomes, params, blocks_per_step=1):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from jaxrace import racing
+from jaxrace.protocol import verb
 from jaxrace.racing import base
 
 
@@ -37,18 +38,21 @@ class HalfPace(base.Race):
     def params_at(self, table, max_rounds):
         return table
 
-    def begin(self, example, params):
+    @verb
+    def init(self, example_outcome, params):
         counts = jnp.zeros(self.num_options, jnp.int32)
         seen = jnp.full((self.num_options, self.capacity), -1.0, jnp.float32)
         return State(seen, counts, counts, jnp.zeros((), jnp.int32), counts)
 
-    def needs(self, state, params):
+    @verb
+    def ask(self, state, params):
         last = jnp.arange(self.num_options) == self.num_options - 1
         behind = 2 * state.samples[-1] < state.samples[0]
         return (state.samples[0] < self.capacity) & (~last | behind)
 
-    def advance(self, state, outcomes, params, first_round):
-        asked = self.needs(state, params)
+    @verb
+    def tell(self, state, outcomes, params):
+        asked = self.ask(state, params)
         block = outcomes.shape[1]
         columns = jnp.arange(self.capacity)
         place = columns[None, :] - state.samples[:, None]
@@ -63,7 +67,8 @@ class HalfPace(base.Race):
             invalid=state.invalid,
         )
 
-    def conclude(self, state, params):
+    @verb
+    def result(self, state, params):
         return ResultOfState(state)
 
     def check_outcomes(self, state, outcomes): ...

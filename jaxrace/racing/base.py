@@ -15,10 +15,9 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.core import Tracer
 
-from jaxrace.compilation import bounded_jit
 from jaxrace.narrowing import as_arrays, as_host_array, dtype_of
+from jaxrace.protocol import is_traced
 from jaxrace.validation import Owner, owner_of, require_integer, require_owner
 
 Outcome = Any
@@ -31,8 +30,8 @@ Result = Any
 class Race(abc.ABC):
     """Which of K stochastic options are the best kappa?
 
-    Subclasses implement the traced methods ``begin``, ``needs``, ``advance`` and
-    ``conclude``; users call the verbs, from plain Python or inside jit and vmap.
+    Subclasses implement the four verbs, pure functions of arrays for one race
+    (``jaxrace.protocol``).
 
     Attributes:
         num_options: K, at least 2.
@@ -75,34 +74,17 @@ class Race(abc.ABC):
     def params_at(self, table: Any, max_rounds: jax.Array) -> Params:
         """Params for a traced n_max, from ``table``; with 0 rounds a race asks for nothing."""
 
-    @abc.abstractmethod
-    def begin(self, example: Outcome, params: Params) -> State:
-        """What ``init`` does under a trace; ``example`` holds ``jax.ShapeDtypeStruct``s."""
-
-    @abc.abstractmethod
-    def needs(self, state: State, params: Params) -> jax.Array:
-        """What ``ask`` does under a trace."""
-
-    @abc.abstractmethod
-    def advance(
-        self, state: State, outcomes: Outcome, params: Params, first_round: jax.Array
-    ) -> State:
-        """Play the rounds of ``outcomes`` [K, r, ...]: the next r samples of each option.
-
-        Options that had asked count them in ``state.simulated``; the driver draws from there, so
-        that a race may advance its options unequally. ``first_round`` is the number of rounds
-        told so far. A driver passes its own loop counter: the same for all races of a batch, it
-        keeps the loops of races that go round by round unbatched.
-        """
-
     def advance_lanes(
         self, states: State, outcomes: Outcome, params: Params, first_round: jax.Array
     ) -> State:
-        """``advance`` of B races side by side: states, outcomes and params with leading axis B.
+        """``tell`` of B races side by side: states, outcomes and params with leading axis B.
 
-        A race may override it to share work among the lanes.
+        Options that had asked count their samples in ``state.simulated``; the driver draws from
+        there, so that a race may advance its options unequally. ``first_round`` is the number of
+        rounds told so far, the same for all races. A race may override it to share work.
         """
-        return jax.vmap(self.advance, (0, 0, 0, None))(states, outcomes, params, first_round)
+        del first_round
+        return jax.vmap(self.tell)(states, outcomes, params)
 
     def finish_lanes(self, states: State, params: Params) -> State:
         """What is left to do for B races that have ended."""
@@ -110,9 +92,6 @@ class Race(abc.ABC):
         return states
 
     @abc.abstractmethod
-    def conclude(self, state: State, params: Params) -> Result:
-        """What ``result`` does under a trace."""
-
     def init(self, example_outcome: Outcome, params: Params) -> State:
         """The state before the first round.
 
@@ -124,22 +103,16 @@ class Race(abc.ABC):
         Raises:
             ValueError: An argument is not what it should be.
         """
-        self.check_params(params)
-        example = jax.tree.map(_shape_only, example_outcome)
-        leaves, structure = jax.tree.flatten(example)
-        if not leaves:
-            raise ValueError("example_outcome: expected at least one array, got none")
-        return _init(self, structure, tuple((x.shape, x.dtype) for x in leaves), params)
 
+    @abc.abstractmethod
     def ask(self, state: State, params: Params) -> jax.Array:
         """Who must be sampled again: bool [K], all False when the race has ended.
 
         Raises:
             ValueError: ``state`` or ``params`` is of another kind or size of race.
         """
-        self._check_own(state, params)
-        return _ask(self, state, params)
 
+    @abc.abstractmethod
     def tell(self, state: State, outcomes: Outcome, params: Params) -> State:
         """Count further samples, one per option and round.
 
@@ -157,29 +130,46 @@ class Race(abc.ABC):
                 the first outcomes of their kind (the last three outside of jit only; inside,
                 ``result.invalid`` tells of the first of them).
         """
-        self._check_own(state, params)
-        told = jax.tree.map(functools.partial(as_host_array, "outcomes"), outcomes)
-        self.check_outcomes(state, told)
-        if not is_traced((state, told, params)):
-            self.check_numbers(state, told, params)
-        state = _tell(self, state, as_arrays("outcomes", told), params)
-        if not is_traced(state):
-            raise_if_invalid(state.invalid)
-            self.check_preferences(self.first_outcomes(state))
-        return state
 
+    @abc.abstractmethod
     def result(self, state: State, params: Params) -> Result:
         """The ranking and the certain verdicts so far; may be asked for at any time.
 
         Raises:
             ValueError: ``state`` or ``params`` is of another kind or size of race.
         """
-        self._check_own(state, params)
-        return _result(self, state, params)
 
-    def _check_own(self, state: State, params: Params) -> None:
+    def checked_init(self, example_outcome: Outcome, params: Params) -> tuple:
+        """See ``verb``: an example of which shapes and dtypes are left."""
+        self.check_params(params)
+        example = jax.tree.map(_shape_only, example_outcome)
+        if not jax.tree.leaves(example):
+            raise ValueError("example_outcome: expected at least one array, got none")
+        if not is_traced(params):
+            example = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), example)
+        return example, params
+
+    def checked_ask(self, state: State, params: Params) -> tuple:
+        """See ``verb``."""
         self.check_params(params)
         self.check_state(state)
+        return state, params
+
+    checked_result = checked_ask
+
+    def checked_tell(self, state: State, outcomes: Outcome, params: Params) -> tuple:
+        """See ``verb``."""
+        self.checked_ask(state, params)
+        told = jax.tree.map(functools.partial(as_host_array, "outcomes"), outcomes)
+        self.check_outcomes(state, told)
+        if not is_traced((state, told, params)):
+            self.check_numbers(state, told, params)
+        return state, as_arrays("outcomes", told), params
+
+    def after_tell(self, state: State) -> None:
+        """See ``verb``."""
+        raise_if_invalid(state.invalid)
+        self.check_preferences(self.first_outcomes(state))
 
     @abc.abstractmethod
     def check_outcomes(self, state: State, outcomes: Outcome) -> None:
@@ -234,27 +224,6 @@ class UnequalRace(Race):
         """Play the opening samples [B, K, opening, ...] of the options that ask."""
 
 
-@bounded_jit(3)
-def _init(race: Race, structure: Any, leaves: tuple, params: Params) -> State:
-    example = jax.tree.unflatten(structure, [jax.ShapeDtypeStruct(*leaf) for leaf in leaves])
-    return race.begin(example, params)
-
-
-@bounded_jit(1)
-def _ask(race: Race, state: State, params: Params) -> jax.Array:
-    return race.needs(state, params)
-
-
-@bounded_jit(1)
-def _tell(race: Race, state: State, outcomes: Outcome, params: Params) -> State:
-    return race.advance(state, outcomes, params, state.round)
-
-
-@bounded_jit(1)
-def _result(race: Race, state: State, params: Params) -> Result:
-    return race.conclude(state, params)
-
-
 def _shape_only(leaf: Any) -> jax.ShapeDtypeStruct:
     if isinstance(leaf, jax.ShapeDtypeStruct):
         return leaf
@@ -292,11 +261,6 @@ def fixed_point(margin: jax.Array, num_options: int) -> jax.Array:
     """
     bits = min(24, 30 - math.ceil(math.log2(num_options)))
     return jnp.round(margin * 2**bits).astype(jnp.int32)
-
-
-def is_traced(tree: Any) -> bool:
-    """Is any array of the tree a tracer, that is, are we inside jit or vmap?"""
-    return any(isinstance(x, Tracer) for x in jax.tree.leaves(tree))
 
 
 def require_params(params: Any, kind: type, owner: Owner) -> None:

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 
 from jaxrace import kernels, narrowing
 from jaxrace.compilation import bounded_jit
+from jaxrace.protocol import is_traced
 from jaxrace.racing import base, lockstep
 from jaxrace.validation import require_function, require_integer, require_keys, require_kind
 
@@ -62,7 +63,8 @@ def run(
 
     >>> import jax
     >>> from jaxrace.kernels import total_order
-    >>> from jaxrace.racing import PreferenceRace
+    >>> from jaxrace.protocol import is_traced
+    from jaxrace.racing import PreferenceRace
     >>> race = PreferenceRace(num_options=4, top=2, capacity=200, compare=total_order)
     >>> means = jax.numpy.array([0.0, 3.0, 1.5, -2.0])
     >>> def sample(key, mean):
@@ -91,7 +93,7 @@ def run(
             )
     narrowing.require_rows_apart("options", given, options)
     result, first = _run(race, sample, chunk, common_random_numbers, key, options, params)
-    if not base.is_traced(result):
+    if not is_traced(result):
         base.raise_if_invalid(result.invalid)
         race.check_result(result)
         race.check_preferences(first, source=sample)

@@ -266,6 +266,6 @@ def _judge(
     params: DominanceParams,
 ) -> Any:
     example = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[2:], x.dtype), outcomes)
-    lanes = (race.begin(example, params), outcomes, counts, first_bad, params)
+    lanes = (race.init(example, params), outcomes, counts, first_bad, params)
     states = race.judge_lanes(*jax.tree.map(lambda x: x[None], lanes))
     return jax.tree.map(lambda x: x[0], states)

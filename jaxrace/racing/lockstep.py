@@ -51,10 +51,10 @@ def play(
         The results, and the races' ``first_outcomes``; leaves [B, ...].
     """
     lags = isinstance(race, base.UnequalRace)
-    begun = jax.vmap(lambda p: race.begin(example, p))(params)
+    begun = jax.vmap(lambda p: race.init(example, p))(params)
 
     def ask(states: Any) -> jax.Array:
-        return jax.vmap(race.needs)(states, params)
+        return jax.vmap(race.ask)(states, params)
 
     def draw_next(asked: jax.Array, drawn: jax.Array, num_rounds: int) -> Any:
         """The next samples [B, K, n, ...], from where those of each option end: int32 [B, K]."""
@@ -96,7 +96,7 @@ def play(
     start = _Carry(jnp.int32(0), flat(states), ask(states))
     end = lax.while_loop(lambda carry: carry.asked.any(), play_chunk, start)
     states = race.finish_lanes(in_shape(end.states), params)
-    return jax.vmap(race.conclude)(states, params), jax.vmap(race.first_outcomes)(states)
+    return jax.vmap(race.result)(states, params), jax.vmap(race.first_outcomes)(states)
 
 
 def _draw_all(

@@ -18,6 +18,7 @@ from jax import lax
 
 from jaxrace import kernels, narrowing
 from jaxrace.kernels.sums import Total, plus
+from jaxrace.protocol import verb
 from jaxrace.racing import base
 from jaxrace.racing.value_result import ValueResult
 from jaxrace.validation import (
@@ -139,9 +140,9 @@ class ValueRace(base.Race):
         require_owner(table, self.owner)
         return dataclasses.replace(table, max_rounds=max_rounds)
 
-    def begin(self, example: Any, params: ValueParams) -> ValueState:
-        """See ``init``; the outcome must be a single number."""
-        leaves = jax.tree.leaves(example)
+    @verb
+    def init(self, example_outcome: Any, params: ValueParams) -> ValueState:
+        leaves = jax.tree.leaves(example_outcome)
         if len(leaves) != 1 or leaves[0].shape != ():
             raise ValueError(
                 f"example_outcome: expected a single number, got "
@@ -169,25 +170,23 @@ class ValueRace(base.Race):
             invalid=counts,
         )
 
-    def needs(self, state: ValueState, params: ValueParams) -> jax.Array:
-        """See ``ask``."""
+    @verb
+    def ask(self, state: ValueState, params: ValueParams) -> jax.Array:
         return ~(state.selected | state.discarded) & (state.round < params.max_rounds)
 
-    def advance(
-        self, state: ValueState, outcomes: Any, params: ValueParams, first_round: jax.Array
-    ) -> ValueState:
-        """See ``tell``."""
+    @verb
+    def tell(self, state: ValueState, outcomes: Any, params: ValueParams) -> ValueState:
         (values,) = jax.tree.leaves(outcomes)
         num_told = values.shape[1]
         rounds = _Round(
-            number=first_round + 1 + jnp.arange(num_told, dtype=jnp.int32),
+            number=state.round + 1 + jnp.arange(num_told, dtype=jnp.int32),
             values=values.T.astype(jnp.float32),
             finite=base.finite_rounds(outcomes).T,
         )
         state = dataclasses.replace(
             state,
             round=state.round + num_told,
-            simulated=state.simulated + jnp.where(self.needs(state, params), num_told, 0),
+            simulated=state.simulated + jnp.where(self.ask(state, params), num_told, 0),
         )
         return lax.scan(functools.partial(self._play_round, params), state, rounds)[0]
 
@@ -260,8 +259,8 @@ class ValueRace(base.Race):
         rest = discarded.sum(dtype=jnp.int32) == self.num_options - self.top
         return selected | (rest & ~discarded), discarded | (full & ~selected)
 
-    def conclude(self, state: ValueState, params: ValueParams) -> ValueResult:
-        """See ``result``."""
+    @verb
+    def result(self, state: ValueState, params: ValueParams) -> ValueResult:
         standing = state.selected.astype(jnp.int32) - state.discarded.astype(jnp.int32)
         return ValueResult(
             ranking=base.ranking_from_keys(standing, state.mean),

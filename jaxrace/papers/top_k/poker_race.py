@@ -94,15 +94,15 @@ class PlayersRace:
         def told(state: Any, rounds: int) -> Any:
             numbers = state.simulated[:, None] + jnp.arange(rounds, dtype=jnp.int32)
             scores = jax.vmap(jax.vmap(draw, (None, 0)))(players, numbers)
-            return self.race.advance(state, scores, params, jnp.int32(0))
+            return self.race.tell(state, scores, params)
 
-        begun = self.race.begin(jax.ShapeDtypeStruct((), jnp.float32), params)
+        begun = self.race.init(jax.ShapeDtypeStruct((), jnp.float32), params)
         ended = lax.while_loop(
-            lambda state: self.race.needs(state, params).any(),
+            lambda state: self.race.ask(state, params).any(),
             lambda state: told(state, self.race.chunk),
             told(begun, self.race.opening),
         )
-        result = self.race.conclude(ended, params)
+        result = self.race.result(ended, params)
         selected = jnp.argsort(result.ranking) < self.race.top
         return RaceRow(result.simulated.sum(dtype=jnp.int32), selected, result.decided)
 

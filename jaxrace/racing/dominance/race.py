@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import kernels
+from jaxrace.protocol import verb
 from jaxrace.racing import base
 from jaxrace.racing.comparing import ComparingRace
 from jaxrace.racing.dominance import bets as bet_rules
@@ -184,13 +185,13 @@ class DominanceRace(ComparingRace, base.UnequalRace):
         """How many samples of each option that asks complete its next block, not under a trace."""
         return rounds_to_tell(self.blocks, state)
 
-    def begin(self, example: Any, params: DominanceParams) -> DominanceState:
-        """See ``init``; ``example`` holds ``jax.ShapeDtypeStruct``s."""
+    @verb
+    def init(self, example_outcome: Any, params: DominanceParams) -> DominanceState:
         num_options = self.num_options
         options, pairs = (num_options,), (num_options, num_options)
         starts = params.max_rounds > 0
         return DominanceState(
-            outcomes=self._room(example),
+            outcomes=self._room(example_outcome),
             simulated=jnp.zeros(options, jnp.int32),
             samples=jnp.zeros(options, jnp.int32),
             first_bad=jnp.zeros(options, jnp.int32),
@@ -202,20 +203,13 @@ class DominanceRace(ComparingRace, base.UnequalRace):
             net=jnp.zeros(pairs, jnp.int32),
         )
 
-    def needs(self, state: DominanceState, params: DominanceParams) -> jax.Array:
-        """See ``ask``."""
+    @verb
+    def ask(self, state: DominanceState, params: DominanceParams) -> jax.Array:
         del params
         return state.asked
 
-    def advance(
-        self,
-        state: DominanceState,
-        outcomes: Any,
-        params: DominanceParams,
-        first_round: jax.Array,
-    ) -> DominanceState:
-        """See ``tell``."""
-        del first_round  # each option has its own
+    @verb
+    def tell(self, state: DominanceState, outcomes: Any, params: DominanceParams) -> DominanceState:
         states, lane_outcomes, lane_params = jax.tree.map(
             lambda x: x[None], (state, outcomes, params)
         )
@@ -226,7 +220,7 @@ class DominanceRace(ComparingRace, base.UnequalRace):
     def tell_lanes(
         self, states: DominanceState, outcomes: Any, params: DominanceParams
     ) -> DominanceState:
-        """``advance`` of B races, but for the last count; only what is asked for is worked on."""
+        """``tell`` of B races, but for the last count; only what is asked for is worked on."""
         return self.look_lanes(self._count(states, outcomes, params, True, True), params)
 
     def open_lanes(
@@ -347,8 +341,8 @@ class DominanceRace(ComparingRace, base.UnequalRace):
         net = kernels.ragged_net(self.compare, states.outcomes, states.samples, ended)
         return dataclasses.replace(states, net=jnp.where(ended[:, None, None], net, states.net))
 
-    def conclude(self, state: DominanceState, params: DominanceParams) -> DominanceResult:
-        """See ``result``."""
+    @verb
+    def result(self, state: DominanceState, params: DominanceParams) -> DominanceResult:
         most = self.blocks.complete(params.max_rounds)
         seen = self._seen(state, most)
         keys = decision.standing(seen, params.level, self.blocks)

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace import kernels
+from jaxrace.protocol import verb
 from jaxrace.racing import base, samples
 from jaxrace.racing.comparing import ComparingRace
 from jaxrace.racing.preference import copeland, dynamic, rounds, surrogate_result, surrogate_rounds
@@ -150,13 +151,13 @@ class PreferenceRace(ComparingRace):
         row = table.thresholds[jnp.maximum(max_rounds, 1) - 1]
         return dataclasses.replace(table, max_rounds=max_rounds, thresholds=row)
 
-    def begin(self, example: Any, params: PreferenceParams) -> PreferenceState:
-        """See ``init``; ``example`` holds ``jax.ShapeDtypeStruct``s."""
+    @verb
+    def init(self, example_outcome: Any, params: PreferenceParams) -> PreferenceState:
         num_options = self.num_options
         options, pairs = (num_options,), (num_options, num_options)
         apart = ~jnp.eye(num_options, dtype=bool)
         return PreferenceState(
-            outcomes=self._room(example),
+            outcomes=self._room(example_outcome),
             round=jnp.zeros((), jnp.int32),
             samples=jnp.zeros(options, jnp.int32),
             simulated=jnp.zeros(options, jnp.int32),
@@ -170,21 +171,17 @@ class PreferenceRace(ComparingRace):
             invalid=jnp.zeros(options, jnp.int32),
         )
 
-    def needs(self, state: PreferenceState, params: PreferenceParams) -> jax.Array:
-        """See ``ask``."""
+    @verb
+    def ask(self, state: PreferenceState, params: PreferenceParams) -> jax.Array:
         return state.active.any(-1) & (state.round < params.max_rounds)
 
-    def advance(
-        self,
-        state: PreferenceState,
-        outcomes: Any,
-        params: PreferenceParams,
-        first_round: jax.Array,
+    @verb
+    def tell(
+        self, state: PreferenceState, outcomes: Any, params: PreferenceParams
     ) -> PreferenceState:
-        """See ``tell``."""
         lane = jax.tree.map(lambda x: x[None], (state, outcomes, params))
         states, outcomes, params = lane
-        told = self.advance_lanes(states, outcomes, params, first_round)
+        told = self.advance_lanes(states, outcomes, params, state.round)
         return jax.tree.map(lambda x: x[0], told)
 
     def advance_lanes(
@@ -194,9 +191,9 @@ class PreferenceRace(ComparingRace):
         params: PreferenceParams,
         first_round: jax.Array,
     ) -> PreferenceState:
-        """``advance`` of B races; many rounds go piece by piece, to bound the memory."""
+        """``tell`` of B races; many rounds go piece by piece, to bound the memory."""
         num_told = jax.tree.leaves(outcomes)[0].shape[2]
-        asked = jax.vmap(self.needs)(states, params)
+        asked = jax.vmap(self.ask)(states, params)
         piece = min(_PIECE, num_told)
 
         def play_piece(index: jax.Array | int, states: PreferenceState) -> PreferenceState:
@@ -252,8 +249,8 @@ class PreferenceRace(ComparingRace):
         played = play(counted, params, gains, finite, first_round)
         return dataclasses.replace(played, outcomes=states.outcomes)
 
-    def conclude(self, state: PreferenceState, params: PreferenceParams) -> PreferenceResult:
-        """See ``result``."""
+    @verb
+    def result(self, state: PreferenceState, params: PreferenceParams) -> PreferenceResult:
         is_surrogate = isinstance(params, SurrogateParams)
         conclude: Any = surrogate_result.conclude if is_surrogate else copeland.conclude
         return conclude(
