@@ -3,7 +3,6 @@
 Axes: J searches, the repeats of each setting one after the other; n rows.
 """
 
-import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -51,9 +50,8 @@ def write_rows(config: TrainConfig, task: Task, log: sweep.SweepLog, folder: Pat
 
     runs.write_log(folder, pieces())
     if policies and policies[0].shape[-1] > _MOST_THETAS:
-        content = io.BytesIO()
-        np.savez(content, theta=np.concatenate(policies))
-        files.write_file(folder / POLICIES, content.getvalue())
+        with files.new_file(folder / POLICIES) as file:
+            np.savez(file, theta=np.concatenate(policies))
     return {name: np.concatenate([piece[name] for piece in last]) for name in last[0]}
 
 
