@@ -26,9 +26,6 @@ def write_table(
             rows have; or several such pieces of a table that follow each other, in any order of
             names. A float32 is written with the digits that tell it from other float32 numbers.
 
-    Raises:
-        ValueError: The columns differ in length.
-
     >>> write_table("table.csv", {"k": np.array([1, 2]), "task": np.array(["normal", "uniform"])})
     >>> read_table("table.csv")["task"].tolist()
     ['normal', 'uniform']

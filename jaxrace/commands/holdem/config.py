@@ -47,9 +47,6 @@ class HoldemConfig:
         test_decks: Decks of such a match.
         seed: Seed of all random numbers.
 
-    Raises:
-        ValueError: An attribute is out of its range or not among the choices.
-
     >>> config = HoldemConfig("race,uniform", decks=10)
     >>> config.selections, config.budget, config.hands_of_match
     (('race', 'uniform'), 1984, 20)

@@ -80,10 +80,6 @@ class TrainConfig:
         test_patients: Fresh episodes on which every policy is evaluated.
         seed: Seed of all random numbers.
 
-    Raises:
-        ValueError: An attribute is out of its range, not among the choices, or of no use to the
-            method.
-
     >>> TrainConfig(method="edps", repeats=5).episodes
     10000
     >>> [tuple(setting) for setting in TrainConfig(sigma=(1, 10), delta=(0.1, 0.2)).settings]

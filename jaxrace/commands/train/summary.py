@@ -11,8 +11,8 @@ import jax
 import numpy as np
 
 from jaxrace import files, runs, sweep
-from jaxrace.commands.train.baselines import Metrics, fixed_name
 from jaxrace.commands.train.config import TrainConfig
+from jaxrace.commands.train.evaluation import Metrics, fixed_name
 from jaxrace.commands.train.tasks import Task
 
 Columns = dict[str, np.ndarray]
@@ -33,8 +33,8 @@ def fixed_columns(metrics: Metrics) -> Columns:
 def write_rows(config: TrainConfig, task: Task, log: sweep.SweepLog, folder: Path) -> Columns:
     """Write log.csv, piece by piece.
 
-    Returns:
-        The last rows of the searches that did not fail, with the number of their "setting".
+    Returned are the last rows of the searches that did not fail, with the number of their
+    "setting".
     """
     last: list[Columns] = []
     policies: list[np.ndarray] = []
