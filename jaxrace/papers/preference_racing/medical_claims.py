@@ -134,7 +134,8 @@ def _as_much_as_fixed(found: Findings, fixed: Fixed) -> Claim:
     return Claim(
         "Hazard B: the preference-based methods earn as much as the fixed policies",
         "figure 6a, text",
-        f"less the best of them, {best} ({_of(earned[best])}): {_all(changes)}; more than: {counts}",
+        f"less the best of them, {best} ({_of(earned[best])}): {_all(changes)}; "
+        f"more than: {counts}",
         holds,
         _SCHEDULE,
     )
