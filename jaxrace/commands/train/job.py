@@ -153,7 +153,7 @@ def _learn(
             hosts=hosts,
         )
 
-    if job.is_first:
+    if job.is_first and not job.resume:
         sweep_sizes(folder, job, work, jobs)
     with _meeting(checkpoint / _MEETING, job):
         # Those of the first host.
