@@ -110,9 +110,6 @@ def locked(folder: str | os.PathLike[str]) -> Iterator[None]:
 
     What a process that was killed while it wrote has left half-written there is removed.
 
-    Raises:
-        ValueError: Another process has it.
-
     >>> with locked("."):
     ...     with locked("."):
     ...         pass

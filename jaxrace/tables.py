@@ -26,9 +26,6 @@ def write_table(
             rows have; or several such pieces of a table that follow each other, in any order of
             names. A float32 is written with the digits that tell it from other float32 numbers.
 
-    Raises:
-        ValueError: The columns differ in length.
-
     >>> write_table("table.csv", {"k": np.array([1, 2]), "task": np.array(["normal", "uniform"])})
     >>> read_table("table.csv")["task"].tolist()
     ['normal', 'uniform']
@@ -50,13 +47,8 @@ def write_table(
         text.detach()  # else it would close the file, which is not ready
 
 
-def iterate_rows(path: str | os.PathLike[str]) -> Iterator[list[str]]:
-    """The rows of a CSV file as they are, one by one, the names of the columns first.
-
-    >>> write_table("table.csv", {"k": np.array([1, 2])})
-    >>> next(iterate_rows("table.csv"))
-    ['k']
-    """
+def _rows(path: str | os.PathLike[str]) -> Iterator[list[str]]:
+    """The rows of a CSV file as they are, one by one; ValueError if it is none."""
     # Spreadsheets put a mark before the first name.
     with Path(path).open(encoding="utf-8-sig", newline="") as file:
         try:
@@ -84,7 +76,7 @@ def numbered_rows(name: str, path: str | os.PathLike[str]) -> Generator[tuple[in
     [(1, ['k']), (2, ['a']), (4, ['b'])]
     """
     try:
-        for number, row in enumerate(iterate_rows(path), 1):
+        for number, row in enumerate(_rows(path), 1):
             cells = [cell.strip() for cell in row]
             if any(cells):
                 yield number, cells
@@ -103,19 +95,6 @@ def as_float(cell: str) -> float:
     return float(cell.replace("_", "no number"))
 
 
-def read_rows(path: str | os.PathLike[str]) -> list[list[str]]:
-    """The rows of a CSV file as they are, the heads first; ValueError if it is empty.
-
-    >>> write_table("table.csv", {"k": np.array([1, 2])})
-    >>> read_rows("table.csv")
-    [['k'], ['1'], ['2']]
-    """
-    rows = list(iterate_rows(path))
-    if not rows:
-        raise ValueError("it is empty")
-    return rows
-
-
 def read_table(path: str | os.PathLike[str], text: Collection[str] = ()) -> dict[str, np.ndarray]:
     """The columns of a CSV file, each [rows]: int64, float64, bool or text.
 
@@ -127,7 +106,9 @@ def read_table(path: str | os.PathLike[str], text: Collection[str] = ()) -> dict
     >>> read_table("table.csv", text=["k"])["k"].tolist()
     ['1', '2']
     """
-    names, *rows = read_rows(path)
+    names, *rows = list(_rows(path)) or [[]]
+    if not names:
+        raise ValueError("it is empty")
     columns = zip(*rows, strict=True) if rows else [()] * len(names)
     return {
         name: np.array(column, str) if name in text else _parsed(column)

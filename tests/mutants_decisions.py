@@ -85,8 +85,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/commands/select/job.py",
-        'functools.partial(ActiveRanking, radius="heckel")',
-        "ActiveRanking",
+        'functools.partial(selection.ActiveRanking, radius="heckel")',
+        "selection.ActiveRanking",
         "tests/test_select.py",
     ),
     (

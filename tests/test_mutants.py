@@ -20,7 +20,9 @@ def test_every_package_has_mutants():
     packages = [path.parent for path in mutants.CHECKOUT.glob("jaxrace/*/__init__.py")]
     names = {str(path.relative_to(mutants.CHECKOUT)) for path in packages if not path.is_symlink()}
     for name in names | {"kernels", "envs", "envs/holdem", "envs/open_bandit", "jaxrace"}:
-        assert rooms.count(name) >= 2, name
+        # Those of a package may stand in the rooms below it.
+        below = [room for room in rooms if name != "jaxrace" and room.startswith(f"{name}/")]
+        assert rooms.count(name) + len(below) >= 2, name
 
 
 @pytest.mark.slow

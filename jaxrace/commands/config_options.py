@@ -7,28 +7,19 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from docstring_parser import parse as parse_docstring
 
-# What an option of a type expects, in messages and in the help.
 _SEVERAL, _SEVERAL_OR_NONE = float | tuple[float, ...], float | tuple[float, ...] | None
-_EXPECTED = {
-    int: "an integer",
-    int | None: "an integer, or null",
-    float: "a number",
-    float | None: "a number, or null",
-    _SEVERAL: "a number, or several with commas between them",
-    _SEVERAL_OR_NONE: "a number, several with commas between them, or null",
-    str: "a text",
+
+# By the type of an option, its placeholder in the help, and what it expects.
+_TYPES: dict[Any, tuple[str, str]] = {
+    int: ("N", "an integer"),
+    int | None: ("N", "an integer, or null"),
+    float: ("X", "a number"),
+    float | None: ("X", "a number, or null"),
+    _SEVERAL: ("X[,X]", "a number, or several with commas between them"),
+    _SEVERAL_OR_NONE: ("X[,X]", "a number, several with commas between them, or null"),
+    str: ("NAME", "a text"),
 }
 POSITIONAL = ("env", "task", "scores", "name")
-
-_METAVARS = {
-    int: "N",
-    int | None: "N",
-    float: "X",
-    float | None: "X",
-    _SEVERAL: "X[,X]",
-    _SEVERAL_OR_NONE: "X[,X]",
-    str: "NAME",
-}
 
 
 def expected(hint: Any) -> str:
@@ -39,7 +30,7 @@ def expected(hint: Any) -> str:
     """
     if get_origin(hint) is Literal:
         return f"one of {', '.join(get_args(hint))}"
-    return _EXPECTED[hint]
+    return _TYPES[hint][1]
 
 
 def spelt(name: str) -> str:
@@ -78,7 +69,7 @@ def add_options(parser: Any, config: type) -> None:
             spelt(field.name),
             type=functools.partial(_parse_several, hint) if several else hint,
             default=field.default,
-            metavar=f"{{{','.join(get_args(hint))}}}" if is_choice else _METAVARS[hint],
+            metavar=f"{{{','.join(get_args(hint))}}}" if is_choice else _TYPES[hint][0],
             help=f"{texts[field.name]} (default: {field.default})",
         )
 

@@ -13,9 +13,6 @@ from jaxrace.validation import require_integer
 class Lanes:
     """How wide the sweeps of a job are to be.
 
-    Raises:
-        ValueError: One of them is no positive integer.
-
     >>> Lanes(lanes=0)
     Traceback (most recent call last):
     ValueError: lanes: expected an integer of at least 1, got 0

@@ -50,10 +50,6 @@ class DuelConfig:
         delta: Error probability of the savage algorithms; null stands for 1 / horizon.
         seed: Seed of all random numbers.
 
-    Raises:
-        ValueError: An attribute is out of its range, not among the choices, or of no use to any
-            of the algorithms.
-
     >>> DuelConfig("rucb,dts", repeats=5).algorithms
     ('rucb', 'dts')
     """

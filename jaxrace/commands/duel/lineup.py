@@ -58,10 +58,6 @@ def entrant(name: str, num_arms: int, horizon: int, delta: float, key: jax.Array
 def matrix_of(config: DuelConfig) -> np.ndarray:
     """The preference matrix of a job, float32 [K, K].
 
-    Raises:
-        ValueError: There is no such file or name, or the file holds no preference matrix or one of
-            other than the wanted arms.
-
     >>> matrix_of(DuelConfig(matrix="linear", arms=3, seed=1)).shape
     (3, 3)
     """

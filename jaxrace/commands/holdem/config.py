@@ -2,7 +2,8 @@
 
 import dataclasses
 
-from jaxrace.validation import require_choice, require_integer, require_names, require_positive
+from jaxrace.commands.train.config import require_step_size
+from jaxrace.validation import require_choice, require_integer, require_names
 
 SELECTIONS: dict[str, str] = {
     "hybrid": "pairs that make the selection surest, while scores look transitive",
@@ -47,9 +48,6 @@ class HoldemConfig:
         test_decks: Decks of such a match.
         seed: Seed of all random numbers.
 
-    Raises:
-        ValueError: An attribute is out of its range or not among the choices.
-
     >>> config = HoldemConfig("race,uniform", decks=10)
     >>> config.selections, config.budget, config.hands_of_match
     (('race', 'uniform'), 1984, 20)
@@ -83,25 +81,17 @@ class HoldemConfig:
                 f"matches: expected at most {_MOST:,} in a generation, got {self.budget:,} with "
                 f"{self.matches} of each pair of {self.population}"
             )
-        self._check_strategy()
+        # Imported late: it imports JAX, which the command's help has no time for.
+        from jaxrace.strategies import SUPPORTED
+
+        require_choice("strategy", self.strategy, SUPPORTED)
+        if self.sigma is not None:
+            require_step_size(self.strategy, self.population, self.sigma)
         samples = self.budget // self.population
         if "race" in self.selections and samples < _LEAST_SAMPLES:
             raise ValueError(
                 f"matches: expected at least {_LEAST_SAMPLES} of each player for a race, "
                 f"got {samples} with {self.matches} of each pair of {self.population}"
-            )
-
-    def _check_strategy(self) -> None:
-        from jaxrace.strategies import SUPPORTED, Strategy
-
-        require_choice("strategy", self.strategy, SUPPORTED)
-        if self.sigma is None:
-            return
-        require_positive("sigma", self.sigma)
-        if not Strategy(self.strategy, self.population).has_step_size:
-            raise ValueError(
-                f"sigma: expected null for {self.strategy}, which has no initial step size, "
-                f"got {self.sigma!r}"
             )
 
     @property

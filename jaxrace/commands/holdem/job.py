@@ -3,7 +3,6 @@
 Axes: R repeats, n generations of all of them, T of each that are looked at, D weights.
 """
 
-import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -142,17 +141,11 @@ def _leave(
     evaluations: dict[str, Evaluation],
 ) -> None:
     """Write what the run leaves; the summary last, since it says that all is there."""
-    named = [{"selection": name, **x} for name, x in logs.items()]
-    runs.write_log(bench.folder, named)
-    tables = [table_of(name, evaluation) for name, evaluation in evaluations.items()]
-    bench.write_table(EVALUATION, tables)
-    players = io.BytesIO()
-    np.savez(
-        players,
-        allow_pickle=False,
-        **{name: one.course.players[:, -1] for name, one in evaluations.items()},
-    )
-    files.write_file(bench.folder / PLAYERS, players.getvalue())
+    runs.write_log(bench.folder, [{"selection": name, **log} for name, log in logs.items()])
+    bench.write_table(EVALUATION, [table_of(name, one) for name, one in evaluations.items()])
+    players = {name: one.course.players[:, -1] for name, one in evaluations.items()}
+    with files.new_file(bench.folder / PLAYERS) as file:
+        np.savez(file, allow_pickle=False, **players)
     bench.write_figure(CURVE, curve_figure(evaluations))
     selections = {
         name: {

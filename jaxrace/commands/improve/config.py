@@ -69,9 +69,6 @@ class ImproveConfig:
         order: Of a file: order of the Fourier basis of the policies; 0 for linear features.
         seed: Seed of all random numbers.
 
-    Raises:
-        ValueError: An attribute is out of its range, not among the choices, or not for this task.
-
     >>> ImproveConfig("gridworld").chosen_method
     'daedalus2'
     >>> ImproveConfig("marketing").chosen_batch

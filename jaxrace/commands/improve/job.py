@@ -185,22 +185,12 @@ def _from_file(config: ImproveConfig, of_file: OfFile) -> Done:
     found = found._replace(is_found=found.is_found & ~jnp.asarray(check.is_refuted))
     one = jax.tree.map(lambda x: np.asarray(x)[None, None], found)
     count = len(parts.train.behaviour) + len(parts.test.behaviour)
-    tested = Tested(
-        np.array([[count]]),
-        one.is_found,
-        one.is_found,
-        one.lower_bound,
-        one.estimate,
-        one.delta,
-        None,
-        None,
-    )
+    listed = one.is_found, one.is_found, one.lower_bound, one.estimate, one.delta
+    tested = Tested(np.array([[count]]), *listed, performance=None, is_worse=None)
     # What is mixed with the policy in use, alpha below 1, is for its owner to mix.
     policy = jax.tree.map(lambda x: x[None], found.policy)
-    scaling = {
-        **{"order": config.order, "names": np.array(names)},
-        **{"low": parts.low, "high": parts.high},
-    }
+    scaling = {"order": config.order, "names": np.array(names)}
+    scaling |= {"low": parts.low, "high": parts.high}
     return Done(tested, policy, floor, None, scaling, check)
 
 
@@ -242,33 +232,26 @@ def _simulate(config: ImproveConfig, bench: Workbench) -> Done:
 
 def _columns(tested: Tested) -> dict[str, np.ndarray]:
     repeats, tests = tested.is_found.shape
-    columns = {
-        "repeat": np.repeat(np.arange(repeats), tests),
-        "trajectories": tested.trajectories.reshape(-1),
-        "passed": tested.is_found.reshape(-1),
-        "added": tested.is_added.reshape(-1),
-        "lower_bound": tested.lower_bound.reshape(-1),
-        "estimate": tested.estimate.reshape(-1),
-        "delta": tested.delta.reshape(-1),
-    }
-    if tested.performance is not None:
-        columns["performance"] = tested.performance.reshape(-1)
+    names = {"is_found": "passed", "is_added": "added"}
+    columns = {"repeat": np.repeat(np.arange(repeats), tests)}
+    for field, values in tested._asdict().items():
+        if values is not None and field != "is_worse":
+            columns[names.get(field, field)] = values.reshape(-1)
     return columns
 
 
 def _summary(config: ImproveConfig, done: Done) -> dict[str, Any]:
     """Of the last test, and of all."""
     tested = done.tested
+    is_safe = improvement.bound_called(config.bound).is_safe
+    is_whole = config.spend or tested.is_found.size == 1
     found: dict[str, Any] = {
         "method": config.chosen_method,
         "bound": config.bound,
-        "bound_is_safe": improvement.bound_called(config.bound).is_safe,
-        "is_safe": improvement.bound_called(config.bound).is_safe
-        and config.chosen_method != "daedalus2",
+        "bound_is_safe": is_safe,
+        "is_safe": is_safe and config.chosen_method != "daedalus2",
         "delta": config.delta,
-        "delta_holds_for": "the whole run"
-        if config.spend or tested.is_found.size == 1
-        else "a test",
+        "delta_holds_for": "the whole run" if is_whole else "a test",
         "floor": done.floor.mean,
         "floor_stderr": done.floor.stderr,
         "floor_is_estimate": config.is_file and config.floor is None,

@@ -33,9 +33,6 @@ def read_scores(path: str | os.PathLike[str], has_header: bool = True) -> ScoreT
 
     Without a header the first row is a run of options without names.
 
-    Raises:
-        ValueError: It cannot be read or used; the column or the row is named.
-
     >>> tables.write_table("wide.csv", {"a": np.array([1.5, 2.5]), "b": np.array(["0", ""])})
     >>> read_scores("wide.csv")
     ScoreTable(names=['a', 'b'], scores=[array([1.5, 2.5]), array([0.])])

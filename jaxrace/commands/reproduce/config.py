@@ -26,9 +26,6 @@ class ReproduceConfig:
         quick: At a fraction of the size: to see that it works, not what comes out.
         seed: Seed of all random numbers.
 
-    Raises:
-        ValueError: An attribute is out of its range or not among the choices.
-
     >>> ReproduceConfig("figure 99")
     Traceback (most recent call last):
     ValueError: name: expected one of ..., got 'figure 99'

@@ -74,9 +74,6 @@ class SelectConfig:
         delta: Error probability of the active rankings and pairwise races.
         seed: Seed of all random numbers.
 
-    Raises:
-        ValueError: An attribute is out of its range or not among the choices.
-
     >>> SelectConfig("pocbam,uniform", top=2).methods
     ('pocbam', 'uniform')
     """

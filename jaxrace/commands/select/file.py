@@ -34,15 +34,10 @@ class Table(NamedTuple):
 def read_comparisons(path: str | os.PathLike[str], score: str = "auto") -> Table:
     """Read a CSV file with columns first, second and score, and perhaps others.
 
-    Args:
-        path: The file.
-        score: What scores are: "margin", by how much the first was better; "win", the share of a
-            win that was the first's, 1 won, 0 lost and .5 tied, which becomes 1, -1 and 0; or
-            "auto" for what they can only be.
-
-    Raises:
-        ValueError: There is no such file or column, a row cannot be used, or scores may be read in
-            two ways; the row is named, without the heads and from 1 on.
+    A score is "margin", by how much the first was better; "win", the share of a win that was the
+    first's, 1 won, 0 lost and .5 tied, which becomes 1, -1 and 0; or "auto" for what it can only
+    be. ValueError if a row cannot be used, which is numbered from 1 on without the heads, or if
+    scores may be read in two ways.
 
     >>> from jaxrace import tables
     >>> tables.write_table("games.csv", {"first": np.array(["ann", " bob"]),

@@ -23,10 +23,6 @@ _LEAST_SHOWN = 1e-9  # smaller chances are those of the model alone
 def print_selection(console: Console, folder: Path) -> None:
     """Say of a run folder of ``select`` who is best, or how often which method was right.
 
-    Args:
-        console: Where.
-        folder: The run's.
-
     >>> right = {"mean": 0.5, "stderr": 0.1, "count": 25}
     >>> runs.write_summary(".", {"repeats": 25, "pocbam": {"samples": 100.0, "correct": right}})
     >>> print_selection(Console(), Path("."))

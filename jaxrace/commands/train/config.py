@@ -80,10 +80,6 @@ class TrainConfig:
         test_patients: Fresh episodes on which every policy is evaluated.
         seed: Seed of all random numbers.
 
-    Raises:
-        ValueError: An attribute is out of its range, not among the choices, or of no use to the
-            method.
-
     >>> TrainConfig(method="edps", repeats=5).episodes
     10000
     >>> [tuple(setting) for setting in TrainConfig(sigma=(1, 10), delta=(0.1, 0.2)).settings]
@@ -134,16 +130,7 @@ class TrainConfig:
         self._check_unused()
 
     def _check_sigma(self) -> None:
-        from jaxrace.strategies import Strategy
-
-        has_step_size = Strategy(self.strategy, self.population).has_step_size
-        for sigma in () if self.sigma is None else _as_tuple(self.sigma):
-            require_positive("sigma", sigma)
-            if not has_step_size:
-                raise ValueError(
-                    f"sigma: expected null for {self.strategy}, which has no initial step size, "
-                    f"got {self.sigma!r}"
-                )
+        require_step_size(self.strategy, self.population, self.sigma)
         if self.race and not (self.is_grid and self.repeats >= _LEAST_REPEATS):
             raise ValueError(
                 f"race: expected several settings with at least {_LEAST_REPEATS} repeats, "
@@ -197,6 +184,20 @@ class TrainConfig:
         if self.method == "pb-edps-fast":
             return _FAST_POPULATION, _FAST_ROUNDS, _FAST_ROUNDS
         return self.population, MIN_ROUNDS, self.max_rounds
+
+
+def require_step_size(strategy: str, population: int, sigma: Any) -> None:
+    """Raise ValueError unless these are step sizes and the strategy has one, or it is None."""
+    from jaxrace.strategies import Strategy
+
+    has_one = Strategy(strategy, population).has_step_size
+    for size in () if sigma is None else _as_tuple(sigma):
+        require_positive("sigma", size)
+        if not has_one:
+            raise ValueError(
+                f"sigma: expected null for {strategy}, which has no initial step size, "
+                f"got {sigma!r}"
+            )
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:

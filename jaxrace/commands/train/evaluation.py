@@ -1,4 +1,4 @@
-"""Policies on fresh episodes. Axes: B policies (one per repeat), n test episodes."""
+"""Policies on fresh episodes, learned or fixed. Axes: B policies (one per repeat), n episodes."""
 
 import functools
 from typing import Any
@@ -7,11 +7,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.tasks import Task
+from jaxrace.commands.train.timing import Seconds
 from jaxrace.compilation import compile_ahead
 from jaxrace.outcomes import Both, Return
-from jaxrace.policies import Policy
+from jaxrace.policies import Policy, UniformChoice
 from jaxrace.rollout import PolicyInTask, Rollout, evaluate
+
+Metrics = dict[str, np.ndarray]
 
 
 class Evaluator:
@@ -20,7 +24,6 @@ class Evaluator:
     The episodes depend on the key, the generation and the number of the policy, nothing else:
     policies of two classes meet the same patients under one key and generation.
 
-    >>> from jaxrace.commands.train.config import TrainConfig
     >>> from jaxrace.commands.train.tasks import medical_task
     >>> from jaxrace.policies import Constant
     >>> task = medical_task(TrainConfig())
@@ -65,3 +68,47 @@ def _evaluate(
 
     num_policies = jax.tree.leaves(thetas)[0].shape[0]
     return jax.vmap(evaluate_one)(jnp.arange(num_policies, dtype=jnp.uint32), thetas)
+
+
+def evaluate_fixed(
+    config: TrainConfig,
+    task: Task,
+    key: jax.Array,
+    seconds: Seconds,
+    further: tuple[float, ...] = (),
+) -> dict[str, Metrics]:
+    """Metrics [B], by policy, of the baselines and of the method itself if it learns nothing.
+
+    All of them meet the same patients, those of generation 0, which no learned policy meets.
+    """
+    own = (config.action,) if config.method == "constant" else ()
+    actions = {*task.actions, *own, *further}
+    # One program for all: a constant action is a choice among equal ones.
+    size = len(task.actions)
+    choices = {_constant_name(action): (action,) * size for action in sorted(actions)}
+    choices["random"] = task.actions
+    with seconds.spent("compile"):
+        policy = UniformChoice(size)
+        evaluate = Evaluator(task, policy, key, config.repeats, config.test_patients)
+    with seconds.spent("run"):
+        metrics = {
+            name: evaluate(0, np.tile(np.array(choice, np.float32), (config.repeats, 1)))
+            for name, choice in choices.items()
+        }
+        return {
+            name: {metric: np.asarray(values[metric]) for metric in task.labels}
+            for name, values in metrics.items()
+        }
+
+
+def fixed_name(config: TrainConfig) -> str:
+    """The policy of a method, in words.
+
+    >>> fixed_name(TrainConfig(method="constant", action=0.7)), fixed_name(TrainConfig())
+    ('constant 0.7', 'pb-edps')
+    """
+    return _constant_name(config.action) if config.method == "constant" else config.method
+
+
+def _constant_name(action: float) -> str:
+    return f"constant {action:g}"

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from jaxrace import plots, racing, runs, sweep
 from jaxrace.commands.job import Job, OnStage
 from jaxrace.commands.train import summary
-from jaxrace.commands.train.baselines import evaluate_fixed, fixed_name
 from jaxrace.commands.train.config import TrainConfig
+from jaxrace.commands.train.evaluation import evaluate_fixed, fixed_name
 from jaxrace.commands.train.learning import TrainWork, make_search, make_sweep
 from jaxrace.commands.train.settings_race import SettingsRace, race_settings
 from jaxrace.commands.train.tasks import TASKS, Task
@@ -153,7 +153,7 @@ def _learn(
             hosts=hosts,
         )
 
-    if job.is_first:
+    if job.is_first and not job.resume:
         sweep_sizes(folder, job, work, jobs)
     with _meeting(checkpoint / _MEETING, job):
         # Those of the first host.

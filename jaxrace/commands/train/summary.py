@@ -3,7 +3,6 @@
 Axes: J searches, the repeats of each setting one after the other; n rows.
 """
 
-import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,8 @@ import jax
 import numpy as np
 
 from jaxrace import files, runs, sweep
-from jaxrace.commands.train.baselines import Metrics, fixed_name
 from jaxrace.commands.train.config import TrainConfig
+from jaxrace.commands.train.evaluation import Metrics, fixed_name
 from jaxrace.commands.train.tasks import Task
 
 Columns = dict[str, np.ndarray]
@@ -34,8 +33,8 @@ def fixed_columns(metrics: Metrics) -> Columns:
 def write_rows(config: TrainConfig, task: Task, log: sweep.SweepLog, folder: Path) -> Columns:
     """Write log.csv, piece by piece.
 
-    Returns:
-        The last rows of the searches that did not fail, with the number of their "setting".
+    Returned are the last rows of the searches that did not fail, with the number of their
+    "setting".
     """
     last: list[Columns] = []
     policies: list[np.ndarray] = []
@@ -51,9 +50,8 @@ def write_rows(config: TrainConfig, task: Task, log: sweep.SweepLog, folder: Pat
 
     runs.write_log(folder, pieces())
     if policies and policies[0].shape[-1] > _MOST_THETAS:
-        content = io.BytesIO()
-        np.savez(content, theta=np.concatenate(policies))
-        files.write_file(folder / POLICIES, content.getvalue())
+        with files.new_file(folder / POLICIES) as file:
+            np.savez(file, theta=np.concatenate(policies))
     return {name: np.concatenate([piece[name] for piece in last]) for name in last[0]}
 
 

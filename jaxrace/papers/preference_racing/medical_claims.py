@@ -59,6 +59,10 @@ def _apart(change: float, error: float) -> str:
     return f"{change:+.3f} ± {error:.3f}"
 
 
+def _all(changes: dict[str, tuple[float, float]]) -> str:
+    return ", ".join(f"{method} {_apart(*change)}" for method, change in changes.items())
+
+
 def _fastest(
     found: Findings, hazard: str, metric: str, claimed: tuple[str, ...], claim: str
 ) -> Claim:
@@ -82,12 +86,11 @@ def _on_a_par(found: Findings) -> Claim:
     last = {method: found["A", method].last["mean_reward"] for method in LEARNERS}
     others = [method for method in ("edps", "pb-edps") if method in last]
     changes = {method: difference(last[method], last["sarsa"]) for method in others}
-    here = ", ".join(f"{method} {_apart(*change)}" for method, change in changes.items())
     equal = all(abs(change) < 2 * error for change, error in changes.values())
     return Claim(
         "Hazard A: the reward of SARSA is on a par with that of the others",
         "figure 4a, text",
-        f"less that of sarsa ({_of(last['sarsa'])}): {here}",
+        f"less that of sarsa ({_of(last['sarsa'])}): {_all(changes)}",
         yes_or_no(equal),
         "the bins and the schedule of SARSA are not in the paper; " + UNEXPLAINED,
     )
@@ -107,15 +110,11 @@ def _pbpi_earns_least(found: Findings) -> Claim:
 
 
 def _more_alive_early(found: Findings) -> Claim:
-    early = {m: mean_before(found["A", m], "survival_rate", FEW) for m in LEARNERS}
-    worst, best, change, error = _between(early, PREFERENCE_BASED)
-    return Claim(
+    return _ahead(
+        {m: mean_before(found["A", m], "survival_rate", FEW) for m in LEARNERS},
         f"Hazard A: below {FEW:,} episodes the preference-based methods keep more patients alive "
         "than the value-based ones",
         "figure 4b, text",
-        f"{_in_order(early)}; {worst} less {best}: {_apart(change, error)}",
-        verdict(change, error),
-        _SCHEDULE,
     )
 
 
@@ -126,7 +125,6 @@ def _as_much_as_fixed(found: Findings, fixed: Fixed) -> Claim:
         method: difference(found["B", method].last["mean_reward"], earned[best])
         for method in PREFERENCE_BASED
     }
-    here = ", ".join(f"{method} {_apart(*change)}" for method, change in changes.items())
     better = {
         m: sum(found["B", m].last["mean_reward"].mean() > one.mean() for one in earned.values())
         for m in PREFERENCE_BASED
@@ -136,7 +134,8 @@ def _as_much_as_fixed(found: Findings, fixed: Fixed) -> Claim:
     return Claim(
         "Hazard B: the preference-based methods earn as much as the fixed policies",
         "figure 6a, text",
-        f"less the best of them, {best} ({_of(earned[best])}): {here}; more than: {counts}",
+        f"less the best of them, {best} ({_of(earned[best])}): {_all(changes)}; "
+        f"more than: {counts}",
         holds,
         _SCHEDULE,
     )
@@ -145,28 +144,19 @@ def _as_much_as_fixed(found: Findings, fixed: Fixed) -> Claim:
 def _more_alive_than_all(found: Findings, fixed: Fixed) -> Claim:
     alive = {m: found["B", m].last["survival_rate"] for m in LEARNERS}
     alive |= {m: v["survival_rate"] for m, v in fixed["B"].items() if m not in OWN_DOSES}
-    worst, best, change, error = _between(alive, PREFERENCE_BASED)
-    return Claim(
-        "Hazard B: the preference-based methods outperform all others in survival",
-        "figure 6b, text",
-        f"{_in_order(alive)}; {worst} less {best}: {_apart(change, error)}",
-        verdict(change, error),
-        _SCHEDULE,
-    )
+    claim = "Hazard B: the preference-based methods outperform all others in survival"
+    return _ahead(alive, claim, "figure 6b, text")
 
 
-def _between(
-    values: dict[str, np.ndarray], claimed: tuple[str, ...]
-) -> tuple[str, str, float, float]:
-    """The worst of the claimed methods, the best of the others, and how far they are apart."""
-    worst = min(claimed, key=lambda method: values[method].mean())
-    best = max((m for m in values if m not in claimed), key=lambda method: values[method].mean())
-    return worst, best, *difference(values[worst], values[best])
-
-
-def _in_order(values: dict[str, np.ndarray]) -> str:
-    names = sorted(values, key=lambda method: -values[method].mean())
-    return ", ".join(f"{name} {values[name].mean():.3f}" for name in names)
+def _ahead(values: dict[str, np.ndarray], claim: str, paper: str) -> Claim:
+    """Is the worst of the preference-based methods ahead of the best of the others?"""
+    order = sorted(values, key=lambda method: -values[method].mean())
+    worst = [method for method in order if method in PREFERENCE_BASED][-1]
+    best = next(method for method in order if method not in PREFERENCE_BASED)
+    change, error = difference(values[worst], values[best])
+    means = ", ".join(f"{name} {values[name].mean():.3f}" for name in order)
+    here = f"{means}; {worst} less {best}: {_apart(change, error)}"
+    return Claim(claim, paper, here, verdict(change, error), _SCHEDULE)
 
 
 # Means of (C_S, C_X) in figure 7 of Fürnkranz et al. 2012, and its order of death rates in figure

@@ -41,7 +41,7 @@ def paragraphs(found: Findings, generations: dict[str, np.ndarray]) -> list[str]
     ]
 
 
-def _change(
+def _difference(
     found: Findings, hazard: str, name: str, metric: str, base: str | None = None
 ) -> tuple[float, float]:
     """From the base of a variant, with the standard error: both had the same random numbers."""
@@ -61,7 +61,7 @@ def _comparison(found: Findings, hazard: str) -> str:
         cells = [f"{found[hazard, name]['episodes'].mean():,.0f}"]
         for metric in SHOWN:
             cells.append(mean_in_words(found[hazard, name][metric], digits=3))
-            change, error = _change(found, hazard, name, metric)
+            change, error = _difference(found, hazard, name, metric)
             cells.append("" if name == PUBLISHED else _in_words(change, error))
         rows.append([name, *cells, "" if name == PUBLISHED else VARIANTS[name].base])
     heads = [part for metric in SHOWN for part in (labels()[metric], "difference")]
@@ -142,7 +142,7 @@ def _answer(found: Findings, generations: dict[str, np.ndarray], hazard: str) ->
 
 def _changes(found: Findings, hazard: str, name: str) -> list[tuple[float, float]]:
     """Of each metric, from the published schedule."""
-    return [_change(found, hazard, name, metric, PUBLISHED) for metric in SHOWN]
+    return [_difference(found, hazard, name, metric, PUBLISHED) for metric in SHOWN]
 
 
 def _fast(found: Findings, hazard: str) -> str:
@@ -164,7 +164,7 @@ def _answers(found: Findings) -> list[str]:
     text = []
     for hazard, metric in itertools.product(HAZARDS, SHOWN):
         others = [name for name in _names(found) if name != PUBLISHED]
-        changes = {name: _change(found, hazard, name, metric) for name in others}
+        changes = {name: _difference(found, hazard, name, metric) for name in others}
         better = [name for name, (change, error) in changes.items() if change > 2 * error]
         worse = [name for name, (change, error) in changes.items() if change < -2 * error]
         text.append(

@@ -12,7 +12,7 @@ import numpy as np
 from jaxrace import dueling, plots
 from jaxrace.commands.duel.lineup import Entrant
 from jaxrace.commands.duel.runs import Runs, run_entrant, stacked
-from jaxrace.commands.workbench import Columns, Workbench, mean_columns, mean_in_words
+from jaxrace.commands.workbench import Columns, Workbench, mean_columns, with_error
 from jaxrace.dueling.problems import URVOY_MEANS
 from jaxrace.tables import markdown_table
 
@@ -90,25 +90,24 @@ def run(bench: Workbench) -> None:
             )
             for name in names
         }
-    bench.write_table("bandits.csv", _table(found))
+    table = _table(found)
+    bench.write_table("bandits.csv", table)
     bench.write_table("curves.csv", _curves(found))
     bench.write_figure("regret.png", _figure(found))
-    bench.write_report(_paragraphs(found, runs, horizon))
+    bench.write_report(_paragraphs(table, runs, horizon))
 
 
 def _table(found: Found) -> list[Columns]:
+    """A row for each decision and algorithm; exploration has ended in a share of the runs."""
     rows = []
     for task, logs in found.items():
         for name, log in logs.items():
             settled = log.settled_at[:, 0]
             own = {"decision": task, "algorithm": name, "runs": len(settled)}
-            ended = {"ended": (settled > 0).mean(), "settled_at": _mean_of_settled(settled)}
+            after = float(settled[settled > 0].mean()) if settled.any() else 0.0
+            ended = {"ended": (settled > 0).mean(), "settled_at": after}
             rows.append({**own, **mean_columns("regret", log.regret[:, 0, -1, 0]), **ended})
     return rows
-
-
-def _mean_of_settled(settled: np.ndarray) -> float:
-    return float(settled[settled > 0].mean()) if settled.any() else 0.0
 
 
 def _curves(found: Found) -> list[Columns]:
@@ -139,18 +138,21 @@ def _figure(found: Found) -> "plots.Figure":
     return figure
 
 
-def _paragraphs(found: Found, runs: int, horizon: int) -> list[str]:
+def _paragraphs(table: list[Columns], runs: int, horizon: int) -> list[str]:
+    heads = ("algorithm", "regret", "published", "exploration ended", "after")
     sections = []
-    for task, logs in found.items():
-        rows = []
-        for name, log in logs.items():
-            regret = mean_in_words(log.regret[:, 0, -1, 0])
-            settled = log.settled_at[:, 0]
-            ended = f"{(settled > 0).mean():.0%}"
-            after = f"{_mean_of_settled(settled):,.0f}" if settled.any() else ""
-            published = f"{PUBLISHED[name]:,}" if task == "rigged" and name in PUBLISHED else ""
-            rows.append([name, regret, published, ended, after])
-        heads = ("algorithm", "regret", "published", "exploration ended", "after")
+    for task in dict.fromkeys(row["decision"] for row in table):
+        rows = [
+            [
+                *(row["algorithm"], with_error(row["regret"], row["regret_stderr"])),
+                f"{PUBLISHED[row['algorithm']]:,}"
+                if task == "rigged" and row["algorithm"] in PUBLISHED
+                else "",
+                *(f"{row['ended']:.0%}", f"{row['settled_at']:,.0f}" if row["ended"] else ""),
+            ]
+            for row in table
+            if row["decision"] == task
+        ]
         sections += [f"## {task[0].upper()}{task[1:]}", markdown_table(heads, rows)]
     return [
         f"100 arms that pay with probabilities .95, .9 (3), .55, .5 (5) and 0 (90), {runs:,} runs "

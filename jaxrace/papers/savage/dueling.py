@@ -12,7 +12,7 @@ import numpy as np
 from jaxrace import dueling, plots
 from jaxrace.commands.duel.lineup import entrant
 from jaxrace.commands.duel.runs import Runs, run_entrant, stacked
-from jaxrace.commands.workbench import Columns, Workbench, mean_columns, mean_in_words
+from jaxrace.commands.workbench import Columns, Workbench, mean_columns, with_error
 from jaxrace.dueling import matrices
 from jaxrace.tables import markdown_table
 
@@ -114,9 +114,10 @@ def _run(bench: Workbench, settings: dict[str, Setting]) -> None:
         setting = smaller(settings[name]) if bench.quick else settings[name]
         found[name] = _measure(bench, name, setting)
         bench.write_figure(f"{name}.png", _figure(setting, found[name]))
-    bench.write_table("duels.csv", _table(settings, found))
+    table = _table(settings, found)
+    bench.write_table("duels.csv", table)
     bench.write_table("curves.csv", _curves(settings, found))
-    bench.write_report(_paragraphs(settings, found))
+    bench.write_report(_paragraphs(settings, table))
 
 
 def smaller(setting: Setting) -> Setting:
@@ -148,35 +149,27 @@ def _measure(bench: Workbench, name: str, setting: Setting) -> dict[str, Runs]:
     return found
 
 
-def _final_regret(setting: Setting, log: Runs) -> np.ndarray:
-    """[G R]."""
-    return log.regret[..., -1, dueling.MEASURES.index(setting.measure)].reshape(-1)
-
-
 def _accuracy(log: Runs) -> np.ndarray:
     """The runs that recommend a best arm, bool [G R, T]; see ``Runs.is_best``."""
     return log.is_best.reshape(-1, len(log.time))
 
 
-def _settled(log: Runs) -> tuple[float, float]:
-    """The share of the runs that stopped exploring, and after how many duels on average."""
-    settled = log.settled_at[log.settled_at > 0]
-    return settled.size / log.settled_at.size, float(settled.mean()) if settled.size else 0.0
-
-
 def _table(settings: dict[str, Setting], found: Found) -> list[Columns]:
+    """A row for each problem and algorithm; exploration has ended in a share of the runs."""
     rows = []
     for name, logs in found.items():
+        measure = settings[name].measure
         for algorithm, log in logs.items():
-            final = _final_regret(settings[name], log)
-            share, duels = _settled(log)
+            regret = log.regret[..., -1, dueling.MEASURES.index(measure)].reshape(-1)
+            settled = log.settled_at[log.settled_at > 0]
             rows.append(
                 {
-                    **{"problem": name, "algorithm": algorithm, "runs": len(final)},
-                    **{"horizon": int(log.time[-1]), "measure": settings[name].measure},
-                    **mean_columns("regret", final),
+                    **{"problem": name, "algorithm": algorithm, "runs": len(regret)},
+                    **{"horizon": int(log.time[-1]), "measure": measure},
+                    **mean_columns("regret", regret),
                     **{"accuracy": _accuracy(log)[:, -1].mean()},
-                    **{"ended": share, "settled_at": duels},
+                    **{"ended": settled.size / log.settled_at.size},
+                    **{"settled_at": float(settled.mean()) if settled.size else 0.0},
                 }
             )
     return rows
@@ -213,7 +206,7 @@ def _figure(setting: Setting, logs: dict[str, Runs]) -> "plots.Figure":
     return figure
 
 
-def _paragraphs(settings: dict[str, Setting], found: Found) -> list[str]:
+def _paragraphs(settings: dict[str, Setting], table: list[Columns]) -> list[str]:
     text = [
         "Algorithms that stop exploring play the arm that they have found against itself from then "
         "on; SAVAGE has delta = 1 / horizon. Every run has the arms in another order. Regret: "
@@ -221,18 +214,18 @@ def _paragraphs(settings: dict[str, Setting], found: Found) -> list[str]:
         "copeland the same by Copeland's score. Accuracy: the share that recommends a Copeland "
         "winner in the end, for savage-borda a Borda winner. ± is one standard error."
     ]
-    for name, logs in found.items():
-        setting = settings[name]
-        rows = []
-        for algorithm, log in logs.items():
-            final = _final_regret(setting, log)
-            share, duels = _settled(log)
-            ended = f"{share:.0%}, {duels:,.0f}" if share else "none"
-            regret = mean_in_words(final)
-            right = f"{_accuracy(log)[:, -1].mean():.3f}"
-            rows.append([algorithm, final.size, regret, right, ended])
+    for name in dict.fromkeys(row["problem"] for row in table):
+        setting, own = settings[name], [row for row in table if row["problem"] == name]
+        rows = [
+            [
+                *(row["algorithm"], row["runs"], with_error(row["regret"], row["regret_stderr"])),
+                f"{row['accuracy']:.3f}",
+                f"{row['ended']:.0%}, {row['settled_at']:,.0f}" if row["ended"] else "none",
+            ]
+            for row in own
+        ]
         heads = ("algorithm", "runs", f"{setting.measure} regret", "accuracy", "ended, after duels")
-        size = f"{next(iter(logs.values())).time[-1]:,} duels a run."
+        size = f"{own[0]['horizon']:,} duels a run."
         said = [size, setting.paper, setting.published]
         text += [f"## {setting.title}", " ".join(filter(None, said))]
         text += [markdown_table(heads, rows)]

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import plots
-from jaxrace.commands.workbench import Columns, mean_and_error, with_error
+from jaxrace.commands.workbench import Columns, mean_and_error, mean_in_words
 from jaxrace.selection import borda_top
 
 PUBLISHED_PAIRS = 11.1
@@ -102,28 +102,16 @@ def sentences(truth: Truth) -> str:
     """How many pairs go against the order, how surely, and how much variances differ."""
     players = truth.order.shape[1]
     wrong, pairs = against_the_order(truth), players * (players - 1) // 2
-    mean, error = mean_and_error(wrong.astype(float))
-    return (
-        f"Pairs in which the player with the better rank loses: {with_error(mean, error, 1)} of "
-        f"{pairs} on average (published: {PUBLISHED_PAIRS} of 45), by population "
-        f"{', '.join(map(str, wrong))}. {_sure(truth)} {_spread(truth)}"
-    )
-
-
-def _sure(truth: Truth) -> str:
-    """How many of these pairs are sure."""
+    upper = np.triu_indices(players, 1)
     means, errors = (_in_order(x, truth.order) for x in (truth.means, truth.errors))
-    sure = np.triu(means < -2 * errors, 1).sum((-1, -2))
-    return f"By more than two standard errors: {sure.mean():.1f}."
-
-
-def _spread(truth: Truth) -> str:
-    upper = np.triu_indices(truth.order.shape[1], 1)
+    sure = (means < -2 * errors)[:, upper[0], upper[1]].sum(-1)
     variances = truth.variances[:, upper[0], upper[1]]
     ratios = variances.max(-1) / np.maximum(variances.min(-1), 1e-12)
-    silent = int((variances == 0).sum())
     return (
-        "The largest variance of a pair is, in the median population, "
-        f"{np.median(ratios):,.0f} times the smallest (the paper: up to 40,000); {silent} pairs "
-        "never scored anything but the same."
+        "Pairs in which the player with the better rank loses: "
+        f"{mean_in_words(wrong.astype(float), 1)} of {pairs} on average (published: "
+        f"{PUBLISHED_PAIRS} of 45), by population {', '.join(map(str, wrong))}. By more than two "
+        f"standard errors: {sure.mean():.1f}. The largest variance of a pair is, in the median "
+        f"population, {np.median(ratios):,.0f} times the smallest (the paper: up to 40,000); "
+        f"{int((variances == 0).sum())} pairs never scored anything but the same."
     )

@@ -169,9 +169,6 @@ def _run_all(bench: Workbench, task: Task) -> dict[str, Curve]:
 def joined(found: dict[str, Curve], others: dict[str, Curve]) -> dict[str, Curve]:
     """Curves of both, none of which replaces another one.
 
-    Raises:
-        ValueError: A name is in both.
-
     >>> curve = Curve(np.ones(1), np.ones((2, 1), bool))
     >>> list(joined({"PKG": curve}, {"DTS": curve}))
     ['PKG', 'DTS']

@@ -136,24 +136,20 @@ def _success_figure(found: dict[float, Found]) -> "plots.Figure":
 
 def _index_figure(found: dict[float, Found]) -> "plots.Figure":
     figure, [panels] = plots.panels((15, 4.4), 1, 3)
-    noises = list(found)
     for number, fit in enumerate(FITS):
         gains = np.array([advantage(each, fit) for each in found.values()])
-        panels[0].errorbar(
-            noises, gains[:, 0], 2 * gains[:, 1], color=f"C{number}", label=fit, capsize=2
-        )
         index = [each.indices[fit][:, _place(each.curves["POCBAm"])] for each in found.values()]
-        means, errors = mean_and_error(np.array(index))
-        panels[1].errorbar(noises, means, 2 * errors, color=f"C{number}", label=fit, capsize=2)
+        for panel, (means, errors) in zip(
+            panels, (gains.T, mean_and_error(np.array(index))), strict=False
+        ):
+            panel.errorbar(list(found), means, 2 * errors, color=f"C{number}", label=fit, capsize=2)
     panels[0].axhline(0, color="0.6", lw=0.8)
     panels[0].set(ylabel=f"ML-POCBAm minus POCBAm after {_LOOK} comparisons", xlabel="d")
     panels[1].axhline(PUBLISHED_CROSSING, color="0.6", lw=0.8, ls="--", label="limit of the paper")
     panels[1].set(ylabel=f"intransitivity index after {_LOOK} comparisons", xlabel="d")
     for number, (noise, each) in enumerate(found.items()):
-        time = each.curves["POCBAm"].time
-        panels[2].plot(
-            time, each.indices["one sweep"].mean(0), color=f"C{number}", label=f"d = {noise}"
-        )
+        time, index = each.curves["POCBAm"].time, each.indices["one sweep"].mean(0)
+        panels[2].plot(time, index, color=f"C{number}", label=f"d = {noise}")
     panels[2].set(xlabel="comparisons", ylabel="intransitivity index, one sweep")
     for panel in panels:
         plots.tidy(panel)
