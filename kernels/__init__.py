@@ -50,7 +50,6 @@ from jaxrace.kernels.picking import first_best, leading, pick
 from jaxrace.kernels.ragged_wins import ragged_net, sample_slices
 from jaxrace.kernels.random_walk import long_run, transition_matrix, visits_key, walk_error
 from jaxrace.kernels.relations import lexicographic, pareto, total_order
-from jaxrace.kernels.row_prefixes import RowPrefixes, prefix_product, row_prefixes
 from jaxrace.kernels.rules import RULES, select_and_discard, settle_reduced
 from jaxrace.kernels.student import student_quantile
 from jaxrace.kernels.thurstone import (
@@ -81,7 +80,6 @@ __all__ = [
     "NEVER",
     "RULES",
     "Bound",
-    "RowPrefixes",
     "Sizes",
     "ThurstoneFit",
     "above_half",
@@ -127,7 +125,6 @@ __all__ = [
     "pareto",
     "pick",
     "predicted_betting_bound",
-    "prefix_product",
     "prefix_wins",
     "ragged_net",
     "relative_knowledge_gradient",
@@ -135,7 +132,6 @@ __all__ = [
     "resampling_counts",
     "residual_variances",
     "round_gains",
-    "row_prefixes",
     "sample_beta",
     "sample_slices",
     "select_and_discard",

@@ -18,7 +18,6 @@ from jax.scipy.stats import norm
 
 from jaxrace.kernels.listing import with_operands_kept
 from jaxrace.kernels.order_statistics import neighbours
-from jaxrace.kernels.row_prefixes import RowPrefixes, prefix_product
 from jaxrace.kernels.uniforms import draw_below
 
 # Values of each resample.
@@ -85,7 +84,7 @@ def _over_draws(
 def bootstrap_bound(
     values: jax.Array,
     used: jax.Array,
-    counts: jax.Array | RowPrefixes,
+    counts: jax.Array,
     delta: jax.Array,
     corrected: bool = True,
 ) -> jax.Array:
@@ -94,8 +93,7 @@ def bootstrap_bound(
     Args:
         values: float32 [n].
         used: bool [n].
-        counts: float32 [n, B], from ``resampling_counts``, or its ``row_prefixes``, which save time
-            where the last values do not count.
+        counts: float32 [n, B], from ``resampling_counts``.
         delta: Error probability.
         corrected: BCa: corrected for bias and acceleration; else the plain percentile.
 
@@ -119,7 +117,7 @@ class BothBounds(NamedTuple):
 
 
 def both_bootstrap_bounds(
-    values: jax.Array, used: jax.Array, counts: jax.Array | RowPrefixes, delta: jax.Array
+    values: jax.Array, used: jax.Array, counts: jax.Array, delta: jax.Array
 ) -> BothBounds:
     """``bootstrap_bound``, corrected and not, with one product for the two.
 
@@ -143,10 +141,11 @@ def both_bootstrap_bounds(
     return BothBounds(*(scale * bound for bound in found))
 
 
-def _sums(values: jax.Array, counts: jax.Array | RowPrefixes) -> tuple[jax.Array, jax.Array]:
+def _sums(values: jax.Array, counts: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Of each resample, float32 [B], and how many values a resample has, float32 []."""
-    rows = counts if isinstance(counts, RowPrefixes) else RowPrefixes((counts,), jnp.int32(0))
-    return prefix_product(values, rows), rows.whole[:, 0].sum()
+    # A GPU would round the values to 10 bits otherwise.
+    sums = jnp.matmul(values, counts, precision=lax.Precision.HIGHEST)
+    return sums, counts[:, 0].sum()
 
 
 def bootstrap_bound_of_one(

@@ -107,7 +107,6 @@ SLOW = {
     "jaxrace.kernels.merging",
     "jaxrace.kernels.open_pairs",
     "jaxrace.kernels.ragged_wins",
-    "jaxrace.kernels.row_prefixes",
     "jaxrace.kernels.student",
     "jaxrace.kernels.thurstone",
     "jaxrace.kernels.uniforms",

@@ -129,7 +129,7 @@ def test_bootstrap_by_name(name):
     values = heavy(rng, SIZE) + rng.uniform(size=SIZE).astype("f4")
     for m in (None, 900):
         drawn, found = run(BOUNDS[name], 0, jnp.asarray(values), rows, m)
-        counts = np.asarray(drawn.whole, float)[present].T
+        counts = np.asarray(drawn, float)[present].T
         assert len(counts) == 2000
         np.testing.assert_array_equal(counts.sum(1), m or 150)
         shares = counts / (m or 150)

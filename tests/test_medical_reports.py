@@ -202,10 +202,10 @@ def test_differences_are_paired_with_their_base():
         ("A", "30 rollouts"): {"survival_rate": base + 0.5 + 0.01 * rng.normal(size=200)},
         ("A", "30 rollouts, final race"): {"survival_rate": base + 0.7},
     }
-    change, error = racing_answer._change(found, "A", "30 rollouts", "survival_rate")
+    change, error = racing_answer._difference(found, "A", "30 rollouts", "survival_rate")
     assert change == pytest.approx(0.5, abs=0.01)
     assert error == pytest.approx(0.01 / 200**0.5, rel=0.3)
-    change, _ = racing_answer._change(found, "A", "30 rollouts, final race", "survival_rate")
+    change, _ = racing_answer._difference(found, "A", "30 rollouts, final race", "survival_rate")
     assert change == pytest.approx(0.2, abs=0.01)
 
 

@@ -121,14 +121,13 @@ class Bootstrap(LowerBound):
     def __post_init__(self) -> None:
         require_integer("resamples", self.resamples, 2)
 
-    def draw(self, key: jax.Array, rows: Rows, number: jax.Array) -> kernels.RowPrefixes:
-        """How often each value is in each resample: a matrix [n, B], and its first rows."""
-        counts = kernels.resampling_counts(key, rows.present, number, self.resamples)
-        return kernels.row_prefixes(counts, rows.present)
+    def draw(self, key: jax.Array, rows: Rows, number: jax.Array) -> jax.Array:
+        """How often each value is in each resample: float32 [n, B]."""
+        return kernels.resampling_counts(key, rows.present, number, self.resamples)
 
     def predict(
         self,
-        drawn: kernels.RowPrefixes,
+        drawn: jax.Array,
         values: jax.Array,
         rows: Rows,
         delta: jax.Array,

@@ -28,14 +28,8 @@ def play_rounds(
     start = rounds.begin(state, params, first_round)
     look = _dynamic_look(state, params, gains, first_round)
     end = rounds.last_of(params, first_round, gains.shape[0])
-    one_race = jax.tree.map(lambda x: x[..., None], (start, look(start), end))
-    found = rounds.go_through(
-        *one_race,
-        top=top,
-        rule=rule,
-        look=lambda progress: look(jax.tree.map(lambda x: x[..., 0], progress))[..., None],
-    )
-    progress = rounds.stop(jax.tree.map(lambda x: x[..., 0], found), end)
+    found = rounds.go_through(start, look(start), end, top=top, rule=rule, look=look)
+    progress = rounds.stop(found, end)
     return rounds.finish(state, params, progress, gains, finite, first_round)
 
 

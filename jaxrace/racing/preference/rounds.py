@@ -8,6 +8,7 @@ side by side.
 """
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -59,36 +60,19 @@ def play_rounds(
     Returns:
         The states after r more rounds, but for their outcomes and numbers of rounds.
     """
-    start = jax.vmap(begin, (0, 0, None))(states, params, first_round)
+    progress = jax.vmap(begin, (0, 0, None))(states, params, first_round)
     end = last_of(params, first_round, gains.shape[0])
     verdicts = verdict_rounds(params, states.net, gains, first_round)
-    progress = jax.vmap(stop)(_settle(start, verdicts, end, top, rule), end)
+    # In later rounds few races have a verdict.
+    pending = jax.vmap(next_verdict)(progress.active, verdicts) <= end
+    go = jax.vmap(functools.partial(go_through, top=top, rule=rule))
+    found = kernels.of_listed(go, pending, (progress, verdicts, end))
+    progress = jax.vmap(lambda x, y, z: jax.tree.map(functools.partial(jnp.where, x), y, z))(
+        pending, found, progress
+    )
+    progress = jax.vmap(stop)(progress, end)
     finish_all = jax.vmap(finish, (0, 0, 0, 1, 0, None))
     return finish_all(states, params, progress, gains, finite, first_round)
-
-
-def _settle(
-    progress: Progress, verdicts: jax.Array, end: jax.Array, top: int, rule: str
-) -> Progress:
-    """Let B races go from verdict to verdict: those that have one, which in later rounds few do."""
-    num_races = end.size
-
-    def play(places: jax.Array, progress: Progress) -> Progress:
-        own = jnp.minimum(places, num_races - 1)
-        args = jax.tree.map(lambda x: _moved(x[own], 0, -1), (progress, verdicts, end))
-        found = go_through(*args, top=top, rule=rule)
-        return jax.tree.map(
-            lambda x, y: x.at[places].set(_moved(y, -1, 0), mode="drop"), progress, found
-        )
-
-    pending = jax.vmap(next_verdict)(progress.active, verdicts) <= end
-    return kernels.for_listed(pending, min(kernels.sizes().decided, num_races), play, progress)
-
-
-def _moved(x: jax.Array, source: int, destination: int) -> jax.Array:
-    """``jnp.moveaxis``; XLA moves bytes faster than bools."""
-    as_it_moves = x.astype(jnp.int8) if x.dtype == bool else x
-    return jnp.moveaxis(as_it_moves, source, destination).astype(x.dtype)
 
 
 def numbers_of(num_rounds: int) -> jax.Array:
@@ -115,10 +99,8 @@ def begin(state: PreferenceState, params: PreferenceParams, first_round: jax.Arr
 
 
 def next_verdict(active: jax.Array, verdicts: jax.Array) -> jax.Array:
-    """The first round that decides an active pair: int8 [...] of arguments [K, K, ...]."""
-    # On one axis: loops over K numbers leave the vector units half empty.
-    active, verdicts = (x.reshape(x.shape[0] ** 2, *x.shape[2:]) for x in (active, verdicts))
-    return jnp.where(active, verdicts, NUMBER(NEVER)).min(0)
+    """The first round that decides an active pair: int8 [] of arguments [K, K]."""
+    return jnp.where(active, verdicts, NUMBER(NEVER)).min()
 
 
 def go_through(
@@ -133,23 +115,21 @@ def go_through(
     """From verdict to verdict, until the last of the rounds.
 
     Args:
-        progress: Of W races, on the last axis of everything, where they fill the vector units.
-        verdicts: int8 [K, K, W], the round in which each pair would be decided, or ``NEVER``.
-        end: int8 [W], the last round.
+        progress: Before the first of them.
+        verdicts: int8 [K, K], the round in which each pair would be decided, or ``NEVER``.
+        end: int8 [], the last round.
         top: kappa.
         rule: See ``kernels.select_and_discard``.
-        look: Finds later verdicts of a single race where they depend on earlier ones.
+        look: Finds later verdicts where they depend on earlier ones.
     """
 
-    def play_on(
-        carry: tuple[Progress, jax.Array, jax.Array],
-    ) -> tuple[Progress, jax.Array, jax.Array]:
-        old, verdicts, number = carry
-        goes_on = number <= end
-        beats = old.beats | (old.active & (verdicts == number) & goes_on)
+    def play_on(carry: tuple[Progress, jax.Array]) -> tuple[Progress, jax.Array]:
+        old, verdicts = carry
+        number = next_verdict(old.active, verdicts)
+        beats = old.beats | (old.active & (verdicts == number))
         selected, discarded = kernels.select_and_discard(beats, top, rule)
         settled = selected | discarded
-        still_open = ~(settled[:, None] & settled[None, :]) & ~(beats | beats.swapaxes(0, 1))
+        still_open = ~(settled[:, None] & settled[None, :]) & ~(beats | beats.T)
         progress = Progress(
             now=number,
             last_round=jnp.where(old.active, number, old.last_round),
@@ -159,13 +139,12 @@ def go_through(
             discarded=discarded,
             undecided_sum=undecided_sum(old, number),
         )
-        progress = jax.tree.map(lambda x, y: jnp.where(goes_on, x, y), progress, old)
-        if look is not None:
-            verdicts = look(progress)
-        return progress, verdicts, next_verdict(progress.active, verdicts)
+        return progress, verdicts if look is None else look(progress)
 
-    start = (progress, verdicts, next_verdict(progress.active, verdicts))
-    return lax.while_loop(lambda carry: (carry[2] <= end).any(), play_on, start)[0]
+    def has_verdict(carry: tuple[Progress, jax.Array]) -> jax.Array:
+        return next_verdict(carry[0].active, carry[1]) <= end
+
+    return lax.while_loop(has_verdict, play_on, (progress, verdicts))[0]
 
 
 def stop(progress: Progress, end: jax.Array) -> Progress:
