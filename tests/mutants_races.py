@@ -106,7 +106,7 @@ MUTANTS = [
     ),
     (
         "jaxrace/racing/preference/copeland.py",
-        "tied = decided & (boundary == ordered[race.top]) & (copeland == boundary)",
+        "tied = decided & (boundary == ordered[top]) & (copeland == boundary)",
         "tied = decided & (copeland == boundary)",
         "tests/test_racing_report.py",
     ),
@@ -230,8 +230,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/preferences.py",
-        "jnp.where(apart > self.least",
-        "jnp.where(apart >= self.least",
+        "jnp.where(apart > least",
+        "jnp.where(apart >= least",
         "tests/test_preferences.py",
     ),
     # The audit of the dominance race

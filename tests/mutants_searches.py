@@ -202,8 +202,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/policies.py",
-        "return jax.random.categorical(key, self.features(observation) @ theta).astype(jnp.int32)",
-        "return jnp.argmax(self.features(observation) @ theta).astype(jnp.int32)",
+        "return jax.random.categorical(key, self._utilities(theta, observation)).astype(jnp.int32)",
+        "return jnp.argmax(self._utilities(theta, observation)).astype(jnp.int32)",
         "tests/test_policies.py",
     ),
     (
