@@ -114,8 +114,8 @@ def test_a_mixture_with_alpha_0_is_the_initial_policy():
 def test_the_sizes_of_the_paper():
     """Figure 4: 1,400 and 900 trajectories in steps of 100 and 50; 100, 100 and 10 trials."""
     sizes = {
-        name: (domain.batch_size, domain.batch_size * domain.num_batches, domain.trials)
-        for name, domain in DOMAINS.items()
+        name: (DOMAINS[name].batch_size, DOMAINS[name].batch_size * batches, trials)
+        for name, (batches, trials) in daedalus.SIZES.items()
     }
     assert sizes == {
         "gridworld": (100, 1_400, 100),

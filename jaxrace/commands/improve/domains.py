@@ -33,8 +33,6 @@ class Domain:
     returns: improvement.ReturnRange  # makes the return a number in [0, 1]
     rollouts: int  # of a policy whose performance is wanted; 0 if it is computed exactly
     batch_size: int  # beta of Daedalus
-    num_batches: int  # of a trial
-    trials: int  # at full size
 
     def initial(self) -> np.ndarray:
         """theta of the policy in use, float32 [A, p]: uniform except in the gridworld.
@@ -93,21 +91,24 @@ def _domains() -> dict[str, Domain]:
             gridworld.Gridworld(),
             improvement.LinearSoftmax(Cells(4, 2), num_actions=4),
             improvement.ReturnRange(*gridworld.RETURN_RANGE),
-            *(0, 100, 14, 100),
+            rollouts=0,
+            batch_size=100,
         ),
         Domain(
             "mountain-car",
             _CAR,
             improvement.LinearSoftmax(Fourier(3, 2), num_actions=3),
             _CAR_RETURNS,
-            *(0, 50, 18, 100),
+            rollouts=0,
+            batch_size=50,
         ),
         Domain(
             "marketing",
             shop,
             improvement.LinearSoftmax(Affine(shown), num_actions=2),
             improvement.ReturnRange(*marketing.RETURN_RANGE),
-            *(20_000, 250, 12, 10),
+            rollouts=20_000,
+            batch_size=250,
         ),
     )
     return {domain.name: domain for domain in listed}
