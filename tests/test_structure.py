@@ -172,19 +172,8 @@ def circles(imports: dict[str, set[str]]) -> list[set[str]]:
     return [set(circle) for circle in {frozenset(circle) for circle in found} if circle]
 
 
-# Circles that there still are: each is to go.
-ROUND = [
-    {"jaxrace.selection.base", "jaxrace.selection.report"},
-    {
-        *(f"jaxrace.racing.dominance.{name}" for name in ("forecast", "race", "result")),
-        *(f"jaxrace.racing.preference.{name}" for name in ("copeland", "race", "surrogate_result")),
-        *("jaxrace.racing.report", "jaxrace.racing.results", "jaxrace.racing.value"),
-    },
-]
-
-
 def test_no_imports_go_round():
-    assert [circle for circle in circles(dependencies()) if circle not in ROUND] == []
+    assert circles(dependencies()) == []
 
 
 def test_a_circle_is_found():
