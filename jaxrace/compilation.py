@@ -6,16 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 
 # XLA's lower optimisation level took half the time to compile a policy search for a CPU, and the
 # search ran as fast (measured with jaxlib 0.10.2).
 _LEVEL = "xla_backend_optimization_level"
 _CPU_LEVEL = "1"
-
-# XLA orders operations so that some can run side by side. Of a single lane these are too small to
-# gain by it, and trials of Daedalus2 took 5 to 10 % less time without.
-_SIDE_BY_SIDE = "xla_cpu_enable_concurrency_optimized_scheduler"
 
 # Programs that a function keeps, each for other static arguments. That of a race may take 30 MB.
 MOST_PROGRAMS = 32
@@ -63,7 +58,7 @@ def bounded_jit(num_static: int, most: int = MOST_PROGRAMS) -> Callable[[Any], A
     return decorate
 
 
-def compile_ahead(function: Any, *args: Any, is_small: bool = False) -> Any:
+def compile_ahead(function: Any, *args: Any) -> Any:
     """Trace and compile a jitted function for arguments like these.
 
     For a CPU with a lower level of optimisation than XLA's own, unless XLA_FLAGS sets one.
@@ -71,7 +66,6 @@ def compile_ahead(function: Any, *args: Any, is_small: bool = False) -> Any:
     Args:
         function: What ``jax.jit`` returned.
         *args: Arrays or ``jax.ShapeDtypeStruct``s, and the values of static arguments.
-        is_small: Its operations are too small to be worth more than one thread.
 
     Returns:
         The compiled program, to be called with the arguments that are not static.
@@ -81,26 +75,8 @@ def compile_ahead(function: Any, *args: Any, is_small: bool = False) -> Any:
     >>> print(program(jnp.array([1.0, 2.0], jnp.float32)))
     [2. 4.]
     """
-    options: Any = _options(is_small)
-    return function.lower(*args).compile(compiler_options=options)
-
-
-def _options(is_small: bool) -> dict[str, str | bool | int] | None:
-    """Of the compiler; what XLA_FLAGS says is the user's choice."""
-    if jax.default_backend() != "cpu":
-        return None
-    wanted: dict[str, str | bool | int] = {_LEVEL: _CPU_LEVEL}
-    if is_small and _is_known(_SIDE_BY_SIDE, False):
-        wanted[_SIDE_BY_SIDE] = False
     flags = os.environ.get("XLA_FLAGS", "")
-    return {name: x for name, x in wanted.items() if f"--{name}=" not in flags} or None
-
-
-@functools.cache
-def _is_known(option: str, value: Any) -> bool:
-    """Does this XLA take this value of an option? They come and go."""
-    try:
-        jax.jit(lambda x: x).lower(jnp.int32(0)).compile(compiler_options={option: value})
-    except jax.errors.JaxRuntimeError:
-        return False
-    return True
+    is_users_choice = f"--{_LEVEL}=" in flags
+    on_cpu = jax.default_backend() == "cpu"
+    options: Any = {_LEVEL: _CPU_LEVEL} if on_cpu and not is_users_choice else None
+    return function.lower(*args).compile(compiler_options=options)

@@ -23,7 +23,7 @@ class Sizes:
         takes_all: Are all places of a mask that fit into one call taken, marked or not? No list
             is made then, and there is no loop.
         rounds: Earlier rounds of a pair that are gathered at once.
-        races: Races that wait for each other in a batch that is refilled.
+        races: Races of a batch that wait for each other.
         decided: Races that are looked at together.
         rows: Options that are sampled together.
         row_blocks: Of a batch so many blocks of them at least.

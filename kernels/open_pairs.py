@@ -14,17 +14,16 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxrace.kernels.cpu.pair_sums import sums_in_blocks
 from jaxrace.kernels.devices import sizes
+from jaxrace.kernels.gpu.pair_sums import sums_at_once
 from jaxrace.kernels.listing import for_listed, listing_block
 from jaxrace.kernels.ragged_wins import row_slices
-from jaxrace.kernels.wins import Compare, Outcome, block_size, round_gains
+from jaxrace.kernels.wins import Compare, Outcome, round_gains
 
 # From how many options and pairs (of a batch) on it pays to list the open pairs.
 _LISTED_OPTIONS = 8
 _LISTED_PAIRS = 256
-
-# Comparisons that are summed by one kernel of a GPU: of 128 XLA takes minutes to compile the sum.
-_MOST_SUMMED = 32
 
 
 def open_round_gains(
@@ -134,14 +133,15 @@ def listed_gains(
         return row_slices(old, first, at, size), row_slices(old, second, at, size)
 
     both = jax.tree.map(lambda x: x[first], new), jax.tree.map(lambda x: x[second], new)
-    sums_of = _sums_at_once if sizes().at_once else _sums_in_blocks
+    # The one place that chooses; ``plain_sums`` would do on any device.
+    sums_of = sums_at_once if sizes().at_once else sums_in_blocks
     sums = sums_of(compare, rounds_of, both, num_old, jax.tree.leaves(old)[0].shape[1])
     gains = sums + jax.vmap(jax.vmap(compare))(*both).astype(jnp.int32)
     # On a GPU made once: what goes through the rounds would count anew for each of them.
     return lax.optimization_barrier(gains) if sizes().at_once else gains
 
 
-def _sums_in_blocks(
+def plain_sums(
     compare: Compare,
     old: Callable[[jax.Array, int], tuple[Outcome, Outcome]],
     new: tuple[Outcome, Outcome],
@@ -150,7 +150,8 @@ def _sums_in_blocks(
 ) -> jax.Array:
     """Signs of each new round of P pairs (i, j) against older ones, summed: int32 [P, m].
 
-    Two samples of the same round are not among them.
+    The plain form, with all comparisons [P, N + m, m] at once. Two samples of the same round are
+    not among them.
 
     Args:
         compare: As for ``open_round_gains``.
@@ -158,112 +159,18 @@ def _sums_in_blocks(
         new: The new samples of both, leaves [P, m, ...].
         num_old: As for ``open_round_gains``.
         capacity: N, rounds that ``old`` has.
+
+    >>> import jax.numpy as jnp
+    >>> from jaxrace.kernels import total_order
+    >>> old = lambda start, size: (jnp.array([[3.0]]), jnp.array([[1.0]]))
+    >>> print(plain_sums(total_order, old, (jnp.array([[2.0]]), jnp.array([[0.0]])), 1, 1))
+    [[2]]
     """
-    new_i, new_j = new
-    num_new = jax.tree.leaves(new_i)[0].shape[1]
-    block = block_size(num_new)
-    tile = min(sizes().rounds - sizes().rounds % block, capacity)
-    # One sample per pair [P] against the new ones of the other option [P, m].
-    against = jax.jit(jax.vmap(jax.vmap(compare, (None, 0))))
-    rounds = jnp.arange(num_new, dtype=jnp.int32)
-
-    def add(
-        start: jax.Array, size: int, samples: tuple[Outcome, Outcome], newer: bool, sums: jax.Array
-    ) -> jax.Array:
-        """Add ``size`` of the samples of both options, the first of them at ``start``."""
-        from_i, from_j = jax.tree.map(
-            lambda x: lax.dynamic_slice_in_dim(x, start, size, axis=1), samples
-        )
-        total = []
-        for u in range(size):
-            one_i, one_j = jax.tree.map(lambda x, u=u: x[:, u], (from_i, from_j))
-            net = against(one_i, new_j) - against(one_j, new_i)
-            # Among the new ones only later rounds count.
-            total.append(jnp.where(rounds > start + u, net, jnp.int8(0)) if newer else net)
-        # At most 8 differences of two signs: the int8 sum cannot overflow.
-        return sums + functools.reduce(jnp.add, total).astype(jnp.int32)
-
-    def add_blocks(
-        start: jax.Array,
-        count: jax.Array,
-        samples: tuple[Outcome, Outcome],
-        newer: bool,
-        sums: jax.Array,
-    ) -> jax.Array:
-        return lax.fori_loop(
-            0, count, lambda b, total: add(start + b * block, block, samples, newer, total), sums
-        )
-
-    def add_tile(index: jax.Array, sums: jax.Array) -> jax.Array:
-        first = index * tile
-        start = jnp.minimum(first, capacity - tile)
-        count = jnp.minimum(num_old - first, tile) // block
-        return add_blocks(first - start, count, old(start, tile), False, sums)
-
-    def add_one(number: jax.Array, sums: jax.Array) -> jax.Array:
-        return add(jnp.int32(0), 1, old(number, 1), False, sums)
-
-    num_old = jnp.asarray(num_old, jnp.int32)
-    in_blocks = num_old // block * block
-    sums = jnp.zeros(jax.tree.leaves(new_i)[0].shape[:2], jnp.int32)
-    if capacity >= block:
-        sums = lax.fori_loop(0, -(-in_blocks // tile), add_tile, sums)
-    if capacity:
-        # A driver that works in chunks leaves no remainder, and this loop makes no pass.
-        sums = lax.fori_loop(in_blocks, num_old, add_one, sums)
-    return add_blocks(jnp.int32(0), jnp.int32(num_new // block), new, True, sums)
-
-
-def _sums_at_once(
-    compare: Compare,
-    old: Callable[[jax.Array, int], tuple[Outcome, Outcome]],
-    new: tuple[Outcome, Outcome],
-    num_old: jax.Array | int,
-    capacity: int,
-) -> jax.Array:
-    """``_sums_in_blocks`` with a sum over many old rounds in each kernel of a GPU."""
-    new_i, new_j = new
-    num_new = jax.tree.leaves(new_i)[0].shape[1]
-    tile = min(sizes().rounds, capacity)
-    # The samples of a pair [S] against its new ones [m]: [P, m, S].
-    against = jax.vmap(jax.vmap(jax.vmap(compare, (0, None)), (None, 0)))
-
-    def add(
-        samples: tuple[Outcome, Outcome],
-        counts: Callable[[jax.Array], jax.Array],
-        sums: jax.Array,
-    ) -> jax.Array:
-        """Add all the samples that count: of those numbered [S] bool [S], or [m, S]."""
-        size = jax.tree.leaves(samples[0])[0].shape[1]
-        piece = min(_MOST_SUMMED, size)
-
-        def add_piece(index: jax.Array, sums: jax.Array) -> jax.Array:
-            first = index * piece
-            start = jnp.minimum(first, size - piece)
-            from_i, from_j = jax.tree.map(
-                lambda x: lax.dynamic_slice_in_dim(x, start, piece, axis=1), samples
-            )
-            number = start + jnp.arange(piece, dtype=jnp.int32)
-            signs = against(from_i, new_j) - against(from_j, new_i)
-            told = jnp.where((number >= first) & counts(number), signs, jnp.int8(0))
-            return sums + told.sum(-1, dtype=jnp.int32)
-
-        return lax.fori_loop(0, -(-size // piece), add_piece, sums)
-
-    def add_tile(index: jax.Array, sums: jax.Array) -> jax.Array:
-        first = index * tile
-        start = jnp.minimum(first, capacity - tile)
-
-        def is_next(number: jax.Array) -> jax.Array:
-            return (start + number >= first) & (start + number < num_old)
-
-        return add(old(start, tile), is_next, sums)
-
-    # Among the new ones only later rounds count.
-    rounds = jnp.arange(num_new, dtype=jnp.int32)[:, None]
-    sums = jnp.zeros(jax.tree.leaves(new_i)[0].shape[:2], jnp.int32)
-    sums = add(new, lambda number: number < rounds, sums)
-    if capacity:
-        num_tiles = -(-jnp.asarray(num_old, jnp.int32) // tile)
-        sums = lax.fori_loop(0, num_tiles, add_tile, sums)
-    return sums
+    every = jax.tree.map(lambda *x: jnp.concatenate(x, 1), old(jnp.int32(0), capacity), new)
+    num_new = jax.tree.leaves(new)[0].shape[1]
+    number = jnp.arange(capacity + num_new, dtype=jnp.int32)[:, None]
+    newer = number - capacity < jnp.arange(num_new, dtype=jnp.int32)
+    is_older = jnp.where(number < capacity, number < num_old, newer)  # [N + m, m]
+    against = jax.vmap(jax.vmap(jax.vmap(compare, (None, 0)), (0, None)))
+    signs = against(every[0], new[1]) - against(every[1], new[0])
+    return jnp.where(is_older, signs, 0).sum(1, dtype=jnp.int32)

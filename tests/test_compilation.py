@@ -37,19 +37,6 @@ def test_a_level_of_the_user_is_kept(flags, options, monkeypatch):
     assert compile_ahead(Recorded()) == options
 
 
-def test_small_programs_run_in_order(monkeypatch):
-    """Unless the user says otherwise, or XLA has no such option any more."""
-    monkeypatch.setenv("XLA_FLAGS", "")
-    option = "xla_cpu_enable_concurrency_optimized_scheduler"
-    options = {"xla_backend_optimization_level": "1", option: False}
-    assert compile_ahead(Recorded(), is_small=True) == options
-    monkeypatch.setenv("XLA_FLAGS", f"--{option}=true")
-    assert option not in compile_ahead(Recorded(), is_small=True)
-    monkeypatch.setenv("XLA_FLAGS", "")
-    monkeypatch.setattr(compilation, "_SIDE_BY_SIDE", "xla_cpu_there_is_no_such_option")
-    assert compile_ahead(Recorded(), is_small=True) == {"xla_backend_optimization_level": "1"}
-
-
 def test_programs_of_functions_that_nobody_has_are_forgotten():
     @bounded_jit(num_static=1, most=2)
     def apply(function, x):

@@ -32,9 +32,9 @@ def in_both_forms(function, *args):
 )
 def test_gains_of_open_pairs(capacity, num_old, num_new):
     rng = np.random.default_rng(num_old)
-    old = rng.integers(0, 4, (3, 8, capacity)).astype(np.float32)
-    new = rng.integers(0, 4, (3, 8, num_new)).astype(np.float32)
-    half = np.triu(rng.random((3, 8, 8)) < 0.7, 1)
+    old = rng.integers(0, 4, (9, 8, capacity)).astype(np.float32)
+    new = rng.integers(0, 4, (9, 8, num_new)).astype(np.float32)
+    half = np.triu(rng.random((9, 8, 8)) < 0.7, 1)
 
     gains = functools.partial(kernels.open_round_gains, kernels.total_order)
     expected, found = in_both_forms(gains, old, new, num_old, half | half.swapaxes(1, 2))
@@ -47,11 +47,11 @@ def test_gains_of_outcomes_with_parts():
     rng = np.random.default_rng(0)
 
     def draw(rounds):
-        numbers = rng.integers(0, 3, (2, 20, 4, rounds)).astype(np.float32)
+        numbers = rng.integers(0, 3, (2, 9, 8, rounds)).astype(np.float32)
         return medical.Outcome(numbers[0] > 0, *numbers)
 
     gains = functools.partial(kernels.open_round_gains, medical.prefer)
-    expected, found = in_both_forms(gains, draw(40), draw(9), 33, np.ones((20, 4, 4), bool))
+    expected, found = in_both_forms(gains, draw(40), draw(9), 33, np.ones((9, 8, 8), bool))
 
     assert expected.any()
     np.testing.assert_array_equal(found, expected)

@@ -6,6 +6,9 @@ import pytest
 
 from jaxrace import kernels
 from jaxrace.envs import medical
+from jaxrace.kernels import open_pairs as pairs
+from jaxrace.kernels.cpu.pair_sums import sums_in_blocks
+from jaxrace.kernels.gpu.pair_sums import sums_at_once
 
 open_round_gains = jax.jit(kernels.open_round_gains, static_argnums=0)
 
@@ -36,14 +39,34 @@ def test_outcomes_may_be_partially_ordered_pytrees():
     rng = np.random.default_rng(0)
 
     def draw(rounds):
-        numbers = rng.integers(0, 3, (2, 40, 3, rounds)).astype(np.float32)
+        numbers = rng.integers(0, 3, (2, 9, 8, rounds)).astype(np.float32)
         return medical.Outcome(numbers[0] > 0, *numbers)
 
     old, new = draw(20), draw(10)
-    open_pairs = np.ones((40, 3, 3), bool)
+    open_pairs = np.ones((9, 8, 8), bool)
     open_pairs[7] = False
 
     gains = open_round_gains(medical.prefer, old, new, 15, open_pairs)
 
     one = jax.vmap(lambda a, b: kernels.round_gains(medical.prefer, a, b, 15), 0, 1)
     np.testing.assert_array_equal(gains, masked(jax.jit(one)(old, new), open_pairs))
+
+
+@pytest.mark.parametrize("form", [sums_in_blocks, sums_at_once])
+@pytest.mark.parametrize(("capacity", "num_old", "num_new"), [(40, 37, 6), (40, 0, 8), (3, 3, 5)])
+def test_each_form_of_the_sums_is_the_plain_one(form, capacity, num_old, num_new):
+    rng = np.random.default_rng(capacity)
+    old = rng.integers(0, 4, (2, 5, capacity)).astype(np.float32)
+    new = rng.integers(0, 4, (2, 5, num_new)).astype(np.float32)
+
+    def rounds_of(start, size):
+        return tuple(jax.lax.dynamic_slice_in_dim(x, start, size, axis=1) for x in old)
+
+    def sums(form, num_old):
+        return form(kernels.total_order, rounds_of, tuple(new), num_old, capacity)
+
+    found, expected = (
+        jax.jit(sums, static_argnums=0)(one, num_old) for one in (form, pairs.plain_sums)
+    )
+    assert np.asarray(expected).any()
+    np.testing.assert_array_equal(found, expected)

@@ -40,7 +40,6 @@ class Programs:
             block,
             count,
             count,
-            is_small=width == 1,
         )
 
     def run_alone(self) -> bool:

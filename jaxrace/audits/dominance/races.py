@@ -23,7 +23,7 @@ COUNTS_SHARE = 0.05  # epsilon, the share of delta that certificate (b) has
 # Where certificate (b) can be wrong: scores differ although a link is tied.
 _TIED_CIRCLE = task_named("circle with a tied link")
 
-# Races of one call: the driver keeps 1,024 in play, and these fill its lanes almost four times.
+# Races of one call: almost four blocks of the driver, which are of 1,024 on a CPU.
 _BATCH = 4_000
 
 # More races would make the controls' failure no clearer.

@@ -1,0 +1,1 @@
+"""Forms that a CPU runs faster; each is chosen where its plain form stands."""
