@@ -2,10 +2,12 @@
 
 A module of cases has ``CASES``, a list of (name, act, right): ``act()`` returns what is right, or,
 if that is a ``ValueError`` or a warning, raises it with a message in which the pattern is found.
+Of numbers that 32 bits do not hold nothing is said where JAX has 64.
 """
 
 import importlib
 
+import jax
 import pytest
 
 MODULES = (
@@ -25,6 +27,8 @@ CASES = [
 
 @pytest.mark.parametrize(("act", "right"), CASES)
 def test_right_answers(act, right):
+    if isinstance(right, ValueError) and "32" in str(right) and jax.config.read("jax_enable_x64"):
+        pytest.skip("64 bits may hold it")
     if isinstance(right, Warning):
         with pytest.warns(type(right), match=str(right)):
             act()
