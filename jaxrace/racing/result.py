@@ -1,5 +1,6 @@
 """What every race finds, and how a person reads it. Axes: K options."""
 
+import abc
 import dataclasses
 from typing import Any
 
@@ -13,7 +14,7 @@ MAX_LISTED = 20
 
 # Results hold arrays: the comparison of a dataclass would raise.
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
-class RaceResult:
+class RaceResult(abc.ABC):
     """The result of a race; under vmap every array has leading batch axes. Print it."""
 
     ranking: jax.Array  # int32 [K], options from best to worst
@@ -25,6 +26,7 @@ class RaceResult:
     invalid: jax.Array  # int32 [K], first round with a counted outcome not finite, or 0
     params: Any  # the numbers of the race
     top: int = dataclasses.field(metadata={"static": True})  # kappa
+    dynamic_delta: bool = dataclasses.field(default=False, metadata={"static": True})
     common_random_numbers: bool = dataclasses.field(default=False, metadata={"static": True})
 
     @property
@@ -38,16 +40,16 @@ class RaceResult:
         return np.asarray(self.ranking)[..., : self.top]
 
     @property
+    @abc.abstractmethod
     def oracle_calls(self) -> NDArray[np.int64]:
         """Comparisons of two outcomes that the race counted."""
-        raise NotImplementedError
 
     @property
     def heuristic(self) -> str | None:
         """Why the guarantee does not hold, or None where it does."""
         if self.common_random_numbers:
             return "common random numbers make the options dependent"
-        return None
+        return "the dynamic correction has no proof" if self.dynamic_delta else None
 
     @property
     def guarantee(self) -> str:
@@ -60,13 +62,13 @@ class RaceResult:
         """What holds where nothing is a heuristic."""
         return f"what is certain is right with {confidence(self.params.delta)}"
 
+    @abc.abstractmethod
     def _title(self) -> str:
         """The race's kind and numbers."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def _columns(self) -> dict[str, NDArray[Any]]:
         """Further columns of the table, [K] each."""
-        raise NotImplementedError
 
     def _tied(self) -> NDArray[np.bool_]:
         """Options that are equally good across the boundary, bool [K]."""

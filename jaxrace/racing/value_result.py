@@ -20,7 +20,6 @@ class ValueResult(RaceResult):
     upper: jax.Array  # float32 [K]
     empty: jax.Array  # bool [K], an intersection of intervals was empty
     title: str = dataclasses.field(metadata={"static": True})  # of the kind of race
-    dynamic_delta: bool = dataclasses.field(metadata={"static": True})
 
     _compares = False
 
@@ -28,13 +27,6 @@ class ValueResult(RaceResult):
     def oracle_calls(self) -> NDArray[np.int64]:
         """Comparisons of two outcomes: a value-based race makes none."""
         return np.zeros(np.shape(self.decided), np.int64)
-
-    @property
-    def heuristic(self) -> str | None:
-        """Why the guarantee does not hold, or None where it does."""
-        if found := super().heuristic:
-            return found
-        return "the dynamic correction has no proof" if self.dynamic_delta else None
 
     def _promise(self) -> str:
         width = span(self.params.value_range)

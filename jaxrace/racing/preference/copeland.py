@@ -2,20 +2,20 @@
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 
 from jaxrace.racing import base
 from jaxrace.racing.preference.result import PreferenceResult
-from jaxrace.racing.preference.state import PreferenceParams, PreferenceState
+from jaxrace.racing.preference.state import PreferenceState
 
 
-def conclude(state: PreferenceState, params: PreferenceParams, **race: Any) -> PreferenceResult:
-    """The result of a race after any number of rounds; ``race`` is what results hold of it."""
-    top = race["top"]
+def conclude(state: PreferenceState, borda: jax.Array, **held: Any) -> PreferenceResult:
+    """The result after any number of rounds; ``held`` is what both kinds of results hold."""
+    top = held["top"]
     undecided = ~(state.beats | state.beats.T)
     ahead = state.beats | (undecided & (state.net > 0))
     copeland = ahead.sum(-1, dtype=jnp.int32)  # #{j : S_ij > 1/2}
-    borda = base.fixed_point_margins(state.net, state.rounds).sum(-1, dtype=jnp.int32)
     ranking = base.ranking_from_keys(copeland, borda)
     in_top = jnp.argsort(ranking) < top
     decided = ~state.active.any()
@@ -30,14 +30,8 @@ def conclude(state: PreferenceState, params: PreferenceParams, **race: Any) -> P
         discarded=jnp.where(decided, ~in_top, state.discarded),
         tied=tied,
         decided=decided,
-        samples=state.samples,
-        simulated=state.simulated,
         beats=state.beats,
         copeland=copeland,
         borda=borda,
-        net=state.net,
-        rounds=state.rounds,
-        invalid=state.invalid,
-        params=params,
-        **race,
+        **held,
     )

@@ -255,7 +255,13 @@ class PreferenceRace(ComparingRace):
         conclude: Any = surrogate_result.conclude if is_surrogate else copeland.conclude
         return conclude(
             state,
-            params,
+            borda=base.fixed_point_margins(state.net, state.rounds).sum(-1, dtype=jnp.int32),
+            samples=state.samples,
+            simulated=state.simulated,
+            net=state.net,
+            rounds=state.rounds,
+            invalid=state.invalid,
+            params=params,
             outcomes=state.outcomes if self.intersect else None,
             top=self.top,
             compare=self.compare,

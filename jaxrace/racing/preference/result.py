@@ -34,7 +34,6 @@ class PreferenceResult(RaceResult):
     compare: Any = dataclasses.field(metadata={"static": True})  # the preference
     bound: str = dataclasses.field(metadata={"static": True})
     rule: str = dataclasses.field(metadata={"static": True})
-    dynamic_delta: bool = dataclasses.field(metadata={"static": True})
     ranked_by: str = dataclasses.field(metadata={"static": True})  # copeland, borda, random_walk
 
     @property
@@ -79,13 +78,6 @@ class PreferenceResult(RaceResult):
         if self.outcomes is None:
             return np.zeros(np.shape(self.rounds), bool)
         return self._intersected()[2]
-
-    @property
-    def heuristic(self) -> str | None:
-        """Why the guarantee does not hold, or None where it does."""
-        if found := super().heuristic:
-            return found
-        return "the dynamic correction has no proof" if self.dynamic_delta else None
 
     def _promise(self) -> str:
         text = super()._promise()
