@@ -97,9 +97,9 @@ def _searches(lanes: int) -> Any:
 
     def play(keys: jax.Array) -> jax.Array:
         states = jax.vmap(work.init)(SearchJob(keys, jnp.zeros(len(keys), jnp.int32)))
-        block = sweep_lanes.Block(states, ~jax.vmap(work.done)(states))
+        lanes = sweep_lanes.Lanes(states, ~jax.vmap(work.done)(states))
         limit, quota = jnp.int32(sweep_lanes.MOST_STEPS), jnp.int32(len(keys))
-        _, burst = sweep_lanes.advance(work, block, limit, quota)
+        _, burst = sweep_lanes.advance(work, lanes, limit, quota)
         return burst.rows.episodes.max(0).sum()
 
     return play, (_keys(lanes),)

@@ -48,10 +48,11 @@ class Walks:
 def main() -> None:
     """Bytes on the standard output."""
     count, width, how = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    sweep.use_all_cores()
     jobs = sweep.Jobs(count, lambda numbers: numbers.astype(np.float32))
     with tempfile.TemporaryDirectory() as folder:
         checkpoints = sweep.Checkpoints(folder, every=0.2) if how == "saved" else None
-        sweep.run(Walks(), jobs, width=width, num_blocks=2, checkpoints=checkpoints)
+        sweep.run(Walks(), jobs, width=width, checkpoints=checkpoints)
     # Linux's, of this program alone: what getrusage says may be that of the one that started it.
     status = Path("/proc/self/status").read_text("utf-8")
     print(int(status.split("VmHWM:")[1].split()[0]) * 1024)

@@ -4,6 +4,7 @@ import gc
 import itertools
 import os
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -56,6 +57,8 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.setdefault("XLA_FLAGS", " ".join(flags))
     # For the workers, which start later: threads of OpenBLAS would wait busily for small matrices.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # For sweeps, whatever the machine.
+    jax.config.update("jax_num_cpu_devices", 4)
     _keep_programs(config)
     # Tracing makes many objects, of which few are garbage: to look for it took a twentieth.
     gc.set_threshold(100_000, 50, 100)
@@ -156,3 +159,19 @@ def float64() -> Iterator[None]:
     """Numbers of 64 bits, for comparisons with references in NumPy."""
     with jax.enable_x64(True):
         yield
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of a few megabytes."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", folder]
+    try:
+        done = subprocess.run(mount, capture_output=True, text=True, check=False)
+    except OSError as error:
+        pytest.skip(f"no file system can be mounted: {error}")
+    if done.returncode:
+        pytest.skip(f"no file system can be mounted: {done.stderr.strip()}")
+    yield folder
+    subprocess.run(["umount", "-l", folder], check=True)

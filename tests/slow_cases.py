@@ -58,8 +58,5 @@ SLOW_CASES = frozenset(
         "test_selection_rounds.py::test_top_plays_the_same_matches[7-3-2]",
         "test_selection_scores.py::test_agrees_with_the_reference_step_by_step[followed-6-4-0-1-settings5]",
         "test_strategies.py::test_every_supported_strategy_moves_towards_the_optimum[CMA_ES]",
-        "test_sweep_hosts.py::test_bad_hosts[10.0.0.1:1234,2,0---out: expected a folder that all hosts see, got none]",  # noqa: E501
-        "test_sweep_hosts.py::test_hosts_that_do_different_sweeps_are_refused",
-        "test_sweep_hosts.py::test_without_the_first_host_nothing_begins",
     }
 )

@@ -1,7 +1,5 @@
 """Sweeps: every job's rows are its own, bit for bit, whatever runs beside it."""
 
-import threading
-import time
 from typing import Any
 
 import jax
@@ -17,17 +15,16 @@ from jaxrace import racing, sweep
 from jaxrace.envs import medical
 from jaxrace.policies import Sigmoid
 from jaxrace.search import PolicySearch, SearchJob, SearchWork, run_searches, stack_params
-from jaxrace.sweep import blocks, player, sizing
-from jaxrace.sweep.blocks import LaneBlock, Programs
-from jaxrace.sweep.ledger import Ledger
-from jaxrace.sweep.queue import Queue, lane_of_jobs
+from jaxrace.sweep import engine
+from jaxrace.sweep.lanes import Program
+from jaxrace.sweep.queue import JobsOfLanes
 
 LENGTHS = cases.mixed_lengths(40)
 
 
 @pytest.fixture(scope="module")
 def log():
-    return cases.run(cases.wanders(LENGTHS))
+    return cases.run(cases.wanders(LENGTHS), devices=jax.devices()[:1])
 
 
 def test_the_rows_are_those_of_jobs_that_run_alone(log):
@@ -54,17 +51,19 @@ def test_the_rows_are_those_of_jobs_that_run_alone(log):
 @pytest.mark.parametrize(
     "arguments",
     [
-        {"num_blocks": 1},
-        {"num_blocks": 5},
-        {"num_blocks": 3, "burst": 1},
+        {"devices": 2},
+        {"devices": 4, "burst": 3},
+        {"devices": 3, "burst": 1},
         {"burst": 7},
-        {"order": np.arange(40)[::-1]},
-        {"order": np.random.default_rng(0).permutation(40), "num_blocks": 2, "burst": 3},
     ],
     ids=str,
 )
 def test_the_rows_are_the_same_bit_for_bit(log, arguments):
-    assert cases.bits(cases.run(cases.wanders(LENGTHS), **arguments)) == cases.bits(log)
+    count = arguments.get("devices", 1)
+    given = {**arguments, "devices": jax.devices()[:count]}
+    found = cases.run(cases.wanders(LENGTHS), **given)
+    assert found.num_devices == count
+    assert cases.bits(found) == cases.bits(log)
 
 
 def test_jobs_may_be_numbers_of_numpy(log):
@@ -78,21 +77,18 @@ def test_jobs_may_be_numbers_of_numpy(log):
 @pytest.mark.parametrize("costs", [None, LENGTHS])
 def test_a_job_runs_in_its_own_lane(monkeypatch, costs):
     """In another lane it might have other bits, even if these jobs do not show it."""
-    taken = []
-    take = Ledger.take
+    begun, play = {}, Program.play
 
-    def take_and_note(self, free):
-        jobs, waits = take(self, free)
-        taken.append(jobs)
-        return jobs, waits
+    def play_and_note(self, jobs, new, taken, *counts):
+        for place in np.flatnonzero(taken):
+            begun[int(jobs["breaks"][place])] = place % cases.WIDTH
+        return play(self, jobs, new, taken, *counts)
 
-    monkeypatch.setattr(Ledger, "take", take_and_note)
-    jobs = sweep.stacked(cases.wanders(LENGTHS), costs)
-    sweep.run(cases.WORK, jobs, width=cases.WIDTH, num_blocks=3, order=np.arange(40)[::-1])
-    lane, job = np.nonzero(np.array(taken).T >= 0)[0], np.array(taken).T
-    job = job[job >= 0]
-    assert sorted(job) == list(range(40))
-    np.testing.assert_array_equal(lane_of_jobs(40, cases.WIDTH, costs)[job], lane)
+    monkeypatch.setattr(Program, "play", play_and_note)
+    jobs = sweep.stacked(cases.wanders(LENGTHS, 1000 + np.arange(40)), costs)
+    sweep.run(cases.WORK, jobs, width=cases.WIDTH, devices=jax.devices()[:3])
+    lanes = JobsOfLanes.of(jobs, cases.WIDTH).lane
+    assert begun == {1000 + job: lane for job, lane in enumerate(lanes)}
 
 
 def test_other_jobs_beside_a_job_do_not_matter(log):
@@ -122,10 +118,10 @@ def test_a_job_that_fails_ends_alone(log):
 @pytest.mark.parametrize("lengths", [[], [0], [4], [0, 0, 0], [2, 40, 1]], ids=str)
 def test_few_jobs(lengths):
     """None, one, and fewer than there are lanes."""
-    log = cases.run(cases.wanders(lengths), num_blocks=4)
+    log = cases.run(cases.wanders(lengths), devices=jax.devices()[:4])
     assert log.rows.job.tolist() == [n for n, length in enumerate(lengths) for _ in range(length)]
     assert log.num_jobs == len(lengths)
-    assert log.num_blocks <= 1
+    assert log.num_devices == 1
     assert 0 < log.utilisation <= 1
 
 
@@ -141,122 +137,78 @@ def test_progress_is_told_after_each_burst():
 
 @pytest.mark.parametrize(("seconds", "later"), [(1e-9, 1), (1e9, 32)], ids=["long", "short"])
 def test_bursts_of_long_steps_are_short(monkeypatch, log, seconds, later):
-    limits, advance = [], Programs.advance
+    limits, play = [], Program.play
 
-    def recorded(self, block, limit, quota):
-        limits.append(int(limit))
-        return advance(self, block, limit, quota)
+    def recorded(self, *arguments):
+        limits.append(arguments[-2])
+        return play(self, *arguments)
 
-    monkeypatch.setattr(blocks, "_LONGEST_BURST", seconds)
-    monkeypatch.setattr(Programs, "advance", recorded)
-    assert cases.bits(cases.run(cases.wanders(LENGTHS), num_blocks=1)) == cases.bits(log)
+    monkeypatch.setattr(engine, "_LONGEST_BURST", seconds)
+    monkeypatch.setattr(Program, "play", recorded)
+    assert cases.bits(cases.run(cases.wanders(LENGTHS))) == cases.bits(log)
     assert limits[0] == 1
     assert set(limits[1:]) == {later}
 
 
-def stuck_run(monkeypatch, patience, go_on, stop):
-    """A sweep of two blocks, one of which is stuck in its first turn until ``go_on`` is set."""
-    monkeypatch.setattr(player, "_LOOK", 0.001)
-    monkeypatch.setattr(player, "_PATIENCE", patience)
-    turn, stuck = LaneBlock.turn, []
+def slow_row(constant, job):
+    """Takes about a second in every lane."""
 
-    def turn_or_be_stuck(self, *arguments):
-        if not stuck or stuck[0] is self:
-            stuck.append(self)
-            go_on.wait()
-        return turn(self, *arguments)
+    def turn(_, x):
+        return jnp.tanh(x @ constant)
 
-    monkeypatch.setattr(LaneBlock, "turn", turn_or_be_stuck)
-    return cases.run(cases.wanders(LENGTHS), num_blocks=2, stop=stop)
+    return jax.lax.fori_loop(0, 20_000, turn, job + jnp.zeros(64)).sum()
 
 
-def test_a_block_that_is_stuck_does_not_keep_a_sweep_from_stopping(monkeypatch):
-    asked, go_on = [], threading.Event()
-
-    def stop():
-        asked.append(time.monotonic())
-        return len(asked) > 5 + 10 * len(LENGTHS)  # long after the other block has nothing to do
-
-    try:
-        with pytest.raises(sweep.Interrupted):
-            stuck_run(monkeypatch, 0.2, go_on, stop)
-    finally:
-        go_on.set()
-    assert 0.2 <= time.monotonic() - asked[-1] < 10
-
-
-def test_a_block_that_takes_long_is_waited_for(monkeypatch, log):
-    go_on = threading.Event()
-    timer = threading.Timer(0.5, go_on.set)
-    timer.start()
+@pytest.mark.parametrize("patience", [0.2, 1e9], ids=["left", "waited for"])
+def test_a_burst_that_takes_long(monkeypatch, patience):
+    """While it runs, ``stop`` is asked; after that it is left, or waited for."""
+    monkeypatch.setattr(engine, "_PATIENCE", patience)
     asked = []
-    found = stuck_run(monkeypatch, 0.0, go_on, lambda: bool(asked.append(time.monotonic())))
-    assert len(asked) > 20  # many times while nothing else happened
-    assert cases.bits(found) == cases.bits(log)
+    work = sweep.Once(slow_row, jnp.eye(64))
+    jobs = sweep.stacked(np.arange(8, dtype=np.float32))
+    with pytest.raises(sweep.Interrupted):
+        sweep.run(work, jobs, width=4, stop=lambda: bool(asked.append(0)) or len(asked) >= 1)
+    assert asked
 
 
-@pytest.mark.parametrize(("size", "width", "most"), [(3, 16, 2), (40, 16, 1), (40, 1, 2)])
-def test_large_batches_for_lapack_are_not_done_side_by_side(monkeypatch, size, width, most):
-    """On two cores two such programs soon wait for each other for ever; single matrices do not."""
-    turn, playing, counts = LaneBlock.turn, [], []
+def solved(x):
+    return jax.scipy.linalg.solve_triangular(jnp.tril(x) + 8 * jnp.eye(64), x, lower=True)
 
-    def counted_turn(self, *arguments):
-        playing.append(self)
-        counts.append(len(playing))
-        try:
-            time.sleep(0.01)
-            return turn(self, *arguments)
-        finally:
-            playing.remove(self)
 
-    def factor(constant, job):
-        return jnp.linalg.cholesky(constant + job * jnp.eye(size)).sum()
+@pytest.mark.parametrize("factor", [jnp.linalg.cholesky, jnp.linalg.inv, solved])
+def test_batches_of_matrices_on_two_devices(factor):
+    """Two threads of XLA that wait for the parts of their batches need a third one to do them."""
 
-    monkeypatch.setattr(sizing, "num_cores", lambda: 2)
-    monkeypatch.setattr(LaneBlock, "turn", counted_turn)
-    work = sweep.Once(factor, jnp.ones((size, size)))
-    jobs = sweep.stacked(np.arange(1, 101, dtype=np.float32))
-    log = sweep.run(work, jobs, width=width, num_blocks=2)
+    def sum_of(constant, job):
+        def turn(_, x):
+            x = factor(x)
+            return x @ x.T / 1000 + constant
+
+        return jax.lax.fori_loop(0, 100, turn, constant + job).sum()
+
+    work = sweep.Once(sum_of, 8 * jnp.eye(64))
+    jobs = sweep.stacked(np.linspace(0, 0.1, 64, dtype=np.float32))
+    log = sweep.run(work, jobs, width=32, devices=jax.devices()[:2])
     assert log.failed.size == 0
-    assert max(counts) == most
+    assert log.num_devices == 2
 
 
-def test_blocks_have_the_cores_for_themselves(monkeypatch):
+def test_devices_have_the_cores_for_themselves(monkeypatch):
     """The threads of LAPACK would wait for parts of small matrices, busily."""
-    turn, seen = LaneBlock.turn, []
+    seen, play = [], Program.play
 
     def threads():
-        return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
+        return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
 
-    def watched_turn(self, *arguments):
-        seen.extend(threads())
-        return turn(self, *arguments)
+    def watched(self, *arguments):
+        seen.append(threads())
+        return play(self, *arguments)
 
-    monkeypatch.setattr(LaneBlock, "turn", watched_turn)
+    monkeypatch.setattr(Program, "play", watched)
     with threadpool_limits(limits=2, user_api="blas"):
         cases.run(cases.wanders(LENGTHS))
-        assert set(threads()) == {2}
-    assert set(seen) == {1}
-
-
-@pytest.mark.parametrize(
-    "factor",
-    [
-        jnp.linalg.qr,
-        pytest.param(jnp.linalg.eigh, marks=pytest.mark.slow),
-        pytest.param(jnp.linalg.svd, marks=pytest.mark.slow),
-    ],
-)
-def test_single_large_matrices_do_not_wait_for_each_other(monkeypatch, factor):
-    def sum_of(constant, job):
-        rotated = factor(constant + job * jnp.eye(len(constant)))
-        return sum(jnp.abs(part).sum() for part in rotated)
-
-    monkeypatch.setattr(sizing, "num_cores", lambda: 2)
-    work = sweep.Once(sum_of, jax.random.normal(jax.random.key(0), (120, 120)))
-    jobs = sweep.stacked(np.arange(1, 201, dtype=np.float32))
-    log = sweep.run(work, jobs, width=1, num_blocks=4)
-    assert log.failed.size == 0
+        assert threads() == {2}
+    assert all(found == {1} for found in seen)
 
 
 def test_jobs_are_made_when_they_are_wanted():
@@ -266,7 +218,8 @@ def test_jobs_are_made_when_they_are_wanted():
         asked.append(numbers)
         return jax.tree.map(lambda x: x[numbers], jobs)
 
-    sweep.run(cases.WORK, sweep.Jobs(len(LENGTHS), rows), width=cases.WIDTH)
+    devices = jax.devices()[:1]
+    sweep.run(cases.WORK, sweep.Jobs(len(LENGTHS), rows), width=cases.WIDTH, devices=devices)
     assert {len(numbers) for numbers in asked} == {0, cases.WIDTH}
     assert set(np.concatenate(asked).tolist()) == set(range(40))
 
@@ -282,9 +235,9 @@ def test_a_second_sweep_with_other_numbers_compiles_nothing(count_compilations):
 def test_costs_fill_the_lanes_evenly():
     lengths = np.random.default_rng(1).integers(1, 60, 200)
     jobs = sweep.stacked(cases.wanders(lengths), costs=lengths)
-    log = sweep.run(cases.WORK, jobs, width=cases.WIDTH, num_blocks=2)
+    log = sweep.run(cases.WORK, jobs, width=cases.WIDTH)
     assert log.utilisation > 0.9
-    assert log.utilisation > cases.run(cases.wanders(lengths), num_blocks=2).utilisation
+    assert log.utilisation > cases.run(cases.wanders(lengths)).utilisation
     assert len(log.rows.job) == lengths.sum()
 
 
@@ -292,41 +245,32 @@ def test_costs_fill_the_lanes_evenly():
 @settings(max_examples=100)
 def test_every_lane_gets_its_share(count, width, has_costs, seed):
     costs = np.random.default_rng(seed).exponential(size=count) if has_costs else None
-    lanes = lane_of_jobs(count, width, costs)
-    numbers = np.bincount(lanes, minlength=width)
+    jobs = JobsOfLanes.of(sweep.Jobs(count, lambda numbers: numbers, costs), width)
+    numbers = np.bincount(jobs.lane, minlength=width)
     assert numbers.size == width
     assert numbers.max() - numbers.min() <= 1
     if costs is not None:
-        load = np.bincount(lanes, weights=costs, minlength=width)
+        load = np.bincount(jobs.lane, weights=costs, minlength=width)
         assert load.max() - load.min() <= costs.max()
-    queue = Queue(np.arange(count), lanes, width)
-    taken = [queue.take(np.ones(width, bool)) for _ in range(queue.most_in_a_lane())]
-    assert len(queue) == 0
-    assert sorted(job for jobs in taken for job in jobs if job >= 0) == list(range(count))
-    for lane, jobs in enumerate(np.transpose(taken)):
-        assert (lanes[jobs[jobs >= 0]] == lane).all()
+    waits = np.random.default_rng(seed).random(count) < 0.7
+    queues = jobs.waiting(waits)
+    assert sorted(job for queue in queues for job in queue) == np.flatnonzero(waits).tolist()
+    assert max(map(len, queues)) == jobs.most(waits)
+    for lane, queue in enumerate(queues):
+        assert (jobs.lane[list(queue)] == lane).all()
 
 
 @pytest.mark.parametrize("period", [2, 4, 8, 16])
 def test_periodic_jobs_do_not_crowd_a_lane(period):
-    lanes = lane_of_jobs(16 * 32, 16, None)
+    lanes = JobsOfLanes.of(sweep.Jobs(16 * 32, lambda numbers: numbers), 16).lane
     long = np.arange(16 * 32) % period == 0
     assert np.bincount(lanes[long], minlength=16).tolist() == [32 // period] * 16
 
 
-def test_lanes_fit_jobs_and_memory(monkeypatch):
-    def sizes(count):
-        jobs = sweep.stacked(cases.wanders(np.ones(count)))
-        return sweep.default_sizes(cases.WORK, jobs, jax.local_devices()[:1])
-
-    # Every core has a block of its own, and less memory the more there are.
-    monkeypatch.setattr(sizing, "num_cores", lambda: 2)
-    assert sizes(3) == {"width": 3, "num_blocks": 1}
-    assert sizes(100) == {"width": 25, "num_blocks": 2}
-    assert sizes(1000) == {"width": 32, "num_blocks": 2}
-    assert sizes(0) == {"width": 1, "num_blocks": 1}
-    monkeypatch.setattr(sizing, "_memory", lambda device: 100_000.0)
-    assert 1 < sizes(1000)["width"] < 32
+@pytest.mark.parametrize(("count", "width"), [(3, 3), (100, 25), (1000, 32), (0, 1)])
+def test_lanes_fit_jobs(count, width):
+    jobs = sweep.stacked(cases.wanders(np.ones(count)))
+    assert sweep.default_width(cases.WORK, jobs) == width
 
 
 @pytest.mark.slow
@@ -385,11 +329,8 @@ BAD = {
     "too few costs": (lambda: sweep.stacked(np.zeros(3), [1.0]), "costs: expected 3 numbers"),
     "nan costs": (lambda: sweep.stacked(np.zeros(1), [np.nan]), "costs: expected 1 numbers"),
     "width 0": (lambda: run(width=0), "width: expected an integer .*, got 0"),
-    "no blocks": (lambda: run(num_blocks=0), "num_blocks: expected an integer .*, got 0"),
     "burst 0": (lambda: run(burst=0), "burst: expected an integer .*, got 0"),
     "burst 33": (lambda: run(burst=33), "burst: expected at most 32, got 33"),
-    "a job twice": (lambda: run(order=[0, 0]), "order: expected each of the numbers 0 to 1 once"),
-    "a job left out": (lambda: run(order=[0]), "order: expected each of the numbers 0 to 1 once"),
 }
 JOBS = sweep.stacked(cases.wanders([1, 1]))
 

@@ -2,27 +2,23 @@
 
 import contextlib
 import dataclasses
-import functools
 import itertools
-import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import sweep_cases as cases
-from orbax.checkpoint.path import atomicity
 
-from jaxrace import runs, sweep
-from jaxrace.sweep import facts
+from jaxrace import files, runs, sweep
+from jaxrace.sweep import checkpoint
 
 LENGTHS = cases.mixed_lengths(30)
 JOBS = cases.wanders(LENGTHS)
@@ -67,14 +63,14 @@ def test_a_sweep_that_was_stopped_is_resumed(tmp_path, expected, turns):
 
 
 @pytest.mark.slow
-def test_again_and_again_with_other_bursts_and_orders(tmp_path, expected):
-    order = np.random.default_rng(0).permutation(len(LENGTHS))
-    stop_in_the_middle(tmp_path, 3, num_blocks=3)
-    stop_in_the_middle(tmp_path, 3, order=order)
-    stop_in_the_middle(tmp_path, 4, order=order[::-1], every=60.0)
-    log = run_saved(tmp_path, num_blocks=1)
+@pytest.mark.parametrize("counts", [(3, 1, 4, 2), (1, 4, 1, 1)], ids=str)
+def test_again_and_again_on_other_devices(tmp_path, expected, counts):
+    *before, last = (jax.devices()[:count] for count in counts)
+    for turns, devices, every in zip((3, 2, 4), before, (0.0, 0.0, 60.0), strict=True):
+        stop_in_the_middle(tmp_path, turns, devices=devices, every=every)
+    log = run_saved(tmp_path, devices=last)
     assert cases.bits(log) == expected
-    assert log.num_blocks == 3
+    assert log.num_devices == counts[-1]
 
 
 def test_a_finished_sweep_is_read(tmp_path, expected, count_compilations):
@@ -116,28 +112,23 @@ CHANGED[21] += 1
 
 
 def test_a_checkpoint_is_on_the_disk_before_it_counts(tmp_path, monkeypatch):
-    fsync, synced = os.fsync, set()
+    fsync, write_json, synced, unsynced = os.fsync, files.write_json, set(), []
 
     def note(handle):
         synced.add(os.fstat(handle).st_ino)
         fsync(handle)
 
-    def finalize(self):
-        written = [path for path in Path(self.get()).rglob("*") if path.name != notes]
-        names.append(Path(self.get()).name)
-        unsynced.extend(path for path in written if path.stat().st_ino not in synced)
-        return rename(self)
+    def write(path, content):
+        lanes = tmp_path / f"lanes-{content['number']:06}"
+        parts = [lanes, *lanes.rglob("*"), *tmp_path.glob("rows-*")]
+        unsynced.extend(part for part in parts if part.stat().st_ino not in synced)
+        write_json(path, content)
 
-    names, unsynced, notes = [], [], "commit_success.txt"
-    base = atomicity.AtomicRenameTemporaryPath
-    rename = base.finalize
     monkeypatch.setattr(os, "fsync", note)
-    monkeypatch.setattr(base, "finalize", finalize)
+    monkeypatch.setattr(files, "write_json", write)
     run_saved(tmp_path)
-    assert sum(name.startswith("0.") for name in names) == 1
     assert not unsynced
-    lanes = tmp_path / "lanes"
-    assert {path.stat().st_ino for path in (lanes, *lanes.rglob("*"))} <= synced
+    assert len(list(tmp_path.glob("lanes-*"))) == 1
 
 
 REFUSED = {
@@ -145,10 +136,9 @@ REFUSED = {
     "another config": ({"config": {"grid": [3]}}, r"grid = \[3\], got \[1, 2\]"),
     "more config": ({"config": {"grid": [1, 2], "a": 1}}, "with a = 1, got None"),
     "less config": ({"config": {"b": 0}}, "with b = 0, got None"),
-    "another width": ({"width": 4}, "with lanes of a block = 4, got 8"),
+    "another width": ({"width": 4}, "with lanes of a device = 4, got 8"),
     "fewer jobs": ({"jobs": cases.wanders(LENGTHS[:9])}, "with jobs = 9, got 30"),
-    "other jobs": ({"jobs": cases.wanders(LENGTHS + 1)}, "with jobs 0 to 0 = "),
-    "another job": ({"jobs": cases.wanders(CHANGED)}, "with jobs 20 to 21 = "),
+    "another job": ({"jobs": cases.wanders(CHANGED)}, "with what the jobs are given = "),
 }
 
 
@@ -171,69 +161,47 @@ def test_other_work_is_refused(stopped):
     work = dataclasses.replace(cases.WORK, weights=2 * cases.WORK.weights)
     checkpoints = sweep.Checkpoints(stopped, {"grid": [1, 2]}, resume=True)
     jobs = sweep.stacked(JOBS)
-    with pytest.raises(ValueError, match=r"with work\.weights = "):
+    with pytest.raises(ValueError, match="with what the jobs share = "):
         sweep.run(work, jobs, width=cases.WIDTH, checkpoints=checkpoints)
     jobs = sweep.stacked(JOBS, costs=LENGTHS)
     with pytest.raises(ValueError, match="with costs of the jobs = "):
         sweep.run(cases.WORK, jobs, width=cases.WIDTH, checkpoints=checkpoints)
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class Static(cases.Wander):
-    """With values that are no arrays."""
-
-    rate: float = dataclasses.field(default=0.5, metadata={"static": True})
-    sizes: tuple[Any, ...] = dataclasses.field(default=(), metadata={"static": True})
-    compare: Callable[..., Any] | None = dataclasses.field(default=None, metadata={"static": True})
+def doubled(constant, job):
+    return constant + 2 * job
 
 
-def comparing(margin, default=0):
-    def compare(x, y, shift=default):
-        return x - y + shift > margin
+def test_other_code_is_refused(tmp_path):
+    def run(function):
+        checkpoints = sweep.Checkpoints(tmp_path, resume=True)
+        jobs = sweep.stacked(np.arange(3, dtype=np.float32))
+        return sweep.run(sweep.Once(function, jnp.float32(1)), jobs, checkpoints=checkpoints)
 
-    return compare
-
-
-STATIC = Static(cases.WORK.weights, 0.5, (3, {"a": "b"}), comparing(1.0))
-OTHER = {
-    "rate": (0.25, r"work\.rate = '0\.25', got '0\.5'"),
-    "sizes": ((3, {"a": "c"}), r"""work\.sizes\.1\.a = "'c'", got "'b'\""""),
-    "compare": (comparing(2.0), r"work\.compare\.margin = '2\.0', got '1\.0'"),
-}
-OTHERS = {
-    **OTHER,
-    "another function": (max, r"work\.compare = 'builtins\.max', got '.*comparing"),
-    "no function": (None, r"work\.compare = 'None', got '.*comparing"),
-    "another default": (comparing(1.0, 2), r"work\.compare\.defaults\.0 = '2', got '0'"),
-    "a part": (functools.partial(max, 1), r"work\.compare = 'functools\.partial', got"),
-}
+    run(doubled)
+    with pytest.raises(ValueError, match="with program of a job = "):
+        run(lambda constant, job: constant + 3 * job)
+    # The same program from another function.
+    assert run(lambda constant, job: constant + 2 * job).is_resumed
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        name if name in ("rate", "compare") else pytest.param(name, marks=pytest.mark.slow)
-        for name in OTHERS
-    ],
-)
-def test_other_static_values_are_refused(tmp_path, name):
-    value, message = OTHERS[name]
-    field = name if name in OTHER else "compare"
-
-    def run(work, **arguments):
-        checkpoints = sweep.Checkpoints(tmp_path, every=0.0, resume=True)
-        jobs = sweep.stacked(cases.wanders([3, 2]))
-        return sweep.run(work, jobs, width=2, checkpoints=checkpoints, **arguments)
-
-    run(STATIC)
-    with pytest.raises(ValueError, match=message):
-        run(dataclasses.replace(STATIC, **{field: value}))
-    assert run(dataclasses.replace(STATIC, compare=comparing(1.0))).is_resumed
+def test_a_program_is_told_by_the_same_number_in_every_process(stopped):
+    identity = files.read_json(stopped / "checkpoint.json")["identity"]
+    script = """if True:
+        import sys
+        sys.path.insert(0, sys.argv[1])
+        import jax, sweep_cases as cases
+        from jaxrace.sweep import checkpoint, stacked
+        jobs = stacked(cases.wanders(cases.mixed_lengths(30)))
+        print(checkpoint.identity_of(cases.WORK, jobs, 8, jax.devices()[0])["program of a job"])
+    """
+    command = [sys.executable, "-c", script, Path(__file__).parent]
+    found = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert found.strip() == identity["program of a job"]
 
 
 def test_all_jobs_are_compared_a_few_at_a_time(monkeypatch):
-    monkeypatch.setattr(facts, "_JOBS_AT_ONCE", 100)
+    monkeypatch.setattr(checkpoint, "_JOBS_AT_ONCE", 100)
     asked = []
 
     def rows(numbers, changed=-1):
@@ -243,18 +211,13 @@ def test_all_jobs_are_compared_a_few_at_a_time(monkeypatch):
     def compared(changed=-1, count=5000):
         jobs = sweep.Jobs(count, lambda numbers: rows(numbers, changed))
         work = sweep.Once(lambda _, job: job["x"], None)
-        return facts.facts_of(work, jobs, 8, jax.devices()[0])["what the jobs are given"]
+        identity = checkpoint.identity_of(work, jobs, 8, jax.devices()[0])
+        return identity["what the jobs are given"]
 
     whole = compared()
     assert max(asked) == 100
     assert sum(asked) == 5000
-    assert len(whole) == 16
-    for changed in (0, 99, 100, 2718, 4999):
-        other = compared(changed)
-        (part,) = [name for name in whole if whole[name] != other[name]]
-        first, last = map(int, part.removeprefix("jobs ").split(" to "))
-        assert first <= changed <= last
-    assert compared(count=1).keys() == {"jobs 0 to 0"}
+    assert len({whole, *map(compared, (0, 99, 100, 2718, 4999))}) == 6
     compared(count=0)
 
 
@@ -273,20 +236,14 @@ def test_another_version_is_refused(stopped, monkeypatch):
 # orbax's threads go on complaining in the background.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-@pytest.mark.parametrize(
-    "what", ["lanes", "files of rows", "lane steps", "rows", "cut", "empty", "missing"]
-)
+@pytest.mark.parametrize("what", ["lanes", "facts", "rows", "cut", "empty", "missing"])
 def test_a_damaged_checkpoint_is_refused(stopped, tmp_path, what):
     folder = shutil.copytree(stopped, tmp_path / "copy")
-    last = max((folder / "lanes").iterdir(), key=lambda path: int(path.name))
     if what == "missing":
         (folder / "rows-000001.npz").unlink()
-    elif what in ("files of rows", "lane steps"):
-        path = last / "host" / "metadata"
-        facts = json.loads(path.read_text())
-        path.write_text(json.dumps({**facts, what: facts[what] - 1}))
     else:
-        for path in last.rglob("d/*") if what == "lanes" else folder.glob("rows-*"):
+        paths = {"lanes": folder.glob("lanes-*/**/d/*"), "facts": folder.glob("checkpoint.json")}
+        for path in paths.get(what, folder.glob("rows-*")):
             content = bytearray(path.read_bytes())
             content[len(content) // 2] ^= 1
             length = {"cut": len(content) // 3, "empty": 0}.get(what, len(content))
@@ -320,22 +277,6 @@ def test_a_full_disk_leaves_the_checkpoint_before(tmp_path, expected, small_disk
         run_saved(folder)
     ballast.unlink()
     assert cases.bits(run_saved(folder)) == expected
-
-
-@pytest.fixture
-def small_disk(tmp_path):
-    """A file system of a few megabytes."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", folder]
-    try:
-        done = subprocess.run(mount, capture_output=True, text=True, check=False)
-    except OSError as error:
-        pytest.skip(f"no file system can be mounted: {error}")
-    if done.returncode:
-        pytest.skip(f"no file system can be mounted: {done.stderr.strip()}")
-    yield folder
-    subprocess.run(["umount", "-l", folder], check=True)
 
 
 # A sweep of a second or two, that is saved all the time. Says whether it goes on from a checkpoint,
@@ -389,7 +330,7 @@ def kill_again_and_again(tmp_path, kills, seed):
             process.wait()
         assert process.returncode in (0, -signal.SIGKILL)
         killed += process.returncode != 0
-        unfinished += any((saved / "lanes").glob("*tmp*"))
+        unfinished += len(list(saved.glob("lanes-*"))) > 1
     with np.load(out) as archive:
         return killed, resumed, unfinished, [archive[name].tobytes() for name in archive.files]
 

@@ -1,30 +1,33 @@
 """What a sweep keeps on disk, so that it goes on as if it had never stopped.
 
-A folder holds ``rows-N.npz``, the rows of finished steps, and orbax checkpoints of the lanes in
-flight. A checkpoint counts when it is there as a whole, and with it the files of rows that it
-names; what came after it is computed again, bit for bit.
+A folder holds ``rows-N.npz``, the rows of finished steps; ``lanes-N``, the lanes in flight, by
+orbax; and ``checkpoint.json``, which names both and is replaced as a whole when they are on the
+disk. What came after it is computed again, bit for bit.
 """
 
 import contextlib
 import dataclasses
+import hashlib
 import json
-import sys
-import time
-from collections.abc import Iterator, Mapping
+import platform
+import shutil
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
-from jaxrace import runs
-from jaxrace.sweep.facts import digest
-from jaxrace.sweep.hosts import Hosts
-from jaxrace.sweep.snapshot import Snapshot
-from jaxrace.sweep.stopping import HostLost, Interrupted
+import jax
+import numpy as np
+
+from jaxrace import files, runs
+from jaxrace.sweep.keys import without_keys
+from jaxrace.sweep.lanes import first_step, one_job
+from jaxrace.sweep.work import Jobs, Work
 from jaxrace.validation import require_number
 
-_LANES, _HOST = "lanes", "host"
+_NAME = "checkpoint.json"
 
-# Seconds after a first error in which others come.
-_LATE = 0.2
+# Jobs that are made at once to be compared.
+_JOBS_AT_ONCE = 4096
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,6 +40,7 @@ class Checkpoints:
             not resumed.
         every: Seconds between checkpoints.
         resume: Go on from the last checkpoint; without one, begin.
+        on_saved: Called after each checkpoint.
 
     Raises:
         ValueError: ``every`` is negative, or ``config`` is no JSON.
@@ -49,6 +53,7 @@ class Checkpoints:
     config: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     every: float = 30.0
     resume: bool = False
+    on_saved: Callable[[], None] = lambda: None
 
     def __post_init__(self) -> None:
         require_number("every", self.every, least=0)
@@ -58,58 +63,58 @@ class Checkpoints:
             raise ValueError(f"config: expected what JSON can hold, got {error}") from error
 
 
+def is_saved(folder: str | Path) -> bool:
+    """Is there a whole checkpoint in the folder of a sweep?
+
+    >>> is_saved(".")
+    False
+    """
+    return (Path(folder) / _NAME).is_file()
+
+
+class Snapshot(NamedTuple):
+    """A sweep between two bursts."""
+
+    arrays: dict[str, np.ndarray]
+    facts: dict[str, Any]  # as JSON has them
+
+
 class Saver:
     """Writes and reads the checkpoints of one sweep; a context manager.
 
     Args:
         checkpoints: Where and when.
-        facts: What has to be the same when it is resumed.
+        identity: What has to be the same when it is resumed, as JSON has it.
 
     Raises:
         ValueError: On entry: another process works on the folder, or it holds a checkpoint and
             ``resume`` is not set.
-        OSError: On leaving: the last checkpoint could not be written.
     """
 
-    def __init__(self, checkpoints: Checkpoints, facts: Mapping[str, Any]) -> None:
-        self._checkpoints = checkpoints
-        self._identity = json.loads(json.dumps({**facts, "config": dict(checkpoints.config)}))
-        self._opened = contextlib.ExitStack()
-        self.folder = Path(checkpoints.folder).absolute()
-        self.every = checkpoints.every
-
-    def __enter__(self) -> Self:
+    def __init__(self, checkpoints: Checkpoints, identity: Mapping[str, Any]) -> None:
         # It starts a backend, and takes most of a second.
         import orbax.checkpoint as ocp
 
-        from jaxrace.sweep.durable import DurablePath
+        self.folder, self.every = Path(checkpoints.folder).absolute(), checkpoints.every
+        self._asked = checkpoints
+        whole = {**identity, "config": dict(checkpoints.config)}
+        self._identity = json.loads(json.dumps(whole))
+        self._number = 0
+        self._opened = contextlib.ExitStack()
+        self._orbax = self._opened.enter_context(ocp.StandardCheckpointer())
 
-        self._args = ocp.args
+    def __enter__(self) -> Self:
         self.folder.mkdir(parents=True, exist_ok=True)
-        options = ocp.CheckpointManagerOptions(
-            max_to_keep=2, cleanup_tmp_directories=True, temporary_path_class=DurablePath
-        )
-        with contextlib.ExitStack() as opened:
-            opened.enter_context(runs.locked(self.folder))
-            self._manager = ocp.CheckpointManager(self.folder / _LANES, options=options)
-            opened.callback(self._manager.close)
-            self._last = self._manager.latest_step()
-            if self._last is not None and not self._checkpoints.resume:
-                raise ValueError(
-                    f"folder: expected no checkpoint in '{self._checkpoints.folder}', "
-                    "or resume=True"
-                )
-            self._opened = opened.pop_all()
+        self._opened.enter_context(runs.locked(self.folder))
+        if is_saved(self.folder) and not self._asked.resume:
+            self._opened.close()
+            raise ValueError(
+                f"folder: expected no checkpoint in '{self._asked.folder}', or resume=True"
+            )
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
-        try:
-            self._opened.close()
-        except Exception as error:
-            if kind is None or issubclass(
-                kind, Interrupted | HostLost
-            ):  # else there is a first error
-                raise self._unwritten(error) from error
+    def __exit__(self, *exception: object) -> None:
+        self._opened.close()
 
     def load(self) -> Snapshot | None:
         """The last checkpoint, if there is one.
@@ -117,119 +122,106 @@ class Saver:
         Raises:
             ValueError: It is damaged, or of another sweep.
         """
-        if self._last is None:
+        if not is_saved(self.folder):
             return None
-        args = self._args
-        wanted = args.Composite(**{_LANES: args.StandardRestore(), _HOST: args.JsonRestore()})
         try:
-            with _one_error():
-                found = self._manager.restore(self._last, args=wanted)
-            arrays, facts = dict(found[_LANES]), found[_HOST]
-            intact = facts.pop("digest") == digest(arrays, facts)
+            facts = files.read_json(self.folder / _NAME)
+            self._number, identity = facts.pop("number"), facts.pop("identity")
+            arrays = self._orbax.restore(self._lanes()) if identity == self._identity else {}
         except Exception as error:  # whatever orbax or tensorstore make of it
             raise self._damaged(_first_line(error)) from error
-        if not intact:
+        require_same(identity, self._identity)
+        if facts.pop("digest") != _digest(arrays):
             raise self._damaged("its checksum does not fit")
-        _require_same(facts.pop("identity"), self._identity)
         return Snapshot(arrays, facts)
 
     def save(self, snapshot: Snapshot) -> None:
-        """Begin to write a checkpoint; waits for the one before.
+        """Write a checkpoint; the one before counts until this one does.
 
         Raises:
-            OSError: The one before could not be written.
+            OSError: It could not be written.
         """
+        self._number += 1
+        # orbax does not store what has no elements.
         arrays = {name: x for name, x in snapshot.arrays.items() if x.size}
-        facts = {**snapshot.facts, "identity": self._identity}
-        facts["digest"] = digest(arrays, facts)
-        args = self._args
-        content = args.Composite(**{_LANES: args.StandardSave(arrays), _HOST: args.JsonSave(facts)})
-        self._last = 0 if self._last is None else self._last + 1
+        facts = {"number": self._number, "identity": self._identity, "digest": _digest(arrays)}
         try:
-            self._manager.save(self._last, args=content)
+            self._orbax.save(self._lanes(), arrays, force=True)
+            self._orbax.wait_until_finished()
+            files.sync_tree(self._lanes())
+            files.write_json(self.folder / _NAME, {**snapshot.facts, **facts})
         except Exception as error:  # tensorstore's of a full disk is a ValueError
-            raise self._unwritten(error) from error
+            line = _first_line(error)
+            raise OSError(f"checkpoint: cannot write to {self.folder}: {line}") from error
+        for other in set(self.folder.glob("lanes-*")) - {self._lanes()}:
+            shutil.rmtree(other, ignore_errors=True)
+        self._asked.on_saved()
+
+    def _lanes(self) -> Path:
+        return self.folder / f"lanes-{self._number:06}"
 
     def _damaged(self, how: str) -> ValueError:
-        folder = self.folder / _LANES / str(self._last)
-        return ValueError(
-            f"checkpoint: {folder} is damaged: {how}; without that folder, the one before counts"
-        )
-
-    def _unwritten(self, error: Exception) -> OSError:
-        return OSError(f"checkpoint: cannot write to {self.folder}: {_first_line(error)}")
+        return ValueError(f"checkpoint: {self.folder} is damaged: {how}")
 
 
-def is_saved(folder: str | Path) -> bool:
-    """Is there a whole checkpoint in the folder of a sweep, of any of its hosts?
+def identity_of(work: Work, jobs: Jobs, width: int, device: Any) -> dict[str, Any]:
+    """All that the bits of a sweep depend on, as JSON has it.
 
-    >>> is_saved(".")
-    False
+    Makes every job once, but never more than a few thousand of them at a time.
     """
-    return any(map(_is_whole, (Path(folder), *Path(folder).glob("host-*"))))
+    versions = runs.versions()
+    program = first_step.lower(work, one_job(jobs)).as_text()
+    return {
+        "jaxrace major version": versions["jaxrace"].split(".")[0],
+        "jax": versions["jax"],
+        "jaxlib": versions["jaxlib"],
+        "x64": bool(jax.config.read("jax_enable_x64")),
+        "device": device.device_kind,
+        "processor": _processor(),
+        "lanes of a device": width,
+        "jobs": jobs.count,
+        "costs of the jobs": None if jobs.costs is None else _digest(np.asarray(jobs.costs)),
+        "program of a job": hashlib.sha256(program.encode()).hexdigest(),
+        "what the jobs share": _digest(work),
+        "what the jobs are given": _digest_of_jobs(jobs),
+    }
 
 
-def _is_whole(folder: Path) -> bool:
-    # orbax gives a checkpoint its number when all of it is there.
-    lanes = folder / _LANES
-    return lanes.is_dir() and any(path.name.isdigit() for path in lanes.iterdir())
+def _digest_of_jobs(jobs: Jobs) -> str:
+    starts = range(0, jobs.count, _JOBS_AT_ONCE)
+    parts = (np.arange(start, min(start + _JOBS_AT_ONCE, jobs.count)) for start in starts)
+    return _digest(*map(jobs.rows, parts))
 
 
-def folders_of(folder: str | Path, hosts: Hosts) -> list[Path]:
-    """Where each host saves its share.
-
-    Raises:
-        ValueError: The sweep has been saved by another number of hosts.
-
-    >>> [path.name for path in folders_of("grid", Hosts(index=0, count=2, meeting=5))]
-    ['host-0', 'host-1']
-    """
-    shared = Path(folder).absolute()
-    own = (
-        [shared / f"host-{index}" for index in range(hosts.count)] if hosts.count > 1 else [shared]
-    )
-    if any(_is_whole(found) for found in (shared, *shared.glob("host-*")) if found not in own):
-        raise ValueError(
-            f"hosts: expected as many as when the sweep in '{folder}' began, got {hosts.count}"
-        )
-    return own
+def _digest(*trees: Any) -> str:
+    """A checksum of arrays."""
+    found = hashlib.sha256()
+    for tree in trees:
+        for path, leaf in jax.tree.leaves_with_path(jax.device_get(without_keys(tree))):
+            array = np.ascontiguousarray(leaf)
+            found.update(f"{jax.tree_util.keystr(path)} {array.dtype} {array.shape}".encode())
+            found.update(array.tobytes())
+    return found.hexdigest()
 
 
-def _require_same(found: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
-    for name in expected:
-        if found.get(name) == expected[name]:
-            continue
-        if isinstance(expected[name], dict) and isinstance(found.get(name), dict):
-            _require_same(found[name], expected[name])
-        raise ValueError(
-            f"checkpoint: expected one with {name} = {expected[name]!r}, got {found.get(name)!r}"
-        )
-    if extra := sorted(set(found) - set(expected)):
-        raise ValueError(f"checkpoint: expected one without {extra[0]}, got {found[extra[0]]!r}")
+def _processor() -> str:
+    """The model, where the system tells it."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def require_same(found: Any, expected: Any, name: str = "") -> None:
+    """Name the first difference between two pieces of JSON."""
+    if isinstance(found, dict) and isinstance(expected, dict):
+        for part in [*expected, *sorted(set(found) - set(expected))]:
+            require_same(found.get(part), expected.get(part), part)
+    elif found != expected:
+        raise ValueError(f"checkpoint: expected one with {name} = {expected!r}, got {found!r}")
 
 
 def _first_line(error: Exception) -> str:
     line = (str(error).splitlines() or [type(error).__name__])[0]
     return line.partition(" [tensorstore_spec=")[0]  # pages of settings
-
-
-@contextlib.contextmanager
-def _one_error() -> Iterator[None]:
-    """Where orbax reads many arrays, the first error is raised, and the others are not printed.
-
-    They find the loop closed that was waiting for them.
-    """
-    before = sys.unraisablehook
-
-    def print_unless_late(unraisable: Any) -> None:
-        if "Event loop is closed" not in str(unraisable.exc_value):
-            before(unraisable)
-
-    sys.unraisablehook = print_unless_late
-    try:
-        yield
-    except Exception:
-        time.sleep(_LATE)
-        raise
-    finally:
-        sys.unraisablehook = before

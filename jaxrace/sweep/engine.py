@@ -1,64 +1,56 @@
-"""Many jobs at once: blocks of lanes, each refilled from one queue until no job is left.
+"""Many jobs at once: lanes on all devices, refilled from one queue until no job is left.
 
-Axes: J jobs, W lanes of a block, n rows of the log.
+Axes: J jobs, D devices, W lanes of each, n rows of the log.
 """
 
 import contextlib
 import dataclasses
 import functools
-import pathlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import jax
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
-from jaxrace.sweep import lanes, lapack, sizing, snapshot
-from jaxrace.sweep.beats import Beats
-from jaxrace.sweep.blocks import LaneBlock, Programs
-from jaxrace.sweep.checkpoint import Checkpoints, Saver, folders_of
-from jaxrace.sweep.facts import facts_of
-from jaxrace.sweep.hosts import Hosts
-from jaxrace.sweep.ledger import Ledger
-from jaxrace.sweep.player import OnRows, Player
-from jaxrace.sweep.queue import by_cost
-from jaxrace.sweep.rows import Rows, RowStore
-from jaxrace.sweep.sizing import Device
-from jaxrace.sweep.stopping import HostLost, Interrupted
+from jaxrace.sweep.checkpoint import Checkpoints, Saver, Snapshot, identity_of
+from jaxrace.sweep.lanes import MOST_STEPS, Program, first_step, one_job
+from jaxrace.sweep.queue import JobsOfLanes
+from jaxrace.sweep.rows import Rows, RowStore, rows_of
+from jaxrace.sweep.stopping import Interrupted
 from jaxrace.sweep.work import Jobs, Work
-from jaxrace.validation import require_integer
+
+OnRows = Callable[[int, Rows], None]
+
+# A burst ends when this share of a device's lanes has to be refilled.
+_REFILL_SHARE = 10
+
+# Seconds that a burst should take at most: only between two of them a sweep is shown, saved and
+# stopped. A step may take a minute.
+_LONGEST_BURST = 5.0
+
+# Seconds after which a sweep that was asked to stop waits no more for a burst to end.
+_PATIENCE = 8.0
 
 
 @dataclasses.dataclass(frozen=True)
 class SweepLog:
-    """What a sweep leaves.
+    """What a sweep leaves."""
 
-    Attributes:
-        store: The rows; see ``rows`` and ``RowStore.in_order``.
-        failed: int64 [f], the jobs that failed, in order; each one's last row shows why.
-        width: W.
-        num_blocks: The number of blocks of this host.
-        num_jobs: J.
-        num_rows: n.
-        num_ended: The jobs that ended since it began or was resumed.
-        is_resumed: Did it go on from a checkpoint?
-        lane_steps: Steps that were computed, all lanes of all hosts together.
-        compile_seconds: Time to trace and compile the programs.
-        run_seconds: Time to run them, since the sweep began or was resumed.
-    """
-
-    store: RowStore
-    failed: NDArray[np.int64]
-    width: int
-    num_blocks: int
-    num_jobs: int
-    num_rows: int
-    num_ended: int
-    is_resumed: bool
-    lane_steps: int
-    compile_seconds: float
-    run_seconds: float
+    store: RowStore  # the rows; see ``rows`` and ``RowStore.in_order``
+    failed: NDArray[np.int64]  # the jobs that failed, in order; the last row of each shows why
+    width: int  # W
+    num_devices: int  # D
+    num_jobs: int  # J
+    num_rows: int  # n
+    num_ended: int  # jobs that ended since it began or was resumed
+    is_resumed: bool  # did it go on from a checkpoint?
+    lane_steps: int  # steps that were computed, all lanes together
+    compile_seconds: float  # to trace and compile the program
+    run_seconds: float  # to run it, since the sweep began or was resumed
+    errors: Mapping[str, str] = dataclasses.field(default_factory=dict)  # of shards: see ``Ray``
 
     @functools.cached_property
     def rows(self) -> Rows:
@@ -76,209 +68,186 @@ class SweepLog:
         return self.num_ended / self.run_seconds if self.run_seconds else 0.0
 
 
-def run(
+def play(
     work: Work,
     jobs: Jobs,
-    *,
-    width: int | None = None,
-    num_blocks: int | None = None,
-    burst: int = lanes.MOST_STEPS,
-    order: ArrayLike | None = None,
-    devices: Sequence[Device] | None = None,
+    lanes: JobsOfLanes,
+    devices: Sequence[Any],
+    burst: int = MOST_STEPS,
     on_rows: OnRows | None = None,
     checkpoints: Checkpoints | None = None,
     stop: Callable[[], bool] | None = None,
-    hosts: Hosts | None = None,
 ) -> SweepLog:
-    """Do every job.
-
-    A job runs in the same lane of a block, by its number, whatever else runs beside it. So its
-    rows are the same bit for bit for any ``num_blocks``, ``burst``, ``order``, ``hosts`` and
-    ``devices`` of one type, as long as ``width`` is the same.
-
-    Args:
-        work: What to do with each.
-        jobs: What to do it with.
-        width: W, lanes of a block; 32 on a CPU and 4,096 elsewhere unless given, or fewer for
-            few jobs or little memory.
-        num_blocks: Blocks that advance independently of each other; on a CPU one per core, on
-            other devices two each, unless given. Never more than there are jobs for.
-        burst: Most steps from one look at a block to the next, 1 .. 32; fewer where that would
-            take more than five seconds.
-        order: int [J], all job numbers in the order in which they begin. Unless given, those that
-            cost most come first; 0, 1, ... if no costs are known.
-        devices: Those of JAX on this host unless given; all of one type.
-        on_rows: Called with the number of jobs that have ended, on all hosts, and the rows of each
-            burst of this one, which come in no order.
-        checkpoints: Where to save the sweep, and whether to go on from there; its number of
-            blocks is then the one that it began with. Not saved unless given.
-        stop: Called after each turn of a block and every second; once it says so, the sweep is
-            saved and ends. A block whose turn has not ended eight seconds later is not waited for:
-            the checkpoint before counts then.
-        hosts: Which of several hosts this is, see ``join_hosts``: each does its share of the
-            jobs with its own devices, and when all are done, every one returns all rows. They
-            meet in the folder of ``checkpoints``. One host unless given.
-
-    Raises:
-        ValueError: An argument is not what it should be, a checkpoint is damaged or of another
-            sweep, or another host does another sweep.
-        Interrupted: ``stop`` said so.
-        HostLost: Another host has died or stopped; this one is saved.
-        OSError: A checkpoint could not be written; the one before is still there.
-
-    >>> import dataclasses
-    >>> import jax.numpy as jnp
-    >>> from jaxrace import sweep
-    >>> @jax.tree_util.register_dataclass
-    ... @dataclasses.dataclass(frozen=True)
-    ... class Countdown:
-    ...     def init(self, job):
-    ...         return job
-    ...     def step(self, state):
-    ...         return state - 1, {"left": state - 1}
-    ...     def done(self, state):
-    ...         return state <= 0
-    ...     def failed(self, row):
-    ...         return jnp.bool_(False)
-    >>> log = run(Countdown(), sweep.stacked(np.array([2, 0, 3], np.int32)))
-    >>> log.rows.job.tolist(), log.rows.step.tolist(), log.rows.row["left"].tolist()
-    ([0, 0, 2, 2, 2], [1, 2, 1, 2, 3], [1, 0, 2, 1, 0])
-    """
-    devices = list(jax.local_devices() if devices is None else devices)
-    _check_kinds(work, jobs)
-    _check_sizes(width, num_blocks, burst)
-    sizes = sizing.default_sizes(work, jobs, devices, width)
-    width = sizes["width"]
-    most_blocks = sizes["num_blocks"] if num_blocks is None else num_blocks
-    order = _checked_order(order, jobs)
-    hosts = Hosts(index=0, count=1, meeting=0) if hosts is None else hosts
-    _, shapes = lanes.shapes_of(work, jobs)
-    with contextlib.ExitStack() as opened:
-        beats = saver = saved = None
-        folders: list[pathlib.Path] = []
+    """Do every job in this process, in its lane; for the arguments see ``run``."""
+    with contextlib.ExitStack() as stack:
+        saver = None
         if checkpoints is not None:
-            folders = folders_of(checkpoints.folder, hosts)
-            own = dataclasses.replace(checkpoints, folder=folders[hosts.index])
-            facts = {**facts_of(work, jobs, width, devices[0]), "hosts": hosts.count}
-            if hosts.count > 1:
-                shared = {**facts, "config": dict(checkpoints.config)}
-                beats = opened.enter_context(Beats(checkpoints.folder, hosts, shared, stop))
-            saver = opened.enter_context(Saver(own, facts))
-            saved = saver.load()
-        elif hosts.count > 1:
-            raise ValueError("checkpoints: expected some, with a folder that all hosts see")
-        store = RowStore(shapes, *_files_of(saver, saved))
-        ledger = Ledger(jobs, order, width, hosts, store)
-        if saved is not None:
-            snapshot.open_ledger(saved, ledger)
-            store.check(ledger.num_rows)
-            num_blocks = 0 if ledger.is_done else int(saved.facts["blocks"])
-        else:
-            num_blocks = min(most_blocks, ledger.most_in_a_lane())
-        num_before = int(ledger.ended.sum())
-        started = time.perf_counter()
-        programs = [Programs(work, jobs, width, device) for device in devices[:num_blocks]]
-        blocks = _make_blocks(programs, jobs, width, num_blocks)
-        num_threads = sizing.num_threads(devices, num_blocks)
-        if num_threads > 1 and any(program.run_alone() for program in programs):
-            num_threads = 1
-        if saved is not None:
-            snapshot.fill_blocks(saved, blocks)
-        compiled = time.perf_counter()
-        player = Player(blocks, ledger, _counting(on_rows, beats), _stopping(stop, beats), saver)
-        try:
-            with lapack.one_thread():
-                player.play(burst, num_threads)
-            reports = [snapshot.report(ledger, num_before)]
-            if beats is not None:
-                beats.finish(reports[0])
-                reports = beats.wait_for_all()
-        except Interrupted as error:
-            if beats is not None and beats.lost is not None:
-                raise HostLost(beats.lost) from error
-            raise
-        finished = time.perf_counter()
-    for index, report in enumerate(reports):
-        if index != hosts.index:
-            store.join(folders[index], report["files of rows"])
+            identity = identity_of(work, jobs, lanes.width, devices[0])
+            saver = stack.enter_context(Saver(checkpoints, identity))
+        # The library behind LAPACK has threads of its own, which would take the devices' cores.
+        stack.enter_context(threadpool_limits(limits=1, user_api="blas"))
+        sweep = _Sweep(work, jobs, lanes, devices, saver)
+        sweep.play(burst, on_rows or (lambda ended, rows: None), stop or (lambda: False))
     return SweepLog(
-        store=store,
-        failed=np.sort(np.concatenate([report["failed"] for report in reports])).astype(np.int64),
-        width=width,
-        num_blocks=len(blocks),
+        store=sweep.store,
+        failed=np.flatnonzero(sweep.failed),
+        width=lanes.width,
+        num_devices=sweep.num_devices,
         num_jobs=jobs.count,
-        num_rows=sum(report["rows"] for report in reports),
-        num_ended=sum(report["ended"] for report in reports),
-        is_resumed=saved is not None,
-        lane_steps=sum(report["lane steps"] for report in reports),
-        compile_seconds=compiled - started,
-        run_seconds=finished - compiled,
+        num_rows=sweep.facts["rows"],
+        num_ended=int(sweep.ended.sum()) - sweep.num_before,
+        is_resumed=sweep.is_resumed,
+        lane_steps=sweep.facts["lane steps"],
+        compile_seconds=sweep.compile_seconds,
+        run_seconds=sweep.run_seconds,
     )
 
 
-def _counting(on_rows: OnRows | None, beats: Beats | None) -> OnRows | None:
-    """``on_rows``, with the jobs that have ended on other hosts."""
-    if beats is None:
-        return on_rows
+class _Sweep:
+    """A sweep on its way: whose the lanes are, what has ended, and the rows."""
 
-    def count(num_ended: int, rows: Rows) -> None:
-        num_ended = beats.tell(num_ended)
-        if on_rows is not None:
-            on_rows(num_ended, rows)
+    def __init__(
+        self,
+        work: Work,
+        jobs: Jobs,
+        lanes: JobsOfLanes,
+        devices: Sequence[Any],
+        saver: Saver | None,
+    ) -> None:
+        width = lanes.width
+        self._jobs, self._width, self._saver = jobs, width, saver
+        saved = None if saver is None else saver.load()
+        self.is_resumed = saved is not None
+        self.facts = {"rows": 0, "lane steps": 0, "files of rows": 0}
+        # Of every job: is it done or failed, has it failed, and how many rows it has left before it
+        # was begun again.
+        self._of_jobs = {
+            "ended": np.zeros(jobs.count, bool),
+            "failed": np.zeros(jobs.count, bool),
+            "known": np.zeros(jobs.count, np.int64),
+        }
+        if saved is not None:
+            self.facts = saved.facts
+            for name in self._of_jobs.keys() & saved.arrays.keys():  # not of no jobs
+                self._of_jobs[name][:] = saved.arrays[name]
+        self.ended, self.failed, self._known = self._of_jobs.values()
+        row = jax.eval_shape(first_step, work, one_job(jobs))[1]
+        folder = None if saver is None else saver.folder
+        self.store = RowStore(row, folder, self.facts["files of rows"])
+        if saved is not None and self.store.count() != self.facts["rows"]:
+            raise ValueError(f"checkpoint: {folder} is damaged: rows are missing")
+        self.num_before = int(self.ended.sum())
+        self.num_devices = min(len(devices), max(lanes.most(~self.ended), 1))
+        # Of every lane: its job, or -1, and how many steps that has played.
+        count = self.num_devices * width
+        self.job, self.step = np.full(count, -1), np.zeros(count, np.int64)
+        self._has_state = np.zeros(count, bool)
+        self._most_steps = 1  # of a burst: how long a step takes is not known yet
+        started = time.perf_counter()
+        self._program = None
+        if not self.ended.all():
+            self._program = Program(work, jobs, width, devices[: self.num_devices])
+            if saved is not None:
+                self._restore(self._program, saved.arrays)
+        self.compile_seconds, self.run_seconds = time.perf_counter() - started, 0.0
+        waits = ~self.ended
+        waits[self.job[self.job >= 0]] = False
+        self._waiting = lanes.waiting(waits)
 
-    return count
+    def play(self, burst: int, on_rows: OnRows, stop: Callable[[], bool]) -> None:
+        """Play bursts until no job is left."""
+        started = saved_at = time.perf_counter()
+        while self._program is not None and not self.ended.all():
+            rows = self._burst(self._program, burst, stop)
+            on_rows(int(self.ended.sum()), rows)
+            stops = stop()
+            if self._saver is not None and (
+                stops or time.perf_counter() - saved_at >= self._saver.every
+            ):
+                self._save(self._saver)
+                saved_at = time.perf_counter()
+            if stops:
+                raise Interrupted
+        if self._saver is not None and self._program is not None:
+            self._save(self._saver)
+        self.run_seconds = time.perf_counter() - started
+
+    def _burst(self, program: Program, most: int, stop: Callable[[], bool]) -> Rows:
+        """Refill the lanes, step them, and note what they have done."""
+        arguments = self._next_jobs()
+        # Without jobs that wait, there is no reason to stop early.
+        quota = max(1, self._width // _REFILL_SHARE) if any(self._waiting) else self._width
+        started = time.perf_counter()
+        begun = program.play(*arguments, min(most, self._most_steps), quota)
+        _wait_for(begun.num_steps, stop)
+        burst, alive = jax.device_get((begun, program.lanes.alive))
+        seconds = max(time.perf_counter() - started, 1e-6)
+        self._most_steps = max(int(burst.num_steps.max() * _LONGEST_BURST / seconds), 1)
+
+        rows = rows_of(burst, self.job, self.step, self._known)
+        self.store.add(rows)
+        self.facts["rows"] += len(rows.job)
+        self.facts["lane steps"] += int(burst.num_steps.sum()) * self._width
+        has_ended = (self.job >= 0) & ~alive
+        self.ended[self.job[has_ended]] = True
+        self.failed[self.job[has_ended & burst.failed]] = True
+        self.step += burst.ran.sum(0)
+        self.job[has_ended], self.step[has_ended] = -1, 0
+        return rows
+
+    def _next_jobs(self) -> tuple[Any, NDArray[np.bool_], NDArray[np.bool_]]:
+        """For free lanes: what ``init`` is given, lanes that begin, and which have a job."""
+        taken = np.zeros(len(self.job), bool)
+        for place in np.flatnonzero(self.job < 0):
+            waiting = self._waiting[place % self._width]
+            if waiting:
+                self.job[place], taken[place] = waiting.popleft(), True
+        new = taken | ~self._has_state if taken.any() else taken
+        self._has_state |= new
+        # A lane that never had a job gets a copy of another's.
+        return self._jobs.rows(np.where(taken, self.job, self.job.max())), new, taken
+
+    def _save(self, saver: Saver) -> None:
+        named = {**self._of_jobs, "job": self.job, "step": self.step}
+        leaves = [] if self._program is None else self._program.saved()
+        named |= {_leaf(number): leaf for number, leaf in enumerate(leaves)}
+        self.facts["files of rows"] = self.store.flush()
+        saver.save(Snapshot(named, self.facts))
+
+    def _restore(self, program: Program, arrays: dict[str, np.ndarray]) -> None:
+        """Put the jobs in flight into the lanes, of more or fewer devices than there were.
+
+        Those for which there are too few devices begin again, and leave no row twice.
+        """
+        job, step = (arrays[name].reshape(-1, self._width) for name in ("job", "step"))
+        places = np.argsort(job < 0, axis=0, kind="stable")  # of every lane, the busy ones first
+        kept, left = np.split(places, [self.num_devices])
+        lane = np.arange(self._width)
+        waits = job[left, lane] >= 0
+        self._known[job[left, lane][waits]] = step[left, lane][waits]
+        source = (kept * self._width + lane).ravel()
+        here = slice(len(source))
+        self.job[here], self.step[here] = arrays["job"][source], arrays["step"][source]
+        self._has_state[here] = True
+        leaves = program.saved()
+        for index, leaf in enumerate(leaves):
+            if _leaf(index) in arrays:  # what has no elements is not stored
+                leaf[here] = arrays[_leaf(index)][source]
+        program.restore(leaves)
 
 
-def _stopping(stop: Callable[[], bool] | None, beats: Beats | None) -> Callable[[], bool] | None:
-    """``stop``, which says so too when another host is lost."""
-    if beats is None:
-        return stop
-    return lambda: (stop is not None and stop()) or beats.are_lost()
+def _leaf(number: int) -> str:
+    return f"leaf_{number:03}"
 
 
-def _files_of(
-    saver: Saver | None, saved: snapshot.Snapshot | None
-) -> tuple[pathlib.Path | None, int]:
-    """The folder of the files of rows, and how many there are."""
-    folder = None if saver is None else saver.folder
-    return folder, 0 if saved is None else saved.facts["files of rows"]
-
-
-def _make_blocks(
-    programs: list[Programs], jobs: Jobs, width: int, num_blocks: int
-) -> list[LaneBlock]:
-    """Blocks for the devices in turn."""
-    return [
-        LaneBlock(programs[number % len(programs)], jobs, width) for number in range(num_blocks)
-    ]
-
-
-def _check_kinds(work: Work, jobs: Jobs) -> None:
-    if not isinstance(work, Work):
-        raise ValueError(
-            f"work: expected an object with init, step, done and failed, got {type(work).__name__}"
-        )
-    if jax.tree_util.all_leaves([work]):
-        raise ValueError(
-            "work: expected a pytree, such as a dataclass that is registered as one, "
-            f"got {type(work).__name__}"
-        )
-    if not isinstance(jobs, Jobs):
-        raise ValueError(f"jobs: expected Jobs, such as stacked(...), got {type(jobs).__name__}")
-
-
-def _check_sizes(width: int | None, num_blocks: int | None, burst: int) -> None:
-    for name, size in (("width", width), ("num_blocks", num_blocks)):
-        if size is not None:
-            require_integer(name, size, 1)
-    require_integer("burst", burst, 1, lanes.MOST_STEPS)
-
-
-def _checked_order(order: ArrayLike | None, jobs: Jobs) -> NDArray[np.int64]:
-    numbers = np.arange(jobs.count)
-    if order is None:
-        return numbers if jobs.costs is None else by_cost(np.asarray(jobs.costs))
-    given = np.asarray(order)
-    if given.shape != numbers.shape or not np.array_equal(np.sort(given), numbers):
-        raise ValueError(f"order: expected each of the numbers 0 to {jobs.count - 1} once")
-    return given.astype(np.int64)
+def _wait_for(array: jax.Array, stop: Callable[[], bool]) -> None:
+    """Wait until it is computed; ``Interrupted`` if that takes long after ``stop`` has said so."""
+    started, asked = time.perf_counter(), None
+    while not array.is_ready():  # pyright: ignore[reportAttributeAccessIssue]
+        now = time.perf_counter()
+        pause = min((now - started) / 50, 0.1)
+        if asked is None and pause == 0.1 and stop():
+            asked = now
+        if asked is not None and now - asked > _PATIENCE:
+            raise Interrupted
+        time.sleep(max(pause, 1e-4))

@@ -1,32 +1,39 @@
-"""The compiled part of a sweep: a block of lanes, each with a job, and bursts of steps.
+"""The compiled part of a sweep: lanes, each with a job, and bursts of steps.
 
-A block has W lanes whatever the number of blocks: XLA rounds sums differently in batches of
-another width. Axes: W lanes, S = ``MOST_STEPS``.
+Every device has W lanes, however many devices there are: XLA rounds sums differently in batches
+of another width. Axes: D devices, W lanes of a device, S = ``MOST_STEPS``.
 """
 
 import dataclasses
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.sharding import Mesh, NamedSharding
+from jax.sharding import PartitionSpec as P
 
+from jaxrace.compilation import compile_ahead
+from jaxrace.sweep.keys import with_keys, without_keys, zeros
 from jaxrace.sweep.work import Jobs, Work
 
 # Room for the rows of one burst. A constant, so that every length of burst is the same program.
 MOST_STEPS = 32
 
+_AXIS = "lanes"
+_SPLIT = P(_AXIS)
+
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class Block:
-    """The lanes of a block between two bursts."""
+class Lanes:
+    """The lanes between two bursts."""
 
-    states: Any  # leaves [W, ...]
-    alive: jax.Array  # bool [W], has a job that is neither done nor failed
+    states: Any  # leaves [D W, ...]
+    alive: Any  # bool [D W], has a job that is neither done nor failed
 
 
 @jax.tree_util.register_dataclass
@@ -34,95 +41,171 @@ class Block:
 class Burst:
     """What a burst leaves for the log."""
 
-    rows: Any  # leaves [S, W, ...]
-    ran: jax.Array  # bool [S, W], the rows that there are
-    failed: jax.Array  # bool [W], the job failed in this burst
-    num_steps: jax.Array  # int32 [], played by the block
+    rows: Any  # leaves [S, D W, ...]
+    ran: Any  # bool [S, D W], the rows that there are
+    failed: Any  # bool [D W], the job failed in this burst
+    num_steps: Any  # int32 [D], played by the lanes of each device
 
 
-def shapes_of(work: Work, jobs: Jobs) -> tuple[Any, Any]:
-    """What a state and a row are, as ``jax.ShapeDtypeStruct``s."""
+class Program:
+    """The program of a sweep, compiled once for all devices, and its arrays on them.
+
+    Args:
+        work: What is done with a job.
+        jobs: All of them.
+        width: W.
+        devices: D of them.
+    """
+
+    def __init__(self, work: Work, jobs: Jobs, width: int, devices: Sequence[Any]) -> None:
+        self._mesh = Mesh(np.array(devices), (_AXIS,))
+        self._work = self._put(work, P())
+        count = width * len(devices)
+        some = jobs.rows(np.zeros(count, np.int64))
+        self._shapes = jax.eval_shape(jax.vmap(work.init), some)
+        mask = np.zeros(count, bool)
+        self.lanes = self._put(Lanes(zeros(self._shapes), mask))
+        arguments = self._arguments(some, mask, mask, 0, 0)
+        self._play = compile_ahead(_play, self._mesh, *arguments)
+
+    def play(self, *arguments: Any) -> Burst:
+        """Begins one call of ``_play``, which goes on after the return; ``lanes`` are its new ones.
+
+        Args:
+            *arguments: Jobs, new, taken, limit and quota, see ``_play``.
+        """
+        self.lanes, burst = self._play(*self._arguments(*arguments))
+        return burst
+
+    def saved(self) -> list[np.ndarray]:
+        """Copies of all arrays of the lanes, without keys, [D W, ...]."""
+        leaves = jax.tree.leaves(without_keys(self.lanes))
+        return [np.array(leaf) for leaf in jax.device_get(leaves)]
+
+    def restore(self, leaves: list[np.ndarray]) -> None:
+        """Go on from what ``saved`` gave."""
+        like = Lanes(self._shapes, jax.ShapeDtypeStruct((), bool))
+        structure = jax.tree.structure(jax.eval_shape(without_keys, like))
+        self.lanes = self._put(with_keys(jax.tree.unflatten(structure, leaves), like))
+
+    def _arguments(self, jobs: Any, new: Any, taken: Any, limit: int, quota: int) -> tuple:
+        split = self._put((jobs, new, taken))
+        counts = self._put((np.int32(limit), np.int32(quota)), P())
+        return self._work, self.lanes, *split, *counts
+
+    def _put(self, arrays: Any, spec: P = _SPLIT) -> Any:
+        return jax.device_put(arrays, NamedSharding(self._mesh, spec))
+
+
+@jax.jit
+def first_step(work: Work, job: Any) -> tuple[Any, Any, jax.Array, jax.Array]:
+    """All that is done with one job: a state, a row, is it done, has it failed?"""
+    state, row = work.step(work.init(job))
+    return state, row, work.done(state), work.failed(row)
+
+
+def one_job(jobs: Jobs) -> Any:
+    """What ``init`` is given, as ``jax.ShapeDtypeStruct``s."""
     # As JAX takes them: it has no 64 bits unless it is told so.
     rows = jax.tree.map(jnp.asarray, jobs.rows(np.zeros(0, np.int64)))
-    job = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), rows)
-    return jax.eval_shape(_first_step, work, job)
+    return jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), rows)
 
 
-# Under jit, so that the same work is traced once however often its shapes are asked for.
-@jax.jit
-def _first_step(work: Work, job: Any) -> tuple[Any, Any]:
-    return work.step(work.init(job))
+@functools.partial(jax.jit, static_argnums=0, donate_argnums=2)
+def _play(
+    mesh: Mesh,
+    work: Work,
+    lanes: Lanes,
+    jobs: Any,
+    new: jax.Array,
+    taken: jax.Array,
+    limit: jax.Array,
+    quota: jax.Array,
+) -> tuple[Lanes, Burst]:
+    """Begin jobs in some lanes, and ``advance`` all of every device.
+
+    Args:
+        mesh: Of the devices.
+        work: What to do.
+        lanes: Used up.
+        jobs: What ``init`` is given, leaves [D W, ...].
+        new: bool [D W], the lanes that begin; the others go on.
+        taken: bool [D W], those of them that have a job. The others get a copy of some job, so
+            that there is a state to step; what comes of it is nobody's.
+        limit: See ``advance``.
+        quota: See ``advance``.
+    """
+
+    def on_device(work: Work, lanes: Lanes, begun: Any, limit: Any, quota: Any) -> Any:
+        lanes = lax.cond(begun[1].any(), _begin, lambda _, lanes, *rest: lanes, work, lanes, *begun)
+        return advance(work, lanes, limit, quota)
+
+    of_device = jax.shard_map(
+        on_device,
+        mesh=mesh,
+        in_specs=(P(), _SPLIT, _SPLIT, P(), P()),
+        out_specs=(_SPLIT, Burst(P(None, _AXIS), P(None, _AXIS), _SPLIT, _SPLIT)),
+        check_vma=False,
+    )
+    return of_device(work, lanes, (jobs, new, taken), limit, quota)
 
 
-@jax.jit
-def refill(work: Work, block: Block, jobs: Any, new: jax.Array, taken: jax.Array) -> Block:
-    """Begin jobs in some of the lanes.
+def advance(work: Work, lanes: Lanes, limit: Any, quota: Any) -> tuple[Lanes, Burst]:
+    """Step the lanes of one device that are alive until enough of their jobs have ended.
 
     Args:
         work: What to do.
-        block: As it is.
-        jobs: What ``init`` is given, leaves [W, ...].
-        new: bool [W], the lanes that begin; the others stay as they are.
-        taken: bool [W], those of them that have a job. To the others something like a job is
-            given, so that there is a state to step; what comes of it is nobody's.
+        lanes: W of them.
+        limit: int32 [], the most steps, 1 .. S.
+        quota: int32 [], so many jobs have to end.
     """
+    width = len(lanes.alive)
+    shapes = jax.eval_shape(_step, work, lanes)[1]
+    rows = jax.tree.map(lambda x: jnp.zeros((MOST_STEPS, *x.shape), x.dtype), shapes)
+    ran, failed = jnp.zeros((MOST_STEPS, width), bool), jnp.zeros(width, bool)
+    start = Burst(rows, ran, failed, jnp.zeros(1, jnp.int32))
+    least_alive = jnp.maximum(lanes.alive.sum(dtype=jnp.int32) - quota, 0)
 
+    def goes_on(carry: tuple[Lanes, Burst]) -> jax.Array:
+        lanes, burst = carry
+        return (burst.num_steps[0] < limit) & (lanes.alive.sum(dtype=jnp.int32) > least_alive)
+
+    def step(carry: tuple[Lanes, Burst]) -> tuple[Lanes, Burst]:
+        lanes, burst = carry
+        new_lanes, row, fails = _step(work, lanes)
+        at = burst.num_steps[0]
+        rows = jax.tree.map(lambda all_rows, x: all_rows.at[at].set(x), burst.rows, row)
+        ran = burst.ran.at[at].set(lanes.alive)
+        return new_lanes, Burst(rows, ran, burst.failed | fails, burst.num_steps + 1)
+
+    return lax.while_loop(goes_on, step, (lanes, start))
+
+
+def _begin(work: Work, lanes: Lanes, jobs: Any, new: jax.Array, taken: jax.Array) -> Lanes:
     def begin_lane(old: Any, job: Any, is_new: jax.Array) -> tuple[Any, jax.Array]:
         state = work.init(job)
         state = jax.tree.map(lambda x, y: jnp.where(is_new, x, y), state, old)
         return state, ~work.done(state)
 
-    states, begun = _over_lanes(begin_lane, len(new))(block.states, jobs, new)
-    return Block(states, jnp.where(new, taken & begun, block.alive))
-
-
-@functools.partial(jax.jit, donate_argnums=1)
-def advance(work: Work, block: Block, limit: jax.Array, quota: jax.Array) -> tuple[Block, Burst]:
-    """Step all lanes that are alive, until enough of their jobs have ended.
-
-    Args:
-        work: What to do.
-        block: Used up.
-        limit: int32 [], the most steps, 1 .. S.
-        quota: int32 [], the number of jobs that have to end to end the burst.
-    """
-    width = block.alive.shape[0]
-    shapes = jax.eval_shape(_step, work, block.states, block.alive)[1]
-    rows = jax.tree.map(lambda x: jnp.zeros((MOST_STEPS, *x.shape), x.dtype), shapes)
-    nobody = jnp.zeros(width, bool)
-    start = Burst(rows, jnp.zeros((MOST_STEPS, width), bool), nobody, jnp.int32(0))
-    enough = block.alive.sum(dtype=jnp.int32) - quota
-
-    def goes_on(carry: tuple[Block, Burst]) -> jax.Array:
-        block, burst = carry
-        num_alive = block.alive.sum(dtype=jnp.int32)
-        return (burst.num_steps < limit) & (num_alive > jnp.maximum(enough, 0))
-
-    def play(carry: tuple[Block, Burst]) -> tuple[Block, Burst]:
-        block, burst = carry
-        states, row, alive, fails = _step(work, block.states, block.alive)
-        at = burst.num_steps
-        rows = jax.tree.map(lambda all_rows, x: all_rows.at[at].set(x), burst.rows, row)
-        ran = burst.ran.at[at].set(block.alive)
-        return Block(states, alive), Burst(rows, ran, burst.failed | fails, at + 1)
-
-    return lax.while_loop(goes_on, play, (block, start))
+    states, begun = _over_lanes(begin_lane, len(new))(lanes.states, jobs, new)
+    return Lanes(states, jnp.where(new, taken & begun, lanes.alive))
 
 
 # Under jit, so that it is traced once for the shapes of its rows and for the loop.
 @jax.jit
-def _step(work: Work, states: Any, alive: jax.Array) -> tuple[Any, Any, jax.Array, jax.Array]:
-    """States, rows, which lanes go on, and which ones fail."""
+def _step(work: Work, lanes: Lanes) -> tuple[Lanes, Any, jax.Array]:
+    """New lanes, a row of each, and which of them fail."""
 
-    def step_lane(state: Any, is_alive: jax.Array) -> tuple[Any, Any, jax.Array, jax.Array]:
+    def step_lane(state: Any, is_alive: jax.Array) -> tuple[Any, jax.Array, Any, jax.Array]:
         new, row = work.step(state)
         fails = is_alive & work.failed(row)
         goes_on = is_alive & ~fails  # what has failed is not stepped on with
         # What a step leaves as it is may be a key, which must not be chosen from twice.
         new = jax.tree.map(lambda x, y: y if y is x else jnp.where(goes_on, y, x), state, new)
-        return new, row, goes_on & ~work.done(new), fails
+        return new, goes_on & ~work.done(new), row, fails
 
-    return _over_lanes(step_lane, len(alive))(states, alive)
+    states, alive, rows, fails = _over_lanes(step_lane, len(lanes.alive))(lanes.states, lanes.alive)
+    return Lanes(states, alive), rows, fails
 
 
 def _over_lanes(function: Callable[..., Any], width: int) -> Callable[..., Any]:

@@ -3,8 +3,9 @@
 Axes: n rows.
 """
 
+import functools
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,22 +32,21 @@ class Rows(NamedTuple):
         return np.append(self.job[1:] != self.job[:-1], np.ones(min(len(self.job), 1), bool))
 
 
-def taken_from(burst: Any, jobs: NDArray[np.int64], steps: NDArray[np.int64]) -> Rows:
-    """The rows of a burst.
+def rows_of(
+    burst: Any, jobs: NDArray[np.int64], steps: NDArray[np.int64], known: NDArray[np.int64]
+) -> Rows:
+    """The rows of a burst of NumPy arrays.
 
     Args:
-        burst: A ``Burst`` of NumPy arrays.
-        jobs: [W], the job of each lane.
-        steps: [W], the steps that it had played before.
+        burst: A ``Burst``.
+        jobs: [D W], the job of each lane.
+        steps: [D W], the steps that it had played before.
+        known: [J], rows of each job, the first ones, that are not wanted.
     """
-    ran = burst.ran
-    number = steps + np.cumsum(ran, axis=0)
-    at = np.nonzero(ran)
-    return Rows(
-        np.broadcast_to(jobs, ran.shape)[at],
-        number[at],
-        jax.tree.map(lambda x: x[at], burst.rows),
-    )
+    number = steps + np.cumsum(burst.ran, axis=0)
+    at = np.nonzero(burst.ran & (number > known[jobs]))
+    job = np.broadcast_to(jobs, number.shape)[at]
+    return Rows(job, number[at], jax.tree.map(lambda x: x[at], burst.rows))
 
 
 class RowStore:
@@ -72,23 +72,26 @@ class RowStore:
         leaves = jax.tree.map(lambda x: np.zeros((0, *x.shape), x.dtype), shapes)
         self._none = Rows(none, none, leaves)
         self._folder = folder
-        self._files = [] if folder is None else _files(folder, num_parts)
+        kept = [] if folder is None else _files(folder, num_parts)
+        self._written: list[Callable[[], Rows]] = [
+            functools.partial(self._read, path) for path in kept
+        ]
         self._in_memory: list[Rows] = []
         if folder is not None:
-            for path in set(folder.glob("rows-*.npz")) - set(self._files):
+            for path in set(folder.glob("rows-*.npz")) - set(kept):
                 path.unlink()
-
-    def check(self, num_rows: int) -> None:
-        """Raise ValueError unless all files can be read and hold so many rows."""
-        found = sum(len(part.job) for part in self._parts())
-        if found != num_rows:
-            raise ValueError(
-                f"checkpoint: {self._folder} is damaged: expected {num_rows} rows, got {found}"
-            )
 
     def add(self, rows: Rows) -> None:
         """Keep some rows."""
         self._in_memory.append(rows)
+
+    def add_written(self, read: Callable[[], Rows]) -> None:
+        """Keep rows that are to be read when they are wanted."""
+        self._written.append(read)
+
+    def count(self) -> int:
+        """The rows that there are; ValueError if a file is damaged."""
+        return sum(len(part.job) for part in self._parts())
 
     def flush(self) -> int:
         """Write what is in memory; returns how many files there are."""
@@ -96,15 +99,11 @@ class RowStore:
             leaves = jax.tree.leaves(_together([self._none, *self._in_memory]))
             content = io.BytesIO()
             np.savez(content, *leaves)
-            *_, path = _files(self._folder, len(self._files) + 1)
+            *_, path = _files(self._folder, len(self._written) + 1)
             files.write_file(path, content.getvalue())
-            self._files.append(path)
+            self.add_written(functools.partial(self._read, path))
             self._in_memory = []
-        return len(self._files)
-
-    def join(self, folder: Path, num_parts: int) -> None:
-        """Take in what another store has written to its folder; nothing is written afterwards."""
-        self._files += _files(folder, num_parts)
+        return len(self._written)
 
     def in_order(self, most_rows: int = _MOST_ROWS) -> Iterator[Rows]:
         """All rows, sorted by job and step, in pieces of whole jobs.
@@ -133,19 +132,28 @@ class RowStore:
         return _together([self._none, *self.in_order()])
 
     def _parts(self) -> Iterator[Rows]:
-        yield from map(self._read, self._files)
+        for read in self._written:
+            yield read()
         yield from self._in_memory
 
     def _read(self, path: Path) -> Rows:
-        leaves, structure = jax.tree.flatten(self._none)
+        return self.rows_of(self.arrays_in(path.read_bytes, path))
+
+    def rows_of(self, leaves: list[np.ndarray]) -> Rows:
+        """Rows from their arrays."""
+        return jax.tree.unflatten(jax.tree.structure(self._none), leaves)
+
+    def arrays_in(
+        self, read: Callable[[], bytes], name: str | Path, extra: int = 0
+    ) -> list[np.ndarray]:
+        """The arrays of a file of rows, and some before them; ValueError if it is damaged."""
+        count = len(jax.tree.leaves(self._none)) + extra
         try:
-            # Every member of the archive has a checksum, which is compared as it is read. A
-            # damaged one would be left open if NumPy opened it.
-            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
-                arrays = [archive[f"arr_{number}"] for number in range(len(leaves))]
-        except Exception as error:  # zipfile, zlib and NumPy have many
-            raise ValueError(f"checkpoint: {path} is damaged ({error})") from error
-        return jax.tree.unflatten(structure, arrays)
+            # Every member of the archive has a checksum, which is compared as it is read.
+            with np.load(io.BytesIO(read()), allow_pickle=False) as archive:
+                return [archive[f"arr_{number}"] for number in range(count)]
+        except Exception as error:  # OSError; zipfile, zlib and NumPy have many
+            raise ValueError(f"checkpoint: {name} is damaged ({error})") from error
 
 
 def _files(folder: Path, count: int) -> list[Path]:

@@ -1,17 +1,15 @@
-"""What a sweep knows of its jobs: how each begins, goes on, and ends.
-
-Axes: J jobs, n of them.
-"""
+"""What a sweep knows of its jobs: how each begins, goes on, and ends. Axes: J jobs, n of them."""
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jaxrace.sweep.bare import bare, dressed
+from jaxrace.sweep.keys import with_keys, without_keys
 from jaxrace.validation import require_function, require_integer
 
 
@@ -20,23 +18,7 @@ class Work(Protocol):
     """What is done with a job, as pure JAX functions of one job.
 
     A pytree: arrays that all jobs share are its leaves, and what is static (shapes, kinds,
-    functions) its structure, so that other numbers compile nothing.
-
-    >>> import jax.numpy as jnp
-    >>> @jax.tree_util.register_dataclass
-    ... @dataclasses.dataclass(frozen=True)
-    ... class Countdown:
-    ...     stride: jax.Array
-    ...     def init(self, job):
-    ...         return job
-    ...     def step(self, state):
-    ...         return state - self.stride, {"left": state - self.stride}
-    ...     def done(self, state):
-    ...         return state <= 0
-    ...     def failed(self, row):
-    ...         return jnp.bool_(False)
-    >>> isinstance(Countdown(jnp.int32(1)), Work)
-    True
+    functions) its structure, so that other numbers compile nothing. Such as ``Once``.
     """
 
     def init(self, job: Any) -> Any:
@@ -47,7 +29,7 @@ class Work(Protocol):
         """The next state, and a row of the log: a pytree of arrays.
 
         Is called on the last state of a job too, and on one before a failed step, as long as
-        other lanes of the block go on; what comes of it is thrown away.
+        other lanes go on; what comes of it is thrown away.
         """
         ...
 
@@ -69,7 +51,7 @@ class Jobs:
         rows: ``rows(numbers)``: what ``init`` is given, of the jobs with these numbers, int64 [n];
             a pytree of arrays with leaves [n, ...].
         costs: What each job is expected to take, in any unit, [J]: the long ones then begin
-            first, and the lanes of a block get equal shares. None if nothing is known.
+            first, and the lanes get equal shares. None if nothing is known.
 
     Raises:
         ValueError: ``count`` is negative, ``rows`` is no function, or ``costs`` are no J numbers.
@@ -112,9 +94,52 @@ def stacked(jobs: Any, costs: ArrayLike | None = None) -> Jobs:
         raise ValueError(f"jobs: expected arrays with one leading axis in common, got {found}")
 
     # NumPy takes rows in a tenth of the time that JAX needs.
-    numbers_of_jobs = jax.device_get(bare(jobs))
+    numbers_of_jobs = jax.device_get(without_keys(jobs))
 
     def rows(numbers: NDArray[np.int64]) -> Any:
-        return dressed(jax.tree.map(lambda x: x[numbers], numbers_of_jobs), jobs)
+        return with_keys(jax.tree.map(lambda x: x[numbers], numbers_of_jobs), jobs)
 
     return Jobs(next(iter(lengths))[0], rows, costs)
+
+
+class OnceState(NamedTuple):
+    """A job, and whether it has been done."""
+
+    job: Any
+    is_done: jax.Array  # bool []
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Once:
+    """Work whose jobs take one step and leave one row; a row with NaN says that a job failed.
+
+    Attributes:
+        function: ``function(constants, job) -> row``, pure and hashable.
+        constants: What all jobs share, a pytree of arrays.
+
+    >>> from jaxrace import sweep
+    >>> work = Once(lambda constants, job: constants + job, jnp.float32(0.5))
+    >>> sweep.run(work, sweep.stacked(jnp.arange(3, dtype=jnp.float32))).rows.row.tolist()
+    [0.5, 1.5, 2.5]
+    """
+
+    function: Callable[[Any, Any], Any] = dataclasses.field(metadata={"static": True})
+    constants: Any
+
+    def init(self, job: Any) -> OnceState:
+        """The job, not yet done."""
+        return OnceState(job, jnp.bool_(False))
+
+    def step(self, state: OnceState) -> tuple[OnceState, Any]:
+        """Call the function."""
+        return OnceState(state.job, jnp.bool_(True)), self.function(self.constants, state.job)
+
+    def done(self, state: OnceState) -> jax.Array:
+        """Has it been called?"""
+        return state.is_done
+
+    def failed(self, row: Any) -> jax.Array:
+        """Is there a NaN?"""
+        leaves = [x for x in jax.tree.leaves(row) if jnp.issubdtype(x.dtype, jnp.floating)]
+        return jnp.stack([jnp.bool_(False), *(jnp.isnan(x).any() for x in leaves)]).any()

@@ -1,0 +1,77 @@
+"""On how many devices a sweep runs, and how many lanes each has."""
+
+import math
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+
+from jaxrace.sweep.keys import without_keys
+from jaxrace.sweep.lanes import MOST_STEPS, first_step, one_job
+from jaxrace.sweep.work import Jobs, Work
+
+# Of 8 to 128 lanes on a CPU, 32 ran the most searches per second.
+_CPU_WIDTH, _WIDTH = 32, 4096
+
+# A lane takes several times its state: the next one, what a step computes on its way, and the rows
+# of a burst. Lanes may have this share of the memory, if a step takes ten times its state.
+_MEMORY_SHARE, _STEP_SHARE = 0.5, 10
+
+
+def num_cores() -> int:
+    """The cores that this process may use.
+
+    >>> num_cores() >= 1
+    True
+    """
+    has_affinity = hasattr(os, "sched_getaffinity")
+    return len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
+
+
+def use_all_cores() -> None:
+    """Let sweeps use all cores of a CPU; called before JAX computes anything.
+
+    JAX gets a device for each core, and one more. XLA has a thread for each, and a batch of
+    matrices is cut in parts for these threads, while one of them waits for all parts. Should every
+    device of a sweep wait, the last thread still does the parts.
+
+    Raises:
+        RuntimeError: JAX has computed before, on another number of devices.
+
+    >>> use_all_cores()  # doctest: +SKIP
+    """
+    jax.config.update("jax_num_cpu_devices", num_cores() + 1)
+
+
+def default_devices() -> list[Any]:
+    """The devices of JAX on this machine; of those of a CPU one for each core, and one is left out.
+
+    >>> len(default_devices()) <= len(jax.devices())
+    True
+    """
+    devices = jax.local_devices()
+    if devices[0].platform == "cpu":
+        return devices[: max(min(num_cores(), len(devices) - 1), 1)]
+    return devices
+
+
+def default_width(work: Work, jobs: Jobs, devices: Sequence[Any] | None = None) -> int:
+    """The lanes of each device unless they are given: see ``run``."""
+    device = (default_devices() if devices is None else devices)[0]
+    most = _CPU_WIDTH if device.platform == "cpu" else _WIDTH
+    room = (device.memory_stats() or {}).get("bytes_limit", math.inf) * _MEMORY_SHARE
+    most = max(int(min(most, room / max(_lane_bytes(work, jobs), 1))), 1)
+    # A little less where that leaves no lane without a job.
+    num_rounds = max(math.ceil(jobs.count / most), 1)
+    return max(math.ceil(jobs.count / num_rounds), 1)
+
+
+def _lane_bytes(work: Work, jobs: Jobs) -> float:
+    """About what a lane takes."""
+    state, row, *_ = jax.eval_shape(first_step, work, one_job(jobs))
+    state_bytes, row_bytes = (
+        sum(math.prod(x.shape) * x.dtype.itemsize for x in jax.tree.leaves(tree))
+        for tree in jax.eval_shape(without_keys, (state, row))
+    )
+    return _STEP_SHARE * state_bytes + MOST_STEPS * row_bytes

@@ -1,0 +1,242 @@
+"""Sweeps on clusters of Ray leave the rows of one process, whatever nodes and drivers do."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sweep_cases as cases
+
+from jaxrace import sweep
+from jaxrace.sweep.shards import Folder
+
+ray = pytest.importorskip("ray")
+
+LENGTHS = cases.mixed_lengths(40)
+
+# Of Ray's own: sockets that it leaves open, and a fork beside JAX's threads.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+@pytest.fixture(autouse=True)
+def tests_on_nodes(monkeypatch):
+    """What the tests import, the nodes can import too."""
+    paths = [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return cases.bits(cases.run(cases.wanders(LENGTHS)))
+
+
+def run(folder, address=None, jobs=None, **arguments):
+    checkpoints = sweep.Checkpoints(folder, {"grid": [1, 2]}, every=0.0, resume=True)
+    jobs = cases.wanders(LENGTHS) if jobs is None else jobs
+    cluster = sweep.Ray(address, lanes_per_shard=1)
+    return cases.run(jobs, checkpoints=checkpoints, cluster=cluster, **arguments)
+
+
+def test_a_cluster_of_this_machine(tmp_path, expected):
+    told = []
+    log = run(tmp_path, on_rows=lambda ended, rows: told.append((ended, len(rows.job))))
+    assert cases.bits(log) == expected
+    assert [ended for ended, _ in told] == [8, 16, 24, 32, 40]
+    assert sum(count for _, count in told) == log.num_rows == LENGTHS.sum()
+    assert (log.num_ended, log.errors, log.failed.size) == (40, {}, 0)
+    assert sorted(Folder(tmp_path).names()) == [
+        *(f"shard-{shard:06}.npz" for shard in range(5)),
+        "shards.json",
+    ]
+    assert not ray.is_initialized()
+
+
+class Cluster:
+    """Nodes of one core each on this machine."""
+
+    def __init__(self, count):
+        from ray.cluster_utils import Cluster
+
+        self.own = Cluster()
+        self.own.add_node(num_cpus=0, include_dashboard=False)
+        self.nodes = [self.add() for _ in range(count)]
+        self.address = self.own.address
+
+    def add(self):
+        return self.own.add_node(num_cpus=1)
+
+
+@pytest.fixture
+def cluster():
+    with contextlib.ExitStack() as stack:
+
+        def make(count):
+            made = Cluster(count)
+            stack.callback(made.own.shutdown)
+            return made
+
+        yield make
+
+
+def slow_jobs():
+    """Of which every shard takes some seconds."""
+    jobs = sweep.stacked(cases.wanders(LENGTHS))
+
+    def rows(numbers):
+        time.sleep(1.0)
+        return jobs.rows(numbers)
+
+    return sweep.Jobs(jobs.count, rows)
+
+
+def run_slowly(folder, address, **arguments):
+    checkpoints = sweep.Checkpoints(folder, every=0.0, resume=True)
+    cluster = sweep.Ray(address, lanes_per_shard=1)
+    return sweep.run(
+        cases.WORK,
+        slow_jobs(),
+        width=cases.WIDTH,
+        checkpoints=checkpoints,
+        cluster=cluster,
+        **arguments,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", ["none", "a node leaves", "a node joins"])
+def test_nodes_come_and_go(tmp_path, expected, cluster, change):
+    nodes = cluster(2)
+    changes = {
+        "none": lambda: None,
+        "a node leaves": lambda: nodes.own.remove_node(nodes.nodes[1], allow_graceful=False),
+        "a node joins": nodes.add,
+    }
+    changed = threading.Timer(0.0, changes[change])
+
+    def on_rows(ended, rows):
+        if not changed.ident:
+            changed.start()
+
+    assert cases.bits(run_slowly(tmp_path, nodes.address, on_rows=on_rows)) == expected
+    changed.join()
+
+
+def stubborn(jobs, home):
+    """Rows that one process alone can make: elsewhere the job with number 17 is missing."""
+
+    def rows(numbers):
+        if os.getpid() != home and (numbers == 17).any():
+            raise ArithmeticError("no job 17")
+        return jobs.rows(numbers)
+
+    return rows
+
+
+@pytest.mark.slow
+def test_a_shard_that_always_fails_is_named_and_the_others_are_kept(tmp_path):
+    jobs = sweep.stacked(cases.wanders(LENGTHS))
+    log = sweep.run(
+        cases.WORK,
+        sweep.Jobs(40, stubborn(jobs, os.getpid())),
+        width=cases.WIDTH,
+        checkpoints=sweep.Checkpoints(tmp_path),
+        cluster=sweep.Ray(lanes_per_shard=1),
+    )
+    assert log.errors == {"shard 2, 8 jobs from 16": "ArithmeticError: no job 17"}
+    assert log.failed.tolist() == list(range(16, 24))
+    whole = cases.run(cases.wanders(LENGTHS))
+    kept = ~np.isin(whole.rows.job, log.failed)
+    for name, column in whole.rows.row.items():
+        assert log.rows.row[name].tobytes() == column[kept].tobytes()
+
+
+@pytest.mark.slow
+def test_a_full_disk_is_named(tmp_path, small_disk):
+    folder = small_disk / "sweep"
+    with (small_disk / "ballast").open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while file.write(bytes(4096)):
+            pass
+    with pytest.raises(OSError, match="No space left"):
+        run(folder)
+
+
+@pytest.mark.slow
+def test_a_second_driver_is_refused(tmp_path):
+    def on_rows(ended, rows):
+        with pytest.raises(ValueError, match="expected one that no other process works on"):
+            run(tmp_path)
+
+    run(tmp_path, on_rows=on_rows)
+
+
+SCRIPT = """if True:
+    import sys
+    sys.path.insert(0, sys.argv[1])
+    from test_sweep_ray import run_slowly
+    run_slowly(sys.argv[2], sys.argv[3], on_rows=lambda ended, rows: print(ended, flush=True))
+"""
+
+
+@pytest.mark.slow
+def test_a_driver_that_is_killed_is_started_again(tmp_path, expected, cluster):
+    nodes = cluster(1)
+    command = [sys.executable, "-c", SCRIPT, Path(__file__).parent, tmp_path, nodes.address]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"8\n"
+        process.send_signal(signal.SIGKILL)
+    nodes.add()
+    log = run_slowly(tmp_path, nodes.address)
+    assert log.is_resumed
+    assert 0 < log.num_ended < 40
+    assert cases.bits(log) == expected
+
+
+@pytest.mark.slow
+def test_another_sweep_is_refused(tmp_path):
+    run(tmp_path)
+    with pytest.raises(ValueError, match="with what the jobs are given = "):
+        run(tmp_path, jobs=cases.wanders(LENGTHS + 1))
+    log = run(tmp_path)
+    assert (log.is_resumed, log.num_ended, log.num_rows) == (True, 0, LENGTHS.sum())
+
+
+def test_addresses_of_other_stores():
+    pytest.importorskip("fsspec")
+    folder = Folder("memory://grid/checkpoint")
+    assert folder.names() == set()
+    folder.write("shard-0.tar", b"rows")
+    assert folder.names() == {"shard-0.tar"}
+    assert folder.read("shard-0.tar") == b"rows"
+    folder.remove("shard-0.tar")
+    folder.remove("shard-0.tar")
+    assert folder.names() == set()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"cpus_per_task": 0}, "cpus_per_task: expected an integer of at least 1"),
+        ({"gpus_per_task": -1}, "gpus_per_task: expected"),
+        ({"lanes_per_shard": 0}, "lanes_per_shard: expected"),
+    ],
+    ids=str,
+)
+def test_bad_input(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        sweep.Ray(**arguments)
+
+
+def test_a_folder_is_wanted():
+    with pytest.raises(ValueError, match="checkpoints: expected some, with a folder"):
+        cases.run(cases.wanders(LENGTHS), cluster=sweep.Ray())
