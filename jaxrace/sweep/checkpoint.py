@@ -82,13 +82,8 @@ class Snapshot(NamedTuple):
 class Saver:
     """Writes and reads the checkpoints of one sweep; a context manager.
 
-    Args:
-        checkpoints: Where and when.
-        identity: What has to be the same when it is resumed, as JSON has it.
-
-    Raises:
-        ValueError: On entry: another process works on the folder, or it holds a checkpoint and
-            ``resume`` is not set.
+    Entering, it refuses a folder on which another process works, and one with a checkpoint unless
+    ``resume`` is set (ValueError). The ``identity`` has to be the same when a sweep is resumed.
     """
 
     def __init__(self, checkpoints: Checkpoints, identity: Mapping[str, Any]) -> None:
@@ -117,11 +112,7 @@ class Saver:
         self._opened.close()
 
     def load(self) -> Snapshot | None:
-        """The last checkpoint, if there is one.
-
-        Raises:
-            ValueError: It is damaged, or of another sweep.
-        """
+        """The last checkpoint, if there is one; ValueError if it is damaged, or of another sweep."""
         if not is_saved(self.folder):
             return None
         try:
@@ -136,11 +127,7 @@ class Saver:
         return Snapshot(arrays, facts)
 
     def save(self, snapshot: Snapshot) -> None:
-        """Write a checkpoint; the one before counts until this one does.
-
-        Raises:
-            OSError: It could not be written.
-        """
+        """Write a checkpoint; OSError if that fails: until then the one before counts."""
         self._number += 1
         # orbax does not store what has no elements.
         arrays = {name: x for name, x in snapshot.arrays.items() if x.size}
@@ -165,12 +152,11 @@ class Saver:
 
 
 def identity_of(work: Work, jobs: Jobs, width: int, device: Any) -> dict[str, Any]:
-    """All that the bits of a sweep depend on, as JSON has it.
-
-    Makes every job once, but never more than a few thousand of them at a time.
-    """
+    """All that the bits of a sweep depend on, as JSON has it; makes every job, a few at a time."""
     versions = runs.versions()
     program = first_step.lower(work, one_job(jobs)).as_text()
+    starts = range(0, jobs.count, _JOBS_AT_ONCE)
+    parts = (np.arange(start, min(start + _JOBS_AT_ONCE, jobs.count)) for start in starts)
     return {
         "jaxrace major version": versions["jaxrace"].split(".")[0],
         "jax": versions["jax"],
@@ -183,18 +169,11 @@ def identity_of(work: Work, jobs: Jobs, width: int, device: Any) -> dict[str, An
         "costs of the jobs": None if jobs.costs is None else _digest(np.asarray(jobs.costs)),
         "program of a job": hashlib.sha256(program.encode()).hexdigest(),
         "what the jobs share": _digest(work),
-        "what the jobs are given": _digest_of_jobs(jobs),
+        "what the jobs are given": _digest(*map(jobs.rows, parts)),
     }
 
 
-def _digest_of_jobs(jobs: Jobs) -> str:
-    starts = range(0, jobs.count, _JOBS_AT_ONCE)
-    parts = (np.arange(start, min(start + _JOBS_AT_ONCE, jobs.count)) for start in starts)
-    return _digest(*map(jobs.rows, parts))
-
-
 def _digest(*trees: Any) -> str:
-    """A checksum of arrays."""
     found = hashlib.sha256()
     for tree in trees:
         for path, leaf in jax.tree.leaves_with_path(jax.device_get(without_keys(tree))):

@@ -1,7 +1,4 @@
-"""The rows of a sweep: kept as bursts leave them, given back in the order of jobs and steps.
-
-Axes: n rows.
-"""
+"""The rows of a sweep, which come in bursts, in the order of jobs and steps. Axes: n rows."""
 
 import functools
 import io
@@ -106,10 +103,7 @@ class RowStore:
         return len(self._written)
 
     def in_order(self, most_rows: int = _MOST_ROWS) -> Iterator[Rows]:
-        """All rows, sorted by job and step, in pieces of whole jobs.
-
-        Args:
-            most_rows: About so many rows are in a piece.
+        """All rows, sorted by job and step, in pieces of whole jobs, of about so many rows.
 
         Raises:
             ValueError: A file is damaged.

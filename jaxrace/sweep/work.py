@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -102,13 +102,6 @@ def stacked(jobs: Any, costs: ArrayLike | None = None) -> Jobs:
     return Jobs(next(iter(lengths))[0], rows, costs)
 
 
-class OnceState(NamedTuple):
-    """A job, and whether it has been done."""
-
-    job: Any
-    is_done: jax.Array  # bool []
-
-
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class Once:
@@ -127,17 +120,17 @@ class Once:
     function: Callable[[Any, Any], Any] = dataclasses.field(metadata={"static": True})
     constants: Any
 
-    def init(self, job: Any) -> OnceState:
-        """The job, not yet done."""
-        return OnceState(job, jnp.bool_(False))
+    def init(self, job: Any) -> tuple[Any, jax.Array]:
+        """The job, which is not done."""
+        return job, jnp.bool_(False)
 
-    def step(self, state: OnceState) -> tuple[OnceState, Any]:
+    def step(self, state: tuple[Any, jax.Array]) -> tuple[tuple[Any, jax.Array], Any]:
         """Call the function."""
-        return OnceState(state.job, jnp.bool_(True)), self.function(self.constants, state.job)
+        return (state[0], jnp.bool_(True)), self.function(self.constants, state[0])
 
-    def done(self, state: OnceState) -> jax.Array:
+    def done(self, state: tuple[Any, jax.Array]) -> jax.Array:
         """Has it been called?"""
-        return state.is_done
+        return state[1]
 
     def failed(self, row: Any) -> jax.Array:
         """Is there a NaN?"""
