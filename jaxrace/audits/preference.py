@@ -98,10 +98,6 @@ def audit(races: int = reckoning.FULL_SIZE, seed: int = 0) -> Iterator[reckoning
 
     The last bound of each task is the broken control (``unprotected_thresholds``), which must be
     refuted somewhere.
-
-    >>> first = next(audit(races=250))
-    >>> first.claim, first.races, first.upheld
-    ('published', 250, True)
     """
     require_integer("races", races, 1)
     for number, task in enumerate(TASKS):
@@ -118,12 +114,7 @@ UNPROTECTED = "kl without the union over rounds"
 
 
 def unprotected_thresholds(num_options: int, max_rounds: int, delta: float) -> NDArray[np.int32]:
-    """The control: KL thresholds of any one round in all of them, int32 [max_rounds].
-
-    >>> valid = kernels.thresholds(kernels.BOUNDS["kl"], 3, 50, 0.1)
-    >>> bool((unprotected_thresholds(3, 50, 0.1) < valid)[20:].all())
-    True
-    """
+    """The control: KL thresholds of any one round in all of them, int32 [max_rounds]."""
     # Round n of a race of n_max rounds at n_max delta has the level of a race of one round.
     kl = kernels.BOUNDS["kl"]
     return np.array(

@@ -49,11 +49,7 @@ class Finding:
 def wrong_by_batch(
     errs: Callable[[jax.Array], jax.Array], key: jax.Array, batches: int
 ) -> jax.Array:
-    """How many races ``errs(key) -> bool [...]`` err in each batch: int32 [batches, ...].
-
-    >>> print(wrong_by_batch(lambda key: jnp.bool_(True), jax.random.key(0), 2))
-    [250 250]
-    """
+    """How many races ``errs(key) -> bool [...]`` err in each batch: int32 [batches, ...]."""
 
     def batch(number: jax.Array) -> jax.Array:
         keys = jax.random.split(jax.random.fold_in(key, number), BATCH)
@@ -63,13 +59,7 @@ def wrong_by_batch(
 
 
 def markdown_table(findings: Iterable[Finding], claim: str = "Bound", level: str = "delta") -> str:
-    """The findings in Markdown, with the headings of the columns of claims and deltas.
-
-    >>> print(markdown_table([Finding("coin", "kl", 0.2, 0.2, 12, 1000)]))
-    | Task | Bound | delta | allowed | races | wrong | rate | 99.9 % interval | verdict |
-    | --- | --- | --- | --- | --- | --- | --- | --- | --- |
-    | coin | kl | 0.2 | 0.2 | 1,000 | 12 | 0.01200 | 0.00374 to 0.02798 | upheld |
-    """
+    """The findings in Markdown, with the headings of the columns of claims and deltas."""
     rows = []
     for f in findings:
         low, high = f.interval

@@ -61,10 +61,6 @@ def value_audit(races: int = reckoning.FULL_SIZE, seed: int = 0) -> Iterator[rec
 
     The last race of each task is the broken control, told a quarter of the range, which must be
     refuted somewhere.
-
-    >>> first = next(value_audit(races=250))
-    >>> first.claim, first.races, first.upheld
-    ('Hoeffding', 250, True)
     """
     require_integer("races", races, 1)
     batches = -(-races // reckoning.BATCH)

@@ -42,11 +42,7 @@ POLICIES = {
 
 
 def catalogue() -> dict[str, dict[str, str]]:
-    """Names and a line on each, by subject.
-
-    >>> list(catalogue())
-    ['environments', 'methods', ..., 'policy improvement', 'lower bounds of performance']
-    """
+    """Names and a line on each, by subject."""
     return {
         "environments": {
             **ENVIRONMENTS,
@@ -70,12 +66,7 @@ def catalogue() -> dict[str, dict[str, str]]:
 
 
 def print_catalogue() -> None:
-    """Print it, a paragraph for each subject.
-
-    >>> print_catalogue()
-    environments:
-    ...
-    """
+    """Print it, a paragraph for each subject."""
     for subject, entries in catalogue().items():
         print(f"{subject}:")
         width = max(map(len, entries))
@@ -84,11 +75,7 @@ def print_catalogue() -> None:
 
 
 def print_info() -> None:
-    """Print the versions and the devices.
-
-    >>> print_info()
-    jaxrace ...
-    """
+    """Print the versions and the devices."""
     for name, version in runs.versions().items():
         print(f"{name:8} {version}")
     found = runs.device()

@@ -113,10 +113,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command in a process that goes on, with these arguments or its own.
 
     Returned is the exit status: 0, 1 (failed), 2 (bad input), 130 or 143 (interrupted).
-
-    >>> main(["--version"])
-    jaxrace ...
-    0
     """
     argv = sys.argv[1:] if argv is None else list(argv)
     if not argv:

@@ -23,35 +23,19 @@ POSITIONAL = ("env", "task", "scores", "name")
 
 
 def expected(hint: Any) -> str:
-    """What an option of a type expects.
-
-    >>> expected(int | None), expected(Literal["A", "B"])
-    ('an integer, or null', 'one of A, B')
-    """
+    """What an option of a type expects."""
     if get_origin(hint) is Literal:
         return f"one of {', '.join(get_args(hint))}"
     return _TYPES[hint][1]
 
 
 def spelt(name: str) -> str:
-    """An option as it is spelt in the command.
-
-    >>> spelt("max_rounds")
-    '--max-rounds'
-    """
+    """An option as it is spelt in the command."""
     return f"--{name.replace('_', '-')}"
 
 
 def add_options(parser: Any, config: type) -> None:
-    """An option for every field of a job that is not positional; the help is the docstring's.
-
-    >>> from jsonargparse import ArgumentParser
-    >>> from jaxrace.commands.select.config import SelectConfig
-    >>> parser = ArgumentParser()
-    >>> add_options(parser, SelectConfig)
-    >>> parser.parse_args(["--top", "5"]).top
-    5
-    """
+    """An option for every field of a job that is not positional; the help is the docstring's."""
     parameters = parse_docstring(config.__doc__ or "").params
     texts = {p.arg_name: (p.description or "").replace("``", "`") for p in parameters}
     hints = get_type_hints(config)

@@ -7,31 +7,20 @@ from typing import NoReturn
 
 
 def fail(status: int, message: str) -> int:
-    """Print why the command ends, in a line; returns the status.
-
-    >>> fail(2, "top: expected 1")
-    2
-    """
+    """Print why the command ends, in a line; returns the status."""
     note("error", " ".join(message.split()))
     return status
 
 
 def note(kind: str, text: str) -> None:
-    """Print a line of some kind, such as a warning, where errors go.
-
-    >>> note("warning", "horizon: 100 duels a run")
-    """
+    """Print a line of some kind, such as a warning, where errors go."""
     from jaxrace.commands.printing import shown  # late: it imports rich
 
     print(f"jaxrace: {kind}:", shown(text), file=sys.stderr)
 
 
 def interrupted(signal: int | None, where: BaseException | Path | None) -> int:
-    """Print that the command was interrupted, and how it goes on, if a folder is known.
-
-    >>> interrupted(15, Path("runs/duel-1"))
-    143
-    """
+    """Print that the command was interrupted, and how it goes on, if a folder is known."""
     if where is None or not str(where):
         return fail(128 + (signal or 2), "interrupted")
     again = f"the same command with --out {where} --resume goes on"

@@ -13,25 +13,14 @@ from rich.text import Text
 
 
 def shown(text: str) -> str:
-    r"""A text with what is no letter, digit, sign or space as an escape sequence.
-
-    >>> print(shown("[red] \x1b[31m \x9b \u202e \udcff"))
-    [red] \x1b[31m \x9b \u202e \udcff
-    """
+    r"""A text with what is no letter, digit, sign or space as an escape sequence."""
     return "".join(
         c if c.isprintable() or unicodedata.category(c) == "Zs" else ascii(c)[1:-1] for c in text
     )
 
 
 def new_table(console: Console, heads: Sequence[str], left: str) -> Table:
-    """A table whose numbers are never cut; names fold where there is no room.
-
-    >>> table = new_table(Console(), ["place", "option"], "option")
-    >>> add_row(table, ["1", "[red]"])
-    >>> Console().print(table)
-    place  option
-        1  [red]
-    """
+    """A table whose numbers are never cut; names fold where there is no room."""
     table = Table(box=SIMPLE_HEAD if console.is_terminal else None, pad_edge=False)
     for head in heads:
         if head == left:
@@ -45,27 +34,17 @@ def add_row(table: Table, cells: Sequence[str]) -> None:
     """Add a row of texts as they are: brackets and colons in names are no markup.
 
     See ``shown`` for what is escaped.
-
-    >>> add_row(new_table(Console(), ["option"], "option"), ["lr:100:adam"])
     """
     table.add_row(*(Text(shown(cell)) for cell in cells))
 
 
 def say(console: Console, text: str) -> None:
-    """Print a line as it is, however long; see ``shown`` for what is escaped.
-
-    >>> say(Console(), "[a] or :100:")
-    [a] or :100:
-    """
+    """Print a line as it is, however long; see ``shown`` for what is escaped."""
     console.print(Text(shown(text)), highlight=False, soft_wrap=True)
 
 
 def confidence_scale(count: int) -> float:
-    """Half the 95 % confidence interval of a mean of so many, in standard errors.
-
-    >>> f"{confidence_scale(5):.3f}"
-    '2.776'
-    """
+    """Half the 95 % confidence interval of a mean of so many, in standard errors."""
     from scipy import stats
 
     return float(stats.t.ppf(0.975, count - 1))

@@ -11,12 +11,7 @@ from jaxrace.validation import require_integer
 
 @dataclasses.dataclass(frozen=True)
 class Lanes:
-    """How wide the sweeps of a job are to be.
-
-    >>> Lanes(lanes=0)
-    Traceback (most recent call last):
-    ValueError: lanes: expected an integer of at least 1, got 0
-    """
+    """How wide the sweeps of a job are to be."""
 
     lanes: int | None = None  # W, lanes of a block; None for what the sweep chooses
     blocks: int | None = None  # most blocks; None for what the sweep chooses
@@ -26,21 +21,12 @@ class Lanes:
             require_integer(name, value, 1, _MOST)
 
     def instead_of(self, default: Mapping[str, int]) -> dict[str, int]:
-        """The sizes of a sweep: what was asked for, and where nothing was, the default.
-
-        >>> Lanes(lanes=8).instead_of({"width": 32, "num_blocks": 2})
-        {'width': 8, 'num_blocks': 2}
-        """
+        """The sizes of a sweep: what was asked for, and where nothing was, the default."""
         asked = {_SIZES[name]: value for name, value in self._asked()}
         return {name: asked.get(name, default[name]) for name in _SIZES.values()}
 
     def require(self, found: Mapping[str, int], folder: str | os.PathLike[str]) -> None:
-        """Raise ValueError unless a sweep that began with ``found`` can go on as asked.
-
-        >>> Lanes(lanes=8).require({"width": 32, "num_blocks": 2}, "runs/grid")
-        Traceback (most recent call last):
-        ValueError: lanes: expected 32 as in 'runs/grid', got 8
-        """
+        """Raise ValueError unless a sweep that began with ``found`` can go on as asked."""
         for name, value in self._asked():
             if value != found[_SIZES[name]]:
                 raise ValueError(
@@ -58,14 +44,7 @@ ANY_LANES = Lanes()
 
 
 def add_run_options(parser: Any, default: str, has_sweeps: bool = True) -> None:
-    """Where a run goes, whether it goes on, how wide its sweeps are, and how it is compiled.
-
-    >>> from argparse import ArgumentParser
-    >>> parser = ArgumentParser()
-    >>> add_run_options(parser, "runs/duel-NUMBER")
-    >>> parser.parse_args(["--lanes", "8"]).lanes
-    8
-    """
+    """Where a run goes, whether it goes on, how wide its sweeps are, and how it is compiled."""
     parser.add_argument(
         "--out",
         metavar="DIR",
@@ -98,12 +77,7 @@ def add_run_options(parser: Any, default: str, has_sweeps: bool = True) -> None:
 
 
 def taken_from(settings: dict[str, Any]) -> Lanes:
-    """The lanes of parsed options, if there are any, which are removed from them.
-
-    >>> settings = {"lanes": 8, "blocks": None, "seed": 0}
-    >>> taken_from(settings), settings
-    (Lanes(lanes=8, blocks=None), {'seed': 0})
-    """
+    """The lanes of parsed options, if there are any, which are removed from them."""
     return Lanes(settings.pop("lanes", None), settings.pop("blocks", None))
 
 
@@ -111,14 +85,7 @@ _DETECTED = "detected"  # what ``--hosts`` is without a value
 
 
 def add_hosts(parser: Any) -> None:
-    """Which of several hosts this is.
-
-    >>> from argparse import ArgumentParser
-    >>> parser = ArgumentParser()
-    >>> add_hosts(parser)
-    >>> parser.parse_args(["--hosts", "10.0.0.1:1234,2,0"]).hosts
-    ('10.0.0.1:1234', 2, 0)
-    """
+    """Which of several hosts this is."""
     parser.add_argument(
         "--hosts",
         nargs="?",

@@ -20,13 +20,7 @@ NO_JOB = Job(None)
 
 @dataclasses.dataclass
 class Workbench:
-    """A folder in which a reproduction works.
-
-    >>> bench = Workbench(Path("."), quick=True, title="a title")
-    >>> bench.write_report(["Some text."])
-    >>> Path("report.md").read_text().splitlines()[:3]
-    ['# A title', '', 'Some text.']
-    """
+    """A folder in which a reproduction works."""
 
     folder: Path  # where everything goes
     quick: bool = False  # at a fraction of the size: to see that it works, not what comes out
@@ -146,11 +140,6 @@ def run_folder(job: Job, stem: str, asked: Mapping[str, Any]) -> Iterator[Path]:
     What is ``asked`` is written to config.json. Of an interruption the folder is the argument.
 
     If the block fails before anything has been saved, a new folder is removed again.
-
-    >>> asked = {"command": "duel", "config": {"seed": 3}}
-    >>> with run_folder(Job(None, "new"), "duel", asked) as folder:
-    ...     sorted(path.name for path in folder.iterdir())
-    ['.jaxrace-lock', 'config.json']
     """
     is_new = job.is_first and not job.resume
     with contextlib.ExitStack() as opened:
@@ -188,14 +177,6 @@ def run_job(command: str, job: Job, work: Callable[[Workbench], None]) -> Path:
     The verb is the stem of its name. The config may have a ``seed``, and ``inputs``: the paths of
     files by the names of options. ``work`` is not done again in a folder that has its summary. What
     is wrong with the job is a ValueError, and nothing is left behind.
-
-    >>> @dataclasses.dataclass(frozen=True)
-    ... class Config:
-    ...     seed: int = 0
-    >>> def work(bench):
-    ...     runs.write_summary(bench.folder, {"n": 1})
-    >>> runs.read_summary(run_job("try", Job(Config()), work))
-    {'n': 1}
     """
     config = job.config
     inputs = getattr(config, "inputs", {})
@@ -213,47 +194,26 @@ def run_job(command: str, job: Job, work: Callable[[Workbench], None]) -> Path:
 
 
 def as_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
-    """The columns of a table, from its rows, of which there is at least one.
-
-    >>> as_columns([{"k": 1, "task": "normal"}, {"k": 2, "task": "uniform"}])["k"]
-    array([1, 2])
-    """
+    """The columns of a table, from its rows, of which there is at least one."""
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
 
 def mean_and_error(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of the mean over the last axis.
-
-    >>> mean, stderr = mean_and_error(np.array([[1.0, 3.0], [2.0, 2.0]]))
-    >>> mean.tolist(), stderr.tolist()
-    ([2.0, 2.0], [1.0, 0.0])
-    """
+    """Of the mean over the last axis."""
     return values.mean(-1), values.std(-1, ddof=1) / np.sqrt(values.shape[-1])
 
 
 def mean_columns(name: str, values: np.ndarray) -> dict[str, Any]:
-    """The mean over the last axis, and its standard error, as columns of a table.
-
-    >>> mean_columns("regret", np.array([1.0, 3.0]))
-    {'regret': np.float64(2.0), 'regret_stderr': np.float64(1.0)}
-    """
+    """The mean over the last axis, and its standard error, as columns of a table."""
     mean, error = mean_and_error(values)
     return {name: mean, f"{name}_stderr": error}
 
 
 def mean_in_words(values: np.ndarray, digits: int = 0) -> str:
-    """The mean of some numbers, and its standard error.
-
-    >>> mean_in_words(np.array([1.0, 3.0]), digits=1)
-    '2.0 ± 1.0'
-    """
+    """The mean of some numbers, and its standard error."""
     return with_error(*mean_and_error(values), digits=digits)
 
 
 def with_error(mean: Any, stderr: Any, digits: int = 0) -> str:
-    """A mean and its standard error.
-
-    >>> with_error(1331.2, 24.8), with_error(0.99, 0.0021, digits=3)
-    ('1,331 ± 25', '0.990 ± 0.002')
-    """
+    """A mean and its standard error."""
     return f"{mean:,.{digits}f} ± {stderr:,.{digits}f}"

@@ -53,10 +53,6 @@ def audit_pairs(
     """Count the pairs whose e-value reaches 1 / alpha at the end of any block: allowed is alpha.
 
     Horizons are samples of either option; blocks and bets are those of a race of two options.
-
-    >>> finding = next(audit_pairs(10))
-    >>> finding.claim, finding.delta, finding.races
-    ('largest E, n_max 300', 0.01, 10)
     """
     require_integer("pairs", pairs, 1)
     for number, kind in enumerate(kinds):
@@ -73,10 +69,6 @@ def control_pairs(pairs: int = FULL_SIZE, seed: int = 0) -> Iterator[Finding]:
     """The same with broken bets, on h - 0.45 instead of h - 1/2, which must be refuted.
 
     On equal normals, n_max 300.
-
-    >>> finding = next(control_pairs(10))
-    >>> finding.task, finding.claim
-    ('equal normals', 'control: an even chance is 0.45, n_max 300')
     """
     require_integer("pairs", pairs, 1)
     horizon = min(HORIZONS)
@@ -98,10 +90,6 @@ def largest_log_e(
 
     Of so many samples of either, and of at least so many pairs. The bets are 1 + lambda (h - c), c
     a half but for the control.
-
-    >>> coin = NULL_PAIRS[2]  # eleven wins in the first block, of at most 2.95 each
-    >>> largest_log_e(coin, 11, jax.random.key(0), 10).max() < 11 * np.log(1.95)
-    np.True_
     """
     size = min(pairs, _BATCH)
     keys = [jax.random.fold_in(key, number) for number in range(-(-pairs // size))]

@@ -23,12 +23,7 @@ class Law(NamedTuple):
 
 
 def draw(key: jax.Array, law: Law) -> jax.Array:
-    """An outcome of an option: float32 [].
-
-    >>> constant = jax.tree.map(lambda x: x[0], Faces(((3,), (4,))).laws)
-    >>> print(draw(jax.random.key(0), constant))
-    3.0
-    """
+    """An outcome of an option: float32 []."""
     place = (law.num_faces * jax.random.uniform(key, (), jnp.float32)).astype(jnp.int32)
     noise = jax.random.normal(key, (), jnp.float32)
     return law.mean + law.deviation * noise + law.faces[place]
@@ -36,11 +31,7 @@ def draw(key: jax.Array, law: Law) -> jax.Array:
 
 @dataclasses.dataclass(frozen=True)
 class Normals:
-    """Options with normal outcomes of variance 1.
-
-    >>> Normals((0.0, 0.0)).win_probabilities[0][1]
-    0.5
-    """
+    """Options with normal outcomes of variance 1."""
 
     means: tuple[float, ...]  # of each option [K]
 
@@ -61,11 +52,7 @@ class Normals:
 
 @dataclasses.dataclass(frozen=True)
 class Faces:
-    """Dice: every option shows one of m numbers, all equally likely.
-
-    >>> Faces(((0, 0), (-1, 1))).win_probabilities  # a constant against a fair coin
-    ((0.5, 0.5), (0.5, 0.5))
-    """
+    """Dice: every option shows one of m numbers, all equally likely."""
 
     # Of each option [K][m]; a number that stands there twice is twice as likely.
     faces: tuple[tuple[float, ...], ...]
@@ -115,22 +102,12 @@ class SetTask:
         return np.array(self.win_probabilities) > 0.5
 
     def dominates(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Does each member of a set [..., K] beat each other option? bool [...].
-
-        >>> circle = task_named("circle above the boundary")
-        >>> circle.dominates(np.array([[1, 1, 1, 0], [1, 1, 0, 1]], bool)).tolist()
-        [True, False]
-        """
+        """Does each member of a set [..., K] beat each other option? bool [...]."""
         cross = chosen[..., :, None] & ~chosen[..., None, :]
         return np.asarray((self.beats | ~cross).all((-2, -1)))
 
     def is_copeland_top(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Does no other option beat more options than a member of a set [..., K]? bool [...].
-
-        >>> circle = task_named("circle at the boundary")
-        >>> circle.is_copeland_top(np.eye(3, dtype=bool)).tolist()
-        [True, True, True]
-        """
+        """Does no other option beat more options than a member of a set [..., K]? bool [...]."""
         scores = self.beats.sum(-1)
         least = np.where(chosen, scores, self.num_options).min(-1)
         return least >= np.where(chosen, -1, scores).max(-1)
@@ -170,11 +147,7 @@ TASKS: tuple[SetTask, ...] = (
 
 
 def task_named(name: str) -> SetTask:
-    """The task of this name.
-
-    >>> task_named("tied pair among clear ones").num_options
-    6
-    """
+    """The task of this name."""
     found = [task for task in TASKS if task.name == name]
     if not found:
         names = ", ".join(repr(task.name) for task in TASKS)

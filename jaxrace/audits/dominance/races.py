@@ -54,10 +54,6 @@ def audit_races(
 
     A certificate (a) is wrong when its set does not dominate strictly, a certificate (b) when its
     set is no Copeland top-kappa. (a) alone is allowed (1 - epsilon) delta, both together delta.
-
-    >>> first = next(audit_races(races=10))
-    >>> first.task, first.claim, first.races, first.refuted
-    ('0 against a coin', '(a), n_max 300', 10, False)
     """
     require_integer("races", races, 1)
     for number, task in enumerate(tasks):
@@ -75,10 +71,6 @@ def audit_counts(
     """Count wrong certificates (b) of races that (a) cannot end, where (b) can be wrong.
 
     They are allowed epsilon delta.
-
-    >>> first = next(audit_counts(races=10))
-    >>> first.task, first.claim, f"{first.allowed:.4f}"
-    ('circle with a tied link', '(b) alone, n_max 300', '0.0025')
     """
     require_integer("races", races, 1)
     task = _TIED_CIRCLE
@@ -90,11 +82,7 @@ def audit_counts(
 
 
 def counts_alone(params: racing.DominanceParams) -> racing.DominanceParams:
-    """The same numbers, with a level for certificate (a) that nothing reaches.
-
-    >>> float(counts_alone(race_params(TASKS[0], 300, 0.05)).level)
-    inf
-    """
+    """The same numbers, with a level for certificate (a) that nothing reaches."""
     return dataclasses.replace(params, level=jnp.float32(jnp.inf))
 
 
@@ -106,10 +94,6 @@ def control_races(
     Their levels are those of one test, ln(1/delta). Certificate (a) on 0 against a coin, where
     either option may win; at n_max 300 most of these races have not ended, so that there the
     mixture is broken too: all of its weights are 1. Certificate (b) alone, as in ``audit_counts``.
-
-    >>> first = next(control_races(races=10))
-    >>> first.claim, first.races
-    ('control: levels of one test, weights of 1, n_max 300', 10)
     """
     require_integer("races", races, 1)
     most = min(races, MOST_OF_CONTROL)
@@ -137,13 +121,6 @@ def wrong_certificates(
 
     Certificates [races], as in ``DominanceResult.certificate_number``, and the first options of the
     rankings [races, kappa].
-
-    >>> import numpy as np
-    >>> by_a, by_b = wrong_certificates(  # neither of the two dominates, both have a score of 0
-    ...     TASKS[0], np.array([1, 2, 3]), np.array([[0], [0], [1]])
-    ... )
-    >>> by_a.tolist(), by_b.tolist()
-    ([True, False, False], [False, False, False])
     """
     chosen = (best[:, :, None] == np.arange(task.num_options)).any(1)
     by_a = (certificate == DOMINANCE) & ~task.dominates(chosen)
@@ -152,23 +129,14 @@ def wrong_certificates(
 
 
 def race_params(task: SetTask, horizon: int, delta: float) -> racing.DominanceParams:
-    """The race's own default numbers, as many for one delta as for another.
-
-    >>> race_params(TASKS[1], 3000, 0.05).log_weights.tolist()[-1]
-    -inf
-    """
+    """The race's own default numbers, as many for one delta as for another."""
     race = make_race(task, horizon)
     # One program serves all deltas then.
     return pad_bets(race.params(delta), max(race.params(d).bets.size for d in DELTAS))
 
 
 def pad_bets(params: racing.DominanceParams, num_bets: int) -> racing.DominanceParams:
-    """The same numbers with so many bets: those of weight 0 change nothing.
-
-    >>> params = make_race(TASKS[0], 300).params()
-    >>> pad_bets(params, 5).log_weights.tolist()[3:]
-    [-inf, -inf]
-    """
+    """The same numbers with so many bets: those of weight 0 change nothing."""
     lacking = num_bets - params.bets.size
     return dataclasses.replace(
         params,
@@ -178,11 +146,7 @@ def pad_bets(params: racing.DominanceParams, num_bets: int) -> racing.DominanceP
 
 
 def make_race(task: SetTask, horizon: int) -> racing.DominanceRace:
-    """A race on a task, without the guess where it ends uncertified.
-
-    >>> make_race(TASKS[0], 300).capacity
-    300
-    """
+    """A race on a task, without the guess where it ends uncertified."""
     return _Certifying(task.num_options, task.top, horizon, kernels.total_order)
 
 
@@ -219,14 +183,6 @@ def _count_wrong(
 def play(
     race: racing.DominanceRace, laws: Law, keys: jax.Array, params: racing.DominanceParams
 ) -> tuple[jax.Array, jax.Array]:
-    """Play one race per key: certificates, int32 [races], and first options, [races, kappa].
-
-    >>> task = TASKS[0]
-    >>> keys = jax.random.split(jax.random.key(0), 10)
-    >>> race, params = make_race(task, 300), race_params(task, 300, 0.05)
-    >>> certificate, best = play(race, task.options.laws, keys, params)
-    >>> certificate.shape, best.shape
-    ((10,), (10, 1))
-    """
+    """Play one race per key: certificates, int32 [races], and first options, [races, kappa]."""
     result = jax.vmap(lambda key: racing.run(race, key, draw, laws, params))(keys)
     return result.certificate_number, result.ranking[:, : race.top]

@@ -31,10 +31,6 @@ def duel(job: Job) -> Path:
 
     The log has a row per algorithm, repeat and record, with the regrets so far and the arm that
     is recommended, by its number in the matrix.
-
-    >>> folder = duel(Job(DuelConfig("rucb", matrix="flat", arms=3, horizon=100, repeats=2)))
-    >>> runs.read_summary(folder)["matrix"]["condorcet_winner"]
-    0
     """
     asked: DuelConfig = job.config
     matrix = matrix_of(asked)
@@ -58,11 +54,7 @@ def duel(job: Job) -> Path:
 
 
 def shown_measure(matrix: np.ndarray) -> str:
-    """Strong regret where there is a Condorcet winner, else that by Copeland's score.
-
-    >>> shown_measure(np.array([[0.5, 0.9], [0.1, 0.5]]))
-    'strong'
-    """
+    """Strong regret where there is a Condorcet winner, else that by Copeland's score."""
     return "copeland" if dueling.condorcet_winner(matrix) is None else "strong"
 
 
@@ -99,20 +91,12 @@ def _lineup(config: DuelConfig, num_arms: int) -> dict[str, Entrant]:
 
 
 def record_count(horizon: int) -> int:
-    """How many records at equal distances: a divisor of the horizon, near 100.
-
-    >>> record_count(10_000), record_count(1_024), record_count(7)
-    (100, 64, 7)
-    """
+    """How many records at equal distances: a divisor of the horizon, near 100."""
     return max(count for count in range(1, _RECORDS + 1) if horizon % count == 0)
 
 
 def rounded(horizon: int) -> int:
-    """The horizon, or the next multiple of 100 below if hardly any records divide it.
-
-    >>> rounded(10_000), rounded(1_024), rounded(7), rounded(10_007)
-    (10000, 1024, 7, 10000)
-    """
+    """The horizon, or the next multiple of 100 below if hardly any records divide it."""
     if horizon <= _RECORDS or record_count(horizon) >= _FEW_RECORDS:
         return horizon
     return horizon // _RECORDS * _RECORDS

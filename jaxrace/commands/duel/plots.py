@@ -17,11 +17,6 @@ def regret_figure(logs: dict[str, dict[str, np.ndarray]], measure: str) -> "plot
 
     The logs have "repeat", "duels", "correct" and the measures of ``LABELS``, [R T] each, in the
     order of repeats and records.
-
-    >>> log = {"repeat": np.array([0, 0]), "duels": np.array([5, 10]),
-    ...        "correct": np.array([False, True]), "strong": np.array([1.0, 2.0])}
-    >>> [panel.get_ylabel() for panel in regret_figure({"rucb": log}, "strong").axes]
-    ['strong regret so far', 'share recommending a best arm']
     """
     figure, [panels] = plots.panels((10, 4.2), 1, 2)
     for number, (name, log) in enumerate(logs.items()):

@@ -14,18 +14,7 @@ _NOT_RESULTS = ("horizon", "repeats", "matrix")
 
 
 def print_regrets(console: Console, folder: Path) -> None:
-    """Print the regrets of a run folder of ``duel``, and what there is to say of its matrix.
-
-    >>> number = {"mean": 2.5, "stderr": 0.5, "count": 4}
-    >>> facts = {"arms": 3, "condorcet_winner": 1, "copeland_winners": [1], "borda_winners": [1],
-    ...          "smith_set": [1]}
-    >>> result = {"regret": {"strong": number, "copeland": number}, "correct": number,
-    ...           "recommended_most": 1, "exploration_ended": 0.0, "exploration_duels": None}
-    >>> runs.write_summary(".", {"horizon": 50, "repeats": 4, "matrix": facts, "rucb": result})
-    >>> print_regrets(Console(), Path("."))
-    3 arms; Condorcet winner 1, Copeland winners 1, Borda winners 1, Smith set 1
-    ...
-    """
+    """Print the regrets of a run folder of ``duel``, and what there is to say of its matrix."""
     summary = runs.read_summary(folder)
     facts = summary["matrix"]
     winner = facts["condorcet_winner"]

@@ -30,12 +30,7 @@ class Runs(NamedTuple):
 
 
 def stacked(problems: list[Problem]) -> Problem:
-    """Problems of one size, leaves [G, ...].
-
-    >>> from jaxrace.dueling import duels
-    >>> stacked([duels([[0.5, 0.6], [0.4, 0.5]])] * 3).probabilities.shape
-    (3, 2, 2)
-    """
+    """Problems of one size, leaves [G, ...]."""
     return jax.tree.map(lambda *leaves: jnp.stack(leaves), *problems)
 
 

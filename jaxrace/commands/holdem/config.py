@@ -47,10 +47,6 @@ class HoldemConfig:
             evaluated.
         test_decks: Decks of such a match.
         seed: Seed of all random numbers.
-
-    >>> config = HoldemConfig("race,uniform", decks=10)
-    >>> config.selections, config.budget, config.hands_of_match
-    (('race', 'uniform'), 1984, 20)
     """
 
     selection: str = "hybrid,race,uniform"

@@ -105,14 +105,7 @@ def _play(players: tuple[Ashe, OneOf], shared: Tables, trial: Trial) -> jax.Arra
 
 
 def table_of(name: str, evaluation: Evaluation) -> Columns:
-    """An evaluation as columns: a row for every opponent, repeat and generation.
-
-    >>> course = Course(np.array([[0, 5]]), np.array([[0, 900]]), np.zeros((1, 2, 3)))
-    >>> scores = np.array([[[1.0, 3.0], [5.0, 5.0]]])
-    >>> table = table_of("race", Evaluation(course, {"always call": scores}))
-    >>> table["hands"].tolist(), table["mbb_per_hand"].tolist(), table["stderr"].tolist()
-    ([0, 900], [2.0, 5.0], [1.0, 0.0])
-    """
+    """An evaluation as columns: a row for every opponent, repeat and generation."""
     course, scores = evaluation
     repeats, points = course.hands.shape
     won = np.stack(list(scores.values()))

@@ -93,13 +93,7 @@ class RaceSelection:
 
 
 def random_other(key: jax.Array, member: jax.Array, num_members: int) -> jax.Array:
-    """One of the K - 1 others than a member, each as likely: int32 [].
-
-    >>> keys = jax.random.split(jax.random.key(0), 30)
-    >>> drawn = jax.vmap(random_other, (0, None, None))(keys, jnp.int32(1), 3)
-    >>> sorted(set(drawn.tolist()))
-    [0, 2]
-    """
+    """One of the K - 1 others than a member, each as likely: int32 []."""
     place = jax.random.randint(key, (), 0, num_members - 1, jnp.int32)
     return place + (place >= member).astype(jnp.int32)
 
@@ -134,25 +128,7 @@ class EvolutionRow(NamedTuple):
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class EvolutionWork:
-    """What ``sweep.run`` does with an ``EvolutionJob``; a generation is a step.
-
-    >>> import numpy as np
-    >>> from jaxrace import sweep
-    >>> from jaxrace.selection import Uniform
-    >>> def compare(key, problem, first, second):
-    ...     population, target = problem
-    ...     distance = jnp.abs(population - target).sum(1)
-    ...     return distance[second] - distance[first]
-    >>> strategy, mean = Strategy("SNES", 8), np.zeros(3, np.float32)
-    >>> selection = SelectorSelection(Uniform(8, 4, warm_up=2), compare, budget=56, batch=1)
-    >>> work = EvolutionWork(
-    ...     strategy, selection, strategy.params(mean, 1.0), jnp.ones(3), jnp.int32(5000)
-    ... )
-    >>> job = EvolutionJob(jax.random.split(jax.random.key(0), 1), mean[None])
-    >>> rows = sweep.run(work, sweep.stacked(job)).rows.row
-    >>> len(rows.mean), bool(np.abs(rows.mean[-1] - 1).max() < 0.1)
-    (90, True)
-    """
+    """What ``sweep.run`` does with an ``EvolutionJob``; a generation is a step."""
 
     strategy: Strategy = dataclasses.field(metadata={"static": True})  # draws the members
     selection: Selection = dataclasses.field(metadata={"static": True})  # ranks them
@@ -196,9 +172,5 @@ class EvolutionWork:
 
 
 def dominance_race(size: int, top: int, budget: int) -> racing.DominanceRace:
-    """The race of scores that has as many samples as fit into a budget of all together.
-
-    >>> dominance_race(32, 16, 2000).capacity
-    62
-    """
+    """The race of scores that has as many samples as fit into a budget of all together."""
     return racing.DominanceRace(size, top, budget // size, kernels.total_order)

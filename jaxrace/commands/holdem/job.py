@@ -76,11 +76,7 @@ def train_holdem(job: Job) -> Path:
 
 
 def selection_of(config: HoldemConfig, name: str) -> RaceSelection | SelectorSelection:
-    """How a generation is ranked.
-
-    >>> selection_of(HoldemConfig(), "uniform").budget
-    1984
-    """
+    """How a generation is ranked."""
     match = ShortMatch(Ashe(Rules(stack=config.stack)), config.decks, config.block)
     size, parents = config.population, config.population // 2
     if name == "race":

@@ -39,14 +39,6 @@ def score_decks(
 
     If ``side`` is 1, int32 [], the player on the button has the second hand of a deck, if 0 the
     first. The key is for players that leave something to chance.
-
-    >>> from jaxrace.envs.holdem.player import Memoryless
-    >>> from jaxrace.envs.holdem.policies import always_call, always_fold
-    >>> pair = Memoryless(always_call), Memoryless(always_fold)
-    >>> strengths = jnp.zeros((4, 2, 3))
-    >>> deals = holdem.Deals(jnp.array([-1, 1, 0]), strengths)  # who wins three showdowns
-    >>> print(score_decks(pair, (None, None), jax.random.key(0), deals, holdem.Rules()))
-    [-0.5  1.5  0.5]
     """
     num_decks = deals.winner.shape[-1]
     twice = jax.tree.map(lambda leaf: jnp.repeat(leaf, 2, axis=-1), deals)
@@ -64,10 +56,6 @@ class ShortMatch:
     """Two members of a population, who do not know each other, play some decks of a pool.
 
     It is a ``compare`` of ``jaxrace.selection``, which may be vmapped as widely as one likes.
-
-    >>> match = ShortMatch(holdem.Ashe(holdem.Rules(stack=400)), decks=2, block=4)
-    >>> match.hands
-    4
     """
 
     player: holdem.Ashe  # what plays with the weights of the members; leaves nothing to chance

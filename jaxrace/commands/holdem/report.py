@@ -17,23 +17,12 @@ _PIPE_WIDTH = 120  # nothing is cut off where there is no screen
 
 
 def statistic(winnings: np.ndarray) -> dict[str, Any]:
-    """Mean, standard error and count of winnings [R, S] over the repeats; of one, over matches.
-
-    >>> statistic(np.array([[1.0, 3.0]])), statistic(np.array([[1.0, 3.0], [2.0, 2.0]]))["count"]
-    ({'mean': 2.0, 'stderr': 1.0, 'count': 2}, 2)
-    """
+    """Mean, standard error and count of winnings [R, S] over the repeats; of one, over matches."""
     return runs.mean_and_stderr(winnings.mean(-1) if len(winnings) > 1 else winnings[0])
 
 
 def curve_figure(evaluations: dict[str, Evaluation]) -> "plots.Figure":
-    """Winnings against the hands played so far: a panel per opponent, a line per selection.
-
-    >>> from jaxrace.commands.holdem.evaluation import Course
-    >>> course = Course(np.array([[0, 5]]), np.array([[0, 900]]), np.zeros((1, 2, 3)))
-    >>> evaluation = Evaluation(course, {"random": np.array([[[1.0, 3.0], [5.0, 5.0]]])})
-    >>> [panel.get_title() for panel in curve_figure({"race": evaluation}).axes]
-    ['against random']
-    """
+    """Winnings against the hands played so far: a panel per opponent, a line per selection."""
     opponents = list(next(iter(evaluations.values())).scores)
     figure, panels = plots.grid(len(opponents), 2, (4.8, 3.1), (0, 0.6))
     for panel, opponent in zip(panels, opponents, strict=True):
@@ -52,21 +41,7 @@ def curve_figure(evaluations: dict[str, Evaluation]) -> "plots.Figure":
 
 
 def print_evolution(console: Console, folder: Path) -> None:
-    """Say of a run folder of ``train holdem`` what its players win.
-
-    >>> won = {"random": {"mean": 1500.0, "stderr": 10.0, "count": 3}}
-    >>> race = {"generations": {"mean": 25.0}, "matches_per_generation": 1500.0, "certified": 0.5,
-    ...         "opponents": won}
-    >>> runs.write_summary(".", {"repeats": 3, "hands": 1000, "matches": 16, "start": won,
-    ...                          "selections": {"race": race}})
-    >>> print_evolution(Console(), Path("."))
-                      start        race
-    random       1,500 ± 43  1,500 ± 43
-    generations           0          25
-    milli big blinds won per hand from opponents ...; 95 % confidence intervals over 3 searches
-    race: 1,500 matches per generation; the better half was certain in 50% of them
-    1,000 hands by each search; .
-    """
+    """Say of a run folder of ``train holdem`` what its players win."""
     if not console.is_terminal:
         console.width = _PIPE_WIDTH
     summary = runs.read_summary(folder)

@@ -68,14 +68,6 @@ class ImproveConfig:
         discount: Of a file: the discount of rewards.
         order: Of a file: order of the Fourier basis of the policies; 0 for linear features.
         seed: Seed of all random numbers.
-
-    >>> ImproveConfig("gridworld").chosen_method
-    'daedalus2'
-    >>> ImproveConfig("marketing").chosen_batch
-    250
-    >>> ImproveConfig("log.csv")
-    Traceback (most recent call last):
-    ValueError: low: expected the least and the largest possible return of a file, got None
     """
 
     task: str

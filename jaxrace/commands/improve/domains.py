@@ -35,25 +35,14 @@ class Domain:
     batch_size: int  # beta of Daedalus
 
     def initial(self) -> np.ndarray:
-        """theta of the policy in use, float32 [A, p]: uniform except in the gridworld.
-
-        >>> DOMAINS["mountain-car"].initial().any()
-        np.False_
-        """
+        """theta of the policy in use, float32 [A, p]: uniform except in the gridworld."""
         theta = self.softmax.example()
         if self.name == "gridworld":
             theta[:] = np.log(np.asarray(gridworld.initial_probabilities())).T
         return theta
 
     def performance(self, key: jax.Array, policy: improvement.MixedWith) -> Worth:
-        """The mean return in [0, 1]: exact if ``rollouts`` is 0, else of so many episodes.
-
-        >>> gridworld = DOMAINS["gridworld"]
-        >>> theta = jnp.asarray(gridworld.initial())
-        >>> policy = improvement.MixedWith(improvement.unmixed(theta), theta)
-        >>> f"{gridworld.performance(jax.random.key(0), policy).mean:.3f}"
-        '0.238'
-        """
+        """The mean return in [0, 1]: exact if ``rollouts`` is 0, else of so many episodes."""
         mixture = improvement.MixedPolicy(self.softmax)
         if not self.rollouts:
             chances = functools.partial(mixture.probabilities, policy)
@@ -118,11 +107,7 @@ DOMAINS = _domains()
 
 
 def floor_of(domain: Domain, seed: int) -> Worth:
-    """rho_-: the performance of the initial policy, of 100,000 episodes if it is not exact.
-
-    >>> round(floor_of(DOMAINS["gridworld"], 0).mean, 3)
-    0.238
-    """
+    """rho_-: the performance of the initial policy, of 100,000 episodes if it is not exact."""
     precise = dataclasses.replace(domain, rollouts=domain.rollouts and 100_000)
     theta = jnp.asarray(domain.initial())
     policy = improvement.MixedWith(improvement.unmixed(theta), theta)

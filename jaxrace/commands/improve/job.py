@@ -74,12 +74,6 @@ def improve(job: Job) -> Path:
     It has config.json, log.csv (a row per repeat and test), summary.json, policy.npz (theta and
     alpha of the policy in the end, of every repeat; of a file also what it takes to apply it, see
     ``load_policy`` in ``jaxrace.improvement.saved``) and, of a simulation, performance.png.
-
-    >>> config = ImproveConfig("gridworld", bound="t", candidates="none", trajectories=200,
-    ...                        repeats=1)
-    >>> folder = improve(Job(config))
-    >>> runs.read_summary(folder)["floor"]
-    0.238
     """
     config: ImproveConfig = job.config
     # What is wrong with a file is said before there is a folder.

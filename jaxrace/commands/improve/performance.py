@@ -22,22 +22,13 @@ class Worth(NamedTuple):
 
 
 def is_worse(found: Worth, floor: Worth) -> np.ndarray:
-    """Is a policy worse than the floor, by more than three standard errors of the difference?
-
-    >>> floor = Worth(0.5, 0.001)
-    >>> is_worse(Worth(np.array([0.49, 0.495, 0.6]), np.array([0.001, 0.002, 0])), floor).tolist()
-    [True, False, False]
-    """
+    """Is a policy worse than the floor, by more than three standard errors of the difference?"""
     error = np.hypot(found.stderr, floor.stderr)
     return np.asarray(found.mean) < floor.mean - 3 * error - _ROUNDING
 
 
 def of_gridworld(chances: Chances) -> jax.Array:
-    """The expected return in the default gridworld, float32 [].
-
-    >>> print(f"{of_gridworld(lambda seen: jnp.full((len(seen), 4), 0.25)):.2f}")
-    -9.93
-    """
+    """The expected return in the default gridworld, float32 []."""
     env = gridworld.Gridworld()
     axis = jnp.linspace(0, 1, env.size, dtype=jnp.float32)
     cells = jnp.stack(jnp.meshgrid(axis, axis, indexing="ij"), -1)
@@ -55,11 +46,6 @@ def without_chance(env: Environment, num_actions: int, chances: Chances) -> jax.
     """The expected return where moves do what they say, over all sequences of actions, float32 [].
 
     The task has few actions and a short horizon.
-
-    >>> from jaxrace.envs.mountain_car import MountainCar
-    >>> env = MountainCar(horizon=4, hold=50)
-    >>> print(f"{without_chance(env, 3, lambda seen: jnp.full((len(seen), 3), 1 / 3)):.3f}")
-    -3.963
     """
     levels = _levels(env, num_actions)
     ahead = jnp.zeros(num_actions ** len(levels), jnp.float32)

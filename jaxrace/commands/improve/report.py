@@ -12,17 +12,7 @@ _ROUNDING = 1e-6  # of estimates in [0, 1]
 
 
 def print_improvement(console: Console, folder: Path) -> None:
-    """Say of a run folder of ``improve`` what was found, and what it is worth.
-
-    >>> share = {"mean": 1.0, "stderr": None, "count": 1}
-    >>> runs.write_summary(".", {"method": "batch", "bound": "ci", "bound_is_safe": True,
-    ...     "is_safe": True, "delta": 0.05, "delta_holds_for": "a test", "floor": 0.5,
-    ...     "floor_stderr": 0, "floor_is_estimate": False, "tests": 1, "repeats": 1,
-    ...     "passed": share, "lower_bound": 0.61, "estimate": 0.7, "alpha": 1.0})
-    >>> print_improvement(Console(), Path("."))
-    found: with confidence 95% its performance is at least 0.610 (wanted 0.500, estimate 0.700)
-    ...
-    """
+    """Say of a run folder of ``improve`` what was found, and what it is worth."""
     summary = runs.read_summary(folder)
     lines = _of_file(summary) if "performance" not in summary else _of_simulation(summary)
     if not (summary.get("weights") or {}).get("is_refuted"):

@@ -32,10 +32,6 @@ def read_scores(path: str | os.PathLike[str], has_header: bool = True) -> ScoreT
     """Read a CSV file with a column for each option, or with columns option and score.
 
     Without a header the first row is a run of options without names.
-
-    >>> tables.write_table("wide.csv", {"a": np.array([1.5, 2.5]), "b": np.array(["0", ""])})
-    >>> read_scores("wide.csv")
-    ScoreTable(names=['a', 'b'], scores=[array([1.5, 2.5]), array([0.])])
     """
     lines = tables.numbered_rows("scores", path)
     with contextlib.closing(lines):
@@ -68,12 +64,7 @@ def read_scores(path: str | os.PathLike[str], has_header: bool = True) -> ScoreT
 
 
 def ranks_of(table: ScoreTable) -> list[np.ndarray]:
-    """The scores' places among all different ones, int32: nothing but their order counts.
-
-    >>> [ranks.tolist() for ranks in ranks_of(ScoreTable(["a", "b"], [np.array([7.0, -np.inf]),
-    ...     np.array([7.0])]))]
-    [[1, 0], [1]]
-    """
+    """The scores' places among all different ones, int32: nothing but their order counts."""
     everything = np.concatenate(table.scores)
     ranks = np.unique(everything, return_inverse=True)[1].astype(np.int32)
     return np.split(ranks, np.cumsum([len(scores) for scores in table.scores])[:-1])

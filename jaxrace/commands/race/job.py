@@ -20,13 +20,7 @@ _MOST_PAIRS = 10  # pairs in doubt that the summary names, the most doubtful fir
 
 
 def race_scores(job: Job) -> Path:
-    """Judge a table of scores, and write a run folder: config.json, summary.json, ranking.csv.
-
-    >>> rng = np.random.default_rng(0)
-    >>> tables.write_table("scores.csv", {"a": rng.normal(size=20), "b": rng.normal(3, 1, 20)})
-    >>> runs.read_summary(race_scores(Job(ScoresConfig("scores.csv"))))["selected"]
-    ['b']
-    """
+    """Judge a table of scores, and write a run folder: config.json, summary.json, ranking.csv."""
     config: ScoresConfig = job.config
     table = read_scores(config.scores, not config.no_header)
     race = _race_of(config, table)

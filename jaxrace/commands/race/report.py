@@ -16,19 +16,7 @@ _MOST_LISTED = 20  # longer rankings are in the file
 
 
 def print_race(console: Console, folder: Path) -> None:
-    """Say of a run folder of ``race`` who is certainly best, and who needs more runs.
-
-    >>> import numpy as np
-    >>> from jaxrace.commands.job import Job
-    >>> from jaxrace.commands.race.config import ScoresConfig
-    >>> from jaxrace.commands.race.job import race_scores
-    >>> numbers = {"a": np.arange(11) % 7, "b": np.arange(11) % 3 + 5}
-    >>> tables.write_table("scores.csv", numbers)
-    >>> print_race(Console(), race_scores(Job(ScoresConfig("scores.csv"), "out")))
-    place  option  runs  median  beats  verdict  further runs
-        1  b         11       6      1       in
-    ...
-    """
+    """Say of a run folder of ``race`` who is certainly best, and who needs more runs."""
     summary, ranking = runs.read_summary(folder), tables.read_table(folder / _RANKING, ["option"])
     heads = ["place", "option", "runs", "median", "beats", "verdict", "further runs"]
     table = new_table(console, heads, "option")

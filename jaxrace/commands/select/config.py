@@ -73,9 +73,6 @@ class SelectConfig:
             variance within all pairs.
         delta: Error probability of the active rankings and pairwise races.
         seed: Seed of all random numbers.
-
-    >>> SelectConfig("pocbam,uniform", top=2).methods
-    ('pocbam', 'uniform')
     """
 
     method: str = "pkg"

@@ -38,15 +38,6 @@ def read_comparisons(path: str | os.PathLike[str], score: str = "auto") -> Table
     first's, 1 won, 0 lost and .5 tied, which becomes 1, -1 and 0; or "auto" for what it can only
     be. ValueError if a row cannot be used, which is numbered from 1 on without the heads, or if
     scores may be read in two ways.
-
-    >>> from jaxrace import tables
-    >>> tables.write_table("games.csv", {"first": np.array(["ann", " bob"]),
-    ...     "second": np.array(["bob", "cy"]), "score": np.array([1, 0])})
-    >>> table = read_comparisons("games.csv")
-    >>> table.names, table.reading, table.score.tolist()
-    (['ann', 'bob', 'cy'], 'win', [1.0, -1.0])
-    >>> read_comparisons("games.csv", "margin").score.tolist()
-    [1.0, 0.0]
     """
     number: dict[str, int] = {}
     sides = array.array("i"), array.array("i")
@@ -153,12 +144,7 @@ def _require_one_reading(
 
 
 def scores_of(table: Table) -> Scores:
-    """Sufficient statistics, in as many digits as JAX has.
-
-    >>> table = Table(["a", "b"], np.array([0, 1]), np.array([1, 0]), np.array([3.0, -1.0]))
-    >>> scores_of(table).means[0].tolist(), scores_of(table).variances[0, 1].tolist()
-    ([0.0, 2.0], 1.0)
-    """
+    """Sufficient statistics, in as many digits as JAX has."""
     counts, means = counts_and_means(table)
     own = table.score - means[table.first, table.second]
     squares = _summed(table, own**2)
@@ -169,12 +155,7 @@ def scores_of(table: Table) -> Scores:
 
 
 def counts_and_means(table: Table) -> tuple[np.ndarray, np.ndarray]:
-    """How often each pair was compared, int64 [K, K], and its mean score, float64 [K, K].
-
-    >>> table = Table(["a", "b"], np.array([0, 1]), np.array([1, 0]), np.array([3.0, -1.0]))
-    >>> [numbers[0].tolist() for numbers in counts_and_means(table)]
-    [[0, 2], [0.0, 2.0]]
-    """
+    """How often each pair was compared, int64 [K, K], and its mean score, float64 [K, K]."""
     counts, sums = _summed(table, np.ones(len(table.score))), _summed(table, table.score)
     counts = (counts + counts.T).astype(np.int64)
     return counts, (sums - sums.T) / np.maximum(counts, 1)

@@ -42,10 +42,6 @@ def select(job: Job) -> Path:
 
     Of a file config.json, summary.json and ranking.csv; of a simulation config.json, log.csv,
     summary.json and success.png.
-
-    >>> folder = select(Job(SelectConfig("uniform", options=4, top=1, budget=30, repeats=2)))
-    >>> runs.read_summary(folder)["uniform"]["samples"]
-    30.0
     """
     config: SelectConfig = job.config
     table = read_comparisons(config.problem, config.score) if config.is_file else None
@@ -117,11 +113,7 @@ def _judge(config: SelectConfig, table: Table, folder: Path) -> None:
 
 
 def task_of(config: SelectConfig) -> Task:
-    """What is simulated.
-
-    >>> task_of(SelectConfig(problem="wins", options=5, top=2, repeats=3)).truth.shape
-    (3, 5)
-    """
+    """What is simulated."""
     sizes = config.options, config.top
     interval = max(config.budget // _RECORDS, 1)
     rest = config.seed, config.repeats, sizes, config.budget, interval

@@ -46,13 +46,6 @@ def judgement_of(config: SelectConfig, table: Table) -> Judgement:
     """Who is best, and what to compare next, by the config's method or, with gaps, by one model.
 
     All in float64: numbers of a file have as many digits.
-
-    >>> rows = np.array([0, 1] * 4), np.array([1, 2] * 4)  # the first and the third never met
-    >>> scores = np.array([2.0, 1.0, 1.5, 1.5, 2.5, 0.5, 2.0, 1.0])
-    >>> config = SelectConfig(problem="games.csv", top=1)
-    >>> found = judgement_of(config, Table(["a", "b", "c"], *rows, scores))
-    >>> found.model, found.ranking.tolist(), found.fewest, found.confidence > 0.9
-    ('linked', [0, 1, 2], 0, True)
     """
     apart = ~np.eye(len(table.names), dtype=bool)
     with jax.enable_x64(True):
@@ -85,15 +78,7 @@ def judgement_of(config: SelectConfig, table: Table) -> Judgement:
 def judged(
     selector: selection.ScoreSelector, scores: selection.Scores, number: int, seed: int
 ) -> tuple[selection.SelectionResult, np.ndarray, float]:
-    """What has been found, B pairs to compare next, and ln of the chance that one changes it.
-
-    >>> rows = np.array([[0, 1], [0, 2], [1, 2]] * 4)
-    >>> scores = np.array([2.0, 3.0, 0.5] * 3 + [1.5, 3.5, -0.5])
-    >>> table = Table(["a", "b", "c"], rows[:, 0], rows[:, 1], scores)
-    >>> result, pairs, log_chance = judged(selection.Pocbam(3, 1, 2), scores_of(table), 2, seed=0)
-    >>> result.selected.tolist(), pairs.shape, log_chance < -10
-    ([True, False, False], (2, 2), True)
-    """
+    """What has been found, B pairs to compare next, and ln of the chance that one changes it."""
     params: Any = selector.params()
     state = _with_scores(selector, selector.init(params), scores)
     pairs = np.asarray(selector.ask_many(jax.random.key(seed), state, params, number))

@@ -59,13 +59,6 @@ def fit_linked(table: Table, pooled_samples: float) -> LinkedFit:
     happen to fit each other do not look certain.
 
     Who met weak ones only is not better for it, unlike by the sum of the means.
-
-    >>> rows = np.array([0, 1, 2]), np.array([1, 2, 0])
-    >>> fit = fit_linked(Table(["a", "b", "c"], *rows, np.array([3.0, 6.0, -9.0])), 2)
-    >>> fit.scores.round(6).tolist()
-    [12.0, 3.0, -15.0]
-    >>> print(fit.covariance[0].round(3), fit.variance)  # no residuals, 2 of 1 + 2 samples of 42
-    [ 0.222 -0.111 -0.111] 28.0
     """
     counts, means = counts_and_means(table)
     size = len(counts)
@@ -97,10 +90,6 @@ def linked_confidence(fit: LinkedFit, top: int, rng: np.random.Generator) -> flo
 
     Given the scores, and with nothing known before, qualities are Student-t around the fitted ones,
     with the covariance of the fit (Gelman et al., "Bayesian data analysis", 14.2).
-
-    >>> table = Table(["a", "b"], np.zeros(9, int), np.ones(9, int), np.arange(9) / 4)
-    >>> round(linked_confidence(fit_linked(table, 0), 1, np.random.default_rng(0)), 2)  # t of 3.65
-    1.0
     """
     if not fit.is_connected or fit.degrees < 1:
         return float("nan")
@@ -127,11 +116,6 @@ def linked_advice(fit: LinkedFit, top: int, number: int, rng: np.random.Generato
     correlated beliefs, Frazier, Powell and Dayanik 2009, for k = 1). The next pair is chosen as if
     the first had come out as chance will have it. Gains are logarithms: where no score is likely to
     change the selection, they are below any float.
-
-    >>> rows = np.array([0, 1, 2] * 3), np.array([1, 2, 3] * 3)
-    >>> table = Table(["a", "b", "c", "d"], *rows, np.array([1, 0, 1, 2, 0.5, 2, 3, -0.5, 3]))
-    >>> linked_advice(fit_linked(table, 2), 2, 1, np.random.default_rng(0)).pairs.tolist()
-    [[1, 2]]
     """
     places = np.argsort(np.argsort(-fit.qualities, kind="stable"))
     pairs, so_far = [], fit

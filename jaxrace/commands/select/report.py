@@ -21,15 +21,7 @@ _LEAST_SHOWN = 1e-9  # smaller chances are those of the model alone
 
 
 def print_selection(console: Console, folder: Path) -> None:
-    """Say of a run folder of ``select`` who is best, or how often which method was right.
-
-    >>> right = {"mean": 0.5, "stderr": 0.1, "count": 25}
-    >>> runs.write_summary(".", {"repeats": 25, "pocbam": {"samples": 100.0, "correct": right}})
-    >>> print_selection(Console(), Path("."))
-    method  comparisons        correct
-    pocbam          100  0.500 ± 0.100
-    25 selections by each method; .
-    """
+    """Say of a run folder of ``select`` who is best, or how often which method was right."""
     summary = runs.read_summary(folder)
     if "selected" in summary:
         _print_judgement(console, folder, summary)

@@ -45,15 +45,7 @@ class Task:
         return int(self.truth[0].sum())
 
     def judge(self, num_found: np.ndarray) -> np.ndarray:
-        """What selections count that have found so many of the best, int [...]: bool, or a share.
-
-        >>> from jaxrace.selection import win
-        >>> task = Task("2 of 3", win, None, np.array([[True, True, False]]), 9, 3)
-        >>> task.judge(np.array([1, 2])).tolist()
-        [False, True]
-        >>> dataclasses.replace(task, by_share=True).judge(np.array([1, 2])).tolist()
-        [0.5, 1.0]
-        """
+        """Is it right to have found so many of the best, int [...]? bool, or a share."""
         return num_found / self.top if self.by_share else num_found == self.top
 
 

@@ -17,13 +17,6 @@ def with_own_target(task: Task, selector: selection.Selector) -> Task:
     Selectors that count wins alone look for other options than those of the best mean score:
     ``ActiveRanking`` and ``PairwiseRace`` for those that win most often, or whatever else the
     race's ranking says. All others look for what the task says.
-
-    >>> from jaxrace.selection import normal_score
-    >>> means = jnp.array([[0.0, 9.0, -1.0], [-9.0, 0.0, -1.0], [1.0, 1.0, 0.0]])
-    >>> problems = selection.NormalScores(means[None], jnp.ones((1, 3, 3)))
-    >>> task = Task("1 of 3", normal_score, problems, np.array([[True, False, False]]), 30, 3)
-    >>> with_own_target(task, selection.PairwiseRace(3, 1)).truth.tolist()
-    [[False, False, True]]
     """
     if (
         not isinstance(selector, selection.ActiveRanking | selection.PairwiseRace)
@@ -46,10 +39,6 @@ def best_by(chances: jax.Array, ranking: str, top: int) -> jax.Array:
     """The best k by a ranking of ``PairwiseRace``, bool [K].
 
     Of p_ij, how likely i wins against j; ``ranking`` is "borda", "copeland" or "random_walk".
-
-    >>> chances = jnp.array([[0.5, 0.6, 0.6], [0.4, 0.5, 1.0], [0.4, 0.0, 0.5]])
-    >>> [best_by(chances, ranking, 1).tolist().index(True) for ranking in ("copeland", "borda")]
-    [0, 1]
     """
     if ranking == "borda":
         return selection.borda_top(chances, top)

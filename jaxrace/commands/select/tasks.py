@@ -19,10 +19,6 @@ def chances(key: jax.Array, num_options: int, cycle: float) -> jax.Array:
     Options have qualities uniform in [0, 1], and p_ij = 1 / (1 + exp(-2 (q_i - q_j))) + a circle:
     everybody beats the half that follows it by ``cycle`` more, at most .1. The circle adds nothing
     to Borda's scores, so that the best remain the same.
-
-    >>> found = chances(jax.random.key(0), 5, 0.1)
-    >>> bool((abs(found + found.T - 1) < 1e-6).all())
-    True
     """
     quality_key, order_key = jax.random.split(key)
     qualities = jax.random.uniform(quality_key, (num_options,), jnp.float32)
@@ -43,11 +39,7 @@ def wins_task(
     interval: int,
     cycle: float,
 ) -> Task:
-    """J selections, K and k of the sizes, from wins whose chances are those of ``chances``.
-
-    >>> wins_task("1 of 3", 0, 5, (3, 1), 30, 5, 0.0).truth.sum(1).tolist()
-    [1, 1, 1, 1, 1]
-    """
+    """J selections, K and k of the sizes, from wins whose chances are those of ``chances``."""
     make = jax.vmap(functools.partial(chances, num_options=sizes[0], cycle=cycle))
     problems = make(problem_keys(seed, repeats))
     return Task(name, selection.win, problems, best(problems, sizes[1]), budget, interval)
@@ -67,9 +59,6 @@ def thurstone_task(
 
     Of ``noise`` and ``first``, the quality of one option in a random place, see
     ``selection.thurstone``.
-
-    >>> thurstone_task("1 of 3", 0, 5, (3, 1), 30, 5).truth.sum(1).tolist()
-    [1, 1, 1, 1, 1]
     """
     make = functools.partial(selection.thurstone, num_options=sizes[0], first=first)
     keys = problem_keys(seed, repeats)
@@ -82,11 +71,7 @@ def thurstone_task(
 
 
 def best(means: jax.Array, top: int) -> np.ndarray:
-    """The best k by Borda's score of scores or chances to win [J, K, K]: bool [J, K].
-
-    >>> best(jnp.array([[[0.5, 0.9], [0.1, 0.5]]]), 1).tolist()
-    [[True, False]]
-    """
+    """The best k by Borda's score of scores or chances to win [J, K, K]: bool [J, K]."""
     return np.asarray(jax.vmap(functools.partial(selection.borda_top, top=top))(means))
 
 

@@ -23,14 +23,6 @@ class Evaluator:
 
     The episodes depend on the key, the generation and the number of the policy, nothing else:
     policies of two classes meet the same patients under one key and generation.
-
-    >>> from jaxrace.commands.train.tasks import medical_task
-    >>> from jaxrace.policies import Constant
-    >>> task = medical_task(TrainConfig())
-    >>> evaluator = Evaluator(task, Constant(), jax.random.key(0), num_policies=3, episodes=10)
-    >>> metrics = evaluator(0, np.array([0.0, 0.5, 1.0], np.float32))
-    >>> metrics["death_rate"].shape
-    (3,)
     """
 
     def __init__(
@@ -102,11 +94,7 @@ def evaluate_fixed(
 
 
 def fixed_name(config: TrainConfig) -> str:
-    """The policy of a method, in words.
-
-    >>> fixed_name(TrainConfig(method="constant", action=0.7)), fixed_name(TrainConfig())
-    ('constant 0.7', 'pb-edps')
-    """
+    """The policy of a method, in words."""
     return _constant_name(config.action) if config.method == "constant" else config.method
 
 

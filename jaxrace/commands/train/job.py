@@ -35,14 +35,6 @@ def train(job: Job) -> Path:
     It holds config.json, log.csv (a row per repeat and generation, with an evaluation of the
     policy that is rank 1 of its race), summary.json, timing.json, and a figure of the learning
     curve, or of the settings if there are several. The searches are saved there every 30 seconds.
-
-    >>> folder = train(
-    ...     Job(TrainConfig(method="constant", action=0.7, repeats=3, test_patients=20))
-    ... )
-    >>> folder.as_posix()
-    'runs/medical-constant-1'
-    >>> runs.read_summary(folder)["death_rate"]["count"]
-    3
     """
     config: TrainConfig = job.config
     task = TASKS[config.env](config)
@@ -179,12 +171,7 @@ def _meeting(folder: Path, job: Job) -> Iterator[None]:
 
 
 def check_hosts(config: TrainConfig, out: str | os.PathLike[str] | None) -> None:
-    """Raise ValueError unless several hosts can share the job.
-
-    >>> check_hosts(TrainConfig(), None)
-    Traceback (most recent call last):
-    ValueError: out: expected a folder that all hosts see, got none
-    """
+    """Raise ValueError unless several hosts can share the job."""
     if not config.learns:
         raise ValueError(f"hosts: expected a method that learns, got {config.method}")
     if out is None:

@@ -97,10 +97,6 @@ def make_jobs(num_settings: int, repeats: int, independent: bool = False) -> swe
 
     If independent, every search has random numbers of its own; else a repeat has the same ones in
     every setting.
-
-    >>> job = make_jobs(2, 3).rows(np.array([0, 4]))
-    >>> job.setting.tolist(), job.stream.tolist()
-    ([0, 1], [0, 1])
     """
 
     def rows(numbers: NDArray[np.int64]) -> TrainJob:
@@ -182,9 +178,6 @@ def searched(episodes: int, generation: int) -> int:
 
     A generation has at most so many episodes: the last race of the search may exceed its own budget
     by nearly as many.
-
-    >>> searched(10_000, generation=14 * 30), searched(100, generation=14 * 30)
-    (7580, 1)
     """
     reserved = min(CANDIDATES * FINAL_ROUNDS, episodes // 4) + generation
     return max(episodes - reserved, 1)

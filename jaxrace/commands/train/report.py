@@ -16,12 +16,6 @@ def results_table(summary: dict[str, Any], console: Console) -> Table:
     """The method, or its settings, and the baselines, each metric as mean and standard error.
 
     The error of a setting of a grid is that of its 95 % confidence interval.
-
-    >>> number = {"mean": 0.25, "stderr": 0.01, "count": 5}
-    >>> summary = {"policy": "edps", "repeats": 5, "metrics": {"cost": "cost per game"},
-    ...            "cost": number, "baselines": {"random": {"cost": number}}}
-    >>> [column.header for column in results_table(summary, Console()).columns]
-    ['', 'cost per game']
     """
     utf = console.encoding.startswith("utf")
     sign = "\N{PLUS-MINUS SIGN}" if utf else "+-"
@@ -57,20 +51,7 @@ def _cell(statistic: dict[str, Any], sign: str, scale: Callable[[int], float]) -
 
 
 def print_results(console: Console, folder: Path) -> None:
-    """Print the table of a run folder of ``train``, and a line with the times and the folder.
-
-    >>> number = {"mean": 0.25, "stderr": None, "count": 1}
-    >>> summary = {"policy": "random", "repeats": 1, "metrics": {"cost": "cost"}, "cost": number,
-    ...            "baselines": {}}
-    >>> timing = {"compile_seconds": 1.0, "run_seconds": 2.0, "episodes_per_second": None,
-    ...           "searches_per_second": None, "lane_utilisation": None}
-    >>> runs.write_summary(".", summary)
-    >>> runs.write_timing(".", timing)
-    >>> print_results(Console(), Path("."))
-               cost
-    random     0.25
-    compile 1.0 s, run 2.0 s; .
-    """
+    """Print the table of a run folder of ``train``, and a line with the times and the folder."""
     summary, timing = runs.read_summary(folder), runs.read_timing(folder)
     console.print(results_table(summary, console))
     if "settings" in summary:
@@ -103,13 +84,7 @@ _CERTIFIED = {
 
 
 def race_line(race: dict[str, Any], timing: dict[str, Any]) -> str:
-    """What the race between the settings found, and what it saved.
-
-    >>> race = {"best": {"sigma": 10.0, "delta": 0.1}, "certified": False, "searches": 110,
-    ...         "searches_without_race": 200, "most_searches_of_race": 192}
-    >>> race_line(race, {"race_seconds": 1.0}).partition("leads; ")[2]
-    '110 of 200 searches made, 45% saved (43% of the 192 that its blocks can use); took 1.0 s'
-    """
+    """What the race between the settings found, and what it saved."""
     best = _setting_name(race["best"])
     found = (
         f"sigma, delta {best}: {_CERTIFIED[race['certificate']]}; to certify a wrong one has "

@@ -92,11 +92,7 @@ def race_settings(
 
 
 def most_repeats(repeats: int) -> int:
-    """Repeats of a setting that a race can use: it takes whole blocks of them.
-
-    >>> most_repeats(100)
-    96
-    """
+    """Repeats of a setting that a race can use: it takes whole blocks of them."""
     race = _make_race(2, repeats)
     return repeats - (repeats - race.first_block) % race.block
 

@@ -159,13 +159,7 @@ def failures(config: TrainConfig, log: sweep.SweepLog) -> list[dict[str, Any]]:
 
 
 def describe_failures(config: TrainConfig, failed: list[dict[str, Any]], folder: Path) -> str:
-    """One line on what failed.
-
-    >>> failed = [{"sigma": 1.0, "delta": 0.2, "repeat": 4}]
-    >>> describe_failures(TrainConfig(repeats=5), failed, Path("runs/x"))
-    '1 of 5 searches failed (NaN or infinite outcomes), first sigma 1.0, delta 0.2, repeat 4; \
-runs/x has the others'
-    """
+    """One line on what failed."""
     first = ", ".join(f"{name} {value}" for name, value in failed[0].items())
     total = len(config.settings) * config.repeats
     return (

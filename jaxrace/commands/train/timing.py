@@ -10,14 +10,7 @@ from jaxrace.sweep import SweepLog
 
 @dataclasses.dataclass
 class Seconds:
-    """Seconds by what they were spent on.
-
-    >>> seconds = Seconds()
-    >>> with seconds.spent("compile"):
-    ...     pass
-    >>> seconds.timing(0)["episodes_per_second"] is None
-    True
-    """
+    """Seconds by what they were spent on."""
 
     compile: float = 0.0
     run: float = 0.0
