@@ -7,14 +7,14 @@ import pytest
 from rich.console import Console
 from rich.progress import Progress
 
-from jaxrace.audits.dominance import task_named
+from jaxrace.audits.dominance.options import TASKS
 from jaxrace.audits.reckoning import Finding, markdown_table
 from jaxrace.commands.duel.job import record_count, rounded
 from jaxrace.commands.holdem.evolution import random_other
 from jaxrace.commands.improve.performance import of_gridworld
 from jaxrace.commands.progress import ProgressBar, shown_stages
 from jaxrace.commands.select.curves import Curve, samples_between
-from jaxrace.commands.select.targets import best_by
+from jaxrace.commands.select.tasks import best_by
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.learning import searched
 from jaxrace.commands.train.summary import describe_failures
@@ -107,9 +107,10 @@ def test_findings_of_an_audit_as_a_table():
 
 
 def test_who_is_best_in_a_circle():
-    circle = task_named("circle above the boundary")
+    circles = {task.name: task for task in TASKS}
+    circle = circles["circle above the boundary"]
     chosen = np.array([[1, 1, 1, 0], [1, 1, 0, 1]], bool)
     assert circle.dominates(chosen).tolist() == [True, False]
 
-    circle = task_named("circle at the boundary")
+    circle = circles["circle at the boundary"]
     assert circle.is_copeland_top(np.eye(3, dtype=bool)).all()

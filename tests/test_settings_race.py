@@ -75,7 +75,8 @@ def test_the_best_setting_is_found_with_fewer_searches():
 def test_what_a_race_can_use_is_told_beside_what_a_grid_would_take(repeats, most):
     raced, _ = race()
     config = dataclasses.replace(CONFIG, repeats=repeats)
-    found = dataclasses.replace(raced, most_repeats=most_repeats(repeats)).summary(config)
+    assert most_repeats(repeats) == most
+    found = raced.summary(config)
     assert found["searches_without_race"] == 10 * repeats
     assert found["most_searches_of_race"] == 10 * most
     found |= {"searches": 55, "certified": False}

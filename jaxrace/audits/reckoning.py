@@ -12,6 +12,7 @@ from jax import lax
 from scipy import stats
 
 from jaxrace import tables
+from jaxrace.validation import require_integer
 
 DELTAS = (0.05, 0.2, 0.5)
 FULL_SIZE = 100_000
@@ -44,6 +45,12 @@ class Finding:
     def upheld(self) -> bool:
         """Is the error rate certainly at most what is allowed?"""
         return self.interval[1] <= self.allowed
+
+
+def batches_of(races: int) -> int:
+    """Batches of at least so many races."""
+    require_integer("races", races, 1)
+    return -(-races // BATCH)
 
 
 def wrong_by_batch(

@@ -1,4 +1,4 @@
-"""What every command is given: what to do, where, and how it is watched and stopped."""
+"""What every command is given: what to do, where, how wide, and how it is watched and stopped."""
 
 import dataclasses
 import os
@@ -6,9 +6,29 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from jaxrace.commands.run_options import ANY_LANES, Lanes
+from jaxrace.validation import require_integer
 
 OnStage = Callable[[str, int, int], None]
+
+_MOST = 10**6  # no device has more than some thousands
+SIZES = {"lanes": "width", "blocks": "num_blocks"}  # what ``sweep.run`` calls them
+
+
+@dataclasses.dataclass(frozen=True)
+class Lanes:
+    """How wide the sweeps of a job are to be; None stands for what the sweep chooses."""
+
+    lanes: int | None = None  # W, lanes of a block
+    blocks: int | None = None  # most blocks
+
+    def __post_init__(self) -> None:
+        for name, value in self.asked.items():
+            require_integer(name, value, 1, _MOST)
+
+    @property
+    def asked(self) -> dict[str, int]:
+        """What is not None."""
+        return {name: value for name, value in vars(self).items() if value is not None}
 
 
 def ignore_stages(stage: str, done: int, total: int) -> None:
@@ -17,30 +37,22 @@ def ignore_stages(stage: str, done: int, total: int) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """A config, and a folder for what comes of it.
+    """A config, and a folder for what comes of it."""
 
-    Attributes:
-        config: What is to be done: the dataclass of a verb.
-        out: The folder of the run; ``runs/NAME-1`` or the next free number unless given.
-        resume: Go on with the run that left the folder ``out``; one that is finished stays as it
-            is.
-        stop: Called now and then; once it says so, what has been done is saved and the job ends.
-        on_stage: Called with the name of a stage, how much of it is done, and how much there is
-            (0 if that is not known): when it begins, and now and then.
-        lanes: How wide the sweeps are to be; when they go on, as when they began.
-        hosts: Of ``train``: which of several hosts this is, see ``sweep.join_hosts``. All do the
-            same job: they share the searches, and the first one writes the tables.
-        on_note: Called, before the work begins, with what is to be known of it.
-    """
-
-    config: Any
+    config: Any  # what is to be done: the dataclass of a verb
+    # The folder of the run; ``runs/NAME-1`` or the next free number unless given.
     out: str | os.PathLike[str] | None = None
-    resume: bool = False
+    resume: bool = False  # go on with the run that left ``out``; a finished one stays as it is
+    # Called now and then; once it says so, what has been done is saved and the job ends.
     stop: Callable[[], bool] | None = None
+    # Called when a stage begins, and now and then: its name, how much is done, and how much there
+    # is (0 if that is not known).
     on_stage: OnStage = ignore_stages
-    lanes: Lanes = ANY_LANES
+    lanes: Lanes = dataclasses.field(default_factory=Lanes)
+    # Of ``train``: which of several hosts this is, see ``sweep.join_hosts``. They share the
+    # searches, and the first one writes the tables.
     hosts: Any = None
-    on_note: Callable[[str], None] = warnings.warn
+    on_note: Callable[[str], None] = warnings.warn  # called with what is to be known before
 
     @property
     def is_first(self) -> bool:

@@ -4,43 +4,54 @@ All commands print through here: nothing in such a text may tell a terminal what
 """
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 
 def shown(text: str) -> str:
-    r"""A text with what is no letter, digit, sign or space as an escape sequence."""
+    """A text with what is no letter, digit, sign or space as an escape sequence."""
     return "".join(
         c if c.isprintable() or unicodedata.category(c) == "Zs" else ascii(c)[1:-1] for c in text
     )
 
 
-def new_table(console: Console, heads: Sequence[str], left: str) -> Table:
-    """A table whose numbers are never cut; names fold where there is no room."""
-    table = Table(box=SIMPLE_HEAD if console.is_terminal else None, pad_edge=False)
-    for head in heads:
-        if head == left:
-            table.add_column(head, overflow="fold")
-        else:
-            table.add_column(head, justify="right", no_wrap=True)
-    return table
+def say(console: Console, *lines: str) -> None:
+    """Print lines as they are, however long."""
+    for line in lines:
+        console.print(Text(shown(line)), highlight=False, soft_wrap=True)
 
 
-def add_row(table: Table, cells: Sequence[str]) -> None:
-    """Add a row of texts as they are: brackets and colons in names are no markup.
-
-    See ``shown`` for what is escaped.
-    """
-    table.add_row(*(Text(shown(cell)) for cell in cells))
+def names(head: str) -> Column:
+    """A column of names, which fold where there is no room."""
+    return Column(head, overflow="fold")
 
 
-def say(console: Console, text: str) -> None:
-    """Print a line as it is, however long; see ``shown`` for what is escaped."""
-    console.print(Text(shown(text)), highlight=False, soft_wrap=True)
+def numbers(*heads: str, no_wrap: bool = True) -> list[Column]:
+    """Columns of numbers, which are never cut."""
+    return [Column(head, justify="right", no_wrap=no_wrap) for head in heads]
+
+
+def print_table(
+    console: Console,
+    columns: Iterable[Column],
+    rows: Iterable[Sequence[str]],
+    first_style: str = "",
+) -> None:
+    """Print rows of texts as they are: brackets and colons in names are no markup."""
+    table = Table(*columns, box=SIMPLE_HEAD if console.is_terminal else None, pad_edge=False)
+    for number, cells in enumerate(rows):
+        style = "" if number else first_style
+        table.add_row(*(Text(shown(cell)) for cell in cells), style=style)
+    console.print(table)
+
+
+def plus_minus(console: Console) -> str:
+    """The sign before an error, as far as the console's encoding has it."""
+    return "\N{PLUS-MINUS SIGN}" if console.encoding.startswith("utf") else "+-"
 
 
 def confidence_scale(count: int) -> float:

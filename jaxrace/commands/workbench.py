@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 
 from jaxrace import files, plots, runs, sweep, tables
-from jaxrace.commands.job import Job
+from jaxrace.commands.job import SIZES, Job
 
 REPORT, CHECKPOINT = "report.md", "checkpoint"
 Columns = Mapping[str, Any]  # of a table: see ``tables.write_table``
@@ -20,7 +21,7 @@ NO_JOB = Job(None)
 
 @dataclasses.dataclass
 class Workbench:
-    """A folder in which a reproduction works."""
+    """A folder in which a job works."""
 
     folder: Path  # where everything goes
     quick: bool = False  # at a fraction of the size: to see that it works, not what comes out
@@ -48,11 +49,10 @@ class Workbench:
         width: int | None = None,
         rows_per_job: int = 1,
     ) -> sweep.SweepLog:
-        """Do all jobs; what was done before an interruption is not done again.
+        """Do all jobs that were not done before an interruption; RuntimeError if some fail.
 
         Progress is counted in rows if it is known how many there are of each job. A width counts
-        unless the user asks for another, or the run has begun with another. RuntimeError if jobs
-        failed.
+        unless the user asks for another, or the run has begun with another.
         """
         total, seen = jobs.count * rows_per_job, 0
         self.job.on_stage(name, 0, total)
@@ -111,9 +111,7 @@ def sweep_sizes(
     width: int | None = None,
     stage: str | None = None,
 ) -> dict[str, int]:
-    """Width and number of blocks of a sweep, which config.json keeps as "sweep".
-
-    Of a run with several sweeps each stage has sizes of its own.
+    """Width and number of blocks of a sweep, which config.json keeps as "sweep", by stage.
 
     They are those with which it began, since on another machine they might be others; else what
     the user has asked for; else what the sweep chooses.
@@ -121,11 +119,14 @@ def sweep_sizes(
     has_config = (folder / runs.CONFIG).exists()
     kept = runs.read_config(folder).get("sweep", {}) if has_config else {}
     found = kept if stage is None else kept.get(stage)
+    asked = job.lanes.asked
     if found:
-        job.lanes.require(found, folder)
+        for name, value in asked.items():
+            if value != (began := found[SIZES[name]]):
+                raise ValueError(f"{name}: expected {began} as in '{folder}', got {value}")
         return found
-    default = sweep.default_sizes(work, jobs, width=job.lanes.lanes or width)
-    sizes = job.lanes.instead_of(default)
+    sizes = sweep.default_sizes(work, jobs, width=job.lanes.lanes or width)
+    sizes |= {SIZES[name]: value for name, value in asked.items()}
     if stage is None:
         sizes["hosts"] = 1 if job.hosts is None else job.hosts.count
     if has_config:
@@ -137,9 +138,8 @@ def sweep_sizes(
 def run_folder(job: Job, stem: str, asked: Mapping[str, Any]) -> Iterator[Path]:
     """The folder of a new run, or of one that is to go on; the first host looks after it.
 
-    What is ``asked`` is written to config.json. Of an interruption the folder is the argument.
-
-    If the block fails before anything has been saved, a new folder is removed again.
+    What is ``asked`` is written to config.json. An interruption has the folder as its argument. If
+    the block fails before anything has been saved, a new folder is removed again.
     """
     is_new = job.is_first and not job.resume
     with contextlib.ExitStack() as opened:
@@ -172,18 +172,16 @@ def _remove_what_has_only_begun(folder: Path) -> None:
 
 
 def run_job(command: str, job: Job, work: Callable[[Workbench], None]) -> Path:
-    """Do a job of the command in a run folder of its own, which it ends with a summary.
+    """Do a job of a verb in a run folder of its own, which it ends with a summary.
 
-    The verb is the stem of its name. The config may have a ``seed``, and ``inputs``: the paths of
-    files by the names of options. ``work`` is not done again in a folder that has its summary. What
-    is wrong with the job is a ValueError, and nothing is left behind.
+    The config may have a ``seed``, and ``inputs``: the paths of files by the names of options.
+    ``work`` is not done again in a folder that has its summary.
     """
     config = job.config
-    inputs = getattr(config, "inputs", {})
     # A pipe can be read only once.
     checksums = {
         name: files.checksum_of(path) if Path(path).is_file() else None
-        for name, path in inputs.items()
+        for name, path in getattr(config, "inputs", {}).items()
     }
     asked = {"command": command, "config": dataclasses.asdict(config), "inputs": checksums}
     with run_folder(job, command, asked) as folder:
@@ -191,6 +189,14 @@ def run_job(command: str, job: Job, work: Callable[[Workbench], None]) -> Path:
             work(Workbench(folder, seed=getattr(config, "seed", 0), job=job))
         shutil.rmtree(folder / CHECKPOINT, ignore_errors=True)
     return folder
+
+
+def rows_of_jobs(log: sweep.SweepLog, count: int, records: int) -> tuple[Any, np.ndarray]:
+    """The rows of J jobs, leaves [J, T, ...], and how many each has: the last one is repeated."""
+    lengths = np.bincount(log.rows.job, minlength=count)
+    places = np.minimum(np.arange(records), lengths[:, None] - 1)
+    places += (np.cumsum(lengths) - lengths)[:, None]
+    return jax.tree.map(lambda x: x[places], log.rows.row), lengths
 
 
 def as_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:

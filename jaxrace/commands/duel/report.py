@@ -3,12 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column
 
 from jaxrace import runs
-from jaxrace.commands.printing import say
+from jaxrace.commands.printing import numbers, plus_minus, print_table, say
 
 _NOT_RESULTS = ("horizon", "repeats", "matrix")
 
@@ -25,7 +24,7 @@ def print_regrets(console: Console, folder: Path) -> None:
         f"Borda winners {_listed(facts['borda_winners'])}, "
         f"Smith set {_listed(facts['smith_set'])}",
     )
-    console.print(_table(summary, console))
+    _print_table(console, summary)
     say(
         console,
         f"means of {summary['repeats']} repeats of {summary['horizon']:,} duels; correct: in the "
@@ -33,18 +32,14 @@ def print_regrets(console: Console, folder: Path) -> None:
     )
 
 
-def _table(summary: dict[str, Any], console: Console) -> Table:
+def _print_table(console: Console, summary: dict[str, Any]) -> None:
     results = {name: one for name, one in summary.items() if name not in _NOT_RESULTS}
     # The others are in summary.json.
     has_winner = summary["matrix"]["condorcet_winner"] is not None
     measures = ("strong", "copeland") if has_winner else ("copeland", "borda")
-    table = Table(box=SIMPLE_HEAD if console.is_terminal else None, pad_edge=False)
-    table.add_column("", no_wrap=True)
-    for measure in measures:
-        table.add_column(f"{measure} regret", justify="right", no_wrap=True)
-    for head in ("correct", "explored in", "favourite"):
-        table.add_column(head, justify="right")
-    sign = "\N{PLUS-MINUS SIGN}" if console.encoding.startswith("utf") else "+-"
+    regrets = numbers(*(f"{measure} regret" for measure in measures))
+    others = numbers("correct", "explored in", "favourite", no_wrap=False)
+    sign, rows = plus_minus(console), []
     for name, one in results.items():
         cells = [_number(one["regret"][measure], sign) for measure in measures]
         duels = one["exploration_duels"]
@@ -52,8 +47,8 @@ def _table(summary: dict[str, Any], console: Console) -> Table:
         if duels is not None and one["exploration_ended"] < 1:
             explored += f" ({one['exploration_ended']:.0%})"
         right = f"{one['correct']['mean']:.3f}"
-        table.add_row(name, *cells, right, explored, str(one["recommended_most"]))
-    return table
+        rows.append([name, *cells, right, explored, str(one["recommended_most"])])
+    print_table(console, [Column("", no_wrap=True), *regrets, *others], rows)
 
 
 def _number(statistic: dict[str, Any], sign: str) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxrace import sweep
 from jaxrace.commands.duel.lineup import Entrant
-from jaxrace.commands.workbench import Workbench
+from jaxrace.commands.workbench import Workbench, rows_of_jobs
 from jaxrace.dueling import DuelJob, DuelWork, Problem, borda_winners, copeland_winners
 
 # Runs of a block: their arrays stay in the processor's cache; of few runs, so many blocks. What
@@ -45,9 +45,8 @@ def run_entrant(
 ) -> Runs:
     """Run an algorithm on every problem: R runs of T choices, with so many records, which divide T.
 
-    Run r of problem g has the same key whatever the algorithm.
-
-    Exploration that has ended is not simulated further: what follows is known.
+    Run r of problem g has the same key whatever the algorithm. What follows exploration is known,
+    and not simulated.
     """
     count = problems.probabilities.shape[0]
     interval = horizon // records
@@ -71,27 +70,17 @@ def _as_arrays(
     target: str,
 ) -> Runs:
     """The rows of the log, and those that were not simulated."""
-    row, job = log.rows.row, log.rows.job
-    num_jobs, records = len(problem), shape[-1]
-    lengths = np.bincount(job, minlength=num_jobs)
-    place = np.arange(len(job)) - (np.cumsum(lengths) - lengths)[job]
-    regret = np.zeros((num_jobs, records, row.regret.shape[-1]))
-    recommended = np.zeros((num_jobs, records), np.int32)
-    regret[job, place], recommended[job, place] = row.regret, row.recommended
-    everyone = np.arange(num_jobs)
-    last = recommended[everyone, lengths - 1]
+    records = shape[-1]
+    row, lengths = rows_of_jobs(log, len(problem), records)
     later = np.arange(records) >= lengths[:, None]
-    rate = _cost_of_staying(problems, problem, last)  # [jobs, M]
-    regret = np.where(later[..., None], interval * rate[:, None], regret)
-    settled_at = np.zeros(num_jobs, np.int32)
-    np.maximum.at(settled_at, job, row.settled_at)
-    recommended = np.where(later, last[:, None], recommended)
+    rate = _cost_of_staying(problems, problem, row.recommended[:, -1])  # [jobs, M]
+    regret = np.where(later[..., None], interval * rate[:, None], row.regret.astype(float))
     return Runs(
         interval * np.arange(1, records + 1),
         regret.cumsum(1).reshape(*shape, -1),
-        recommended.reshape(shape),
-        settled_at.reshape(shape[:2]),
-        _is_best(problems, problem, recommended, target).reshape(shape),
+        row.recommended.reshape(shape),
+        row.settled_at.max(1).reshape(shape[:2]),
+        _is_best(problems, problem, row.recommended, target).reshape(shape),
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from jaxrace import sweep
 from jaxrace.commands.holdem.config import HoldemConfig
 from jaxrace.commands.holdem.matches import deal_sets, score_decks
-from jaxrace.commands.workbench import Columns, Workbench
+from jaxrace.commands.workbench import Columns, Workbench, mean_and_error
 from jaxrace.envs.holdem import Ashe, Deals, Rules
 from jaxrace.envs.holdem.player import OneOf
 from jaxrace.envs.holdem.policies import (
@@ -70,8 +70,7 @@ def evaluate(
 ) -> dict[str, Evaluation]:
     """Play S matches of every player against every opponent.
 
-    Searches of one repeat are evaluated on the same decks, other repeats on others: so intervals
-    over the repeats cover the luck of the cards as well.
+    Other repeats have other decks: so intervals over them cover the luck of the cards as well.
     """
     means = np.stack([course.players for course in courses.values()])
     *shape, size = means.shape
@@ -108,8 +107,7 @@ def table_of(name: str, evaluation: Evaluation) -> Columns:
     """An evaluation as columns: a row for every opponent, repeat and generation."""
     course, scores = evaluation
     repeats, points = course.hands.shape
-    won = np.stack(list(scores.values()))
-    error = won.std(-1, ddof=1) / np.sqrt(won.shape[-1])
+    mean, error = mean_and_error(np.stack(list(scores.values())))
     several = len(scores)
     return {
         "selection": name,
@@ -117,6 +115,6 @@ def table_of(name: str, evaluation: Evaluation) -> Columns:
         "repeat": np.tile(np.repeat(np.arange(repeats), points), several),
         "generation": np.tile(course.generation.reshape(-1), several),
         "hands": np.tile(course.hands.reshape(-1), several),
-        "mbb_per_hand": won.mean(-1).reshape(-1),
+        "mbb_per_hand": mean.reshape(-1),
         "stderr": error.reshape(-1),
     }

@@ -47,9 +47,7 @@ _SET = 256  # decks of the pool that are prepared in one go
 def train_holdem(job: Job) -> Path:
     """Evolve hold'em players, evaluate them against fixed opponents, and write a run folder.
 
-    It holds config.json, log.csv (a row per selection, repeat and generation), evaluation.csv,
-    summary.json, players.npz (the last means, float32 [R, 1449] by selection) and
-    learning_curve.png.
+    Its players.npz has the last means of the searches, float32 [R, 1449], by selection.
     """
     config: HoldemConfig = job.config
     strategy = Strategy(config.strategy, config.population)
@@ -66,11 +64,9 @@ def train_holdem(job: Job) -> Path:
         logs, courses = {}, {}
         for name in config.selections:
             search = EvolutionWork(strategy, selection_of(config, name), params, pool, budget)
-            log = bench.sweep(name, search, sweep.stacked(jobs), 1, generations)
-            logs[name] = _columns(config, log)
-            courses[name] = _course(config, np.asarray(jobs.mean), log)
-        evaluations = evaluate(config, bench, test_key, courses)
-        _leave(config, bench, logs, evaluations)
+            logs[name] = bench.sweep(name, search, sweep.stacked(jobs), 1, generations)
+            courses[name] = _course(config, np.asarray(jobs.mean), logs[name])
+        _leave(config, bench, logs, evaluate(config, bench, test_key, courses))
 
     return run_job("train-holdem", job, work)
 
@@ -103,10 +99,11 @@ def _make_pool(config: HoldemConfig, bench: Workbench) -> Deals:
     return jax.tree.map(lambda x: jnp.moveaxis(x, 0, -2).reshape(*x.shape[1:-1], -1), sets)
 
 
-def _columns(config: HoldemConfig, log: sweep.SweepLog) -> dict[str, np.ndarray]:
+def _columns(config: HoldemConfig, name: str, log: sweep.SweepLog) -> Columns:
     """What searches have done, [n]."""
     row = log.rows.row
     return {
+        "selection": name,
         "repeat": log.rows.job,
         "generation": row.generation,
         "hands": row.comparisons.astype(np.int64) * config.hands_of_match,
@@ -133,11 +130,11 @@ def _course(config: HoldemConfig, starts: np.ndarray, log: sweep.SweepLog) -> Co
 def _leave(
     config: HoldemConfig,
     bench: Workbench,
-    logs: dict[str, Columns],
+    logs: dict[str, sweep.SweepLog],
     evaluations: dict[str, Evaluation],
 ) -> None:
     """Write what the run leaves; the summary last, since it says that all is there."""
-    runs.write_log(bench.folder, [{"selection": name, **log} for name, log in logs.items()])
+    runs.write_log(bench.folder, [_columns(config, *log) for log in logs.items()])
     bench.write_table(EVALUATION, [table_of(name, one) for name, one in evaluations.items()])
     players = {name: one.course.players[:, -1] for name, one in evaluations.items()}
     with files.new_file(bench.folder / PLAYERS) as file:
@@ -146,8 +143,8 @@ def _leave(
     selections = {
         name: {
             "generations": runs.mean_and_stderr(one.course.generation[:, -1]),
-            "matches_per_generation": float(logs[name]["matches"].mean()),
-            "certified": float(logs[name]["certified"].mean()),
+            "matches_per_generation": float(logs[name].rows.row.used.mean()),
+            "certified": float(logs[name].rows.row.certified.mean()),
             "opponents": _winnings(one, -1),
         }
         for name, one in evaluations.items()

@@ -37,8 +37,7 @@ def score_decks(
 ) -> jax.Array:
     """What each deck brings the first player, in big blinds: float32 [N]; NaN if one broke a rule.
 
-    If ``side`` is 1, int32 [], the player on the button has the second hand of a deck, if 0 the
-    first. The key is for players that leave something to chance.
+    The player on the button has the first hand of a deck, or the second if ``side`` is 1, int32 [].
     """
     num_decks = deals.winner.shape[-1]
     twice = jax.tree.map(lambda leaf: jnp.repeat(leaf, 2, axis=-1), deals)
@@ -53,21 +52,13 @@ def score_decks(
 
 @dataclasses.dataclass(frozen=True)
 class ShortMatch:
-    """Two members of a population, who do not know each other, play some decks of a pool.
-
-    It is a ``compare`` of ``jaxrace.selection``, which may be vmapped as widely as one likes.
-    """
+    """A ``compare`` of ``jaxrace.selection``: two members of a population play some decks."""
 
     player: holdem.Ashe  # what plays with the weights of the members; leaves nothing to chance
     decks: int  # N, drawn at random from the pool; twice as many hands
     # Matches that are played side by side: few on a CPU, whose cache then holds what the players
     # remember, and many on other devices.
     block: int
-
-    @property
-    def hands(self) -> int:
-        """Of a match."""
-        return 2 * self.decks
 
     def __call__(
         self,
@@ -76,10 +67,7 @@ class ShortMatch:
         first: jax.Array,
         second: jax.Array,
     ) -> jax.Array:
-        """What the first one wins, in big blinds per hand: float32 [].
-
-        The problem: weights of all members, and a pool of P decks, from which the key draws.
-        """
+        """What the first one wins, in big blinds per hand, on decks of a pool: float32 []."""
         weights, pool = problem
         places = jax.random.randint(key, (self.decks,), 0, pool.winner.shape[-1], jnp.int32)
         deals = jax.tree.map(lambda leaf: leaf[..., places], pool)

@@ -4,13 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column
 
 from jaxrace import plots, runs
 from jaxrace.commands.holdem.evaluation import Evaluation
-from jaxrace.commands.printing import confidence_scale, say
+from jaxrace.commands.printing import confidence_scale, numbers, print_table, say
 
 CURVE = "learning_curve.png"
 _PIPE_WIDTH = 120  # nothing is cut off where there is no screen
@@ -46,21 +45,16 @@ def print_evolution(console: Console, folder: Path) -> None:
         console.width = _PIPE_WIDTH
     summary = runs.read_summary(folder)
     selections = summary["selections"]
-    table = Table(box=SIMPLE_HEAD if console.is_terminal else None, pad_edge=False)
-    table.add_column("", no_wrap=True)
-    for head in ("start", *selections):
-        table.add_column(head, justify="right", no_wrap=True)
+    rows = []
     for opponent, start in summary["start"].items():
         ends = (found["opponents"][opponent] for found in selections.values())
-        table.add_row(
-            opponent, *(f"{one['mean']:,.0f} ± {_half_width(one):,.0f}" for one in (start, *ends))
-        )
+        won = (f"{one['mean']:,.0f} ± {_half_width(one):,.0f}" for one in (start, *ends))
+        rows.append([opponent, *won])
     generations = (f"{found['generations']['mean']:,.0f}" for found in selections.values())
-    table.add_row("generations", "0", *generations)
-    console.print(table)
-    count = f"{summary['repeats']} searches"
-    if summary["repeats"] == 1:
-        count = f"{summary['matches']} matches"
+    rows.append(["generations", "0", *generations])
+    print_table(console, [Column("", no_wrap=True), *numbers("start", *selections)], rows)
+    is_single = summary["repeats"] == 1
+    count = f"{summary['matches']} matches" if is_single else f"{summary['repeats']} searches"
     say(
         console,
         "milli big blinds won per hand from opponents that are always the same; "

@@ -35,28 +35,22 @@ def of_gridworld(chances: Chances) -> jax.Array:
     return gridworld.expected_return(chances(cells.reshape(-1, 2)), env.horizon)
 
 
-class _Decisions(NamedTuple):
-    """All that can have happened before step t; NumPy, so that no trace is kept."""
-
-    observations: np.ndarray  # float32 [A^t, d]
-    rewards: np.ndarray  # float32 [A^t, A]
-
-
 def without_chance(env: Environment, num_actions: int, chances: Chances) -> jax.Array:
-    """The expected return where moves do what they say, over all sequences of actions, float32 [].
-
-    The task has few actions and a short horizon.
-    """
+    """The expected return over all sequences of actions, where nothing is random: float32 []."""
     levels = _levels(env, num_actions)
     ahead = jnp.zeros(num_actions ** len(levels), jnp.float32)
-    for level in reversed(levels):
-        listed = level.rewards + ahead.reshape(-1, num_actions)
-        ahead = (chances(jnp.asarray(level.observations)) * listed).sum(1)
+    for observations, rewards in reversed(levels):
+        listed = rewards + ahead.reshape(-1, num_actions)
+        ahead = (chances(jnp.asarray(observations)) * listed).sum(1)
     return ahead[0]
 
 
 @functools.cache
-def _levels(env: Environment, num_actions: int) -> list[_Decisions]:
+def _levels(env: Environment, num_actions: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """What may be observed in step t, float32 [A^t, d], and the rewards then, float32 [A^t, A].
+
+    As NumPy arrays, so that no trace is kept.
+    """
     # Also when a program is being traced that asks for it.
     with jax.ensure_compile_time_eval():
         params, key = env.default_params, jax.random.key(0)
@@ -71,6 +65,6 @@ def _levels(env: Environment, num_actions: int) -> list[_Decisions]:
         states, found = jax.tree.map(lambda x: x[None], env.reset(key, params)), []
         for _ in range(env.horizon):
             seen, after, rewards = ahead(states)
-            found.append(_Decisions(np.asarray(seen), np.asarray(rewards)))
+            found.append((np.asarray(seen), np.asarray(rewards)))
             states = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), after)
     return found

@@ -17,25 +17,18 @@ def print_improvement(console: Console, folder: Path) -> None:
     lines = _of_file(summary) if "performance" not in summary else _of_simulation(summary)
     if not (summary.get("weights") or {}).get("is_refuted"):
         lines.append(_worth(summary))
-    lines.append(f"policies and all tests: {folder}")
-    for line in lines:
-        say(console, line)
-
-
-def _percent(summary: dict[str, Any]) -> str:
-    return f"{100 * (1 - summary['delta']):.4g}%"
+    say(console, *lines, f"policies and all tests: {folder}")
 
 
 def _of_file(summary: dict[str, Any]) -> list[str]:
     bound, floor = f"{summary['lower_bound']:.3f}", f"{summary['floor']:.3f}"
     wanted = f"(wanted {floor}, estimate {summary['estimate']:.3f})"
     kind = "confidence" if summary["bound_is_safe"] else "approximate confidence"
-    confidence = f"with {kind} {_percent(summary)}"
+    confidence = f"with {kind} {100 * (1 - summary['delta']):.4g}%"
     weights = summary.get("weights")
     if weights and weights["is_refuted"]:
-        lines = [
-            "nothing can be said: the logged probabilities are too small; keep the policy in use"
-        ]
+        said = "nothing can be said: the logged probabilities are too small; "
+        lines = [f"{said}keep the policy in use"]
     elif not summary["passed"]["mean"]:
         said = f"nothing found: the bound of the candidate {confidence} is {bound} {wanted}; "
         lines = [f"{said}keep the policy in use"]
@@ -79,11 +72,8 @@ def _of_weights(weights: dict[str, Any]) -> list[str]:
             f"{said}less than 1; either probabilities were logged too large, or the policy in use "
             "never does all that this one does, which then performs better than is said"
         ]
-    return [f"{said}1 if probabilities were logged as they are (not refuted, {_level(weights)})"]
-
-
-def _level(weights: dict[str, Any]) -> str:
-    return f"by a test that errs with probability {weights['level']:g}"
+    level = f"by a test that errs with probability {weights['level']:g}"
+    return [f"{said}1 if probabilities were logged as they are (not refuted, {level})"]
 
 
 def _of_simulation(summary: dict[str, Any]) -> list[str]:

@@ -1,5 +1,6 @@
 """What `jaxrace race` prints."""
 
+import itertools
 import math
 from pathlib import Path
 from typing import Any
@@ -7,10 +8,11 @@ from typing import Any
 from rich.console import Console
 
 from jaxrace import runs, tables
-from jaxrace.commands.printing import add_row, new_table, say
+from jaxrace.commands.printing import names, numbers, print_table, say
 from jaxrace.commands.race.config import LEAST_RUNS, MOST_RUNS
 
 _RANKING = "ranking.csv"
+_HEADS = ("runs", "median", "beats", "verdict", "further runs")
 _BEYOND = "too many"
 _MOST_LISTED = 20  # longer rankings are in the file
 
@@ -18,27 +20,22 @@ _MOST_LISTED = 20  # longer rankings are in the file
 def print_race(console: Console, folder: Path) -> None:
     """Say of a run folder of ``race`` who is certainly best, and who needs more runs."""
     summary, ranking = runs.read_summary(folder), tables.read_table(folder / _RANKING, ["option"])
-    heads = ["place", "option", "runs", "median", "beats", "verdict", "further runs"]
-    table = new_table(console, heads, "option")
-    for row in list(zip(*ranking.values(), strict=True))[:_MOST_LISTED]:
+    rows = []
+    for row in itertools.islice(zip(*ranking.values(), strict=True), _MOST_LISTED):
         place, option, number, median, beats, verdict, further = row
         cells = (f"{place}", str(option), f"{number:,}", f"{median:.6g}", f"{beats}", str(verdict))
-        add_row(table, [*cells, _further(further)])
-    console.print(table)
+        rows.append([*cells, _further(further)])
+    print_table(console, [*numbers("place"), names("option"), *numbers(*_HEADS)], rows)
     if len(ranking["place"]) > _MOST_LISTED:
         say(console, f"... and {len(ranking['place']) - _MOST_LISTED} more in {_RANKING}")
-    for line in _lines(summary, any(map(math.isinf, ranking["further_runs"].tolist()))):
-        say(console, line)
-    say(console, f"{summary['counted']:,} of {summary['runs']:,} runs counted; {folder}")
-
-
-def _lines(summary: dict[str, Any], has_too_many: bool) -> list[str]:
-    said = [f"WARNING: {text}" for text in summary["doubts"]]
+    say(console, *(f"WARNING: {text}" for text in summary["doubts"]))
     if not summary["has_names"]:
-        said.append(
-            "options are called by their columns, from left to right; the first row is a run"
+        say(
+            console,
+            "options are called by their columns, from left to right; the first row is a run",
         )
-    return [*said, *_verdict(summary, has_too_many)]
+    say(console, *_verdict(summary, any(map(math.isinf, ranking["further_runs"].tolist()))))
+    say(console, f"{summary['counted']:,} of {summary['runs']:,} runs counted; {folder}")
 
 
 def _verdict(summary: dict[str, Any], has_too_many: bool) -> list[str]:

@@ -37,10 +37,7 @@ def table_of(curves: dict[str, dict[str, Curve]]) -> list[Columns]:
 def draw_curves(
     panel: "plots.Axes", curves: dict[str, Curve], title: str, names: Sequence[str] = ()
 ) -> None:
-    """Success rate against samples, with two standard errors.
-
-    All ``names`` of the figure, if there are more, have a colour each.
-    """
+    """Success rate against samples, with two standard errors; a colour for each of ``names``."""
     order = list(names) or list(curves)
     for name, curve in curves.items():
         rate, error = curve.success
@@ -71,8 +68,8 @@ def figure_of(curves: dict[str, dict[str, Curve]]) -> "plots.Figure":
 def correct_at(curve: Curve, samples: float) -> np.ndarray:
     """Was each selection right after so many samples? float64 [J]; NaN before the first point.
 
-    That of the last record of at most so many samples. Between two settings on the straight line:
-    who wants a number between them mixes both. What has ended after fewer samples remains.
+    As in the last record until then, or between two settings on the straight line: who wants a
+    number between them mixes both.
     """
     place = int(np.searchsorted(curve.time, samples, side="right")) - 1
     if place < 0:
@@ -98,10 +95,7 @@ def success_in_words(curve: Curve, samples: float) -> str:
 
 
 def samples_until(curve: Curve, rate: float) -> float:
-    """Samples after which the success rate first is as large; infinite if it never is.
-
-    Those of a record, or between two settings on the straight line.
-    """
+    """The first record of such a rate, or a place between settings, in samples; inf if none is."""
     reached = np.flatnonzero(curve.success[0] >= rate)
     if curve.are_settings and reached.size and reached[0] > 0:
         return samples_between(curve, rate)

@@ -15,8 +15,7 @@ from jaxrace.commands.select.curves import Curve, figure_of, table_of
 from jaxrace.commands.select.file import Table, read_comparisons
 from jaxrace.commands.select.judge import MAKERS, judgement_of
 from jaxrace.commands.select.runs import Task, run_rows, run_top
-from jaxrace.commands.select.targets import with_own_target
-from jaxrace.commands.select.tasks import CIRCLE, thurstone_task, wins_task
+from jaxrace.commands.select.tasks import CIRCLE, thurstone_task, wins_task, with_own_target
 from jaxrace.commands.workbench import Workbench, run_job
 from jaxrace.selection.driver import first_record, fitting_interval
 

@@ -1,5 +1,6 @@
 """What `jaxrace select` prints."""
 
+import itertools
 import math
 from collections import Counter
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 from rich.console import Console
 
 from jaxrace import runs, tables
-from jaxrace.commands.printing import add_row, new_table, say
+from jaxrace.commands.printing import names, numbers, print_table, say
 from jaxrace.commands.select.config import LEAST_OF_A_PAIR
 from jaxrace.commands.workbench import with_error
 
@@ -30,12 +31,12 @@ def print_selection(console: Console, folder: Path) -> None:
     heads = ["comparisons", "correct"]
     if any("decided" in found for found in results.values()):
         heads.append("decided")
-    table = new_table(console, ["method", *heads], "method")
+    rows = []
     for name, found in results.items():
         rate = with_error(found["correct"]["mean"], found["correct"]["stderr"], digits=3)
         cells = [f"{found['samples']:,.0f}", rate, _decided(found)]
-        add_row(table, [name, *cells[: len(heads)]])
-    console.print(table)
+        rows.append([name, *cells[: len(heads)]])
+    print_table(console, [names("method"), *numbers(*heads)], rows)
     say(console, f"{summary['repeats']:,} selections by each method; {folder}")
 
 
@@ -48,15 +49,13 @@ def _decided(found: dict[str, Any]) -> str:
 
 def _print_judgement(console: Console, folder: Path, summary: dict[str, Any]) -> None:
     ranking = tables.read_table(folder / _RANKING, text=["option"])
-    table = new_table(console, ["place", "option", "score", ""], "option")
     rows = zip(*(ranking[name] for name in ("place", "option", "score", "selected")), strict=True)
-    for place, option, score, selected in list(rows)[:_MOST_LISTED]:
-        cells = str(place), str(option), f"{score:.4g}", "selected" if selected else ""
-        add_row(table, cells)
-    console.print(table)
-    for line in _lines(summary):
-        say(console, line)
-    say(console, f"{summary['comparisons']:,} comparisons; {folder}")
+    cells = [
+        (str(place), str(option), f"{score:.4g}", "selected" if selected else "")
+        for place, option, score, selected in itertools.islice(rows, _MOST_LISTED)
+    ]
+    print_table(console, [*numbers("place"), names("option"), *numbers("score", "")], cells)
+    say(console, *_lines(summary), f"{summary['comparisons']:,} comparisons; {folder}")
 
 
 def _lines(summary: dict[str, Any]) -> list[str]:

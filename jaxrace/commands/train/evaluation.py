@@ -1,6 +1,13 @@
-"""Policies on fresh episodes, learned or fixed. Axes: B policies (one per repeat), n episodes."""
+"""Policies on fresh episodes, learned or fixed, and the seconds that a training job takes.
 
+Axes: B policies (one per repeat), n episodes.
+"""
+
+import dataclasses
 import functools
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import jax
@@ -9,13 +16,43 @@ import numpy as np
 
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.tasks import Task
-from jaxrace.commands.train.timing import Seconds
 from jaxrace.compilation import compile_ahead
 from jaxrace.outcomes import Both, Return
 from jaxrace.policies import Policy, UniformChoice
 from jaxrace.rollout import PolicyInTask, Rollout, evaluate
+from jaxrace.sweep import SweepLog
 
 Metrics = dict[str, np.ndarray]
+
+
+_RATES = "episodes_per_second", "searches_per_second", "lane_utilisation"
+
+
+@dataclasses.dataclass
+class Seconds:
+    """Seconds by what they were spent on."""
+
+    compile: float = 0.0
+    run: float = 0.0
+
+    @contextmanager
+    def spent(self, what: str) -> Iterator[None]:
+        """Add the time that the block takes to what it is spent on: "compile" or "run"."""
+        started = time.perf_counter()
+        yield
+        setattr(self, what, getattr(self, what) + time.perf_counter() - started)
+
+    def timing(self, log: SweepLog | None, episodes: int) -> dict[str, float | None]:
+        """What timing.json holds of a sweep, if there was one, and of what came after it."""
+        found = {"compile_seconds": self.compile, "run_seconds": self.run}
+        if log is None:
+            return found | dict.fromkeys(_RATES)
+        found["compile_seconds"] += log.compile_seconds
+        found["run_seconds"] += log.run_seconds
+        # Of a job that was resumed, nobody knows which episodes were played since.
+        rate = None if log.is_resumed else episodes / log.run_seconds
+        rates = rate, log.jobs_per_second, log.utilisation
+        return found | dict(zip(_RATES, rates, strict=True))
 
 
 class Evaluator:

@@ -12,7 +12,7 @@ import numpy as np
 from jax.typing import ArrayLike
 from numpy.typing import NDArray
 
-from jaxrace import outcomes, racing, sweep
+from jaxrace import racing, sweep
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.tasks import Task
 from jaxrace.label_ranking import LabelRanking
@@ -63,9 +63,8 @@ class TrainWork:
     train_key: jax.Array  # of all searches
     test_key: jax.Array  # of all evaluations; see ``Evaluator``
     env_params: Any  # the simulator's
-    # Of the policies that are evaluated.
-    rollout: Rollout = dataclasses.field(metadata={"static": True})
-    # See ``Task``.
+    rollout: Rollout = dataclasses.field(metadata={"static": True})  # of what is evaluated
+    # As in ``Task``.
     measure: Callable[..., dict[str, jax.Array]] = dataclasses.field(metadata={"static": True})
     episodes: int = dataclasses.field(metadata={"static": True})  # of each evaluation
 
@@ -95,8 +94,7 @@ class TrainWork:
 def make_jobs(num_settings: int, repeats: int, independent: bool = False) -> sweep.Jobs:
     """All repeats of the first setting, of the second, and so on.
 
-    If independent, every search has random numbers of its own; else a repeat has the same ones in
-    every setting.
+    A repeat has the same random numbers in every setting, unless they are to be independent.
     """
 
     def rows(numbers: NDArray[np.int64]) -> TrainJob:
@@ -125,29 +123,28 @@ def make_sweep(
 
 def make_search(config: TrainConfig, task: Task) -> SearchWork:
     """The learner and all settings, and with them the last checks of what was asked for."""
+    if config.evolves:
+        return _make_evolution(config, task)
     if config.method == "sarsa":
-        sarsa = Sarsa(task.env, GreedyTable(task.grid, task.actions))
-        params = sarsa.params(config.episodes, env_params=task.env_params)
-        return SearchWork(sarsa, stack_params([params]))
-    if config.method == "pbpi":
+        learner = Sarsa(task.env, GreedyTable(task.grid, task.actions))
+    else:
         policy = LabelRanking(len(task.grid.low), task.actions)
-        iteration = PolicyIteration(task.env, policy, task.fold, task.compare)
-        params = iteration.params(config.episodes, env_params=task.env_params)
-        return SearchWork(iteration, stack_params([params]))
-    return _make_evolution(config, task)
+        learner = PolicyIteration(task.env, policy, task.fold, task.compare)
+    params = learner.params(config.episodes, env_params=task.env_params)
+    return SearchWork(learner, stack_params([params]))
 
 
 def _make_evolution(config: TrainConfig, task: Task) -> SearchWork:
     """EDPS or PB-EDPS."""
     size, min_rounds, max_rounds = config.sizes
     race: racing.Race
-    if config.method != "edps":
+    if config.method == "edps":
+        race = racing.HoeffdingRace(size, size // 2, intersect=True, dynamic_delta=True)
+        fold, numbers = Return(), {"value_range": task.value_range}
+    else:
         parts = (size, size // 2, config.max_rounds, task.compare)
         race = racing.PreferenceRace(*parts, config.bound)
         fold, numbers = task.fold, {}
-    else:
-        race = racing.HoeffdingRace(size, size // 2, intersect=True, dynamic_delta=True)
-        fold, numbers = outcomes.Return(), {"value_range": task.value_range}
     strategy = Strategy(config.strategy, size)
     search = PolicySearch(task.env, task.policy, fold, race, strategy)
     has_final_race = config.method == "pb-edps-fast"
@@ -174,11 +171,8 @@ def _make_evolution(config: TrainConfig, task: Task) -> SearchWork:
 
 
 def searched(episodes: int, generation: int) -> int:
-    """What a search may use up of a budget out of which a final race is paid, too.
-
-    A generation has at most so many episodes: the last race of the search may exceed its own budget
-    by nearly as many.
-    """
+    """What a search may use up of a budget out of which a final race is paid, too."""
+    # The last race of the search may exceed its own budget by nearly a generation.
     reserved = min(CANDIDATES * FINAL_ROUNDS, episodes // 4) + generation
     return max(episodes - reserved, 1)
 
@@ -188,7 +182,7 @@ def with_final_race(
 ) -> SearchWork:
     """A search whose last generations' best race for the recommendation.
 
-    The params have the budget that ``searched`` gives; the rest is as there.
+    The budget of the params is that of ``searched``.
     """
     learner = FinalRace(search, racing.PreferenceRace(CANDIDATES, 1, FINAL_ROUNDS, task.compare))
     # Of a budget that is too small for both there is a round for each candidate.

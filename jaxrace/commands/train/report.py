@@ -1,37 +1,29 @@
 """The table that `jaxrace train` prints."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column
 
 from jaxrace import runs
-from jaxrace.commands.printing import confidence_scale, say
+from jaxrace.commands.printing import confidence_scale, numbers, plus_minus, print_table, say
 
 
-def results_table(summary: dict[str, Any], console: Console) -> Table:
+def _print_table(console: Console, summary: dict[str, Any]) -> None:
     """The method, or its settings, and the baselines, each metric as mean and standard error.
 
     The error of a setting of a grid is that of its 95 % confidence interval.
     """
-    utf = console.encoding.startswith("utf")
-    sign = "\N{PLUS-MINUS SIGN}" if utf else "+-"
-    table = Table(box=SIMPLE_HEAD if console.is_terminal else None, pad_edge=False)
-    is_grid = "settings" in summary
-    table.add_column("sigma, delta" if is_grid else "")
-    for label in summary["metrics"].values():
-        table.add_column(label, justify="right")
-    own = {summary["policy"]: summary}
+    own, sign, is_grid = {summary["policy"]: summary}, plus_minus(console), "settings" in summary
     if is_grid:
         own = {_setting_name(one): one for one in summary["settings"]}
-    for number, (name, statistics) in enumerate({**own, **summary["baselines"]}.items()):
-        scale = confidence_scale if is_grid else lambda _: 1.0
-        cells = [_cell(statistics[metric], sign, scale) for metric in summary["metrics"]]
-        table.add_row(name, *cells, style="bold" if number == 0 else "")
-    return table
+    rows = [
+        [name, *(_cell(found[metric], sign, is_grid) for metric in summary["metrics"])]
+        for name, found in (own | summary["baselines"]).items()
+    ]
+    metrics = numbers(*summary["metrics"].values(), no_wrap=False)
+    print_table(console, [Column("sigma, delta" if is_grid else ""), *metrics], rows, "bold")
 
 
 def _setting_name(setting: dict[str, Any]) -> str:
@@ -39,21 +31,21 @@ def _setting_name(setting: dict[str, Any]) -> str:
     return f"{sigma}, {setting['delta']:g}"
 
 
-def _cell(statistic: dict[str, Any], sign: str, scale: Callable[[int], float]) -> str:
+def _cell(statistic: dict[str, Any], sign: str, is_grid: bool) -> str:
     """As many digits as the standard error makes sensible."""
     mean, stderr = statistic["mean"], statistic["stderr"]
     if mean is None:
         return "failed"
     if stderr is None:
         return f"{mean:.3g}"
-    error = scale(statistic["count"]) * stderr
+    error = confidence_scale(statistic["count"]) * stderr if is_grid else stderr
     return f"{mean:.3f} {sign} {error:.3f}" if abs(mean) < 10 else f"{mean:.2f} {sign} {error:.2f}"
 
 
 def print_results(console: Console, folder: Path) -> None:
     """Print the table of a run folder of ``train``, and a line with the times and the folder."""
     summary, timing = runs.read_summary(folder), runs.read_timing(folder)
-    console.print(results_table(summary, console))
+    _print_table(console, summary)
     if "settings" in summary:
         best = f"settings ranked by {summary['metrics'][summary['objective']]}, best first"
         say(console, f"{best}; 95 % confidence intervals")

@@ -31,11 +31,7 @@ def fixed_columns(metrics: Metrics) -> Columns:
 
 
 def write_rows(config: TrainConfig, task: Task, log: sweep.SweepLog, folder: Path) -> Columns:
-    """Write log.csv, piece by piece.
-
-    Returned are the last rows of the searches that did not fail, with the number of their
-    "setting".
-    """
+    """Write log.csv, and return the last rows of the searches that did not fail, by setting."""
     last: list[Columns] = []
     policies: list[np.ndarray] = []
 
@@ -65,17 +61,13 @@ def _columns(config: TrainConfig, task: Task, rows: sweep.Rows) -> Columns:
     thetas = _thetas(rows)
     if thetas.shape[-1] > _MOST_THETAS:
         thetas = thetas[:, :0]
-    # Those that run on end well; a failure is reported elsewhere.
-    numbers = {
-        name: column
-        for name, column in search._asdict().items()
-        if name not in ("ran", "best", "valid")
-    }
+    # Failures are in the summary.
+    hidden = ("ran", "best", "valid")
     return {
         **swept,
         "repeat": repeat,
-        **numbers,
-        **{f"theta_{i}": thetas[:, i] for i in range(thetas.shape[-1])},
+        **{name: column for name, column in search._asdict().items() if name not in hidden},
+        **{f"theta_{i}": column for i, column in enumerate(thetas.T)},
         **{name: rows.row.metrics[name] for name in task.labels},
     }
 
@@ -126,12 +118,9 @@ def _ranked(
 
     if raced is not None:
         return [found[number] for number in raced["ranking"]]
-
-    def value(setting: dict[str, Any]) -> float:
-        mean = setting[task.objective]["mean"]
-        return -np.inf if mean is None else mean
-
-    return sorted(found, key=value, reverse=True)
+    means = [setting[task.objective]["mean"] for setting in found]
+    order = np.argsort([np.inf if mean is None else -mean for mean in means], kind="stable")
+    return [found[number] for number in order]
 
 
 def _found(task: Task, last: Columns) -> dict[str, Any]:
