@@ -87,6 +87,11 @@ _HOLDEM = _Verb(
     *("holdem.job:train_holdem", "holdem.report:print_evolution", "steps", "train-holdem-NUMBER"),
     help_texts.TRAIN_HOLDEM,
 )
+# Verbs that only print.
+_SHOWN = {
+    "list": (help_texts.LIST, "show what there is to choose from"),
+    "info": (help_texts.INFO, "show versions and devices"),
+}
 
 
 def command() -> NoReturn:
@@ -109,7 +114,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with these arguments or its own, and return the exit status."""
     argv = sys.argv[1:] if argv is None else list(argv)
     if not argv:
-        names = ", ".join((*_VERBS, "list", "info"))
+        names = ", ".join((*_VERBS, *_SHOWN))
         return _fail(2, f"expected one of {names}; jaxrace --help says more")
     # It has options of its own.
     is_holdem = argv[:2] == ["train", "holdem"]
@@ -121,8 +126,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = _make_parser().parse_args(argv)
         if arguments.verb in _VERBS:
             return _do(_VERBS[arguments.verb], arguments[arguments.verb])
-        what = {"list": "print_catalogue", "info": "print_info"}[arguments.verb]
-        _found(f"catalogue:{what}")()
+        _found(f"catalogue:print_{arguments.verb}")()
     except (ArgumentError, ValueError) as error:
         return _fail(2, _with_option(str(error), verb))
     except (RuntimeError, OSError) as error:
@@ -155,10 +159,8 @@ def _make_parser() -> ArgumentParser:
     verbs = parser.add_subcommands(dest="verb", title="verbs", metavar="VERB")
     for name, verb in _VERBS.items():
         verbs.add_subcommand(name, _parser_of(verb), help=verb.help)
-    verbs.add_subcommand(
-        "list", _new_parser(help_texts.LIST), help="show what there is to choose from"
-    )
-    verbs.add_subcommand("info", _new_parser(help_texts.INFO), help="show versions and devices")
+    for name, (about, text) in _SHOWN.items():
+        verbs.add_subcommand(name, _new_parser(about), help=text)
     return parser
 
 

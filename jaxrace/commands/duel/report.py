@@ -9,8 +9,6 @@ from rich.table import Column
 from jaxrace import runs
 from jaxrace.commands.printing import numbers, plus_minus, print_table, say
 
-_NOT_RESULTS = ("horizon", "repeats", "matrix")
-
 
 def print_regrets(console: Console, folder: Path) -> None:
     """Print the regrets of a run folder of ``duel``, and what there is to say of its matrix."""
@@ -24,23 +22,14 @@ def print_regrets(console: Console, folder: Path) -> None:
         f"Borda winners {_listed(facts['borda_winners'])}, "
         f"Smith set {_listed(facts['smith_set'])}",
     )
-    _print_table(console, summary)
-    say(
-        console,
-        f"means of {summary['repeats']} repeats of {summary['horizon']:,} duels; correct: in the "
-        f"end recommends a Copeland winner (with -borda in the name: a Borda winner); {folder}",
-    )
-
-
-def _print_table(console: Console, summary: dict[str, Any]) -> None:
-    results = {name: one for name, one in summary.items() if name not in _NOT_RESULTS}
     # The others are in summary.json.
-    has_winner = summary["matrix"]["condorcet_winner"] is not None
-    measures = ("strong", "copeland") if has_winner else ("copeland", "borda")
+    measures = ("copeland", "borda") if winner is None else ("strong", "copeland")
     regrets = numbers(*(f"{measure} regret" for measure in measures))
     others = numbers("correct", "explored in", "favourite", no_wrap=False)
     sign, rows = plus_minus(console), []
-    for name, one in results.items():
+    for name, one in summary.items():
+        if name in ("horizon", "repeats", "matrix"):
+            continue
         cells = [_number(one["regret"][measure], sign) for measure in measures]
         duels = one["exploration_duels"]
         explored = "-" if duels is None else f"{duels['mean']:,.0f}"
@@ -49,6 +38,11 @@ def _print_table(console: Console, summary: dict[str, Any]) -> None:
         right = f"{one['correct']['mean']:.3f}"
         rows.append([name, *cells, right, explored, str(one["recommended_most"])])
     print_table(console, [Column("", no_wrap=True), *regrets, *others], rows)
+    say(
+        console,
+        f"means of {summary['repeats']} repeats of {summary['horizon']:,} duels; correct: in the "
+        f"end recommends a Copeland winner (with -borda in the name: a Borda winner); {folder}",
+    )
 
 
 def _number(statistic: dict[str, Any], sign: str) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from jaxrace import runs, tables
 from jaxrace.commands.job import Job
 from jaxrace.commands.race.config import MOST_RUNS, ScoresConfig
-from jaxrace.commands.race.file import ScoreTable, ranks_of, read_scores
+from jaxrace.commands.race.file import ranks_of, read_scores
 from jaxrace.commands.workbench import Workbench, run_job
 from jaxrace.kernels import total_order
 from jaxrace.racing import DominanceRace, DominanceResult, check_runs, judge
@@ -24,15 +24,17 @@ def race_scores(job: Job) -> Path:
     config: ScoresConfig = job.config
     table = read_scores(config.scores, not config.no_header)
     race = _race_of(config, table)
-    ranks = [-of_option if config.lower else of_option for of_option in ranks_of(table)]
-    doubts = _doubts(config, dict(zip(table.names, ranks, strict=True)))
+    ranks = ranks_of(table)
+    if config.lower:
+        ranks = {name: -own for name, own in ranks.items()}
+    doubts = _doubts(config, ranks)
 
     def work(bench: Workbench) -> None:
-        job.on_stage(f"judging {len(ranks):,} options", 0, sum(map(len, ranks)))
+        job.on_stage(f"judging {len(ranks):,} options", 0, sum(map(len, ranks.values())))
         # The bets are those of the horizon, whatever room there is: all looks are one test. Whether
         # the runs are independent has been looked at.
         params = race.params(config.delta, horizon=config.horizon)
-        result = judge(race, ranks, params, dependent=True)
+        result = judge(race, list(ranks.values()), params, dependent=True)
         # What may be forecast is no matter of the room that there is.
         most = dataclasses.replace(result.params, max_rounds=jnp.int32(MOST_RUNS))
         _write(bench.folder, config, table, dataclasses.replace(result, params=most), doubts)
@@ -40,13 +42,13 @@ def race_scores(job: Job) -> Path:
     return run_job("race", job, work)
 
 
-def _race_of(config: ScoresConfig, table: ScoreTable) -> DominanceRace:
-    if config.top >= len(table.names):
+def _race_of(config: ScoresConfig, table: dict[str, np.ndarray]) -> DominanceRace:
+    if config.top >= len(table):
         raise ValueError(
-            f"top: expected less than the {len(table.names)} options of the file, got {config.top}"
+            f"top: expected less than the {len(table)} options of the file, got {config.top}"
         )
-    race = DominanceRace(len(table.names), config.top, config.horizon, total_order)
-    most = max(len(scores) for scores in table.scores)
+    race = DominanceRace(len(table), config.top, config.horizon, total_order)
+    most = max(map(len, table.values()))
     # Room for at least one more block, so that the race has not ended.
     while race.blocks.most(race.capacity) <= race.blocks.most(most):
         race = dataclasses.replace(race, capacity=2 * race.capacity)
@@ -68,13 +70,13 @@ def _doubts(config: ScoresConfig, runs_of: dict[str, np.ndarray]) -> list[str]:
 def _write(
     folder: Path,
     config: ScoresConfig,
-    table: ScoreTable,
+    table: dict[str, np.ndarray],
     result: DominanceResult,
     doubts: list[str],
 ) -> None:
-    names = np.array(table.names)
-    counts = np.array([len(scores) for scores in table.scores])
-    medians = np.array([_median(scores) for scores in table.scores])
+    names = np.array(list(table))
+    counts = np.array(list(map(len, table.values())))
+    medians = np.array(list(map(_median, table.values())))
     without_block = counts < result.blocks.first
     is_judged = not without_block.any()
     ranking = np.asarray(result.ranking)

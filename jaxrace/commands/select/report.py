@@ -29,22 +29,18 @@ def print_selection(console: Console, folder: Path) -> None:
         return
     results = {name: found for name, found in summary.items() if isinstance(found, dict)}
     heads = ["comparisons", "correct"]
+    # Methods with a guarantee may also end undecided.
     if any("decided" in found for found in results.values()):
         heads.append("decided")
     rows = []
     for name, found in results.items():
         rate = with_error(found["correct"]["mean"], found["correct"]["stderr"], digits=3)
-        cells = [f"{found['samples']:,.0f}", rate, _decided(found)]
-        rows.append([name, *cells[: len(heads)]])
+        cells = [name, f"{found['samples']:,.0f}", rate]
+        if "decided" in found:
+            cells.append(f"{found['decided']:,}, {found['decided_wrongly']:,} of them wrongly")
+        rows.append(cells)
     print_table(console, [names("method"), *numbers(*heads)], rows)
     say(console, f"{summary['repeats']:,} selections by each method; {folder}")
-
-
-def _decided(found: dict[str, Any]) -> str:
-    """Of a method with a guarantee, which may also end undecided."""
-    if "decided" not in found:
-        return ""
-    return f"{found['decided']:,}, {found['decided_wrongly']:,} of them wrongly"
 
 
 def _print_judgement(console: Console, folder: Path, summary: dict[str, Any]) -> None:
@@ -74,12 +70,16 @@ def _lines(summary: dict[str, Any]) -> list[str]:
             "second + noise of one variance (least squares)"
         )
     lines.append(f"probability that the selection is right: {_sureness(summary)}")
-    lines.append(f"compare next: {_pairs(summary['next'])}")
+    counts = Counter(" - ".join(pair) for pair in summary["next"])
+    pairs = (pair if n == 1 else f"{pair} ({n:,} times)" for pair, n in counts.items())
+    lines.append(f"compare next: {'; '.join(pairs)}")
     log_chance = summary["log_chance_of_change"]
     if log_chance is None or log_chance < math.log(_UNLIKELY):
+        is_shown = log_chance is not None and log_chance >= math.log(_LEAST_SHOWN)
+        chance = f"{math.exp(log_chance):.1g} at most" if is_shown else f"below {_LEAST_SHOWN:g}"
         lines.append(
             "none of these comparisons is likely to change the selection by itself: "
-            f"the chance is {_small(log_chance)}"
+            f"the chance is {chance}"
         )
     return lines
 
@@ -94,17 +94,3 @@ def _sureness(summary: dict[str, Any]) -> str:
     if summary["model"] == "linked":
         return "not known yet: there are too few comparisons to tell how noisy they are"
     return "not known: the scores are too large or too small to tell"
-
-
-def _pairs(pairs: list[list[str]]) -> str:
-    """Equal ones together."""
-    counts = Counter(" - ".join(pair) for pair in pairs)
-    return "; ".join(
-        pair if count == 1 else f"{pair} ({count:,} times)" for pair, count in counts.items()
-    )
-
-
-def _small(log_chance: float | None) -> str:
-    if log_chance is None or log_chance < math.log(_LEAST_SHOWN):
-        return f"below {_LEAST_SHOWN:g}"
-    return f"{math.exp(log_chance):.1g} at most"

@@ -84,9 +84,7 @@ def race_settings(
         outcomes[asked] = _last_values(log, objective).reshape(-1, count)
         state = race.tell(state, outcomes, params)
     return SettingsRace(
-        _together(played, jobs_of_rounds),
-        race.result(state, params),
-        time.perf_counter() - started,
+        _together(played, jobs_of_rounds), race.result(state, params), time.perf_counter() - started
     )
 
 
