@@ -65,6 +65,7 @@ class Workbench:
 
         config = {"name": name, "quick": self.quick, "seed": self.seed}
         folder = self.folder / CHECKPOINT / name.replace(" ", "-").replace(",", "")
+        checkpoints = sweep.Checkpoints(folder, config, resume=self.job.resume)
         sizes = sweep_sizes(self.folder, self.job, work, jobs, width, name)
         log = sweep.run(
             work,
@@ -72,7 +73,7 @@ class Workbench:
             width=sizes["width"],
             num_blocks=sizes["num_blocks"],
             on_rows=on_rows,
-            checkpoints=sweep.Checkpoints(folder, config, resume=self.job.resume),
+            checkpoints=checkpoints,
             stop=self.job.stop,
         )
         self.compile_seconds += log.compile_seconds
@@ -91,10 +92,10 @@ class Workbench:
     def write_report(self, paragraphs: Sequence[str]) -> None:
         """Write report.md, with the size, the time that it took, and on what."""
         device = runs.device()
-        size = "a quick look, not the full size" if self.quick else "full size"
+        size = "A quick look, not the full size" if self.quick else "Full size"
         seconds = time.perf_counter() - self._started
         took = (
-            f"{size[0].upper()}{size[1:]}, seed {self.seed}. Took {seconds:.0f} s, "
+            f"{size}, seed {self.seed}. Took {seconds:.0f} s, "
             f"{self.compile_seconds:.0f} s of them to compile, on {device['count']} x "
             f"{device['kind']} ({sweep.num_cores()} cores{', resumed' if self.job.resume else ''})."
         )

@@ -1,7 +1,4 @@
-"""The job `jaxrace duel`: dueling bandits on a preference matrix, their regret and accuracy.
-
-Axes: R repeats, T records of each.
-"""
+"""The job `jaxrace duel`: dueling bandits on a matrix. Axes: R repeats, T records of each."""
 
 import dataclasses
 from pathlib import Path
@@ -25,11 +22,7 @@ _RECORDS, _FEW_RECORDS = 100, 20
 
 
 def duel(job: Job) -> Path:
-    """Run dueling bandits, and write a run folder: config.json, log.csv, summary.json, regret.png.
-
-    The log has a row per algorithm, repeat and record, with the regrets so far and the arm that
-    is recommended, by its number in the matrix.
-    """
+    """Run dueling bandits, and write a run folder with a log of their records."""
     asked: DuelConfig = job.config
     matrix = matrix_of(asked)
     config = dataclasses.replace(asked, horizon=rounded(asked.horizon))

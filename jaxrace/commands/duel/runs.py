@@ -1,7 +1,4 @@
-"""Many runs of a bandit on many problems, as arrays.
-
-Axes: G problems, R runs of each, T records of a run, M measures of regret.
-"""
+"""Runs of a bandit on many problems. Axes: G problems, R runs of each, T records, M regrets."""
 
 from typing import NamedTuple
 

@@ -1,7 +1,4 @@
-"""The job `jaxrace train holdem`: players that evolve by playing against each other.
-
-Axes: R repeats, n generations of all of them, T of each that are looked at, D weights.
-"""
+"""The job `jaxrace train holdem`: players that evolve by playing against each other."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,10 +1,8 @@
 """Decks that are played by two players, twice each: what they bring, and short matches of them.
 
 A deck that is played twice, with players and cards exchanged, brings the better player the more and
-the luckier one nothing. Players forget nothing from the first hand of a match to its last, and have
-forgotten everything when the next one begins: so matches are independent of each other.
-
-Axes: N decks, P decks of a pool.
+the luckier one nothing. Players remember the hands of a match, and nothing of other matches: so
+matches are independent of each other. Axes: N decks, P decks of a pool.
 """
 
 import dataclasses
@@ -91,10 +89,6 @@ def deal_sets(bench: Workbench, name: str, sets: int, num_decks: int) -> holdem.
     """Several sets of decks, as a stage whose name they depend on: leaves [sets, ..., N]."""
     seeds = np.random.SeedSequence(bench.seed, spawn_key=tuple(name.encode())).generate_state(sets)
     samples = bench.size(STRENGTH_SAMPLES, 16)
-    make = functools.partial(_deals_of, num_decks, samples)
-    log = bench.sweep(name, sweep.Once(make, None), sweep.stacked(seeds), 1)
+    work = sweep.Once(lambda _, seed: draw_deals(seed, num_decks, samples), None)
+    log = bench.sweep(name, work, sweep.stacked(seeds), 1)
     return jax.tree.map(jnp.asarray, log.rows.row)
-
-
-def _deals_of(num_decks: int, samples: int, shared: None, seed: jax.Array) -> holdem.Deals:
-    return draw_deals(seed, num_decks, samples)

@@ -112,26 +112,19 @@ def floor_of(domain: Domain, seed: int) -> Worth:
     return Worth(*map(float, jax.jit(precise.performance)(key, policy)))
 
 
-class PolicyJob(NamedTuple):
-    """A policy whose performance is wanted."""
-
-    key: jax.Array
-    policy: improvement.Mixed
-
-
-def _performance(domain: Domain, initial: jax.Array, job: PolicyJob) -> Worth:
-    return domain.performance(job.key, improvement.MixedWith(job.policy, initial))
-
-
 def performances(bench: Workbench, name: str, domain: Domain, policies: Any) -> Worth:
     """The performance of each of many policies, a ``Mixed`` with leaves [J, ...]: float64 [J]."""
     count = len(policies.alpha)
     if not count:
         return Worth(np.zeros(0), np.zeros(0))
+
+    def performance(initial: jax.Array, job: tuple[jax.Array, improvement.Mixed]) -> Worth:
+        key, policy = job
+        return domain.performance(key, improvement.MixedWith(policy, initial))
+
     keys = jax.random.split(jax.random.key(np.uint32(bench.seed)), count)
-    jobs = sweep.stacked(PolicyJob(keys, policies))
-    work = sweep.Once(functools.partial(_performance, domain), jnp.asarray(domain.initial()))
-    found = bench.sweep(name, work, jobs, width=1).rows.row
+    work = sweep.Once(performance, jnp.asarray(domain.initial()))
+    found = bench.sweep(name, work, sweep.stacked((keys, policies)), width=1).rows.row
     return Worth(*(np.asarray(numbers, np.float64) for numbers in found))
 
 

@@ -1,7 +1,4 @@
-"""The job `jaxrace improve`: a policy that is certainly no worse than the one in use.
-
-Axes: J repeats, B tests of each.
-"""
+"""The job `jaxrace improve`: a policy that is certainly no worse. Axes: J repeats, B tests."""
 
 import functools
 from pathlib import Path
@@ -54,9 +51,8 @@ class Done(NamedTuple):
 def improve(job: Job) -> Path:
     """Improve a policy, and write a run folder.
 
-    It has config.json, log.csv (a row per repeat and test), summary.json, policy.npz (theta and
-    alpha of the policy in the end, of every repeat; of a file also what it takes to apply it, see
-    ``load_policy`` in ``jaxrace.improvement.saved``) and, of a simulation, performance.png.
+    Its policy.npz has theta and alpha of the policy in the end, of every repeat; of a file also
+    what it takes to apply it, see ``load_policy`` in ``jaxrace.improvement.saved``.
     """
     config: ImproveConfig = job.config
     # What is wrong with a file is said before there is a folder.

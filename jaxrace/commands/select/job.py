@@ -37,11 +37,7 @@ _MAKERS: dict[str, Callable[..., selection.Selector]] = {
 
 
 def select(job: Job) -> Path:
-    """Judge a file of comparisons, or simulate selections, and write a run folder.
-
-    Of a file config.json, summary.json and ranking.csv; of a simulation config.json, log.csv,
-    summary.json and success.png.
-    """
+    """Judge a file of comparisons, or simulate selections, and write a run folder."""
     config: SelectConfig = job.config
     table = read_comparisons(config.problem, config.score) if config.is_file else None
     _check(config, table)
@@ -64,8 +60,13 @@ def _check(config: SelectConfig, table: Table | None) -> None:
             )
         return
     for name in config.methods:
-        if name not in _MAKERS:
-            _check_of_top(config)
+        if name == "top":
+            least, most = selection.Top(config.options, config.top).match_bounds
+            if config.budget < most:
+                raise ValueError(
+                    f"budget: expected at least {most}, as top plays {least} to {most} matches "
+                    f"with {config.options} options, got {config.budget}"
+                )
             continue
         selector = _selector_of(config, name)
         selection.require_budget(selector, config.budget, 1)
@@ -75,15 +76,6 @@ def _check(config: SelectConfig, table: Table | None) -> None:
                 f"batch: expected a divisor of the {rest} comparisons after the warm-up, "
                 f"got {config.batch}"
             )
-
-
-def _check_of_top(config: SelectConfig) -> None:
-    least, most = selection.Top(config.options, config.top).match_bounds
-    if config.budget < most:
-        raise ValueError(
-            f"budget: expected at least {most}, as top plays {least} to {most} matches with "
-            f"{config.options} options, got {config.budget}"
-        )
 
 
 def _judge(config: SelectConfig, table: Table, folder: Path) -> None:
@@ -111,18 +103,14 @@ def _judge(config: SelectConfig, table: Table, folder: Path) -> None:
     runs.write_summary(folder, summary)
 
 
-def task_of(config: SelectConfig) -> Task:
-    """What is simulated."""
-    sizes = config.options, config.top
-    interval = max(config.budget // _RECORDS, 1)
-    rest = config.seed, config.repeats, sizes, config.budget, interval
-    if config.problem == "thurstone":
-        return thurstone_task(config.problem, *rest, noise=config.noise)
-    return wins_task(config.problem, *rest, CIRCLE if config.problem == "circle" else 0.0)
-
-
 def _simulate(config: SelectConfig, bench: Workbench) -> None:
-    task = task_of(config)
+    interval = max(config.budget // _RECORDS, 1)
+    sizes = config.options, config.top
+    rest = config.problem, config.seed, config.repeats, sizes, config.budget, interval
+    if config.problem == "thurstone":
+        task = thurstone_task(*rest, noise=config.noise)
+    else:
+        task = wins_task(*rest, CIRCLE if config.problem == "circle" else 0.0)
     curves, results = {}, {}
     for name in config.methods:
         curves[name], results[name] = _run_method(config, bench, task, name)
@@ -137,7 +125,7 @@ def _run_method(
     """Its curve, and what it has come to."""
     if name == "top":
         curve = run_top(bench, task)
-        return curve, {"samples": float(curve.time[-1]), "correct": _rate_of(curve)}
+        return curve, _result(curve, curve.time[-1])
     selector = _selector_of(config, name)
     task = with_own_target(task, selector)
     params: Any = None
@@ -149,7 +137,7 @@ def _run_method(
     task = _with_even_records(task, selector, config.batch)
     time, row = run_rows(bench, task, name, selector, selection.SelectionWork, params, config.batch)
     curve = Curve(time, (row.selected == task.truth[:, None]).all(-1))
-    found = {"samples": float(row.time[:, -1].mean()), "correct": _rate_of(curve)}
+    found = _result(curve, row.time[:, -1].mean())
     if selector.is_guaranteed:
         decided = row.done[:, -1] & (row.confidence[:, -1] > 0)
         wrong = int((decided & ~curve.correct[:, -1]).sum())
@@ -172,6 +160,7 @@ def _selector_of(config: SelectConfig, name: str) -> selection.Selector:
     return _MAKERS[name](config.options, config.top)
 
 
-def _rate_of(curve: Curve) -> dict[str, Any]:
-    rate, error = curve.success
-    return {"mean": float(rate[-1]), "stderr": float(error[-1]), "count": len(curve.correct)}
+def _result(curve: Curve, samples: float) -> dict[str, Any]:
+    rate, error = (float(numbers[-1]) for numbers in curve.success)
+    correct = {"mean": rate, "stderr": error, "count": len(curve.correct)}
+    return {"samples": float(samples), "correct": correct}

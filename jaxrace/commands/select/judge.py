@@ -1,7 +1,4 @@
-"""Of comparisons that have been made: who is best so far, and what to compare next.
-
-Axes: K options, B pairs.
-"""
+"""Who is best by comparisons that there are, and what to compare next. Axes: K options, B pairs."""
 
 import functools
 import math

@@ -1,7 +1,4 @@
-"""Policies on fresh episodes, learned or fixed, and the seconds that a training job takes.
-
-Axes: B policies (one per repeat), n episodes.
-"""
+"""Policies on fresh episodes, learned or fixed. Axes: B policies (one per repeat), n episodes."""
 
 import dataclasses
 import functools

@@ -30,12 +30,7 @@ _MEETING = "hosts"  # where the hosts of a job meet, below the folder of checkpo
 
 
 def train(job: Job) -> Path:
-    """Train policies, evaluate them on fresh patients, and write a run folder.
-
-    It holds config.json, log.csv (a row per repeat and generation, with an evaluation of the
-    policy that is rank 1 of its race), summary.json, timing.json, and a figure of the learning
-    curve, or of the settings if there are several.
-    """
+    """Train policies, evaluate them on fresh patients, and write a run folder."""
     config: TrainConfig = job.config
     task = TASKS[config.env](config)
     search = make_search(config, task) if config.learns else None

@@ -1,7 +1,4 @@
-"""The searches of a training job as the jobs of a sweep, with an evaluation in every generation.
-
-Axes: S settings, R repeats of each.
-"""
+"""The searches of a training job, and their evaluation. Axes: S settings, R repeats of each."""
 
 import dataclasses
 from collections.abc import Callable
@@ -35,9 +32,7 @@ from jaxrace.tabular import GreedyTable
 CANDIDATES, FINAL_ROUNDS = 10, 200
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class TrainJob:
+class TrainJob(NamedTuple):
     """One search."""
 
     setting: ArrayLike  # int32 []
@@ -109,15 +104,9 @@ def make_sweep(
     config: TrainConfig, task: Task, searches: SearchWork, train_key: jax.Array, test_key: jax.Array
 ) -> tuple[TrainWork, sweep.Jobs]:
     """The searches of a job, and what is done with them."""
-    work = TrainWork(
-        searches,
-        train_key,
-        test_key,
-        task.env_params,
-        rollout=Rollout(task.env, searches.search.policy, Both(task.fold, Return())),
-        measure=task.measure,
-        episodes=config.test_patients,
-    )
+    rollout = Rollout(task.env, searches.search.policy, Both(task.fold, Return()))
+    evaluation = rollout, task.measure, config.test_patients
+    work = TrainWork(searches, train_key, test_key, task.env_params, *evaluation)
     return work, make_jobs(len(config.settings), config.repeats)
 
 

@@ -1,7 +1,4 @@
-"""What a training job finds, as log.csv and summary.json have it.
-
-Axes: J searches, the repeats of each setting one after the other; n rows.
-"""
+"""What a training job finds, as log.csv and summary.json have it. Axes: n rows, p weights."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -94,7 +91,10 @@ def summarise(
         "repeats": config.repeats,
         "episodes": config.episodes,
         "metrics": {name: task.labels[name] for name in task.shown},
-        "baselines": {name: _statistics(task, metrics) for name, metrics in baselines.items()},
+        "baselines": {
+            policy: {name: _statistic(metrics[name]) for name in task.labels}
+            for policy, metrics in baselines.items()
+        },
         "failed": failed,
     }
     if not config.is_grid:
@@ -106,17 +106,13 @@ def summarise(
 def _ranked(
     config: TrainConfig, task: Task, last: Columns, raced: dict[str, Any] | None
 ) -> list[dict[str, Any]]:
-    """The settings, the best first; without a search that did not fail they come last.
-
-    After a race in its order: means of a few repeats may be lucky ones.
-    """
+    """The settings, the best first; without a search that did not fail they come last."""
     found = []
     for number, setting in enumerate(config.settings):
         chosen = last["setting"] == number
         own = {name: column[chosen] for name, column in last.items()}
         found.append({**setting._asdict(), **_found(task, own)})
-
-    if raced is not None:
+    if raced is not None:  # its order: means of a few repeats may be lucky ones
         return [found[number] for number in raced["ranking"]]
     means = [setting[task.objective]["mean"] for setting in found]
     order = np.argsort([np.inf if mean is None else -mean for mean in means], kind="stable")
@@ -124,16 +120,13 @@ def _ranked(
 
 
 def _found(task: Task, last: Columns) -> dict[str, Any]:
-    return {"episodes_used": _statistic(last["episodes"]), **_statistics(task, last)}
-
-
-def _statistics(task: Task, metrics: Metrics) -> dict[str, dict[str, float | int | None]]:
-    """Mean and standard error over repeats, in the order of the task's labels."""
-    return {name: _statistic(metrics[name]) for name in task.labels}
+    own = last | {"episodes_used": last["episodes"]}
+    return {name: _statistic(own[name]) for name in ("episodes_used", *task.labels)}
 
 
 def _statistic(values: np.ndarray) -> dict[str, float | int | None]:
-    if not values.size:  # all of them failed
+    """Mean and standard error over repeats, unless all of them failed."""
+    if not values.size:
         return {"mean": None, "stderr": None, "count": 0}
     return runs.mean_and_stderr(values)
 
