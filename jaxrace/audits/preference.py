@@ -28,18 +28,10 @@ class AuditTask:
     """Options whose s_ij are known."""
 
     name: str  # for reports
-    num_options: int  # K
     max_rounds: int  # n_max
     # ``sample(key, option) -> outcome``, option an int32 in 0 .. K - 1.
     sample: Callable[[jax.Array, jax.Array], jax.Array]
     win_probabilities: Matrix  # s_ij [K][K]; the diagonal does not matter
-
-    @property
-    def has_ties(self) -> bool:
-        """Is any s_ij exactly 1/2?"""
-        matrix = np.array(self.win_probabilities)
-        np.fill_diagonal(matrix, 0.0)
-        return bool((matrix == 0.5).any())
 
 
 def _sample_close(key: jax.Array, option: jax.Array) -> jax.Array:
@@ -59,6 +51,10 @@ def _sample_die(key: jax.Array, option: jax.Array) -> jax.Array:
     return jnp.where(which < _DICE_SHARE, rolled, 10.0 * noise)
 
 
+def _close_probabilities() -> Matrix:
+    return Normals(tuple(_CLOSE_GAP * option for option in range(4))).win_probabilities
+
+
 def _die_probabilities() -> Matrix:
     """s_ij of two mixtures. A die beats the noise half of the time, as its mean face is 5."""
     both = np.array(Faces(_DICE).win_probabilities)
@@ -74,15 +70,9 @@ _DICE_SHARE = 0.3
 
 
 TASKS: tuple[AuditTask, ...] = (
-    AuditTask(
-        "nearly tied, continuous",
-        4,
-        100,
-        _sample_close,
-        Normals(tuple(_CLOSE_GAP * option for option in range(4))).win_probabilities,
-    ),
-    AuditTask("cyclic", 3, 100, _sample_die, _die_probabilities()),
-    AuditTask("fair coin against 0", 2, 300, _sample_coin, ((0.5, 0.5), (0.5, 0.5))),
+    AuditTask("nearly tied, continuous", 100, _sample_close, _close_probabilities()),
+    AuditTask("cyclic", 100, _sample_die, _die_probabilities()),
+    AuditTask("fair coin against 0", 300, _sample_coin, ((0.5, 0.5), (0.5, 0.5))),
 )
 
 UNPROTECTED = "kl without the union over rounds"  # the broken control
@@ -93,14 +83,16 @@ def audit(races: int = reckoning.FULL_SIZE) -> Iterator[reckoning.Finding]:
     batches = reckoning.batches_of(races)
     for number, task in enumerate(TASKS):
         key = jax.random.fold_in(jax.random.key(0), number)
-        race = racing.PreferenceRace(task.num_options, 1, task.max_rounds, kernels.total_order)
+        size = len(task.win_probabilities)
+        race = racing.PreferenceRace(size, 1, task.max_rounds, kernels.total_order)
+        are_tied = task.win_probabilities[0][1] == 0.5
         for name in (*kernels.BOUNDS, UNPROTECTED):
             one_sided = name in kernels.BOUNDS and kernels.BOUNDS[name].sides == 1
             params = [_params(race, name, delta) for delta in reckoning.DELTAS]
             stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *params)
             wrong = np.asarray(_wrong_races(task, race, batches, key, stacked)).sum(0)
             for delta, errors in zip(reckoning.DELTAS, wrong.tolist(), strict=True):
-                allowed = 2 * delta if one_sided and task.has_ties else delta
+                allowed = 2 * delta if one_sided and are_tied else delta
                 total = batches * reckoning.BATCH
                 yield reckoning.Finding(task.name, name, delta, allowed, errors, total)
 
@@ -108,23 +100,17 @@ def audit(races: int = reckoning.FULL_SIZE) -> Iterator[reckoning.Finding]:
 def unprotected_thresholds(num_options: int, max_rounds: int, delta: float) -> NDArray[np.int32]:
     """KL thresholds of any one round in all of them, int32 [max_rounds]."""
     # Round n of a race of n_max rounds at n_max delta has the level of a race of one round.
-    kl = kernels.BOUNDS["kl"]
-    return np.array(
-        [
-            kernels.thresholds(kl, num_options, n, n * delta)[n - 1]
-            for n in range(1, max_rounds + 1)
-        ],
-        np.int32,
-    )
+    kl, rounds = kernels.BOUNDS["kl"], range(1, max_rounds + 1)
+    found = [kernels.thresholds(kl, num_options, n, n * delta)[n - 1] for n in rounds]
+    return np.array(found, np.int32)
 
 
 def _params(race: racing.PreferenceRace, bound: str, delta: float) -> racing.PreferenceParams:
     """Of a race by any bound: a bound is its thresholds, and one compiled program serves all."""
-    size = (race.num_options, race.capacity, delta)
-    if bound == UNPROTECTED:
-        thresholds = unprotected_thresholds(*size)
-    else:
-        thresholds = kernels.thresholds(kernels.BOUNDS[bound], *size)
+    make = unprotected_thresholds
+    if bound != UNPROTECTED:
+        make = functools.partial(kernels.thresholds, kernels.BOUNDS[bound])
+    thresholds = make(race.num_options, race.capacity, delta)
     return dataclasses.replace(race.params(delta), thresholds=jnp.asarray(thresholds))
 
 
@@ -138,7 +124,7 @@ def _wrong_races(
 ) -> jax.Array:
     """Races with a wrong verdict, by the same samples: int32 [batches, d] for params [d, ...]."""
     wrong_verdict = jnp.asarray(np.array(task.win_probabilities) <= 0.5)
-    options = jnp.arange(task.num_options, dtype=jnp.int32)
+    options = jnp.arange(race.num_options, dtype=jnp.int32)
 
     def errs(race_key: jax.Array) -> jax.Array:
         def run(params: racing.PreferenceParams) -> jax.Array:
