@@ -55,18 +55,18 @@ _VERBS: dict[str, _Verb] = {
     ),
     "race": _Verb(
         ScoresConfig,
-        *("race.job:race_scores", "race.report:print_race", "runs", "race-NUMBER"),
+        *("race.job:race_scores", "race.job:print_race", "runs", "race-NUMBER"),
         *(help_texts.RACE, "certify the best of a table of scores"),
         ("scores", "a CSV file of scores: a column for each option, or columns option, score"),
     ),
     "duel": _Verb(
         DuelConfig,
-        *("duel.job:duel", "duel.report:print_regrets", "rows", "duel-NUMBER"),
+        *("duel.job:duel", "duel.job:print_regrets", "rows", "duel-NUMBER"),
         *(help_texts.DUEL, "run dueling bandits on a preference matrix"),
     ),
     "select": _Verb(
         SelectConfig,
-        *("select.job:select", "select.report:print_selection", "records", "select-NUMBER"),
+        *("select.job:select", "select.job:print_selection", "records", "select-NUMBER"),
         *(help_texts.SELECT, "find the best k from comparisons of two"),
     ),
     "improve": _Verb(
@@ -84,7 +84,7 @@ _VERBS: dict[str, _Verb] = {
 }
 _HOLDEM = _Verb(
     HoldemConfig,
-    *("holdem.job:train_holdem", "holdem.report:print_evolution", "steps", "train-holdem-NUMBER"),
+    *("holdem.job:train_holdem", "holdem.job:print_evolution", "steps", "train-holdem-NUMBER"),
     help_texts.TRAIN_HOLDEM,
 )
 # Verbs that only print.

@@ -25,23 +25,25 @@ def say(console: Console, *lines: str) -> None:
         console.print(Text(shown(line)), highlight=False, soft_wrap=True)
 
 
-def names(head: str) -> Column:
+def name_column(head: str) -> Column:
     """A column of names, which fold where there is no room."""
     return Column(head, overflow="fold")
 
 
-def numbers(*heads: str, no_wrap: bool = True) -> list[Column]:
-    """Columns of numbers, which are never cut."""
-    return [Column(head, justify="right", no_wrap=no_wrap) for head in heads]
-
-
 def print_table(
     console: Console,
-    columns: Iterable[Column],
+    heads: Iterable[str | Column],
     rows: Iterable[Sequence[str]],
     first_style: str = "",
 ) -> None:
-    """Print rows of texts as they are: brackets and colons in names are no markup."""
+    """Print rows of texts as they are; below a head that is a text are numbers, which are not cut.
+
+    Brackets and colons in names are no markup.
+    """
+    columns = [
+        Column(head, justify="right", no_wrap=True) if isinstance(head, str) else head
+        for head in heads
+    ]
     table = Table(*columns, box=SIMPLE_HEAD if console.is_terminal else None, pad_edge=False)
     for number, cells in enumerate(rows):
         style = "" if number else first_style

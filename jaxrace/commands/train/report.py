@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Column
 
 from jaxrace import runs
-from jaxrace.commands.printing import confidence_scale, numbers, plus_minus, print_table, say
+from jaxrace.commands.printing import confidence_scale, plus_minus, print_table, say
 
 
 def _print_table(console: Console, summary: dict[str, Any]) -> None:
@@ -22,7 +22,7 @@ def _print_table(console: Console, summary: dict[str, Any]) -> None:
         [name, *(_cell(found[metric], sign, is_grid) for metric in summary["metrics"])]
         for name, found in (own | summary["baselines"]).items()
     ]
-    metrics = numbers(*summary["metrics"].values(), no_wrap=False)
+    metrics = (Column(label, justify="right") for label in summary["metrics"].values())
     print_table(console, [Column("sigma, delta" if is_grid else ""), *metrics], rows, "bold")
 
 
