@@ -14,8 +14,8 @@ import pytest
 from jaxrace import runs, sweep
 from jaxrace.commands.cli import main
 from jaxrace.commands.train.config import Setting, TrainConfig
-from jaxrace.commands.train.report import race_line
 from jaxrace.commands.train.settings_race import most_repeats, race_settings
+from jaxrace.commands.train.summary import race_line
 
 CONFIG = TrainConfig(sigma=(1, 2, 3, 4, 5), delta=(0.1, 0.2), repeats=60)
 MEANS = np.array([0, 1, 5, 1, 0, 4, 2, 3, 3, 2], np.float32)  # of the ten settings

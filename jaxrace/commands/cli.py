@@ -49,7 +49,7 @@ class _Verb(NamedTuple):
 _VERBS: dict[str, _Verb] = {
     "train": _Verb(
         TrainConfig,
-        *("train.job:train", "train.report:print_results", "episodes", "ENV-METHOD-NUMBER"),
+        *("train.job:train", "train.summary:print_results", "episodes", "ENV-METHOD-NUMBER"),
         *(help_texts.TRAIN, "train policies, and compare them with baselines"),
         ("env", "environment, such as medical"),
     ),
@@ -71,7 +71,7 @@ _VERBS: dict[str, _Verb] = {
     ),
     "improve": _Verb(
         ImproveConfig,
-        *("improve.job:improve", "improve.report:print_improvement", "tests", "improve-NUMBER"),
+        *("improve.job:improve", "improve.job:print_improvement", "tests", "improve-NUMBER"),
         *(help_texts.IMPROVE, "find a policy that is certainly no worse"),
         ("task", "what to improve a policy for"),
     ),
