@@ -24,13 +24,15 @@ from jaxrace.commands import help_texts
 from jaxrace.commands.duel.config import DuelConfig
 from jaxrace.commands.holdem.config import HoldemConfig
 from jaxrace.commands.improve.config import ImproveConfig
-from jaxrace.commands.job import Job, Lanes
+from jaxrace.commands.job import SIZES, Job
 from jaxrace.commands.options import POSITIONAL, add_options, add_run_options, expected, spelt
 from jaxrace.commands.race.config import ScoresConfig
 from jaxrace.commands.reproduce.config import ABOUT, ReproduceConfig
 from jaxrace.commands.select.config import SelectConfig
 from jaxrace.commands.train.config import ENVIRONMENTS, TrainConfig
-from jaxrace.validation import require_choice
+from jaxrace.validation import require_choice, require_integer
+
+_MOST_LANES = 10**6  # no device has more than some thousands
 
 
 class _Verb(NamedTuple):
@@ -142,7 +144,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _with_option(message: str, verb: _Verb | None) -> str:
     """Name the option that a message is about as it is spelt in the command."""
-    hints = get_type_hints(Lanes) | (get_type_hints(verb.config) if verb else {})
+    hints = dict.fromkeys(SIZES, int | None) | (get_type_hints(verb.config) if verb else {})
     message = re.sub(r"^argument (--[\w-]+):", r"\1:", message)  # argparse
     name, _, text = message.partition(":")
     if typed := re.match(r'Parser key "(\w+)"', message):  # jsonargparse
@@ -194,7 +196,10 @@ def _do(verb: _Verb, arguments: Namespace) -> int:
         require_choice("env", settings["env"], (*ENVIRONMENTS, "holdem"))
     out, resume = (settings.pop(name) for name in ("out", "resume"))
     given = settings.pop("hosts", None)
-    lanes = Lanes(settings.pop("lanes", None), settings.pop("blocks", None))
+    sizes = {name: settings.pop(name, None) for name in SIZES}
+    sizes = {name: value for name, value in sizes.items() if value is not None}
+    for name, value in sizes.items():
+        require_integer(name, value, 1, _MOST_LANES)
     _set_compilation_cache(not settings.pop("no_compilation_cache"))
     from rich.console import Console
 
@@ -211,7 +216,7 @@ def _do(verb: _Verb, arguments: Namespace) -> int:
     is_read = isinstance(config, ScoresConfig) or getattr(config, "is_file", False)
     stop = sweep.StopOnSignals(is_read or not getattr(config, "learns", True), _give_up)
     say = functools.partial(_note, "warning")
-    job = Job(config, out, resume, stop, lanes=lanes, hosts=hosts, on_note=say)
+    job = Job(config, out, resume, stop, sizes=sizes, hosts=hosts, on_note=say)
     console = Console(stderr=True, quiet=not job.is_first)
     try:
         with stop, shown_stages(console, verb.counted, verb.config is TrainConfig) as on_stage:

@@ -3,32 +3,11 @@
 import dataclasses
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from jaxrace.validation import require_integer
-
 OnStage = Callable[[str, int, int], None]
-
-_MOST = 10**6  # no device has more than some thousands
-SIZES = {"lanes": "width", "blocks": "num_blocks"}  # what ``sweep.run`` calls them
-
-
-@dataclasses.dataclass(frozen=True)
-class Lanes:
-    """How wide the sweeps of a job are to be; None stands for what the sweep chooses."""
-
-    lanes: int | None = None  # W, lanes of a block
-    blocks: int | None = None  # most blocks
-
-    def __post_init__(self) -> None:
-        for name, value in self.asked.items():
-            require_integer(name, value, 1, _MOST)
-
-    @property
-    def asked(self) -> dict[str, int]:
-        """What is not None."""
-        return {name: value for name, value in vars(self).items() if value is not None}
+SIZES = {"lanes": "width", "blocks": "num_blocks"}  # options, and what ``sweep.run`` calls them
 
 
 def ignore_stages(stage: str, done: int, total: int) -> None:
@@ -48,7 +27,8 @@ class Job:
     # Called when a stage begins, and now and then: its name, how much is done, and how much there
     # is (0 if that is not known).
     on_stage: OnStage = ignore_stages
-    lanes: Lanes = dataclasses.field(default_factory=Lanes)
+    # How wide the sweeps are to be, where the user says so: see ``SIZES``.
+    sizes: Mapping[str, int] = dataclasses.field(default_factory=dict)
     # Of ``train``: which of several hosts this is, see ``sweep.join_hosts``. They share the
     # searches, and the first one writes the tables.
     hosts: Any = None

@@ -120,14 +120,13 @@ def sweep_sizes(
     has_config = (folder / runs.CONFIG).exists()
     kept = runs.read_config(folder).get("sweep", {}) if has_config else {}
     found = kept if stage is None else kept.get(stage)
-    asked = job.lanes.asked
     if found:
-        for name, value in asked.items():
+        for name, value in job.sizes.items():
             if value != (began := found[SIZES[name]]):
                 raise ValueError(f"{name}: expected {began} as in '{folder}', got {value}")
         return found
-    sizes = sweep.default_sizes(work, jobs, width=job.lanes.lanes or width)
-    sizes |= {SIZES[name]: value for name, value in asked.items()}
+    sizes = sweep.default_sizes(work, jobs, width=job.sizes.get("lanes", width))
+    sizes |= {SIZES[name]: value for name, value in job.sizes.items()}
     if stage is None:
         sizes["hosts"] = 1 if job.hosts is None else job.hosts.count
     if has_config:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxrace import kernels, racing
+from jaxrace import racing
 from jaxrace.selection import ScoreSelector
 from jaxrace.selection import driver as selection_driver
 from jaxrace.selection.driver import Compare
@@ -147,8 +147,3 @@ class EvolutionWork:
     def failed(self, row: EvolutionRow) -> jax.Array:
         """Was a score or a weight NaN or infinite?"""
         return ~row.valid
-
-
-def dominance_race(size: int, top: int, budget: int) -> racing.DominanceRace:
-    """The race of scores that has as many samples as fit into a budget of all together."""
-    return racing.DominanceRace(size, top, budget // size, kernels.total_order)

@@ -18,7 +18,6 @@ from jaxrace.commands.holdem.evolution import (
     EvolutionWork,
     RaceSelection,
     SelectorSelection,
-    dominance_race,
 )
 from jaxrace.commands.holdem.matches import ShortMatch, deal_sets
 from jaxrace.commands.job import Job
@@ -26,6 +25,8 @@ from jaxrace.commands.printing import confidence_scale, print_table, say
 from jaxrace.commands.select.config import POOLED_SAMPLES
 from jaxrace.commands.workbench import Columns, Workbench, run_job
 from jaxrace.envs.holdem import NUM_WEIGHTS, Ashe, Deals, Rules
+from jaxrace.kernels import total_order
+from jaxrace.racing import DominanceRace
 from jaxrace.selection import HybridPocbam, KnowledgeGradient, ScoreSelector, Uniform
 from jaxrace.selection.driver import fitting_interval
 from jaxrace.strategies import Strategy
@@ -76,7 +77,9 @@ def selection_of(config: HoldemConfig, name: str) -> RaceSelection | SelectorSel
     match = ShortMatch(Ashe(Rules(stack=config.stack)), config.decks, config.block)
     size, parents = config.population, config.population // 2
     if name == "race":
-        return RaceSelection(dominance_race(size, parents, config.budget), match, _DELTA)
+        # With as many samples as fit into the budget of all together.
+        race = DominanceRace(size, parents, config.budget // size, total_order)
+        return RaceSelection(race, match, _DELTA)
     # Of matches that end with folds many come out equally.
     pooled = 0.0 if name == "uniform" else POOLED_SAMPLES
     selector = _SELECTORS[name](size, parents, min(WARM_UP, config.matches), pooled)

@@ -132,7 +132,7 @@ def _learn(
             jobs,
             width=sizes["width"],
             # Each host has its own cores and devices.
-            num_blocks=sizes["num_blocks"] if hosts is None else job.lanes.blocks,
+            num_blocks=sizes["num_blocks"] if hosts is None else job.sizes.get("blocks"),
             on_rows=functools.partial(_show_progress, job, episodes, numbers),
             checkpoints=sweep.Checkpoints(folder, asked, resume=job.resume),
             stop=job.stop,
