@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,8 +20,6 @@ from jaxrace.rollout import PolicyInTask, Rollout, evaluate
 from jaxrace.sweep import SweepLog
 
 Metrics = dict[str, np.ndarray]
-
-
 _RATES = "episodes_per_second", "searches_per_second", "lane_utilisation"
 
 
@@ -52,30 +50,22 @@ class Seconds:
         return found | dict(zip(_RATES, rates, strict=True))
 
 
-class Evaluator:
-    """Evaluates B policies at once, each on n episodes of its own; compiled when it is made.
+def evaluator(
+    task: Task, policy: Policy, key: jax.Array, num_policies: int, episodes: int
+) -> Callable[[int, Any], dict[str, jax.Array]]:
+    """A compiled function of a generation and B policies, leaves [B, ...]: their metrics by name.
 
-    The episodes depend on the key, the generation and the number of the policy, nothing else:
-    policies of two classes meet the same patients under one key and generation.
+    These are averages over n episodes of each, float32 [B]. The episodes depend on the key, the
+    generation and the number of the policy, nothing else: policies of two classes meet the same
+    patients under one key and generation.
     """
-
-    def __init__(
-        self, task: Task, policy: Policy, key: jax.Array, num_policies: int, episodes: int
-    ) -> None:
-        self._key = key
-        self._env_params = task.env_params
-        thetas = jax.tree.map(
-            lambda x: jax.ShapeDtypeStruct((num_policies, *x.shape), x.dtype), policy.example()
-        )
-        rollout = Rollout(task.env, policy, Both(task.fold, Return()))
-        generation = np.uint32(0)
-        self._program = compile_ahead(
-            _evaluate, rollout, task.measure, episodes, key, generation, thetas, task.env_params
-        )
-
-    def __call__(self, generation: int, thetas: Any) -> dict[str, jax.Array]:
-        """Metrics of policies, leaves [B, ...]: averages over n episodes, float32 [B], by name."""
-        return self._program(self._key, np.uint32(generation), thetas, self._env_params)
+    example = jax.tree.map(
+        lambda x: jax.ShapeDtypeStruct((num_policies, *x.shape), x.dtype), policy.example()
+    )
+    rollout = Rollout(task.env, policy, Both(task.fold, Return()))
+    sizes = rollout, task.measure, episodes
+    program = compile_ahead(_evaluate, *sizes, key, np.uint32(0), example, task.env_params)
+    return lambda generation, thetas: program(key, np.uint32(generation), thetas, task.env_params)
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1, 2))
@@ -115,7 +105,7 @@ def evaluate_fixed(
     choices["random"] = task.actions
     with seconds.spent("compile"):
         policy = UniformChoice(size)
-        evaluate = Evaluator(task, policy, key, config.repeats, config.test_patients)
+        evaluate = evaluator(task, policy, key, config.repeats, config.test_patients)
     with seconds.spent("run"):
         metrics = {
             name: evaluate(0, np.tile(np.array(choice, np.float32), (config.repeats, 1)))

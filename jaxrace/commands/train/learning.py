@@ -56,7 +56,7 @@ class TrainWork:
 
     searches: SearchWork  # with the settings
     train_key: jax.Array  # of all searches
-    test_key: jax.Array  # of all evaluations; see ``Evaluator``
+    test_key: jax.Array  # of all evaluations; see ``evaluator``
     env_params: Any  # the simulator's
     rollout: Rollout = dataclasses.field(metadata={"static": True})  # of what is evaluated
     # As in ``Task``.
