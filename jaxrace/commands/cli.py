@@ -229,7 +229,7 @@ def _do(verb: _Verb, arguments: Namespace) -> int:
 
 
 def _found(place: str) -> Callable[..., Any]:
-    """A function of the command, whose module is imported now."""
+    """The function at a place such as ``duel.job:duel``; imports its module."""
     module, _, name = place.partition(":")
     return getattr(importlib.import_module(f"jaxrace.commands.{module}"), name)
 

@@ -1,4 +1,4 @@
-"""What every command is given: what to do, where, how wide, and how it is watched and stopped."""
+"""What every command is given."""
 
 import dataclasses
 import os
@@ -16,7 +16,7 @@ def ignore_stages(stage: str, done: int, total: int) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """A config, and a folder for what comes of it."""
+    """A config, the folder of its run, and how that is watched and stopped."""
 
     config: Any  # what is to be done: the dataclass of a verb
     # The folder of the run; ``runs/NAME-1`` or the next free number unless given.

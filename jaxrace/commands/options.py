@@ -36,7 +36,7 @@ def spelt(name: str) -> str:
 
 
 def add_options(parser: Any, config: type) -> None:
-    """An option for every field of a config that is not positional; the help is its docstring's."""
+    """An option for every field that is not positional; the help is that of the docstring."""
     parameters = parse_docstring(config.__doc__ or "").params
     texts = {p.arg_name: (p.description or "").replace("``", "`") for p in parameters}
     hints = get_type_hints(config)

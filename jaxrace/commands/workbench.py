@@ -1,4 +1,4 @@
-"""What every reproduction of a figure needs: sweeps that are saved, tables, figures, a report."""
+"""What every job needs: a run folder, sweeps that are saved, tables, figures, numbers in words."""
 
 import contextlib
 import dataclasses
@@ -205,18 +205,18 @@ def as_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
 
 
 def mean_and_error(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of the mean over the last axis."""
+    """The mean over the last axis, and its standard error."""
     return values.mean(-1), values.std(-1, ddof=1) / np.sqrt(values.shape[-1])
 
 
 def mean_columns(name: str, values: np.ndarray) -> dict[str, Any]:
-    """The mean over the last axis, and its standard error, as columns of a table."""
+    """The same as columns of a table."""
     mean, error = mean_and_error(values)
     return {name: mean, f"{name}_stderr": error}
 
 
 def mean_in_words(values: np.ndarray, digits: int = 0) -> str:
-    """The mean of some numbers, and its standard error."""
+    """The same in words."""
     return with_error(*mean_and_error(values), digits=digits)
 
 

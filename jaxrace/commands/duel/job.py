@@ -146,7 +146,7 @@ def _figure(logs: dict[str, Runs], measure: str) -> "plots.Figure":
 
 
 def print_regrets(console: Console, folder: Path) -> None:
-    """Print the regrets of a run folder of ``duel``, and what there is to say of its matrix."""
+    """Print the regrets of a run folder of ``duel``, and what its matrix is like."""
     summary = runs.read_summary(folder)
     facts = summary["matrix"]
     winner = facts["condorcet_winner"]

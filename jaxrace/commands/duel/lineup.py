@@ -14,7 +14,7 @@ from jaxrace.dueling import matrices
 
 
 class Entrant(NamedTuple):
-    """An algorithm and its numbers."""
+    """An algorithm and its params."""
 
     algorithm: dueling.Algorithm
     params: Any

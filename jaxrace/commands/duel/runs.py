@@ -91,7 +91,7 @@ def _cost_of_staying(problems: Problem, problem: np.ndarray, decision: np.ndarra
 def _is_best(
     problems: Problem, problem: np.ndarray, decision: np.ndarray, target: str
 ) -> np.ndarray:
-    """Is a decision [jobs, T] one without regret: of duels, by Copeland's or Borda's score?"""
+    """Is a decision [jobs, T] without regret, of duels by the score of the ``target``?"""
     if problems.costs is None:
         return np.asarray(problems.losses)[problem[:, None], decision] == 0
     winners = {"copeland": copeland_winners, "borda": borda_winners}[target]

@@ -107,7 +107,7 @@ class HoldemConfig:
 
     @property
     def step_size(self) -> float | None:
-        """That of the strategy in the first generation, None if it has none."""
+        """The initial step size of the strategy, None if it has none."""
         from jaxrace.strategies import Strategy
 
         has_one = Strategy(self.strategy, self.population).has_step_size

@@ -77,7 +77,7 @@ def evaluate(
 
 
 def _play(players: tuple[Ashe, OneOf], shared: Any, trial: Any) -> jax.Array:
-    """What one of all players wins by a set of decks, in milli big blinds per hand: float32 []."""
+    """What a player wins with a set of decks, in milli big blinds per hand: float32 []."""
     (weights, deals, key), (number, opponent, decks) = shared, trial
     own_deals = jax.tree.map(lambda leaf: leaf[decks], deals)
     pair, key = (weights[number], opponent), jax.random.fold_in(key, decks)

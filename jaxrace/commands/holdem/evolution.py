@@ -76,7 +76,7 @@ class RaceSelection:
 
 
 def random_other(key: jax.Array, member: jax.Array, num_members: int) -> jax.Array:
-    """One of the K - 1 others than a member, each as likely: int32 []."""
+    """Another member than this one, each of them equally likely: int32 []."""
     place = jax.random.randint(key, (), 0, num_members - 1, jnp.int32)
     return place + (place >= member).astype(jnp.int32)
 

@@ -1,6 +1,5 @@
 """The job `jaxrace train holdem`: players that evolve by playing against each other."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,24 +22,17 @@ from jaxrace.commands.holdem.matches import ShortMatch, deal_sets
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import confidence_scale, print_table, say
 from jaxrace.commands.select.config import POOLED_SAMPLES
+from jaxrace.commands.select.judge import MAKERS
 from jaxrace.commands.workbench import Columns, Workbench, run_job
 from jaxrace.envs.holdem import NUM_WEIGHTS, Ashe, Deals, Rules
 from jaxrace.kernels import total_order
 from jaxrace.racing import DominanceRace
-from jaxrace.selection import HybridPocbam, KnowledgeGradient, ScoreSelector, Uniform
 from jaxrace.selection.driver import fitting_interval
 from jaxrace.strategies import Strategy
 
 EVALUATION, PLAYERS, CURVE = "evaluation.csv", "players.npz", "learning_curve.png"
 _POINTS = 10  # generations of a search that are evaluated, its start included
 _DELTA = 0.05  # error probability of a race
-
-_SELECTORS: dict[str, Callable[..., ScoreSelector]] = {
-    "hybrid": HybridPocbam,
-    "pkg": KnowledgeGradient,
-    "uniform": Uniform,
-}
-
 _SET = 256  # decks of the pool that are prepared in one go
 _PIPE_WIDTH = 120  # nothing is cut off where there is no screen
 
@@ -82,7 +74,7 @@ def selection_of(config: HoldemConfig, name: str) -> RaceSelection | SelectorSel
         return RaceSelection(race, match, _DELTA)
     # Of matches that end with folds many come out equally.
     pooled = 0.0 if name == "uniform" else POOLED_SAMPLES
-    selector = _SELECTORS[name](size, parents, min(WARM_UP, config.matches), pooled)
+    selector = MAKERS[name](size, parents, min(WARM_UP, config.matches), pooled)
     batch = fitting_interval(config.budget - selector.opening, config.block)
     return SelectorSelection(selector, match, config.budget, batch)
 

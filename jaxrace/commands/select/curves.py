@@ -95,7 +95,7 @@ def success_in_words(curve: Curve, samples: float) -> str:
 
 
 def samples_until(curve: Curve, rate: float) -> float:
-    """The first record of such a rate, or a place between settings, in samples; inf if none is."""
+    """Samples of the first record with such a rate, or between two settings; inf if none has it."""
     reached = np.flatnonzero(curve.success[0] >= rate)
     if curve.are_settings and reached.size and reached[0] > 0:
         return samples_between(curve, rate)
@@ -103,7 +103,7 @@ def samples_until(curve: Curve, rate: float) -> float:
 
 
 def samples_between(curve: Curve, rate: float) -> float:
-    """The same, on the straight line from the record before; infinite if that is the first."""
+    """The same on the straight line from the record before; inf if there is none."""
     success = curve.success[0]
     reached = np.flatnonzero(success >= rate)
     if not reached.size or reached[0] == 0:

@@ -27,7 +27,7 @@ MAKERS: dict[str, Callable[..., selection.ScoreSelector]] = {
 
 
 class Judgement(NamedTuple):
-    """What a table says."""
+    """What comparisons say."""
 
     model: str  # "pairs", each by itself, or what its selector fits; or "linked", one model
     ranking: np.ndarray  # int64 [K], from the best

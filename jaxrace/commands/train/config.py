@@ -31,7 +31,7 @@ ENVIRONMENTS: dict[str, str] = {
 
 
 class Setting(NamedTuple):
-    """What is swept."""
+    """A point of the grid that is swept."""
 
     sigma: float | None
     delta: float

@@ -174,7 +174,7 @@ def check_hosts(config: TrainConfig, out: str | os.PathLike[str] | None) -> None
 def _show_progress(
     job: Job, episodes: NDArray[np.int64], numbers: NDArray[np.int64], ended: int, rows: sweep.Rows
 ) -> None:
-    """Count the episodes of all searches in the rows of those that have these numbers."""
+    """Show how many episodes have been played, by the rows of the searches with these numbers."""
     budget = job.config.episodes
     np.maximum.at(episodes, numbers[rows.job], rows.row.search.episodes)
     played = np.minimum(episodes, budget)

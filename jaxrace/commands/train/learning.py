@@ -103,7 +103,7 @@ def make_jobs(num_settings: int, repeats: int, independent: bool = False) -> swe
 def make_sweep(
     config: TrainConfig, task: Task, searches: SearchWork, train_key: jax.Array, test_key: jax.Array
 ) -> tuple[TrainWork, sweep.Jobs]:
-    """The searches of a job, and what is done with them."""
+    """The searches of a job with their evaluations, as work and jobs of a sweep."""
     rollout = Rollout(task.env, searches.search.policy, Both(task.fold, Return()))
     evaluation = rollout, task.measure, config.test_patients
     work = TrainWork(searches, train_key, test_key, task.env_params, *evaluation)
@@ -160,10 +160,9 @@ def _make_evolution(config: TrainConfig, task: Task) -> SearchWork:
 
 
 def searched(episodes: int, generation: int) -> int:
-    """What a search may use up of a budget out of which a final race is paid, too."""
+    """The episodes of a budget that a search may use when a final race is paid from it, too."""
     # The last race of the search may exceed its own budget by nearly a generation.
-    reserved = min(CANDIDATES * FINAL_ROUNDS, episodes // 4) + generation
-    return max(episodes - reserved, 1)
+    return max(episodes - generation - min(CANDIDATES * FINAL_ROUNDS, episodes // 4), 1)
 
 
 def with_final_race(

@@ -69,23 +69,20 @@ def race_settings(
     started = time.perf_counter()
     params = race.params(DELTA)
     state = race.init(np.float32(0), params)
-    played: list[SweepLog] = []
-    jobs_of_rounds: list[NDArray[np.int64]] = []
+    played: list[tuple[NDArray[np.int64], SweepLog]] = []  # numbers of searches, and their log
     while (asked := np.asarray(race.ask(state, params))).any():
         told = np.asarray(state.simulated)
         count = race.rounds_to_tell(state)
         repeat = told[:, None] + np.arange(count)
         numbers = (np.arange(num_settings)[:, None] * repeats + repeat)[asked].ravel()
-        folder = checkpoint / f"round-{len(played):04}"
-        log = run(work, _some(grid, numbers), folder, numbers)
-        played.append(log)
-        jobs_of_rounds.append(numbers)
+        jobs = sweep.Jobs(len(numbers), lambda chosen, own=numbers: grid.rows(own[chosen]))
+        log = run(work, jobs, checkpoint / f"round-{len(played):04}", numbers)
+        played.append((numbers, log))
         outcomes = np.zeros((num_settings, count), np.float32)
         outcomes[asked] = _last_values(log, objective).reshape(-1, count)
         state = race.tell(state, outcomes, params)
-    return SettingsRace(
-        _together(played, jobs_of_rounds), race.result(state, params), time.perf_counter() - started
-    )
+    result, seconds = race.result(state, params), time.perf_counter() - started
+    return SettingsRace(_together(played), result, seconds)
 
 
 def most_repeats(repeats: int) -> int:
@@ -98,10 +95,6 @@ def _make_race(num_settings: int, repeats: int) -> DominanceRace:
     return DominanceRace(num_settings, 1, repeats, kernels.total_order)
 
 
-def _some(jobs: sweep.Jobs, numbers: NDArray[np.int64]) -> sweep.Jobs:
-    return sweep.Jobs(len(numbers), lambda chosen: jobs.rows(numbers[chosen]))
-
-
 def _last_values(log: SweepLog, objective: str) -> NDArray[np.float32]:
     """The objective of every search's last policy, [n]."""
     rows = log.rows
@@ -111,17 +104,18 @@ def _last_values(log: SweepLog, objective: str) -> NDArray[np.float32]:
     return values
 
 
-def _together(played: list[SweepLog], jobs_of_rounds: list[NDArray[np.int64]]) -> SweepLog:
-    """One log with the numbers that the jobs have in the whole grid."""
-    store = RowStore(played[0].store.shapes)
-    for log, numbers in zip(played, jobs_of_rounds, strict=True):
+def _together(played: list[tuple[NDArray[np.int64], SweepLog]]) -> SweepLog:
+    """One log of all rounds, with the numbers of the searches in the whole grid."""
+    logs = [log for _, log in played]
+    store = RowStore(logs[0].store.shapes)
+    for numbers, log in played:
         store.add(Rows(numbers[log.rows.job], log.rows.step, log.rows.row))
-    failed = [numbers[log.failed] for log, numbers in zip(played, jobs_of_rounds, strict=True)]
+    failed = np.sort(np.concatenate([numbers[log.failed] for numbers, log in played]))
     sums = ("num_jobs", "num_rows", "num_ended", "lane_steps", "compile_seconds", "run_seconds")
     return dataclasses.replace(
-        played[0],
+        logs[0],
         store=store,
-        failed=np.sort(np.concatenate(failed)),
-        is_resumed=any(log.is_resumed for log in played),
-        **{name: sum(getattr(log, name) for log in played) for name in sums},
+        failed=failed,
+        is_resumed=any(log.is_resumed for log in logs),
+        **{name: sum(getattr(log, name) for log in logs) for name in sums},
     )

@@ -60,7 +60,7 @@ def medical_task(config: TrainConfig) -> Task:
 
 
 def _measure_treatments(outcomes: medical.Outcome, returns: jax.Array) -> dict[str, jax.Array]:
-    """The dead count in all of them, as in the papers."""
+    """Averages over all patients, the dead included, as in the papers."""
     return {
         "survival_rate": outcomes.alive.mean(),
         "death_rate": 1 - outcomes.alive.mean(),
