@@ -11,7 +11,7 @@ from jaxrace.audits.dominance.options import TASKS
 from jaxrace.audits.reckoning import Finding, markdown_table
 from jaxrace.commands.duel.job import record_count, rounded
 from jaxrace.commands.holdem.evolution import random_other
-from jaxrace.commands.improve.performance import of_gridworld
+from jaxrace.commands.improve.domains import of_gridworld
 from jaxrace.commands.progress import ProgressBar, shown_stages
 from jaxrace.commands.select.curves import Curve, samples_between
 from jaxrace.commands.select.tasks import best_by

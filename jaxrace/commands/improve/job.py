@@ -12,8 +12,7 @@ from rich.console import Console
 from jaxrace import files, improvement, plots, runs
 from jaxrace.bases import Affine, Fourier
 from jaxrace.commands.improve.config import ImproveConfig
-from jaxrace.commands.improve.domains import DOMAINS, floor_of, run_trials
-from jaxrace.commands.improve.performance import Worth
+from jaxrace.commands.improve.domains import DOMAINS, Worth, floor_of, run_trials
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import say
 from jaxrace.commands.workbench import Workbench, run_job
