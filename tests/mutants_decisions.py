@@ -163,8 +163,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/commands/duel/runs.py",
-        "last = recommended[everyone, lengths - 1]",
-        "last = recommended[everyone, 0]",
+        "row.recommended[:, -1])  # [jobs, M]",
+        "row.recommended[:, 0])  # [jobs, M]",
         "tests/test_duel.py",
     ),
     (

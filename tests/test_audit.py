@@ -90,10 +90,11 @@ def test_the_means_of_the_tasks_are_those_of_their_samples():
 
 def test_the_probabilities_of_the_tasks_are_those_of_their_samples():
     for task in audit.TASKS:
-        keys = jax.random.split(jax.random.key(1), (task.num_options, 100_000))
-        options = jnp.arange(task.num_options, dtype=jnp.int32)
+        size = len(task.win_probabilities)
+        keys = jax.random.split(jax.random.key(1), (size, 100_000))
+        options = jnp.arange(size, dtype=jnp.int32)
         x = np.asarray(jax.vmap(jax.vmap(task.sample, (0, None)))(keys, options))
-        for i in range(task.num_options):
+        for i in range(size):
             for j in range(i):
                 share = (np.sign(x[i] - x[j]) / 2 + 0.5).mean()
                 # Four standard errors of a mean over 100,000 values in [0, 1].

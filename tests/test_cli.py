@@ -13,7 +13,7 @@ from jaxrace import kernels, runs, sweep
 from jaxrace.commands.cli import main
 from jaxrace.commands.train import job as train_module
 from jaxrace.commands.train.config import TrainConfig
-from jaxrace.commands.train.evaluation import Evaluator
+from jaxrace.commands.train.evaluation import evaluator
 from jaxrace.commands.train.tasks import medical_task
 
 REPEATS, EPISODES, PATIENTS = 3, 300, 20
@@ -116,7 +116,7 @@ def test_log_evaluates_the_policies_that_it_shows(finished):
     log = runs.read_log(folder)
     task = medical_task(TrainConfig())
     _, key = train_module._make_keys(np.uint32(0))
-    evaluate = Evaluator(task, task.policy, key, REPEATS, PATIENTS)
+    evaluate = evaluator(task, task.policy, key, REPEATS, PATIENTS)
     rows = log["generation"] == 2
     thetas = np.stack([log[f"theta_{i}"][rows] for i in range(3)], -1).astype(np.float32)
     for name, values in evaluate(2, thetas).items():

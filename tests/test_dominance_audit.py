@@ -11,8 +11,7 @@ from dominance_cases import stopping_races
 from scipy import stats
 
 from jaxrace import kernels, racing
-from jaxrace.audits import dominance as dominance_audit
-from jaxrace.audits.dominance import null_pairs, races
+from jaxrace.audits.dominance import null_pairs, options, races
 from jaxrace.audits.dominance.options import draw
 from jaxrace.audits.reckoning import DELTAS, FULL_SIZE
 from jaxrace.racing.dominance import state as dominance_state
@@ -31,33 +30,33 @@ def check_races(findings):
             both, errors=both.errors - alone.errors, allowed=races.COUNTS_SHARE * both.delta
         )
         assert not by_counts.refuted
-    coin = [f for f in findings if f.task == dominance_audit.TASKS[0].name]
+    coin = [f for f in findings if f.task == options.TASKS[0].name]
     assert all(f.errors > f.races * f.delta / 10 for f in coin)
 
 
 @pytest.mark.slow
 def test_a_broken_race_is_caught_and_a_sound_one_is_not():
     """By certificate (a), of 0 against a coin, where either is a wrong answer."""
-    sound = [*itertools.islice(dominance_audit.audit_races(FEW, horizons=[300]), 2)]
-    assert {f.task for f in sound} == {dominance_audit.TASKS[0].name}
+    sound = [*itertools.islice(races.audit_races(FEW, horizons=[300]), 2)]
+    assert {f.task for f in sound} == {options.TASKS[0].name}
     assert not any(f.refuted for f in sound)
     assert all(f.errors > f.races * f.delta / 10 for f in sound)
-    broken = next(dominance_audit.control_races(FEW, horizons=[300]))
-    assert broken.task == dominance_audit.TASKS[0].name
+    broken = next(races.control_races(FEW, horizons=[300]))
+    assert broken.task == options.TASKS[0].name
     assert broken.refuted
 
 
 def test_broken_bets_are_caught_and_sound_ones_are_not():
-    kinds = dominance_audit.NULL_PAIRS[:1]
-    sound = [*dominance_audit.audit_pairs(FEW, kinds=kinds, horizons=[300])]
+    kinds = null_pairs.NULL_PAIRS[:1]
+    sound = [*null_pairs.audit_pairs(FEW, kinds=kinds, horizons=[300])]
     assert not any(f.refuted for f in sound)
     assert all(f.errors > f.races * f.allowed / 8 for f in sound)
-    assert all(f.refuted for f in dominance_audit.control_pairs(FEW))
+    assert all(f.refuted for f in null_pairs.control_pairs(FEW))
 
 
 @pytest.mark.slow
 def test_certificates_at_reduced_size(plain):
-    check_races(plain(dominance_audit.audit_races, REDUCED, horizons=[300]))
+    check_races(plain(races.audit_races, REDUCED, horizons=[300]))
 
 
 def check_counts(findings):
@@ -68,26 +67,26 @@ def check_counts(findings):
 
 @pytest.mark.slow
 def test_counts_alone_at_reduced_size(plain):
-    check_counts(plain(dominance_audit.audit_counts, REDUCED, horizons=[300]))
+    check_counts(plain(races.audit_counts, REDUCED, horizons=[300]))
 
 
 @pytest.mark.slow
 def test_a_broken_race_is_refuted(plain):
-    findings = plain(dominance_audit.control_races, REDUCED, horizons=[300])
+    findings = plain(races.control_races, REDUCED, horizons=[300])
     assert [f.refuted for f in findings] == [True] * 2 * len(DELTAS)
 
 
 @pytest.mark.slow
 def test_e_values_at_reduced_size(plain):
-    kinds = [dominance_audit.NULL_PAIRS[number] for number in (0, 2, 5)]
-    findings = plain(dominance_audit.audit_pairs, REDUCED, kinds=kinds, horizons=[300])
+    kinds = [null_pairs.NULL_PAIRS[number] for number in (0, 2, 5)]
+    findings = plain(null_pairs.audit_pairs, REDUCED, kinds=kinds, horizons=[300])
     assert [f for f in findings if not f.upheld] == []
     assert all(f.errors > f.races * f.allowed / 4 for f in findings)
 
 
 @pytest.mark.slow
 def test_another_even_chance_is_refuted(plain):
-    findings = plain(dominance_audit.control_pairs, REDUCED)
+    findings = plain(null_pairs.control_pairs, REDUCED)
     assert [f.refuted for f in findings] == [True] * len(null_pairs.ALPHAS)
 
 
@@ -106,14 +105,14 @@ def test_e_values_of_races_that_stop_when_they_like(plain):
 
 @pytest.mark.slow
 def test_everything_at_full_size():
-    check_races(list(dominance_audit.audit_races(FULL_SIZE)))
-    check_counts(list(dominance_audit.audit_counts(FULL_SIZE)))
-    assert [f for f in dominance_audit.audit_pairs(FULL_SIZE) if not f.upheld] == []
-    assert all(f.refuted for f in dominance_audit.control_races(FULL_SIZE))
-    assert all(f.refuted for f in dominance_audit.control_pairs(FULL_SIZE))
+    check_races(list(races.audit_races(FULL_SIZE)))
+    check_counts(list(races.audit_counts(FULL_SIZE)))
+    assert [f for f in null_pairs.audit_pairs(FULL_SIZE) if not f.upheld] == []
+    assert all(f.refuted for f in races.control_races(FULL_SIZE))
+    assert all(f.refuted for f in null_pairs.control_pairs(FULL_SIZE))
 
 
-CASES = {case.name: case for case in (*dominance_audit.TASKS, *dominance_audit.NULL_PAIRS)}
+CASES = {case.name: case for case in (*options.TASKS, *null_pairs.NULL_PAIRS)}
 DEFAULT = ("circle with a tied link", "normals, gaps 1e-4", "rarely great over even")
 
 
@@ -151,10 +150,8 @@ def test_ties_are_exact_and_differences_are_not_lost():
         "circle with a tied link": [0, 1, 1],
         "tied pair among clear ones": [5, 4, 2, 2, 1, 0],
     }
-    assert {t.name: t.beats.sum(-1).tolist() for t in dominance_audit.TASKS} == expected
-    with pytest.raises(ValueError, match="name: expected one of '0 against a coin'"):
-        dominance_audit.task_named("a coin")
-    assert [p.win_probabilities[0][1] for p in dominance_audit.NULL_PAIRS] == [
+    assert {t.name: t.beats.sum(-1).tolist() for t in options.TASKS} == expected
+    assert [p.options.win_probabilities[0][1] for p in null_pairs.NULL_PAIRS] == [
         *(0.5, 0.5, 0.5),
         pytest.approx(stats.norm.cdf(-0.007 / math.sqrt(2))),
         *(0.5, 0.5),
@@ -162,23 +159,21 @@ def test_ties_are_exact_and_differences_are_not_lost():
 
 
 def test_which_certificates_are_wrong():
-    link = dominance_audit.task_named("circle with a tied link")  # scores 0, 1 and 1
+    link = CASES["circle with a tied link"]  # scores 0, 1 and 1
     best = np.array([[0, 1], [2, 0], [1, 2], [2, 1]], np.int32)
     a, b = races.DOMINANCE, races.COUNTS
     for certificate, wrong in ((a, [1, 1, 1, 1]), (b, [1, 1, 0, 0]), (0, [0] * 4), (3, [0] * 4)):
-        by_a, by_b = dominance_audit.wrong_certificates(
-            link, np.full(4, certificate, np.int32), best
-        )
+        by_a, by_b = races.wrong_certificates(link, np.full(4, certificate, np.int32), best)
         assert by_a.tolist() == [x and certificate == a for x in wrong]
         assert by_b.tolist() == [x and certificate == b for x in wrong]
-    ladder = dominance_audit.task_named("normals, gaps 1e-6")
+    ladder = CASES["normals, gaps 1e-6"]
     each = np.arange(3, dtype=np.int32)[:, None]
-    by_a, _ = dominance_audit.wrong_certificates(ladder, np.full(3, a, np.int32), each)
+    by_a, _ = races.wrong_certificates(ladder, np.full(3, a, np.int32), each)
     assert by_a.tolist() == [True, True, False]
 
 
 def test_the_share_of_counts_is_that_of_the_race():
-    task = dominance_audit.task_named("4 equal dice")
+    task = CASES["4 equal dice"]
     for delta in DELTAS:
         params = races.race_params(task, 300, delta)
         share = races.COUNTS_SHARE
@@ -190,7 +185,7 @@ def test_the_share_of_counts_is_that_of_the_race():
 @pytest.mark.slow
 def test_the_race_of_the_audit_is_the_race():
     """Leaving out the guess, and adding bets of weight 0, changes no certificate."""
-    task = dominance_audit.TASKS[0]
+    task = options.TASKS[0]
     keys = jax.random.split(jax.random.key(2), 4000)
     params = races.race_params(task, 300, 0.5)
     certificate, best = races.play(races.make_race(task, 300), task.options.laws, keys, params)
@@ -204,9 +199,15 @@ def test_the_race_of_the_audit_is_the_race():
 
 
 @pytest.mark.parametrize(
-    "name", ["audit_races", "audit_counts", "control_races", "audit_pairs", "control_pairs"]
+    "audit",
+    [
+        races.audit_races,
+        races.audit_counts,
+        races.control_races,
+        null_pairs.audit_pairs,
+        null_pairs.control_pairs,
+    ],
 )
-def test_no_races_are_refused(name):
-    function = getattr(dominance_audit, name)
+def test_no_races_are_refused(audit):
     with pytest.raises(ValueError, match="expected an integer of at least 1, got 0"):
-        next(function(0))
+        next(audit(0))

@@ -17,6 +17,7 @@ from jaxrace.commands.duel.lineup import entrant
 from jaxrace.commands.job import Job
 from jaxrace.commands.workbench import Workbench
 from jaxrace.dueling import DuelJob, DuelWork, Rucb, SupKlucb, matrices
+from jaxrace.dueling.driver import Record
 
 # The cache would stay switched on for the tests that follow.
 COMMAND = ["duel", "--no-compilation-cache"]
@@ -264,12 +265,13 @@ def test_records_after_the_last_row_of_a_run():
     problems = duel_runs.stacked([dueling.duels(matrix)])
     assert problems.costs is not None
     measures = problems.costs.shape[1]
-    row: Any = types.SimpleNamespace(
-        time=np.array([10, 20, 10, 20, 30, 40]),
-        regret=np.ones((6, measures)),
-        recommended=np.array([1, 2, 0, 0, 1, 1]),
-        settled_at=np.array([0, 20, 0, 0, 0, 0]),
-    )
+    columns: dict[str, Any] = {
+        "time": np.array([10, 20, 10, 20, 30, 40]),
+        "regret": np.ones((6, measures)),
+        "recommended": np.array([1, 2, 0, 0, 1, 1]),
+        "settled_at": np.array([0, 20, 0, 0, 0, 0]),
+    }
+    row = Record(**columns)
     log: Any = types.SimpleNamespace(
         rows=types.SimpleNamespace(row=row, job=np.array([0, 0, 1, 1, 1, 1]))
     )

@@ -14,8 +14,9 @@ from jaxrace.commands.holdem.evolution import (
     EvolutionWork,
     RaceSelection,
     SelectorSelection,
-    dominance_race,
 )
+from jaxrace.kernels import total_order
+from jaxrace.racing import DominanceRace
 from jaxrace.selection import HybridPocbam, KnowledgeGradient, Uniform
 from jaxrace.strategies import Strategy
 
@@ -37,7 +38,7 @@ def selections(compare):
         "uniform": of_pairs(Uniform(SIZE, TOP)),
         "hybrid": of_pairs(HybridPocbam(SIZE, TOP, pooled_samples=2.0)),
         "pkg": of_pairs(KnowledgeGradient(SIZE, TOP, pooled_samples=2.0)),
-        "race": RaceSelection(dominance_race(SIZE, TOP, 300), compare, 0.05),
+        "race": RaceSelection(DominanceRace(SIZE, TOP, 300 // SIZE, total_order), compare, 0.05),
     }
 
 

@@ -30,7 +30,7 @@ def test_they_are_what_the_script_makes(tmp_path):
 
 
 def test_they_are_read():
-    assert len(read_scores(DATA / "scores.csv").names) == 6
+    assert len(read_scores(DATA / "scores.csv")) == 6
     assert len(read_comparisons(DATA / "games.csv").score) == 4 * 28
     found = load(str(DATA / "log.csv"), ReturnRange(0, 20))
     assert found.data.actions.shape == (500, 2)

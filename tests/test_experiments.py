@@ -7,7 +7,7 @@ import pytest
 from jaxrace import kernels, policies, racing, rollout
 from jaxrace.commands.catalogue import catalogue
 from jaxrace.commands.train.config import METHODS, Method, TrainConfig
-from jaxrace.commands.train.evaluation import Evaluator
+from jaxrace.commands.train.evaluation import evaluator
 from jaxrace.commands.train.tasks import TASKS, medical_task
 from jaxrace.envs import medical
 from jaxrace.outcomes import Return
@@ -84,7 +84,7 @@ def test_catalogue_is_complete():
 def test_evaluation_agrees_with_plain_rollouts():
     task, key = medical_task(TrainConfig()), jax.random.key(3)
     thetas = np.array([[0.0, 0.0, 0.0], [1.0, -1.0, 0.5]], np.float32)
-    metrics = Evaluator(task, task.policy, key, num_policies=2, episodes=40)(5, thetas)
+    metrics = evaluator(task, task.policy, key, num_policies=2, episodes=40)(5, thetas)
     for number, theta in enumerate(thetas):
         own_key = jax.random.fold_in(jax.random.fold_in(key, 5), number)
         option = rollout.PolicyInTask(theta, task.env_params)
@@ -105,10 +105,10 @@ def test_evaluation_agrees_with_plain_rollouts():
 def test_a_constant_is_a_choice_among_equals():
     task, key = medical_task(TrainConfig()), jax.random.key(3)
     size = {"num_policies": 2, "episodes": 40}
-    constant = Evaluator(task, policies.Constant(), key, **size)(
+    constant = evaluator(task, policies.Constant(), key, **size)(
         0, np.array([0.4, 0.7], np.float32)
     )
-    choice = Evaluator(task, policies.UniformChoice(4), key, **size)
+    choice = evaluator(task, policies.UniformChoice(4), key, **size)
     equals = choice(0, np.array([[0.4] * 4, [0.7] * 4], np.float32))
     for name in task.labels:
         np.testing.assert_allclose(equals[name], constant[name], rtol=1e-5)

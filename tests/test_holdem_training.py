@@ -159,7 +159,7 @@ def test_no_selection_plays_more_matches_than_the_others(name, matches, warm_up)
         assert (selection.budget - selection.selector.opening) % selection.batch == 0
         assert selection.selector.top == 16
     assert isinstance(selection.compare, ShortMatch)
-    assert selection.compare.hands == config.hands_of_match == 10
+    assert 2 * selection.compare.decks == config.hands_of_match == 10
 
 
 @pytest.mark.parametrize(

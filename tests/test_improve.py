@@ -14,7 +14,7 @@ from jaxrace.bases import Affine, Fourier
 from jaxrace.commands.cli import main
 from jaxrace.commands.improve.config import BATCHES, BOUNDS, ImproveConfig
 from jaxrace.commands.improve.domains import DOMAINS
-from jaxrace.commands.improve.report import print_improvement
+from jaxrace.commands.improve.job import print_improvement
 from jaxrace.improvement import BOUNDS as LOWER_BOUNDS
 from jaxrace.improvement import LinearSoftmax, Mixed, ReturnRange, trajectories
 from jaxrace.improvement.loading import divide, load

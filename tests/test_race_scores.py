@@ -51,8 +51,8 @@ def test_both_layouts_are_the_same_table(scores, wide, tmp_path):
     write_long(tmp_path / "long.csv", scores)
     found = [read_scores(path) for path in (wide, tmp_path / "long.csv")]
     for table in found:
-        assert table.names == list(RUNS)
-        for name, column in zip(*table, strict=True):
+        assert list(table) == list(RUNS)
+        for name, column in table.items():
             np.testing.assert_allclose(column, scores[name], atol=1e-6)
 
 
@@ -143,7 +143,7 @@ def test_only_the_order_of_scores_counts(scores, tmp_path):
         found.append(tables.read_table(folder / "ranking.csv")["option"].tolist())
     assert found[0] == found[1]
     table = read_scores(tmp_path / "1.csv")
-    assert len(np.unique(np.concatenate(ranks_of(table)))) > 50
+    assert len(np.unique(np.concatenate(list(ranks_of(table).values())))) > 50
 
 
 NAMES = ("[/x]", "[red]", "lr:100:adam", "a,b", 'q"uote', "1e3", "True", "x" * 90)
@@ -179,8 +179,7 @@ def test_a_changed_table_is_not_resumed(scores, wide, tmp_path, capsys):
 def test_blank_rows_and_other_cases_are_read(tmp_path):
     (tmp_path / "s.csv").write_text("\n\nOption,Seed,SCORE\na,1,2\n  ,,\nb,1,1e3\n\n")
     table = read_scores(tmp_path / "s.csv")
-    assert table.names == ["a", "b"]
-    assert [x.tolist() for x in table.scores] == [[2.0], [1000.0]]
+    assert {name: x.tolist() for name, x in table.items()} == {"a": [2.0], "b": [1000.0]}
 
 
 @pytest.mark.slow

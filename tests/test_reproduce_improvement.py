@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from jaxrace import tables
-from jaxrace.commands.improve.domains import DOMAINS, floor_of
-from jaxrace.commands.improve.performance import Worth, is_worse, without_chance
+from jaxrace.commands.improve.domains import DOMAINS, Worth, floor_of, is_worse, without_chance
 from jaxrace.commands.job import Job
 from jaxrace.commands.reproduce.config import ReproduceConfig
 from jaxrace.commands.reproduce.job import reproduce

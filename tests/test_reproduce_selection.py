@@ -10,7 +10,7 @@ from jaxrace.commands.reproduce.config import ReproduceConfig
 from jaxrace.commands.reproduce.job import reproduce
 from jaxrace.commands.select.curves import Curve, correct_at, samples_until, success_at
 from jaxrace.commands.select.runs import Task
-from jaxrace.commands.select.targets import with_own_target
+from jaxrace.commands.select.tasks import with_own_target
 from jaxrace.papers.top_k.shootout import DUELS, joined, lineup, race_lineup
 from jaxrace.papers.top_k.thurstone_noise import crossing
 from jaxrace.papers.top_k.thurstone_topk import TOP

@@ -14,8 +14,8 @@ import pytest
 from jaxrace import runs, sweep
 from jaxrace.commands.cli import main
 from jaxrace.commands.train.config import Setting, TrainConfig
-from jaxrace.commands.train.report import race_line
 from jaxrace.commands.train.settings_race import most_repeats, race_settings
+from jaxrace.commands.train.summary import race_line
 
 CONFIG = TrainConfig(sigma=(1, 2, 3, 4, 5), delta=(0.1, 0.2), repeats=60)
 MEANS = np.array([0, 1, 5, 1, 0, 4, 2, 3, 3, 2], np.float32)  # of the ten settings
@@ -75,7 +75,8 @@ def test_the_best_setting_is_found_with_fewer_searches():
 def test_what_a_race_can_use_is_told_beside_what_a_grid_would_take(repeats, most):
     raced, _ = race()
     config = dataclasses.replace(CONFIG, repeats=repeats)
-    found = dataclasses.replace(raced, most_repeats=most_repeats(repeats)).summary(config)
+    assert most_repeats(repeats) == most
+    found = raced.summary(config)
     assert found["searches_without_race"] == 10 * repeats
     assert found["most_searches_of_race"] == 10 * most
     found |= {"searches": 55, "certified": False}

@@ -17,11 +17,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from jaxrace import kernels, racing
 from jaxrace.audits import reckoning
-from jaxrace.validation import require_integer
+from jaxrace.audits.dominance.options import Faces, Matrix, Normals
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,19 +28,10 @@ class AuditTask:
     """Options whose s_ij are known."""
 
     name: str  # for reports
-    num_options: int  # K
     max_rounds: int  # n_max
     # ``sample(key, option) -> outcome``, option an int32 in 0 .. K - 1.
     sample: Callable[[jax.Array, jax.Array], jax.Array]
-    # s_ij as nested tuples [K][K]; the diagonal does not matter.
-    win_probabilities: tuple[tuple[float, ...], ...]
-
-    @property
-    def has_ties(self) -> bool:
-        """Is any s_ij exactly 1/2?"""
-        matrix = np.array(self.win_probabilities)
-        np.fill_diagonal(matrix, 0.0)
-        return bool((matrix == 0.5).any())
+    win_probabilities: Matrix  # s_ij [K][K]; the diagonal does not matter
 
 
 def _sample_close(key: jax.Array, option: jax.Array) -> jax.Array:
@@ -61,6 +51,16 @@ def _sample_die(key: jax.Array, option: jax.Array) -> jax.Array:
     return jnp.where(which < _DICE_SHARE, rolled, 10.0 * noise)
 
 
+def _close_probabilities() -> Matrix:
+    return Normals(tuple(_CLOSE_GAP * option for option in range(4))).win_probabilities
+
+
+def _die_probabilities() -> Matrix:
+    """s_ij of two mixtures. A die beats the noise half of the time, as its mean face is 5."""
+    both = np.array(Faces(_DICE).win_probabilities)
+    return tuple(map(tuple, (0.5 + _DICE_SHARE**2 * (both - 0.5)).tolist()))
+
+
 # Each option is better than the one before by so little that 300 rounds see a tie.
 _CLOSE_GAP = 1e-4
 # A beats B beats C beats A, each with probability 5/9 (faces doubled: three suffice).
@@ -69,110 +69,66 @@ _DICE = ((2.0, 4.0, 9.0), (1.0, 6.0, 8.0), (3.0, 5.0, 7.0))
 _DICE_SHARE = 0.3
 
 
-def _close_probabilities(num_options: int) -> tuple[tuple[float, ...], ...]:
-    index = np.arange(num_options)
-    gaps = _CLOSE_GAP * (index[:, None] - index[None, :])
-    return tuple(map(tuple, stats.norm.cdf(gaps / np.sqrt(2)).tolist()))
-
-
-def _dice_probabilities() -> tuple[tuple[float, ...], ...]:
-    """s_ij of two mixtures: both dice, die against noise, noise against die, both noise."""
-    faces = np.array(_DICE)
-    both = (faces[:, None, :, None] > faces[None, :, None, :]).mean((2, 3))
-    # A die of mean face m beats uniform noise on [0, 10) with probability m / 10 = 1/2 for all.
-    against_noise = faces.mean(1) / 10
-    p = _DICE_SHARE
-    mixed = p * (1 - p) * (against_noise[:, None] + 1 - against_noise[None, :])
-    return tuple(map(tuple, (p**2 * both + mixed + (1 - p) ** 2 / 2).tolist()))
-
-
 TASKS: tuple[AuditTask, ...] = (
-    AuditTask("nearly tied, continuous", 4, 100, _sample_close, _close_probabilities(4)),
-    AuditTask("cyclic", 3, 100, _sample_die, _dice_probabilities()),
-    AuditTask("fair coin against 0", 2, 300, _sample_coin, ((0.5, 0.5), (0.5, 0.5))),
+    AuditTask("nearly tied, continuous", 100, _sample_close, _close_probabilities()),
+    AuditTask("cyclic", 100, _sample_die, _die_probabilities()),
+    AuditTask("fair coin against 0", 300, _sample_coin, ((0.5, 0.5), (0.5, 0.5))),
 )
 
+UNPROTECTED = "kl without the union over rounds"  # the broken control
 
-def audit(races: int = reckoning.FULL_SIZE, seed: int = 0) -> Iterator[reckoning.Finding]:
-    """Measure every bound on every task for every delta, with at least so many races per line.
 
-    The last bound of each task is the broken control (``unprotected_thresholds``), which must be
-    refuted somewhere.
-
-    >>> first = next(audit(races=250))
-    >>> first.claim, first.races, first.upheld
-    ('published', 250, True)
-    """
-    require_integer("races", races, 1)
+def audit(races: int = reckoning.FULL_SIZE) -> Iterator[reckoning.Finding]:
+    """Measure every bound on every task for every delta, with at least so many races per line."""
+    batches = reckoning.batches_of(races)
     for number, task in enumerate(TASKS):
-        key = jax.random.fold_in(jax.random.key(seed), number)
+        key = jax.random.fold_in(jax.random.key(0), number)
+        size = len(task.win_probabilities)
+        race = racing.PreferenceRace(size, 1, task.max_rounds, kernels.total_order)
+        are_tied = task.win_probabilities[0][1] == 0.5
         for name in (*kernels.BOUNDS, UNPROTECTED):
             one_sided = name in kernels.BOUNDS and kernels.BOUNDS[name].sides == 1
-            errors, total = _count_errors(task, name, key, races)
-            for delta, wrong in zip(reckoning.DELTAS, errors, strict=True):
-                allowed = 2 * delta if one_sided and task.has_ties else delta
-                yield reckoning.Finding(task.name, name, delta, allowed, wrong, total)
-
-
-UNPROTECTED = "kl without the union over rounds"
+            params = [_params(race, name, delta) for delta in reckoning.DELTAS]
+            stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *params)
+            wrong = np.asarray(_wrong_races(task, race, batches, key, stacked)).sum(0)
+            for delta, errors in zip(reckoning.DELTAS, wrong.tolist(), strict=True):
+                allowed = 2 * delta if one_sided and are_tied else delta
+                total = batches * reckoning.BATCH
+                yield reckoning.Finding(task.name, name, delta, allowed, errors, total)
 
 
 def unprotected_thresholds(num_options: int, max_rounds: int, delta: float) -> NDArray[np.int32]:
-    """The control: KL thresholds of any one round in all of them, int32 [max_rounds].
-
-    >>> valid = kernels.thresholds(kernels.BOUNDS["kl"], 3, 50, 0.1)
-    >>> bool((unprotected_thresholds(3, 50, 0.1) < valid)[20:].all())
-    True
-    """
+    """KL thresholds of any one round in all of them, int32 [max_rounds]."""
     # Round n of a race of n_max rounds at n_max delta has the level of a race of one round.
-    kl = kernels.BOUNDS["kl"]
-    return np.array(
-        [
-            kernels.thresholds(kl, num_options, n, n * delta)[n - 1]
-            for n in range(1, max_rounds + 1)
-        ],
-        np.int32,
-    )
-
-
-def _count_errors(task: AuditTask, bound: str, key: jax.Array, races: int) -> tuple[list[int], int]:
-    """Races with a wrong verdict for every delta, and races run."""
-    race = _race(task)
-    params = [_params(race, bound, delta) for delta in reckoning.DELTAS]
-    batches = -(-races // reckoning.BATCH)
-    stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *params)
-    wrong = np.asarray(_wrong_races(task, key, stacked, batches))
-    return wrong.sum(0).tolist(), batches * reckoning.BATCH
+    kl, rounds = kernels.BOUNDS["kl"], range(1, max_rounds + 1)
+    found = [kernels.thresholds(kl, num_options, n, n * delta)[n - 1] for n in rounds]
+    return np.array(found, np.int32)
 
 
 def _params(race: racing.PreferenceRace, bound: str, delta: float) -> racing.PreferenceParams:
     """Of a race by any bound: a bound is its thresholds, and one compiled program serves all."""
-    size = (race.num_options, race.capacity, delta)
-    if bound == UNPROTECTED:
-        thresholds = unprotected_thresholds(*size)
-    else:
-        thresholds = kernels.thresholds(kernels.BOUNDS[bound], *size)
+    make = unprotected_thresholds
+    if bound != UNPROTECTED:
+        make = functools.partial(kernels.thresholds, kernels.BOUNDS[bound])
+    thresholds = make(race.num_options, race.capacity, delta)
     return dataclasses.replace(race.params(delta), thresholds=jnp.asarray(thresholds))
 
 
-def _race(task: AuditTask) -> racing.PreferenceRace:
-    return racing.PreferenceRace(task.num_options, 1, task.max_rounds, kernels.total_order)
-
-
-@functools.partial(jax.jit, static_argnums=(0, 3))
+@functools.partial(jax.jit, static_argnums=(0, 1, 2))
 def _wrong_races(
-    task: AuditTask, key: jax.Array, params: racing.PreferenceParams, batches: int
+    task: AuditTask,
+    race: racing.PreferenceRace,
+    batches: int,
+    key: jax.Array,
+    params: racing.PreferenceParams,
 ) -> jax.Array:
-    """Number of races with a wrong verdict: int32 [batches, d] for params [d, ...].
-
-    Their samples are the same.
-    """
+    """Races with a wrong verdict, by the same samples: int32 [batches, d] for params [d, ...]."""
     wrong_verdict = jnp.asarray(np.array(task.win_probabilities) <= 0.5)
-    options = jnp.arange(task.num_options, dtype=jnp.int32)
+    options = jnp.arange(race.num_options, dtype=jnp.int32)
 
     def errs(race_key: jax.Array) -> jax.Array:
         def run(params: racing.PreferenceParams) -> jax.Array:
-            return racing.run(_race(task), race_key, task.sample, options, params).beats
+            return racing.run(race, race_key, task.sample, options, params).beats
 
         return (jax.vmap(run)(params) & wrong_verdict).any((1, 2))
 

@@ -12,6 +12,7 @@ from jax import lax
 from scipy import stats
 
 from jaxrace import tables
+from jaxrace.validation import require_integer
 
 DELTAS = (0.05, 0.2, 0.5)
 FULL_SIZE = 100_000
@@ -46,14 +47,16 @@ class Finding:
         return self.interval[1] <= self.allowed
 
 
+def batches_of(races: int) -> int:
+    """Batches of at least so many races."""
+    require_integer("races", races, 1)
+    return -(-races // BATCH)
+
+
 def wrong_by_batch(
     errs: Callable[[jax.Array], jax.Array], key: jax.Array, batches: int
 ) -> jax.Array:
-    """How many races ``errs(key) -> bool [...]`` err in each batch: int32 [batches, ...].
-
-    >>> print(wrong_by_batch(lambda key: jnp.bool_(True), jax.random.key(0), 2))
-    [250 250]
-    """
+    """How many races ``errs(key) -> bool [...]`` err in each batch: int32 [batches, ...]."""
 
     def batch(number: jax.Array) -> jax.Array:
         keys = jax.random.split(jax.random.fold_in(key, number), BATCH)
@@ -63,13 +66,7 @@ def wrong_by_batch(
 
 
 def markdown_table(findings: Iterable[Finding], claim: str = "Bound", level: str = "delta") -> str:
-    """The findings in Markdown, with the headings of the columns of claims and deltas.
-
-    >>> print(markdown_table([Finding("coin", "kl", 0.2, 0.2, 12, 1000)]))
-    | Task | Bound | delta | allowed | races | wrong | rate | 99.9 % interval | verdict |
-    | --- | --- | --- | --- | --- | --- | --- | --- | --- |
-    | coin | kl | 0.2 | 0.2 | 1,000 | 12 | 0.01200 | 0.00374 to 0.02798 | upheld |
-    """
+    """The findings in Markdown, with the headings of the columns of claims and deltas."""
     rows = []
     for f in findings:
         low, high = f.interval

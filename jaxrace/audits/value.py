@@ -17,7 +17,6 @@ import numpy as np
 
 from jaxrace import racing
 from jaxrace.audits import preference, reckoning
-from jaxrace.validation import require_integer
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,32 +52,21 @@ _RACES: dict[str, tuple[type[racing.ValueRace], bool, float]] = {
     "Bernstein, improved": (racing.BernsteinRace, True, 1.0),
     "Hoeffding with a quarter of the range": (racing.HoeffdingRace, False, 0.25),
 }
-UNPROTECTED = tuple(_RACES)[-1]
+UNPROTECTED = tuple(_RACES)[-1]  # the broken control
 
 
-def value_audit(races: int = reckoning.FULL_SIZE, seed: int = 0) -> Iterator[reckoning.Finding]:
-    """Measure every race on every task for every delta, with at least so many races per line.
-
-    The last race of each task is the broken control, told a quarter of the range, which must be
-    refuted somewhere.
-
-    >>> first = next(value_audit(races=250))
-    >>> first.claim, first.races, first.upheld
-    ('Hoeffding', 250, True)
-    """
-    require_integer("races", races, 1)
-    batches = -(-races // reckoning.BATCH)
+def value_audit(races: int = reckoning.FULL_SIZE) -> Iterator[reckoning.Finding]:
+    """Measure every race on every task for every delta, with at least so many races per line."""
+    batches = reckoning.batches_of(races)
     for number, task in enumerate(TASKS):
-        key = jax.random.fold_in(jax.random.key(seed), number)
+        key = jax.random.fold_in(jax.random.key(0), number)
         for claim, (kind, intersect, share) in _RACES.items():
             race = kind(len(task.means), 1, intersect=intersect)
             for delta in reckoning.DELTAS:
                 params = race.params(delta, task.max_rounds, share * task.value_range)
                 wrong = _wrong_races(task, race, batches, key, params)
-                errors = int(np.asarray(wrong).sum())
-                yield reckoning.Finding(
-                    task.name, claim, delta, delta, errors, batches * reckoning.BATCH
-                )
+                errors, total = int(np.asarray(wrong).sum()), batches * reckoning.BATCH
+                yield reckoning.Finding(task.name, claim, delta, delta, errors, total)
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1, 2))

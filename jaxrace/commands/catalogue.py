@@ -42,11 +42,7 @@ POLICIES = {
 
 
 def catalogue() -> dict[str, dict[str, str]]:
-    """Names and a line on each, by subject.
-
-    >>> list(catalogue())
-    ['environments', 'methods', ..., 'policy improvement', 'lower bounds of performance']
-    """
+    """Names and a line on each, by subject."""
     return {
         "environments": {
             **ENVIRONMENTS,
@@ -56,7 +52,7 @@ def catalogue() -> dict[str, dict[str, str]]:
         "experiments": {name: figure.about for name, figure in FIGURES.items()},
         "races": RACES,
         "bounds": {name: BOUNDS[name] for name in kernels.BOUNDS},
-        "strategies": {name: _sigma(name) for name in strategies.SUPPORTED},
+        "strategies": dict(map(_with_step_size, strategies.SUPPORTED)),
         "policies": POLICIES,
         "dueling bandits": ALGORITHMS,
         "preference matrices": MATRICES,
@@ -69,13 +65,8 @@ def catalogue() -> dict[str, dict[str, str]]:
     }
 
 
-def print_catalogue() -> None:
-    """Print it, a paragraph for each subject.
-
-    >>> print_catalogue()
-    environments:
-    ...
-    """
+def print_list() -> None:
+    """Print it, a paragraph for each subject."""
     for subject, entries in catalogue().items():
         print(f"{subject}:")
         width = max(map(len, entries))
@@ -84,11 +75,7 @@ def print_catalogue() -> None:
 
 
 def print_info() -> None:
-    """Print the versions and the devices.
-
-    >>> print_info()
-    jaxrace ...
-    """
+    """Print the versions and the devices."""
     for name, version in runs.versions().items():
         print(f"{name:8} {version}")
     found = runs.device()
@@ -96,6 +83,6 @@ def print_info() -> None:
     print(f"{'system':8} {found['system']}")
 
 
-def _sigma(name: str) -> str:
-    has_step_size = strategies.Strategy(name, population_size=8).has_step_size
-    return "takes --sigma" if has_step_size else "sets its own step size: takes no --sigma"
+def _with_step_size(name: str) -> tuple[str, str]:
+    has_one = strategies.Strategy(name, population_size=8).has_step_size
+    return name, "takes --sigma" if has_one else "sets its own step size: takes no --sigma"

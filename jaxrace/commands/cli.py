@@ -14,24 +14,25 @@ import sys
 import threading
 from argparse import RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, get_type_hints
 
 from jsonargparse import ArgumentError, ArgumentParser, Namespace
 
 import jaxrace
 from jaxrace.commands import help_texts
-from jaxrace.commands.config_options import POSITIONAL, add_options, expected, spelt
 from jaxrace.commands.duel.config import DuelConfig
-from jaxrace.commands.endings import fail, give_up, interrupted, note
 from jaxrace.commands.holdem.config import HoldemConfig
 from jaxrace.commands.improve.config import ImproveConfig
-from jaxrace.commands.job import Job
+from jaxrace.commands.job import SIZES, Job
+from jaxrace.commands.options import POSITIONAL, add_options, add_run_options, expected, spelt
 from jaxrace.commands.race.config import ScoresConfig
 from jaxrace.commands.reproduce.config import ABOUT, ReproduceConfig
-from jaxrace.commands.run_options import Lanes, add_hosts, add_run_options, taken_from
 from jaxrace.commands.select.config import SelectConfig
 from jaxrace.commands.train.config import ENVIRONMENTS, TrainConfig
-from jaxrace.validation import require_choice
+from jaxrace.validation import require_choice, require_integer
+
+_MOST_LANES = 10**6  # no device has more than some thousands
 
 
 class _Verb(NamedTuple):
@@ -50,29 +51,29 @@ class _Verb(NamedTuple):
 _VERBS: dict[str, _Verb] = {
     "train": _Verb(
         TrainConfig,
-        *("train.job:train", "train.report:print_results", "episodes", "ENV-METHOD-NUMBER"),
+        *("train.job:train", "train.summary:print_results", "episodes", "ENV-METHOD-NUMBER"),
         *(help_texts.TRAIN, "train policies, and compare them with baselines"),
         ("env", "environment, such as medical"),
     ),
     "race": _Verb(
         ScoresConfig,
-        *("race.job:race_scores", "race.report:print_race", "runs", "race-NUMBER"),
+        *("race.job:race_scores", "race.job:print_race", "runs", "race-NUMBER"),
         *(help_texts.RACE, "certify the best of a table of scores"),
         ("scores", "a CSV file of scores: a column for each option, or columns option, score"),
     ),
     "duel": _Verb(
         DuelConfig,
-        *("duel.job:duel", "duel.report:print_regrets", "rows", "duel-NUMBER"),
+        *("duel.job:duel", "duel.job:print_regrets", "rows", "duel-NUMBER"),
         *(help_texts.DUEL, "run dueling bandits on a preference matrix"),
     ),
     "select": _Verb(
         SelectConfig,
-        *("select.job:select", "select.report:print_selection", "records", "select-NUMBER"),
+        *("select.job:select", "select.job:print_selection", "records", "select-NUMBER"),
         *(help_texts.SELECT, "find the best k from comparisons of two"),
     ),
     "improve": _Verb(
         ImproveConfig,
-        *("improve.job:improve", "improve.report:print_improvement", "tests", "improve-NUMBER"),
+        *("improve.job:improve", "improve.job:print_improvement", "tests", "improve-NUMBER"),
         *(help_texts.IMPROVE, "find a policy that is certainly no worse"),
         ("task", "what to improve a policy for"),
     ),
@@ -85,23 +86,25 @@ _VERBS: dict[str, _Verb] = {
 }
 _HOLDEM = _Verb(
     HoldemConfig,
-    *("holdem.job:train_holdem", "holdem.report:print_evolution", "steps", "train-holdem-NUMBER"),
+    *("holdem.job:train_holdem", "holdem.job:print_evolution", "steps", "train-holdem-NUMBER"),
     help_texts.TRAIN_HOLDEM,
 )
+# Verbs that only print.
+_SHOWN = {
+    "list": (help_texts.LIST, "show what there is to choose from"),
+    "info": (help_texts.INFO, "show versions and devices"),
+}
 
 
 def command() -> NoReturn:
-    """The process `jaxrace`: runs ``main``, and ends with its status.
-
-    What the encoding of the output lacks is escaped.
-
-    A stopped sweep does not wait for ever, so that a thread may still be inside of a compiled
-    program. The interpreter would take it away from there, and XLA would abort the process.
-    """
+    """The process `jaxrace`: runs ``main``, and ends with its status."""
+    # What the encoding of the output lacks is escaped.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     status = main()
+    # A stopped sweep does not wait for ever, so that a thread may still be inside of a compiled
+    # program. The interpreter would take it away from there, and XLA would abort the process.
     if any(thread.daemon for thread in threading.enumerate()):
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
@@ -110,39 +113,30 @@ def command() -> NoReturn:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command in a process that goes on, with these arguments or its own.
-
-    Returned is the exit status: 0, 1 (failed), 2 (bad input), 130 or 143 (interrupted).
-
-    >>> main(["--version"])
-    jaxrace ...
-    0
-    """
+    """Run the command with these arguments or its own, and return the exit status."""
     argv = sys.argv[1:] if argv is None else list(argv)
     if not argv:
-        names = ", ".join((*_VERBS, "list", "info"))
-        return fail(2, f"expected one of {names}; jaxrace --help says more")
+        names = ", ".join((*_VERBS, *_SHOWN))
+        return _fail(2, f"expected one of {names}; jaxrace --help says more")
     # It has options of its own.
     is_holdem = argv[:2] == ["train", "holdem"]
     verb = _HOLDEM if is_holdem else _VERBS.get(argv[0])
     try:
         if is_holdem:
-            return _do(
-                _HOLDEM, _parser_of(_HOLDEM, prog="jaxrace train holdem").parse_args(argv[2:])
-            )
+            parser = _parser_of(_HOLDEM, prog="jaxrace train holdem")
+            return _do(_HOLDEM, parser.parse_args(argv[2:]))
         arguments = _make_parser().parse_args(argv)
         if arguments.verb in _VERBS:
             return _do(_VERBS[arguments.verb], arguments[arguments.verb])
-        what = {"list": "print_catalogue", "info": "print_info"}[arguments.verb]
-        _found(f"catalogue:{what}")()
+        _found(f"catalogue:print_{arguments.verb}")()
     except (ArgumentError, ValueError) as error:
-        return fail(2, _with_option(str(error), verb))
+        return _fail(2, _with_option(str(error), verb))
     except (RuntimeError, OSError) as error:
-        return fail(1, str(error))
+        return _fail(1, str(error))
     except MemoryError as error:
-        return fail(1, f"expected more memory than there is: {error}")
+        return _fail(1, f"expected more memory than there is: {error}")
     except KeyboardInterrupt:
-        return fail(130, "interrupted")
+        return _fail(130, "interrupted")
     except SystemExit:  # --help and --version end so
         pass
     return 0
@@ -150,7 +144,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _with_option(message: str, verb: _Verb | None) -> str:
     """Name the option that a message is about as it is spelt in the command."""
-    hints = get_type_hints(Lanes) | (get_type_hints(verb.config) if verb else {})
+    hints = dict.fromkeys(SIZES, int | None) | (get_type_hints(verb.config) if verb else {})
     message = re.sub(r"^argument (--[\w-]+):", r"\1:", message)  # argparse
     name, _, text = message.partition(":")
     if typed := re.match(r'Parser key "(\w+)"', message):  # jsonargparse
@@ -167,10 +161,8 @@ def _make_parser() -> ArgumentParser:
     verbs = parser.add_subcommands(dest="verb", title="verbs", metavar="VERB")
     for name, verb in _VERBS.items():
         verbs.add_subcommand(name, _parser_of(verb), help=verb.help)
-    verbs.add_subcommand(
-        "list", _new_parser(help_texts.LIST), help="show what there is to choose from"
-    )
-    verbs.add_subcommand("info", _new_parser(help_texts.INFO), help="show versions and devices")
+    for name, (about, text) in _SHOWN.items():
+        verbs.add_subcommand(name, _new_parser(about), help=text)
     return parser
 
 
@@ -180,9 +172,8 @@ def _parser_of(verb: _Verb, **settings: Any) -> ArgumentParser:
         name, text = verb.argument
         parser.add_argument(name, metavar=name.upper(), type=str, help=text)
     add_options(parser, verb.config)
-    add_run_options(parser, f"runs/{verb.folder}", has_sweeps=verb.config is not ScoresConfig)
-    if verb.config is TrainConfig:
-        add_hosts(parser)
+    has_sweeps, has_hosts = verb.config is not ScoresConfig, verb.config is TrainConfig
+    add_run_options(parser, f"runs/{verb.folder}", has_sweeps, has_hosts)
     return parser
 
 
@@ -200,9 +191,15 @@ def _do(verb: _Verb, arguments: Namespace) -> int:
     """Do the job of a verb, and show what it left."""
     settings = vars(arguments)
     if verb.config is TrainConfig:
-        _check_environment(settings["env"])
+        if settings["env"] == "holdem":
+            raise ValueError("env: expected holdem right after train, and its options behind it")
+        require_choice("env", settings["env"], (*ENVIRONMENTS, "holdem"))
     out, resume = (settings.pop(name) for name in ("out", "resume"))
-    given, lanes = settings.pop("hosts", None), taken_from(settings)
+    given = settings.pop("hosts", None)
+    sizes = {name: settings.pop(name, None) for name in SIZES}
+    sizes = {name: value for name, value in sizes.items() if value is not None}
+    for name, value in sizes.items():
+        require_integer(name, value, 1, _MOST_LANES)
     _set_compilation_cache(not settings.pop("no_compilation_cache"))
     from rich.console import Console
 
@@ -210,41 +207,31 @@ def _do(verb: _Verb, arguments: Namespace) -> int:
     from jaxrace.commands.progress import shown_stages
 
     config = verb.config(**settings)
-    hosts = None if given is None else _join(given, config, out)
+    hosts = None
+    if given is not None:
+        from jaxrace.commands.train.job import check_hosts
+
+        check_hosts(config, out)
+        hosts = sweep.join_hosts(*given)
     is_read = isinstance(config, ScoresConfig) or getattr(config, "is_file", False)
-    stop = sweep.StopOnSignals(is_read or not getattr(config, "learns", True), give_up)
-    say = functools.partial(note, "warning")
-    job = Job(config, out, resume, stop, lanes=lanes, hosts=hosts, on_note=say)
+    stop = sweep.StopOnSignals(is_read or not getattr(config, "learns", True), _give_up)
+    say = functools.partial(_note, "warning")
+    job = Job(config, out, resume, stop, sizes=sizes, hosts=hosts, on_note=say)
     console = Console(stderr=True, quiet=not job.is_first)
     try:
         with stop, shown_stages(console, verb.counted, verb.config is TrainConfig) as on_stage:
             folder = _found(verb.job)(dataclasses.replace(job, on_stage=on_stage))
     except (sweep.Interrupted, KeyboardInterrupt) as error:
-        return interrupted(stop.received, error)
+        return _interrupted(stop.received, error)
     if job.is_first:
         _found(verb.report)(Console(), folder)
     return 0
 
 
 def _found(place: str) -> Callable[..., Any]:
-    """A function of the command, whose module is imported now."""
+    """The function at a place such as ``duel.job:duel``; imports its module."""
     module, _, name = place.partition(":")
     return getattr(importlib.import_module(f"jaxrace.commands.{module}"), name)
-
-
-def _check_environment(name: str) -> None:
-    if name == "holdem":
-        raise ValueError("env: expected holdem right after train, and its options behind it")
-    require_choice("env", name, (*ENVIRONMENTS, "holdem"))
-
-
-def _join(given: Any, config: Any, out: str | None) -> Any:
-    """The other hosts of a training job."""
-    from jaxrace import sweep
-    from jaxrace.commands.train.job import check_hosts
-
-    check_hosts(config, out)
-    return sweep.join_hosts(*given)
 
 
 def _set_compilation_cache(enabled: bool) -> None:
@@ -257,3 +244,36 @@ def _set_compilation_cache(enabled: bool) -> None:
         jax.config.update("jax_compilation_cache_dir", user_cache_dir("jaxrace"))
     # Dozens of small programs together take a second or two.
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+
+
+def _fail(status: int, message: str) -> int:
+    """Print why the command ends, in a line; returns the status."""
+    _note("error", " ".join(message.split()))
+    return status
+
+
+def _note(kind: str, text: str) -> None:
+    """Print a line of some kind, such as a warning, where errors go."""
+    from jaxrace.commands.printing import shown  # late: it imports rich
+
+    print(f"jaxrace: {kind}:", shown(text), file=sys.stderr)
+
+
+def _interrupted(signal: int | None, where: BaseException | Path | None) -> int:
+    """Print that the command was interrupted, and how it goes on, if a folder is known."""
+    if where is None or not str(where):
+        return _fail(128 + (signal or 2), "interrupted")
+    again = f"the same command with --out {where} --resume goes on"
+    return _fail(128 + (signal or 0), f"interrupted; {again}")
+
+
+def _give_up(signal: int) -> NoReturn:
+    """End the process after a signal of which it takes no notice; called in another thread."""
+    from rich.console import Console
+
+    from jaxrace import runs
+
+    Console(stderr=True).show_cursor()  # that a bar has hidden
+    status = _interrupted(signal, runs.let_go())
+    sys.stderr.flush()
+    os._exit(status)

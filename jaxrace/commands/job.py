@@ -1,14 +1,13 @@
-"""What every command is given: what to do, where, and how it is watched and stopped."""
+"""What every command is given."""
 
 import dataclasses
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from jaxrace.commands.run_options import ANY_LANES, Lanes
-
 OnStage = Callable[[str, int, int], None]
+SIZES = {"lanes": "width", "blocks": "num_blocks"}  # options, and what ``sweep.run`` calls them
 
 
 def ignore_stages(stage: str, done: int, total: int) -> None:
@@ -17,30 +16,23 @@ def ignore_stages(stage: str, done: int, total: int) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """A config, and a folder for what comes of it.
+    """A config, the folder of its run, and how that is watched and stopped."""
 
-    Attributes:
-        config: What is to be done: the dataclass of a verb.
-        out: The folder of the run; ``runs/NAME-1`` or the next free number unless given.
-        resume: Go on with the run that left the folder ``out``; one that is finished stays as it
-            is.
-        stop: Called now and then; once it says so, what has been done is saved and the job ends.
-        on_stage: Called with the name of a stage, how much of it is done, and how much there is
-            (0 if that is not known): when it begins, and now and then.
-        lanes: How wide the sweeps are to be; when they go on, as when they began.
-        hosts: Of ``train``: which of several hosts this is, see ``sweep.join_hosts``. All do the
-            same job: they share the searches, and the first one writes the tables.
-        on_note: Called, before the work begins, with what is to be known of it.
-    """
-
-    config: Any
+    config: Any  # what is to be done: the dataclass of a verb
+    # The folder of the run; ``runs/NAME-1`` or the next free number unless given.
     out: str | os.PathLike[str] | None = None
-    resume: bool = False
+    resume: bool = False  # go on with the run that left ``out``; a finished one stays as it is
+    # Called now and then; once it says so, what has been done is saved and the job ends.
     stop: Callable[[], bool] | None = None
+    # Called when a stage begins, and now and then: its name, how much is done, and how much there
+    # is (0 if that is not known).
     on_stage: OnStage = ignore_stages
-    lanes: Lanes = ANY_LANES
+    # How wide the sweeps are to be, where the user says so: see ``SIZES``.
+    sizes: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    # Of ``train``: which of several hosts this is, see ``sweep.join_hosts``. They share the
+    # searches, and the first one writes the tables.
     hosts: Any = None
-    on_note: Callable[[str], None] = warnings.warn
+    on_note: Callable[[str], None] = warnings.warn  # called with what is to be known before
 
     @property
     def is_first(self) -> bool:

@@ -4,68 +4,60 @@ All commands print through here: nothing in such a text may tell a terminal what
 """
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 
 def shown(text: str) -> str:
-    r"""A text with what is no letter, digit, sign or space as an escape sequence.
-
-    >>> print(shown("[red] \x1b[31m \x9b \u202e \udcff"))
-    [red] \x1b[31m \x9b \u202e \udcff
-    """
+    """A text with what is no letter, digit, sign or space as an escape sequence."""
     return "".join(
         c if c.isprintable() or unicodedata.category(c) == "Zs" else ascii(c)[1:-1] for c in text
     )
 
 
-def new_table(console: Console, heads: Sequence[str], left: str) -> Table:
-    """A table whose numbers are never cut; names fold where there is no room.
+def say(console: Console, *lines: str) -> None:
+    """Print lines as they are, however long."""
+    for line in lines:
+        console.print(Text(shown(line)), highlight=False, soft_wrap=True)
 
-    >>> table = new_table(Console(), ["place", "option"], "option")
-    >>> add_row(table, ["1", "[red]"])
-    >>> Console().print(table)
-    place  option
-        1  [red]
+
+def name_column(head: str) -> Column:
+    """A column of names, which fold where there is no room."""
+    return Column(head, overflow="fold")
+
+
+def print_table(
+    console: Console,
+    heads: Iterable[str | Column],
+    rows: Iterable[Sequence[str]],
+    first_style: str = "",
+) -> None:
+    """Print rows of texts as they are; below a head that is a text are numbers, which are not cut.
+
+    Brackets and colons in names are no markup.
     """
-    table = Table(box=SIMPLE_HEAD if console.is_terminal else None, pad_edge=False)
-    for head in heads:
-        if head == left:
-            table.add_column(head, overflow="fold")
-        else:
-            table.add_column(head, justify="right", no_wrap=True)
-    return table
+    columns = [
+        Column(head, justify="right", no_wrap=True) if isinstance(head, str) else head
+        for head in heads
+    ]
+    table = Table(*columns, box=SIMPLE_HEAD if console.is_terminal else None, pad_edge=False)
+    for number, cells in enumerate(rows):
+        style = "" if number else first_style
+        table.add_row(*(Text(shown(cell)) for cell in cells), style=style)
+    console.print(table)
 
 
-def add_row(table: Table, cells: Sequence[str]) -> None:
-    """Add a row of texts as they are: brackets and colons in names are no markup.
-
-    See ``shown`` for what is escaped.
-
-    >>> add_row(new_table(Console(), ["option"], "option"), ["lr:100:adam"])
-    """
-    table.add_row(*(Text(shown(cell)) for cell in cells))
-
-
-def say(console: Console, text: str) -> None:
-    """Print a line as it is, however long; see ``shown`` for what is escaped.
-
-    >>> say(Console(), "[a] or :100:")
-    [a] or :100:
-    """
-    console.print(Text(shown(text)), highlight=False, soft_wrap=True)
+def plus_minus(console: Console) -> str:
+    """The sign before an error, as far as the console's encoding has it."""
+    return "\N{PLUS-MINUS SIGN}" if console.encoding.startswith("utf") else "+-"
 
 
 def confidence_scale(count: int) -> float:
-    """Half the 95 % confidence interval of a mean of so many, in standard errors.
-
-    >>> f"{confidence_scale(5):.3f}"
-    '2.776'
-    """
+    """Half the 95 % confidence interval of a mean of so many, in standard errors."""
     from scipy import stats
 
     return float(stats.t.ppf(0.975, count - 1))

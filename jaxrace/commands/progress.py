@@ -23,15 +23,7 @@ _SHARE_PER_LINE = 0.125
 
 
 class ProgressLines:
-    """A plain line for every stage, for a pipe; and lines with rates now and then, if it is timed.
-
-    >>> lines = ProgressLines(Console(), "episodes", is_timed=True)
-    >>> lines("compiling", 0, 0)
-    compiling ...
-    >>> lines("training", 0, 1000)
-    training on 1,000 episodes ...
-    >>> lines("training", 1000, 1000)
-    """
+    """A plain line for every stage, for a pipe; if it is timed, also lines with rates."""
 
     def __init__(self, console: Console, unit: str, is_timed: bool) -> None:
         self._console, self._unit, self._is_timed = console, unit, is_timed
@@ -61,15 +53,7 @@ class ProgressLines:
 
 
 class ProgressBar:
-    """A bar that the caller draws, and beside it how many are done, and how many in a second.
-
-    >>> with Progress(disable=True) as progress:
-    ...     bar = ProgressBar(progress, "episodes")
-    ...     bar("training", 0, 1000)
-    ...     bar("training", 1000, 1000)
-    >>> progress.finished
-    True
-    """
+    """A bar that the caller draws, and beside it how many are done, and how many in a second."""
 
     def __init__(self, progress: Progress, unit: str) -> None:
         self._progress, self._unit = progress, unit
@@ -95,11 +79,6 @@ def shown_stages(console: Console, unit: str = "jobs", is_timed: bool = False) -
     """An ``on_stage`` for a ``Job``: a bar on a terminal, else lines.
 
     It counts units, and, if it is timed, shows how many there are in a second and what is left.
-
-    >>> with shown_stages(Console()) as on_stage:
-    ...     on_stage("HR plain", 0, 40000)
-    ...     on_stage("HR plain", 40000, 40000)
-    HR plain: 40,000 jobs ...
     """
     if not console.is_interactive:
         yield ProgressLines(console, unit, is_timed)

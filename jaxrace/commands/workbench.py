@@ -1,4 +1,4 @@
-"""What every reproduction of a figure needs: sweeps that are saved, tables, figures, a report."""
+"""What every job needs: a run folder, sweeps that are saved, tables, figures, numbers in words."""
 
 import contextlib
 import dataclasses
@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 
 from jaxrace import files, plots, runs, sweep, tables
-from jaxrace.commands.job import Job
+from jaxrace.commands.job import SIZES, Job
 
 REPORT, CHECKPOINT = "report.md", "checkpoint"
 Columns = Mapping[str, Any]  # of a table: see ``tables.write_table``
@@ -20,13 +21,7 @@ NO_JOB = Job(None)
 
 @dataclasses.dataclass
 class Workbench:
-    """A folder in which a reproduction works.
-
-    >>> bench = Workbench(Path("."), quick=True, title="a title")
-    >>> bench.write_report(["Some text."])
-    >>> Path("report.md").read_text().splitlines()[:3]
-    ['# A title', '', 'Some text.']
-    """
+    """A folder in which a job works."""
 
     folder: Path  # where everything goes
     quick: bool = False  # at a fraction of the size: to see that it works, not what comes out
@@ -54,11 +49,10 @@ class Workbench:
         width: int | None = None,
         rows_per_job: int = 1,
     ) -> sweep.SweepLog:
-        """Do all jobs; what was done before an interruption is not done again.
+        """Do all jobs that were not done before an interruption; RuntimeError if some fail.
 
         Progress is counted in rows if it is known how many there are of each job. A width counts
-        unless the user asks for another, or the run has begun with another. RuntimeError if jobs
-        failed.
+        unless the user asks for another, or the run has begun with another.
         """
         total, seen = jobs.count * rows_per_job, 0
         self.job.on_stage(name, 0, total)
@@ -71,6 +65,7 @@ class Workbench:
 
         config = {"name": name, "quick": self.quick, "seed": self.seed}
         folder = self.folder / CHECKPOINT / name.replace(" ", "-").replace(",", "")
+        checkpoints = sweep.Checkpoints(folder, config, resume=self.job.resume)
         sizes = sweep_sizes(self.folder, self.job, work, jobs, width, name)
         log = sweep.run(
             work,
@@ -78,7 +73,7 @@ class Workbench:
             width=sizes["width"],
             num_blocks=sizes["num_blocks"],
             on_rows=on_rows,
-            checkpoints=sweep.Checkpoints(folder, config, resume=self.job.resume),
+            checkpoints=checkpoints,
             stop=self.job.stop,
         )
         self.compile_seconds += log.compile_seconds
@@ -97,10 +92,10 @@ class Workbench:
     def write_report(self, paragraphs: Sequence[str]) -> None:
         """Write report.md, with the size, the time that it took, and on what."""
         device = runs.device()
-        size = "a quick look, not the full size" if self.quick else "full size"
+        size = "A quick look, not the full size" if self.quick else "Full size"
         seconds = time.perf_counter() - self._started
         took = (
-            f"{size[0].upper()}{size[1:]}, seed {self.seed}. Took {seconds:.0f} s, "
+            f"{size}, seed {self.seed}. Took {seconds:.0f} s, "
             f"{self.compile_seconds:.0f} s of them to compile, on {device['count']} x "
             f"{device['kind']} ({sweep.num_cores()} cores{', resumed' if self.job.resume else ''})."
         )
@@ -117,9 +112,7 @@ def sweep_sizes(
     width: int | None = None,
     stage: str | None = None,
 ) -> dict[str, int]:
-    """Width and number of blocks of a sweep, which config.json keeps as "sweep".
-
-    Of a run with several sweeps each stage has sizes of its own.
+    """Width and number of blocks of a sweep, which config.json keeps as "sweep", by stage.
 
     They are those with which it began, since on another machine they might be others; else what
     the user has asked for; else what the sweep chooses.
@@ -128,10 +121,12 @@ def sweep_sizes(
     kept = runs.read_config(folder).get("sweep", {}) if has_config else {}
     found = kept if stage is None else kept.get(stage)
     if found:
-        job.lanes.require(found, folder)
+        for name, value in job.sizes.items():
+            if value != (began := found[SIZES[name]]):
+                raise ValueError(f"{name}: expected {began} as in '{folder}', got {value}")
         return found
-    default = sweep.default_sizes(work, jobs, width=job.lanes.lanes or width)
-    sizes = job.lanes.instead_of(default)
+    sizes = sweep.default_sizes(work, jobs, width=job.sizes.get("lanes", width))
+    sizes |= {SIZES[name]: value for name, value in job.sizes.items()}
     if stage is None:
         sizes["hosts"] = 1 if job.hosts is None else job.hosts.count
     if has_config:
@@ -143,14 +138,8 @@ def sweep_sizes(
 def run_folder(job: Job, stem: str, asked: Mapping[str, Any]) -> Iterator[Path]:
     """The folder of a new run, or of one that is to go on; the first host looks after it.
 
-    What is ``asked`` is written to config.json. Of an interruption the folder is the argument.
-
-    If the block fails before anything has been saved, a new folder is removed again.
-
-    >>> asked = {"command": "duel", "config": {"seed": 3}}
-    >>> with run_folder(Job(None, "new"), "duel", asked) as folder:
-    ...     sorted(path.name for path in folder.iterdir())
-    ['.jaxrace-lock', 'config.json']
+    What is ``asked`` is written to config.json. An interruption has the folder as its argument. If
+    the block fails before anything has been saved, a new folder is removed again.
     """
     is_new = job.is_first and not job.resume
     with contextlib.ExitStack() as opened:
@@ -183,26 +172,16 @@ def _remove_what_has_only_begun(folder: Path) -> None:
 
 
 def run_job(command: str, job: Job, work: Callable[[Workbench], None]) -> Path:
-    """Do a job of the command in a run folder of its own, which it ends with a summary.
+    """Do a job of a verb in a run folder of its own, which it ends with a summary.
 
-    The verb is the stem of its name. The config may have a ``seed``, and ``inputs``: the paths of
-    files by the names of options. ``work`` is not done again in a folder that has its summary. What
-    is wrong with the job is a ValueError, and nothing is left behind.
-
-    >>> @dataclasses.dataclass(frozen=True)
-    ... class Config:
-    ...     seed: int = 0
-    >>> def work(bench):
-    ...     runs.write_summary(bench.folder, {"n": 1})
-    >>> runs.read_summary(run_job("try", Job(Config()), work))
-    {'n': 1}
+    The config may have a ``seed``, and ``inputs``: the paths of files by the names of options.
+    ``work`` is not done again in a folder that has its summary.
     """
     config = job.config
-    inputs = getattr(config, "inputs", {})
     # A pipe can be read only once.
     checksums = {
         name: files.checksum_of(path) if Path(path).is_file() else None
-        for name, path in inputs.items()
+        for name, path in getattr(config, "inputs", {}).items()
     }
     asked = {"command": command, "config": dataclasses.asdict(config), "inputs": checksums}
     with run_folder(job, command, asked) as folder:
@@ -212,48 +191,35 @@ def run_job(command: str, job: Job, work: Callable[[Workbench], None]) -> Path:
     return folder
 
 
-def as_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
-    """The columns of a table, from its rows, of which there is at least one.
+def rows_of_jobs(log: sweep.SweepLog, count: int, records: int) -> tuple[Any, np.ndarray]:
+    """The rows of J jobs, leaves [J, T, ...], and how many each has: the last one is repeated."""
+    lengths = np.bincount(log.rows.job, minlength=count)
+    places = np.minimum(np.arange(records), lengths[:, None] - 1)
+    places += (np.cumsum(lengths) - lengths)[:, None]
+    return jax.tree.map(lambda x: x[places], log.rows.row), lengths
 
-    >>> as_columns([{"k": 1, "task": "normal"}, {"k": 2, "task": "uniform"}])["k"]
-    array([1, 2])
-    """
+
+def as_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
+    """The columns of a table, from its rows, of which there is at least one."""
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
 
 def mean_and_error(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of the mean over the last axis.
-
-    >>> mean, stderr = mean_and_error(np.array([[1.0, 3.0], [2.0, 2.0]]))
-    >>> mean.tolist(), stderr.tolist()
-    ([2.0, 2.0], [1.0, 0.0])
-    """
+    """The mean over the last axis, and its standard error."""
     return values.mean(-1), values.std(-1, ddof=1) / np.sqrt(values.shape[-1])
 
 
 def mean_columns(name: str, values: np.ndarray) -> dict[str, Any]:
-    """The mean over the last axis, and its standard error, as columns of a table.
-
-    >>> mean_columns("regret", np.array([1.0, 3.0]))
-    {'regret': np.float64(2.0), 'regret_stderr': np.float64(1.0)}
-    """
+    """The same as columns of a table."""
     mean, error = mean_and_error(values)
     return {name: mean, f"{name}_stderr": error}
 
 
 def mean_in_words(values: np.ndarray, digits: int = 0) -> str:
-    """The mean of some numbers, and its standard error.
-
-    >>> mean_in_words(np.array([1.0, 3.0]), digits=1)
-    '2.0 ± 1.0'
-    """
+    """The same in words."""
     return with_error(*mean_and_error(values), digits=digits)
 
 
 def with_error(mean: Any, stderr: Any, digits: int = 0) -> str:
-    """A mean and its standard error.
-
-    >>> with_error(1331.2, 24.8), with_error(0.99, 0.0021, digits=3)
-    ('1,331 ± 25', '0.990 ± 0.002')
-    """
+    """A mean and its standard error."""
     return f"{mean:,.{digits}f} ± {stderr:,.{digits}f}"

@@ -8,27 +8,3 @@ would have been seen. The theorems are in docs/dominance_race.md.
     python -m jaxrace.audits.dominance           the full audit, as Markdown tables
     python -m jaxrace.audits.dominance 20000     a smaller one
 """
-
-from jaxrace.audits.dominance.null_pairs import NULL_PAIRS, audit_pairs, control_pairs
-from jaxrace.audits.dominance.options import TASKS, Faces, Normals, SetTask, task_named
-from jaxrace.audits.dominance.races import (
-    audit_counts,
-    audit_races,
-    control_races,
-    wrong_certificates,
-)
-
-__all__ = [
-    "NULL_PAIRS",
-    "TASKS",
-    "Faces",
-    "Normals",
-    "SetTask",
-    "audit_counts",
-    "audit_pairs",
-    "audit_races",
-    "control_pairs",
-    "control_races",
-    "task_named",
-    "wrong_certificates",
-]

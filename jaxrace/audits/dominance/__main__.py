@@ -2,19 +2,19 @@
 
 import itertools
 
-from jaxrace.audits import dominance, reckoning
-from jaxrace.audits.dominance.races import MOST_OF_CONTROL
+from jaxrace.audits.dominance import null_pairs, races
+from jaxrace.audits.reckoning import markdown_table, races_asked_for, told
 
 
-def main(races: int) -> None:
+def main(size: int) -> None:
     """Print both tables, and on the standard error how the work goes on."""
-    print(f"{races:,} races per line; controls {min(races, MOST_OF_CONTROL):,}.\n")
-    audits = dominance.audit_races, dominance.audit_counts, dominance.control_races
-    findings = itertools.chain.from_iterable(audit(races) for audit in audits)
-    print(reckoning.markdown_table(reckoning.told(findings), "Certificate"), end="\n\n")
-    findings = itertools.chain(dominance.audit_pairs(races), dominance.control_pairs(races))
-    print(reckoning.markdown_table(reckoning.told(findings), "Looked at", "alpha"))
+    print(f"{size:,} races per line; controls {min(size, races.MOST_OF_CONTROL):,}.\n")
+    audits = races.audit_races, races.audit_counts, races.control_races
+    findings = itertools.chain.from_iterable(audit(size) for audit in audits)
+    print(markdown_table(told(findings), "Certificate"), end="\n\n")
+    findings = itertools.chain(null_pairs.audit_pairs(size), null_pairs.control_pairs(size))
+    print(markdown_table(told(findings), "Looked at", "alpha"))
 
 
 if __name__ == "__main__":
-    main(reckoning.races_asked_for("Audit the certificates of the dominance race."))
+    main(races_asked_for("Audit the certificates of the dominance race."))

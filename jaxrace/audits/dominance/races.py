@@ -12,29 +12,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaxrace import kernels, racing
-from jaxrace.audits.dominance.options import TASKS, Law, SetTask, draw, task_named
+from jaxrace.audits.dominance.options import TASKS, TIED_CIRCLE, Law, SetTask, draw
 from jaxrace.audits.reckoning import DELTAS, FULL_SIZE, Finding
 from jaxrace.racing.dominance.state import COUNTS, DOMINANCE
 from jaxrace.validation import require_integer
 
 HORIZONS = (300, 3000)  # n_max
+MOST_OF_CONTROL = 20_000  # races; more would make the controls' failure no clearer
 COUNTS_SHARE = 0.05  # epsilon, the share of delta that certificate (b) has
+_NEVER = np.float32(np.inf)  # a level that certificate (a) never reaches
 
-# Where certificate (b) can be wrong: scores differ although a link is tied.
-_TIED_CIRCLE = task_named("circle with a tied link")
-
-# Races of one call: almost four blocks of the driver, which are of 1,024 on a CPU.
-_BATCH = 4_000
-
-# More races would make the controls' failure no clearer.
-MOST_OF_CONTROL = 20_000
-ONE_TEST = "control: levels of one test"
+_BATCH = 4_000  # races of one call: almost four blocks of the driver, which are of 1,024 on a CPU
 
 
 class _Certifying(racing.DominanceRace):
-    """The race without its last guess, which no guarantee is about.
+    """The race without its last guess, which no guarantee is about and takes longer than the race.
 
-    Counting all comparisons of 3,000 samples for it takes far longer than the race.
+    It would count all comparisons of 3,000 samples.
     """
 
     def finish_lanes(
@@ -44,89 +38,53 @@ class _Certifying(racing.DominanceRace):
         return states
 
 
-def audit_races(
-    races: int = FULL_SIZE,
-    seed: int = 0,
-    tasks: Sequence[SetTask] = TASKS,
-    horizons: Sequence[int] = HORIZONS,
-) -> Iterator[Finding]:
+def audit_races(races: int = FULL_SIZE, horizons: Sequence[int] = HORIZONS) -> Iterator[Finding]:
     """Count wrong certificates on every task, for every n_max and delta.
 
     A certificate (a) is wrong when its set does not dominate strictly, a certificate (b) when its
     set is no Copeland top-kappa. (a) alone is allowed (1 - epsilon) delta, both together delta.
-
-    >>> first = next(audit_races(races=10))
-    >>> first.task, first.claim, first.races, first.refuted
-    ('0 against a coin', '(a), n_max 300', 10, False)
     """
-    require_integer("races", races, 1)
-    for number, task in enumerate(tasks):
+    for number, task in enumerate(TASKS):
         for horizon, delta in itertools.product(horizons, DELTAS):
-            line = horizon, delta, race_params(task, horizon, delta)
-            by_a, by_any, total = _count_wrong(task, *line, (seed, number), races)
+            params = race_params(task, horizon, delta)
+            by_a, by_any, total = _count_wrong(task, horizon, delta, params, number, races)
             share = (1 - COUNTS_SHARE) * delta
             yield Finding(task.name, f"(a), n_max {horizon}", delta, share, by_a, total)
             yield Finding(task.name, f"(a) or (b), n_max {horizon}", delta, delta, by_any, total)
 
 
-def audit_counts(
-    races: int = FULL_SIZE, seed: int = 0, horizons: Sequence[int] = HORIZONS
-) -> Iterator[Finding]:
-    """Count wrong certificates (b) of races that (a) cannot end, where (b) can be wrong.
-
-    They are allowed epsilon delta.
-
-    >>> first = next(audit_counts(races=10))
-    >>> first.task, first.claim, f"{first.allowed:.4f}"
-    ('circle with a tied link', '(b) alone, n_max 300', '0.0025')
-    """
-    require_integer("races", races, 1)
-    task = _TIED_CIRCLE
+def audit_counts(races: int = FULL_SIZE, horizons: Sequence[int] = HORIZONS) -> Iterator[Finding]:
+    """Count wrong certificates (b) of races that (a) cannot end: they are allowed epsilon delta."""
+    task, number = TIED_CIRCLE, len(TASKS) + 1
     for horizon, delta in itertools.product(horizons, DELTAS):
-        line = horizon, delta, counts_alone(race_params(task, horizon, delta))
-        _, wrong, total = _count_wrong(task, *line, (seed, len(TASKS) + 1), races)
+        params = dataclasses.replace(race_params(task, horizon, delta), level=_NEVER)
+        _, wrong, total = _count_wrong(task, horizon, delta, params, number, races)
         share = COUNTS_SHARE * delta
         yield Finding(task.name, f"(b) alone, n_max {horizon}", delta, share, wrong, total)
 
 
-def counts_alone(params: racing.DominanceParams) -> racing.DominanceParams:
-    """The same numbers, with a level for certificate (a) that nothing reaches.
-
-    >>> float(counts_alone(race_params(TASKS[0], 300, 0.05)).level)
-    inf
-    """
-    return dataclasses.replace(params, level=jnp.float32(jnp.inf))
-
-
-def control_races(
-    races: int = FULL_SIZE, seed: int = 0, horizons: Sequence[int] = HORIZONS
-) -> Iterator[Finding]:
+def control_races(races: int = FULL_SIZE, horizons: Sequence[int] = HORIZONS) -> Iterator[Finding]:
     """Count the wrong certificates of broken races, which must be refuted.
 
     Their levels are those of one test, ln(1/delta). Certificate (a) on 0 against a coin, where
     either option may win; at n_max 300 most of these races have not ended, so that there the
     mixture is broken too: all of its weights are 1. Certificate (b) alone, as in ``audit_counts``.
-
-    >>> first = next(control_races(races=10))
-    >>> first.claim, first.races
-    ('control: levels of one test, weights of 1, n_max 300', 10)
     """
-    require_integer("races", races, 1)
     most = min(races, MOST_OF_CONTROL)
     for by_counts, horizon, delta in itertools.product((False, True), horizons, DELTAS):
-        task = _TIED_CIRCLE if by_counts else TASKS[0]
+        task = TIED_CIRCLE if by_counts else TASKS[0]
         single = jnp.float32(-math.log(delta))
         params = race_params(task, horizon, delta)
         params = dataclasses.replace(params, level=single, strong_level=single)
-        claim, allowed = ONE_TEST, delta
+        claim, allowed = "control: levels of one test", delta
         if by_counts:
             claim, allowed = f"{claim}, (b) alone", COUNTS_SHARE * delta
-            params = counts_alone(params)
+            params = dataclasses.replace(params, level=_NEVER)
         elif horizon == min(HORIZONS):
             claim = f"{claim}, weights of 1"
             params = dataclasses.replace(params, log_weights=jnp.zeros_like(params.log_weights))
         number = len(TASKS) + 2 * by_counts
-        _, by_any, total = _count_wrong(task, horizon, delta, params, (seed, number), most)
+        _, by_any, total = _count_wrong(task, horizon, delta, params, number, most)
         yield Finding(task.name, f"{claim}, n_max {horizon}", delta, allowed, by_any, total)
 
 
@@ -135,15 +93,7 @@ def wrong_certificates(
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which races certified a wrong set, by (a) and by (b): bool [races] each.
 
-    Certificates [races], as in ``DominanceResult.certificate_number``, and the first options of the
-    rankings [races, kappa].
-
-    >>> import numpy as np
-    >>> by_a, by_b = wrong_certificates(  # neither of the two dominates, both have a score of 0
-    ...     TASKS[0], np.array([1, 2, 3]), np.array([[0], [0], [1]])
-    ... )
-    >>> by_a.tolist(), by_b.tolist()
-    ([True, False, False], [False, False, False])
+    ``best``, [races, kappa], are the first options of the rankings.
     """
     chosen = (best[:, :, None] == np.arange(task.num_options)).any(1)
     by_a = (certificate == DOMINANCE) & ~task.dominates(chosen)
@@ -152,23 +102,14 @@ def wrong_certificates(
 
 
 def race_params(task: SetTask, horizon: int, delta: float) -> racing.DominanceParams:
-    """The race's own default numbers, as many for one delta as for another.
-
-    >>> race_params(TASKS[1], 3000, 0.05).log_weights.tolist()[-1]
-    -inf
-    """
+    """The race's own default numbers, as many for one delta as for another."""
     race = make_race(task, horizon)
-    # One program serves all deltas then.
+    # One program serves all deltas.
     return pad_bets(race.params(delta), max(race.params(d).bets.size for d in DELTAS))
 
 
 def pad_bets(params: racing.DominanceParams, num_bets: int) -> racing.DominanceParams:
-    """The same numbers with so many bets: those of weight 0 change nothing.
-
-    >>> params = make_race(TASKS[0], 300).params()
-    >>> pad_bets(params, 5).log_weights.tolist()[3:]
-    [-inf, -inf]
-    """
+    """The same numbers with so many bets: those of weight 0 change nothing."""
     lacking = num_bets - params.bets.size
     return dataclasses.replace(
         params,
@@ -178,11 +119,7 @@ def pad_bets(params: racing.DominanceParams, num_bets: int) -> racing.DominanceP
 
 
 def make_race(task: SetTask, horizon: int) -> racing.DominanceRace:
-    """A race on a task, without the guess where it ends uncertified.
-
-    >>> make_race(TASKS[0], 300).capacity
-    300
-    """
+    """A race on a task, without the guess where it ends uncertified."""
     return _Certifying(task.num_options, task.top, horizon, kernels.total_order)
 
 
@@ -191,42 +128,34 @@ def _count_wrong(
     horizon: int,
     delta: float,
     params: racing.DominanceParams,
-    numbers: tuple[int, int],
+    number: int,
     races: int,
 ) -> tuple[int, int, int]:
     """Races with a wrong certificate (a), with a wrong one of any kind, and all that were run.
 
-    Their random numbers depend on the seed and the number of the line, and on n_max and delta.
+    Their random numbers depend on the ``number``, n_max and delta.
     """
-    seed, number = numbers
-    key = jax.random.key(seed)
+    require_integer("races", races, 1)
+    key = jax.random.key(0)
     for part in (number, horizon, DELTAS.index(delta)):
         key = jax.random.fold_in(key, part)
     race, laws = make_race(task, horizon), task.options.laws
     size = min(races, _BATCH)
     batches = -(-races // size)
-    by_a = by_b = 0
+    by_a = by_any = 0
     for batch in range(batches):
         keys = jax.random.split(jax.random.fold_in(key, batch), size)
         played = play(race, laws, keys, params)
         wrong = wrong_certificates(task, *map(np.asarray, played))
         by_a += int(wrong[0].sum())
-        by_b += int(wrong[1].sum())
-    return by_a, by_a + by_b, batches * size
+        by_any += int(np.sum(wrong))
+    return by_a, by_any, batches * size
 
 
 @functools.partial(jax.jit, static_argnums=0)
 def play(
     race: racing.DominanceRace, laws: Law, keys: jax.Array, params: racing.DominanceParams
 ) -> tuple[jax.Array, jax.Array]:
-    """Play one race per key: certificates, int32 [races], and first options, [races, kappa].
-
-    >>> task = TASKS[0]
-    >>> keys = jax.random.split(jax.random.key(0), 10)
-    >>> race, params = make_race(task, 300), race_params(task, 300, 0.05)
-    >>> certificate, best = play(race, task.options.laws, keys, params)
-    >>> certificate.shape, best.shape
-    ((10,), (10, 1))
-    """
+    """Play one race per key: certificates, int32 [races], and first options, [races, kappa]."""
     result = jax.vmap(lambda key: racing.run(race, key, draw, laws, params))(keys)
     return result.certificate_number, result.ranking[:, : race.top]

@@ -49,9 +49,6 @@ class DuelConfig:
         repeats: Independent runs of each algorithm, each with the arms in another random order.
         delta: Error probability of the savage algorithms; null stands for 1 / horizon.
         seed: Seed of all random numbers.
-
-    >>> DuelConfig("rucb,dts", repeats=5).algorithms
-    ('rucb', 'dts')
     """
 
     algorithm: str = "rucb,dts,sup-klucb,savage"

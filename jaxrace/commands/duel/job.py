@@ -1,7 +1,4 @@
-"""The job `jaxrace duel`: dueling bandits on a preference matrix, their regret and accuracy.
-
-Axes: R repeats, T records of each.
-"""
+"""The job `jaxrace duel`: dueling bandits on a matrix. Axes: R repeats, T records of each."""
 
 import dataclasses
 from pathlib import Path
@@ -9,75 +6,61 @@ from typing import Any
 
 import jax
 import numpy as np
+from rich.console import Console
+from rich.table import Column
 
-from jaxrace import dueling, runs
+from jaxrace import dueling, plots, runs
 from jaxrace.commands.duel.config import DuelConfig
 from jaxrace.commands.duel.lineup import Entrant, entrant, matrix_of
-from jaxrace.commands.duel.plots import regret_figure
 from jaxrace.commands.duel.runs import Runs, run_entrant, stacked
 from jaxrace.commands.job import Job
-from jaxrace.commands.workbench import Workbench, run_job
+from jaxrace.commands.printing import plus_minus, print_table, say
+from jaxrace.commands.workbench import Columns, Workbench, run_job
 from jaxrace.dueling.driver import note_without_winner
 
 FIGURE = "regret.png"
 
 # Records of a run: most, and how few will do where no more divide the horizon.
 _RECORDS, _FEW_RECORDS = 100, 20
-Columns = dict[str, np.ndarray]
 
 
 def duel(job: Job) -> Path:
-    """Run dueling bandits, and write a run folder: config.json, log.csv, summary.json, regret.png.
-
-    The log has a row per algorithm, repeat and record, with the regrets so far and the arm that
-    is recommended, by its number in the matrix.
-
-    >>> folder = duel(Job(DuelConfig("rucb", matrix="flat", arms=3, horizon=100, repeats=2)))
-    >>> runs.read_summary(folder)["matrix"]["condorcet_winner"]
-    0
-    """
+    """Run dueling bandits, and write a run folder with a log of their records."""
     asked: DuelConfig = job.config
     matrix = matrix_of(asked)
     config = dataclasses.replace(asked, horizon=rounded(asked.horizon))
     lineup = _lineup(config, len(matrix))
-    for text in _notes(asked, config, matrix, lineup):
-        job.on_note(text)
+    if config.horizon != asked.horizon:
+        job.on_note(
+            f"horizon: {config.horizon:,} duels a run, not {asked.horizon:,}, for "
+            f"{_RECORDS} records at equal intervals"
+        )
+    for name, one in lineup.items():
+        if (text := note_without_winner(name, one.algorithm, matrix)) is not None:
+            job.on_note(text)
 
     def work(bench: Workbench) -> None:
         problems, horizon = stacked([dueling.duels(matrix)]), config.horizon
         sizes = config.repeats, horizon, record_count(horizon)
-        logs = {
-            name: columns_of(run_entrant(bench, name, one, problems, *sizes))
-            for name, one in lineup.items()
+        found = {
+            name: run_entrant(bench, name, one, problems, *sizes) for name, one in lineup.items()
         }
-        runs.write_log(bench.folder, [{"algorithm": name, **log} for name, log in logs.items()])
-        bench.write_figure(FIGURE, regret_figure(logs, shown_measure(matrix)))
-        runs.write_summary(bench.folder, _summary(config, matrix, logs))
+        runs.write_log(bench.folder, [_columns(name, one) for name, one in found.items()])
+        has_winner = dueling.condorcet_winner(matrix) is not None
+        bench.write_figure(FIGURE, _figure(found, "strong" if has_winner else "copeland"))
+        facts = {
+            "arms": len(matrix),
+            "condorcet_winner": dueling.condorcet_winner(matrix),
+            "copeland_winners": np.flatnonzero(dueling.copeland_winners(matrix)).tolist(),
+            "borda_winners": np.flatnonzero(dueling.borda_winners(matrix)).tolist(),
+            "smith_set": np.flatnonzero(dueling.smith_set(matrix)).tolist(),
+            "von_neumann_winner": dueling.von_neumann_winner(matrix).round(6).tolist(),
+        }
+        summary = {"horizon": horizon, "repeats": config.repeats, "matrix": facts}
+        summary |= {name: _result(one) for name, one in found.items()}
+        runs.write_summary(bench.folder, summary)
 
     return run_job("duel", job, work)
-
-
-def shown_measure(matrix: np.ndarray) -> str:
-    """Strong regret where there is a Condorcet winner, else that by Copeland's score.
-
-    >>> shown_measure(np.array([[0.5, 0.9], [0.1, 0.5]]))
-    'strong'
-    """
-    return "copeland" if dueling.condorcet_winner(matrix) is None else "strong"
-
-
-def _notes(
-    asked: DuelConfig, config: DuelConfig, matrix: np.ndarray, lineup: dict[str, Entrant]
-) -> list[str]:
-    """What is to be known before the runs."""
-    found = []
-    if config.horizon != asked.horizon:
-        found.append(
-            f"horizon: {config.horizon:,} duels a run, not {asked.horizon:,}, for "
-            f"{_RECORDS} records at equal intervals"
-        )
-    notes = [note_without_winner(name, one.algorithm, matrix) for name, one in lineup.items()]
-    return found + [note for note in notes if note is not None]
 
 
 def _lineup(config: DuelConfig, num_arms: int) -> dict[str, Entrant]:
@@ -99,65 +82,109 @@ def _lineup(config: DuelConfig, num_arms: int) -> dict[str, Entrant]:
 
 
 def record_count(horizon: int) -> int:
-    """How many records at equal distances: a divisor of the horizon, near 100.
-
-    >>> record_count(10_000), record_count(1_024), record_count(7)
-    (100, 64, 7)
-    """
+    """How many records at equal distances: a divisor of the horizon, near 100."""
     return max(count for count in range(1, _RECORDS + 1) if horizon % count == 0)
 
 
 def rounded(horizon: int) -> int:
-    """The horizon, or the next multiple of 100 below if hardly any records divide it.
-
-    >>> rounded(10_000), rounded(1_024), rounded(7), rounded(10_007)
-    (10000, 1024, 7, 10000)
-    """
+    """The horizon, or the next multiple of 100 below if hardly any records divide it."""
     if horizon <= _RECORDS or record_count(horizon) >= _FEW_RECORDS:
         return horizon
     return horizon // _RECORDS * _RECORDS
 
 
-def columns_of(found: Runs) -> Columns:
-    """The runs on a single problem as columns, [R T]."""
+def _columns(name: str, found: Runs) -> Columns:
+    """The runs on a single problem, [R T]."""
     _, repeats, records = found.recommended.shape
     regret = found.regret.reshape(repeats * records, -1)
     return {
+        "algorithm": name,
         "repeat": np.repeat(np.arange(repeats), records),
         "duels": np.tile(found.time, repeats),
-        **{measure: regret[:, place] for place, measure in enumerate(dueling.MEASURES)},
+        **dict(zip(dueling.MEASURES, regret.T, strict=True)),
         "recommended": found.recommended.reshape(-1),
         "correct": found.is_best.reshape(-1),
         "settled_at": np.repeat(found.settled_at[0], records),
     }
 
 
-def _summary(config: DuelConfig, matrix: np.ndarray, logs: dict[str, Columns]) -> dict[str, Any]:
-    facts = {
-        "arms": len(matrix),
-        "condorcet_winner": dueling.condorcet_winner(matrix),
-        "copeland_winners": np.flatnonzero(dueling.copeland_winners(matrix)).tolist(),
-        "borda_winners": np.flatnonzero(dueling.borda_winners(matrix)).tolist(),
-        "smith_set": np.flatnonzero(dueling.smith_set(matrix)).tolist(),
-        "von_neumann_winner": dueling.von_neumann_winner(matrix).round(6).tolist(),
-    }
-    results = {name: _result(config, log) for name, log in logs.items()}
-    return {"horizon": config.horizon, "repeats": config.repeats, "matrix": facts, **results}
-
-
-def _result(config: DuelConfig, log: Columns) -> dict[str, Any]:
-    last = log["duels"] == config.horizon
-    counts = np.bincount(log["recommended"][last])
-    settled = log["settled_at"][last]
-    regrets = {
-        measure: runs.mean_and_stderr(log[measure][last])
-        for measure in dueling.MEASURES
-        if np.isfinite(log[measure][last]).all()
-    }
+def _result(found: Runs) -> dict[str, Any]:
+    """What the summary says of the last records."""
+    regrets = dict(zip(dueling.MEASURES, found.regret[0, :, -1].T, strict=True))
+    settled = found.settled_at[0]
     return {
-        "regret": regrets,
-        "correct": runs.mean_and_stderr(log["correct"][last].astype(float)),
-        "recommended_most": int(counts.argmax()),
+        "regret": {
+            measure: runs.mean_and_stderr(values)
+            for measure, values in regrets.items()
+            if np.isfinite(values).all()
+        },
+        "correct": runs.mean_and_stderr(found.is_best[0, :, -1].astype(float)),
+        "recommended_most": int(np.bincount(found.recommended[0, :, -1]).argmax()),
         "exploration_ended": float((settled > 0).mean()),
         "exploration_duels": runs.mean_and_stderr(settled[settled > 0]) if settled.any() else None,
     }
+
+
+def _figure(logs: dict[str, Runs], measure: str) -> "plots.Figure":
+    """Regret and accuracy over the duels, a curve for each algorithm."""
+    figure, [panels] = plots.panels((10, 4.2), 1, 2)
+    for number, (name, found) in enumerate(logs.items()):
+        regrets = found.regret[0, :, :, dueling.MEASURES.index(measure)]
+        panels[0].plot(found.time, regrets.mean(0), color=f"C{number}", label=name)
+        if len(regrets) > 1:
+            middle = np.quantile(regrets, [0.25, 0.75], axis=0)
+            panels[0].fill_between(found.time, *middle, color=f"C{number}", alpha=0.15, lw=0)
+        panels[1].plot(found.time, found.is_best[0].mean(0), color=f"C{number}", label=name)
+    label = {"strong": "strong", "copeland": "Copeland"}[measure]
+    panels[0].set(ylabel=f"{label} regret so far", title="mean of the repeats, and the middle half")
+    panels[1].set(ylabel="share recommending a best arm", ylim=(-0.02, 1.02))
+    for panel in panels:
+        panel.set_xlabel("duels")
+        plots.tidy(panel, "x")
+    plots.legend_below(figure, 4)
+    return figure
+
+
+def print_regrets(console: Console, folder: Path) -> None:
+    """Print the regrets of a run folder of ``duel``, and what its matrix is like."""
+    summary = runs.read_summary(folder)
+    facts = summary["matrix"]
+    winner = facts["condorcet_winner"]
+    say(
+        console,
+        f"{facts['arms']} arms; Condorcet winner {'none' if winner is None else winner}, "
+        f"Copeland winners {_listed(facts['copeland_winners'])}, "
+        f"Borda winners {_listed(facts['borda_winners'])}, "
+        f"Smith set {_listed(facts['smith_set'])}",
+    )
+    # The others are in summary.json.
+    measures = ("copeland", "borda") if winner is None else ("strong", "copeland")
+    others = (Column(head, justify="right") for head in ("correct", "explored in", "favourite"))
+    heads = [Column("", no_wrap=True), *(f"{measure} regret" for measure in measures), *others]
+    sign, rows = plus_minus(console), []
+    for name, one in summary.items():
+        if name in ("horizon", "repeats", "matrix"):
+            continue
+        cells = [_number(one["regret"][measure], sign) for measure in measures]
+        duels = one["exploration_duels"]
+        explored = "-" if duels is None else f"{duels['mean']:,.0f}"
+        if duels is not None and one["exploration_ended"] < 1:
+            explored += f" ({one['exploration_ended']:.0%})"
+        right = f"{one['correct']['mean']:.3f}"
+        rows.append([name, *cells, right, explored, str(one["recommended_most"])])
+    print_table(console, heads, rows)
+    say(
+        console,
+        f"means of {summary['repeats']} repeats of {summary['horizon']:,} duels; correct: in the "
+        f"end recommends a Copeland winner (with -borda in the name: a Borda winner); {folder}",
+    )
+
+
+def _number(statistic: dict[str, Any], sign: str) -> str:
+    mean, stderr = statistic["mean"], statistic["stderr"]
+    digits = 0 if mean >= 100 else 1
+    return f"{mean:,.{digits}f}" + ("" if stderr is None else f" {sign} {stderr:,.{digits}f}")
+
+
+def _listed(arms: list[int]) -> str:
+    return ", ".join(map(str, arms)) if len(arms) <= 8 else f"{len(arms)} arms"

@@ -14,7 +14,7 @@ from jaxrace.dueling import matrices
 
 
 class Entrant(NamedTuple):
-    """An algorithm and its numbers."""
+    """An algorithm and its params."""
 
     algorithm: dueling.Algorithm
     params: Any
@@ -42,11 +42,7 @@ assert MAKERS.keys() == ALGORITHMS.keys()
 
 
 def entrant(name: str, num_arms: int, horizon: int, delta: float, key: jax.Array) -> Entrant:
-    """An algorithm of ``ALGORITHMS`` for K arms and T duels; the key is for tests of its own.
-
-    >>> entrant("rucb", 3, 1000, 0.05, jax.random.key(0)).algorithm
-    Rucb(num_arms=3)
-    """
+    """An algorithm of ``ALGORITHMS`` for K arms and T duels; the key is for tests of its own."""
     algorithm = MAKERS[name](num_arms)
     if isinstance(algorithm, dueling.Savage):
         return Entrant(algorithm, algorithm.params(delta=delta, horizon=horizon, key=key))
@@ -56,11 +52,7 @@ def entrant(name: str, num_arms: int, horizon: int, delta: float, key: jax.Array
 
 
 def matrix_of(config: DuelConfig) -> np.ndarray:
-    """The preference matrix of a job, float32 [K, K].
-
-    >>> matrix_of(DuelConfig(matrix="linear", arms=3, seed=1)).shape
-    (3, 3)
-    """
+    """The preference matrix of a job, float32 [K, K]."""
     count, key = config.arms or DEFAULT_ARMS, jax.random.key(np.uint32(config.seed))
     makers: dict[str, Callable[[], jax.Array]] = {
         "random": lambda: matrices.random(key, count),

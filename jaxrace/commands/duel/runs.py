@@ -1,7 +1,4 @@
-"""Many runs of a bandit on many problems, as arrays.
-
-Axes: G problems, R runs of each, T records of a run, M measures of regret.
-"""
+"""Runs of a bandit on many problems. Axes: G problems, R runs of each, T records, M regrets."""
 
 from typing import NamedTuple
 
@@ -11,7 +8,7 @@ import numpy as np
 
 from jaxrace import sweep
 from jaxrace.commands.duel.lineup import Entrant
-from jaxrace.commands.workbench import Workbench
+from jaxrace.commands.workbench import Workbench, rows_of_jobs
 from jaxrace.dueling import DuelJob, DuelWork, Problem, borda_winners, copeland_winners
 
 # Runs of a block: their arrays stay in the processor's cache; of few runs, so many blocks. What
@@ -30,12 +27,7 @@ class Runs(NamedTuple):
 
 
 def stacked(problems: list[Problem]) -> Problem:
-    """Problems of one size, leaves [G, ...].
-
-    >>> from jaxrace.dueling import duels
-    >>> stacked([duels([[0.5, 0.6], [0.4, 0.5]])] * 3).probabilities.shape
-    (3, 2, 2)
-    """
+    """Problems of one size, leaves [G, ...]."""
     return jax.tree.map(lambda *leaves: jnp.stack(leaves), *problems)
 
 
@@ -50,9 +42,8 @@ def run_entrant(
 ) -> Runs:
     """Run an algorithm on every problem: R runs of T choices, with so many records, which divide T.
 
-    Run r of problem g has the same key whatever the algorithm.
-
-    Exploration that has ended is not simulated further: what follows is known.
+    Run r of problem g has the same key whatever the algorithm. What follows exploration is known,
+    and not simulated.
     """
     count = problems.probabilities.shape[0]
     interval = horizon // records
@@ -76,27 +67,17 @@ def _as_arrays(
     target: str,
 ) -> Runs:
     """The rows of the log, and those that were not simulated."""
-    row, job = log.rows.row, log.rows.job
-    num_jobs, records = len(problem), shape[-1]
-    lengths = np.bincount(job, minlength=num_jobs)
-    place = np.arange(len(job)) - (np.cumsum(lengths) - lengths)[job]
-    regret = np.zeros((num_jobs, records, row.regret.shape[-1]))
-    recommended = np.zeros((num_jobs, records), np.int32)
-    regret[job, place], recommended[job, place] = row.regret, row.recommended
-    everyone = np.arange(num_jobs)
-    last = recommended[everyone, lengths - 1]
+    records = shape[-1]
+    row, lengths = rows_of_jobs(log, len(problem), records)
     later = np.arange(records) >= lengths[:, None]
-    rate = _cost_of_staying(problems, problem, last)  # [jobs, M]
-    regret = np.where(later[..., None], interval * rate[:, None], regret)
-    settled_at = np.zeros(num_jobs, np.int32)
-    np.maximum.at(settled_at, job, row.settled_at)
-    recommended = np.where(later, last[:, None], recommended)
+    rate = _cost_of_staying(problems, problem, row.recommended[:, -1])  # [jobs, M]
+    regret = np.where(later[..., None], interval * rate[:, None], row.regret.astype(float))
     return Runs(
         interval * np.arange(1, records + 1),
         regret.cumsum(1).reshape(*shape, -1),
-        recommended.reshape(shape),
-        settled_at.reshape(shape[:2]),
-        _is_best(problems, problem, recommended, target).reshape(shape),
+        row.recommended.reshape(shape),
+        row.settled_at.max(1).reshape(shape[:2]),
+        _is_best(problems, problem, row.recommended, target).reshape(shape),
     )
 
 
@@ -110,7 +91,7 @@ def _cost_of_staying(problems: Problem, problem: np.ndarray, decision: np.ndarra
 def _is_best(
     problems: Problem, problem: np.ndarray, decision: np.ndarray, target: str
 ) -> np.ndarray:
-    """Is a decision [jobs, T] one without regret: of duels, by Copeland's or Borda's score?"""
+    """Is a decision [jobs, T] without regret, of duels by the score of the ``target``?"""
     if problems.costs is None:
         return np.asarray(problems.losses)[problem[:, None], decision] == 0
     winners = {"copeland": copeland_winners, "borda": borda_winners}[target]

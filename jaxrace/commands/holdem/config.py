@@ -47,10 +47,6 @@ class HoldemConfig:
             evaluated.
         test_decks: Decks of such a match.
         seed: Seed of all random numbers.
-
-    >>> config = HoldemConfig("race,uniform", decks=10)
-    >>> config.selections, config.budget, config.hands_of_match
-    (('race', 'uniform'), 1984, 20)
     """
 
     selection: str = "hybrid,race,uniform"
@@ -111,7 +107,7 @@ class HoldemConfig:
 
     @property
     def step_size(self) -> float | None:
-        """That of the strategy in the first generation, None if it has none."""
+        """The initial step size of the strategy, None if it has none."""
         from jaxrace.strategies import Strategy
 
         has_one = Strategy(self.strategy, self.population).has_step_size

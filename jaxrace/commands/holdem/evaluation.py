@@ -1,7 +1,4 @@
-"""What evolved hold'em players win from opponents that are always the same.
-
-Axes: R repeats, T generations of a search that are looked at, S matches, D weights.
-"""
+"""What evolved players win from fixed opponents. Axes: R repeats, T generations, S matches."""
 
 import functools
 from typing import Any, NamedTuple
@@ -13,8 +10,8 @@ import numpy as np
 from jaxrace import sweep
 from jaxrace.commands.holdem.config import HoldemConfig
 from jaxrace.commands.holdem.matches import deal_sets, score_decks
-from jaxrace.commands.workbench import Columns, Workbench
-from jaxrace.envs.holdem import Ashe, Deals, Rules
+from jaxrace.commands.workbench import Columns, Workbench, mean_and_error
+from jaxrace.envs.holdem import Ashe, Rules
 from jaxrace.envs.holdem.player import OneOf
 from jaxrace.envs.holdem.policies import (
     Policy,
@@ -49,29 +46,12 @@ class Evaluation(NamedTuple):
     scores: dict[str, np.ndarray]  # by opponent, milli big blinds per hand: float64 [R, T, S]
 
 
-class Trial(NamedTuple):
-    """A match against a fixed opponent."""
-
-    player: Any  # int32 []
-    opponent: Any  # int32 [], in ``OPPONENTS``
-    decks: Any  # int32 [], number of the set
-
-
-class Tables(NamedTuple):
-    """What all matches share."""
-
-    weights: jax.Array  # float32 [players, D]
-    deals: Deals  # leaves [sets, ..., N]
-    key: jax.Array  # for opponents that leave something to chance
-
-
 def evaluate(
     config: HoldemConfig, bench: Workbench, key: jax.Array, courses: dict[str, Course]
 ) -> dict[str, Evaluation]:
     """Play S matches of every player against every opponent.
 
-    Searches of one repeat are evaluated on the same decks, other repeats on others: so intervals
-    over the repeats cover the luck of the cards as well.
+    Other repeats have other decks: so intervals over them cover the luck of the cards as well.
     """
     means = np.stack([course.players for course in courses.values()])
     *shape, size = means.shape
@@ -84,9 +64,9 @@ def evaluate(
     deals = deal_sets(bench, "test decks", config.repeats * matches, config.test_decks)
     number, opponent, match = np.indices((len(known), len(OPPONENTS), matches), np.int32)
     decks = known[:, 0].astype(np.int32)[number] * matches + match
-    jobs = Trial(*(leaf.reshape(-1) for leaf in (number, opponent, decks)))
+    jobs = tuple(leaf.reshape(-1) for leaf in (number, opponent, decks))
     players = Ashe(Rules(stack=config.stack)), OneOf(tuple(OPPONENTS.values()))
-    shared = Tables(jnp.asarray(known[:, 1:], jnp.float32), deals, key)
+    shared = jnp.asarray(known[:, 1:], jnp.float32), deals, key
     work = sweep.Once(functools.partial(_play, players), shared)
     log = bench.sweep("evaluation", work, sweep.stacked(jobs), _WIDTH)
     scores = log.rows.row.astype(float).reshape(number.shape)[place.reshape(shape)]
@@ -96,27 +76,19 @@ def evaluate(
     }
 
 
-def _play(players: tuple[Ashe, OneOf], shared: Tables, trial: Trial) -> jax.Array:
-    """What the first player wins, in milli big blinds per hand: float32 []."""
-    deals = jax.tree.map(lambda leaf: leaf[trial.decks], shared.deals)
-    weights = shared.weights[trial.player], trial.opponent
-    key = jax.random.fold_in(shared.key, trial.decks)
-    return 1000 * score_decks(players, weights, key, deals, players[0].rules).mean() / 2
+def _play(players: tuple[Ashe, OneOf], shared: Any, trial: Any) -> jax.Array:
+    """What a player wins with a set of decks, in milli big blinds per hand: float32 []."""
+    (weights, deals, key), (number, opponent, decks) = shared, trial
+    own_deals = jax.tree.map(lambda leaf: leaf[decks], deals)
+    pair, key = (weights[number], opponent), jax.random.fold_in(key, decks)
+    return 1000 * score_decks(players, pair, key, own_deals, players[0].rules).mean() / 2
 
 
 def table_of(name: str, evaluation: Evaluation) -> Columns:
-    """An evaluation as columns: a row for every opponent, repeat and generation.
-
-    >>> course = Course(np.array([[0, 5]]), np.array([[0, 900]]), np.zeros((1, 2, 3)))
-    >>> scores = np.array([[[1.0, 3.0], [5.0, 5.0]]])
-    >>> table = table_of("race", Evaluation(course, {"always call": scores}))
-    >>> table["hands"].tolist(), table["mbb_per_hand"].tolist(), table["stderr"].tolist()
-    ([0, 900], [2.0, 5.0], [1.0, 0.0])
-    """
+    """An evaluation as columns: a row for every opponent, repeat and generation."""
     course, scores = evaluation
     repeats, points = course.hands.shape
-    won = np.stack(list(scores.values()))
-    error = won.std(-1, ddof=1) / np.sqrt(won.shape[-1])
+    mean, error = mean_and_error(np.stack(list(scores.values())))
     several = len(scores)
     return {
         "selection": name,
@@ -124,6 +96,6 @@ def table_of(name: str, evaluation: Evaluation) -> Columns:
         "repeat": np.tile(np.repeat(np.arange(repeats), points), several),
         "generation": np.tile(course.generation.reshape(-1), several),
         "hands": np.tile(course.hands.reshape(-1), several),
-        "mbb_per_hand": won.mean(-1).reshape(-1),
+        "mbb_per_hand": mean.reshape(-1),
         "stderr": error.reshape(-1),
     }

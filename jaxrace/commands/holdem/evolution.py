@@ -6,12 +6,12 @@ is what can be chosen. Axes: K members, D weights.
 """
 
 import dataclasses
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from jaxrace import kernels, racing
+from jaxrace import racing
 from jaxrace.selection import ScoreSelector
 from jaxrace.selection import driver as selection_driver
 from jaxrace.selection.driver import Compare
@@ -27,26 +27,18 @@ class Ranked(NamedTuple):
     valid: jax.Array  # bool [], all scores were finite
 
 
-class Selection(Protocol):
-    """Ranks a population; hashable, pure."""
-
-    def rank(self, key: jax.Array, problem: tuple[Any, Any]) -> Ranked:
-        """Compare members: the population, leaves [K, ...], and what all generations share."""
-        ...
-
-
 @dataclasses.dataclass(frozen=True)
 class SelectorSelection:
     """Pair by pair, by a selector that is told scores."""
 
-    selector: ScoreSelector  # which
+    selector: ScoreSelector
     compare: Compare  # see ``jaxrace.selection.run``
     budget: int  # comparisons, all of which are made; at least those of the warm-up
     # Pairs that are chosen before any of them is compared; divides what comes after the warm-up.
     batch: int
 
     def rank(self, key: jax.Array, problem: tuple[Any, Any]) -> Ranked:
-        """See ``Selection``."""
+        """Compare members: the population, leaves [K, ...], and what all generations share."""
         params = self.selector.params()
         rest = self.budget - self.selector.opening
         run = selection_driver.begin(self.selector, self.compare, key, problem, params)
@@ -59,31 +51,22 @@ class SelectorSelection:
 
 @dataclasses.dataclass(frozen=True)
 class RaceSelection:
-    """By a race: a sample of a member is its score against another one, drawn at random.
-
-    It draws for the members in doubt, and ends when the better half is certain, or when those in
-    doubt have had all the samples that they may have.
-    """
+    """By a race: a sample of a member is its score against another one, drawn at random."""
 
     race: racing.DominanceRace  # of scores
-    # See ``jaxrace.selection.run``; antisymmetric, as it is called in either order.
-    compare: Compare
+    compare: Compare  # antisymmetric, as it is called in either order
     delta: float  # probability of a wrong certificate
 
     def rank(self, key: jax.Array, problem: tuple[Any, Any]) -> Ranked:
-        """See ``Selection``."""
+        """As ``SelectorSelection`` does, for the members in doubt, until the half is certain."""
         num_options = self.race.num_options
         # Each option brings along all others: a race knows its options one by one.
         everybody = jax.tree.map(lambda x: jnp.broadcast_to(x, (num_options, *x.shape)), problem)
         options = jnp.arange(num_options, dtype=jnp.int32), everybody
         params = self.race.params(self.delta)
         result = racing.run(self.race, key, self._sample, options, params)
-        return Ranked(
-            result.ranking,
-            result.simulated.sum(dtype=jnp.int32),
-            result.decided,
-            ~result.invalid.any(),
-        )
+        made = result.simulated.sum(dtype=jnp.int32)
+        return Ranked(result.ranking, made, result.decided, ~result.invalid.any())
 
     def _sample(self, key: jax.Array, option: tuple[jax.Array, tuple[Any, Any]]) -> jax.Array:
         member, problem = option
@@ -93,13 +76,7 @@ class RaceSelection:
 
 
 def random_other(key: jax.Array, member: jax.Array, num_members: int) -> jax.Array:
-    """One of the K - 1 others than a member, each as likely: int32 [].
-
-    >>> keys = jax.random.split(jax.random.key(0), 30)
-    >>> drawn = jax.vmap(random_other, (0, None, None))(keys, jnp.int32(1), 3)
-    >>> sorted(set(drawn.tolist()))
-    [0, 2]
-    """
+    """Another member than this one, each of them equally likely: int32 []."""
     place = jax.random.randint(key, (), 0, num_members - 1, jnp.int32)
     return place + (place >= member).astype(jnp.int32)
 
@@ -134,71 +111,39 @@ class EvolutionRow(NamedTuple):
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class EvolutionWork:
-    """What ``sweep.run`` does with an ``EvolutionJob``; a generation is a step.
-
-    >>> import numpy as np
-    >>> from jaxrace import sweep
-    >>> from jaxrace.selection import Uniform
-    >>> def compare(key, problem, first, second):
-    ...     population, target = problem
-    ...     distance = jnp.abs(population - target).sum(1)
-    ...     return distance[second] - distance[first]
-    >>> strategy, mean = Strategy("SNES", 8), np.zeros(3, np.float32)
-    >>> selection = SelectorSelection(Uniform(8, 4, warm_up=2), compare, budget=56, batch=1)
-    >>> work = EvolutionWork(
-    ...     strategy, selection, strategy.params(mean, 1.0), jnp.ones(3), jnp.int32(5000)
-    ... )
-    >>> job = EvolutionJob(jax.random.split(jax.random.key(0), 1), mean[None])
-    >>> rows = sweep.run(work, sweep.stacked(job)).rows.row
-    >>> len(rows.mean), bool(np.abs(rows.mean[-1] - 1).max() < 0.1)
-    (90, True)
-    """
+    """What ``sweep.run`` does with an ``EvolutionJob``."""
 
     strategy: Strategy = dataclasses.field(metadata={"static": True})  # draws the members
-    selection: Selection = dataclasses.field(metadata={"static": True})  # ranks them
+    # Ranks them.
+    selection: SelectorSelection | RaceSelection = dataclasses.field(metadata={"static": True})
     params: Any  # of the strategy
     shared: Any  # what the comparison is given beside the members, a pytree
-    # Comparisons of a search, int32 []; the generation that uses up the last is finished.
-    budget: jax.Array
+    budget: jax.Array  # int32 [], comparisons; the generation that uses up the last is finished
 
     def init(self, job: EvolutionJob) -> EvolutionState:
-        """See ``sweep.Work``."""
+        """Before the first generation."""
         key, own_key = jax.random.split(job.key)
         zero = jnp.zeros((), jnp.int32)
         strategy = self.strategy.init(own_key, job.mean, self.params)
         return EvolutionState(job._replace(key=key), zero, zero, strategy)
 
     def step(self, state: EvolutionState) -> tuple[EvolutionState, EvolutionRow]:
-        """See ``sweep.Work``."""
+        """A generation."""
         keys = jax.random.split(jax.random.fold_in(state.job.key, state.generation), 3)
         example = state.job.mean
         members, asked = self.strategy.ask(keys[0], state.strategy, self.params, example)
         ranked = self.selection.rank(keys[1], (members, self.shared))
         told = self.strategy.tell(keys[2], members, ranked.ranking, asked, self.params, example)
         generation, comparisons = state.generation + 1, state.comparisons + ranked.comparisons
-        row = EvolutionRow(
-            generation,
-            comparisons,
-            ranked.comparisons,
-            ranked.certified,
-            told.mean,
-            ranked.valid & jnp.isfinite(told.mean).all(),
-        )
+        valid = ranked.valid & jnp.isfinite(told.mean).all()
+        done = ranked.comparisons, ranked.certified, told.mean, valid
+        row = EvolutionRow(generation, comparisons, *done)
         return EvolutionState(state.job, generation, comparisons, told), row
 
     def done(self, state: EvolutionState) -> jax.Array:
-        """See ``sweep.Work``."""
+        """Is the budget used up?"""
         return state.comparisons >= self.budget
 
     def failed(self, row: EvolutionRow) -> jax.Array:
-        """See ``sweep.Work``."""
+        """Was a score or a weight NaN or infinite?"""
         return ~row.valid
-
-
-def dominance_race(size: int, top: int, budget: int) -> racing.DominanceRace:
-    """The race of scores that has as many samples as fit into a budget of all together.
-
-    >>> dominance_race(32, 16, 2000).capacity
-    62
-    """
-    return racing.DominanceRace(size, top, budget // size, kernels.total_order)

@@ -1,17 +1,15 @@
-"""The job `jaxrace train holdem`: players that evolve by playing against each other.
+"""The job `jaxrace train holdem`: players that evolve by playing against each other."""
 
-Axes: R repeats, n generations of all of them, T of each that are looked at, D weights.
-"""
-
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from rich.console import Console
+from rich.table import Column
 
-from jaxrace import files, runs, sweep
+from jaxrace import files, plots, runs, sweep
 from jaxrace.commands.holdem.config import WARM_UP, HoldemConfig
 from jaxrace.commands.holdem.evaluation import Course, Evaluation, evaluate, table_of
 from jaxrace.commands.holdem.evolution import (
@@ -19,37 +17,30 @@ from jaxrace.commands.holdem.evolution import (
     EvolutionWork,
     RaceSelection,
     SelectorSelection,
-    dominance_race,
 )
 from jaxrace.commands.holdem.matches import ShortMatch, deal_sets
-from jaxrace.commands.holdem.report import CURVE, curve_figure, statistic
 from jaxrace.commands.job import Job
+from jaxrace.commands.printing import confidence_scale, print_table, say
 from jaxrace.commands.select.config import POOLED_SAMPLES
+from jaxrace.commands.select.judge import MAKERS
 from jaxrace.commands.workbench import Columns, Workbench, run_job
 from jaxrace.envs.holdem import NUM_WEIGHTS, Ashe, Deals, Rules
-from jaxrace.selection import HybridPocbam, KnowledgeGradient, ScoreSelector, Uniform
+from jaxrace.kernels import total_order
+from jaxrace.racing import DominanceRace
 from jaxrace.selection.driver import fitting_interval
 from jaxrace.strategies import Strategy
 
-EVALUATION, PLAYERS = "evaluation.csv", "players.npz"
+EVALUATION, PLAYERS, CURVE = "evaluation.csv", "players.npz", "learning_curve.png"
 _POINTS = 10  # generations of a search that are evaluated, its start included
 _DELTA = 0.05  # error probability of a race
-
-_SELECTORS: dict[str, Callable[..., ScoreSelector]] = {
-    "hybrid": HybridPocbam,
-    "pkg": KnowledgeGradient,
-    "uniform": Uniform,
-}
-
 _SET = 256  # decks of the pool that are prepared in one go
+_PIPE_WIDTH = 120  # nothing is cut off where there is no screen
 
 
 def train_holdem(job: Job) -> Path:
     """Evolve hold'em players, evaluate them against fixed opponents, and write a run folder.
 
-    It holds config.json, log.csv (a row per selection, repeat and generation), evaluation.csv,
-    summary.json, players.npz (the last means, float32 [R, 1449] by selection) and
-    learning_curve.png.
+    Its players.npz has the last means of the searches, float32 [R, 1449], by selection.
     """
     config: HoldemConfig = job.config
     strategy = Strategy(config.strategy, config.population)
@@ -66,28 +57,24 @@ def train_holdem(job: Job) -> Path:
         logs, courses = {}, {}
         for name in config.selections:
             search = EvolutionWork(strategy, selection_of(config, name), params, pool, budget)
-            log = bench.sweep(name, search, sweep.stacked(jobs), 1, generations)
-            logs[name] = _columns(config, log)
-            courses[name] = _course(config, np.asarray(jobs.mean), log)
-        evaluations = evaluate(config, bench, test_key, courses)
-        _leave(config, bench, logs, evaluations)
+            logs[name] = bench.sweep(name, search, sweep.stacked(jobs), 1, generations)
+            courses[name] = _course(config, np.asarray(jobs.mean), logs[name])
+        _leave(config, bench, logs, evaluate(config, bench, test_key, courses))
 
     return run_job("train-holdem", job, work)
 
 
 def selection_of(config: HoldemConfig, name: str) -> RaceSelection | SelectorSelection:
-    """How a generation is ranked.
-
-    >>> selection_of(HoldemConfig(), "uniform").budget
-    1984
-    """
+    """How a generation is ranked."""
     match = ShortMatch(Ashe(Rules(stack=config.stack)), config.decks, config.block)
     size, parents = config.population, config.population // 2
     if name == "race":
-        return RaceSelection(dominance_race(size, parents, config.budget), match, _DELTA)
+        # With as many samples as fit into the budget of all together.
+        race = DominanceRace(size, parents, config.budget // size, total_order)
+        return RaceSelection(race, match, _DELTA)
     # Of matches that end with folds many come out equally.
     pooled = 0.0 if name == "uniform" else POOLED_SAMPLES
-    selector = _SELECTORS[name](size, parents, min(WARM_UP, config.matches), pooled)
+    selector = MAKERS[name](size, parents, min(WARM_UP, config.matches), pooled)
     batch = fitting_interval(config.budget - selector.opening, config.block)
     return SelectorSelection(selector, match, config.budget, batch)
 
@@ -107,10 +94,11 @@ def _make_pool(config: HoldemConfig, bench: Workbench) -> Deals:
     return jax.tree.map(lambda x: jnp.moveaxis(x, 0, -2).reshape(*x.shape[1:-1], -1), sets)
 
 
-def _columns(config: HoldemConfig, log: sweep.SweepLog) -> dict[str, np.ndarray]:
+def _columns(config: HoldemConfig, name: str, log: sweep.SweepLog) -> Columns:
     """What searches have done, [n]."""
     row = log.rows.row
     return {
+        "selection": name,
         "repeat": log.rows.job,
         "generation": row.generation,
         "hands": row.comparisons.astype(np.int64) * config.hands_of_match,
@@ -137,11 +125,11 @@ def _course(config: HoldemConfig, starts: np.ndarray, log: sweep.SweepLog) -> Co
 def _leave(
     config: HoldemConfig,
     bench: Workbench,
-    logs: dict[str, Columns],
+    logs: dict[str, sweep.SweepLog],
     evaluations: dict[str, Evaluation],
 ) -> None:
     """Write what the run leaves; the summary last, since it says that all is there."""
-    runs.write_log(bench.folder, [{"selection": name, **log} for name, log in logs.items()])
+    runs.write_log(bench.folder, [_columns(config, *log) for log in logs.items()])
     bench.write_table(EVALUATION, [table_of(name, one) for name, one in evaluations.items()])
     players = {name: one.course.players[:, -1] for name, one in evaluations.items()}
     with files.new_file(bench.folder / PLAYERS) as file:
@@ -150,8 +138,8 @@ def _leave(
     selections = {
         name: {
             "generations": runs.mean_and_stderr(one.course.generation[:, -1]),
-            "matches_per_generation": float(logs[name]["matches"].mean()),
-            "certified": float(logs[name]["certified"].mean()),
+            "matches_per_generation": float(logs[name].rows.row.used.mean()),
+            "certified": float(logs[name].rows.row.certified.mean()),
             "opponents": _winnings(one, -1),
         }
         for name, one in evaluations.items()
@@ -165,3 +153,61 @@ def _leave(
 def _winnings(evaluation: Evaluation, point: int) -> dict[str, Any]:
     """In milli big blinds per hand, by opponent, at one of the generations looked at."""
     return {name: statistic(won[:, point]) for name, won in evaluation.scores.items()}
+
+
+def statistic(winnings: np.ndarray) -> dict[str, Any]:
+    """Mean, standard error and count of winnings [R, S] over the repeats; of one, over matches."""
+    return runs.mean_and_stderr(winnings.mean(-1) if len(winnings) > 1 else winnings[0])
+
+
+def curve_figure(evaluations: dict[str, Evaluation]) -> "plots.Figure":
+    """Winnings against the hands played so far: a panel per opponent, a line per selection."""
+    opponents = list(next(iter(evaluations.values())).scores)
+    figure, panels = plots.grid(len(opponents), 2, (4.8, 3.1), (0, 0.6))
+    for panel, opponent in zip(panels, opponents, strict=True):
+        for number, (name, evaluation) in enumerate(evaluations.items()):
+            found = [statistic(won) for won in evaluation.scores[opponent].swapaxes(0, 1)]
+            mean = np.array([one["mean"] for one in found])
+            half = np.array([_half_width(one) for one in found])
+            hands = evaluation.course.hands.mean(0)
+            plots.band(panel, hands, mean, half, f"C{number}", name, marker="o", ms=3)
+        panel.set(title=f"against {opponent}", xlabel="hands played by a search")
+        panel.set_ylabel("milli big blinds won per hand")
+        panel.locator_params(axis="x", nbins=5)
+        plots.tidy(panel, "xy")
+    plots.legend_below(figure, 4)
+    return figure
+
+
+def print_evolution(console: Console, folder: Path) -> None:
+    """Say of a run folder of ``train holdem`` what its players win."""
+    if not console.is_terminal:
+        console.width = _PIPE_WIDTH
+    summary = runs.read_summary(folder)
+    selections = summary["selections"]
+    rows = []
+    for opponent, start in summary["start"].items():
+        ends = (found["opponents"][opponent] for found in selections.values())
+        won = (f"{one['mean']:,.0f} ± {_half_width(one):,.0f}" for one in (start, *ends))
+        rows.append([opponent, *won])
+    generations = (f"{found['generations']['mean']:,.0f}" for found in selections.values())
+    rows.append(["generations", "0", *generations])
+    print_table(console, [Column("", no_wrap=True), "start", *selections], rows)
+    is_single = summary["repeats"] == 1
+    count = f"{summary['matches']} matches" if is_single else f"{summary['repeats']} searches"
+    say(
+        console,
+        "milli big blinds won per hand from opponents that are always the same; "
+        f"95 % confidence intervals over {count}",
+    )
+    for name, found in selections.items():
+        text = f"{name}: {found['matches_per_generation']:,.0f} matches per generation"
+        if name == "race":
+            text += f"; the better half was certain in {found['certified']:.0%} of them"
+        say(console, text)
+    say(console, f"{summary['hands']:,} hands by each search; {folder}")
+
+
+def _half_width(found: dict[str, Any]) -> float:
+    """Of the 95 % confidence interval."""
+    return confidence_scale(found["count"]) * found["stderr"]

@@ -1,10 +1,8 @@
 """Decks that are played by two players, twice each: what they bring, and short matches of them.
 
 A deck that is played twice, with players and cards exchanged, brings the better player the more and
-the luckier one nothing. Players forget nothing from the first hand of a match to its last, and have
-forgotten everything when the next one begins: so matches are independent of each other.
-
-Axes: N decks, P decks of a pool.
+the luckier one nothing. Players remember the hands of a match, and nothing of other matches: so
+matches are independent of each other. Axes: N decks, P decks of a pool.
 """
 
 import dataclasses
@@ -37,16 +35,7 @@ def score_decks(
 ) -> jax.Array:
     """What each deck brings the first player, in big blinds: float32 [N]; NaN if one broke a rule.
 
-    If ``side`` is 1, int32 [], the player on the button has the second hand of a deck, if 0 the
-    first. The key is for players that leave something to chance.
-
-    >>> from jaxrace.envs.holdem.player import Memoryless
-    >>> from jaxrace.envs.holdem.policies import always_call, always_fold
-    >>> pair = Memoryless(always_call), Memoryless(always_fold)
-    >>> strengths = jnp.zeros((4, 2, 3))
-    >>> deals = holdem.Deals(jnp.array([-1, 1, 0]), strengths)  # who wins three showdowns
-    >>> print(score_decks(pair, (None, None), jax.random.key(0), deals, holdem.Rules()))
-    [-0.5  1.5  0.5]
+    The player on the button has the first hand of a deck, or the second if ``side`` is 1, int32 [].
     """
     num_decks = deals.winner.shape[-1]
     twice = jax.tree.map(lambda leaf: jnp.repeat(leaf, 2, axis=-1), deals)
@@ -61,25 +50,13 @@ def score_decks(
 
 @dataclasses.dataclass(frozen=True)
 class ShortMatch:
-    """Two members of a population, who do not know each other, play some decks of a pool.
-
-    It is a ``compare`` of ``jaxrace.selection``, which may be vmapped as widely as one likes.
-
-    >>> match = ShortMatch(holdem.Ashe(holdem.Rules(stack=400)), decks=2, block=4)
-    >>> match.hands
-    4
-    """
+    """A ``compare`` of ``jaxrace.selection``: two members of a population play some decks."""
 
     player: holdem.Ashe  # what plays with the weights of the members; leaves nothing to chance
     decks: int  # N, drawn at random from the pool; twice as many hands
     # Matches that are played side by side: few on a CPU, whose cache then holds what the players
     # remember, and many on other devices.
     block: int
-
-    @property
-    def hands(self) -> int:
-        """Of a match."""
-        return 2 * self.decks
 
     def __call__(
         self,
@@ -88,10 +65,7 @@ class ShortMatch:
         first: jax.Array,
         second: jax.Array,
     ) -> jax.Array:
-        """What the first one wins, in big blinds per hand: float32 [].
-
-        The problem: weights of all members, and a pool of P decks, from which the key draws.
-        """
+        """What the first one wins, in big blinds per hand, on decks of a pool: float32 []."""
         weights, pool = problem
         places = jax.random.randint(key, (self.decks,), 0, pool.winner.shape[-1], jnp.int32)
         deals = jax.tree.map(lambda leaf: leaf[..., places], pool)
@@ -115,10 +89,6 @@ def deal_sets(bench: Workbench, name: str, sets: int, num_decks: int) -> holdem.
     """Several sets of decks, as a stage whose name they depend on: leaves [sets, ..., N]."""
     seeds = np.random.SeedSequence(bench.seed, spawn_key=tuple(name.encode())).generate_state(sets)
     samples = bench.size(STRENGTH_SAMPLES, 16)
-    make = functools.partial(_deals_of, num_decks, samples)
-    log = bench.sweep(name, sweep.Once(make, None), sweep.stacked(seeds), 1)
+    work = sweep.Once(lambda _, seed: draw_deals(seed, num_decks, samples), None)
+    log = bench.sweep(name, work, sweep.stacked(seeds), 1)
     return jax.tree.map(jnp.asarray, log.rows.row)
-
-
-def _deals_of(num_decks: int, samples: int, shared: None, seed: jax.Array) -> holdem.Deals:
-    return draw_deals(seed, num_decks, samples)

@@ -68,14 +68,6 @@ class ImproveConfig:
         discount: Of a file: the discount of rewards.
         order: Of a file: order of the Fourier basis of the policies; 0 for linear features.
         seed: Seed of all random numbers.
-
-    >>> ImproveConfig("gridworld").chosen_method
-    'daedalus2'
-    >>> ImproveConfig("marketing").chosen_batch
-    250
-    >>> ImproveConfig("log.csv")
-    Traceback (most recent call last):
-    ValueError: low: expected the least and the largest possible return of a file, got None
     """
 
     task: str
@@ -101,8 +93,8 @@ class ImproveConfig:
         require_choice("bound", self.bound, tuple(BOUNDS))
         require_choice("method", self.method, ("auto", *IMPROVEMENTS))
         require_choice("candidates", self.candidates, ("none", "k-fold"))
-        for name, least in (("trajectories", 20), ("repeats", 1)):
-            require_integer(name, getattr(self, name), least, _MOST)
+        require_integer("trajectories", self.trajectories, 20, _MOST)
+        require_integer("repeats", self.repeats, 1, _MOST)
         if self.batch is not None:
             require_integer("batch", self.batch, 20, _MOST)
         require_integer("seed", self.seed, 0, 2**32 - 1)
@@ -110,7 +102,8 @@ class ImproveConfig:
         require_probability("delta", self.delta)
         if self.floor is not None:
             require_number("floor", self.floor, least=0, below=1)
-        self._check_file()
+        if self.is_file:
+            self._check_file()
         self._check_unused()
         if self.spend and self.chosen_method != "daedalus":
             raise ValueError(
@@ -123,13 +116,10 @@ class ImproveConfig:
             )
 
     def _check_file(self) -> None:
-        if not self.is_file:
-            return
-        if self.low is None or self.high is None:
-            missing = "low" if self.low is None else "high"
-            raise ValueError(
-                f"{missing}: expected the least and the largest possible return of a file, got None"
-            )
+        wanted = "the least and the largest possible return of a file"
+        for name in ("low", "high"):
+            if getattr(self, name) is None:
+                raise ValueError(f"{name}: expected {wanted}, got None")
         if self.chosen_method != "batch":
             raise ValueError(f"method: expected batch for a file, got {self.method!r}")
 

@@ -1,7 +1,4 @@
-"""The job `jaxrace improve`: a policy that is certainly no worse than the one in use.
-
-Axes: J repeats, B tests of each.
-"""
+"""The job `jaxrace improve`: a policy that is certainly no worse. Axes: J repeats, B tests."""
 
 import functools
 from pathlib import Path
@@ -10,14 +7,14 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from rich.console import Console
 
 from jaxrace import files, improvement, plots, runs
 from jaxrace.bases import Affine, Fourier
 from jaxrace.commands.improve.config import ImproveConfig
-from jaxrace.commands.improve.domains import DOMAINS, floor_of
-from jaxrace.commands.improve.performance import Worth
-from jaxrace.commands.improve.trials import run_trials
+from jaxrace.commands.improve.domains import DOMAINS, Worth, floor_of, run_trials
 from jaxrace.commands.job import Job
+from jaxrace.commands.printing import say
 from jaxrace.commands.workbench import Workbench, run_job
 from jaxrace.improvement.loading import Loaded, Parts, divide, load
 from jaxrace.improvement.plausibility import WEIGHT_LEVEL
@@ -31,9 +28,10 @@ FIGURE, POLICY = "performance.png", "policy.npz"
 # with more than the second even a separable one takes a minute or more per thousand trajectories.
 _MOST_FOR_FULL, _MOST_WEIGHTS = 1_000, 10_000
 _MOST_FEATURES = 2 * 10**8  # features of all steps of a log: 800 MB
+_ROUNDING = 1e-6  # of estimates in [0, 1]
 
 
-class OfFile(NamedTuple):
+class Log(NamedTuple):
     """A log, made ready for its one test."""
 
     method: improvement.PolicyImprovement
@@ -42,63 +40,42 @@ class OfFile(NamedTuple):
     key: jax.Array
 
 
-class Tested(NamedTuple):
-    """What the tests have come to; leaves [J, B]."""
-
-    trajectories: np.ndarray  # so far
-    is_found: np.ndarray
-    is_added: np.ndarray
-    lower_bound: np.ndarray
-    estimate: np.ndarray
-    delta: np.ndarray
-    performance: np.ndarray | None  # of the policy then in use; None if there is no simulator
-    is_worse: np.ndarray | None  # is that policy worse than the floor? None likewise
-
-
 class Done(NamedTuple):
     """What a job has come to."""
 
-    tested: Tested
+    tests: dict[str, np.ndarray]  # the columns of log.csv, [J, B] each
     policy: improvement.Mixed  # in the end, leaves [J, ...]
     floor: Worth  # without a standard error if it was given, or is exact
-    start: float | None  # performance of the policy in use; None if there is no simulator
+    found: dict[str, Any]  # what the summary says of a log, or of a simulation, alone
     scaling: dict[str, Any]  # what else must be known to apply the policy
-    weights: improvement.WeightCheck | None = (
-        None  # of the candidate, where its test was; None if simulated
-    )
 
 
 def improve(job: Job) -> Path:
     """Improve a policy, and write a run folder.
 
-    It has config.json, log.csv (a row per repeat and test), summary.json, policy.npz (theta and
-    alpha of the policy in the end, of every repeat; of a file also what it takes to apply it, see
-    ``load_policy`` in ``jaxrace.improvement.saved``) and, of a simulation, performance.png.
-
-    >>> config = ImproveConfig("gridworld", bound="t", candidates="none", trajectories=200,
-    ...                        repeats=1)
-    >>> folder = improve(Job(config))
-    >>> runs.read_summary(folder)["floor"]
-    0.238
+    Its policy.npz has theta and alpha of the policy in the end, of every repeat; of a file also
+    what it takes to apply it, see ``load_policy`` in ``jaxrace.improvement.saved``.
     """
     config: ImproveConfig = job.config
     # What is wrong with a file is said before there is a folder.
-    loaded = _load(config)
+    log = _load(config)
 
     def work(bench: Workbench) -> None:
-        done = _simulate(config, bench) if loaded is None else _from_file(config, loaded)
-        runs.write_log(bench.folder, [_columns(done.tested)])
+        done = _simulate(config, bench) if log is None else _from_log(config, log)
+        repeats, tests = done.tests["passed"].shape
+        columns = {name: values.reshape(-1) for name, values in done.tests.items()}
+        runs.write_log(bench.folder, [{"repeat": np.repeat(np.arange(repeats), tests), **columns}])
         theta, alpha = map(np.asarray, done.policy)
         with files.new_file(bench.folder / POLICY) as file:
             np.savez(file, theta=theta, alpha=alpha, **done.scaling)
-        if done.start is not None:
-            bench.write_figure(FIGURE, _figure(config, done.tested, done.start))
+        if log is None:
+            bench.write_figure(FIGURE, _figure(config, done.tests, done.found["start"]))
         runs.write_summary(bench.folder, _summary(config, done))
 
     return run_job("improve", job, work)
 
 
-def _load(config: ImproveConfig) -> OfFile | None:
+def _load(config: ImproveConfig) -> Log | None:
     if not config.is_file:
         return None
     assert config.low is not None
@@ -118,8 +95,7 @@ def _load(config: ImproveConfig) -> OfFile | None:
         )
     inputs = len(found.names)
     basis = Fourier(config.order, inputs) if config.order else Affine(inputs)
-    _require_few_actions(found, basis.num_features)
-    _require_few_features(found, basis.num_features)
+    _require_few_numbers(found, basis.num_features)
     improvement.require_possible(
         found.data,
         found.seen,
@@ -131,17 +107,15 @@ def _load(config: ImproveConfig) -> OfFile | None:
     parts = divide(found, np.asarray(in_training(split_key, found.data)))
     softmax = improvement.LinearSoftmax(basis, max(parts.num_actions, 2))
     name = "CMA_ES" if softmax.example().size <= _MOST_FOR_FULL else "Sep_CMA_ES"
-    search = improvement.CandidateSearch(
-        config.candidates, strategy=Strategy(name, population_size=16)
-    )
-    method = improvement.PolicyImprovement(
-        softmax, returns, improvement.bound_called(config.bound), search
-    )
-    return OfFile(method, parts, found.names, key)
+    strategy = Strategy(name, population_size=16)
+    search = improvement.CandidateSearch(config.candidates, strategy=strategy)
+    bound = improvement.bound_called(config.bound)
+    method = improvement.PolicyImprovement(softmax, returns, bound, search)
+    return Log(method, parts, found.names, key)
 
 
-def _require_few_actions(loaded: Loaded, num_features: int) -> None:
-    """Raise if policies would have too many weights, as with a number that is no action's."""
+def _require_few_numbers(loaded: Loaded, num_features: int) -> None:
+    """Raise if policies would have too many weights, or all steps too many features."""
     actions = np.asarray(loaded.data.actions)
     row, step = (int(index) for index in np.unravel_index(actions.argmax(), actions.shape))
     most = _MOST_WEIGHTS // num_features
@@ -150,16 +124,12 @@ def _require_few_actions(loaded: Loaded, num_features: int) -> None:
             f"order: expected policies of at most {_MOST_WEIGHTS} weights, got {num_features} of "
             "each action"
         )
-    if actions[row, step] >= most:
+    if actions[row, step] >= most:  # perhaps a number that is no action's
         raise ValueError(
             f"{loaded.place(row, step)}: expected at most {most - 1}, as policies have at most "
             f"{_MOST_WEIGHTS} weights, {num_features} of each action, got {actions[row, step]}"
         )
-
-
-def _require_few_features(loaded: Loaded, num_features: int) -> None:
-    """Raise if there would be no room for the features of all steps."""
-    count, horizon = loaded.data.actions.shape
+    count, horizon = actions.shape
     if count * horizon * num_features > _MOST_FEATURES:
         raise ValueError(
             f"order: expected at most {_MOST_FEATURES:,} features of all steps together, got "
@@ -167,8 +137,8 @@ def _require_few_features(loaded: Loaded, num_features: int) -> None:
         )
 
 
-def _from_file(config: ImproveConfig, of_file: OfFile) -> Done:
-    method, parts, names, key = of_file
+def _from_log(config: ImproveConfig, log: Log) -> Done:
+    method, parts, names, key = log
     if config.floor is None:
         # With the other returns the floor, and the candidate with it, would know the test.
         earned = np.asarray(method.returns.returns(parts.train), np.float64)
@@ -182,16 +152,34 @@ def _from_file(config: ImproveConfig, of_file: OfFile) -> Done:
     found = method.run_on(key, parts.train, parts.test, params)
     check = improvement.check_weights(_weights_of(method, found.policy, parts.test))
     # Weights whose mean is above 1 make every policy look better than it is.
-    found = found._replace(is_found=found.is_found & ~jnp.asarray(check.is_refuted))
-    one = jax.tree.map(lambda x: np.asarray(x)[None, None], found)
+    passed = found.is_found & ~jnp.asarray(check.is_refuted)
     count = len(parts.train.behaviour) + len(parts.test.behaviour)
-    listed = one.is_found, one.is_found, one.lower_bound, one.estimate, one.delta
-    tested = Tested(np.array([[count]]), *listed, performance=None, is_worse=None)
+    tests = {
+        "trajectories": count,
+        "passed": passed,
+        "added": passed,
+        "lower_bound": found.lower_bound,
+        "estimate": found.estimate,
+        "delta": found.delta,
+    }
+    summary = {
+        "lower_bound": float(found.lower_bound),
+        "estimate": float(found.estimate),
+        "alpha": round(float(found.policy.alpha), 6),
+        "weights": {
+            "mean": check.mean if np.isfinite(check.mean) else None,
+            "stderr": check.stderr if np.isfinite(check.stderr) else None,
+            "level": WEIGHT_LEVEL,
+            "is_refuted": check.is_refuted,
+            "is_low": check.is_low,
+        },
+    }
     # What is mixed with the policy in use, alpha below 1, is for its owner to mix.
     policy = jax.tree.map(lambda x: x[None], found.policy)
     scaling = {"order": config.order, "names": np.array(names)}
     scaling |= {"low": parts.low, "high": parts.high}
-    return Done(tested, policy, floor, None, scaling, check)
+    columns = {name: np.asarray(value)[None, None] for name, value in tests.items()}
+    return Done(columns, policy, floor, summary, scaling)
 
 
 @functools.partial(jax.jit, static_argnums=0)
@@ -208,9 +196,8 @@ def _simulate(config: ImproveConfig, bench: Workbench) -> Done:
     start = start._replace(mean=round(start.mean, 6))
     floor = start if config.floor is None else Worth(config.floor, 0.0)
     search = improvement.CandidateSearch(config.candidates)
-    method = improvement.PolicyImprovement(
-        domain.softmax, domain.returns, improvement.bound_called(config.bound), search
-    )
+    bound = improvement.bound_called(config.bound)
+    method = improvement.PolicyImprovement(domain.softmax, domain.returns, bound, search)
     # A single batch is a run of Daedalus that ends after its first test.
     is_batch = config.chosen_method == "batch"
     size = config.trajectories if is_batch else config.chosen_batch
@@ -220,32 +207,31 @@ def _simulate(config: ImproveConfig, bench: Workbench) -> Done:
         bench, config.task, domain, daedalus, config.delta, floor, start, config.repeats
     )
     row = trials.row
-    listed = row.is_found, row.is_added, row.lower_bound, row.estimate, row.delta
-    tested = Tested(
-        np.asarray(row.trajectories),
-        *map(np.asarray, listed),
-        performance=trials.performance,
-        is_worse=trials.is_worse,
-    )
-    return Done(tested, jax.tree.map(lambda x: x[:, -1], row.current), floor, start.mean, {})
-
-
-def _columns(tested: Tested) -> dict[str, np.ndarray]:
-    repeats, tests = tested.is_found.shape
-    names = {"is_found": "passed", "is_added": "added"}
-    columns = {"repeat": np.repeat(np.arange(repeats), tests)}
-    for field, values in tested._asdict().items():
-        if values is not None and field != "is_worse":
-            columns[names.get(field, field)] = values.reshape(-1)
-    return columns
+    tests = {
+        "trajectories": row.trajectories,
+        "passed": row.is_found,
+        "added": row.is_added,
+        "lower_bound": row.lower_bound,
+        "estimate": row.estimate,
+        "delta": row.delta,
+        "performance": trials.performance,  # of the policy then in use
+    }
+    summary = {
+        "start": start.mean,
+        "performance": runs.mean_and_stderr(trials.performance[:, -1]),
+        "worse_than_floor": int(trials.is_worse[:, -1].sum()),
+    }
+    policy = jax.tree.map(lambda x: x[:, -1], row.current)
+    columns = {name: np.asarray(values) for name, values in tests.items()}
+    return Done(columns, policy, floor, summary, {})
 
 
 def _summary(config: ImproveConfig, done: Done) -> dict[str, Any]:
     """Of the last test, and of all."""
-    tested = done.tested
+    passed = done.tests["passed"]
     is_safe = improvement.bound_called(config.bound).is_safe
-    is_whole = config.spend or tested.is_found.size == 1
-    found: dict[str, Any] = {
+    is_whole = config.spend or passed.size == 1
+    return {
         "method": config.chosen_method,
         "bound": config.bound,
         "bound_is_safe": is_safe,
@@ -255,39 +241,18 @@ def _summary(config: ImproveConfig, done: Done) -> dict[str, Any]:
         "floor": done.floor.mean,
         "floor_stderr": done.floor.stderr,
         "floor_is_estimate": config.is_file and config.floor is None,
-        "tests": tested.is_found.shape[1],
-        "repeats": tested.is_found.shape[0],
-        "passed": runs.mean_and_stderr(tested.is_found.any(1).astype(float)),
-    }
-    if tested.performance is None or tested.is_worse is None:
-        # Of its one test; those of the repeats of a simulation are in log.csv.
-        found["lower_bound"] = float(tested.lower_bound[0, -1])
-        found["estimate"] = float(tested.estimate[0, -1])
-        found["alpha"] = round(float(done.policy.alpha[0]), 6)
-        found["weights"] = _summary_of_weights(done.weights)
-    else:
-        found["start"] = done.start
-        found["performance"] = runs.mean_and_stderr(tested.performance[:, -1])
-        found["worse_than_floor"] = int(tested.is_worse[:, -1].sum())
-    return found
-
-
-def _summary_of_weights(check: improvement.WeightCheck | None) -> dict[str, Any]:
-    assert check is not None
-    return {
-        "mean": check.mean if np.isfinite(check.mean) else None,
-        "stderr": check.stderr if np.isfinite(check.stderr) else None,
-        "level": WEIGHT_LEVEL,
-        "is_refuted": check.is_refuted,
-        "is_low": check.is_low,
+        "tests": passed.shape[1],
+        "repeats": passed.shape[0],
+        "passed": runs.mean_and_stderr(passed.any(1).astype(float)),
+        **done.found,
     }
 
 
-def _figure(config: ImproveConfig, tested: Tested, start: float) -> "plots.Figure":
+def _figure(config: ImproveConfig, tests: dict[str, np.ndarray], start: float) -> "plots.Figure":
     figure, [[panel]] = plots.panels((7, 4.4))
-    assert tested.performance is not None
-    x = np.append(0, tested.trajectories[0])
-    curves = np.concatenate([np.full((len(tested.performance), 1), start), tested.performance], 1)
+    performance = tests["performance"]
+    x = np.append(0, tests["trajectories"][0])
+    curves = np.concatenate([np.full((len(performance), 1), start), performance], 1)
     panel.plot(x, curves.T, color="C0", alpha=0.25, lw=1)
     panel.plot(x, curves.mean(0), color="C0", lw=2, label="mean of the repeats")
     panel.axhline(start, color="0.5", lw=0.8, label="the policy at the start")
@@ -296,3 +261,94 @@ def _figure(config: ImproveConfig, tested: Tested, start: float) -> "plots.Figur
     plots.tidy(panel, "x")
     panel.legend(frameon=False)
     return figure
+
+
+def print_improvement(console: Console, folder: Path) -> None:
+    """Say of a run folder of ``improve`` what was found, and what it is worth."""
+    summary = runs.read_summary(folder)
+    lines = _of_file(summary) if "performance" not in summary else _of_simulation(summary)
+    if not (summary.get("weights") or {}).get("is_refuted"):
+        lines.append(_worth(summary))
+    say(console, *lines, f"policies and all tests: {folder}")
+
+
+def _of_file(summary: dict[str, Any]) -> list[str]:
+    bound, floor = f"{summary['lower_bound']:.3f}", f"{summary['floor']:.3f}"
+    wanted = f"(wanted {floor}, estimate {summary['estimate']:.3f})"
+    kind = "confidence" if summary["bound_is_safe"] else "approximate confidence"
+    confidence = f"with {kind} {100 * (1 - summary['delta']):.4g}%"
+    weights = summary.get("weights")
+    if weights and weights["is_refuted"]:
+        said = "nothing can be said: the logged probabilities are too small; "
+        lines = [f"{said}keep the policy in use"]
+    elif not summary["passed"]["mean"]:
+        said = f"nothing found: the bound of the candidate {confidence} is {bound} {wanted}; "
+        lines = [f"{said}keep the policy in use"]
+    elif not summary["alpha"]:
+        said = f"nothing better found: {confidence} the policy in use performs at least {bound}"
+        lines = [f"{said} {wanted}; keep it"]
+    elif summary["estimate"] <= summary["floor"] + _ROUNDING:
+        said = f"nothing better found: {confidence} its performance is at least {bound} {wanted}, "
+        lines = [f"{said}but it is not even estimated to exceed that; keep the policy in use"]
+    else:
+        lines = [f"found: {confidence} its performance is at least {bound} {wanted}"]
+        if summary["alpha"] < 1:
+            lines.append(
+                f"a mixture: what policy.npz says with probability {summary['alpha']:.2g}, the "
+                "policy in use otherwise, in every decision"
+            )
+    if weights:
+        lines += _of_weights(weights)
+    if summary["floor_is_estimate"]:
+        lines.append(
+            f"floor {floor} = mean return of the fifth that was searched +- "
+            f"{summary['floor_stderr']:.3f}: an estimate of the policy in use, or of all that "
+            "are in the log, and what is said is about that number; --floor sets another one"
+        )
+    return lines
+
+
+def _of_weights(weights: dict[str, Any]) -> list[str]:
+    numbers = [
+        "beyond what float32 holds" if number is None else f"{number:.3f}"
+        for number in (weights["mean"], weights["stderr"])
+    ]
+    said = f"mean weight of the tested trajectories {' +- '.join(numbers)}: "
+    if weights["is_refuted"]:
+        return [
+            f"{said}if probabilities were logged as they are, it would be 1, and so large with "
+            f"probability {weights['level']:g} at most"
+        ]
+    if weights["is_low"]:
+        return [
+            f"{said}less than 1; either probabilities were logged too large, or the policy in use "
+            "never does all that this one does, which then performs better than is said"
+        ]
+    level = f"by a test that errs with probability {weights['level']:g}"
+    return [f"{said}1 if probabilities were logged as they are (not refuted, {level})"]
+
+
+def _of_simulation(summary: dict[str, Any]) -> list[str]:
+    performance = summary["performance"]
+    error = "" if performance["stderr"] is None else f" +- {performance['stderr']:.3f}"
+    return [
+        f"policy at the start: performance {summary['start']:.3f}",
+        f"policy in the end:   performance {performance['mean']:.3f}{error}, mean of "
+        f"{summary['repeats']} repeats of {summary['tests']} tests",
+        f"found something in {summary['passed']['mean']:.0%} of the repeats; "
+        f"worse than the floor, {summary['floor']:.3f}, in the end: {summary['worse_than_floor']}",
+    ]
+
+
+def _worth(summary: dict[str, Any]) -> str:
+    if summary["is_safe"]:
+        return (
+            f"bound {summary['bound']} is safe: a policy worse than the floor with probability at "
+            f"most {summary['delta']:g} for {summary['delta_holds_for']}"
+        )
+    why = []
+    if summary["method"] == "daedalus2":
+        why.append("daedalus2 tests on data that it has seen")
+    if not summary["bound_is_safe"]:
+        why.append(f"bound {summary['bound']} is semi-safe, that is approximate")
+    return f"not a strict guarantee: {', and '.join(why)}"

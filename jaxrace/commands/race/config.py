@@ -23,10 +23,6 @@ class ScoresConfig:
             takes. More runs than these count as well.
         no_header: The first row is a run, and options are called option 1, option 2, ...
         dependent: Judge runs that are not independent, too; nothing is guaranteed then.
-
-    >>> ScoresConfig("scores.csv", top=0)
-    Traceback (most recent call last):
-    ValueError: top: expected an integer of at least 1, got 0
     """
 
     scores: str

@@ -4,7 +4,6 @@ import contextlib
 import itertools
 import math
 import os
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,21 +20,11 @@ MOST_OPTIONS, _MOST_WORK = 1_000, 10**9
 _EXACT = 2**53  # larger integers are not all floats
 
 
-class ScoreTable(NamedTuple):
-    """Scores by the names of options."""
+def read_scores(path: str | os.PathLike[str], has_header: bool = True) -> dict[str, np.ndarray]:
+    """The scores of each option, [n_i], float64, or object where that is too coarse; as made.
 
-    names: list[str]  # K, as they come
-    scores: list[np.ndarray]  # K of float64 [n_i], or object where that is too coarse; as made
-
-
-def read_scores(path: str | os.PathLike[str], has_header: bool = True) -> ScoreTable:
-    """Read a CSV file with a column for each option, or with columns option and score.
-
-    Without a header the first row is a run of options without names.
-
-    >>> tables.write_table("wide.csv", {"a": np.array([1.5, 2.5]), "b": np.array(["0", ""])})
-    >>> read_scores("wide.csv")
-    ScoreTable(names=['a', 'b'], scores=[array([1.5, 2.5]), array([0.])])
+    From a CSV file with a column for each option, or with columns option and score. Without a
+    header the first row is a run of options without names.
     """
     lines = tables.numbered_rows("scores", path)
     with contextlib.closing(lines):
@@ -64,19 +53,14 @@ def read_scores(path: str | os.PathLike[str], has_header: bool = True) -> ScoreT
         raise _wrong("runs below the names of the columns, got none")
     if len(found) < 2:
         raise _wrong(f"two options or more, got {', '.join(found)}")
-    return ScoreTable(list(found), [_as_array(scores) for scores in found.values()])
+    return {name: _as_array(scores) for name, scores in found.items()}
 
 
-def ranks_of(table: ScoreTable) -> list[np.ndarray]:
-    """The scores' places among all different ones, int32: nothing but their order counts.
-
-    >>> [ranks.tolist() for ranks in ranks_of(ScoreTable(["a", "b"], [np.array([7.0, -np.inf]),
-    ...     np.array([7.0])]))]
-    [[1, 0], [1]]
-    """
-    everything = np.concatenate(table.scores)
-    ranks = np.unique(everything, return_inverse=True)[1].astype(np.int32)
-    return np.split(ranks, np.cumsum([len(scores) for scores in table.scores])[:-1])
+def ranks_of(table: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The scores' places among all different ones, int32: nothing but their order counts."""
+    ends = np.cumsum([len(scores) for scores in table.values()])
+    ranks = np.unique(np.concatenate(list(table.values())), return_inverse=True)[1]
+    return dict(zip(table, np.split(ranks.astype(np.int32), ends[:-1]), strict=True))
 
 
 def _wrong(expected: str) -> ValueError:

@@ -1,44 +1,48 @@
 """The job `jaxrace race`: which options of a table of scores are the best? Axes: K options."""
 
 import dataclasses
+import itertools
+import math
 import warnings
 from pathlib import Path
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from rich.console import Console
 
 from jaxrace import runs, tables
 from jaxrace.commands.job import Job
-from jaxrace.commands.race.config import MOST_RUNS, ScoresConfig
-from jaxrace.commands.race.file import ScoreTable, ranks_of, read_scores
+from jaxrace.commands.printing import name_column, print_table, say
+from jaxrace.commands.race.config import LEAST_RUNS, MOST_RUNS, ScoresConfig
+from jaxrace.commands.race.file import ranks_of, read_scores
 from jaxrace.commands.workbench import Workbench, run_job
 from jaxrace.kernels import total_order
 from jaxrace.racing import DominanceRace, DominanceResult, check_runs, judge
 
 RANKING = "ranking.csv"
 _MOST_PAIRS = 10  # pairs in doubt that the summary names, the most doubtful first
+_HEADS = ("runs", "median", "beats", "verdict", "further runs")
+_BEYOND = "too many"
+_MOST_LISTED = 20  # longer rankings are in the file
 
 
 def race_scores(job: Job) -> Path:
-    """Judge a table of scores, and write a run folder: config.json, summary.json, ranking.csv.
-
-    >>> rng = np.random.default_rng(0)
-    >>> tables.write_table("scores.csv", {"a": rng.normal(size=20), "b": rng.normal(3, 1, 20)})
-    >>> runs.read_summary(race_scores(Job(ScoresConfig("scores.csv"))))["selected"]
-    ['b']
-    """
+    """Judge a table of scores, and write a run folder: config.json, summary.json, ranking.csv."""
     config: ScoresConfig = job.config
     table = read_scores(config.scores, not config.no_header)
     race = _race_of(config, table)
-    ranks = [-of_option if config.lower else of_option for of_option in ranks_of(table)]
-    doubts = _doubts(config, dict(zip(table.names, ranks, strict=True)))
+    ranks = ranks_of(table)
+    if config.lower:
+        ranks = {name: -own for name, own in ranks.items()}
+    doubts = _doubts(config, ranks)
 
     def work(bench: Workbench) -> None:
-        job.on_stage(f"judging {len(ranks):,} options", 0, sum(map(len, ranks)))
+        job.on_stage(f"judging {len(ranks):,} options", 0, sum(map(len, ranks.values())))
         # The bets are those of the horizon, whatever room there is: all looks are one test. Whether
         # the runs are independent has been looked at.
         params = race.params(config.delta, horizon=config.horizon)
-        result = judge(race, ranks, params, dependent=True)
+        result = judge(race, list(ranks.values()), params, dependent=True)
         # What may be forecast is no matter of the room that there is.
         most = dataclasses.replace(result.params, max_rounds=jnp.int32(MOST_RUNS))
         _write(bench.folder, config, table, dataclasses.replace(result, params=most), doubts)
@@ -46,13 +50,13 @@ def race_scores(job: Job) -> Path:
     return run_job("race", job, work)
 
 
-def _race_of(config: ScoresConfig, table: ScoreTable) -> DominanceRace:
-    if config.top >= len(table.names):
+def _race_of(config: ScoresConfig, table: dict[str, np.ndarray]) -> DominanceRace:
+    if config.top >= len(table):
         raise ValueError(
-            f"top: expected less than the {len(table.names)} options of the file, got {config.top}"
+            f"top: expected less than the {len(table)} options of the file, got {config.top}"
         )
-    race = DominanceRace(len(table.names), config.top, config.horizon, total_order)
-    most = max(len(scores) for scores in table.scores)
+    race = DominanceRace(len(table), config.top, config.horizon, total_order)
+    most = max(map(len, table.values()))
     # Room for at least one more block, so that the race has not ended.
     while race.blocks.most(race.capacity) <= race.blocks.most(most):
         race = dataclasses.replace(race, capacity=2 * race.capacity)
@@ -74,13 +78,13 @@ def _doubts(config: ScoresConfig, runs_of: dict[str, np.ndarray]) -> list[str]:
 def _write(
     folder: Path,
     config: ScoresConfig,
-    table: ScoreTable,
+    table: dict[str, np.ndarray],
     result: DominanceResult,
     doubts: list[str],
 ) -> None:
-    names = np.array(table.names)
-    counts = np.array([len(scores) for scores in table.scores])
-    medians = np.array([_median(scores) for scores in table.scores])
+    names = np.array(list(table))
+    counts = np.array(list(map(len, table.values())))
+    medians = np.array(list(map(_median, table.values())))
     without_block = counts < result.blocks.first
     is_judged = not without_block.any()
     ranking = np.asarray(result.ranking)
@@ -127,3 +131,64 @@ def _write(
 def _median(scores: np.ndarray) -> float:
     """The lower one of two, so that infinite scores have one, too; NaN of none."""
     return float(np.sort(scores)[(len(scores) - 1) // 2]) if len(scores) else float("nan")
+
+
+def print_race(console: Console, folder: Path) -> None:
+    """Say of a run folder of ``race`` who is certainly best, and who needs more runs."""
+    summary, ranking = runs.read_summary(folder), tables.read_table(folder / RANKING, ["option"])
+    rows = []
+    for row in itertools.islice(zip(*ranking.values(), strict=True), _MOST_LISTED):
+        place, option, number, median, beats, verdict, further = row
+        cells = (f"{place}", str(option), f"{number:,}", f"{median:.6g}", f"{beats}", str(verdict))
+        rows.append([*cells, _further(further)])
+    print_table(console, ["place", name_column("option"), *_HEADS], rows)
+    if len(ranking["place"]) > _MOST_LISTED:
+        say(console, f"... and {len(ranking['place']) - _MOST_LISTED} more in {RANKING}")
+    say(console, *(f"WARNING: {text}" for text in summary["doubts"]))
+    if not summary["has_names"]:
+        say(
+            console,
+            "options are called by their columns, from left to right; the first row is a run",
+        )
+    say(console, *_verdict(summary, any(map(math.isinf, ranking["further_runs"].tolist()))))
+    say(console, f"{summary['counted']:,} of {summary['runs']:,} runs counted; {folder}")
+
+
+def _verdict(summary: dict[str, Any], has_too_many: bool) -> list[str]:
+    best = ", ".join(summary["selected"])
+    certified = "CERTIFIED" if not summary["doubts"] else "CERTIFIED only if runs are independent"
+    worth = (
+        f"a wrong certificate has probability at most {summary['delta']:g}, in all looks with the "
+        f"same columns and settings (horizon {summary['horizon']:,}) together, if all runs are "
+        "independent, also those of different columns, and stand as they were made"
+    )
+    if summary["certificate"] == "dominance":
+        return [f"{certified}: {best}: more often better than worse than each of the others", worth]
+    if summary["certificate"] == "counts":
+        tied = summary["perhaps_tied"]
+        more = f"; {', '.join(tied)} may be equally good" if tied else ""
+        return [f"{certified}: {best}: nobody beats more of the others{more}", worth]
+    if summary["without_block"]:
+        lacking = ", ".join(summary["without_block"])
+        return [
+            "NOT CERTIFIED, and no guess yet, in the order of the medians",
+            f"nothing is said before all have {LEAST_RUNS} runs; fewer have {lacking}",
+        ]
+    pairs = [
+        f"{' or '.join(pair['options'])} ({math.floor(100 * pair['evidence'])} % of the evidence)"
+        for pair in summary["in_doubt"]
+    ]
+    hidden = summary["pairs_in_doubt"] - len(pairs)
+    more = f" and {hidden} more" if hidden else ""
+    too_many = f"; {_BEYOND}: more than {MOST_RUNS:,} of an option" if has_too_many else ""
+    helps = (
+        "further runs are a forecast, from gaps as they look, until nothing is in doubt; add them "
+        f"at the end{too_many}"
+    )
+    return [f"NOT CERTIFIED, a guess: {best}", f"in doubt: {', '.join(pairs)}{more}", helps]
+
+
+def _further(number: float) -> str:
+    if math.isinf(number):
+        return _BEYOND
+    return f"{number:,.0f}" if number else ""

@@ -42,11 +42,7 @@ def _run(config: ReproduceConfig, bench: Workbench) -> None:
 
 
 def maker(name: str) -> Callable[[Workbench], None]:
-    """What makes a figure; its module is imported now.
-
-    >>> maker("hcpi-bounds")
-    <function run at ...>
-    """
+    """The function that makes a figure; imports its module."""
     figure = FIGURES[name]
     return getattr(importlib.import_module(f"jaxrace.papers.{figure.module}"), figure.function)
 

@@ -73,9 +73,6 @@ class SelectConfig:
             variance within all pairs.
         delta: Error probability of the active rankings and pairwise races.
         seed: Seed of all random numbers.
-
-    >>> SelectConfig("pocbam,uniform", top=2).methods
-    ('pocbam', 'uniform')
     """
 
     method: str = "pkg"
@@ -113,28 +110,24 @@ class SelectConfig:
                 f"problem: expected a CSV file or one of {', '.join(PROBLEMS)}, "
                 f"got {self.problem!r}"
             )
-        self._refuse_changed(
-            "of a simulation", "options", "noise", "budget", "repeats", "batch", "delta"
-        )
+        for name in ("options", "noise", "budget", "repeats", "batch", "delta"):
+            require_default(name, self, f"with problem {self.problem}, as it is of a simulation")
         if len(self.methods) > 1 or self.method not in FROM_SCORES:
             raise ValueError(
                 f"method: expected one of {', '.join(FROM_SCORES)} for a file, got {self.method!r}"
             )
 
-    def _refuse_changed(self, kind: str, *names: str) -> None:
-        for name in names:
-            require_default(name, self, f"with problem {self.problem}, as it is {kind}")
-
     def _check_of_simulation(self) -> None:
-        self._refuse_changed("of a file", "next", "score")
+        for name in ("next", "score"):
+            require_default(name, self, f"with problem {self.problem}, as it is of a file")
         if self.problem != "thurstone":
-            self._refuse_changed("of problem thurstone", "noise")
+            why = f"with problem {self.problem}, as it is of problem thurstone"
+            require_default("noise", self, why)
         self._check_of_methods()
         require_integer("options", self.options, 2)
         if self.top >= self.options:
             raise ValueError(f"top: expected less than options = {self.options}, got {self.top}")
-        if self.repeats < 2:
-            raise ValueError(f"repeats: expected an integer of at least 2, got {self.repeats}")
+        require_integer("repeats", self.repeats, 2)
 
     def _check_of_methods(self) -> None:
         if not any(method.startswith(_GUARANTEED) for method in self.methods):

@@ -23,12 +23,7 @@ class Curve(NamedTuple):
 
 
 def table_of(curves: dict[str, dict[str, Curve]]) -> list[Columns]:
-    """Success rates as columns, by task and method.
-
-    >>> curve = Curve(np.array([10.0]), np.array([[True], [True]]))
-    >>> table_of({"1 of 2": {"uniform": curve}})[0]["success"].tolist()
-    [1.0]
-    """
+    """Success rates as columns, by task and method."""
     return [
         {
             **{"task": task, "method": name, "replications": len(curve.correct)},
@@ -42,15 +37,7 @@ def table_of(curves: dict[str, dict[str, Curve]]) -> list[Columns]:
 def draw_curves(
     panel: "plots.Axes", curves: dict[str, Curve], title: str, names: Sequence[str] = ()
 ) -> None:
-    """Success rate against samples, with two standard errors.
-
-    All ``names`` of the figure, if there are more, have a colour each.
-
-    >>> _, [[panel]] = plots.panels((3, 2))
-    >>> draw_curves(panel, {"uniform": Curve(np.ones(1), np.ones((2, 1), bool))}, "1 of 2")
-    >>> panel.get_title()
-    '1 of 2'
-    """
+    """Success rate against samples, with two standard errors; a colour for each of ``names``."""
     order = list(names) or list(curves)
     for name, curve in curves.items():
         rate, error = curve.success
@@ -66,12 +53,7 @@ def draw_curves(
 
 
 def figure_of(curves: dict[str, dict[str, Curve]]) -> "plots.Figure":
-    """A panel for each task.
-
-    >>> curve = Curve(np.ones(1), np.ones((2, 1), bool))
-    >>> len(figure_of({"1 of 2": {"uniform": curve}}).axes)
-    1
-    """
+    """A panel for each task."""
     figure, panels = plots.grid(len(curves), 3, (6, 4.2), (0, 0.6))
     names = list(dict.fromkeys(name for found in curves.values() for name in found))
     handles = {}
@@ -86,14 +68,8 @@ def figure_of(curves: dict[str, dict[str, Curve]]) -> "plots.Figure":
 def correct_at(curve: Curve, samples: float) -> np.ndarray:
     """Was each selection right after so many samples? float64 [J]; NaN before the first point.
 
-    That of the last record of at most so many samples. Between two settings on the straight line:
-    who wants a number between them mixes both. What has ended after fewer samples remains.
-
-    >>> curve = Curve(np.array([10.0, 20.0]), np.array([[False, True], [True, True]]))
-    >>> correct_at(curve, 15).tolist()
-    [0.0, 1.0]
-    >>> correct_at(curve._replace(are_settings=True), 15).tolist()
-    [0.5, 1.0]
+    As in the last record until then, or between two settings on the straight line: who wants a
+    number between them mixes both.
     """
     place = int(np.searchsorted(curve.time, samples, side="right")) - 1
     if place < 0:
@@ -107,34 +83,19 @@ def correct_at(curve: Curve, samples: float) -> np.ndarray:
 
 
 def success_at(curve: Curve, samples: float) -> tuple[float, float]:
-    """The rate and its error after so many samples, see ``correct_at``; NaN before the first point.
-
-    >>> success_at(Curve(np.array([10.0, 20.0]), np.array([[False, True], [True, True]])), 15)[0]
-    0.5
-    """
+    """The rate and its standard error after so many samples; NaN before the first point."""
     rate, error = mean_and_error(correct_at(curve, samples))
     return float(rate), float(error)
 
 
 def success_in_words(curve: Curve, samples: float) -> str:
-    """The same, with three digits; nothing before the first point.
-
-    >>> success_in_words(Curve(np.array([10.0]), np.array([[True], [False]])), 10)
-    '0.500 ± 0.500'
-    """
+    """The same, with three digits; nothing before the first point."""
     rate, error = success_at(curve, samples)
     return "" if np.isnan(rate) else with_error(rate, error, digits=3)
 
 
 def samples_until(curve: Curve, rate: float) -> float:
-    """Samples after which the success rate first is as large; infinite if it never is.
-
-    Those of a record, or between two settings on the straight line.
-
-    >>> curve = Curve(np.array([10.0, 20.0]), np.array([[False, True], [True, True]]))
-    >>> samples_until(curve, 0.8), samples_until(curve._replace(are_settings=True), 0.8)
-    (20.0, 16.0)
-    """
+    """Samples of the first record with such a rate, or between two settings; inf if none has it."""
     reached = np.flatnonzero(curve.success[0] >= rate)
     if curve.are_settings and reached.size and reached[0] > 0:
         return samples_between(curve, rate)
@@ -142,12 +103,7 @@ def samples_until(curve: Curve, rate: float) -> float:
 
 
 def samples_between(curve: Curve, rate: float) -> float:
-    """The same, on the straight line from the record before; infinite if that is the first.
-
-    >>> curve = Curve(np.array([10.0, 20.0]), np.array([[False, True], [True, True]]))
-    >>> samples_between(curve, 0.8)
-    16.0
-    """
+    """The same on the straight line from the record before; inf if there is none."""
     success = curve.success[0]
     reached = np.flatnonzero(success >= rate)
     if not reached.size or reached[0] == 0:

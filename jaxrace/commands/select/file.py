@@ -34,25 +34,17 @@ class Table(NamedTuple):
 def read_comparisons(path: str | os.PathLike[str], score: str = "auto") -> Table:
     """Read a CSV file with columns first, second and score, and perhaps others.
 
-    A score is "margin", by how much the first was better; "win", the share of a win that was the
-    first's, 1 won, 0 lost and .5 tied, which becomes 1, -1 and 0; or "auto" for what it can only
-    be. ValueError if a row cannot be used, which is numbered from 1 on without the heads, or if
-    scores may be read in two ways.
-
-    >>> from jaxrace import tables
-    >>> tables.write_table("games.csv", {"first": np.array(["ann", " bob"]),
-    ...     "second": np.array(["bob", "cy"]), "score": np.array([1, 0])})
-    >>> table = read_comparisons("games.csv")
-    >>> table.names, table.reading, table.score.tolist()
-    (['ann', 'bob', 'cy'], 'win', [1.0, -1.0])
-    >>> read_comparisons("games.csv", "margin").score.tolist()
-    [1.0, 0.0]
+    A score is a "margin", or a "win", see ``SelectConfig``, or "auto" for what it can only be.
+    ValueError if a row cannot be used, or if scores may be read in two ways.
     """
     number: dict[str, int] = {}
     sides = array.array("i"), array.array("i")
     scores, lines = array.array("d"), array.array("q")
     for line, *names, text in _cells(Path(path)):
-        found = _number(path, line, text)
+        try:
+            found = tables.as_float(text)
+        except ValueError:
+            raise _wrong(path, "numbers as scores", line, repr(text)) from None
         if names[0] == names[1] or not abs(found) <= LARGEST_SCORE:
             expected = "two different options and a score of a size of 2.6e15 at most"
             raise _wrong(path, expected, line, f"{names[0]}, {names[1]}, {found}")
@@ -70,7 +62,7 @@ def read_comparisons(path: str | os.PathLike[str], score: str = "auto") -> Table
 
 
 def _cells(path: Path) -> Iterator[tuple[int, str, str, str]]:
-    """The number of each row, and its cells of first, second and score, without spaces."""
+    """The number of each row, from 1 below the heads, and its cells of ``_COLUMNS``."""
     size = path.stat().st_size if path.is_file() else 0
     if size > _MOST_BYTES:
         raise ValueError(
@@ -101,21 +93,13 @@ def _wrong(path: str | os.PathLike[str], expected: str, line: int, got: str) -> 
     return ValueError(f"problem: expected {expected} in {os.fspath(path)!r}, row {line}, got {got}")
 
 
-def _number(path: str | os.PathLike[str], line: int, text: str) -> float:
-    try:
-        return tables.as_float(text)
-    except ValueError:
-        raise _wrong(path, "numbers as scores", line, repr(text)) from None
-
-
 def _as_margins(
     path: str | os.PathLike[str], scores: np.ndarray, lines: np.ndarray, asked: str
 ) -> tuple[np.ndarray, str]:
     """By how much the first was better, and how the scores were read.
 
-    What is wrong in another reading: 0 is a loss or a tie, .5 a tie or a close win, and a scale
-    from 1 to 5 says of 2 that the second was better. With the wrong one the options that are named
-    first look better than they are, and the more comparisons there are the surer that looks.
+    A wrong reading makes the options that are named first look better than they are, and the surer
+    the more comparisons there are: 0 is a loss or a tie, .5 a tie or a close win.
     """
     outside = (scores < 0) | (scores > 1)
     if asked == "win" and outside.any():
@@ -153,28 +137,16 @@ def _require_one_reading(
 
 
 def scores_of(table: Table) -> Scores:
-    """Sufficient statistics, in as many digits as JAX has.
-
-    >>> table = Table(["a", "b"], np.array([0, 1]), np.array([1, 0]), np.array([3.0, -1.0]))
-    >>> scores_of(table).means[0].tolist(), scores_of(table).variances[0, 1].tolist()
-    ([0.0, 2.0], 1.0)
-    """
+    """Sufficient statistics, in as many digits as JAX has."""
     counts, means = counts_and_means(table)
-    own = table.score - means[table.first, table.second]
-    squares = _summed(table, own**2)
+    squares = _summed(table, (table.score - means[table.first, table.second]) ** 2)
     variances = (squares + squares.T) / np.maximum(counts, 1)
-    return Scores(
-        jnp.asarray(counts, jnp.int32), jnp.asarray(means, float), jnp.asarray(variances, float)
-    )
+    floats = (jnp.asarray(numbers, float) for numbers in (means, variances))
+    return Scores(jnp.asarray(counts, jnp.int32), *floats)
 
 
 def counts_and_means(table: Table) -> tuple[np.ndarray, np.ndarray]:
-    """How often each pair was compared, int64 [K, K], and its mean score, float64 [K, K].
-
-    >>> table = Table(["a", "b"], np.array([0, 1]), np.array([1, 0]), np.array([3.0, -1.0]))
-    >>> [numbers[0].tolist() for numbers in counts_and_means(table)]
-    [[0, 2], [0.0, 2.0]]
-    """
+    """How often each pair was compared, int64 [K, K], and its mean score, float64 [K, K]."""
     counts, sums = _summed(table, np.ones(len(table.score))), _summed(table, table.score)
     counts = (counts + counts.T).astype(np.int64)
     return counts, (sums - sums.T) / np.maximum(counts, 1)

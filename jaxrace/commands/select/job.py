@@ -2,22 +2,26 @@
 
 import dataclasses
 import functools
+import itertools
+import math
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich.console import Console
 
 from jaxrace import runs, selection, tables
 from jaxrace.commands.job import Job
-from jaxrace.commands.select.config import FROM_SCORES, SelectConfig
+from jaxrace.commands.printing import name_column, print_table, say
+from jaxrace.commands.select.config import FROM_SCORES, LEAST_OF_A_PAIR, SelectConfig
 from jaxrace.commands.select.curves import Curve, figure_of, table_of
 from jaxrace.commands.select.file import Table, read_comparisons
 from jaxrace.commands.select.judge import MAKERS, judgement_of
 from jaxrace.commands.select.runs import Task, run_rows, run_top
-from jaxrace.commands.select.targets import with_own_target
-from jaxrace.commands.select.tasks import CIRCLE, thurstone_task, wins_task
-from jaxrace.commands.workbench import Workbench, run_job
+from jaxrace.commands.select.tasks import CIRCLE, thurstone_task, wins_task, with_own_target
+from jaxrace.commands.workbench import Workbench, run_job, with_error
 from jaxrace.selection.driver import first_record, fitting_interval
 
 FIGURE, RANKING = "success.png", "ranking.csv"
@@ -25,6 +29,11 @@ FIGURE, RANKING = "success.png", "ranking.csv"
 # Selections by any method have so many records, or at most so many times as many.
 _RECORDS = 100
 _FEWER = 4
+_MOST_LISTED = 20  # longer rankings are in the file
+
+# A chance that a comparison changes the selection; and what reads as certain with three digits.
+_UNLIKELY, _SURE = 0.01, 0.9995
+_LEAST_SHOWN = 1e-9  # smaller chances are those of the model alone
 
 _MAKERS: dict[str, Callable[..., selection.Selector]] = {
     **MAKERS,
@@ -38,15 +47,7 @@ _MAKERS: dict[str, Callable[..., selection.Selector]] = {
 
 
 def select(job: Job) -> Path:
-    """Judge a file of comparisons, or simulate selections, and write a run folder.
-
-    Of a file config.json, summary.json and ranking.csv; of a simulation config.json, log.csv,
-    summary.json and success.png.
-
-    >>> folder = select(Job(SelectConfig("uniform", options=4, top=1, budget=30, repeats=2)))
-    >>> runs.read_summary(folder)["uniform"]["samples"]
-    30.0
-    """
+    """Judge a file of comparisons, or simulate selections, and write a run folder."""
     config: SelectConfig = job.config
     table = read_comparisons(config.problem, config.score) if config.is_file else None
     _check(config, table)
@@ -69,8 +70,13 @@ def _check(config: SelectConfig, table: Table | None) -> None:
             )
         return
     for name in config.methods:
-        if name not in _MAKERS:
-            _check_of_top(config)
+        if name == "top":
+            least, most = selection.Top(config.options, config.top).match_bounds
+            if config.budget < most:
+                raise ValueError(
+                    f"budget: expected at least {most}, as top plays {least} to {most} matches "
+                    f"with {config.options} options, got {config.budget}"
+                )
             continue
         selector = _selector_of(config, name)
         selection.require_budget(selector, config.budget, 1)
@@ -80,15 +86,6 @@ def _check(config: SelectConfig, table: Table | None) -> None:
                 f"batch: expected a divisor of the {rest} comparisons after the warm-up, "
                 f"got {config.batch}"
             )
-
-
-def _check_of_top(config: SelectConfig) -> None:
-    least, most = selection.Top(config.options, config.top).match_bounds
-    if config.budget < most:
-        raise ValueError(
-            f"budget: expected at least {most}, as top plays {least} to {most} matches with "
-            f"{config.options} options, got {config.budget}"
-        )
 
 
 def _judge(config: SelectConfig, table: Table, folder: Path) -> None:
@@ -116,22 +113,14 @@ def _judge(config: SelectConfig, table: Table, folder: Path) -> None:
     runs.write_summary(folder, summary)
 
 
-def task_of(config: SelectConfig) -> Task:
-    """What is simulated.
-
-    >>> task_of(SelectConfig(problem="wins", options=5, top=2, repeats=3)).truth.shape
-    (3, 5)
-    """
-    sizes = config.options, config.top
-    interval = max(config.budget // _RECORDS, 1)
-    rest = config.seed, config.repeats, sizes, config.budget, interval
-    if config.problem == "thurstone":
-        return thurstone_task(config.problem, *rest, noise=config.noise)
-    return wins_task(config.problem, *rest, CIRCLE if config.problem == "circle" else 0.0)
-
-
 def _simulate(config: SelectConfig, bench: Workbench) -> None:
-    task = task_of(config)
+    interval = max(config.budget // _RECORDS, 1)
+    sizes = config.options, config.top
+    rest = config.problem, config.seed, config.repeats, sizes, config.budget, interval
+    if config.problem == "thurstone":
+        task = thurstone_task(*rest, noise=config.noise)
+    else:
+        task = wins_task(*rest, CIRCLE if config.problem == "circle" else 0.0)
     curves, results = {}, {}
     for name in config.methods:
         curves[name], results[name] = _run_method(config, bench, task, name)
@@ -146,7 +135,7 @@ def _run_method(
     """Its curve, and what it has come to."""
     if name == "top":
         curve = run_top(bench, task)
-        return curve, {"samples": float(curve.time[-1]), "correct": _rate_of(curve)}
+        return curve, _result(curve, curve.time[-1])
     selector = _selector_of(config, name)
     task = with_own_target(task, selector)
     params: Any = None
@@ -158,7 +147,7 @@ def _run_method(
     task = _with_even_records(task, selector, config.batch)
     time, row = run_rows(bench, task, name, selector, selection.SelectionWork, params, config.batch)
     curve = Curve(time, (row.selected == task.truth[:, None]).all(-1))
-    found = {"samples": float(row.time[:, -1].mean()), "correct": _rate_of(curve)}
+    found = _result(curve, row.time[:, -1].mean())
     if selector.is_guaranteed:
         decided = row.done[:, -1] & (row.confidence[:, -1] > 0)
         wrong = int((decided & ~curve.correct[:, -1]).sum())
@@ -181,6 +170,83 @@ def _selector_of(config: SelectConfig, name: str) -> selection.Selector:
     return _MAKERS[name](config.options, config.top)
 
 
-def _rate_of(curve: Curve) -> dict[str, Any]:
-    rate, error = curve.success
-    return {"mean": float(rate[-1]), "stderr": float(error[-1]), "count": len(curve.correct)}
+def _result(curve: Curve, samples: float) -> dict[str, Any]:
+    rate, error = (float(numbers[-1]) for numbers in curve.success)
+    correct = {"mean": rate, "stderr": error, "count": len(curve.correct)}
+    return {"samples": float(samples), "correct": correct}
+
+
+def print_selection(console: Console, folder: Path) -> None:
+    """Say of a run folder of ``select`` who is best, or how often which method was right."""
+    summary = runs.read_summary(folder)
+    if "selected" in summary:
+        _print_judgement(console, folder, summary)
+        return
+    results = {name: found for name, found in summary.items() if isinstance(found, dict)}
+    heads = ["comparisons", "correct"]
+    # Methods with a guarantee may also end undecided.
+    if any("decided" in found for found in results.values()):
+        heads.append("decided")
+    rows = []
+    for name, found in results.items():
+        rate = with_error(found["correct"]["mean"], found["correct"]["stderr"], digits=3)
+        cells = [name, f"{found['samples']:,.0f}", rate]
+        if "decided" in found:
+            cells.append(f"{found['decided']:,}, {found['decided_wrongly']:,} of them wrongly")
+        rows.append(cells)
+    print_table(console, [name_column("method"), *heads], rows)
+    say(console, f"{summary['repeats']:,} selections by each method; {folder}")
+
+
+def _print_judgement(console: Console, folder: Path, summary: dict[str, Any]) -> None:
+    ranking = tables.read_table(folder / RANKING, text=["option"])
+    rows = zip(*(ranking[name] for name in ("place", "option", "score", "selected")), strict=True)
+    cells = [
+        (str(place), str(option), f"{score:.4g}", "selected" if selected else "")
+        for place, option, score, selected in itertools.islice(rows, _MOST_LISTED)
+    ]
+    print_table(console, ["place", name_column("option"), "score", ""], cells)
+    say(console, *_lines(summary), f"{summary['comparisons']:,} comparisons; {folder}")
+
+
+def _lines(summary: dict[str, Any]) -> list[str]:
+    lines = []
+    if summary["reading"] == "win":
+        lines.append(
+            "scores are read as the first's share of a win: 1 won, 0 lost, 0.5 tied; "
+            "--score margin reads by how much the first was better"
+        )
+    if not summary["connected"]:
+        lines.append("options that no chain of comparisons connects are in no order yet")
+    if summary["model"] == "linked":
+        lines.append(
+            f"some pairs have fewer than {LEAST_OF_A_PAIR} comparisons: ranking, probability and "
+            "advice are of one model of all of them, score = quality of the first - quality of the "
+            "second + noise of one variance (least squares)"
+        )
+    lines.append(f"probability that the selection is right: {_sureness(summary)}")
+    counts = Counter(" - ".join(pair) for pair in summary["next"])
+    pairs = (pair if n == 1 else f"{pair} ({n:,} times)" for pair, n in counts.items())
+    lines.append(f"compare next: {'; '.join(pairs)}")
+    log_chance = summary["log_chance_of_change"]
+    if log_chance is None or log_chance < math.log(_UNLIKELY):
+        chance = f"below {_LEAST_SHOWN:g}"
+        if log_chance is not None and log_chance >= math.log(_LEAST_SHOWN):
+            chance = f"{math.exp(log_chance):.1g} at most"
+        lines.append(
+            "none of these comparisons is likely to change the selection by itself: "
+            f"the chance is {chance}"
+        )
+    return lines
+
+
+def _sureness(summary: dict[str, Any]) -> str:
+    confidence = summary["confidence"]
+    if confidence is not None:
+        about = "above 0.999" if confidence > _SURE else f"about {confidence:.3f}"
+        return f"{about}, an estimate without guarantee"
+    if not summary["connected"]:
+        return "not known yet: compare options that nothing connects"
+    if summary["model"] == "linked":
+        return "not known yet: there are too few comparisons to tell how noisy they are"
+    return "not known: the scores are too large or too small to tell"

@@ -1,7 +1,4 @@
-"""Of comparisons that have been made: who is best so far, and what to compare next.
-
-Axes: K options, B pairs.
-"""
+"""Who is best by comparisons that there are, and what to compare next. Axes: K options, B pairs."""
 
 import functools
 import math
@@ -30,9 +27,9 @@ MAKERS: dict[str, Callable[..., selection.ScoreSelector]] = {
 
 
 class Judgement(NamedTuple):
-    """What a table says."""
+    """What comparisons say."""
 
-    model: str  # "pairs", each by itself, or what its selector fits; or "linked", see select_model
+    model: str  # "pairs", each by itself, or what its selector fits; or "linked", one model
     ranking: np.ndarray  # int64 [K], from the best
     scores: np.ndarray  # float64 [K], what options are ranked by
     confidence: float  # that the first k are the best, an estimate; NaN: unknown
@@ -43,36 +40,14 @@ class Judgement(NamedTuple):
 
 
 def judgement_of(config: SelectConfig, table: Table) -> Judgement:
-    """Who is best, and what to compare next, by the config's method or, with gaps, by one model.
-
-    All in float64: numbers of a file have as many digits.
-
-    >>> rows = np.array([0, 1] * 4), np.array([1, 2] * 4)  # the first and the third never met
-    >>> scores = np.array([2.0, 1.0, 1.5, 1.5, 2.5, 0.5, 2.0, 1.0])
-    >>> config = SelectConfig(problem="games.csv", top=1)
-    >>> found = judgement_of(config, Table(["a", "b", "c"], *rows, scores))
-    >>> found.model, found.ranking.tolist(), found.fewest, found.confidence > 0.9
-    ('linked', [0, 1, 2], 0, True)
-    """
+    """Who is best, and what to compare next, by the config's method or, with gaps, by one model."""
     apart = ~np.eye(len(table.names), dtype=bool)
+    # The numbers of a file are float64.
     with jax.enable_x64(True):
         scores = scores_of(table)
         fewest = int(np.asarray(scores.counts)[apart].min())
         if fewest >= LEAST_OF_A_PAIR:
-            selector = MAKERS[config.method](
-                len(table.names), config.top, LEAST_OF_A_PAIR, config.pooled_samples
-            )
-            result, pairs, log_chance = judged(selector, scores, config.next, config.seed)
-            return Judgement(
-                "pairs",
-                np.asarray(result.ranking),
-                np.asarray(result.scores),
-                float(result.confidence) or math.nan,
-                pairs,
-                log_chance,
-                fewest,
-                is_connected=True,
-            )
+            return _judged_by_pairs(config, scores, fewest)
     linked = fit_linked(table, config.pooled_samples)
     rng = np.random.default_rng(config.seed)
     confidence = linked_confidence(linked, config.top, rng)
@@ -82,23 +57,19 @@ def judgement_of(config: SelectConfig, table: Table) -> Judgement:
     return Judgement("linked", ranking, linked.scores, confidence, *rest)
 
 
-def judged(
-    selector: selection.ScoreSelector, scores: selection.Scores, number: int, seed: int
-) -> tuple[selection.SelectionResult, np.ndarray, float]:
-    """What has been found, B pairs to compare next, and ln of the chance that one changes it.
-
-    >>> rows = np.array([[0, 1], [0, 2], [1, 2]] * 4)
-    >>> scores = np.array([2.0, 3.0, 0.5] * 3 + [1.5, 3.5, -0.5])
-    >>> table = Table(["a", "b", "c"], rows[:, 0], rows[:, 1], scores)
-    >>> result, pairs, log_chance = judged(selection.Pocbam(3, 1, 2), scores_of(table), 2, seed=0)
-    >>> result.selected.tolist(), pairs.shape, log_chance < -10
-    ([True, False, False], (2, 2), True)
-    """
+def _judged_by_pairs(config: SelectConfig, scores: selection.Scores, fewest: int) -> Judgement:
+    size = scores.counts.shape[0]
+    selector = MAKERS[config.method](size, config.top, LEAST_OF_A_PAIR, config.pooled_samples)
     params: Any = selector.params()
     state = _with_scores(selector, selector.init(params), scores)
-    pairs = np.asarray(selector.ask_many(jax.random.key(seed), state, params, number))
+    pairs = np.asarray(selector.ask_many(jax.random.key(config.seed), state, params, config.next))
     chosen = np.asarray(_log_chances(selector, state, params))[pairs[:, 0], pairs[:, 1]]
-    return selector.result(state, params), pairs, float(chosen.max())
+    result = selector.result(state, params)
+    ranking, own_scores = np.asarray(result.ranking), np.asarray(result.scores)
+    confidence = float(result.confidence) or math.nan
+    return Judgement(
+        "pairs", ranking, own_scores, confidence, pairs, float(chosen.max()), fewest, True
+    )
 
 
 @functools.partial(jax.jit, static_argnums=0)

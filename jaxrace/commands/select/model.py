@@ -33,7 +33,7 @@ class LinkedFit(NamedTuple):
     """Qualities that fit all comparisons best."""
 
     qualities: np.ndarray  # float64 [K], of mean 0
-    covariance: np.ndarray  # float64 [K, K], in units of ``variance``; rows sum to 0 if connected
+    covariance: np.ndarray  # float64 [K, K], in units of ``variance``
     variance: float  # sigma^2, of one comparison
     degrees: float  # of freedom, that it is estimated from
     is_connected: bool  # every two options are, through others if need be
@@ -53,19 +53,10 @@ class Advice(NamedTuple):
 
 
 def fit_linked(table: Table, pooled_samples: float) -> LinkedFit:
-    """S_i of qualities that fit all comparisons best, by least squares: for tables with gaps.
+    """The qualities that fit all comparisons best, by least squares: for tables with gaps.
 
     sigma^2 is mixed with ``pooled_samples`` of the mean square of all scores: few comparisons that
     happen to fit each other do not look certain.
-
-    Who met weak ones only is not better for it, unlike by the sum of the means.
-
-    >>> rows = np.array([0, 1, 2]), np.array([1, 2, 0])
-    >>> fit = fit_linked(Table(["a", "b", "c"], *rows, np.array([3.0, 6.0, -9.0])), 2)
-    >>> fit.scores.round(6).tolist()
-    [12.0, 3.0, -15.0]
-    >>> print(fit.covariance[0].round(3), fit.variance)  # no residuals, 2 of 1 + 2 samples of 42
-    [ 0.222 -0.111 -0.111] 28.0
     """
     counts, means = counts_and_means(table)
     size = len(counts)
@@ -85,22 +76,15 @@ def fit_linked(table: Table, pooled_samples: float) -> LinkedFit:
     is_noise = degrees > 0 and squares > 1e-24 * len(table.score) * square
     variance = squares / degrees if is_noise else square or 1.0
     if groups > 1:
-        loose = np.diag(counts.sum(1)) - counts + _LITTLE * np.eye(size)
-        inverse = np.linalg.inv(loose)
+        inverse = np.linalg.inv(np.diag(counts.sum(1)) - counts + _LITTLE * np.eye(size))
     return LinkedFit(qualities, inverse, variance, degrees, groups == 1)
 
 
 def linked_confidence(fit: LinkedFit, top: int, rng: np.random.Generator) -> float:
     """How likely the k options of the largest qualities are the best, by draws; NaN: unknown.
 
-    The standard error is .005 at most for up to 200 options.
-
     Given the scores, and with nothing known before, qualities are Student-t around the fitted ones,
     with the covariance of the fit (Gelman et al., "Bayesian data analysis", 14.2).
-
-    >>> table = Table(["a", "b"], np.zeros(9, int), np.ones(9, int), np.arange(9) / 4)
-    >>> round(linked_confidence(fit_linked(table, 0), 1, np.random.default_rng(0)), 2)  # t of 3.65
-    1.0
     """
     if not fit.is_connected or fit.degrees < 1:
         return float("nan")
@@ -119,19 +103,11 @@ def linked_confidence(fit: LinkedFit, top: int, rng: np.random.Generator) -> flo
 def linked_advice(fit: LinkedFit, top: int, number: int, rng: np.random.Generator) -> Advice:
     """The comparisons that are expected to raise the total quality of the selected most.
 
-    The ``rng`` says how comparisons come out before the next pair is chosen.
-
     A score of a pair moves all qualities, by a normal number times a vector: the covariance with
-    the difference of both, in units of the spread of the next score. What it is worth is at least
-    what the best single exchange of a selected and another option gains (the knowledge gradient of
+    the difference of both, in units of the spread of the next score. It is worth at least what the
+    best single exchange of a selected and another option gains (the knowledge gradient of
     correlated beliefs, Frazier, Powell and Dayanik 2009, for k = 1). The next pair is chosen as if
-    the first had come out as chance will have it. Gains are logarithms: where no score is likely to
-    change the selection, they are below any float.
-
-    >>> rows = np.array([0, 1, 2] * 3), np.array([1, 2, 3] * 3)
-    >>> table = Table(["a", "b", "c", "d"], *rows, np.array([1, 0, 1, 2, 0.5, 2, 3, -0.5, 3]))
-    >>> linked_advice(fit_linked(table, 2), 2, 1, np.random.default_rng(0)).pairs.tolist()
-    [[1, 2]]
+    this one had come out as ``rng`` draws it.
     """
     places = np.argsort(np.argsort(-fit.qualities, kind="stable"))
     pairs, so_far = [], fit
@@ -152,7 +128,7 @@ def linked_advice(fit: LinkedFit, top: int, number: int, rng: np.random.Generato
 
 
 def _step_of(fit: LinkedFit, first: int, second: int) -> tuple[np.ndarray, float]:
-    """Which way a score of the pair moves qualities, float64 [K], and its spread, squared."""
+    """Which way a score of the pair moves qualities, [K], and its spread, squared."""
     step = fit.covariance[:, first] - fit.covariance[:, second]
     return step, 1 + step[first] - step[second]
 
@@ -191,7 +167,10 @@ def _log_change(gaps: np.ndarray, steps: np.ndarray) -> float:
 
 
 def _log_gains(gaps: np.ndarray, steps: np.ndarray) -> np.ndarray:
-    """ln E max(s Z - gap, 0) of steps s >= 0 and Z ~ N(0, 1): ln s phi(b) (1 - b Q(b) / phi(b))."""
+    """ln E max(s Z - gap, 0) of steps s >= 0 and Z ~ N(0, 1): ln s phi(b) (1 - b Q(b) / phi(b)).
+
+    Where no score is likely to change the selection, the gain itself is below any float.
+    """
     steps = np.maximum(steps, np.finfo(float).tiny)
     with np.errstate(over="ignore"):
         b = np.minimum(gaps / steps, _FARTHEST)

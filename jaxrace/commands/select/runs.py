@@ -10,7 +10,7 @@ import numpy as np
 
 from jaxrace import sweep
 from jaxrace.commands.select.curves import Curve
-from jaxrace.commands.workbench import Workbench
+from jaxrace.commands.workbench import Workbench, rows_of_jobs
 from jaxrace.selection import SelectionJob, SelectionWork, Selector, Top
 from jaxrace.selection.driver import Compare, first_record, fitting_interval
 
@@ -45,25 +45,14 @@ class Task:
         return int(self.truth[0].sum())
 
     def judge(self, num_found: np.ndarray) -> np.ndarray:
-        """What selections count that have found so many of the best, int [...]: bool, or a share.
-
-        >>> from jaxrace.selection import win
-        >>> task = Task("2 of 3", win, None, np.array([[True, True, False]]), 9, 3)
-        >>> task.judge(np.array([1, 2])).tolist()
-        [False, True]
-        >>> dataclasses.replace(task, by_share=True).judge(np.array([1, 2])).tolist()
-        [0.5, 1.0]
-        """
+        """Is it right to have found so many of the best, int [...]? bool, or a share."""
         return num_found / self.top if self.by_share else num_found == self.top
 
 
 def run_selector(
     bench: Workbench, task: Task, name: str, selector: Selector, params: Any = None, batch: int = 1
 ) -> Curve:
-    """A curve of one selector; selections that have ended stay what they were.
-
-    Comparison number n of a pair comes out the same for all selectors and batches.
-    """
+    """The curve of a selector; comparison n of a pair comes out the same for all selectors."""
     time, row = run_rows(bench, task, name, selector, SelectionWork, params, batch)
     return Curve(time, task.judge((row.selected & task.truth[:, None]).sum(-1)))
 
@@ -77,10 +66,7 @@ def run_rows(
     params: Any = None,
     batch: int = 1,
 ) -> tuple[np.ndarray, Any]:
-    """Comparisons so far, [T], and the rows of all selections, leaves [J, T, ...].
-
-    Of params that are None the selector has its own; ``kind`` makes the rows.
-    """
+    """Comparisons so far, [T], and the rows of all selections, of a ``kind``: [J, T, ...]."""
     first = first_record(selector)
     rest = task.budget - first
     interval = fitting_interval(rest, task.interval, batch)
@@ -88,21 +74,15 @@ def run_rows(
     work = kind(selector, task.compare, task.budget, interval, params, batch, task.shared)
     records = 1 + rest // interval
     log = bench.sweep(f"{task.name}, {name}", work, _jobs(bench, task), _WIDTH, records)
-    lengths = np.bincount(log.rows.job, minlength=len(task.truth))
-    # Where a selection has ended early, its last row.
-    place = np.minimum(np.arange(records), lengths[:, None] - 1)
-    places = (np.cumsum(lengths) - lengths)[:, None] + place
-    rows = jax.tree.map(lambda x: x[places], log.rows.row)
+    rows, _ = rows_of_jobs(log, len(task.truth), records)
     return first + interval * np.arange(records, dtype=float), rows
 
 
 def run_top(bench: Workbench, task: Task, points: int = TOP_POINTS, least: float = 0.1) -> Curve:
     """The curve of TOP, which ends by itself, from several numbers of repetitions.
 
-    The task's budget is what the largest number of repetitions may cost on average; the smallest is
-    a part of it.
-
-    Its time is the mean number of comparisons.
+    The largest number costs the task's budget on average, the smallest the share ``least`` of it.
+    Times are mean numbers of comparisons.
     """
     matches = _ended(bench, task, "TOP, matches", 1, 1)[0].mean()
     most = task.budget / matches
@@ -116,10 +96,7 @@ def run_top(bench: Workbench, task: Task, points: int = TOP_POINTS, least: float
 def _ended(
     bench: Workbench, task: Task, name: str, repetitions: int, most: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Comparisons of each selection, and whether it was right, [J] each.
-
-    ``most`` repetitions are the most of those that are compiled for.
-    """
+    """Comparisons of each selection, and whether it was right, [J]; compiled for ``most``."""
     selector = Top(task.num_options, task.top)
     budget = _LOOK * -(-selector.match_bounds[1] * most // _LOOK)
     params = selector.params(repetitions)

@@ -1,5 +1,6 @@
 """Selections that are simulated: from wins, and from scores. Axes: J selections, K options."""
 
+import dataclasses
 import functools
 from typing import Any
 
@@ -7,22 +8,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import selection
+from jaxrace import kernels, selection
 from jaxrace.commands.select.runs import Task, problem_keys
 
 CIRCLE = 0.1  # how much a circle adds to the chances of its problem
 
 
 def chances(key: jax.Array, num_options: int, cycle: float) -> jax.Array:
-    """p_ij of wins, [K, K]: of a total order, or with a circle that hides it.
+    """p_ij = 1 / (1 + exp(-2 (q_i - q_j))) of qualities uniform in [0, 1], and a circle: [K, K].
 
-    Options have qualities uniform in [0, 1], and p_ij = 1 / (1 + exp(-2 (q_i - q_j))) + a circle:
-    everybody beats the half that follows it by ``cycle`` more, at most .1. The circle adds nothing
+    Everybody beats the half that follows it by ``cycle`` more, at most .1. The circle adds nothing
     to Borda's scores, so that the best remain the same.
-
-    >>> found = chances(jax.random.key(0), 5, 0.1)
-    >>> bool((abs(found + found.T - 1) < 1e-6).all())
-    True
     """
     quality_key, order_key = jax.random.split(key)
     qualities = jax.random.uniform(quality_key, (num_options,), jnp.float32)
@@ -43,11 +39,7 @@ def wins_task(
     interval: int,
     cycle: float,
 ) -> Task:
-    """J selections, K and k of the sizes, from wins whose chances are those of ``chances``.
-
-    >>> wins_task("1 of 3", 0, 5, (3, 1), 30, 5, 0.0).truth.sum(1).tolist()
-    [1, 1, 1, 1, 1]
-    """
+    """J selections, with K and k the ``sizes``, from wins by ``chances``."""
     make = jax.vmap(functools.partial(chances, num_options=sizes[0], cycle=cycle))
     problems = make(problem_keys(seed, repeats))
     return Task(name, selection.win, problems, best(problems, sizes[1]), budget, interval)
@@ -63,14 +55,7 @@ def thurstone_task(
     noise: float = 0.0,
     first: float | None = None,
 ) -> Task:
-    """J selections, K and k of the sizes, from the scores of random Thurstone problems.
-
-    Of ``noise`` and ``first``, the quality of one option in a random place, see
-    ``selection.thurstone``.
-
-    >>> thurstone_task("1 of 3", 0, 5, (3, 1), 30, 5).truth.sum(1).tolist()
-    [1, 1, 1, 1, 1]
-    """
+    """J selections, with K and k the ``sizes``, from the scores of ``selection.thurstone``."""
     make = functools.partial(selection.thurstone, num_options=sizes[0], first=first)
     keys = problem_keys(seed, repeats)
     problems: Any = jax.vmap(lambda key: make(key, noise=noise))(keys)
@@ -82,11 +67,7 @@ def thurstone_task(
 
 
 def best(means: jax.Array, top: int) -> np.ndarray:
-    """The best k by Borda's score of scores or chances to win [J, K, K]: bool [J, K].
-
-    >>> best(jnp.array([[[0.5, 0.9], [0.1, 0.5]]]), 1).tolist()
-    [[True, False]]
-    """
+    """The best k by Borda's score of scores or chances to win [J, K, K]: bool [J, K]."""
     return np.asarray(jax.vmap(functools.partial(selection.borda_top, top=top))(means))
 
 
@@ -94,3 +75,40 @@ def _shuffled(key: jax.Array, problem: selection.NormalScores) -> selection.Norm
     key = jax.random.fold_in(key, jnp.uint32(2))
     order = jax.random.permutation(key, problem.means.shape[0])
     return jax.tree.map(lambda x: x[order][:, order], problem)
+
+
+def with_own_target(task: Task, selector: selection.Selector) -> Task:
+    """The same, with the best by the selector's own target.
+
+    ``ActiveRanking`` and ``PairwiseRace`` count wins alone: they do not look for the best mean
+    score, but for those that win most often, or what else the race's ranking says.
+    """
+    if (
+        not isinstance(selector, selection.ActiveRanking | selection.PairwiseRace)
+        or selector.outcome != "wins"
+    ):
+        return task
+    if isinstance(task.problems, selection.NormalScores):
+        means, deviations = task.problems.means, task.problems.deviations
+        chances = jax.scipy.stats.norm.cdf(means / jnp.where(deviations > 0, deviations, 1))
+    elif task.compare is selection.win:
+        chances = task.problems
+    else:
+        return task
+    ranking = selector.ranking if isinstance(selector, selection.PairwiseRace) else "borda"
+    best = jax.vmap(functools.partial(best_by, ranking=ranking, top=task.top))(chances)
+    return dataclasses.replace(task, truth=np.asarray(best))
+
+
+def best_by(chances: jax.Array, ranking: str, top: int) -> jax.Array:
+    """The best k by a ranking of ``PairwiseRace``, from how likely i wins against j: bool [K]."""
+    if ranking == "borda":
+        return selection.borda_top(chances, top)
+    apart = ~jnp.eye(chances.shape[-1], dtype=bool)
+    if ranking == "random_walk":
+        walk = kernels.long_run(kernels.transition_matrix(jnp.where(apart, chances, 0.5)))
+        return kernels.in_top(walk.visits, top)
+    beaten = jnp.where(apart, chances > 0.5, False).sum(-1)
+    # Of options that beat as many others, the better one by Borda, as the race selects.
+    shares = jnp.where(apart, chances, 0).mean(-1)
+    return kernels.in_top(beaten.astype(shares.dtype) + shares, top)

@@ -31,7 +31,7 @@ ENVIRONMENTS: dict[str, str] = {
 
 
 class Setting(NamedTuple):
-    """What is swept."""
+    """A point of the grid that is swept."""
 
     sigma: float | None
     delta: float
@@ -79,14 +79,6 @@ class TrainConfig:
             dominance race on what they end with.
         test_patients: Fresh episodes on which every policy is evaluated.
         seed: Seed of all random numbers.
-
-    >>> TrainConfig(method="edps", repeats=5).episodes
-    10000
-    >>> [tuple(setting) for setting in TrainConfig(sigma=(1, 10), delta=(0.1, 0.2)).settings]
-    [(1, 0.1), (1, 0.2), (10, 0.1), (10, 0.2)]
-    >>> TrainConfig(delta=2.0)
-    Traceback (most recent call last):
-    ValueError: delta: expected a number between 0 and 1, exclusive, got 2.0
     """
 
     env: str = "medical"

@@ -1,6 +1,10 @@
 """Policies on fresh episodes, learned or fixed. Axes: B policies (one per repeat), n episodes."""
 
+import dataclasses
 import functools
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import jax
@@ -9,47 +13,59 @@ import numpy as np
 
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.tasks import Task
-from jaxrace.commands.train.timing import Seconds
 from jaxrace.compilation import compile_ahead
 from jaxrace.outcomes import Both, Return
 from jaxrace.policies import Policy, UniformChoice
 from jaxrace.rollout import PolicyInTask, Rollout, evaluate
+from jaxrace.sweep import SweepLog
 
 Metrics = dict[str, np.ndarray]
+_RATES = "episodes_per_second", "searches_per_second", "lane_utilisation"
 
 
-class Evaluator:
-    """Evaluates B policies at once, each on n episodes of its own; compiled when it is made.
+@dataclasses.dataclass
+class Seconds:
+    """Seconds by what they were spent on."""
 
-    The episodes depend on the key, the generation and the number of the policy, nothing else:
-    policies of two classes meet the same patients under one key and generation.
+    compile: float = 0.0
+    run: float = 0.0
 
-    >>> from jaxrace.commands.train.tasks import medical_task
-    >>> from jaxrace.policies import Constant
-    >>> task = medical_task(TrainConfig())
-    >>> evaluator = Evaluator(task, Constant(), jax.random.key(0), num_policies=3, episodes=10)
-    >>> metrics = evaluator(0, np.array([0.0, 0.5, 1.0], np.float32))
-    >>> metrics["death_rate"].shape
-    (3,)
+    @contextmanager
+    def spent(self, what: str) -> Iterator[None]:
+        """Add the time that the block takes to what it is spent on: "compile" or "run"."""
+        started = time.perf_counter()
+        yield
+        setattr(self, what, getattr(self, what) + time.perf_counter() - started)
+
+    def timing(self, log: SweepLog | None, episodes: int) -> dict[str, float | None]:
+        """What timing.json holds of a sweep, if there was one, and of what came after it."""
+        found = {"compile_seconds": self.compile, "run_seconds": self.run}
+        if log is None:
+            return found | dict.fromkeys(_RATES)
+        found["compile_seconds"] += log.compile_seconds
+        found["run_seconds"] += log.run_seconds
+        # Of a job that was resumed, nobody knows which episodes were played since.
+        rate = None if log.is_resumed else episodes / log.run_seconds
+        rates = rate, log.jobs_per_second, log.utilisation
+        return found | dict(zip(_RATES, rates, strict=True))
+
+
+def evaluator(
+    task: Task, policy: Policy, key: jax.Array, num_policies: int, episodes: int
+) -> Callable[[int, Any], dict[str, jax.Array]]:
+    """A compiled function of a generation and B policies, leaves [B, ...]: their metrics by name.
+
+    These are averages over n episodes of each, float32 [B]. The episodes depend on the key, the
+    generation and the number of the policy, nothing else: policies of two classes meet the same
+    patients under one key and generation.
     """
-
-    def __init__(
-        self, task: Task, policy: Policy, key: jax.Array, num_policies: int, episodes: int
-    ) -> None:
-        self._key = key
-        self._env_params = task.env_params
-        thetas = jax.tree.map(
-            lambda x: jax.ShapeDtypeStruct((num_policies, *x.shape), x.dtype), policy.example()
-        )
-        rollout = Rollout(task.env, policy, Both(task.fold, Return()))
-        generation = np.uint32(0)
-        self._program = compile_ahead(
-            _evaluate, rollout, task.measure, episodes, key, generation, thetas, task.env_params
-        )
-
-    def __call__(self, generation: int, thetas: Any) -> dict[str, jax.Array]:
-        """Metrics of policies, leaves [B, ...]: averages over n episodes, float32 [B], by name."""
-        return self._program(self._key, np.uint32(generation), thetas, self._env_params)
+    example = jax.tree.map(
+        lambda x: jax.ShapeDtypeStruct((num_policies, *x.shape), x.dtype), policy.example()
+    )
+    rollout = Rollout(task.env, policy, Both(task.fold, Return()))
+    sizes = rollout, task.measure, episodes
+    program = compile_ahead(_evaluate, *sizes, key, np.uint32(0), example, task.env_params)
+    return lambda generation, thetas: program(key, np.uint32(generation), thetas, task.env_params)
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1, 2))
@@ -89,7 +105,7 @@ def evaluate_fixed(
     choices["random"] = task.actions
     with seconds.spent("compile"):
         policy = UniformChoice(size)
-        evaluate = Evaluator(task, policy, key, config.repeats, config.test_patients)
+        evaluate = evaluator(task, policy, key, config.repeats, config.test_patients)
     with seconds.spent("run"):
         metrics = {
             name: evaluate(0, np.tile(np.array(choice, np.float32), (config.repeats, 1)))
@@ -102,11 +118,7 @@ def evaluate_fixed(
 
 
 def fixed_name(config: TrainConfig) -> str:
-    """The policy of a method, in words.
-
-    >>> fixed_name(TrainConfig(method="constant", action=0.7)), fixed_name(TrainConfig())
-    ('constant 0.7', 'pb-edps')
-    """
+    """The policy of a method, in words."""
     return _constant_name(config.action) if config.method == "constant" else config.method
 
 

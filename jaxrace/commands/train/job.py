@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import functools
 import json
 import os
 import shutil
@@ -14,14 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaxrace import plots, racing, runs, sweep
-from jaxrace.commands.job import Job, OnStage
+from jaxrace.commands.job import Job
 from jaxrace.commands.train import summary
 from jaxrace.commands.train.config import TrainConfig
-from jaxrace.commands.train.evaluation import evaluate_fixed, fixed_name
+from jaxrace.commands.train.evaluation import Seconds, evaluate_fixed, fixed_name
 from jaxrace.commands.train.learning import TrainWork, make_search, make_sweep
 from jaxrace.commands.train.settings_race import SettingsRace, race_settings
 from jaxrace.commands.train.tasks import TASKS, Task
-from jaxrace.commands.train.timing import Seconds
 from jaxrace.commands.workbench import CHECKPOINT, run_folder, sweep_sizes
 from jaxrace.search import FinalRace, PolicySearch, SearchWork
 
@@ -30,20 +30,7 @@ _MEETING = "hosts"  # where the hosts of a job meet, below the folder of checkpo
 
 
 def train(job: Job) -> Path:
-    """Train policies, evaluate them on fresh patients, and write a run folder.
-
-    It holds config.json, log.csv (a row per repeat and generation, with an evaluation of the
-    policy that is rank 1 of its race), summary.json, timing.json, and a figure of the learning
-    curve, or of the settings if there are several. The searches are saved there every 30 seconds.
-
-    >>> folder = train(
-    ...     Job(TrainConfig(method="constant", action=0.7, repeats=3, test_patients=20))
-    ... )
-    >>> folder.as_posix()
-    'runs/medical-constant-1'
-    >>> runs.read_summary(folder)["death_rate"]["count"]
-    3
-    """
+    """Train policies, evaluate them on fresh patients, and write a run folder."""
     config: TrainConfig = job.config
     task = TASKS[config.env](config)
     search = make_search(config, task) if config.learns else None
@@ -84,7 +71,7 @@ def _work(
     """Search and evaluate, and write the tables; the summary last."""
     config: TrainConfig = job.config
     keys, seconds = _make_keys(np.uint32(config.seed)), Seconds()
-    failed, raced = [], None
+    failed, log, raced = [], None, None
     if search is None:
         baselines = evaluate_fixed(config, task, keys[1], seconds)
         last = summary.fixed_columns(baselines.pop(fixed_name(config)))
@@ -97,12 +84,11 @@ def _work(
                 raise RuntimeError(summary.describe_failures(config, failed, folder))
             return
         _check_stop(job)
-        seconds.add(log)
         last = summary.write_rows(config, task, log, folder)
         job.on_stage("evaluating", 0, 0)
         baselines = evaluate_fixed(config, task, keys[1], seconds)
         _check_stop(job)
-    timing = seconds.timing(int(last["episodes"].sum()))
+    timing = seconds.timing(log, int(last["episodes"].sum()))
     runs.write_timing(folder, timing if raced is None else timing | raced.timing(config))
     found_by_race = None if raced is None else raced.summary(config)
     found = summary.summarise(config, task, last, baselines, failed, found_by_race)
@@ -138,7 +124,7 @@ def _learn(
     config, hosts = job.config, job.hosts
     work, jobs = make_sweep(config, task, search, *keys)
     checkpoint = folder / CHECKPOINT
-    progress = _EpisodesSoFar(config, job.on_stage)
+    episodes = np.zeros(jobs.count, np.int64)  # played in each search, as far as it was seen
 
     def run(work: TrainWork, jobs: sweep.Jobs, folder: Path, numbers: Any) -> sweep.SweepLog:
         return sweep.run(
@@ -146,8 +132,8 @@ def _learn(
             jobs,
             width=sizes["width"],
             # Each host has its own cores and devices.
-            num_blocks=sizes["num_blocks"] if hosts is None else job.lanes.blocks,
-            on_rows=progress.of(numbers),
+            num_blocks=sizes["num_blocks"] if hosts is None else job.sizes.get("blocks"),
+            on_rows=functools.partial(_show_progress, job, episodes, numbers),
             checkpoints=sweep.Checkpoints(folder, asked, resume=job.resume),
             stop=job.stop,
             hosts=hosts,
@@ -155,7 +141,7 @@ def _learn(
 
     if job.is_first and not job.resume:
         sweep_sizes(folder, job, work, jobs)
-    with _meeting(checkpoint / _MEETING, job):
+    with _meeting(checkpoint / _MEETING, job, asked["config"]):
         # Those of the first host.
         sizes = sweep_sizes(folder, job, work, jobs)
         if config.race:
@@ -165,12 +151,11 @@ def _learn(
 
 
 @contextlib.contextmanager
-def _meeting(folder: Path, job: Job) -> Iterator[None]:
+def _meeting(folder: Path, job: Job, config: dict[str, Any]) -> Iterator[None]:
     """The other hosts begin after the first one, which goes on when they have left the folder."""
     if job.hosts is None:
         yield
         return
-    config = json.loads(json.dumps(dataclasses.asdict(job.config)))
     with sweep.Beats(folder, job.hosts, config, job.stop) as beats:
         yield
         beats.finish({})
@@ -179,40 +164,26 @@ def _meeting(folder: Path, job: Job) -> Iterator[None]:
 
 
 def check_hosts(config: TrainConfig, out: str | os.PathLike[str] | None) -> None:
-    """Raise ValueError unless several hosts can share the job.
-
-    >>> check_hosts(TrainConfig(), None)
-    Traceback (most recent call last):
-    ValueError: out: expected a folder that all hosts see, got none
-    """
+    """Raise ValueError unless several hosts can share the job."""
     if not config.learns:
         raise ValueError(f"hosts: expected a method that learns, got {config.method}")
     if out is None:
         raise ValueError("out: expected a folder that all hosts see, got none")
 
 
-class _EpisodesSoFar:
-    """Turns the rows of sweeps into progress."""
-
-    def __init__(self, config: TrainConfig, on_stage: OnStage) -> None:
-        self._budget = config.episodes
-        self._on_stage = on_stage
-        self._episodes = np.zeros(len(config.settings) * config.repeats, np.int64)
-
-    def of(self, numbers: NDArray[np.int64]) -> sweep.OnRows:
-        """What a sweep of the searches with these numbers is to call."""
-
-        def on_rows(num_ended: int, rows: sweep.Rows) -> None:
-            np.maximum.at(self._episodes, numbers[rows.job], rows.row.search.episodes)
-            played = np.minimum(self._episodes, self._budget)
-            # Searches that ended before the job was resumed have left no rows here.
-            unseen = max(num_ended - int((played[numbers] == self._budget).sum()), 0)
-            done = int(played.sum()) + unseen * self._budget
-            # A learner may end before its budget is used up.
-            total = played.size * self._budget
-            self._on_stage("training", min(done, total), total)
-
-        return on_rows
+def _show_progress(
+    job: Job, episodes: NDArray[np.int64], numbers: NDArray[np.int64], ended: int, rows: sweep.Rows
+) -> None:
+    """Show how many episodes have been played, by the rows of the searches with these numbers."""
+    budget = job.config.episodes
+    np.maximum.at(episodes, numbers[rows.job], rows.row.search.episodes)
+    played = np.minimum(episodes, budget)
+    # Searches that ended before the job was resumed have left no rows here.
+    unseen = max(ended - int((played[numbers] == budget).sum()), 0)
+    done = int(played.sum()) + unseen * budget
+    # A learner may end before its budget is used up.
+    total = played.size * budget
+    job.on_stage("training", min(done, total), total)
 
 
 @jax.jit

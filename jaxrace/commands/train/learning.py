@@ -1,7 +1,4 @@
-"""The searches of a training job as the jobs of a sweep, with an evaluation in every generation.
-
-Axes: S settings, R repeats of each.
-"""
+"""The searches of a training job, and their evaluation. Axes: S settings, R repeats of each."""
 
 import dataclasses
 from collections.abc import Callable
@@ -12,7 +9,7 @@ import numpy as np
 from jax.typing import ArrayLike
 from numpy.typing import NDArray
 
-from jaxrace import outcomes, racing, sweep
+from jaxrace import racing, sweep
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.tasks import Task
 from jaxrace.label_ranking import LabelRanking
@@ -35,9 +32,7 @@ from jaxrace.tabular import GreedyTable
 CANDIDATES, FINAL_ROUNDS = 10, 200
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class TrainJob:
+class TrainJob(NamedTuple):
     """One search."""
 
     setting: ArrayLike  # int32 []
@@ -61,11 +56,10 @@ class TrainWork:
 
     searches: SearchWork  # with the settings
     train_key: jax.Array  # of all searches
-    test_key: jax.Array  # of all evaluations; see ``Evaluator``
+    test_key: jax.Array  # of all evaluations; see ``evaluator``
     env_params: Any  # the simulator's
-    # Of the policies that are evaluated.
-    rollout: Rollout = dataclasses.field(metadata={"static": True})
-    # See ``Task``.
+    rollout: Rollout = dataclasses.field(metadata={"static": True})  # of what is evaluated
+    # As in ``Task``.
     measure: Callable[..., dict[str, jax.Array]] = dataclasses.field(metadata={"static": True})
     episodes: int = dataclasses.field(metadata={"static": True})  # of each evaluation
 
@@ -95,12 +89,7 @@ class TrainWork:
 def make_jobs(num_settings: int, repeats: int, independent: bool = False) -> sweep.Jobs:
     """All repeats of the first setting, of the second, and so on.
 
-    If independent, every search has random numbers of its own; else a repeat has the same ones in
-    every setting.
-
-    >>> job = make_jobs(2, 3).rows(np.array([0, 4]))
-    >>> job.setting.tolist(), job.stream.tolist()
-    ([0, 1], [0, 1])
+    A repeat has the same random numbers in every setting, unless they are to be independent.
     """
 
     def rows(numbers: NDArray[np.int64]) -> TrainJob:
@@ -114,44 +103,37 @@ def make_jobs(num_settings: int, repeats: int, independent: bool = False) -> swe
 def make_sweep(
     config: TrainConfig, task: Task, searches: SearchWork, train_key: jax.Array, test_key: jax.Array
 ) -> tuple[TrainWork, sweep.Jobs]:
-    """The searches of a job, and what is done with them."""
-    work = TrainWork(
-        searches,
-        train_key,
-        test_key,
-        task.env_params,
-        rollout=Rollout(task.env, searches.search.policy, Both(task.fold, Return())),
-        measure=task.measure,
-        episodes=config.test_patients,
-    )
+    """The searches of a job with their evaluations, as work and jobs of a sweep."""
+    rollout = Rollout(task.env, searches.search.policy, Both(task.fold, Return()))
+    evaluation = rollout, task.measure, config.test_patients
+    work = TrainWork(searches, train_key, test_key, task.env_params, *evaluation)
     return work, make_jobs(len(config.settings), config.repeats)
 
 
 def make_search(config: TrainConfig, task: Task) -> SearchWork:
     """The learner and all settings, and with them the last checks of what was asked for."""
+    if config.evolves:
+        return _make_evolution(config, task)
     if config.method == "sarsa":
-        sarsa = Sarsa(task.env, GreedyTable(task.grid, task.actions))
-        params = sarsa.params(config.episodes, env_params=task.env_params)
-        return SearchWork(sarsa, stack_params([params]))
-    if config.method == "pbpi":
+        learner = Sarsa(task.env, GreedyTable(task.grid, task.actions))
+    else:
         policy = LabelRanking(len(task.grid.low), task.actions)
-        iteration = PolicyIteration(task.env, policy, task.fold, task.compare)
-        params = iteration.params(config.episodes, env_params=task.env_params)
-        return SearchWork(iteration, stack_params([params]))
-    return _make_evolution(config, task)
+        learner = PolicyIteration(task.env, policy, task.fold, task.compare)
+    params = learner.params(config.episodes, env_params=task.env_params)
+    return SearchWork(learner, stack_params([params]))
 
 
 def _make_evolution(config: TrainConfig, task: Task) -> SearchWork:
     """EDPS or PB-EDPS."""
     size, min_rounds, max_rounds = config.sizes
     race: racing.Race
-    if config.method != "edps":
+    if config.method == "edps":
+        race = racing.HoeffdingRace(size, size // 2, intersect=True, dynamic_delta=True)
+        fold, numbers = Return(), {"value_range": task.value_range}
+    else:
         parts = (size, size // 2, config.max_rounds, task.compare)
         race = racing.PreferenceRace(*parts, config.bound)
         fold, numbers = task.fold, {}
-    else:
-        race = racing.HoeffdingRace(size, size // 2, intersect=True, dynamic_delta=True)
-        fold, numbers = outcomes.Return(), {"value_range": task.value_range}
     strategy = Strategy(config.strategy, size)
     search = PolicySearch(task.env, task.policy, fold, race, strategy)
     has_final_race = config.method == "pb-edps-fast"
@@ -178,16 +160,9 @@ def _make_evolution(config: TrainConfig, task: Task) -> SearchWork:
 
 
 def searched(episodes: int, generation: int) -> int:
-    """What a search may use up of a budget out of which a final race is paid, too.
-
-    A generation has at most so many episodes: the last race of the search may exceed its own budget
-    by nearly as many.
-
-    >>> searched(10_000, generation=14 * 30), searched(100, generation=14 * 30)
-    (7580, 1)
-    """
-    reserved = min(CANDIDATES * FINAL_ROUNDS, episodes // 4) + generation
-    return max(episodes - reserved, 1)
+    """The episodes of a budget that a search may use when a final race is paid from it, too."""
+    # The last race of the search may exceed its own budget by nearly a generation.
+    return max(episodes - generation - min(CANDIDATES * FINAL_ROUNDS, episodes // 4), 1)
 
 
 def with_final_race(
@@ -195,7 +170,7 @@ def with_final_race(
 ) -> SearchWork:
     """A search whose last generations' best race for the recommendation.
 
-    The params have the budget that ``searched`` gives; the rest is as there.
+    The budget of the params is that of ``searched``.
     """
     learner = FinalRace(search, racing.PreferenceRace(CANDIDATES, 1, FINAL_ROUNDS, task.compare))
     # Of a budget that is too small for both there is a round for each candidate.

@@ -29,7 +29,6 @@ class SettingsRace:
 
     log: SweepLog  # of all searches that were made, as if one sweep had made them
     result: DominanceResult  # of the race; option s is setting s
-    most_repeats: int  # of a setting that the race can use: it takes whole blocks of them
     seconds: float  # since the race began or was resumed, with what it compiled and decided
 
     def summary(self, config: TrainConfig) -> dict[str, Any]:
@@ -43,7 +42,7 @@ class SettingsRace:
             "ranking": np.asarray(self.result.ranking).tolist(),
             "searches": self.log.num_jobs,
             "searches_without_race": len(config.settings) * config.repeats,
-            "most_searches_of_race": len(config.settings) * self.most_repeats,
+            "most_searches_of_race": len(config.settings) * most_repeats(config.repeats),
         }
 
     def timing(self, config: TrainConfig) -> dict[str, float]:
@@ -66,49 +65,34 @@ def race_settings(
     """
     num_settings, repeats = len(config.settings), config.repeats
     race = _make_race(num_settings, repeats)
+    grid = make_jobs(num_settings, repeats, independent=True)
     started = time.perf_counter()
     params = race.params(DELTA)
     state = race.init(np.float32(0), params)
-    played: list[SweepLog] = []
-    jobs_of_rounds: list[NDArray[np.int64]] = []
+    played: list[tuple[NDArray[np.int64], SweepLog]] = []  # numbers of searches, and their log
     while (asked := np.asarray(race.ask(state, params))).any():
         told = np.asarray(state.simulated)
         count = race.rounds_to_tell(state)
         repeat = told[:, None] + np.arange(count)
-        numbers = (np.arange(num_settings)[:, None] * repeats + repeat)[asked]
-        folder = checkpoint / f"round-{len(played):04}"
-        log = run(work, _some_jobs(config, numbers.ravel()), folder, numbers.ravel())
-        played.append(log)
-        jobs_of_rounds.append(numbers.ravel())
+        numbers = (np.arange(num_settings)[:, None] * repeats + repeat)[asked].ravel()
+        jobs = sweep.Jobs(len(numbers), lambda chosen, own=numbers: grid.rows(own[chosen]))
+        log = run(work, jobs, checkpoint / f"round-{len(played):04}", numbers)
+        played.append((numbers, log))
         outcomes = np.zeros((num_settings, count), np.float32)
-        outcomes[asked] = _last_values(log, objective).reshape(numbers.shape)
+        outcomes[asked] = _last_values(log, objective).reshape(-1, count)
         state = race.tell(state, outcomes, params)
-    return SettingsRace(
-        _together(played, jobs_of_rounds),
-        race.result(state, params),
-        most_repeats(repeats),
-        time.perf_counter() - started,
-    )
+    result, seconds = race.result(state, params), time.perf_counter() - started
+    return SettingsRace(_together(played), result, seconds)
 
 
 def most_repeats(repeats: int) -> int:
-    """Repeats of a setting that a race can use: it takes whole blocks of them.
-
-    >>> most_repeats(100)
-    96
-    """
+    """Repeats of a setting that a race can use: it takes whole blocks of them."""
     race = _make_race(2, repeats)
     return repeats - (repeats - race.first_block) % race.block
 
 
 def _make_race(num_settings: int, repeats: int) -> DominanceRace:
     return DominanceRace(num_settings, 1, repeats, kernels.total_order)
-
-
-def _some_jobs(config: TrainConfig, numbers: NDArray[np.int64]) -> sweep.Jobs:
-    """Those of the whole grid's jobs that have these numbers."""
-    grid = make_jobs(len(config.settings), config.repeats, independent=True)
-    return sweep.Jobs(len(numbers), lambda chosen: grid.rows(numbers[chosen]))
 
 
 def _last_values(log: SweepLog, objective: str) -> NDArray[np.float32]:
@@ -120,22 +104,18 @@ def _last_values(log: SweepLog, objective: str) -> NDArray[np.float32]:
     return values
 
 
-def _together(played: list[SweepLog], jobs_of_rounds: list[NDArray[np.int64]]) -> SweepLog:
-    """One log with the numbers that the jobs have in the whole grid."""
-    store = RowStore(played[0].store.shapes)
-    for log, numbers in zip(played, jobs_of_rounds, strict=True):
-        rows = log.rows
-        store.add(Rows(numbers[rows.job], rows.step, rows.row))
-
-    def total(name: str) -> Any:
-        return sum(getattr(log, name) for log in played)
-
-    failed = [numbers[log.failed] for log, numbers in zip(played, jobs_of_rounds, strict=True)]
+def _together(played: list[tuple[NDArray[np.int64], SweepLog]]) -> SweepLog:
+    """One log of all rounds, with the numbers of the searches in the whole grid."""
+    logs = [log for _, log in played]
+    store = RowStore(logs[0].store.shapes)
+    for numbers, log in played:
+        store.add(Rows(numbers[log.rows.job], log.rows.step, log.rows.row))
+    failed = np.sort(np.concatenate([numbers[log.failed] for numbers, log in played]))
     sums = ("num_jobs", "num_rows", "num_ended", "lane_steps", "compile_seconds", "run_seconds")
     return dataclasses.replace(
-        played[0],
+        logs[0],
         store=store,
-        failed=np.sort(np.concatenate(failed)),
-        is_resumed=any(log.is_resumed for log in played),
-        **{name: total(name) for name in sums},
+        failed=failed,
+        is_resumed=any(log.is_resumed for log in logs),
+        **{name: sum(getattr(log, name) for log in logs) for name in sums},
     )

@@ -1,7 +1,4 @@
-"""What a training job finds, as log.csv and summary.json have it.
-
-Axes: J searches, the repeats of each setting one after the other; n rows.
-"""
+"""What a training job finds, in its files and on the screen. Axes: n rows, p weights."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,8 +6,11 @@ from typing import Any
 
 import jax
 import numpy as np
+from rich.console import Console
+from rich.table import Column
 
 from jaxrace import files, runs, sweep
+from jaxrace.commands.printing import confidence_scale, plus_minus, print_table, say
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.evaluation import Metrics, fixed_name
 from jaxrace.commands.train.tasks import Task
@@ -22,6 +22,19 @@ Columns = dict[str, np.ndarray]
 _MOST_THETAS = 32
 POLICIES = "policies.npz"
 
+# What may be known of a sweep, and how it is written.
+_RATES = {
+    "episodes_per_second": "{:,.0f} episodes/s",
+    "searches_per_second": "{:,.0f} searches/s",
+    "lane_utilisation": "{:.0%} of the lanes busy",
+}
+
+# By the certificates of a race for the best one.
+_CERTIFIED = {
+    "dominance": "certified to beat every other setting",
+    "counts": "certified to beat the most other settings",
+}
+
 
 def fixed_columns(metrics: Metrics) -> Columns:
     """The log of a method that learns nothing: a row per repeat, after no training."""
@@ -31,11 +44,7 @@ def fixed_columns(metrics: Metrics) -> Columns:
 
 
 def write_rows(config: TrainConfig, task: Task, log: sweep.SweepLog, folder: Path) -> Columns:
-    """Write log.csv, piece by piece.
-
-    Returned are the last rows of the searches that did not fail, with the number of their
-    "setting".
-    """
+    """Write log.csv, and return the last rows of the searches that did not fail, by setting."""
     last: list[Columns] = []
     policies: list[np.ndarray] = []
 
@@ -65,17 +74,13 @@ def _columns(config: TrainConfig, task: Task, rows: sweep.Rows) -> Columns:
     thetas = _thetas(rows)
     if thetas.shape[-1] > _MOST_THETAS:
         thetas = thetas[:, :0]
-    # Those that run on end well; a failure is reported elsewhere.
-    numbers = {
-        name: column
-        for name, column in search._asdict().items()
-        if name not in ("ran", "best", "valid")
-    }
+    # Failures are in the summary.
+    hidden = ("ran", "best", "valid")
     return {
         **swept,
         "repeat": repeat,
-        **numbers,
-        **{f"theta_{i}": thetas[:, i] for i in range(thetas.shape[-1])},
+        **{name: column for name, column in search._asdict().items() if name not in hidden},
+        **{f"theta_{i}": column for i, column in enumerate(thetas.T)},
         **{name: rows.row.metrics[name] for name in task.labels},
     }
 
@@ -102,7 +107,10 @@ def summarise(
         "repeats": config.repeats,
         "episodes": config.episodes,
         "metrics": {name: task.labels[name] for name in task.shown},
-        "baselines": {name: _statistics(task, metrics) for name, metrics in baselines.items()},
+        "baselines": {
+            policy: {name: _statistic(metrics[name]) for name in task.labels}
+            for policy, metrics in baselines.items()
+        },
         "failed": failed,
     }
     if not config.is_grid:
@@ -114,37 +122,27 @@ def summarise(
 def _ranked(
     config: TrainConfig, task: Task, last: Columns, raced: dict[str, Any] | None
 ) -> list[dict[str, Any]]:
-    """The settings, the best first; without a search that did not fail they come last.
-
-    After a race in its order: means of a few repeats may be lucky ones.
-    """
+    """The settings, the best first; without a search that did not fail they come last."""
     found = []
     for number, setting in enumerate(config.settings):
         chosen = last["setting"] == number
         own = {name: column[chosen] for name, column in last.items()}
         found.append({**setting._asdict(), **_found(task, own)})
-
-    if raced is not None:
+    if raced is not None:  # its order: means of a few repeats may be lucky ones
         return [found[number] for number in raced["ranking"]]
-
-    def value(setting: dict[str, Any]) -> float:
-        mean = setting[task.objective]["mean"]
-        return -np.inf if mean is None else mean
-
-    return sorted(found, key=value, reverse=True)
+    means = [setting[task.objective]["mean"] for setting in found]
+    order = np.argsort([np.inf if mean is None else -mean for mean in means], kind="stable")
+    return [found[number] for number in order]
 
 
 def _found(task: Task, last: Columns) -> dict[str, Any]:
-    return {"episodes_used": _statistic(last["episodes"]), **_statistics(task, last)}
-
-
-def _statistics(task: Task, metrics: Metrics) -> dict[str, dict[str, float | int | None]]:
-    """Mean and standard error over repeats, in the order of the task's labels."""
-    return {name: _statistic(metrics[name]) for name in task.labels}
+    own = last | {"episodes_used": last["episodes"]}
+    return {name: _statistic(own[name]) for name in ("episodes_used", *task.labels)}
 
 
 def _statistic(values: np.ndarray) -> dict[str, float | int | None]:
-    if not values.size:  # all of them failed
+    """Mean and standard error over repeats, unless all of them failed."""
+    if not values.size:
         return {"mean": None, "stderr": None, "count": 0}
     return runs.mean_and_stderr(values)
 
@@ -159,16 +157,76 @@ def failures(config: TrainConfig, log: sweep.SweepLog) -> list[dict[str, Any]]:
 
 
 def describe_failures(config: TrainConfig, failed: list[dict[str, Any]], folder: Path) -> str:
-    """One line on what failed.
-
-    >>> failed = [{"sigma": 1.0, "delta": 0.2, "repeat": 4}]
-    >>> describe_failures(TrainConfig(repeats=5), failed, Path("runs/x"))
-    '1 of 5 searches failed (NaN or infinite outcomes), first sigma 1.0, delta 0.2, repeat 4; \
-runs/x has the others'
-    """
+    """One line on what failed."""
     first = ", ".join(f"{name} {value}" for name, value in failed[0].items())
     total = len(config.settings) * config.repeats
     return (
         f"{len(failed)} of {total} searches failed (NaN or infinite outcomes), first {first}; "
         f"{folder.as_posix()} has the others"
     )
+
+
+def _print_table(console: Console, summary: dict[str, Any]) -> None:
+    """The method, or its settings, and the baselines; of a grid with 95 % confidence intervals."""
+    own, sign, is_grid = {summary["policy"]: summary}, plus_minus(console), "settings" in summary
+    if is_grid:
+        own = {_setting_name(one): one for one in summary["settings"]}
+    rows = [
+        [name, *(_cell(found[metric], sign, is_grid) for metric in summary["metrics"])]
+        for name, found in (own | summary["baselines"]).items()
+    ]
+    metrics = (Column(label, justify="right") for label in summary["metrics"].values())
+    print_table(console, [Column("sigma, delta" if is_grid else ""), *metrics], rows, "bold")
+
+
+def _setting_name(setting: dict[str, Any]) -> str:
+    sigma = "-" if setting["sigma"] is None else f"{setting['sigma']:g}"
+    return f"{sigma}, {setting['delta']:g}"
+
+
+def _cell(statistic: dict[str, Any], sign: str, is_grid: bool) -> str:
+    """As many digits as the standard error makes sensible."""
+    mean, stderr = statistic["mean"], statistic["stderr"]
+    if mean is None:
+        return "failed"
+    if stderr is None:
+        return f"{mean:.3g}"
+    error = confidence_scale(statistic["count"]) * stderr if is_grid else stderr
+    return f"{mean:.3f} {sign} {error:.3f}" if abs(mean) < 10 else f"{mean:.2f} {sign} {error:.2f}"
+
+
+def print_results(console: Console, folder: Path) -> None:
+    """Print the table of a run folder of ``train``, and a line with the times and the folder."""
+    summary, timing = runs.read_summary(folder), runs.read_timing(folder)
+    _print_table(console, summary)
+    if "settings" in summary:
+        best = f"settings ranked by {summary['metrics'][summary['objective']]}, best first"
+        say(console, f"{best}; 95 % confidence intervals")
+    elif summary["repeats"] > 1:
+        say(console, f"means of {summary['repeats']} repeats and their standard errors")
+    if "race" in summary:
+        say(console, race_line(summary["race"], timing))
+    times = f"compile {timing['compile_seconds']:.1f} s, run {timing['run_seconds']:.1f} s"
+    # Of a job that was resumed, the episodes per second are not known.
+    for name, text in _RATES.items():
+        if (rate := timing[name]) is not None:
+            times += f", {text.format(rate)}"
+    say(console, f"{times}; {folder}")
+
+
+def race_line(race: dict[str, Any], timing: dict[str, Any]) -> str:
+    """What the race between the settings found, and what it saved."""
+    best = _setting_name(race["best"])
+    found = (
+        f"sigma, delta {best}: {_CERTIFIED[race['certificate']]}; to certify a wrong one has "
+        f"probability at most {race['delta']:g}"
+        if race["certified"]
+        else f"NOT certified which setting is best; {best} leads"
+    )
+    made, without, most = (
+        race[name] for name in ("searches", "searches_without_race", "most_searches_of_race")
+    )
+    saved = f"{made:,} of {without:,} searches made, {1 - made / without:.0%} saved"
+    if most != without:
+        saved += f" ({1 - made / most:.0%} of the {most:,} that its blocks can use)"
+    return f"race: {found}; {saved}; took {timing['race_seconds']:.1f} s"

@@ -14,12 +14,7 @@ from jaxrace.tabular import Grid
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """What a training job needs to know of an environment.
-
-    >>> task = medical_task(TrainConfig(hazard="B"))
-    >>> float(task.env_params.hazard_intercept), task.actions
-    (-8.0, (0.1, 0.4, 0.7, 1.0))
-    """
+    """What a training job needs to know of an environment."""
 
     env: Environment  # the environment
     env_params: Any  # its parameters
@@ -38,11 +33,7 @@ class Task:
 
 
 def medical_task(config: TrainConfig) -> Task:
-    """Cancer treatment (Busa-Fekete et al. 2014, section 6.2).
-
-    >>> medical_task(TrainConfig(reward="printed")).value_range
-    260.0
-    """
+    """Cancer treatment (Busa-Fekete et al. 2014, section 6.2)."""
     if not 0 <= config.action <= 1:
         raise ValueError(f"action: expected a dose from 0 to 1, got {config.action!r}")
     return Task(
@@ -69,7 +60,7 @@ def medical_task(config: TrainConfig) -> Task:
 
 
 def _measure_treatments(outcomes: medical.Outcome, returns: jax.Array) -> dict[str, jax.Array]:
-    """The dead count in all of them, as in the papers."""
+    """Averages over all patients, the dead included, as in the papers."""
     return {
         "survival_rate": outcomes.alive.mean(),
         "death_rate": 1 - outcomes.alive.mean(),

@@ -6,9 +6,7 @@ Axes: J trials, B batches of a trial, V variants.
 import numpy as np
 
 from jaxrace import plots
-from jaxrace.commands.improve.domains import DOMAINS, Domain, floor_of
-from jaxrace.commands.improve.performance import Worth
-from jaxrace.commands.improve.trials import Trials, run_trials
+from jaxrace.commands.improve.domains import DOMAINS, Domain, Trials, Worth, floor_of, run_trials
 from jaxrace.commands.workbench import (
     Columns,
     Workbench,

@@ -7,8 +7,7 @@ import jax
 import numpy as np
 
 from jaxrace import improvement, plots, sweep
-from jaxrace.commands.improve.domains import DOMAINS, Domain, floor_of, performances
-from jaxrace.commands.improve.performance import is_worse
+from jaxrace.commands.improve.domains import DOMAINS, Domain, floor_of, is_worse, performances
 from jaxrace.commands.workbench import Columns, Workbench, as_columns, mean_columns, with_error
 from jaxrace.rollout import PolicyInTask
 from jaxrace.tables import markdown_table

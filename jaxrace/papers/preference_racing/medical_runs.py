@@ -10,10 +10,9 @@ import jax
 import numpy as np
 
 from jaxrace.commands.train.config import TrainConfig
-from jaxrace.commands.train.evaluation import evaluate_fixed
+from jaxrace.commands.train.evaluation import Seconds, evaluate_fixed
 from jaxrace.commands.train.learning import make_search, make_sweep
 from jaxrace.commands.train.tasks import TASKS
-from jaxrace.commands.train.timing import Seconds
 from jaxrace.commands.workbench import Workbench
 from jaxrace.search import SearchWork
 

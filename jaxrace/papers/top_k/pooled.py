@@ -5,8 +5,7 @@ import numpy as np
 from jaxrace import selection
 from jaxrace.commands.select.curves import Curve, success_in_words
 from jaxrace.commands.select.runs import Task, run_selector
-from jaxrace.commands.select.targets import with_own_target
-from jaxrace.commands.select.tasks import thurstone_task, wins_task
+from jaxrace.commands.select.tasks import thurstone_task, wins_task, with_own_target
 from jaxrace.commands.workbench import Workbench, with_error
 from jaxrace.papers.top_k.thurstone_topk import NUM_OPTIONS, leave
 from jaxrace.tables import markdown_table

@@ -22,8 +22,7 @@ from jaxrace.commands.select.curves import (
     table_of,
 )
 from jaxrace.commands.select.runs import Task, run_selector, run_top
-from jaxrace.commands.select.targets import with_own_target
-from jaxrace.commands.select.tasks import CIRCLE, best, thurstone_task, wins_task
+from jaxrace.commands.select.tasks import CIRCLE, best, thurstone_task, wins_task, with_own_target
 from jaxrace.commands.workbench import Columns, Workbench, mean_and_error
 from jaxrace.envs.options import Normal
 from jaxrace.papers.preference_racing.trials import AnyTask, Cell, race_trials, trials_of

@@ -1,0 +1,133 @@
+"""Options of the command: those made from the config of a job, and those of every run."""
+
+import dataclasses
+import functools
+from argparse import ArgumentTypeError
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from docstring_parser import parse as parse_docstring
+
+_SEVERAL, _SEVERAL_OR_NONE = float | tuple[float, ...], float | tuple[float, ...] | None
+
+# By the type of an option, its placeholder in the help, and what it expects.
+_TYPES: dict[Any, tuple[str, str]] = {
+    int: ("N", "an integer"),
+    int | None: ("N", "an integer, or null"),
+    float: ("X", "a number"),
+    float | None: ("X", "a number, or null"),
+    _SEVERAL: ("X[,X]", "a number, or several with commas between them"),
+    _SEVERAL_OR_NONE: ("X[,X]", "a number, several with commas between them, or null"),
+    str: ("NAME", "a text"),
+}
+POSITIONAL = ("env", "task", "scores", "name")
+_DETECTED = "detected"  # what ``--hosts`` is without a value
+
+
+def expected(hint: Any) -> str:
+    """What an option of a type expects, in words."""
+    if get_origin(hint) is Literal:
+        return f"one of {', '.join(get_args(hint))}"
+    return _TYPES[hint][1]
+
+
+def spelt(name: str) -> str:
+    """An option as it is spelt in the command."""
+    return f"--{name.replace('_', '-')}"
+
+
+def add_options(parser: Any, config: type) -> None:
+    """An option for every field that is not positional; the help is that of the docstring."""
+    parameters = parse_docstring(config.__doc__ or "").params
+    texts = {p.arg_name: (p.description or "").replace("``", "`") for p in parameters}
+    hints = get_type_hints(config)
+    for field in dataclasses.fields(config):
+        if field.name in POSITIONAL:
+            continue
+        hint, text = hints[field.name], texts[field.name]
+        if hint is bool:
+            parser.add_argument(spelt(field.name), action="store_true", help=text)
+            continue
+        is_choice = get_origin(hint) is Literal
+        several = hint in (_SEVERAL, _SEVERAL_OR_NONE)
+        parser.add_argument(
+            spelt(field.name),
+            type=functools.partial(_parse_several, hint) if several else hint,
+            default=field.default,
+            metavar=f"{{{','.join(get_args(hint))}}}" if is_choice else _TYPES[hint][0],
+            help=f"{text} (default: {field.default})",
+        )
+
+
+def _parse_several(hint: Any, given: Any) -> Any:
+    """Numbers with commas between them, or a single one, or null if the hint allows it."""
+    if given is None or not isinstance(given, str):  # a default
+        return given
+    if given == "null" and hint == _SEVERAL_OR_NONE:
+        return None
+    try:
+        first, *more = (float(number) for number in given.split(","))
+    except ValueError as error:
+        raise ArgumentTypeError(f"expected {expected(hint)}, got {given!r}") from error
+    return (first, *more) if more else first
+
+
+def add_run_options(parser: Any, default: str, has_sweeps: bool, has_hosts: bool) -> None:
+    """Where a run goes, whether it goes on, how wide its sweeps are, and how it is compiled."""
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        help=f"new or empty folder for what the run leaves (default: {default})",
+    )
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on with the run in --out, which was interrupted; the other options as they were",
+    )
+    if has_sweeps:
+        parser.add_argument(
+            "--lanes",
+            type=int,
+            metavar="W",
+            help="jobs of a block that advance together (default: by memory and device); "
+            "rounding depends on it",
+        )
+        parser.add_argument(
+            "--blocks",
+            type=int,
+            metavar="N",
+            help="blocks that advance independently of each other (default: by cores and devices)",
+        )
+    parser.add_argument(
+        "--no-compilation-cache",
+        action="store_true",
+        help="neither read nor write compiled programs in the user's cache folder",
+    )
+    if has_hosts:
+        parser.add_argument(
+            "--hosts",
+            nargs="?",
+            const=_DETECTED,
+            type=_parse_hosts,
+            metavar="ADDRESS,COUNT,INDEX",
+            help="share the searches with other hosts that run the same command: address and free "
+            "port of the first, their number, and which this is, from 0; alone, what Slurm or Open "
+            "MPI say",
+        )
+
+
+def _parse_hosts(given: Any) -> tuple[str, int, int] | tuple[()] | None:
+    """Address, count and index; nothing of them if they are to be found out."""
+    if given is None or not isinstance(given, str):  # a default
+        return given
+    if given == _DETECTED:
+        return ()
+    try:
+        address, count, index = given.split(",")
+        _, port = address.split(":")
+        if int(port) > 0 and 0 <= int(index) < int(count):
+            return address, int(count), int(index)
+    except ValueError:
+        pass
+    raise ArgumentTypeError(
+        f"expected an address with a port, a count and an index below it, got {given!r}"
+    )
