@@ -56,7 +56,7 @@ def mixed_lengths(count):
 
 
 def run(jobs, **arguments):
-    """A sweep in blocks of few lanes."""
+    """A sweep with few lanes."""
     return sweep.run(WORK, sweep.stacked(jobs), **{"width": WIDTH, **arguments})
 
 

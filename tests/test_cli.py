@@ -61,7 +61,7 @@ def test_config_is_enough_to_run_again(finished):
     if learns:
         # The heuristic is on record.
         assert config["race"]["dynamic_delta"] == (method == "edps")
-        assert config["sweep"] == {"width": 3, "num_blocks": 1, "hosts": 1}
+        assert config["sweep"] == {"width": 3}
     assert TrainConfig(**config["config"]) == TrainConfig(
         method=method, repeats=REPEATS, episodes=EPISODES, test_patients=PATIENTS
     )

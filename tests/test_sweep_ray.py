@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -13,7 +12,8 @@ import numpy as np
 import pytest
 import sweep_cases as cases
 
-from jaxrace import sweep
+from jaxrace import runs, sweep
+from jaxrace.commands.cli import main
 from jaxrace.sweep.shards import Folder
 
 ray = pytest.importorskip("ray")
@@ -121,14 +121,11 @@ def test_nodes_come_and_go(tmp_path, expected, cluster, change):
         "a node leaves": lambda: nodes.own.remove_node(nodes.nodes[1], allow_graceful=False),
         "a node joins": nodes.add,
     }
-    changed = threading.Timer(0.0, changes[change])
 
     def on_rows(ended, rows):
-        if not changed.ident:
-            changed.start()
+        changes.pop(change, lambda: None)()
 
     assert cases.bits(run_slowly(tmp_path, nodes.address, on_rows=on_rows)) == expected
-    changed.join()
 
 
 def stubborn(jobs, home):
@@ -209,6 +206,19 @@ def test_another_sweep_is_refused(tmp_path):
         run(tmp_path, jobs=cases.wanders(LENGTHS + 1))
     log = run(tmp_path)
     assert (log.is_resumed, log.num_ended, log.num_rows) == (True, 0, LENGTHS.sum())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("extra", [[], ["--race"]], ids=["grid", "race"])
+def test_the_command_leaves_the_tables_of_one_process(tmp_path, monkeypatch, extra):
+    monkeypatch.chdir(tmp_path)
+    grid = ["--sigma", "1,10", "--repeats", "16", "--episodes", "150", "--test-patients", "50"]
+    train = ["train", "medical", *grid, "--lanes", "4", *extra]
+    assert main([*train, "--out", "one"]) == 0
+    assert main([*train, "--out", "ray", "--ray"]) == 0
+    for name in ("log.csv", "summary.json"):
+        assert (tmp_path / "ray" / name).read_bytes() == (tmp_path / "one" / name).read_bytes()
+    assert runs.read_timing("ray").keys() == runs.read_timing("one").keys()
 
 
 def test_addresses_of_other_stores():

@@ -4,6 +4,7 @@ Exit status: 0 done; 1 failed; 2 bad input, with one line that names the argumen
 expected; 130 or 143 interrupted. What is slow to import is imported by the verb that needs it.
 """
 
+import contextlib
 import dataclasses
 import functools
 import importlib
@@ -11,7 +12,6 @@ import io
 import os
 import re
 import sys
-import threading
 from argparse import RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,10 +22,18 @@ from jsonargparse import ArgumentError, ArgumentParser, Namespace
 import jaxrace
 from jaxrace.commands import help_texts
 from jaxrace.commands.duel.config import DuelConfig
+from jaxrace.commands.giving_up import giving_up
 from jaxrace.commands.holdem.config import HoldemConfig
 from jaxrace.commands.improve.config import ImproveConfig
-from jaxrace.commands.job import SIZES, Job
-from jaxrace.commands.options import POSITIONAL, add_options, add_run_options, expected, spelt
+from jaxrace.commands.job import Job
+from jaxrace.commands.options import (
+    LOCAL,
+    POSITIONAL,
+    add_options,
+    add_run_options,
+    expected,
+    spelt,
+)
 from jaxrace.commands.race.config import ScoresConfig
 from jaxrace.commands.reproduce.config import ABOUT, ReproduceConfig
 from jaxrace.commands.select.config import SelectConfig
@@ -33,6 +41,7 @@ from jaxrace.commands.train.config import ENVIRONMENTS, TrainConfig
 from jaxrace.validation import require_choice, require_integer
 
 _MOST_LANES = 10**6  # no device has more than some thousands
+_INTERRUPTED = 128  # and the number of the signal: the exit status
 
 
 class _Verb(NamedTuple):
@@ -103,9 +112,9 @@ def command() -> NoReturn:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     status = main()
-    # A stopped sweep does not wait for ever, so that a thread may still be inside of a compiled
-    # program. The interpreter would take it away from there, and XLA would abort the process.
-    if any(thread.daemon for thread in threading.enumerate()):
+    # A stopped sweep does not wait for ever, so that a program may still run; the end of the
+    # interpreter would wait for it.
+    if status > _INTERRUPTED:
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
         os._exit(status)
@@ -144,13 +153,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _with_option(message: str, verb: _Verb | None) -> str:
     """Name the option that a message is about as it is spelt in the command."""
-    hints = dict.fromkeys(SIZES, int | None) | (get_type_hints(verb.config) if verb else {})
+    hints: dict[str, Any] = {"lanes": int | None} | (get_type_hints(verb.config) if verb else {})
     message = re.sub(r"^argument (--[\w-]+):", r"\1:", message)  # argparse
     name, _, text = message.partition(":")
     if typed := re.match(r'Parser key "(\w+)"', message):  # jsonargparse
         name, value = typed[1], message.rpartition("value: ")[2]
         text = f" expected {expected(hints[name])}, got {value!r}"
-    if name in hints.keys() - {*POSITIONAL} | {"out", "resume", "hosts"}:
+    if name in hints.keys() - {*POSITIONAL} | {"out", "resume", "ray"}:
         return f"{spelt(name)}:{text}"
     # Of "arguments are required: train.env".
     return re.sub(rf"\b({'|'.join(_VERBS)})\.", "", message)
@@ -172,8 +181,7 @@ def _parser_of(verb: _Verb, **settings: Any) -> ArgumentParser:
         name, text = verb.argument
         parser.add_argument(name, metavar=name.upper(), type=str, help=text)
     add_options(parser, verb.config)
-    has_sweeps, has_hosts = verb.config is not ScoresConfig, verb.config is TrainConfig
-    add_run_options(parser, f"runs/{verb.folder}", has_sweeps, has_hosts)
+    add_run_options(parser, f"runs/{verb.folder}", has_sweeps=verb.config is not ScoresConfig)
     return parser
 
 
@@ -195,36 +203,32 @@ def _do(verb: _Verb, arguments: Namespace) -> int:
             raise ValueError("env: expected holdem right after train, and its options behind it")
         require_choice("env", settings["env"], (*ENVIRONMENTS, "holdem"))
     out, resume = (settings.pop(name) for name in ("out", "resume"))
-    given = settings.pop("hosts", None)
-    sizes = {name: settings.pop(name, None) for name in SIZES}
-    sizes = {name: value for name, value in sizes.items() if value is not None}
-    for name, value in sizes.items():
-        require_integer(name, value, 1, _MOST_LANES)
+    lanes, address = settings.pop("lanes", None), settings.pop("ray", None)
+    if lanes is not None:
+        require_integer("lanes", lanes, 1, _MOST_LANES)
     _set_compilation_cache(not settings.pop("no_compilation_cache"))
     from rich.console import Console
 
     from jaxrace import sweep
     from jaxrace.commands.progress import shown_stages
 
+    if "JAX_NUM_CPU_DEVICES" not in os.environ:
+        with contextlib.suppress(RuntimeError):  # JAX runs, in a process that goes on
+            sweep.use_all_cores()
     config = verb.config(**settings)
-    hosts = None
-    if given is not None:
-        from jaxrace.commands.train.job import check_hosts
-
-        check_hosts(config, out)
-        hosts = sweep.join_hosts(*given)
+    cluster = None if address is None else sweep.Ray(None if address == LOCAL else address)
     is_read = isinstance(config, ScoresConfig) or getattr(config, "is_file", False)
-    stop = sweep.StopOnSignals(is_read or not getattr(config, "learns", True), _give_up)
+    stop = sweep.StopOnSignals(is_read or not getattr(config, "learns", True))
     say = functools.partial(_note, "warning")
-    job = Job(config, out, resume, stop, sizes=sizes, hosts=hosts, on_note=say)
-    console = Console(stderr=True, quiet=not job.is_first)
+    job = Job(config, out, resume, stop, lanes=lanes, cluster=cluster, on_note=say)
+    shown = shown_stages(Console(stderr=True), verb.counted, verb.config is TrainConfig)
+    connected = contextlib.nullcontext() if cluster is None else sweep.connected(cluster)
     try:
-        with stop, shown_stages(console, verb.counted, verb.config is TrainConfig) as on_stage:
+        with stop, giving_up(stop, _give_up), connected, shown as on_stage:
             folder = _found(verb.job)(dataclasses.replace(job, on_stage=on_stage))
     except (sweep.Interrupted, KeyboardInterrupt) as error:
         return _interrupted(stop.received, error)
-    if job.is_first:
-        _found(verb.report)(Console(), folder)
+    _found(verb.report)(Console(), folder)
     return 0
 
 

@@ -20,10 +20,9 @@ examples:
   jaxrace train medical --sigma 1,10,50 --delta 0.1,0.2 --repeats 20 --out runs/grid
   jaxrace train medical --sigma 0.1,1,5,10,15,25,50,100 --race
 
-Several hosts share one grid: each runs the same command with --hosts, and a folder that all see:
-  jaxrace train medical --sigma 1,10,50 --out /net/grid --hosts 10.0.0.1:1234,2,0
-  jaxrace train medical --sigma 1,10,50 --out /net/grid --hosts 10.0.0.1:1234,2,1
-  srun jaxrace train medical --sigma 1,10,50 --out /net/grid --hosts
+On a cluster of Ray, with a folder that all its nodes see, or in a process per core of this machine:
+  jaxrace train medical --sigma 1,10,50 --out /net/grid --ray auto
+  jaxrace train medical --repeats 2000 --ray
 
 Hold'em players, who evolve by playing against each other, have options of their own:
   jaxrace train holdem --help

@@ -3,11 +3,10 @@
 import dataclasses
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 OnStage = Callable[[str, int, int], None]
-SIZES = {"lanes": "width", "blocks": "num_blocks"}  # options, and what ``sweep.run`` calls them
 
 
 def ignore_stages(stage: str, done: int, total: int) -> None:
@@ -27,14 +26,6 @@ class Job:
     # Called when a stage begins, and now and then: its name, how much is done, and how much there
     # is (0 if that is not known).
     on_stage: OnStage = ignore_stages
-    # How wide the sweeps are to be, where the user says so: see ``SIZES``.
-    sizes: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    # Of ``train``: which of several hosts this is, see ``sweep.join_hosts``. They share the
-    # searches, and the first one writes the tables.
-    hosts: Any = None
+    lanes: int | None = None  # how wide the sweeps are to be, where the user says so
+    cluster: Any = None  # a ``sweep.Ray``; None for this process
     on_note: Callable[[str], None] = warnings.warn  # called with what is to be known before
-
-    @property
-    def is_first(self) -> bool:
-        """Is this the first host, or the only one?"""
-        return self.hosts is None or self.hosts.index == 0

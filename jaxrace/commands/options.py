@@ -20,7 +20,7 @@ _TYPES: dict[Any, tuple[str, str]] = {
     str: ("NAME", "a text"),
 }
 POSITIONAL = ("env", "task", "scores", "name")
-_DETECTED = "detected"  # what ``--hosts`` is without a value
+LOCAL = "local"  # what ``--ray`` is without an address
 
 
 def expected(hint: Any) -> str:
@@ -71,8 +71,8 @@ def _parse_several(hint: Any, given: Any) -> Any:
     return (first, *more) if more else first
 
 
-def add_run_options(parser: Any, default: str, has_sweeps: bool, has_hosts: bool) -> None:
-    """Where a run goes, whether it goes on, how wide its sweeps are, and how it is compiled."""
+def add_run_options(parser: Any, default: str, has_sweeps: bool) -> None:
+    """Where a run goes, whether it goes on, and how its sweeps are done."""
     parser.add_argument(
         "--out",
         metavar="DIR",
@@ -88,46 +88,19 @@ def add_run_options(parser: Any, default: str, has_sweeps: bool, has_hosts: bool
             "--lanes",
             type=int,
             metavar="W",
-            help="jobs of a block that advance together (default: by memory and device); "
+            help="jobs of a device that advance together (default: by memory and device); "
             "rounding depends on it",
         )
         parser.add_argument(
-            "--blocks",
-            type=int,
-            metavar="N",
-            help="blocks that advance independently of each other (default: by cores and devices)",
+            "--ray",
+            nargs="?",
+            const=LOCAL,
+            metavar="ADDRESS",
+            help="do the jobs on a cluster of Ray, such as auto or ray://HOST:10001; without an "
+            "address, in several processes of this machine",
         )
     parser.add_argument(
         "--no-compilation-cache",
         action="store_true",
         help="neither read nor write compiled programs in the user's cache folder",
-    )
-    if has_hosts:
-        parser.add_argument(
-            "--hosts",
-            nargs="?",
-            const=_DETECTED,
-            type=_parse_hosts,
-            metavar="ADDRESS,COUNT,INDEX",
-            help="share the searches with other hosts that run the same command: address and free "
-            "port of the first, their number, and which this is, from 0; alone, what Slurm or Open "
-            "MPI say",
-        )
-
-
-def _parse_hosts(given: Any) -> tuple[str, int, int] | tuple[()] | None:
-    """Address, count and index; nothing of them if they are to be found out."""
-    if given is None or not isinstance(given, str):  # a default
-        return given
-    if given == _DETECTED:
-        return ()
-    try:
-        address, count, index = given.split(",")
-        _, port = address.split(":")
-        if int(port) > 0 and 0 <= int(index) < int(count):
-            return address, int(count), int(index)
-    except ValueError:
-        pass
-    raise ArgumentTypeError(
-        f"expected an address with a port, a count and an index below it, got {given!r}"
     )

@@ -12,7 +12,7 @@ import jax
 import numpy as np
 
 from jaxrace import files, plots, runs, sweep, tables
-from jaxrace.commands.job import SIZES, Job
+from jaxrace.commands.job import Job
 
 REPORT, CHECKPOINT = "report.md", "checkpoint"
 Columns = Mapping[str, Any]  # of a table: see ``tables.write_table``
@@ -66,19 +66,19 @@ class Workbench:
         config = {"name": name, "quick": self.quick, "seed": self.seed}
         folder = self.folder / CHECKPOINT / name.replace(" ", "-").replace(",", "")
         checkpoints = sweep.Checkpoints(folder, config, resume=self.job.resume)
-        sizes = sweep_sizes(self.folder, self.job, work, jobs, width, name)
         log = sweep.run(
             work,
             jobs,
-            width=sizes["width"],
-            num_blocks=sizes["num_blocks"],
+            width=sweep_width(self.folder, self.job, work, jobs, width, name),
             on_rows=on_rows,
             checkpoints=checkpoints,
             stop=self.job.stop,
+            cluster=self.job.cluster,
         )
         self.compile_seconds += log.compile_seconds
         if log.failed.size:
-            raise RuntimeError(f"{name}: {log.failed.size} of {jobs.count} jobs went wrong")
+            why = "".join(f"; {shard}: {error}" for shard, error in log.errors.items())
+            raise RuntimeError(f"{name}: {log.failed.size} of {jobs.count} jobs went wrong{why}")
         return log
 
     def write_table(self, name: str, columns: Columns | Iterable[Columns]) -> None:
@@ -104,15 +104,15 @@ class Workbench:
         files.write_file(self.folder / REPORT, f"{text}\n".encode())
 
 
-def sweep_sizes(
+def sweep_width(
     folder: Path,
     job: Job,
     work: sweep.Work,
     jobs: sweep.Jobs,
     width: int | None = None,
     stage: str | None = None,
-) -> dict[str, int]:
-    """Width and number of blocks of a sweep, which config.json keeps as "sweep", by stage.
+) -> int:
+    """The lanes of a device in a sweep, which config.json keeps as "sweep", by stage.
 
     They are those with which it began, since on another machine they might be others; else what
     the user has asked for; else what the sweep chooses.
@@ -121,43 +121,36 @@ def sweep_sizes(
     kept = runs.read_config(folder).get("sweep", {}) if has_config else {}
     found = kept if stage is None else kept.get(stage)
     if found:
-        for name, value in job.sizes.items():
-            if value != (began := found[SIZES[name]]):
-                raise ValueError(f"{name}: expected {began} as in '{folder}', got {value}")
-        return found
-    sizes = sweep.default_sizes(work, jobs, width=job.sizes.get("lanes", width))
-    sizes |= {SIZES[name]: value for name, value in job.sizes.items()}
-    if stage is None:
-        sizes["hosts"] = 1 if job.hosts is None else job.hosts.count
+        if job.lanes not in (None, found["width"]):
+            raise ValueError(f"lanes: expected {found['width']} as in '{folder}', got {job.lanes}")
+        return found["width"]
+    own = job.lanes or width or sweep.default_width(work, jobs)
     if has_config:
-        runs.add_to_config(folder, {"sweep": sizes if stage is None else {**kept, stage: sizes}})
-    return sizes
+        found = {"width": own}
+        runs.add_to_config(folder, {"sweep": found if stage is None else {**kept, stage: found}})
+    return own
 
 
 @contextlib.contextmanager
 def run_folder(job: Job, stem: str, asked: Mapping[str, Any]) -> Iterator[Path]:
-    """The folder of a new run, or of one that is to go on; the first host looks after it.
+    """The folder of a new run, or of one that is to go on.
 
     What is ``asked`` is written to config.json. An interruption has the folder as its argument. If
     the block fails before anything has been saved, a new folder is removed again.
     """
-    is_new = job.is_first and not job.resume
     with contextlib.ExitStack() as opened:
-        if is_new:
-            folder = opened.enter_context(runs.new_folder(job.out, stem))
-            runs.write_config(folder, asked)
-        elif job.is_first:
+        if job.resume:
             folder = runs.reopened(job.out, asked)
             opened.enter_context(runs.locked(folder))
         else:
-            folder = Path(job.out or "")
+            folder = opened.enter_context(runs.new_folder(job.out, stem))
+            runs.write_config(folder, asked)
         try:
             yield folder
         except sweep.Interrupted as error:
             raise sweep.Interrupted(folder) from error
         except BaseException:
-            # Other hosts may have saved something, or are about to.
-            if is_new and job.hosts is None:
+            if not job.resume:
                 _remove_what_has_only_begun(folder)
             raise
 

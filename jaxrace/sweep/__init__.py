@@ -3,7 +3,7 @@
 from jaxrace.sweep.checkpoint import Checkpoints, is_saved
 from jaxrace.sweep.engine import OnRows, SweepLog
 from jaxrace.sweep.rows import Rows, RowStore
-from jaxrace.sweep.shards import Ray
+from jaxrace.sweep.shards import Ray, connected
 from jaxrace.sweep.sizes import default_devices, default_width, num_cores, use_all_cores
 from jaxrace.sweep.stopping import Interrupted, StopOnSignals
 from jaxrace.sweep.sweep import run
@@ -21,6 +21,7 @@ __all__ = [
     "StopOnSignals",
     "SweepLog",
     "Work",
+    "connected",
     "default_devices",
     "default_width",
     "is_saved",

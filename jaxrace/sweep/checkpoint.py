@@ -112,7 +112,7 @@ class Saver:
         self._opened.close()
 
     def load(self) -> Snapshot | None:
-        """The last checkpoint, if there is one; ValueError if it is damaged, or of another sweep."""
+        """The last checkpoint, if any; ValueError if it is damaged, or of another sweep."""
         if not is_saved(self.folder):
             return None
         try:

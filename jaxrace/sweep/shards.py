@@ -166,7 +166,7 @@ def run_shards(
     identity = identity_of(work, jobs, lanes.width, device)
     identity = json.loads(json.dumps({**identity, "config": dict(checkpoints.config)}))
     row = jax.eval_shape(first_step, work, one_job(jobs))[1]
-    with folder.locked(), _connected(cluster) as ray:
+    with folder.locked(), connected(cluster) as ray:
         size, is_resumed = _plan(ray, folder, identity, checkpoints, cluster, jobs, lanes)
         task = _Task(work, jobs, lanes, size, folder, checkpoints.every)
         shards = range(-(-jobs.count // size))
@@ -231,15 +231,21 @@ class _Log:
 
 
 @contextlib.contextmanager
-def _connected(cluster: Ray) -> Iterator[Any]:
-    """The package, connected to the cluster; a local one ends with the block."""
+def connected(cluster: Ray) -> Iterator[Any]:
+    """The package ``ray``, connected to the cluster; a local one ends with the block.
+
+    Sweeps inside of the block use the same one.
+
+    Raises:
+        ValueError: Ray is not there.
+    """
     # Ray asks for these before it starts: no report of its use, and no words about GPUs.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     try:
         import ray
     except ImportError as error:
-        raise ValueError('cluster: needs Ray, pip install "jaxrace[ray]"') from error
+        raise ValueError('ray: expected it to be installed: pip install "jaxrace[ray]"') from error
     if ray.is_initialized():
         yield ray
         return

@@ -1,12 +1,9 @@
 """The job `jaxrace train`: searches, their learning curve, and baselines beside them."""
 
-import contextlib
 import dataclasses
 import functools
 import json
-import os
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +19,10 @@ from jaxrace.commands.train.evaluation import Seconds, evaluate_fixed, fixed_nam
 from jaxrace.commands.train.learning import TrainWork, make_search, make_sweep
 from jaxrace.commands.train.settings_race import SettingsRace, race_settings
 from jaxrace.commands.train.tasks import TASKS, Task
-from jaxrace.commands.workbench import CHECKPOINT, run_folder, sweep_sizes
+from jaxrace.commands.workbench import CHECKPOINT, run_folder, sweep_width
 from jaxrace.search import FinalRace, PolicySearch, SearchWork
 
 CURVE, HEAT_MAP = "learning_curve.png", "settings.png"
-_MEETING = "hosts"  # where the hosts of a job meet, below the folder of checkpoints
 
 
 def train(job: Job) -> Path:
@@ -34,15 +30,12 @@ def train(job: Job) -> Path:
     config: TrainConfig = job.config
     task = TASKS[config.env](config)
     search = make_search(config, task) if config.learns else None
-    if job.hosts is not None:
-        check_hosts(config, job.out)
     asked = _asked(config, search)
     with run_folder(job, f"{config.env}-{config.method}", asked) as folder:
         if not (job.resume and (folder / runs.SUMMARY).exists()):
             job.on_stage("compiling", 0, 0)
             _work(job, task, search, folder, asked)
-        if job.is_first:
-            _finish(config, folder)
+        _finish(config, folder)
     return folder
 
 
@@ -79,10 +72,6 @@ def _work(
     else:
         log, raced = _learn(job, task, search, keys, folder, asked)
         failed = summary.failures(config, log)
-        if not job.is_first:
-            if failed:
-                raise RuntimeError(summary.describe_failures(config, failed, folder))
-            return
         _check_stop(job)
         last = summary.write_rows(config, task, log, folder)
         job.on_stage("evaluating", 0, 0)
@@ -92,6 +81,8 @@ def _work(
     runs.write_timing(folder, timing if raced is None else timing | raced.timing(config))
     found_by_race = None if raced is None else raced.summary(config)
     found = summary.summarise(config, task, last, baselines, failed, found_by_race)
+    if log is not None and log.errors:
+        found["errors"] = dict(log.errors)
     runs.write_summary(folder, found)
 
 
@@ -121,54 +112,27 @@ def _learn(
     asked: dict[str, Any],
 ) -> tuple[sweep.SweepLog, SettingsRace | None]:
     """Run the searches: their log, and the race between the settings, if there was one."""
-    config, hosts = job.config, job.hosts
+    config = job.config
     work, jobs = make_sweep(config, task, search, *keys)
     checkpoint = folder / CHECKPOINT
     episodes = np.zeros(jobs.count, np.int64)  # played in each search, as far as it was seen
+    width = sweep_width(folder, job, work, jobs)
 
     def run(work: TrainWork, jobs: sweep.Jobs, folder: Path, numbers: Any) -> sweep.SweepLog:
         return sweep.run(
             work,
             jobs,
-            width=sizes["width"],
-            # Each host has its own cores and devices.
-            num_blocks=sizes["num_blocks"] if hosts is None else job.sizes.get("blocks"),
+            width=width,
             on_rows=functools.partial(_show_progress, job, episodes, numbers),
             checkpoints=sweep.Checkpoints(folder, asked, resume=job.resume),
             stop=job.stop,
-            hosts=hosts,
+            cluster=job.cluster,
         )
 
-    if job.is_first and not job.resume:
-        sweep_sizes(folder, job, work, jobs)
-    with _meeting(checkpoint / _MEETING, job, asked["config"]):
-        # Those of the first host.
-        sizes = sweep_sizes(folder, job, work, jobs)
-        if config.race:
-            raced = race_settings(config, task.objective, work, run, checkpoint)
-            return raced.log, raced
-        return run(work, jobs, checkpoint, np.arange(jobs.count)), None
-
-
-@contextlib.contextmanager
-def _meeting(folder: Path, job: Job, config: dict[str, Any]) -> Iterator[None]:
-    """The other hosts begin after the first one, which goes on when they have left the folder."""
-    if job.hosts is None:
-        yield
-        return
-    with sweep.Beats(folder, job.hosts, config, job.stop) as beats:
-        yield
-        beats.finish({})
-        if job.is_first:
-            beats.wait_for_all()
-
-
-def check_hosts(config: TrainConfig, out: str | os.PathLike[str] | None) -> None:
-    """Raise ValueError unless several hosts can share the job."""
-    if not config.learns:
-        raise ValueError(f"hosts: expected a method that learns, got {config.method}")
-    if out is None:
-        raise ValueError("out: expected a folder that all hosts see, got none")
+    if config.race:
+        raced = race_settings(config, task.objective, work, run, checkpoint)
+        return raced.log, raced
+    return run(work, jobs, checkpoint, np.arange(jobs.count)), None
 
 
 def _show_progress(
