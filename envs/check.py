@@ -9,7 +9,7 @@ import numpy as np
 
 from jaxrace.envs.absorbing import absorb
 from jaxrace.envs.environment import Environment
-from jaxrace.envs.weak_types import strongly_typed
+from jaxrace.envs.held import strongly_typed
 
 # Of a longer horizon only the beginning is simulated.
 MAX_STEPS = 1000
@@ -30,10 +30,8 @@ def check(env: Environment, action: Any, params: Any = None, key: jax.Array | No
     the same key agree; whether everything works under `jit` and under `vmap` over keys, states,
     actions and parameters, with the results of single calls; and whether rewards and observations
     are finite in one history of `env.horizon` steps (at most 1000), up to its first terminal step
-    or, if `env.continues_after_terminal`, to its end.
-
-    It is not required that states absorb after a terminal step, or that later rewards are 0: the
-    rollouts see to both.
+    or, if `env.continues_after_terminal`, to its end. States need not absorb after a terminal step,
+    nor later rewards be 0: the rollouts see to both.
 
     Args:
         env: the environment.
@@ -42,8 +40,7 @@ def check(env: Environment, action: Any, params: Any = None, key: jax.Array | No
         key: the random key to start from; by default `jax.random.key(0)`.
 
     Raises:
-        ValueError: the contract is broken; one sentence that names the method, what was expected
-            and what came.
+        ValueError: the contract is broken; it names the method, what was expected and what came.
 
     >>> from jaxrace.envs import medical
     >>> check(medical.Medical(), action=0.4)

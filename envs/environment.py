@@ -1,22 +1,20 @@
 """The contract between an environment and whatever simulates it.
 
 An environment is a pure simulator: unbatched functions that callers `vmap` over options, rounds and
-parameters, and `scan` over the horizon. The object itself is a frozen, hashable dataclass that
-holds only what is static (kinds and lengths), so that compiled code can take it as a static
-argument; every number that one may want to sweep lies in `params`, a pytree of strongly typed
-arrays.
+parameters, and `scan` over the horizon. The object is a frozen, hashable dataclass that holds only
+what is static (kinds and lengths), so that compiled code can take it as a static argument. Every
+number that one may want to sweep lies in `params`, a pytree of strongly typed arrays.
 
-What callers promise: `reset` is given a key of its own and so is every `step`; nothing of a history
+Callers promise: `reset` is given a key of its own and so is every `step`; nothing of a history
 counts after its first terminal step (the reward is then 0, and the state stays what it was unless
-the environment sets `continues_after_terminal`); no more than `horizon` steps are taken. An
-environment therefore needs no auto-reset and no absorbing state. Noise is best drawn in one call in
-`reset` and kept in the state: every call site of `jax.random` costs compile time, and drawing in
-each step costs run time.
+the environment sets `continues_after_terminal`); no more than `horizon` steps are taken. So an
+environment needs no auto-reset and no absorbing state. Noise is best drawn in one call in `reset`
+and kept in the state: every call site of `jax.random` costs compile time, and drawing in each step
+costs run time.
 
 One member is optional: `renew(key, state, params) -> state`, the same situation with fresh chance
-for the steps to come. It is for callers that start several independent histories from one state. An
-environment that keeps noise in its states needs it for them; one that draws all chance after
-`reset` in `step`, which is given fresh keys, needs none.
+for the steps to come. An environment that keeps noise in its states needs it for callers that start
+several independent histories from one state.
 """
 
 from typing import Any, NamedTuple, Protocol
@@ -25,11 +23,7 @@ import jax
 
 
 class Transition(NamedTuple):
-    """One step of a history.
-
-    All fields are unbatched: `state`, `action` and `next_state` are pytrees, `reward` is a floating
-    scalar [] (0 after the end of the history) and `terminal` a boolean scalar [], True if the
-    history has ended with this step or before it.
+    """One step of a history, unbatched.
 
     >>> Transition(state=1.5, action=1.0, reward=5.0, terminal=False, next_state=0.95).reward
     5.0
@@ -43,10 +37,10 @@ class Transition(NamedTuple):
 
 
 class Environment(Protocol):
-    """What every environment offers; see the module's text for what its callers promise.
+    """What every environment offers; the module says what its callers promise.
 
-    Subclassing is not needed: any object with these members will do, and
-    `jaxrace.envs.check` tells whether it keeps the contract.
+    Subclassing is not needed: any object with these members will do. `jaxrace.envs.check` tells
+    whether it keeps the contract.
 
     >>> import dataclasses, jax, jax.numpy as jnp
     >>> @dataclasses.dataclass(frozen=True)
@@ -102,21 +96,14 @@ class OutcomeFold(Protocol):
     The carry is a pytree whose shapes and dtypes `update` must keep. Folds are frozen, hashable
     dataclasses like environments, and unbatched like them.
 
-    >>> import dataclasses
     >>> @dataclasses.dataclass(frozen=True)
     ... class Return:
-    ...     def init(self, state, params):
-    ...         return 0.0
-    ...     def update(self, carry, transition, params):
-    ...         return carry + transition.reward
-    ...     def finish(self, carry, params):
-    ...         return carry
-    >>> fold = Return()
-    >>> carry = fold.init(state=None, params=None)
-    >>> for reward in (5.0, -60.0):
-    ...     carry = fold.update(carry, Transition(None, None, reward, False, None), params=None)
-    >>> fold.finish(carry, params=None)
-    -55.0
+    ...     def init(self, state, params): return 0.0
+    ...     def update(self, carry, transition, params): return carry + transition.reward
+    ...     def finish(self, carry, params): return carry
+    >>> step = Transition(state=1.5, action=1.0, reward=5.0, terminal=False, next_state=0.95)
+    >>> Return().update(Return().init(1.5, None), step, None)
+    5.0
     """
 
     def init(self, state: Any, params: Any) -> Any:

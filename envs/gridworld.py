@@ -1,10 +1,9 @@
 """A small gridworld: walk from the top left to the bottom right cell in as few steps as possible.
 
-The gridworld among the case studies of Thomas, Theocharous and Ghavamzadeh 2015 (High confidence
-policy improvement), as far as it is described there: 4 x 4 cells, episodes of at most 10 steps,
-reward -1 for every step. Cells are numbered row by row: cell = row * size + column.
-
-Axis letters: C = size * size cells, A = 4 actions.
+The gridworld of Thomas, Theocharous and Ghavamzadeh 2015 (High confidence policy improvement), as
+far as it is described there: 4 x 4 cells, episodes of at most 10 steps, reward -1 for every step.
+Cells are numbered row by row: cell = row * size + column. Axes: C = size * size cells, A = 4
+actions.
 """
 
 import dataclasses
@@ -49,7 +48,6 @@ class Gridworld:
     Raises:
         ValueError: `size` is not such an integer or `horizon` not a positive integer.
 
-    >>> import jax, jax.numpy as jnp
     >>> env = Gridworld()
     >>> cell = env.reset(jax.random.key(0), env.default_params)
     >>> cell, reward, terminal = env.step(jax.random.key(1), cell, jnp.int32(3), env.default_params)
@@ -59,30 +57,26 @@ class Gridworld:
 
     size: int = 4
     horizon: int = 10
+    continues_after_terminal = False  # who has arrived stays
 
     def __post_init__(self) -> None:
         _check_size(self.size)
         require_count("horizon", self.horizon)
 
     @property
-    def continues_after_terminal(self) -> bool:
-        """False: who has arrived stays."""
-        return False
-
-    @property
     def default_params(self) -> dict[str, jax.Array]:
-        """No parameters at all: an empty pytree."""
+        """No parameters at all."""
         return {}
 
     def reset(self, key: jax.Array, params: Any) -> jax.Array:
-        """Return the top left cell (0, 0); neither argument is used."""
+        """Return the top left cell (0, 0)."""
         del key, params
         return jnp.zeros((2,), jnp.int32)
 
     def step(
         self, key: jax.Array, state: jax.Array, action: jax.Array, params: Any
     ) -> tuple[jax.Array, jax.Array, jax.Array]:
-        """Walk one cell in the direction `action`; `key` and `params` are not used."""
+        """Walk one cell in the direction `action`."""
         del key, params
         chex.assert_rank(action, 0)
         require_held("action", action, jnp.int32)
@@ -101,16 +95,8 @@ class Gridworld:
 def cell_number(observation: jax.Array, size: int) -> jax.Array:
     """Return the number of the cell that an observation [2] tells of: int32 [] in 0..C-1.
 
-    For policies that keep a row per cell, as `expected_return` and `initial_probabilities` do.
+    For policies that keep a row per cell, as `initial_probabilities` does.
 
-    Args:
-        observation: what `Gridworld.observe` returned, float32 [2].
-        size: number of rows and of columns.
-
-    Raises:
-        ValueError: `size` is not an integer of at least 2.
-
-    >>> import jax.numpy as jnp
     >>> int(cell_number(jnp.array([1.0, 1 / 3]), size=4))
     13
     """
@@ -126,12 +112,6 @@ def initial_probabilities(size: int = 4) -> jax.Array:
 
     In every cell P(down) = P(right) = 0.40865 and P(up) = P(left) = 0.09135. On the default grid
     its normalised expected return is .2380; that of uniform choice is .0170.
-
-    Args:
-        size: number of rows and of columns.
-
-    Raises:
-        ValueError: `size` is not an integer of at least 2.
 
     >>> policy = initial_probabilities()
     >>> low, high = RETURN_RANGE
@@ -150,15 +130,10 @@ def expected_return(probabilities: jax.Array, horizon: int) -> jax.Array:
     differentiated and vmapped over `probabilities`.
 
     Args:
-        probabilities: P(a | cell), float32 [C, A]; rows that sum to 1, which is not checked. The
-            row of the bottom right cell does not count.
-        horizon: number of steps T, an integer known when compiling.
+        probabilities: P(a | cell), float32 [C, A], ValueError for another shape. It is not checked
+            that rows sum to 1; the row of the bottom right cell does not count.
+        horizon: number of steps T, a positive integer known when compiling.
 
-    Raises:
-        ValueError: the shape is not [size * size, 4] with a size of at least 2, or `horizon` is
-            not a positive integer.
-
-    >>> import jax.numpy as jnp
     >>> print(f"{expected_return(jnp.full((16, 4), 0.25, jnp.float32), horizon=10):.2f}")
     -9.93
     """

@@ -1,10 +1,8 @@
 """Mountain car: an engine too weak for the hill, so the car must swing back before it can climb.
 
 The task and the physics of Sutton and Barto 1998 (Reinforcement learning: an introduction, section
-8.4), shortened: unless told otherwise every decision holds for 20 steps of the physics, and an
-episode has at most 20 decisions. Position x and velocity v have no unit.
-
-Axis letters: T decisions.
+8.4), shortened: by default every decision holds for 20 steps of the physics, and an episode has at
+most 20 decisions. Position x and velocity v have no unit. Axes: T decisions.
 """
 
 import dataclasses
@@ -29,11 +27,7 @@ RETURN_RANGE = (-20.0, -6.0)
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class MountainCarParams:
-    """Coefficients of the physics, float32 scalars [] (or batched: `vmap` over them).
-
-    >>> print(MountainCar().default_params.force)
-    0.001
-    """
+    """Coefficients of the physics, float32 scalars [] (or batched: `vmap` over them)."""
 
     force: jax.Array  # velocity that the engine adds in one step
     gravity: jax.Array  # velocity that the steepest slope takes in one step
@@ -44,11 +38,7 @@ class MountainCarParams:
 
 
 class MountainCarState(NamedTuple):
-    """Where the car is; leaves float32 [].
-
-    >>> MountainCarState(position=-0.5, velocity=0.0).position
-    -0.5
-    """
+    """Where the car is; leaves float32 []."""
 
     position: jax.Array  # x
     velocity: jax.Array  # v
@@ -75,7 +65,6 @@ class MountainCar:
     Raises:
         ValueError: an argument is not a positive integer.
 
-    >>> import jax, jax.numpy as jnp
     >>> env = MountainCar(hold=1)
     >>> car = env.reset(jax.random.key(0), env.default_params)
     >>> car, reward, terminal = env.step(jax.random.key(1), car, jnp.int32(2), env.default_params)
@@ -85,30 +74,26 @@ class MountainCar:
 
     horizon: int = 20
     hold: int = 20
+    continues_after_terminal = False  # a car at the goal stays there
 
     def __post_init__(self) -> None:
         for name in ("horizon", "hold"):
             require_count(name, getattr(self, name))
 
     @property
-    def continues_after_terminal(self) -> bool:
-        """False: a car at the goal stays there."""
-        return False
-
-    @property
     def default_params(self) -> MountainCarParams:
-        """The usual force 0.001 and gravity 0.0025."""
+        """Force 0.001 and gravity 0.0025."""
         return MountainCarParams(jnp.asarray(0.001, jnp.float32), jnp.asarray(0.0025, jnp.float32))
 
     def reset(self, key: jax.Array, params: MountainCarParams) -> MountainCarState:
-        """Return the car at rest at x = -0.5; neither argument is used."""
+        """Return the car at rest at x = -0.5."""
         del key, params
         return MountainCarState(jnp.asarray(START, jnp.float32), jnp.zeros((), jnp.float32))
 
     def step(
         self, key: jax.Array, state: MountainCarState, action: jax.Array, params: MountainCarParams
     ) -> tuple[MountainCarState, jax.Array, jax.Array]:
-        """Hold `action` for `hold` steps of the physics; `key` is not used."""
+        """Hold `action` for `hold` steps of the physics."""
         del key
         chex.assert_rank(action, 0)
         require_held("action", action, jnp.int32)

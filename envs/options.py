@@ -10,9 +10,8 @@ sampling of noisy preferences), the experiments on synthetic data. Each task has
     value_range(k)                   R, the width that a Hoeffding race assumes
 
 k is the complexity parameter of the papers, a positive number: the larger, the farther apart the
-options. `draw` may be vmapped over keys and k, `sample` over keys and options.
-
-Axis letters: K options.
+options. `draw` may be vmapped over keys and k, `sample` over keys and options; ValueError if
+`num_options` or k is not positive. Axes: K options.
 """
 
 import dataclasses
@@ -21,37 +20,24 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxrace.envs.held import as_float32, require_positive
-from jaxrace.envs.weak_types import strongly_typed
+from jaxrace.envs.held import as_float32, require_positive, strongly_typed
 
 
 class NormalOptions(NamedTuple):
-    """Normal distributions; leaves float32 [K].
-
-    >>> NormalOptions(mean=0.5, variance=1.0).mean
-    0.5
-    """
+    """Normal distributions; leaves float32 [K]."""
 
     mean: jax.Array
     variance: jax.Array
 
 
 class BernoulliDriftOptions(NamedTuple):
-    """Fair coins (0 or 1) shifted by a drift each; leaves float32 [K].
-
-    >>> BernoulliDriftOptions(drift=0.25).drift
-    0.25
-    """
+    """Fair coins (0 or 1) shifted by a drift each; leaves float32 [K]."""
 
     drift: jax.Array  # d_i
 
 
 class UniformOptions(NamedTuple):
-    """Uniform distributions on [0, upper_limit); leaves float32 [K].
-
-    >>> UniformOptions(upper_limit=10.0).upper_limit
-    10.0
-    """
+    """Uniform distributions on [0, upper_limit); leaves float32 [K]."""
 
     upper_limit: jax.Array  # d_i
 
@@ -62,7 +48,6 @@ class Normal:
 
     Busa-Fekete et al. 2014, section 6.1, scenario 1.
 
-    >>> import jax
     >>> task = Normal()
     >>> options = task.draw(jax.random.key(0), k=3.0, num_options=4)
     >>> task.sample(jax.random.key(1), jax.tree.map(lambda leaf: leaf[0], options)).shape
@@ -72,7 +57,7 @@ class Normal:
     """
 
     def draw(self, key: jax.Array, k: jax.Array | float, num_options: int = 10) -> NormalOptions:
-        """Draw K = `num_options` options; ValueError if that or k is not positive."""
+        """Draw `num_options` options."""
         m, v = _uniform(key, (2, _positive(num_options)))
         return NormalOptions(mean=_complexity(k) / 2 * m, variance=v)
 
@@ -109,15 +94,9 @@ class Normal:
 class BernoulliDrift:
     """X_i = B + d_i with a fair coin B in {0, 1} and d_i uniform in [0, k / drift_scale).
 
-    Busa-Fekete et al. 2014, section 6.1, scenario 2.
+    Busa-Fekete et al. 2014, section 6.1, scenario 2. `drift_scale` is 10 there and 5 in Busa-Fekete
+    et al. 2013; ValueError unless it is a positive number that a float32 holds.
 
-    Args:
-        drift_scale: 10 as in Busa-Fekete et al. 2014, or 5 as in Busa-Fekete et al. 2013.
-
-    Raises:
-        ValueError: `drift_scale` is not a positive number that a float32 holds.
-
-    >>> import jax.numpy as jnp
     >>> task = BernoulliDrift()
     >>> options = BernoulliDriftOptions(drift=jnp.array([0.0, 0.5, 1.0, 2.5], jnp.float32))
     >>> print(task.win_probabilities(options))
@@ -135,7 +114,7 @@ class BernoulliDrift:
     def draw(
         self, key: jax.Array, k: jax.Array | float, num_options: int = 10
     ) -> BernoulliDriftOptions:
-        """Draw K = `num_options` options; ValueError if that or k is not positive."""
+        """Draw `num_options` options."""
         scale = _complexity(k, 1 / self.drift_scale) / self.drift_scale
         return BernoulliDriftOptions(drift=scale * _uniform(key, (_positive(num_options),)))
 
@@ -176,7 +155,6 @@ class Uniform:
     Busa-Fekete et al. 2013, synthetic data. As described, k is but a unit of measurement: it
     changes no win probability, nor a Hoeffding race with R = 10 k.
 
-    >>> import jax.numpy as jnp
     >>> options = UniformOptions(upper_limit=jnp.array([4.0, 2.0], jnp.float32))
     >>> print(Uniform().win_probabilities(options))
     [[0.5  0.75]
@@ -184,7 +162,7 @@ class Uniform:
     """
 
     def draw(self, key: jax.Array, k: jax.Array | float, num_options: int = 10) -> UniformOptions:
-        """Draw K = `num_options` options; ValueError if that or k is not positive."""
+        """Draw `num_options` options."""
         scale = 10 * _complexity(k, 10.0)
         return UniformOptions(upper_limit=scale * _uniform(key, (_positive(num_options),)))
 

@@ -63,13 +63,7 @@ from jaxrace.kernels.thurstone import (
 )
 from jaxrace.kernels.uniforms import draw_uniforms
 from jaxrace.kernels.value_bounds import bernstein_radius, hoeffding_radius
-from jaxrace.kernels.wins import (
-    MAX_ROUNDS,
-    net_counts,
-    prefix_wins,
-    round_gains,
-    total_wins,
-)
+from jaxrace.kernels.wins import MAX_ROUNDS, net_counts, prefix_wins, round_gains, total_wins
 
 __all__ = [
     "BLOCK_SIZES",

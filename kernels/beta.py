@@ -25,16 +25,11 @@ _LEAST = 2.0**-24
 
 
 def sample_beta(key: jax.Array, a: jax.Array, b: jax.Array) -> jax.Array:
-    """Independent draws of Beta(a, b), float32, of the shape of ``a`` and ``b``.
+    """Independent draws of Beta(a, b), float32, of the shape of ``a`` and ``b``, both at least 1.
 
-    X / (X + Y) of two gamma variates, each by the rejection algorithm of Marsaglia and Tsang
-    (2000), which rejects one attempt in twenty at most. ``jax.random.beta``, which takes any
-    positive parameters, splits a key for every number.
-
-    Args:
-        key: Used once.
-        a: At least 1, float32.
-        b: At least 1, float32, of the same shape.
+    X / (X + Y) of two gamma variates by the rejection algorithm of Marsaglia and Tsang (2000). It
+    rejects one attempt in twenty at most. ``jax.random.beta`` takes any positive parameters, and
+    splits a key for every number.
 
     >>> a, b = jnp.full(10_000, 3.0), jnp.full(10_000, 1.0)
     >>> draws = jax.jit(sample_beta)(jax.random.key(0), a, b)
@@ -46,7 +41,7 @@ def sample_beta(key: jax.Array, a: jax.Array, b: jax.Array) -> jax.Array:
 
 
 def _sample_gamma(key: jax.Array, shape: jax.Array) -> jax.Array:
-    """Independent gamma variates, float32 [n], for shape parameters [n] of at least 1."""
+    """Gamma variates, float32 [n], for shape parameters [n] of at least 1."""
     count = shape.shape[0]
 
     def draw(number: jax.Array | int, size: int) -> jax.Array:
@@ -84,16 +79,11 @@ def _attempt(uniforms: jax.Array, shape: jax.Array) -> tuple[jax.Array, jax.Arra
 
 
 def above_half(wins: jax.Array, losses: jax.Array) -> jax.Array:
-    """P(theta > 1/2) for theta ~ Beta(wins + 1, losses + 1), float32, to 1e-5.
+    """P(theta > 1/2) for theta ~ Beta(wins + 1, losses + 1), float32, to 1e-5; counts are int32.
 
-    It is the distribution function of m + 1 = wins + losses + 1 fair coins: a table of few of them;
-    with many the normal one with Edgeworth's next term (the skewness is 0) and the variance
-    corrected for the lattice. ``betainc`` in float32 loses all digits there: it is .03 off for
-    100,000 duels.
-
-    Args:
-        wins: int32, any shape.
-        losses: int32, the same.
+    It is the distribution function of m + 1 = wins + losses + 1 fair coins. Few coins have a table.
+    Many have the normal distribution with Edgeworth's next term (the skewness is 0) and the
+    variance corrected for the lattice: ``betainc`` in float32 is .03 off for 100,000 duels.
 
     >>> print(f"{jax.jit(above_half)(1, 0):.4f}")  # 1 - 1/4
     0.7500

@@ -9,11 +9,9 @@ _STEPS = 6
 
 
 def kl_upper(mean: jax.Array, level: jax.Array) -> jax.Array:
-    """max {q in [0, 1] : kl(p, q) <= level} for p = ``mean``, float32.
+    """max {q in [0, 1] : kl(p, q) <= level} for p = ``mean`` in [0, 1], float32; shapes broadcast.
 
-    Args:
-        mean: p in [0, 1], float32, any shape.
-        level: At least 0, float32, broadcasts against p; usually ln(t) / n.
+    The level, at least 0, is usually ln(t) / n.
 
     >>> [f"{upper:.4f}" for upper in kl_upper(jnp.array([0.0, 0.5, 1.0]), jnp.float32(0.1))]
     ['0.0952', '0.7129', '1.0000']
@@ -38,7 +36,7 @@ def kl_upper(mean: jax.Array, level: jax.Array) -> jax.Array:
 
 
 def bernoulli_kl(mean: jax.Array, other: jax.Array) -> jax.Array:
-    """kl(p, q) in float32, for use in compiled code; see ``bernoulli_divergence``.
+    """kl(p, q) in float32, for compiled code; ``bernoulli_divergence`` is that of the host.
 
     >>> round(float(bernoulli_kl(jnp.float32(1.0), jnp.float32(0.5))), 4)
     0.6931

@@ -1,11 +1,11 @@
-"""Lower confidence bounds of a mean that may have a heavy upper tail.
+"""Lower confidence bounds of a mean that may have a heavy upper tail; all are float32 [].
 
 For importance-weighted returns X >= 0 with one common mean. Every function takes one sample and is
-batched with ``vmap``. Axes: n values, of which some may not count.
-
-Sources: Thomas, Theocharous and Ghavamzadeh 2015, "High confidence off-policy evaluation" (AAAI)
-and "High confidence policy improvement" (ICML); Maurer and Pontil 2009; Waudby-Smith and Ramdas
-2024.
+batched with ``vmap``: ``values`` X, float32 [n], of which those with ``used``, bool [n], count.
+``cap`` is c, chosen without these values; ``number`` is m, of values like these that a bound is
+predicted for, or n itself. Sources: Thomas, Theocharous and Ghavamzadeh 2015, "High confidence
+off-policy evaluation" (AAAI) and "High confidence policy improvement" (ICML); Maurer and Pontil
+2009; Waudby-Smith and Ramdas 2024.
 """
 
 import jax
@@ -28,10 +28,6 @@ _HALVINGS = 26
 def mean_and_variance(values: jax.Array, used: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Mean and variance (divisor n - 1) of the values that count, float32 [] each.
 
-    Args:
-        values: float32 [n].
-        used: bool [n], which ones count.
-
     >>> values, used = jnp.array([1.0, 3.0, 9.0]), jnp.array([True, True, False])
     >>> numbers = jax.jit(mean_and_variance)(values, used)
     >>> print(*numbers)
@@ -46,13 +42,7 @@ def mean_and_variance(values: jax.Array, used: jax.Array) -> tuple[jax.Array, ja
 def student_bound(
     values: jax.Array, used: jax.Array, delta: jax.Array, number: jax.Array
 ) -> jax.Array:
-    """Mean - s t_{1 - delta, m - 1} / sqrt(m) (ICML 2015, Algorithm 2), float32 [].
-
-    Args:
-        values: float32 [n].
-        used: bool [n].
-        delta: Error probability.
-        number: m, of values to predict for; the n that there are for a bound.
+    """Mean - s t_{1 - delta, m - 1} / sqrt(m) (ICML 2015, Algorithm 2).
 
     >>> values = jnp.array([number / 10 for number in range(1, 21)])
     >>> used = jnp.ones(20, bool)
@@ -66,14 +56,7 @@ def student_bound(
 def capped_bound(
     values: jax.Array, used: jax.Array, cap: jax.Array, delta: jax.Array, number: jax.Array
 ) -> jax.Array:
-    """The empirical Bernstein bound of min(X, c) in [0, c] (AAAI 2015, equation 7), float32 [].
-
-    Args:
-        values: X, float32 [n], not negative.
-        used: bool [n].
-        cap: c, chosen without these values.
-        delta: Error probability.
-        number: m, of values to predict for.
+    """The empirical Bernstein bound of min(X, c) in [0, c] (AAAI 2015, equation 7).
 
     >>> values = jnp.array([number / 10 for number in range(1, 21)])
     >>> used = jnp.ones(20, bool)
@@ -88,13 +71,8 @@ def capped_bound(
 def best_cap(values: jax.Array, used: jax.Array, delta: jax.Array, number: jax.Array) -> jax.Array:
     """The c >= 1 with the largest ``capped_bound``: a grid of ratios, then golden sections.
 
-    Beyond the largest value the bound falls with c.
-
-    Args:
-        values: X, float32 [n], others than those that the bound will be made of.
-        used: bool [n].
-        delta: Error probability.
-        number: m, of values that the bound will be made of.
+    Beyond the largest value the bound falls with c. The values are others than those that the bound
+    will be made of.
 
     >>> values = jnp.array([100.0] + 49 * [3.0])
     >>> cap = jax.jit(best_cap)(values, jnp.ones(50, bool), 0.05, 1000.0)
@@ -124,28 +102,16 @@ def best_cap(values: jax.Array, used: jax.Array, delta: jax.Array, number: jax.A
 
 
 def betting_bound(
-    values: jax.Array,
-    used: jax.Array,
-    cap: jax.Array,
-    delta: jax.Array,
-    anytime: bool = False,
+    values: jax.Array, used: jax.Array, cap: jax.Array, delta: jax.Array, anytime: bool = False
 ) -> jax.Array:
-    """The means that no gambler betting on larger values could refute, from below, float32 [].
+    """The means that no gambler betting on larger values could refute, from below.
 
     The capital of a bet against the mean mu grows by 1 + lambda_t (Y_t - mu), Y = min(X, c) / c,
     with lambda_t from the values before t; by Ville's inequality it ever reaches 1 / delta with
-    probability delta if mu is the mean.
-
-    Args:
-        values: X, float32 [n], not negative, in the order in which they came, or in random order:
-            in an order that depends on them the bound is wrong.
-        used: bool [n].
-        cap: c, chosen without these values.
-        delta: Error probability.
-        anytime: A confidence sequence: the bounds for all n together hold with probability
-            1 - delta, if values are added at the end and looked at again and again, with the same
-            ``cap``. If False, the bets are the ones for just so many values, and the bound, which
-            is nearer to the mean, holds once.
+    probability delta if mu is the mean. In an order that depends on the values the bound is wrong.
+    With ``anytime`` it is a confidence sequence: the bounds for all n hold together, if values are
+    added at the end and looked at again and again with the same cap. Otherwise the bets are those
+    for just so many values, and the bound, which is nearer to the mean, holds once.
 
     >>> values, used = jnp.full(100, 0.5), jnp.ones(100, bool)
     >>> f"{jax.jit(betting_bound)(values, used, 1.0, 0.05):.2f}"
@@ -193,17 +159,9 @@ def predicted_betting_bound(
     number: jax.Array,
     anytime: bool = False,
 ) -> jax.Array:
-    """What ``betting_bound`` may come to with m values like these, float32 [].
+    """What ``betting_bound`` may come to with m values like these.
 
     A bet that is always the same, made for m values, on the sample m / n times.
-
-    Args:
-        values: X, float32 [n], not negative.
-        used: bool [n].
-        cap: c.
-        delta: Error probability.
-        number: m.
-        anytime: See ``betting_bound``.
 
     >>> values, used = jnp.full(100, 0.5), jnp.ones(100, bool)
     >>> bound = jax.jit(predicted_betting_bound)(values, used, 1.0, 0.05, 400.0)

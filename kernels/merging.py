@@ -12,13 +12,10 @@ from jax.custom_batching import custom_vmap
 def merge_vmaps(of_lanes: Callable[..., Any]) -> Callable[..., Any]:
     """Let every vmap add to the lane axis, instead of batching the program itself.
 
-    An ordinary vmap of a while loop with a batched condition copies the whole carry in every
-    pass, and makes loop counters per lane, so that inner loops of equal length cannot share.
+    An ordinary vmap of a while loop with a batched condition copies the whole carry in every pass,
+    and makes loop counters per lane, so that inner loops of equal length cannot share. ``of_lanes``
+    takes and returns pytrees with leaves [lanes, ...].
 
-    Args:
-        of_lanes: Of pytrees with leaves [lanes, ...], pure; what it returns has such leaves too.
-
-    >>> import jax.numpy as jnp
     >>> shapes = []
     >>> double = merge_vmaps(lambda x: shapes.append(x.shape) or 2 * x)
     >>> jax.vmap(double)(jnp.ones((3, 4))).shape, shapes[-1]
@@ -41,15 +38,11 @@ def merge_vmaps(of_lanes: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def map_blocks(of_lanes: Callable[..., Any], width: int) -> Callable[..., Any]:
-    """A function of lanes, block after block: what a block works on then fits into a cache.
+    """A function of lanes, ``width`` at a time: what a block works on then fits into a cache.
 
-    The last block is filled up with the last lane.
+    ``of_lanes`` takes and returns pytrees with leaves [lanes, ...]. The last block is filled up
+    with the last lane.
 
-    Args:
-        of_lanes: Of pytrees with leaves [lanes, ...], pure; what it returns has such leaves too.
-        width: Lanes of a block, at least 1; fewer if there are no more.
-
-    >>> import jax.numpy as jnp
     >>> map_blocks(lambda x: x - x[0], 4)(jnp.arange(6)).tolist()
     [0, 1, 2, 3, 0, 1]
     """
@@ -68,13 +61,7 @@ def map_blocks(of_lanes: Callable[..., Any], width: int) -> Callable[..., Any]:
 def in_blocks(function: Callable[..., Any], width: int) -> Callable[..., Any]:
     """A function of one lane that vmaps compute with ``map_blocks``.
 
-    Args:
-        function: Of pytrees of arrays, pure.
-        width: Lanes of a block, at least 1; fewer if there are no more.
-
-    >>> import jax.numpy as jnp
-    >>> total = in_blocks(lambda x: x.sum(), 4)
-    >>> jax.vmap(total)(jnp.arange(10).reshape(5, 2)).tolist()
+    >>> jax.vmap(in_blocks(lambda x: x.sum(), 4))(jnp.arange(10).reshape(5, 2)).tolist()
     [1, 5, 9, 13, 17]
     """
     merged = merge_vmaps(map_blocks(jax.vmap(function), width))

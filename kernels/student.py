@@ -14,9 +14,7 @@ _HALVINGS = 40
 def student_quantile(tail: jax.Array, degrees: jax.Array) -> jax.Array:
     """t with P(T > t) = ``tail``, float32, relative error below 5e-5 for tails of .4 to 1e-5.
 
-    Args:
-        tail: In (0, 1/2], float32 [].
-        degrees: Of freedom, at least 1, float32 [].
+    ``tail`` is in (0, 1/2], and there is at least 1 degree of freedom; float32 [] each.
 
     >>> f"{student_quantile(jnp.float32(0.05), jnp.float32(4)):.4f}"  # tables: 2.1318
     '2.1318'

@@ -2,8 +2,10 @@
 
 Groves and Branke, "Exploiting transitivity for top-k selection with score-based dueling bandits",
 eqs. 3 to 7. With the variances at their best values sigma_ij^2 = v + r^2, r = m - gamma_i +
-gamma_j, what is left to maximise is -1/2 sum_pairs n ln(v + r^2), over the qualities alone. Axes:
-K options, L lanes.
+gamma_j, what is left to maximise is -1/2 sum_pairs n ln(v + r^2), over the qualities gamma alone,
+float [K]. ``counts`` n_ij, int32 [K, K], are symmetric with a diagonal of 0; ``means`` m_ij, float
+[K, K], antisymmetric; ``variances`` v_ij = sum (x - m)^2 / n, float [K, K], symmetric and positive.
+Axes: K options, L lanes.
 """
 
 import dataclasses
@@ -47,9 +49,6 @@ class _Search(NamedTuple):
 def thurstone_start(means: jax.Array) -> ThurstoneFit:
     """Where to begin (eq. 6): the mean score of each option against all.
 
-    Args:
-        means: float [K, K], m_ij, antisymmetric.
-
     >>> print(jax.jit(thurstone_start)(jnp.array([[0.0, 2.0], [-2.0, 0.0]])).qualities)
     [ 1. -1.]
     """
@@ -60,11 +59,6 @@ def thurstone_start(means: jax.Array) -> ThurstoneFit:
 
 def residual_variances(means: jax.Array, variances: jax.Array, qualities: jax.Array) -> jax.Array:
     """sigma*_ij^2 = v_ij + (m_ij - gamma_i + gamma_j)^2, float [..., K, K].
-
-    Args:
-        means: float [..., K, K], m_ij.
-        variances: float [..., K, K], v_ij.
-        qualities: float [..., K], gamma_i.
 
     >>> means = jnp.array([[0.0, 3.0], [-3.0, 0.0]])
     >>> variances = jax.jit(residual_variances)(means, jnp.ones((2, 2)), jnp.array([0.5, -0.5]))
@@ -79,27 +73,18 @@ def fit_thurstone(
 ) -> ThurstoneFit:
     """A stationary point of the likelihood, which is hardly lower there than at the start.
 
-    Steps are the gradient times an inverse Hessian that is kept from fit to fit (see
-    ``with_changed_pair``), as long as each step halves the gradient and the likelihood does not
-    fall by more than rounding, the machine epsilon times the number of samples. Otherwise the
-    inverse is made anew: of the Hessian, where that is negative definite and its step a gain; else
-    of the Laplacian of the weights n / sigma^2, whose step maximises the likelihood of fixed
-    variances and so never lowers it. The likelihood may have several modes: which one is found
-    depends on the start.
-
+    Steps are the gradient times an inverse Hessian that is kept from fit to fit
+    (``with_changed_pair``), as long as each step halves the gradient and the likelihood does not
+    fall by more than rounding. Otherwise the inverse is made anew: of the Hessian, where that is
+    negative definite and its step a gain; else of the Laplacian of the weights n / sigma^2, whose
+    step maximises the likelihood of fixed variances and so never lowers it. The likelihood may have
+    several modes: which one is found depends on the start, a ``thurstone_start`` or an earlier fit.
     Batched with ``jax.vmap`` all lanes take their steps together, and an inverse is made only in
     steps where a lane needs one.
 
-    Args:
-        counts: int32 [K, K], n_ij, symmetric, with a diagonal of 0.
-        means: float [K, K], m_ij, antisymmetric.
-        variances: float [K, K], v_ij = sum (x - m)^2 / n, symmetric and positive.
-        start: From ``thurstone_start`` or an earlier fit.
-
-    Returns:
-        The fit; it has converged if no entry of the gradient, times the spread of the scores, is
-        above 1e-5 times the number of samples in float32, 1e-7 in float64. In float32 rounding
-        nearly always ends the search before. Of what is no number nothing converges.
+    The fit has converged if no entry of the gradient, times the spread of the scores, is above 1e-5
+    times the number of samples in float32, 1e-7 in float64. In float32 rounding nearly always ends
+    the search before. Of what is no number nothing converges.
 
     >>> means = jnp.array([[0.0, 1.0, 3.0], [-1.0, 0.0, 2.0], [-3.0, -2.0, 0.0]])
     >>> counts = 5 * (1 - jnp.eye(3, dtype=jnp.int32))
@@ -116,14 +101,7 @@ def swept_qualities(
 ) -> jax.Array:
     """Qualities after a single sweep: variances of these qualities, then qualities of these.
 
-    Args:
-        counts: int32 [K, K], n_ij; see ``fit_thurstone`` for these three.
-        means: float [K, K], m_ij.
-        variances: float [K, K], v_ij.
-        qualities: float [K], to begin with.
-
-    Returns:
-        float [K], of mean 0; the likelihood is no lower than at the old ones.
+    Float [K], of mean 0; the likelihood is no lower than at the old ones.
 
     >>> means = jnp.array([[0.0, 1.0], [-1.0, 0.0]])
     >>> counts = 5 * (1 - jnp.eye(2, dtype=jnp.int32))
@@ -228,11 +206,7 @@ def with_changed_pair(
 ) -> ThurstoneFit:
     """The inverse after one pair's curvature has changed (Sherman and Morrison), in O(K^2).
 
-    Args:
-        fit: With the inverse as it was.
-        pair: int32 [2].
-        old: float [], from ``pair_curvature``, before a sample of the pair.
-        new: float [], after it.
+    ``pair`` is int32 [2]; ``old`` and ``new`` are its ``pair_curvature`` before and after a sample.
 
     >>> fit = ThurstoneFit(jnp.zeros(2), jnp.array([[0.25, -0.25], [-0.25, 0.25]]), jnp.bool_(True))
     >>> changed = jax.jit(with_changed_pair)(fit, jnp.array([0, 1]), 1.0, 3.0)

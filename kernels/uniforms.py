@@ -14,11 +14,7 @@ def draw_uniforms(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
     """Independent numbers uniform in [0, 1), multiples of 2^-23, float32.
 
     Every evaluation of a counter-based generator gives two words of 32 bits or more, of which
-    ``jax.random.uniform`` keeps one; ``jax.random.split`` keeps all. Half the time on a CPU.
-
-    Args:
-        key: Used once.
-        shape: Of the result.
+    ``jax.random.uniform`` keeps one; ``jax.random.split`` keeps all.
 
     >>> numbers = draw_uniforms(jax.random.key(0), (1000, 10))
     >>> bool((0 <= numbers).all() & (numbers < 1).all() & (abs(numbers.mean() - 0.5) < 0.01))
@@ -30,18 +26,12 @@ def draw_uniforms(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
 
 
 def draw_below(key: jax.Array, shape: tuple[int, ...], number: jax.Array, most: int) -> jax.Array:
-    """Independent whole numbers uniform in 0 .. ``number`` - 1, int32.
+    """Independent whole numbers uniform in 0 .. ``number`` - 1, int32; ``number`` in 1 .. ``most``.
 
     The first digit of a word to the base ``number`` is one, and so is the second where numbers are
     small: Lemire 2019, without the rejections that would make all chances equal. They differ by
     2.5e-4 of themselves at most, as those of two numbers of a word do together; above 1,024, where
     every number has 23 bits of its own, by ``number`` / 2^23.
-
-    Args:
-        key: Used once.
-        shape: Of the result.
-        number: int32 [], at least 1.
-        most: An upper bound of ``number``.
 
     >>> numbers = draw_below(jax.random.key(0), (1000, 10), jnp.int32(3), most=5)
     >>> sorted(set(numbers.reshape(-1).tolist())), bool(abs(numbers.mean() - 1) < 0.03)

@@ -1,8 +1,9 @@
 """Confidence radii of the value-based races, whose outcomes are numbers in a known range.
 
-Sources: Maron and Moore 1994, 1997; Heidrich-Meisner and Igel 2009 (Hoeffding race, its
-counter u_b and the Bernstein race of Mnih et al. 2008); Audibert et al. 2007 (the empirical
-Bernstein bound).
+For means of ``rounds`` n values, float32 of any shape, with support of width R; ``delta`` is shared
+by ``events`` u_b two-sided statements. A radius is infinite for n = 0. Sources: Maron and Moore
+1994, 1997; Heidrich-Meisner and Igel 2009 (Hoeffding race, its counter u_b and the Bernstein race
+of Mnih et al. 2008); Audibert et al. 2007 (the empirical Bernstein bound).
 """
 
 import jax
@@ -12,18 +13,8 @@ import jax.numpy as jnp
 def hoeffding_radius(
     rounds: jax.Array, value_range: jax.Array, events: jax.Array, delta: jax.Array
 ) -> jax.Array:
-    """R sqrt(ln(2 u_b / delta) / (2 n)), for means of n values with support of width R.
+    """R sqrt(ln(2 u_b / delta) / (2 n)), float32.
 
-    Args:
-        rounds: n, any shape; float32.
-        value_range: R, the width of each option's own support.
-        events: u_b, the number of two-sided statements that share delta.
-        delta: Error probability of the whole race.
-
-    Returns:
-        float32 radius; infinite for n = 0.
-
-    >>> import jax.numpy as jnp
     >>> print(hoeffding_radius(jnp.float32(50), 1.0, 1.0, 0.05).round(3))
     0.192
     """
@@ -37,19 +28,10 @@ def bernstein_radius(
     events: jax.Array,
     delta: jax.Array,
 ) -> jax.Array:
-    """sd sqrt(2 ln(3 u_b / delta) / n) + 3 R ln(3 u_b / delta) / n.
+    """sd sqrt(2 ln(3 u_b / delta) / n) + 3 R ln(3 u_b / delta) / n, float32.
 
-    Args:
-        rounds: n, any shape; float32.
-        deviation: Empirical standard deviation with divisor n, same shape.
-        value_range: R, the width of each option's own support.
-        events: u_b, the number of two-sided statements that share delta.
-        delta: Error probability of the whole race.
+    ``deviation`` is sd, the empirical standard deviation with divisor n.
 
-    Returns:
-        float32 radius; infinite for n = 0.
-
-    >>> import jax.numpy as jnp
     >>> print(bernstein_radius(jnp.float32(50), jnp.float32(0.1), 1.0, 1.0, 0.05).round(3))
     0.286
     """

@@ -1,16 +1,15 @@
 """Pairwise win counts: the two-sample U-statistic of every pair, in exact integers.
 
-For options i, j with n samples each, the *net count* is ``C_ij = sum_a sum_b c(x_i^a, x_j^b)``
-with the sign c in {-1, 0, +1}; it is antisymmetric. In *half units* (a win 2, a tie or an
-incomparable pair 1, a loss 0) the win count is ``W_ij = n^2 + C_ij``, and the estimate of
-s_ij = P(i preferred to j) + P(neither) / 2 is ``S_ij = W_ij / (2 n^2)``
-(Busa-Fekete et al. 2014, eq. 2 with the half points of section 4.2).
+For options i, j with n samples each, the *net count* is ``C_ij = sum_a sum_b c(x_i^a, x_j^b)`` with
+the sign c in {-1, 0, +1}; it is antisymmetric. In *half units* (a win 2, a tie or an incomparable
+pair 1, a loss 0) the win count is ``W_ij = n^2 + C_ij``, and the estimate of s_ij = P(i preferred
+to j) + P(neither) / 2 is ``S_ij = W_ij / (2 n^2)`` (Busa-Fekete et al. 2014, eq. 2 with the half
+points of section 4.2).
 
-Axes: K options, n rounds (samples per option), m new rounds. Outcomes are pytrees with leaves
-[K, n, ...]; ``compare(a, b)`` takes two single outcomes and returns an int8 sign.
-The [K, K, n, n] comparisons are never materialised: the kernels loop over blocks of *old*
-samples and keep the new samples of all options as the minor-most axis, so that one fused loop per
-block compares, adds and keeps its [K, K m] sums in vector registers.
+``compare(a, b)`` takes two single outcomes, pytrees, and returns an int8 sign. The [K, K, n, n]
+comparisons are never materialised: loops go over blocks of *old* samples and keep the new samples
+of all options as the minor-most axis, so that one fused loop per block compares, adds and keeps its
+[K, K m] sums in vector registers. Axes: K options, n rounds (samples per option), m new rounds.
 """
 
 import functools
@@ -48,19 +47,12 @@ _TOTAL_CHUNK = 32
 def round_gains(
     compare: Compare, old: Outcome, new: Outcome, num_old: jax.Array | int
 ) -> jax.Array:
-    """What each new round adds to the net counts.
+    """What each new round adds to the net counts, int32 [m, K, K], antisymmetric.
 
-    Args:
-        compare: Preference between two single outcomes, int8 in {-1, 0, +1}, antisymmetric.
-        old: Earlier samples, leaves [K, N, ...]; only the first ``num_old`` rounds are read.
-        new: The next m samples of each option, leaves [K, m, ...].
-        num_old: Number of earlier rounds, at most N. May be traced.
+    Entry t is the net count after round num_old + t + 1 minus that after the round before. Of
+    ``old`` samples, leaves [K, N, ...], only the first ``num_old`` rounds are read, which may be
+    traced; ``new`` are the next m samples of each option, leaves [K, m, ...].
 
-    Returns:
-        int32 [m, K, K]: the net count after round num_old + t + 1 minus that after the round
-        before. Antisymmetric in its last two axes.
-
-    >>> import jax.numpy as jnp
     >>> from jaxrace.kernels import total_order
     >>> old, new = jnp.array([[3.0], [1.0]]), jnp.array([[2.0], [0.0]])
     >>> gains = jax.jit(round_gains, static_argnums=0)(total_order, old, new, 1)
@@ -122,19 +114,10 @@ def _gains_of_pairs(
 
 
 def net_counts(net: jax.Array, gains: jax.Array) -> jax.Array:
-    """Net counts after each of m rounds.
+    """Net counts after each of m rounds, int32 [m, K, K], from those before and their gains.
 
-    As ``net + jnp.cumsum(gains, axis=0)``, which JAX makes a window over all m rounds for each of
-    them on a CPU.
+    ``net + jnp.cumsum(gains, axis=0)`` would on a CPU be a window over all m rounds for each.
 
-    Args:
-        net: int32 [K, K] before them.
-        gains: int32 [m, K, K], what each of them adds.
-
-    Returns:
-        int32 [m, K, K].
-
-    >>> import jax.numpy as jnp
     >>> gains = jnp.array([[[0, 1], [-1, 0]], [[0, 3], [-3, 0]]])
     >>> print(net_counts(jnp.zeros((2, 2), jnp.int32), gains)[:, 0, 1])
     [1 4]
@@ -147,19 +130,10 @@ def net_counts(net: jax.Array, gains: jax.Array) -> jax.Array:
 
 
 def prefix_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
-    """Win counts of every prefix 1 .. n of the samples.
+    """Win counts of every prefix 1 .. n of samples [K, n, ...], int32 [n, K, K] half units.
 
-    Args:
-        compare: Preference between two single outcomes.
-        outcomes: Samples, leaves [K, n, ...].
+    Entry [t - 1, i, j] divided by 2 t^2 is S_ij(t). ValueError if n exceeds ``MAX_ROUNDS``.
 
-    Returns:
-        int32 [n, K, K] half units; entry [t - 1, i, j] divided by 2 t^2 is S_ij(t).
-
-    Raises:
-        ValueError: n exceeds ``MAX_ROUNDS``.
-
-    >>> import jax.numpy as jnp
     >>> from jaxrace.kernels import total_order
     >>> x = jnp.array([[3.0, 1.0], [2.0, 2.0]])
     >>> wins = jax.jit(prefix_wins, static_argnums=0)(total_order, x)
@@ -189,19 +163,10 @@ def prefix_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
 
 
 def total_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
-    """Win counts of all n samples of each option.
+    """Win counts of all n samples of each option [K, n, ...], int32 [K, K] half units.
 
-    Args:
-        compare: Preference between two single outcomes.
-        outcomes: Samples, leaves [K, n, ...].
+    ValueError if n exceeds ``MAX_ROUNDS``.
 
-    Returns:
-        int32 [K, K] half units.
-
-    Raises:
-        ValueError: n exceeds ``MAX_ROUNDS``.
-
-    >>> import jax.numpy as jnp
     >>> from jaxrace.kernels import total_order
     >>> x = jnp.array([[3.0, 1.0], [2.0, 2.0]])
     >>> print(jax.jit(total_wins, static_argnums=0)(total_order, x))
@@ -223,9 +188,6 @@ def total_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
 
 def block_size(num_rounds: int) -> int:
     """Old samples that are taken per pass: the largest divisor of the rounds up to 8.
-
-    Raises:
-        ValueError: There are no rounds.
 
     >>> block_size(25), block_size(32), block_size(7)
     (5, 8, 7)
@@ -263,7 +225,7 @@ def _over_chunks(
     add_chunk: Callable[[jax.Array, jax.Array, Carry], Carry],
     carry: Carry,
 ) -> Carry:
-    """Go through all rounds, at most so many at a time, with what they add to the net counts.
+    """Go through all rounds, at most ``most`` at a time, with what they add to the net counts.
 
     ``add_chunk(num_old, gains, carry)`` receives the number of earlier rounds, and int32 [K, K, m];
     in the last chunk there may be fewer than m rounds, and what stands behind them means nothing.

@@ -37,13 +37,7 @@ _LARGEST_STACK = 400_000_000
 class Rules:
     """The amounts that are played for, in chips; both stacks are equal.
 
-    Args:
-        small_blind: what the button posts, at least 1.
-        big_blind: more than the small blind.
-        stack: of either seat, at least the big blind.
-
-    Raises:
-        ValueError: anything else.
+    ValueError unless 1 <= `small_blind` < `big_blind` <= `stack`.
 
     >>> Rules(stack=99)
     Traceback (most recent call last):
@@ -120,11 +114,7 @@ def amounts(state: BettingState) -> tuple[jax.Array, jax.Array]:
 
 
 def is_on(state: BettingState) -> jax.Array:
-    """Return whether somebody is to act: bool [...].
-
-    >>> bool(is_on(step(init(Rules()), FOLD)))
-    False
-    """
+    """Return whether somebody is to act: bool [...]."""
     return ~(state.finished | state.illegal)
 
 
@@ -170,13 +160,12 @@ def is_legal(state: BettingState, action: jax.Array) -> jax.Array:
 def step(state: BettingState, action: jax.Array | int) -> BettingState:
     """Return the state after an action.
 
+    In compiled code an illegal action, whatever it is, leaves everything as it was and sets
+    `illegal`, which ends the hand without a payoff.
+
     Args:
         state: of a hand that is on.
         action: int32 [...]: 0 folds, 1 checks or calls, any larger number raises to that amount.
-
-    Returns:
-        The next state. In compiled code an illegal action, whatever it is, leaves everything as it
-        was and sets `illegal`, which ends the hand without a payoff.
 
     Raises:
         ValueError: the action is no integer or, outside of compiled code, not legal.
@@ -240,11 +229,8 @@ def payoffs(state: BettingState, winner: ArrayLike) -> tuple[jax.Array, jax.Arra
 
     Args:
         state: of a finished hand; what is won in one that is not is 0.
-        winner: of the showdown, int32 [...]: 1 if the button has the better hand, -1 if the big
-            blind has, 0 if they are equal. Does not count where somebody has folded.
-
-    Raises:
-        ValueError: a winner is neither -1, 0 nor 1, as far as that is not traced.
+        winner: of the showdown, int32 [...]: 1 the button, -1 the big blind, 0 neither (ValueError
+            for another). Does not count where somebody has folded.
 
     >>> state = step(step(init(Rules()), 300), FOLD)
     >>> [int(amount) for amount in payoffs(state, jnp.int32(0))]
@@ -268,8 +254,7 @@ def _payoffs(state: BettingState, winner: jax.Array) -> tuple[jax.Array, jax.Arr
 def as_integer(action: Any) -> jax.Array:
     """Return an action as int32 [...]; what 32 bits do not hold is -1, which is never legal.
 
-    Raises:
-        ValueError: it is no integer.
+    ValueError if it is no integer.
 
     >>> as_integer(np.array([300, 2**32 + 1])).tolist()
     [300, -1]
@@ -288,21 +273,9 @@ def as_integer(action: Any) -> jax.Array:
 def refuse_illegal(
     after: BettingState, action: jax.Array, describe: Callable[[BettingState], str]
 ) -> None:
-    """Raise where an illegal action has been played.
+    """Raise a ValueError if an illegal action has led to the state `after`, not traced.
 
-    Args:
-        after: the state that it left, not traced.
-        action: int32 [...].
-        describe: tells what was legal in a state with leaves [].
-
-    Raises:
-        ValueError: the first one of them, with what was legal.
-
-    >>> actions = jnp.array([300, 150])
-    >>> after = jax.jit(step)(init(Rules()), actions)
-    >>> refuse_illegal(after, actions, lambda before: f"at least {raise_range(before)[0]}")
-    Traceback (most recent call last):
-    ValueError: action: expected at least 200, got 150 in hand [1]
+    It names the first one, with what was legal, as `describe` tells of a state with leaves [].
     """
     illegal = np.asarray(after.illegal)
     if not illegal.any():

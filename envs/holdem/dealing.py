@@ -1,9 +1,7 @@
 """Dealing: the nine cards of a hand of two players.
 
 A deck is the cards that a hand may show, in this order: two of hand 0, two of hand 1, the flop's
-three, the turn and the river.
-
-Axis letters: N decks.
+three, the turn and the river. Axes: N decks.
 """
 
 import functools
@@ -21,16 +19,8 @@ def deal(key: jax.Array, num_decks: int) -> jax.Array:
     """Return decks of different cards, each order of nine cards equally likely: int32 [9, N].
 
     Pure; may be compiled and vmapped over keys. Card i is drawn among the 52 - i that are left, by
-    its place among them; no sorting.
+    its place among them; no sorting. ValueError if N is not a positive integer.
 
-    Args:
-        key: a key from `jax.random.key`.
-        num_decks: N, known when compiling.
-
-    Raises:
-        ValueError: `num_decks` is not a positive integer.
-
-    >>> import jax
     >>> from jaxrace.envs.holdem.cards import spell
     >>> spell(deal(jax.random.key(0), 1)[:, 0])
     'Kd 2s 5d 2h Jh Ks 5c 4h 2d'
@@ -50,11 +40,9 @@ def _deal(key: jax.Array, num_decks: int) -> jax.Array:
 def cards_at(places: jax.Array) -> jax.Array:
     """Return the cards drawn one after the other from a sorted deck, int32 [M, ...].
 
-    Args:
-        places: of each card among those that are left when it is drawn, from the lowest: int32
-            [M, ...], the i-th in 0..51 - i, which is not checked.
+    `places` int32 [M, ...] tells of each card its place among those that are left when it is drawn,
+    from the lowest: the i-th in 0..51 - i, which is not checked.
 
-    >>> import jax.numpy as jnp
     >>> cards_at(jnp.array([3, 3, 0, 0], jnp.int32)).tolist()
     [3, 4, 0, 1]
     """

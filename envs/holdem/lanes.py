@@ -1,8 +1,7 @@
 """Hands between two players with memory, one after the other; batch over lanes with `jax.vmap`.
 
 A lane is one run of hands in which two players get to know each other: a pair, a pass over the
-decks, a replication. What a player is stands in `jaxrace.envs.holdem.player`; its methods are
-called like this:
+decks, a replication. The methods of a player (`jaxrace.envs.holdem.player`) are called like this:
 
     memory = begin(weights)                              once per player
     for each hand:
@@ -16,9 +15,7 @@ called like this:
 `look` and `watch` are called for both players in every step. `decide` is called once where both are
 equal objects, with the weights and the view of the one who is to act, and once for each otherwise.
 A batch of lanes goes on to the next hand when all have finished theirs; what is decided after the
-end of a hand is dropped.
-
-Axis letters: H hands of a lane, T steps of a hand.
+end of a hand is dropped. Axes: H hands of a lane, T steps of a hand.
 """
 
 import functools
@@ -66,9 +63,9 @@ def play_lane(
         rules: the amounts that are played for.
 
     Raises:
-        ValueError: a seat has a player other than 0 and 1, the deals are no list of them, a
-            player is made for other rules (its attribute `rules`) or has weights that are not
-            finite, or, outside of compiled code and of `jax.vmap`, a player took an illegal action.
+        ValueError: a seat has a player other than 0 and 1, the deals are no list of them, a player
+            is made for other rules (its attribute `rules`) or has weights that are not finite, or,
+            outside of compiled code and of `jax.vmap`, a player took an illegal action.
 
     >>> from jaxrace.envs.holdem import dealing, policies
     >>> from jaxrace.envs.holdem.player import Memoryless

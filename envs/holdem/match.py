@@ -1,9 +1,7 @@
 """Hands between two players without memory, all at once.
 
 Every hand takes as many steps as the longest one may; in each, both players are asked for all
-hands, and the action of whoever is to act is played.
-
-Axis letters: N hands, T steps.
+hands, and the action of whoever is to act is played. Axes: N hands, T steps.
 """
 
 import functools
@@ -37,24 +35,13 @@ def play(
     rules: Rules,
     with_moves: bool = False,
 ) -> Played:
-    """Play one hand of each deck.
+    """Play one hand of each deck, with the policies of player 0 and player 1.
 
     Pure; may be compiled and vmapped, over seatings for instance. The random numbers of a policy
     are those of a whole batch of hands: the same hands in batches of other sizes are others.
+    Arguments and errors are those of `play_lane`; `with_moves` also returns what was done, which
+    costs time and memory.
 
-    Args:
-        policies: of player 0 and player 1, see `jaxrace.envs.holdem.policies`.
-        key: a key from `jax.random.key`.
-        deals: what `jaxrace.envs.holdem.table.prepare` returned for N decks.
-        seating: leaves [] or [N].
-        rules: the amounts that are played for.
-        with_moves: also return what was done; costs time and memory.
-
-    Raises:
-        ValueError: a seat has a player other than 0 and 1, the deals are no list of them, or,
-            outside of compiled code, a player took an illegal action.
-
-    >>> import jax
     >>> from jaxrace.envs.holdem import dealing, policies
     >>> deals = table.prepare(dealing.deal(jax.random.key(0), 3))
     >>> pair = policies.always_call, policies.always_fold

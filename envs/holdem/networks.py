@@ -18,9 +18,10 @@ each, in this order, row by row:
     hidden layer   [features + 1, 7]                 the last row is the bias
     output         [8]                               the last one is the bias
 
-Axis letters: I inputs, D cells, F = 6 statistics of a node.
+Axes: I inputs, D cells, F = 6 statistics of a node.
 """
 
+import math
 from typing import NamedTuple
 
 import jax
@@ -75,24 +76,21 @@ class Networks(NamedTuple):
     fold: Network
 
 
-def _num_weights(inputs: int, cells: int, features: int) -> int:
-    recurrent = (inputs + cells + 1) * 4 * cells + 3 * cells + 2 * cells
-    return recurrent + (features + 1) * HIDDEN_UNITS + HIDDEN_UNITS + 1
+def _shapes(inputs: int, cells: int, features: int) -> list[tuple[int, ...]]:
+    """Of the parts of a network, in the order of the weights."""
+    kernel = (inputs + cells + 1, 4 * cells)
+    return [kernel, (3, cells), (2, cells), (features + 1, HIDDEN_UNITS), (HIDDEN_UNITS + 1,)]
 
 
-NUM_SHOWDOWN_WEIGHTS = _num_weights(*_SHOWDOWN_SIZES)
-NUM_FOLD_WEIGHTS = _num_weights(*_FOLD_SIZES)
+NUM_SHOWDOWN_WEIGHTS = sum(map(math.prod, _shapes(*_SHOWDOWN_SIZES)))
+NUM_FOLD_WEIGHTS = sum(map(math.prod, _shapes(*_FOLD_SIZES)))
 NUM_WEIGHTS = NUM_SHOWDOWN_WEIGHTS + NUM_FOLD_WEIGHTS
 
 
 def split(weights: ArrayLike) -> Networks:
-    """Return the parts of a weight vector.
+    """Return the parts of a weight vector, float32 [1449], in the order above.
 
-    Args:
-        weights: float32 [1449], in the order that is described above.
-
-    Raises:
-        ValueError: another shape, or, as far as they are not traced, numbers that are not finite.
+    ValueError for another shape, or, as far as they are not traced, numbers that are not finite.
 
     >>> split(jnp.zeros(NUM_WEIGHTS)).fold.recurrent.kernel.shape
     (14, 36)
@@ -107,20 +105,13 @@ def split(weights: ArrayLike) -> Networks:
         # With NaN no action would be better than any other, and the player would always call.
         raise ValueError("weights: expected finite numbers, got others")
     return Networks(
-        _split_network(flat[:NUM_SHOWDOWN_WEIGHTS], *_SHOWDOWN_SIZES),
-        _split_network(flat[NUM_SHOWDOWN_WEIGHTS:], *_FOLD_SIZES),
+        _split_network(flat[:NUM_SHOWDOWN_WEIGHTS], _shapes(*_SHOWDOWN_SIZES)),
+        _split_network(flat[NUM_SHOWDOWN_WEIGHTS:], _shapes(*_FOLD_SIZES)),
     )
 
 
-def _split_network(flat: jax.Array, inputs: int, cells: int, features: int) -> Network:
-    shapes = [
-        (inputs + cells + 1, 4 * cells),
-        (3, cells),
-        (2, cells),
-        (features + 1, HIDDEN_UNITS),
-        (HIDDEN_UNITS + 1,),
-    ]
-    ends = np.cumsum([np.prod(shape) for shape in shapes])
+def _split_network(flat: jax.Array, shapes: list[tuple[int, ...]]) -> Network:
+    ends = np.cumsum([math.prod(shape) for shape in shapes])
     parts = jnp.split(flat, ends[:-1])
     kernel, peepholes, first, hidden, output = (
         part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)
@@ -129,12 +120,7 @@ def _split_network(flat: jax.Array, inputs: int, cells: int, features: int) -> N
 
 
 def step(recurrent: Recurrent, state: State, inputs: jax.Array) -> State:
-    """Return the state of a recurrent layer after one more entry of a sequence.
-
-    Args:
-        recurrent: its weights.
-        state: before.
-        inputs: in [-1, 1], float32 [I].
+    """Return the state of a recurrent layer after one more entry of a sequence, float32 [I].
 
     >>> recurrent = split(jnp.zeros(NUM_WEIGHTS)).showdown.recurrent  # every gate is half open
     >>> state = step(recurrent, State(jnp.ones(10), jnp.ones(10)), jnp.zeros(6))
@@ -156,9 +142,7 @@ def step(recurrent: Recurrent, state: State, inputs: jax.Array) -> State:
 def exponent(network: Network, features: jax.Array) -> jax.Array:
     """Return (1 + output) / 2 of the perceptron, float32 [], in [0, 1].
 
-    Args:
-        network: its weights.
-        features: the outputs of the recurrent layer, and the odds where they are seen, float32 [].
+    Its features are the outputs of the recurrent layer, and the odds where they are seen.
 
     >>> zeros = split(jnp.zeros(NUM_WEIGHTS)).showdown
     >>> biased = zeros._replace(output=zeros.output.at[-1].set(1))  # (1 + tanh(1)) / 2
@@ -172,10 +156,9 @@ def exponent(network: Network, features: jax.Array) -> jax.Array:
 
 
 def showdown_inputs(statistics: jax.Array) -> jax.Array:
-    """Return what SWRE sees of a node, float32 [6].
+    """Return what SWRE sees of a node with statistics [F], float32 [6].
 
-    Args:
-        statistics: float32 [F]. What has never been reached has no shares: they are 0.
+    What has never been reached has no shares: they are 0.
 
     >>> statistics = jnp.array([4, 0, 1, 3, 0.8, 0.03])  # four hands, three of them shown
     >>> [f"{seen:.2f}" for seen in showdown_inputs(statistics)]
@@ -202,12 +185,9 @@ def showdown_inputs(statistics: jax.Array) -> jax.Array:
 def fold_inputs(
     statistics: jax.Array, influence: jax.Array | float, opponent_raises: jax.Array
 ) -> jax.Array:
-    """Return what OFRE sees of a node, float32 [4].
+    """Return what OFRE sees of a node with statistics [F], float32 [4].
 
-    Args:
-        statistics: float32 [F].
-        influence: in [0, 1], float32 [].
-        opponent_raises: on the way to the node, from the root of its tree, float32 [].
+    The influence is in [0, 1]; the raises are those from the root of its tree to the node.
 
     >>> statistics = jnp.array([4, 1, 0, 3, 0.8, 0.03])  # the opponent folded one hand of four
     >>> [f"{seen:.2f}" for seen in fold_inputs(statistics, 1.0, jnp.float32(2))]
@@ -227,16 +207,7 @@ def fold_inputs(
 
 
 def with_odds(outputs: jax.Array, odds: jax.Array) -> jax.Array:
-    """Return what the perceptron of OFRE sees: float32 [D + 1].
-
-    Args:
-        outputs: of the recurrent layer, float32 [D].
-        odds: float32 [], in [0, 1].
-
-    >>> features = with_odds(jnp.ones(9), jnp.float32(0.25))
-    >>> features.shape, f"{features[-1]:.2f}"
-    ((10,), '-0.50')
-    """
+    """Return what the perceptron of OFRE sees, float32 [D + 1]: outputs [D] and odds in [0, 1]."""
     return jnp.append(outputs, _centered(odds))
 
 

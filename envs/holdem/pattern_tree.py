@@ -13,8 +13,7 @@ The children of a node lie side by side, in the order call, all-in, raises from 
 that one slice holds the statistics of all of them. The statistics of a player are one table, tree
 after tree. It is read during a hand, and written once, at its end.
 
-Axis letters: B = 8 trees, N nodes of a tree, F = 6 statistics, C = 6 children, P places of a hand's
-nodes.
+Axes: B = 8 trees, N nodes of a tree, F = 6 statistics, C = 6 children, P places of a hand's nodes.
 """
 
 import functools
@@ -87,9 +86,6 @@ def empty(shape: Shape) -> jax.Array:
     """Return the table of a player who has seen nothing: float32 [B * N + C - 1, F].
 
     The last rows belong to no tree: a slice of children may end there.
-
-    >>> empty(shape_of(Rules(stack=200))).shape  # eight trees of seven nodes, and five rows
-    (61, 6)
     """
     return jnp.zeros((NUM_TREES * shape.num_nodes + NUM_CHILDREN - 1, NUM_STATISTICS), jnp.float32)
 
@@ -120,16 +116,9 @@ def child_of(shape: Shape, node: jax.Array, action: jax.Array) -> jax.Array:
 
 
 def children(table: jax.Array, shape: Shape, tree_row: jax.Array, node: jax.Array) -> jax.Array:
-    """Return the statistics of a node's children, float32 [C, F].
+    """Return the statistics of a node's children, float32 [C, F], in the order `ACTIONS_IN_PLACE`.
 
-    Args:
-        table: float32 [B * N + C - 1, F].
-        shape: of the trees.
-        tree_row: of the root of the tree, int32 [].
-        node: in the tree, int32 [].
-
-    Returns:
-        In the order of `ACTIONS_IN_PLACE`. Where that action is not legal, the row means nothing.
+    `tree_row` is that of the root. Where an action is not legal, its row means nothing.
 
     >>> shape = shape_of(Rules())
     >>> table = empty(shape).at[2, FREQUENCY].set(9)  # an all-in at the root of the first tree
@@ -152,12 +141,8 @@ def record(
 ) -> jax.Array:
     """Return the table after a hand: every node on its path has been reached once more.
 
-    Args:
-        table: float32 [B * N + C - 1, F].
-        path: of the hand.
-        opponent_folded: bool [].
-        own_folded: bool []; if neither has folded, hands were shown.
-        shown_strengths: float32 [4], of the opponent's hand on each street; not read otherwise.
+    If neither has folded, hands were shown: then `shown_strengths` float32 [4] are those of the
+    opponent's hand on each street.
 
     >>> table, no = empty(shape_of(Rules())), jnp.asarray(False)
     >>> path = Path(jnp.array([0, 2]), jnp.array([0, 0]), jnp.array([True, True]))

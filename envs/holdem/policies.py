@@ -2,9 +2,7 @@
 
 A policy has the signature `policy(key, observation) -> action`, is pure, and hashable as static
 arguments must be. The leaves of the observation have any one shape [...] and so has the action,
-int32 in 0..6: a policy plays all hands of a batch at once, with one key.
-
-Axis letters: A = 7 actions.
+int32 in 0..6: a policy plays all hands of a batch at once, with one key. Axes: A = 7 actions.
 """
 
 from collections.abc import Callable
@@ -22,12 +20,10 @@ Policy = Callable[[jax.Array, Observation], jax.Array]
 def play_uniformly(key: jax.Array, observation: Observation) -> jax.Array:
     """Choose each legal action with the same probability.
 
-    >>> import jax
-    >>> from jaxrace.envs.holdem.betting import Rules
-    >>> from jaxrace.envs.holdem import table
-    >>> state = table.init(Rules(), (4,))
+    >>> from jaxrace.envs.holdem import betting, table
     >>> deals = table.Deals(jnp.zeros(4, jnp.int32), jnp.zeros((4, 2, 4), jnp.float32))
-    >>> play_uniformly(jax.random.key(0), table.observe(state, deals, table.SEATINGS[0])).tolist()
+    >>> seen = table.observe(table.init(betting.Rules(), (4,)), deals, table.SEATINGS[0])
+    >>> play_uniformly(jax.random.key(0), seen).tolist()
     [6, 6, 2, 3]
     """
     uniform = jax.random.uniform(key, observation.seat.shape, jnp.float32)
@@ -47,9 +43,8 @@ def always_call(key: jax.Array, observation: Observation) -> jax.Array:
 
     >>> from jaxrace.envs import holdem
     >>> deals = holdem.Deals(jnp.array([1, -1]), jnp.zeros((4, 2, 2)))  # who wins two showdowns
-    >>> policies = always_call, always_call
-    >>> seating, rules = holdem.SEATINGS[0], holdem.Rules()
-    >>> holdem.play(policies, jax.random.key(0), deals, seating, rules).winnings.tolist()
+    >>> rest = jax.random.key(0), deals, holdem.SEATINGS[0], holdem.Rules()
+    >>> holdem.play((always_call, always_call), *rest).winnings.tolist()
     [100, -100]
     """
     del key
@@ -61,11 +56,9 @@ def always_fold(key: jax.Array, observation: Observation) -> jax.Array:
 
     >>> from jaxrace.envs import holdem
     >>> deals = holdem.Deals(jnp.array([1, -1]), jnp.zeros((4, 2, 2)))  # who wins two showdowns
-    >>> policies, rules = (always_fold, always_call), holdem.Rules()
-    >>> for seating in holdem.SEATINGS[0], holdem.SEATINGS[3]:  # on the button, in the big blind
-    ...     print(holdem.play(policies, jax.random.key(0), deals, seating, rules).winnings.tolist())
+    >>> rest = jax.random.key(0), deals, holdem.SEATINGS[0], holdem.Rules()
+    >>> holdem.play((always_fold, always_call), *rest).winnings.tolist()
     [-50, -50]
-    [100, -100]
     """
     del key
     return jnp.where(observation.legal[FOLD], jnp.int32(FOLD), jnp.int32(CALL))

@@ -5,7 +5,7 @@ Both drivers stand on this: `jaxrace.envs.holdem.match` for players without memo
 wins the showdown and how strong each hand is on each street is computed beforehand, and shared by
 all who play that deck.
 
-Axis letters: 4 streets, 2 hands of a deck, A = 7 actions; [...] is a batch of hands, or none.
+Axes: 4 streets, 2 hands of a deck, A = 7 actions; [...] is a batch of hands, or none.
 """
 
 from typing import NamedTuple
@@ -68,15 +68,11 @@ class Move(NamedTuple):
 
 
 def prepare(decks: ArrayLike, strengths: ArrayLike | None = None) -> Deals:
-    """Return what decides over decks.
+    """Return what decides over decks, int32 [9, ...] as `deal` returns them.
 
-    Args:
-        decks: as `jaxrace.envs.holdem.deal` returns them, int32 [9, ...].
-        strengths: of each hand on each street, float32 [4, 2, ...], however players measure them;
-            by default 0, for players that do not look at their cards.
-
-    Raises:
-        ValueError: a deck has not nine different cards, or `strengths` do not fit.
+    `strengths` float32 [4, 2, ...] are those of each hand on each street, however players measure
+    them; by default 0, for players that do not look at their cards. ValueError if a deck has not
+    nine different cards, or `strengths` do not fit.
 
     >>> from jaxrace.envs.holdem.cards import parse
     >>> int(prepare(parse("2c 3c  As Ad  4c 5c 6c Ks Kd")).winner)
@@ -115,9 +111,7 @@ def observe(state: BettingState, deals: Deals, seating: Seating) -> Observation:
 def act(state: BettingState, action: jax.Array) -> tuple[BettingState, Move]:
     """Return the state after an action, and the note of it; where the hand is over, nothing moves.
 
-    Args:
-        state: of a hand, on or over.
-        action: int32 [...] in 0..6; an illegal one sets `BettingState.illegal`.
+    The action is int32 [...] in 0..6; an illegal one sets `BettingState.illegal`.
 
     >>> state, fold = act(betting.init(Rules()), jnp.int32(abstraction.FOLD))
     >>> state, late = act(state, jnp.int32(abstraction.CALL))
@@ -150,11 +144,7 @@ def winnings(state: BettingState, deals: Deals, seating: Seating) -> jax.Array:
 
 
 def seat_of(player: int, seating: Seating) -> jax.Array:
-    """Return where a player sits, int32 [...].
-
-    >>> [int(seat_of(0, seating)) for seating in SEATINGS]
-    [0, 1, 0, 1]
-    """
+    """Return where a player sits, int32 [...]."""
     return jnp.asarray(seating.button ^ player, jnp.int32)
 
 
@@ -169,19 +159,14 @@ def player_to_act(state: BettingState, seating: Seating) -> jax.Array:
 
 
 def init(rules: Rules, shape: tuple[int, ...]) -> BettingState:
-    """Return hands before their first action, leaves of a shape.
-
-    >>> init(Rules(), (2,)).to_act.tolist()
-    [0, 0]
-    """
+    """Return hands before their first action, leaves of a shape."""
     return jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, shape), betting.init(rules))
 
 
 def as_seating(seating: Seating) -> Seating:
     """Return a seating with leaves int32 [...].
 
-    Raises:
-        ValueError: a player is neither 0 nor 1, as far as that is not traced.
+    ValueError if a player is neither 0 nor 1, as far as that is not traced.
 
     >>> as_seating(Seating(button=2, first=0))
     Traceback (most recent call last):
@@ -195,9 +180,6 @@ def as_seating(seating: Seating) -> Seating:
 
 def require_list(deals: Deals, seating: Seating) -> None:
     """Raise unless these are N decks, with a seating of all or of each.
-
-    Raises:
-        ValueError: another shape.
 
     >>> require_list(Deals(jnp.zeros(3, jnp.int32), jnp.zeros((4, 3))), SEATINGS[0])
     Traceback (most recent call last):

@@ -23,12 +23,7 @@ FILE_NAME = "click_model.json"
 
 
 class ClickModel(NamedTuple):
-    """The fitted model; NumPy arrays that cannot be written to.
-
-    >>> model = load_click_model()
-    >>> model.features[0], model.user_weights.shape, model.customers.shape
-    ((0, 2), (7,), (30, 7))
-    """
+    """The fitted model; NumPy arrays that cannot be written to."""
 
     features: tuple[
         tuple[int, int], ...

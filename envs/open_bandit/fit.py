@@ -38,14 +38,9 @@ def _features(logs: Logs) -> tuple[tuple[int, int], ...]:
 
 
 def design(users: np.ndarray, clusters: np.ndarray) -> np.ndarray:
-    """Return the inputs of the regression: 1, x, z and z x.
+    """Return the inputs of the regression: 1, x, z and z x; float64 [N, 2 + 2 D].
 
-    Args:
-        users: the customer's x in each row, 0 or 1, [N, D].
-        clusters: the cluster that was shown, 0 or 1, [N].
-
-    Returns:
-        float64 [N, 2 + 2 D].
+    Of the customers' x in `users`, 0 or 1, [N, D], and the `clusters` shown, 0 or 1, [N].
 
     >>> print(design(np.array([[1, 0]]), np.array([1])))
     [[1.  1.  0.  0.5 0.5 0. ]]
@@ -74,13 +69,9 @@ def _weights(inputs: np.ndarray, clicks: np.ndarray) -> np.ndarray:
 
 
 def fit(logs: Logs) -> ClickModel:
-    """Return the model of the logged clicks, with a shift of 0.
+    """Return the model of the logged clicks, with a shift of 0; RuntimeError if no fit is found.
 
-    Args:
-        logs: rows of uniform choice, so that clusters and customers are independent.
-
-    Raises:
-        RuntimeError: the fit did not converge.
+    The rows must be of uniform choice, so that clusters and customers are independent.
 
     >>> model = fit(load("all", "random"))
     >>> model.shift, model.clusters.sum()

@@ -71,13 +71,9 @@ def _read_items(wheel: zipfile.ZipFile, campaign: str) -> _Table:
 
 
 def make(wheel_path: Path) -> dict[str, np.ndarray]:
-    """Return the columns of the file; the module's text tells which.
+    """Return the columns of the file from a wheel of obp 0.4.1.
 
-    Args:
-        wheel_path: a wheel of obp 0.4.1.
-
-    Raises:
-        ValueError: the two loggers of a campaign did not show the same items.
+    ValueError if the two loggers of a campaign did not show the same items.
     """
     logs: list[_Table] = []
     items: list[_Table] = []

@@ -31,9 +31,7 @@ def sums_at_once(
     against = jax.vmap(jax.vmap(jax.vmap(compare, (0, None)), (None, 0)))
 
     def add(
-        samples: tuple[Outcome, Outcome],
-        counts: Callable[[jax.Array], jax.Array],
-        sums: jax.Array,
+        samples: tuple[Outcome, Outcome], counts: Callable[[jax.Array], jax.Array], sums: jax.Array
     ) -> jax.Array:
         """Add all the samples that count: of those numbered [S] bool [S], or [m, S]."""
         size = jax.tree.leaves(samples[0])[0].shape[1]
