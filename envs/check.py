@@ -33,14 +33,9 @@ def check(env: Environment, action: Any, params: Any = None, key: jax.Array | No
     or, if `env.continues_after_terminal`, to its end. States need not absorb after a terminal step,
     nor later rewards be 0: the rollouts see to both.
 
-    Args:
-        env: the environment.
-        action: one action that is allowed in every state; it is taken in every step.
-        params: parameters to check with; by default `env.default_params`.
-        key: the random key to start from; by default `jax.random.key(0)`.
-
-    Raises:
-        ValueError: the contract is broken; it names the method, what was expected and what came.
+    The action is taken in every step and must be allowed in every state. `params` are by default
+    `env.default_params`, `key` is `jax.random.key(0)`. The ValueError names the method, what was
+    expected and what came.
 
     >>> from jaxrace.envs import medical
     >>> check(medical.Medical(), action=0.4)
@@ -53,11 +48,13 @@ def check(env: Environment, action: Any, params: Any = None, key: jax.Array | No
 
     reset_keys, step_keys = jax.random.split(key, (2, BATCH))
     arguments = (_row(reset_keys, 0), _row(step_keys, 0), action, params)
-    plain = _take_step(env, _unchanged, "in a plain call", *arguments)
+    plain, again = (
+        _take_step(env, lambda method: method, "in a plain call", *arguments) for _ in range(2)
+    )
     _check_types(plain)
-    again = _take_step(env, _unchanged, "in a plain call", *arguments)
     _check_equal(plain, again, "twice the same result for the same arguments", exact=True)
-    _check_jit(env, plain, *arguments)
+    compiled = _take_step(env, jax.jit, "under jit", *arguments)
+    _check_equal(plain, compiled, "the same result with and without jit")
     _check_vmap(env, reset_keys, step_keys, action, params)
     _check_rollout(env, *arguments)
 
@@ -105,14 +102,6 @@ def _check_attributes(env: Environment) -> None:
     _call("environment", "as a key of a dictionary (a frozen dataclass does)", hash, env)
 
 
-def _unchanged(method: Callable[..., Any]) -> Callable[..., Any]:
-    return method
-
-
-def _jit_of_vmap(method: Callable[..., Any]) -> Callable[..., Any]:
-    return jax.jit(jax.vmap(method))
-
-
 def _row(keys: jax.Array, row: int) -> jax.Array:
     """One of several keys that are used again, on purpose: JAX may be looking for such."""
     return jax.random.clone(keys)[row]
@@ -139,21 +128,14 @@ def _take_step(
     start_copy = _to_numpy(start)
     start_observation = _to_numpy(call("observe", start, params))
     result = call("step", step_key, start, action, params)
-    if type(result) is not tuple or len(result) != len(("state", "reward", "terminal")):
+    if type(result) is not tuple or len(result) != 3:
         got = f"{type(result).__name__} of another form"
         _fail("step", "a tuple (state, reward, terminal)", got)
-    state, reward, terminal = result
     if not _agree(_to_numpy(start), start_copy, exact=True):
         _fail("step", "to leave the state that it is given as it is", "a change of it")
-    observation = _to_numpy(call("observe", state, params))
-    return _Step(
-        start_copy,
-        start_observation,
-        _to_numpy(state),
-        observation,
-        _to_numpy(reward),
-        _to_numpy(terminal),
-    )
+    observation = call("observe", result[0], params)
+    state, *rest = _to_numpy((result[0], observation, *result[1:]))
+    return _Step(start_copy, start_observation, state, *rest)
 
 
 def _to_numpy(tree: Any) -> Any:
@@ -217,11 +199,6 @@ def _check_equal(a: _Step, b: _Step, expected: str, exact: bool = False) -> None
             _fail(method, expected, f"another {field.removeprefix('initial_')}")
 
 
-def _check_jit(env: Environment, plain: _Step, *arguments: Any) -> None:
-    compiled = _take_step(env, jax.jit, "under jit", *arguments)
-    _check_equal(plain, compiled, "the same result with and without jit")
-
-
 def _check_vmap(
     env: Environment, reset_keys: jax.Array, step_keys: jax.Array, action: Any, params: Any
 ) -> None:
@@ -229,7 +206,7 @@ def _check_vmap(
         lambda leaf: jnp.stack([leaf] * BATCH), (action, params)
     )
     arguments = (reset_keys, step_keys, action_batch, params_batch)
-    batch = _take_step(env, _jit_of_vmap, "under vmap", *arguments)
+    batch = _take_step(env, lambda method: jax.jit(jax.vmap(method)), "under vmap", *arguments)
     for row in range(BATCH):
         keys = _row(reset_keys, row), _row(step_keys, row)
         single = _take_step(env, jax.jit, "under jit", *keys, action, params)

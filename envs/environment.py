@@ -1,16 +1,15 @@
 """The contract between an environment and whatever simulates it.
 
 An environment is a pure simulator: unbatched functions that callers `vmap` over options, rounds and
-parameters, and `scan` over the horizon. The object is a frozen, hashable dataclass that holds only
-what is static (kinds and lengths), so that compiled code can take it as a static argument. Every
-number that one may want to sweep lies in `params`, a pytree of strongly typed arrays.
+parameters, and `scan` over the horizon. The object is a frozen, hashable dataclass of what is
+static (kinds and lengths). Every number that one may want to sweep lies in `params`, a pytree of
+strongly typed arrays.
 
 Callers promise: `reset` is given a key of its own and so is every `step`; nothing of a history
 counts after its first terminal step (the reward is then 0, and the state stays what it was unless
 the environment sets `continues_after_terminal`); no more than `horizon` steps are taken. So an
 environment needs no auto-reset and no absorbing state. Noise is best drawn in one call in `reset`
-and kept in the state: every call site of `jax.random` costs compile time, and drawing in each step
-costs run time.
+and kept in the state: every call of `jax.random` costs compile time, and run time in each step.
 
 One member is optional: `renew(key, state, params) -> state`, the same situation with fresh chance
 for the steps to come. An environment that keeps noise in its states needs it for callers that start

@@ -39,19 +39,13 @@ class Gridworld:
     move against the outer wall leaves the walker where it is. A state is (row, column), int32 [2];
     an observation is the same divided by `size` - 1, float32 [2] in [0, 1]. Every step costs 1
     (reward -1) until the bottom right cell is reached, which ends the episode; a walker in that
-    cell stays there and earns 0.
+    cell stays there and earns 0. ValueError unless `size` is in 2..46340: an int32 holds the
+    numbers of all cells.
 
-    Args:
-        size: number of rows and of columns, 2 to 46340: an int32 holds the numbers of all cells.
-        horizon: number of steps T.
-
-    Raises:
-        ValueError: `size` is not such an integer or `horizon` not a positive integer.
-
-    >>> env = Gridworld()
-    >>> cell = env.reset(jax.random.key(0), env.default_params)
-    >>> cell, reward, terminal = env.step(jax.random.key(1), cell, jnp.int32(3), env.default_params)
-    >>> print(cell, reward, terminal, env.observe(cell, env.default_params))
+    >>> env, params = Gridworld(), {}
+    >>> cell = env.reset(jax.random.key(0), params)
+    >>> cell, reward, terminal = env.step(jax.random.key(1), cell, jnp.int32(3), params)
+    >>> print(cell, reward, terminal, env.observe(cell, params))
     [0 1] -1.0 False [0. 0.33333334]
     """
 
@@ -126,13 +120,9 @@ def expected_return(probabilities: jax.Array, horizon: int) -> jax.Array:
     """Return the exact expected return of a stationary policy from the top left cell, float32 [].
 
     Undiscounted, by backward dynamic programming: with t steps to go, V_t(cell) = -1 + sum over a
-    of P(a | cell) V_(t-1)(next cell), and 0 in the bottom right cell. Pure; may be compiled,
-    differentiated and vmapped over `probabilities`.
-
-    Args:
-        probabilities: P(a | cell), float32 [C, A], ValueError for another shape. It is not checked
-            that rows sum to 1; the row of the bottom right cell does not count.
-        horizon: number of steps T, a positive integer known when compiling.
+    of P(a | cell) V_(t-1)(next cell), and 0 in the bottom right cell. May be differentiated and
+    vmapped over `probabilities` P(a | cell), float32 [C, A] (ValueError for another shape), whose
+    rows must sum to 1.
 
     >>> print(f"{expected_return(jnp.full((16, 4), 0.25, jnp.float32), horizon=10):.2f}")
     -9.93

@@ -26,19 +26,12 @@ class GymnaxState(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class GymnaxAdapter:
-    """A gymnax environment under the contract of `jaxrace.envs.Environment`.
+    """A gymnax environment, for example `gymnax.make("CartPole-v1")[0]`, under our contract.
 
     In gymnax 1.x a step is terminal only if the task itself has ended; in 0.0.x also when gymnax's
     own time limit `max_steps_in_episode` is reached. Numbers in its parameters become strongly
     typed arrays, rewards float32 scalars. Two adapters are equal, and share compiled code, if they
-    hold the same environment object.
-
-    Args:
-        env: the gymnax environment, for example `gymnax.make("CartPole-v1")[0]`.
-        horizon: number of steps T of a history.
-
-    Raises:
-        ValueError: `env` lacks one of the methods, or `horizon` is not a positive integer.
+    hold the same environment object. ValueError if it lacks one of the methods.
 
     >>> class Countdown:  # of gymnax's interface
     ...     default_params = {"start": 2}
@@ -46,11 +39,9 @@ class GymnaxAdapter:
     ...         return params["start"], params["start"]
     ...     def step_env(self, key, state, action, params):
     ...         return state - 1, state - 1, -1.0, state - 1 <= 0, {}
-    >>> env = GymnaxAdapter(Countdown(), horizon=5)
-    >>> params = env.default_params
-    >>> state = env.reset(jax.random.key(0), params)
-    >>> state, reward, terminal = env.step(jax.random.key(1), state, 0, params)
-    >>> print(env.observe(state, params), reward, terminal)
+    >>> env, key = GymnaxAdapter(Countdown(), horizon=5), jax.random.key(0)
+    >>> state, reward, terminal = env.step(key, env.reset(key, env.default_params), 0, None)
+    >>> print(env.observe(state, None), reward, terminal)
     1 -1.0 False
     """
 

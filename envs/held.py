@@ -31,12 +31,9 @@ def require_held(name: str, tree: Any, dtype: Any = None) -> None:
             values = np.asarray(leaf)
             is_known = values.dtype.kind in "biufc" or isinstance(leaf, int)
             if is_known:
-                _require_held(name, values, jnp.dtype(_usual(values) if dtype is None else dtype))
-
-
-def _usual(values: np.ndarray) -> Any:
-    usual = np.dtype(int) if values.dtype == object else values.dtype
-    return jax.dtypes.canonicalize_dtype(usual)
+                usual = np.dtype(int) if values.dtype == object else values.dtype
+                kept = jax.dtypes.canonicalize_dtype(usual) if dtype is None else dtype
+                _require_held(name, values, jnp.dtype(kept))
 
 
 def _require_held(name: str, values: np.ndarray, dtype: Any) -> None:
@@ -123,18 +120,14 @@ def strongly_typed(tree: Any, name: str = "") -> Any:
     >>> [str(leaf.dtype) for leaf in jax.tree.leaves(strong)]
     ['bool', 'float32', 'int32']
     """
-    return jax.tree.map(lambda leaf: _strong_leaf(name, leaf), tree)
+    kinds = {float: jnp.float32, int: jnp.int32}
 
+    def strong(leaf: Any) -> jax.Array:
+        dtype = kinds.get(type(leaf))
+        require_held(name, leaf, dtype)
+        array = jnp.asarray(leaf, dtype)
+        if not jax.typeof(array).weak_type:  # also random keys, which cannot be converted
+            return array
+        return jax.lax.convert_element_type(array, array.dtype)
 
-def _strong_leaf(name: str, leaf: Any) -> jax.Array:
-    if type(leaf) is float:
-        require_held(name, leaf, jnp.float32)
-        return jnp.asarray(leaf, jnp.float32)
-    if type(leaf) is int:
-        require_held(name, leaf, jnp.int32)
-        return jnp.asarray(leaf, jnp.int32)
-    require_held(name, leaf)
-    array = jnp.asarray(leaf)
-    if not jax.typeof(array).weak_type:  # also random keys, which cannot be converted
-        return array
-    return jax.lax.convert_element_type(array, array.dtype)
+    return jax.tree.map(strong, tree)

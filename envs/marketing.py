@@ -1,31 +1,15 @@
 """Digital marketing, a stand-in: show one of two kinds of ads on each visit, and hope for clicks.
 
-The digital marketing study of Thomas, Theocharous and Ghavamzadeh 2015 (High confidence policy
-improvement) rests on proprietary data: at each visit of a customer an ad of one of two clusters is
-shown, and a click is a reward. This simulator shares with it the form of the task and the return of
-the initial policy; no other number of it may be compared with the paper's.
+The study of Thomas, Theocharous and Ghavamzadeh 2015 (High confidence policy improvement) rests on
+proprietary data. This simulator shares with it the form of the task and the return of the initial
+policy; docs/improvement.md tells what is from data and what is assumed. The log-odds of a click on
+an ad of cluster c are those of a click model, plus interest_c - fatigue_c, both 0 at first. After
+each visit
 
-From data: customers, drawn uniformly from the logged users of the small Open Bandit Dataset (Saito
-et al. 2020), and what they like at first sight; see `jaxrace.envs.open_bandit.click_model`.
+    fatigue_c  <- fatigue_retention * fatigue_c + fatigue_step * [c was shown]
+    interest_c <- interest_retention * interest_c + interest_step * [c was shown and clicked]
 
-Assumed, without any data:
-
-- A session has `horizon` visits; nobody leaves before.
-- The log-odds of a click on an ad of cluster c are those of the click model, plus a shift, plus
-  interest_c - fatigue_c. Both start at 0. After each visit
-
-      fatigue_c  <- fatigue_retention * fatigue_c + fatigue_step * [c was shown]
-      interest_c <- interest_retention * interest_c + interest_step * [c was shown and clicked]
-
-An ad tires (step 2) for about one visit (retention 0.2); a click wakes interest in more of the same
-(step 2), which lasts for some visits (retention 0.8). - The shift raises the clicks of uniform
-choice between the clusters (the initial policy) from less than one in a hundred visits to 0.063 a
-visit, the initial policy's normalised return in figure 4c of the paper. The paper does not print
-the range that it normalises by; here it is 0 to `horizon` clicks, as one click a visit can never be
-exceeded.
-
-Fatigue and interest are not observed: a policy only sees what was shown and clicked when. Axes: T
-visits, D features of customers, P kinds of customers, two clusters.
+Neither is observed. Axes: T visits, D features of customers, P kinds of customers.
 """
 
 import dataclasses
@@ -97,15 +81,13 @@ class Marketing:
 
     An action is the cluster of the ad, an int32 [] in 0..1; it is neither checked nor clipped. The
     reward is 1 for a click and 0 otherwise, and no step is terminal. An observation is a float32 [8
-    + D] in [0, 1], D = 7 with the default parameters: `LAST_SHOWN`, `SHOWN`, `CLICKED`, `CLICKS`,
-    `VISIT` and `USER` say what stands where. ValueError if `horizon`, the number of visits T, is
-    not a positive integer.
+    + D] in [0, 1]: `LAST_SHOWN`, `SHOWN`, `CLICKED`, `CLICKS`, `VISIT` and `USER` say what stands
+    where.
 
     >>> env = Marketing()
-    >>> customer = env.reset(jax.random.key(0), env.default_params)
-    >>> customer, reward, terminal = env.step(
-    ...     jax.random.key(1), customer, jnp.int32(1), env.default_params)
-    >>> print(customer.fatigue, terminal, env.observe(customer, env.default_params)[LAST_SHOWN])
+    >>> params, key = env.default_params, jax.random.key(0)
+    >>> customer, _, terminal = env.step(key, env.reset(key, params), jnp.int32(1), params)
+    >>> print(customer.fatigue, terminal, env.observe(customer, params)[LAST_SHOWN])
     [0. 2.] False [0. 1.]
     """
 
@@ -118,8 +100,6 @@ class Marketing:
     @staticmethod
     def make_params(model: ClickModel | None = None) -> MarketingParams:
         """Return the parameters with the customers of a click model and the assumed dynamics.
-
-        By default of the stored model; ValueError if a float32 does not hold one of its numbers.
 
         >>> params = Marketing.make_params(load_click_model()._replace(intercept=-3.0, shift=1.0))
         >>> float(params.intercept)
@@ -173,12 +153,6 @@ class Marketing:
 
         All chance is drawn in `reset`: without this, every rollout from `state` would meet the same
         clicks.
-
-        >>> env = Marketing()
-        >>> customer = env.reset(jax.random.key(0), env.default_params)
-        >>> other = env.renew(jax.random.key(1), customer, env.default_params)
-        >>> bool((other.click_thresholds == customer.click_thresholds).any())
-        False
         """
         del params
         thresholds = jax.random.uniform(key, (self.horizon,), jnp.float32)
@@ -221,9 +195,7 @@ class Marketing:
 
 
 def click_probabilities(state: MarketingState) -> jax.Array:
-    """Return the probability of a click on an ad of either cluster now: float32 [2].
-
-    Policies cannot see it.
+    """Return the probability of a click on an ad of either cluster now, float32 [2]; not observed.
 
     >>> env = Marketing()
     >>> customer = env.reset(jax.random.key(0), env.default_params)

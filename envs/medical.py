@@ -3,8 +3,8 @@
 The simulator of Zhao et al. 2009 (Reinforcement learning design for cancer clinical trials) as used
 in Fürnkranz et al. 2012 (Preference-based reinforcement learning) and in Busa-Fekete et al. 2014
 (Preference-based reinforcement learning: evolutionary direct policy search using a preference-based
-racing algorithm, section 6.2). Symbols of the papers: tumour size S, toxicity X, dose D in [0, 1].
-S and X have no unit; both start uniformly in [0, 2).
+racing algorithm, section 6.2). Tumour size S, toxicity X, both uniform in [0, 2) at the start and
+without unit, dose D in [0, 1].
 """
 
 import dataclasses
@@ -100,10 +100,9 @@ def progress(
     Toxicity is not clipped: clipped at 0, low doses would kill 99 % of the patients and not the 90
     % that put them next to high doses in figure 8 of Fürnkranz et al. 2012.
 
-    >>> params = Medical.make_params()
-    >>> patient = Medical().reset(jax.random.key(0), params)._replace(tumour=jnp.float32(0.0))
-    >>> tumour, toxicity = progress(patient, jnp.float32(0.1), params)
-    >>> float(tumour)
+    >>> env = Medical()
+    >>> cured = env.reset(jax.random.key(0), env.default_params)._replace(tumour=jnp.float32(0.0))
+    >>> float(progress(cured, jnp.float32(0.1), env.default_params)[0])
     0.0
     """
     worst_toxicity = jnp.maximum(state.toxicity, state.initial_toxicity)
@@ -120,12 +119,11 @@ def progress(
 
 
 def hazard_rate(tumour: jax.Array, toxicity: jax.Array, params: MedicalParams) -> jax.Array:
-    """Return the hazard exp(c0 + c1 S + c2 X) of a month, by the state at its end.
+    """Return the hazard exp(c0 + c1 S + c2 X) of a month, by the state at its end; float32.
 
-    Zhao et al. 2009: it is constant over a month. Shapes broadcast; float32.
+    It is constant over a month (Zhao et al. 2009).
 
-    >>> params = Medical.make_params(hazard="A")
-    >>> float(hazard_rate(jnp.float32(4.0), jnp.float32(0.0), params))
+    >>> float(hazard_rate(jnp.float32(4.0), jnp.float32(0.0), Medical.make_params(hazard="A")))
     1.0
     """
     return jnp.exp(
@@ -134,13 +132,11 @@ def hazard_rate(tumour: jax.Array, toxicity: jax.Array, params: MedicalParams) -
 
 
 def death_probability(tumour: jax.Array, toxicity: jax.Array, params: MedicalParams) -> jax.Array:
-    """Return the probability 1 - exp(-exp(c0 + c1 S + c2 X)) that a living patient dies in a month.
+    """Return 1 - exp(-exp(c0 + c1 S + c2 X)), how likely a living patient dies in a month; float32.
 
-    Shapes broadcast; float32.
-
-    >>> params = Medical.make_params(hazard="A")
-    >>> print(f"{death_probability(jnp.float32(4.0), jnp.float32(0.0), params):.4f}")
-    0.6321
+    >>> probability = death_probability(jnp.float32(4.0), jnp.float32(0.0), Medical.make_params())
+    >>> f"{probability:.4f}"
+    '0.6321'
     """
     rate = hazard_rate(tumour, toxicity, params)
     return -jnp.expm1(-rate)  # 1 - exp(-rate) would lose the small hazards of set B.
@@ -185,20 +181,13 @@ class Medical:
     An action is a dose, a scalar [] in [0, 1]; it is neither checked nor clipped, so the policy
     must keep to the range. An observation is (tumour size, toxicity), float32 [2]. A step is
     terminal if the patient died in that month or earlier. The dynamics go on after death, because
-    the papers average final tumour size and worst toxicity over all patients.
+    the papers average final tumour size and worst toxicity over all patients. `reward` is "zhao" or
+    "printed", see `treatment_reward`; ValueError for another.
 
-    Args:
-        reward: "zhao" or "printed", see `treatment_reward`.
-        horizon: number of months T.
-
-    Raises:
-        ValueError: `reward` is unknown or `horizon` is not a positive integer.
-
-    >>> env = Medical(reward="zhao")
-    >>> size, toxicity = jnp.float32(1.5), jnp.float32(0.5)
+    >>> env, half = Medical(reward="zhao"), jnp.float32(0.5)
     >>> patient = env.reset(jax.random.key(0), env.default_params)
-    >>> patient = patient._replace(tumour=size, initial_tumour=size, toxicity=toxicity)
-    >>> patient = patient._replace(initial_toxicity=toxicity)
+    >>> patient = patient._replace(tumour=3 * half, initial_tumour=3 * half)
+    >>> patient = patient._replace(toxicity=half, initial_toxicity=half)
     >>> patient, reward, terminal = env.step(jax.random.key(1), patient, 1.0, env.default_params)
     >>> print(env.observe(patient, env.default_params))
     [0.95  1.325]
@@ -217,10 +206,9 @@ class Medical:
     def make_params(coefficients: Coefficients = "seed000", hazard: Hazard = "A") -> MedicalParams:
         """Return a published set of coefficients; ValueError for an unknown name.
 
-        Args:
-            coefficients: "seed000" for the growth rates a1 = 0.1 (tumour) and a2 = 0.15 (toxicity)
-                of Busa-Fekete et al. 2014, "furnkranz2012" for a1 = 0.15 and a2 = 0.1.
-            hazard: "A" for (c0, c1, c2) = (-4, 1, 1), "B" for (-8, 1.5, 1.5).
+        `coefficients` "seed000" are the growth rates a1 = 0.1 (tumour) and a2 = 0.15 (toxicity) of
+        Busa-Fekete et al. 2014, "furnkranz2012" a1 = 0.15 and a2 = 0.1. `hazard` "A" is (c0, c1,
+        c2) = (-4, 1, 1), "B" (-8, 1.5, 1.5).
 
         >>> params = Medical.make_params("furnkranz2012", hazard="B")
         >>> float(params.hazard_intercept)
@@ -260,12 +248,6 @@ class Medical:
 
         All chance is drawn in `reset`: without this, every rollout from `state` would meet the same
         death. What is left of an exponentially distributed endurance is so distributed, too.
-
-        >>> env = Medical()
-        >>> patient = env.reset(jax.random.key(0), env.default_params)
-        >>> other = env.renew(jax.random.key(1), patient, env.default_params)
-        >>> bool(other.endurance == patient.endurance)
-        False
         """
         del params
         endurance = _exponential(jax.random.uniform(key, (), jnp.float32))
@@ -328,12 +310,6 @@ class TreatmentOutcome:
     """Folds a treatment into its `Outcome`; the carry is an outcome too.
 
     Months 0 (before any treatment) to T count for the worst toxicity, also those after death.
-
-    >>> env = Medical()
-    >>> patient = env.reset(jax.random.key(0), env.default_params)
-    >>> outcome = TreatmentOutcome().init(patient, env.default_params)
-    >>> bool(outcome.alive), bool(outcome.worst_toxicity == patient.toxicity)
-    (True, True)
     """
 
     def init(self, state: MedicalState, params: MedicalParams) -> Outcome:

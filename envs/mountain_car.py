@@ -54,20 +54,14 @@ class MountainCar:
         v' = v + force * a - gravity * cos(3 x), clipped to [-0.07, 0.07]
         x' = x + v', clipped to [-1.2, 0.6]; at x' = -1.2 a negative v' becomes 0
 
-    and each decision takes `hold` of them. A car at the goal, x >= 0.5, stands still from then on.
-    The reward is -1 for each decision up to the one that reaches the goal, where the episode ends.
-    An observation is x and v, each brought to [0, 1] over its range, float32 [2].
-
-    Args:
-        horizon: number of decisions T.
-        hold: number of steps of the physics for which a decision holds.
-
-    Raises:
-        ValueError: an argument is not a positive integer.
+    and each of T = `horizon` decisions takes `hold` of them. A car at the goal, x >= 0.5, stands
+    still from then on. The reward is -1 for each decision up to the one that reaches the goal,
+    where the episode ends. An observation is x and v, each brought to [0, 1] over its range,
+    float32 [2].
 
     >>> env = MountainCar(hold=1)
-    >>> car = env.reset(jax.random.key(0), env.default_params)
-    >>> car, reward, terminal = env.step(jax.random.key(1), car, jnp.int32(2), env.default_params)
+    >>> params, key = env.default_params, jax.random.key(0)
+    >>> car, reward, terminal = env.step(key, env.reset(key, params), jnp.int32(2), params)
     >>> print(car.velocity.round(6), reward, terminal)
     0.000823 -1.0 False
     """

@@ -16,9 +16,9 @@ from jax import lax
 from jax.scipy.special import ndtri
 from jax.scipy.stats import norm
 
+from jaxrace.kernels.draws import draw_below
 from jaxrace.kernels.listing import with_operands_kept
 from jaxrace.kernels.order_statistics import neighbours
-from jaxrace.kernels.uniforms import draw_below
 
 # Values of each resample.
 _DRAWN_AT_ONCE = 128

@@ -17,17 +17,17 @@ import jax
 class Sizes:
     """What is worked on together on a device."""
 
-    places: int
-    light_places: int
-    takes_all: bool
-    rounds: int
-    races: int
-    decided: int
-    rows: int
-    row_blocks: int
-    tiles: int
-    keeps_operands: bool
-    at_once: bool
+    places: int  # marked places of a mask, as pairs of options: see `for_listed`
+    light_places: int  # the same where there is little to do for each
+    takes_all: bool  # all places that fit into one call, marked or not, without a list or loop
+    rounds: int  # earlier rounds of a pair that are gathered at once
+    races: int  # of a batch, which wait for each other
+    decided: int  # races that are looked at together
+    rows: int  # options that are sampled together
+    row_blocks: int  # at least so many blocks of them in a batch
+    tiles: int  # of comparisons
+    keeps_operands: bool  # a conditional keeps operands that many loops read in memory
+    at_once: bool  # all comparisons of a tile are one sum, without a loop
 
 
 # 512 pairs of 64 rounds stay in the second-level cache, and 1,024 races in the third.

@@ -18,7 +18,7 @@ from jaxrace.kernels.devices import sizes
 from jaxrace.kernels.gpu.pair_sums import sums_at_once
 from jaxrace.kernels.listing import for_listed, listing_block
 from jaxrace.kernels.ragged_wins import row_slices
-from jaxrace.kernels.wins import Compare, Outcome, round_gains
+from jaxrace.kernels.wins import Both, Compare, Outcome, round_gains
 
 # From how many options and pairs (of a batch) on it pays to list the open pairs.
 _LISTED_OPTIONS = 8
@@ -96,7 +96,7 @@ def listed_gains(
         jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), samples) for samples in (old, new)
     )
 
-    def rounds_of(start: jax.Array, size: int) -> tuple[Outcome, Outcome]:
+    def rounds_of(start: jax.Array, size: int) -> Both:
         at = jnp.full_like(first, start)
         return row_slices(old, first, at, size), row_slices(old, second, at, size)
 
@@ -111,8 +111,8 @@ def listed_gains(
 
 def plain_sums(
     compare: Compare,
-    old: Callable[[jax.Array, int], tuple[Outcome, Outcome]],
-    new: tuple[Outcome, Outcome],
+    old: Callable[[jax.Array, int], Both],
+    new: Both,
     num_old: jax.Array | int,
     capacity: int,
 ) -> jax.Array:

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace.kernels.elimination import definite_inverse
+from jaxrace.kernels.merging import one_lane
 
 # A fit converges to a gradient below this times the number of samples, in units of the scores'
 # spread. It also ends ...
@@ -115,24 +116,6 @@ def swept_qualities(
     return qualities + _times(inverse, gradient)
 
 
-@jax.custom_batching.custom_vmap
-def _fit_one(
-    counts: jax.Array, means: jax.Array, variances: jax.Array, start: ThurstoneFit
-) -> ThurstoneFit:
-    lane = jax.tree.map(lambda x: x[None], (counts, means, variances, start))
-    return jax.tree.map(lambda x: x[0], _fit_lanes(*lane))
-
-
-@_fit_one.def_vmap
-def _(size: int, is_batched: list, *arguments: jax.Array) -> tuple[ThurstoneFit, ThurstoneFit]:
-    spread = jax.tree.map(
-        lambda x, batched: x if batched else jnp.broadcast_to(x, (size, *x.shape)),
-        arguments,
-        tuple(is_batched),
-    )
-    return _fit_lanes(*spread), ThurstoneFit(True, True, True)  # pyright: ignore[reportArgumentType]
-
-
 def _fit_lanes(
     counts: jax.Array, means: jax.Array, variances: jax.Array, start: ThurstoneFit
 ) -> ThurstoneFit:
@@ -199,6 +182,9 @@ def _fit_lanes(
     begun = _Search(start.qualities, gradient, start.inverse, ended, jnp.zeros((), jnp.int32))
     found = lax.while_loop(goes_on, step, begun)
     return ThurstoneFit(found.qualities, found.inverse, is_small(found.gradient))
+
+
+_fit_one = one_lane(_fit_lanes)
 
 
 def with_changed_pair(

@@ -24,6 +24,7 @@ from jaxrace.kernels.listing import Carry, with_operands_kept
 
 Outcome = Any
 Compare = Callable[[Outcome, Outcome], jax.Array]
+Both = tuple[Outcome, Outcome]  # samples of both options of a pair
 
 _Counts = tuple[jax.Array, jax.Array]  # net counts of now, and win counts of all rounds so far
 

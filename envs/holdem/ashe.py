@@ -1,14 +1,12 @@
 """ASHE: the adaptive player for hold'em of Li and Miikkulainen, with weights for evolution.
 
-It keeps pattern recognition trees of its opponent (`pattern_tree`). At a decision, it looks at the
-nodes of this hand and at the node that each action would lead to. Two networks (`networks`) turn
-them into exponents, which bend the strength of its hand and the share of folds; the action of the
-largest expected utility (`utility`) is played. There is no chance in it.
-
-Sources: Xun Li and Risto Miikkulainen, "Evolving adaptive poker players for effective opponent
-exploitation" (AAAI workshops 2017) and "Opponent modeling and exploitation in poker using evolved
-recurrent neural networks" (GECCO 2018). The details are those of the first author's code of 2017;
-`docs/holdem.md` tells what is from where.
+At a decision, it looks at the nodes of this hand in the trees of its opponent (`pattern_tree`), and
+at the node that each action would lead to. Two networks (`networks`) turn them into exponents,
+which bend the strength of its hand and the share of folds; the action of the largest expected
+utility (`utility`) is played. There is no chance in it. Sources: Xun Li and Risto Miikkulainen,
+"Evolving adaptive poker players for effective opponent exploitation" (AAAI workshops 2017) and
+"Opponent modeling and exploitation in poker using evolved recurrent neural networks" (GECCO 2018).
+The details are those of the first author's code of 2017; docs/holdem.md tells what is from where.
 
 Axes: F = 6 statistics, C = 6 children of a node, A = 7 actions, T steps of a hand.
 """
@@ -208,15 +206,7 @@ def _count(statistics: jax.Array, visited: jax.Array) -> jax.Array:
 
 
 def showdown_exponents(network: Network, view: View) -> jax.Array:
-    """What bends the strength of the hand after each action, float32 [C].
-
-    >>> network = networks.split(jnp.cos(jnp.arange(networks.NUM_WEIGHTS))).showdown
-    >>> following = jnp.zeros((6, 6)).at[1, FREQUENCY].set(9)  # nothing but all-in has been seen
-    >>> first, none = network.recurrent.first, jnp.zeros((4, 6))
-    >>> view = View(Reading(none[0], first, none[1:], none[1:, 0], none[0, 0]), following)
-    >>> [f"{exponent:.2f}" for exponent in np.asarray(jax.jit(showdown_exponents)(network, view))]
-    ['0.06', '0.34', '0.06', '0.06', '0.06', '0.06']
-    """
+    """What bends the strength of the hand after each action, float32 [C]."""
     inputs = networks.showdown_inputs(view.reading.current)
     current = networks.step(network.recurrent, view.reading.state, inputs)
 
@@ -230,17 +220,7 @@ def showdown_exponents(network: Network, view: View) -> jax.Array:
 
 
 def fold_exponents(network: Network, view: View, street: jax.Array, odds: jax.Array) -> jax.Array:
-    """What bends the share of folds after each action, float32 [C]; after a call it is not used.
-
-    >>> network = networks.split(jnp.cos(jnp.arange(networks.NUM_WEIGHTS))).fold
-    >>> following = jnp.zeros((6, 6)).at[1, FREQUENCY].set(9)  # nothing but all-in has been seen
-    >>> first, none = network.recurrent.first, jnp.zeros((4, 6))
-    >>> view = View(Reading(none[0], first, none[1:], none[1:, 0], none[0, 0]), following)
-    >>> odds = jnp.full(6, 0.25)
-    >>> found = jax.jit(fold_exponents)(network, view, jnp.int32(0), odds)
-    >>> [f"{exponent:.3f}" for exponent in np.asarray(found)]
-    ['0.031', '0.021', '0.031', '0.031', '0.031', '0.031']
-    """
+    """What bends the share of folds after each action, float32 [C]; after a call it is not used."""
     reading, state = view.reading, network.recurrent.first
     for earlier in range(len(STREETS) - 1):
         # 1 is the influence of the node that would come next, and it halves with every step back.

@@ -1,16 +1,14 @@
 """The betting of heads-up no-limit Texas Hold'em, as in the Annual Computer Poker Competition.
 
 Two seats, the button (0) and the big blind (1), have equal stacks. The button posts the small blind
-and acts first before the flop; the big blind acts first on the flop, the turn and the river. The
-button's call of the blind leaves the big blind its option. A raise is named by what the raiser has
-put in during the whole hand ("raise to"). It must raise by at least the last raise of the street,
-and by one big blind if there was none; only all-in may be less. Against an all-in there is no
-raise, and when it is called the hand is shown down without further actions. Folding is not offered
-where checking is free. Who folds loses what it has put in, and at a showdown the loser loses the
-smaller of the two amounts.
+and acts first before the flop; the big blind acts first on later streets. The button's call of the
+blind leaves the big blind its option. A raise is named by what the raiser has put in during the
+whole hand ("raise to"). It must raise by at least the last raise of the street, and by one big
+blind if there was none; only all-in may be less. Against an all-in there is no raise, and when it
+is called the hand is shown down. Folding is not offered where checking is free. Who folds loses
+what it has put in, and at a showdown the loser loses the smaller of the two amounts.
 
-The functions of a state are pure, may be compiled and vmapped, and work on batches as well: its
-leaves have any one shape, [...].
+The functions of a state are pure and work on batches as well: its leaves have any one shape, [...].
 """
 
 import dataclasses
@@ -22,6 +20,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 from jax.typing import ArrayLike
+
+from jaxrace.envs.held import require_count
 
 BUTTON, BIG_BLIND = 0, 1
 STREETS = ("preflop", "flop", "turn", "river")
@@ -49,8 +49,7 @@ class Rules:
     stack: int = 20_000
 
     def __post_init__(self) -> None:
-        if type(self.small_blind) is not int or self.small_blind < 1:
-            raise ValueError(f"small_blind: expected a positive integer, got {self.small_blind!r}")
+        require_count("small_blind", self.small_blind)
         if type(self.big_blind) is not int or self.big_blind <= self.small_blind:
             raise ValueError(
                 f"big_blind: expected an integer above small_blind = {self.small_blind}, "
@@ -82,22 +81,25 @@ class BettingState:
     rules: Rules = dataclasses.field(metadata={"static": True})
 
 
-def init(rules: Rules) -> BettingState:
-    """Return the state of a hand before the first action, leaves [].
+def init(rules: Rules, shape: tuple[int, ...] = ()) -> BettingState:
+    """Return the state of hands before the first action, leaves of a shape.
 
     >>> state = init(Rules())
     >>> [int(amount) for amount in state.contributions], int(state.to_act)
     ([50, 100], 0)
     """
+    no = jnp.zeros(shape, bool)
+    amounts = (rules.small_blind, rules.big_blind, rules.big_blind)
+    small_blind, big_blind, last_raise = (jnp.full(shape, x, jnp.int32) for x in amounts)
     return BettingState(
-        contributions=(jnp.int32(rules.small_blind), jnp.int32(rules.big_blind)),
-        street=jnp.int32(0),
-        to_act=jnp.int32(BUTTON),
-        last_raise=jnp.int32(rules.big_blind),
-        opened=jnp.asarray(False),
-        folded=jnp.int32(-1),
-        finished=jnp.asarray(False),
-        illegal=jnp.asarray(False),
+        contributions=(small_blind, big_blind),
+        street=jnp.zeros(shape, jnp.int32),
+        to_act=jnp.full(shape, BUTTON, jnp.int32),
+        last_raise=last_raise,
+        opened=no,
+        folded=jnp.full(shape, -1, jnp.int32),
+        finished=no,
+        illegal=no,
         rules=rules,
     )
 
@@ -119,12 +121,7 @@ def is_on(state: BettingState) -> jax.Array:
 
 
 def may_fold(state: BettingState) -> jax.Array:
-    """Return whether folding is legal: bool [...]. Checking or calling is, while the hand is on.
-
-    >>> state = init(Rules())
-    >>> bool(may_fold(state)), bool(may_fold(step(state, CALL)))  # the big blind's option is free
-    (True, False)
-    """
+    """Return whether folding is legal: bool [...]. Checking or calling is, while the hand is on."""
     own, other = amounts(state)
     return is_on(state) & (own < other)
 
@@ -158,17 +155,11 @@ def is_legal(state: BettingState, action: jax.Array) -> jax.Array:
 
 
 def step(state: BettingState, action: jax.Array | int) -> BettingState:
-    """Return the state after an action.
+    """Return the state after an action, int32 [...].
 
-    In compiled code an illegal action, whatever it is, leaves everything as it was and sets
-    `illegal`, which ends the hand without a payoff.
-
-    Args:
-        state: of a hand that is on.
-        action: int32 [...]: 0 folds, 1 checks or calls, any larger number raises to that amount.
-
-    Raises:
-        ValueError: the action is no integer or, outside of compiled code, not legal.
+    0 folds, 1 checks or calls, any larger number raises to that amount. ValueError if it is no
+    integer or not legal. In compiled code an illegal action, whatever it is, leaves everything as
+    it was and sets `illegal`, which ends the hand without a payoff.
 
     >>> state = step(step(init(Rules()), 300), CALL)
     >>> STREETS[int(state.street)], int(state.to_act), [int(x) for x in state.contributions]
@@ -227,10 +218,8 @@ def _play(state: BettingState, action: jax.Array) -> BettingState:
 def payoffs(state: BettingState, winner: ArrayLike) -> tuple[jax.Array, jax.Array]:
     """Return what the button and the big blind have won: int32 [...] each, their sum is 0.
 
-    Args:
-        state: of a finished hand; what is won in one that is not is 0.
-        winner: of the showdown, int32 [...]: 1 the button, -1 the big blind, 0 neither (ValueError
-            for another). Does not count where somebody has folded.
+    Before the hand is finished that is 0. `winner` of the showdown is int32 [...]: 1 the button, -1
+    the big blind, 0 neither (ValueError for another); it does not count where somebody has folded.
 
     >>> state = step(step(init(Rules()), 300), FOLD)
     >>> [int(amount) for amount in payoffs(state, jnp.int32(0))]

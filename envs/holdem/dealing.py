@@ -9,6 +9,7 @@ import functools
 import jax
 import jax.numpy as jnp
 
+from jaxrace.envs.held import require_count
 from jaxrace.envs.holdem.cards import DECK_SIZE
 
 CARDS_DEALT = 9
@@ -25,8 +26,7 @@ def deal(key: jax.Array, num_decks: int) -> jax.Array:
     >>> spell(deal(jax.random.key(0), 1)[:, 0])
     'Kd 2s 5d 2h Jh Ks 5c 4h 2d'
     """
-    if type(num_decks) is not int or num_decks < 1:
-        raise ValueError(f"num_decks: expected a positive integer, got {num_decks!r}")
+    require_count("num_decks", num_decks)
     return _deal(key, num_decks)
 
 
@@ -40,8 +40,7 @@ def _deal(key: jax.Array, num_decks: int) -> jax.Array:
 def cards_at(places: jax.Array) -> jax.Array:
     """Return the cards drawn one after the other from a sorted deck, int32 [M, ...].
 
-    `places` int32 [M, ...] tells of each card its place among those that are left when it is drawn,
-    from the lowest: the i-th in 0..51 - i, which is not checked.
+    Of each card `places` tell that among those left when it is drawn, the i-th in 0..51 - i.
 
     >>> cards_at(jnp.array([3, 3, 0, 0], jnp.int32)).tolist()
     [3, 4, 0, 1]

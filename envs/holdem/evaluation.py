@@ -37,9 +37,8 @@ _MASK_BITS = 13
 def value(cards: ArrayLike) -> jax.Array:
     """Return the value of the best five of the cards: int32 [...], larger is better, ties equal.
 
-    Pure; may be compiled and vmapped. Fast where the cards are the first axis, [M, N], and N the
-    last one. `cards` are int32 [M, ...]; ValueError unless there are 5 to 7 different ones, which
-    compiled code does not check.
+    `cards` are int32 [M, ...]; fast as [M, N] with N large. ValueError unless there are 5 to 7
+    different ones, which compiled code does not check.
 
     >>> from jaxrace.envs.holdem.cards import parse
     >>> aces = value(parse("As Ah Kd Kc 2s 3s 4h"))

@@ -37,10 +37,9 @@ def play(
 ) -> Played:
     """Play one hand of each deck, with the policies of player 0 and player 1.
 
-    Pure; may be compiled and vmapped, over seatings for instance. The random numbers of a policy
-    are those of a whole batch of hands: the same hands in batches of other sizes are others.
-    Arguments and errors are those of `play_lane`; `with_moves` also returns what was done, which
-    costs time and memory.
+    May be vmapped, over seatings for instance. The random numbers of a policy are those of a whole
+    batch of hands: the same hands in batches of other sizes are others. Arguments and errors are
+    those of `play_lane`; `with_moves` also returns what was done, which costs time and memory.
 
     >>> from jaxrace.envs.holdem import dealing, policies
     >>> deals = table.prepare(dealing.deal(jax.random.key(0), 3))
@@ -48,8 +47,7 @@ def play(
     >>> play(pair, jax.random.key(1), deals, table.SEATINGS[1], Rules()).winnings
     Array([50, 50, 50], dtype=int32)
     """
-    seating = table.as_seating(seating)
-    table.require_list(deals, seating)
+    seating = table.as_seating(seating, deals)
     final, played = _play(policies, with_moves, key, deals, seating, rules)
     if not isinstance(played.illegal, Tracer):
         _refuse_illegal(final, played, seating)
@@ -65,7 +63,7 @@ def _play(
     seating: Seating,
     rules: Rules,
 ) -> tuple[BettingState, Played]:
-    start = table.init(rules, deals.winner.shape)
+    start = betting.init(rules, deals.winner.shape)
 
     def act(state: BettingState, keys: jax.Array) -> tuple[BettingState, Move | None]:
         observation = table.observe(state, deals, seating)

@@ -1,19 +1,15 @@
 """Pattern recognition trees: how an opponent has played after each betting sequence.
 
 A player keeps eight of them, one for each seat of its own and each street. The children of a node
-are what can be done next on that street, by whoever is to act; a fold leads to no node. Li and
-Miikkulainen cut raises into seven sizes by what they are in pots: of the actions of
-`jaxrace.envs.holdem.abstraction`, each falls into a size of its own, so an edge is an action.
+are what can be done next on that street, by whoever is to act; a fold leads to no node. The seven
+sizes of raises of Li and Miikkulainen hold one action of `abstraction` each, so an edge is an
+action. A street begins with at least one big blind in front of each seat, and before the flop with
+an option to check: all trees have one shape, known from the rules.
 
-A street begins with at least one big blind in front of each seat. The sequences that are possible
-then include those of any larger amount, and those before the flop, where the call of the blind
-leaves the option that a check leaves later: all trees have one shape, known from the rules.
-
-The children of a node lie side by side, in the order call, all-in, raises from the smallest one, so
-that one slice holds the statistics of all of them. The statistics of a player are one table, tree
-after tree. It is read during a hand, and written once, at its end.
-
-Axes: B = 8 trees, N nodes of a tree, F = 6 statistics, C = 6 children, P places of a hand's nodes.
+The statistics of a player are one table, tree after tree. The children of a node lie side by side,
+in the order call, all-in, raises from the smallest one, so that one slice holds them all. The table
+is read during a hand, and written once, at its end. Axes: B = 8 trees, N nodes of a tree, F = 6
+statistics, C = 6 children, P places of a hand's nodes.
 """
 
 import functools
@@ -122,9 +118,8 @@ def children(table: jax.Array, shape: Shape, tree_row: jax.Array, node: jax.Arra
 
     >>> shape = shape_of(Rules())
     >>> table = empty(shape).at[2, FREQUENCY].set(9)  # an all-in at the root of the first tree
-    >>> found = children(table, shape, tree_row=jnp.int32(0), node=jnp.int32(ROOT))
-    >>> dict(zip(ACTIONS_IN_PLACE, found[:, FREQUENCY].astype(jnp.int32).tolist()))
-    {1: 0, 6: 9, 2: 0, 3: 0, 4: 0, 5: 0}
+    >>> children(table, shape, jnp.int32(0), jnp.int32(ROOT))[:, FREQUENCY].tolist()
+    [0.0, 9.0, 0.0, 0.0, 0.0, 0.0]
     """
     start = tree_row + _first_child(shape, node)
     return jax.lax.dynamic_slice(

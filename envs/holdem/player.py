@@ -1,16 +1,12 @@
 """What a player with memory is, and how a policy becomes one.
 
 A player is an object that holds what is static (sizes, kinds), frozen and hashable, with pure
-methods; its weights, a pytree, are passed in. It has a *memory*, any pytree, which lasts from hand
-to hand, and *notes*, any small pytree, for the hand that is being played: what has been done in it,
-say, as places in the memory.
-
-The memory is read-only within a hand and is written once, in `end_hand`: what is written in every
-step is copied in every step. Between the two, `look` gathers from the memory what a decision needs,
-and `decide` sees nothing else of it: so its inputs stay small, and it can be run for whoever is to
-act. Everything is written for one hand of one lane; `jax.vmap` makes batches of it.
-
-Axes: T steps of a hand.
+methods; its weights, a pytree, are passed in. Its *memory*, any pytree, lasts from hand to hand;
+its *notes*, any small pytree, are of the hand that is being played: say, places in the memory. The
+memory is written once, in `end_hand`: what is written in every step is copied in every step. `look`
+gathers from the memory what a decision needs, and `decide` sees nothing else of it: its inputs stay
+small, and it can be run for whoever is to act. Everything is written for one hand of one lane;
+`jax.vmap` makes batches of it. Axes: T steps of a hand.
 """
 
 import dataclasses
@@ -88,11 +84,9 @@ class Memoryless(_WithoutMemory):
     >>> from jaxrace.envs.holdem.policies import always_call, always_fold
     >>> players = Memoryless(always_fold), Memoryless(always_call)
     >>> deals = holdem.prepare(holdem.deal(jax.random.key(0), 2))
-    >>> lane = holdem.play_lane(
-    ...     players, (None, None), jax.random.key(1), deals, holdem.SEATINGS[0], holdem.Rules()
-    ... )
-    >>> lane.winnings.tolist(), lane.memories
-    ([-50, -50], ((), ()))
+    >>> rest = jax.random.key(1), deals, holdem.SEATINGS[0], holdem.Rules()
+    >>> holdem.play_lane(players, (None, None), *rest).winnings.tolist()
+    [-50, -50]
     """
 
     policy: Policy

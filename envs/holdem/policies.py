@@ -22,7 +22,7 @@ def play_uniformly(key: jax.Array, observation: Observation) -> jax.Array:
 
     >>> from jaxrace.envs.holdem import betting, table
     >>> deals = table.Deals(jnp.zeros(4, jnp.int32), jnp.zeros((4, 2, 4), jnp.float32))
-    >>> seen = table.observe(table.init(betting.Rules(), (4,)), deals, table.SEATINGS[0])
+    >>> seen = table.observe(betting.init(betting.Rules(), (4,)), deals, table.SEATINGS[0])
     >>> play_uniformly(jax.random.key(0), seen).tolist()
     [6, 6, 2, 3]
     """
@@ -70,11 +70,10 @@ def by_pot_odds(key: jax.Array, observation: Observation) -> jax.Array:
     The price is what a call costs, as a share of the pot after it. Needs decks with strengths; with
     strengths that are all 0 it checks and folds.
 
-    >>> from jaxrace.envs.holdem.betting import Rules
-    >>> from jaxrace.envs.holdem import table
-    >>> state = table.init(Rules(), (2,))  # the button pays 50 to play for 200
-    >>> strengths = jnp.broadcast_to(jnp.array([0.2, 0.3], jnp.float32), (4, 2, 2))
+    >>> from jaxrace.envs.holdem import betting, table
+    >>> strengths = jnp.broadcast_to(jnp.array([0.2, 0.3]), (4, 2, 2))  # of two hands
     >>> deals = table.Deals(jnp.zeros(2, jnp.int32), strengths)
+    >>> state = betting.init(betting.Rules(), (2,))  # the button pays 50 to play for 200
     >>> by_pot_odds(None, table.observe(state, deals, table.SEATINGS[0])).tolist()
     [0, 1]
     """

@@ -1,13 +1,11 @@
 """Hand strength: how likely a hand is not beaten at the showdown by one that is drawn at random.
 
 It is 1 - E[b / 990] over the cards that are still to come on the board, where b of the 990 pairs
-that the opponent may then hold are strictly better: ties count as not beaten. A player knows its
-own cards and the board, so the cards of its opponent may come on that board.
-
-On the turn and on the river it is exact. Before, it is estimated: every sample is a board and a
-hand of the opponent, and the standard error of a strength s is sqrt(s (1 - s) / samples). One hand
-for each board is far better than all 990: those of one board say much the same, and cost as much as
-990 boards.
+that the opponent may then hold are strictly better. A player knows its own cards and the board, so
+the cards of its opponent may come on that board. On the turn and on the river it is exact. Before,
+it is estimated: every sample is a board and a hand of the opponent, and the standard error of a
+strength s is sqrt(s (1 - s) / samples). One hand for each board is far better than all 990: those
+of one board say much the same, and cost as much as 990 boards.
 
 Axes: N decks, 2 hands of a deck, 4 streets, B cards of the board, S samples.
 """
@@ -22,6 +20,7 @@ from jax import lax
 from jax.core import Tracer
 from jax.typing import ArrayLike
 
+from jaxrace.envs.held import require_count
 from jaxrace.envs.holdem import dealing, evaluation
 from jaxrace.envs.holdem.cards import DECK_SIZE, require_cards
 from jaxrace.envs.holdem.dealing import BOARD, CARDS_DEALT, FIRST_HOLE, SECOND_HOLE
@@ -34,22 +33,16 @@ _BOARD_SIZES = 0, 3, 4, 5  # on each street
 def strengths(key: jax.Array, decks: ArrayLike, samples: int = SAMPLES) -> jax.Array:
     """Return the strength of both hands of every deck on all streets: float32 [4, 2, N].
 
-    Pure; may be compiled. This is what `jaxrace.envs.holdem.prepare` takes, to be computed once for
-    all that play the decks.
-
-    Args:
-        key: for the strengths before the turn.
-        decks: int32 [9, N] as `deal` returns them; ValueError unless nine different cards each.
-        samples: S, for each hand before the flop and on the flop; the standard error is at most 1 /
-            (2 sqrt(S)): 0.0078 by default.
+    What `jaxrace.envs.holdem.prepare` takes, to be computed once for all that play the decks, int32
+    [9, N] (ValueError unless nine different cards each). With S samples before the turn, drawn with
+    the key, the standard error is at most 1 / (2 sqrt(S)): 0.0078 by default.
 
     >>> from jaxrace.envs.holdem.cards import parse
     >>> deck = parse("As Ad  7h 2c  Ah 7d 7c Ac 2d")[:, None]
     >>> strengths(jax.random.key(0), deck)[:, :, 0].round(2).tolist()
     [[0.8..., 0.3...], [1.0, 0.9...], [1.0, 0.9...], [1.0, 0.9...]]
     """
-    if type(samples) is not int or samples < 1:
-        raise ValueError(f"samples: expected a positive integer, got {samples!r}")
+    require_count("samples", samples)
     if jnp.ndim(decks) != 2 or jnp.shape(decks)[0] != CARDS_DEALT:
         raise ValueError(f"decks: expected shape ({CARDS_DEALT}, N), got {jnp.shape(decks)}")
     if not isinstance(decks, Tracer):
@@ -81,23 +74,14 @@ def _strengths(key: jax.Array, decks: jax.Array, samples: int) -> jax.Array:
 def exact(hole: ArrayLike, board: ArrayLike) -> jax.Array:
     """Return the strength of a hand on the turn or on the river, float32 [].
 
-    Args:
-        hole: int32 [2].
-        board: int32 [4] or [5].
-
-    Raises:
-        ValueError: another number of cards, or, as far as they are not traced, no cards or a card
-            twice.
+    Of `hole` int32 [2] and `board` int32 [4] or [5]; ValueError for other numbers of cards, or, as
+    far as they are not traced, no cards or a card twice.
 
     >>> from jaxrace.envs.holdem.cards import parse
     >>> float(exact(parse("2c 3c"), parse("Ts Js Qs Ks As")))
     1.0
     """
-    return _exact(*_as_hand(hole, board, _BOARD_SIZES[2:]))
-
-
-@jax.jit
-def _exact(hole: jax.Array, board: jax.Array) -> jax.Array:
+    hole, board = _as_hand(hole, board, _BOARD_SIZES[2:])
     return _not_beaten(hole, board, _all_places(5 - board.shape[0]))
 
 
@@ -137,6 +121,7 @@ def _sampled(key: jax.Array, hole: jax.Array, board: jax.Array, samples: int) ->
     return _not_beaten(hole, board, dealing.cards_at(places)[:, :, None])
 
 
+@jax.jit
 def _not_beaten(hole: jax.Array, board: jax.Array, places: jax.Array | np.ndarray) -> jax.Array:
     """The share of cases in which no better hand is held.
 

@@ -17,7 +17,7 @@ from jax.core import Tracer
 from jax.typing import ArrayLike
 
 from jaxrace.envs.holdem import abstraction, betting
-from jaxrace.envs.holdem.betting import BettingState, Rules
+from jaxrace.envs.holdem.betting import BettingState
 from jaxrace.envs.holdem.evaluation import showdown
 
 
@@ -149,55 +149,33 @@ def seat_of(player: int, seating: Seating) -> jax.Array:
 
 
 def player_to_act(state: BettingState, seating: Seating) -> jax.Array:
-    """Return who is to act, int32 [...].
-
-    >>> state = betting.step(betting.init(Rules()), 300)
-    >>> [int(player_to_act(state, seating)) for seating in SEATINGS]  # whoever has the big blind
-    [1, 0, 1, 0]
-    """
+    """Return who is to act, int32 [...]."""
     return state.to_act ^ seating.button
 
 
-def init(rules: Rules, shape: tuple[int, ...]) -> BettingState:
-    """Return hands before their first action, leaves of a shape."""
-    return jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, shape), betting.init(rules))
+def as_seating(seating: Seating, deals: Deals) -> Seating:
+    """Return a seating of N decks, leaves int32 [] or [N].
 
+    ValueError if a player, as far as it is not traced, is neither 0 nor 1, or a shape does not fit.
 
-def as_seating(seating: Seating) -> Seating:
-    """Return a seating with leaves int32 [...].
-
-    ValueError if a player is neither 0 nor 1, as far as that is not traced.
-
-    >>> as_seating(Seating(button=2, first=0))
+    >>> deals = Deals(jnp.zeros(3, jnp.int32), jnp.zeros((4, 2, 3)))
+    >>> as_seating(Seating(button=2, first=0), deals)
     Traceback (most recent call last):
     ValueError: seating.button: expected players 0 or 1, got 2
     """
     for name, players in zip(Seating._fields, seating, strict=True):
         if not isinstance(players, Tracer) and not np.isin(np.asarray(players), (0, 1)).all():
             raise ValueError(f"seating.{name}: expected players 0 or 1, got {players}")
-    return Seating(*(jnp.asarray(players, jnp.int32) for players in seating))
-
-
-def require_list(deals: Deals, seating: Seating) -> None:
-    """Raise unless these are N decks, with a seating of all or of each.
-
-    >>> require_list(Deals(jnp.zeros(3, jnp.int32), jnp.zeros((4, 3))), SEATINGS[0])
-    Traceback (most recent call last):
-    ValueError: deals.strengths: expected shape (4, 2, 3), got (4, 3)
-    """
     shape = jnp.shape(deals.winner)
     if len(shape) != 1:
         raise ValueError(f"deals: expected a list of them, got shape {shape}")
-    expected = (len(betting.STREETS), 2, *shape)
-    if jnp.shape(deals.strengths) != expected:
-        raise ValueError(
-            f"deals.strengths: expected shape {expected}, got {jnp.shape(deals.strengths)}"
-        )
+    expected, got = (len(betting.STREETS), 2, *shape), jnp.shape(deals.strengths)
+    if got != expected:
+        raise ValueError(f"deals.strengths: expected shape {expected}, got {got}")
     for name, players in zip(Seating._fields, seating, strict=True):
-        if jnp.shape(players) not in ((), shape):
-            raise ValueError(
-                f"seating.{name}: expected shape () or {shape}, got {jnp.shape(players)}"
-            )
+        if (got := jnp.shape(players)) not in ((), shape):
+            raise ValueError(f"seating.{name}: expected shape () or {shape}, got {got}")
+    return Seating(*(jnp.asarray(players, jnp.int32) for players in seating))
 
 
 def _strength(state: BettingState, deals: Deals, seating: Seating) -> jax.Array:

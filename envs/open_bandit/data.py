@@ -48,16 +48,14 @@ class LoggedChoices(NamedTuple):
 def load(campaign: Campaign = "all", logger: Logger = "random") -> Logs:
     """Return the 10,000 rows of one logger in one campaign, and the items of the campaign.
 
-    Items have the same numbers under both loggers. Categories of users mean the same everywhere,
-    categories of items only within a campaign.
-
-    Args:
-        campaign: "all" (80 items), "men" (34) or "women" (46); ValueError for another.
-        logger: "random" for uniform choice, "bts" for Bernoulli Thompson sampling.
+    The campaign is "all" (80 items), "men" (34) or "women" (46), the logger "random" for uniform
+    choice or "bts" for Bernoulli Thompson sampling; ValueError for another. Items have the same
+    numbers under both loggers. Categories of users mean the same everywhere, categories of items
+    only within a campaign.
 
     >>> logs = load("all", "random")
-    >>> float(logs.click.sum()), float(logs.propensity[0])
-    (38.0, 0.012500000186264515)
+    >>> float(logs.click.sum()), f"{logs.propensity[0]:.4f}"
+    (38.0, '0.0125')
     """
     if campaign not in CAMPAIGNS:
         raise ValueError(f"campaign: expected one of {list(CAMPAIGNS)}, got {campaign!r}")

@@ -15,11 +15,11 @@ are sorted by time), I = 160 items (80 in the campaign "all", 34 in "men", 46 in
     user_feature_codes          int16 [4], how many categories each has
     item_campaign               uint8 [I]
     item_feature_0              float32 [I]
-    item_feature_1 .. 3         uint8 [I], categories, numbered in each campaign on its own
+    item_feature_1 .. 3         uint8 [I], categories
 
-A category is its place among the sorted hashes that occur. The hashes of the users' features are
-the same in all files. Those of the items' features are not: each campaign and logger has its own,
-so that a category means something in its campaign only.
+A category is its place among the sorted hashes that occur: those of users are the same in all
+files, but each campaign and logger has its own for items, which mean something in their campaign
+only.
 """
 
 import csv
