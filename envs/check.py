@@ -11,11 +11,8 @@ from jaxrace.envs.absorbing import absorb
 from jaxrace.envs.environment import Environment
 from jaxrace.envs.held import strongly_typed
 
-# Of a longer horizon only the beginning is simulated.
-MAX_STEPS = 1000
-
-# Copies that are simulated at once to compare `vmap` with single calls.
-BATCH = 3
+MAX_STEPS = 1000  # of a longer horizon only the beginning is simulated
+BATCH = 3  # copies that are simulated at once to compare `vmap` with single calls
 
 # Compilers round differently for different batch widths: floats must agree only this closely.
 RELATIVE_TOLERANCE = 1e-4

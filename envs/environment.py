@@ -95,6 +95,7 @@ class OutcomeFold(Protocol):
     The carry is a pytree whose shapes and dtypes `update` must keep. Folds are frozen, hashable
     dataclasses like environments, and unbatched like them.
 
+    >>> import dataclasses
     >>> @dataclasses.dataclass(frozen=True)
     ... class Return:
     ...     def init(self, state, params): return 0.0

@@ -16,14 +16,10 @@ import jax.numpy as jnp
 
 from jaxrace.envs.held import as_float32, require_count, require_held
 
-# (row, column) that each action adds: up, down, left, right.
-_MOVES = ((-1, 0), (1, 0), (0, -1), (0, 1))
+_MOVES = ((-1, 0), (1, 0), (0, -1), (0, 1))  # (row, column) of up, down, left, right
+_MOST_SIZE = math.isqrt(2**31 - 1)  # an int32 holds the number of every cell
 
-# An int32 holds the number of every cell.
-_MOST_SIZE = math.isqrt(2**31 - 1)
-
-# Worst and best return of the default grid, to bring returns to [0, 1]: ten steps, and the six of
-# a shortest path.
+# Worst and best return of the default grid: ten steps, and the six of a shortest path.
 RETURN_RANGE = (-10.0, -6.0)
 
 # P(up), P(down), P(left), P(right) of the initial policy. The paper does not print its policy;

@@ -24,9 +24,7 @@ from jaxrace.envs.held import as_float32, require_count, require_held
 from jaxrace.envs.open_bandit.click_model import ClickModel, load_click_model
 
 NUM_CLUSTERS = 2
-
-# Least and most clicks in the default 20 visits, to bring returns to [0, 1].
-RETURN_RANGE = (0.0, 20.0)
+RETURN_RANGE = (0.0, 20.0)  # least and most clicks in the default 20 visits
 
 # What stands where in an observation.
 LAST_SHOWN = slice(0, 2)  # 1 for the cluster that was shown in the last visit, both 0 at first

@@ -26,8 +26,7 @@ CURE_REWARD = 15.0
 CHANGE_REWARD = 5.0
 CHANGE_THRESHOLD = 0.5
 
-# The dosages of the discrete policies of Busa-Fekete et al. 2014, section 6.2.
-DOSES = (0.1, 0.4, 0.7, 1.0)
+DOSES = (0.1, 0.4, 0.7, 1.0)  # discrete policies of Busa-Fekete et al. 2014, section 6.2
 
 # Width of the interval of possible returns over T = 6 months, for races that need bounded values.
 # Worst return, both kinds: five months at -5 -5 and death in the sixth, 5 * -10 - 60 = -110. Best

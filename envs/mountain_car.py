@@ -19,8 +19,7 @@ SPEED_LIMIT = 0.07
 GOAL = 0.5
 START = -0.5
 
-# Worst and best return with the default `horizon` and `hold`, to bring returns to [0, 1]: twenty
-# decisions, and the six below which the goal cannot be reached.
+# Worst and best return by default: twenty decisions, and the six that the goal takes at least.
 RETURN_RANGE = (-20.0, -6.0)
 
 

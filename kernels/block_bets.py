@@ -23,6 +23,10 @@ BLOCK_SIZES = (2, 3, 5, 7, 11, 13, 17, 19, 23)
 
 MAX_BET = 1.95
 
+# Hits of more rows are added one by one: XLA (jaxlib 0.10.2) makes slow sums of longer blocks, and
+# slow chains of additions of shorter ones.
+_LONGEST_SUM = 13
+
 
 def log_block_factors(signs: jax.Array, bets: jax.Array) -> jax.Array:
     """ln F of one block, for "the first over the second" and the reverse: float32 [2, L, P].
@@ -54,12 +58,6 @@ def log_block_factors(signs: jax.Array, bets: jax.Array) -> jax.Array:
             power = power * lost
         total = total + term
     return jnp.log(total / (size * (size - 1)))
-
-
-# How the hits of so many rows or fewer are added up. At XLA's default level of optimisation a chain
-# of additions of bytes takes twenty times as long as this sum; at lower levels it is the sum of
-# longer ones that takes ten times as long (measured with jaxlib 0.10.2).
-_LONGEST_SUM = 13
 
 
 def _counts(signs: jax.Array) -> dict[tuple[int, int], jax.Array]:

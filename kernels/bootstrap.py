@@ -20,8 +20,7 @@ from jaxrace.kernels.draws import draw_below
 from jaxrace.kernels.listing import with_operands_kept
 from jaxrace.kernels.order_statistics import neighbours
 
-# Values of each resample.
-_DRAWN_AT_ONCE = 128
+_DRAWN_AT_ONCE = 128  # values of each resample
 
 
 def resampling_counts(
@@ -42,8 +41,7 @@ def resampling_counts(
         added = jnp.broadcast_to(counted, drawn.shape)
         return counts.at[first + drawn].add(added, mode="promise_in_bounds")
 
-    # A resample after the other, each in as few lines of a cache as it takes: to count in columns
-    # at once takes twice as long.
+    # A resample after the other, each in as few lines of a cache as it takes.
     nothing = jnp.zeros(resamples * size, jnp.float32)
     counts = _over_draws(key, used, number, resamples, count, nothing).reshape(resamples, size)
     # Drawn are numbers among the values that are used.
@@ -83,10 +81,8 @@ def bootstrap_bound(
     ``corrected`` for bias and acceleration (BCa), or the plain percentile.
 
     >>> values, used = jnp.arange(20, dtype=jnp.float32), jnp.ones(20, bool)
-    >>> draw = jax.jit(resampling_counts, static_argnums=3)
-    >>> counts = draw(jax.random.key(0), used, jnp.int32(20), 500)
-    >>> bound = jax.jit(bootstrap_bound)(values, used, counts, jnp.float32(0.05))
-    >>> 6.5 < float(bound) < 8.5
+    >>> counts = resampling_counts(jax.random.key(0), used, jnp.int32(20), 500)
+    >>> 6.5 < float(bootstrap_bound(values, used, counts, jnp.float32(0.05))) < 8.5
     True
     """
     values, scale = _scaled(values, used)
@@ -138,10 +134,9 @@ def bootstrap_bound_of_one(
 
     With the same key the resamples are those of ``resampling_counts``.
 
-    >>> values, used = jnp.arange(20, dtype=jnp.float32), jnp.ones(20, bool)
-    >>> key, number, delta = jax.random.key(0), jnp.int32(20), jnp.float32(0.05)
-    >>> bound_of = jax.jit(bootstrap_bound_of_one, static_argnums=4)
-    >>> 6.5 < float(bound_of(key, values, used, number, 500, delta)) < 8.5
+    >>> values, key = jnp.arange(20, dtype=jnp.float32), jax.random.key(0)
+    >>> number, delta = jnp.int32(20), jnp.float32(0.05)
+    >>> 6.5 < float(bootstrap_bound_of_one(key, values, values >= 0, number, 500, delta)) < 8.5
     True
     """
     values, scale = _scaled(values, used)

@@ -11,19 +11,11 @@ from jax.scipy.stats import norm
 from numpy.typing import NDArray
 from scipy.special import betainc
 
-# Of these the square is 2.5e-4 of 2^32.
-_MOST_OF_PAIRS = 1024
-
-# From so many duels on an expansion is used instead of a table.
-_MANY = 100
-
+_MOST_OF_PAIRS = 1024  # their square is 2.5e-4 of 2^32
+_MANY = 100  # duels from which on an expansion is used instead of a table
 _SQRT_2 = 1.4142135
-
-# Of so many numbers the few rejected ones are drawn again one by one; of more, all side by side.
-_FEW = 256
-
-# In place of 0, which has no logarithm, half of the least number above it that can be drawn.
-_LEAST = 2.0**-24
+_FEW = 256  # numbers of which rejected ones are drawn again one by one; of more, side by side
+_LEAST = 2.0**-24  # in place of 0, which has no logarithm; 2^-23 is the least that can be drawn
 
 
 def draw_uniforms(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
@@ -93,12 +85,10 @@ def _words(key: jax.Array, count: int) -> jax.Array:
 def sample_beta(key: jax.Array, a: jax.Array, b: jax.Array) -> jax.Array:
     """Independent draws of Beta(a, b), float32, of the shape of ``a`` and ``b``, both at least 1.
 
-    X / (X + Y) of two gamma variates by the rejection algorithm of Marsaglia and Tsang (2000). It
-    rejects one attempt in twenty at most. ``jax.random.beta`` takes any positive parameters, and
-    splits a key for every number.
+    X / (X + Y) of two gamma variates by the rejection algorithm of Marsaglia and Tsang (2000).
+    ``jax.random.beta`` takes any positive parameters, and splits a key for every number.
 
-    >>> a, b = jnp.full(10_000, 3.0), jnp.full(10_000, 1.0)
-    >>> draws = jax.jit(sample_beta)(jax.random.key(0), a, b)
+    >>> draws = sample_beta(jax.random.key(0), jnp.full(10_000, 3.0), jnp.ones(10_000))
     >>> bool(abs(draws.mean() - 0.75) < 0.01)
     True
     """

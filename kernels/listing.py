@@ -18,8 +18,7 @@ from jaxrace.kernels.devices import sizes
 Carry = TypeVar("Carry")
 Result = TypeVar("Result")
 
-# Places per call, at least: they fill the vector units.
-_LEAST_BLOCK = 32
+_LEAST_BLOCK = 32  # places per call that fill the vector units
 
 
 def listing_block(most: int, light: bool = False) -> int:
@@ -42,10 +41,10 @@ def for_listed(
 ) -> Carry:
     """Call ``body(places, carry) -> carry`` on the marked places, ``block`` at a time.
 
-    Places are int32 [block], indices into ``wanted.reshape(-1)``. The last block is filled up with
-    ``wanted.size`` (where all places are taken, that stands for those not marked, between the
-    others), which is nowhere: a gather clamps it, and ``at[...].set(..., mode="drop")`` passes it
-    over. Where nothing is marked ``carry`` is returned.
+    Places are int32 [block], indices into ``wanted.reshape(-1)``. What is not marked is
+    ``wanted.size`` (at the end of the last block, or between the others where all places are
+    taken), which is nowhere: a gather clamps it, and ``at[...].set(..., mode="drop")`` passes it
+    over.
 
     >>> marked = jnp.array([True, False, True, True])
     >>> def add(places, total): return total + places.sum(dtype=jnp.int32)
@@ -68,8 +67,8 @@ def for_listed(
 def of_listed(function: Callable[..., Any], wanted: jax.Array, args: tuple[Any, ...]) -> Any:
     """``function(*args)``, batched over [B], in the lanes that are wanted, and zeros in the others.
 
-    >>> print(of_listed(lambda x: x + 1, jnp.array([True, False]), (jnp.array([1, 2]),)))
-    [2 0]
+    >>> of_listed(lambda x: x + 1, jnp.array([True, False]), (jnp.array([1, 2]),)).tolist()
+    [2, 0]
     """
 
     def play(places: jax.Array, results: Any) -> Any:
@@ -93,8 +92,8 @@ def with_operands_kept(
     (``Sizes``), the function is just called.
 
     >>> square = jnp.arange(4).reshape(2, 2)
-    >>> print(with_operands_kept(lambda x: x.sum(0), square.any(), square.T))
-    [1 5]
+    >>> with_operands_kept(lambda x: x.sum(0), square.any(), square.T).tolist()
+    [1, 5]
     """
     if not sizes().keeps_operands:
         return function(*operands)

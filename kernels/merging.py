@@ -10,11 +10,10 @@ from jax.custom_batching import custom_vmap
 
 
 def merge_vmaps(of_lanes: Callable[..., Any]) -> Callable[..., Any]:
-    """Let every vmap add to the lane axis, instead of batching the program itself.
+    """Let every vmap add to the lane axis of a function of leaves [lanes, ...].
 
     An ordinary vmap of a while loop with a batched condition copies the whole carry in every pass,
-    and makes loop counters per lane, so that inner loops of equal length cannot share. ``of_lanes``
-    takes and returns pytrees with leaves [lanes, ...].
+    and makes loop counters per lane, so that inner loops of equal length cannot share.
 
     >>> shapes = []
     >>> double = merge_vmaps(lambda x: shapes.append(x.shape) or 2 * x)

@@ -24,8 +24,7 @@ def pick(marked: jax.Array, uniform: jax.Array) -> jax.Array:
 def first_best(values: jax.Array) -> jax.Array:
     """The place of the largest of values float32 [K], the first one of several: int32 [].
 
-    Three times faster than ``argmax`` on a CPU, where a reduction over pairs of value and place
-    takes the values one by one, together with all that was fused into it.
+    ``argmax`` on a CPU takes pairs of value and place one by one, with all that was fused into it.
 
     >>> int(first_best(jnp.array([0.1, 0.7, 0.7])))
     1

@@ -14,14 +14,9 @@ from jaxrace.kernels.devices import sizes
 from jaxrace.kernels.listing import for_listed
 from jaxrace.kernels.wins import Compare, Outcome
 
-# Samples of either option in a tile of comparisons.
-_LEAST_TILE = 32
-
-# Tiles are numbered by an int32, in blocks.
-_MOST_TILES = 2**31 - 1 - 2**16
-
-# Pairs of several races that are worked on together: their numbers stay in the cache.
-_MOST_PAIRS = 2**16
+_LEAST_TILE = 32  # samples of either option in a tile of comparisons
+_MOST_TILES = 2**31 - 1 - 2**16  # which are numbered by an int32, in blocks
+_MOST_PAIRS = 2**16  # of several races, worked on together: their numbers stay in the cache
 
 
 def ragged_net(
@@ -35,9 +30,8 @@ def ragged_net(
 
     >>> from jaxrace.kernels import total_order
     >>> x, counts = jnp.array([[[3.0, 1.0], [2.0, 0.0]]]), jnp.array([[2, 1]])
-    >>> print(ragged_net(total_order, x, counts, jnp.array([True]))[0])  # 3 against 2
-    [[ 0  1]
-     [-1  0]]
+    >>> ragged_net(total_order, x, counts, jnp.array([True]))[0].tolist()  # 3 against 2
+    [[0, 1], [-1, 0]]
     """
     num_lanes, num_options, capacity = jax.tree.leaves(outcomes)[0].shape[:3]
     tile = _tile(num_options, capacity)
@@ -67,13 +61,12 @@ def ragged_net(
 def sample_slices(samples: Outcome, row: jax.Array, start: jax.Array, size: int) -> Outcome:
     """Consecutive samples of P rows, the pairs last: leaves [size, P, ...].
 
-    They are copied as they lie, not one by one. ``samples`` have leaves [rows, N, ...], ``row`` and
-    ``start``, the first sample, at most N - ``size``, are int32 [P].
+    Of leaves [rows, N, ...]; ``row`` and the first sample ``start``, at most N - ``size``, are
+    int32 [P].
 
     >>> samples = jnp.arange(8).reshape(2, 4)
-    >>> print(sample_slices(samples, jnp.array([0, 1]), jnp.array([2, 0]), 2))
-    [[2 4]
-     [3 5]]
+    >>> sample_slices(samples, jnp.array([0, 1]), jnp.array([2, 0]), 2).tolist()
+    [[2, 4], [3, 5]]
     """
     slices = row_slices(samples, row, start, size)
     return jax.tree.map(lambda x: jnp.moveaxis(x, 1, 0), slices)

@@ -13,9 +13,7 @@ from jaxrace.kernels.elimination import inverse
 
 # The walk starts anew, anywhere, in one of fifty steps: the chain is irreducible then.
 _FOLLOWED, _RESTARTED = 0.98, 0.02
-
-# Visits are sorted in units of 2^-20: equal options tie, whatever the rounding of the inverse.
-_SORTED_BITS = 20
+_SORTED_BITS = 20  # of visits: equal options tie, whatever the rounding of the inverse
 
 
 class Walk(NamedTuple):
@@ -32,9 +30,9 @@ def transition_matrix(estimate: jax.Array) -> jax.Array:
     beats j, 1/2 on the diagonal. The paper prints y_ij in the numerator, with which the rows do not
     sum to 1.
 
-    >>> matrix = transition_matrix(jnp.array([[0.5, 1.0], [0.0, 0.5]]))
-    >>> [[f"{share:.3f}" for share in row] for row in matrix]
-    [['0.990', '0.010'], ['0.663', '0.337']]
+    >>> print(transition_matrix(jnp.array([[0.5, 1.0], [0.0, 0.5]])).round(3))
+    [[0.99  0.01 ]
+     [0.663 0.337]]
     """
     beaten = estimate.sum(-2)  # r_i = sum_l y_li, at least the 1/2 of the diagonal
     return _FOLLOWED * estimate.T / beaten[:, None] + _RESTARTED / estimate.shape[-1]
@@ -47,10 +45,8 @@ def long_run(transition: jax.Array) -> Walk:
     group inverse is A# = G - 1 v^T G: one inverse gives both.
 
     >>> walk = long_run(jnp.array([[0.5, 0.5], [0.25, 0.75]]))
-    >>> [f"{share:.3f}" for share in walk.visits]
-    ['0.333', '0.667']
-    >>> [[f"{number:.3f}" for number in row] for row in walk.group_inverse]
-    [['0.889', '-0.889'], ['-0.444', '0.444']]
+    >>> print(walk.visits.round(3))
+    [0.333 0.667]
     """
     num_options = transition.shape[-1]
     identity = jnp.eye(num_options, dtype=jnp.float32)

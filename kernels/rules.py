@@ -29,8 +29,7 @@ def select_and_discard(
     It is valid, wasteful, and kept to reproduce the published curves. ValueError for another rule.
 
     >>> beats = jnp.array([[False, True, True], [False, False, False], [False, False, False]])
-    >>> selected, discarded = select_and_discard(beats, top=1)
-    >>> print(selected, discarded)
+    >>> print(*select_and_discard(beats, top=1))
     [ True False False] [False  True  True]
     """
     num_options = beats.shape[0]
@@ -56,14 +55,12 @@ def settle_reduced(
     """Who certainly is, and certainly is not, among the top kappa, given who is better for certain.
 
     Procedure 3 of Busa-Fekete et al. 2013 on the reduced problem: of the K' undecided options G,
-    kappa' places are left. Option i is selected with at least K' - kappa' options of G certainly
-    worse, and discarded with at least kappa' certainly better; with ``more``, so many further ones.
-    It is repeated until nothing changes, as every decision makes the reduced problem smaller.
-    ``better`` bool [K, K] is a strict order; what is ``selected`` and ``discarded``, bool [K],
-    stays so.
+    kappa' places are left. Option i is selected with at least K' - kappa' (+ ``more``) options of G
+    certainly worse, and discarded with at least kappa' (+ ``more``) certainly better, until nothing
+    changes. ``better`` bool [K, K] is a strict order; what is ``selected`` and ``discarded``, bool
+    [K], stays so.
 
-    >>> better = jnp.array([[False, True, True], [False, False, False], [False, False, False]])
-    >>> nobody = jnp.zeros(3, bool)
+    >>> better, nobody = jnp.array([[0, 1, 1], [0, 0, 0], [0, 0, 0]], bool), jnp.zeros(3, bool)
     >>> print(*settle_reduced(better, nobody, nobody, top=1))
     [ True False False] [False  True  True]
     """

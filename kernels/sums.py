@@ -22,8 +22,7 @@ def nothing(count: int) -> Total:
 def plus(total: Total, term: jax.Array) -> Total:
     """The sum with one more term, float32 [M] (Kahan 1965).
 
-    Rounded to a digit of the sum, equal terms all lose the same: a plain sum of n of them is off by
-    a part that grows with n, this one by a rounding or two whatever n.
+    A plain sum of n equal terms is off by a part that grows with n, this one by a rounding or two.
 
     >>> total = nothing(1)
     >>> for term in (2.0**24, 1.0, 1.0):  # a plain sum stays at 2^24

@@ -18,13 +18,12 @@ from jax import lax
 from jaxrace.kernels.elimination import definite_inverse
 from jaxrace.kernels.merging import one_lane
 
-# A fit converges to a gradient below this times the number of samples, in units of the scores'
-# spread. It also ends ...
+# A fit converges to a gradient below the first times the number of samples, in units of the scores'
+# spread. It also ends where a step would gain no more than the second times that number.
 _TOLERANCE = {"float32": 1e-5, "float64": 1e-7}
-# ... where a step would gain no more than this times the number of samples, rounding in float32,
-# and after so many steps.
 _LEAST_GAIN = {"float32": 2.0**-23, "float64": 1e-20}
 _MOST_STEPS = 200
+_LEAST_SHRINK = 0.1
 
 
 @jax.tree_util.register_dataclass
@@ -59,13 +58,7 @@ def thurstone_start(means: jax.Array) -> ThurstoneFit:
 
 
 def residual_variances(means: jax.Array, variances: jax.Array, qualities: jax.Array) -> jax.Array:
-    """sigma*_ij^2 = v_ij + (m_ij - gamma_i + gamma_j)^2, float [..., K, K].
-
-    >>> means = jnp.array([[0.0, 3.0], [-3.0, 0.0]])
-    >>> variances = jax.jit(residual_variances)(means, jnp.ones((2, 2)), jnp.array([0.5, -0.5]))
-    >>> print(variances[0, 1])
-    5.0
-    """
+    """sigma*_ij^2 = v_ij + (m_ij - gamma_i + gamma_j)^2, float [..., K, K]."""
     return variances + _residuals(means, qualities) ** 2
 
 
@@ -79,17 +72,15 @@ def fit_thurstone(
     fall by more than rounding. Otherwise the inverse is made anew: of the Hessian, where that is
     negative definite and its step a gain; else of the Laplacian of the weights n / sigma^2, whose
     step maximises the likelihood of fixed variances and so never lowers it. The likelihood may have
-    several modes: which one is found depends on the start, a ``thurstone_start`` or an earlier fit.
-    Batched with ``jax.vmap`` all lanes take their steps together, and an inverse is made only in
-    steps where a lane needs one.
+    several modes: which one is found depends on the start. Batched with ``jax.vmap`` all lanes take
+    their steps together.
 
     The fit has converged if no entry of the gradient, times the spread of the scores, is above 1e-5
     times the number of samples in float32, 1e-7 in float64. In float32 rounding nearly always ends
     the search before. Of what is no number nothing converges.
 
     >>> means = jnp.array([[0.0, 1.0, 3.0], [-1.0, 0.0, 2.0], [-3.0, -2.0, 0.0]])
-    >>> counts = 5 * (1 - jnp.eye(3, dtype=jnp.int32))
-    >>> start = jax.jit(thurstone_start)(means)
+    >>> counts, start = 5 * (1 - jnp.eye(3, dtype=jnp.int32)), thurstone_start(means)
     >>> fit = jax.jit(fit_thurstone)(counts, means, jnp.ones((3, 3)), start)
     >>> [f"{quality:.3f}" for quality in fit.qualities.tolist()], bool(fit.converged)
     (['1.333', '0.333', '-1.667'], True)
@@ -104,10 +95,8 @@ def swept_qualities(
 
     Float [K], of mean 0; the likelihood is no lower than at the old ones.
 
-    >>> means = jnp.array([[0.0, 1.0], [-1.0, 0.0]])
-    >>> counts = 5 * (1 - jnp.eye(2, dtype=jnp.int32))
-    >>> swept = jax.jit(swept_qualities)(counts, means, jnp.ones((2, 2)), jnp.zeros(2))
-    >>> print(swept.round(3))
+    >>> counts, means = jnp.array([[0, 5], [5, 0]]), jnp.array([[0.0, 1.0], [-1.0, 0.0]])
+    >>> print(jax.jit(swept_qualities)(counts, means, jnp.ones((2, 2)), jnp.zeros(2)).round(3))
     [ 0.5 -0.5]
     """
     weights = counts.astype(means.dtype) / residual_variances(means, variances, qualities)
@@ -195,9 +184,8 @@ def with_changed_pair(
     ``pair`` is int32 [2]; ``old`` and ``new`` are its ``pair_curvature`` before and after a sample.
 
     >>> fit = ThurstoneFit(jnp.zeros(2), jnp.array([[0.25, -0.25], [-0.25, 0.25]]), jnp.bool_(True))
-    >>> changed = jax.jit(with_changed_pair)(fit, jnp.array([0, 1]), 1.0, 3.0)
-    >>> [f"{number:.4f}" for number in changed.inverse.tolist()[0]]
-    ['0.0833', '-0.0833']
+    >>> print(with_changed_pair(fit, jnp.array([0, 1]), 1.0, 3.0).inverse[0].round(4))
+    [ 0.0833 -0.0833]
     """
     column = fit.inverse[:, pair[0]] - fit.inverse[:, pair[1]]
     shrink = 1 + (new - old) * (column[pair[0]] - column[pair[1]])
@@ -205,9 +193,6 @@ def with_changed_pair(
     factor = jnp.where(shrink > _LEAST_SHRINK, (new - old) / shrink, 0)
     inverse = fit.inverse - factor * column[:, None] * column[None, :]
     return dataclasses.replace(fit, inverse=inverse)
-
-
-_LEAST_SHRINK = 0.1
 
 
 def pair_curvature(

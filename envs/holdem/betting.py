@@ -26,8 +26,7 @@ from jaxrace.envs.held import require_count
 BUTTON, BIG_BLIND = 0, 1
 STREETS = ("preflop", "flop", "turn", "river")
 
-# Actions; any larger number is a raise to that amount.
-FOLD, CALL = 0, 1
+FOLD, CALL = 0, 1  # actions; any larger number is a raise to that amount
 
 # Five times this, the largest size of `jaxrace.envs.holdem.abstraction`, fits into 32 bits.
 _LARGEST_STACK = 400_000_000

@@ -91,7 +91,7 @@ def observe(state: BettingState, deals: Deals, seating: Seating) -> Observation:
     """Return what the player to act sees.
 
     >>> deals = Deals(jnp.int32(1), jnp.tile(jnp.array([0.25, 0.75]), (4, 1)))
-    >>> state = betting.step(betting.init(Rules()), 300)
+    >>> state = betting.step(betting.init(betting.Rules()), 300)
     >>> seen = observe(state, deals, SEATINGS[0])  # player 1, in the big blind with hand 1
     >>> int(seen.seat), int(seen.own), int(seen.other), f"{seen.strength:.2f}"
     (1, 100, 300, '0.75')
@@ -113,7 +113,7 @@ def act(state: BettingState, action: jax.Array) -> tuple[BettingState, Move]:
 
     The action is int32 [...] in 0..6; an illegal one sets `BettingState.illegal`.
 
-    >>> state, fold = act(betting.init(Rules()), jnp.int32(abstraction.FOLD))
+    >>> state, fold = act(betting.init(betting.Rules()), jnp.int32(abstraction.FOLD))
     >>> state, late = act(state, jnp.int32(abstraction.CALL))
     >>> bool(fold.made), bool(late.made), bool(state.illegal)
     (True, False, False)
@@ -132,7 +132,7 @@ def act(state: BettingState, action: jax.Array) -> tuple[BettingState, Move]:
 def winnings(state: BettingState, deals: Deals, seating: Seating) -> jax.Array:
     """Return what player 0 has won, int32 [...]; player 1 has lost it.
 
-    >>> state = betting.step(betting.step(betting.init(Rules()), 300), betting.FOLD)
+    >>> state = betting.step(betting.step(betting.init(betting.Rules()), 300), betting.FOLD)
     >>> deals = Deals(jnp.int32(1), jnp.zeros((4, 2)))
     >>> [int(winnings(state, deals, seating)) for seating in SEATINGS]  # the button has won
     [100, -100, 100, -100]

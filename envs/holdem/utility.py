@@ -14,8 +14,7 @@ import numpy as np
 
 from jaxrace.envs.holdem.pattern_tree import FREQUENCY, OPPONENT_FOLDED
 
-# From so many visits on, the share of folds that has been seen counts alone.
-_TRUSTED_VISITS = 10
+_TRUSTED_VISITS = 10  # from which on the share of folds that has been seen counts alone
 
 # On later streets, opponents who have not been seen are taken to fold more often.
 _PRIOR_FACTORS = np.array((1.0, 1.6, 1.8, 2.0), np.float32)

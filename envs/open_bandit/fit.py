@@ -19,9 +19,7 @@ from jaxrace.envs.marketing import NUM_CLUSTERS, Marketing, MarketingParams
 from jaxrace.envs.open_bandit.click_model import FILE_NAME, ClickModel
 from jaxrace.envs.open_bandit.data import Logs, load
 
-# Normalised return of the initial policy in figure 4c of Thomas et al. 2015.
-INITIAL_RETURN = 0.063
-
+INITIAL_RETURN = 0.063  # normalised, of the initial policy in figure 4c of Thomas et al. 2015
 LEAST_SHARE = 0.1
 # Simulated to find the shift; the standard error of the mean return is then 0.00004.
 BATCHES = 4
