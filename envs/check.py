@@ -23,16 +23,14 @@ def check(env: Environment, action: Any, params: Any = None, key: jax.Array | No
     """Raise unless `env` keeps the contract of `jaxrace.envs.Environment` as far as can be seen.
 
     Looks at the attributes; at the structures, shapes and dtypes of states, observations, rewards
-    and terminal flags (whether a number is weakly typed does not matter); whether two calls with
-    the same key agree; whether everything works under `jit` and under `vmap` over keys, states,
-    actions and parameters, with the results of single calls; and whether rewards and observations
-    are finite in one history of `env.horizon` steps (at most 1000), up to its first terminal step
-    or, if `env.continues_after_terminal`, to its end. States need not absorb after a terminal step,
-    nor later rewards be 0: the rollouts see to both.
+    and terminal flags; whether two calls with the same key agree; whether everything works under
+    `jit` and under `vmap` over keys, states, actions and parameters, with the results of single
+    calls; and whether rewards and observations are finite in one history of `env.horizon` steps (at
+    most 1000), up to its first terminal step or, if `env.continues_after_terminal`, to its end.
+    States need not absorb after a terminal step, nor later rewards be 0: the rollouts see to both.
 
-    The action is taken in every step and must be allowed in every state. `params` are by default
-    `env.default_params`, `key` is `jax.random.key(0)`. The ValueError names the method, what was
-    expected and what came.
+    The action is taken in every step and must be allowed in every state. The ValueError names the
+    method, what was expected and what came.
 
     >>> from jaxrace.envs import medical
     >>> check(medical.Medical(), action=0.4)

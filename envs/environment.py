@@ -38,25 +38,19 @@ class Transition(NamedTuple):
 class Environment(Protocol):
     """What every environment offers; the module says what its callers promise.
 
-    Subclassing is not needed: any object with these members will do. `jaxrace.envs.check` tells
-    whether it keeps the contract.
+    Subclassing is not needed: any object with these members will do.
 
-    >>> import dataclasses, jax, jax.numpy as jnp
+    >>> import dataclasses, jax.numpy as jnp
     >>> @dataclasses.dataclass(frozen=True)
     ... class RandomWalk:
     ...     horizon: int = 5
-    ...     continues_after_terminal: bool = False
-    ...     @property
-    ...     def default_params(self):
-    ...         return {"drift": jnp.zeros((), jnp.float32)}
-    ...     def reset(self, key, params):
-    ...         return jnp.zeros((), jnp.float32)
+    ...     continues_after_terminal = False
+    ...     default_params = {}
+    ...     def reset(self, key, params): return jnp.zeros((), jnp.float32)
+    ...     def observe(self, state, params): return state[None]
     ...     def step(self, key, state, action, params):
-    ...         noise = jax.random.normal(key, (), jnp.float32)
-    ...         state = state + params["drift"] + action * noise
+    ...         state = state + action * jax.random.normal(key, (), jnp.float32)
     ...         return state, -jnp.abs(state), jnp.abs(state) > 3
-    ...     def observe(self, state, params):
-    ...         return state[None]
     >>> from jaxrace.envs import check
     >>> check(RandomWalk(), action=1.0)
     """
@@ -74,11 +68,9 @@ class Environment(Protocol):
     @property
     def default_params(self) -> Any:
         """The usual parameters: a pytree of strongly typed arrays."""
-        ...
 
     def reset(self, key: jax.Array, params: Any) -> Any:
         """Draw an initial state, a pytree of arrays."""
-        ...
 
     def step(self, key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, Any, Any]:
         """Return the next state, the reward (floating []) and whether it is terminal (bool [])."""
@@ -86,7 +78,6 @@ class Environment(Protocol):
 
     def observe(self, state: Any, params: Any) -> Any:
         """Return what a policy sees of a state: an array or a pytree of arrays."""
-        ...
 
 
 class OutcomeFold(Protocol):
@@ -108,12 +99,9 @@ class OutcomeFold(Protocol):
 
     def init(self, state: Any, params: Any) -> Any:
         """Return the carry of a history of which only the initial state is known."""
-        ...
 
     def update(self, carry: Any, transition: Transition, params: Any) -> Any:
         """Return the carry after one more step."""
-        ...
 
     def finish(self, carry: Any, params: Any) -> Any:
         """Return the outcome of the finished history."""
-        ...

@@ -21,7 +21,6 @@ def require_held(name: str, tree: Any, dtype: Any = None) -> None:
     Leaves that are numbers of Python or of NumPy are looked at. Without a dtype it is the one that
     JAX gives them.
 
-    >>> require_held("action", 2.0, jnp.int32)
     >>> require_held("action", 1.9, jnp.int32)
     Traceback (most recent call last):
     ValueError: action: expected numbers that an int32 holds, got 1.9

@@ -209,8 +209,7 @@ class Medical:
         Busa-Fekete et al. 2014, "furnkranz2012" a1 = 0.15 and a2 = 0.1. `hazard` "A" is (c0, c1,
         c2) = (-4, 1, 1), "B" (-8, 1.5, 1.5).
 
-        >>> params = Medical.make_params("furnkranz2012", hazard="B")
-        >>> float(params.hazard_intercept)
+        >>> float(Medical.make_params("furnkranz2012", hazard="B").hazard_intercept)
         -8.0
         """
         if coefficients not in _GROWTH:

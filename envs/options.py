@@ -75,8 +75,7 @@ class Normal:
 
     def means(self, options: NormalOptions) -> jax.Array:
         """Return the means."""
-        options = strongly_typed(options, "options")
-        return options.mean
+        return strongly_typed(options, "options").mean
 
     def value_range(self, k: jax.Array | float) -> float:
         """Return R = 8: with probability over 0.99 no option's draws of a race spread farther.
@@ -136,8 +135,7 @@ class BernoulliDrift:
 
     def means(self, options: BernoulliDriftOptions) -> jax.Array:
         """Return 1/2 + d_i."""
-        options = strongly_typed(options, "options")
-        return 0.5 + options.drift
+        return 0.5 + strongly_typed(options, "options").drift
 
     def value_range(self, k: jax.Array | float) -> float:
         """Return R = 1, the width of each option's support {d_i, d_i + 1}."""
@@ -166,8 +164,7 @@ class Uniform:
 
     def sample(self, key: jax.Array, option: UniformOptions) -> jax.Array:
         """Draw one outcome."""
-        option = strongly_typed(option, "option")
-        return option.upper_limit * _uniform(key, ())
+        return strongly_typed(option, "option").upper_limit * _uniform(key, ())
 
     def win_probabilities(self, options: UniformOptions) -> jax.Array:
         """Return s_ij = 1 - d_j / (2 d_i) for d_i > d_j, and 1 - s_ji for d_i < d_j."""
@@ -180,8 +177,7 @@ class Uniform:
 
     def means(self, options: UniformOptions) -> jax.Array:
         """Return d_i / 2."""
-        options = strongly_typed(options, "options")
-        return options.upper_limit / 2
+        return strongly_typed(options, "options").upper_limit / 2
 
     def value_range(self, k: jax.Array | float) -> jax.Array | float:
         """Return R = 10 k: what is known of an option before any sample is only that d_i < 10 k."""

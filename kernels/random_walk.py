@@ -30,9 +30,9 @@ def transition_matrix(estimate: jax.Array) -> jax.Array:
     beats j, 1/2 on the diagonal. The paper prints y_ij in the numerator, with which the rows do not
     sum to 1.
 
-    >>> print(transition_matrix(jnp.array([[0.5, 1.0], [0.0, 0.5]])).round(3))
-    [[0.99  0.01 ]
-     [0.663 0.337]]
+    >>> matrix = transition_matrix(jnp.array([[0.5, 1.0], [0.0, 0.5]]))
+    >>> [[f"{share:.3f}" for share in row] for row in matrix]
+    [['0.990', '0.010'], ['0.663', '0.337']]
     """
     beaten = estimate.sum(-2)  # r_i = sum_l y_li, at least the 1/2 of the diagonal
     return _FOLLOWED * estimate.T / beaten[:, None] + _RESTARTED / estimate.shape[-1]
@@ -45,8 +45,8 @@ def long_run(transition: jax.Array) -> Walk:
     group inverse is A# = G - 1 v^T G: one inverse gives both.
 
     >>> walk = long_run(jnp.array([[0.5, 0.5], [0.25, 0.75]]))
-    >>> print(walk.visits.round(3))
-    [0.333 0.667]
+    >>> [f"{share:.3f}" for share in walk.visits]
+    ['0.333', '0.667']
     """
     num_options = transition.shape[-1]
     identity = jnp.eye(num_options, dtype=jnp.float32)

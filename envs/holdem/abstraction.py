@@ -2,10 +2,9 @@
 
 A raise of 1/2, 1, 3/2 or 2 pots, counted after the call, is a raise to 2, 3, 4 or 5 times the
 higher of the two amounts that have been put in: heads-up, the pot after a call is twice that
-amount. Those are integers and never below the minimum raise. A size is legal where it is less than
-the stack; what would take the whole stack, or more, is all-in, which has its own number, so that no
-two actions are the same. All-in is legal wherever there is a raise, even as a short one. Axes: A =
-7 actions.
+amount. A size is legal where it is less than the stack; what would take the whole stack, or more,
+is all-in, which has its own number, so that no two actions are the same. All-in is legal wherever
+there is a raise, even as a short one. Axes: A = 7 actions.
 """
 
 import jax
@@ -35,9 +34,7 @@ def legal(state: BettingState) -> jax.Array:
 
 
 def totals(state: BettingState) -> jax.Array:
-    """Return what the seat to act will have put in after each action: int32 [A, ...].
-
-    An entry of an action that is not legal means nothing.
+    """Return what the seat to act will have put in after each action, legal or not: int32 [A, ...].
 
     >>> totals(betting.init(Rules())).tolist()
     [50, 100, 200, 300, 400, 500, 20000]

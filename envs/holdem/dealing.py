@@ -19,8 +19,7 @@ FIRST_HOLE, SECOND_HOLE, BOARD = slice(0, 2), slice(2, 4), slice(4, 9)
 def deal(key: jax.Array, num_decks: int) -> jax.Array:
     """Return decks of different cards, each order of nine cards equally likely: int32 [9, N].
 
-    Pure; may be compiled and vmapped over keys. Card i is drawn among the 52 - i that are left, by
-    its place among them; no sorting. ValueError if N is not a positive integer.
+    Card i is drawn among the 52 - i that are left, by its place among them; no sorting.
 
     >>> from jaxrace.envs.holdem.cards import spell
     >>> spell(deal(jax.random.key(0), 1)[:, 0])

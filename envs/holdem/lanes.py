@@ -1,16 +1,15 @@
 """Hands between two players with memory, one after the other; batch over lanes with `jax.vmap`.
 
 A lane is one run of hands in which two players get to know each other: a pair, a pass over the
-decks, a replication. The methods of a player (`jaxrace.envs.holdem.player`) are called like this,
-`look` and `watch` for both players in every step, `decide` once for equal players:
+decks, a replication. The methods of a player are called like this:
 
     memory = begin(weights)                              once per player
     for each hand:
         notes = begin_hand(memory, seat)
         for each step, T at most:
-            view = look(memory, notes, observation)
+            view = look(memory, notes, observation)      for both players
             action = decide(key, weights, view, observation)
-            notes = watch(memory, notes, move)
+            notes = watch(memory, notes, move)           for both players
         memory = end_hand(memory, notes, ending)
 
 A batch of lanes goes on to the next hand when all have finished theirs; what is decided after the
@@ -50,15 +49,8 @@ def play_lane(
     """Play one hand of each deck, in their order, with memories that are empty at the start.
 
     Pure; vmap it over weights, keys, and, where lanes play other cards, over deals. Hand number h
-    has the key `fold_in(key, h)`.
-
-    Args:
-        players: player 0 and player 1, static.
-        weights: of each.
-        key: a key from `jax.random.key`.
-        deals: what `prepare` returned for H decks.
-        seating: leaves [] or [H].
-        rules: the amounts that are played for.
+    has the key `fold_in(key, h)`. `deals` are what `prepare` returned for H decks; `seating` has
+    leaves [] or [H].
 
     Raises:
         ValueError: deals or seating do not fit, a player is made for other rules or has weights

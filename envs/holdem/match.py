@@ -37,9 +37,9 @@ def play(
 ) -> Played:
     """Play one hand of each deck, with the policies of player 0 and player 1.
 
-    May be vmapped, over seatings for instance. The random numbers of a policy are those of a whole
-    batch of hands: the same hands in batches of other sizes are others. Arguments and errors are
-    those of `play_lane`; `with_moves` also returns what was done, which costs time and memory.
+    The random numbers of a policy are those of a whole batch of hands: the same hands in batches of
+    other sizes are others. Arguments and errors are those of `play_lane`; `with_moves` also returns
+    what was done, which costs time and memory.
 
     >>> from jaxrace.envs.holdem import dealing, policies
     >>> deals = table.prepare(dealing.deal(jax.random.key(0), 3))

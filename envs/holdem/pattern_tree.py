@@ -3,13 +3,12 @@
 A player keeps eight of them, one for each seat of its own and each street. The children of a node
 are what can be done next on that street, by whoever is to act; a fold leads to no node. The seven
 sizes of raises of Li and Miikkulainen hold one action of `abstraction` each, so an edge is an
-action. A street begins with at least one big blind in front of each seat, and before the flop with
-an option to check: all trees have one shape, known from the rules.
+action. All trees have one shape, known from the rules.
 
 The statistics of a player are one table, tree after tree. The children of a node lie side by side,
-in the order call, all-in, raises from the smallest one, so that one slice holds them all. The table
-is read during a hand, and written once, at its end. Axes: B = 8 trees, N nodes of a tree, F = 6
-statistics, C = 6 children, P places of a hand's nodes.
+in the order call, all-in, raises from the smallest one. The table is read during a hand, and
+written once, at its end. Axes: B = 8 trees, N nodes of a tree, F = 6 statistics, C = 6 children, P
+places of a hand's nodes.
 """
 
 import functools
@@ -98,9 +97,7 @@ def row_of(shape: Shape, seat: jax.Array, street: jax.Array, node: jax.Array | i
 
 
 def child_of(shape: Shape, node: jax.Array, action: jax.Array) -> jax.Array:
-    """Return where an action leads to, int32 []; a fold, and any action after a leaf, nowhere.
-
-    What is returned then is some node, of no meaning.
+    """Return where an action leads to, int32 []; after a fold or a leaf some node, of no meaning.
 
     >>> shape = shape_of(Rules(stack=300))
     >>> node = child_of(shape, jnp.int32(ROOT), jnp.int32(CALL))

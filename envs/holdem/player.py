@@ -34,11 +34,9 @@ class Player(Protocol):
 
     def begin(self, weights: Any) -> Any:
         """Return the memory before the first hand."""
-        ...
 
     def begin_hand(self, memory: Any, seat: jax.Array) -> Any:
         """Return the notes before a hand begins; `seat` is 0 on the button, 1 in the big blind."""
-        ...
 
     def look(self, memory: Any, notes: Any, observation: Observation) -> Any:
         """Return what `decide` needs of memory and notes: the view, a pytree of small arrays.
@@ -46,7 +44,6 @@ class Player(Protocol):
         Called when the opponent is to act as well; then the observation is the opponent's, and the
         view is dropped.
         """
-        ...
 
     def decide(
         self, key: jax.Array, weights: Any, view: Any, observation: Observation
@@ -59,11 +56,9 @@ class Player(Protocol):
 
         Where the move was not made, because the hand was over, what is returned is dropped.
         """
-        ...
 
     def end_hand(self, memory: Any, notes: Any, ending: Ending) -> Any:
         """Return the memory after a hand: the only place where it changes."""
-        ...
 
 
 class _WithoutMemory:

@@ -18,14 +18,7 @@ Policy = Callable[[jax.Array, Observation], jax.Array]
 
 
 def play_uniformly(key: jax.Array, observation: Observation) -> jax.Array:
-    """Choose each legal action with the same probability.
-
-    >>> from jaxrace.envs.holdem import betting, table
-    >>> deals = table.Deals(jnp.zeros(4, jnp.int32), jnp.zeros((4, 2, 4), jnp.float32))
-    >>> seen = table.observe(betting.init(betting.Rules(), (4,)), deals, table.SEATINGS[0])
-    >>> play_uniformly(jax.random.key(0), seen).tolist()
-    [6, 6, 2, 3]
-    """
+    """Choose each legal action with the same probability."""
     uniform = jax.random.uniform(key, observation.seat.shape, jnp.float32)
     legal = observation.legal.astype(jnp.int32)
     # Below the number of legal actions even after rounding: that is at most 7, and `uniform` at
@@ -39,14 +32,7 @@ def play_uniformly(key: jax.Array, observation: Observation) -> jax.Array:
 
 
 def always_call(key: jax.Array, observation: Observation) -> jax.Array:
-    """Check or call.
-
-    >>> from jaxrace.envs import holdem
-    >>> deals = holdem.Deals(jnp.array([1, -1]), jnp.zeros((4, 2, 2)))  # who wins two showdowns
-    >>> rest = jax.random.key(0), deals, holdem.SEATINGS[0], holdem.Rules()
-    >>> holdem.play((always_call, always_call), *rest).winnings.tolist()
-    [100, -100]
-    """
+    """Check or call."""
     del key
     return jnp.full_like(observation.seat, CALL)
 

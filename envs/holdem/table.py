@@ -1,11 +1,9 @@
 """What players are told at the table, and what is noted of a hand.
 
-Both drivers stand on this: `jaxrace.envs.holdem.match` for players without memory,
-`jaxrace.envs.holdem.lanes` for players with one. Cards stay out of the betting: for every deck, who
-wins the showdown and how strong each hand is on each street is computed beforehand, and shared by
-all who play that deck.
-
-Axes: 4 streets, 2 hands of a deck, A = 7 actions; [...] is a batch of hands, or none.
+Both drivers stand on this: `match` for players without memory, `lanes` for players with one. Cards
+stay out of the betting: for every deck, who wins the showdown and how strong each hand is on each
+street is computed beforehand, and shared by all who play that deck. Axes: 4 streets, 2 hands of a
+deck, A = 7 actions; [...] is a batch of hands, or none.
 """
 
 from typing import NamedTuple

@@ -70,10 +70,6 @@ def fit(logs: Logs) -> ClickModel:
     """Return the model of the logged clicks, with a shift of 0; RuntimeError if no fit is found.
 
     The rows must be of uniform choice, so that clusters and customers are independent.
-
-    >>> model = fit(load("all", "random"))
-    >>> model.shift, model.clusters.sum()
-    (0.0, np.int64(39))
     """
     features = _features(logs)
     users = np.stack([logs.user_features[:, i] == c for i, c in features], axis=1)

@@ -3,8 +3,7 @@
     pip download obp==0.4.1 --no-deps
     python -m jaxrace.envs.open_bandit.make obp-0.4.1-py3-none-any.whl
 
-The columns of the file, N = 60,000 rows in the order of the campaigns, loggers and CSV files (which
-are sorted by time), I = 160 items (80 in the campaign "all", 34 in "men", 46 in "women"):
+The columns, N = 60,000 rows in the order of the campaigns, loggers and CSV files, I = 160 items:
 
     campaign, logger            uint8 [N], places in CAMPAIGNS and LOGGERS
     item_id                     int16 [N]
