@@ -8,12 +8,11 @@ strongly typed arrays.
 Callers promise: `reset` is given a key of its own and so is every `step`; nothing of a history
 counts after its first terminal step (the reward is then 0, and the state stays what it was unless
 the environment sets `continues_after_terminal`); no more than `horizon` steps are taken. So an
-environment needs no auto-reset and no absorbing state. Noise is best drawn in one call in `reset`
-and kept in the state: every call of `jax.random` costs compile time, and run time in each step.
+environment needs no auto-reset and no absorbing state. Noise is best drawn in one call in `reset`.
 
-One member is optional: `renew(key, state, params) -> state`, the same situation with fresh chance
-for the steps to come. An environment that keeps noise in its states needs it for callers that start
-several independent histories from one state.
+One member is optional: `renew(key, state, params) -> state`, the same situation with fresh chance.
+An environment that keeps noise in its states needs it for callers that start several independent
+histories from one state.
 """
 
 from typing import Any, NamedTuple, Protocol

@@ -50,7 +50,7 @@ class Gridworld:
     continues_after_terminal = False  # who has arrived stays
 
     def __post_init__(self) -> None:
-        _check_size(self.size)
+        require_count("size", self.size, 2, _MOST_SIZE)
         require_count("horizon", self.horizon)
 
     @property
@@ -90,7 +90,7 @@ def cell_number(observation: jax.Array, size: int) -> jax.Array:
     >>> int(cell_number(jnp.array([1.0, 1 / 3]), size=4))
     13
     """
-    _check_size(size)
+    require_count("size", size, 2, _MOST_SIZE)
     require_held("observation", observation, jnp.float32)
     # Rounded, because 2 / 3 * 3 need not be 2 in float32.
     row, column = jnp.round(observation * jnp.float32(size - 1)).astype(jnp.int32)
@@ -107,7 +107,7 @@ def initial_probabilities(size: int = 4) -> jax.Array:
     >>> print(f"{(expected_return(initial_probabilities(), 10) - low) / (high - low):.4f}")
     0.2380
     """
-    _check_size(size)
+    require_count("size", size, 2, _MOST_SIZE)
     return jnp.tile(jnp.asarray(_INITIAL, jnp.float32), (size * size, 1))
 
 
@@ -147,7 +147,3 @@ def expected_return(probabilities: jax.Array, horizon: int) -> jax.Array:
 def _move(place: jax.Array, action: jax.Array, size: int) -> jax.Array:
     """Row and column [2] after a move that the outer walls may stop."""
     return jnp.clip(place + jnp.asarray(_MOVES, jnp.int32)[action], 0, size - 1)
-
-
-def _check_size(size: int) -> None:
-    require_count("size", size, 2, _MOST_SIZE)

@@ -4,6 +4,7 @@ Python's and NumPy's numbers have 64 bits or more. JAX would silently make them 
 their upper bits or what is behind their decimal point.
 """
 
+import dataclasses
 import math
 from typing import Any
 
@@ -57,14 +58,18 @@ def _require_held(name: str, values: np.ndarray, dtype: Any) -> None:
 
 
 def as_float32(name: str, values: Any) -> jax.Array:
-    """A float32 array; ValueError where a finite number of the host would become infinite.
-
-    >>> as_float32("reward", 1e39)
-    Traceback (most recent call last):
-    ValueError: reward: expected numbers that a float32 holds, got 1e+39
-    """
+    """A float32 array; ValueError where a finite number of the host would become infinite."""
     require_held(name, values, jnp.float32)
     return jnp.asarray(values, jnp.float32)
+
+
+@dataclasses.dataclass(frozen=True)
+class Float32Params:
+    """Base of parameters; ValueError where a float32 does not hold one."""
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            require_held(field.name, getattr(self, field.name), jnp.float32)
 
 
 def require_count(name: str, value: Any, least: int = 1, most: int = _MOST_INT32) -> None:

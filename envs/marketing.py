@@ -20,7 +20,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace.envs.held import as_float32, require_count, require_held
+from jaxrace.envs.held import Float32Params, as_float32, require_count, require_held
 from jaxrace.envs.open_bandit.click_model import ClickModel, load_click_model
 
 NUM_CLUSTERS = 2
@@ -37,7 +37,7 @@ USER = slice(8, None)  # the customer's features, 0 or 1
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class MarketingParams:
+class MarketingParams(Float32Params):
     """Coefficients of the simulator, float32 arrays (or batched: `vmap` over them)."""
 
     intercept: jax.Array  # [], log-odds, the shift included
@@ -50,10 +50,6 @@ class MarketingParams:
     fatigue_retention: jax.Array  # [], in [0, 1)
     interest_step: jax.Array  # [], log-odds
     interest_retention: jax.Array  # [], in [0, 1)
-
-    def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
-            require_held(field.name, getattr(self, field.name), jnp.float32)
 
 
 class MarketingState(NamedTuple):

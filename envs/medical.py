@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxrace.envs.environment import Transition
-from jaxrace.envs.held import as_float32, require_count, require_held
+from jaxrace.envs.held import Float32Params, as_float32, require_count
 
 Coefficients = Literal["seed000", "furnkranz2012"]
 Hazard = Literal["A", "B"]
@@ -45,7 +45,7 @@ _HAZARD = {"A": (-4.0, 1.0, 1.0), "B": (-8.0, 1.5, 1.5)}
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class MedicalParams:
+class MedicalParams(Float32Params):
     """Coefficients of the simulator, float32 scalars [] (or batched: `vmap` over them)."""
 
     tumour_growth: jax.Array  # a1, tumour per unit of toxicity and month
@@ -58,10 +58,6 @@ class MedicalParams:
     hazard_tumour: jax.Array  # c1
     hazard_toxicity: jax.Array  # c2
     initial_limit: jax.Array  # S0 and X0 are uniform in [0, initial_limit)
-
-    def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
-            require_held(field.name, getattr(self, field.name), jnp.float32)
 
 
 class MedicalState(NamedTuple):
@@ -96,8 +92,8 @@ def progress(
     """Return tumour size and toxicity a month later, without any chance.
 
     Busa-Fekete et al. 2014, section 6.2. The tumour is clipped at 0 and then stays there (a cure).
-    Toxicity is not clipped: clipped at 0, low doses would kill 99 % of the patients and not the 90
-    % that put them next to high doses in figure 8 of Fürnkranz et al. 2012.
+    Toxicity is not clipped: clipped at 0, low doses would kill 99 % of the patients. In figure 8 of
+    Fürnkranz et al. 2012 it is 90 %, as with high doses.
 
     >>> env = Medical()
     >>> cured = env.reset(jax.random.key(0), env.default_params)._replace(tumour=jnp.float32(0.0))
@@ -121,9 +117,6 @@ def hazard_rate(tumour: jax.Array, toxicity: jax.Array, params: MedicalParams) -
     """Return the hazard exp(c0 + c1 S + c2 X) of a month, by the state at its end; float32.
 
     It is constant over a month (Zhao et al. 2009).
-
-    >>> float(hazard_rate(jnp.float32(4.0), jnp.float32(0.0), Medical.make_params(hazard="A")))
-    1.0
     """
     return jnp.exp(
         params.hazard_intercept + params.hazard_tumour * tumour + params.hazard_toxicity * toxicity
@@ -205,9 +198,7 @@ class Medical:
     def make_params(coefficients: Coefficients = "seed000", hazard: Hazard = "A") -> MedicalParams:
         """Return a published set of coefficients; ValueError for an unknown name.
 
-        `coefficients` "seed000" are the growth rates a1 = 0.1 (tumour) and a2 = 0.15 (toxicity) of
-        Busa-Fekete et al. 2014, "furnkranz2012" a1 = 0.15 and a2 = 0.1. `hazard` "A" is (c0, c1,
-        c2) = (-4, 1, 1), "B" (-8, 1.5, 1.5).
+        Growth rates of Busa-Fekete et al. 2014 ("seed000") or Fürnkranz et al. 2012, and a hazard.
 
         >>> float(Medical.make_params("furnkranz2012", hazard="B").hazard_intercept)
         -8.0

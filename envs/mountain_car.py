@@ -12,7 +12,7 @@ import chex
 import jax
 import jax.numpy as jnp
 
-from jaxrace.envs.held import require_count, require_held
+from jaxrace.envs.held import Float32Params, require_count, require_held
 
 POSITION_LIMITS = (-1.2, 0.6)
 SPEED_LIMIT = 0.07
@@ -25,15 +25,11 @@ RETURN_RANGE = (-20.0, -6.0)
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class MountainCarParams:
+class MountainCarParams(Float32Params):
     """Coefficients of the physics, float32 scalars [] (or batched: `vmap` over them)."""
 
     force: jax.Array  # velocity that the engine adds in one step
     gravity: jax.Array  # velocity that the steepest slope takes in one step
-
-    def __post_init__(self) -> None:
-        for name in ("force", "gravity"):
-            require_held(name, getattr(self, name), jnp.float32)
 
 
 class MountainCarState(NamedTuple):
@@ -95,8 +91,14 @@ class MountainCar:
         push = params.force * (jnp.asarray(action, jnp.int32) - 1).astype(jnp.float32)
 
         def advance(_: int, car: MountainCarState) -> MountainCarState:
-            moved = _drive(car, push, params.gravity)
+            velocity = car.velocity + push - params.gravity * jnp.cos(3.0 * car.position)
+            velocity = jnp.clip(velocity, -SPEED_LIMIT, SPEED_LIMIT)
+            low, high = POSITION_LIMITS
+            position = jnp.clip(car.position + velocity, low, high)
+            # The wall on the left is inelastic.
+            velocity = jnp.where((position <= low) & (velocity < 0.0), jnp.float32(0.0), velocity)
             stands = car.position >= GOAL
+            moved = MountainCarState(position, velocity)
             return jax.tree.map(lambda old, new: jnp.where(stands, old, new), car, moved)
 
         next_state = jax.lax.fori_loop(0, self.hold, advance, state)
@@ -111,13 +113,3 @@ class MountainCar:
         velocity = (state.velocity + SPEED_LIMIT) / (2 * SPEED_LIMIT)
         # Rounding may lead a hair beyond the ends, which a caller's Fourier features would notice.
         return jnp.clip(jnp.stack([position, velocity]), 0.0, 1.0)
-
-
-def _drive(car: MountainCarState, push: jax.Array, gravity: jax.Array) -> MountainCarState:
-    """One step of the physics, with an inelastic wall on the left."""
-    velocity = car.velocity + push - gravity * jnp.cos(3.0 * car.position)
-    velocity = jnp.clip(velocity, -SPEED_LIMIT, SPEED_LIMIT)
-    low, high = POSITION_LIMITS
-    position = jnp.clip(car.position + velocity, low, high)
-    velocity = jnp.where((position <= low) & (velocity < 0.0), jnp.float32(0.0), velocity)
-    return MountainCarState(position, velocity)

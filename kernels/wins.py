@@ -62,7 +62,9 @@ def _gains_of_pairs(
     """``round_gains`` with the rounds as the minor-most axis: int32 [K, K, m]."""
     num_options, num_new = _leading_axes(new)
     block = block_size(num_new)
-    against = _all_pairs(compare)
+    # One sample of each option [K] against many samples [M]: [K, M]. Under jit its many uses are
+    # traced once; the compiler inlines them all.
+    against = jax.jit(jax.vmap(jax.vmap(compare, (None, 0)), (0, None)))
     # The new samples of all options on one axis, which fills the vector registers but for the last
     # one: rounds alone leave a part of one per option, whose numbers go one by one.
     size = num_options * num_new
@@ -229,18 +231,8 @@ def _padded(x: jax.Array, missing: int) -> jax.Array:
     return jnp.pad(x, [(0, missing)] + [(0, 0)] * (x.ndim - 1))
 
 
-def _all_pairs(compare: Compare) -> Callable[[Outcome, Outcome], jax.Array]:
-    """One sample of each option [K] against many samples [M]: [K, M]."""
-    # Under jit its many uses are traced once; the compiler inlines them all.
-    return jax.jit(jax.vmap(jax.vmap(compare, (None, 0)), (0, None)))
-
-
 def _sum_over_old(
-    against: Callable[[Outcome, Outcome], jax.Array],
-    samples: Outcome,
-    new: Outcome,
-    size: int,
-    is_counted: jax.Array | None = None,
+    against: Compare, samples: Outcome, new: Outcome, size: int, is_counted: jax.Array | None = None
 ) -> jax.Array:
     """``size`` samples per option ``against`` all new ones [M], summed: int32 [K, M].
 

@@ -134,8 +134,11 @@ def _play_hand(
     def act(hand: _Hand) -> _Hand:
         observation = table.observe(hand.state, deals, seating)
         turn = table.player_to_act(hand.state, seating)
-        key = keys[hand.steps]
-        action = _decide(players, key, weights, memories, hand.notes, turn, observation)
+        views = tuple(
+            player.look(memory, notes, observation)
+            for player, memory, notes in zip(players, memories, hand.notes, strict=True)
+        )
+        action = _decide(players, keys[hand.steps], weights, views, turn, observation)
         state, move = table.act(hand.state, action)
         watched = tuple(
             player.watch(memory, notes, move)
@@ -175,29 +178,19 @@ def _play_hand(
 
 
 def _decide(
-    players: Players,
-    key: jax.Array,
-    weights: Two,
-    memories: Two,
-    notes: Two,
-    turn: jax.Array,
-    observation: Observation,
+    players: Players, key: jax.Array, weights: Two, views: Two, turn: jax.Array, seen: Observation
 ) -> jax.Array:
     """The action of the player whose turn it is."""
-    views = tuple(
-        player.look(memory, note, observation)
-        for player, memory, note in zip(players, memories, notes, strict=True)
-    )
 
     def choose(first: Any, second: Any) -> Any:
         return jax.tree.map(lambda a, b: jnp.where(turn == 0, a, b), first, second)
 
     if players[0] == players[1]:
         own_weights, view = choose(*weights), choose(*views)
-        return players[0].decide(key, own_weights, view, observation)
+        return players[0].decide(key, own_weights, view, seen)
     keys = jax.random.split(key)
     actions = (
-        player.decide(keys[number], weights[number], views[number], observation)
+        player.decide(keys[number], weights[number], views[number], seen)
         for number, player in enumerate(players)
     )
     return choose(*map(betting.as_integer, actions))

@@ -37,9 +37,9 @@ def play(
 ) -> Played:
     """Play one hand of each deck, with the policies of player 0 and player 1.
 
-    The random numbers of a policy are those of a whole batch of hands: the same hands in batches of
-    other sizes are others. Arguments and errors are those of `play_lane`; `with_moves` also returns
-    what was done, which costs time and memory.
+    The random numbers of a policy are those of a whole batch: the same hands in batches of other
+    sizes are others. Arguments and errors are those of `play_lane`; `with_moves` also returns what
+    was done.
 
     >>> from jaxrace.envs.holdem import dealing, policies
     >>> deals = table.prepare(dealing.deal(jax.random.key(0), 3))
@@ -49,8 +49,14 @@ def play(
     """
     seating = table.as_seating(seating, deals)
     final, played = _play(policies, with_moves, key, deals, seating, rules)
-    if not isinstance(played.illegal, Tracer):
-        _refuse_illegal(final, played, seating)
+    if not isinstance(played.illegal, Tracer) and played.illegal.any():
+        illegal = np.asarray(played.illegal)
+        hand = int(illegal.argmax())
+        players = np.broadcast_to(np.asarray(table.player_to_act(final, seating)), illegal.shape)
+        raise ValueError(
+            f"policies[{players[hand]}]: expected legal actions, got another one on street "
+            f"{final.street[hand]} of hand {hand} (and in {illegal.sum() - 1} other hands)"
+        )
     return played
 
 
@@ -78,15 +84,3 @@ def _play(
     steps = abstraction.longest_hand(rules)
     final, moves = lax.scan(act, start, jax.random.split(key, (steps, 2)))
     return final, Played(table.winnings(final, deals, seating), final.illegal, moves)
-
-
-def _refuse_illegal(final: BettingState, played: Played, seating: Seating) -> None:
-    illegal = np.asarray(played.illegal)
-    if not illegal.any():
-        return
-    hand = int(illegal.argmax())
-    players = np.broadcast_to(np.asarray(table.player_to_act(final, seating)), illegal.shape)
-    raise ValueError(
-        f"policies[{players[hand]}]: expected legal actions, got another one on street "
-        f"{final.street[hand]} of hand {hand} (and in {illegal.sum() - 1} other hands)"
-    )

@@ -136,10 +136,6 @@ def showdown_inputs(statistics: jax.Array) -> jax.Array:
     """Return what SWRE sees of a node with statistics [F], float32 [6].
 
     What has never been reached has no shares: they are 0.
-
-    >>> statistics = jnp.array([4, 0, 1, 3, 0.8, 0.03])  # four hands, three of them shown
-    >>> [f"{seen:.2f}" for seen in showdown_inputs(statistics)]
-    ['0.50', '-0.50', '0.60', '-0.60', '-0.24', '0.07']
     """
     frequency, showdowns = statistics[pattern_tree.FREQUENCY], statistics[pattern_tree.SHOWDOWNS]
     reached = jnp.maximum(frequency, 1)

@@ -86,12 +86,7 @@ def empty(shape: Shape) -> jax.Array:
 
 
 def row_of(shape: Shape, seat: jax.Array, street: jax.Array, node: jax.Array | int) -> jax.Array:
-    """Return where the statistics of a node are in a table: int32 [...].
-
-    >>> shape = shape_of(Rules(stack=200))  # seven nodes; six trees come before this one
-    >>> int(row_of(shape, seat=jnp.int32(1), street=jnp.int32(2), node=ROOT))
-    42
-    """
+    """Return where the statistics of a node are in a table: int32 [...]."""
     tree = seat * len(betting.STREETS) + street
     return tree * shape.num_nodes + node
 
@@ -113,9 +108,8 @@ def children(table: jax.Array, shape: Shape, tree_row: jax.Array, node: jax.Arra
 
     `tree_row` is that of the root. Where an action is not legal, its row means nothing.
 
-    >>> shape = shape_of(Rules())
-    >>> table = empty(shape).at[2, FREQUENCY].set(9)  # an all-in at the root of the first tree
-    >>> children(table, shape, jnp.int32(0), jnp.int32(ROOT))[:, FREQUENCY].tolist()
+    >>> table = empty(shape_of(Rules())).at[2, FREQUENCY].set(9)  # an all-in at the first root
+    >>> children(table, shape_of(Rules()), jnp.int32(0), jnp.int32(ROOT))[:, FREQUENCY].tolist()
     [0.0, 9.0, 0.0, 0.0, 0.0, 0.0]
     """
     start = tree_row + _first_child(shape, node)

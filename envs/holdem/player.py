@@ -73,16 +73,7 @@ class _WithoutMemory:
 
 @dataclasses.dataclass(frozen=True)
 class Memoryless(_WithoutMemory):
-    """A player that plays by a policy and remembers nothing; its weights do not count.
-
-    >>> from jaxrace.envs import holdem
-    >>> from jaxrace.envs.holdem.policies import always_call, always_fold
-    >>> players = Memoryless(always_fold), Memoryless(always_call)
-    >>> deals = holdem.prepare(holdem.deal(jax.random.key(0), 2))
-    >>> rest = jax.random.key(1), deals, holdem.SEATINGS[0], holdem.Rules()
-    >>> holdem.play_lane(players, (None, None), *rest).winnings.tolist()
-    [-50, -50]
-    """
+    """A player that plays by a policy and remembers nothing; its weights do not count."""
 
     policy: Policy
 

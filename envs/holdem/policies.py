@@ -55,13 +55,6 @@ def by_pot_odds(key: jax.Array, observation: Observation) -> jax.Array:
 
     The price is what a call costs, as a share of the pot after it. Needs decks with strengths; with
     strengths that are all 0 it checks and folds.
-
-    >>> from jaxrace.envs.holdem import betting, table
-    >>> strengths = jnp.broadcast_to(jnp.array([0.2, 0.3]), (4, 2, 2))  # of two hands
-    >>> deals = table.Deals(jnp.zeros(2, jnp.int32), strengths)
-    >>> state = betting.init(betting.Rules(), (2,))  # the button pays 50 to play for 200
-    >>> by_pot_odds(None, table.observe(state, deals, table.SEATINGS[0])).tolist()
-    [0, 1]
     """
     del key
     price = pot_odds(observation.other, observation.own)

@@ -126,7 +126,10 @@ def _not_beaten(hole: jax.Array, board: jax.Array, places: jax.Array | np.ndarra
     and of the opponent's two, among the unseen cards in their order.
     """
     known = jnp.concatenate([hole, board])
-    unseen = _cards_at(jnp.asarray(places, jnp.int32), known)
+    unseen = jnp.asarray(places, jnp.int32)
+    # Places of a sorted deck from which the known cards have been taken, as cards.
+    for card in jnp.sort(known):
+        unseen = unseen + (unseen >= card).astype(jnp.int32)
     rest, others = unseen[:-2], unseen[-2:]
     other = evaluation.value(_stack([*others, *board, *rest], rest.shape[1:]))
     # The own hand is one for each board.
@@ -137,14 +140,6 @@ def _not_beaten(hole: jax.Array, board: jax.Array, places: jax.Array | np.ndarra
 
 def _stack(cards: list[jax.Array], shape: tuple[int, ...]) -> jax.Array:
     return jnp.stack([jnp.broadcast_to(card, shape) for card in cards])
-
-
-def _cards_at(places: jax.Array, known: jax.Array) -> jax.Array:
-    """The cards at places of a sorted deck from which known ones have been taken."""
-    cards = places
-    for card in jnp.sort(known):
-        cards = cards + (cards >= card).astype(jnp.int32)
-    return cards
 
 
 @functools.cache

@@ -1,11 +1,9 @@
 """What an action is worth to the evolved player: pot odds, win rates, fold rates, utilities.
 
-Everything is in chips since the start of the hand, so that folding costs what has been put in. All
-functions work on batches, [...], and return float32 [...]. Where a network speaks, a number x in
-[0, 1] becomes x^(1/g) or x^g with g in [0, 1], which is `jaxrace.envs.holdem.networks.exponent`.
-
-Arguments: `total` is what the player will have put in, `other` what the opponent has, int32 [...];
-`odds` are the opponent's `pot_odds`; `exponent` is of a network, float32 [...].
+In chips since the start of the hand, so that folding costs what has been put in; batches float32
+[...]. `total` is what the player will have put in, `other` what the opponent has, int32 [...];
+`odds` are the opponent's `pot_odds`; `exponent` g in [0, 1] is of a network, and bends x in [0, 1]
+to x^(1/g) or x^g.
 """
 
 import jax

@@ -1,10 +1,9 @@
 """Makes click_model.json from the logged rows: `python -m jaxrace.envs.open_bandit.fit`.
 
-Features of customers: every category of a user feature that a tenth of the rows or more have, the
-most frequent category of each feature excepted. The weights are those of the largest posterior
-density under independent normal priors of mean 0 and standard deviation 1 (a ridge penalty of half
-the sum of squares); the intercept has a flat prior. The shift is found by bisection, such that
-uniform choice between the clusters earns `INITIAL_RETURN` per visit in the simulator.
+Features of customers are the categories that a tenth of the rows or more have, without the most
+frequent one of each user feature. The weights are those of the largest posterior density under
+independent normal priors of mean 0 and standard deviation 1; the intercept has a flat prior. With
+the shift, uniform choice between the clusters earns `INITIAL_RETURN` per visit in the simulator.
 """
 
 import json
@@ -39,9 +38,6 @@ def design(users: np.ndarray, clusters: np.ndarray) -> np.ndarray:
     """Return the inputs of the regression: 1, x, z and z x; float64 [N, 2 + 2 D].
 
     Of the customers' x in `users`, 0 or 1, [N, D], and the `clusters` shown, 0 or 1, [N].
-
-    >>> print(design(np.array([[1, 0]]), np.array([1])))
-    [[1.  1.  0.  0.5 0.5 0. ]]
     """
     signs = clusters.astype(np.float64)[:, None] - 0.5
     ones = np.ones_like(signs)
