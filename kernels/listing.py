@@ -88,8 +88,8 @@ def with_operands_kept(
 
     XLA merges a gather or a transposition into all loops that read it, where it is made anew each
     time. It does not look into a conditional, whose operands are made once: ``wanted`` must not be
-    known when the program is compiled. Under vmap, and where a device gains nothing by it
-    (``Sizes``), the function is just called.
+    known when the program is compiled. Under vmap a conditional is a selection, and nothing is
+    gained. On a device that gains nothing anyway (``Sizes``) the function is just called.
 
     >>> square = jnp.arange(4).reshape(2, 2)
     >>> with_operands_kept(lambda x: x.sum(0), square.any(), square.T).tolist()
