@@ -1,21 +1,14 @@
 """Environments: pure simulators for policy search and races, and adapters to those of others."""
 
-from jaxrace.envs import gridworld, holdem, marketing, medical, mountain_car, open_bandit, options
-from jaxrace.envs.check import check
-from jaxrace.envs.environment import Environment, OutcomeFold, Transition
-from jaxrace.envs.gymnax import GymnaxAdapter
-
-__all__ = [
-    "Environment",
-    "GymnaxAdapter",
-    "OutcomeFold",
-    "Transition",
-    "check",
-    "gridworld",
-    "holdem",
-    "marketing",
-    "medical",
-    "mountain_car",
-    "open_bandit",
-    "options",
-]
+from jaxrace.envs import gridworld as gridworld
+from jaxrace.envs import holdem as holdem
+from jaxrace.envs import marketing as marketing
+from jaxrace.envs import medical as medical
+from jaxrace.envs import mountain_car as mountain_car
+from jaxrace.envs import open_bandit as open_bandit
+from jaxrace.envs import options as options
+from jaxrace.envs.check import check as check
+from jaxrace.envs.environment import Environment as Environment
+from jaxrace.envs.environment import OutcomeFold as OutcomeFold
+from jaxrace.envs.environment import Transition as Transition
+from jaxrace.envs.gymnax import GymnaxAdapter as GymnaxAdapter

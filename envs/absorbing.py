@@ -7,14 +7,10 @@ import jax.numpy as jnp
 
 
 def absorb(ended: jax.Array, state: Any, next_state: Any) -> Any:
-    """The state that follows: the next one, or, once all has ended, the one before.
+    """The state that follows: the next one, or, once all has ended (bool []), the one before.
 
-    Args:
-        ended: bool [].
-        state: pytree; random keys may be among its leaves.
-        next_state: the same, after a step.
+    States are pytrees; random keys may be among their leaves.
 
-    >>> import jax.numpy as jnp
     >>> print(absorb(jnp.bool_(True), {"time": jnp.int32(3)}, {"time": jnp.int32(4)})["time"])
     3
     """

@@ -9,13 +9,10 @@ import numpy as np
 
 from jaxrace.envs.absorbing import absorb
 from jaxrace.envs.environment import Environment
-from jaxrace.envs.weak_types import strongly_typed
+from jaxrace.envs.held import strongly_typed
 
-# Of a longer horizon only the beginning is simulated.
-MAX_STEPS = 1000
-
-# Copies that are simulated at once to compare `vmap` with single calls.
-BATCH = 3
+MAX_STEPS = 1000  # of a longer horizon only the beginning is simulated
+BATCH = 3  # copies that are simulated at once to compare `vmap` with single calls
 
 # Compilers round differently for different batch widths: floats must agree only this closely.
 RELATIVE_TOLERANCE = 1e-4
@@ -26,24 +23,14 @@ def check(env: Environment, action: Any, params: Any = None, key: jax.Array | No
     """Raise unless `env` keeps the contract of `jaxrace.envs.Environment` as far as can be seen.
 
     Looks at the attributes; at the structures, shapes and dtypes of states, observations, rewards
-    and terminal flags (whether a number is weakly typed does not matter); whether two calls with
-    the same key agree; whether everything works under `jit` and under `vmap` over keys, states,
-    actions and parameters, with the results of single calls; and whether rewards and observations
-    are finite in one history of `env.horizon` steps (at most 1000), up to its first terminal step
-    or, if `env.continues_after_terminal`, to its end.
+    and terminal flags; whether two calls with the same key agree; whether everything works under
+    `jit` and under `vmap` over keys, states, actions and parameters, with the results of single
+    calls; and whether rewards and observations are finite in one history of `env.horizon` steps (at
+    most 1000), up to its first terminal step or, if `env.continues_after_terminal`, to its end.
+    States need not absorb after a terminal step, nor later rewards be 0: the rollouts see to both.
 
-    It is not required that states absorb after a terminal step, or that later rewards are 0: the
-    rollouts see to both.
-
-    Args:
-        env: the environment.
-        action: one action that is allowed in every state; it is taken in every step.
-        params: parameters to check with; by default `env.default_params`.
-        key: the random key to start from; by default `jax.random.key(0)`.
-
-    Raises:
-        ValueError: the contract is broken; one sentence that names the method, what was expected
-            and what came.
+    The action is taken in every step and must be allowed in every state. The ValueError names the
+    method, what was expected and what came.
 
     >>> from jaxrace.envs import medical
     >>> check(medical.Medical(), action=0.4)
@@ -56,11 +43,13 @@ def check(env: Environment, action: Any, params: Any = None, key: jax.Array | No
 
     reset_keys, step_keys = jax.random.split(key, (2, BATCH))
     arguments = (_row(reset_keys, 0), _row(step_keys, 0), action, params)
-    plain = _take_step(env, _unchanged, "in a plain call", *arguments)
+    plain, again = (
+        _take_step(env, lambda method: method, "in a plain call", *arguments) for _ in range(2)
+    )
     _check_types(plain)
-    again = _take_step(env, _unchanged, "in a plain call", *arguments)
     _check_equal(plain, again, "twice the same result for the same arguments", exact=True)
-    _check_jit(env, plain, *arguments)
+    compiled = _take_step(env, jax.jit, "under jit", *arguments)
+    _check_equal(plain, compiled, "the same result with and without jit")
     _check_vmap(env, reset_keys, step_keys, action, params)
     _check_rollout(env, *arguments)
 
@@ -108,14 +97,6 @@ def _check_attributes(env: Environment) -> None:
     _call("environment", "as a key of a dictionary (a frozen dataclass does)", hash, env)
 
 
-def _unchanged(method: Callable[..., Any]) -> Callable[..., Any]:
-    return method
-
-
-def _jit_of_vmap(method: Callable[..., Any]) -> Callable[..., Any]:
-    return jax.jit(jax.vmap(method))
-
-
 def _row(keys: jax.Array, row: int) -> jax.Array:
     """One of several keys that are used again, on purpose: JAX may be looking for such."""
     return jax.random.clone(keys)[row]
@@ -142,21 +123,14 @@ def _take_step(
     start_copy = _to_numpy(start)
     start_observation = _to_numpy(call("observe", start, params))
     result = call("step", step_key, start, action, params)
-    if type(result) is not tuple or len(result) != len(("state", "reward", "terminal")):
+    if type(result) is not tuple or len(result) != 3:
         got = f"{type(result).__name__} of another form"
         _fail("step", "a tuple (state, reward, terminal)", got)
-    state, reward, terminal = result
     if not _agree(_to_numpy(start), start_copy, exact=True):
         _fail("step", "to leave the state that it is given as it is", "a change of it")
-    observation = _to_numpy(call("observe", state, params))
-    return _Step(
-        start_copy,
-        start_observation,
-        _to_numpy(state),
-        observation,
-        _to_numpy(reward),
-        _to_numpy(terminal),
-    )
+    observation = call("observe", result[0], params)
+    state, *rest = _to_numpy((result[0], observation, *result[1:]))
+    return _Step(start_copy, start_observation, state, *rest)
 
 
 def _to_numpy(tree: Any) -> Any:
@@ -220,11 +194,6 @@ def _check_equal(a: _Step, b: _Step, expected: str, exact: bool = False) -> None
             _fail(method, expected, f"another {field.removeprefix('initial_')}")
 
 
-def _check_jit(env: Environment, plain: _Step, *arguments: Any) -> None:
-    compiled = _take_step(env, jax.jit, "under jit", *arguments)
-    _check_equal(plain, compiled, "the same result with and without jit")
-
-
 def _check_vmap(
     env: Environment, reset_keys: jax.Array, step_keys: jax.Array, action: Any, params: Any
 ) -> None:
@@ -232,7 +201,7 @@ def _check_vmap(
         lambda leaf: jnp.stack([leaf] * BATCH), (action, params)
     )
     arguments = (reset_keys, step_keys, action_batch, params_batch)
-    batch = _take_step(env, _jit_of_vmap, "under vmap", *arguments)
+    batch = _take_step(env, lambda method: jax.jit(jax.vmap(method)), "under vmap", *arguments)
     for row in range(BATCH):
         keys = _row(reset_keys, row), _row(step_keys, row)
         single = _take_step(env, jax.jit, "under jit", *keys, action, params)

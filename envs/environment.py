@@ -1,22 +1,18 @@
 """The contract between an environment and whatever simulates it.
 
 An environment is a pure simulator: unbatched functions that callers `vmap` over options, rounds and
-parameters, and `scan` over the horizon. The object itself is a frozen, hashable dataclass that
-holds only what is static (kinds and lengths), so that compiled code can take it as a static
-argument; every number that one may want to sweep lies in `params`, a pytree of strongly typed
-arrays.
+parameters, and `scan` over the horizon. The object is a frozen, hashable dataclass of what is
+static (kinds and lengths). Every number that one may want to sweep lies in `params`, a pytree of
+strongly typed arrays.
 
-What callers promise: `reset` is given a key of its own and so is every `step`; nothing of a history
+Callers promise: `reset` is given a key of its own and so is every `step`; nothing of a history
 counts after its first terminal step (the reward is then 0, and the state stays what it was unless
-the environment sets `continues_after_terminal`); no more than `horizon` steps are taken. An
-environment therefore needs no auto-reset and no absorbing state. Noise is best drawn in one call in
-`reset` and kept in the state: every call site of `jax.random` costs compile time, and drawing in
-each step costs run time.
+the environment sets `continues_after_terminal`); no more than `horizon` steps are taken. So an
+environment needs no auto-reset and no absorbing state. Noise is best drawn in one call in `reset`.
 
-One member is optional: `renew(key, state, params) -> state`, the same situation with fresh chance
-for the steps to come. It is for callers that start several independent histories from one state. An
-environment that keeps noise in its states needs it for them; one that draws all chance after
-`reset` in `step`, which is given fresh keys, needs none.
+One member is optional: `renew(key, state, params) -> state`, the same situation with fresh chance.
+An environment that keeps noise in its states needs it for callers that start several independent
+histories from one state.
 """
 
 from typing import Any, NamedTuple, Protocol
@@ -25,11 +21,7 @@ import jax
 
 
 class Transition(NamedTuple):
-    """One step of a history.
-
-    All fields are unbatched: `state`, `action` and `next_state` are pytrees, `reward` is a floating
-    scalar [] (0 after the end of the history) and `terminal` a boolean scalar [], True if the
-    history has ended with this step or before it.
+    """One step of a history, unbatched.
 
     >>> Transition(state=1.5, action=1.0, reward=5.0, terminal=False, next_state=0.95).reward
     5.0
@@ -43,27 +35,21 @@ class Transition(NamedTuple):
 
 
 class Environment(Protocol):
-    """What every environment offers; see the module's text for what its callers promise.
+    """What every environment offers; the module says what its callers promise.
 
-    Subclassing is not needed: any object with these members will do, and
-    `jaxrace.envs.check` tells whether it keeps the contract.
+    Subclassing is not needed: any object with these members will do.
 
-    >>> import dataclasses, jax, jax.numpy as jnp
+    >>> import dataclasses, jax.numpy as jnp
     >>> @dataclasses.dataclass(frozen=True)
     ... class RandomWalk:
     ...     horizon: int = 5
-    ...     continues_after_terminal: bool = False
-    ...     @property
-    ...     def default_params(self):
-    ...         return {"drift": jnp.zeros((), jnp.float32)}
-    ...     def reset(self, key, params):
-    ...         return jnp.zeros((), jnp.float32)
+    ...     continues_after_terminal = False
+    ...     default_params = {}
+    ...     def reset(self, key, params): return jnp.zeros((), jnp.float32)
+    ...     def observe(self, state, params): return state[None]
     ...     def step(self, key, state, action, params):
-    ...         noise = jax.random.normal(key, (), jnp.float32)
-    ...         state = state + params["drift"] + action * noise
+    ...         state = state + action * jax.random.normal(key, (), jnp.float32)
     ...         return state, -jnp.abs(state), jnp.abs(state) > 3
-    ...     def observe(self, state, params):
-    ...         return state[None]
     >>> from jaxrace.envs import check
     >>> check(RandomWalk(), action=1.0)
     """
@@ -81,11 +67,9 @@ class Environment(Protocol):
     @property
     def default_params(self) -> Any:
         """The usual parameters: a pytree of strongly typed arrays."""
-        ...
 
     def reset(self, key: jax.Array, params: Any) -> Any:
         """Draw an initial state, a pytree of arrays."""
-        ...
 
     def step(self, key: jax.Array, state: Any, action: Any, params: Any) -> tuple[Any, Any, Any]:
         """Return the next state, the reward (floating []) and whether it is terminal (bool [])."""
@@ -93,7 +77,6 @@ class Environment(Protocol):
 
     def observe(self, state: Any, params: Any) -> Any:
         """Return what a policy sees of a state: an array or a pytree of arrays."""
-        ...
 
 
 class OutcomeFold(Protocol):
@@ -105,28 +88,19 @@ class OutcomeFold(Protocol):
     >>> import dataclasses
     >>> @dataclasses.dataclass(frozen=True)
     ... class Return:
-    ...     def init(self, state, params):
-    ...         return 0.0
-    ...     def update(self, carry, transition, params):
-    ...         return carry + transition.reward
-    ...     def finish(self, carry, params):
-    ...         return carry
-    >>> fold = Return()
-    >>> carry = fold.init(state=None, params=None)
-    >>> for reward in (5.0, -60.0):
-    ...     carry = fold.update(carry, Transition(None, None, reward, False, None), params=None)
-    >>> fold.finish(carry, params=None)
-    -55.0
+    ...     def init(self, state, params): return 0.0
+    ...     def update(self, carry, transition, params): return carry + transition.reward
+    ...     def finish(self, carry, params): return carry
+    >>> step = Transition(state=1.5, action=1.0, reward=5.0, terminal=False, next_state=0.95)
+    >>> Return().update(Return().init(1.5, None), step, None)
+    5.0
     """
 
     def init(self, state: Any, params: Any) -> Any:
         """Return the carry of a history of which only the initial state is known."""
-        ...
 
     def update(self, carry: Any, transition: Transition, params: Any) -> Any:
         """Return the carry after one more step."""
-        ...
 
     def finish(self, carry: Any, params: Any) -> Any:
         """Return the outcome of the finished history."""
-        ...

@@ -1,10 +1,9 @@
 """A small gridworld: walk from the top left to the bottom right cell in as few steps as possible.
 
-The gridworld among the case studies of Thomas, Theocharous and Ghavamzadeh 2015 (High confidence
-policy improvement), as far as it is described there: 4 x 4 cells, episodes of at most 10 steps,
-reward -1 for every step. Cells are numbered row by row: cell = row * size + column.
-
-Axis letters: C = size * size cells, A = 4 actions.
+The gridworld of Thomas, Theocharous and Ghavamzadeh 2015 (High confidence policy improvement), as
+far as it is described there: 4 x 4 cells, episodes of at most 10 steps, reward -1 for every step.
+Cells are numbered row by row: cell = row * size + column. Axes: C = size * size cells, A = 4
+actions.
 """
 
 import dataclasses
@@ -17,14 +16,10 @@ import jax.numpy as jnp
 
 from jaxrace.envs.held import as_float32, require_count, require_held
 
-# (row, column) that each action adds: up, down, left, right.
-_MOVES = ((-1, 0), (1, 0), (0, -1), (0, 1))
+_MOVES = ((-1, 0), (1, 0), (0, -1), (0, 1))  # (row, column) of up, down, left, right
+_MOST_SIZE = math.isqrt(2**31 - 1)  # an int32 holds the number of every cell
 
-# An int32 holds the number of every cell.
-_MOST_SIZE = math.isqrt(2**31 - 1)
-
-# Worst and best return of the default grid, to bring returns to [0, 1]: ten steps, and the six of
-# a shortest path.
+# Worst and best return of the default grid: ten steps, and the six of a shortest path.
 RETURN_RANGE = (-10.0, -6.0)
 
 # P(up), P(down), P(left), P(right) of the initial policy. The paper does not print its policy;
@@ -40,49 +35,38 @@ class Gridworld:
     move against the outer wall leaves the walker where it is. A state is (row, column), int32 [2];
     an observation is the same divided by `size` - 1, float32 [2] in [0, 1]. Every step costs 1
     (reward -1) until the bottom right cell is reached, which ends the episode; a walker in that
-    cell stays there and earns 0.
+    cell stays there and earns 0. ValueError unless `size` is in 2..46340: an int32 holds the
+    numbers of all cells.
 
-    Args:
-        size: number of rows and of columns, 2 to 46340: an int32 holds the numbers of all cells.
-        horizon: number of steps T.
-
-    Raises:
-        ValueError: `size` is not such an integer or `horizon` not a positive integer.
-
-    >>> import jax, jax.numpy as jnp
-    >>> env = Gridworld()
-    >>> cell = env.reset(jax.random.key(0), env.default_params)
-    >>> cell, reward, terminal = env.step(jax.random.key(1), cell, jnp.int32(3), env.default_params)
-    >>> print(cell, reward, terminal, env.observe(cell, env.default_params))
+    >>> env, params = Gridworld(), {}
+    >>> cell = env.reset(jax.random.key(0), params)
+    >>> cell, reward, terminal = env.step(jax.random.key(1), cell, jnp.int32(3), params)
+    >>> print(cell, reward, terminal, env.observe(cell, params))
     [0 1] -1.0 False [0. 0.33333334]
     """
 
     size: int = 4
     horizon: int = 10
+    continues_after_terminal = False  # who has arrived stays
 
     def __post_init__(self) -> None:
-        _check_size(self.size)
+        require_count("size", self.size, 2, _MOST_SIZE)
         require_count("horizon", self.horizon)
 
     @property
-    def continues_after_terminal(self) -> bool:
-        """False: who has arrived stays."""
-        return False
-
-    @property
     def default_params(self) -> dict[str, jax.Array]:
-        """No parameters at all: an empty pytree."""
+        """No parameters at all."""
         return {}
 
     def reset(self, key: jax.Array, params: Any) -> jax.Array:
-        """Return the top left cell (0, 0); neither argument is used."""
+        """Return the top left cell (0, 0)."""
         del key, params
         return jnp.zeros((2,), jnp.int32)
 
     def step(
         self, key: jax.Array, state: jax.Array, action: jax.Array, params: Any
     ) -> tuple[jax.Array, jax.Array, jax.Array]:
-        """Walk one cell in the direction `action`; `key` and `params` are not used."""
+        """Walk one cell in the direction `action`."""
         del key, params
         chex.assert_rank(action, 0)
         require_held("action", action, jnp.int32)
@@ -101,20 +85,12 @@ class Gridworld:
 def cell_number(observation: jax.Array, size: int) -> jax.Array:
     """Return the number of the cell that an observation [2] tells of: int32 [] in 0..C-1.
 
-    For policies that keep a row per cell, as `expected_return` and `initial_probabilities` do.
+    For policies that keep a row per cell, as `initial_probabilities` does.
 
-    Args:
-        observation: what `Gridworld.observe` returned, float32 [2].
-        size: number of rows and of columns.
-
-    Raises:
-        ValueError: `size` is not an integer of at least 2.
-
-    >>> import jax.numpy as jnp
     >>> int(cell_number(jnp.array([1.0, 1 / 3]), size=4))
     13
     """
-    _check_size(size)
+    require_count("size", size, 2, _MOST_SIZE)
     require_held("observation", observation, jnp.float32)
     # Rounded, because 2 / 3 * 3 need not be 2 in float32.
     row, column = jnp.round(observation * jnp.float32(size - 1)).astype(jnp.int32)
@@ -124,21 +100,14 @@ def cell_number(observation: jax.Array, size: int) -> jax.Array:
 def initial_probabilities(size: int = 4) -> jax.Array:
     """Return the policy that data are collected with: P(a | cell), float32 [C, A].
 
-    In every cell P(down) = P(right) = 0.40865 and P(up) = P(left) = 0.09135. On the default grid
-    its normalised expected return is .2380; that of uniform choice is .0170.
+    The same in every cell. On the default grid its normalised expected return is .2380; that of
+    uniform choice is .0170.
 
-    Args:
-        size: number of rows and of columns.
-
-    Raises:
-        ValueError: `size` is not an integer of at least 2.
-
-    >>> policy = initial_probabilities()
     >>> low, high = RETURN_RANGE
-    >>> print(f"{(expected_return(policy, horizon=10) - low) / (high - low):.4f}")
+    >>> print(f"{(expected_return(initial_probabilities(), 10) - low) / (high - low):.4f}")
     0.2380
     """
-    _check_size(size)
+    require_count("size", size, 2, _MOST_SIZE)
     return jnp.tile(jnp.asarray(_INITIAL, jnp.float32), (size * size, 1))
 
 
@@ -146,19 +115,10 @@ def expected_return(probabilities: jax.Array, horizon: int) -> jax.Array:
     """Return the exact expected return of a stationary policy from the top left cell, float32 [].
 
     Undiscounted, by backward dynamic programming: with t steps to go, V_t(cell) = -1 + sum over a
-    of P(a | cell) V_(t-1)(next cell), and 0 in the bottom right cell. Pure; may be compiled,
-    differentiated and vmapped over `probabilities`.
+    of P(a | cell) V_(t-1)(next cell), and 0 in the bottom right cell. May be differentiated and
+    vmapped over `probabilities` P(a | cell), float32 [C, A] (ValueError for another shape), whose
+    rows must sum to 1.
 
-    Args:
-        probabilities: P(a | cell), float32 [C, A]; rows that sum to 1, which is not checked. The
-            row of the bottom right cell does not count.
-        horizon: number of steps T, an integer known when compiling.
-
-    Raises:
-        ValueError: the shape is not [size * size, 4] with a size of at least 2, or `horizon` is
-            not a positive integer.
-
-    >>> import jax.numpy as jnp
     >>> print(f"{expected_return(jnp.full((16, 4), 0.25, jnp.float32), horizon=10):.2f}")
     -9.93
     """
@@ -187,7 +147,3 @@ def expected_return(probabilities: jax.Array, horizon: int) -> jax.Array:
 def _move(place: jax.Array, action: jax.Array, size: int) -> jax.Array:
     """Row and column [2] after a move that the outer walls may stop."""
     return jnp.clip(place + jnp.asarray(_MOVES, jnp.int32)[action], 0, size - 1)
-
-
-def _check_size(size: int) -> None:
-    require_count("size", size, 2, _MOST_SIZE)

@@ -1,8 +1,7 @@
 """Makes a gymnax environment one of ours; gymnax itself is imported by whoever makes the object.
 
-Written for gymnax 0.0.x and 1.x: only `reset_env`, `step_env` and `default_params` are used, which
-are the same in both. Both leave out the auto-reset of gymnax's `step`, which is not wanted here: a
-history ends with its first terminal step.
+Only `reset_env`, `step_env` and `default_params` are used, which gymnax 0.0.x and 1.x have alike.
+They leave out the auto-reset of gymnax's `step`: a history ends with its first terminal step.
 """
 
 import dataclasses
@@ -11,18 +10,14 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxrace.envs.held import as_float32, require_count
-from jaxrace.envs.weak_types import strongly_typed
+from jaxrace.envs.held import as_float32, require_count, strongly_typed
 
 
 class GymnaxState(NamedTuple):
     """The state of the gymnax environment together with the observation that came with it.
 
-    The observation is kept because gymnax draws it with a key in some environments, and computes it
-    in different methods in different versions.
-
-    >>> GymnaxState(inner={"time": 0}, observation=0.5).observation
-    0.5
+    It is kept because gymnax draws it with a key in some environments, and computes it in different
+    methods in different versions.
     """
 
     inner: Any
@@ -31,38 +26,28 @@ class GymnaxState(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class GymnaxAdapter:
-    """A gymnax environment under the contract of `jaxrace.envs.Environment`.
+    """A gymnax environment, for example `gymnax.make("CartPole-v1")[0]`, under our contract.
 
-    The horizon is yours to choose. In gymnax 1.x a step is terminal only if the task itself has
-    ended; in 0.0.x also when gymnax's own time limit `max_steps_in_episode` is reached. Numbers in
-    its parameters become strongly typed arrays, rewards float32 scalars.
+    In gymnax 1.x a step is terminal only if the task itself has ended; in 0.0.x also when gymnax's
+    own time limit `max_steps_in_episode` is reached. Numbers in its parameters become strongly
+    typed arrays, rewards float32 scalars. Two adapters are equal, and share compiled code, if they
+    hold the same environment object. ValueError if it lacks one of the methods.
 
-    Two adapters are equal, and share compiled code, if they hold the same environment object.
-
-    Args:
-        env: the gymnax environment, for example `gymnax.make("CartPole-v1")[0]`.
-        horizon: number of steps T of a history.
-
-    Raises:
-        ValueError: `env` lacks one of the methods, or `horizon` is not a positive integer.
-
-    >>> import jax, jax.numpy as jnp
     >>> class Countdown:  # of gymnax's interface
     ...     default_params = {"start": 2}
     ...     def reset_env(self, key, params):
     ...         return params["start"], params["start"]
     ...     def step_env(self, key, state, action, params):
     ...         return state - 1, state - 1, -1.0, state - 1 <= 0, {}
-    >>> env = GymnaxAdapter(Countdown(), horizon=5)
-    >>> params = env.default_params
-    >>> state = env.reset(jax.random.key(0), params)
-    >>> state, reward, terminal = env.step(jax.random.key(1), state, 0, params)
-    >>> print(env.observe(state, params), reward, terminal)
+    >>> env, key = GymnaxAdapter(Countdown(), horizon=5), jax.random.key(0)
+    >>> state, reward, terminal = env.step(key, env.reset(key, env.default_params), 0, None)
+    >>> print(env.observe(state, None), reward, terminal)
     1 -1.0 False
     """
 
     env: Any
     horizon: int
+    continues_after_terminal = False  # the history is over
 
     def __post_init__(self) -> None:
         for name in ("reset_env", "step_env", "default_params"):
@@ -71,11 +56,6 @@ class GymnaxAdapter:
                     f"env: expected a gymnax environment with {name}, got {type(self.env).__name__}"
                 )
         require_count("horizon", self.horizon)
-
-    @property
-    def continues_after_terminal(self) -> bool:
-        """False: the history is over."""
-        return False
 
     @property
     def default_params(self) -> Any:

@@ -1,9 +1,10 @@
 """Numbers of the host on their way to a device: refused by name where 32 bits do not hold them.
 
-Python's and NumPy's numbers have 64 bits or more. Unsaid, JAX would make them infinite, cut off
-their upper bits, or what is behind their decimal point.
+Python's and NumPy's numbers have 64 bits or more. JAX would silently make them infinite, or cut off
+their upper bits or what is behind their decimal point.
 """
 
+import dataclasses
 import math
 from typing import Any
 
@@ -18,15 +19,9 @@ _FLOAT32 = np.finfo(np.float32)
 def require_held(name: str, tree: Any, dtype: Any = None) -> None:
     """Raise unless a dtype holds the numbers of a pytree; the last digits of a float may go.
 
-    Args:
-        name: Of the argument, or nothing.
-        tree: Leaves that are numbers of Python, or of NumPy, are looked at.
-        dtype: Of what they will be kept in; the one that JAX gives them unless it is said.
+    Leaves that are numbers of Python or of NumPy are looked at. Without a dtype it is the one that
+    JAX gives them.
 
-    Raises:
-        ValueError: It does not.
-
-    >>> require_held("action", 2.0, jnp.int32)
     >>> require_held("action", 1.9, jnp.int32)
     Traceback (most recent call last):
     ValueError: action: expected numbers that an int32 holds, got 1.9
@@ -36,12 +31,9 @@ def require_held(name: str, tree: Any, dtype: Any = None) -> None:
             values = np.asarray(leaf)
             is_known = values.dtype.kind in "biufc" or isinstance(leaf, int)
             if is_known:
-                _require_held(name, values, jnp.dtype(_usual(values) if dtype is None else dtype))
-
-
-def _usual(values: np.ndarray) -> Any:
-    usual = np.dtype(int) if values.dtype == object else values.dtype
-    return jax.dtypes.canonicalize_dtype(usual)
+                usual = np.dtype(int) if values.dtype == object else values.dtype
+                kept = jax.dtypes.canonicalize_dtype(usual) if dtype is None else dtype
+                _require_held(name, values, jnp.dtype(kept))
 
 
 def _require_held(name: str, values: np.ndarray, dtype: Any) -> None:
@@ -66,24 +58,22 @@ def _require_held(name: str, values: np.ndarray, dtype: Any) -> None:
 
 
 def as_float32(name: str, values: Any) -> jax.Array:
-    """A float32 array of numbers; of arrays of JAX also what is infinite.
-
-    Raises:
-        ValueError: A finite number of the host would become infinite.
-
-    >>> as_float32("reward", 1e39)
-    Traceback (most recent call last):
-    ValueError: reward: expected numbers that a float32 holds, got 1e+39
-    """
+    """A float32 array; ValueError where a finite number of the host would become infinite."""
     require_held(name, values, jnp.float32)
     return jnp.asarray(values, jnp.float32)
 
 
+@dataclasses.dataclass(frozen=True)
+class Float32Params:
+    """Base of parameters; ValueError where a float32 does not hold one."""
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            require_held(field.name, getattr(self, field.name), jnp.float32)
+
+
 def require_count(name: str, value: Any, least: int = 1, most: int = _MOST_INT32) -> None:
     """Raise unless a value is an integer of Python with ``least <= value <= most``.
-
-    Raises:
-        ValueError: It is not.
 
     >>> require_count("horizon", 0)
     Traceback (most recent call last):
@@ -99,13 +89,7 @@ def require_count(name: str, value: Any, least: int = 1, most: int = _MOST_INT32
 def require_positive(name: str, value: Any, times: float = 1.0) -> None:
     """Raise unless a number is positive, also as a float32, as it is and ``times`` a factor.
 
-    Args:
-        name: Of the argument.
-        value: Arrays of JAX, which may be traced, are not looked at.
-        times: What it will be multiplied by.
-
-    Raises:
-        ValueError: It is not.
+    Arrays of JAX, which may be traced, are not looked at.
 
     >>> require_positive("k", 1e38, times=10.0)
     Traceback (most recent call last):
@@ -126,3 +110,28 @@ def require_positive(name: str, value: Any, times: float = 1.0) -> None:
             f"{name}: expected a positive number from {least:.2g} to {most:.2g}, as float32 holds, "
             f"got {value!r}"
         )
+
+
+# A weak type is part of an array's type: a loop whose carry starts weak and goes on strong fails or
+# compiles twice, and a weak float becomes a float64 wherever x64 is on.
+def strongly_typed(tree: Any, name: str = "") -> Any:
+    """Return the pytree with arrays for leaves, none of them weakly typed.
+
+    Python floats become float32 and Python integers int32; arrays keep their shape and dtype.
+    ValueError, which starts with `name`, for a number out of the range of what it becomes.
+
+    >>> strong = strongly_typed({"time": 0, "speed": 0.5, "done": False})
+    >>> [str(leaf.dtype) for leaf in jax.tree.leaves(strong)]
+    ['bool', 'float32', 'int32']
+    """
+    kinds = {float: jnp.float32, int: jnp.int32}
+
+    def strong(leaf: Any) -> jax.Array:
+        dtype = kinds.get(type(leaf))
+        require_held(name, leaf, dtype)
+        array = jnp.asarray(leaf, dtype)
+        if not jax.typeof(array).weak_type:  # also random keys, which cannot be converted
+            return array
+        return jax.lax.convert_element_type(array, array.dtype)
+
+    return jax.tree.map(strong, tree)

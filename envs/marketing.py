@@ -1,33 +1,15 @@
 """Digital marketing, a stand-in: show one of two kinds of ads on each visit, and hope for clicks.
 
-The digital marketing study of Thomas, Theocharous and Ghavamzadeh 2015 (High confidence policy
-improvement) rests on proprietary data: at each visit of a customer an ad of one of two clusters is
-shown, and a click is a reward. This simulator shares with it the form of the task and the return of
-the initial policy; no other number of it may be compared with the paper's.
+The study of Thomas, Theocharous and Ghavamzadeh 2015 (High confidence policy improvement) rests on
+proprietary data. This simulator shares with it the form of the task and the return of the initial
+policy; docs/improvement.md tells what is from data and what is assumed. The log-odds of a click on
+an ad of cluster c are those of a click model, plus interest_c - fatigue_c, both 0 at first. After
+each visit
 
-From data: customers, and what they like at first sight, from the small Open Bandit Dataset (Saito
-et al. 2020); see `jaxrace.envs.open_bandit.click_model`. A customer is a logged user, drawn
-uniformly.
+    fatigue_c  <- fatigue_retention * fatigue_c + fatigue_step * [c was shown]
+    interest_c <- interest_retention * interest_c + interest_step * [c was shown and clicked]
 
-Assumed, without any data:
-
-- A session has `horizon` visits; nobody leaves before.
-- The log-odds of a click on an ad of cluster c are those of the click model, plus a shift, plus
-  interest_c - fatigue_c. Both start at 0. After each visit
-
-      fatigue_c  <- fatigue_retention * fatigue_c + fatigue_step * [c was shown]
-      interest_c <- interest_retention * interest_c + interest_step * [c was shown and clicked]
-
-  An ad tires (step 2) for about one visit (retention 0.2); a click wakes interest in more of the
-  same (step 2), which lasts for some visits (retention 0.8).
-- The shift raises the clicks of uniform choice between the clusters (the initial policy) from less
-  than one in a hundred visits to 0.063 a visit, the initial policy's normalised return in figure 4c
-  of the paper. The paper does not print the range that it normalises by; here it is 0 to `horizon`
-  clicks, as one click a visit can never be exceeded.
-
-Fatigue and interest are not observed: of these a policy sees only what was shown and clicked when.
-
-Axis letters: T visits, D features of customers, P kinds of customers, two clusters.
+Neither is observed. Axes: T visits, D features of customers, P kinds of customers.
 """
 
 import dataclasses
@@ -38,13 +20,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace.envs.held import as_float32, require_count, require_held
+from jaxrace.envs.held import Float32Params, as_float32, require_count, require_held
 from jaxrace.envs.open_bandit.click_model import ClickModel, load_click_model
 
 NUM_CLUSTERS = 2
-
-# Least and most clicks in the default 20 visits, to bring returns to [0, 1].
-RETURN_RANGE = (0.0, 20.0)
+RETURN_RANGE = (0.0, 20.0)  # least and most clicks in the default 20 visits
 
 # What stands where in an observation.
 LAST_SHOWN = slice(0, 2)  # 1 for the cluster that was shown in the last visit, both 0 at first
@@ -57,13 +37,8 @@ USER = slice(8, None)  # the customer's features, 0 or 1
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class MarketingParams:
-    """Coefficients of the simulator, float32 arrays (or batched: `vmap` over them).
-
-    >>> params = Marketing.make_params()
-    >>> params.customers.shape, float(params.fatigue_step)
-    ((30, 7), 2.0)
-    """
+class MarketingParams(Float32Params):
+    """Coefficients of the simulator, float32 arrays (or batched: `vmap` over them)."""
 
     intercept: jax.Array  # [], log-odds, the shift included
     user_weights: jax.Array  # [D], log-odds
@@ -76,21 +51,11 @@ class MarketingParams:
     interest_step: jax.Array  # [], log-odds
     interest_retention: jax.Array  # [], in [0, 1)
 
-    def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
-            require_held(field.name, getattr(self, field.name), jnp.float32)
-
 
 class MarketingState(NamedTuple):
     """One customer in one session, with all the chance that will decide about clicks.
 
     An ad is clicked in visit t + 1 if `click_thresholds[t]` is below the probability of a click.
-
-    >>> import jax
-    >>> env = Marketing()
-    >>> customer = env.reset(jax.random.key(0), env.default_params)
-    >>> int(customer.visit), customer.user.shape, customer.click_thresholds.shape
-    (0, (7,), (20,))
     """
 
     user: jax.Array  # float32 [D], 0 or 1
@@ -106,29 +71,22 @@ class MarketingState(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Marketing:
-    """The visits of one customer; a stand-in, see the module's text for what is assumed.
+    """The visits of one customer; a stand-in: the module says what is assumed.
 
     An action is the cluster of the ad, an int32 [] in 0..1; it is neither checked nor clipped. The
-    reward is 1 for a click and 0 otherwise, and no step is terminal. An observation is a float32
-    [8 + D] in [0, 1], D = 7 with the default parameters: `LAST_SHOWN`, `SHOWN`, `CLICKED`,
-    `CLICKS`, `VISIT` and `USER` say what stands where.
+    reward is 1 for a click and 0 otherwise, and no step is terminal. An observation is a float32 [8
+    + D] in [0, 1]: `LAST_SHOWN`, `SHOWN`, `CLICKED`, `CLICKS`, `VISIT` and `USER` say what stands
+    where.
 
-    Args:
-        horizon: number of visits T.
-
-    Raises:
-        ValueError: `horizon` is not a positive integer.
-
-    >>> import jax, jax.numpy as jnp
     >>> env = Marketing()
-    >>> customer = env.reset(jax.random.key(0), env.default_params)
-    >>> customer, reward, terminal = env.step(
-    ...     jax.random.key(1), customer, jnp.int32(1), env.default_params)
-    >>> print(customer.fatigue, terminal, env.observe(customer, env.default_params)[LAST_SHOWN])
+    >>> params, key = env.default_params, jax.random.key(0)
+    >>> customer, _, terminal = env.step(key, env.reset(key, params), jnp.int32(1), params)
+    >>> print(customer.fatigue, terminal, env.observe(customer, params)[LAST_SHOWN])
     [0. 2.] False [0. 1.]
     """
 
     horizon: int = 20
+    continues_after_terminal = False  # there are no terminal steps
 
     def __post_init__(self) -> None:
         require_count("horizon", self.horizon)
@@ -136,12 +94,6 @@ class Marketing:
     @staticmethod
     def make_params(model: ClickModel | None = None) -> MarketingParams:
         """Return the parameters with the customers of a click model and the assumed dynamics.
-
-        Args:
-            model: the click model; by default the stored one.
-
-        Raises:
-            ValueError: a float32 does not hold one of its numbers.
 
         >>> params = Marketing.make_params(load_click_model()._replace(intercept=-3.0, shift=1.0))
         >>> float(params.intercept)
@@ -163,11 +115,6 @@ class Marketing:
             "interest_retention": 0.8,
         }
         return MarketingParams(**{k: as_float32(k, v) for k, v in numbers.items()})
-
-    @property
-    def continues_after_terminal(self) -> bool:
-        """False; there are no terminal steps."""
-        return False
 
     @property
     def default_params(self) -> MarketingParams:
@@ -198,17 +145,8 @@ class Marketing:
     ) -> MarketingState:
         """Return the same customer with fresh chance for the visits to come.
 
-        All chance is drawn in `reset`: without this, every rollout from `state` would meet the
-        same clicks.
-
-        >>> import jax
-        >>> env = Marketing()
-        >>> customer = env.reset(jax.random.key(0), env.default_params)
-        >>> other = env.renew(jax.random.key(1), customer, env.default_params)
-        >>> bool((other.user == customer.user).all())
-        True
-        >>> bool((other.click_thresholds == customer.click_thresholds).any())
-        False
+        All chance is drawn in `reset`: without this, every rollout from `state` would meet the same
+        clicks.
         """
         del params
         thresholds = jax.random.uniform(key, (self.horizon,), jnp.float32)
@@ -217,7 +155,7 @@ class Marketing:
     def step(
         self, key: jax.Array, state: MarketingState, action: jax.Array, params: MarketingParams
     ) -> tuple[MarketingState, jax.Array, jax.Array]:
-        """Show an ad of the cluster `action`; `key` is not used."""
+        """Show an ad of the cluster `action`."""
         del key  # All chance was drawn in `reset`.
         chex.assert_rank(action, 0)
         require_held("action", action, jnp.int32)
@@ -251,11 +189,8 @@ class Marketing:
 
 
 def click_probabilities(state: MarketingState) -> jax.Array:
-    """Return the probability of a click on an ad of either cluster now: float32 [2].
+    """Return the probability of a click on an ad of either cluster now, float32 [2]; not observed.
 
-    The click model with the assumed fatigue and interest; policies cannot see it.
-
-    >>> import jax
     >>> env = Marketing()
     >>> customer = env.reset(jax.random.key(0), env.default_params)
     >>> bool((click_probabilities(customer) == jax.nn.sigmoid(customer.appeal)).all())

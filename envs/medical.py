@@ -3,8 +3,8 @@
 The simulator of Zhao et al. 2009 (Reinforcement learning design for cancer clinical trials) as used
 in Fürnkranz et al. 2012 (Preference-based reinforcement learning) and in Busa-Fekete et al. 2014
 (Preference-based reinforcement learning: evolutionary direct policy search using a preference-based
-racing algorithm, section 6.2). Symbols of the papers: tumour size S, toxicity X, dose D in [0, 1].
-S and X have no unit; both start uniformly in [0, 2).
+racing algorithm, section 6.2). Tumour size S, toxicity X, both uniform in [0, 2) at the start and
+without unit, dose D in [0, 1].
 """
 
 import dataclasses
@@ -15,37 +15,18 @@ import jax
 import jax.numpy as jnp
 
 from jaxrace.envs.environment import Transition
-from jaxrace.envs.held import as_float32, require_count
-from jaxrace.envs.medical_model import (
-    MedicalParams,
-    MedicalState,
-    RewardKind,
-    death_probability,
-    hazard_rate,
-    progress,
-    treatment_reward,
-)
-
-__all__ = [
-    "DOSES",
-    "RETURN_RANGE",
-    "Medical",
-    "MedicalParams",
-    "MedicalState",
-    "Outcome",
-    "TreatmentOutcome",
-    "death_probability",
-    "hazard_rate",
-    "prefer",
-    "progress",
-    "treatment_reward",
-]
+from jaxrace.envs.held import Float32Params, as_float32, require_count
 
 Coefficients = Literal["seed000", "furnkranz2012"]
 Hazard = Literal["A", "B"]
+RewardKind = Literal["zhao", "printed"]
 
-# The dosages of the discrete policies of Busa-Fekete et al. 2014, section 6.2.
-DOSES = (0.1, 0.4, 0.7, 1.0)
+DEATH_REWARD = -60.0
+CURE_REWARD = 15.0
+CHANGE_REWARD = 5.0
+CHANGE_THRESHOLD = 0.5
+
+DOSES = (0.1, 0.4, 0.7, 1.0)  # discrete policies of Busa-Fekete et al. 2014, section 6.2
 
 # Width of the interval of possible returns over T = 6 months, for races that need bounded values.
 # Worst return, both kinds: five months at -5 -5 and death in the sixth, 5 * -10 - 60 = -110. Best
@@ -62,16 +43,127 @@ _GROWTH = {"seed000": (0.1, 0.15), "furnkranz2012": (0.15, 0.1)}
 _HAZARD = {"A": (-4.0, 1.0, 1.0), "B": (-8.0, 1.5, 1.5)}
 
 
-class Outcome(NamedTuple):
-    """What a treatment is judged by; any common batch shape.
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class MedicalParams(Float32Params):
+    """Coefficients of the simulator, float32 scalars [] (or batched: `vmap` over them)."""
 
-    >>> Outcome(alive=True, worst_toxicity=1.5, tumour_size=0.0).tumour_size
-    0.0
+    tumour_growth: jax.Array  # a1, tumour per unit of toxicity and month
+    toxicity_growth: jax.Array  # a2, toxicity per unit of tumour and month
+    tumour_dose_effect: jax.Array  # b1
+    toxicity_dose_effect: jax.Array  # b2
+    tumour_neutral_dose: jax.Array  # d1, the dose that neither shrinks nor feeds the tumour
+    toxicity_neutral_dose: jax.Array  # d2
+    hazard_intercept: jax.Array  # c0
+    hazard_tumour: jax.Array  # c1
+    hazard_toxicity: jax.Array  # c2
+    initial_limit: jax.Array  # S0 and X0 are uniform in [0, initial_limit)
+
+
+class MedicalState(NamedTuple):
+    """One patient, with all the chance that will decide about life and death.
+
+    A patient dies in the month in which the hazards of the months so far reach `endurance`, which
+    is exponentially distributed with mean 1: with probability 1 - exp(-h) in a month of hazard h,
+    if alive before.
     """
+
+    tumour: jax.Array  # S_t, float32 []
+    toxicity: jax.Array  # X_t, float32 []
+    initial_tumour: jax.Array  # S_0, float32 []
+    initial_toxicity: jax.Array  # X_0, float32 []
+    alive: jax.Array  # bool []
+    endurance: jax.Array  # float32 []
+    hazard: jax.Array  # sum of the months' hazards, float32 []
+    month: jax.Array  # t, int32 []
+
+
+class Outcome(NamedTuple):
+    """What a treatment is judged by; any common batch shape."""
 
     alive: jax.Array  # at the end, bool
     worst_toxicity: jax.Array  # C_X = max of X_t over t = 0..T, float32
     tumour_size: jax.Array  # C_S = S_T, float32
+
+
+def progress(
+    state: MedicalState, dose: jax.Array, params: MedicalParams
+) -> tuple[jax.Array, jax.Array]:
+    """Return tumour size and toxicity a month later, without any chance.
+
+    Busa-Fekete et al. 2014, section 6.2. The tumour is clipped at 0 and then stays there (a cure).
+    Toxicity is not clipped: clipped at 0, low doses would kill 99 % of the patients. In figure 8 of
+    Fürnkranz et al. 2012 it is 90 %, as with high doses.
+
+    >>> env = Medical()
+    >>> cured = env.reset(jax.random.key(0), env.default_params)._replace(tumour=jnp.float32(0.0))
+    >>> float(progress(cured, jnp.float32(0.1), env.default_params)[0])
+    0.0
+    """
+    worst_toxicity = jnp.maximum(state.toxicity, state.initial_toxicity)
+    worst_tumour = jnp.maximum(state.tumour, state.initial_tumour)
+    # S' = S + [a1 max(X, X0) - b1 (D - d1)] 1{S > 0}
+    growth = params.tumour_growth * worst_toxicity
+    growth = growth - params.tumour_dose_effect * (dose - params.tumour_neutral_dose)
+    grown = jnp.maximum(state.tumour + growth, 0.0)
+    tumour = jnp.where(state.tumour > 0.0, grown, state.tumour)
+    # X' = X + a2 max(S, S0) + b2 (D - d2)
+    toxicity = state.toxicity + params.toxicity_growth * worst_tumour
+    toxicity = toxicity + params.toxicity_dose_effect * (dose - params.toxicity_neutral_dose)
+    return tumour, toxicity
+
+
+def hazard_rate(tumour: jax.Array, toxicity: jax.Array, params: MedicalParams) -> jax.Array:
+    """Return the hazard exp(c0 + c1 S + c2 X) of a month, by the state at its end; float32.
+
+    It is constant over a month (Zhao et al. 2009).
+    """
+    return jnp.exp(
+        params.hazard_intercept + params.hazard_tumour * tumour + params.hazard_toxicity * toxicity
+    )
+
+
+def death_probability(tumour: jax.Array, toxicity: jax.Array, params: MedicalParams) -> jax.Array:
+    """Return 1 - exp(-exp(c0 + c1 S + c2 X)), how likely a living patient dies in a month; float32.
+
+    >>> probability = death_probability(jnp.float32(4.0), jnp.float32(0.0), Medical.make_params())
+    >>> f"{probability:.4f}"
+    '0.6321'
+    """
+    rate = hazard_rate(tumour, toxicity, params)
+    return -jnp.expm1(-rate)  # 1 - exp(-rate) would lose the small hazards of set B.
+
+
+def treatment_reward(
+    kind: RewardKind,
+    *,
+    tumour: jax.Array,
+    next_tumour: jax.Array,
+    toxicity_change: jax.Array,
+    died: jax.Array,
+) -> jax.Array:
+    """Return the reward of one month in which the patient was alive at the beginning.
+
+    -60 on death. Otherwise "zhao" (Zhao et al. 2009) gives +5, 0 or -5 for a toxicity that fell by
+    at least 1/2, stayed, or rose by at least 1/2; and likewise for the tumour, but +15 if it is
+    gone. "printed" is the formula of Busa-Fekete et al. 2014, section 6.2, taken to the letter: 5
+    [1{dX < 1/2} - 1{dX > 1/2}] + 15 1{S_t <= 0} + 5 [1{dS < 1/2} - 1{dS > 1/2}]. It lacks the minus
+    sign of -1/2 and tests the tumour before the month (S_t) instead of after it (S_t+1). Shapes
+    broadcast; the result is float32.
+
+    >>> print(treatment_reward("zhao", tumour=jnp.float32(0.3), next_tumour=jnp.float32(0.0),
+    ...     toxicity_change=jnp.float32(0.5), died=jnp.bool_(False)))
+    10.0
+    """
+    tumour_change = next_tumour - tumour
+    if kind == "zhao":
+        cure = jnp.float32(CURE_REWARD)
+        tumour_term = jnp.where(next_tumour <= 0.0, cure, _zhao_term(tumour_change))
+        reward = _zhao_term(toxicity_change) + tumour_term
+    else:
+        cure = CURE_REWARD * (tumour <= 0.0).astype(jnp.float32)
+        reward = _printed_term(toxicity_change) + cure + _printed_term(tumour_change)
+    return jnp.where(died, jnp.float32(DEATH_REWARD), reward)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,21 +173,13 @@ class Medical:
     An action is a dose, a scalar [] in [0, 1]; it is neither checked nor clipped, so the policy
     must keep to the range. An observation is (tumour size, toxicity), float32 [2]. A step is
     terminal if the patient died in that month or earlier. The dynamics go on after death, because
-    the papers average final tumour size and worst toxicity over all patients.
+    the papers average final tumour size and worst toxicity over all patients. `reward` is "zhao" or
+    "printed", see `treatment_reward`; ValueError for another.
 
-    Args:
-        reward: "zhao" for the reward of Zhao et al. 2009, "printed" for the one printed in
-            Busa-Fekete et al. 2014, section 6.2; see `treatment_reward`.
-        horizon: number of months T.
-
-    Raises:
-        ValueError: `reward` is unknown or `horizon` is not a positive integer.
-
-    >>> import jax, jax.numpy as jnp
-    >>> env = Medical(reward="zhao")
+    >>> env, half = Medical(reward="zhao"), jnp.float32(0.5)
     >>> patient = env.reset(jax.random.key(0), env.default_params)
-    >>> patient = patient._replace(tumour=jnp.float32(1.5), initial_tumour=jnp.float32(1.5),
-    ...     toxicity=jnp.float32(0.5), initial_toxicity=jnp.float32(0.5))
+    >>> patient = patient._replace(tumour=3 * half, initial_tumour=3 * half)
+    >>> patient = patient._replace(toxicity=half, initial_toxicity=half)
     >>> patient, reward, terminal = env.step(jax.random.key(1), patient, 1.0, env.default_params)
     >>> print(env.observe(patient, env.default_params))
     [0.95  1.325]
@@ -103,6 +187,7 @@ class Medical:
 
     reward: RewardKind = "zhao"
     horizon: int = 6
+    continues_after_terminal = True  # tumour and toxicity go on changing after death
 
     def __post_init__(self) -> None:
         if self.reward not in get_args(RewardKind):
@@ -111,18 +196,11 @@ class Medical:
 
     @staticmethod
     def make_params(coefficients: Coefficients = "seed000", hazard: Hazard = "A") -> MedicalParams:
-        """Return a published set of coefficients.
+        """Return a published set of coefficients; ValueError for an unknown name.
 
-        Args:
-            coefficients: "seed000" for the growth rates a1 = 0.1 (tumour) and a2 = 0.15 (toxicity)
-                of Busa-Fekete et al. 2014, "furnkranz2012" for a1 = 0.15 and a2 = 0.1.
-            hazard: "A" for (c0, c1, c2) = (-4, 1, 1), "B" for (-8, 1.5, 1.5).
+        Growth rates of Busa-Fekete et al. 2014 ("seed000") or Fürnkranz et al. 2012, and a hazard.
 
-        Raises:
-            ValueError: an unknown name.
-
-        >>> params = Medical.make_params("furnkranz2012", hazard="B")
-        >>> float(params.hazard_intercept)
+        >>> float(Medical.make_params("furnkranz2012", hazard="B").hazard_intercept)
         -8.0
         """
         if coefficients not in _GROWTH:
@@ -133,11 +211,6 @@ class Medical:
         c0, c1, c2 = _HAZARD[hazard]
         numbers = (a1, a2, 1.2, 1.2, 0.5, 0.5, c0, c1, c2, 2.0)
         return MedicalParams(*(jnp.asarray(number, jnp.float32) for number in numbers))
-
-    @property
-    def continues_after_terminal(self) -> bool:
-        """True: tumour and toxicity go on changing after death."""
-        return True
 
     @property
     def default_params(self) -> MedicalParams:
@@ -162,17 +235,8 @@ class Medical:
     def renew(self, key: jax.Array, state: MedicalState, params: MedicalParams) -> MedicalState:
         """Return the same patient with fresh chance for the months to come.
 
-        All chance is drawn in `reset`: without this, every rollout from `state` would meet the
-        same death. What is left of an exponentially distributed endurance is so distributed, too.
-
-        >>> import jax
-        >>> env = Medical()
-        >>> patient = env.reset(jax.random.key(0), env.default_params)
-        >>> other = env.renew(jax.random.key(1), patient, env.default_params)
-        >>> bool(other.tumour == patient.tumour)
-        True
-        >>> bool(other.endurance == patient.endurance)
-        False
+        All chance is drawn in `reset`: without this, every rollout from `state` would meet the same
+        death. What is left of an exponentially distributed endurance is so distributed, too.
         """
         del params
         endurance = _exponential(jax.random.uniform(key, (), jnp.float32))
@@ -181,7 +245,7 @@ class Medical:
     def step(
         self, key: jax.Array, state: MedicalState, action: jax.Array, params: MedicalParams
     ) -> tuple[MedicalState, jax.Array, jax.Array]:
-        """Treat for one month with the dose `action`; `key` is not used."""
+        """Treat for one month with the dose `action`."""
         del key  # All chance was drawn in `reset`.
         chex.assert_rank(action, 0)
         tumour, toxicity = progress(state, as_float32("action", action), params)
@@ -235,13 +299,6 @@ class TreatmentOutcome:
     """Folds a treatment into its `Outcome`; the carry is an outcome too.
 
     Months 0 (before any treatment) to T count for the worst toxicity, also those after death.
-
-    >>> import jax
-    >>> env = Medical()
-    >>> patient = env.reset(jax.random.key(0), env.default_params)
-    >>> outcome = TreatmentOutcome().init(patient, env.default_params)
-    >>> bool(outcome.alive), bool(outcome.worst_toxicity == patient.toxicity)
-    (True, True)
     """
 
     def init(self, state: MedicalState, params: MedicalParams) -> Outcome:
@@ -262,6 +319,16 @@ class TreatmentOutcome:
         return carry
 
 
+def _zhao_term(change: jax.Array) -> jax.Array:
+    fell, rose = change <= -CHANGE_THRESHOLD, change >= CHANGE_THRESHOLD
+    return CHANGE_REWARD * (fell.astype(jnp.float32) - rose.astype(jnp.float32))
+
+
+def _printed_term(change: jax.Array) -> jax.Array:
+    below, above = change < CHANGE_THRESHOLD, change > CHANGE_THRESHOLD
+    return CHANGE_REWARD * (below.astype(jnp.float32) - above.astype(jnp.float32))
+
+
 def _exponential(uniform: jax.Array) -> jax.Array:
     """Exponentially distributed numbers with mean 1, from numbers uniform in [0, 1)."""
     return -jnp.log(1.0 - uniform)
@@ -270,8 +337,8 @@ def _exponential(uniform: jax.Array) -> jax.Array:
 def _costs(outcome: Outcome) -> tuple[jax.Array, jax.Array]:
     """Worst toxicity and tumour size, infinite for the dead: Pareto dominance settles all cases.
 
-    It is done before the two outcomes are broadcast against each other, so that a comparison of all
-    pairs costs four comparisons a pair and nothing else.
+    It is done before the two outcomes are broadcast against each other: a comparison of all pairs
+    costs four comparisons a pair and nothing else.
     """
     alive = jnp.asarray(outcome.alive)
     toxicity = jnp.where(alive, as_float32("worst_toxicity", outcome.worst_toxicity), jnp.inf)

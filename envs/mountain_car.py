@@ -1,10 +1,8 @@
 """Mountain car: an engine too weak for the hill, so the car must swing back before it can climb.
 
 The task and the physics of Sutton and Barto 1998 (Reinforcement learning: an introduction, section
-8.4), shortened: unless told otherwise every decision holds for 20 steps of the physics, and an
-episode has at most 20 decisions. Position x and velocity v have no unit.
-
-Axis letters: T decisions.
+8.4), shortened: by default every decision holds for 20 steps of the physics, and an episode has at
+most 20 decisions. Position x and velocity v have no unit. Axes: T decisions.
 """
 
 import dataclasses
@@ -14,41 +12,28 @@ import chex
 import jax
 import jax.numpy as jnp
 
-from jaxrace.envs.held import require_count, require_held
+from jaxrace.envs.held import Float32Params, require_count, require_held
 
 POSITION_LIMITS = (-1.2, 0.6)
 SPEED_LIMIT = 0.07
 GOAL = 0.5
 START = -0.5
 
-# Worst and best return with the default `horizon` and `hold`, to bring returns to [0, 1]: twenty
-# decisions, and the six below which the goal cannot be reached.
+# Worst and best return by default: twenty decisions, and the six that the goal takes at least.
 RETURN_RANGE = (-20.0, -6.0)
 
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class MountainCarParams:
-    """Coefficients of the physics, float32 scalars [] (or batched: `vmap` over them).
-
-    >>> print(MountainCar().default_params.force)
-    0.001
-    """
+class MountainCarParams(Float32Params):
+    """Coefficients of the physics, float32 scalars [] (or batched: `vmap` over them)."""
 
     force: jax.Array  # velocity that the engine adds in one step
     gravity: jax.Array  # velocity that the steepest slope takes in one step
 
-    def __post_init__(self) -> None:
-        for name in ("force", "gravity"):
-            require_held(name, getattr(self, name), jnp.float32)
-
 
 class MountainCarState(NamedTuple):
-    """Where the car is; leaves float32 [].
-
-    >>> MountainCarState(position=-0.5, velocity=0.0).position
-    -0.5
-    """
+    """Where the car is; leaves float32 []."""
 
     position: jax.Array  # x
     velocity: jax.Array  # v
@@ -64,51 +49,40 @@ class MountainCar:
         v' = v + force * a - gravity * cos(3 x), clipped to [-0.07, 0.07]
         x' = x + v', clipped to [-1.2, 0.6]; at x' = -1.2 a negative v' becomes 0
 
-    and each decision takes `hold` of them. A car at the goal, x >= 0.5, stands still from then on.
-    The reward is -1 for each decision up to the one that reaches the goal, where the episode ends.
-    An observation is x and v, each brought to [0, 1] over its range, float32 [2].
+    and each of T = `horizon` decisions takes `hold` of them. A car at the goal, x >= 0.5, stands
+    still from then on. The reward is -1 for each decision up to the one that reaches the goal,
+    where the episode ends. An observation is x and v, each brought to [0, 1] over its range,
+    float32 [2].
 
-    Args:
-        horizon: number of decisions T.
-        hold: number of steps of the physics for which a decision holds.
-
-    Raises:
-        ValueError: an argument is not a positive integer.
-
-    >>> import jax, jax.numpy as jnp
     >>> env = MountainCar(hold=1)
-    >>> car = env.reset(jax.random.key(0), env.default_params)
-    >>> car, reward, terminal = env.step(jax.random.key(1), car, jnp.int32(2), env.default_params)
+    >>> params, key = env.default_params, jax.random.key(0)
+    >>> car, reward, terminal = env.step(key, env.reset(key, params), jnp.int32(2), params)
     >>> print(car.velocity.round(6), reward, terminal)
     0.000823 -1.0 False
     """
 
     horizon: int = 20
     hold: int = 20
+    continues_after_terminal = False  # a car at the goal stays there
 
     def __post_init__(self) -> None:
         for name in ("horizon", "hold"):
             require_count(name, getattr(self, name))
 
     @property
-    def continues_after_terminal(self) -> bool:
-        """False: a car at the goal stays there."""
-        return False
-
-    @property
     def default_params(self) -> MountainCarParams:
-        """The usual force 0.001 and gravity 0.0025."""
+        """Force 0.001 and gravity 0.0025."""
         return MountainCarParams(jnp.asarray(0.001, jnp.float32), jnp.asarray(0.0025, jnp.float32))
 
     def reset(self, key: jax.Array, params: MountainCarParams) -> MountainCarState:
-        """Return the car at rest at x = -0.5; neither argument is used."""
+        """Return the car at rest at x = -0.5."""
         del key, params
         return MountainCarState(jnp.asarray(START, jnp.float32), jnp.zeros((), jnp.float32))
 
     def step(
         self, key: jax.Array, state: MountainCarState, action: jax.Array, params: MountainCarParams
     ) -> tuple[MountainCarState, jax.Array, jax.Array]:
-        """Hold `action` for `hold` steps of the physics; `key` is not used."""
+        """Hold `action` for `hold` steps of the physics."""
         del key
         chex.assert_rank(action, 0)
         require_held("action", action, jnp.int32)
@@ -117,8 +91,14 @@ class MountainCar:
         push = params.force * (jnp.asarray(action, jnp.int32) - 1).astype(jnp.float32)
 
         def advance(_: int, car: MountainCarState) -> MountainCarState:
-            moved = _drive(car, push, params.gravity)
+            velocity = car.velocity + push - params.gravity * jnp.cos(3.0 * car.position)
+            velocity = jnp.clip(velocity, -SPEED_LIMIT, SPEED_LIMIT)
+            low, high = POSITION_LIMITS
+            position = jnp.clip(car.position + velocity, low, high)
+            # The wall on the left is inelastic.
+            velocity = jnp.where((position <= low) & (velocity < 0.0), jnp.float32(0.0), velocity)
             stands = car.position >= GOAL
+            moved = MountainCarState(position, velocity)
             return jax.tree.map(lambda old, new: jnp.where(stands, old, new), car, moved)
 
         next_state = jax.lax.fori_loop(0, self.hold, advance, state)
@@ -133,13 +113,3 @@ class MountainCar:
         velocity = (state.velocity + SPEED_LIMIT) / (2 * SPEED_LIMIT)
         # Rounding may lead a hair beyond the ends, which a caller's Fourier features would notice.
         return jnp.clip(jnp.stack([position, velocity]), 0.0, 1.0)
-
-
-def _drive(car: MountainCarState, push: jax.Array, gravity: jax.Array) -> MountainCarState:
-    """One step of the physics, with an inelastic wall on the left."""
-    velocity = car.velocity + push - gravity * jnp.cos(3.0 * car.position)
-    velocity = jnp.clip(velocity, -SPEED_LIMIT, SPEED_LIMIT)
-    low, high = POSITION_LIMITS
-    position = jnp.clip(car.position + velocity, low, high)
-    velocity = jnp.where((position <= low) & (velocity < 0.0), jnp.float32(0.0), velocity)
-    return MountainCarState(position, velocity)

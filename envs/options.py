@@ -10,9 +10,8 @@ sampling of noisy preferences), the experiments on synthetic data. Each task has
     value_range(k)                   R, the width that a Hoeffding race assumes
 
 k is the complexity parameter of the papers, a positive number: the larger, the farther apart the
-options. `draw` may be vmapped over keys and k, `sample` over keys and options.
-
-Axis letters: K options.
+options. `draw` may be vmapped over keys and k, `sample` over keys and options; ValueError if
+`num_options` or k is not positive. Axes: K options.
 """
 
 import dataclasses
@@ -21,37 +20,24 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxrace.envs.held import as_float32, require_positive
-from jaxrace.envs.weak_types import strongly_typed
+from jaxrace.envs.held import as_float32, require_count, require_positive, strongly_typed
 
 
 class NormalOptions(NamedTuple):
-    """Normal distributions; leaves float32 [K].
-
-    >>> NormalOptions(mean=0.5, variance=1.0).mean
-    0.5
-    """
+    """Normal distributions; leaves float32 [K]."""
 
     mean: jax.Array
     variance: jax.Array
 
 
 class BernoulliDriftOptions(NamedTuple):
-    """Fair coins (0 or 1) shifted by a drift each; leaves float32 [K].
-
-    >>> BernoulliDriftOptions(drift=0.25).drift
-    0.25
-    """
+    """Fair coins (0 or 1) shifted by a drift each; leaves float32 [K]."""
 
     drift: jax.Array  # d_i
 
 
 class UniformOptions(NamedTuple):
-    """Uniform distributions on [0, upper_limit); leaves float32 [K].
-
-    >>> UniformOptions(upper_limit=10.0).upper_limit
-    10.0
-    """
+    """Uniform distributions on [0, upper_limit); leaves float32 [K]."""
 
     upper_limit: jax.Array  # d_i
 
@@ -62,18 +48,14 @@ class Normal:
 
     Busa-Fekete et al. 2014, section 6.1, scenario 1.
 
-    >>> import jax
-    >>> task = Normal()
-    >>> options = task.draw(jax.random.key(0), k=3.0, num_options=4)
-    >>> task.sample(jax.random.key(1), jax.tree.map(lambda leaf: leaf[0], options)).shape
-    ()
-    >>> task.win_probabilities(options).shape, task.means(options).shape, task.value_range(k=3.0)
-    ((4, 4), (4,), 8.0)
+    >>> Normal().draw(jax.random.key(0), k=3.0, num_options=4).mean.shape
+    (4,)
     """
 
     def draw(self, key: jax.Array, k: jax.Array | float, num_options: int = 10) -> NormalOptions:
-        """Draw K = `num_options` options; ValueError if that or k is not positive."""
-        m, v = _uniform(key, (2, _positive(num_options)))
+        """Draw `num_options` options."""
+        require_count("num_options", num_options)
+        m, v = _uniform(key, (2, num_options))
         return NormalOptions(mean=_complexity(k) / 2 * m, variance=v)
 
     def sample(self, key: jax.Array, option: NormalOptions) -> jax.Array:
@@ -92,8 +74,7 @@ class Normal:
 
     def means(self, options: NormalOptions) -> jax.Array:
         """Return the means."""
-        options = strongly_typed(options, "options")
-        return options.mean
+        return strongly_typed(options, "options").mean
 
     def value_range(self, k: jax.Array | float) -> float:
         """Return R = 8: with probability over 0.99 no option's draws of a race spread farther.
@@ -109,22 +90,14 @@ class Normal:
 class BernoulliDrift:
     """X_i = B + d_i with a fair coin B in {0, 1} and d_i uniform in [0, k / drift_scale).
 
-    Busa-Fekete et al. 2014, section 6.1, scenario 2.
+    Busa-Fekete et al. 2014, section 6.1, scenario 2. `drift_scale` is 10 there and 5 in Busa-Fekete
+    et al. 2013; ValueError unless it is a positive number that a float32 holds.
 
-    Args:
-        drift_scale: 10 as in Busa-Fekete et al. 2014, or 5 as in Busa-Fekete et al. 2013.
-
-    Raises:
-        ValueError: `drift_scale` is not a positive number that a float32 holds.
-
-    >>> import jax.numpy as jnp
-    >>> task = BernoulliDrift()
-    >>> options = BernoulliDriftOptions(drift=jnp.array([0.0, 0.5, 1.0, 2.5], jnp.float32))
-    >>> print(task.win_probabilities(options))
-    [[0.5   0.25  0.125 0.   ]
-     [0.75  0.5   0.25  0.   ]
-     [0.875 0.75  0.5   0.   ]
-     [1.    1.    1.    0.5  ]]
+    >>> options = BernoulliDriftOptions(drift=jnp.array([0.0, 0.5, 1.0], jnp.float32))
+    >>> print(BernoulliDrift().win_probabilities(options))
+    [[0.5   0.25  0.125]
+     [0.75  0.5   0.25 ]
+     [0.875 0.75  0.5  ]]
     """
 
     drift_scale: float = 10.0
@@ -135,9 +108,10 @@ class BernoulliDrift:
     def draw(
         self, key: jax.Array, k: jax.Array | float, num_options: int = 10
     ) -> BernoulliDriftOptions:
-        """Draw K = `num_options` options; ValueError if that or k is not positive."""
+        """Draw `num_options` options."""
+        require_count("num_options", num_options)
         scale = _complexity(k, 1 / self.drift_scale) / self.drift_scale
-        return BernoulliDriftOptions(drift=scale * _uniform(key, (_positive(num_options),)))
+        return BernoulliDriftOptions(drift=scale * _uniform(key, (num_options,)))
 
     def sample(self, key: jax.Array, option: BernoulliDriftOptions) -> jax.Array:
         """Draw one outcome."""
@@ -160,8 +134,7 @@ class BernoulliDrift:
 
     def means(self, options: BernoulliDriftOptions) -> jax.Array:
         """Return 1/2 + d_i."""
-        options = strongly_typed(options, "options")
-        return 0.5 + options.drift
+        return 0.5 + strongly_typed(options, "options").drift
 
     def value_range(self, k: jax.Array | float) -> float:
         """Return R = 1, the width of each option's support {d_i, d_i + 1}."""
@@ -176,7 +149,6 @@ class Uniform:
     Busa-Fekete et al. 2013, synthetic data. As described, k is but a unit of measurement: it
     changes no win probability, nor a Hoeffding race with R = 10 k.
 
-    >>> import jax.numpy as jnp
     >>> options = UniformOptions(upper_limit=jnp.array([4.0, 2.0], jnp.float32))
     >>> print(Uniform().win_probabilities(options))
     [[0.5  0.75]
@@ -184,14 +156,14 @@ class Uniform:
     """
 
     def draw(self, key: jax.Array, k: jax.Array | float, num_options: int = 10) -> UniformOptions:
-        """Draw K = `num_options` options; ValueError if that or k is not positive."""
+        """Draw `num_options` options."""
+        require_count("num_options", num_options)
         scale = 10 * _complexity(k, 10.0)
-        return UniformOptions(upper_limit=scale * _uniform(key, (_positive(num_options),)))
+        return UniformOptions(upper_limit=scale * _uniform(key, (num_options,)))
 
     def sample(self, key: jax.Array, option: UniformOptions) -> jax.Array:
         """Draw one outcome."""
-        option = strongly_typed(option, "option")
-        return option.upper_limit * _uniform(key, ())
+        return strongly_typed(option, "option").upper_limit * _uniform(key, ())
 
     def win_probabilities(self, options: UniformOptions) -> jax.Array:
         """Return s_ij = 1 - d_j / (2 d_i) for d_i > d_j, and 1 - s_ji for d_i < d_j."""
@@ -204,8 +176,7 @@ class Uniform:
 
     def means(self, options: UniformOptions) -> jax.Array:
         """Return d_i / 2."""
-        options = strongly_typed(options, "options")
-        return options.upper_limit / 2
+        return strongly_typed(options, "options").upper_limit / 2
 
     def value_range(self, k: jax.Array | float) -> jax.Array | float:
         """Return R = 10 k: what is known of an option before any sample is only that d_i < 10 k."""
@@ -220,9 +191,3 @@ def _uniform(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
 def _complexity(k: jax.Array | float, times: float = 1.0) -> jax.Array:
     require_positive("k", k, times)
     return as_float32("k", k)
-
-
-def _positive(num_options: int) -> int:
-    if type(num_options) is not int or num_options < 1:
-        raise ValueError(f"num_options: expected a positive integer, got {num_options!r}")
-    return num_options

@@ -1,154 +1,83 @@
 """Pure, fused array functions: order relations, win counts, confidence bounds, race rules."""
 
-from jaxrace.kernels.beta import above_half, sample_beta
-from jaxrace.kernels.block_bets import BLOCK_SIZES, MAX_BET, log_block_factors
-from jaxrace.kernels.bootstrap import (
-    bootstrap_bound,
-    bootstrap_bound_of_one,
-    both_bootstrap_bounds,
-    resampling_counts,
-)
-from jaxrace.kernels.bounds import (
-    BOUNDS,
-    MAX_TABLE_CAPACITY,
-    NEVER,
-    Bound,
-    bernoulli_divergence,
-    bound_named,
-    intervals,
-    levels,
-    threshold_table,
-    thresholds,
-)
-from jaxrace.kernels.correct_selection import (
-    correct_selection_gains,
-    in_top,
-    log_correct_selection,
-    relative_selection_gains,
-    selection_threshold,
-)
-from jaxrace.kernels.devices import Sizes, made_for, sizes
-from jaxrace.kernels.elimination import definite_inverse, inverse
-from jaxrace.kernels.kl_ucb import bernoulli_kl, kl_upper
+from jaxrace.kernels.block_bets import BLOCK_SIZES as BLOCK_SIZES
+from jaxrace.kernels.block_bets import MAX_BET as MAX_BET
+from jaxrace.kernels.block_bets import log_block_factors as log_block_factors
+from jaxrace.kernels.bootstrap import bootstrap_bound as bootstrap_bound
+from jaxrace.kernels.bootstrap import bootstrap_bound_of_one as bootstrap_bound_of_one
+from jaxrace.kernels.bootstrap import both_bootstrap_bounds as both_bootstrap_bounds
+from jaxrace.kernels.bootstrap import resampling_counts as resampling_counts
+from jaxrace.kernels.bounds import BOUNDS as BOUNDS
+from jaxrace.kernels.bounds import MAX_TABLE_CAPACITY as MAX_TABLE_CAPACITY
+from jaxrace.kernels.bounds import NEVER as NEVER
+from jaxrace.kernels.bounds import Bound as Bound
+from jaxrace.kernels.bounds import bernoulli_divergence as bernoulli_divergence
+from jaxrace.kernels.bounds import bound_named as bound_named
+from jaxrace.kernels.bounds import intervals as intervals
+from jaxrace.kernels.bounds import levels as levels
+from jaxrace.kernels.bounds import threshold_table as threshold_table
+from jaxrace.kernels.bounds import thresholds as thresholds
+from jaxrace.kernels.correct_selection import correct_selection_gains as correct_selection_gains
+from jaxrace.kernels.correct_selection import in_top as in_top
+from jaxrace.kernels.correct_selection import log_correct_selection as log_correct_selection
+from jaxrace.kernels.correct_selection import relative_selection_gains as relative_selection_gains
+from jaxrace.kernels.correct_selection import selection_threshold as selection_threshold
+from jaxrace.kernels.devices import Sizes as Sizes
+from jaxrace.kernels.devices import made_for as made_for
+from jaxrace.kernels.devices import sizes as sizes
+from jaxrace.kernels.draws import above_half as above_half
+from jaxrace.kernels.draws import draw_uniforms as draw_uniforms
+from jaxrace.kernels.draws import sample_beta as sample_beta
+from jaxrace.kernels.elimination import definite_inverse as definite_inverse
+from jaxrace.kernels.elimination import inverse as inverse
+from jaxrace.kernels.knowledge_gradient import knowledge_gradient as knowledge_gradient
+from jaxrace.kernels.knowledge_gradient import log_change_chance as log_change_chance
 from jaxrace.kernels.knowledge_gradient import (
-    knowledge_gradient,
-    log_change_chance,
-    relative_knowledge_gradient,
+    relative_knowledge_gradient as relative_knowledge_gradient,
 )
-from jaxrace.kernels.listing import for_listed, listing_block, of_listed, with_operands_kept
-from jaxrace.kernels.lower_bounds import (
-    best_cap,
-    betting_bound,
-    capped_bound,
-    mean_and_variance,
-    predicted_betting_bound,
-    student_bound,
-)
-from jaxrace.kernels.merging import in_blocks, map_blocks, merge_vmaps
-from jaxrace.kernels.open_pairs import open_round_gains
-from jaxrace.kernels.picking import first_best, leading, pick
-from jaxrace.kernels.ragged_wins import ragged_net, sample_slices
-from jaxrace.kernels.random_walk import long_run, transition_matrix, visits_key, walk_error
-from jaxrace.kernels.relations import lexicographic, pareto, total_order
-from jaxrace.kernels.rules import RULES, select_and_discard, settle_reduced
-from jaxrace.kernels.student import student_quantile
-from jaxrace.kernels.thurstone import (
-    ThurstoneFit,
-    fit_thurstone,
-    pair_curvature,
-    residual_variances,
-    swept_qualities,
-    thurstone_start,
-    with_changed_pair,
-)
-from jaxrace.kernels.uniforms import draw_uniforms
-from jaxrace.kernels.value_bounds import bernstein_radius, hoeffding_radius
-from jaxrace.kernels.wins import (
-    MAX_ROUNDS,
-    net_counts,
-    prefix_wins,
-    round_gains,
-    total_wins,
-)
-
-__all__ = [
-    "BLOCK_SIZES",
-    "BOUNDS",
-    "MAX_BET",
-    "MAX_ROUNDS",
-    "MAX_TABLE_CAPACITY",
-    "NEVER",
-    "RULES",
-    "Bound",
-    "Sizes",
-    "ThurstoneFit",
-    "above_half",
-    "bernoulli_divergence",
-    "bernoulli_kl",
-    "bernstein_radius",
-    "best_cap",
-    "betting_bound",
-    "bootstrap_bound",
-    "bootstrap_bound_of_one",
-    "both_bootstrap_bounds",
-    "bound_named",
-    "capped_bound",
-    "correct_selection_gains",
-    "definite_inverse",
-    "draw_uniforms",
-    "first_best",
-    "fit_thurstone",
-    "for_listed",
-    "hoeffding_radius",
-    "in_blocks",
-    "in_top",
-    "intervals",
-    "inverse",
-    "kl_upper",
-    "knowledge_gradient",
-    "leading",
-    "levels",
-    "lexicographic",
-    "listing_block",
-    "log_block_factors",
-    "log_change_chance",
-    "log_correct_selection",
-    "long_run",
-    "made_for",
-    "map_blocks",
-    "mean_and_variance",
-    "merge_vmaps",
-    "net_counts",
-    "of_listed",
-    "open_round_gains",
-    "pair_curvature",
-    "pareto",
-    "pick",
-    "predicted_betting_bound",
-    "prefix_wins",
-    "ragged_net",
-    "relative_knowledge_gradient",
-    "relative_selection_gains",
-    "resampling_counts",
-    "residual_variances",
-    "round_gains",
-    "sample_beta",
-    "sample_slices",
-    "select_and_discard",
-    "selection_threshold",
-    "settle_reduced",
-    "sizes",
-    "student_bound",
-    "student_quantile",
-    "swept_qualities",
-    "threshold_table",
-    "thresholds",
-    "thurstone_start",
-    "total_order",
-    "total_wins",
-    "transition_matrix",
-    "visits_key",
-    "walk_error",
-    "with_changed_pair",
-    "with_operands_kept",
-]
+from jaxrace.kernels.listing import for_listed as for_listed
+from jaxrace.kernels.listing import listing_block as listing_block
+from jaxrace.kernels.listing import of_listed as of_listed
+from jaxrace.kernels.listing import with_operands_kept as with_operands_kept
+from jaxrace.kernels.lower_bounds import best_cap as best_cap
+from jaxrace.kernels.lower_bounds import betting_bound as betting_bound
+from jaxrace.kernels.lower_bounds import capped_bound as capped_bound
+from jaxrace.kernels.lower_bounds import mean_and_variance as mean_and_variance
+from jaxrace.kernels.lower_bounds import predicted_betting_bound as predicted_betting_bound
+from jaxrace.kernels.lower_bounds import student_bound as student_bound
+from jaxrace.kernels.lower_bounds import student_quantile as student_quantile
+from jaxrace.kernels.mean_bounds import bernoulli_kl as bernoulli_kl
+from jaxrace.kernels.mean_bounds import bernstein_radius as bernstein_radius
+from jaxrace.kernels.mean_bounds import hoeffding_radius as hoeffding_radius
+from jaxrace.kernels.mean_bounds import kl_upper as kl_upper
+from jaxrace.kernels.merging import in_blocks as in_blocks
+from jaxrace.kernels.merging import map_blocks as map_blocks
+from jaxrace.kernels.merging import merge_vmaps as merge_vmaps
+from jaxrace.kernels.open_pairs import open_round_gains as open_round_gains
+from jaxrace.kernels.picking import first_best as first_best
+from jaxrace.kernels.picking import leading as leading
+from jaxrace.kernels.picking import pick as pick
+from jaxrace.kernels.ragged_wins import ragged_net as ragged_net
+from jaxrace.kernels.ragged_wins import sample_slices as sample_slices
+from jaxrace.kernels.random_walk import long_run as long_run
+from jaxrace.kernels.random_walk import transition_matrix as transition_matrix
+from jaxrace.kernels.random_walk import visits_key as visits_key
+from jaxrace.kernels.random_walk import walk_error as walk_error
+from jaxrace.kernels.relations import lexicographic as lexicographic
+from jaxrace.kernels.relations import pareto as pareto
+from jaxrace.kernels.relations import total_order as total_order
+from jaxrace.kernels.rules import RULES as RULES
+from jaxrace.kernels.rules import select_and_discard as select_and_discard
+from jaxrace.kernels.rules import settle_reduced as settle_reduced
+from jaxrace.kernels.thurstone import ThurstoneFit as ThurstoneFit
+from jaxrace.kernels.thurstone import fit_thurstone as fit_thurstone
+from jaxrace.kernels.thurstone import pair_curvature as pair_curvature
+from jaxrace.kernels.thurstone import residual_variances as residual_variances
+from jaxrace.kernels.thurstone import swept_qualities as swept_qualities
+from jaxrace.kernels.thurstone import thurstone_start as thurstone_start
+from jaxrace.kernels.thurstone import with_changed_pair as with_changed_pair
+from jaxrace.kernels.wins import MAX_ROUNDS as MAX_ROUNDS
+from jaxrace.kernels.wins import net_counts as net_counts
+from jaxrace.kernels.wins import prefix_wins as prefix_wins
+from jaxrace.kernels.wins import round_gains as round_gains
+from jaxrace.kernels.wins import total_wins as total_wins

@@ -1,16 +1,13 @@
 """Block-permutation bets: the factors of the e-process behind a dominance race.
 
-A block of two options holds b samples of each. A bet of size lambda on "the first is preferred" is
-placed on each of the b pairs that a permutation matches, and the factor of the block is the mean of
-the products over permutations:
+A permutation matches the b samples of two options, and a bet of size lambda on "the first is
+preferred" is placed on each match. The factor of this block is the mean over permutations p(a) = u
+a + v modulo a prime b, u = 1 .. b - 1, v = 0 .. b - 1:
 
     F(lambda) = mean over p of  prod_a (1 + lambda c(x^a, y^p(a)) / 2),    c in {-1, 0, +1}.
 
-Its expectation is at most 1 if the first option is not preferred more often than the second. The
-permutations are p(a) = u a + v modulo a prime b, with u = 1 .. b - 1 and v = 0 .. b - 1.
-The proof is in docs/dominance_race.md.
-
-Axes: b samples of a block, L bets, P pairs of options.
+Its expectation is at most 1 if the first option is not preferred more often than the second (proof
+in docs/dominance_race.md). Axes: b samples of a block, L bets, P pairs of options.
 """
 
 import functools
@@ -26,22 +23,18 @@ BLOCK_SIZES = (2, 3, 5, 7, 11, 13, 17, 19, 23)
 
 MAX_BET = 1.95
 
+# Hits of more rows are added one by one: XLA (jaxlib 0.10.2) makes slow sums of longer blocks, and
+# slow chains of additions of shorter ones.
+_LONGEST_SUM = 13
+
 
 def log_block_factors(signs: jax.Array, bets: jax.Array) -> jax.Array:
-    """ln F of one block, for both options of each pair.
+    """ln F of one block, for "the first over the second" and the reverse: float32 [2, L, P].
 
-    Args:
-        signs: int8 [b, b, P]: ``c(x^a, y^c)`` of sample a of the pair's first option and sample c
-            of its second one. b is one of ``BLOCK_SIZES``.
-        bets: float32 [L], or [L, P] where pairs have bets of their own: lambda in (0, 1.95].
+    `signs` int8 [b, b, P] are c(x^a, y^c) of sample a of the first option and c of the second;
+    ValueError if b is not in `BLOCK_SIZES`. `bets` are lambda in (0, 1.95], float32 [L], or [L, P]
+    where pairs have bets of their own.
 
-    Returns:
-        float32 [2, L, P]: for "the first over the second", and for the reverse.
-
-    Raises:
-        ValueError: b is no prime, or too large.
-
-    >>> import jax.numpy as jnp
     >>> won = jnp.ones((2, 2, 1), jnp.int8)  # both samples beat both: (1 + 1/2)^2 and (1 - 1/2)^2
     >>> print(jnp.exp(log_block_factors(won, jnp.array([1.0])))[:, 0, 0])
     [2.25 0.25]
@@ -67,17 +60,10 @@ def log_block_factors(signs: jax.Array, bets: jax.Array) -> jax.Array:
     return jnp.log(total / (size * (size - 1)))
 
 
-# How the hits of so many rows or fewer are added up. At XLA's default level of optimisation a chain
-# of additions of bytes takes twenty times as long as this sum; at lower levels it is the sum of
-# longer ones that takes ten times as long (measured with jaxlib 0.10.2).
-_LONGEST_SUM = 13
-
-
 def _counts(signs: jax.Array) -> dict[tuple[int, int], jax.Array]:
     """By wins and ties of its b matches, the number of permutations [P] that have so many.
 
-    The product of a permutation depends on nothing else, and small integers are added faster than
-    products are made for each bet.
+    The product of a permutation depends on nothing else.
     """
     size = signs.shape[0]
     unsigned = jnp.uint8 if (size + 1) * size < 256 else jnp.uint16

@@ -1,10 +1,10 @@
 """Bootstrap bounds of a mean: one set of resamples serves any number of samples.
 
-Written for one sample and batched with ``vmap``: the means of all resamples of all samples are
-then one matrix product. Axes: n values, of which some may not count, B resamples.
-
-Source: Efron 1987; Carpenter and Bithell 2000; Thomas et al. 2015 (ICML), Algorithm 3, whose last
-line is misprinted.
+Written for one sample and batched with ``vmap``: the means of all resamples of all samples are then
+one matrix product. ``values`` are float32 [n], of which those with ``used``, bool [n], count;
+``counts`` are of ``resampling_counts``; a resample has ``number`` values, int32 []. Axes: n values,
+B resamples. Source: Efron 1987; Carpenter and Bithell 2000; Thomas et al. 2015 (ICML), Algorithm 3,
+whose last line is misprinted.
 """
 
 from collections.abc import Callable
@@ -16,24 +16,17 @@ from jax import lax
 from jax.scipy.special import ndtri
 from jax.scipy.stats import norm
 
+from jaxrace.kernels.draws import draw_below
 from jaxrace.kernels.listing import with_operands_kept
 from jaxrace.kernels.order_statistics import neighbours
-from jaxrace.kernels.uniforms import draw_below
 
-# Values of each resample.
-_DRAWN_AT_ONCE = 128
+_DRAWN_AT_ONCE = 128  # values of each resample
 
 
 def resampling_counts(
     key: jax.Array, used: jax.Array, number: jax.Array, resamples: int
 ) -> jax.Array:
-    """How often each value is in every resample, float32 [n, B].
-
-    Args:
-        key: Used once.
-        used: bool [n], the values to draw from, with replacement.
-        number: m, how many a resample has, int32 [].
-        resamples: B.
+    """How often each used value is in every resample of m values, float32 [n, B].
 
     >>> draw = jax.jit(resampling_counts, static_argnums=3)
     >>> used = jnp.array([True, True, True, False, False])
@@ -48,8 +41,7 @@ def resampling_counts(
         added = jnp.broadcast_to(counted, drawn.shape)
         return counts.at[first + drawn].add(added, mode="promise_in_bounds")
 
-    # A resample after the other, each in as few lines of a cache as it takes: to count in columns
-    # at once takes twice as long.
+    # A resample after the other, each in as few lines of a cache as it takes.
     nothing = jnp.zeros(resamples * size, jnp.float32)
     counts = _over_draws(key, used, number, resamples, count, nothing).reshape(resamples, size)
     # Drawn are numbers among the values that are used.
@@ -67,8 +59,8 @@ def _over_draws(
 ) -> jax.Array:
     """Draw the resamples, some values of all of them at a time.
 
-    ``add`` takes the numbers of the values drawn, among those that are used, int32 [B, some], which
-    of these count, float32 [some], and what there is so far.
+    ``add`` takes the numbers of the values drawn, among the used ones, int32 [B, some], which of
+    these count, float32 [some], and the result so far.
     """
     count = used.sum(dtype=jnp.int32)
     shape = resamples, _DRAWN_AT_ONCE
@@ -82,26 +74,15 @@ def _over_draws(
 
 
 def bootstrap_bound(
-    values: jax.Array,
-    used: jax.Array,
-    counts: jax.Array,
-    delta: jax.Array,
-    corrected: bool = True,
+    values: jax.Array, used: jax.Array, counts: jax.Array, delta: jax.Array, corrected: bool = True
 ) -> jax.Array:
-    """The lower end of a one-sided bootstrap interval of the mean, float32 [].
+    """The lower end of a one-sided 1 - delta bootstrap interval of the mean, float32 [].
 
-    Args:
-        values: float32 [n].
-        used: bool [n].
-        counts: float32 [n, B], from ``resampling_counts``.
-        delta: Error probability.
-        corrected: BCa: corrected for bias and acceleration; else the plain percentile.
+    ``corrected`` for bias and acceleration (BCa), or the plain percentile.
 
     >>> values, used = jnp.arange(20, dtype=jnp.float32), jnp.ones(20, bool)
-    >>> draw = jax.jit(resampling_counts, static_argnums=3)
-    >>> counts = draw(jax.random.key(0), used, jnp.int32(20), 500)
-    >>> bound = jax.jit(bootstrap_bound)(values, used, counts, jnp.float32(0.05))
-    >>> 6.5 < float(bound) < 8.5
+    >>> counts = resampling_counts(jax.random.key(0), used, jnp.int32(20), 500)
+    >>> 6.5 < float(bootstrap_bound(values, used, counts, jnp.float32(0.05))) < 8.5
     True
     """
     values, scale = _scaled(values, used)
@@ -119,20 +100,12 @@ class BothBounds(NamedTuple):
 def both_bootstrap_bounds(
     values: jax.Array, used: jax.Array, counts: jax.Array, delta: jax.Array
 ) -> BothBounds:
-    """``bootstrap_bound``, corrected and not, with one product for the two.
-
-    Args:
-        values: float32 [n].
-        used: bool [n].
-        counts: As above.
-        delta: Error probability.
+    """``bootstrap_bound``, corrected and not, with one product for both.
 
     >>> values, used = jnp.arange(20, dtype=jnp.float32) ** 2, jnp.ones(20, bool)
-    >>> draw = jax.jit(resampling_counts, static_argnums=3)
-    >>> counts = draw(jax.random.key(0), used, jnp.int32(20), 500)
-    >>> both = jax.jit(both_bootstrap_bounds)(values, used, counts, jnp.float32(0.05))
-    >>> corrected, percentile = map(float, both)  # of values skewed to the right
-    >>> percentile < corrected < float(values.mean())
+    >>> counts = resampling_counts(jax.random.key(0), used, jnp.int32(20), 500)
+    >>> corrected, percentile = both_bootstrap_bounds(values, used, counts, jnp.float32(0.05))
+    >>> bool(percentile < corrected)  # of values skewed to the right
     True
     """
     values, scale = _scaled(values, used)
@@ -142,7 +115,7 @@ def both_bootstrap_bounds(
 
 
 def _sums(values: jax.Array, counts: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Of each resample, float32 [B], and how many values a resample has, float32 []."""
+    """Sum of each resample, float32 [B], and the number of its values, float32 []."""
     # A GPU would round the values to 10 bits otherwise.
     sums = jnp.matmul(values, counts, precision=lax.Precision.HIGHEST)
     return sums, counts[:, 0].sum()
@@ -157,21 +130,13 @@ def bootstrap_bound_of_one(
     delta: jax.Array,
     corrected: bool = True,
 ) -> jax.Array:
-    """The same for resamples that serve one sample only: these are summed, and never counted.
+    """``bootstrap_bound`` for resamples that serve one sample only: they are summed, not counted.
 
-    Args:
-        key: Used once; with the same one the resamples are those of ``resampling_counts``.
-        values: float32 [n].
-        used: bool [n].
-        number: m, how many values a resample has, int32 [].
-        resamples: B.
-        delta: Error probability.
-        corrected: As above.
+    With the same key the resamples are those of ``resampling_counts``.
 
-    >>> values, used = jnp.arange(20, dtype=jnp.float32), jnp.ones(20, bool)
-    >>> key, number, delta = jax.random.key(0), jnp.int32(20), jnp.float32(0.05)
-    >>> bound_of = jax.jit(bootstrap_bound_of_one, static_argnums=4)
-    >>> 6.5 < float(bound_of(key, values, used, number, 500, delta)) < 8.5
+    >>> values, key = jnp.arange(20, dtype=jnp.float32), jax.random.key(0)
+    >>> number, delta = jnp.int32(20), jnp.float32(0.05)
+    >>> 6.5 < float(bootstrap_bound_of_one(key, values, values >= 0, number, 500, delta)) < 8.5
     True
     """
     values, scale = _scaled(values, used)
@@ -191,7 +156,7 @@ def bootstrap_bound_of_one(
 
 
 def _scaled(values: jax.Array, used: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Shares of the largest, and that: sums of cubes would leave the range of float32."""
+    """The values over the largest, and that: sums of cubes would leave the range of float32."""
     values = jnp.where(used, values, 0)
     scale = jnp.maximum(abs(values).max(), jnp.finfo(jnp.float32).tiny)
     return values / scale, scale
@@ -205,7 +170,7 @@ def _bound(
     delta: jax.Array,
     corrected: bool,
 ) -> jax.Array:
-    """The bound from the sums [B] of resamples with so many values each."""
+    """The bound from the sums [B] of resamples."""
     count = used.sum(dtype=jnp.float32)
     mean = values.sum() / count
     resamples = sums.shape[0]

@@ -1,24 +1,25 @@
 """Confidence bounds for the pairwise estimates S_ij, as verdict thresholds and as intervals.
 
-Everything here runs on the host in float64. A verdict "i beats j" after n rounds depends on
-the net count C_ij = n^2 (2 S_ij - 1) alone, so the device needs one int32 threshold per round
-and compares integers; no rounding of the device can change a verdict.
+Everything here runs on the host in float64. A verdict "i beats j" after n rounds depends on the net
+count C_ij = n^2 (2 S_ij - 1) alone, so the device needs one int32 threshold per round and compares
+integers; no rounding of the device can change a verdict. The U-statistic S(n) of two samples of
+size n satisfies (Hoeffding 1963, section 5b)
 
-The U-statistic S(n) of two samples of size n satisfies (Hoeffding 1963, section 5b)
     P(S - s >= e) <= exp(-n kl(s + e, s)) <= exp(-2 n e^2),
+
 where kl is the divergence of two Bernoulli laws. A bound is made of three choices:
 
-divergence  "hoeffding" (radius sqrt(L / 2n)) or "kl" ({p : n kl(S, p) <= L}, never wider).
-union       how the error delta is shared among rounds:
-    "published"  the paper's L = ln(2 K^2 n_max / delta) (Busa-Fekete et al. 2014, eq. 7);
-    "rounds"     an equal share per round and unordered pair, L = ln(K (K-1) n_max / delta);
-    "stitched"   m epochs n_1 < n_2 < ... that grow by a tenth, L = ln(m K (K-1) / delta). (U_n)
-                 is a reverse martingale, so by Doob one statement at size n_k covers every
-                 n >= n_k; inside epoch k the radius is that of n_k;
-    "open"       the same without a horizon, epoch k at delta 2 / ((k + 1) (k + 2)).
-sides       2, or 1 for bounds that promise verdicts only. Where no s_ij is exactly 1/2 a pair
-            can give just one wrong verdict, so half of delta per pair is saved; with exact
-            ties the guarantee of a one-sided bound is 2 delta. Intervals are always two-sided.
+    divergence  "hoeffding" (radius sqrt(L / 2n)) or "kl" ({p : n kl(S, p) <= L}, never wider).
+    union       how the error delta is shared among rounds:
+        "published"  the paper's L = ln(2 K^2 n_max / delta) (Busa-Fekete et al. 2014, eq. 7);
+        "rounds"     an equal share per round and unordered pair, L = ln(K (K-1) n_max / delta);
+        "stitched"   m epochs n_1 < n_2 < ... that grow by a tenth, L = ln(m K (K-1) / delta). (U_n)
+                     is a reverse martingale, so by Doob one statement at size n_k covers every
+                     n >= n_k; inside epoch k the radius is that of n_k;
+        "open"       the same without a horizon, epoch k at delta 2 / ((k + 1) (k + 2)).
+    sides       2, or 1 for bounds that promise verdicts only. Where no s_ij is exactly 1/2 a pair
+                can give just one wrong verdict, so half of delta per pair is saved; with exact
+                ties the guarantee of a one-sided bound is 2 delta. Intervals are two-sided.
 """
 
 import dataclasses
@@ -32,9 +33,7 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 
-# No net count of up to MAX_ROUNDS samples reaches this threshold.
-NEVER = int(np.iinfo(np.int32).max)
-
+NEVER = int(np.iinfo(np.int32).max)  # a threshold that no net count reaches
 MAX_TABLE_CAPACITY = 2048
 
 # A tenth more per epoch is near the best growth rate; kept as a ratio of integers, because
@@ -44,11 +43,7 @@ _GROWTH = (11, 10)
 
 @dataclasses.dataclass(frozen=True)
 class Bound:
-    """A confidence bound on all pairs and all rounds of a race (see the module's text).
-
-    >>> BOUNDS["stitched-kl"]
-    Bound(divergence='kl', union='stitched', sides=2)
-    """
+    """A confidence bound on all pairs and all rounds of a race; see the module for its parts."""
 
     divergence: Literal["hoeffding", "kl"]
     union: Literal["published", "rounds", "stitched", "open"]
@@ -71,17 +66,7 @@ BOUNDS: dict[str, Bound] = {
 
 
 def bound_named(name: str) -> Bound:
-    """Look a bound up by its name.
-
-    Args:
-        name: A key of ``BOUNDS``.
-
-    Raises:
-        ValueError: No bound has that name; the message lists those that exist.
-
-    >>> bound_named("published").union
-    'published'
-    """
+    """The bound that ``BOUNDS`` has under a name; ValueError, with the names, if there is none."""
     if not isinstance(name, str) or name not in BOUNDS:
         raise ValueError(f"bound: expected one of {', '.join(BOUNDS)}, got {name!r}")
     return BOUNDS[name]
@@ -90,23 +75,13 @@ def bound_named(name: str) -> Bound:
 def levels(
     bound: Bound, num_options: int, max_rounds: int, delta: float
 ) -> tuple[FloatArray, FloatArray]:
-    """The level L and the sample size at which the bound is taken, for each round.
+    """The level L of each round, and the sample size at which the bound is taken.
 
-    Args:
-        bound: The bound.
-        num_options: K >= 2.
-        max_rounds: The horizon n_max >= 1 ("open" bounds do not depend on it).
-        delta: Error probability of the whole race, in (0, 1).
+    Both float64 [max_rounds], for K options, the horizon n_max = ``max_rounds`` ("open" bounds do
+    not depend on it) and the error probability ``delta`` of the whole race. The size is n itself,
+    the start of its epoch for stitched bounds, or 0 before the first epoch, where nothing can be
+    decided.
 
-    Returns:
-        level: float64 [max_rounds], L of round n = 1 .. max_rounds.
-        size: float64 [max_rounds], the sample size whose deviation bound is used in round n:
-            n itself, the start of its epoch for stitched bounds, or 0 before the first epoch,
-            where nothing can be decided.
-
-    >>> level, size = levels(BOUNDS["published"], num_options=10, max_rounds=300, delta=0.05)
-    >>> print(f"{level[0]:.3f}", size[:3])
-    13.998 [1. 2. 3.]
     >>> level, size = levels(BOUNDS["stitched-kl"], num_options=10, max_rounds=300, delta=0.05)
     >>> print(f"{level[0]:.2f}", size[14:18])
     10.86 [ 0. 16. 16. 18.]
@@ -178,28 +153,14 @@ def _spread_epochs(
 
 
 def thresholds(
-    bound: Bound,
-    num_options: int,
-    max_rounds: int,
-    delta: float,
-    epsilon: float = 0.0,
+    bound: Bound, num_options: int, max_rounds: int, delta: float, epsilon: float = 0.0
 ) -> IntArray:
-    """Smallest net count that decides a pair, for each round.
+    """Smallest net count that decides a pair, for each round: int32 [max_rounds].
 
-    After n rounds option i beats option j for certain when C_ij >= threshold[n - 1], and j
-    beats i when C_ij <= -threshold[n - 1]. With ``epsilon > 0`` the verdict needs only
-    l_ij >= 1/2 - epsilon, so a threshold may be negative and both may hold; the sign of C_ij
-    decides then.
-
-    Args:
-        bound: The bound.
-        num_options: K.
-        max_rounds: The horizon n_max.
-        delta: Error probability of the whole race.
-        epsilon: Slack of the epsilon-relaxed race, in [0, 1/2).
-
-    Returns:
-        int32 [max_rounds]; ``NEVER`` in rounds where even S = 1 decides nothing.
+    After n rounds option i certainly beats j when C_ij >= threshold[n - 1], and j beats i when C_ij
+    <= -threshold[n - 1]. It is ``NEVER`` where even S = 1 decides nothing. With a slack ``epsilon``
+    in (0, 1/2) a verdict needs only l_ij >= 1/2 - epsilon: a threshold may be negative and both may
+    hold; the sign of C_ij decides then.
 
     >>> table = thresholds(BOUNDS["kl"], num_options=3, max_rounds=20, delta=0.1)
     >>> print(bool(table[0] == NEVER), table[-2:])  # of at most 361 and 400
@@ -215,22 +176,11 @@ def threshold_table(
 ) -> IntArray:
     """``thresholds`` for every horizon up to ``capacity``, for races whose n_max adapts.
 
-    Args:
-        bound: The bound.
-        num_options: K.
-        capacity: The largest n_max.
-        delta: Error probability of each race.
-        epsilon: Slack of the epsilon-relaxed race.
-
-    Returns:
-        Read-only int32 [capacity, capacity]; row n_max - 1 holds the thresholds of a race of
-        n_max rounds, and ``NEVER`` beyond its horizon.
-
-    Raises:
-        ValueError: The capacity exceeds ``MAX_TABLE_CAPACITY``, a table of 16 MB.
+    Read-only int32 [capacity, capacity]: row n_max - 1 holds those of n_max rounds, and ``NEVER``
+    beyond. ValueError if the capacity exceeds ``MAX_TABLE_CAPACITY``, a table of 16 MB.
 
     >>> table = threshold_table(BOUNDS["tight"], num_options=3, capacity=50, delta=0.1)
-    >>> print(bool((table[39, :40] == thresholds(BOUNDS["tight"], 3, 40, 0.1)).all()))
+    >>> bool((table[39, :40] == thresholds(BOUNDS["tight"], 3, 40, 0.1)).all())
     True
     """
     if capacity > MAX_TABLE_CAPACITY:
@@ -274,14 +224,7 @@ def _decides(
 
 
 def bernoulli_divergence(mean: FloatArray | float, other: FloatArray | float) -> FloatArray:
-    """kl(p, q) = p ln(p/q) + (1-p) ln((1-p)/(1-q)), with 0 ln 0 = 0.
-
-    Args:
-        mean: p in [0, 1], any shape.
-        other: q in [0, 1], broadcasting against p.
-
-    Returns:
-        float64, in nats; infinite where q is 0 or 1 and p is not.
+    """kl(p, q) = p ln(p/q) + (1-p) ln((1-p)/(1-q)) in nats, float64, with 0 ln 0 = 0.
 
     >>> print(f"{bernoulli_divergence(1.0, 0.5):.4f}")
     0.6931
@@ -301,18 +244,10 @@ def intervals(
     estimate: FloatArray,
     rounds: NDArray[np.integer],
 ) -> tuple[FloatArray, FloatArray]:
-    """Two-sided confidence intervals for s_ij, all valid together with probability 1 - delta.
+    """Two-sided intervals [lower, upper] of s_ij, all valid together with probability 1 - delta.
 
-    Args:
-        bound: The bound; a one-sided one reports the intervals of its two-sided version.
-        num_options: K.
-        max_rounds: The horizon n_max.
-        delta: Error probability of the whole race.
-        estimate: S_ij in [0, 1], any shape.
-        rounds: Samples per option behind each estimate, same shape; 0 gives [0, 1].
-
-    Returns:
-        lower, upper: float64 of that shape, within [0, 1].
+    Of ``estimate`` S_ij in [0, 1], any shape, from ``rounds`` samples per option, the same shape; 0
+    rounds give [0, 1]. A one-sided bound reports the intervals of its two-sided version.
 
     >>> low, high = intervals(BOUNDS["tight"], 2, 100, 0.1, np.array(0.75), np.array(100))
     >>> print(f"[{low:.3f}, {high:.3f}]")

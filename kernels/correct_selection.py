@@ -1,8 +1,10 @@
-"""How likely is it that the k options which look best are the best, and which sample helps most?
+"""How likely are the k options which look best the best, and which sample helps most?
 
-Scores are normal, S_i ~ N(mu_i, sigma_i^2), and a threshold c parts the k best from the rest:
-APCS = prod_{i in I} P(S_i > c) prod_{q not in I} P(S_q < c) (Chen et al. 2008; Groves and Branke
-2019). Everything is in logarithms: products of 100 factors underflow. Axes: K options.
+Scores are normal, S_i ~ N(mu_i, sigma_i^2), and a threshold c parts the k best from the rest: APCS
+= prod_{i in I} P(S_i > c) prod_{q not in I} P(S_q < c) (Chen et al. 2008; Groves and Branke 2019).
+Everything is in logarithms: products of 100 factors underflow. ``means`` mu_i and the positive
+``variances`` sigma_i^2 or ``deviations`` sigma_i are float [K]; ``reductions`` float [K, K] tell by
+how much a sample of the pair makes sigma_i^2 smaller; ``top`` is k. Axes: K options.
 """
 
 import math
@@ -27,11 +29,6 @@ def in_top(means: jax.Array, top: int) -> jax.Array:
 
 def selection_threshold(means: jax.Array, deviations: jax.Array, top: int) -> jax.Array:
     """c = (sigma_(k+1) mu_(k) + sigma_(k) mu_(k+1)) / (sigma_(k) + sigma_(k+1)), float [].
-
-    Args:
-        means: float [K], mu_i.
-        deviations: float [K], sigma_i, positive.
-        top: k, below K.
 
     >>> threshold = jax.jit(selection_threshold, static_argnums=2)
     >>> print(threshold(jnp.array([4.0, 1.0]), jnp.array([2.0, 1.0]), 1))
@@ -63,11 +60,6 @@ def _places(means: jax.Array) -> jax.Array:
 def log_correct_selection(means: jax.Array, variances: jax.Array, top: int) -> jax.Array:
     """ln APCS, float [].
 
-    Args:
-        means: float [K], mu_i.
-        variances: float [K], sigma_i^2, positive.
-        top: k, below K.
-
     >>> log_probability = jax.jit(log_correct_selection, static_argnums=2)
     >>> f"{log_probability(jnp.zeros(2), jnp.ones(2), 1):.4f}"  # ln 1/4
     '-1.3863'
@@ -79,25 +71,15 @@ def log_correct_selection(means: jax.Array, variances: jax.Array, top: int) -> j
 def correct_selection_gains(
     means: jax.Array, variances: jax.Array, reductions: jax.Array, top: int
 ) -> jax.Array:
-    """By how much a further sample of each pair raises ln APCS, as far as one can tell.
+    """ln AEPCS_ij - ln APCS: by how much one more sample of each pair is expected to raise ln APCS.
 
-    The means are expected to stay, and the variances of both options fall; c is that of the
-    present variances. Only two factors change with the pair, so that all pairs cost O(K^2).
+    Symmetric float [K, K]; 0 where it is below any float. The diagonal means nothing. The means are
+    expected to stay, and the variances of both options fall; c is that of the present variances.
+    Only two factors change with the pair, so that all pairs cost O(K^2).
 
-    Args:
-        means: float [K], mu_i.
-        variances: float [K], sigma_i^2, positive.
-        reductions: float [K, K], by how much a sample of the pair makes sigma_i^2 smaller.
-        top: k, below K.
-
-    Returns:
-        float [K, K], symmetric: ln AEPCS_ij - ln APCS; 0 where it is below any float. The diagonal
-        means nothing.
-
-    >>> means, variances = jnp.array([1.0, 0.0, -5.0]), jnp.ones(3)
-    >>> gains_of = jax.jit(correct_selection_gains, static_argnums=3)
-    >>> gains = gains_of(means, variances, jnp.full((3, 3), 0.25), 1).tolist()
-    >>> gains[0][1] > gains[0][2] > gains[1][2] - 1
+    >>> scores = jnp.array([1.0, 0.0, -5.0]), jnp.ones(3), jnp.full((3, 3), 0.25)
+    >>> gains = correct_selection_gains(*scores, top=1)
+    >>> print(bool(gains[0, 1] > gains[0, 2]))
     True
     """
     distances = _distances(means, variances, top)
@@ -110,28 +92,17 @@ def correct_selection_gains(
 def relative_selection_gains(
     means: jax.Array, variances: jax.Array, reductions: jax.Array, top: int
 ) -> jax.Array:
-    """The gains of ``correct_selection_gains`` times a number that is the same for all pairs.
+    """``correct_selection_gains`` times a number that is the same for all pairs.
 
     It is 1 unless every option is z = 10 deviations or more on its side of c, m in the nearest
-    case. Then it is exp(m^2 / 2): where all are clearly on their sides, all gains are below any
-    float, but their ratios still say which sample is worth most. ln Phi(z) is -Q(z) there, and
-    Q(z) = phi(z) (1 / z - 1 / z^3), but for 3e-4 of it (Abramowitz and Stegun 26.2.12).
+    case. Then it is exp(m^2 / 2): all gains are below any float there, but their ratios still say
+    which sample is worth most. ln Phi(z) is -Q(z) there, and Q(z) = phi(z) (1 / z - 1 / z^3), but
+    for 3e-4 of it (Abramowitz and Stegun 26.2.12).
 
-    Args:
-        means: float [K], mu_i.
-        variances: float [K], sigma_i^2, positive.
-        reductions: float [K, K], by how much a sample of the pair makes sigma_i^2 smaller.
-        top: k, below K.
-
-    Returns:
-        float [K, K], symmetric. The diagonal means nothing.
-
-    >>> arguments = jnp.array([40.0, 0.0, -5.0]), jnp.ones(3), jnp.full((3, 3), 0.25)
-    >>> print(correct_selection_gains(*arguments, top=1)[0, 1:])
-    [0. 0.]
-    >>> gains = relative_selection_gains(*arguments, top=1)
-    >>> print(bool(gains[0, 1] > gains[0, 2] > 0))
-    True
+    >>> scores = jnp.array([40.0, 0.0, -5.0]), jnp.ones(3), jnp.full((3, 3), 0.25)
+    >>> gains = relative_selection_gains(*scores, top=1)
+    >>> print(bool(gains[0, 1] > gains[0, 2] > 0), correct_selection_gains(*scores, top=1)[0, 1:])
+    True [0. 0.]
     """
     deviations = jnp.sqrt(variances)
     standardized = _distances(means, variances, top) / deviations

@@ -15,35 +15,19 @@ import jax
 
 @dataclasses.dataclass(frozen=True)
 class Sizes:
-    """What is worked on together.
+    """What is worked on together on a device."""
 
-    Attributes:
-        places: Marked places of a mask, as pairs of options: see ``for_listed``.
-        light_places: The same where there is little to do for each.
-        takes_all: Are all places of a mask that fit into one call taken, marked or not? No list
-            is made then, and there is no loop.
-        rounds: Earlier rounds of a pair that are gathered at once.
-        races: Races of a batch that wait for each other.
-        decided: Races that are looked at together.
-        rows: Options that are sampled together.
-        row_blocks: Of a batch so many blocks of them at least.
-        tiles: Tiles of comparisons.
-        keeps_operands: Are operands that many loops read worth a conditional, which keeps them in
-            memory?
-        at_once: Are all comparisons of a tile one sum, without a loop?
-    """
-
-    places: int
-    light_places: int
-    takes_all: bool
-    rounds: int
-    races: int
-    decided: int
-    rows: int
-    row_blocks: int
-    tiles: int
-    keeps_operands: bool
-    at_once: bool
+    places: int  # marked places of a mask, as pairs of options: see `for_listed`
+    light_places: int  # the same where there is little to do for each
+    takes_all: bool  # all places that fit into one call, marked or not, without a list or loop
+    rounds: int  # earlier rounds of a pair that are gathered at once
+    races: int  # of a batch, which wait for each other
+    decided: int  # races that are looked at together
+    rows: int  # options that are sampled together
+    row_blocks: int  # at least so many blocks of them in a batch
+    tiles: int  # of comparisons
+    keeps_operands: bool  # a conditional keeps operands that many loops read in memory
+    at_once: bool  # all comparisons of a tile are one sum, without a loop
 
 
 # 512 pairs of 64 rounds stay in the second-level cache, and 1,024 races in the third.
@@ -78,12 +62,7 @@ _chosen: list[Sizes] = []
 
 
 def sizes() -> Sizes:
-    """For the device that JAX computes on, or what ``made_for`` says.
-
-    >>> with made_for("gpu"):
-    ...     sizes().races
-    16384
-    """
+    """The sizes for the device that JAX computes on, or for the one that ``made_for`` names."""
     if _chosen:
         return _chosen[-1]
     device = getattr(jax.config, "jax_default_device", None)
@@ -98,20 +77,14 @@ def _of(platform: str) -> Sizes:
 
 @contextlib.contextmanager
 def made_for(platform: str, **changes: Any) -> Iterator[None]:
-    """Trace programs as for another kind of device: to compile them for it, or to test its forms.
+    """Trace programs for "cpu" or "gpu": to compile them for it, or to test its forms.
 
-    What has been traced before, or within, is forgotten: programs do not know their sizes.
+    ``changes`` are sizes other than its own. Programs do not know their sizes: what has been traced
+    before, or within, is forgotten.
 
-    Args:
-        platform: "cpu", or anything else for a GPU.
-        **changes: Other sizes than its own.
-
-    >>> with made_for("cpu"):
-    ...     sizes().places
-    512
     >>> with made_for("gpu", places=1024):
-    ...     sizes().places
-    1024
+    ...     sizes().places, sizes().races
+    (1024, 16384)
     """
     _chosen.append(dataclasses.replace(_of(platform), **changes))
     jax.clear_caches()

@@ -1,6 +1,10 @@
 """By how much one more sample of a pair is expected to raise the total score of the k selected.
 
-Axes: K options.
+A sample of the pair moves the scores to S_i + d and S_j - d, d ~ N(0, deviation^2). V(d), the sum
+of the k largest, is the largest of three lines: with i but not j among the k, slope 1; with j but
+not i, slope -1; with both or neither, slope 0 (Groves and Branke 2019). From ``means`` S_i, float
+[K], and positive ``deviations``, float [K, K], every function makes a symmetric float [K, K], whose
+diagonal means nothing. ``top`` is k. Axes: K options.
 """
 
 import jax
@@ -13,20 +17,10 @@ _TERMS = 8
 
 
 def knowledge_gradient(means: jax.Array, deviations: jax.Array, top: int) -> jax.Array:
-    """E V(d) - V(0) of each pair, d ~ N(0, deviation^2), after Groves and Branke 2019.
+    """E V(d) - V(0) of each pair; 0 where it is below any float.
 
-    A sample of the pair moves the scores to S_i + d and S_j - d. V(d), the sum of the k largest,
-    is the largest of three lines: with i but not j among the k, slope 1; with j but not i, slope
-    -1; with both or neither, slope 0. A convex function with kinks at b gains
-    sum_b (jump of the slope) * deviation * f(-|b| / deviation), f(z) = z Phi(z) + phi(z).
-
-    Args:
-        means: float [K], S_i.
-        deviations: float [K, K], of d; positive.
-        top: k, below K.
-
-    Returns:
-        float [K, K], symmetric; 0 where it is below any float. The diagonal means nothing.
+    A convex function with kinks at b gains sum_b (jump of the slope) * deviation * f(-|b| /
+    deviation), f(z) = z Phi(z) + phi(z).
 
     >>> gains_of = jax.jit(knowledge_gradient, static_argnums=2)
     >>> gains = gains_of(jnp.array([1.0, 1.0, 0.0]), jnp.ones((3, 3)), 1).tolist()
@@ -38,27 +32,17 @@ def knowledge_gradient(means: jax.Array, deviations: jax.Array, top: int) -> jax
 
 
 def relative_knowledge_gradient(means: jax.Array, deviations: jax.Array, top: int) -> jax.Array:
-    """The gains of ``knowledge_gradient`` times a number that is the same for all pairs.
+    """``knowledge_gradient`` times a number that is the same for all pairs; not all of them 0.
 
     It is 1 unless every kink b is ten deviations or more away, m in the nearest case. Then it is
-    exp(m^2 / 2): where no single sample is likely to change who is selected, all gains are below
-    any float, but their ratios still say which sample is the likeliest to. f(-b) is phi(b) / b^2
-    times 1 - 3 / b^2 + 15 / b^4 - ... there (Abramowitz and Stegun 26.2.12), but for 2e-9 of it.
-
-    Args:
-        means: float [K], S_i.
-        deviations: float [K, K], of d; positive.
-        top: k, below K.
-
-    Returns:
-        float [K, K], symmetric, not all of them 0. The diagonal means nothing.
+    exp(m^2 / 2): all gains are below any float there, but their ratios still say which sample is
+    the likeliest to change who is selected. f(-b) is phi(b) / b^2 times 1 - 3 / b^2 + 15 / b^4 -
+    ... there (Abramowitz and Stegun 26.2.12), but for 2e-9 of it.
 
     >>> arguments = jnp.array([100.0, 0.0, -1.0]), jnp.ones((3, 3))
-    >>> print(knowledge_gradient(*arguments, top=1)[0, 1:])
-    [0. 0.]
     >>> gains = relative_knowledge_gradient(*arguments, top=1)
-    >>> print(bool(gains[0, 1] > gains[0, 2]), bool(gains[0, 2] > 0))
-    True True
+    >>> print(bool(gains[0, 1] > gains[0, 2] > 0), knowledge_gradient(*arguments, top=1)[0, 1:])
+    True [0. 0.]
     """
     left, right = (jnp.abs(kink) / deviations for kink in _kinks(means, top))
     itself = jnp.eye(means.shape[-1], dtype=bool)
@@ -70,16 +54,7 @@ def relative_knowledge_gradient(means: jax.Array, deviations: jax.Array, top: in
 def log_change_chance(means: jax.Array, deviations: jax.Array, top: int) -> jax.Array:
     """ln of an upper bound of the chance that d changes which k are the best.
 
-    The sum of the chances that d lies beyond each of both kinks of V, see ``knowledge_gradient``:
-    at most twice the chance itself.
-
-    Args:
-        means: float [K], S_i.
-        deviations: float [K, K], of d; positive.
-        top: k, below K.
-
-    Returns:
-        float [K, K], symmetric. The diagonal means nothing.
+    The sum of the chances that d lies beyond either kink of V: at most twice the chance itself.
 
     >>> chances = jnp.exp(log_change_chance(jnp.array([2.0, 0.0]), jnp.ones((2, 2)), top=1))
     >>> print(f"{chances[0, 1]:.3f}")  # d < -1, counted twice
@@ -90,9 +65,9 @@ def log_change_chance(means: jax.Array, deviations: jax.Array, top: int) -> jax.
 
 
 def _kinks(means: jax.Array, top: int) -> tuple[jax.Array, jax.Array]:
-    """Where V(d) of each pair has its kinks, float [K, K] each; both in one place where they meet.
+    """Where V(d) of each pair has its kinks and the selection changes, float [K, K] each.
 
-    There the selection changes.
+    Both are in one place where they meet.
     """
     num_options = means.shape[-1]
     best = jnp.sort(means)[::-1]

@@ -18,18 +18,14 @@ from jaxrace.kernels.devices import sizes
 Carry = TypeVar("Carry")
 Result = TypeVar("Result")
 
-# Places per call, at least: they fill the vector units.
-_LEAST_BLOCK = 32
+_LEAST_BLOCK = 32  # places per call that fill the vector units
 
 
 def listing_block(most: int, light: bool = False) -> int:
-    """How many of at most so many marked places ``for_listed`` had better take per call.
+    """How many of at most ``most`` marked places ``for_listed`` had better take per call.
 
     The last call takes as long as any, however few places it has left: of few places few are taken.
-
-    Args:
-        most: Places that may be marked.
-        light: Is there little to do for each?
+    ``light``: is there little to do for each?
 
     >>> listing_block(45), listing_block(900), listing_block(100_000)
     (32, 256, 512)
@@ -43,21 +39,13 @@ def listing_block(most: int, light: bool = False) -> int:
 def for_listed(
     wanted: jax.Array, block: int, body: Callable[[jax.Array, Carry], Carry], carry: Carry
 ) -> Carry:
-    """Call ``body`` on the marked places, so many at a time.
+    """Call ``body(places, carry) -> carry`` on the marked places, ``block`` at a time.
 
-    Args:
-        wanted: bool, any shape.
-        block: Places per call.
-        body: ``body(places, carry) -> carry``; places are int32 [block], indices into
-            ``wanted.reshape(-1)``. The last block is filled up with ``wanted.size`` (where all
-            places are taken, that stands for those not marked, between the others), which is
-            nowhere: a gather clamps it, and ``at[...].set(..., mode="drop")`` passes it over.
-        carry: What the first call receives.
+    Places are int32 [block], indices into ``wanted.reshape(-1)``. What is not marked is
+    ``wanted.size`` (at the end of the last block, or between the others where all places are
+    taken), which is nowhere: a gather clamps it, and ``at[...].set(..., mode="drop")`` passes it
+    over.
 
-    Returns:
-        What the last call returned; ``carry`` where nothing is marked.
-
-    >>> import jax.numpy as jnp
     >>> marked = jnp.array([True, False, True, True])
     >>> def add(places, total): return total + places.sum(dtype=jnp.int32)
     >>> print(for_listed(marked, 2, add, jnp.int32(0)))
@@ -77,16 +65,10 @@ def for_listed(
 
 
 def of_listed(function: Callable[..., Any], wanted: jax.Array, args: tuple[Any, ...]) -> Any:
-    """``function(*args)`` in the lanes that are wanted, and zeros in the others.
+    """``function(*args)``, batched over [B], in the lanes that are wanted, and zeros in the others.
 
-    Args:
-        function: Of pytrees with leaves [lanes, ...] at any number of lanes.
-        wanted: bool [B].
-        args: Leaves [B, ...].
-
-    >>> import jax.numpy as jnp
-    >>> print(of_listed(lambda x: x + 1, jnp.array([True, False]), (jnp.array([1, 2]),)))
-    [2 0]
+    >>> of_listed(lambda x: x + 1, jnp.array([True, False]), (jnp.array([1, 2]),)).tolist()
+    [2, 0]
     """
 
     def play(places: jax.Array, results: Any) -> Any:
@@ -102,22 +84,16 @@ def of_listed(function: Callable[..., Any], wanted: jax.Array, args: tuple[Any, 
 def with_operands_kept(
     function: Callable[..., Result], wanted: jax.Array, *operands: Any
 ) -> Result:
-    """``function(*operands)``, with the operands kept in memory; anything unless it is wanted.
+    """``function(*operands)``, with the operands kept in memory; anything unless it is ``wanted``.
 
     XLA merges a gather or a transposition into all loops that read it, where it is made anew each
-    time, number by number. It does not look into a conditional, whose operands are made once.
-    Under vmap a conditional is a selection: the result is the same, and nothing is gained. On a
-    device on which it is not worth it (see ``Sizes``), the function is just called.
+    time. It does not look into a conditional, whose operands are made once: ``wanted`` must not be
+    known when the program is compiled. Under vmap a conditional is a selection, and nothing is
+    gained. On a device that gains nothing anyway (``Sizes``) the function is just called.
 
-    Args:
-        function: Of pytrees of arrays, pure.
-        wanted: bool [], not known when the program is compiled.
-        *operands: For the function.
-
-    >>> import jax.numpy as jnp
     >>> square = jnp.arange(4).reshape(2, 2)
-    >>> print(with_operands_kept(lambda x: x.sum(0), square.any(), square.T))
-    [1 5]
+    >>> with_operands_kept(lambda x: x.sum(0), square.any(), square.T).tolist()
+    [1, 5]
     """
     if not sizes().keeps_operands:
         return function(*operands)

@@ -10,15 +10,11 @@ from jax.custom_batching import custom_vmap
 
 
 def merge_vmaps(of_lanes: Callable[..., Any]) -> Callable[..., Any]:
-    """Let every vmap add to the lane axis, instead of batching the program itself.
+    """Let every vmap add to the lane axis of a function of leaves [lanes, ...].
 
-    An ordinary vmap of a while loop with a batched condition copies the whole carry in every
-    pass, and makes loop counters per lane, so that inner loops of equal length cannot share.
+    An ordinary vmap of a while loop with a batched condition copies the whole carry in every pass,
+    and makes loop counters per lane, so that inner loops of equal length cannot share.
 
-    Args:
-        of_lanes: Of pytrees with leaves [lanes, ...], pure; what it returns has such leaves too.
-
-    >>> import jax.numpy as jnp
     >>> shapes = []
     >>> double = merge_vmaps(lambda x: shapes.append(x.shape) or 2 * x)
     >>> jax.vmap(double)(jnp.ones((3, 4))).shape, shapes[-1]
@@ -41,15 +37,11 @@ def merge_vmaps(of_lanes: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def map_blocks(of_lanes: Callable[..., Any], width: int) -> Callable[..., Any]:
-    """A function of lanes, block after block: what a block works on then fits into a cache.
+    """A function of lanes, ``width`` at a time: what a block works on then fits into a cache.
 
-    The last block is filled up with the last lane.
+    ``of_lanes`` takes and returns pytrees with leaves [lanes, ...]. The last block is filled up
+    with the last lane.
 
-    Args:
-        of_lanes: Of pytrees with leaves [lanes, ...], pure; what it returns has such leaves too.
-        width: Lanes of a block, at least 1; fewer if there are no more.
-
-    >>> import jax.numpy as jnp
     >>> map_blocks(lambda x: x - x[0], 4)(jnp.arange(6)).tolist()
     [0, 1, 2, 3, 0, 1]
     """
@@ -65,22 +57,25 @@ def map_blocks(of_lanes: Callable[..., Any], width: int) -> Callable[..., Any]:
     return of_blocks
 
 
-def in_blocks(function: Callable[..., Any], width: int) -> Callable[..., Any]:
-    """A function of one lane that vmaps compute with ``map_blocks``.
+def one_lane(of_lanes: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of one lane that vmaps compute with a function of lanes.
 
-    Args:
-        function: Of pytrees of arrays, pure.
-        width: Lanes of a block, at least 1; fewer if there are no more.
-
-    >>> import jax.numpy as jnp
-    >>> total = in_blocks(lambda x: x.sum(), 4)
-    >>> jax.vmap(total)(jnp.arange(10).reshape(5, 2)).tolist()
-    [1, 5, 9, 13, 17]
+    >>> jax.vmap(one_lane(lambda x: x.cumsum()))(jnp.arange(4)).tolist()  # along the lanes
+    [0, 1, 3, 6]
     """
-    merged = merge_vmaps(map_blocks(jax.vmap(function), width))
+    merged = merge_vmaps(of_lanes)
 
     def of_one(*args: Any) -> Any:
         found = merged(*jax.tree.map(lambda x: jnp.asarray(x)[None], args))
         return jax.tree.map(lambda x: x[0], found)
 
     return of_one
+
+
+def in_blocks(function: Callable[..., Any], width: int) -> Callable[..., Any]:
+    """A function of one lane that vmaps compute with ``map_blocks``.
+
+    >>> jax.vmap(in_blocks(lambda x: x.sum(), 4))(jnp.arange(10).reshape(5, 2)).tolist()
+    [1, 5, 9, 13, 17]
+    """
+    return one_lane(map_blocks(jax.vmap(function), width))

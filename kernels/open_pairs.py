@@ -1,10 +1,9 @@
 """Round gains of the open pairs of many races at once.
 
-Once a race is under way most of its pairs are decided, and nothing about them is asked any more.
-Shapes are fixed in compiled code, so a race by itself compares all of its pairs; a batch can list
-the open pairs of all its races, and work through that list block by block.
-
-Axes: B races (lanes), K options, N samples kept, m new rounds, P pairs of a block.
+Once a race is under way most of its pairs are decided. Shapes are fixed in compiled code, so a race
+by itself compares all of its pairs; a batch can list the open pairs of all its races, and work
+through that list block by block. Axes: B races (lanes), K options, N samples kept, m new rounds, P
+pairs of a block.
 """
 
 import functools
@@ -19,7 +18,7 @@ from jaxrace.kernels.devices import sizes
 from jaxrace.kernels.gpu.pair_sums import sums_at_once
 from jaxrace.kernels.listing import for_listed, listing_block
 from jaxrace.kernels.ragged_wins import row_slices
-from jaxrace.kernels.wins import Compare, Outcome, round_gains
+from jaxrace.kernels.wins import Both, Compare, Outcome, round_gains
 
 # From how many options and pairs (of a batch) on it pays to list the open pairs.
 _LISTED_OPTIONS = 8
@@ -27,34 +26,16 @@ _LISTED_PAIRS = 256
 
 
 def open_round_gains(
-    compare: Compare,
-    old: Outcome,
-    new: Outcome,
-    num_old: jax.Array | int,
-    open_pairs: jax.Array,
+    compare: Compare, old: Outcome, new: Outcome, num_old: jax.Array | int, open_pairs: jax.Array
 ) -> jax.Array:
-    """``round_gains`` of B races, for their open pairs only.
+    """``round_gains`` of B races, int32 [m, B, K, K]; 0 where a pair is not open, bool [B, K, K].
 
-    Its time grows with the number of open pairs: on a CPU with two cores all of them take one and a
-    half times as long as with ``round_gains``, and half of them about as long.
+    The samples have leaves [B, K, N, ...] and [B, K, m, ...].
 
-    Args:
-        compare: Preference between two single outcomes, int8 in {-1, 0, +1}, antisymmetric.
-        old: Earlier samples, leaves [B, K, N, ...]; only the first ``num_old`` rounds are read.
-        new: The next m samples of each option, leaves [B, K, m, ...].
-        num_old: Number of earlier rounds, at most N. May be traced.
-        open_pairs: bool [B, K, K], symmetric.
-
-    Returns:
-        int32 [m, B, K, K]: as ``round_gains`` where a pair is open, 0 elsewhere.
-
-    >>> import jax.numpy as jnp
     >>> from jaxrace.kernels import total_order
     >>> old, new = jnp.array([[[3.0], [1.0]]]), jnp.array([[[2.0], [0.0]]])
-    >>> gains_of = jax.jit(open_round_gains, static_argnums=0)
-    >>> print(gains_of(total_order, old, new, 1, jnp.ones((1, 2, 2), bool))[0, 0])
-    [[ 0  3]
-     [-3  0]]
+    >>> open_round_gains(total_order, old, new, 1, jnp.ones((1, 2, 2), bool))[0, 0].tolist()
+    [[0, 3], [-3, 0]]
     """
     num_races, num_options, _ = open_pairs.shape
     num_new = jax.tree.leaves(new)[0].shape[2]
@@ -76,20 +57,13 @@ def open_round_gains(
 
 
 def first_orders(open_pairs: jax.Array) -> jax.Array:
-    """bool [B, K, K]: of the two orders of each open pair the one above the diagonal.
-
-    >>> import jax.numpy as jnp
-    >>> print(first_orders(jnp.ones((1, 2, 2), bool))[0])
-    [[False  True]
-     [False False]]
-    """
+    """Of the two orders of each open pair the one above the diagonal, bool [B, K, K]."""
     return open_pairs & jnp.triu(jnp.ones(open_pairs.shape[1:], bool), 1)
 
 
 def mirrored(place: jax.Array, size: int, num_options: int) -> jax.Array:
     """Places of the reverse orders of pairs in [B, K, K]; ``size``, nowhere, stays as it is.
 
-    >>> import jax.numpy as jnp
     >>> print(mirrored(jnp.array([1, 5, 8]), 8, 2))
     [2 6 8]
     """
@@ -101,24 +75,10 @@ def mirrored(place: jax.Array, size: int, num_options: int) -> jax.Array:
 def listed_gains(
     compare: Compare, old: Outcome, new: Outcome, num_old: jax.Array | int, place: jax.Array
 ) -> jax.Array:
-    """``round_gains`` of P pairs of B races.
+    """``round_gains`` of P pairs of B races, int32 [P, m].
 
-    Args:
-        compare: As for ``open_round_gains``.
-        old: As there.
-        new: As there.
-        num_old: As there.
-        place: int32 [P], of the pairs (i, j) in [B, K, K]; what lies behind its end is the last.
-
-    Returns:
-        int32 [P, m].
-
-    >>> import jax.numpy as jnp
-    >>> from jaxrace.kernels import total_order
-    >>> old, new = jnp.array([[[3.0], [1.0]]]), jnp.array([[[2.0], [0.0]]])
-    >>> print(jax.jit(listed_gains, static_argnums=0)(total_order, old, new, 1, jnp.array([1, 2])))
-    [[ 3]
-     [-3]]
+    ``place`` int32 [P] tells the pairs (i, j), as numbers in [B, K, K]; what lies behind its end is
+    the last.
     """
     num_races, num_options = jax.tree.leaves(new)[0].shape[:2]
     pair = jnp.minimum(place, num_races * num_options**2 - 1)
@@ -128,7 +88,7 @@ def listed_gains(
         jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), samples) for samples in (old, new)
     )
 
-    def rounds_of(start: jax.Array, size: int) -> tuple[Outcome, Outcome]:
+    def rounds_of(start: jax.Array, size: int) -> Both:
         at = jnp.full_like(first, start)
         return row_slices(old, first, at, size), row_slices(old, second, at, size)
 
@@ -143,28 +103,16 @@ def listed_gains(
 
 def plain_sums(
     compare: Compare,
-    old: Callable[[jax.Array, int], tuple[Outcome, Outcome]],
-    new: tuple[Outcome, Outcome],
+    old: Callable[[jax.Array, int], Both],
+    new: Both,
     num_old: jax.Array | int,
     capacity: int,
 ) -> jax.Array:
     """Signs of each new round of P pairs (i, j) against older ones, summed: int32 [P, m].
 
-    The plain form, with all comparisons [P, N + m, m] at once. Two samples of the same round are
-    not among them.
-
-    Args:
-        compare: As for ``open_round_gains``.
-        old: The samples of both options in so many rounds from a round on, leaves [P, size, ...].
-        new: The new samples of both, leaves [P, m, ...].
-        num_old: As for ``open_round_gains``.
-        capacity: N, rounds that ``old`` has.
-
-    >>> import jax.numpy as jnp
-    >>> from jaxrace.kernels import total_order
-    >>> old = lambda start, size: (jnp.array([[3.0]]), jnp.array([[1.0]]))
-    >>> print(plain_sums(total_order, old, (jnp.array([[2.0]]), jnp.array([[0.0]])), 1, 1))
-    [[2]]
+    The plain form, with all comparisons [P, N + m, m] at once, but not those in the same round.
+    ``old(start, size)`` gives the samples of both options in so many rounds from a round on, leaves
+    [P, size, ...]; ``new`` are the new samples of both, leaves [P, m, ...]; ``capacity`` is N.
     """
     every = jax.tree.map(lambda *x: jnp.concatenate(x, 1), old(jnp.int32(0), capacity), new)
     num_new = jax.tree.leaves(new)[0].shape[1]

@@ -25,14 +25,8 @@ def neighbours(
     """The number at a place, counted from 1, and the next one if they were sorted, float32 [] each.
 
     Every pass counts the numbers up to a point, interpolated between two of them, and moves one of
-    these to its nearest number beyond the point. Of 2,000 means of a bootstrap that takes four
-    passes on average if the first point is the quantile of a normal distribution, and ten if it
-    tells nothing; no more where they come in lumps.
-
-    Args:
-        values: float32 [B], at most 2^24 of them.
-        place: int32 [], 1 .. B - 1.
-        guess: float32 [], the first point to look at. A bad one costs passes, and no more.
+    these to its nearest number beyond the point. The first point is ``guess``: a bad one costs
+    passes, and no more. There are at most 2^24 numbers, float32 [B], and the place is 1 .. B - 1.
 
     >>> values = jnp.array([4.0, 1.0, 3.0, 1.0, 2.0])
     >>> lower, upper = neighbours(values, jnp.int32(3), guess=values.mean())

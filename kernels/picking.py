@@ -10,9 +10,7 @@ from jax import lax
 def pick(marked: jax.Array, uniform: jax.Array) -> jax.Array:
     """One of the marked arms, each with the same probability, int32 []; 0 if none is.
 
-    Args:
-        marked: bool [K].
-        uniform: float32 [], uniform in [0, 1).
+    ``marked`` is bool [K], and ``uniform`` a float32 [] uniform in [0, 1).
 
     >>> [int(pick(jnp.array([True, False, True]), jnp.float32(u))) for u in (0.1, 0.6)]
     [0, 2]
@@ -24,13 +22,9 @@ def pick(marked: jax.Array, uniform: jax.Array) -> jax.Array:
 
 
 def first_best(values: jax.Array) -> jax.Array:
-    """The place of the largest value, the first one of several: int32 [].
+    """The place of the largest of values float32 [K], the first one of several: int32 [].
 
-    Three times faster than ``argmax`` on a CPU, where a reduction over pairs of value and place
-    takes the values one by one, together with all that was fused into it.
-
-    Args:
-        values: float32 [K].
+    ``argmax`` on a CPU takes pairs of value and place one by one, with all that was fused into it.
 
     >>> int(first_best(jnp.array([0.1, 0.7, 0.7])))
     1
@@ -50,13 +44,9 @@ class Leading(NamedTuple):
 
 
 def leading(values: jax.Array, count: int) -> Leading:
-    """The ``count`` largest values, of equal ones the first.
+    """The ``count`` largest of values float32 [K] above -inf, of equal ones the first.
 
     For a few of many: faster than ``lax.top_k`` on a CPU, where that sorts.
-
-    Args:
-        values: float32 [K], above -inf.
-        count: From 1 to K.
 
     >>> found = leading(jnp.array([0.1, 0.7, 0.7, 0.9]), 2)
     >>> int(found.place), found.marked.tolist()

@@ -14,14 +14,9 @@ from jaxrace.kernels.devices import sizes
 from jaxrace.kernels.listing import for_listed
 from jaxrace.kernels.wins import Compare, Outcome
 
-# Samples of either option in a tile of comparisons.
-_LEAST_TILE = 32
-
-# Tiles are numbered by an int32, in blocks.
-_MOST_TILES = 2**31 - 1 - 2**16
-
-# Pairs of several races that are worked on together: their numbers stay in the cache.
-_MOST_PAIRS = 2**16
+_LEAST_TILE = 32  # samples of either option in a tile of comparisons
+_MOST_TILES = 2**31 - 1 - 2**16  # which are numbered by an int32, in blocks
+_MOST_PAIRS = 2**16  # of several races, worked on together: their numbers stay in the cache
 
 
 def ragged_net(
@@ -29,23 +24,14 @@ def ragged_net(
 ) -> jax.Array:
     """Net counts of every pair over the samples that both have: the first min(n_i, n_j) of each.
 
-    Its time grows with the number of comparisons in the wanted races, whatever the others hold.
+    int32 [B, K, K], antisymmetric, of outcomes with leaves [B, K, N, ...] and ``counts`` n_i, int32
+    [B, K]; 0 for races that are not ``wanted``, bool [B]. The time grows with the number of
+    comparisons in the wanted races, whatever the others hold.
 
-    Args:
-        compare: Preference between two single outcomes, int8 in {-1, 0, +1}, antisymmetric.
-        outcomes: Leaves [B, K, N, ...].
-        counts: int32 [B, K], n_i, at most N.
-        wanted: bool [B], the races to count.
-
-    Returns:
-        int32 [B, K, K], antisymmetric; 0 for races that are not wanted.
-
-    >>> import jax.numpy as jnp
     >>> from jaxrace.kernels import total_order
-    >>> x = jnp.array([[[3.0, 1.0], [2.0, 0.0]]])
-    >>> print(ragged_net(total_order, x, jnp.array([[2, 1]]), jnp.array([True]))[0])  # 3 against 2
-    [[ 0  1]
-     [-1  0]]
+    >>> x, counts = jnp.array([[[3.0, 1.0], [2.0, 0.0]]]), jnp.array([[2, 1]])
+    >>> ragged_net(total_order, x, counts, jnp.array([True]))[0].tolist()  # 3 against 2
+    [[0, 1], [-1, 0]]
     """
     num_lanes, num_options, capacity = jax.tree.leaves(outcomes)[0].shape[:3]
     tile = _tile(num_options, capacity)
@@ -73,36 +59,21 @@ def ragged_net(
 
 
 def sample_slices(samples: Outcome, row: jax.Array, start: jax.Array, size: int) -> Outcome:
-    """Consecutive samples of P rows, the pairs last; copied as they lie, not one by one.
+    """Consecutive samples of P rows, the pairs last: leaves [size, P, ...].
 
-    Args:
-        samples: Leaves [rows, N, ...].
-        row: int32 [P].
-        start: int32 [P], the first sample, at most N - size.
-        size: Samples of a slice, at most N.
+    Of leaves [rows, N, ...]; ``row`` and the first sample ``start``, at most N - ``size``, are
+    int32 [P].
 
-    Returns:
-        Leaves [size, P, ...].
-
-    >>> import jax.numpy as jnp
     >>> samples = jnp.arange(8).reshape(2, 4)
-    >>> print(sample_slices(samples, jnp.array([0, 1]), jnp.array([2, 0]), 2))
-    [[2 4]
-     [3 5]]
+    >>> sample_slices(samples, jnp.array([0, 1]), jnp.array([2, 0]), 2).tolist()
+    [[2, 4], [3, 5]]
     """
     slices = row_slices(samples, row, start, size)
     return jax.tree.map(lambda x: jnp.moveaxis(x, 1, 0), slices)
 
 
 def row_slices(samples: Outcome, row: jax.Array, start: jax.Array, size: int) -> Outcome:
-    """``sample_slices`` with the pairs first: leaves [P, size, ...].
-
-    >>> import jax.numpy as jnp
-    >>> samples = jnp.arange(8).reshape(2, 4)
-    >>> print(row_slices(samples, jnp.array([0, 1]), jnp.array([2, 0]), 2))
-    [[2 3]
-     [4 5]]
-    """
+    """``sample_slices`` with the pairs first: leaves [P, size, ...]."""
 
     def cut(x: jax.Array) -> jax.Array:
         at = (row, start, *[jnp.zeros_like(row)] * (x.ndim - 2))

@@ -13,9 +13,7 @@ from jaxrace.kernels.elimination import inverse
 
 # The walk starts anew, anywhere, in one of fifty steps: the chain is irreducible then.
 _FOLLOWED, _RESTARTED = 0.98, 0.02
-
-# Visits are sorted in units of 2^-20: equal options tie, whatever the rounding of the inverse.
-_SORTED_BITS = 20
+_SORTED_BITS = 20  # of visits: equal options tie, whatever the rounding of the inverse
 
 
 class Walk(NamedTuple):
@@ -26,18 +24,12 @@ class Walk(NamedTuple):
 
 
 def transition_matrix(estimate: jax.Array) -> jax.Array:
-    """The walk's matrix, each row a distribution: .98 S_ij + .02 / K with S_ij = y_ji / sum_l y_li.
+    """The walk's matrix [K, K]: .98 S_ij + .02 / K with S_ij = y_ji / sum_l y_li.
 
-    The walk leaves i for those that beat it. The paper prints y_ij in the numerator, with which
-    the rows do not sum to 1.
+    The walk leaves i for those that beat it. ``estimate`` float32 [K, K] is y_ij, how likely i
+    beats j, 1/2 on the diagonal. The paper prints y_ij in the numerator, with which the rows do not
+    sum to 1.
 
-    Args:
-        estimate: float32 [K, K], y_ij, how likely i beats j; 1/2 on the diagonal.
-
-    Returns:
-        float32 [K, K].
-
-    >>> import jax.numpy as jnp
     >>> matrix = transition_matrix(jnp.array([[0.5, 1.0], [0.0, 0.5]]))
     >>> [[f"{share:.3f}" for share in row] for row in matrix]
     [['0.990', '0.010'], ['0.663', '0.337']]
@@ -47,20 +39,14 @@ def transition_matrix(estimate: jax.Array) -> jax.Array:
 
 
 def long_run(transition: jax.Array) -> Walk:
-    """The stationary distribution v and A# = (I - S + 1 v^T)^-1 - 1 v^T of a chain.
+    """v and A# = (I - S + 1 v^T)^-1 - 1 v^T of an irreducible chain S, float32 [K, K].
 
     With u = 1/K and G = (I - S + 1 u^T)^-1 (I - S + 1 u^T maps 1 to 1, so that v^T = u^T G) the
     group inverse is A# = G - 1 v^T G: one inverse gives both.
 
-    Args:
-        transition: float32 [K, K], rows sum to 1, irreducible.
-
-    >>> import jax.numpy as jnp
     >>> walk = long_run(jnp.array([[0.5, 0.5], [0.25, 0.75]]))
     >>> [f"{share:.3f}" for share in walk.visits]
     ['0.333', '0.667']
-    >>> [[f"{number:.3f}" for number in row] for row in walk.group_inverse]
-    [['0.889', '-0.889'], ['-0.444', '0.444']]
     """
     num_options = transition.shape[-1]
     identity = jnp.eye(num_options, dtype=jnp.float32)
@@ -73,16 +59,11 @@ def long_run(transition: jax.Array) -> Walk:
 def walk_error(estimate: jax.Array, radius: jax.Array, rule: str) -> jax.Array:
     """B, by how much the sums of |S - T| over a row may differ, S the estimated walk, T the true.
 
-    The *sharp* rule takes max_i .98 * 2 sum_j c_ij / r_i, with r_i as in ``transition_matrix``: a
-    row divided by its sum moves by at most 2 |a - b| / |a| in the sum of absolute values. The
-    *printed* K/3 max c_ik / r_i of the paper is no such bound, and has no proof.
+    The *sharp* rule takes max_i .98 * 2 sum_j c_ij / r_i, with r_i the divisor in
+    ``transition_matrix``: a row divided by its sum moves by at most 2 |a - b| / |a| in the sum of
+    absolute values. The *printed* K/3 max c_ik / r_i of the paper is no such bound, and has no
+    proof. ``radius`` float32 [K, K] is c_ij, by how much y_ij may be wrong, 0 on the diagonal.
 
-    Args:
-        estimate: float32 [K, K], y_ij; 1/2 on the diagonal.
-        radius: float32 [K, K], c_ij, by how much y_ij may be wrong; 0 on the diagonal.
-        rule: "sharp" or "printed".
-
-    >>> import jax.numpy as jnp
     >>> radius = jnp.array([[0.0, 0.1], [0.1, 0.0]])
     >>> print(f"{walk_error(jnp.full((2, 2), 0.5), radius, 'sharp'):.3f}")
     0.196

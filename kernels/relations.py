@@ -12,16 +12,8 @@ import jax.numpy as jnp
 
 
 def total_order(a: jax.Array, b: jax.Array) -> jax.Array:
-    """The larger number is preferred.
+    """The larger number is preferred: int8 signs, 0 beside a NaN.
 
-    Args:
-        a: Numbers of any shape.
-        b: Numbers that broadcast against ``a``.
-
-    Returns:
-        int8 signs of the broadcast shape. A NaN compares as a tie.
-
-    >>> import jax.numpy as jnp
     >>> print(total_order(jnp.array([1.0, 2.0, 3.0]), 2.0))
     [-1  0  1]
     """
@@ -31,16 +23,9 @@ def total_order(a: jax.Array, b: jax.Array) -> jax.Array:
 def pareto(*signs: jax.Array) -> jax.Array:
     """Pareto dominance: preferred when no criterion objects and at least one agrees.
 
-    Args:
-        *signs: One int8 sign per criterion, of equal or broadcasting shapes.
+    Takes int8 signs, one array per criterion; 0 where all criteria tie and where two disagree.
+    ValueError if no criterion is given.
 
-    Returns:
-        int8 signs; 0 where all criteria tie and where two criteria disagree.
-
-    Raises:
-        ValueError: No criterion is given.
-
-    >>> import jax.numpy as jnp
     >>> print(pareto(jnp.int8([1, 1, 0, 0]), jnp.int8([1, -1, 0, -1])))
     [ 1  0  0 -1]
     """
@@ -54,18 +39,10 @@ def pareto(*signs: jax.Array) -> jax.Array:
 
 
 def lexicographic(*signs: jax.Array) -> jax.Array:
-    """The first criterion that does not tie decides.
+    """The first criterion that does not tie decides; int8 signs, the most important ones first.
 
-    Args:
-        *signs: One int8 sign per criterion, the most important first.
+    ValueError if no criterion is given.
 
-    Returns:
-        int8 signs; 0 where all criteria tie.
-
-    Raises:
-        ValueError: No criterion is given.
-
-    >>> import jax.numpy as jnp
     >>> print(lexicographic(jnp.int8([1, 0, 0]), jnp.int8([-1, -1, 0])))
     [ 1 -1  0]
     """

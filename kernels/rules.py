@@ -18,33 +18,18 @@ RULES: tuple[str, ...] = get_args(Rule)
 def select_and_discard(
     beats: jax.Array, top: int, rule: str = "sharp"
 ) -> tuple[jax.Array, jax.Array]:
-    """Options that certainly are, and that certainly are not, among the top kappa.
+    """Options that certainly are, and that certainly are not, among the top kappa: bool [K] each.
 
-    With z_i certain wins and o_j certain losses, z_i <= d_i and d_j <= K - 1 - o_j, so that
-    z_i + o_j >= K proves d_i > d_j; and where it fails, some completion of the undecided
-    pairs has d_j >= d_i. The *sharp* rule counts these. The *printed* rule is Algorithm 2 of
-    Busa-Fekete et al. 2014 with the roles of z and o exchanged back (as printed it selects
-    certain losers): it asks for one more win than needed, and its strict thresholds are never
-    met by the options ranked kappa and kappa + 1. It is valid, wasteful, and kept to
-    reproduce the published curves.
+    ``beats`` bool [K, K], or [K, K, B] of B races, tells whether i certainly beats j. With z_i
+    certain wins and o_j certain losses, z_i <= d_i and d_j <= K - 1 - o_j, so that z_i + o_j >= K
+    proves d_i > d_j; and where it fails, some completion of the undecided pairs has d_j >= d_i. The
+    *sharp* rule counts these. The *printed* rule is Algorithm 2 of Busa-Fekete et al. 2014 with the
+    roles of z and o exchanged back (as printed it selects certain losers): it asks for one more win
+    than needed, and its strict thresholds are never met by the options ranked kappa and kappa + 1.
+    It is valid, wasteful, and kept to reproduce the published curves. ValueError for another rule.
 
-    Args:
-        beats: bool [K, K], or [K, K, B] of B races; entry [i, j] when option i beats option j for
-            certain.
-        top: kappa, 1 <= kappa < K.
-        rule: "sharp" or "printed".
-
-    Returns:
-        Two masks, bool [K] or [K, B]: selected and discarded. Both cannot hold for one option while
-        no pair has both verdicts.
-
-    Raises:
-        ValueError: The rule does not exist.
-
-    >>> import jax.numpy as jnp
     >>> beats = jnp.array([[False, True, True], [False, False, False], [False, False, False]])
-    >>> selected, discarded = select_and_discard(beats, top=1)
-    >>> print(selected, discarded)
+    >>> print(*select_and_discard(beats, top=1))
     [ True False False] [False  True  True]
     """
     num_options = beats.shape[0]
@@ -70,23 +55,12 @@ def settle_reduced(
     """Who certainly is, and certainly is not, among the top kappa, given who is better for certain.
 
     Procedure 3 of Busa-Fekete et al. 2013 on the reduced problem: of the K' undecided options G,
-    kappa' places are left. Option i is selected with at least K' - kappa' options of G certainly
-    worse, and discarded with at least kappa' certainly better. It is repeated until nothing
-    changes, as every decision makes the reduced problem smaller.
+    kappa' places are left. Option i is selected with at least K' - kappa' (+ ``more``) options of G
+    certainly worse, and discarded with at least kappa' (+ ``more``) certainly better, until nothing
+    changes. ``better`` bool [K, K] is a strict order; what is ``selected`` and ``discarded``, bool
+    [K], stays so.
 
-    Args:
-        better: bool [K, K], a strict order: is i better than j for certain?
-        selected: bool [K], what is selected already.
-        discarded: bool [K], what is discarded already.
-        top: kappa.
-        more: Further options that either takes.
-
-    Returns:
-        selected, discarded: bool [K], with those already decided.
-
-    >>> import jax.numpy as jnp
-    >>> better = jnp.array([[False, True, True], [False, False, False], [False, False, False]])
-    >>> nobody = jnp.zeros(3, bool)
+    >>> better, nobody = jnp.array([[0, 1, 1], [0, 0, 0], [0, 0, 0]], bool), jnp.zeros(3, bool)
     >>> print(*settle_reduced(better, nobody, nobody, top=1))
     [ True False False] [False  True  True]
     """

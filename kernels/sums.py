@@ -14,20 +14,15 @@ class Total(NamedTuple):
 
 
 def nothing(count: int) -> Total:
-    """The sums [M] of no terms.
-
-    >>> nothing(2).value.tolist()
-    [0.0, 0.0]
-    """
+    """The sums [M] of no terms."""
     zeros = jnp.zeros(count, jnp.float32)
     return Total(zeros, zeros)
 
 
 def plus(total: Total, term: jax.Array) -> Total:
-    """With one more term, float32 [M] (Kahan 1965).
+    """The sum with one more term, float32 [M] (Kahan 1965).
 
-    Rounded to a digit of the sum, equal terms all lose the same: a plain sum of n of them is off
-    by a part that grows with n, this one by a rounding or two whatever n.
+    A plain sum of n equal terms is off by a part that grows with n, this one by a rounding or two.
 
     >>> total = nothing(1)
     >>> for term in (2.0**24, 1.0, 1.0):  # a plain sum stays at 2^24

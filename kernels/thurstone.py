@@ -2,8 +2,10 @@
 
 Groves and Branke, "Exploiting transitivity for top-k selection with score-based dueling bandits",
 eqs. 3 to 7. With the variances at their best values sigma_ij^2 = v + r^2, r = m - gamma_i +
-gamma_j, what is left to maximise is -1/2 sum_pairs n ln(v + r^2), over the qualities alone. Axes:
-K options, L lanes.
+gamma_j, what is left to maximise is -1/2 sum_pairs n ln(v + r^2), over the qualities gamma alone,
+float [K]. ``counts`` n_ij, int32 [K, K], are symmetric with a diagonal of 0; ``means`` m_ij, float
+[K, K], antisymmetric; ``variances`` v_ij = sum (x - m)^2 / n, float [K, K], symmetric and positive.
+Axes: K options, L lanes.
 """
 
 import dataclasses
@@ -14,14 +16,14 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace.kernels.elimination import definite_inverse
+from jaxrace.kernels.merging import one_lane
 
-# A fit converges to a gradient below this times the number of samples, in units of the scores'
-# spread. It also ends ...
+# A fit converges to a gradient below the first times the number of samples, in units of the scores'
+# spread. It also ends where a step would gain no more than the second times that number.
 _TOLERANCE = {"float32": 1e-5, "float64": 1e-7}
-# ... where a step would gain no more than this times the number of samples, rounding in float32,
-# and after so many steps.
 _LEAST_GAIN = {"float32": 2.0**-23, "float64": 1e-20}
 _MOST_STEPS = 200
+_LEAST_SHRINK = 0.1
 
 
 @jax.tree_util.register_dataclass
@@ -47,9 +49,6 @@ class _Search(NamedTuple):
 def thurstone_start(means: jax.Array) -> ThurstoneFit:
     """Where to begin (eq. 6): the mean score of each option against all.
 
-    Args:
-        means: float [K, K], m_ij, antisymmetric.
-
     >>> print(jax.jit(thurstone_start)(jnp.array([[0.0, 2.0], [-2.0, 0.0]])).qualities)
     [ 1. -1.]
     """
@@ -59,18 +58,7 @@ def thurstone_start(means: jax.Array) -> ThurstoneFit:
 
 
 def residual_variances(means: jax.Array, variances: jax.Array, qualities: jax.Array) -> jax.Array:
-    """sigma*_ij^2 = v_ij + (m_ij - gamma_i + gamma_j)^2, float [..., K, K].
-
-    Args:
-        means: float [..., K, K], m_ij.
-        variances: float [..., K, K], v_ij.
-        qualities: float [..., K], gamma_i.
-
-    >>> means = jnp.array([[0.0, 3.0], [-3.0, 0.0]])
-    >>> variances = jax.jit(residual_variances)(means, jnp.ones((2, 2)), jnp.array([0.5, -0.5]))
-    >>> print(variances[0, 1])
-    5.0
-    """
+    """sigma*_ij^2 = v_ij + (m_ij - gamma_i + gamma_j)^2, float [..., K, K]."""
     return variances + _residuals(means, qualities) ** 2
 
 
@@ -79,31 +67,20 @@ def fit_thurstone(
 ) -> ThurstoneFit:
     """A stationary point of the likelihood, which is hardly lower there than at the start.
 
-    Steps are the gradient times an inverse Hessian that is kept from fit to fit (see
-    ``with_changed_pair``), as long as each step halves the gradient and the likelihood does not
-    fall by more than rounding, the machine epsilon times the number of samples. Otherwise the
-    inverse is made anew: of the Hessian, where that is negative definite and its step a gain; else
-    of the Laplacian of the weights n / sigma^2, whose step maximises the likelihood of fixed
-    variances and so never lowers it. The likelihood may have several modes: which one is found
-    depends on the start.
+    Steps are the gradient times an inverse Hessian that is kept from fit to fit
+    (``with_changed_pair``), as long as each step halves the gradient and the likelihood does not
+    fall by more than rounding. Otherwise the inverse is made anew: of the Hessian, where that is
+    negative definite and its step a gain; else of the Laplacian of the weights n / sigma^2, whose
+    step maximises the likelihood of fixed variances and so never lowers it. The likelihood may have
+    several modes: which one is found depends on the start. Batched with ``jax.vmap`` all lanes take
+    their steps together.
 
-    Batched with ``jax.vmap`` all lanes take their steps together, and an inverse is made only in
-    steps where a lane needs one.
-
-    Args:
-        counts: int32 [K, K], n_ij, symmetric, with a diagonal of 0.
-        means: float [K, K], m_ij, antisymmetric.
-        variances: float [K, K], v_ij = sum (x - m)^2 / n, symmetric and positive.
-        start: From ``thurstone_start`` or an earlier fit.
-
-    Returns:
-        The fit; it has converged if no entry of the gradient, times the spread of the scores, is
-        above 1e-5 times the number of samples in float32, 1e-7 in float64. In float32 rounding
-        nearly always ends the search before. Of what is no number nothing converges.
+    The fit has converged if no entry of the gradient, times the spread of the scores, is above 1e-5
+    times the number of samples in float32, 1e-7 in float64. In float32 rounding nearly always ends
+    the search before. Of what is no number nothing converges.
 
     >>> means = jnp.array([[0.0, 1.0, 3.0], [-1.0, 0.0, 2.0], [-3.0, -2.0, 0.0]])
-    >>> counts = 5 * (1 - jnp.eye(3, dtype=jnp.int32))
-    >>> start = jax.jit(thurstone_start)(means)
+    >>> counts, start = 5 * (1 - jnp.eye(3, dtype=jnp.int32)), thurstone_start(means)
     >>> fit = jax.jit(fit_thurstone)(counts, means, jnp.ones((3, 3)), start)
     >>> [f"{quality:.3f}" for quality in fit.qualities.tolist()], bool(fit.converged)
     (['1.333', '0.333', '-1.667'], True)
@@ -116,43 +93,16 @@ def swept_qualities(
 ) -> jax.Array:
     """Qualities after a single sweep: variances of these qualities, then qualities of these.
 
-    Args:
-        counts: int32 [K, K], n_ij; see ``fit_thurstone`` for these three.
-        means: float [K, K], m_ij.
-        variances: float [K, K], v_ij.
-        qualities: float [K], to begin with.
+    Float [K], of mean 0; the likelihood is no lower than at the old ones.
 
-    Returns:
-        float [K], of mean 0; the likelihood is no lower than at the old ones.
-
-    >>> means = jnp.array([[0.0, 1.0], [-1.0, 0.0]])
-    >>> counts = 5 * (1 - jnp.eye(2, dtype=jnp.int32))
-    >>> swept = jax.jit(swept_qualities)(counts, means, jnp.ones((2, 2)), jnp.zeros(2))
-    >>> print(swept.round(3))
+    >>> counts, means = jnp.array([[0, 5], [5, 0]]), jnp.array([[0.0, 1.0], [-1.0, 0.0]])
+    >>> print(jax.jit(swept_qualities)(counts, means, jnp.ones((2, 2)), jnp.zeros(2)).round(3))
     [ 0.5 -0.5]
     """
     weights = counts.astype(means.dtype) / residual_variances(means, variances, qualities)
     gradient = (weights * _residuals(means, qualities)).sum(-1)
     inverse, _ = definite_inverse(_laplacian(weights))
     return qualities + _times(inverse, gradient)
-
-
-@jax.custom_batching.custom_vmap
-def _fit_one(
-    counts: jax.Array, means: jax.Array, variances: jax.Array, start: ThurstoneFit
-) -> ThurstoneFit:
-    lane = jax.tree.map(lambda x: x[None], (counts, means, variances, start))
-    return jax.tree.map(lambda x: x[0], _fit_lanes(*lane))
-
-
-@_fit_one.def_vmap
-def _(size: int, is_batched: list, *arguments: jax.Array) -> tuple[ThurstoneFit, ThurstoneFit]:
-    spread = jax.tree.map(
-        lambda x, batched: x if batched else jnp.broadcast_to(x, (size, *x.shape)),
-        arguments,
-        tuple(is_batched),
-    )
-    return _fit_lanes(*spread), ThurstoneFit(True, True, True)  # pyright: ignore[reportArgumentType]
 
 
 def _fit_lanes(
@@ -223,21 +173,19 @@ def _fit_lanes(
     return ThurstoneFit(found.qualities, found.inverse, is_small(found.gradient))
 
 
+_fit_one = one_lane(_fit_lanes)
+
+
 def with_changed_pair(
     fit: ThurstoneFit, pair: jax.Array, old: jax.Array, new: jax.Array
 ) -> ThurstoneFit:
     """The inverse after one pair's curvature has changed (Sherman and Morrison), in O(K^2).
 
-    Args:
-        fit: With the inverse as it was.
-        pair: int32 [2].
-        old: float [], from ``pair_curvature``, before a sample of the pair.
-        new: float [], after it.
+    ``pair`` is int32 [2]; ``old`` and ``new`` are its ``pair_curvature`` before and after a sample.
 
     >>> fit = ThurstoneFit(jnp.zeros(2), jnp.array([[0.25, -0.25], [-0.25, 0.25]]), jnp.bool_(True))
-    >>> changed = jax.jit(with_changed_pair)(fit, jnp.array([0, 1]), 1.0, 3.0)
-    >>> [f"{number:.4f}" for number in changed.inverse.tolist()[0]]
-    ['0.0833', '-0.0833']
+    >>> f"{with_changed_pair(fit, jnp.array([0, 1]), 1.0, 3.0).inverse[0, 0]:.4f}"
+    '0.0833'
     """
     column = fit.inverse[:, pair[0]] - fit.inverse[:, pair[1]]
     shrink = 1 + (new - old) * (column[pair[0]] - column[pair[1]])
@@ -245,9 +193,6 @@ def with_changed_pair(
     factor = jnp.where(shrink > _LEAST_SHRINK, (new - old) / shrink, 0)
     inverse = fit.inverse - factor * column[:, None] * column[None, :]
     return dataclasses.replace(fit, inverse=inverse)
-
-
-_LEAST_SHRINK = 0.1
 
 
 def pair_curvature(

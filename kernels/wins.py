@@ -1,16 +1,15 @@
 """Pairwise win counts: the two-sample U-statistic of every pair, in exact integers.
 
-For options i, j with n samples each, the *net count* is ``C_ij = sum_a sum_b c(x_i^a, x_j^b)``
-with the sign c in {-1, 0, +1}; it is antisymmetric. In *half units* (a win 2, a tie or an
-incomparable pair 1, a loss 0) the win count is ``W_ij = n^2 + C_ij``, and the estimate of
-s_ij = P(i preferred to j) + P(neither) / 2 is ``S_ij = W_ij / (2 n^2)``
-(Busa-Fekete et al. 2014, eq. 2 with the half points of section 4.2).
+For options i, j with n samples each, the *net count* is ``C_ij = sum_a sum_b c(x_i^a, x_j^b)`` with
+the sign c in {-1, 0, +1}; it is antisymmetric. In *half units* (a win 2, a tie or an incomparable
+pair 1, a loss 0) the win count is ``W_ij = n^2 + C_ij``, and the estimate of s_ij = P(i preferred
+to j) + P(neither) / 2 is ``S_ij = W_ij / (2 n^2)`` (Busa-Fekete et al. 2014, eq. 2 with the half
+points of section 4.2).
 
-Axes: K options, n rounds (samples per option), m new rounds. Outcomes are pytrees with leaves
-[K, n, ...]; ``compare(a, b)`` takes two single outcomes and returns an int8 sign.
-The [K, K, n, n] comparisons are never materialised: the kernels loop over blocks of *old*
-samples and keep the new samples of all options as the minor-most axis, so that one fused loop per
-block compares, adds and keeps its [K, K m] sums in vector registers.
+``compare(a, b)`` takes two single outcomes, pytrees, and returns an int8 sign. Loops go over blocks
+of *old* samples and keep the new samples of all options as the minor-most axis: a fused loop
+compares, adds and keeps its [K, K m] sums in vector registers. Axes: K options, n rounds (samples
+per option), m new rounds.
 """
 
 import functools
@@ -25,48 +24,31 @@ from jaxrace.kernels.listing import Carry, with_operands_kept
 
 Outcome = Any
 Compare = Callable[[Outcome, Outcome], jax.Array]
+Both = tuple[Outcome, Outcome]  # samples of both options of a pair
 
 _Counts = tuple[jax.Array, jax.Array]  # net counts of now, and win counts of all rounds so far
 
-# 2 n^2 half units must fit in an int32.
-MAX_ROUNDS = 32767
+MAX_ROUNDS = 32767  # 2 n^2 half units must fit in an int32
 
-# Old samples taken per pass over the sums; 8 was fastest on CPUs with 256 and 512 bit vectors.
-_MAX_BLOCK = 8
-
-# New samples of all options are filled up to a multiple of so many.
-_REGISTER = 8
-
-# New samples per pass where all prefixes are counted: their sums up to each of them are taken while
-# they are in the cache, which was a fifth faster than at the end.
-_PREFIX_CHUNK = 16
-
-# New samples per pass where only the last count is wanted, so that the sums [K, K, m] stay small.
-_TOTAL_CHUNK = 32
+_MAX_BLOCK = 8  # old samples taken per pass over the sums
+_REGISTER = 8  # new samples of all options are filled up to a multiple of so many
+_PREFIX_CHUNK = 16  # new samples per pass where all prefixes are counted
+_TOTAL_CHUNK = 32  # new samples per pass where only the last count is wanted
 
 
 def round_gains(
     compare: Compare, old: Outcome, new: Outcome, num_old: jax.Array | int
 ) -> jax.Array:
-    """What each new round adds to the net counts.
+    """What each new round adds to the net counts, int32 [m, K, K], antisymmetric.
 
-    Args:
-        compare: Preference between two single outcomes, int8 in {-1, 0, +1}, antisymmetric.
-        old: Earlier samples, leaves [K, N, ...]; only the first ``num_old`` rounds are read.
-        new: The next m samples of each option, leaves [K, m, ...].
-        num_old: Number of earlier rounds, at most N. May be traced.
+    Entry t is the net count after round num_old + t + 1 minus that after the round before. Of
+    ``old`` samples, leaves [K, N, ...], only the first ``num_old`` rounds are read, which may be
+    traced; ``new`` are the next m samples of each option, leaves [K, m, ...].
 
-    Returns:
-        int32 [m, K, K]: the net count after round num_old + t + 1 minus that after the round
-        before. Antisymmetric in its last two axes.
-
-    >>> import jax.numpy as jnp
     >>> from jaxrace.kernels import total_order
     >>> old, new = jnp.array([[3.0], [1.0]]), jnp.array([[2.0], [0.0]])
-    >>> gains = jax.jit(round_gains, static_argnums=0)(total_order, old, new, 1)
-    >>> print(gains.squeeze(0))  # (3, 2) against (1, 0) after (3) : (1)
-    [[ 0  3]
-     [-3  0]]
+    >>> round_gains(total_order, old, new, 1)[0].tolist()  # (3, 2) against (1, 0) after (3) : (1)
+    [[0, 3], [-3, 0]]
     """
     gains = _gains_of_pairs(compare, old, new, num_old)
     # Each made once, before they are moved.
@@ -80,19 +62,17 @@ def _gains_of_pairs(
     """``round_gains`` with the rounds as the minor-most axis: int32 [K, K, m]."""
     num_options, num_new = _leading_axes(new)
     block = block_size(num_new)
-    against = _all_pairs(compare)
+    # One sample of each option [K] against many samples [M]: [K, M]. Under jit its many uses are
+    # traced once; the compiler inlines them all.
+    against = jax.jit(jax.vmap(jax.vmap(compare, (None, 0)), (0, None)))
     # The new samples of all options on one axis, which fills the vector registers but for the last
     # one: rounds alone leave a part of one per option, whose numbers go one by one.
     size = num_options * num_new
     padding = -size % _REGISTER
     flat = jax.tree.map(lambda x: _padded(x.reshape(size, *x.shape[2:]), padding), new)
 
-    def add_block(index: jax.Array, sums: jax.Array) -> jax.Array:
-        samples = _rounds_slice(old, index * block, block)
-        return sums + _sum_over_old(against, samples, flat, block)
-
-    def add_one(index: jax.Array, sums: jax.Array) -> jax.Array:
-        return sums + _sum_over_old(against, _rounds_slice(old, index, 1), flat, 1)
+    def add_old(start: jax.Array, size: int, sums: jax.Array) -> jax.Array:
+        return sums + _sum_over_old(against, _rounds_slice(old, start, size), flat, size)
 
     # sums[i, (j, t)] = sum of the signs of (x_i^a, x_j^t) over the samples a older than t.
     num_old = jnp.asarray(num_old, jnp.int32)
@@ -100,10 +80,10 @@ def _gains_of_pairs(
     sums = jnp.zeros((num_options, size + padding), jnp.int32)
     capacity = _leading_axes(old)[1]
     if capacity >= block:
-        sums = lax.fori_loop(0, num_blocks, add_block, sums)
+        sums = lax.fori_loop(0, num_blocks, lambda b, sums: add_old(b * block, block, sums), sums)
     if capacity:
         # A driver that works in chunks leaves no remainder, and this loop makes no pass.
-        sums = lax.fori_loop(num_blocks * block, num_old, add_one, sums)
+        sums = lax.fori_loop(num_blocks * block, num_old, lambda a, sums: add_old(a, 1, sums), sums)
 
     # All bits of [a, (j, t)] where round t is later than a, made once: comparing again costs more.
     later = -jnp.triu(jnp.ones((num_new, num_new), jnp.int32), 1)
@@ -122,22 +102,9 @@ def _gains_of_pairs(
 
 
 def net_counts(net: jax.Array, gains: jax.Array) -> jax.Array:
-    """Net counts after each of m rounds.
+    """Net counts after each of m rounds, int32 [m, K, K], from those before and their gains.
 
-    As ``net + jnp.cumsum(gains, axis=0)``, which JAX makes a window over all m rounds for each of
-    them on a CPU.
-
-    Args:
-        net: int32 [K, K] before them.
-        gains: int32 [m, K, K], what each of them adds.
-
-    Returns:
-        int32 [m, K, K].
-
-    >>> import jax.numpy as jnp
-    >>> gains = jnp.array([[[0, 1], [-1, 0]], [[0, 3], [-3, 0]]])
-    >>> print(net_counts(jnp.zeros((2, 2), jnp.int32), gains)[:, 0, 1])
-    [1 4]
+    ``net + jnp.cumsum(gains, axis=0)`` would on a CPU be a window over all m rounds for each.
     """
 
     def add_round(net: jax.Array, gained: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -147,24 +114,14 @@ def net_counts(net: jax.Array, gains: jax.Array) -> jax.Array:
 
 
 def prefix_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
-    """Win counts of every prefix 1 .. n of the samples.
+    """Win counts of every prefix 1 .. n of samples [K, n, ...], int32 [n, K, K] half units.
 
-    Args:
-        compare: Preference between two single outcomes.
-        outcomes: Samples, leaves [K, n, ...].
+    Entry [t - 1, i, j] divided by 2 t^2 is S_ij(t). ValueError if n exceeds ``MAX_ROUNDS``.
 
-    Returns:
-        int32 [n, K, K] half units; entry [t - 1, i, j] divided by 2 t^2 is S_ij(t).
-
-    Raises:
-        ValueError: n exceeds ``MAX_ROUNDS``.
-
-    >>> import jax.numpy as jnp
     >>> from jaxrace.kernels import total_order
     >>> x = jnp.array([[3.0, 1.0], [2.0, 2.0]])
-    >>> wins = jax.jit(prefix_wins, static_argnums=0)(total_order, x)
-    >>> print(wins[:, 0, 1])  # 1 of 1 won, then 2 of 4
-    [2 4]
+    >>> prefix_wins(total_order, x)[:, 0, 1].tolist()  # 1 of 1 won, then 2 of 4
+    [2, 4]
     """
     num_options, num_rounds = _leading_axes(outcomes)
     _guard_overflow(num_rounds)
@@ -172,7 +129,7 @@ def prefix_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
     def add_chunk(num_old: jax.Array, gains: jax.Array, counts: _Counts) -> _Counts:
         gains = jnp.moveaxis(gains, -1, 0)
 
-        # Written where they stay: to stack them and add the squares at the end takes a tenth more.
+        # Written where they stay, as they are in the cache.
         def add_round(place: jax.Array, counts: _Counts) -> _Counts:
             net, wins = counts
             net = net + lax.dynamic_index_in_dim(gains, place, keepdims=False)
@@ -189,24 +146,13 @@ def prefix_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
 
 
 def total_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
-    """Win counts of all n samples of each option.
+    """Win counts of all n samples of each option [K, n, ...], int32 [K, K] half units.
 
-    Args:
-        compare: Preference between two single outcomes.
-        outcomes: Samples, leaves [K, n, ...].
+    ValueError if n exceeds ``MAX_ROUNDS``.
 
-    Returns:
-        int32 [K, K] half units.
-
-    Raises:
-        ValueError: n exceeds ``MAX_ROUNDS``.
-
-    >>> import jax.numpy as jnp
     >>> from jaxrace.kernels import total_order
-    >>> x = jnp.array([[3.0, 1.0], [2.0, 2.0]])
-    >>> print(jax.jit(total_wins, static_argnums=0)(total_order, x))
-    [[4 4]
-     [4 4]]
+    >>> total_wins(total_order, jnp.array([[3.0, 1.0], [2.0, 2.0]])).tolist()
+    [[4, 4], [4, 4]]
     """
     num_options, num_rounds = _leading_axes(outcomes)
     _guard_overflow(num_rounds)
@@ -223,9 +169,6 @@ def total_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
 
 def block_size(num_rounds: int) -> int:
     """Old samples that are taken per pass: the largest divisor of the rounds up to 8.
-
-    Raises:
-        ValueError: There are no rounds.
 
     >>> block_size(25), block_size(32), block_size(7)
     (5, 8, 7)
@@ -263,7 +206,7 @@ def _over_chunks(
     add_chunk: Callable[[jax.Array, jax.Array, Carry], Carry],
     carry: Carry,
 ) -> Carry:
-    """Go through all rounds, at most so many at a time, with what they add to the net counts.
+    """Go through all rounds, at most ``most`` at a time, with what they add to the net counts.
 
     ``add_chunk(num_old, gains, carry)`` receives the number of earlier rounds, and int32 [K, K, m];
     in the last chunk there may be fewer than m rounds, and what stands behind them means nothing.
@@ -288,18 +231,8 @@ def _padded(x: jax.Array, missing: int) -> jax.Array:
     return jnp.pad(x, [(0, missing)] + [(0, 0)] * (x.ndim - 1))
 
 
-def _all_pairs(compare: Compare) -> Callable[[Outcome, Outcome], jax.Array]:
-    """One sample of each option [K] against many samples [M]: [K, M]."""
-    # Under jit its many uses are traced once; the compiler inlines them all.
-    return jax.jit(jax.vmap(jax.vmap(compare, (None, 0)), (0, None)))
-
-
 def _sum_over_old(
-    against: Callable[[Outcome, Outcome], jax.Array],
-    samples: Outcome,
-    new: Outcome,
-    size: int,
-    is_counted: jax.Array | None = None,
+    against: Compare, samples: Outcome, new: Outcome, size: int, is_counted: jax.Array | None = None
 ) -> jax.Array:
     """``size`` samples per option ``against`` all new ones [M], summed: int32 [K, M].
 

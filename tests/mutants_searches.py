@@ -244,13 +244,13 @@ MUTANTS = [
         "tests/test_envs_medical_prefer.py",
     ),
     (
-        "envs/medical_model.py",
+        "envs/medical.py",
         "fell, rose = change <= -CHANGE_THRESHOLD, change >= CHANGE_THRESHOLD",
         "fell, rose = change < -CHANGE_THRESHOLD, change > CHANGE_THRESHOLD",
         "tests/test_envs_medical.py",
     ),
     (
-        "envs/medical_model.py",
+        "envs/medical.py",
         "worst_tumour = jnp.maximum(state.tumour, state.initial_tumour)",
         "worst_tumour = state.tumour",
         "tests/test_envs_medical.py",

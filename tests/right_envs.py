@@ -9,8 +9,8 @@ import numpy as np
 
 from jaxrace import bases, outcomes, policies, preferences
 from jaxrace.envs import Transition, gridworld, gymnax, marketing, medical, mountain_car, options
+from jaxrace.envs.held import strongly_typed
 from jaxrace.envs.open_bandit import load_click_model
-from jaxrace.envs.weak_types import strongly_typed
 from jaxrace.rollout import PolicyInTask, history
 
 KEY = jax.random.key(0)

@@ -9,7 +9,7 @@ import numpy as np
 
 from jaxrace import dueling, outcomes, policies, preferences, racing
 from jaxrace.envs import medical
-from jaxrace.envs.weak_types import strongly_typed
+from jaxrace.envs.held import strongly_typed
 from jaxrace.kernels import total_order
 from jaxrace.rollout import PolicyInTask, Rollout, evaluate, history
 

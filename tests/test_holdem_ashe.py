@@ -47,12 +47,14 @@ def network_numbers(weights, step, seat):
     odds = holdem.utility.pot_odds(
         step.observation.totals[np.array(pattern_tree.ACTIONS_IN_PLACE)], step.observation.other
     )
-    street = step.observation.street
+    street, reading = step.observation.street, view.reading
     return {
-        "current": networks.showdown_inputs(view.current),
+        "current": networks.showdown_inputs(reading.current),
         "following": jax.vmap(networks.showdown_inputs)(view.following),
-        "folds": jax.vmap(lambda row: networks.fold_inputs(row, 1.0, view.raises))(view.following),
-        "state": view.state,
+        "folds": jax.vmap(lambda row: networks.fold_inputs(row, 1.0, reading.raises))(
+            view.following
+        ),
+        "state": reading.state,
         "wins": 2 * ashe.showdown_exponents(parts.showdown, view) - 1,
         "fold_net": 2 * ashe.fold_exponents(parts.fold, view, street, odds) - 1,
     }

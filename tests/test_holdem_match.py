@@ -97,7 +97,7 @@ def test_moves_can_be_played_again(deals, seating):
 
 def test_strengths_are_those_of_the_own_hand_and_street(deals):
     def seen(street, seat, seating):
-        state = table.init(Rules(), (HANDS,))
+        state = betting.init(Rules(), (HANDS,))
         state = dataclasses.replace(
             state,
             street=jnp.full(HANDS, street, jnp.int32),

@@ -58,7 +58,7 @@ RIVERS = [
 @pytest.mark.parametrize("text", RIVERS)
 def test_rivers(text):
     hand = cards.parse(text).tolist()
-    found = strength.on_river(jnp.array(hand[:2], jnp.int32), jnp.array(hand[2:], jnp.int32))
+    found = strength.exact(jnp.array(hand[:2], jnp.int32), jnp.array(hand[2:], jnp.int32))
     assert float(found) == pytest.approx(not_beaten(hand[:2], hand[2:]), abs=1e-6)
 
 
@@ -69,8 +69,8 @@ def test_every_river_makes_the_turn():
         hole, board = deck[:2], deck[4:8]
         to_come = np.setdiff1d(np.arange(52), [*hole, *board])
         boards = np.concatenate([np.tile(board, (46, 1)), to_come[:, None]], axis=1)
-        rivers = jax.vmap(strength.on_river, in_axes=(None, 0))(hole, boards.astype(np.int32))
-        assert float(strength.on_turn(hole, board)) == pytest.approx(float(rivers.mean()), abs=1e-6)
+        rivers = jax.vmap(strength.exact, in_axes=(None, 0))(hole, boards.astype(np.int32))
+        assert float(strength.exact(hole, board)) == pytest.approx(float(rivers.mean()), abs=1e-6)
 
 
 @pytest.fixture(scope="module")
@@ -85,8 +85,8 @@ def test_streets_and_hands_in_their_places(decks):
     for number in (0, 39):
         deck = decks[:, number]
         for place, hole in enumerate((deck[:2], deck[2:4])):
-            assert found[2, place, number] == strength.on_turn(hole, deck[4:8])
-            assert found[3, place, number] == strength.on_river(hole, deck[4:9])
+            assert found[2, place, number] == strength.exact(hole, deck[4:8])
+            assert found[3, place, number] == strength.exact(hole, deck[4:9])
 
 
 def test_equal_decks_are_sampled_anew(decks):
@@ -104,7 +104,7 @@ def test_estimates_have_the_error_that_is_stated(decks):
     keys = jax.random.split(jax.random.key(3), repeats)
     deck = decks[:, 0]
     sampled = jax.vmap(strength.sampled, in_axes=(0, None, None, None))
-    exact = float(strength.on_turn(deck[:2], deck[4:8]))
+    exact = float(strength.exact(deck[:2], deck[4:8]))
     found = np.asarray(sampled(keys, deck[:2], deck[4:8], samples))
     error = np.sqrt(exact * (1 - exact) / samples)
     assert abs(found.mean() - exact) < 4 * error / np.sqrt(repeats)
@@ -113,7 +113,7 @@ def test_estimates_have_the_error_that_is_stated(decks):
     hole, flop = deck[:2], deck[4:7]
     to_come = np.setdiff1d(np.arange(52), np.array([*hole, *flop]))
     turns = np.concatenate([np.tile(flop, (47, 1)), to_come[:, None]], axis=1).astype(np.int32)
-    exact = float(jax.lax.map(lambda board: strength.on_turn(hole, board), turns).mean())
+    exact = float(jax.lax.map(lambda board: strength.exact(hole, board), turns).mean())
     found = np.asarray(sampled(keys, hole, flop, samples))
     error = np.sqrt(exact * (1 - exact) / samples)
     assert abs(found.mean() - exact) < 4 * error / np.sqrt(repeats)
@@ -152,18 +152,18 @@ def test_bad_input(decks, samples, message):
     ("hole", "board", "message"),
     [
         ("As Ah Ad", "2c 3c 4c 5c 6c", r"hole: expected shape \(2,\), got \(3,\)"),
-        ("As Ah", "2c 3c 4c 5c", r"board: expected 5 cards, got shape \(4,\)"),
+        ("As Ah", "2c 3c 4c", r"board: expected 4 or 5 cards, got shape \(3,\)"),
         ("As Ah", "2c 3c 4c 5c As", "hole and board: expected different cards, got As twice"),
     ],
 )
 def test_wrong_single_hands(hole, board, message):
     with pytest.raises(ValueError, match=message):
-        strength.on_river(cards.parse(hole), cards.parse(board))
+        strength.exact(cards.parse(hole), cards.parse(board))
 
 
 def test_boards_of_other_streets():
     hole, flop = cards.parse("As Ah"), cards.parse("2c 3c 4c")
-    with pytest.raises(ValueError, match=r"board: expected 4 cards, got shape \(3,\)"):
-        strength.on_turn(hole, flop)
+    with pytest.raises(ValueError, match=r"board: expected 4 or 5 cards, got shape \(3,\)"):
+        strength.exact(hole, flop)
     with pytest.raises(ValueError, match=r"board: expected 0 or 3 or 4 or 5 cards, got shape"):
         strength.sampled(jax.random.key(0), hole, flop[:1], 16)

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from jaxrace.kernels import draw_uniforms
-from jaxrace.kernels.uniforms import draw_below
+from jaxrace.kernels.draws import draw_below
 
 COUNT = 100_000
 

@@ -1,7 +1,7 @@
 """The medical treatment task in vectorised NumPy: all episodes of a population in one pass.
 
 Coefficients "seed000", hazard "A", the policy D = sigmoid(theta . (S, X, 1)), six months; the
-equations are those of ``jaxrace.envs.medical_model``. float32 throughout, as in jaxrace.
+equations are those of ``jaxrace.envs.medical``. float32 throughout, as in jaxrace.
 """
 
 from typing import NamedTuple

@@ -5,60 +5,32 @@ The rules are those of the Annual Computer Poker Competition, with seven actions
 (`player`), such as `Ashe`. Everything is pure and works on batches.
 """
 
-from jaxrace.envs.holdem import (
-    abstraction,
-    ashe,
-    betting,
-    cards,
-    dealing,
-    evaluation,
-    lanes,
-    match,
-    networks,
-    pattern_tree,
-    player,
-    policies,
-    strength,
-    table,
-    utility,
-)
-from jaxrace.envs.holdem.ashe import Ashe
-from jaxrace.envs.holdem.betting import BettingState, Rules
-from jaxrace.envs.holdem.dealing import deal
-from jaxrace.envs.holdem.lanes import play_lane
-from jaxrace.envs.holdem.match import play
-from jaxrace.envs.holdem.networks import NUM_WEIGHTS
-from jaxrace.envs.holdem.strength import strengths
-from jaxrace.envs.holdem.table import SEATINGS, Deals, Move, Observation, Seating, prepare
-
-__all__ = [
-    "NUM_WEIGHTS",
-    "SEATINGS",
-    "Ashe",
-    "BettingState",
-    "Deals",
-    "Move",
-    "Observation",
-    "Rules",
-    "Seating",
-    "abstraction",
-    "ashe",
-    "betting",
-    "cards",
-    "deal",
-    "dealing",
-    "evaluation",
-    "lanes",
-    "match",
-    "networks",
-    "pattern_tree",
-    "play",
-    "play_lane",
-    "player",
-    "policies",
-    "prepare",
-    "strength",
-    "strengths",
-    "table",
-    "utility",
-]
+from jaxrace.envs.holdem import abstraction as abstraction
+from jaxrace.envs.holdem import ashe as ashe
+from jaxrace.envs.holdem import betting as betting
+from jaxrace.envs.holdem import cards as cards
+from jaxrace.envs.holdem import dealing as dealing
+from jaxrace.envs.holdem import evaluation as evaluation
+from jaxrace.envs.holdem import lanes as lanes
+from jaxrace.envs.holdem import match as match
+from jaxrace.envs.holdem import networks as networks
+from jaxrace.envs.holdem import pattern_tree as pattern_tree
+from jaxrace.envs.holdem import player as player
+from jaxrace.envs.holdem import policies as policies
+from jaxrace.envs.holdem import strength as strength
+from jaxrace.envs.holdem import table as table
+from jaxrace.envs.holdem import utility as utility
+from jaxrace.envs.holdem.ashe import Ashe as Ashe
+from jaxrace.envs.holdem.betting import BettingState as BettingState
+from jaxrace.envs.holdem.betting import Rules as Rules
+from jaxrace.envs.holdem.dealing import deal as deal
+from jaxrace.envs.holdem.lanes import play_lane as play_lane
+from jaxrace.envs.holdem.match import play as play
+from jaxrace.envs.holdem.networks import NUM_WEIGHTS as NUM_WEIGHTS
+from jaxrace.envs.holdem.strength import strengths as strengths
+from jaxrace.envs.holdem.table import SEATINGS as SEATINGS
+from jaxrace.envs.holdem.table import Deals as Deals
+from jaxrace.envs.holdem.table import Move as Move
+from jaxrace.envs.holdem.table import Observation as Observation
+from jaxrace.envs.holdem.table import Seating as Seating
+from jaxrace.envs.holdem.table import prepare as prepare

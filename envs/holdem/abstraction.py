@@ -2,11 +2,9 @@
 
 A raise of 1/2, 1, 3/2 or 2 pots, counted after the call, is a raise to 2, 3, 4 or 5 times the
 higher of the two amounts that have been put in: heads-up, the pot after a call is twice that
-amount. Those are integers and never below the minimum raise. A size is legal where it is less than
-the stack; what would take the whole stack, or more, is all-in, which has its own number, so that
-no two actions are the same. All-in is legal wherever there is a raise, even as a short one.
-
-Axis letters: A = 7 actions.
+amount. A size is legal where it is less than the stack; what would take the whole stack, or more,
+is all-in, which has its own number, so that no two actions are the same. All-in is legal wherever
+there is a raise, even as a short one. Axes: A = 7 actions.
 """
 
 import jax
@@ -36,9 +34,7 @@ def legal(state: BettingState) -> jax.Array:
 
 
 def totals(state: BettingState) -> jax.Array:
-    """Return what the seat to act will have put in after each action: int32 [A, ...].
-
-    Legal or not: an entry of an action that is not legal means nothing.
+    """Return what the seat to act will have put in after each action, legal or not: int32 [A, ...].
 
     >>> totals(betting.init(Rules())).tolist()
     [50, 100, 200, 300, 400, 500, 20000]
@@ -50,15 +46,10 @@ def totals(state: BettingState) -> jax.Array:
 
 
 def to_betting(state: BettingState, action: jax.Array) -> jax.Array:
-    """Return one of the seven actions as `jaxrace.envs.holdem.betting.step` takes it.
+    """Return one of the seven actions, int32 [...], as `betting.step` takes it.
 
-    Args:
-        state: of a hand.
-        action: int32 [...].
-
-    Returns:
-        int32 [...]: 0, 1 or the amount to raise to; -1 for what is none of the seven, and for sizes
-        that are not legal.
+    0, 1 or the amount to raise to; -1 for what is none of the seven, and for sizes that are not
+    legal.
 
     >>> to_betting(betting.init(Rules()), jnp.arange(8)).tolist()  # there is no action 7
     [0, 1, 200, 300, 400, 500, 20000, -1]
@@ -73,17 +64,7 @@ def to_betting(state: BettingState, action: jax.Array) -> jax.Array:
 
 
 def step(state: BettingState, action: jax.Array | int) -> BettingState:
-    """Return the state after one of the seven actions.
-
-    Args:
-        state: of a hand that is on.
-        action: int32 [...] in 0..6.
-
-    Returns:
-        The next state; an illegal action sets `illegal`, as in `jaxrace.envs.holdem.betting.step`.
-
-    Raises:
-        ValueError: the action is no integer or, outside of compiled code, not legal.
+    """Return the state after one of the seven actions, int32 [...]; else as `betting.step`.
 
     >>> state = step(betting.init(Rules()), ALL_IN)
     >>> step(state, POT)
@@ -99,12 +80,7 @@ def step(state: BettingState, action: jax.Array | int) -> BettingState:
 
 @jax.jit
 def advance(state: BettingState, action: jax.Array) -> BettingState:
-    """Return what `step` returns, without refusing anything: `illegal` has to be looked at.
-
-    >>> after = advance(step(betting.init(Rules()), ALL_IN), jnp.int32(POT))  # no raise any more
-    >>> bool(after.illegal), [int(amount) for amount in after.contributions]
-    (True, [20000, 100])
-    """
+    """Return what `step` returns, without refusing anything: `illegal` has to be looked at."""
     return betting.step(state, to_betting(state, action))
 
 

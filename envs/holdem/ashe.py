@@ -1,16 +1,14 @@
 """ASHE: the adaptive player for hold'em of Li and Miikkulainen, with weights for evolution.
 
-It keeps pattern recognition trees of its opponent (`pattern_tree`). At a decision, it looks at the
-nodes of this hand and at the node that each action would lead to. Two networks (`networks`) turn
-them into exponents, which bend the strength of its hand and the share of folds; the action of the
-largest expected utility (`utility`) is played. There is no chance in it.
+At a decision, it looks at the nodes of this hand in the trees of its opponent (`pattern_tree`), and
+at the node that each action would lead to. Two networks (`networks`) turn them into exponents,
+which bend the strength of its hand and the share of folds; the action of the largest expected
+utility (`utility`) is played. There is no chance in it. Sources: Xun Li and Risto Miikkulainen,
+"Evolving adaptive poker players for effective opponent exploitation" (AAAI workshops 2017) and
+"Opponent modeling and exploitation in poker using evolved recurrent neural networks" (GECCO 2018).
+The details are those of the first author's code of 2017; docs/holdem.md tells what is from where.
 
-Sources: Xun Li and Risto Miikkulainen, "Evolving adaptive poker players for effective opponent
-exploitation" (AAAI workshops 2017) and "Opponent modeling and exploitation in poker using evolved
-recurrent neural networks" (GECCO 2018). The details are those of the first author's code of 2017;
-`docs/holdem.md` tells what is from where.
-
-Axis letters: F = 6 statistics, C = 6 children of a node, A = 7 actions, T steps of a hand.
+Axes: F = 6 statistics, C = 6 children of a node, A = 7 actions, T steps of a hand.
 """
 
 import dataclasses
@@ -38,6 +36,16 @@ class Memory(NamedTuple):
     showdown: Network  # the weights that read along with a hand
 
 
+class Reading(NamedTuple):
+    """What the networks know of a hand so far."""
+
+    current: jax.Array  # float32 [F], statistics of the present node, this visit counted
+    state: State  # of the showdown network after all nodes before
+    leaves: jax.Array  # float32 [3, F], the last node of each street that is over
+    leaf_raises: jax.Array  # float32 [3], of the opponent on those streets
+    raises: jax.Array  # float32 [], of the opponent on this street
+
+
 class Notes(NamedTuple):
     """Of the hand that is being played."""
 
@@ -45,43 +53,29 @@ class Notes(NamedTuple):
     moves: jax.Array  # int32 [], how many so far
     rows: jax.Array  # int32 [T], of the nodes that they have led to
     node: jax.Array  # int32 [], the present one, in the tree of its street
-    current: jax.Array  # float32 [F], its statistics, this visit counted
-    state: State  # of the showdown network after all nodes before
-    leaves: jax.Array  # float32 [3, F], the last node of each street that is over
-    leaf_raises: jax.Array  # float32 [3], of the opponent on those streets
-    raises: jax.Array  # float32 [], of the opponent on this street
+    reading: Reading
 
 
 class View(NamedTuple):
     """What a decision needs."""
 
-    current: jax.Array  # float32 [F]
-    following: jax.Array  # float32 [C, F], of the nodes that actions lead to
-    state: State
-    leaves: jax.Array  # float32 [3, F]
-    leaf_raises: jax.Array  # float32 [3]
-    raises: jax.Array  # float32 []
+    reading: Reading
+    following: jax.Array  # float32 [C, F], statistics of the nodes that actions lead to
 
 
 @dataclasses.dataclass(frozen=True)
 class Ashe:
     """The evolved player. Its weights are float32 [1449], see `jaxrace.envs.holdem.networks`.
 
-    It is a `jaxrace.envs.holdem.player.Player`, and needs decks with strengths.
-
-    Args:
-        rules: those of the games it plays; they give its trees their shape.
+    It is a `jaxrace.envs.holdem.player.Player`, and needs decks with strengths. The rules are those
+    of the games it plays; they give its trees their shape.
 
     >>> from jaxrace.envs import holdem
     >>> decks, ashe = holdem.deal(jax.random.key(0), 20), Ashe(Rules(stack=400))
-    >>> strengths = jnp.full((4, 2, 20), 0.5)  # or holdem.strengths(jax.random.key(1), decks)
-    >>> deals = holdem.prepare(decks, strengths)
-    >>> weights = jax.random.uniform(
-    ...     jax.random.key(2), (2, networks.NUM_WEIGHTS), jnp.float32, -1, 1
-    ... )
-    >>> played = holdem.play_lane(
-    ...     (ashe, ashe), tuple(weights), jax.random.key(3), deals, holdem.SEATINGS[0], ashe.rules
-    ... )
+    >>> deals = holdem.prepare(decks, jnp.full((4, 2, 20), 0.5))  # or holdem.strengths(key, decks)
+    >>> weights = tuple(jax.random.normal(jax.random.key(2), (2, networks.NUM_WEIGHTS)))
+    >>> seating, key = holdem.SEATINGS[0], jax.random.key(3)
+    >>> played = holdem.play_lane((ashe, ashe), weights, key, deals, seating, ashe.rules)
     >>> played.winnings.shape, bool(played.illegal.any())
     ((20,), False)
     """
@@ -89,44 +83,28 @@ class Ashe:
     rules: Rules = Rules()  # noqa: RUF009, which is frozen
 
     def begin(self, weights: jax.Array) -> Memory:
-        """Return empty trees.
-
-        Args:
-            weights: float32 [1449].
-
-        Raises:
-            ValueError: another shape.
-        """
+        """Return empty trees; ValueError unless the weights are float32 [1449]."""
         return Memory(pattern_tree.empty(self._shape), networks.split(weights).showdown)
 
     def begin_hand(self, memory: Memory, seat: jax.Array) -> Notes:
         """Return the notes before the first action."""
-        num_leaves = len(STREETS) - 1
         root = pattern_tree.row_of(self._shape, seat, jnp.int32(0), ROOT)
-        return Notes(
-            seat=seat,
-            moves=jnp.int32(0),
-            rows=jnp.zeros(abstraction.longest_hand(self.rules), jnp.int32),
-            node=jnp.int32(ROOT),
+        num_leaves = len(STREETS) - 1
+        reading = Reading(
             current=memory.table[root],
             state=memory.showdown.recurrent.first,
             leaves=jnp.zeros((num_leaves, pattern_tree.NUM_STATISTICS), jnp.float32),
             leaf_raises=jnp.zeros(num_leaves, jnp.float32),
             raises=jnp.float32(0),
         )
+        rows = jnp.zeros(abstraction.longest_hand(self.rules), jnp.int32)
+        return Notes(seat, moves=jnp.int32(0), rows=rows, node=jnp.int32(ROOT), reading=reading)
 
     def look(self, memory: Memory, notes: Notes, observation: Observation) -> View:
         """Return the statistics of the nodes that a decision is about."""
         root = pattern_tree.row_of(self._shape, notes.seat, observation.street, ROOT)
-        following = pattern_tree.children(memory.table, self._shape, root, notes.node)
-        return View(
-            current=notes.current,
-            following=following,
-            state=notes.state,
-            leaves=notes.leaves,
-            leaf_raises=notes.leaf_raises,
-            raises=notes.raises,
-        )
+        children = pattern_tree.children(memory.table, self._shape, root, notes.node)
+        return View(notes.reading, children)
 
     def decide(
         self, key: jax.Array, weights: jax.Array, view: View, observation: Observation
@@ -138,8 +116,7 @@ class Ashe:
     def utilities(self, weights: jax.Array, view: View, observation: Observation) -> jax.Array:
         """Return what each action is expected to win, in chips since the start of the hand.
 
-        Returns:
-            float32 [A], minus infinity where an action is not legal.
+        Float32 [A], minus infinity where an action is not legal.
         """
         parts = networks.split(weights)
         totals, other = observation.totals[_ORDER], observation.other
@@ -165,16 +142,16 @@ class Ashe:
 
     def watch(self, memory: Memory, notes: Notes, move: Move) -> Notes:
         """Return the notes at the next node: of this street, or the root of the next one."""
-        shape, table = self._shape, memory.table
+        shape, table, reading = self._shape, memory.table, notes.reading
         recurrent = memory.showdown.recurrent
         # The root is counted by the first action of its street, the others when they are reached.
-        current = _count(notes.current, notes.node == ROOT)
-        before = networks.step(recurrent, notes.state, networks.showdown_inputs(current))
+        current = _count(reading.current, notes.node == ROOT)
+        before = networks.step(recurrent, reading.state, networks.showdown_inputs(current))
         child = pattern_tree.child_of(shape, notes.node, move.action)
         row = pattern_tree.row_of(shape, notes.seat, move.street, child)
         reached = _count(table[row], jnp.asarray(True))
         raised = (move.seat != notes.seat) & (move.action > CALL)
-        raises = notes.raises + raised.astype(jnp.float32)
+        raises = reading.raises + raised.astype(jnp.float32)
 
         # A street is over after a call that is not its first action; the leaf is read at once.
         closes = (move.action == CALL) & (notes.node != ROOT)
@@ -188,11 +165,13 @@ class Ashe:
             moves=notes.moves + 1,
             rows=jnp.where(places == notes.moves, row, notes.rows),
             node=jnp.where(closes, ROOT, child),
-            current=jnp.where(closes, root, reached),
-            state=jax.tree.map(lambda new, old: jnp.where(closes, new, old), after, before),
-            leaves=jnp.where(is_leaf[:, None], reached, notes.leaves),
-            leaf_raises=jnp.where(is_leaf, raises, notes.leaf_raises),
-            raises=jnp.where(closes, 0, raises),
+            reading=Reading(
+                current=jnp.where(closes, root, reached),
+                state=jax.tree.map(lambda new, old: jnp.where(closes, new, old), after, before),
+                leaves=jnp.where(is_leaf[:, None], reached, reading.leaves),
+                leaf_raises=jnp.where(is_leaf, raises, reading.leaf_raises),
+                raises=jnp.where(closes, 0, raises),
+            ),
         )
 
     def end_hand(self, memory: Memory, notes: Notes, ending: Ending) -> Memory:
@@ -227,16 +206,9 @@ def _count(statistics: jax.Array, visited: jax.Array) -> jax.Array:
 
 
 def showdown_exponents(network: Network, view: View) -> jax.Array:
-    """What bends the strength of the hand after each action, float32 [C].
-
-    >>> network = networks.split(jnp.cos(jnp.arange(networks.NUM_WEIGHTS))).showdown
-    >>> following = jnp.zeros((6, 6)).at[1, FREQUENCY].set(9)  # nothing but all-in has been seen
-    >>> first, leaves = network.recurrent.first, jnp.zeros((3, 6))
-    >>> view = View(jnp.zeros(6), following, first, leaves, jnp.zeros(3), jnp.float32(0))
-    >>> [f"{exponent:.2f}" for exponent in np.asarray(jax.jit(showdown_exponents)(network, view))]
-    ['0.06', '0.34', '0.06', '0.06', '0.06', '0.06']
-    """
-    current = networks.step(network.recurrent, view.state, networks.showdown_inputs(view.current))
+    """What bends the strength of the hand after each action, float32 [C]."""
+    inputs = networks.showdown_inputs(view.reading.current)
+    current = networks.step(network.recurrent, view.reading.state, inputs)
 
     def of(following: jax.Array) -> jax.Array:
         # A node that has never been reached is left out.
@@ -248,22 +220,14 @@ def showdown_exponents(network: Network, view: View) -> jax.Array:
 
 
 def fold_exponents(network: Network, view: View, street: jax.Array, odds: jax.Array) -> jax.Array:
-    """What bends the share of folds after each action, float32 [C]; after a call it is not used.
-
-    >>> network = networks.split(jnp.cos(jnp.arange(networks.NUM_WEIGHTS))).fold
-    >>> following = jnp.zeros((6, 6)).at[1, FREQUENCY].set(9)  # nothing but all-in has been seen
-    >>> first, leaves = network.recurrent.first, jnp.zeros((3, 6))
-    >>> view = View(jnp.zeros(6), following, first, leaves, jnp.zeros(3), jnp.float32(0))
-    >>> odds = jnp.full(6, 0.25)
-    >>> found = jax.jit(fold_exponents)(network, view, jnp.int32(0), odds)
-    >>> [f"{exponent:.3f}" for exponent in np.asarray(found)]
-    ['0.031', '0.021', '0.031', '0.031', '0.031', '0.031']
-    """
-    state = network.recurrent.first
+    """What bends the share of folds after each action, float32 [C]; after a call it is not used."""
+    reading, state = view.reading, network.recurrent.first
     for earlier in range(len(STREETS) - 1):
         # 1 is the influence of the node that would come next, and it halves with every step back.
         influence = jnp.exp2((earlier - street).astype(jnp.float32))
-        inputs = networks.fold_inputs(view.leaves[earlier], influence, view.leaf_raises[earlier])
+        inputs = networks.fold_inputs(
+            reading.leaves[earlier], influence, reading.leaf_raises[earlier]
+        )
         stepped = networks.step(network.recurrent, state, inputs)
         state = jax.tree.map(
             lambda new, old, over=earlier < street: jnp.where(over, new, old), stepped, state
@@ -273,7 +237,9 @@ def fold_exponents(network: Network, view: View, street: jax.Array, odds: jax.Ar
         # In place of a node that has never been reached, the present one.
         reached = following[FREQUENCY] > 0
         inputs = networks.fold_inputs(
-            jnp.where(reached, following, view.current), jnp.where(reached, 1, 0.5), view.raises
+            jnp.where(reached, following, reading.current),
+            jnp.where(reached, 1, 0.5),
+            reading.raises,
         )
         outputs = networks.step(network.recurrent, state, inputs).outputs
         return networks.exponent(network, networks.with_odds(outputs, odds))

@@ -1,16 +1,14 @@
 """The betting of heads-up no-limit Texas Hold'em, as in the Annual Computer Poker Competition.
 
 Two seats, the button (0) and the big blind (1), have equal stacks. The button posts the small blind
-and acts first before the flop; the big blind acts first on the flop, the turn and the river. The
-button's call of the blind leaves the big blind its option. A raise is named by what the raiser has
-put in during the whole hand ("raise to"). It must raise by at least the last raise of the street,
-and by one big blind if there was none; only all-in may be less. Against an all-in there is no
-raise, and when it is called the hand is shown down without further actions. Folding is not offered
-where checking is free. Who folds loses what it has put in, and at a showdown the loser loses the
-smaller of the two amounts.
+and acts first before the flop; the big blind acts first on later streets. The button's call of the
+blind leaves the big blind its option. A raise is named by what the raiser has put in during the
+whole hand ("raise to"). It must raise by at least the last raise of the street, and by one big
+blind if there was none; only all-in may be less. Against an all-in there is no raise, and when it
+is called the hand is shown down. Folding is not offered where checking is free. Who folds loses
+what it has put in, and at a showdown the loser loses the smaller of the two amounts.
 
-The functions of a state are pure, may be compiled and vmapped, and work on batches as well: its
-leaves have any one shape, [...].
+The functions of a state are pure and work on batches as well: its leaves have any one shape, [...].
 """
 
 import dataclasses
@@ -23,11 +21,12 @@ import numpy as np
 from jax.core import Tracer
 from jax.typing import ArrayLike
 
+from jaxrace.envs.held import require_count
+
 BUTTON, BIG_BLIND = 0, 1
 STREETS = ("preflop", "flop", "turn", "river")
 
-# Actions; any larger number is a raise to that amount.
-FOLD, CALL = 0, 1
+FOLD, CALL = 0, 1  # actions; any larger number is a raise to that amount
 
 # Five times this, the largest size of `jaxrace.envs.holdem.abstraction`, fits into 32 bits.
 _LARGEST_STACK = 400_000_000
@@ -37,13 +36,7 @@ _LARGEST_STACK = 400_000_000
 class Rules:
     """The amounts that are played for, in chips; both stacks are equal.
 
-    Args:
-        small_blind: what the button posts, at least 1.
-        big_blind: more than the small blind.
-        stack: of either seat, at least the big blind.
-
-    Raises:
-        ValueError: anything else.
+    ValueError unless 1 <= `small_blind` < `big_blind` <= `stack`.
 
     >>> Rules(stack=99)
     Traceback (most recent call last):
@@ -55,8 +48,7 @@ class Rules:
     stack: int = 20_000
 
     def __post_init__(self) -> None:
-        if type(self.small_blind) is not int or self.small_blind < 1:
-            raise ValueError(f"small_blind: expected a positive integer, got {self.small_blind!r}")
+        require_count("small_blind", self.small_blind)
         if type(self.big_blind) is not int or self.big_blind <= self.small_blind:
             raise ValueError(
                 f"big_blind: expected an integer above small_blind = {self.small_blind}, "
@@ -88,53 +80,43 @@ class BettingState:
     rules: Rules = dataclasses.field(metadata={"static": True})
 
 
-def init(rules: Rules) -> BettingState:
-    """Return the state of a hand before the first action, leaves [].
+def init(rules: Rules, shape: tuple[int, ...] = ()) -> BettingState:
+    """Return the state of hands before the first action, leaves of a shape.
 
     >>> state = init(Rules())
     >>> [int(amount) for amount in state.contributions], int(state.to_act)
     ([50, 100], 0)
     """
+    no = jnp.zeros(shape, bool)
+    amounts = (rules.small_blind, rules.big_blind, rules.big_blind)
+    small_blind, big_blind, last_raise = (jnp.full(shape, x, jnp.int32) for x in amounts)
     return BettingState(
-        contributions=(jnp.int32(rules.small_blind), jnp.int32(rules.big_blind)),
-        street=jnp.int32(0),
-        to_act=jnp.int32(BUTTON),
-        last_raise=jnp.int32(rules.big_blind),
-        opened=jnp.asarray(False),
-        folded=jnp.int32(-1),
-        finished=jnp.asarray(False),
-        illegal=jnp.asarray(False),
+        contributions=(small_blind, big_blind),
+        street=jnp.zeros(shape, jnp.int32),
+        to_act=jnp.full(shape, BUTTON, jnp.int32),
+        last_raise=last_raise,
+        opened=no,
+        folded=jnp.full(shape, -1, jnp.int32),
+        finished=no,
+        illegal=no,
         rules=rules,
     )
 
 
 def amounts(state: BettingState) -> tuple[jax.Array, jax.Array]:
-    """Return what the seat to act has put in, and what the other one has: int32 [...] each.
-
-    >>> [int(amount) for amount in amounts(step(init(Rules()), 300))]  # the big blind is to act
-    [100, 300]
-    """
+    """Return what the seat to act has put in, and what the other one has: int32 [...] each."""
     button, big_blind = state.contributions
     acts = state.to_act == BUTTON
     return jnp.where(acts, button, big_blind), jnp.where(acts, big_blind, button)
 
 
 def is_on(state: BettingState) -> jax.Array:
-    """Return whether somebody is to act: bool [...].
-
-    >>> bool(is_on(step(init(Rules()), FOLD)))
-    False
-    """
+    """Return whether somebody is to act: bool [...]."""
     return ~(state.finished | state.illegal)
 
 
 def may_fold(state: BettingState) -> jax.Array:
-    """Return whether folding is legal: bool [...]. Checking or calling is, while the hand is on.
-
-    >>> state = init(Rules())
-    >>> bool(may_fold(state)), bool(may_fold(step(state, CALL)))  # the big blind's option is free
-    (True, False)
-    """
+    """Return whether folding is legal: bool [...]. Checking or calling is, while the hand is on."""
     own, other = amounts(state)
     return is_on(state) & (own < other)
 
@@ -154,12 +136,7 @@ def raise_range(state: BettingState) -> tuple[jax.Array, jax.Array]:
 
 
 def is_legal(state: BettingState, action: jax.Array) -> jax.Array:
-    """Return whether an action as `step` takes it is legal: bool [...].
-
-    >>> raised = step(init(Rules()), 300)  # by 200
-    >>> is_legal(raised, jnp.array([FOLD, CALL, 400, 500])).tolist()
-    [True, True, False, True]
-    """
+    """Return whether an action as `step` takes it is legal: bool [...]."""
     least, most = raise_range(state)
     raises = (action > CALL) & (least <= action) & (action <= most)
     return jnp.where(
@@ -168,18 +145,11 @@ def is_legal(state: BettingState, action: jax.Array) -> jax.Array:
 
 
 def step(state: BettingState, action: jax.Array | int) -> BettingState:
-    """Return the state after an action.
+    """Return the state after an action, int32 [...].
 
-    Args:
-        state: of a hand that is on.
-        action: int32 [...]: 0 folds, 1 checks or calls, any larger number raises to that amount.
-
-    Returns:
-        The next state. In compiled code an illegal action, whatever it is, leaves everything as it
-        was and sets `illegal`, which ends the hand without a payoff.
-
-    Raises:
-        ValueError: the action is no integer or, outside of compiled code, not legal.
+    0 folds, 1 checks or calls, any larger number raises to that amount. ValueError if it is no
+    integer or not legal. In compiled code an illegal action, whatever it is, leaves everything as
+    it was and sets `illegal`, which ends the hand without a payoff.
 
     >>> state = step(step(init(Rules()), 300), CALL)
     >>> STREETS[int(state.street)], int(state.to_act), [int(x) for x in state.contributions]
@@ -238,13 +208,8 @@ def _play(state: BettingState, action: jax.Array) -> BettingState:
 def payoffs(state: BettingState, winner: ArrayLike) -> tuple[jax.Array, jax.Array]:
     """Return what the button and the big blind have won: int32 [...] each, their sum is 0.
 
-    Args:
-        state: of a finished hand; what is won in one that is not is 0.
-        winner: of the showdown, int32 [...]: 1 if the button has the better hand, -1 if the big
-            blind has, 0 if they are equal. Does not count where somebody has folded.
-
-    Raises:
-        ValueError: a winner is neither -1, 0 nor 1, as far as that is not traced.
+    Before the hand is finished that is 0. `winner` of the showdown is int32 [...]: 1 the button, -1
+    the big blind, 0 neither (ValueError for another); it does not count where somebody has folded.
 
     >>> state = step(step(init(Rules()), 300), FOLD)
     >>> [int(amount) for amount in payoffs(state, jnp.int32(0))]
@@ -268,11 +233,7 @@ def _payoffs(state: BettingState, winner: jax.Array) -> tuple[jax.Array, jax.Arr
 def as_integer(action: Any) -> jax.Array:
     """Return an action as int32 [...]; what 32 bits do not hold is -1, which is never legal.
 
-    Raises:
-        ValueError: it is no integer.
-
-    >>> as_integer(np.array([300, 2**32 + 1])).tolist()
-    [300, -1]
+    ValueError if it is no integer.
     """
     array = action if isinstance(action, jax.Array) else np.asarray(action)
     if not jnp.issubdtype(array.dtype, jnp.integer):
@@ -288,21 +249,9 @@ def as_integer(action: Any) -> jax.Array:
 def refuse_illegal(
     after: BettingState, action: jax.Array, describe: Callable[[BettingState], str]
 ) -> None:
-    """Raise where an illegal action has been played.
+    """Raise a ValueError if an illegal action has led to the state `after`, not traced.
 
-    Args:
-        after: the state that it left, not traced.
-        action: int32 [...].
-        describe: tells what was legal in a state with leaves [].
-
-    Raises:
-        ValueError: the first one of them, with what was legal.
-
-    >>> actions = jnp.array([300, 150])
-    >>> after = jax.jit(step)(init(Rules()), actions)
-    >>> refuse_illegal(after, actions, lambda before: f"at least {raise_range(before)[0]}")
-    Traceback (most recent call last):
-    ValueError: action: expected at least 200, got 150 in hand [1]
+    It names the first one, with what was legal, as `describe` tells of a state with leaves [].
     """
     illegal = np.asarray(after.illegal)
     if not illegal.any():

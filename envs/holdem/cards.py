@@ -1,9 +1,7 @@
 """Cards as numbers and as text.
 
 A card is 4 * rank + suit: ranks 0..12 are the deuce to the ace, suits 0..3 are clubs, diamonds,
-hearts and spades. Its text is two letters, such as "As" or "Tc".
-
-Axis letters: M cards.
+hearts and spades. Its text is two letters, such as "As" or "Tc". Axes: M cards.
 """
 
 from collections.abc import Sequence
@@ -17,13 +15,9 @@ DECK_SIZE = len(RANKS) * len(SUITS)
 
 
 def parse(text: str) -> np.ndarray:
-    """Return the cards that a text names, int32 [M].
+    """Return the cards that a text names, int32 [M]; spaces do not count.
 
-    Args:
-        text: cards one after the other; spaces between them do not count.
-
-    Raises:
-        ValueError: something in `text` is no card, or a card is in it twice.
+    ValueError if something in `text` is no card, or a card is in it twice.
 
     >>> parse("2c As")
     array([ 0, 51], dtype=int32)
@@ -36,10 +30,7 @@ def parse(text: str) -> np.ndarray:
 
 
 def spell(cards: ArrayLike | Sequence[int]) -> str:
-    """Return the text of cards [M].
-
-    Raises:
-        ValueError: `cards` is no list of different cards.
+    """Return the text of cards [M]; ValueError if they are no list of different cards.
 
     >>> spell([51, 0])
     'As 2c'
@@ -50,14 +41,7 @@ def spell(cards: ArrayLike | Sequence[int]) -> str:
 
 
 def require_cards(name: str, cards: ArrayLike | Sequence[int]) -> None:
-    """Raise unless the numbers along the first axis are different cards.
-
-    Args:
-        name: of the argument, for the message.
-        cards: [M, ...], not traced.
-
-    Raises:
-        ValueError: something else than integers in 0..51, or a card twice.
+    """Raise unless the numbers [M, ...], not traced, are different cards along the first axis.
 
     >>> require_cards("deck", [51, 0, 51])
     Traceback (most recent call last):

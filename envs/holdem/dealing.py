@@ -1,9 +1,7 @@
 """Dealing: the nine cards of a hand of two players.
 
 A deck is the cards that a hand may show, in this order: two of hand 0, two of hand 1, the flop's
-three, the turn and the river.
-
-Axis letters: N decks.
+three, the turn and the river. Axes: N decks.
 """
 
 import functools
@@ -11,6 +9,7 @@ import functools
 import jax
 import jax.numpy as jnp
 
+from jaxrace.envs.held import require_count
 from jaxrace.envs.holdem.cards import DECK_SIZE
 
 CARDS_DEALT = 9
@@ -20,23 +19,13 @@ FIRST_HOLE, SECOND_HOLE, BOARD = slice(0, 2), slice(2, 4), slice(4, 9)
 def deal(key: jax.Array, num_decks: int) -> jax.Array:
     """Return decks of different cards, each order of nine cards equally likely: int32 [9, N].
 
-    Pure; may be compiled and vmapped over keys. Card i is drawn among the 52 - i that are left, by
-    its place among them; no sorting.
+    Card i is drawn among the 52 - i that are left, by its place among them; no sorting.
 
-    Args:
-        key: a key from `jax.random.key`.
-        num_decks: N, known when compiling.
-
-    Raises:
-        ValueError: `num_decks` is not a positive integer.
-
-    >>> import jax
     >>> from jaxrace.envs.holdem.cards import spell
     >>> spell(deal(jax.random.key(0), 1)[:, 0])
     'Kd 2s 5d 2h Jh Ks 5c 4h 2d'
     """
-    if type(num_decks) is not int or num_decks < 1:
-        raise ValueError(f"num_decks: expected a positive integer, got {num_decks!r}")
+    require_count("num_decks", num_decks)
     return _deal(key, num_decks)
 
 
@@ -50,11 +39,8 @@ def _deal(key: jax.Array, num_decks: int) -> jax.Array:
 def cards_at(places: jax.Array) -> jax.Array:
     """Return the cards drawn one after the other from a sorted deck, int32 [M, ...].
 
-    Args:
-        places: of each card among those that are left when it is drawn, from the lowest: int32
-            [M, ...], the i-th in 0..51 - i, which is not checked.
+    Of each card `places` tell that among those left when it is drawn, the i-th in 0..51 - i.
 
-    >>> import jax.numpy as jnp
     >>> cards_at(jnp.array([3, 3, 0, 0], jnp.int32)).tolist()
     [3, 4, 0, 1]
     """

@@ -2,9 +2,8 @@
 
 The cards of a suit are a mask of 13 bits, one per rank. Intersections of the four masks tell which
 ranks occur twice, three and four times, population counts find the flush, shifts the straight; of
-the bits of a mask, the lowest are dropped until as many are left as count. No tables.
-
-Axis letters: M cards, 5 to 7.
+the bits of a mask, the lowest are dropped until as many are left as count. No tables. Axes: M
+cards, 5 to 7.
 """
 
 import functools
@@ -38,14 +37,8 @@ _MASK_BITS = 13
 def value(cards: ArrayLike) -> jax.Array:
     """Return the value of the best five of the cards: int32 [...], larger is better, ties equal.
 
-    Pure; may be compiled and vmapped. Fast where the cards are the first axis, [M, N], and N the
-    last one.
-
-    Args:
-        cards: different ones, int32 [M, ...]. Compiled code does not check them.
-
-    Raises:
-        ValueError: M is not 5, 6 or 7, or a card is repeated.
+    `cards` are int32 [M, ...]; fast as [M, N] with N large. ValueError unless there are 5 to 7
+    different ones, which compiled code does not check.
 
     >>> from jaxrace.envs.holdem.cards import parse
     >>> aces = value(parse("As Ah Kd Kc 2s 3s 4h"))
@@ -68,11 +61,7 @@ def category(values: jax.Array) -> jax.Array:
 def showdown(decks: ArrayLike) -> jax.Array:
     """Return which of the two hands wins: int32 [...], 1 for hand 0, -1 for hand 1, 0 for a tie.
 
-    Args:
-        decks: as `jaxrace.envs.holdem.deal` returns them, int32 [9, ...].
-
-    Raises:
-        ValueError: not nine cards, or a card is repeated.
+    `decks` are int32 [9, ...]; ValueError for another number of cards, or if one is repeated.
 
     >>> from jaxrace.envs.holdem.cards import parse
     >>> int(showdown(parse("2c 3c  As Ad  4c 5c 6c Ks Kd")))

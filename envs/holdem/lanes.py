@@ -1,24 +1,19 @@
 """Hands between two players with memory, one after the other; batch over lanes with `jax.vmap`.
 
 A lane is one run of hands in which two players get to know each other: a pair, a pass over the
-decks, a replication. What a player is stands in `jaxrace.envs.holdem.player`; its methods are
-called like this:
+decks, a replication. The methods of a player are called like this:
 
     memory = begin(weights)                              once per player
     for each hand:
         notes = begin_hand(memory, seat)
         for each step, T at most:
-            view = look(memory, notes, observation)
+            view = look(memory, notes, observation)      for both players
             action = decide(key, weights, view, observation)
-            notes = watch(memory, notes, move)
+            notes = watch(memory, notes, move)           for both players
         memory = end_hand(memory, notes, ending)
 
-`look` and `watch` are called for both players in every step. `decide` is called once where both are
-equal objects, with the weights and the view of the one who is to act, and once for each otherwise.
 A batch of lanes goes on to the next hand when all have finished theirs; what is decided after the
-end of a hand is dropped.
-
-Axis letters: H hands of a lane, T steps of a hand.
+end of a hand is dropped. Axes: H hands of a lane, T steps of a hand.
 """
 
 import functools
@@ -35,40 +30,32 @@ from jaxrace.envs.holdem.betting import BettingState, Rules
 from jaxrace.envs.holdem.player import Ending, Player
 from jaxrace.envs.holdem.table import Deals, Move, Observation, Seating
 
+# What is kept of players 0 and 1.
+Two = tuple[Any, Any]
+Players = tuple[Player, Player]
+
 
 class LanePlayed(NamedTuple):
     """What a lane leaves."""
 
     winnings: jax.Array  # int32 [H], of player 0, in chips; player 1 has lost them
     illegal: jax.Array  # bool [H], did a player take an illegal action? Such a hand has no winner
-    memories: tuple[Any, Any]  # of the players, after the last hand
+    memories: Two  # of the players, after the last hand
 
 
 def play_lane(
-    players: tuple[Player, Player],
-    weights: tuple[Any, Any],
-    key: jax.Array,
-    deals: Deals,
-    seating: Seating,
-    rules: Rules,
+    players: Players, weights: Two, key: jax.Array, deals: Deals, seating: Seating, rules: Rules
 ) -> LanePlayed:
     """Play one hand of each deck, in their order, with memories that are empty at the start.
 
     Pure; vmap it over weights, keys, and, where lanes play other cards, over deals. Hand number h
-    has the key `fold_in(key, h)`.
-
-    Args:
-        players: player 0 and player 1, static.
-        weights: of each.
-        key: a key from `jax.random.key`.
-        deals: what `jaxrace.envs.holdem.table.prepare` returned for H decks.
-        seating: leaves [] or [H].
-        rules: the amounts that are played for.
+    has the key `fold_in(key, h)`. `deals` are what `prepare` returned for H decks; `seating` has
+    leaves [] or [H].
 
     Raises:
-        ValueError: a seat has a player other than 0 and 1, the deals are no list of them, a
-            player is made for other rules (its attribute `rules`) or has weights that are not
-            finite, or, outside of compiled code and of `jax.vmap`, a player took an illegal action.
+        ValueError: deals or seating do not fit, a player is made for other rules or has weights
+            that are not finite, or, outside of compiled code and of `jax.vmap`, took an illegal
+            action.
 
     >>> from jaxrace.envs.holdem import dealing, policies
     >>> from jaxrace.envs.holdem.player import Memoryless
@@ -78,10 +65,16 @@ def play_lane(
     >>> play_lane(pair, (None, None), jax.random.key(1), deals, seating, Rules()).winnings
     Array([-50, 100, -50], dtype=int32)
     """
-    seating = table.as_seating(seating)
-    table.require_list(deals, seating)
-    for number in range(2):
-        _require_player(number, players[number], weights[number], rules)
+    seating = table.as_seating(seating, deals)
+    for number, player in enumerate(players):
+        own = getattr(player, "rules", rules)
+        # A player whose memory has the shape of other games would look in the wrong places.
+        if own != rules:
+            raise ValueError(f"rules: expected those of players[{number}], {own}, got {rules}")
+        for leaf in jax.tree.leaves(weights[number]):
+            # With NaN no action would be better than any other.
+            if not isinstance(leaf, Tracer) and not np.isfinite(np.asarray(leaf)).all():
+                raise ValueError(f"weights[{number}]: expected finite numbers, got others")
     played = _play_lane(players, weights, key, deals, seating, rules)
     if not isinstance(played.illegal, Tracer) and played.illegal.any():
         raise ValueError(
@@ -91,32 +84,16 @@ def play_lane(
     return played
 
 
-def _require_player(number: int, player: Player, weights: Any, rules: Rules) -> None:
-    own = getattr(player, "rules", rules)
-    # A player whose memory has the shape of other games would look in the wrong places.
-    if own != rules:
-        raise ValueError(f"rules: expected those of players[{number}], {own}, got {rules}")
-    for leaf in jax.tree.leaves(weights):
-        # With NaN no action would be better than any other.
-        if not isinstance(leaf, Tracer) and not np.isfinite(np.asarray(leaf)).all():
-            raise ValueError(f"weights[{number}]: expected finite numbers, got others")
-
-
 @functools.partial(jax.jit, static_argnums=(0, 5))
 def _play_lane(
-    players: tuple[Player, Player],
-    weights: tuple[Any, Any],
-    key: jax.Array,
-    deals: Deals,
-    seating: Seating,
-    rules: Rules,
+    players: Players, weights: Two, key: jax.Array, deals: Deals, seating: Seating, rules: Rules
 ) -> LanePlayed:
     hands = deals.winner.shape[0]
     seating = Seating(*(jnp.broadcast_to(leaf, (hands,)) for leaf in seating))
     by_hand = Deals(deals.winner, jnp.moveaxis(deals.strengths, -1, 0))
     play_one = functools.partial(_play_hand, players, rules, weights)
 
-    def play_next(memories: tuple[Any, Any], hand: tuple) -> tuple[tuple[Any, Any], tuple]:
+    def play_next(memories: Two, hand: tuple) -> tuple[Two, tuple]:
         number, *cards_and_seats = hand
         return play_one(jax.random.fold_in(key, number), memories, *cards_and_seats)
 
@@ -130,27 +107,26 @@ class _Hand(NamedTuple):
     """A hand that is being played."""
 
     state: BettingState
-    notes: tuple[Any, Any]
+    notes: Two
     steps: jax.Array  # int32 [], how many so far
     moves: Move  # leaves [T]
 
 
 def _play_hand(
-    players: tuple[Player, Player],
+    players: Players,
     rules: Rules,
-    weights: tuple[Any, Any],
+    weights: Two,
     key: jax.Array,
-    memories: tuple[Any, Any],
+    memories: Two,
     deals: Deals,
     seating: Seating,
-) -> tuple[tuple[Any, Any], tuple[jax.Array, jax.Array]]:
+) -> tuple[Two, tuple[jax.Array, jax.Array]]:
     """The memories after a hand, what player 0 has won in it, and whether it was illegal."""
-    start = table.init(rules, ())
+    start = betting.init(rules)
     notes = tuple(
-        player.begin_hand(memory, table.seat_of(number, seating))
-        for number, (player, memory) in enumerate(zip(players, memories, strict=True))
+        player.begin_hand(memories[number], table.seat_of(number, seating))
+        for number, player in enumerate(players)
     )
-
     num_steps = abstraction.longest_hand(rules)
     keys = jax.random.split(key, num_steps)
     places = jnp.arange(num_steps, dtype=jnp.int32)
@@ -158,8 +134,11 @@ def _play_hand(
     def act(hand: _Hand) -> _Hand:
         observation = table.observe(hand.state, deals, seating)
         turn = table.player_to_act(hand.state, seating)
-        key = keys[hand.steps]
-        action = _decide(players, key, weights, memories, hand.notes, turn, observation)
+        views = tuple(
+            player.look(memory, notes, observation)
+            for player, memory, notes in zip(players, memories, hand.notes, strict=True)
+        )
+        action = _decide(players, keys[hand.steps], weights, views, turn, observation)
         state, move = table.act(hand.state, action)
         watched = tuple(
             player.watch(memory, notes, move)
@@ -178,66 +157,40 @@ def _play_hand(
         lambda hand: betting.is_on(hand.state), act, _Hand(start, notes, jnp.int32(0), moves)
     )
     winnings = table.winnings(final.state, deals, seating)
-    endings = (
-        _ending(final.state, deals, seating, final.moves, winnings, number) for number in range(2)
-    )
-    memories = tuple(
-        player.end_hand(memory, notes, ending)
-        for player, memory, notes, ending in zip(
-            players, memories, final.notes, endings, strict=True
+    shown = final.state.finished & (final.state.folded < 0)
+
+    def ending(player: int) -> Ending:
+        hand = seating.first ^ player
+        own, other = deals.strengths[:, hand], deals.strengths[:, 1 - hand]
+        return Ending(
+            moves=final.moves,
+            winnings=winnings if player == 0 else -winnings,
+            folded=final.state.folded,
+            own_strengths=own,
+            other_strengths=jnp.where(shown, other, 0),
         )
+
+    memories = tuple(
+        player.end_hand(memories[number], final.notes[number], ending(number))
+        for number, player in enumerate(players)
     )
     return memories, (winnings, final.state.illegal)
 
 
 def _decide(
-    players: tuple[Player, Player],
-    key: jax.Array,
-    weights: tuple[Any, Any],
-    memories: tuple[Any, Any],
-    notes: tuple[Any, Any],
-    turn: jax.Array,
-    observation: Observation,
+    players: Players, key: jax.Array, weights: Two, views: Two, turn: jax.Array, seen: Observation
 ) -> jax.Array:
     """The action of the player whose turn it is."""
-    views = tuple(
-        player.look(memory, note, observation)
-        for player, memory, note in zip(players, memories, notes, strict=True)
-    )
 
     def choose(first: Any, second: Any) -> Any:
         return jax.tree.map(lambda a, b: jnp.where(turn == 0, a, b), first, second)
 
     if players[0] == players[1]:
         own_weights, view = choose(*weights), choose(*views)
-        return players[0].decide(key, own_weights, view, observation)
+        return players[0].decide(key, own_weights, view, seen)
     keys = jax.random.split(key)
-    return choose(
-        *(
-            betting.as_integer(
-                player.decide(keys[number], weights[number], views[number], observation)
-            )
-            for number, player in enumerate(players)
-        )
+    actions = (
+        player.decide(keys[number], weights[number], views[number], seen)
+        for number, player in enumerate(players)
     )
-
-
-def _ending(
-    state: BettingState,
-    deals: Deals,
-    seating: Seating,
-    moves: Move,
-    winnings: jax.Array,
-    player: int,
-) -> Ending:
-    """What one player is told."""
-    hand = seating.first ^ player
-    own, other = deals.strengths[:, hand], deals.strengths[:, 1 - hand]
-    shown = state.finished & (state.folded < 0)
-    return Ending(
-        moves=moves,
-        winnings=winnings if player == 0 else -winnings,
-        folded=state.folded,
-        own_strengths=own,
-        other_strengths=jnp.where(shown, other, 0),
-    )
+    return choose(*map(betting.as_integer, actions))

@@ -1,9 +1,7 @@
 """Hands between two players without memory, all at once.
 
 Every hand takes as many steps as the longest one may; in each, both players are asked for all
-hands, and the action of whoever is to act is played.
-
-Axis letters: N hands, T steps.
+hands, and the action of whoever is to act is played. Axes: N hands, T steps.
 """
 
 import functools
@@ -37,35 +35,28 @@ def play(
     rules: Rules,
     with_moves: bool = False,
 ) -> Played:
-    """Play one hand of each deck.
+    """Play one hand of each deck, with the policies of player 0 and player 1.
 
-    Pure; may be compiled and vmapped, over seatings for instance. The random numbers of a policy
-    are those of a whole batch of hands: the same hands in batches of other sizes are others.
+    The random numbers of a policy are those of a whole batch: the same hands in batches of other
+    sizes are others. Arguments and errors are those of `play_lane`; `with_moves` also returns what
+    was done.
 
-    Args:
-        policies: of player 0 and player 1, see `jaxrace.envs.holdem.policies`.
-        key: a key from `jax.random.key`.
-        deals: what `jaxrace.envs.holdem.table.prepare` returned for N decks.
-        seating: leaves [] or [N].
-        rules: the amounts that are played for.
-        with_moves: also return what was done; costs time and memory.
-
-    Raises:
-        ValueError: a seat has a player other than 0 and 1, the deals are no list of them, or,
-            outside of compiled code, a player took an illegal action.
-
-    >>> import jax
     >>> from jaxrace.envs.holdem import dealing, policies
     >>> deals = table.prepare(dealing.deal(jax.random.key(0), 3))
     >>> pair = policies.always_call, policies.always_fold
     >>> play(pair, jax.random.key(1), deals, table.SEATINGS[1], Rules()).winnings
     Array([50, 50, 50], dtype=int32)
     """
-    seating = table.as_seating(seating)
-    table.require_list(deals, seating)
+    seating = table.as_seating(seating, deals)
     final, played = _play(policies, with_moves, key, deals, seating, rules)
-    if not isinstance(played.illegal, Tracer):
-        _refuse_illegal(final, played, seating)
+    if not isinstance(played.illegal, Tracer) and played.illegal.any():
+        illegal = np.asarray(played.illegal)
+        hand = int(illegal.argmax())
+        players = np.broadcast_to(np.asarray(table.player_to_act(final, seating)), illegal.shape)
+        raise ValueError(
+            f"policies[{players[hand]}]: expected legal actions, got another one on street "
+            f"{final.street[hand]} of hand {hand} (and in {illegal.sum() - 1} other hands)"
+        )
     return played
 
 
@@ -78,7 +69,7 @@ def _play(
     seating: Seating,
     rules: Rules,
 ) -> tuple[BettingState, Played]:
-    start = table.init(rules, deals.winner.shape)
+    start = betting.init(rules, deals.winner.shape)
 
     def act(state: BettingState, keys: jax.Array) -> tuple[BettingState, Move | None]:
         observation = table.observe(state, deals, seating)
@@ -93,15 +84,3 @@ def _play(
     steps = abstraction.longest_hand(rules)
     final, moves = lax.scan(act, start, jax.random.split(key, (steps, 2)))
     return final, Played(table.winnings(final, deals, seating), final.illegal, moves)
-
-
-def _refuse_illegal(final: BettingState, played: Played, seating: Seating) -> None:
-    illegal = np.asarray(played.illegal)
-    if not illegal.any():
-        return
-    hand = int(illegal.argmax())
-    players = np.broadcast_to(np.asarray(table.player_to_act(final, seating)), illegal.shape)
-    raise ValueError(
-        f"policies[{players[hand]}]: expected legal actions, got another one on street "
-        f"{final.street[hand]} of hand {hand} (and in {illegal.sum() - 1} other hands)"
-    )

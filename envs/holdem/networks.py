@@ -1,26 +1,14 @@
 """The two networks of the evolved player: showdown win rate and opponent fold rate.
 
 Either one is a recurrent layer with peepholes (LSTM) that reads a sequence of nodes of the pattern
-trees, and a small perceptron. What the recurrent layer starts from, cells and outputs, are weights
-as well. Its output is the cell times the output gate, without another tanh. The perceptron has
-seven hidden units and one output, all with tanh; that of the fold rate also sees the pot odds of
-the opponent. All inputs are mapped from [0, 1] to [-1, 1].
-
-All weights are one flat vector of 1,449 numbers: 815 of the showdown win rate estimator (SWRE), 6
-inputs and 10 cells, then 634 of the opponent fold rate estimator (OFRE), 4 inputs and 9 cells. Of
-each, in this order, row by row:
-
-    kernel         [inputs + cells + 1, 4 * cells]   rows: inputs, outputs before, bias;
-                                                     columns: input gate, forget gate, candidate,
-                                                     output gate
-    peepholes      [3, cells]                        of input, forget and output gate
-    first states   [2, cells]                        cells, outputs
-    hidden layer   [features + 1, 7]                 the last row is the bias
-    output         [8]                               the last one is the bias
-
-Axis letters: I inputs, D cells, F = 6 statistics of a node.
+trees, and a small perceptron. What the recurrent layer starts from are weights as well. Its output
+is the cell times the output gate, without another tanh. The perceptron has seven hidden units and
+one output, all with tanh; that of the fold rate also sees the pot odds of the opponent. All inputs
+are mapped from [0, 1] to [-1, 1]. docs/holdem.md has the layout of the 1,449 weights. Axes: I
+inputs, D cells, F = 6 statistics of a node.
 """
 
+import math
 from typing import NamedTuple
 
 import jax
@@ -30,14 +18,7 @@ from jax import lax
 from jax.core import Tracer
 from jax.typing import ArrayLike
 
-from jaxrace.envs.holdem.pattern_tree import (
-    FREQUENCY,
-    MEAN_STRENGTH,
-    OPPONENT_FOLDED,
-    OWN_FOLDED,
-    SHOWDOWNS,
-    SQUARES,
-)
+from jaxrace.envs.holdem import pattern_tree
 
 HIDDEN_UNITS = 7
 # (inputs, cells, inputs of the perceptron)
@@ -75,30 +56,24 @@ class Networks(NamedTuple):
     fold: Network
 
 
-def _num_weights(inputs: int, cells: int, features: int) -> int:
-    recurrent = (inputs + cells + 1) * 4 * cells + 3 * cells + 2 * cells
-    return recurrent + (features + 1) * HIDDEN_UNITS + HIDDEN_UNITS + 1
+def _shapes(inputs: int, cells: int, features: int) -> list[tuple[int, ...]]:
+    """Of the parts of a network, in the order of the weights."""
+    kernel = (inputs + cells + 1, 4 * cells)
+    return [kernel, (3, cells), (2, cells), (features + 1, HIDDEN_UNITS), (HIDDEN_UNITS + 1,)]
 
 
-NUM_SHOWDOWN_WEIGHTS = _num_weights(*_SHOWDOWN_SIZES)
-NUM_FOLD_WEIGHTS = _num_weights(*_FOLD_SIZES)
+NUM_SHOWDOWN_WEIGHTS = sum(map(math.prod, _shapes(*_SHOWDOWN_SIZES)))
+NUM_FOLD_WEIGHTS = sum(map(math.prod, _shapes(*_FOLD_SIZES)))
 NUM_WEIGHTS = NUM_SHOWDOWN_WEIGHTS + NUM_FOLD_WEIGHTS
 
 
 def split(weights: ArrayLike) -> Networks:
-    """Return the parts of a weight vector.
+    """Return the parts of a weight vector, float32 [1449].
 
-    Args:
-        weights: float32 [1449], in the order that is described above.
-
-    Raises:
-        ValueError: another shape, or, as far as they are not traced, numbers that are not finite.
+    ValueError for another shape, or, as far as they are not traced, numbers that are not finite.
 
     >>> split(jnp.zeros(NUM_WEIGHTS)).fold.recurrent.kernel.shape
     (14, 36)
-    >>> split(jnp.zeros(815))
-    Traceback (most recent call last):
-    ValueError: weights: expected shape (1449,), got (815,)
     """
     if jnp.shape(weights) != (NUM_WEIGHTS,):
         raise ValueError(f"weights: expected shape ({NUM_WEIGHTS},), got {jnp.shape(weights)}")
@@ -107,20 +82,13 @@ def split(weights: ArrayLike) -> Networks:
         # With NaN no action would be better than any other, and the player would always call.
         raise ValueError("weights: expected finite numbers, got others")
     return Networks(
-        _split_network(flat[:NUM_SHOWDOWN_WEIGHTS], *_SHOWDOWN_SIZES),
-        _split_network(flat[NUM_SHOWDOWN_WEIGHTS:], *_FOLD_SIZES),
+        _split_network(flat[:NUM_SHOWDOWN_WEIGHTS], _shapes(*_SHOWDOWN_SIZES)),
+        _split_network(flat[NUM_SHOWDOWN_WEIGHTS:], _shapes(*_FOLD_SIZES)),
     )
 
 
-def _split_network(flat: jax.Array, inputs: int, cells: int, features: int) -> Network:
-    shapes = [
-        (inputs + cells + 1, 4 * cells),
-        (3, cells),
-        (2, cells),
-        (features + 1, HIDDEN_UNITS),
-        (HIDDEN_UNITS + 1,),
-    ]
-    ends = np.cumsum([np.prod(shape) for shape in shapes])
+def _split_network(flat: jax.Array, shapes: list[tuple[int, ...]]) -> Network:
+    ends = np.cumsum([math.prod(shape) for shape in shapes])
     parts = jnp.split(flat, ends[:-1])
     kernel, peepholes, first, hidden, output = (
         part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)
@@ -129,12 +97,7 @@ def _split_network(flat: jax.Array, inputs: int, cells: int, features: int) -> N
 
 
 def step(recurrent: Recurrent, state: State, inputs: jax.Array) -> State:
-    """Return the state of a recurrent layer after one more entry of a sequence.
-
-    Args:
-        recurrent: its weights.
-        state: before.
-        inputs: in [-1, 1], float32 [I].
+    """Return the state of a recurrent layer after one more entry of a sequence, float32 [I].
 
     >>> recurrent = split(jnp.zeros(NUM_WEIGHTS)).showdown.recurrent  # every gate is half open
     >>> state = step(recurrent, State(jnp.ones(10), jnp.ones(10)), jnp.zeros(6))
@@ -156,14 +119,12 @@ def step(recurrent: Recurrent, state: State, inputs: jax.Array) -> State:
 def exponent(network: Network, features: jax.Array) -> jax.Array:
     """Return (1 + output) / 2 of the perceptron, float32 [], in [0, 1].
 
-    Args:
-        network: its weights.
-        features: the outputs of the recurrent layer, and the odds where they are seen, float32 [].
+    Its features are the outputs of the recurrent layer, and the odds where they are seen.
 
-    >>> zeros = split(jnp.zeros(NUM_WEIGHTS)).showdown
-    >>> biased = zeros._replace(output=zeros.output.at[-1].set(1))  # (1 + tanh(1)) / 2
-    >>> [f"{exponent(network, jnp.zeros(10)):.2f}" for network in (zeros, biased)]
-    ['0.50', '0.88']
+    >>> network = split(jnp.zeros(NUM_WEIGHTS)).showdown
+    >>> biased = network._replace(output=network.output.at[-1].set(1))
+    >>> f"{exponent(biased, jnp.zeros(10)):.2f}"  # (1 + tanh(1)) / 2
+    '0.88'
     """
     hidden = jnp.tanh(network.hidden[-1] + _weighted(network.hidden[:-1], features))
     summed = network.output[-1] + jnp.sum(network.output[:-1] * hidden)
@@ -172,71 +133,44 @@ def exponent(network: Network, features: jax.Array) -> jax.Array:
 
 
 def showdown_inputs(statistics: jax.Array) -> jax.Array:
-    """Return what SWRE sees of a node, float32 [6].
+    """Return what SWRE sees of a node with statistics [F], float32 [6].
 
-    Args:
-        statistics: float32 [F]. What has never been reached has no shares: they are 0.
-
-    >>> statistics = jnp.array([4, 0, 1, 3, 0.8, 0.03])  # four hands, three of them shown
-    >>> [f"{seen:.2f}" for seen in showdown_inputs(statistics)]
-    ['0.50', '-0.50', '0.60', '-0.60', '-0.24', '0.07']
+    What has never been reached has no shares: they are 0.
     """
-    frequency, showdowns = statistics[FREQUENCY], statistics[SHOWDOWNS]
+    frequency, showdowns = statistics[pattern_tree.FREQUENCY], statistics[pattern_tree.SHOWDOWNS]
     reached = jnp.maximum(frequency, 1)
     # Of a number in [0, 1] it is at most 0.5. One showdown alone leaves 0.
-    deviation = jnp.sqrt(statistics[SQUARES] / jnp.maximum(showdowns, 1))
-    return _centered(
-        jnp.stack(
-            [
-                showdowns / reached,
-                statistics[OWN_FOLDED] / reached,
-                statistics[MEAN_STRENGTH],
-                deviation / 0.5,
-                jnp.tanh(0.1 * frequency),
-                jnp.tanh(0.2 * showdowns),
-            ]
-        )
-    )
+    deviation = jnp.sqrt(statistics[pattern_tree.SQUARES] / jnp.maximum(showdowns, 1))
+    inputs = [
+        showdowns / reached,
+        statistics[pattern_tree.OWN_FOLDED] / reached,
+        statistics[pattern_tree.MEAN_STRENGTH],
+        deviation / 0.5,
+        jnp.tanh(0.1 * frequency),
+        jnp.tanh(0.2 * showdowns),
+    ]
+    return _centered(jnp.stack(inputs))
 
 
 def fold_inputs(
     statistics: jax.Array, influence: jax.Array | float, opponent_raises: jax.Array
 ) -> jax.Array:
-    """Return what OFRE sees of a node, float32 [4].
+    """Return what OFRE sees of a node with statistics [F], float32 [4].
 
-    Args:
-        statistics: float32 [F].
-        influence: in [0, 1], float32 [].
-        opponent_raises: on the way to the node, from the root of its tree, float32 [].
-
-    >>> statistics = jnp.array([4, 1, 0, 3, 0.8, 0.03])  # the opponent folded one hand of four
-    >>> [f"{seen:.2f}" for seen in fold_inputs(statistics, 1.0, jnp.float32(2))]
-    ['-0.50', '-0.24', '1.00', '0.93']
+    The influence is in [0, 1]; the raises are those from the root of its tree to the node.
     """
-    frequency = statistics[FREQUENCY]
-    return _centered(
-        jnp.stack(
-            [
-                statistics[OPPONENT_FOLDED] / jnp.maximum(frequency, 1),
-                jnp.tanh(0.1 * frequency),
-                jnp.asarray(influence, jnp.float32),
-                jnp.tanh(opponent_raises),
-            ]
-        )
-    )
+    frequency = statistics[pattern_tree.FREQUENCY]
+    inputs = [
+        statistics[pattern_tree.OPPONENT_FOLDED] / jnp.maximum(frequency, 1),
+        jnp.tanh(0.1 * frequency),
+        jnp.asarray(influence, jnp.float32),
+        jnp.tanh(opponent_raises),
+    ]
+    return _centered(jnp.stack(inputs))
 
 
 def with_odds(outputs: jax.Array, odds: jax.Array) -> jax.Array:
-    """Return what the perceptron of OFRE sees: float32 [D + 1].
-
-    Args:
-        outputs: of the recurrent layer, float32 [D].
-        odds: float32 [], in [0, 1].
-
-    >>> features = with_odds(jnp.ones(9), jnp.float32(0.25))
-    >>> features.shape, f"{features[-1]:.2f}"
-    ((10,), '-0.50')
-    """
+    """Return what the perceptron of OFRE sees, float32 [D + 1]: outputs [D] and odds in [0, 1]."""
     return jnp.append(outputs, _centered(odds))
 
 

@@ -1,20 +1,14 @@
 """Pattern recognition trees: how an opponent has played after each betting sequence.
 
 A player keeps eight of them, one for each seat of its own and each street. The children of a node
-are what can be done next on that street, by whoever is to act; a fold leads to no node. Li and
-Miikkulainen cut raises into seven sizes by what they are in pots: of the actions of
-`jaxrace.envs.holdem.abstraction`, each falls into a size of its own, so an edge is an action.
+are what can be done next on that street, by whoever is to act; a fold leads to no node. The seven
+sizes of raises of Li and Miikkulainen hold one action of `abstraction` each, so an edge is an
+action. All trees have one shape, known from the rules.
 
-A street begins with at least one big blind in front of each seat. The sequences that are possible
-then include those of any larger amount, and those before the flop, where the call of the blind
-leaves the option that a check leaves later: all trees have one shape, known from the rules.
-
-The children of a node lie side by side, in the order call, all-in, raises from the smallest one, so
-that one slice holds the statistics of all of them. The statistics of a player are one table, tree
-after tree. It is read during a hand, and written once, at its end.
-
-Axis letters: B = 8 trees, N nodes of a tree, F = 6 statistics, C = 6 children, P places of a hand's
-nodes.
+The statistics of a player are one table, tree after tree. The children of a node lie side by side,
+in the order call, all-in, raises from the smallest one. The table is read during a hand, and
+written once, at its end. Axes: B = 8 trees, N nodes of a tree, F = 6 statistics, C = 6 children, P
+places of a hand's nodes.
 """
 
 import functools
@@ -87,28 +81,18 @@ def empty(shape: Shape) -> jax.Array:
     """Return the table of a player who has seen nothing: float32 [B * N + C - 1, F].
 
     The last rows belong to no tree: a slice of children may end there.
-
-    >>> empty(shape_of(Rules(stack=200))).shape  # eight trees of seven nodes, and five rows
-    (61, 6)
     """
     return jnp.zeros((NUM_TREES * shape.num_nodes + NUM_CHILDREN - 1, NUM_STATISTICS), jnp.float32)
 
 
 def row_of(shape: Shape, seat: jax.Array, street: jax.Array, node: jax.Array | int) -> jax.Array:
-    """Return where the statistics of a node are in a table: int32 [...].
-
-    >>> shape = shape_of(Rules(stack=200))  # seven nodes; six trees come before this one
-    >>> int(row_of(shape, seat=jnp.int32(1), street=jnp.int32(2), node=ROOT))
-    42
-    """
+    """Return where the statistics of a node are in a table: int32 [...]."""
     tree = seat * len(betting.STREETS) + street
     return tree * shape.num_nodes + node
 
 
 def child_of(shape: Shape, node: jax.Array, action: jax.Array) -> jax.Array:
-    """Return where an action leads to, int32 []; a fold, and any action after a leaf, nowhere.
-
-    What is returned then is some node, of no meaning.
+    """Return where an action leads to, int32 []; after a fold or a leaf some node, of no meaning.
 
     >>> shape = shape_of(Rules(stack=300))
     >>> node = child_of(shape, jnp.int32(ROOT), jnp.int32(CALL))
@@ -120,22 +104,13 @@ def child_of(shape: Shape, node: jax.Array, action: jax.Array) -> jax.Array:
 
 
 def children(table: jax.Array, shape: Shape, tree_row: jax.Array, node: jax.Array) -> jax.Array:
-    """Return the statistics of a node's children, float32 [C, F].
+    """Return the statistics of a node's children, float32 [C, F], in the order `ACTIONS_IN_PLACE`.
 
-    Args:
-        table: float32 [B * N + C - 1, F].
-        shape: of the trees.
-        tree_row: of the root of the tree, int32 [].
-        node: in the tree, int32 [].
+    `tree_row` is that of the root. Where an action is not legal, its row means nothing.
 
-    Returns:
-        In the order of `ACTIONS_IN_PLACE`. Where that action is not legal, the row means nothing.
-
-    >>> shape = shape_of(Rules())
-    >>> table = empty(shape).at[2, FREQUENCY].set(9)  # an all-in at the root of the first tree
-    >>> found = children(table, shape, tree_row=jnp.int32(0), node=jnp.int32(ROOT))
-    >>> dict(zip(ACTIONS_IN_PLACE, found[:, FREQUENCY].astype(jnp.int32).tolist()))
-    {1: 0, 6: 9, 2: 0, 3: 0, 4: 0, 5: 0}
+    >>> table = empty(shape_of(Rules())).at[2, FREQUENCY].set(9)  # an all-in at the first root
+    >>> children(table, shape_of(Rules()), jnp.int32(0), jnp.int32(ROOT))[:, FREQUENCY].tolist()
+    [0.0, 9.0, 0.0, 0.0, 0.0, 0.0]
     """
     start = tree_row + _first_child(shape, node)
     return jax.lax.dynamic_slice(
@@ -152,12 +127,8 @@ def record(
 ) -> jax.Array:
     """Return the table after a hand: every node on its path has been reached once more.
 
-    Args:
-        table: float32 [B * N + C - 1, F].
-        path: of the hand.
-        opponent_folded: bool [].
-        own_folded: bool []; if neither has folded, hands were shown.
-        shown_strengths: float32 [4], of the opponent's hand on each street; not read otherwise.
+    If neither has folded, hands were shown: then `shown_strengths` float32 [4] are those of the
+    opponent's hand on each street.
 
     >>> table, no = empty(shape_of(Rules())), jnp.asarray(False)
     >>> path = Path(jnp.array([0, 2]), jnp.array([0, 0]), jnp.array([True, True]))

@@ -1,16 +1,12 @@
 """What a player with memory is, and how a policy becomes one.
 
 A player is an object that holds what is static (sizes, kinds), frozen and hashable, with pure
-methods; its weights, a pytree, are passed in. It has a *memory*, any pytree, which lasts from hand
-to hand, and *notes*, any small pytree, for the hand that is being played: what has been done in
-it, say, as places in the memory.
-
-The memory is read-only within a hand and is written once, in `end_hand`: what is written in every
-step is copied in every step. Between the two, `look` gathers from the memory what a decision needs,
-and `decide` sees nothing else of it: so its inputs stay small, and it can be run for whoever is to
-act. Everything is written for one hand of one lane; `jax.vmap` makes batches of it.
-
-Axis letters: T steps of a hand.
+methods; its weights, a pytree, are passed in. Its *memory*, any pytree, lasts from hand to hand;
+its *notes*, any small pytree, are of the hand that is being played: say, places in the memory. The
+memory is written once, in `end_hand`: what is written in every step is copied in every step. `look`
+gathers from the memory what a decision needs, and `decide` sees nothing else of it: its inputs stay
+small, and it can be run for whoever is to act. Everything is written for one hand of one lane;
+`jax.vmap` makes batches of it. Axes: T steps of a hand.
 """
 
 import dataclasses
@@ -38,16 +34,9 @@ class Player(Protocol):
 
     def begin(self, weights: Any) -> Any:
         """Return the memory before the first hand."""
-        ...
 
     def begin_hand(self, memory: Any, seat: jax.Array) -> Any:
-        """Return the notes before the first action of a hand.
-
-        Args:
-            memory: read-only here.
-            seat: its own in this hand, int32 []: 0 is the button, 1 the big blind.
-        """
-        ...
+        """Return the notes before a hand begins; `seat` is 0 on the button, 1 in the big blind."""
 
     def look(self, memory: Any, notes: Any, observation: Observation) -> Any:
         """Return what `decide` needs of memory and notes: the view, a pytree of small arrays.
@@ -55,7 +44,6 @@ class Player(Protocol):
         Called when the opponent is to act as well; then the observation is the opponent's, and the
         view is dropped.
         """
-        ...
 
     def decide(
         self, key: jax.Array, weights: Any, view: Any, observation: Observation
@@ -66,65 +54,26 @@ class Player(Protocol):
     def watch(self, memory: Any, notes: Any, move: Move) -> Any:
         """Return the notes after an action of either player, its own included.
 
-        Args:
-            memory: read-only here.
-            notes: before the action.
-            move: leaves []; `seat` tells whose it is. Where it was not made, because the hand was
-                over, what is returned is dropped.
+        Where the move was not made, because the hand was over, what is returned is dropped.
         """
-        ...
 
     def end_hand(self, memory: Any, notes: Any, ending: Ending) -> Any:
         """Return the memory after a hand: the only place where it changes."""
-        ...
 
 
 class _WithoutMemory:
     """A player that remembers nothing; what it decides is up to the subclass."""
 
-    def begin(self, weights: Any) -> tuple[()]:
-        """Return no memory."""
-        del weights
+    def begin(self, *_: Any, **__: Any) -> tuple[()]:
+        """Return neither memory, notes nor view."""
         return ()
 
-    def begin_hand(self, memory: Any, seat: jax.Array) -> tuple[()]:
-        """Return no notes."""
-        del memory, seat
-        return ()
-
-    def look(self, memory: Any, notes: Any, observation: Observation) -> tuple[()]:
-        """Return nothing."""
-        del memory, notes, observation
-        return ()
-
-    def watch(self, memory: Any, notes: Any, move: Move) -> tuple[()]:
-        """Return no notes."""
-        del memory, notes, move
-        return ()
-
-    def end_hand(self, memory: Any, notes: Any, ending: Ending) -> tuple[()]:
-        """Return no memory."""
-        del memory, notes, ending
-        return ()
+    begin_hand = look = watch = end_hand = begin
 
 
 @dataclasses.dataclass(frozen=True)
 class Memoryless(_WithoutMemory):
-    """A player that plays by a policy and remembers nothing; its weights do not count.
-
-    Args:
-        policy: see `jaxrace.envs.holdem.policies`.
-
-    >>> from jaxrace.envs import holdem
-    >>> from jaxrace.envs.holdem.policies import always_call, always_fold
-    >>> players = Memoryless(always_fold), Memoryless(always_call)
-    >>> deals = holdem.prepare(holdem.deal(jax.random.key(0), 2))
-    >>> lane = holdem.play_lane(
-    ...     players, (None, None), jax.random.key(1), deals, holdem.SEATINGS[0], holdem.Rules()
-    ... )
-    >>> lane.winnings.tolist(), lane.memories
-    ([-50, -50], ((), ()))
-    """
+    """A player that plays by a policy and remembers nothing; its weights do not count."""
 
     policy: Policy
 
@@ -142,21 +91,13 @@ class OneOf(_WithoutMemory):
 
     So matches against different opponents are lanes of one program.
 
-    Args:
-        policies: see `jaxrace.envs.holdem.policies`.
-
     >>> from jaxrace.envs import holdem
     >>> from jaxrace.envs.holdem.policies import always_call, always_fold
     >>> players = OneOf((always_call, always_fold)), Memoryless(always_call)
     >>> deals = holdem.prepare(holdem.deal(jax.random.key(0), 1))
-    >>> for number in range(2):
-    ...     weights, seating = (number, None), holdem.SEATINGS[0]
-    ...     lane = holdem.play_lane(
-    ...         players, weights, jax.random.key(1), deals, seating, holdem.Rules()
-    ...     )
-    ...     print(lane.winnings.tolist())
-    [100]
-    [-50]
+    >>> rest = jax.random.key(1), deals, holdem.SEATINGS[0], holdem.Rules()
+    >>> [holdem.play_lane(players, (number, None), *rest).winnings.tolist() for number in range(2)]
+    [[100], [-50]]
     """
 
     policies: tuple[Policy, ...]

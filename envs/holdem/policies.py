@@ -2,9 +2,7 @@
 
 A policy has the signature `policy(key, observation) -> action`, is pure, and hashable as static
 arguments must be. The leaves of the observation have any one shape [...] and so has the action,
-int32 in 0..6: a policy plays all hands of a batch at once, with one key.
-
-Axis letters: A = 7 actions.
+int32 in 0..6: a policy plays all hands of a batch at once, with one key. Axes: A = 7 actions.
 """
 
 from collections.abc import Callable
@@ -20,16 +18,7 @@ Policy = Callable[[jax.Array, Observation], jax.Array]
 
 
 def play_uniformly(key: jax.Array, observation: Observation) -> jax.Array:
-    """Choose each legal action with the same probability.
-
-    >>> import jax
-    >>> from jaxrace.envs.holdem.betting import Rules
-    >>> from jaxrace.envs.holdem import table
-    >>> state = table.init(Rules(), (4,))
-    >>> deals = table.Deals(jnp.zeros(4, jnp.int32), jnp.zeros((4, 2, 4), jnp.float32))
-    >>> play_uniformly(jax.random.key(0), table.observe(state, deals, table.SEATINGS[0])).tolist()
-    [6, 6, 2, 3]
-    """
+    """Choose each legal action with the same probability."""
     uniform = jax.random.uniform(key, observation.seat.shape, jnp.float32)
     legal = observation.legal.astype(jnp.int32)
     # Below the number of legal actions even after rounding: that is at most 7, and `uniform` at
@@ -43,15 +32,7 @@ def play_uniformly(key: jax.Array, observation: Observation) -> jax.Array:
 
 
 def always_call(key: jax.Array, observation: Observation) -> jax.Array:
-    """Check or call.
-
-    >>> from jaxrace.envs import holdem
-    >>> deals = holdem.Deals(jnp.array([1, -1]), jnp.zeros((4, 2, 2)))  # who wins two showdowns
-    >>> policies = always_call, always_call
-    >>> seating, rules = holdem.SEATINGS[0], holdem.Rules()
-    >>> holdem.play(policies, jax.random.key(0), deals, seating, rules).winnings.tolist()
-    [100, -100]
-    """
+    """Check or call."""
     del key
     return jnp.full_like(observation.seat, CALL)
 
@@ -61,11 +42,9 @@ def always_fold(key: jax.Array, observation: Observation) -> jax.Array:
 
     >>> from jaxrace.envs import holdem
     >>> deals = holdem.Deals(jnp.array([1, -1]), jnp.zeros((4, 2, 2)))  # who wins two showdowns
-    >>> policies, rules = (always_fold, always_call), holdem.Rules()
-    >>> for seating in holdem.SEATINGS[0], holdem.SEATINGS[3]:  # on the button, in the big blind
-    ...     print(holdem.play(policies, jax.random.key(0), deals, seating, rules).winnings.tolist())
+    >>> rest = jax.random.key(0), deals, holdem.SEATINGS[0], holdem.Rules()
+    >>> holdem.play((always_fold, always_call), *rest).winnings.tolist()
     [-50, -50]
-    [100, -100]
     """
     del key
     return jnp.where(observation.legal[FOLD], jnp.int32(FOLD), jnp.int32(CALL))
@@ -76,14 +55,6 @@ def by_pot_odds(key: jax.Array, observation: Observation) -> jax.Array:
 
     The price is what a call costs, as a share of the pot after it. Needs decks with strengths; with
     strengths that are all 0 it checks and folds.
-
-    >>> from jaxrace.envs.holdem.betting import Rules
-    >>> from jaxrace.envs.holdem import table
-    >>> state = table.init(Rules(), (2,))  # the button pays 50 to play for 200
-    >>> strengths = jnp.broadcast_to(jnp.array([0.2, 0.3], jnp.float32), (4, 2, 2))
-    >>> deals = table.Deals(jnp.zeros(2, jnp.int32), strengths)
-    >>> by_pot_odds(None, table.observe(state, deals, table.SEATINGS[0])).tolist()
-    [0, 1]
     """
     del key
     price = pot_odds(observation.other, observation.own)

@@ -1,15 +1,11 @@
 """Hand strength: how likely a hand is not beaten at the showdown by one that is drawn at random.
 
 It is 1 - E[b / 990] over the cards that are still to come on the board, where b of the 990 pairs
-that the opponent may then hold are strictly better: ties count as not beaten. A player knows its
-own cards and the board, so the cards of its opponent may come on that board.
-
-On the turn and on the river it is exact. Before, it is estimated: every sample is a board and a
-hand of the opponent, and the standard error of a strength s is sqrt(s (1 - s) / samples). One hand
-for each board is far better than all 990: those of one board say much the same, and cost as much
-as 990 boards.
-
-Axis letters: N decks, 2 hands of a deck, 4 streets, B cards of the board, S samples.
+that the opponent may then hold are strictly better. The cards of the opponent may come on that
+board. On the turn and on the river it is exact. Before, it is estimated: every sample is a board
+and a hand of the opponent, and the standard error of a strength s is sqrt(s (1 - s) / samples). One
+hand for each board is far better than all 990: those of one board say much the same, and cost as
+much as 990 boards. Axes: N decks, 2 hands of a deck, 4 streets, B cards of the board, S samples.
 """
 
 import functools
@@ -22,6 +18,7 @@ from jax import lax
 from jax.core import Tracer
 from jax.typing import ArrayLike
 
+from jaxrace.envs.held import require_count
 from jaxrace.envs.holdem import dealing, evaluation
 from jaxrace.envs.holdem.cards import DECK_SIZE, require_cards
 from jaxrace.envs.holdem.dealing import BOARD, CARDS_DEALT, FIRST_HOLE, SECOND_HOLE
@@ -34,26 +31,16 @@ _BOARD_SIZES = 0, 3, 4, 5  # on each street
 def strengths(key: jax.Array, decks: ArrayLike, samples: int = SAMPLES) -> jax.Array:
     """Return the strength of both hands of every deck on all streets: float32 [4, 2, N].
 
-    Pure; may be compiled. This is what `jaxrace.envs.holdem.prepare` takes, to be computed once for
-    all that play the decks.
-
-    Args:
-        key: a key from `jax.random.key`, for the strengths before the turn.
-        decks: as `jaxrace.envs.holdem.deal` returns them, int32 [9, N].
-        samples: S, for each hand before the flop and on the flop; the standard error is at most
-            1 / (2 sqrt(S)): 0.0078 by default.
-
-    Raises:
-        ValueError: not nine different cards in a deck, no list of decks, or `samples` is not a
-            positive integer.
+    What `jaxrace.envs.holdem.prepare` takes, to be computed once for all that play the decks, int32
+    [9, N] (ValueError unless nine different cards each). With S samples before the turn, drawn with
+    the key, the standard error is at most 1 / (2 sqrt(S)): 0.0078 by default.
 
     >>> from jaxrace.envs.holdem.cards import parse
     >>> deck = parse("As Ad  7h 2c  Ah 7d 7c Ac 2d")[:, None]
     >>> strengths(jax.random.key(0), deck)[:, :, 0].round(2).tolist()
     [[0.8..., 0.3...], [1.0, 0.9...], [1.0, 0.9...], [1.0, 0.9...]]
     """
-    if type(samples) is not int or samples < 1:
-        raise ValueError(f"samples: expected a positive integer, got {samples!r}")
+    require_count("samples", samples)
     if jnp.ndim(decks) != 2 or jnp.shape(decks)[0] != CARDS_DEALT:
         raise ValueError(f"decks: expected shape ({CARDS_DEALT}, N), got {jnp.shape(decks)}")
     if not isinstance(decks, Tracer):
@@ -69,7 +56,7 @@ def _strengths(key: jax.Array, decks: jax.Array, samples: int) -> jax.Array:
             sampled(own_key, hole, board[:size], samples)
             for own_key, size in zip(keys, _BOARD_SIZES, strict=False)
         ]
-        return jnp.stack([*estimates, on_turn(hole, board[:4]), on_river(hole, board)])
+        return jnp.stack([*estimates, exact(hole, board[:4]), exact(hole, board)])
 
     def of_deck(number_and_deck: tuple[jax.Array, jax.Array]) -> jax.Array:
         number, deck = number_and_deck
@@ -82,61 +69,27 @@ def _strengths(key: jax.Array, decks: jax.Array, samples: int) -> jax.Array:
     return jnp.moveaxis(lax.map(of_deck, (numbers, decks.T)), 0, -1)
 
 
-def on_river(hole: ArrayLike, board: ArrayLike) -> jax.Array:
-    """Return the strength of a hand on the river, float32 [].
+def exact(hole: ArrayLike, board: ArrayLike) -> jax.Array:
+    """Return the strength of a hand on the turn or on the river, float32 [].
 
-    Args:
-        hole: int32 [2].
-        board: int32 [5].
-
-    Raises:
-        ValueError: another number of cards, or, as far as they are not traced, no cards or a card
-            twice.
+    Of `hole` int32 [2] and `board` int32 [4] or [5]; ValueError for other numbers of cards, or, as
+    far as they are not traced, no cards or a card twice.
 
     >>> from jaxrace.envs.holdem.cards import parse
-    >>> float(on_river(parse("2c 3c"), parse("Ts Js Qs Ks As")))
+    >>> float(exact(parse("2c 3c"), parse("Ts Js Qs Ks As")))
     1.0
     """
-    return _exact(*_as_hand(hole, board, (5,)))
-
-
-def on_turn(hole: ArrayLike, board: ArrayLike) -> jax.Array:
-    """Return the strength of a hand on the turn, float32 [].
-
-    Args:
-        hole: int32 [2].
-        board: int32 [4].
-
-    Raises:
-        ValueError: see `on_river`.
-
-    >>> from jaxrace.envs.holdem.cards import parse
-    >>> float(on_turn(parse("Ts Js"), parse("Qs Ks As 2c")))
-    1.0
-    """
-    return _exact(*_as_hand(hole, board, (4,)))
-
-
-@jax.jit
-def _exact(hole: jax.Array, board: jax.Array) -> jax.Array:
+    hole, board = _as_hand(hole, board, _BOARD_SIZES[2:])
     return _not_beaten(hole, board, _all_places(5 - board.shape[0]))
 
 
 def sampled(key: jax.Array, hole: ArrayLike, board: ArrayLike, samples: int) -> jax.Array:
     """Return an unbiased estimate of the strength of a hand on any street, float32 [].
 
-    Args:
-        key: a key from `jax.random.key`.
-        hole: int32 [2].
-        board: int32 [B], 0, 3, 4 or 5 cards.
-        samples: S.
-
-    Raises:
-        ValueError: see `on_river`.
+    From S samples; cards and errors are those of `exact`, with 0, 3, 4 or 5 on the board.
 
     >>> from jaxrace.envs.holdem.cards import parse
-    >>> found = sampled(jax.random.key(0), parse("As Ah"), parse(""), 4_000)
-    >>> f"{found:.2f}"  # of all boards and hands it is 0.855
+    >>> f"{sampled(jax.random.key(0), parse('As Ah'), parse(''), 4_000):.2f}"  # it is 0.855
     '0.85'
     """
     return _sampled(key, *_as_hand(hole, board, _BOARD_SIZES), samples)
@@ -165,17 +118,18 @@ def _sampled(key: jax.Array, hole: jax.Array, board: jax.Array, samples: int) ->
     return _not_beaten(hole, board, dealing.cards_at(places)[:, :, None])
 
 
+@jax.jit
 def _not_beaten(hole: jax.Array, board: jax.Array, places: jax.Array | np.ndarray) -> jax.Array:
     """The share of cases in which no better hand is held.
 
-    Args:
-        hole: int32 [2].
-        board: int32 [B].
-        places: int32 [5 - B + 2, boards, hands on each], of the cards that complete the board and
-            of the opponent's two, among the unseen cards in their order.
+    `places` int32 [5 - B + 2, boards, hands on each] are those of the cards that complete the board
+    and of the opponent's two, among the unseen cards in their order.
     """
     known = jnp.concatenate([hole, board])
-    unseen = _cards_at(jnp.asarray(places, jnp.int32), known)
+    unseen = jnp.asarray(places, jnp.int32)
+    # Places of a sorted deck from which the known cards have been taken, as cards.
+    for card in jnp.sort(known):
+        unseen = unseen + (unseen >= card).astype(jnp.int32)
     rest, others = unseen[:-2], unseen[-2:]
     other = evaluation.value(_stack([*others, *board, *rest], rest.shape[1:]))
     # The own hand is one for each board.
@@ -188,21 +142,9 @@ def _stack(cards: list[jax.Array], shape: tuple[int, ...]) -> jax.Array:
     return jnp.stack([jnp.broadcast_to(card, shape) for card in cards])
 
 
-def _cards_at(places: jax.Array, known: jax.Array) -> jax.Array:
-    """The cards at places of a sorted deck from which known ones have been taken."""
-    cards = places
-    for card in jnp.sort(known):
-        cards = cards + (cards >= card).astype(jnp.int32)
-    return cards
-
-
 @functools.cache
 def _all_places(to_come: int) -> np.ndarray:
-    """All ways to complete a board by 0 or 1 cards, and all hands after each: [.., boards, hands].
-
-    >>> _all_places(0).shape, _all_places(1).shape
-    ((2, 1, 990), (3, 46, 990))
-    """
+    """Ways to complete a board by 0 or 1 cards, and hands after each: [.., boards, hands]."""
     unseen = range(DECK_SIZE - 2 - (BOARD.stop - BOARD.start) + to_come)
     boards = [
         [

@@ -1,11 +1,9 @@
 """What players are told at the table, and what is noted of a hand.
 
-Both drivers stand on this: `jaxrace.envs.holdem.match` for players without memory,
-`jaxrace.envs.holdem.lanes` for players with one. Cards stay out of the betting: for every deck, who
-wins the showdown and how strong each hand is on each street is computed beforehand, and shared by
-all who play that deck.
-
-Axis letters: 4 streets, 2 hands of a deck, A = 7 actions; [...] is a batch of hands, or none.
+Both drivers stand on this: `match` for players without memory, `lanes` for players with one. Cards
+stay out of the betting: for every deck, who wins the showdown and how strong each hand is on each
+street is computed beforehand, and shared by all who play that deck. Axes: 4 streets, 2 hands of a
+deck, A = 7 actions; [...] is a batch of hands, or none.
 """
 
 from typing import NamedTuple
@@ -17,7 +15,7 @@ from jax.core import Tracer
 from jax.typing import ArrayLike
 
 from jaxrace.envs.holdem import abstraction, betting
-from jaxrace.envs.holdem.betting import BettingState, Rules
+from jaxrace.envs.holdem.betting import BettingState
 from jaxrace.envs.holdem.evaluation import showdown
 
 
@@ -31,8 +29,8 @@ class Deals(NamedTuple):
 class Seating(NamedTuple):
     """Who sits where, and with which cards. Players are 0 and 1.
 
-    A deck is played again with players exchanged, cards and all, by `button` and `first` both
-    changed; with the same seats and hands exchanged, by `first` alone.
+    A deck is played again with players exchanged, cards and all, by changing `button` and `first`;
+    with the same seats and hands exchanged, by changing `first` alone.
     """
 
     button: jax.Array | int  # int32 [...], the player on the button
@@ -68,15 +66,11 @@ class Move(NamedTuple):
 
 
 def prepare(decks: ArrayLike, strengths: ArrayLike | None = None) -> Deals:
-    """Return what decides over decks.
+    """Return what decides over decks, int32 [9, ...] as `deal` returns them.
 
-    Args:
-        decks: as `jaxrace.envs.holdem.deal` returns them, int32 [9, ...].
-        strengths: of each hand on each street, float32 [4, 2, ...], however players measure them;
-            by default 0, for players that do not look at their cards.
-
-    Raises:
-        ValueError: a deck has not nine different cards, or `strengths` do not fit.
+    `strengths` float32 [4, 2, ...] are those of each hand on each street, however players measure
+    them; by default 0, for players that do not look at their cards. ValueError if a deck has not
+    nine different cards, or `strengths` do not fit.
 
     >>> from jaxrace.envs.holdem.cards import parse
     >>> int(prepare(parse("2c 3c  As Ad  4c 5c 6c Ks Kd")).winner)
@@ -95,7 +89,7 @@ def observe(state: BettingState, deals: Deals, seating: Seating) -> Observation:
     """Return what the player to act sees.
 
     >>> deals = Deals(jnp.int32(1), jnp.tile(jnp.array([0.25, 0.75]), (4, 1)))
-    >>> state = betting.step(betting.init(Rules()), 300)
+    >>> state = betting.step(betting.init(betting.Rules()), 300)
     >>> seen = observe(state, deals, SEATINGS[0])  # player 1, in the big blind with hand 1
     >>> int(seen.seat), int(seen.own), int(seen.other), f"{seen.strength:.2f}"
     (1, 100, 300, '0.75')
@@ -115,11 +109,9 @@ def observe(state: BettingState, deals: Deals, seating: Seating) -> Observation:
 def act(state: BettingState, action: jax.Array) -> tuple[BettingState, Move]:
     """Return the state after an action, and the note of it; where the hand is over, nothing moves.
 
-    Args:
-        state: of a hand, on or over.
-        action: int32 [...] in 0..6; an illegal one sets `BettingState.illegal`.
+    The action is int32 [...] in 0..6; an illegal one sets `BettingState.illegal`.
 
-    >>> state, fold = act(betting.init(Rules()), jnp.int32(abstraction.FOLD))
+    >>> state, fold = act(betting.init(betting.Rules()), jnp.int32(abstraction.FOLD))
     >>> state, late = act(state, jnp.int32(abstraction.CALL))
     >>> bool(fold.made), bool(late.made), bool(state.illegal)
     (True, False, False)
@@ -138,7 +130,7 @@ def act(state: BettingState, action: jax.Array) -> tuple[BettingState, Move]:
 def winnings(state: BettingState, deals: Deals, seating: Seating) -> jax.Array:
     """Return what player 0 has won, int32 [...]; player 1 has lost it.
 
-    >>> state = betting.step(betting.step(betting.init(Rules()), 300), betting.FOLD)
+    >>> state = betting.step(betting.step(betting.init(betting.Rules()), 300), betting.FOLD)
     >>> deals = Deals(jnp.int32(1), jnp.zeros((4, 2)))
     >>> [int(winnings(state, deals, seating)) for seating in SEATINGS]  # the button has won
     [100, -100, 100, -100]
@@ -150,72 +142,33 @@ def winnings(state: BettingState, deals: Deals, seating: Seating) -> jax.Array:
 
 
 def seat_of(player: int, seating: Seating) -> jax.Array:
-    """Return where a player sits, int32 [...].
-
-    >>> [int(seat_of(0, seating)) for seating in SEATINGS]
-    [0, 1, 0, 1]
-    """
+    """Return where a player sits, int32 [...]."""
     return jnp.asarray(seating.button ^ player, jnp.int32)
 
 
 def player_to_act(state: BettingState, seating: Seating) -> jax.Array:
-    """Return who is to act, int32 [...].
-
-    >>> state = betting.step(betting.init(Rules()), 300)
-    >>> [int(player_to_act(state, seating)) for seating in SEATINGS]  # whoever has the big blind
-    [1, 0, 1, 0]
-    """
+    """Return who is to act, int32 [...]."""
     return state.to_act ^ seating.button
 
 
-def init(rules: Rules, shape: tuple[int, ...]) -> BettingState:
-    """Return hands before their first action, leaves of a shape.
+def as_seating(seating: Seating, deals: Deals) -> Seating:
+    """Return a seating of N decks, leaves int32 [] or [N].
 
-    >>> init(Rules(), (2,)).to_act.tolist()
-    [0, 0]
-    """
-    return jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, shape), betting.init(rules))
-
-
-def as_seating(seating: Seating) -> Seating:
-    """Return a seating with leaves int32 [...].
-
-    Raises:
-        ValueError: a player is neither 0 nor 1, as far as that is not traced.
-
-    >>> as_seating(Seating(button=2, first=0))
-    Traceback (most recent call last):
-    ValueError: seating.button: expected players 0 or 1, got 2
+    ValueError if a player, as far as it is not traced, is neither 0 nor 1, or a shape does not fit.
     """
     for name, players in zip(Seating._fields, seating, strict=True):
         if not isinstance(players, Tracer) and not np.isin(np.asarray(players), (0, 1)).all():
             raise ValueError(f"seating.{name}: expected players 0 or 1, got {players}")
-    return Seating(*(jnp.asarray(players, jnp.int32) for players in seating))
-
-
-def require_list(deals: Deals, seating: Seating) -> None:
-    """Raise unless these are N decks, with a seating of all or of each.
-
-    Raises:
-        ValueError: another shape.
-
-    >>> require_list(Deals(jnp.zeros(3, jnp.int32), jnp.zeros((4, 3))), SEATINGS[0])
-    Traceback (most recent call last):
-    ValueError: deals.strengths: expected shape (4, 2, 3), got (4, 3)
-    """
     shape = jnp.shape(deals.winner)
     if len(shape) != 1:
         raise ValueError(f"deals: expected a list of them, got shape {shape}")
-    expected = (len(betting.STREETS), 2, *shape)
-    if jnp.shape(deals.strengths) != expected:
-        raise ValueError(
-            f"deals.strengths: expected shape {expected}, got {jnp.shape(deals.strengths)}"
-        )
+    expected, got = (len(betting.STREETS), 2, *shape), jnp.shape(deals.strengths)
+    if got != expected:
+        raise ValueError(f"deals.strengths: expected shape {expected}, got {got}")
     for name, players in zip(Seating._fields, seating, strict=True):
-        if jnp.shape(players) not in ((), shape):
-            raise ValueError(
-                f"seating.{name}: expected shape () or {shape}, got {jnp.shape(players)}"
-            )
+        if (got := jnp.shape(players)) not in ((), shape):
+            raise ValueError(f"seating.{name}: expected shape () or {shape}, got {got}")
+    return Seating(*(jnp.asarray(players, jnp.int32) for players in seating))
 
 
 def _strength(state: BettingState, deals: Deals, seating: Seating) -> jax.Array:

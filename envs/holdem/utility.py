@@ -1,10 +1,9 @@
 """What an action is worth to the evolved player: pot odds, win rates, fold rates, utilities.
 
-Everything is in chips since the start of the hand, so that folding costs what has been put in. All
-functions work on batches, [...], and are pure.
-
-Where a network speaks, a number x in [0, 1] becomes x^(1/g) or x^g with g in [0, 1], which is
-`jaxrace.envs.holdem.networks.exponent`.
+In chips since the start of the hand, so that folding costs what has been put in; batches float32
+[...]. `total` is what the player will have put in, `other` what the opponent has, int32 [...];
+`odds` are the opponent's `pot_odds`; `exponent` g in [0, 1] is of a network, and bends x in [0, 1]
+to x^(1/g) or x^g.
 """
 
 import jax
@@ -13,19 +12,14 @@ import numpy as np
 
 from jaxrace.envs.holdem.pattern_tree import FREQUENCY, OPPONENT_FOLDED
 
-# From so many visits on, the share of folds that has been seen counts alone.
-_TRUSTED_VISITS = 10
+_TRUSTED_VISITS = 10  # from which on the share of folds that has been seen counts alone
 
 # On later streets, opponents who have not been seen are taken to fold more often.
 _PRIOR_FACTORS = np.array((1.0, 1.6, 1.8, 2.0), np.float32)
 
 
 def pot_odds(total: jax.Array, other: jax.Array) -> jax.Array:
-    """Return what the opponent has to pay as a part of the pot after its call: float32 [...].
-
-    Args:
-        total: what the player will have put in, int32 [...].
-        other: what the opponent has, int32 [...].
+    """Return what the opponent has to pay as a part of the pot after its call.
 
     >>> float(pot_odds(jnp.int32(300), jnp.int32(100)))  # 200 into what will be 600
     0.3333...
@@ -34,12 +28,9 @@ def pot_odds(total: jax.Array, other: jax.Array) -> jax.Array:
 
 
 def raised_strength(strength: jax.Array, odds: jax.Array, is_all_in: jax.Array) -> jax.Array:
-    """Return the strength of a hand against those that call a raise: float32 [...].
+    """Return the strength of a hand against those that call a raise.
 
-    Args:
-        strength: against any hand, float32 [...].
-        odds: of the opponent, float32 [...].
-        is_all_in: bool [...]; those who call it are taken to be stronger.
+    `strength` is that against any hand; those who call an all-in are taken to be stronger.
 
     >>> found = raised_strength(jnp.float32(0.8), jnp.float32(0.25), jnp.array([False, True]))
     >>> found.round(3).tolist()
@@ -52,28 +43,16 @@ def raised_strength(strength: jax.Array, odds: jax.Array, is_all_in: jax.Array) 
 
 
 def win_rate(strength: jax.Array, exponent: jax.Array) -> jax.Array:
-    """Return the estimated probability to win a showdown, float32 [...].
-
-    Args:
-        strength: against the hands that get there, float32 [...].
-        exponent: of the network, float32 [...].
-
-    >>> [f"{rate:.2f}" for rate in win_rate(jnp.float32(0.8), jnp.array([1, 0.5]))]
-    ['0.80', '0.64']
-    """
+    """Return the estimated probability to win a showdown against hands that get there."""
     return strength ** (1 / exponent)  # w
 
 
 def fold_rate(
     statistics: jax.Array, odds: jax.Array, street: jax.Array, exponent: jax.Array
 ) -> jax.Array:
-    """Return the estimated probability that the opponent folds to a raise: float32 [...].
+    """Return the estimated probability that the opponent folds to a raise.
 
-    Args:
-        statistics: of the nodes that the raises lead to, float32 [..., F].
-        odds: of the opponent, float32 [...].
-        street: int32 [...].
-        exponent: of the network, float32 [...].
+    `statistics` float32 [..., F] are those of the nodes that the raises lead to.
 
     >>> statistics = jnp.array([[0, 0, 0, 0, 0, 0], [5, 4, 0, 1, 0.7, 0], [10, 8, 0, 2, 0.7, 0]])
     >>> rates = fold_rate(statistics, jnp.float32(0.2), jnp.int32(3), jnp.float32(1))
@@ -88,28 +67,14 @@ def fold_rate(
 
 
 def of_call(win_rate: jax.Array, other: jax.Array) -> jax.Array:
-    """Return the utility of checking or calling, float32 [...].
-
-    Args:
-        win_rate: float32 [...].
-        other: what the opponent has put in, int32 [...].
-
-    >>> f"{of_call(jnp.float32(0.75), jnp.int32(400)):.0f}"
-    '200'
-    """
+    """Return the utility of checking or calling."""
     return (2 * win_rate - 1) * other.astype(jnp.float32)
 
 
 def of_raise(
     win_rate: jax.Array, fold_rate: jax.Array, total: jax.Array, other: jax.Array
 ) -> jax.Array:
-    """Return the utility of a raise, float32 [...].
-
-    Args:
-        win_rate: float32 [...].
-        fold_rate: of the opponent, float32 [...].
-        total: what the player will have put in, int32 [...].
-        other: what the opponent has, int32 [...].
+    """Return the utility of a raise.
 
     >>> worth = of_raise(jnp.float32(0.75), jnp.array([0, 0.5, 1]), jnp.int32(1000), jnp.int32(200))
     >>> [f"{chips:.0f}" for chips in worth]

@@ -1,15 +1,14 @@
 """Who the customers are and what they click on: a logistic regression on the logged clicks.
 
-Fitted by `jaxrace.envs.open_bandit.fit` to the 10,000 rows that uniform choice left in the campaign
-"all" of the small Open Bandit Dataset (Saito et al. 2020). The 80 items are split into two clusters
-by their only numeric feature: those above its median are cluster 1 (39 items), the others cluster 0
-(41). With x the customer's features, each 0 or 1, and z = -1/2 for cluster 0, +1/2 for cluster 1,
+Fitted by `jaxrace.envs.open_bandit.fit` to the 10,000 rows (38 clicks) that uniform choice left in
+the campaign "all" of the small Open Bandit Dataset (Saito et al. 2020). The weights are mostly
+noise, and serve to make customers differ. The items above the median of their only numeric feature
+are cluster 1. With x the customer's features, each 0 or 1, and z = -1/2 for cluster 0, +1/2 for
+cluster 1,
 
     log-odds of a click = intercept + user_weights . x + z (cluster_weight + preference_weights . x)
 
-The rows hold 38 clicks: the weights are mostly noise, and serve to make customers differ.
-
-Axis letters: D features of customers, P kinds of customers, I items.
+Axes: D features of customers, P kinds of customers, I items.
 """
 
 import functools
@@ -23,12 +22,7 @@ FILE_NAME = "click_model.json"
 
 
 class ClickModel(NamedTuple):
-    """The fitted model; NumPy arrays that cannot be written to.
-
-    >>> model = load_click_model()
-    >>> model.features[0], model.user_weights.shape, model.customers.shape
-    ((0, 2), (7,), (30, 7))
-    """
+    """The fitted model; NumPy arrays that cannot be written to."""
 
     features: tuple[
         tuple[int, int], ...
@@ -45,11 +39,7 @@ class ClickModel(NamedTuple):
 
 @functools.cache
 def load_click_model() -> ClickModel:
-    """Return the stored model.
-
-    >>> round(load_click_model().intercept, 2)
-    -5.56
-    """
+    """Return the stored model."""
     path = resources.files("jaxrace.envs.open_bandit") / FILE_NAME
     stored = json.loads(path.read_text("utf-8"))
 

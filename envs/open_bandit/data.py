@@ -3,9 +3,8 @@
 The small Open Bandit Dataset of Saito et al. 2020: on each visit, a shop's page showed three items
 side by side, chosen by a logger, and each row tells of one of them. For each of three campaigns
 there are 10,000 rows of each of two loggers, uniform choice and a Thompson sampler, with the exact
-probabilities of their choices. User-item affinities and timestamps are left out.
-
-Axis letters: N rows, I items, D inputs.
+probabilities of their choices. User-item affinities and timestamps are left out. Axes: N rows, I
+items, D inputs.
 """
 
 import functools
@@ -25,12 +24,7 @@ FILE_NAME = "open_bandit.npz"
 
 
 class Logs(NamedTuple):
-    """What one logger did in one campaign; NumPy arrays, rows in the order of time.
-
-    >>> logs = load("men", "bts")
-    >>> logs.item_number.shape, logs.user_codes
-    ((34,), (3, 5, 9, 10))
-    """
+    """What one logger did in one campaign; NumPy arrays, rows in the order of time."""
 
     item: np.ndarray  # int32 [N] in 0..I-1, what was shown
     position: np.ndarray  # int32 [N], where: 0 (left), 1 or 2
@@ -43,12 +37,7 @@ class Logs(NamedTuple):
 
 
 class LoggedChoices(NamedTuple):
-    """The rows of a log as a task of one step: context, action, reward; NumPy arrays.
-
-    >>> choices = one_step(load(), position=0)
-    >>> choices.contexts.shape, choices.actions.shape
-    ((3322, 27), (3322,))
-    """
+    """The rows of a log as a task of one step: context, action, reward; NumPy arrays."""
 
     contexts: np.ndarray  # float32 [N, D], 0 or 1
     actions: np.ndarray  # int32 [N], the items
@@ -59,19 +48,14 @@ class LoggedChoices(NamedTuple):
 def load(campaign: Campaign = "all", logger: Logger = "random") -> Logs:
     """Return the 10,000 rows of one logger in one campaign, and the items of the campaign.
 
-    Items have the same numbers under both loggers. Categories of users mean the same everywhere,
-    categories of items only within a campaign.
-
-    Args:
-        campaign: "all" (80 items), "men" (34) or "women" (46).
-        logger: "random" for uniform choice, "bts" for Bernoulli Thompson sampling.
-
-    Raises:
-        ValueError: an unknown name.
+    The campaign is "all" (80 items), "men" (34) or "women" (46), the logger "random" for uniform
+    choice or "bts" for Bernoulli Thompson sampling; ValueError for another. Items have the same
+    numbers under both loggers. Categories of users mean the same everywhere, categories of items
+    only within a campaign.
 
     >>> logs = load("all", "random")
-    >>> float(logs.click.sum()), float(logs.propensity[0])
-    (38.0, 0.012500000186264515)
+    >>> float(logs.click.sum()), f"{logs.propensity[0]:.4f}"
+    (38.0, '0.0125')
     """
     if campaign not in CAMPAIGNS:
         raise ValueError(f"campaign: expected one of {list(CAMPAIGNS)}, got {campaign!r}")
@@ -100,15 +84,8 @@ def one_step(logs: Logs, position: int | None = None) -> LoggedChoices:
 
     A context is the four features of the user, each spread over one column per category (one of
     them 1, the others 0), so D = 27 in every campaign. The true value of a policy is not known;
-    that of a logger is the mean of its clicks.
-
-    Args:
-        logs: what `load` returned.
-        position: where the item was shown, 0 (left), 1 or 2; by default the rows of all three
-            places, as though the place made no difference.
-
-    Raises:
-        ValueError: `position` is none of these.
+    that of a logger is the mean of its clicks. `position` takes the rows of one place, 0 (left), 1
+    or 2 (ValueError for another); by default all of them, as though the place made no difference.
 
     >>> choices = one_step(load("women"))
     >>> choices.contexts.sum(axis=1)[:3]

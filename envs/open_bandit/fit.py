@@ -1,10 +1,9 @@
 """Makes click_model.json from the logged rows: `python -m jaxrace.envs.open_bandit.fit`.
 
-Features of customers: every category of a user feature that a tenth of the rows or more have, the
-most frequent category of each feature excepted. The weights are those of the largest posterior
-density under independent normal priors of mean 0 and standard deviation 1 (a ridge penalty of half
-the sum of squares); the intercept has a flat prior. The shift is found by bisection, such that
-uniform choice between the clusters earns `INITIAL_RETURN` per visit in the simulator.
+Features of customers are the categories that a tenth of the rows or more have, without the most
+frequent one of each user feature. The weights are those of the largest posterior density under
+independent normal priors of mean 0 and standard deviation 1; the intercept has a flat prior. With
+the shift, uniform choice between the clusters earns `INITIAL_RETURN` per visit in the simulator.
 """
 
 import json
@@ -19,9 +18,7 @@ from jaxrace.envs.marketing import NUM_CLUSTERS, Marketing, MarketingParams
 from jaxrace.envs.open_bandit.click_model import FILE_NAME, ClickModel
 from jaxrace.envs.open_bandit.data import Logs, load
 
-# Normalised return of the initial policy in figure 4c of Thomas et al. 2015.
-INITIAL_RETURN = 0.063
-
+INITIAL_RETURN = 0.063  # normalised, of the initial policy in figure 4c of Thomas et al. 2015
 LEAST_SHARE = 0.1
 # Simulated to find the shift; the standard error of the mean return is then 0.00004.
 BATCHES = 4
@@ -38,17 +35,9 @@ def _features(logs: Logs) -> tuple[tuple[int, int], ...]:
 
 
 def design(users: np.ndarray, clusters: np.ndarray) -> np.ndarray:
-    """Return the inputs of the regression: 1, x, z and z x.
+    """Return the inputs of the regression: 1, x, z and z x; float64 [N, 2 + 2 D].
 
-    Args:
-        users: the customer's x in each row, 0 or 1, [N, D].
-        clusters: the cluster that was shown, 0 or 1, [N].
-
-    Returns:
-        float64 [N, 2 + 2 D].
-
-    >>> print(design(np.array([[1, 0]]), np.array([1])))
-    [[1.  1.  0.  0.5 0.5 0. ]]
+    Of the customers' x in `users`, 0 or 1, [N, D], and the `clusters` shown, 0 or 1, [N].
     """
     signs = clusters.astype(np.float64)[:, None] - 0.5
     ones = np.ones_like(signs)
@@ -74,17 +63,9 @@ def _weights(inputs: np.ndarray, clicks: np.ndarray) -> np.ndarray:
 
 
 def fit(logs: Logs) -> ClickModel:
-    """Return the model of the logged clicks, with a shift of 0.
+    """Return the model of the logged clicks, with a shift of 0; RuntimeError if no fit is found.
 
-    Args:
-        logs: rows of uniform choice, so that clusters and customers are independent.
-
-    Raises:
-        RuntimeError: the fit did not converge.
-
-    >>> model = fit(load("all", "random"))
-    >>> model.shift, model.clusters.sum()
-    (0.0, np.int64(39))
+    The rows must be of uniform choice, so that clusters and customers are independent.
     """
     features = _features(logs)
     users = np.stack([logs.user_features[:, i] == c for i, c in features], axis=1)

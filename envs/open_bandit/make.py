@@ -3,8 +3,7 @@
     pip download obp==0.4.1 --no-deps
     python -m jaxrace.envs.open_bandit.make obp-0.4.1-py3-none-any.whl
 
-The columns of the file, N = 60,000 rows in the order of the campaigns, loggers and CSV files (which
-are sorted by time), I = 160 items (80 in the campaign "all", 34 in "men", 46 in "women"):
+The columns, N = 60,000 rows in the order of the campaigns, loggers and CSV files, I = 160 items:
 
     campaign, logger            uint8 [N], places in CAMPAIGNS and LOGGERS
     item_id                     int16 [N]
@@ -15,11 +14,11 @@ are sorted by time), I = 160 items (80 in the campaign "all", 34 in "men", 46 in
     user_feature_codes          int16 [4], how many categories each has
     item_campaign               uint8 [I]
     item_feature_0              float32 [I]
-    item_feature_1 .. 3         uint8 [I], categories, numbered in each campaign on its own
+    item_feature_1 .. 3         uint8 [I], categories
 
-A category is its place among the sorted hashes that occur. The hashes of the users' features are
-the same in all files. Those of the items' features are not: each campaign and logger has its own,
-so that a category means something in its campaign only.
+A category is its place among the sorted hashes that occur: those of users are the same in all
+files, but each campaign and logger has its own for items, which mean something in their campaign
+only.
 """
 
 import csv
@@ -71,13 +70,9 @@ def _read_items(wheel: zipfile.ZipFile, campaign: str) -> _Table:
 
 
 def make(wheel_path: Path) -> dict[str, np.ndarray]:
-    """Return the columns of the file; the module's text tells which.
+    """Return the columns of the file from a wheel of obp 0.4.1.
 
-    Args:
-        wheel_path: a wheel of obp 0.4.1.
-
-    Raises:
-        ValueError: the two loggers of a campaign did not show the same items.
+    ValueError if the two loggers of a campaign did not show the same items.
     """
     logs: list[_Table] = []
     items: list[_Table] = []

@@ -11,13 +11,13 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace.kernels.devices import sizes
-from jaxrace.kernels.wins import Compare, Outcome, block_size
+from jaxrace.kernels.wins import Both, Compare, block_size
 
 
 def sums_in_blocks(
     compare: Compare,
-    old: Callable[[jax.Array, int], tuple[Outcome, Outcome]],
-    new: tuple[Outcome, Outcome],
+    old: Callable[[jax.Array, int], Both],
+    new: Both,
     num_old: jax.Array | int,
     capacity: int,
 ) -> jax.Array:
@@ -30,9 +30,7 @@ def sums_in_blocks(
     against = jax.jit(jax.vmap(jax.vmap(compare, (None, 0))))
     rounds = jnp.arange(num_new, dtype=jnp.int32)
 
-    def add(
-        start: jax.Array, size: int, samples: tuple[Outcome, Outcome], newer: bool, sums: jax.Array
-    ) -> jax.Array:
+    def add(start: jax.Array, size: int, samples: Both, newer: bool, sums: jax.Array) -> jax.Array:
         """Add ``size`` of the samples of both options, the first of them at ``start``."""
         from_i, from_j = jax.tree.map(
             lambda x: lax.dynamic_slice_in_dim(x, start, size, axis=1), samples
@@ -47,11 +45,7 @@ def sums_in_blocks(
         return sums + functools.reduce(jnp.add, total).astype(jnp.int32)
 
     def add_blocks(
-        start: jax.Array,
-        count: jax.Array,
-        samples: tuple[Outcome, Outcome],
-        newer: bool,
-        sums: jax.Array,
+        start: jax.Array, count: jax.Array, samples: Both, newer: bool, sums: jax.Array
     ) -> jax.Array:
         return lax.fori_loop(
             0, count, lambda b, total: add(start + b * block, block, samples, newer, total), sums

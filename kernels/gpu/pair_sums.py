@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace.kernels.devices import sizes
-from jaxrace.kernels.wins import Compare, Outcome
+from jaxrace.kernels.wins import Both, Compare
 
 # Comparisons that are summed by one kernel of a GPU: of 128 XLA takes minutes to compile the sum.
 _MOST_SUMMED = 32
@@ -18,8 +18,8 @@ _MOST_SUMMED = 32
 
 def sums_at_once(
     compare: Compare,
-    old: Callable[[jax.Array, int], tuple[Outcome, Outcome]],
-    new: tuple[Outcome, Outcome],
+    old: Callable[[jax.Array, int], Both],
+    new: Both,
     num_old: jax.Array | int,
     capacity: int,
 ) -> jax.Array:
@@ -30,11 +30,7 @@ def sums_at_once(
     # The samples of a pair [S] against its new ones [m]: [P, m, S].
     against = jax.vmap(jax.vmap(jax.vmap(compare, (0, None)), (None, 0)))
 
-    def add(
-        samples: tuple[Outcome, Outcome],
-        counts: Callable[[jax.Array], jax.Array],
-        sums: jax.Array,
-    ) -> jax.Array:
+    def add(samples: Both, counts: Callable[[jax.Array], jax.Array], sums: jax.Array) -> jax.Array:
         """Add all the samples that count: of those numbered [S] bool [S], or [m, S]."""
         size = jax.tree.leaves(samples[0])[0].shape[1]
         piece = min(_MOST_SUMMED, size)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxrace.envs.holdem import abstraction, table
+from jaxrace.envs.holdem import abstraction, betting, table
 from jaxrace.envs.holdem.betting import Rules
 from jaxrace.envs.holdem.player import Ending
 from jaxrace.envs.holdem.table import Deals, Move, Observation
@@ -45,7 +45,7 @@ def play_hand(
         memories: of the two.
         deals: one.
     """
-    seating = table.as_seating(table.SEATINGS[0])
+    seating = jax.tree.map(jnp.int32, table.SEATINGS[0])
     notes = tuple(player.begin_hand(memories[i], jnp.int32(i)) for i in range(2))
 
     def act(carried: Any, key: jax.Array) -> tuple[Any, Step]:
@@ -66,7 +66,7 @@ def play_hand(
         return (state, notes), Step(observation, views, utilities, wanted, move)
 
     keys = jax.random.split(key, abstraction.longest_hand(rules))
-    (state, notes), steps = jax.lax.scan(act, (table.init(rules, ()), notes), keys)
+    (state, notes), steps = jax.lax.scan(act, (betting.init(rules), notes), keys)
     winnings = table.winnings(state, deals, seating)
     shown = state.folded < 0
     endings = tuple(

@@ -57,9 +57,7 @@ def record(
     """
     keys = jax.random.split(jax.random.key(seed), 2)
     decks = dealing.deal(keys[0], hands)
-    start = jax.tree.map(
-        lambda leaf: jnp.broadcast_to(leaf, (hands,)), betting.init(betting.Rules())
-    )
+    start = betting.init(betting.Rules(), (hands,))
 
     def act(state, inputs):
         key, number = inputs
