@@ -121,8 +121,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/dueling/sup_klucb.py",
-        "state.time + 1 - self.num_pairs",
-        "state.time - self.num_pairs",
+        "state.time + 1 - self.opening",
+        "state.time - self.opening",
         "tests/test_dueling_klucb.py",
     ),
     (

@@ -14,6 +14,7 @@ import numpy as np
 from jax.core import Tracer
 from numpy.typing import ArrayLike
 
+from jaxrace.dueling.decisions import Decision
 from jaxrace.protocol import is_traced, verb
 from jaxrace.validation import require_integer, require_keys
 
@@ -26,19 +27,22 @@ State = Any
 class Algorithm(abc.ABC):
     """Which arm is best, told only who wins duels (or what an arm pays)?
 
-    Subclasses implement the verbs ``init``, ``tell`` and ``recommend``, pure functions of arrays
-    (``jaxrace.protocol``), and for ``ask`` ``draw`` and ``choose``; if they ever stop exploring,
-    ``settled_at``.
+    Subclasses implement the verbs ``init``, ``tell`` and ``recommend`` (``jaxrace.protocol``), and
+    for ``ask`` ``draw`` and ``choose``. The state has ``time``, int32 [], choices told, and, if the
+    algorithm ever stops exploring, ``settled_at``, int32 [], choices until then, 0 before.
 
     Attributes:
         num_arms: K.
 
-    Raises:
-        ValueError: There are fewer arms than the algorithm can do with.
-
     >>> from jaxrace.dueling import Rucb
-    >>> isinstance(Rucb(3), Algorithm), Rucb(3).choice_size, Rucb(3).needs_condorcet_winner
-    (True, 2, True)
+    >>> algorithm = Rucb(num_arms=3)
+    >>> params = algorithm.params()
+    >>> state = algorithm.init(params)
+    >>> for number in range(200):
+    ...     first, second = algorithm.ask(jax.random.key(number), state, params)
+    ...     state = algorithm.tell(state, [first, second], first < second, params)
+    >>> int(algorithm.recommend(state, params))
+    0
     """
 
     num_arms: int
@@ -55,7 +59,7 @@ class Algorithm(abc.ABC):
 
     @property
     def needs_condorcet_winner(self) -> bool:
-        """Is it for problems with an arm that beats every other one?"""
+        """Does it need an arm that beats every other one?"""
         return False
 
     @property
@@ -79,16 +83,15 @@ class Algorithm(abc.ABC):
 
     def of_run(self, params: Params, key: jax.Array) -> Params:
         """The numbers of the run with this key: others where it draws numbers of its own."""
-        del key
         return params
 
     @abc.abstractmethod
     def init(self, params: Params) -> State:
-        """The state before the first choice; it has ``time``, int32 [], choices told."""
+        """The state before the first choice."""
 
-    @abc.abstractmethod
     def draw(self, key: jax.Array) -> Noise:
-        """The random numbers of one decision; a driver draws those of many at once."""
+        """The random numbers of one choice, if it needs any; a driver draws many at once."""
+        del key
 
     @abc.abstractmethod
     def choose(self, noise: Noise, state: State, params: Params) -> jax.Array:
@@ -96,21 +99,11 @@ class Algorithm(abc.ABC):
 
     def settled_at(self, state: State, params: Params) -> jax.Array:
         """Choices until it stopped exploring, int32 []; 0 if it has not, as most never do."""
-        del params
-        return jnp.zeros_like(state.time)
+        return getattr(state, "settled_at", jnp.zeros_like(state.time))
 
     @verb
     def ask(self, key: jax.Array, state: State, params: Params) -> jax.Array:
-        """The next choice, int32 [d].
-
-        Args:
-            key: For ties and randomised choices, used once.
-            state: From ``init`` or ``tell``.
-            params: The params that ``init`` got.
-
-        Raises:
-            ValueError: ``key`` is no key.
-        """
+        """The next choice, int32 [d]; the key is for ties and randomised choices, used once."""
         return self.choose(self.draw(key), state, params)
 
     @abc.abstractmethod
@@ -133,14 +126,14 @@ class Algorithm(abc.ABC):
         """The arm that is best as far as one knows, int32 []."""
 
     def checked_ask(self, key: jax.Array, *args: Any) -> tuple:
-        """See ``verb``."""
+        """Raises ValueError unless ``key`` is a key."""
         require_keys("key", key, ndim=0)
         return key, *args
 
     def checked_tell(
         self, state: State, choice: ArrayLike, outcome: ArrayLike, params: Params
     ) -> tuple:
-        """See ``verb``."""
+        """As arrays, if they are possible; see ``tell``."""
         self._check_told(choice, outcome)
         if not isinstance(choice, Tracer) and not isinstance(state.time, Tracer):
             self._check_wanted(state, np.asarray(choice))
@@ -168,3 +161,39 @@ class Algorithm(abc.ABC):
             )
         if np.shape(outcome) != () or np.asarray(outcome) not in (0, 1):
             raise ValueError(f"outcome: expected 0 or 1, got {outcome!r}")
+
+
+@dataclasses.dataclass(frozen=True)
+class DecisionAlgorithm(Algorithm):
+    """An algorithm that recommends by a decision, and plays what the decision is about.
+
+    Attributes:
+        decision: What is wanted: a function f of the estimates, with as many arms.
+    """
+
+    decision: Decision
+
+    @property
+    def choice_size(self) -> int:
+        """d."""
+        return self.decision.choice_size
+
+    @property
+    def needs_condorcet_winner(self) -> bool:
+        """Does the decision take a Condorcet winner for granted?"""
+        return self.decision.needs_condorcet_winner
+
+    @property
+    def target(self) -> str:
+        """By which score the decision is right."""
+        return self.decision.target
+
+    @property
+    def num_decisions(self) -> int:
+        """How many values f may have."""
+        return self.decision.num_decisions
+
+    @verb
+    def recommend(self, state: State, params: Params) -> jax.Array:
+        """The decision by what one knows: f of the estimates."""
+        return self.decision.decide(state.mean)

@@ -4,7 +4,7 @@ Axes: N parameters.
 """
 
 import dataclasses
-from typing import Protocol
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -19,25 +19,21 @@ from jaxrace.validation import require_integer, require_number
 class Introspection:
     """At how many random points of the box every parameter is changed by itself, and how often.
 
-    A parameter is taken for independent if no change of it changed the decision: the test errs,
-    rarely, by dropping a parameter that matters. The paper's walk goes on from the changed point;
-    here every point is a new one, which leaves the distribution as it is.
+    A parameter counts as independent if no change of it changed the decision: rarely the test drops
+    one that matters. The paper's walk goes on from the changed point; here every point is a new
+    one, of the same distribution.
 
-    Points are those of the whole box, not only of the paper's feasible set F within it. What
-    matters within F matters within the box, and SAVAGE needs no more than a test that is
-    sufficient. The two differ for ``CondorcetWinner`` alone, whose F are the matrices with a
-    Condorcet winner: one change makes another matrix of F with another winner only if both arms of
-    the pair beat all others, at first with probability 2^-(K - 2) / K. A walk within F would not
-    see it in 1,000 simulations of two thirds of the pairs of 10 arms, and drop these untried.
+    Points are those of the whole box, not only of the paper's feasible set F within it: what
+    matters within F matters within the box. The two differ for ``CondorcetWinner`` alone. One
+    change makes another matrix of F with another winner only if both arms of the pair beat all
+    others, at first with probability 2^-(K - 2) / K. A walk within F would not see it in 1,000
+    simulations of two thirds of the pairs of 10 arms, and drop these untried.
 
     Attributes:
         simulations: Points, each with a change of every parameter; a test ends before if all
             parameters have been seen to matter.
-        growth: A test follows whenever the number of samples has grown by this factor; every
-            sample is a step of its own at 1.
-
-    Raises:
-        ValueError: A number is outside its range.
+        growth: A test follows whenever the number of samples has grown by this factor; after
+            every sample at 1.
 
     >>> Introspection(simulations=100).growth
     1.1
@@ -51,40 +47,10 @@ class Introspection:
         require_number("growth", self.growth, least=1)
 
 
-class Box(Protocol):
-    """The part of a state that the test looks at."""
-
-    @property
-    def time(self) -> jax.Array:
-        """Samples so far, int32 []."""
-        ...
-
-    @property
-    def lower(self) -> jax.Array:
-        """Float32 [N]."""
-        ...
-
-    @property
-    def upper(self) -> jax.Array:
-        """Float32 [N]."""
-        ...
-
-    @property
-    def active(self) -> jax.Array:
-        """W, bool [N]."""
-        ...
-
-
-def independent(how: Introspection, decision: Decision, key: jax.Array, box: Box) -> jax.Array:
+def independent(how: Introspection, decision: Decision, key: jax.Array, box: Any) -> jax.Array:
     """Which parameters were never seen to matter: bool [N]; none unless a test is due.
 
-    >>> from jaxrace.dueling import Best, Savage
-    >>> algorithm = Savage(3, Best(3), Introspection(100))
-    >>> state = algorithm.init(algorithm.params(key=jax.random.key(0)))
-    >>> bounds = {"lower": jnp.array([0.5, 0.1, 0.2]), "upper": jnp.array([0.9, 0.4, 0.6])}
-    >>> box = dataclasses.replace(state, time=jnp.int32(10), **bounds)
-    >>> independent(algorithm.introspection, algorithm.decision, jax.random.key(0), box).tolist()
-    [False, True, False]
+    ``box`` is a ``SavageState``.
     """
     due = _is_due(how, box.time)
     key = jax.random.fold_in(key, box.time)

@@ -6,15 +6,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxrace.dueling.base import Algorithm
-from jaxrace.dueling.counts import (
-    Counts,
-    WidthParams,
-    copeland_leader,
-    no_counts,
-    width_params,
-    with_duel,
-)
+from jaxrace.dueling.counts import CountedDuels, Counts, WidthParams, no_counts, with_duel
 from jaxrace.kernels import first_best, pick
 from jaxrace.protocol import verb
 
@@ -31,42 +23,27 @@ class RucbState:
 
 
 @dataclasses.dataclass(frozen=True)
-class Rucb(Algorithm):
+class Rucb(CountedDuels):
     """RUCB: a candidate that may still beat everybody against the rival that may beat it.
 
     Candidate i: u_ij >= 1/2 for all j, with u_ij = w_ij / N_ij + sqrt(alpha ln t / N_ij). As ln t
     grows, an arm that has lost to j becomes a candidate again once ln t reaches
     N_ij (1/2 - p_ij)^2 / alpha; only the two rows of a duel change, so that a step costs O(K).
 
-    >>> algorithm = Rucb(num_arms=3)
-    >>> params = algorithm.params()
-    >>> state = algorithm.init(params)
-    >>> for number in range(200):
-    ...     first, second = algorithm.ask(jax.random.key(number), state, params)
-    ...     state = algorithm.tell(state, [first, second], first < second, params)
-    >>> int(algorithm.recommend(state, params))
-    0
+    >>> from jaxrace.dueling import duels, matrices, play
+    >>> algorithm, problem = Rucb(num_arms=3), duels(matrices.flat(3, 0.9))
+    >>> log = play(algorithm, jax.random.key(0), problem, 400, algorithm.params(), records=1)
+    >>> log.recommended.tolist()
+    [0]
     """
 
     @property
     def needs_condorcet_winner(self) -> bool:
-        """See ``Algorithm``."""
+        """Yes."""
         return True
-
-    def params(self, alpha: float = 0.51) -> WidthParams:
-        """The numbers.
-
-        Args:
-            alpha: Above 1/2 in theory.
-
-        Raises:
-            ValueError: ``alpha`` is not positive.
-        """
-        return width_params(alpha)
 
     @verb
     def init(self, params: WidthParams) -> RucbState:
-        del params
         return RucbState(
             time=jnp.zeros((), jnp.int32),
             counts=no_counts(self.num_arms),
@@ -119,9 +96,8 @@ class Rucb(Algorithm):
     @verb
     def recommend(self, state: RucbState, params: WidthParams) -> jax.Array:
         """The champion; without one, the arm that seems to beat most others."""
-        del params
-        has_champion = state.champion < self.num_arms
-        return jnp.where(has_champion, state.champion, copeland_leader(state.counts))
+        leader = super().recommend(state, params)
+        return jnp.where(state.champion < self.num_arms, state.champion, leader)
 
 
 def _log_time(time: jax.Array) -> jax.Array:

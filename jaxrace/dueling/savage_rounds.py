@@ -1,9 +1,8 @@
 """SAVAGE round by round: the same choices as one by one, many of them at once.
 
-In a round every active parameter is sampled once. Whether a parameter matters depends on verdicts
-(which bounds are on which side of 1/2), so that nothing changes until the next verdict: a round is
-played up to its first verdict, then tested, and goes on with what is left of it. Axes: N
-parameters, M measures of regret.
+In a round every active parameter is sampled once. Nothing changes until the next verdict (a bound
+passes 1/2): a round is played up to its first verdict, then tested, and goes on with the rest of
+it. Axes: N parameters, M measures of regret.
 """
 
 import dataclasses
@@ -40,17 +39,7 @@ def play(
     problem: Problem,
     params: SavageParams,
 ) -> tuple[SavageState, jax.Array]:
-    """Make ``count`` more choices: the state after them, and their regret, float32 [M].
-
-    >>> from jaxrace.dueling import CopelandWinner, duels
-    >>> from jaxrace.dueling.matrices import flat
-    >>> algorithm = Savage(3, CopelandWinner(3))
-    >>> params = algorithm.params(delta=0.1, horizon=1000)
-    >>> start = algorithm.init(params), duels(flat(3, 0.9)), params
-    >>> state, _ = jax.jit(play, static_argnums=(0, 1))(algorithm, 10, jax.random.key(0), *start)
-    >>> int(state.time), state.samples.tolist()
-    (10, [4, 3, 3])
-    """
+    """Make ``count`` more choices: the state after them, and their regret, float32 [M]."""
     places = jnp.arange(algorithm.decision.num_parameters, dtype=jnp.int32)
     choices = jax.vmap(algorithm.decision.choice_of)(places)
     table = Table(jax.vmap(problem.probability)(choices), jax.vmap(problem.cost)(choices))
