@@ -173,11 +173,6 @@ def wins_in_circle(ahead: jax.Array) -> jax.Array:
     counted = np.ones((num_distances, num_arms), bool)
     if num_arms % 2 == 0:
         counted[-1, num_arms // 2 :] = False
-    lost = ~ahead & counted
-    # Row r turned by r + 1: with every row written twice, one after the other, those of the next
-    # row start 2 K - 1 places later.
-    twice = jnp.concatenate([lost, lost], axis=1).reshape(-1)
-    stride = 2 * num_arms - 1
-    padded = jnp.pad(twice[num_arms - 1 :], (0, num_arms))[: num_distances * stride]
-    of_second = padded.reshape(num_distances, stride)[:, :num_arms]
-    return ((ahead & counted).astype(jnp.int32) + of_second.astype(jnp.int32)).sum(0)
+    rows = np.arange(num_distances)[:, None]
+    lost = (~ahead & counted)[rows, (np.arange(num_arms) - rows - 1) % num_arms]  # of the second arm
+    return ((ahead & counted).astype(jnp.int32) + lost.astype(jnp.int32)).sum(0)
