@@ -115,7 +115,6 @@ SLOW = {
     "jaxrace.search.job",
     "jaxrace.search.policy_iteration",
     "jaxrace.search.policy_search",
-    "jaxrace.search.restarts",
     "jaxrace.search.split_race",
     "jaxrace.selection.active_ranking",
     "jaxrace.selection.driver",

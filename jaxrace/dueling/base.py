@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.core import Tracer
 from numpy.typing import ArrayLike
 
 from jaxrace.dueling.decisions import Decision
@@ -31,9 +30,6 @@ class Algorithm(abc.ABC):
     for ``ask`` ``draw`` and ``choose``. The state has ``time``, int32 [], choices told, and, if the
     algorithm ever stops exploring, ``settled_at``, int32 [], choices until then, 0 before.
 
-    Attributes:
-        num_arms: K.
-
     >>> from jaxrace.dueling import Rucb
     >>> algorithm = Rucb(num_arms=3)
     >>> params = algorithm.params()
@@ -45,7 +41,7 @@ class Algorithm(abc.ABC):
     0
     """
 
-    num_arms: int
+    num_arms: int  # K
 
     min_arms: ClassVar[int] = 2
 
@@ -134,11 +130,13 @@ class Algorithm(abc.ABC):
         self, state: State, choice: ArrayLike, outcome: ArrayLike, params: Params
     ) -> tuple:
         """As arrays, if they are possible; see ``tell``."""
-        self._check_told(choice, outcome)
-        if not isinstance(choice, Tracer) and not isinstance(state.time, Tracer):
+        traced = is_traced((choice, outcome))
+        if not traced:
+            self._check_told(choice, outcome)
+        if not is_traced((choice, state.time)):
             self._check_wanted(state, np.asarray(choice))
         # Conversions of plain numbers by JAX would take as long as the step.
-        as_array = jnp.asarray if is_traced((choice, outcome)) else np.asarray
+        as_array = jnp.asarray if traced else np.asarray
         return state, as_array(choice, np.int32), as_array(outcome, bool), params
 
     def _check_wanted(self, state: State, choice: np.ndarray) -> None:
@@ -146,15 +144,9 @@ class Algorithm(abc.ABC):
         del state, choice
 
     def _check_told(self, choice: ArrayLike, outcome: ArrayLike) -> None:
-        if isinstance(choice, Tracer) or isinstance(outcome, Tracer):
-            return
         arms = np.asarray(choice)
-        if (
-            arms.shape != (self.choice_size,)
-            or not np.issubdtype(arms.dtype, np.integer)
-            or (arms < 0).any()
-            or (arms >= self.num_arms).any()
-        ):
+        are_integers = arms.shape == (self.choice_size,) and arms.dtype.kind in "iu"
+        if not are_integers or (arms < 0).any() or (arms >= self.num_arms).any():
             raise ValueError(
                 f"choice: expected {self.choice_size} arms from 0 to {self.num_arms - 1}, "
                 f"got {choice!r}"

@@ -65,12 +65,27 @@ class WidthParams:
 
 
 class CountedDuels(Algorithm):
-    """An algorithm with counts of all pairs in its state."""
+    """An algorithm with ``counts`` of all pairs in its state.
+
+    It knows of p_ij the upper bound u_ij = w_ij / N_ij + sqrt(alpha ln t / N_ij).
+    """
 
     def params(self, alpha: float = 0.51) -> Any:
         """The numbers: ``alpha``, positive, and above 1/2 in theory."""
         require_number("alpha", alpha, least=1e-6)
         return WidthParams(jnp.asarray(alpha, jnp.float32))
+
+    @staticmethod
+    def log_time(time: jax.Array) -> jax.Array:
+        """ln t of the next duel, t from 1."""
+        return jnp.log((time + 1).astype(jnp.float32))
+
+    @staticmethod
+    def release_time(wins: jax.Array, duels: jax.Array, params: WidthParams) -> jax.Array:
+        """ln t from which on u_ij >= 1/2; 0 where i has not lost to j."""
+        duels = duels.astype(jnp.float32)
+        deficit = duels / 2 - wins.astype(jnp.float32)
+        return jnp.maximum(deficit, 0) ** 2 / (jnp.maximum(duels, 1) * params.alpha)
 
     @verb
     def recommend(self, state: Any, params: Any) -> jax.Array:

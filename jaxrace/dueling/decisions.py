@@ -119,15 +119,12 @@ class Best(Decision):
 class NextBest(Decision):
     """The (m + 1)-th best arm, where the m best are worth nothing (eq. 6).
 
-    Attributes:
-        skipped: m.
-
     >>> decision = NextBest(3, skipped=1)
     >>> int(decision.decide(jnp.array([0.3, 0.9, 0.5])))
     2
     """
 
-    skipped: int
+    skipped: int  # m
 
     def __post_init__(self) -> None:
         require_integer("skipped", self.skipped, 0)
@@ -166,10 +163,6 @@ class NextBest(Decision):
 @dataclasses.dataclass(frozen=True)
 class Counting(Decision):
     """How many arms pay with a probability between two limits (eq. 25).
-
-    Attributes:
-        above: The lower limit.
-        below: The upper limit.
 
     >>> decision = Counting(3)
     >>> int(decision.decide(jnp.array([0.3, 0.5, 0.55])))

@@ -73,8 +73,7 @@ class DoubleThompson(CountedDuels):
 
     def choose(self, noise: DtsNoise, state: DtsState, params: WidthParams) -> jax.Array:
         """See ``ask``."""
-        log_time = jnp.log((state.time + 1).astype(jnp.float32))
-        possible = log_time >= state.released  # u_ij >= 1/2
+        possible = self.log_time(state.time) >= state.released  # u_ij >= 1/2
         scores = possible.sum(-1, dtype=jnp.int32)
         candidates = scores == scores.max()
         if self.plus:
@@ -112,12 +111,10 @@ class DoubleThompson(CountedDuels):
     def tell(self, state: DtsState, choice: Any, outcome: Any, params: WidthParams) -> DtsState:
         counts = with_duel(state.counts, choice, outcome)
         first, second = choice[0], choice[1]
-        wins = counts.wins[first, second].astype(jnp.float32)
-        duels = counts.duels[first, second].astype(jnp.float32)
-        deficit = duels / 2 - wins  # of the first arm
-        level = deficit**2 / (jnp.maximum(duels, 1) * params.alpha)
-        released = state.released.at[first, second].set(jnp.where(deficit > 0, level, 0.0))
-        released = released.at[second, first].set(jnp.where(deficit < 0, level, 0.0))
+        released = state.released
+        for i, j in ((first, second), (second, first)):
+            level = self.release_time(counts.wins[i, j], counts.duels[i, j], params)
+            released = released.at[i, j].set(level)
         above = kernels.above_half(counts.wins[first, second], counts.wins[second, first])
         row, column, turned = place_in_circle(choice, self.num_arms)
         return DtsState(
@@ -174,5 +171,6 @@ def wins_in_circle(ahead: jax.Array) -> jax.Array:
     if num_arms % 2 == 0:
         counted[-1, num_arms // 2 :] = False
     rows = np.arange(num_distances)[:, None]
-    lost = (~ahead & counted)[rows, (np.arange(num_arms) - rows - 1) % num_arms]  # of the second arm
+    of_second = (np.arange(num_arms) - rows - 1) % num_arms
+    lost = (~ahead & counted)[rows, of_second]
     return ((ahead & counted).astype(jnp.int32) + lost.astype(jnp.int32)).sum(0)

@@ -64,7 +64,7 @@ def play(
         key: Of the whole run.
         problem: From ``duels`` or ``arms``.
         horizon: T, the number of choices.
-        params: Of the algorithm.
+        params: From ``algorithm.params``.
         records: R, at equal distances; divides the horizon.
 
     Raises:

@@ -34,15 +34,6 @@ class DuelWork:
 
     Every run of duels has the arms in another random order.
 
-    Attributes:
-        algorithm: Plays.
-        interval: Choices from one record to the next; divides the horizon.
-        horizon: T.
-        problems: Leaves [G, ...].
-        settings: Params of the algorithm, leaves [S, ...].
-        ends_when_settled: A run also ends when the algorithm stops exploring: from then on it
-            plays what it recommends against itself.
-
     Raises:
         ValueError: When the sweep begins: the problems are not for this algorithm, or the horizon
             is no multiple of the interval or ends before everything has been tried once. A missing
@@ -61,10 +52,11 @@ class DuelWork:
     """
 
     algorithm: Algorithm = dataclasses.field(metadata={"static": True})
-    interval: int = dataclasses.field(metadata={"static": True})
-    horizon: int = dataclasses.field(metadata={"static": True})
-    problems: Problem
-    settings: Any
+    interval: int = dataclasses.field(metadata={"static": True})  # choices between two records
+    horizon: int = dataclasses.field(metadata={"static": True})  # T, a multiple of the interval
+    problems: Problem  # leaves [G, ...]
+    settings: Any  # params of the algorithm, leaves [S, ...]
+    # Does a run also end when the algorithm stops exploring, and plays what it recommends?
     ends_when_settled: bool = dataclasses.field(default=False, metadata={"static": True})
 
     def init(self, job: DuelJob) -> tuple[PlayState, DuelJob]:

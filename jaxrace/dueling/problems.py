@@ -105,11 +105,8 @@ def rigged_bandit(means: ArrayLike = URVOY_MEANS, skipped: int = 4) -> Problem:
     """Arms of which the best few are worth nothing (Urvoy et al. 2013, sections 3.1 and 5.1).
 
     For algorithms that look for ``NextBest(K, skipped)``: regret is how much less the recommended
-    arm is worth than the best one that counts.
-
-    Args:
-        means: [K], probability of a payment; those of the paper's figure 3 unless given.
-        skipped: m < K, how many are worth nothing.
+    arm is worth than the best one that counts. Arms pay with probability ``means`` [K], those of
+    the paper's figure 3 unless given; the ``skipped`` best are worth nothing.
 
     >>> rigged_bandit([0.75, 0.25, 0.5], skipped=1).losses.tolist()
     [0.5, 0.25, 0.0]
@@ -124,12 +121,8 @@ def counting_bandit(
     """Arms of which one wants to know how many pay with a probability between two limits.
 
     For algorithms that look for ``Counting(K, above, below)`` (Urvoy et al. 2013, supplement B.5):
-    regret is by how much the recommended count is wrong, one loss for each of 0 to K.
-
-    Args:
-        means: [K], probability of a payment; those of the paper's figure 3 unless given.
-        above: The lower limit.
-        below: The upper limit.
+    regret is by how much the recommended count is wrong, one loss for each of 0 to K. The ``means``
+    [K] are those of the paper's figure 3 unless given.
 
     >>> counting_bandit([0.75, 0.5, 0.25]).losses.tolist()
     [1.0, 0.0, 1.0, 2.0]

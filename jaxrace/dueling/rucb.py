@@ -26,9 +26,9 @@ class RucbState:
 class Rucb(CountedDuels):
     """RUCB: a candidate that may still beat everybody against the rival that may beat it.
 
-    Candidate i: u_ij >= 1/2 for all j, with u_ij = w_ij / N_ij + sqrt(alpha ln t / N_ij). As ln t
-    grows, an arm that has lost to j becomes a candidate again once ln t reaches
-    N_ij (1/2 - p_ij)^2 / alpha; only the two rows of a duel change, so that a step costs O(K).
+    Candidate i: u_ij >= 1/2 for all j. As ln t grows, an arm that has lost to j becomes a candidate
+    again once ln t reaches N_ij (1/2 - p_ij)^2 / alpha; only the two rows of a duel change, so that
+    a step costs O(K).
 
     >>> from jaxrace.dueling import duels, matrices, play
     >>> algorithm, problem = Rucb(num_arms=3), duels(matrices.flat(3, 0.9))
@@ -57,8 +57,7 @@ class Rucb(CountedDuels):
 
     def choose(self, noise: jax.Array, state: RucbState, params: WidthParams) -> jax.Array:
         """See ``ask``."""
-        log_time = _log_time(state.time)
-        candidates = log_time >= state.released
+        candidates = self.log_time(state.time) >= state.released
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         others = candidates & (arms != state.champion)
         anyone = jnp.where(candidates.any(), others, True)
@@ -75,7 +74,7 @@ class Rucb(CountedDuels):
         duels = state.counts.duels[arm].astype(jnp.float32)
         losses = duels - state.counts.wins[arm].astype(jnp.float32)
         least = jnp.maximum(duels, 1)
-        bound = losses / least + jnp.sqrt(params.alpha * _log_time(state.time) / least)
+        bound = losses / least + jnp.sqrt(params.alpha * self.log_time(state.time) / least)
         return jnp.where(duels > 0, bound, 1.0)
 
     @verb
@@ -84,8 +83,9 @@ class Rucb(CountedDuels):
         time = state.time + 1
         released = state.released
         for arm in (choice[0], choice[1]):
-            released = released.at[arm].set(_release(counts, arm, params).max())
-        candidates = _log_time(time) >= released
+            level = self.release_time(counts.wins[arm], counts.duels[arm], params)
+            released = released.at[arm].set(level.max())
+        candidates = self.log_time(time) >= released
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         stays = (candidates & (arms == state.champion)).any()
         alone = candidates.sum(dtype=jnp.int32) == 1
@@ -98,15 +98,3 @@ class Rucb(CountedDuels):
         """The champion; without one, the arm that seems to beat most others."""
         leader = super().recommend(state, params)
         return jnp.where(state.champion < self.num_arms, state.champion, leader)
-
-
-def _log_time(time: jax.Array) -> jax.Array:
-    """ln t of the next duel, t from 1."""
-    return jnp.log((time + 1).astype(jnp.float32))
-
-
-def _release(counts: Counts, arm: jax.Array, params: WidthParams) -> jax.Array:
-    """ln t at which u_ij = 1/2, float32 [K], for i = ``arm``; 0 where i has not lost to j."""
-    duels = counts.duels[arm].astype(jnp.float32)
-    deficit = duels / 2 - counts.wins[arm].astype(jnp.float32)
-    return jnp.maximum(deficit, 0) ** 2 / (jnp.maximum(duels, 1) * params.alpha)

@@ -1,8 +1,6 @@
 """What every race shares: the four verbs init / ask / tell / result, compiled and checked.
 
-A race object is static (shapes, kinds, callables), frozen and hashable: two equal objects
-share one compilation. Its numbers are in ``params`` and its progress in ``state``, both
-pytrees. Axes: K options, r rounds told at once.
+Axes: K options, r rounds told at once, B races side by side (lanes).
 """
 
 import abc
@@ -31,14 +29,10 @@ class Race(abc.ABC):
     """Which of K stochastic options are the best kappa?
 
     Subclasses implement the four verbs (``jaxrace.protocol``) for one race.
-
-    Attributes:
-        num_options: K, at least 2.
-        top: kappa, the number of options to select, 1 <= kappa < K.
     """
 
-    num_options: int
-    top: int
+    num_options: int  # K, at least 2
+    top: int  # kappa, the number of options to select, 1 <= kappa < K
 
     params_kind: ClassVar[type]
     state_kind: ClassVar[type]
@@ -79,11 +73,10 @@ class Race(abc.ABC):
     def advance_lanes(
         self, states: State, outcomes: Outcome, params: Params, first_round: jax.Array
     ) -> State:
-        """``tell`` of B races side by side: states, outcomes and params with leading axis B.
+        """``tell`` of B races, leaves [B, ...], which may share work.
 
-        Options that had asked count their samples in ``state.simulated``; the driver draws from
-        there, so that a race may advance its options unequally. ``first_round`` is the number of
-        rounds told so far, the same for all races. A race may override it to share work.
+        ``first_round`` is the number of rounds told so far, the same for all races. The driver goes
+        on from ``state.simulated``, so that a race may advance its options unequally.
         """
         return jax.vmap(self.tell)(states, outcomes, params)
 
@@ -116,12 +109,10 @@ class Race(abc.ABC):
             params: The params that ``init`` got.
 
         Raises:
-            ValueError: ``state`` or ``params`` is of another kind or size of race; a leaf has
-                other axes than [K, r, ...] with the shape of the example outcome; a counted
-                outcome is NaN or infinite, or the state's dtype does not hold it, or does not
-                tell it apart from others; or the race's ``compare`` is no antisymmetric sign on
-                the first outcomes. The last three are seen outside of jit only; inside,
-                ``result.invalid`` tells of the first of them.
+            ValueError: ``state``, ``params`` or ``outcomes`` are not of this race; or, outside of
+                jit only, a counted outcome is NaN or infinite (``result.invalid``), the state's
+                dtype does not hold it or tell it apart from others, or ``compare`` is no
+                antisymmetric sign on the first outcomes.
         """
 
     @abc.abstractmethod
@@ -166,10 +157,7 @@ class Race(abc.ABC):
 
     @abc.abstractmethod
     def check_numbers(self, state: State, outcomes: Outcome, params: Params) -> None:
-        """Raise ValueError unless the race can work with these numbers, which are not traced.
-
-        Only those of options that ask count.
-        """
+        """Raise ValueError unless the race can work with the numbers of options that ask."""
 
     def check_result(self, result: Result) -> None:
         """Raise ValueError unless the race could work with the numbers behind a result."""

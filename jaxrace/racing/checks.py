@@ -39,9 +39,8 @@ def check_compare(compare: Compare, outcomes: Any, shown: Any = None) -> None:
         shown: What messages show instead, leaves [n, ...].
 
     Raises:
-        ValueError: ``compare`` is not pure JAX; returns anything but one signed integer; returns
-            another number than -1, 0 or +1; or ``compare(a, b)`` is not ``-compare(b, a)``, which
-            is 0 for an outcome and itself.
+        ValueError: ``compare`` is not pure JAX, returns anything but one signed integer -1, 0 or
+            +1, or ``compare(a, b)`` is not ``-compare(b, a)``.
 
     >>> check_compare(lambda a, b: jnp.where(a >= b, 1, -1), jnp.array([1.0, 2.0]))
     Traceback (most recent call last):

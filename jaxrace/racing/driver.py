@@ -40,7 +40,7 @@ def run(
 ) -> Any:
     """Play a race to its end on the device.
 
-    Returns exactly what the ask/tell loop returns on the same samples. Sample t (from 0) of
+    Returns exactly the result of the ask/tell loop on the same samples. Sample t (from 0) of
     option i is drawn with the key ``fold_in(fold_in(key, i), t)``, so that the samples do not
     depend on ``chunk``, nor, but for a ``DominanceRace``, the verdicts. May be called under jit
     and under vmap (over keys, options and params, at once or nested): all races of the batch
@@ -59,15 +59,11 @@ def run(
         common_random_numbers: Give all options the same randomness in each round. This can
             lower the variance of their differences, but the guarantee of the race is VOID.
 
-    Returns:
-        The race's result: ``PreferenceResult``, ``ValueResult`` or ``DominanceResult``.
-
     Raises:
-        ValueError: An argument is not what it should be, ``options`` has other leading axes than
-            K, or numbers that are out of JAX's range, or rows that only float64 tells apart; a
-            counted outcome is NaN or infinite, or the race's ``compare`` is no antisymmetric
-            sign on the first outcomes of ``sample`` (the last two not under a trace;
-            ``result.invalid`` tells of the former).
+        ValueError: An argument is not what it should be; ``options`` has numbers that are out of
+            JAX's range, or rows that only float64 tells apart; or, not under a trace, a counted
+            outcome is NaN or infinite (``result.invalid``), or the race's ``compare`` is no
+            antisymmetric sign on the first outcomes of ``sample``.
 
     >>> from jaxrace.kernels import total_order
     >>> from jaxrace.racing import PreferenceRace
@@ -154,14 +150,8 @@ def _play_in_step(
 ) -> tuple[Any, Any]:
     """Play B races: their results, and ``first_outcomes``; leaves [B, ...].
 
-    Args:
-        race: What they have in common.
-        draw: ``draw(option_key, option, sample_number) -> outcome``.
-        chunk: Rounds per call.
-        example: An outcome of ``jax.ShapeDtypeStruct``s.
-        option_keys: [B, K].
-        options: Leaves [B, K, ...].
-        params: Leaves [B, ...].
+    Samples are ``draw(option_key, option, sample_number) -> outcome``, shaped as ``example``, drawn
+    ``chunk`` rounds at once; ``option_keys`` are [B, K].
     """
     lags = isinstance(race, base.UnequalRace)
     begun = jax.vmap(lambda p: race.init(example, p))(params)

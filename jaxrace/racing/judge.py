@@ -56,10 +56,9 @@ def judge(
 
     Raises:
         ValueError: There are samples of other than K options, more of one than the capacity, or
-            they are not alike; it cannot be told which axis is that of the options; one that counts
-            is NaN or infinite; a number is out of JAX's range, or cannot be told from others; the
-            race's ``compare`` is no antisymmetric sign; the samples of an option are not
-            independent (see ``check_runs``).
+            they are not alike; one that counts is NaN or infinite; a number is out of JAX's range,
+            or cannot be told from others; the race's ``compare`` is no antisymmetric sign; the
+            samples of an option are not independent (see ``check_runs``).
 
     Warns:
         DependentRunsWarning: The samples of an option hardly are independent.

@@ -8,7 +8,7 @@ import abc
 import dataclasses
 import functools
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -86,14 +86,6 @@ class ValueResult(RaceResult):
     def _columns(self) -> dict[str, NDArray[Any]]:
         names = ("mean", "lower", "upper")
         return {name: np.asarray(getattr(self, name), np.float64) for name in names}
-
-
-class _Round(NamedTuple):
-    """What one round of the scan receives."""
-
-    number: jax.Array  # int32 [], n
-    values: jax.Array  # float32 [K]
-    finite: jax.Array  # bool [K]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -183,31 +175,29 @@ class ValueRace(base.Race):
     def tell(self, state: ValueState, outcomes: Any, params: ValueParams) -> ValueState:
         (values,) = jax.tree.leaves(outcomes)
         num_told = values.shape[1]
-        rounds = _Round(
-            number=state.round + 1 + jnp.arange(num_told, dtype=jnp.int32),
-            values=values.T.astype(jnp.float32),
-            finite=base.finite_rounds(outcomes).T,
-        )
+        numbers = state.round + 1 + jnp.arange(num_told, dtype=jnp.int32)
+        told = (numbers, values.T.astype(jnp.float32), base.finite_rounds(outcomes).T)
         state = dataclasses.replace(
             state,
             round=state.round + num_told,
             simulated=state.simulated + jnp.where(self.ask(state, params), num_told, 0),
         )
-        return lax.scan(functools.partial(self._play_round, params), state, rounds)[0]
+        return lax.scan(functools.partial(self._play_round, params), state, told)[0]
 
     def _play_round(
-        self, params: ValueParams, state: ValueState, now: _Round
+        self, params: ValueParams, state: ValueState, told: tuple[jax.Array, ...]
     ) -> tuple[ValueState, None]:
+        number, values, finite = told  # int32 [], float32 [K], bool [K]
         undecided = ~(state.selected | state.discarded)  # U
-        drawn = undecided & (now.number <= params.max_rounds)
+        drawn = undecided & (number <= params.max_rounds)
         count = undecided.sum(dtype=jnp.int32)
-        n = now.number.astype(jnp.float32)
+        n = number.astype(jnp.float32)
         # Welford's update: the mean and the sum of squared deviations, without cancellation.
-        step = jnp.where(drawn, now.values - state.mean - state.mean_rest, 0.0)
+        step = jnp.where(drawn, values - state.mean - state.mean_rest, 0.0)
         mean, mean_rest = plus(Total(state.mean, state.mean_rest), step / n)
-        after = jnp.where(drawn, now.values - mean - mean_rest, 0.0)
+        after = jnp.where(drawn, values - mean - mean_rest, 0.0)
         squares, squares_rest = plus(Total(state.squares, state.squares_rest), step * after)
-        events = self._events(params, now.number, state.undecided_sum, count)
+        events = self._events(params, number, state.undecided_sum, count)
         radius = self.radius(n, jnp.sqrt(squares / n), events, params)
         newest_lower, newest_upper = mean - radius, mean + radius
         lower, upper, empty = newest_lower, newest_upper, jnp.zeros_like(drawn)
@@ -220,7 +210,7 @@ class ValueRace(base.Race):
         lower = jnp.where(drawn, lower, state.lower)
         upper = jnp.where(drawn, upper, state.upper)
         selected, discarded = self._verdicts(state, drawn, lower, upper)
-        first_bad = drawn & ~now.finite & (state.invalid == 0)
+        first_bad = drawn & ~finite & (state.invalid == 0)
         return dataclasses.replace(
             state,
             samples=state.samples + drawn.astype(jnp.int32),
@@ -234,7 +224,7 @@ class ValueRace(base.Race):
             selected=selected,
             discarded=discarded,
             undecided_sum=state.undecided_sum + count,
-            invalid=jnp.where(first_bad, now.number, state.invalid),
+            invalid=jnp.where(first_bad, number, state.invalid),
         ), None
 
     def _events(

@@ -19,22 +19,13 @@ Params = TypeVar("Params")
 
 @dataclasses.dataclass(frozen=True)
 class SearchLog:
-    """What a batch of B searches leaves: NumPy arrays over G generations.
+    """What a batch of B searches leaves: NumPy arrays over G generations."""
 
-    Attributes:
-        rows: ``SearchRow`` with leaves [G, B, ...]. After a search's last generation ``ran`` is
-            False, and its generation, episodes and policy stay.
-        generations: int32 [B], the number of generations of each search.
-        learned: theta of the learned policies, leaves [B, ...].
-        compile_seconds: Time to trace and compile the program.
-        run_seconds: Time to run it, with the first progress report at its end.
-    """
-
-    rows: SearchRow
-    generations: Any
-    learned: Any
-    compile_seconds: float
-    run_seconds: float
+    rows: SearchRow  # leaves [G, B, ...]; ``ran`` is False after the last generation of a search
+    generations: Any  # int32 [B], of each search
+    learned: Any  # theta of the learned policies, leaves [B, ...]
+    compile_seconds: float  # to trace and compile the program
+    run_seconds: float  # to run it, with the first progress report at its end
 
 
 def run_searches(

@@ -167,6 +167,9 @@ class PolicySearch:
     ) -> SearchParams:
         """The numbers of a search; ``stack_params`` makes a batch of them.
 
+        ValueError if one is outside its range, or the race's ``compare`` is no antisymmetric sign
+        on the outcomes of some random policies.
+
         Args:
             sigma0: Initial step size, for strategies that have one; evosax's default unless given.
             delta: Error probability of each race; several of them take turns, each for an equal
@@ -176,10 +179,6 @@ class PolicySearch:
             max_rounds: Cap of n_max; 100, or the race's capacity if that is less, unless given.
             env_params: The simulator's params; its ``default_params`` unless given.
             **race_numbers: Further numbers of the race's ``params``, as ``value_range``.
-
-        Raises:
-            ValueError: A number is outside its range, there is no delta, or the race's ``compare``
-                is no antisymmetric sign on the outcomes of some random policies.
         """
         require_integer("budget", budget, 1, MOST_EPISODES)
         require_held("env_params", env_params)

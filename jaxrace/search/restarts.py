@@ -45,15 +45,6 @@ class Restarts:
         env: See ``envs.Environment``; ``renew`` is used where it has one.
         policy: Says what the actions are, and acts unless chance does.
         fold: Makes the outcomes, of what follows the sampled state only.
-
-    >>> from jaxrace.envs import medical
-    >>> env, policy = medical.Medical(), LabelRanking(2, medical.DOSES)
-    >>> restarts = Restarts(env, policy, medical.TreatmentOutcome())
-    >>> behaviour = Behaviour(policy.example(), jax.numpy.bool_(True))
-    >>> starts = restarts.sample(jax.random.key(0), 3, behaviour, env.default_params)
-    >>> outcomes = restarts.roll_out(jax.random.key(1), 5, starts, behaviour, env.default_params)
-    >>> outcomes.alive.shape
-    (3, 4, 5)
     """
 
     env: Environment

@@ -250,12 +250,8 @@ class DominanceRace(ComparingRace, base.UnequalRace):
     ) -> DominanceState:
         """Decide B races that have not begun on all samples that they will get; see ``judge``.
 
-        Args:
-            states: Leaves [B, ...].
-            params: Leaves [B, ...].
-            outcomes: Leaves [B, K, N, ...], of which the first ``counts`` of each option count.
-            counts: int32 [B, K].
-            first_bad: int32 [B, K], number of the first sample that is not finite, or 0.
+        Of the outcomes [B, K, N, ...] the first ``counts``, int32 [B, K], of each option count;
+        ``first_bad`` [B, K] is the number of the first sample that is not finite, or 0.
         """
         lacks = counts < self.first_block
         states = dataclasses.replace(

@@ -114,10 +114,9 @@ class DominanceResult(RaceResult):
     def further_samples(self) -> FloatArray:
         """How many more samples each option may need, of one race: float64 [K]. A forecast.
 
-        The logarithm of an e-value is taken to grow by 3 gap^2 / (1 + 1 / 2b) per sample, with the
-        gap S_ij - 1/2 as it looks (docs/dominance_race.md), and blocks to be filled. 0 where
-        nothing is in doubt; infinity where it takes more than the race's n_max, and none are left
-        to be drawn. Of a pair without a common block only what fills one.
+        Log e-values are taken to grow as ``decision.growth_by_gap`` says, with gaps as they look,
+        and blocks to be filled. 0 where nothing is in doubt; infinity where it takes more than
+        n_max. Of a pair without a common block only what fills one.
         """
         blocks = self.blocks
         doubtful = np.asarray(self.doubtful)

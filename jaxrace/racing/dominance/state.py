@@ -73,15 +73,10 @@ CERTIFICATES = ("running", "dominance", "counts", "exhausted", "given up")
 
 @dataclasses.dataclass(frozen=True)
 class Blocks:
-    """How the samples of an option are cut into blocks, the same for all options.
+    """How the samples of an option are cut into blocks, the same for all options."""
 
-    Attributes:
-        first: Samples of the first block.
-        later: Samples of every other block.
-    """
-
-    first: int
-    later: int
+    first: int  # samples of the first block
+    later: int  # samples of every other block
 
     def complete(self, samples: jax.Array) -> jax.Array:
         """How many whole blocks so many samples hold."""

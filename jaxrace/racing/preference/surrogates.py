@@ -117,14 +117,8 @@ def borda_can_end(
     The two options beside the boundary are told apart once the gap between their scores exceeds
     half the widths of both. What decided options are sampled for is to narrow these.
 
-    Args:
-        scores: int32 [K], sums of 2 S_ij - 1 in fixed point.
-        upper: int32 [K, K], from ``upper_margins``.
-        active: bool [K, K], pairs that can still become narrower.
-        selected: bool [K].
-        discarded: bool [K].
-        shrink: float32 [], by which their width will have been multiplied at n_max.
-        top: kappa.
+    ``scores``, int32 [K], are sums of 2 S_ij - 1 in fixed point; ``active`` [K, K] are the pairs
+    that can still become narrower, whose width n_max will have multiplied by ``shrink``.
     """
     num_options = scores.shape[0]
     standing = selected.astype(jnp.int32) - discarded.astype(jnp.int32)
