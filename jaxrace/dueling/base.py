@@ -122,14 +122,14 @@ class Algorithm(abc.ABC):
         """The arm that is best as far as one knows, int32 []."""
 
     def checked_ask(self, key: jax.Array, *args: Any) -> tuple:
-        """Raises ValueError unless ``key`` is a key."""
+        """Raise ValueError unless ``key`` is a key."""
         require_keys("key", key, ndim=0)
         return key, *args
 
     def checked_tell(
         self, state: State, choice: ArrayLike, outcome: ArrayLike, params: Params
     ) -> tuple:
-        """As arrays, if they are possible; see ``tell``."""
+        """Make arrays of what is told; ValueError unless it is possible."""
         traced = is_traced((choice, outcome))
         if not traced:
             self._check_told(choice, outcome)

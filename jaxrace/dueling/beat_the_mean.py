@@ -56,7 +56,7 @@ class BeatTheMean(Algorithm):
 
     @property
     def needs_condorcet_winner(self) -> bool:
-        """Yes."""
+        """See ``Algorithm``."""
         return True
 
     @property

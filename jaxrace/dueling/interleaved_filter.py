@@ -54,7 +54,7 @@ class InterleavedFilter(Algorithm):
 
     @property
     def needs_condorcet_winner(self) -> bool:
-        """Yes."""
+        """See ``Algorithm``."""
         return True
 
     @property

@@ -39,7 +39,7 @@ class Rucb(CountedDuels):
 
     @property
     def needs_condorcet_winner(self) -> bool:
-        """Yes."""
+        """See ``Algorithm``."""
         return True
 
     @verb

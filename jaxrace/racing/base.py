@@ -120,7 +120,7 @@ class Race(abc.ABC):
         """The ranking and the certain verdicts so far; may be asked for at any time."""
 
     def checked_init(self, example_outcome: Outcome, params: Params) -> tuple:
-        """Checks, and keeps of the example its shapes and dtypes."""
+        """Keep of the example its shapes and dtypes; ValueError if there are none."""
         self.check_params(params)
         example = jax.tree.map(_shape_only, example_outcome)
         if not jax.tree.leaves(example):
@@ -130,7 +130,7 @@ class Race(abc.ABC):
         return example, params
 
     def checked_ask(self, state: State, params: Params) -> tuple:
-        """Checks."""
+        """Raise ValueError unless params and state are of this kind and size of race."""
         self.check_params(params)
         self.check_state(state)
         return state, params
@@ -138,7 +138,7 @@ class Race(abc.ABC):
     checked_result = checked_ask
 
     def checked_tell(self, state: State, outcomes: Outcome, params: Params) -> tuple:
-        """Checks, and makes arrays of the outcomes."""
+        """Make arrays of the outcomes; ValueError unless they are of this race."""
         self.checked_ask(state, params)
         told = jax.tree.map(functools.partial(as_host_array, "outcomes"), outcomes)
         self.check_outcomes(state, told)
@@ -147,7 +147,7 @@ class Race(abc.ABC):
         return state, as_arrays("outcomes", told), params
 
     def after_tell(self, state: State) -> None:
-        """Raises what only the outcomes that counted show."""
+        """Raise ValueError for what only the outcomes that counted show."""
         raise_if_invalid(state.invalid)
         self.check_preferences(self.first_outcomes(state))
 

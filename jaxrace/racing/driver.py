@@ -102,6 +102,7 @@ def run(
 def _run(
     race: base.Race, sample: Sample, chunk: int, common_random_numbers: bool, *of_race: Any
 ) -> Any:
+    """The result and ``first_outcomes``, of the key, the options and the params of one race."""
     play = functools.partial(_play_lanes, race, sample, chunk, common_random_numbers)
     return base.in_lane(kernels.merge_vmaps(play), *of_race)
 
