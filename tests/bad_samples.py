@@ -58,7 +58,7 @@ OTHERS_PARAMS = {
     ),
     "at a horizon": lambda: RACE.params_at(WIDER.table(0.1), jnp.int32(10)),
     "at a horizon, of values": lambda: VALUE_RACE.params_at(
-        racing.HoeffdingRace(4, 1).table(0.1, 1.0), jnp.int32(10)
+        racing.HoeffdingRace(4, 1).table(0.1, value_range=1.0), jnp.int32(10)
     ),
     "at a horizon, of a dominance race": lambda: DOMINANCE_RACE.params_at(
         LONGER.table(0.1), jnp.int32(10)

@@ -121,8 +121,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/dueling/sup_klucb.py",
-        "state.time + 1 - self.num_pairs",
-        "state.time - self.num_pairs",
+        "state.time + 1 - self.opening",
+        "state.time - self.opening",
         "tests/test_dueling_klucb.py",
     ),
     (
@@ -150,13 +150,13 @@ MUTANTS = [
         "tests/test_dueling_filters.py",
     ),
     (
-        "jaxrace/dueling/introspection.py",
+        "jaxrace/dueling/savage.py",
         "key = jax.random.fold_in(key, box.time)",
         "key = jax.random.fold_in(key, 1)",
         "tests/test_dueling_introspection.py",
     ),
     (
-        "jaxrace/dueling/introspection.py",
+        "jaxrace/dueling/savage.py",
         "return power(time) > power(time - 1)",
         "return power(time) >= power(time - 1)",
         "tests/test_dueling_introspection.py",

@@ -87,7 +87,7 @@ MUTANTS = [
         PREFERENCE,
     ),
     (
-        "jaxrace/racing/preference/dynamic.py",
+        "jaxrace/racing/preference/rounds.py",
         "remaining = jnp.maximum(params.max_rounds - now, 0)",
         "remaining = jnp.maximum(params.max_rounds - now - 1, 0)",
         PREFERENCE,
@@ -100,12 +100,12 @@ MUTANTS = [
     ),
     (
         "jaxrace/racing/preference/race.py",
-        "row = table.thresholds[jnp.maximum(max_rounds, 1) - 1]",
-        "row = table.thresholds[-1]",
+        "params = dataclasses.replace(params, thresholds=table.thresholds[row])",
+        "params = dataclasses.replace(params, thresholds=table.thresholds[-1])",
         PREFERENCE,
     ),
     (
-        "jaxrace/racing/preference/copeland.py",
+        "jaxrace/racing/preference/result.py",
         "tied = decided & (boundary == ordered[top]) & (copeland == boundary)",
         "tied = decided & (copeland == boundary)",
         "tests/test_racing_report.py",
@@ -161,7 +161,7 @@ MUTANTS = [
         "tests/test_racing_dominance_settings.py",
     ),
     (
-        "jaxrace/racing/dominance/bets.py",
+        "jaxrace/racing/dominance/state.py",
         "smallest = min(1.0, math.sqrt(12 * (level + 1) / max_rounds))",
         "smallest = min(1.0, math.sqrt(12 * level / max_rounds))",
         "tests/test_racing_dominance_settings.py",
@@ -186,7 +186,7 @@ MUTANTS = [
         "tests/test_racing_driver.py",
     ),
     (
-        "jaxrace/racing/samples.py",
+        "jaxrace/racing/preference/state.py",
         "start = jnp.minimum(first_round, capacity - size)",
         "start = first_round",
         "tests/test_racing_samples.py",

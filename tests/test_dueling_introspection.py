@@ -28,11 +28,11 @@ from jaxrace.dueling import (
     arms,
     draw_outcome,
     duels,
-    introspection,
     shuffled,
     step_keys,
 )
 from jaxrace.dueling.matrices import hard_condorcet
+from jaxrace.dueling.savage import never_seen_to_matter
 from jaxrace.kernels import draw_uniforms
 
 
@@ -55,7 +55,7 @@ def test_when_introspection_takes_place(growth):
     @jax.vmap
     def is_tested(time):
         now = Box(time, point, point, jnp.ones(2, bool))
-        return introspection.independent(how, Best(2), jax.random.key(0), now).all()
+        return never_seen_to_matter(how, Best(2), jax.random.key(0), now).all()
 
     times = np.arange(1, 300, dtype=np.int32)
     powers = growth ** np.arange(1, 400)
@@ -68,7 +68,7 @@ def introspect(how, decision, keys, lower, upper, active):
     """Tests of boxes [number, N] at time 1."""
 
     def one(key, *box):
-        return introspection.independent(how, decision, key, Box(jnp.int32(1), *box))
+        return never_seen_to_matter(how, decision, key, Box(jnp.int32(1), *box))
 
     return jax.vmap(one)(keys, lower, upper, active)
 

@@ -222,7 +222,7 @@ def test_every_pair_is_tried_whatever_is_told():
     algorithm = SupKlucb(3)
     params = algorithm.params()
     state = algorithm.init(params)
-    for _ in range(algorithm.num_pairs):
+    for _ in range(algorithm.opening):
         state = algorithm.tell(state, [1, 1], True, params)
     asked = []
     for _ in range(5):

@@ -12,8 +12,7 @@ from reference import reference_dominance_race as reference
 
 from jaxrace.kernels import pareto, total_order
 from jaxrace.racing import DominanceRace, judge
-from jaxrace.racing.dominance.decision import Evidence
-from jaxrace.racing.dominance.prospects import who_may_help
+from jaxrace.racing.dominance.decision import Evidence, who_may_help
 
 COUNTS = (60, 12, 33, 11, 48)
 

@@ -4,9 +4,9 @@ import jax
 import numpy as np
 import pytest
 
-from jaxrace.racing import samples
+from jaxrace.racing.preference.state import write_rounds
 
-write = jax.jit(samples.write_rounds)
+write = jax.jit(write_rounds)
 
 
 @pytest.mark.parametrize("told", [1, 5, 12, 20])
@@ -30,9 +30,7 @@ def test_lanes_are_written_as_one_by_one(lanes_share_the_round):
     rng = np.random.default_rng(0)
     buffers = rng.normal(size=(3, 2, 12)).astype(np.float32)
     new = rng.normal(size=(3, 2, 5)).astype(np.float32)
-    write_lanes = jax.jit(
-        jax.vmap(samples.write_rounds, (None if lanes_share_the_round else 0, 0, 0))
-    )
+    write_lanes = jax.jit(jax.vmap(write_rounds, (None if lanes_share_the_round else 0, 0, 0)))
 
     for first_round in range(14):
         rounds = np.full(3, first_round, np.int32)

@@ -8,7 +8,6 @@ from jaxrace.dueling.double_thompson import DoubleThompson
 from jaxrace.dueling.driver import Record, play, require_horizon, warn_without_winner
 from jaxrace.dueling.duel_decisions import BordaWinner, CondorcetWinner, CopelandWinner
 from jaxrace.dueling.interleaved_filter import InterleavedFilter
-from jaxrace.dueling.introspection import Introspection
 from jaxrace.dueling.job import DuelJob, DuelWork
 from jaxrace.dueling.matrices import check_matrix, read_matrix
 from jaxrace.dueling.problems import (
@@ -22,7 +21,7 @@ from jaxrace.dueling.problems import (
     step_keys,
 )
 from jaxrace.dueling.rucb import Rucb
-from jaxrace.dueling.savage import Savage
+from jaxrace.dueling.savage import Introspection, Savage
 from jaxrace.dueling.sup_klucb import SupKlucb
 from jaxrace.dueling.uniform import Uniform
 from jaxrace.dueling.winners import (

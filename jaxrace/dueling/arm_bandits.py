@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxrace import kernels
-from jaxrace.dueling.base import Algorithm
+from jaxrace.dueling.base import DecisionAlgorithm
 from jaxrace.dueling.decisions import Decision
 from jaxrace.kernels import first_best, pick
 from jaxrace.protocol import verb
@@ -33,22 +33,13 @@ class ArmState:
 
 
 @dataclasses.dataclass(frozen=True)
-class ArmBandit(Algorithm):
-    """A bandit that recommends by a decision, whatever it pulls.
+class ArmBandit(DecisionAlgorithm):
+    """A bandit that recommends by a decision about arms, whatever it pulls.
 
     Attributes:
-        decision: What is recommended: f of the estimates.
-        wrapped: Bandits play for the utilities of the decision instead of the payments.
-
-    Raises:
-        ValueError: The decision has another number of arms, or is about pairs.
-
-    >>> from jaxrace.dueling.decisions import Best
-    >>> isinstance(Ucb1(3, Best(3)), ArmBandit)
-    True
+        wrapped: Plays for the utilities of the decision instead of the payments.
     """
 
-    decision: Decision
     wrapped: bool = False
 
     def __post_init__(self) -> None:
@@ -62,23 +53,12 @@ class ArmBandit(Algorithm):
             raise ValueError(f"decision: expected one that gives arms a worth, got {self.decision}")
 
     @property
-    def choice_size(self) -> int:
-        """See ``Algorithm``."""
-        return 1
-
-    @property
-    def num_decisions(self) -> int:
-        """See ``Algorithm``."""
-        return self.decision.num_decisions
-
-    @property
     def opening(self) -> int:
-        """See ``Algorithm``."""
+        """Every arm once."""
         return self.num_arms
 
     @verb
     def init(self, params: Any) -> ArmState:
-        del params
         zero = jnp.zeros((), jnp.int32)
         nothing = jnp.zeros(self.num_arms, jnp.int32)
         return ArmState(zero, nothing, nothing, jnp.ones(self.num_arms, bool), zero)
@@ -89,7 +69,6 @@ class ArmBandit(Algorithm):
 
     @verb
     def tell(self, state: ArmState, choice: Any, outcome: Any, params: Any) -> ArmState:
-        del params
         here = jnp.arange(self.num_arms, dtype=jnp.int32) == choice[0]
         return dataclasses.replace(
             state,
@@ -97,11 +76,6 @@ class ArmBandit(Algorithm):
             pulls=state.pulls + here.astype(jnp.int32),
             payments=state.payments + (here & outcome).astype(jnp.int32),
         )
-
-    @verb
-    def recommend(self, state: ArmState, params: Any) -> jax.Array:
-        del params
-        return self.decision.decide(state.mean)
 
     def value(self, state: ArmState) -> jax.Array:
         """What an arm seems to be worth, float32 [K]."""
@@ -112,10 +86,9 @@ class ArmBandit(Algorithm):
 class UniformArms(ArmBandit):
     """An arm at random.
 
-    >>> from jaxrace.dueling.decisions import Best
+    >>> from jaxrace.dueling import Best
     >>> algorithm = UniformArms(3, Best(3))
-    >>> state = algorithm.init(algorithm.params())
-    >>> algorithm.ask(jax.random.key(0), state, algorithm.params()).shape
+    >>> algorithm.ask(jax.random.key(0), algorithm.init(None), None).shape
     (1,)
     """
 
@@ -124,7 +97,6 @@ class UniformArms(ArmBandit):
 
     def choose(self, noise: jax.Array, state: ArmState, params: None) -> jax.Array:
         """See ``ask``."""
-        del params
         return pick(state.active, noise)[None]
 
 
@@ -136,11 +108,6 @@ class IndexParams:
     scale: jax.Array  # float32 [], of ln t
 
 
-def _index_params(scale: float) -> IndexParams:
-    require_number("scale", scale, least=0)
-    return IndexParams(jnp.asarray(scale, jnp.float32))
-
-
 def _budget(state: ArmState, params: IndexParams) -> jax.Array:
     """ln t / n, times the scale: float32 [K]."""
     log_time = jnp.log(jnp.maximum(state.time, 1).astype(jnp.float32))
@@ -148,24 +115,16 @@ def _budget(state: ArmState, params: IndexParams) -> jax.Array:
 
 
 class IndexBandit(ArmBandit):
-    """Plays every arm once, then the arm of the largest index; ties are broken at random.
-
-    >>> from jaxrace.dueling.decisions import Best
-    >>> class MostPulled(IndexBandit):
-    ...     def params(self):
-    ...         return IndexParams(jnp.float32(1))
-    ...
-    ...     def index(self, state, params):
-    ...         return state.pulls.astype(jnp.float32)
-    >>> algorithm = MostPulled(2, Best(2))
-    >>> state = algorithm.init(algorithm.params())
-    >>> algorithm.ask(jax.random.key(0), state, algorithm.params()).shape
-    (1,)
-    """
+    """Plays every arm once, then the arm of the largest index; ties are broken at random."""
 
     @abc.abstractmethod
     def index(self, state: ArmState, params: IndexParams) -> jax.Array:
         """How good an arm may be, float32 [K]."""
+
+    def params(self, scale: float = 1.0) -> IndexParams:
+        """The numbers; ``scale``, at least 0, is the factor of ln t."""
+        require_number("scale", scale, least=0)
+        return IndexParams(jnp.asarray(scale, jnp.float32))
 
     def choose(self, noise: jax.Array, state: ArmState, params: IndexParams) -> jax.Array:
         """See ``ask``."""
@@ -177,27 +136,16 @@ class IndexBandit(ArmBandit):
 class Ucb1(IndexBandit):
     """UCB1 (Auer et al. 2002): mean + sqrt(2 ln t / n).
 
-    >>> from jaxrace.dueling.decisions import Best
-    >>> algorithm = Ucb1(3, Best(3))
-    >>> params = algorithm.params()
-    >>> state = algorithm.init(params)
-    >>> for number in range(100):
-    ...     arm = algorithm.ask(jax.random.key(number), state, params)
-    ...     state = algorithm.tell(state, arm, arm[0] == 2, params)
-    >>> int(algorithm.recommend(state, params))
-    2
+    >>> from jaxrace.dueling import Best, arms, play
+    >>> algorithm, problem = Ucb1(3, Best(3)), arms([0.1, 0.2, 0.9], [0.1, 0.2, 0.9])
+    >>> log = play(algorithm, jax.random.key(0), problem, 200, algorithm.params(), records=1)
+    >>> log.recommended.tolist()
+    [2]
     """
 
     def params(self, scale: float = 2.0) -> IndexParams:
-        """The numbers.
-
-        Args:
-            scale: Of ln t under the root.
-
-        Raises:
-            ValueError: ``scale`` is negative.
-        """
-        return _index_params(scale)
+        """See ``IndexBandit``."""
+        return super().params(scale)
 
     def index(self, state: ArmState, params: IndexParams) -> jax.Array:
         """See ``IndexBandit``."""
@@ -208,27 +156,12 @@ class Ucb1(IndexBandit):
 class KlUcb(IndexBandit):
     """KL-UCB (Garivier and Cappe 2011): max {q : n kl(mean, q) <= ln t}.
 
-    >>> from jaxrace.dueling.decisions import Best
-    >>> algorithm = KlUcb(3, Best(3))
-    >>> params = algorithm.params()
-    >>> state = algorithm.init(params)
-    >>> for number in range(100):
-    ...     arm = algorithm.ask(jax.random.key(number), state, params)
-    ...     state = algorithm.tell(state, arm, arm[0] == 2, params)
-    >>> int(algorithm.recommend(state, params))
-    2
+    >>> from jaxrace.dueling import Best, arms, play
+    >>> algorithm, problem = KlUcb(3, Best(3)), arms([0.1, 0.2, 0.9], [0.1, 0.2, 0.9])
+    >>> log = play(algorithm, jax.random.key(0), problem, 200, algorithm.params(), records=1)
+    >>> log.recommended.tolist()
+    [2]
     """
-
-    def params(self, scale: float = 1.0) -> IndexParams:
-        """The numbers.
-
-        Args:
-            scale: Of ln t.
-
-        Raises:
-            ValueError: ``scale`` is negative.
-        """
-        return _index_params(scale)
 
     def index(self, state: ArmState, params: IndexParams) -> jax.Array:
         """See ``IndexBandit``."""
@@ -250,33 +183,20 @@ class ActionElimination(ArmBandit):
     After every round the arms go that are 2 alpha_t behind the best one, with
     alpha_t = sqrt(ln(c K t^2 / delta) / t) and c = 5. The last one is played on.
 
-    >>> from jaxrace.dueling.decisions import Best
-    >>> algorithm = ActionElimination(3, Best(3))
-    >>> params = algorithm.params(delta=0.1)
-    >>> state = algorithm.init(params)
-    >>> while not state.settled_at:
-    ...     arm = algorithm.ask(jax.random.key(0), state, params)
-    ...     state = algorithm.tell(state, arm, arm[0] == 2, params)
-    >>> int(algorithm.recommend(state, params))
-    2
+    >>> from jaxrace.dueling import Best, arms, play
+    >>> algorithm, problem = ActionElimination(3, Best(3)), arms([0, 0, 1], [0, 0, 1])
+    >>> log = play(algorithm, jax.random.key(0), problem, 1000, algorithm.params(), records=1)
+    >>> log.recommended.tolist(), bool(log.settled_at > 0)
+    ([2], True)
     """
 
     def params(self, delta: float = 0.05) -> EliminationParams:
-        """The numbers.
-
-        Args:
-            delta: Error probability.
-
-        Raises:
-            ValueError: ``delta`` is no probability.
-        """
+        """The numbers; ``delta`` is the error probability."""
         require_float32_probability("delta", delta)
-        level = jnp.log(jnp.float32(5 * self.num_arms / delta))
-        return EliminationParams(level)
+        return EliminationParams(jnp.log(jnp.float32(5 * self.num_arms / delta)))
 
     def choose(self, noise: jax.Array, state: ArmState, params: EliminationParams) -> jax.Array:
         """See ``ask``."""
-        del noise, params
         pulls = jnp.where(state.active, state.pulls, jnp.iinfo(jnp.int32).max)
         return first_best(-pulls)[None]
 
@@ -284,7 +204,7 @@ class ActionElimination(ArmBandit):
     def tell(
         self, state: ArmState, choice: Any, outcome: Any, params: EliminationParams
     ) -> ArmState:
-        """See ``tell``; what is told after the end does not count."""
+        """What is told after the end does not count."""
         before = state
         state = super().tell(state, choice, outcome, params)
         pulls = jnp.where(state.active, state.pulls, 0)
@@ -303,8 +223,3 @@ class ActionElimination(ArmBandit):
             active=active,
             settled_at=jnp.where(is_over, state.time, state.settled_at),
         )
-
-    def settled_at(self, state: ArmState, params: EliminationParams) -> jax.Array:
-        """See ``Algorithm``."""
-        del params
-        return state.settled_at

@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.core import Tracer
 from numpy.typing import ArrayLike
 
+from jaxrace.dueling.decisions import Decision
 from jaxrace.protocol import is_traced, verb
 from jaxrace.validation import require_integer, require_keys
 
@@ -26,22 +26,22 @@ State = Any
 class Algorithm(abc.ABC):
     """Which arm is best, told only who wins duels (or what an arm pays)?
 
-    Subclasses implement the verbs ``init``, ``tell`` and ``recommend``, pure functions of arrays
-    (``jaxrace.protocol``), and for ``ask`` ``draw`` and ``choose``; if they ever stop exploring,
-    ``settled_at``.
-
-    Attributes:
-        num_arms: K.
-
-    Raises:
-        ValueError: There are fewer arms than the algorithm can do with.
+    Subclasses implement the verbs ``init``, ``tell`` and ``recommend`` (``jaxrace.protocol``), and
+    for ``ask`` ``draw`` and ``choose``. The state has ``time``, int32 [], choices told, and, if the
+    algorithm ever stops exploring, ``settled_at``, int32 [], choices until then, 0 before.
 
     >>> from jaxrace.dueling import Rucb
-    >>> isinstance(Rucb(3), Algorithm), Rucb(3).choice_size, Rucb(3).needs_condorcet_winner
-    (True, 2, True)
+    >>> algorithm = Rucb(num_arms=3)
+    >>> params = algorithm.params()
+    >>> state = algorithm.init(params)
+    >>> for number in range(200):
+    ...     first, second = algorithm.ask(jax.random.key(number), state, params)
+    ...     state = algorithm.tell(state, [first, second], first < second, params)
+    >>> int(algorithm.recommend(state, params))
+    0
     """
 
-    num_arms: int
+    num_arms: int  # K
 
     min_arms: ClassVar[int] = 2
 
@@ -55,7 +55,7 @@ class Algorithm(abc.ABC):
 
     @property
     def needs_condorcet_winner(self) -> bool:
-        """Is it for problems with an arm that beats every other one?"""
+        """Does it need an arm that beats every other one?"""
         return False
 
     @property
@@ -79,16 +79,15 @@ class Algorithm(abc.ABC):
 
     def of_run(self, params: Params, key: jax.Array) -> Params:
         """The numbers of the run with this key: others where it draws numbers of its own."""
-        del key
         return params
 
     @abc.abstractmethod
     def init(self, params: Params) -> State:
-        """The state before the first choice; it has ``time``, int32 [], choices told."""
+        """The state before the first choice."""
 
-    @abc.abstractmethod
     def draw(self, key: jax.Array) -> Noise:
-        """The random numbers of one decision; a driver draws those of many at once."""
+        """The random numbers of one choice, if it needs any; a driver draws many at once."""
+        del key
 
     @abc.abstractmethod
     def choose(self, noise: Noise, state: State, params: Params) -> jax.Array:
@@ -96,21 +95,11 @@ class Algorithm(abc.ABC):
 
     def settled_at(self, state: State, params: Params) -> jax.Array:
         """Choices until it stopped exploring, int32 []; 0 if it has not, as most never do."""
-        del params
-        return jnp.zeros_like(state.time)
+        return getattr(state, "settled_at", jnp.zeros_like(state.time))
 
     @verb
     def ask(self, key: jax.Array, state: State, params: Params) -> jax.Array:
-        """The next choice, int32 [d].
-
-        Args:
-            key: For ties and randomised choices, used once.
-            state: From ``init`` or ``tell``.
-            params: The params that ``init`` got.
-
-        Raises:
-            ValueError: ``key`` is no key.
-        """
+        """The next choice, int32 [d]; the key is for ties and randomised choices, used once."""
         return self.choose(self.draw(key), state, params)
 
     @abc.abstractmethod
@@ -133,19 +122,21 @@ class Algorithm(abc.ABC):
         """The arm that is best as far as one knows, int32 []."""
 
     def checked_ask(self, key: jax.Array, *args: Any) -> tuple:
-        """See ``verb``."""
+        """Raise ValueError unless ``key`` is a key."""
         require_keys("key", key, ndim=0)
         return key, *args
 
     def checked_tell(
         self, state: State, choice: ArrayLike, outcome: ArrayLike, params: Params
     ) -> tuple:
-        """See ``verb``."""
-        self._check_told(choice, outcome)
-        if not isinstance(choice, Tracer) and not isinstance(state.time, Tracer):
+        """Make arrays of what is told; ValueError unless it is possible."""
+        traced = is_traced((choice, outcome))
+        if not traced:
+            self._check_told(choice, outcome)
+        if not is_traced((choice, state.time)):
             self._check_wanted(state, np.asarray(choice))
         # Conversions of plain numbers by JAX would take as long as the step.
-        as_array = jnp.asarray if is_traced((choice, outcome)) else np.asarray
+        as_array = jnp.asarray if traced else np.asarray
         return state, as_array(choice, np.int32), as_array(outcome, bool), params
 
     def _check_wanted(self, state: State, choice: np.ndarray) -> None:
@@ -153,18 +144,48 @@ class Algorithm(abc.ABC):
         del state, choice
 
     def _check_told(self, choice: ArrayLike, outcome: ArrayLike) -> None:
-        if isinstance(choice, Tracer) or isinstance(outcome, Tracer):
-            return
         arms = np.asarray(choice)
-        if (
-            arms.shape != (self.choice_size,)
-            or not np.issubdtype(arms.dtype, np.integer)
-            or (arms < 0).any()
-            or (arms >= self.num_arms).any()
-        ):
+        are_integers = arms.shape == (self.choice_size,) and arms.dtype.kind in "iu"
+        if not are_integers or (arms < 0).any() or (arms >= self.num_arms).any():
             raise ValueError(
                 f"choice: expected {self.choice_size} arms from 0 to {self.num_arms - 1}, "
                 f"got {choice!r}"
             )
         if np.shape(outcome) != () or np.asarray(outcome) not in (0, 1):
             raise ValueError(f"outcome: expected 0 or 1, got {outcome!r}")
+
+
+@dataclasses.dataclass(frozen=True)
+class DecisionAlgorithm(Algorithm):
+    """An algorithm that recommends by a decision, and plays what the decision is about.
+
+    Attributes:
+        decision: What is wanted: a function f of the estimates, with as many arms.
+    """
+
+    decision: Decision
+
+    @property
+    def choice_size(self) -> int:
+        """d."""
+        return self.decision.choice_size
+
+    @property
+    def needs_condorcet_winner(self) -> bool:
+        """Does the decision take a Condorcet winner for granted?"""
+        return self.decision.needs_condorcet_winner
+
+    @property
+    def target(self) -> str:
+        """By which score the decision is right."""
+        return self.decision.target
+
+    @property
+    def num_decisions(self) -> int:
+        """How many values f may have."""
+        return self.decision.num_decisions
+
+    @verb
+    def recommend(self, state: State, params: Params) -> jax.Array:
+        """The decision by what one knows: f of the estimates."""
+        return self.decision.decide(state.mean)

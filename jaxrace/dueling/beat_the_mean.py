@@ -19,7 +19,7 @@ _MOST_GAMMA = 1e9
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class BeatTheMeanParams:
+class BtmParams:
     """The numbers of Beat the Mean."""
 
     width: jax.Array  # float32 [], 9 gamma^4 ln(2 T K): the square of c sqrt(n)
@@ -27,7 +27,7 @@ class BeatTheMeanParams:
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class BeatTheMeanState:
+class BtmState:
     """Beat the Mean between two duels. Duels count for the first arm only."""
 
     time: jax.Array  # int32 [], duels told
@@ -47,14 +47,11 @@ class BeatTheMean(Algorithm):
     all duels against it with it, once min P + c <= max P - c with
     c = 3 gamma^2 sqrt(ln(2 T K) / n_min). The last one is played on.
 
-    >>> algorithm = BeatTheMean(num_arms=3)
-    >>> params = algorithm.params(horizon=10_000)
-    >>> state = algorithm.init(params)
-    >>> for number in range(800):
-    ...     first, second = algorithm.ask(jax.random.key(number), state, params)
-    ...     state = algorithm.tell(state, [first, second], first > second, params)
-    >>> int(algorithm.recommend(state, params))
-    2
+    >>> from jaxrace.dueling import duels, matrices, play
+    >>> algorithm, problem = BeatTheMean(num_arms=3), duels(matrices.flat(3, 0.95))
+    >>> params = algorithm.params(horizon=1000)
+    >>> play(algorithm, jax.random.key(0), problem, 1000, params, records=1).recommended.tolist()
+    [0]
     """
 
     @property
@@ -64,29 +61,25 @@ class BeatTheMean(Algorithm):
 
     @property
     def opening(self) -> int:
-        """See ``Algorithm``."""
+        """Every arm once."""
         return self.num_arms
 
-    def params(self, horizon: int = 100_000, gamma: float = 1.0) -> BeatTheMeanParams:
-        """The numbers.
+    def params(self, horizon: int = 100_000, gamma: float = 1.0) -> BtmParams:
+        """The numbers; ValueError if one is outside its range.
 
         Args:
             horizon: T, duels that are to be made.
             gamma: Of the relaxed transitivity; 1 if it is strict.
-
-        Raises:
-            ValueError: A number is outside its range.
         """
         require_integer("horizon", horizon, 1)
         require_number("gamma", gamma, least=1, most=_MOST_GAMMA)
         width = 9 * gamma**4 * math.log(2 * horizon * self.num_arms)
-        return BeatTheMeanParams(jnp.asarray(width, jnp.float32))
+        return BtmParams(jnp.asarray(width, jnp.float32))
 
     @verb
-    def init(self, params: BeatTheMeanParams) -> BeatTheMeanState:
-        del params
+    def init(self, params: BtmParams) -> BtmState:
         pairs = jnp.zeros((self.num_arms, self.num_arms), jnp.int32)
-        return BeatTheMeanState(
+        return BtmState(
             time=jnp.zeros((), jnp.int32),
             active=jnp.ones(self.num_arms, bool),
             wins=pairs,
@@ -100,15 +93,12 @@ class BeatTheMean(Algorithm):
         """For a tie, and for the second arm."""
         return jax.random.uniform(key, (2,), jnp.float32)
 
-    def choose(
-        self, noise: jax.Array, state: BeatTheMeanState, params: BeatTheMeanParams
-    ) -> jax.Array:
+    def choose(self, noise: jax.Array, state: BtmState, params: BtmParams) -> jax.Array:
         """See ``ask``."""
-        del params
         duels = jnp.where(state.active, state.all_duels, jnp.iinfo(jnp.int32).max)
         return jnp.stack([pick(duels == duels.min(), noise[0]), pick(state.active, noise[1])])
 
-    def _check_wanted(self, state: BeatTheMeanState, choice: np.ndarray) -> None:
+    def _check_wanted(self, state: BtmState, choice: np.ndarray) -> None:
         """One of the arms with fewest duels against one of those that are left."""
         active, duels = np.asarray(state.active), np.asarray(state.all_duels)
         first, second = choice
@@ -121,13 +111,7 @@ class BeatTheMean(Algorithm):
             )
 
     @verb
-    def tell(
-        self,
-        state: BeatTheMeanState,
-        choice: Any,
-        outcome: Any,
-        params: BeatTheMeanParams,
-    ) -> BeatTheMeanState:
+    def tell(self, state: BtmState, choice: Any, outcome: Any, params: BtmParams) -> BtmState:
         """Count a duel; those after the end do not count."""
         open_yet = (state.settled_at == 0).astype(jnp.int32)
         won = open_yet * outcome.astype(jnp.int32)
@@ -148,7 +132,7 @@ class BeatTheMean(Algorithm):
         active = state.active & ~(goes & (arms == worst))
         time = state.time + 1
         is_over = (active.sum(dtype=jnp.int32) == 1) & (state.settled_at == 0)
-        return BeatTheMeanState(
+        return BtmState(
             time=time,
             active=active,
             wins=wins,
@@ -158,15 +142,9 @@ class BeatTheMean(Algorithm):
             settled_at=jnp.where(is_over, time, state.settled_at),
         )
 
-    def settled_at(self, state: BeatTheMeanState, params: BeatTheMeanParams) -> jax.Array:
-        """See ``Algorithm``."""
-        del params
-        return state.settled_at
-
     @verb
-    def recommend(self, state: BeatTheMeanState, params: BeatTheMeanParams) -> jax.Array:
+    def recommend(self, state: BtmState, params: BtmParams) -> jax.Array:
         """The arm that wins most often among those that are left."""
-        del params
         duels = jnp.maximum(state.all_duels, 1).astype(jnp.float32)
         rate = state.all_wins.astype(jnp.float32) / duels
         return first_best(jnp.where(state.active, rate, -1.0))

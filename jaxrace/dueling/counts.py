@@ -4,12 +4,15 @@ Axes: K arms, P pairs (first, second) with first <= second.
 """
 
 import dataclasses
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
+from jaxrace.dueling.base import Algorithm
+from jaxrace.protocol import verb
 from jaxrace.validation import require_number
 
 Pairs = NDArray[np.int32]
@@ -25,22 +28,13 @@ class Counts:
 
 
 def no_counts(num_arms: int) -> Counts:
-    """Nothing yet.
-
-    >>> int(no_counts(3).duels.sum())
-    0
-    """
+    """Nothing yet."""
     zeros = jnp.zeros((num_arms, num_arms), jnp.int32)
     return Counts(zeros, zeros)
 
 
 def with_duel(counts: Counts, pair: jax.Array, outcome: jax.Array) -> Counts:
-    """With one more duel.
-
-    >>> counts = with_duel(no_counts(2), jnp.array([1, 0]), jnp.bool_(True))
-    >>> counts.wins.tolist(), counts.duels.tolist()
-    ([[0, 0], [1, 0]], [[0, 1], [1, 0]])
-    """
+    """With one more duel."""
     one = (pair[0] != pair[1]).astype(jnp.int32)
     winner, loser = jnp.where(outcome, pair[0], pair[1]), jnp.where(outcome, pair[1], pair[0])
     duels = counts.duels.at[winner, loser].add(one).at[loser, winner].add(one)
@@ -48,21 +42,13 @@ def with_duel(counts: Counts, pair: jax.Array, outcome: jax.Array) -> Counts:
 
 
 def estimates(counts: Counts) -> jax.Array:
-    """p_ij as far as one knows, float32 [K, K]: 1/2 where there was no duel.
-
-    >>> estimates(with_duel(no_counts(2), jnp.array([1, 0]), jnp.bool_(True))).tolist()
-    [[0.5, 0.0], [1.0, 0.5]]
-    """
+    """p_ij as far as one knows, float32 [K, K]: 1/2 where there was no duel."""
     wins, duels = counts.wins.astype(jnp.float32), counts.duels.astype(jnp.float32)
     return jnp.where(counts.duels > 0, wins / jnp.maximum(duels, 1), 0.5)
 
 
 def copeland_leader(counts: Counts) -> jax.Array:
-    """The arm that beats most others, then the one of the best mean, then the first: int32 [].
-
-    >>> int(copeland_leader(with_duel(no_counts(2), jnp.array([1, 0]), jnp.bool_(True))))
-    1
-    """
+    """The arm that beats most others, then the one of the best mean, then the first: int32 []."""
     rates = estimates(counts)
     num_arms = rates.shape[-1]
     # A mean is below 1, and does not outweigh a win.
@@ -78,15 +64,33 @@ class WidthParams:
     alpha: jax.Array  # float32 [], of sqrt(alpha ln t / N)
 
 
-def width_params(alpha: float) -> WidthParams:
-    """Checked; ValueError if ``alpha`` is not positive.
+class CountedDuels(Algorithm):
+    """An algorithm with ``counts`` of all pairs in its state.
 
-    >>> width_params(0.0)
-    Traceback (most recent call last):
-    ValueError: alpha: expected a number in [1e-06, inf), got 0.0
+    It knows of p_ij the upper bound u_ij = w_ij / N_ij + sqrt(alpha ln t / N_ij).
     """
-    require_number("alpha", alpha, least=1e-6)
-    return WidthParams(jnp.asarray(alpha, jnp.float32))
+
+    def params(self, alpha: float = 0.51) -> Any:
+        """The numbers: ``alpha``, positive, and above 1/2 in theory."""
+        require_number("alpha", alpha, least=1e-6)
+        return WidthParams(jnp.asarray(alpha, jnp.float32))
+
+    @staticmethod
+    def log_time(time: jax.Array) -> jax.Array:
+        """ln t of the next duel, t from 1."""
+        return jnp.log((time + 1).astype(jnp.float32))
+
+    @staticmethod
+    def release_time(wins: jax.Array, duels: jax.Array, params: WidthParams) -> jax.Array:
+        """ln t from which on u_ij >= 1/2; 0 where i has not lost to j."""
+        duels = duels.astype(jnp.float32)
+        deficit = duels / 2 - wins.astype(jnp.float32)
+        return jnp.maximum(deficit, 0) ** 2 / (jnp.maximum(duels, 1) * params.alpha)
+
+    @verb
+    def recommend(self, state: Any, params: Any) -> jax.Array:
+        """The arm that seems to beat most others."""
+        return copeland_leader(state.counts)
 
 
 def pairs_of(num_arms: int, with_itself: bool = False) -> Pairs:
@@ -113,17 +117,14 @@ def number_of(pair: jax.Array, num_arms: int, with_itself: bool = False) -> jax.
 def sums_by_arm(pairs: Pairs, of_first: jax.Array, of_second: jax.Array) -> jax.Array:
     """What the pairs of each arm add up to, float32 [K]; pairs (i, i) do not count.
 
-    Args:
-        pairs: From ``pairs_of``.
-        of_first: What a pair adds to its first arm, [P].
-        of_second: And to its second arm, [P].
+    A pair of ``pairs_of`` adds ``of_first`` [P] to its first arm, ``of_second`` [P] to the other.
 
     >>> sums_by_arm(pairs_of(3), jnp.ones(3), jnp.zeros(3)).tolist()
     [2.0, 1.0, 0.0]
     """
     num_arms, count = int(pairs.max()) + 1, pairs.shape[1]
     apart = pairs[0] != pairs[1]
-    # Which number of the list below is that of i from its pair with j; the last one is 0.
+    # Where what i gets from its pair with j stands in the list below, whose last number is 0.
     source = np.full((num_arms, num_arms), 2 * count)
     source[pairs[0][apart], pairs[1][apart]] = np.flatnonzero(apart)
     source[pairs[1][apart], pairs[0][apart]] = count + np.flatnonzero(apart)

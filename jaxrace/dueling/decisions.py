@@ -20,9 +20,6 @@ from jaxrace.validation import require_integer, require_number
 class Decision(abc.ABC):
     """A function of N probabilities with a test of independence; see ``Savage``.
 
-    Attributes:
-        num_arms: K.
-
     >>> class Threshold(Decision):  # is the mean of all arms above 1/2?
     ...     def decide(self, mean):
     ...         return (mean.mean() > 0.5).astype(jnp.int32)
@@ -80,15 +77,11 @@ class Decision(abc.ABC):
         return jax.vmap(self.decide)(moved) != self.decide(mean)
 
     def utilities(self, mean: jax.Array) -> jax.Array:
-        """What every arm is worth given these probabilities, float32 [K].
-
-        Raises:
-            ValueError: The decision is about something else than an arm to play.
-        """
+        """What every arm is worth, float32 [K]; ValueError if the decision is about no arm."""
         raise ValueError(f"decision: expected one that gives arms a worth, got {self}")
 
     def is_unique(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
-        """Is there one decision only within the box? bool []; may say no where there is."""
+        """Is one decision alone possible within the box? bool []; may say no where it is."""
         return self.independent(lower, upper).all()
 
 
@@ -126,15 +119,12 @@ class Best(Decision):
 class NextBest(Decision):
     """The (m + 1)-th best arm, where the m best are worth nothing (eq. 6).
 
-    Attributes:
-        skipped: m.
-
     >>> decision = NextBest(3, skipped=1)
     >>> int(decision.decide(jnp.array([0.3, 0.9, 0.5])))
     2
     """
 
-    skipped: int
+    skipped: int  # m
 
     def __post_init__(self) -> None:
         require_integer("skipped", self.skipped, 0)
@@ -173,10 +163,6 @@ class NextBest(Decision):
 @dataclasses.dataclass(frozen=True)
 class Counting(Decision):
     """How many arms pay with a probability between two limits (eq. 25).
-
-    Attributes:
-        above: The lower limit.
-        below: The upper limit.
 
     >>> decision = Counting(3)
     >>> int(decision.decide(jnp.array([0.3, 0.5, 0.55])))

@@ -8,16 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import kernels
-from jaxrace.dueling.base import Algorithm
-from jaxrace.dueling.counts import (
-    Counts,
-    WidthParams,
-    copeland_leader,
-    no_counts,
-    pairs_of,
-    width_params,
-    with_duel,
-)
+from jaxrace.dueling.counts import CountedDuels, Counts, WidthParams, no_counts, pairs_of, with_duel
 from jaxrace.dueling.matrices import from_upper
 from jaxrace.dueling.winners import copeland_scores
 from jaxrace.kernels import first_best, pick
@@ -44,7 +35,7 @@ class DtsNoise(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class DoubleThompson(Algorithm):
+class DoubleThompson(CountedDuels):
     """DTS: the first arm by sampled preferences among those that may be Copeland winners.
 
     The rival is the one that, by a second sample, beats it most, among those that may be better.
@@ -55,32 +46,17 @@ class DoubleThompson(Algorithm):
         plus: DTS+: ties of the first stage are broken by the smallest expected regret,
             sum over j != i of r_ij / kl(theta_ij, 1/2), which needs the values of all theta.
 
-    >>> algorithm = DoubleThompson(num_arms=3)
-    >>> params = algorithm.params()
-    >>> state = algorithm.init(params)
-    >>> for number in range(200):
-    ...     first, second = algorithm.ask(jax.random.key(number), state, params)
-    ...     state = algorithm.tell(state, [first, second], first < second, params)
-    >>> int(algorithm.recommend(state, params))
-    0
+    >>> from jaxrace.dueling import duels, matrices, play
+    >>> algorithm, problem = DoubleThompson(num_arms=3), duels(matrices.flat(3, 0.9))
+    >>> log = play(algorithm, jax.random.key(0), problem, 400, algorithm.params(), records=1)
+    >>> log.recommended.tolist()
+    [0]
     """
 
     plus: bool = False
 
-    def params(self, alpha: float = 0.51) -> WidthParams:
-        """The numbers.
-
-        Args:
-            alpha: Above 1/2 in theory.
-
-        Raises:
-            ValueError: ``alpha`` is not positive.
-        """
-        return width_params(alpha)
-
     @verb
     def init(self, params: WidthParams) -> DtsState:
-        del params
         pairs = (self.num_arms, self.num_arms)
         once = (self.num_arms // 2, self.num_arms)
         return DtsState(
@@ -97,8 +73,7 @@ class DoubleThompson(Algorithm):
 
     def choose(self, noise: DtsNoise, state: DtsState, params: WidthParams) -> jax.Array:
         """See ``ask``."""
-        log_time = jnp.log((state.time + 1).astype(jnp.float32))
-        possible = log_time >= state.released  # u_ij >= 1/2
+        possible = self.log_time(state.time) >= state.released  # u_ij >= 1/2
         scores = possible.sum(-1, dtype=jnp.int32)
         candidates = scores == scores.max()
         if self.plus:
@@ -136,12 +111,10 @@ class DoubleThompson(Algorithm):
     def tell(self, state: DtsState, choice: Any, outcome: Any, params: WidthParams) -> DtsState:
         counts = with_duel(state.counts, choice, outcome)
         first, second = choice[0], choice[1]
-        wins = counts.wins[first, second].astype(jnp.float32)
-        duels = counts.duels[first, second].astype(jnp.float32)
-        deficit = duels / 2 - wins  # of the first arm
-        level = deficit**2 / (jnp.maximum(duels, 1) * params.alpha)
-        released = state.released.at[first, second].set(jnp.where(deficit > 0, level, 0.0))
-        released = released.at[second, first].set(jnp.where(deficit < 0, level, 0.0))
+        released = state.released
+        for i, j in ((first, second), (second, first)):
+            level = self.release_time(counts.wins[i, j], counts.duels[i, j], params)
+            released = released.at[i, j].set(level)
         above = kernels.above_half(counts.wins[first, second], counts.wins[second, first])
         row, column, turned = place_in_circle(choice, self.num_arms)
         return DtsState(
@@ -150,12 +123,6 @@ class DoubleThompson(Algorithm):
             released=released,
             above=state.above.at[row, column].set(jnp.where(turned, 1 - above, above), mode="drop"),
         )
-
-    @verb
-    def recommend(self, state: DtsState, params: WidthParams) -> jax.Array:
-        """The arm that seems to beat most others."""
-        del params
-        return copeland_leader(state.counts)
 
 
 def _most_wins(candidates: jax.Array, wins: jax.Array) -> jax.Array:
@@ -178,12 +145,9 @@ def _least_regret(candidates: jax.Array, theta: jax.Array) -> jax.Array:
 def place_in_circle(pair: jax.Array, num_arms: int) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Row and column of a pair, int32 [], and whether its second arm is the one of the column.
 
-    What is known of each unordered pair, once, is a rectangle [D, K]. The arms stand in a circle;
-    the number of a pair is in the row of their distance, in the column of the arm from which the
-    other one is so many places ahead: [r, i] belongs to arms i and (i + r + 1) mod K. With even K
-    the last row has room for both orders of a pair, and only its first half counts.
-
-    An arm and itself have the row D, which there is not.
+    Each unordered pair has one place in a rectangle [D, K]. The arms stand in a circle; [r, i]
+    belongs to arms i and (i + r + 1) mod K. With even K the last row has room for both orders of a
+    pair, and only its first half counts. An arm and itself have the row D, which there is not.
 
     >>> [int(number) for number in place_in_circle(jnp.array([0, 4]), 5)]
     [0, 4, 1]
@@ -196,10 +160,7 @@ def place_in_circle(pair: jax.Array, num_arms: int) -> tuple[jax.Array, jax.Arra
 
 
 def wins_in_circle(ahead: jax.Array) -> jax.Array:
-    """How many others each arm beats, int32 [K].
-
-    Args:
-        ahead: bool [D, K], does the arm of the column win the pair?
+    """How many others each arm beats, int32 [K]; bool [D, K]: does the column's arm win the pair?
 
     >>> ahead = jnp.array([[True, True, True, False], [True, True, False, False]])
     >>> wins_in_circle(ahead).tolist()
@@ -209,11 +170,7 @@ def wins_in_circle(ahead: jax.Array) -> jax.Array:
     counted = np.ones((num_distances, num_arms), bool)
     if num_arms % 2 == 0:
         counted[-1, num_arms // 2 :] = False
-    lost = ~ahead & counted
-    # Row r turned by r + 1: with every row written twice, one after the other, the numbers wanted
-    # of the next row start 2 K - 1 places later.
-    twice = jnp.concatenate([lost, lost], axis=1).reshape(-1)
-    stride = 2 * num_arms - 1
-    padded = jnp.pad(twice[num_arms - 1 :], (0, num_arms))[: num_distances * stride]
-    of_second = padded.reshape(num_distances, stride)[:, :num_arms]
-    return ((ahead & counted).astype(jnp.int32) + of_second.astype(jnp.int32)).sum(0)
+    rows = np.arange(num_distances)[:, None]
+    of_second = (np.arange(num_arms) - rows - 1) % num_arms
+    lost = (~ahead & counted)[rows, of_second]
+    return ((ahead & counted).astype(jnp.int32) + lost.astype(jnp.int32)).sum(0)

@@ -28,14 +28,7 @@ _BLOCK = 64
 
 
 class Record(NamedTuple):
-    """What a number of choices has come to; a leading axis [R] for all records of a run.
-
-    >>> from jaxrace.dueling import Uniform, duels
-    >>> problem = duels([[0.5, 0.75], [0.25, 0.5]])
-    >>> log = play(Uniform(2), jax.random.key(0), problem, 40, None, records=4)
-    >>> log.regret.shape, log.regret[:, 1].tolist()  # strong, of each ten duels
-    ((4, 4), [1.25, 1.25, 1.25, 1.25])
-    """
+    """What a number of choices has come to; a leading axis [R] for all records of a run."""
 
     time: jax.Array  # int32 [], choices so far
     regret: jax.Array  # float32 [M], of these choices, not of all so far
@@ -67,15 +60,12 @@ def play(
     key)``. Pure: batch it with ``jax.vmap`` over keys and problems.
 
     Args:
-        algorithm: Which.
+        algorithm: Plays.
         key: Of the whole run.
         problem: From ``duels`` or ``arms``.
         horizon: T, the number of choices.
-        params: Of the algorithm.
+        params: From ``algorithm.params``.
         records: R, at equal distances; divides the horizon.
-
-    Returns:
-        Leaves [R, ...].
 
     Raises:
         ValueError: ``key`` is no key, the problem is not for this algorithm, or ``horizon`` is
@@ -84,12 +74,11 @@ def play(
     Warns:
         UserWarning: The algorithm needs a Condorcet winner, and there is none (not under a trace).
 
-    >>> from jaxrace.dueling import Rucb, duels
-    >>> from jaxrace.dueling.matrices import flat
-    >>> algorithm = Rucb(num_arms=3)
-    >>> log = play(algorithm, jax.random.key(0), duels(flat(3, 0.9)), 400, algorithm.params(), 4)
-    >>> log.time.tolist(), int(log.recommended[-1])
-    ([100, 200, 300, 400], 0)
+    >>> from jaxrace.dueling import Rucb, duels, matrices
+    >>> algorithm, problem = Rucb(num_arms=3), duels(matrices.flat(3, 0.9))
+    >>> log = play(algorithm, jax.random.key(0), problem, 400, algorithm.params(), records=4)
+    >>> log.time.tolist(), int(log.recommended[-1]), log.regret.shape  # by winners.MEASURES
+    ([100, 200, 300, 400], 0, (4, 4))
     """
     require_keys("key", key, ndim=0)
     require_horizon(algorithm, horizon)
@@ -112,12 +101,7 @@ def _play(
 
 
 def begin(algorithm: Algorithm, key: jax.Array, params: Any) -> PlayState:
-    """The state of the run with this key before the first choice.
-
-    >>> from jaxrace.dueling import Rucb
-    >>> int(begin(Rucb(3), jax.random.key(0), Rucb(3).params()).algorithm.time)
-    0
-    """
+    """The state of the run with this key before the first choice."""
     return PlayState(key, algorithm.init(algorithm.of_run(params, key)))
 
 
@@ -127,16 +111,6 @@ def advance(
     """Make ``interval`` more choices: the state after them, and what they have come to.
 
     Random numbers go by the time of a choice, so that intervals of any lengths are one run.
-
-    >>> from jaxrace.dueling import Rucb, duels
-    >>> from jaxrace.dueling.matrices import flat
-    >>> algorithm, problem = Rucb(3), duels(flat(3, 0.9))
-    >>> state = begin(algorithm, jax.random.key(0), algorithm.params())
-    >>> go_on = jax.jit(advance, static_argnums=(0, 1))
-    >>> for interval in (30, 7):
-    ...     state, record = go_on(algorithm, interval, state, problem, algorithm.params())
-    >>> int(record.time)
-    37
     """
     params = algorithm.of_run(params, state.key)
     rest = interval, state.key, state.algorithm, problem, params
@@ -208,13 +182,7 @@ def _noise(algorithm: Algorithm, key: jax.Array, time: jax.Array) -> tuple[Noise
 
 
 def require_fit(algorithm: Algorithm, problem: Problem) -> None:
-    """Raise ValueError unless the problem, of arrays or traced, is one for this algorithm.
-
-    >>> from jaxrace.dueling import Rucb, arms
-    >>> require_fit(Rucb(3), arms([0.1, 0.2, 0.3], [0.1, 0.2, 0.3]))
-    Traceback (most recent call last):
-    ValueError: problem: expected probabilities [3, 3], got [3]
-    """
+    """Raise ValueError unless the problem, of arrays or traced, is one for this algorithm."""
     shape = tuple(problem.probabilities.shape)
     expected = (algorithm.num_arms,) * algorithm.choice_size
     if shape != expected:
@@ -228,13 +196,7 @@ def require_fit(algorithm: Algorithm, problem: Problem) -> None:
 
 
 def require_horizon(algorithm: Algorithm, horizon: int) -> None:
-    """Raise ValueError unless an algorithm can try everything once.
-
-    >>> from jaxrace.dueling import SupKlucb
-    >>> require_horizon(SupKlucb(4), 9)
-    Traceback (most recent call last):
-    ValueError: horizon: expected at least 10, in which SupKlucb tries everything once, got 9
-    """
+    """Raise ValueError unless an algorithm can try everything once."""
     require_integer("horizon", horizon, 1)
     if horizon < algorithm.opening:
         raise ValueError(
@@ -244,16 +206,7 @@ def require_horizon(algorithm: Algorithm, horizon: int) -> None:
 
 
 def warn_without_winner(algorithm: Algorithm, problem: Problem) -> None:
-    """Warn where an algorithm needs a Condorcet winner that is not there; not under a trace.
-
-    >>> from jaxrace.dueling import Rucb, duels
-    >>> from jaxrace.dueling.matrices import cyclic
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     warn_without_winner(Rucb(3), duels(cyclic(3)))
-    >>> str(caught[0].message)[:49]
-    'Rucb needs an arm that beats every other one, and'
-    """
+    """Warn where an algorithm needs a Condorcet winner that is not there; not under a trace."""
     if isinstance(problem.probabilities, Tracer):
         return
     note = note_without_winner(type(algorithm).__name__, algorithm, problem.probabilities)
@@ -262,21 +215,7 @@ def warn_without_winner(algorithm: Algorithm, problem: Problem) -> None:
 
 
 def note_without_winner(name: str, algorithm: Algorithm, matrix: ArrayLike) -> str | None:
-    """What is to be known where an algorithm needs a Condorcet winner that is not there.
-
-    Args:
-        name: Of the algorithm, as the user knows it.
-        algorithm: Which.
-        matrix: [K, K].
-
-    Returns:
-        A sentence, or None where there is nothing to be known.
-
-    >>> from jaxrace.dueling import Rucb
-    >>> from jaxrace.dueling.matrices import flat
-    >>> note_without_winner("rucb", Rucb(3), flat(3)) is None
-    True
-    """
+    """The warning, with the user's name of the algorithm, or None where there is a winner."""
     if not algorithm.needs_condorcet_winner or condorcet_winner(matrix) is not None:
         return None
     return (

@@ -17,11 +17,7 @@ from jaxrace.validation import require_integer
 
 @dataclasses.dataclass(frozen=True)
 class DuelDecision(Decision):
-    """A decision whose parameters are pairs of arms.
-
-    >>> CopelandWinner(4).num_parameters, CopelandWinner(3).pairs.tolist()
-    (6, [[0, 0, 1], [1, 2, 2]])
-    """
+    """A decision whose parameters are pairs of arms."""
 
     choice_size = 2
 

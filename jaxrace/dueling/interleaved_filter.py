@@ -45,14 +45,11 @@ class InterleavedFilter(Algorithm):
     beat are dropped with it (IF2). Arm 0 is the first candidate; the end is played on.
     Certain: 1/2 is outside of P +- sqrt(4 ln(1/delta) / t), with delta = 1 / (T K^2).
 
-    >>> algorithm = InterleavedFilter(num_arms=3)
+    >>> from jaxrace.dueling import duels, matrices, play
+    >>> algorithm, problem = InterleavedFilter(num_arms=3), duels(matrices.flat(3, 0.95))
     >>> params = algorithm.params(horizon=1000)
-    >>> state = algorithm.init(params)
-    >>> while not state.settled_at:
-    ...     first, second = algorithm.ask(jax.random.key(0), state, params)
-    ...     state = algorithm.tell(state, [first, second], first > second, params)
-    >>> int(algorithm.recommend(state, params))
-    2
+    >>> play(algorithm, jax.random.key(0), problem, 1000, params, records=1).recommended.tolist()
+    [0]
     """
 
     @property
@@ -62,36 +59,23 @@ class InterleavedFilter(Algorithm):
 
     @property
     def opening(self) -> int:
-        """See ``Algorithm``."""
+        """A first round."""
         return self.num_arms - 1
 
     def params(self, horizon: int = 100_000) -> FilterParams:
-        """The numbers.
-
-        Args:
-            horizon: T, duels that are to be made.
-
-        Raises:
-            ValueError: ``horizon`` is not positive.
-        """
+        """The numbers; ``horizon``, at least 1, is T, the duels that are to be made."""
         require_integer("horizon", horizon, 1)
         return FilterParams(jnp.asarray(math.log(horizon * self.num_arms**2), jnp.float32))
 
     @verb
     def init(self, params: FilterParams) -> FilterState:
-        del params
         zero = jnp.zeros((), jnp.int32)
         arms = jnp.arange(self.num_arms)
         nothing = jnp.zeros(self.num_arms, jnp.int32)
         return FilterState(zero, zero, arms > 0, nothing, zero, zero, zero)
 
-    def draw(self, key: jax.Array) -> None:
-        """Nothing is left to chance."""
-        del key
-
     def choose(self, noise: None, state: FilterState, params: FilterParams | None) -> jax.Array:
         """See ``ask``."""
-        del noise, params
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         waiting = state.rivals & (arms >= state.next)
         rival = jnp.where(waiting, arms, self.num_arms).min()
@@ -141,13 +125,7 @@ class InterleavedFilter(Algorithm):
             settled_at=jnp.where(is_over, state.time, state.settled_at),
         )
 
-    def settled_at(self, state: FilterState, params: FilterParams) -> jax.Array:
-        """See ``Algorithm``."""
-        del params
-        return state.settled_at
-
     @verb
     def recommend(self, state: FilterState, params: FilterParams) -> jax.Array:
         """The candidate."""
-        del params
         return state.candidate

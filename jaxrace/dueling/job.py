@@ -20,15 +20,10 @@ _ORDER_NUMBER = 2**32 - 1
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class DuelJob:
-    """One run to be made; leaves [jobs, ...] for many, see ``DuelWork``.
-
-    >>> job = DuelJob(jax.random.key(0), problem=0, setting=0)
-    >>> job.problem
-    0
-    """
+    """One run to be made; leaves [jobs, ...] for many, see ``DuelWork``."""
 
     key: jax.Array
-    problem: ArrayLike  # int32 [], its number
+    problem: ArrayLike  # int32 [], number of the problem
     setting: ArrayLike  # int32 [], number of the algorithm's params
 
 
@@ -39,15 +34,6 @@ class DuelWork:
 
     Every run of duels has the arms in another random order.
 
-    Attributes:
-        algorithm: Which.
-        interval: Choices from one record to the next; divides the horizon.
-        horizon: T.
-        problems: Leaves [G, ...].
-        settings: Params of the algorithm, leaves [S, ...].
-        ends_when_settled: A run also ends when the algorithm stops exploring: from then on it
-            plays what it recommends against itself.
-
     Raises:
         ValueError: When the sweep begins: the problems are not for this algorithm, or the horizon
             is no multiple of the interval or ends before everything has been tried once. A missing
@@ -55,23 +41,22 @@ class DuelWork:
 
     >>> import numpy as np
     >>> from jaxrace import sweep
-    >>> from jaxrace.dueling import Rucb, duels
-    >>> from jaxrace.dueling.matrices import flat
-    >>> problems = jax.jit(jax.vmap(duels))(np.stack([flat(3, 0.7), flat(3, 0.9)]))
-    >>> settings = jax.tree.map(lambda x: x[None], Rucb(3).params())
-    >>> work = DuelWork(Rucb(3), 50, 100, problems, settings)
-    >>> number = np.zeros(4, np.int32)
-    >>> jobs = DuelJob(jax.random.split(jax.random.key(0), 4), np.array([0, 0, 1, 1]), number)
-    >>> log = sweep.run(work, sweep.stacked(jobs))
-    >>> log.rows.row.time.tolist()
-    [50, 100, 50, 100, 50, 100, 50, 100]
+    >>> from jaxrace.dueling import Rucb, duels, matrices
+    >>> problems, settings = jax.tree.map(
+    ...     lambda x: x[None], (duels(matrices.flat(3, 0.9)), Rucb(3).params())
+    ... )
+    >>> work, first = DuelWork(Rucb(3), 50, 100, problems, settings), np.zeros(2, np.int32)
+    >>> jobs = DuelJob(jax.random.split(jax.random.key(0), 2), problem=first, setting=first)
+    >>> sweep.run(work, sweep.stacked(jobs)).rows.row.time.tolist()
+    [50, 100, 50, 100]
     """
 
     algorithm: Algorithm = dataclasses.field(metadata={"static": True})
-    interval: int = dataclasses.field(metadata={"static": True})
-    horizon: int = dataclasses.field(metadata={"static": True})
-    problems: Problem
-    settings: Any
+    interval: int = dataclasses.field(metadata={"static": True})  # choices between two records
+    horizon: int = dataclasses.field(metadata={"static": True})  # T, a multiple of the interval
+    problems: Problem  # leaves [G, ...]
+    settings: Any  # params of the algorithm, leaves [S, ...]
+    # Does a run also end when the algorithm stops exploring, and plays what it recommends?
     ends_when_settled: bool = dataclasses.field(default=False, metadata={"static": True})
 
     def init(self, job: DuelJob) -> tuple[PlayState, DuelJob]:

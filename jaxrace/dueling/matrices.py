@@ -21,8 +21,7 @@ from jaxrace.validation import require_integer, require_number, require_preferen
 def check_matrix(matrix: ArrayLike) -> NDArray[np.float32]:
     """A preference matrix, float32 [K, K], with p_ij + p_ji = 1 exactly.
 
-    Everything is computed from these numbers: it is here that it is decided, once, which pairs are
-    tied.
+    Everything is computed from these numbers, so that all agree on which pairs are tied.
 
     Raises:
         ValueError: It is not square, has fewer than two arms, an entry is no probability, or

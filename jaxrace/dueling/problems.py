@@ -23,12 +23,7 @@ URVOY_MEANS = (0.95, *3 * (0.9,), 0.55, *5 * (0.5,), *90 * (0.0,))
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class Problem:
-    """Chances, and regrets of choices or of recommendations; make it with ``duels`` or ``arms``.
-
-    >>> problem = duels([[0.5, 0.75], [0.25, 0.5]])
-    >>> float(problem.probability(jnp.array([0, 1]))), problem.cost(jnp.array([1, 1])).tolist()
-    (0.75, [0.25, 0.25, 1.0, 0.5])
-    """
+    """Chances, and regrets of choices or of recommendations; make it with ``duels`` or ``arms``."""
 
     probabilities: jax.Array  # float32 [K, K], i beats j; or [K], arm i pays
     costs: jax.Array | None  # float32 [M, K, K], of playing a pair
@@ -74,12 +69,14 @@ def duels(matrix: ArrayLike) -> Problem:
     Raises:
         ValueError: It is no preference matrix.
 
-    >>> duels([[0.5, 0.75], [0.25, 0.5]]).costs.shape
-    (4, 2, 2)
+    >>> problem = duels([[0.5, 0.75], [0.25, 0.5]])
+    >>> float(problem.probability(jnp.array([0, 1]))), problem.cost(jnp.array([1, 1])).tolist()
+    (0.75, [0.25, 0.25, 1.0, 0.5])
     """
     checked = matrix if isinstance(matrix, Tracer) else check_matrix(matrix)
     probabilities = jnp.asarray(checked, jnp.float32)
-    return Problem(probabilities, regret_tables(probabilities), None, _in_order(probabilities))
+    order = jnp.arange(len(probabilities), dtype=jnp.int32)
+    return Problem(probabilities, regret_tables(probabilities), None, order)
 
 
 def arms(means: ArrayLike, utilities: ArrayLike) -> Problem:
@@ -87,10 +84,7 @@ def arms(means: ArrayLike, utilities: ArrayLike) -> Problem:
 
     Args:
         means: [K], probability of a payment.
-        utilities: Of each decision; [K] if that is an arm, often the means themselves.
-
-    Raises:
-        ValueError: A mean is no probability, or a utility is not finite.
+        utilities: Of each decision, finite; [K] if that is an arm, often the means themselves.
 
     >>> arms([0.75, 0.5], [0.75, 0.5]).losses.tolist()
     [0.0, 0.25]
@@ -98,26 +92,23 @@ def arms(means: ArrayLike, utilities: ArrayLike) -> Problem:
     chances = _chances(means)
     if not isinstance(utilities, Tracer):
         with np.errstate(over="ignore"):  # what float32 does not hold is not finite
-            _check_utilities(as_reals("utilities", utilities, "[K]").astype(np.float32))
+            found = as_reals("utilities", utilities, "[K]").astype(np.float32)
+        if found.ndim != 1 or not found.size or not np.isfinite(found).all():
+            raise ValueError(
+                f"utilities: expected finite numbers, one of each decision, got {found}"
+            )
     values = jnp.asarray(utilities, jnp.float32)
-    return Problem(chances, None, values.max() - values, _in_order(chances))
+    return Problem(chances, None, values.max() - values, jnp.arange(len(chances), dtype=jnp.int32))
 
 
 def rigged_bandit(means: ArrayLike = URVOY_MEANS, skipped: int = 4) -> Problem:
     """Arms of which the best few are worth nothing (Urvoy et al. 2013, sections 3.1 and 5.1).
 
     For algorithms that look for ``NextBest(K, skipped)``: regret is how much less the recommended
-    arm is worth than the best one that counts.
+    arm is worth than the best one that counts. Arms pay with probability ``means`` [K], those of
+    the paper's figure 3 unless given; the ``skipped`` best are worth nothing.
 
-    Args:
-        means: [K], probability of a payment; those of the paper's figure 3 unless given.
-        skipped: m, how many are worth nothing.
-
-    Raises:
-        ValueError: A mean is no probability, or there are no more than m arms.
-
-    >>> problem = rigged_bandit([0.75, 0.25, 0.5], skipped=1)
-    >>> problem.losses.tolist()
+    >>> rigged_bandit([0.75, 0.25, 0.5], skipped=1).losses.tolist()
     [0.5, 0.25, 0.0]
     """
     chances = _chances(means)
@@ -130,15 +121,8 @@ def counting_bandit(
     """Arms of which one wants to know how many pay with a probability between two limits.
 
     For algorithms that look for ``Counting(K, above, below)`` (Urvoy et al. 2013, supplement B.5):
-    regret is by how much the recommended count is wrong, one loss for each of 0 to K.
-
-    Args:
-        means: [K], probability of a payment; those of the paper's figure 3 unless given.
-        above: The lower limit.
-        below: The upper limit.
-
-    Raises:
-        ValueError: A mean is no probability, or the limits are not in order.
+    regret is by how much the recommended count is wrong, one loss for each of 0 to K. The ``means``
+    [K] are those of the paper's figure 3 unless given.
 
     >>> counting_bandit([0.75, 0.5, 0.25]).losses.tolist()
     [1.0, 0.0, 1.0, 2.0]
@@ -151,22 +135,15 @@ def counting_bandit(
 def _chances(means: ArrayLike) -> jax.Array:
     """Float32 [K], checked unless they are traced."""
     if not isinstance(means, Tracer):
-        _check_means(as_reals("means", means, "[K]"))
+        found = as_reals("means", means, "[K]")
+        bad = np.flatnonzero(~((found >= 0) & (found <= 1)))
+        if found.ndim != 1:
+            raise ValueError(f"means: expected probabilities [K], got {list(found.shape)}")
+        if bad.size:
+            raise ValueError(
+                f"means: expected probabilities [K], got {found[bad[0]]} for arm {bad[0]}"
+            )
     return jnp.asarray(means, jnp.float32)
-
-
-def _check_means(means: np.ndarray) -> None:
-    bad = np.flatnonzero(~((means >= 0) & (means <= 1)))
-    if means.ndim != 1 or bad.size:
-        found = f"{means[bad[0]]} for arm {bad[0]}" if means.ndim == 1 else f"{list(means.shape)}"
-        raise ValueError(f"means: expected probabilities [K], got {found}")
-
-
-def _check_utilities(utilities: np.ndarray) -> None:
-    if utilities.ndim != 1 or not utilities.size or not np.isfinite(utilities).all():
-        raise ValueError(
-            f"utilities: expected finite numbers, one of each decision, got {utilities}"
-        )
 
 
 def shuffled(key: jax.Array, problem: Problem) -> Problem:
@@ -185,10 +162,6 @@ def shuffled(key: jax.Array, problem: Problem) -> Problem:
     return dataclasses.replace(problem, order=order)
 
 
-def _in_order(probabilities: jax.Array) -> jax.Array:
-    return jnp.arange(probabilities.shape[-1], dtype=jnp.int32)
-
-
 def step_keys(key: jax.Array, time: int | jax.Array) -> tuple[jax.Array, jax.Array]:
     """The keys of choice number ``time`` of a run: for ``ask``, and for ``draw_outcome``.
 
@@ -201,31 +174,20 @@ def step_keys(key: jax.Array, time: int | jax.Array) -> tuple[jax.Array, jax.Arr
 
 
 def draw_uniform(key: jax.Array, time: int | jax.Array) -> jax.Array:
-    """What decides choice number ``time`` of the run with this key: float32 [] in [0, 1).
-
-    >>> bool(0 <= draw_uniform(jax.random.key(0), 7) < 1)
-    True
-    """
+    """What decides choice number ``time`` of the run with this key: float32 [] in [0, 1)."""
     # The second of `step_keys`, without drawing the first.
     return uniform_of(jax.random.fold_in(jax.random.fold_in(key, time), 1))
 
 
 def uniform_of(key: jax.Array) -> jax.Array:
-    """What the key of an outcome decides it by: float32 [] in [0, 1).
-
-    >>> keys = step_keys(jax.random.key(0), 7)
-    >>> bool(uniform_of(keys[1]) == draw_uniform(jax.random.key(0), 7))
-    True
-    """
+    """What the key of an outcome decides it by: float32 [] in [0, 1)."""
     return jax.random.uniform(key, (), jnp.float32)
 
 
 def draw_outcome(key: jax.Array, problem: Problem, choice: ArrayLike) -> jax.Array:
     """Does the first arm win (the arm pay)? A bool [], as ``play`` draws it.
 
-    >>> from jaxrace.dueling import duels
-    >>> from jaxrace.dueling.matrices import flat
-    >>> bool(draw_outcome(jax.random.key(0), duels(flat(2, 0.999)), [0, 1]))
+    >>> bool(draw_outcome(jax.random.key(0), duels([[0.5, 1], [0, 0.5]]), [0, 1]))
     True
     """
     return uniform_of(key) < problem.probability(jnp.asarray(choice, jnp.int32))

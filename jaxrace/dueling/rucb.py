@@ -6,15 +6,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxrace.dueling.base import Algorithm
-from jaxrace.dueling.counts import (
-    Counts,
-    WidthParams,
-    copeland_leader,
-    no_counts,
-    width_params,
-    with_duel,
-)
+from jaxrace.dueling.counts import CountedDuels, Counts, WidthParams, no_counts, with_duel
 from jaxrace.kernels import first_best, pick
 from jaxrace.protocol import verb
 
@@ -31,21 +23,18 @@ class RucbState:
 
 
 @dataclasses.dataclass(frozen=True)
-class Rucb(Algorithm):
+class Rucb(CountedDuels):
     """RUCB: a candidate that may still beat everybody against the rival that may beat it.
 
-    Candidate i: u_ij >= 1/2 for all j, with u_ij = w_ij / N_ij + sqrt(alpha ln t / N_ij). As ln t
-    grows, an arm that has lost to j becomes a candidate again once ln t reaches
-    N_ij (1/2 - p_ij)^2 / alpha; only the two rows of a duel change, so that a step costs O(K).
+    Candidate i: u_ij >= 1/2 for all j. As ln t grows, an arm that has lost to j becomes a candidate
+    again once ln t reaches N_ij (1/2 - p_ij)^2 / alpha; only the two rows of a duel change, so that
+    a step costs O(K).
 
-    >>> algorithm = Rucb(num_arms=3)
-    >>> params = algorithm.params()
-    >>> state = algorithm.init(params)
-    >>> for number in range(200):
-    ...     first, second = algorithm.ask(jax.random.key(number), state, params)
-    ...     state = algorithm.tell(state, [first, second], first < second, params)
-    >>> int(algorithm.recommend(state, params))
-    0
+    >>> from jaxrace.dueling import duels, matrices, play
+    >>> algorithm, problem = Rucb(num_arms=3), duels(matrices.flat(3, 0.9))
+    >>> log = play(algorithm, jax.random.key(0), problem, 400, algorithm.params(), records=1)
+    >>> log.recommended.tolist()
+    [0]
     """
 
     @property
@@ -53,20 +42,8 @@ class Rucb(Algorithm):
         """See ``Algorithm``."""
         return True
 
-    def params(self, alpha: float = 0.51) -> WidthParams:
-        """The numbers.
-
-        Args:
-            alpha: Above 1/2 in theory.
-
-        Raises:
-            ValueError: ``alpha`` is not positive.
-        """
-        return width_params(alpha)
-
     @verb
     def init(self, params: WidthParams) -> RucbState:
-        del params
         return RucbState(
             time=jnp.zeros((), jnp.int32),
             counts=no_counts(self.num_arms),
@@ -80,8 +57,7 @@ class Rucb(Algorithm):
 
     def choose(self, noise: jax.Array, state: RucbState, params: WidthParams) -> jax.Array:
         """See ``ask``."""
-        log_time = _log_time(state.time)
-        candidates = log_time >= state.released
+        candidates = self.log_time(state.time) >= state.released
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         others = candidates & (arms != state.champion)
         anyone = jnp.where(candidates.any(), others, True)
@@ -98,7 +74,7 @@ class Rucb(Algorithm):
         duels = state.counts.duels[arm].astype(jnp.float32)
         losses = duels - state.counts.wins[arm].astype(jnp.float32)
         least = jnp.maximum(duels, 1)
-        bound = losses / least + jnp.sqrt(params.alpha * _log_time(state.time) / least)
+        bound = losses / least + jnp.sqrt(params.alpha * self.log_time(state.time) / least)
         return jnp.where(duels > 0, bound, 1.0)
 
     @verb
@@ -107,8 +83,9 @@ class Rucb(Algorithm):
         time = state.time + 1
         released = state.released
         for arm in (choice[0], choice[1]):
-            released = released.at[arm].set(_release(counts, arm, params).max())
-        candidates = _log_time(time) >= released
+            level = self.release_time(counts.wins[arm], counts.duels[arm], params)
+            released = released.at[arm].set(level.max())
+        candidates = self.log_time(time) >= released
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         stays = (candidates & (arms == state.champion)).any()
         alone = candidates.sum(dtype=jnp.int32) == 1
@@ -119,18 +96,5 @@ class Rucb(Algorithm):
     @verb
     def recommend(self, state: RucbState, params: WidthParams) -> jax.Array:
         """The champion; without one, the arm that seems to beat most others."""
-        del params
-        has_champion = state.champion < self.num_arms
-        return jnp.where(has_champion, state.champion, copeland_leader(state.counts))
-
-
-def _log_time(time: jax.Array) -> jax.Array:
-    """ln t of the next duel, t from 1."""
-    return jnp.log((time + 1).astype(jnp.float32))
-
-
-def _release(counts: Counts, arm: jax.Array, params: WidthParams) -> jax.Array:
-    """ln t at which u_ij = 1/2, float32 [K], for i = ``arm``; 0 where i has not lost to j."""
-    duels = counts.duels[arm].astype(jnp.float32)
-    deficit = duels / 2 - counts.wins[arm].astype(jnp.float32)
-    return jnp.maximum(deficit, 0) ** 2 / (jnp.maximum(duels, 1) * params.alpha)
+        leader = super().recommend(state, params)
+        return jnp.where(state.champion < self.num_arms, state.champion, leader)

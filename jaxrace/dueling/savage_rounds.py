@@ -1,9 +1,8 @@
 """SAVAGE round by round: the same choices as one by one, many of them at once.
 
-In a round every active parameter is sampled once. Whether a parameter matters depends on verdicts
-(which bounds are on which side of 1/2), so that nothing changes until the next verdict: a round is
-played up to its first verdict, then tested, and goes on with what is left of it. Axes: N
-parameters, M measures of regret.
+In a round every active parameter is sampled once. Nothing changes until the next verdict (a bound
+passes 1/2): a round is played up to its first verdict, then tested, and goes on with the rest of
+it. Axes: N parameters, M measures of regret.
 """
 
 import dataclasses
@@ -32,6 +31,19 @@ class Table(NamedTuple):
     costs: jax.Array  # float32 [N, M]
 
 
+# The state, the regret [M], and the number of rounds.
+_Few = tuple[SavageState, jax.Array, jax.Array]
+
+
+class _Run(NamedTuple):
+    """What the rounds of a run have in common."""
+
+    algorithm: Savage
+    key: jax.Array
+    params: SavageParams
+    end: jax.Array  # int32 [], the time at which they end
+
+
 def play(
     algorithm: Savage,
     count: int,
@@ -40,21 +52,12 @@ def play(
     problem: Problem,
     params: SavageParams,
 ) -> tuple[SavageState, jax.Array]:
-    """Make ``count`` more choices: the state after them, and their regret, float32 [M].
-
-    >>> from jaxrace.dueling import CopelandWinner, duels
-    >>> from jaxrace.dueling.matrices import flat
-    >>> algorithm = Savage(3, CopelandWinner(3))
-    >>> params = algorithm.params(delta=0.1, horizon=1000)
-    >>> start = algorithm.init(params), duels(flat(3, 0.9)), params
-    >>> state, _ = jax.jit(play, static_argnums=(0, 1))(algorithm, 10, jax.random.key(0), *start)
-    >>> int(state.time), state.samples.tolist()
-    (10, [4, 3, 3])
-    """
+    """Make ``count`` more choices: the state after them, and their regret, float32 [M]."""
     places = jnp.arange(algorithm.decision.num_parameters, dtype=jnp.int32)
     choices = jax.vmap(algorithm.decision.choice_of)(places)
     table = Table(jax.vmap(problem.probability)(choices), jax.vmap(problem.cost)(choices))
     end = state.time + count
+    run = _Run(algorithm, key, params, end)
 
     def is_left(carry: tuple[SavageState, Total]) -> jax.Array:
         return carry[0].time < end
@@ -62,9 +65,9 @@ def play(
     def play_on(carry: tuple[SavageState, Total]) -> tuple[SavageState, Total]:
         own, total = carry
         is_for_few = (own.active.sum(dtype=jnp.int32) <= _FEW) & ~own.accepted
-        after, regret_of_few = _rounds_of_few(algorithm, key, own, table, end, params, is_for_few)
+        after, regret_of_few = _rounds_of_few(run, own, table, is_for_few)
         until = jnp.where(is_for_few, own.time, end)
-        after, regret, _ = _round(algorithm, key, after, table, until, params)
+        after, regret, _ = _round(run._replace(end=until), after, table)
         # Once it has been decided, the answer is played to the end.
         answer = algorithm.decision.answer(algorithm.recommend(own, params))
         rest = jnp.where(own.accepted, end - own.time, 0)
@@ -78,40 +81,27 @@ def play(
     return state, total.value
 
 
-def _round(
-    algorithm: Savage,
-    key: jax.Array,
-    own: SavageState,
-    table: Table,
-    end: jax.Array,
-    params: SavageParams,
-) -> tuple[SavageState, jax.Array, jax.Array]:
+def _round(run: _Run, own: SavageState, table: Table) -> tuple[SavageState, jax.Array, jax.Array]:
     """The rest of a round up to its first verdict: the state, its regret [M], was there one?"""
     pending = own.active & (own.samples == jnp.where(own.active, own.samples, _NEVER).min())
     place = jnp.cumsum(pending.astype(jnp.int32)) - 1  # in the rest of the round
     time = own.time + place
-    pending &= (time < end) & ~own.accepted
-    uniforms = jax.vmap(draw_uniform, (None, 0))(key, time)
+    pending &= (time < run.end) & ~own.accepted
+    uniforms = jax.vmap(draw_uniform, (None, 0))(run.key, time)
     success = uniforms < table.chances
-    after = algorithm.sampled(own, pending, success, params)
-    verdict = _verdicts(after, params) != _verdicts(own, params)
+    after = run.algorithm.sampled(own, pending, success, run.params)
+    verdict = _verdicts(after, run.params) != _verdicts(own, run.params)
     # Before the first choice nothing has been tested yet.
     verdict |= own.time == 0
     told = pending & (place <= jnp.where(verdict, place, _NEVER).min())
-    after = algorithm.sampled(own, told, success, params)
+    after = run.algorithm.sampled(own, told, success, run.params)
     regret = jnp.where(told[:, None], table.costs, 0.0).sum(0)
     time = own.time + told.sum(dtype=jnp.int32)
     return dataclasses.replace(after, time=time), regret, (verdict & told).any()
 
 
 def _rounds_of_few(
-    algorithm: Savage,
-    key: jax.Array,
-    own: SavageState,
-    table: Table,
-    end: jax.Array,
-    params: SavageParams,
-    is_for_few: jax.Array,
+    run: _Run, own: SavageState, table: Table, is_for_few: jax.Array
 ) -> tuple[SavageState, jax.Array]:
     """Rounds up to the first verdict, if few parameters are left; the same, of short arrays."""
     count = own.active.shape[0]
@@ -123,15 +113,13 @@ def _rounds_of_few(
     few = jax.tree.map(lambda leaf: among(leaf) if leaf.ndim else leaf, own)
     table = Table(*map(among, table))
 
-    def goes_on(carry: tuple[SavageState, jax.Array, jax.Array]) -> jax.Array:
+    def goes_on(carry: _Few) -> jax.Array:
         few, _, number = carry
-        return (number < _ROUNDS) & (few.time < end)
+        return (number < _ROUNDS) & (few.time < run.end)
 
-    def play_on(
-        carry: tuple[SavageState, jax.Array, jax.Array],
-    ) -> tuple[SavageState, jax.Array, jax.Array]:
+    def play_on(carry: _Few) -> _Few:
         few, regret, number = carry
-        few, own_regret, verdict = _round(algorithm, key, few, table, end, params)
+        few, own_regret, verdict = _round(run, few, table)
         return few, regret + own_regret, jnp.where(verdict, _ROUNDS, number + 1)
 
     start = few, jnp.zeros_like(table.costs[0]), jnp.where(is_for_few, 0, _ROUNDS)

@@ -47,14 +47,11 @@ class SupKlucb(Algorithm):
         score: Sup_i: "copeland", the share of the others that i seems to beat, or "borda", its
             mean rate of winning.
 
-    >>> algorithm = SupKlucb(num_arms=3)
-    >>> params = algorithm.params()
-    >>> state = algorithm.init(params)
-    >>> for number in range(200):
-    ...     first, second = algorithm.ask(jax.random.key(number), state, params)
-    ...     state = algorithm.tell(state, [first, second], first < second, params)
-    >>> int(algorithm.recommend(state, params))
-    0
+    >>> from jaxrace.dueling import duels, matrices, play
+    >>> algorithm, problem = SupKlucb(num_arms=3), duels(matrices.flat(3, 0.9))
+    >>> log = play(algorithm, jax.random.key(0), problem, 400, algorithm.params(), records=1)
+    >>> log.recommended.tolist()
+    [0]
     """
 
     score: str = "copeland"
@@ -66,19 +63,14 @@ class SupKlucb(Algorithm):
         require_choice("score", self.score, SCORES)
 
     @property
-    def num_pairs(self) -> int:
-        """P, and the length of the phase in which every pair is played once."""
-        return self.num_arms * (self.num_arms + 1) // 2
-
-    @property
     def target(self) -> str:
-        """See ``Algorithm``."""
+        """The score."""
         return self.score
 
     @property
     def opening(self) -> int:
-        """See ``Algorithm``."""
-        return self.num_pairs
+        """P: every pair once."""
+        return self.num_arms * (self.num_arms + 1) // 2
 
     @property
     def pairs(self) -> counts.Pairs:
@@ -86,14 +78,11 @@ class SupKlucb(Algorithm):
         return counts.pairs_of(self.num_arms, with_itself=True)
 
     def params(self, c1: float | None = None, c2: float | None = None) -> SupKlucbParams:
-        """The numbers.
+        """The numbers, at least 0.
 
         Args:
             c1: Of ln n; 2 / K unless given.
             c2: Of ln(ln n + 1); 3 / K + 40 / (K - 2)^2 unless given.
-
-        Raises:
-            ValueError: One of them is negative.
         """
         default = 3 / self.num_arms + 40 / (self.num_arms - 2) ** 2
         c1 = 2 / self.num_arms if c1 is None else c1
@@ -104,19 +93,13 @@ class SupKlucb(Algorithm):
 
     @verb
     def init(self, params: SupKlucbParams) -> SupKlucbState:
-        del params
-        nothing = jnp.zeros(self.num_pairs, jnp.int32)
+        nothing = jnp.zeros(self.opening, jnp.int32)
         return SupKlucbState(jnp.zeros((), jnp.int32), nothing, nothing)
-
-    def draw(self, key: jax.Array) -> None:
-        """Nothing is left to chance."""
-        del key
 
     def choose(self, noise: None, state: SupKlucbState, params: SupKlucbParams) -> jax.Array:
         """See ``ask``."""
-        del noise
         first, second = self.pairs
-        log_time = jnp.log(jnp.maximum(state.time + 1 - self.num_pairs, 1).astype(jnp.float32))
+        log_time = jnp.log(jnp.maximum(state.time + 1 - self.opening, 1).astype(jnp.float32))
         budget = params.c1 * log_time + params.c2 * jnp.log(log_time + 1)
         scores = self._scores(state)
         means = scores[first] * scores[second]  # mu_(i,j)
@@ -130,8 +113,7 @@ class SupKlucb(Algorithm):
     def tell(
         self, state: SupKlucbState, choice: Any, outcome: Any, params: SupKlucbParams
     ) -> SupKlucbState:
-        """See ``tell``; a pair may be given in either order."""
-        del params
+        """A pair may be given in either order."""
         pair = counts.number_of(choice, self.num_arms, with_itself=True)
         won = (outcome == (choice[0] <= choice[1])).astype(jnp.int32)
         return SupKlucbState(
@@ -154,5 +136,4 @@ class SupKlucb(Algorithm):
     @verb
     def recommend(self, state: SupKlucbState, params: SupKlucbParams) -> jax.Array:
         """The arm of the largest score."""
-        del params
         return first_best(self._scores(state))

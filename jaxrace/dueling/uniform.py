@@ -7,12 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxrace.dueling.base import Algorithm
-from jaxrace.dueling.counts import (
-    Counts,
-    copeland_leader,
-    no_counts,
-    with_duel,
-)
+from jaxrace.dueling.counts import Counts, copeland_leader, no_counts, with_duel
 from jaxrace.protocol import verb
 
 
@@ -30,8 +25,7 @@ class Uniform(Algorithm):
     """Two different arms at random; recommends the one that seems to beat most others.
 
     >>> algorithm = Uniform(num_arms=3)
-    >>> state = algorithm.init(algorithm.params())
-    >>> first, second = algorithm.ask(jax.random.key(0), state, algorithm.params())
+    >>> first, second = algorithm.ask(jax.random.key(0), algorithm.init(None), None)
     >>> bool(first != second)
     True
     """
@@ -41,7 +35,6 @@ class Uniform(Algorithm):
 
     @verb
     def init(self, params: None) -> UniformState:
-        del params
         return UniformState(jnp.zeros((), jnp.int32), no_counts(self.num_arms))
 
     def draw(self, key: jax.Array) -> jax.Array:
@@ -50,7 +43,6 @@ class Uniform(Algorithm):
 
     def choose(self, noise: jax.Array, state: UniformState, params: None) -> jax.Array:
         """See ``ask``."""
-        del state, params
         count = jnp.array([self.num_arms, self.num_arms - 1], jnp.int32)
         places = (noise * count.astype(jnp.float32)).astype(jnp.int32)
         first, second = jnp.minimum(places, count - 1)
@@ -58,10 +50,8 @@ class Uniform(Algorithm):
 
     @verb
     def tell(self, state: UniformState, choice: Any, outcome: Any, params: None) -> UniformState:
-        del params
         return UniformState(state.time + 1, with_duel(state.counts, choice, outcome))
 
     @verb
     def recommend(self, state: UniformState, params: None) -> jax.Array:
-        del params
         return copeland_leader(state.counts)

@@ -43,7 +43,8 @@ def condorcet_winner(matrix: ArrayLike) -> int | None:
     >>> condorcet_winner([[0.5, 0.9], [0.1, 0.5]]), condorcet_winner([[0.5, 0.5], [0.5, 0.5]])
     (0, None)
     """
-    found = np.flatnonzero(_beats_all(check_matrix(matrix)))
+    checked = check_matrix(matrix)
+    found = np.flatnonzero((checked > 0.5).sum(-1) == len(checked) - 1)
     return int(found[0]) if found.size else None
 
 
@@ -108,10 +109,6 @@ def smith_set(matrix: ArrayLike) -> NDArray[np.bool_]:
     return np.asarray(reaches.all(1))
 
 
-def _beats_all(matrix: NDArray[np.float32]) -> NDArray[np.bool_]:
-    return (matrix > 0.5).sum(-1) == len(matrix) - 1
-
-
 # The order of the tables and of everything that is made of them.
 MEASURES = ("weak", "strong", "copeland", "borda")
 
@@ -123,13 +120,8 @@ def regret_tables(matrix: jax.Array) -> jax.Array:
     p_wj - 1/2 (Yue et al. 2012); infinite where there is no such winner. copeland: zeta_* minus the
     mean of zeta_i and zeta_j (Agrawal and Chaporkar 2019, eq. 9); borda likewise.
 
-    Args:
-        matrix: [K, K].
-
-    >>> from jaxrace.dueling.matrices import flat
-    >>> weak, strong, copeland, borda = regret_tables(flat(3, 0.75))
-    >>> strong.tolist()[0], copeland.tolist()[0]
-    ([0.0, 0.125, 0.125], [0.0, 0.25, 0.5])
+    >>> regret_tables(np.array([[0.5, 0.75], [0.25, 0.5]]))[:, 0, 1].tolist()
+    [0.0, 0.125, 0.5, 0.25]
     """
     matrix = jnp.asarray(matrix, jnp.float32)
     copeland, borda = copeland_scores(matrix), borda_scores(matrix)

@@ -17,9 +17,9 @@ from jaxrace.racing.value import (
     HoeffdingRace,
     ValueParams,
     ValueRace,
+    ValueResult,
     ValueState,
 )
-from jaxrace.racing.value_result import ValueResult
 
 __all__ = [
     "BernsteinRace",

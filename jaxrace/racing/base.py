@@ -1,15 +1,13 @@
 """What every race shares: the four verbs init / ask / tell / result, compiled and checked.
 
-A race object is static (shapes, kinds, callables), frozen and hashable: two equal objects
-share one compilation. Its numbers are in ``params`` and its progress in ``state``, both
-pytrees. Axes: K options, r rounds told at once.
+Axes: K options, r rounds told at once, B races side by side (lanes).
 """
 
 import abc
 import dataclasses
 import functools
 import math
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any, ClassVar
 
 import jax
@@ -30,17 +28,14 @@ Result = Any
 class Race(abc.ABC):
     """Which of K stochastic options are the best kappa?
 
-    Subclasses implement the four verbs, pure functions of arrays for one race
-    (``jaxrace.protocol``).
-
-    Attributes:
-        num_options: K, at least 2.
-        top: kappa, the number of options to select, 1 <= kappa < K.
+    Subclasses implement the four verbs (``jaxrace.protocol``) for one race.
     """
 
-    num_options: int
-    top: int
+    num_options: int  # K, at least 2
+    top: int  # kappa, the number of options to select, 1 <= kappa < K
 
+    params_kind: ClassVar[type]
+    state_kind: ClassVar[type]
     # What the numbers in ``params`` depend on: they serve no race in which one of these is other.
     params_depend_on: ClassVar[tuple[str, ...]] = ("num_options",)
 
@@ -64,53 +59,44 @@ class Race(abc.ABC):
 
     @abc.abstractmethod
     def params(self, delta: float, max_rounds: int) -> Params:
-        """The numbers of a race as a pytree, checked; see the subclass."""
+        """The numbers of a race as a pytree, checked."""
 
-    @abc.abstractmethod
-    def table(self, delta: float) -> Any:
+    def table(self, delta: float, **numbers: Any) -> Any:
         """Params for ``params_at``, which serve every n_max; arguments as for ``params``."""
+        return self.params(delta, **numbers)
 
-    @abc.abstractmethod
     def params_at(self, table: Any, max_rounds: jax.Array) -> Params:
-        """Params for a traced n_max, from ``table``; with 0 rounds a race asks for nothing."""
+        """Params for a traced int32 n_max, from ``table``; of 0 rounds, a race asks for nothing."""
+        require_owner(table, self.owner)
+        return dataclasses.replace(table, max_rounds=max_rounds)
 
     def advance_lanes(
         self, states: State, outcomes: Outcome, params: Params, first_round: jax.Array
     ) -> State:
-        """``tell`` of B races side by side: states, outcomes and params with leading axis B.
+        """``tell`` of B races, leaves [B, ...], which may share work.
 
-        Options that had asked count their samples in ``state.simulated``; the driver draws from
-        there, so that a race may advance its options unequally. ``first_round`` is the number of
-        rounds told so far, the same for all races. A race may override it to share work.
+        ``first_round`` is the number of rounds told so far, the same for all races. The driver goes
+        on from ``state.simulated``, so that a race may advance its options unequally.
         """
-        del first_round
         return jax.vmap(self.tell)(states, outcomes, params)
 
     def finish_lanes(self, states: State, params: Params) -> State:
         """What is left to do for B races that have ended."""
-        del params
         return states
 
     @abc.abstractmethod
     def init(self, example_outcome: Outcome, params: Params) -> State:
-        """The state before the first round.
+        """The state before the first round; ValueError if an argument is not what it should be.
 
         Args:
             example_outcome: One outcome (a pytree of arrays or numbers without the option and
                 round axes); only its structure, shapes and dtypes count.
             params: From ``self.params``.
-
-        Raises:
-            ValueError: An argument is not what it should be.
         """
 
     @abc.abstractmethod
     def ask(self, state: State, params: Params) -> jax.Array:
-        """Who must be sampled again: bool [K], all False when the race has ended.
-
-        Raises:
-            ValueError: ``state`` or ``params`` is of another kind or size of race.
-        """
+        """Who must be sampled again: bool [K], all False when the race has ended."""
 
     @abc.abstractmethod
     def tell(self, state: State, outcomes: Outcome, params: Params) -> State:
@@ -123,24 +109,18 @@ class Race(abc.ABC):
             params: The params that ``init`` got.
 
         Raises:
-            ValueError: ``state`` or ``params`` is of another kind or size of race, a leaf has
-                other axes than [K, r, ...] with the shape of the example outcome, a counted
-                outcome is NaN or infinite, or a number that the state's dtype does not hold, or
-                tell apart from others, or the race's ``compare`` is no antisymmetric sign on
-                the first outcomes of their kind (the last three outside of jit only; inside,
-                ``result.invalid`` tells of the first of them).
+            ValueError: ``state``, ``params`` or ``outcomes`` are not of this race; or, outside of
+                jit only, a counted outcome is NaN or infinite (``result.invalid``), the state's
+                dtype does not hold it or tell it apart from others, or ``compare`` is no
+                antisymmetric sign on the first outcomes.
         """
 
     @abc.abstractmethod
     def result(self, state: State, params: Params) -> Result:
-        """The ranking and the certain verdicts so far; may be asked for at any time.
-
-        Raises:
-            ValueError: ``state`` or ``params`` is of another kind or size of race.
-        """
+        """The ranking and the certain verdicts so far; may be asked for at any time."""
 
     def checked_init(self, example_outcome: Outcome, params: Params) -> tuple:
-        """See ``verb``: an example of which shapes and dtypes are left."""
+        """Keep of the example its shapes and dtypes; ValueError if there are none."""
         self.check_params(params)
         example = jax.tree.map(_shape_only, example_outcome)
         if not jax.tree.leaves(example):
@@ -150,7 +130,7 @@ class Race(abc.ABC):
         return example, params
 
     def checked_ask(self, state: State, params: Params) -> tuple:
-        """See ``verb``."""
+        """Raise ValueError unless params and state are of this kind and size of race."""
         self.check_params(params)
         self.check_state(state)
         return state, params
@@ -158,7 +138,7 @@ class Race(abc.ABC):
     checked_result = checked_ask
 
     def checked_tell(self, state: State, outcomes: Outcome, params: Params) -> tuple:
-        """See ``verb``."""
+        """Make arrays of the outcomes; ValueError unless they are of this race."""
         self.checked_ask(state, params)
         told = jax.tree.map(functools.partial(as_host_array, "outcomes"), outcomes)
         self.check_outcomes(state, told)
@@ -167,7 +147,7 @@ class Race(abc.ABC):
         return state, as_arrays("outcomes", told), params
 
     def after_tell(self, state: State) -> None:
-        """See ``verb``."""
+        """Raise ValueError for what only the outcomes that counted show."""
         raise_if_invalid(state.invalid)
         self.check_preferences(self.first_outcomes(state))
 
@@ -177,34 +157,54 @@ class Race(abc.ABC):
 
     @abc.abstractmethod
     def check_numbers(self, state: State, outcomes: Outcome, params: Params) -> None:
-        """Raise ValueError unless the race can work with these numbers, which are not traced.
-
-        Only those of options that ask count.
-        """
+        """Raise ValueError unless the race can work with the numbers of options that ask."""
 
     def check_result(self, result: Result) -> None:
         """Raise ValueError unless the race could work with the numbers behind a result."""
         del result
 
-    @abc.abstractmethod
     def check_params(self, params: Params) -> None:
-        """Raise ValueError if ``params`` is of another kind or size of race; does no arithmetic."""
+        """Raise ValueError unless ``params`` is of this kind and size of race; no arithmetic."""
+        if not isinstance(params, self.params_kind):
+            raise ValueError(
+                f"params: expected what the race's own params() makes, got {type(params).__name__}"
+            )
+        if jnp.shape(params.delta) != ():
+            raise ValueError(
+                f"params: expected those of one race, got {list(jnp.shape(params.delta))} of them; "
+                "use jax.vmap for a batch"
+            )
+        require_owner(params, self.owner)
 
-    @abc.abstractmethod
     def check_state(self, state: State) -> None:
-        """Raise ValueError if ``state`` is of another kind or size of race; does no arithmetic."""
+        """Raise ValueError unless ``state`` is of this kind and size of race; no arithmetic."""
+        if not isinstance(state, self.state_kind):
+            raise ValueError(
+                f"state: expected what the race's own init() makes, got {type(state).__name__}"
+            )
+        shape = jnp.shape(state.samples)
+        if shape != (self.num_options,):
+            batch = "; use jax.vmap for a batch" if len(shape) > 1 else ""
+            raise ValueError(
+                f"state: expected that of one race of {self.num_options} options, got samples of "
+                f"shape {list(shape)}{batch}"
+            )
 
     def first_outcomes(self, state: State) -> Any:
         """Some of the outcomes told first, for ``check_preferences``."""
         del state
 
-    @abc.abstractmethod
     def check_preferences(self, first: Any, source: Hashable = None) -> None:
         """Raise ValueError if the ``first_outcomes`` show that they cannot be raced.
 
-        Called outside of traces. ``source`` is what draws them, so that a race need not look at
-        those of the same sampler again.
+        Called outside of traces. What ``source`` draws need be looked at once only.
         """
+        del first, source
+
+    def _held(self, state: State, params: Params) -> dict[str, Any]:
+        """What the results of all races hold alike."""
+        names = ("samples", "simulated", "invalid")
+        return {name: getattr(state, name) for name in names} | {"params": params, "top": self.top}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -222,6 +222,12 @@ class UnequalRace(Race):
     @abc.abstractmethod
     def open_lanes(self, states: State, outcomes: Outcome, params: Params) -> State:
         """Play the opening samples [B, K, opening, ...] of the options that ask."""
+
+
+def in_lane(function: Callable[..., Any], *args: Any) -> Any:
+    """What a function of lanes, leaves [B, ...], returns for a single one."""
+    lane = jax.tree.map(lambda x: x[None], args)
+    return jax.tree.map(lambda x: x[0], function(*lane))
 
 
 def _shape_only(leaf: Any) -> jax.ShapeDtypeStruct:
@@ -263,41 +269,10 @@ def fixed_point(margin: jax.Array, num_options: int) -> jax.Array:
     return jnp.round(margin * 2**bits).astype(jnp.int32)
 
 
-def require_params(params: Any, kind: type, owner: Owner) -> None:
-    """Raise ValueError unless ``params`` is of this kind and owner, and belongs to one race."""
-    if not isinstance(params, kind):
-        raise ValueError(
-            f"params: expected what the race's own params() makes, got {type(params).__name__}"
-        )
-    if jnp.shape(params.delta) != ():
-        raise ValueError(
-            f"params: expected those of one race, got {list(jnp.shape(params.delta))} of them; "
-            "use jax.vmap for a batch"
-        )
-    require_owner(params, owner)
-
-
-def require_state(state: Any, kind: type, num_options: int) -> None:
-    """Raise ValueError unless ``state`` is of this kind and belongs to one race of K options."""
-    if not isinstance(state, kind):
-        raise ValueError(
-            f"state: expected what the race's own init() makes, got {type(state).__name__}"
-        )
-    shape = jnp.shape(state.samples)
-    if shape != (num_options,):
-        batch = "; use jax.vmap for a batch" if len(shape) > 1 else ""
-        raise ValueError(
-            f"state: expected that of one race of {num_options} options, got samples of shape "
-            f"{list(shape)}{batch}"
-        )
-
-
 def raise_if_invalid(invalid: jax.Array, where: str = "") -> None:
     """Raise for the first counted outcome that was not finite; does nothing under a trace.
 
-    Args:
-        invalid: int32 [..., K], the round of the first such outcome, 0 where there was none.
-        where: What the race is a part of, for the message.
+    ``invalid``, int32 [..., K], is its round, 0 where there was none; ``where`` ends the message.
     """
     if is_traced(invalid):
         return

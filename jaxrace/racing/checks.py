@@ -1,8 +1,8 @@
-"""Are outcomes, and the preference between them, what a ``PreferenceRace`` needs?
+"""Are outcomes, and the preference between them, what races that compare need?
 
-A preference is an antisymmetric sign of two outcomes. Its form (one signed integer, in pure JAX)
-is seen whenever a program is traced. Its values are seen on a few outcomes, once for each
-preference and source of outcomes, and never under a trace. Axes: K options, n outcomes, r rounds.
+The form of a preference (one signed integer, in pure JAX) is seen whenever a program is traced; its
+values are looked at on a few outcomes, once for each preference and source of outcomes, and never
+under a trace. Axes: K options, n outcomes, r rounds.
 """
 
 import collections
@@ -30,8 +30,8 @@ _MOST_PASSED = 32
 def check_compare(compare: Compare, outcomes: Any, shown: Any = None) -> None:
     """Raise unless a preference is an antisymmetric sign on some outcomes.
 
-    Every outcome is compared with every other, and with itself. Outcomes with NaN or infinity
-    in them are left out.
+    Every outcome is compared with every other, and with itself; those with NaN or infinity in them
+    are left out.
 
     Args:
         compare: ``compare(a, b)`` of two single outcomes.
@@ -39,14 +39,10 @@ def check_compare(compare: Compare, outcomes: Any, shown: Any = None) -> None:
         shown: What messages show instead, leaves [n, ...].
 
     Raises:
-        ValueError: ``compare`` is not pure JAX; returns anything but one signed integer; returns
-            another number than -1, 0 or +1; or ``compare(a, b)`` is not ``-compare(b, a)``, which
-            is 0 for an outcome and itself.
+        ValueError: ``compare`` is not pure JAX, returns anything but one signed integer -1, 0 or
+            +1, or ``compare(a, b)`` is not ``-compare(b, a)``.
 
-    >>> import jax.numpy as jnp
-    >>> def at_least(a, b):
-    ...     return jnp.where(a >= b, 1, -1)
-    >>> check_compare(at_least, jnp.array([1.0, 2.0]))
+    >>> check_compare(lambda a, b: jnp.where(a >= b, 1, -1), jnp.array([1.0, 2.0]))
     Traceback (most recent call last):
     ValueError: compare: expected 0 for an outcome and itself, got 1 for 1.0
     """
@@ -69,12 +65,8 @@ def check_once(
 ) -> None:
     """``check_compare`` on the first samples of a race, unless that has passed before.
 
-    Args:
-        compare: The race's preference.
-        source: What draws the samples, or None; with the samples' kind it names the check.
-        kept: The samples that are looked at, from ``first_few``.
-        num_rounds: How many rounds there are already.
-        shown: What messages show of the samples, if not these.
+    ``source`` is what draws the samples, or None; ``kept`` comes from ``first_few``, with
+    ``num_rounds`` rounds in it; messages show the samples in ``shown``, if not these.
     """
     leaves, structure = jax.tree.flatten(kept)
     check = (compare, source, structure, *((x.shape[2:], x.dtype) for x in leaves))
@@ -97,20 +89,7 @@ def first_few(kept: Any) -> Any:
 
 
 def require_outcomes(kept: Any, told: Any) -> None:
-    """Raise unless told samples fit those that a race keeps.
-
-    Args:
-        kept: Leaves [K, N, ...].
-        told: Leaves [K, r, ...], r >= 1.
-
-    Raises:
-        ValueError: The structures, shapes or dtypes do not fit.
-
-    >>> import jax.numpy as jnp
-    >>> require_outcomes(jnp.zeros((3, 100)), jnp.zeros((4, 1)))
-    Traceback (most recent call last):
-    ValueError: outcomes: expected leaves [3, rounds] with one number of rounds, got [4, 1]
-    """
+    """Raise ValueError unless told samples [K, r, ...] fit those that a race keeps, [K, N, ...]."""
     expected = jax.tree.structure(kept)
     if jax.tree.structure(told) != expected:
         raise ValueError(
@@ -141,20 +120,9 @@ def _holds(kept: Any, told: Any) -> bool:
 
 
 def require_sign(compare: Compare, example: Any) -> None:
-    """Raise unless a preference returns one signed integer; traces it, and computes nothing.
+    """Raise ValueError unless a preference returns one signed integer; computes nothing.
 
-    Args:
-        compare: ``compare(a, b)`` of two single outcomes.
-        example: An outcome of ``jax.ShapeDtypeStruct``s.
-
-    Raises:
-        ValueError: It does not, or cannot be traced.
-
-    >>> import jax, jax.numpy as jnp
-    >>> number = jax.ShapeDtypeStruct((), jnp.float32)
-    >>> require_sign(lambda a, b: jnp.sign(a - b), number)
-    Traceback (most recent call last):
-    ValueError: compare: expected one signed integer (int8) per pair of outcomes, got float32[]
+    ``example`` is an outcome of ``jax.ShapeDtypeStruct``s.
     """
     try:
         sign = jax.eval_shape(compare, example, example)
@@ -192,28 +160,25 @@ def _compare_all(compare: Compare, outcomes: Any) -> tuple[jax.Array, jax.Array]
 
 def _raise_unless_antisymmetric(signs: np.ndarray, finite: np.ndarray, outcomes: Any) -> None:
     shown = functools.partial(_shown, outcomes)
-    if pair := _first_of(np.abs(signs) > 1, finite):
-        i, j = pair
+    first = functools.partial(_first_of, finite)
+    for i, j in first(np.abs(signs) > 1):
         raise ValueError(
             f"compare: expected -1, 0 or +1, got {signs[i, j]} for {shown(i)} and {shown(j)}"
         )
-    if pair := _first_of(np.eye(len(signs), dtype=bool) & (signs != 0), finite):
-        i, _ = pair
+    for i, _ in first(np.eye(len(signs), dtype=bool) & (signs != 0)):
         raise ValueError(
             f"compare: expected 0 for an outcome and itself, got {signs[i, i]} for {shown(i)}"
         )
-    if pair := _first_of(signs != -signs.T, finite):
-        i, j = pair
+    for i, j in first(signs != -signs.T):
         raise ValueError(
             "compare: expected opposite signs for two outcomes and the two exchanged, got "
             f"{signs[i, j]} and {signs[j, i]} for {shown(i)} and {shown(j)}"
         )
 
 
-def _first_of(wrong: np.ndarray, finite: np.ndarray) -> tuple[int, int] | None:
-    """The first pair [n, n] of finite outcomes with something wrong."""
-    places = np.argwhere(finite[:, None] & finite[None, :] & wrong)
-    return (int(places[0][0]), int(places[0][1])) if len(places) else None
+def _first_of(finite: np.ndarray, wrong: np.ndarray) -> np.ndarray:
+    """The first pair of finite outcomes with something wrong [n, n], if any: [0 or 1, 2]."""
+    return np.argwhere(finite[:, None] & finite[None, :] & wrong)[:1]
 
 
 def _shown(outcomes: Any, index: int) -> str:

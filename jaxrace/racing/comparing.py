@@ -22,11 +22,9 @@ class ComparingRace(base.Race):
     number of samples told of every option.
 
     Attributes:
-        capacity: Most samples that an option may have.
-        compare: ``compare(a, b)`` of two single outcomes.
-
-    Raises:
-        ValueError: An attribute is out of its range.
+        capacity: N, the most samples that an option may have; samples are kept.
+        compare: ``compare(a, b)`` of two single outcomes: int8 +1 where a is preferred, -1
+            where b is, 0 for a tie or incomparable outcomes; antisymmetric, pure JAX.
     """
 
     capacity: int
@@ -41,11 +39,8 @@ class ComparingRace(base.Race):
 
     @property
     def chunk(self) -> int:
-        """Rounds that a driver draws at once unless it is told otherwise.
-
-        Whole vector registers: 32, or 16 where 32 would overshoot the capacity by more than a
-        tenth. With 25 of them the last of each option goes through arithmetic by itself.
-        """
+        """Rounds that a driver draws at once unless it is told otherwise."""
+        # Whole vector registers: with 25 rounds the last of each option would go by itself.
         return 16 if 10 * (-self.capacity % 32) > self.capacity else 32
 
     def _horizon(self, max_rounds: int | None) -> int:
@@ -70,9 +65,9 @@ class ComparingRace(base.Race):
         shape = (self.num_options, self.capacity)
         return jax.tree.map(lambda x: jnp.zeros((*shape, *x.shape), x.dtype), example)
 
-    def _require_state(self, state: Any, kind: type) -> None:
-        """Raise ValueError unless ``state`` is of this kind, size and capacity."""
-        base.require_state(state, kind, self.num_options)
+    def check_state(self, state: Any) -> None:
+        """Raise ValueError unless ``state`` is of this kind, size and capacity of race."""
+        super().check_state(state)
         room = {x.shape[1] for x in jax.tree.leaves(state.outcomes)}
         if room != {self.capacity}:
             raise ValueError(
@@ -98,7 +93,7 @@ class ComparingRace(base.Race):
                 narrowing.require_told_apart("outcomes", counted, kept.dtype)
 
     def first_outcomes(self, state: Any) -> Any:
-        """See ``check_preferences``: leaves [K, few, ...], and the number of rounds told."""
+        """Leaves [K, few, ...], and the number of rounds told."""
         return checks.first_few(state.outcomes), state.round
 
     def check_preferences(self, first: Any, source: Hashable = None) -> None:

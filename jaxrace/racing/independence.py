@@ -1,8 +1,7 @@
 """Are runs independent, as every guarantee asks? Exact tests, whatever law the scores have.
 
-Nothing is presumed of the law: scores may be heavy-tailed, 0 or 1, or mostly equal. Chance alone
-is told from order by permutations of an option's own runs, of which each is equally likely if they
-are independent and alike. Axes: K options, n_i runs of option i.
+If runs are independent and alike, each permutation of an option's runs is equally likely.
+Axes: K options, n_i runs of option i.
 """
 
 import functools
@@ -57,33 +56,22 @@ def check_runs(runs: Mapping[str, ArrayLike] | Sequence[ArrayLike]) -> None:
             name or by number. Row t is the run t of all options.
 
     Raises:
-        ValueError: The runs are not independent, or no numbers.
+        ValueError: The runs certainly are not independent, or no numbers.
 
     Warns:
-        DependentRunsWarning: They hardly are.
+        DependentRunsWarning: They hardly are independent.
 
-    >>> scores = np.random.default_rng(0).normal(size=(2, 40))
-    >>> check_runs({"a": scores[0], "b": scores[1]})
-    >>> check_runs({"a": scores[0], "b": np.sort(scores[1])})
+    >>> scores = np.random.default_rng(0).normal(size=40)
+    >>> check_runs({"a": scores, "b": np.sort(scores)})
     Traceback (most recent call last):
     ValueError: runs: expected independent ones in the order in which they were made, got sorted ...
     """
-    names = runs if isinstance(runs, Mapping) else [f"option {i}" for i in range(len(runs))]
-    values = runs.values() if isinstance(runs, Mapping) else runs
-    require_independent([_coded(name, of_one) for name, of_one in zip(names, values, strict=True)])
+    named = runs if isinstance(runs, Mapping) else {f"option {i}": x for i, x in enumerate(runs)}
+    require_independent([_coded(name, of_one) for name, of_one in named.items()])
 
 
 def require_independent(options: Sequence[Runs]) -> None:
-    """``check_runs`` of outcomes of any kind.
-
-    Raises:
-        ValueError: The runs are not independent.
-
-    >>> twice = np.repeat(np.arange(20) * 7 % 20, 2)
-    >>> require_independent([Runs("a", twice, twice)])
-    Traceback (most recent call last):
-    ValueError: runs: expected ... got 20 different runs of a, each of them 2 times; chance ...
-    """
+    """``check_runs`` of outcomes of any kind."""
     findings = [*_sorted(options), *_crossings(options), *_all_repeated(options)]
     rows = _rows(options)
     if rows is not None:
@@ -173,12 +161,7 @@ class _Law(NamedTuple):
 
 @functools.lru_cache(maxsize=1024)
 def _stretches(few: int, many: int) -> _Law:
-    """How many stretches of equal ones a shuffled row of two kinds has.
-
-    >>> law = _stretches(1, 2)  # a single one at either end, or in the middle
-    >>> law.start, law.probabilities.round(3).tolist()
-    (2, [0.667, 0.333])
-    """
+    """How many stretches of equal ones a shuffled row of two kinds has."""
     if few == 0:
         return _Law(1, np.ones(1))
     k = np.arange(1, few + 1)

@@ -34,10 +34,9 @@ def judge(
     """What the samples that there are say, of however many each option has.
 
     The guarantee is that of the race, whoever was sampled, how often and why, as long as the next
-    sample of an option does not depend on the others: a verdict rests on e-values that may be
-    looked at at any time. So more samples may be made of the options in doubt, added behind the
-    others, and judged again, with the same race and params; or with a race of larger capacity and
-    the same ``horizon``. What is left over of a block counts next time.
+    sample of an option does not depend on the others. So more samples may be made of the options in
+    doubt, added behind the others, and judged again, with the same race and params; or with a race
+    of larger capacity and the same ``horizon``. What is left over of a block counts next time.
 
     Numbers of which only the order counts (``preferences.only_orders``) are compared as they are,
     however large and however close to each other. Others have 32 bits, as JAX gives them.
@@ -52,25 +51,22 @@ def judge(
             guaranteed.
 
     Returns:
-        The result; ``asked`` are the options of which more samples would help, "running" is what
-        certifies nothing yet, and ``further_samples`` says how many it may take. ``names`` and
-        ``best_names`` are there if the samples came by name.
+        The result; ``asked`` are the options of which more samples would help, ``further_samples``
+        says how many it may take. ``names`` are there if the samples came by name.
 
     Raises:
         ValueError: There are samples of other than K options, more of one than the capacity, or
-            they are not alike; it cannot be told which axis is that of the options; one that counts
-            is NaN or infinite; a number is out of JAX's range, or cannot be told from others; the
-            race's ``compare`` is no antisymmetric sign; the samples of an option are not
-            independent (see ``check_runs``).
+            they are not alike; one that counts is NaN or infinite; a number is out of JAX's range,
+            or cannot be told from others; the race's ``compare`` is no antisymmetric sign; the
+            samples of an option are not independent (see ``check_runs``).
 
     Warns:
         DependentRunsWarning: The samples of an option hardly are independent.
 
     >>> from jaxrace.kernels import total_order
     >>> race = DominanceRace(num_options=3, top=1, capacity=100, compare=total_order)
-    >>> scores = np.random.default_rng(0).normal([0.0, 1.0, 3.0], size=(25, 3)).T
-    >>> samples = {"a": scores[0, :12], "b": scores[1], "c": scores[2]}
-    >>> result = judge(race, samples, race.params(delta=0.05))
+    >>> a, b, c = np.random.default_rng(0).normal([0.0, 1.0, 3.0], size=(25, 3)).T
+    >>> result = judge(race, {"a": a[:12], "b": b, "c": c}, race.params(delta=0.05))
     >>> result.best_names, result.certificate, result.samples.tolist()
     (['c'], 'dominance', [11, 21, 21])
     """
@@ -89,7 +85,7 @@ def judge(
     _require_told_apart(race, options)
     outcomes = narrowing.as_arrays("samples", outcomes)
     _check_preference(race, options, outcomes, int(counts.min()))
-    state = _judge(race, outcomes, counts, first_bad, params)
+    state = _judge(race, outcomes, params, counts, first_bad)
     base.raise_if_invalid(state.invalid)
     if not dependent:
         labels = [f"option {i}" for i in range(len(options))] if names is None else list(names)
@@ -258,14 +254,7 @@ def _net_within(race: DominanceRace, few: int, outcomes: Any, counts: jax.Array)
 
 
 @bounded_jit(1)
-def _judge(
-    race: DominanceRace,
-    outcomes: Any,
-    counts: jax.Array,
-    first_bad: jax.Array,
-    params: DominanceParams,
-) -> Any:
+def _judge(race: DominanceRace, outcomes: Any, params: DominanceParams, *counted: jax.Array) -> Any:
     example = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[2:], x.dtype), outcomes)
-    lanes = (race.init(example, params), outcomes, counts, first_bad, params)
-    states = race.judge_lanes(*jax.tree.map(lambda x: x[None], lanes))
-    return jax.tree.map(lambda x: x[0], states)
+    state = race.init(example, params)
+    return base.in_lane(race.judge_lanes, state, params, outcomes, *counted)

@@ -74,9 +74,7 @@ class RaceResult(abc.ABC):
         """Options that are equally good across the boundary, bool [K]."""
         return np.zeros(self.num_options, bool)
 
-    # Does the race compare outcomes with each other?
-    _compares = True
-
+    _compares = True  # does the race compare outcomes with each other?
     # What to say of options that are tied; {places} are left for them.
     _tied_how = "any {places} of them, the first are taken"
 
@@ -152,11 +150,7 @@ class RaceResult(abc.ABC):
 
 
 def confidence(delta: ArrayLike) -> str:
-    """The words for 1 - delta.
-
-    >>> confidence(0.05)
-    'probability at least 0.95'
-    """
+    """The words for 1 - delta."""
     return f"probability at least {span(1 - np.asarray(delta, np.float64))}"
 
 

@@ -8,26 +8,20 @@ import abc
 import dataclasses
 import functools
 import math
-from collections.abc import Hashable
-from typing import Any, NamedTuple
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from numpy.typing import NDArray
 
 from jaxrace import kernels, narrowing
 from jaxrace.kernels.sums import Total, plus
 from jaxrace.protocol import verb
 from jaxrace.racing import base
-from jaxrace.racing.value_result import ValueResult
-from jaxrace.validation import (
-    Owner,
-    require_integer,
-    require_owner,
-    require_positive,
-    require_probability,
-)
+from jaxrace.racing.result import RaceResult, span
+from jaxrace.validation import Owner, require_integer, require_positive, require_probability
 
 _MOST_ROUNDS = 2**24
 
@@ -64,12 +58,34 @@ class ValueState:
     invalid: jax.Array  # int32 [K], first round with a counted outcome that is not finite
 
 
-class _Round(NamedTuple):
-    """What one round of the scan receives."""
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class ValueResult(RaceResult):
+    """The result of a value-based race."""
 
-    number: jax.Array  # int32 [], n
-    values: jax.Array  # float32 [K]
-    finite: jax.Array  # bool [K]
+    mean: jax.Array  # float32 [K], the sort key among options of equal standing
+    lower: jax.Array  # float32 [K], confidence bounds of the mean
+    upper: jax.Array  # float32 [K]
+    empty: jax.Array  # bool [K], an intersection of intervals was empty
+    title: str = dataclasses.field(metadata={"static": True})  # of the kind of race
+
+    _compares = False
+
+    @property
+    def oracle_calls(self) -> NDArray[np.int64]:
+        """Comparisons of two outcomes: a value-based race makes none."""
+        return np.zeros(np.shape(self.decided), np.int64)
+
+    def _promise(self) -> str:
+        width = span(self.params.value_range)
+        return f"{super()._promise()}, if every option's outcomes span at most {width}"
+
+    def _title(self) -> str:
+        return f"{self.title}, delta {span(self.params.delta)}"
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        names = ("mean", "lower", "upper")
+        return {name: np.asarray(getattr(self, name), np.float64) for name in names}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,26 +93,20 @@ class ValueRace(base.Race):
     """Top-kappa by mean outcome; see ``HoeffdingRace`` and ``BernsteinRace``.
 
     Attributes:
-        num_options: K >= 2.
-        top: kappa, 1 <= kappa < K.
         intersect: Keep the intersection of each option's intervals over the rounds (the
             "improved" races of the papers). Where it is empty (an event of probability at
             most delta) the newest interval stands and ``result.empty`` says so.
         dynamic_delta: Share delta among the statements that can still be made, given how many
             options are undecided. A heuristic: its level depends on the data, and there is
             no proof.
-
-    Raises:
-        ValueError: An attribute is out of its range.
     """
 
     intersect: bool = False
     dynamic_delta: bool = False
 
-    @property
-    @abc.abstractmethod
-    def title(self) -> str:
-        """The race's name in reports."""
+    title: ClassVar[str]  # in reports
+    params_kind = ValueParams
+    state_kind = ValueState
 
     @abc.abstractmethod
     def radius(
@@ -107,17 +117,13 @@ class ValueRace(base.Race):
     def params(
         self, delta: float = 0.05, max_rounds: int = 100, value_range: float | None = None
     ) -> ValueParams:
-        """The numbers of a race.
+        """The numbers of a race; ValueError if one is missing or outside its range.
 
         Args:
             delta: Error probability of the race, in (0, 1).
-            max_rounds: n_max, 100 unless given, 1 .. 2^24 (counts are exact in float32 up to
-                there).
-            value_range: R > 0, to be given always: every option's outcomes lie in an interval of
-                this width, each in its own. The guarantee stands on it.
-
-        Raises:
-            ValueError: A number is missing or outside its range.
+            max_rounds: n_max, 1 .. 2^24 (counts are exact in float32 up to there).
+            value_range: R > 0, needed: every option's outcomes lie in an interval of this width,
+                each in its own. The guarantee stands on it.
         """
         require_probability("delta", delta)
         require_integer("max_rounds", max_rounds, 1, _MOST_ROUNDS)
@@ -130,15 +136,6 @@ class ValueRace(base.Race):
             value_range=jnp.asarray(value_range, jnp.float32),
             owner=self.owner,
         )
-
-    def table(self, delta: float, value_range: float | None = None) -> ValueParams:
-        """Params that serve every n_max: the radius is computed on the device."""
-        return self.params(delta, value_range=value_range)
-
-    def params_at(self, table: ValueParams, max_rounds: jax.Array) -> ValueParams:
-        """The params of a race of ``max_rounds`` rounds, a traced int32."""
-        require_owner(table, self.owner)
-        return dataclasses.replace(table, max_rounds=max_rounds)
 
     @verb
     def init(self, example_outcome: Any, params: ValueParams) -> ValueState:
@@ -178,31 +175,29 @@ class ValueRace(base.Race):
     def tell(self, state: ValueState, outcomes: Any, params: ValueParams) -> ValueState:
         (values,) = jax.tree.leaves(outcomes)
         num_told = values.shape[1]
-        rounds = _Round(
-            number=state.round + 1 + jnp.arange(num_told, dtype=jnp.int32),
-            values=values.T.astype(jnp.float32),
-            finite=base.finite_rounds(outcomes).T,
-        )
+        numbers = state.round + 1 + jnp.arange(num_told, dtype=jnp.int32)
+        told = (numbers, values.T.astype(jnp.float32), base.finite_rounds(outcomes).T)
         state = dataclasses.replace(
             state,
             round=state.round + num_told,
             simulated=state.simulated + jnp.where(self.ask(state, params), num_told, 0),
         )
-        return lax.scan(functools.partial(self._play_round, params), state, rounds)[0]
+        return lax.scan(functools.partial(self._play_round, params), state, told)[0]
 
     def _play_round(
-        self, params: ValueParams, state: ValueState, now: _Round
+        self, params: ValueParams, state: ValueState, told: tuple[jax.Array, ...]
     ) -> tuple[ValueState, None]:
+        number, values, finite = told  # int32 [], float32 [K], bool [K]
         undecided = ~(state.selected | state.discarded)  # U
-        drawn = undecided & (now.number <= params.max_rounds)
+        drawn = undecided & (number <= params.max_rounds)
         count = undecided.sum(dtype=jnp.int32)
-        n = now.number.astype(jnp.float32)
+        n = number.astype(jnp.float32)
         # Welford's update: the mean and the sum of squared deviations, without cancellation.
-        step = jnp.where(drawn, now.values - state.mean - state.mean_rest, 0.0)
+        step = jnp.where(drawn, values - state.mean - state.mean_rest, 0.0)
         mean, mean_rest = plus(Total(state.mean, state.mean_rest), step / n)
-        after = jnp.where(drawn, now.values - mean - mean_rest, 0.0)
+        after = jnp.where(drawn, values - mean - mean_rest, 0.0)
         squares, squares_rest = plus(Total(state.squares, state.squares_rest), step * after)
-        events = self._events(params, now.number, state.undecided_sum, count)
+        events = self._events(params, number, state.undecided_sum, count)
         radius = self.radius(n, jnp.sqrt(squares / n), events, params)
         newest_lower, newest_upper = mean - radius, mean + radius
         lower, upper, empty = newest_lower, newest_upper, jnp.zeros_like(drawn)
@@ -215,7 +210,7 @@ class ValueRace(base.Race):
         lower = jnp.where(drawn, lower, state.lower)
         upper = jnp.where(drawn, upper, state.upper)
         selected, discarded = self._verdicts(state, drawn, lower, upper)
-        first_bad = drawn & ~now.finite & (state.invalid == 0)
+        first_bad = drawn & ~finite & (state.invalid == 0)
         return dataclasses.replace(
             state,
             samples=state.samples + drawn.astype(jnp.int32),
@@ -229,7 +224,7 @@ class ValueRace(base.Race):
             selected=selected,
             discarded=discarded,
             undecided_sum=state.undecided_sum + count,
-            invalid=jnp.where(first_bad, now.number, state.invalid),
+            invalid=jnp.where(first_bad, number, state.invalid),
         ), None
 
     def _events(
@@ -267,15 +262,11 @@ class ValueRace(base.Race):
             selected=state.selected,
             discarded=state.discarded,
             decided=(state.selected | state.discarded).all(),
-            samples=state.samples,
-            simulated=state.simulated,
             mean=state.mean,
             lower=state.lower,
             upper=state.upper,
             empty=state.empty,
-            invalid=state.invalid,
-            params=params,
-            top=self.top,
+            **self._held(state, params),
             title=self.title,
             dynamic_delta=self.dynamic_delta,
         )
@@ -304,17 +295,6 @@ class ValueRace(base.Race):
         """Raise ValueError unless float32 was fine enough for the samples."""
         _require_fine(np.asarray(result.mean), result.params)
 
-    def check_params(self, params: ValueParams) -> None:
-        """Raise ValueError unless ``params`` comes from the ``params`` of a value-based race."""
-        base.require_params(params, ValueParams, self.owner)
-
-    def check_state(self, state: ValueState) -> None:
-        """Raise ValueError unless ``state`` is that of a value-based race of so many options."""
-        base.require_state(state, ValueState, self.num_options)
-
-    def check_preferences(self, first: Any, source: Hashable = None) -> None:
-        """Numbers need no check beyond that of the outcomes."""
-
 
 def _require_fine(values: np.ndarray, params: ValueParams) -> None:
     """Raise unless rounding moves values by less than a hundredth of the narrowest interval."""
@@ -331,28 +311,21 @@ def _require_fine(values: np.ndarray, params: ValueParams) -> None:
 class HoeffdingRace(ValueRace):
     """Top-kappa by mean, with Hoeffding's bound (Heidrich-Meisner and Igel 2009).
 
-    Attributes, errors: see ``ValueRace``.
-
-    >>> import jax.numpy as jnp
     >>> race = HoeffdingRace(num_options=3, top=1)
     >>> params = race.params(delta=0.1, max_rounds=200, value_range=1.0)
     >>> state = race.init(jnp.float32(0), params)
     >>> while race.ask(state, params).any():
     ...     state = race.tell(state, jnp.array([[0.9], [0.5], [0.1]]), params)
-    >>> result = race.result(state, params)
-    >>> result.ranking.tolist(), result.selected.tolist()
-    ([0, 1, 2], [True, False, False])
+    >>> race.result(state, params).best.tolist()
+    [0]
     """
 
-    @property
-    def title(self) -> str:
-        """The race's name in reports."""
-        return "Hoeffding race (mean)"
+    title = "Hoeffding race (mean)"
 
     def radius(
         self, rounds: jax.Array, deviation: jax.Array, events: jax.Array, params: ValueParams
     ) -> jax.Array:
-        """See ``kernels.hoeffding_radius``."""
+        """By ``kernels.hoeffding_radius``."""
         return kernels.hoeffding_radius(rounds, params.value_range, events, params.delta)
 
 
@@ -360,9 +333,6 @@ class HoeffdingRace(ValueRace):
 class BernsteinRace(ValueRace):
     """Top-kappa by mean, with the empirical Bernstein bound (Mnih et al. 2008).
 
-    Attributes, errors: see ``ValueRace``.
-
-    >>> import jax.numpy as jnp
     >>> race = BernsteinRace(num_options=3, top=1)
     >>> params = race.params(delta=0.1, max_rounds=300, value_range=1.0)
     >>> state = race.init(jnp.float32(0), params)
@@ -372,13 +342,10 @@ class BernsteinRace(ValueRace):
     [0, 1, 2]
     """
 
-    @property
-    def title(self) -> str:
-        """The race's name in reports."""
-        return "Bernstein race (mean)"
+    title = "Bernstein race (mean)"
 
     def radius(
         self, rounds: jax.Array, deviation: jax.Array, events: jax.Array, params: ValueParams
     ) -> jax.Array:
-        """See ``kernels.bernstein_radius``."""
+        """By ``kernels.bernstein_radius``."""
         return kernels.bernstein_radius(rounds, deviation, params.value_range, events, params.delta)

@@ -19,22 +19,13 @@ Params = TypeVar("Params")
 
 @dataclasses.dataclass(frozen=True)
 class SearchLog:
-    """What a batch of B searches leaves: NumPy arrays over G generations.
+    """What a batch of B searches leaves: NumPy arrays over G generations."""
 
-    Attributes:
-        rows: ``SearchRow`` with leaves [G, B, ...]. After a search's last generation ``ran`` is
-            False, its generation, episodes and policy stay, and its race is empty.
-        generations: int32 [B], the number of generations of each search.
-        learned: theta of the learned policies, leaves [B, ...].
-        compile_seconds: Time to trace and compile the program.
-        run_seconds: Time to run it, with the first progress report at its end.
-    """
-
-    rows: SearchRow
-    generations: Any
-    learned: Any
-    compile_seconds: float
-    run_seconds: float
+    rows: SearchRow  # leaves [G, B, ...]; ``ran`` is False after the last generation of a search
+    generations: Any  # int32 [B], of each search
+    learned: Any  # theta of the learned policies, leaves [B, ...]
+    compile_seconds: float  # to trace and compile the program
+    run_seconds: float  # to run it, with the first progress report at its end
 
 
 def run_searches(
@@ -48,19 +39,15 @@ def run_searches(
     Args:
         search: What to run.
         keys: B keys, one per search.
-        params: One for all searches, or a batch with leaves [B, ...] (a stack of several
-            ``search.params(...)``), which may differ in any number.
+        params: One for all searches, or a batch with leaves [B, ...] (``stack_params``), which may
+            differ in any number.
         on_generation: Called with the episodes used so far, int32 [B], when the program is
             compiled (all zero) and after every generation.
-
-    Returns:
-        The log.
 
     Raises:
         ValueError: ``keys`` is not a list of keys or is spread over several devices, a batch of
             params has another length, or a counted outcome of a search was NaN or infinite.
 
-    >>> import jax
     >>> from jaxrace import racing
     >>> from jaxrace.envs import medical
     >>> from jaxrace.policies import Sigmoid
@@ -95,7 +82,8 @@ def run_searches(
     budgets = np.asarray(params.budget)
     episodes = np.zeros(keys.shape[0], np.int32)
     rows: list[SearchRow] = []
-    _report(on_generation, episodes)
+    report = on_generation or (lambda episodes: None)
+    report(episodes)
     while (episodes < budgets).any():
         before = states
         states, row = step_all(before, params)
@@ -104,7 +92,7 @@ def run_searches(
             _raise_for_invalid(search, batched, before, params, row)
         rows.append(row)
         episodes = row.episodes
-        _report(on_generation, episodes)
+        report(episodes)
     finished = time.perf_counter()
     stacked = jax.tree.map(lambda *x: np.stack(x), *rows)
     return SearchLog(
@@ -130,18 +118,10 @@ def _step_all(
     return jax.vmap(search.step, (0, 0 if batched else None))(states, params)
 
 
-def _report(on_generation: Callable[[np.ndarray], None] | None, episodes: np.ndarray) -> None:
-    if on_generation is not None:
-        on_generation(episodes)
-
-
 def _raise_for_invalid(
     search: PolicySearch, batched: bool, before: SearchState, params: SearchParams, row: SearchRow
 ) -> None:
-    """Name the search, the generation, the policy and the round.
-
-    Rows do not keep the last two: the race is run once more.
-    """
+    """Name the search, the generation, and by running the race again the policy and the round."""
     number = int(np.argmin(row.valid))
     state, own = jax.tree.map(lambda x: x[number], (before, params if batched else None))
     invalid = jax.jit(search.invalid_outcomes)(state, own if batched else params)
@@ -152,16 +132,9 @@ def _raise_for_invalid(
 
 
 def stack_params(params: list[Params]) -> Params:
-    """One batch for ``run_searches`` from the params of single searches.
+    """One batch from the params of single searches; ValueError unless they are alike.
 
-    Args:
-        params: At least one, all made by the same search or learner.
-
-    Raises:
-        ValueError: There are none, or they are not alike.
-
-    >>> batch = stack_params([jnp.float32(1.0), jnp.float32(2.0)])  # any pytrees of equal shape
-    >>> batch.shape
+    >>> stack_params([jnp.float32(1.0), jnp.float32(2.0)]).shape  # any pytrees of equal shape
     (2,)
     """
     if not params:

@@ -52,7 +52,6 @@ class SearchWork:
         search: What kind of search.
         settings: The numbers of the searches, leaves [S, ...]; see ``stack_params``.
 
-    >>> import jax
     >>> import numpy as np
     >>> from jaxrace import racing, sweep
     >>> from jaxrace.envs import medical

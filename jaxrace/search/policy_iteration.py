@@ -1,9 +1,6 @@
 """Preference-based approximate policy iteration: PBPI (Fürnkranz, Hüllermeier, Cheng, Park 2012).
 
-The policy is a label ranking of a few actions. From sampled states every action is tried in
-rollouts, what beats what there becomes an example, and the next policy is trained on the examples.
-It is a baseline of Busa-Fekete et al. 2014, section 6.2.
-
+The policy is a label ranking of a few actions. It is a baseline of Busa-Fekete et al. 2014, 6.2.
 Axes: N sampled states, A actions, P = A (A - 1) / 2 pairs of them, R rollouts, T = horizon.
 """
 
@@ -81,11 +78,10 @@ class PolicyIteration:
     first policy acts uniformly at random.
 
     What the papers leave open: a state is drawn uniformly from those that one history of the
-    current policy meets before its end, from an initial state on; an outcome folds what follows the
-    sampled state only; rollouts share no chance, and ``env.renew`` gives each its own where the
-    environment has it (see ``envs.environment``); every iteration forgets the examples of the last
-    one. Only rollouts count as episodes: N A R an iteration, 800 by default with four actions, as
-    in Busa-Fekete et al. 2014, section 6.2.
+    current policy meets before its end; an outcome folds what follows the sampled state only;
+    ``env.renew`` gives each rollout chance of its own where the environment has it; every iteration
+    forgets the examples of the last one. Only rollouts count as episodes: N A R an iteration, 800
+    by default with four actions, as in Busa-Fekete et al. 2014, section 6.2.
 
     Attributes:
         env: See ``envs.Environment``.
@@ -96,19 +92,13 @@ class PolicyIteration:
         num_rollouts: R.
         level: Of each sign test, below 1/2.
 
-    Raises:
-        ValueError: An attribute cannot be used.
-
-    >>> import jax
     >>> from jaxrace.envs import medical
     >>> learner = PolicyIteration(medical.Medical(), LabelRanking(2, medical.DOSES),
     ...     medical.TreatmentOutcome(), medical.prefer)
     >>> params = learner.params(budget=1600)
-    >>> state, step = learner.init(jax.random.key(0), params), jax.jit(learner.step)
-    >>> while not learner.done(state, params):
-    ...     state, row = step(state, params)
+    >>> state, row = jax.jit(learner.step)(learner.init(jax.random.key(0), params), params)
     >>> int(row.generation), int(row.episodes), row.best.shape
-    (2, 1600, (6, 3))
+    (1, 800, (6, 3))
     """
 
     env: Environment
@@ -138,18 +128,15 @@ class PolicyIteration:
         max_iterations: int = 10,
         min_change: float = 0.01,
     ) -> IterationParams:
-        """The numbers of a policy iteration. Stack several pytrees of them to sweep by vmap.
+        """The numbers of a policy iteration; ValueError if one is outside its range.
 
         Args:
             budget: Episodes; the iteration in which they are used up is still finished.
             env_params: The simulator's params; its ``default_params`` unless given.
             max_iterations: The most there are; 10 in Fürnkranz et al. 2012.
             min_change: The iteration also ends when the action changes in a smaller share of the
-                sampled states. The paper stops at a small change without a number. With fewer
-                than 100 states, 1 % means: when no action changes.
-
-        Raises:
-            ValueError: A number is outside its range.
+                sampled states (the paper gives no number). With fewer than 100 states, 1 %
+                means: when no action changes.
         """
         require_integer("budget", budget, 1, MOST_EPISODES)
         require_held("env_params", env_params)
@@ -165,7 +152,6 @@ class PolicyIteration:
 
     def init(self, key: jax.Array, params: IterationParams) -> IterationState:
         """The state before the first iteration; ValueError if ``key`` is no key."""
-        del params
         require_keys("key", key, ndim=0)
         return IterationState(
             key=key,
@@ -236,19 +222,10 @@ class PolicyIteration:
 
 
 def sign_test_table(num_rollouts: int, level: float) -> np.ndarray:
-    """How many wins of n that are not tied a one-sided sign test needs.
+    """How many wins of n that are not tied a one-sided sign test needs: int32 [R + 1], n = 0 .. R.
 
-    Significant are w wins if a fair coin gives at least w of n with probability ``level`` or less.
-
-    Args:
-        num_rollouts: R.
-        level: Above 0 and below 1/2, so that two opposite tests never both succeed.
-
-    Returns:
-        int32 [R + 1] for n = 0 .. R: the least such w, n + 1 if there is none.
-
-    Raises:
-        ValueError: A number is outside its range.
+    The least w such that a fair coin gives at least w of n with probability ``level`` or less;
+    n + 1 if there is none. Below level 1/2 two opposite tests never both succeed.
 
     >>> sign_test_table(10, 0.1).tolist()
     [1, 2, 3, 4, 4, 5, 6, 6, 7, 7, 8]

@@ -6,20 +6,23 @@ and the strategy moves towards the mu best. With a value-based race on returns t
 """
 
 import dataclasses
-from collections.abc import Sequence
+import functools
+import inspect
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from jaxrace import racing
+from jaxrace.compilation import bounded_jit
 from jaxrace.envs import Environment, OutcomeFold
 from jaxrace.envs.absorbing import absorb
 from jaxrace.narrowing import require_held
 from jaxrace.policies import Policy
+from jaxrace.racing.checks import check_compare
 from jaxrace.racing.comparing import ComparingRace
-from jaxrace.rollout import MOST_EPISODES, PolicyInTask, Rollout
-from jaxrace.search.trial import check_preference
+from jaxrace.rollout import MOST_EPISODES, PolicyInTask, Rollout, evaluate
 from jaxrace.strategies import Strategy
 from jaxrace.validation import require_integer, require_keys
 
@@ -28,6 +31,9 @@ _ADAPTATION = 1.25
 
 # Floor and cap of n_max (Busa-Fekete et al. 2014, section 6.2).
 _MIN_ROUNDS, _MAX_ROUNDS = 3, 100
+
+# Random policies, and episodes of each, on whose outcomes a preference is tried.
+_TRIAL_POLICIES, _TRIAL_EPISODES = 8, 8
 
 
 @jax.tree_util.register_dataclass
@@ -97,9 +103,8 @@ class PolicySearch:
     """A policy search, written as init / step / done so that searches can be batched by vmap.
 
     n_max starts at its floor; an unfinished race multiplies it by 1.25, a finished one divides
-    it by 1.25. It is kept as a float and rounded up for the race: cut off, 3 would stay 3. A
-    search ends after the race in which its budget is used up, and the policy it has learned is
-    rank 1 of that race.
+    it by 1.25. It is kept as a float and rounded up for the race. A search ends after the race in
+    which its budget is used up; the policy it has learned is rank 1 of that race.
 
     Attributes:
         env: See ``envs.Environment``.
@@ -110,10 +115,6 @@ class PolicySearch:
         strategy: The evolution strategy.
         chunk: Rounds simulated at once, see ``racing.run``; the race's own unless given.
 
-    Raises:
-        ValueError: The race and the strategy do not fit together.
-
-    >>> import jax
     >>> from jaxrace.envs import medical
     >>> from jaxrace.policies import Sigmoid
     >>> race = racing.PreferenceRace(num_options=7, top=3, capacity=100, compare=medical.prefer)
@@ -164,23 +165,20 @@ class PolicySearch:
         env_params: Any = None,
         **race_numbers: float,
     ) -> SearchParams:
-        """The numbers of a search. Stack several pytrees of them to sweep any of them by vmap.
+        """The numbers of a search; ``stack_params`` makes a batch of them.
+
+        ValueError if one is outside its range, or the race's ``compare`` is no antisymmetric sign
+        on the outcomes of some random policies.
 
         Args:
-            sigma0: Initial step size; evosax's default unless given, and never given to
-                strategies that have none.
+            sigma0: Initial step size, for strategies that have one; evosax's default unless given.
             delta: Error probability of each race; several of them take turns, each for an equal
                 part of the budget.
             budget: Episodes; the race in which they are used up is still finished.
-            min_rounds: Floor of n_max, and its first value; 3, or max_rounds if that is less,
-                unless given.
+            min_rounds: Floor of n_max, and its first value; at most 3 unless given.
             max_rounds: Cap of n_max; 100, or the race's capacity if that is less, unless given.
             env_params: The simulator's params; its ``default_params`` unless given.
             **race_numbers: Further numbers of the race's ``params``, as ``value_range``.
-
-        Raises:
-            ValueError: A number is outside its range, there is no delta, or the race's ``compare``
-                is no antisymmetric sign on the outcomes of some random policies.
         """
         require_integer("budget", budget, 1, MOST_EPISODES)
         require_held("env_params", env_params)
@@ -197,7 +195,7 @@ class PolicySearch:
         for each in deltas:
             self.race.params(each, max_rounds, **race_numbers)  # checks the race's own limits
         if isinstance(self.race, ComparingRace):
-            check_preference(self.race.compare, self.rollout)
+            _check_preference(self.race.compare, self.rollout)
         return SearchParams(
             strategy=self.strategy.params(self.policy.example(), sigma0),
             race=jax.tree.map(lambda *leaves: jnp.stack(leaves), *tables),
@@ -228,13 +226,9 @@ class PolicySearch:
         """One generation. A search that is done stays as it is and costs no race."""
         done = self.done(state, params)
         population, asked, tell_key, max_rounds, ranked = self._race_next(state, params)
+        example = self.policy.example()
         told = self.strategy.tell(
-            tell_key,
-            population,
-            ranked.ranking,
-            asked,
-            params.strategy,
-            self.policy.example(),
+            tell_key, population, ranked.ranking, asked, params.strategy, example
         )
         best = jax.tree.map(lambda x: x[ranked.ranking[0]], population)
         next_state = SearchState(
@@ -260,11 +254,7 @@ class PolicySearch:
         return next_state, row
 
     def invalid_outcomes(self, state: SearchState, params: SearchParams) -> jax.Array:
-        """Which policies of the next generation have an outcome that is not finite, and when?
-
-        Returns:
-            The first round in which such an outcome counts, or 0: int32 [K].
-        """
+        """The first round in which an outcome of a policy is not finite, or 0: int32 [K]."""
         return self._race_next(state, params).ranked.invalid
 
     def _race_next(self, state: SearchState, params: SearchParams) -> _Raced:
@@ -311,3 +301,34 @@ def _adapted_rounds(rounds: jax.Array, enough: jax.Array, params: SearchParams) 
     """n_max of the next generation, as a float."""
     adapted = jnp.where(enough, rounds / _ADAPTATION, rounds * _ADAPTATION)
     return jnp.clip(adapted, params.min_rounds, params.max_rounds)
+
+
+@functools.lru_cache(maxsize=32)
+def _check_preference(compare: Callable[[Any, Any], jax.Array], rollout: Rollout) -> None:
+    """Raise ValueError unless ``compare`` is an antisymmetric sign on outcomes of random policies.
+
+    The search itself, one program, could not. Policies act in the environment with its default
+    params. What has passed once is not tried again.
+    """
+    if inspect.isfunction(compare) and compare.__module__.startswith("jaxrace.envs."):
+        return  # tested with its environment; a program less to compile
+    with jax.ensure_compile_time_eval():  # also where a search is set up under jit
+        outcomes = _trial_outcomes(rollout, jax.random.key(0))
+        check_compare(compare, jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), outcomes))
+
+
+@bounded_jit(1)
+def _trial_outcomes(rollout: Rollout, key: jax.Array) -> Any:
+    """Those of random policies around the start: leaves [policies, episodes, ...]."""
+
+    def of_policy(key: jax.Array) -> Any:
+        leaves, structure = jax.tree.flatten(rollout.policy.example())
+        keys = jax.random.split(key, len(leaves) + 1)
+        noisy = [
+            x + jax.random.normal(k, x.shape, x.dtype)
+            for x, k in zip(map(jnp.asarray, leaves), keys[1:], strict=True)
+        ]
+        option = PolicyInTask(jax.tree.unflatten(structure, noisy), rollout.env.default_params)
+        return evaluate(rollout, keys[0], option, _TRIAL_EPISODES)
+
+    return jax.vmap(of_policy)(jax.random.split(key, _TRIAL_POLICIES))

@@ -17,22 +17,14 @@ from jaxrace.rollout import Rollout
 
 
 class Behaviour(NamedTuple):
-    """What acts: a label ranking, or nothing but chance.
-
-    >>> Behaviour(theta=None, is_random=True).is_random
-    True
-    """
+    """What acts: a label ranking, or nothing but chance."""
 
     theta: Any  # float32 [P, inputs + 1], without effect where chance acts
     is_random: Any  # bool []
 
 
 class Start(NamedTuple):
-    """A state from which rollouts start.
-
-    >>> Start(state=None, number=2).number
-    2
-    """
+    """A state from which rollouts start."""
 
     state: Any
     number: Any  # int32 [], steps taken to reach it, below T
@@ -53,20 +45,6 @@ class Restarts:
         env: See ``envs.Environment``; ``renew`` is used where it has one.
         policy: Says what the actions are, and acts unless chance does.
         fold: Makes the outcomes, of what follows the sampled state only.
-
-    Raises:
-        ValueError: An attribute cannot be used.
-
-    >>> import jax
-    >>> from jaxrace.envs import medical
-    >>> env = medical.Medical()
-    >>> policy = LabelRanking(2, medical.DOSES)
-    >>> restarts = Restarts(env, policy, medical.TreatmentOutcome())
-    >>> behaviour = Behaviour(policy.example(), jax.numpy.bool_(True))
-    >>> starts = restarts.sample(jax.random.key(0), 3, behaviour, env.default_params)
-    >>> outcomes = restarts.roll_out(jax.random.key(1), 5, starts, behaviour, env.default_params)
-    >>> starts.number.shape, outcomes.alive.shape
-    ((3,), (3, 4, 5))
     """
 
     env: Environment
@@ -81,19 +59,7 @@ class Restarts:
     def sample(
         self, key: jax.Array, num_states: int, behaviour: Behaviour, env_params: Any
     ) -> Start:
-        """States on the way, one from each of N histories.
-
-        Each state that a history meets before its end is drawn with the same probability.
-
-        Args:
-            key: Used up.
-            num_states: N.
-            behaviour: Plays the histories.
-            env_params: The simulator's params.
-
-        Returns:
-            Starts, leaves [N, ...].
-        """
+        """States on the way, one from each of N histories, drawn uniformly: leaves [N, ...]."""
         keys = jax.random.split(key, num_states)
         return jax.vmap(self._sample_one, (0, None, None))(keys, behaviour, env_params)
 
@@ -105,17 +71,9 @@ class Restarts:
         behaviour: Behaviour,
         env_params: Any,
     ) -> Any:
-        """Rollouts from all states with all actions, each with chance of its own.
+        """R rollouts from all states [N] with all actions: outcomes, leaves [N, A, R, ...].
 
-        Args:
-            key: Used up.
-            num_rollouts: R.
-            starts: Leaves [N, ...].
-            behaviour: Follows the action, until the history has T steps.
-            env_params: The simulator's params.
-
-        Returns:
-            Outcomes, leaves [N, A, R, ...].
+        Each has chance of its own; ``behaviour`` follows the action until the history has T steps.
         """
         num_actions = len(self.policy.actions)
         keys = jax.random.split(key, (len(starts.number), num_actions, num_rollouts))

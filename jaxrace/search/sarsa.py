@@ -63,15 +63,6 @@ class SarsaRow(NamedTuple):
     valid: jax.Array  # bool [], rewards and values were finite, and no observation was NaN
 
 
-class _Rates(NamedTuple):
-    """The numbers of one episode, float32 []."""
-
-    learning_rate: jax.Array  # alpha
-    exploration: jax.Array  # epsilon
-    trace_decay: jax.Array  # gamma lambda, by which traces fade in a step
-    discount: jax.Array  # gamma
-
-
 class _Episode(NamedTuple):
     """An episode before one of its steps."""
 
@@ -90,13 +81,11 @@ class Sarsa:
 
     Actions are epsilon-greedy, the first of equal ones where they are greedy. The table Q starts
     at 0, which is optimistic where rewards are negative. In episode tau, from 1, alpha, epsilon and
-    lambda are those given divided by ceil(tau / 10), if ``episodes_per_divisor`` is 10. The values
-    after a terminal step and after the last step of the horizon are 0. A step of the algorithm
-    costs O(T + A) however large the table: traces are kept for the entries that the episode has
-    visited.
+    lambda are those given divided by ceil(tau / ``episodes_per_divisor``). The values after a
+    terminal step and after the last step of the horizon are 0. A step costs O(T + A) however large
+    the table: traces are kept for the entries that the episode has visited.
 
-    One generation is ``episodes_per_step`` episodes. Episode tau is played with the key
-    fold_in(key, tau), so it does not depend on them; of that key, fold_in(_, 0) goes to ``reset``,
+    Episode tau has the key fold_in(key, tau); of that key, fold_in(_, 0) goes to ``reset``,
     fold_in(_, 1) to the exploration, and fold_in(_, 2 t) to step t of the environment, from 1.
 
     Attributes:
@@ -104,20 +93,14 @@ class Sarsa:
         policy: The cells and the actions, and the greedy policy that is learned.
         episodes_per_step: Episodes of one generation.
 
-    Raises:
-        ValueError: An attribute cannot be used.
-
-    >>> import jax
     >>> from jaxrace.envs import medical
     >>> from jaxrace.tabular import Grid
     >>> grid = Grid(low=(0.0, -2.0), high=(8.0, 8.0), bins=20)
     >>> sarsa = Sarsa(medical.Medical(), GreedyTable(grid, medical.DOSES))
     >>> params = sarsa.params(budget=300)
-    >>> state, step = sarsa.init(jax.random.key(0), params), jax.jit(sarsa.step)
-    >>> while not sarsa.done(state, params):
-    ...     state, row = step(state, params)
+    >>> state, row = jax.jit(sarsa.step)(sarsa.init(jax.random.key(0), params), params)
     >>> int(row.episodes), row.best.shape
-    (300, (400, 4))
+    (100, (400, 4))
     """
 
     env: Environment
@@ -141,7 +124,7 @@ class Sarsa:
         env_params: Any = None,
         episodes_per_divisor: int = 10,
     ) -> SarsaParams:
-        """The numbers of a learner. Stack several pytrees of them to sweep any of them by vmap.
+        """The numbers of a learner; ValueError if one is outside its range.
 
         Args:
             budget: Episodes; the generation in which they are used up is still finished.
@@ -152,25 +135,23 @@ class Sarsa:
             env_params: The simulator's params; its ``default_params`` unless given.
             episodes_per_divisor: Learning rate, exploration and lambda are divided by 1 in the
                 first so many episodes, by 2 in the next ones, and so on; at least 1.
-
-        Raises:
-            ValueError: A number is outside its range.
         """
         require_integer("budget", budget, 1, MOST_EPISODES)
         require_held("env_params", env_params)
         require_positive("learning_rate", learning_rate)
-        _require_share("learning_rate", learning_rate)
-        _require_share("exploration", exploration)
-        _require_share("trace_decay", trace_decay)
-        _require_share("discount", discount)
+        shares = {
+            "learning_rate": learning_rate,
+            "exploration": exploration,
+            "trace_decay": trace_decay,
+            "discount": discount,
+        }
+        for name, value in shares.items():
+            require_number(name, value, 0, most=1)
         require_integer("episodes_per_divisor", episodes_per_divisor, 1)
         return SarsaParams(
             env=self.env.default_params if env_params is None else env_params,
             budget=jnp.asarray(budget, jnp.int32),
-            learning_rate=jnp.asarray(learning_rate, jnp.float32),
-            exploration=jnp.asarray(exploration, jnp.float32),
-            trace_decay=jnp.asarray(trace_decay, jnp.float32),
-            discount=jnp.asarray(discount, jnp.float32),
+            **{name: jnp.asarray(value, jnp.float32) for name, value in shares.items()},
             episodes_per_divisor=jnp.asarray(episodes_per_divisor, jnp.int32),
         )
 
@@ -223,18 +204,17 @@ class Sarsa:
     ) -> tuple[jax.Array, jax.Array]:
         """Q after one more episode, and whether all its numbers were valid."""
         horizon = self.env.horizon
-        rates = _rates(params, number)
+        params = _of_episode(params, number)
         # One draw for the whole episode; the action after the last step is never taken.
         noise = jax.random.uniform(jax.random.fold_in(key, 1), (horizon + 1, 2), jnp.float32)
         env_state = self.env.reset(jax.random.fold_in(key, 0), params.env)
-        entry, valid = self._next_entry(env_state, values, rates, noise[0], params)
+        entry, valid = self._next_entry(env_state, values, noise[0], params)
         visited, traces = jnp.zeros(horizon, jnp.int32), jnp.zeros(horizon, jnp.float32)
-        ended = jnp.zeros((), bool)
-        episode = _Episode(env_state, ended, entry, values, visited, traces, valid)
+        episode = _Episode(env_state, jnp.bool_(False), entry, values, visited, traces, valid)
 
         def step(episode: _Episode, inputs: tuple[jax.Array, jax.Array]) -> tuple[_Episode, None]:
             step_key = jax.random.fold_in(key, 2 * inputs[0])
-            return self._play_step(episode, *inputs, step_key, rates, params), None
+            return self._play_step(episode, *inputs, step_key, params), None
 
         numbers = jnp.arange(1, horizon + 1, dtype=jnp.int32)
         episode, _ = lax.scan(step, episode, (numbers, noise[1:]))
@@ -246,7 +226,6 @@ class Sarsa:
         number: jax.Array,
         noise: jax.Array,
         key: jax.Array,
-        rates: _Rates,
         params: SarsaParams,
     ) -> _Episode:
         """One pass through the inner loop of figure 7.11 of Sutton and Barto 1998."""
@@ -255,10 +234,10 @@ class Sarsa:
         state, reward, terminal = self.env.step(key, episode.state, action, params.env)
         if not self.env.continues_after_terminal:
             state = absorb(ended, episode.state, state)
-        entry, observed = self._next_entry(state, values, rates, noise, params)
+        entry, observed = self._next_entry(state, values, noise, params)
         last = terminal | (number == self.env.horizon)
         # delta = r + gamma Q(s', a') - Q(s, a)
-        bootstrap = jnp.where(last, 0.0, rates.discount * values[entry])
+        bootstrap = jnp.where(last, 0.0, params.discount * values[entry])
         error = reward.astype(jnp.float32) + bootstrap - values[episode.entry]
         # Nothing counts after the end; masked here, since 0 times NaN would be NaN.
         error = jnp.where(ended, 0.0, error)
@@ -266,19 +245,19 @@ class Sarsa:
         # Replacing traces: a pair that comes again has its trace set to 1, so the old one goes.
         traces = jnp.where(episode.visited == episode.entry, 0.0, episode.traces)
         traces = traces.at[number - 1].set(1.0)
-        change = rates.learning_rate * error * traces
+        change = params.learning_rate * error * traces
         return _Episode(
             state=state,
             ended=ended | terminal,
             entry=entry,
             values=values.at[visited].add(change, mode="promise_in_bounds"),
             visited=visited,
-            traces=rates.trace_decay * traces,
+            traces=params.trace_decay * traces,
             valid=episode.valid & (ended | ((observed | last) & jnp.isfinite(error))),
         )
 
     def _next_entry(
-        self, state: Any, values: jax.Array, rates: _Rates, noise: jax.Array, params: SarsaParams
+        self, state: Any, values: jax.Array, noise: jax.Array, params: SarsaParams
     ) -> tuple[jax.Array, jax.Array]:
         """Where the epsilon-greedy action stands in Q, and whether the observation was valid."""
         num_actions = len(self.policy.actions)
@@ -286,23 +265,17 @@ class Sarsa:
         first = self.policy.grid.cell(observation) * num_actions
         best = greedy(lax.dynamic_slice(values, (first,), (num_actions,)))
         drawn = (noise[1] * num_actions).astype(jnp.int32)  # below A, also when rounded
-        action = jnp.where(noise[0] < rates.exploration, drawn, best)
+        action = jnp.where(noise[0] < params.exploration, drawn, best)
         return first + action, ~jnp.isnan(observation).any()
 
 
-def _rates(params: SarsaParams, number: jax.Array) -> _Rates:
-    """The numbers of episode ``number``, from 1."""
+def _of_episode(params: SarsaParams, number: jax.Array) -> SarsaParams:
+    """The numbers in episode ``number``, from 1; ``trace_decay`` is gamma lambda."""
     divisor = (number + params.episodes_per_divisor - 1) // params.episodes_per_divisor
     factor = 1 / divisor.astype(jnp.float32)
-    return _Rates(
+    return dataclasses.replace(
+        params,
         learning_rate=params.learning_rate * factor,
         exploration=params.exploration * factor,
         trace_decay=params.discount * params.trace_decay * factor,
-        discount=params.discount,
     )
-
-
-def _require_share(name: str, value: float) -> None:
-    require_number(name, value, 0)
-    if value > 1:
-        raise ValueError(f"{name}: expected a number of at most 1, got {value!r}")

@@ -28,19 +28,12 @@ class SplitRaceSearch(PolicySearch):
             worth at least this share of those in their own order; random orders of 7 policies
             share .3, equal ones 1.
 
-    Raises:
-        ValueError: As ``PolicySearch``, ``agreement`` is not in (0, 1), or the race is none that
-            counts wins.
-
-    >>> import jax
-    >>> from jaxrace import outcomes
     >>> from jaxrace.envs import medical
     >>> from jaxrace.policies import Sigmoid
     >>> race = racing.PreferenceRace(num_options=7, top=3, capacity=100, compare=medical.prefer)
     >>> search = SplitRaceSearch(medical.Medical(), Sigmoid(2), medical.TreatmentOutcome(), race)
     >>> params = search.params(sigma0=10.0, budget=300)
-    >>> state, step = search.init(jax.random.key(0), params), jax.jit(search.step)
-    >>> state, row = step(state, params)
+    >>> state, row = jax.jit(search.step)(search.init(jax.random.key(0), params), params)
     >>> int(row.max_rounds), int(row.episodes)  # two races of two rounds
     (3, 28)
     """
@@ -80,15 +73,10 @@ class SplitRaceSearch(PolicySearch):
 
 
 def shared_weight(one: jax.Array, other: jax.Array, top: int) -> jax.Array:
-    """How much of the recombination weights of one order the other one gives too.
+    """How much of the recombination weights of one order [K] the other one gives too.
 
-    Args:
-        one: int32 [K], options from best to worst.
-        other: Another such order.
-        top: mu, the number that is recombined, with weights proportional to ln(mu + 1) - ln i.
-
-    Returns:
-        sum w_i w'_i / sum w_i^2, float32 [], in [0, 1].
+    That is sum w_i w'_i / sum w_i^2, float32 [], in [0, 1], with w_i proportional to
+    ln(mu + 1) - ln i, and mu = ``top``.
 
     >>> order = jnp.arange(7)
     >>> float(shared_weight(order, order, 3)), float(shared_weight(order, order[::-1], 3))

@@ -3,6 +3,7 @@
 The pseudo-code is in docs/dominance_race.md, "The allocation". Axes: K options.
 """
 
+import math
 from typing import NamedTuple
 
 import jax
@@ -46,15 +47,7 @@ class Decision(NamedTuple):
 def decide(
     evidence: Evidence, params: DominanceParams, most: jax.Array, top: int, blocks: Blocks
 ) -> Decision:
-    """Certify, or ask for more, or give up.
-
-    Args:
-        evidence: Of one race.
-        params: Its numbers.
-        most: int32 [], M: the largest number of blocks that an option may have.
-        top: kappa.
-        blocks: Their sizes.
-    """
+    """Certify, or ask for more, or give up; ``most`` is M, int32 []: an option's blocks at most."""
     num_options = evidence.complete.shape[0]
     leads = _first_of(standing(evidence, params.level, blocks), top)
     cross = leads[:, None] & ~leads[None, :]
@@ -88,8 +81,7 @@ def _reach(evidence: Evidence, give_up: jax.Array, most: jax.Array, blocks: Bloc
     """What the log e-values [K, K] may still grow by, if gaps are no larger than they look.
 
     A gap is taken to be its estimate and ``give_up`` standard errors, 1 / sqrt(6 n) for nearly
-    equal continuous laws, and the growth per sample 3 gap^2 / (1 + 1 / 2b): see
-    docs/dominance_race.md. No more than a forecast; no guarantee depends on it.
+    equal continuous laws. No more than a forecast; no guarantee depends on it.
     """
     shared = shared_blocks(evidence.complete)
     mean = mean_margin(evidence.margin, shared, blocks)
@@ -122,12 +114,8 @@ def standing(evidence: Evidence, level: jax.Array, blocks: Blocks) -> Standing:
 def perhaps_tied(strong: jax.Array, leads: jax.Array) -> jax.Array:
     """Options whose scores the strong verdicts leave room to be equal across the boundary.
 
-    Args:
-        strong: bool [K, K], the verdicts that all hold together.
-        leads: bool [K], the set that certificate (b) names.
-
-    Returns:
-        bool [K]: i with some j across the boundary, such that z_i + o_j is no more than K - 1.
+    ``strong`` are the verdicts [K, K] that all hold together, ``leads`` [K] is the set that
+    certificate (b) names: i with some j across the boundary, such that z_i + o_j is at most K - 1.
     """
     wins, losses = strong.sum(1, dtype=jnp.int32), strong.sum(0, dtype=jnp.int32)
     barely = wins[:, None] + losses[None, :] <= strong.shape[0] - 1
@@ -138,6 +126,41 @@ def perhaps_tied(strong: jax.Array, leads: jax.Array) -> jax.Array:
 def shared_blocks(complete: jax.Array) -> jax.Array:
     """Blocks that each two options have in common: int32 [K, K]."""
     return jnp.minimum(complete[:, None], complete[None, :])
+
+
+def who_may_help(
+    evidence: Evidence, params: DominanceParams, top: int, blocks: Blocks
+) -> jax.Array:
+    """The options that lag in a pair which may still matter to certificate (a): bool [K].
+
+    A race ends where a pair in doubt has no samples left, since it draws for all pairs in doubt
+    alike. Samples that came otherwise may have left options behind, which change who is in doubt.
+
+    If j over i is decided, or the pair is undecided and exhausted, a set that is ever certified has
+    j in it with i. Who takes more than kappa options with it is out, who is taken by more than
+    K - kappa is in; nobody helps if that leaves no set. First come the pairs in doubt, then others
+    of which not both options are in, nor both out.
+    """
+    num_options = evidence.complete.size
+    most = blocks.complete(params.max_rounds)
+    over = evidence.highest >= params.level
+    shared = shared_blocks(evidence.complete)
+    undecided = ~(over | over.T) & ~jnp.eye(num_options, dtype=bool)
+    takes = over.T | (undecided & (shared >= most)) | jnp.eye(num_options, dtype=bool)
+    for _ in range(math.ceil(math.log2(num_options))):
+        takes = (takes[:, :, None] & takes[None, :, :]).any(1)  # with all that those take
+    is_out = takes.sum(1) > top
+    is_in = takes.sum(0) > num_options - top
+    is_possible = (
+        (is_out.sum() <= num_options - top) & (is_in.sum() <= top) & ~(is_in & is_out).any()
+    )
+    both_alike = (is_in[:, None] & is_in[None, :]) | (is_out[:, None] & is_out[None, :])
+    is_open = undecided & (shared < most) & ~both_alike & is_possible
+    doubtful = decide(evidence, params, most, top, blocks).doubtful
+    doubtful = is_open & (doubtful | doubtful.T)
+    served = jnp.where(doubtful.any(), doubtful, is_open)
+    lags = evidence.complete[:, None] <= evidence.complete[None, :]
+    return (served & lags).any(1)
 
 
 def _first_of(keys: Standing, top: int) -> jax.Array:

@@ -19,13 +19,7 @@ from jaxrace.racing.dominance.state import Blocks, DominanceParams, DominanceSta
 
 
 def keep_samples(states: DominanceState, outcomes: Any, asked: jax.Array) -> DominanceState:
-    """Append the samples of the options that had asked.
-
-    Args:
-        states: Leaves [B, ...].
-        outcomes: Leaves [B, K, r, ...].
-        asked: bool [B, K].
-    """
+    """Append the samples [B, K, r, ...] of the options that had asked, bool [B, K]."""
     num_told = jax.tree.leaves(outcomes)[0].shape[2]
     told = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), outcomes)
     kept = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), states.outcomes)
@@ -66,15 +60,8 @@ def count_blocks(
 ) -> DominanceState:
     """Play the blocks that pairs of options have come to share.
 
-    Args:
-        states: Leaves [B, ...], with all samples.
-        params: Leaves [B, ...].
-        before: int32 [B, K], blocks of each option that had been played.
-        after: int32 [B, K], blocks that it has.
-        blocks: Their sizes.
-        compare: Preference between two single outcomes.
-        opens: May there be first blocks among them?
-        goes_on: May there be later ones?
+    Options had ``before`` blocks, int32 [B, K], which have been played, and have ``after``. May
+    there be first blocks among those to be played (``opens``), and later ones (``goes_on``)?
     """
     num_lanes, num_options = before.shape
     first, second = jnp.asarray(np.triu_indices(num_options, 1), jnp.int32)  # of P pairs
@@ -176,20 +163,14 @@ def _block_signs(
 def _add_block(
     told: jax.Array, signs: jax.Array, bets: jax.Array, log_weights: jax.Array
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """What a block adds to P pairs, in both orders.
+    """What a block of ``signs`` [b, b, P] adds to P pairs, in both orders.
 
-    Args:
-        told: float32 [2, L, P], sums of ln F_m(lambda) before it.
-        signs: int8 [b, b, P].
-        bets: float32 [L, P]: those of a batch of races are those of each.
-        log_weights: float32 [L, P].
-
-    Returns:
-        The sums after it, ln E_ij [2, P], and the net count [P] of the first order.
+    ``told``, float32 [2, L, P], are the sums of ln F_m(lambda) before it; ``bets`` and
+    ``log_weights`` are [L, P]. Returns the sums after it, ln E_ij [2, P], and the net count [P] of
+    the first order.
     """
     total = told + kernels.log_block_factors(signs, bets)
     log_e = jax.nn.logsumexp(log_weights + total, axis=1)
-    # At most 23 signs in an int8: vectors of bytes. Written out, since XLA would make one sum of
-    # two, and go through it number by number.
+    # At most 23 signs in an int8. In two steps, of which XLA would make one of single numbers.
     net = functools.reduce(jnp.add, signs.sum(0, dtype=jnp.int8).astype(jnp.int32))
     return total, log_e, net

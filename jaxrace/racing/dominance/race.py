@@ -18,9 +18,7 @@ from jaxrace import kernels
 from jaxrace.protocol import verb
 from jaxrace.racing import base
 from jaxrace.racing.comparing import ComparingRace
-from jaxrace.racing.dominance import bets as bet_rules
 from jaxrace.racing.dominance import decision, evidence
-from jaxrace.racing.dominance.prospects import who_may_help
 from jaxrace.racing.dominance.result import DominanceResult
 from jaxrace.racing.dominance.state import (
     COUNTS,
@@ -29,13 +27,14 @@ from jaxrace.racing.dominance.state import (
     Blocks,
     DominanceParams,
     DominanceState,
-    rounds_to_tell,
+    default_bets,
+    default_weights,
+    require_bets,
 )
 from jaxrace.validation import (
     require_choice,
     require_integer,
     require_number,
-    require_owner,
     require_probability,
 )
 
@@ -59,21 +58,12 @@ class DominanceRace(ComparingRace, base.UnequalRace):
     first gives its best guess, which carries no guarantee, and says so.
 
     Attributes:
-        num_options: K >= 2.
-        top: kappa, 1 <= kappa < K.
-        capacity: Most samples that an option may have; samples are kept.
-        compare: ``compare(a, b)`` of two single outcomes: int8 +1 where a is preferred, -1
-            where b is, 0 for a tie or incomparable outcomes; antisymmetric, pure JAX.
         first_block: Samples of each option before the first verdict, a prime up to 23.
         block: Samples of every later block, a prime up to 23.
 
-    Raises:
-        ValueError: An attribute is out of its range or not among the choices.
+    ``tell`` may be given any number of rounds. The race looks at the evidence when it is told:
+    ``rounds_to_tell`` of them waste nothing.
 
-    ``tell`` may be given any number of rounds. ``block`` of them waste nothing: the race looks at
-    the evidence when it is told, so that more of them at once may be more than it needed.
-
-    >>> import jax.numpy as jnp
     >>> from jaxrace.kernels import total_order
     >>> race = DominanceRace(num_options=3, top=1, capacity=100, compare=total_order)
     >>> params = race.params(delta=0.1)
@@ -90,6 +80,8 @@ class DominanceRace(ComparingRace, base.UnequalRace):
     first_block: int = 11
     block: int = 5
 
+    params_kind = DominanceParams
+    state_kind = DominanceState
     params_depend_on: ClassVar = (*ComparingRace.params_depend_on, "first_block", "block")
 
     def __post_init__(self) -> None:
@@ -122,29 +114,24 @@ class DominanceRace(ComparingRace, base.UnequalRace):
         give_up: float = math.inf,
         horizon: int | None = None,
     ) -> DominanceParams:
-        """The numbers of a race.
+        """The numbers of a race; ValueError if one is outside its range.
 
         Args:
             delta: Probability of a wrong certificate, in (0, 1).
             max_rounds: n_max, the most samples of an option, 1 .. capacity; the capacity unless
                 given. With fewer than ``first_block`` nothing is ever certified.
             slack: How far, in units of log e-values, pairs may be ahead of the most doubtful one
-                and still be drawn for. More of it draws several pairs together: fewer calls, and
-                more samples.
-            bets: lambda of the e-process, each in (0, 1.95]. Unless given, they are chosen for the
-                ``horizon``: a small gap is decided late if at all, and wants a small bet.
+                and still be drawn for. More of it means fewer calls, and more samples.
+            bets: lambda of the e-process, each in (0, 1.95]; chosen for the ``horizon`` unless
+                given. A small gap is decided late if at all, and wants a small bet.
             weights: Of the bets, positive; they are scaled to add up to 1.
             give_up: End a race, not certified, when a pair would not be decided by max_rounds
-                even if its gap were so many standard errors larger than it looks. Saves many
-                samples of races that will not be certified, and makes their guesses worse; the
-                guarantee stays. Infinity, the default, is never; 3 is a cautious choice.
+                even if its gap were so many standard errors larger than it looks. Saves samples,
+                and makes the guesses worse; the guarantee stays. 3 is a cautious choice.
             horizon: Samples of an option that the bets are chosen for, max_rounds unless given.
-                More samples may follow. Looks at the same samples with the same bets are one test,
-                whatever capacity and max_rounds are: who needs more samples than were planned
+                More samples may follow: looks at the same samples with the same bets are one test,
+                whatever capacity and max_rounds are. Who needs more samples than were planned
                 makes a race of larger capacity, with the horizon of before.
-
-        Raises:
-            ValueError: A number is outside its range.
         """
         require_probability("delta", delta)
         max_rounds = self._horizon(max_rounds)
@@ -156,9 +143,9 @@ class DominanceRace(ComparingRace, base.UnequalRace):
         strong_level = math.log(statements / (_COUNTS_SHARE * delta))
         horizon = max_rounds if horizon is None else horizon
         require_integer("horizon", horizon, 1)
-        bets = bet_rules.default_bets(level, horizon) if bets is None else bets
-        weights = bet_rules.default_weights(len(bets)) if weights is None else weights
-        bet_rules.require_bets(bets, weights)
+        bets = default_bets(level, horizon) if bets is None else bets
+        weights = default_weights(len(bets)) if weights is None else weights
+        require_bets(bets, weights)
         rounding = _ROUNDING * self.blocks.most(max_rounds)
         return DominanceParams(
             delta=jnp.asarray(delta, jnp.float32),
@@ -172,18 +159,9 @@ class DominanceRace(ComparingRace, base.UnequalRace):
             owner=self.owner,
         )
 
-    def table(self, delta: float, **numbers: Any) -> DominanceParams:
-        """Params that serve every n_max up to the capacity, with the bets of the capacity."""
-        return self.params(delta, self.capacity, **numbers)
-
-    def params_at(self, table: DominanceParams, max_rounds: jax.Array) -> DominanceParams:
-        """The params of a race of ``max_rounds`` rounds, a traced int32 of at most N."""
-        require_owner(table, self.owner)
-        return dataclasses.replace(table, max_rounds=max_rounds)
-
     def rounds_to_tell(self, state: DominanceState | DominanceResult) -> int:
         """How many samples of each option that asks complete its next block, not under a trace."""
-        return rounds_to_tell(self.blocks, state)
+        return self.blocks.rounds_to_tell(state)
 
     @verb
     def init(self, example_outcome: Any, params: DominanceParams) -> DominanceState:
@@ -205,53 +183,44 @@ class DominanceRace(ComparingRace, base.UnequalRace):
 
     @verb
     def ask(self, state: DominanceState, params: DominanceParams) -> jax.Array:
-        del params
         return state.asked
 
     @verb
     def tell(self, state: DominanceState, outcomes: Any, params: DominanceParams) -> DominanceState:
-        states, lane_outcomes, lane_params = jax.tree.map(
-            lambda x: x[None], (state, outcomes, params)
-        )
-        states = self.tell_lanes(states, lane_outcomes, lane_params)
-        states = self.finish_lanes(states, lane_params)
-        return jax.tree.map(lambda x: x[0], states)
+        def tell(states: DominanceState, outcomes: Any, params: DominanceParams) -> DominanceState:
+            return self.finish_lanes(self.tell_lanes(states, outcomes, params), params)
+
+        return base.in_lane(tell, state, outcomes, params)
 
     def tell_lanes(
-        self, states: DominanceState, outcomes: Any, params: DominanceParams
+        self,
+        states: DominanceState,
+        outcomes: Any,
+        params: DominanceParams,
+        opens: bool = True,
+        goes_on: bool = True,
     ) -> DominanceState:
-        """``tell`` of B races, but for the last count; only what is asked for is worked on."""
-        return self.look_lanes(self._count(states, outcomes, params, True, True), params)
+        """``tell`` of B races, but for the last count; only what is asked for is worked on.
+
+        May first blocks become complete (``opens``), and later ones (``goes_on``)? What may not is
+        not compiled.
+        """
+        before = self._complete(states, self.blocks.complete(params.max_rounds)[:, None])
+        states = evidence.keep_samples(states, outcomes, states.asked)
+        states = self._count_kept(states, params, before, opens, goes_on)
+        return self.look_lanes(states, params)
 
     def open_lanes(
         self, states: DominanceState, outcomes: Any, params: DominanceParams
     ) -> DominanceState:
         """Play the first ``opening`` samples [B, K, opening, ...] of the options that ask."""
-        return self.look_lanes(self._count(states, outcomes, params, True, False), params)
+        return self.tell_lanes(states, outcomes, params, goes_on=False)
 
     def advance_lanes(
-        self,
-        states: DominanceState,
-        outcomes: Any,
-        params: DominanceParams,
-        first_round: jax.Array,
+        self, states: DominanceState, outcomes: Any, params: DominanceParams, first_round: jax.Array
     ) -> DominanceState:
-        """Play samples [B, K, r, ...] that come after those."""
-        del first_round  # each option has its own
-        return self.look_lanes(self._count(states, outcomes, params, False, True), params)
-
-    def _count(
-        self,
-        states: DominanceState,
-        outcomes: Any,
-        params: DominanceParams,
-        opens: bool,
-        goes_on: bool,
-    ) -> DominanceState:
-        """May first blocks become complete, and later ones? What may not is not compiled."""
-        before = self._complete(states, self.blocks.complete(params.max_rounds)[:, None])
-        states = evidence.keep_samples(states, outcomes, states.asked)
-        return self._count_kept(states, params, before, opens, goes_on)
+        """Play samples [B, K, r, ...] that come after those; each option has its own number."""
+        return self.tell_lanes(states, outcomes, params, opens=False)
 
     def _count_kept(
         self,
@@ -274,19 +243,15 @@ class DominanceRace(ComparingRace, base.UnequalRace):
     def judge_lanes(
         self,
         states: DominanceState,
+        params: DominanceParams,
         outcomes: Any,
         counts: jax.Array,
         first_bad: jax.Array,
-        params: DominanceParams,
     ) -> DominanceState:
-        """Decide B races on all samples that they will get; see ``judge``.
+        """Decide B races that have not begun on all samples that they will get; see ``judge``.
 
-        Args:
-            states: Of races that have not begun.
-            outcomes: Leaves [B, K, N, ...], of which the first ``counts`` of each option count.
-            counts: int32 [B, K].
-            first_bad: int32 [B, K], number of the first sample that is not finite, or 0.
-            params: Leaves [B, ...].
+        Of the outcomes [B, K, N, ...] the first ``counts``, int32 [B, K], of each option count;
+        ``first_bad`` [B, K] is the number of the first sample that is not finite, or 0.
         """
         lacks = counts < self.first_block
         states = dataclasses.replace(
@@ -300,7 +265,7 @@ class DominanceRace(ComparingRace, base.UnequalRace):
         none = jnp.zeros_like(counts)
         states = self.look_lanes(self._count_kept(states, params, none, True, True), params)
         seen = self._seen(states, self.blocks.complete(params.max_rounds)[:, None])
-        find = jax.vmap(functools.partial(who_may_help, top=self.top, blocks=self.blocks))
+        find = jax.vmap(functools.partial(decision.who_may_help, top=self.top, blocks=self.blocks))
         helps = find(seen, params) & (states.certificate == EXHAUSTED)[:, None]
         goes_on = helps.any(-1)
         states = dataclasses.replace(
@@ -336,7 +301,6 @@ class DominanceRace(ComparingRace, base.UnequalRace):
 
     def finish_lanes(self, states: DominanceState, params: DominanceParams) -> DominanceState:
         """Count all samples of the races that end without a certificate, for their guess."""
-        del params
         ended = (states.certificate >= EXHAUSTED) & (states.net == 0).all((1, 2))
         net = kernels.ragged_net(self.compare, states.outcomes, states.samples, ended)
         return dataclasses.replace(states, net=jnp.where(ended[:, None, None], net, states.net))
@@ -367,25 +331,13 @@ class DominanceRace(ComparingRace, base.UnequalRace):
             tied=tied,
             decided=certified,
             certificate_number=state.certificate,
-            samples=state.samples,
-            simulated=state.simulated,
             wins=keys.wins,
             total=keys.total,
             log_bets=state.log_bets,
             highest=state.highest,
             margin=state.margin,
             asked=state.asked,
-            invalid=state.invalid,
-            params=params,
-            top=self.top,
+            **self._held(state, params),
             blocks=self.blocks,
             capacity=self.capacity,
         )
-
-    def check_params(self, params: DominanceParams) -> None:
-        """Raise ValueError unless ``params`` comes from ``params`` of such a race."""
-        base.require_params(params, DominanceParams, self.owner)
-
-    def check_state(self, state: DominanceState) -> None:
-        """Raise ValueError unless ``state`` is that of such a race of this size and capacity."""
-        self._require_state(state, DominanceState)

@@ -18,11 +18,13 @@ from jaxrace.racing.dominance.state import (
     GIVEN_UP,
     Blocks,
     DominanceParams,
-    rounds_to_tell,
 )
 from jaxrace.racing.result import MAX_LISTED, RaceResult, span
 
 FloatArray = NDArray[np.float64]
+
+# Pairs in doubt that a report names.
+_MOST_PAIRS = 5
 
 
 @jax.tree_util.register_dataclass
@@ -44,11 +46,7 @@ class DominanceResult(RaceResult):
 
     @property
     def best_names(self) -> list[str]:
-        """The names of the first kappa, best first; of one race that was judged by names.
-
-        Raises:
-            ValueError: The options have no names.
-        """
+        """The names of the first kappa, best first; ValueError if the options have none."""
         if self.names is None:
             raise ValueError("names: expected a race that was judged by names, got numbers only")
         return [self.names[option] for option in self.best]
@@ -81,10 +79,10 @@ class DominanceResult(RaceResult):
 
     @property
     def log_evidence(self) -> FloatArray:
-        """ln E_ij after the blocks that i and j share, float64 [..., K, K]: the process itself.
+        """ln E_ij after the blocks that i and j share, float64 [..., K, K]; 0 without any.
 
-        0 on the diagonal and where nothing was compared. What it was at its highest decides the
-        race. No e-value: the race may have stopped because of samples of one option alone.
+        The process itself; its highest value decides the race. No e-value: the race may have
+        stopped because of samples of one option alone.
         """
         weighted = (
             np.asarray(self.log_bets, np.float64)
@@ -107,8 +105,8 @@ class DominanceResult(RaceResult):
         sqrt(max E_ij) / 2, the p-value p by the calibrator p^(-1/2) / 2 (Vovk and Wang 2021): its
         expectation is at most 1 if i is not preferred to j, whenever and why ever the race stopped.
         That of E_ij itself may be larger: where option i is ahead, its next block, known from
-        other pairs, may tell the race to stop. E-values of independent experiments multiply; those
-        of dependent ones average.
+        other pairs, may tell the race to stop. Multiply e-values of independent experiments,
+        average dependent ones.
         """
         return 0.5 / np.sqrt(self.p_values)
 
@@ -116,10 +114,9 @@ class DominanceResult(RaceResult):
     def further_samples(self) -> FloatArray:
         """How many more samples each option may need, of one race: float64 [K]. A forecast.
 
-        The logarithm of an e-value is taken to grow by 3 gap^2 / (1 + 1 / 2b) per sample, with the
-        gap S_ij - 1/2 as it looks (docs/dominance_race.md), and blocks to be filled. 0 where
-        nothing is in doubt; infinity where it takes more than the race's n_max, and none are left
-        to be drawn. Of a pair without a common block only what fills one.
+        Log e-values are taken to grow as ``decision.growth_by_gap`` says, with gaps as they look,
+        and blocks to be filled. 0 where nothing is in doubt; infinity where it takes more than
+        n_max. Of a pair without a common block only what fills one.
         """
         blocks = self.blocks
         doubtful = np.asarray(self.doubtful)
@@ -181,7 +178,7 @@ class DominanceResult(RaceResult):
         return f"NOT certified {how}; the first {self.top} are a guess"
 
     def _notes(self) -> dict[str, str]:
-        """Which pairs are in doubt, and which samples would help: lines of the report."""
+        """Which pairs are in doubt, and which samples would help."""
         if self.decided:
             return {}
         level = float(self.params.level)
@@ -201,7 +198,7 @@ class DominanceResult(RaceResult):
             wider = "a race of larger capacity" if full else "a larger max_rounds"
             help_text = f"{wider}: the samples of the pairs in doubt are used up"
         else:
-            rounds = f"{rounds_to_tell(self.blocks, self)} more samples of "
+            rounds = f"{self.blocks.rounds_to_tell(self)} more samples of "
             help_text = rounds + ", ".join(map(str, asked[:MAX_LISTED]))
         return {"in doubt": ", ".join(shown) + more or "-", "would help": help_text}
 
@@ -223,10 +220,6 @@ def _doubtful(
     for _ in range(samples.ndim - 1):
         of_race = jax.vmap(of_race)
     return of_race(evidence, params)
-
-
-# Pairs in doubt that a report names.
-_MOST_PAIRS = 5
 
 
 def _share(log_e: float, level: float) -> str:

@@ -1,6 +1,11 @@
-"""The numbers and the progress of a dominance race. Axes: K options, N = capacity, L bets."""
+"""The numbers and the progress of a dominance race.
+
+How bets are chosen is in docs/dominance_race.md. Axes: K options, N = capacity, L bets.
+"""
 
 import dataclasses
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -8,7 +13,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxrace.validation import Owner
+from jaxrace import kernels
+from jaxrace.validation import Owner, require_positive
+
+# The largest bet by default; with 2 a lost bet would lose all.
+_LARGEST_BET = 1.9
+_BET_RATIO = 2.2
 
 
 @jax.tree_util.register_dataclass
@@ -63,15 +73,10 @@ CERTIFICATES = ("running", "dominance", "counts", "exhausted", "given up")
 
 @dataclasses.dataclass(frozen=True)
 class Blocks:
-    """How the samples of an option are cut into blocks, the same for all options.
+    """How the samples of an option are cut into blocks, the same for all options."""
 
-    Attributes:
-        first: Samples of the first block.
-        later: Samples of every other block.
-    """
-
-    first: int
-    later: int
+    first: int  # samples of the first block
+    later: int  # samples of every other block
 
     def complete(self, samples: jax.Array) -> jax.Array:
         """How many whole blocks so many samples hold."""
@@ -83,26 +88,55 @@ class Blocks:
         """Samples before a block, or in so many blocks."""
         return jnp.where(block > 0, self.first + (block - 1) * self.later, 0)
 
-    def lacking(self, samples: np.ndarray) -> np.ndarray:
-        """How many more samples complete the next block.
+    def rounds_to_tell(self, state: Any) -> int:
+        """How many samples of each option that asks complete its next block.
 
-        >>> Blocks(11, 5).lacking(np.array([0, 10, 11, 15]))
-        array([11,  1,  5,  1])
+        ``state`` is that of one race, not under a trace, or its result.
         """
+        samples = np.asarray(state.simulated)
         in_later = (samples - self.first) % self.later
-        return np.where(samples < self.first, self.first - samples, self.later - in_later)
+        lacking = np.where(samples < self.first, self.first - samples, self.later - in_later)
+        return int(lacking.max(initial=0, where=np.asarray(state.asked)))
 
     def most(self, max_rounds: int) -> int:
         """``complete`` for a number known in Python."""
         return 0 if max_rounds < self.first else 1 + (max_rounds - self.first) // self.later
 
 
-def rounds_to_tell(blocks: Blocks, state: Any) -> int:
-    """How many samples of each option that asks complete its next block.
+def default_bets(level: float, max_rounds: int) -> list[float]:
+    """lambda for ``max_rounds``: from the best bet on the smallest gap that fits, to 1.9.
 
-    Args:
-        blocks: Of the race.
-        state: Of one race, not under a trace; or its result.
+    ``level`` is LA, the log e-value of a verdict.
+
+    >>> [round(bet, 2) for bet in default_bets(5.35, 300)]
+    [0.5, 1.11, 1.9]
     """
-    lacking = blocks.lacking(np.asarray(state.simulated))
-    return int(lacking.max(initial=0, where=np.asarray(state.asked)))
+    # From 3 gap^2 n_max = LA + 1 (the 1 for the mixture) and the best lambda 6 gap.
+    smallest = min(1.0, math.sqrt(12 * (level + 1) / max_rounds))
+    count = math.ceil(math.log(_LARGEST_BET / smallest) / math.log(_BET_RATIO) - 0.3)
+    return [smallest * _BET_RATIO**k for k in range(max(count, 1))] + [_LARGEST_BET]
+
+
+def default_weights(num_bets: int) -> list[float]:
+    """w: two fifths for the smallest bet, which decides the closest pairs; the rest evenly.
+
+    >>> [round(weight, 6) for weight in default_weights(3)]
+    [0.4, 0.3, 0.3]
+    """
+    if num_bets == 1:
+        return [1.0]
+    return [0.4] + [0.6 / (num_bets - 1)] * (num_bets - 1)
+
+
+def require_bets(bets: Sequence[float], weights: Sequence[float]) -> None:
+    """Raise ValueError unless each bet is in (0, 1.95], with a positive weight."""
+    if not len(bets):
+        raise ValueError("bets: expected at least one, got none")
+    if len(bets) != len(weights):
+        raise ValueError(f"weights: expected as many as bets, {len(bets)}, got {len(weights)}")
+    for bet in bets:
+        require_positive("bets", bet)
+        if bet > kernels.MAX_BET:
+            raise ValueError(f"bets: expected at most {kernels.MAX_BET}, got {bet}")
+    for weight in weights:
+        require_positive("weights", weight)

@@ -14,10 +14,10 @@ from jax import lax
 
 from jaxrace import kernels
 from jaxrace.protocol import verb
-from jaxrace.racing import base, samples
+from jaxrace.racing import base
 from jaxrace.racing.comparing import ComparingRace
-from jaxrace.racing.preference import copeland, dynamic, rounds, surrogate_result, surrogate_rounds
-from jaxrace.racing.preference.result import PreferenceResult
+from jaxrace.racing.preference import rounds, surrogate_rounds
+from jaxrace.racing.preference.result import PreferenceResult, by_copeland, by_surrogate
 from jaxrace.racing.preference.state import (
     PreferenceParams,
     PreferenceState,
@@ -29,7 +29,6 @@ from jaxrace.validation import (
     require_choice,
     require_kind,
     require_number,
-    require_owner,
     require_probability,
 )
 
@@ -47,11 +46,6 @@ class PreferenceRace(ComparingRace):
     *options* are dropped, once they are decided; by the random walk none until it stops.
 
     Attributes:
-        num_options: K >= 2.
-        top: kappa, 1 <= kappa < K.
-        capacity: Largest number of rounds that a race may have; samples are kept.
-        compare: ``compare(a, b)`` of two single outcomes: int8 +1 where a is preferred, -1
-            where b is, 0 for a tie or incomparable outcomes; antisymmetric, pure JAX.
         bound: A key of ``kernels.BOUNDS``. To reproduce a paper name "published".
         rule: "sharp", or "printed" as in the paper (``kernels.select_and_discard``).
         intersect: Report the intersection of each pair's intervals over all rounds. It
@@ -64,11 +58,6 @@ class PreferenceRace(ComparingRace):
             to options which beat the present one. The last two need intervals: no bound for
             verdicts only, no ``dynamic_delta`` and no epsilon.
 
-    Raises:
-        ValueError: An attribute is out of its range, not among the choices, or of no use to
-            the ranking.
-
-    >>> import jax.numpy as jnp
     >>> from jaxrace.kernels import total_order
     >>> race = PreferenceRace(num_options=3, top=1, capacity=40, compare=total_order)
     >>> params = race.params(delta=0.1, max_rounds=40)
@@ -85,6 +74,8 @@ class PreferenceRace(ComparingRace):
     dynamic_delta: bool = False
     ranking: str = "copeland"
 
+    params_kind = PreferenceParams
+    state_kind = PreferenceState
     params_depend_on: ClassVar = (*ComparingRace.params_depend_on, "bound")
 
     def __post_init__(self) -> None:
@@ -102,16 +93,13 @@ class PreferenceRace(ComparingRace):
     def params(
         self, delta: float = 0.05, max_rounds: int | None = None, epsilon: float = 0.0
     ) -> PreferenceParams:
-        """The numbers of a race, and its table of verdict thresholds.
+        """The numbers of a race, and its table of verdict thresholds; ValueError if one is bad.
 
         Args:
             delta: Error probability of the race, in (0, 1).
             max_rounds: n_max, 1 .. capacity; the capacity unless given.
             epsilon: Slack in [0, 1/2): a pair is decided as soon as l_ij >= 1/2 - epsilon, and
                 the answer is an exact Copeland top-kappa of some matrix within epsilon of s.
-
-        Raises:
-            ValueError: A number is outside its range.
         """
         require_probability("delta", delta)
         max_rounds = self._horizon(max_rounds)
@@ -133,23 +121,25 @@ class PreferenceRace(ComparingRace):
             return params
         return surrogate_rounds.with_intervals(params, self.bound, self.num_options, delta)
 
-    def table(self, delta: float, epsilon: float = 0.0) -> PreferenceParams:
+    def table(self, delta: float, epsilon: float = 0.0, **others: Any) -> PreferenceParams:
         """Params with ``thresholds`` [N, N] that serve every n_max up to the capacity."""
-        params = self.params(delta, self.capacity, epsilon)
+        params = self.params(delta, self.capacity, epsilon, **others)
         bound = kernels.bound_named(self.bound)
         table = kernels.threshold_table(bound, self.num_options, self.capacity, delta, epsilon)
         params = dataclasses.replace(params, thresholds=jnp.asarray(table))
-        if self.ranking == "copeland":
+        if not isinstance(params, SurrogateParams):
             return params
-        return surrogate_rounds.with_interval_table(params, self.bound, self.num_options, delta)
+        allowed = surrogate_rounds.allowed_table(self.bound, self.num_options, self.capacity, delta)
+        return dataclasses.replace(params, allowed=jnp.asarray(allowed))
 
     def params_at(self, table: PreferenceParams, max_rounds: jax.Array) -> PreferenceParams:
         """The params of a race of ``max_rounds`` rounds, a traced int32 of at most N."""
-        require_owner(table, self.owner)
+        row = jnp.maximum(max_rounds, 1) - 1
+        params = super().params_at(table, max_rounds)
+        params = dataclasses.replace(params, thresholds=table.thresholds[row])
         if isinstance(table, SurrogateParams):
-            return surrogate_rounds.at_horizon(table, max_rounds)
-        row = table.thresholds[jnp.maximum(max_rounds, 1) - 1]
-        return dataclasses.replace(table, max_rounds=max_rounds, thresholds=row)
+            return dataclasses.replace(params, allowed=table.allowed[row])
+        return params
 
     @verb
     def init(self, example_outcome: Any, params: PreferenceParams) -> PreferenceState:
@@ -179,10 +169,8 @@ class PreferenceRace(ComparingRace):
     def tell(
         self, state: PreferenceState, outcomes: Any, params: PreferenceParams
     ) -> PreferenceState:
-        lane = jax.tree.map(lambda x: x[None], (state, outcomes, params))
-        states, outcomes, params = lane
-        told = self.advance_lanes(states, outcomes, params, state.round)
-        return jax.tree.map(lambda x: x[0], told)
+        tell = functools.partial(self.advance_lanes, first_round=state.round)
+        return base.in_lane(tell, state, outcomes, params)
 
     def advance_lanes(
         self,
@@ -223,7 +211,8 @@ class PreferenceRace(ComparingRace):
         first_round: jax.Array,
     ) -> PreferenceState:
         """Keep the samples, count the open pairs, and decide."""
-        outcomes = samples.rounded_alike(outcomes, states.outcomes)
+        # New samples are compared with kept ones: both must have been rounded alike.
+        outcomes = jax.tree.map(lambda x, old: x.astype(old.dtype), outcomes, states.outcomes)
         # Kept before they are counted, which spares the buffer a copy.
         states = jax.vmap(keep_samples, (0, 0, None))(states, outcomes, first_round)
         still_open = states.active & (first_round < params.max_rounds)[:, None, None]
@@ -233,37 +222,29 @@ class PreferenceRace(ComparingRace):
         # The sample buffer stays out of the loops' carries.
         counted = dataclasses.replace(states, outcomes=None)
         finite = jax.vmap(base.finite_rounds)(outcomes)
-        play: Any = functools.partial(rounds.play_rounds, top=self.top, rule=self.rule)
-        if isinstance(params, SurrogateParams):
-            of_race = functools.partial(
-                surrogate_rounds.play_rounds,
-                ranking=self.ranking,
-                divergence=kernels.bound_named(self.bound).divergence,
-                top=self.top,
-                rule=self.rule,
+        is_surrogate = isinstance(params, SurrogateParams)
+        play: Any = rounds.play_dynamic_rounds if self.dynamic_delta else rounds.play_rounds
+        if is_surrogate:
+            divergence = kernels.bound_named(self.bound).divergence
+            play = functools.partial(
+                surrogate_rounds.play_rounds, ranking=self.ranking, divergence=divergence
             )
-            play = jax.vmap(of_race, (0, 0, 1, 0, None))
-        elif self.dynamic_delta:
-            of_race = functools.partial(dynamic.play_rounds, top=self.top, rule=self.rule)
-            play = jax.vmap(of_race, (0, 0, 1, 0, None))
+        play = functools.partial(play, top=self.top, rule=self.rule)
+        if is_surrogate or self.dynamic_delta:
+            play = jax.vmap(play, (0, 0, 1, 0, None))
         played = play(counted, params, gains, finite, first_round)
         return dataclasses.replace(played, outcomes=states.outcomes)
 
     @verb
     def result(self, state: PreferenceState, params: PreferenceParams) -> PreferenceResult:
-        is_surrogate = isinstance(params, SurrogateParams)
-        conclude: Any = surrogate_result.conclude if is_surrogate else copeland.conclude
+        conclude: Any = by_surrogate if isinstance(params, SurrogateParams) else by_copeland
         return conclude(
             state,
             borda=base.fixed_point_margins(state.net, state.rounds).sum(-1, dtype=jnp.int32),
-            samples=state.samples,
-            simulated=state.simulated,
             net=state.net,
             rounds=state.rounds,
-            invalid=state.invalid,
-            params=params,
+            **self._held(state, params),
             outcomes=state.outcomes if self.intersect else None,
-            top=self.top,
             compare=self.compare,
             bound=self.bound,
             rule=self.rule,
@@ -272,8 +253,8 @@ class PreferenceRace(ComparingRace):
         )
 
     def check_params(self, params: PreferenceParams) -> None:
-        """Raise ValueError unless ``params`` comes from ``params`` of a race of this capacity."""
-        base.require_params(params, PreferenceParams, self.owner)
+        """Raise ValueError unless ``params`` comes from such a race."""
+        super().check_params(params)
         if isinstance(params, SurrogateParams) == (self.ranking == "copeland"):
             raise ValueError(f"params: expected those of ranking {self.ranking!r}, got another's")
         if jnp.shape(params.thresholds) != (self.capacity,):
@@ -281,7 +262,3 @@ class PreferenceRace(ComparingRace):
                 f"params: expected those of one race with capacity {self.capacity}, "
                 f"got thresholds of shape {list(jnp.shape(params.thresholds))}"
             )
-
-    def check_state(self, state: PreferenceState) -> None:
-        """Raise ValueError unless ``state`` is that of a race of this size and capacity."""
-        self._require_state(state, PreferenceState)

@@ -4,10 +4,14 @@ import dataclasses
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
 from jaxrace import kernels
+from jaxrace.racing import base
+from jaxrace.racing.preference import surrogates
+from jaxrace.racing.preference.state import PreferenceState
 from jaxrace.racing.result import RaceResult, span
 
 FloatArray = NDArray[np.float64]
@@ -50,14 +54,11 @@ class PreferenceResult(RaceResult):
 
     @property
     def intervals(self) -> tuple[FloatArray, FloatArray]:
-        """Lower and upper confidence bounds of s_ij, float64 [K, K], two-sided.
+        """Lower and upper confidence bounds of s_ij of one race, float64 [K, K], two-sided.
 
         Computed on the host in float64, from exact counts. With ``intersect`` they are the
         intersection over all rounds of the pair; see ``empty_intersections``. Those of a race
         with the dynamic correction are the intervals of its bound without the correction.
-
-        Raises:
-            ValueError: The result is that of a batch; take one race out of it first.
         """
         self._require_one("intervals")
         if self.outcomes is None:
@@ -66,13 +67,10 @@ class PreferenceResult(RaceResult):
 
     @property
     def empty_intersections(self) -> NDArray[np.bool_]:
-        """Was the intersection of a pair's intervals ever empty? bool [K, K].
+        """Was the intersection of a pair's intervals ever empty? bool [K, K] of one race.
 
         The newest interval was taken up then. It happens with probability at most delta. All
         False without ``intersect``.
-
-        Raises:
-            ValueError: The result is that of a batch.
         """
         self._require_one("empty_intersections")
         if self.outcomes is None:
@@ -157,16 +155,68 @@ class SurrogateResult(PreferenceResult):
 
     @property
     def heuristic(self) -> str | None:
-        """Why the guarantee does not hold, or None where it does."""
+        """See ``RaceResult``."""
         if self.ranked_by == "random_walk" and self.rule == "printed":
             return "the printed bound of the random walk has no proof"
         return super().heuristic
 
     @property
     def guarantee(self) -> str:
-        """What holds with which probability, in words."""
+        """See ``RaceResult``."""
         return f"{super().guarantee}; options are ranked by {_TARGETS[self.ranked_by]}"
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         columns = {"score": np.asarray(self.scores, np.float64)}
         return columns | ({"mean S": self._mean_share()} if self.ranked_by == "random_walk" else {})
+
+
+def by_copeland(state: PreferenceState, borda: jax.Array, **held: Any) -> PreferenceResult:
+    """The result by Copeland scores; ``held`` is what both kinds of results hold."""
+    top = held["top"]
+    undecided = ~(state.beats | state.beats.T)
+    ahead = state.beats | (undecided & (state.net > 0))
+    copeland = ahead.sum(-1, dtype=jnp.int32)  # #{j : S_ij > 1/2}
+    ranking = base.ranking_from_keys(copeland, borda)
+    in_top = jnp.argsort(ranking) < top
+    decided = ~state.active.any()
+    # A decided race may leave a Copeland tie across the boundary; any kappa options by
+    # score are optimal then, so the first kappa of the ranking are.
+    ordered = copeland[ranking]
+    boundary = ordered[top - 1]
+    tied = decided & (boundary == ordered[top]) & (copeland == boundary)
+    return PreferenceResult(
+        ranking=ranking,
+        selected=jnp.where(decided, in_top, state.selected),
+        discarded=jnp.where(decided, ~in_top, state.discarded),
+        tied=tied,
+        decided=decided,
+        beats=state.beats,
+        copeland=copeland,
+        borda=borda,
+        **held,
+    )
+
+
+def by_surrogate(state: PreferenceState, borda: jax.Array, **held: Any) -> SurrogateResult:
+    """The result by Borda's score or by the random walk."""
+    if held["ranked_by"] == "borda":
+        scores, key = surrogates.borda_scores(state.net, state.rounds), borda
+    else:
+        scores = surrogates.walk_scores(state.net, state.rounds)
+        key = kernels.visits_key(scores)
+    # Estimates go on moving after a verdict, but the verdict stays.
+    standing = state.selected.astype(jnp.int32) - state.discarded.astype(jnp.int32)
+    known = state.rounds > 0
+    threshold = held["params"].thresholds[jnp.maximum(state.rounds, 1) - 1]
+    return SurrogateResult(
+        ranking=base.ranking_from_keys(standing, key),
+        selected=state.selected,
+        discarded=state.discarded,
+        tied=jnp.zeros_like(state.selected),
+        decided=(state.selected | state.discarded).all(),
+        beats=known & (state.net >= threshold),
+        copeland=(state.net > 0).sum(-1, dtype=jnp.int32),
+        scores=scores,
+        borda=borda,
+        **held,
+    )

@@ -1,10 +1,9 @@
 """Verdicts of a preference-based race, over several rounds at once.
 
-Between two verdicts nothing in the race changes but its counts. So the rounds are not played one
-by one: first the round in which each pair would be decided is looked up, and then the race goes
-from one such round to the next. The r rounds played at once, at most 126, are numbered 1 to r by
-int8 numbers, four times as many to a vector register as int32. Axes: K options, r rounds, W races
-side by side.
+Between two verdicts nothing changes but the counts. So first the round in which each pair would be
+decided is looked up, and then the race goes from one such round to the next. The r rounds played at
+once, at most 126, have int8 numbers 1 to r: four times as many to a vector register as int32.
+Axes: K options, r rounds, B races side by side.
 """
 
 import dataclasses
@@ -70,12 +69,52 @@ def play_rounds(
     progress = jax.vmap(lambda x, y, z: jax.tree.map(functools.partial(jnp.where, x), y, z))(
         pending, found, progress
     )
-    progress = jax.vmap(stop)(progress, end)
-    finish_all = jax.vmap(finish, (0, 0, 0, 1, 0, None))
-    return finish_all(states, params, progress, gains, finite, first_round)
+    finish = jax.vmap(_finish, (0, 0, 0, 1, 0, None))
+    return finish(states, params, progress, gains, finite, first_round)
 
 
-def numbers_of(num_rounds: int) -> jax.Array:
+def play_dynamic_rounds(
+    state: PreferenceState,
+    params: PreferenceParams,
+    gains: jax.Array,
+    finite: jax.Array,
+    first_round: jax.Array,
+    *,
+    top: int,
+    rule: str,
+) -> PreferenceState:
+    """``play_rounds`` of one race with the dynamic correction (eq. 8), gains [r, K, K].
+
+    Its level changes with every verdict, and all rounds are looked at again. With m_l undecided
+    options in round l the level is ln(2 c_t / delta), the same for all rounds t until options are
+    decided, c_t = (K-1) [sum_{l<t} m_l + (n_max - t + 1) m_t]. The interval puts s_ij above 1/2
+    where t times 2 (S - 1/2)^2 = C^2 / (2 t^3) exceeds it, and S > 1/2.
+    """
+    num_options = state.net.shape[-1]
+    numbers = _numbers(gains.shape[0])[:, None, None]
+    counts = kernels.net_counts(state.net, gains).astype(jnp.float32)
+    t = (first_round + numbers.astype(jnp.int32)).astype(jnp.float32)
+    evidence = jnp.where(counts > 0, (counts / t) ** 2 / (2 * t), -1.0)  # [r, K, K]
+
+    def look(progress: Progress) -> jax.Array:
+        # In floats: the product of K, K - 1 and n_max may exceed an int32.
+        undecided = (~(progress.selected | progress.discarded)).sum(dtype=jnp.int32)
+        now = first_round + progress.now.astype(jnp.int32)
+        remaining = jnp.maximum(params.max_rounds - now, 0)
+        statements = progress.undecided_sum.astype(jnp.float32) + (
+            remaining.astype(jnp.float32) * undecided.astype(jnp.float32)
+        )
+        level = jnp.log(2 * (num_options - 1) * statements / params.delta)
+        certain = (evidence > level) & (numbers > progress.now)
+        return _of_first_order(jnp.where(certain, numbers, NUMBER(NEVER)).min(0))
+
+    start = begin(state, params, first_round)
+    end = last_of(params, first_round, gains.shape[0])
+    progress = go_through(start, look(start), end, top=top, rule=rule, look=look)
+    return _finish(state, params, progress, gains, finite, first_round)
+
+
+def _numbers(num_rounds: int) -> jax.Array:
     """int8 [r]: 1 to r."""
     return jnp.arange(1, num_rounds + 1, dtype=NUMBER)
 
@@ -112,15 +151,10 @@ def go_through(
     rule: str,
     look: Callable[[Progress], jax.Array] | None = None,
 ) -> Progress:
-    """From verdict to verdict, until the last of the rounds.
+    """From verdict to verdict, until the last of the rounds, ``end``, int8 [].
 
-    Args:
-        progress: Before the first of them.
-        verdicts: int8 [K, K], the round in which each pair would be decided, or ``NEVER``.
-        end: int8 [], the last round.
-        top: kappa.
-        rule: See ``kernels.select_and_discard``.
-        look: Finds later verdicts where they depend on earlier ones.
+    ``verdicts``, int8 [K, K], are the rounds in which pairs would be decided, or ``NEVER``;
+    ``look`` finds later ones where they depend on earlier ones.
     """
 
     def play_on(carry: tuple[Progress, jax.Array]) -> tuple[Progress, jax.Array]:
@@ -147,13 +181,7 @@ def go_through(
     return lax.while_loop(has_verdict, play_on, (progress, verdicts))[0]
 
 
-def stop(progress: Progress, end: jax.Array) -> Progress:
-    """What is open at the last round has counted until then."""
-    last_round = jnp.where(progress.active, end, progress.last_round)
-    return progress._replace(last_round=last_round)
-
-
-def finish(
+def _finish(
     state: PreferenceState,
     params: PreferenceParams,
     progress: Progress,
@@ -161,21 +189,15 @@ def finish(
     finite: jax.Array,
     first_round: jax.Array,
 ) -> PreferenceState:
-    """The state of a race after the rounds.
-
-    Args:
-        state: Before them.
-        params: The race's.
-        progress: From ``stop``.
-        gains: int32 [r, K, K], what each of them adds to the net counts.
-        finite: bool [K, r], is the option's outcome of the round finite?
-        first_round: int32 [], rounds played before.
-    """
+    """The state of a race after the rounds; gains [r, K, K] and the rest as for ``play_rounds``."""
     num_rounds = finite.shape[1]
-    last_round = progress.last_round.astype(jnp.int32)
-    drawn = progress.last_round.max(-1)
-    numbers = numbers_of(num_rounds)
-    counted = numbers[:, None, None] <= progress.last_round
+    # What is open at the last round has counted until then.
+    end = last_of(params, first_round, num_rounds)
+    last = jnp.where(progress.active, end, progress.last_round)
+    last_round = last.astype(jnp.int32)
+    drawn = last.max(-1)
+    numbers = _numbers(num_rounds)
+    counted = numbers[:, None, None] <= last
     gained = jnp.where(counted, gains, 0).sum(0, dtype=jnp.int32)
     bad_rounds = jnp.where(~finite & (numbers <= drawn[:, None]), numbers, NUMBER(NEVER)).min(-1)
     first_bad = (state.invalid == 0) & (bad_rounds < NEVER)
@@ -204,11 +226,7 @@ def undecided_sum(progress: Progress, number: jax.Array | int) -> jax.Array:
 def verdict_rounds(
     params: PreferenceParams, net: jax.Array, gains: jax.Array, first_round: jax.Array
 ) -> jax.Array:
-    """The first of the r rounds whose interval puts s_ij above 1/2: int8 [B, K, K].
-
-    Of both orders of a pair only the one that comes first has its round. Arguments as for
-    ``play_rounds``; net is int32 [B, K, K].
-    """
+    """The first of the r rounds whose interval puts s_ij above 1/2: int8 [B, K, K]."""
     num_races, num_options = net.shape[:2]
     index = jnp.arange(num_options, dtype=jnp.int32)
     # With epsilon both orders may reach a threshold below 0: the one that is ahead holds then, and
@@ -230,4 +248,9 @@ def verdict_rounds(
     # Not a scan, which would put the rounds of a batch before its races: a copy of all of it.
     _, verdicts = lax.fori_loop(0, gains.shape[0], look, (net, never))
     verdicts = verdicts.reshape(num_races, num_options, num_options)
-    return jnp.where(verdicts < verdicts.swapaxes(1, 2), verdicts, NUMBER(NEVER))
+    return _of_first_order(verdicts)
+
+
+def _of_first_order(verdicts: jax.Array) -> jax.Array:
+    """Verdicts [..., K, K] of that order alone of each pair which comes first."""
+    return jnp.where(verdicts < verdicts.swapaxes(-2, -1), verdicts, NUMBER(NEVER))

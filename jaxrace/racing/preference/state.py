@@ -5,8 +5,9 @@ import functools
 from typing import Any
 
 import jax
+import jax.numpy as jnp
+from jax import lax
 
-from jaxrace.racing.samples import write_rounds
 from jaxrace.validation import Owner
 
 
@@ -47,6 +48,29 @@ class PreferenceState:
     discarded: jax.Array  # bool [K], the paper's D
     undecided_sum: jax.Array  # int32 [], sum over past rounds l of m_l = K - |C u D|
     invalid: jax.Array  # int32 [K], first round with a counted outcome that is not finite
+
+
+def write_rounds(first_round: jax.Array, buffer: jax.Array, new: jax.Array) -> jax.Array:
+    """Put ``new`` [K, r, ...] at round ``first_round``; what exceeds the capacity is dropped."""
+    capacity = buffer.shape[1]
+    new = new[:, :capacity].astype(buffer.dtype)
+    size = new.shape[1]
+    # The window of the buffer that is written: it ends where the buffer does, if not before.
+    start = jnp.minimum(first_round, capacity - size)
+    skipped = jnp.minimum(first_round - start, size)
+
+    def put(buffer: jax.Array, written: jax.Array) -> jax.Array:
+        return lax.dynamic_update_slice_in_dim(buffer, written, start, axis=1)
+
+    def behind_kept(buffer: jax.Array, new: jax.Array) -> jax.Array:
+        window = lax.dynamic_slice_in_dim(buffer, start, size, axis=1)
+        room = jnp.concatenate([jnp.zeros_like(new), new], axis=1)
+        shifted = lax.dynamic_slice_in_dim(room, size - skipped, size, axis=1)
+        rounds = jnp.arange(size, dtype=jnp.int32).reshape(1, -1, *[1] * (new.ndim - 2))
+        return put(buffer, jnp.where(rounds >= skipped, shifted, window))
+
+    # Only the last rounds of a race may not fit.
+    return lax.cond(skipped > 0, behind_kept, put, buffer, new)
 
 
 def keep_samples(state: PreferenceState, outcomes: Any, first_round: jax.Array) -> PreferenceState:

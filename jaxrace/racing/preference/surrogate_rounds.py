@@ -5,7 +5,6 @@ Axes: K options, r rounds, N = capacity.
 
 import dataclasses
 import functools
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -15,31 +14,17 @@ from numpy.typing import NDArray
 
 from jaxrace import kernels
 from jaxrace.racing import base
-from jaxrace.racing.preference.random_walk import settle_walk
 from jaxrace.racing.preference.state import PreferenceParams, PreferenceState, SurrogateParams
-from jaxrace.racing.preference.surrogates import borda_can_end, settle_borda, upper_margins
-
-
-class _Progress(NamedTuple):
-    """A race after some of the rounds."""
-
-    samples: jax.Array  # int32 [K]
-    net: jax.Array  # int32 [K, K]
-    rounds: jax.Array  # int32 [K, K]
-    upper: jax.Array  # int32 [K, K], upper bounds as margins
-    active: jax.Array  # bool [K, K]
-    selected: jax.Array  # bool [K]
-    discarded: jax.Array  # bool [K]
-    invalid: jax.Array  # int32 [K]
+from jaxrace.racing.preference.surrogates import (
+    borda_can_end,
+    settle_borda,
+    settle_walk,
+    upper_margins,
+)
 
 
 def require_intervals(ranking: str, race_bound: str, dynamic_delta: bool) -> None:
-    """Raise ValueError if a race would have no intervals of all pairs, valid together.
-
-    >>> require_intervals("borda", "kl-verdict", dynamic_delta=False)
-    Traceback (most recent call last):
-    ValueError: bound: expected intervals with ranking 'borda', got 'kl-verdict' for verdicts only
-    """
+    """Raise ValueError if a race would have no intervals of all pairs, valid together."""
     if kernels.bound_named(race_bound).sides == 1:
         raise ValueError(
             f"bound: expected intervals with ranking {ranking!r}, "
@@ -52,48 +37,12 @@ def require_intervals(ranking: str, race_bound: str, dynamic_delta: bool) -> Non
 def with_intervals(
     params: PreferenceParams, race_bound: str, num_options: int, delta: float
 ) -> SurrogateParams:
-    """The numbers of a race with those of its intervals; not under a trace.
-
-    Args:
-        params: Of one race: thresholds [N].
-        race_bound: A key of ``kernels.BOUNDS``.
-        num_options: K.
-        delta: Error probability of the race.
-    """
-    capacity, max_rounds = params.thresholds.shape[0], int(params.max_rounds)
-    allowed = np.full(capacity, np.inf, np.float32)
+    """The numbers of one race with those of its intervals; not under a trace."""
+    max_rounds = int(params.max_rounds)
+    allowed = np.full(params.thresholds.shape[0], np.inf, np.float32)
     allowed[:max_rounds] = _allowed(race_bound, num_options, max_rounds, delta)
-    return _extend(params, allowed)
-
-
-def with_interval_table(
-    params: PreferenceParams, race_bound: str, num_options: int, delta: float
-) -> SurrogateParams:
-    """``with_intervals`` of params with thresholds [N, N]: row n_max - 1 is for n_max rounds."""
-    capacity = params.thresholds.shape[0]
-    return _extend(params, _allowed_table(race_bound, num_options, capacity, delta))
-
-
-def at_horizon(table: SurrogateParams, max_rounds: jax.Array) -> SurrogateParams:
-    """The params of a race of ``max_rounds`` rounds, a traced int32 of at most N."""
-    row = jnp.maximum(max_rounds, 1) - 1
-    return dataclasses.replace(
-        table,
-        max_rounds=max_rounds,
-        thresholds=table.thresholds[row],
-        allowed=table.allowed[row],
-    )
-
-
-def _extend(params: PreferenceParams, allowed: NDArray[np.float32]) -> SurrogateParams:
-    return SurrogateParams(
-        delta=params.delta,
-        max_rounds=params.max_rounds,
-        epsilon=params.epsilon,
-        thresholds=params.thresholds,
-        owner=params.owner,
-        allowed=jnp.asarray(allowed),
-    )
+    numbers = {field.name: getattr(params, field.name) for field in dataclasses.fields(params)}
+    return SurrogateParams(**numbers, allowed=jnp.asarray(allowed))
 
 
 def _allowed(
@@ -106,9 +55,10 @@ def _allowed(
 
 
 @functools.lru_cache(maxsize=64)
-def _allowed_table(
+def allowed_table(
     race_bound: str, num_options: int, capacity: int, delta: float
 ) -> NDArray[np.float32]:
+    """L / n for every n_max up to the capacity: row n_max - 1 of [N, N]."""
     table = np.full((capacity, capacity), np.inf, np.float32)
     for max_rounds in range(1, capacity + 1):
         row = _allowed(race_bound, num_options, max_rounds, delta)
@@ -129,26 +79,12 @@ def play_rounds(
     top: int,
     rule: str,
 ) -> PreferenceState:
-    """The loop of Procedure 1 (Busa-Fekete et al. 2013) for r rounds.
+    """The loop of Procedure 1 (Busa-Fekete et al. 2013) for r rounds of one race, gains [r, K, K].
 
     A pair counts while one of its options is undecided. But as soon as the undecided cannot all
     be decided by n_max at the present estimates, or by the printed rule, which never ends, a
     decided option is dropped, and its pairs keep their intervals: on the event that all intervals
     of all rounds hold, so do the kept ones. Which of the two happens changes the cost alone.
-
-    Args:
-        state: After ``first_round`` rounds.
-        params: The race's.
-        gains: int32 [r, K, K], what each round adds to the net counts.
-        finite: bool [K, r], is the option's outcome of the round finite?
-        first_round: int32 [], rounds played before.
-        ranking: "borda" or "random_walk".
-        divergence: Of the race's bound.
-        top: kappa.
-        rule: "sharp" or "printed".
-
-    Returns:
-        The state after r more rounds, but for its outcomes and its number of rounds.
     """
     numbers = first_round + 1 + jnp.arange(gains.shape[0], dtype=jnp.int32)
     # All bounds at once, for the vector units: those of pairs that stop counting are not used.
@@ -159,14 +95,14 @@ def play_rounds(
     last_allowed = _allowed_at(params, params.max_rounds)
 
     def play_round(
-        now: _Progress, told: tuple[jax.Array, jax.Array, jax.Array, jax.Array]
-    ) -> tuple[_Progress, None]:
-        number, net, upper, is_finite = told
+        carry: tuple[PreferenceState, jax.Array], told: tuple[jax.Array, ...]
+    ) -> tuple[tuple[PreferenceState, jax.Array], None]:
+        (now, kept_upper), (number, net, upper, is_finite) = carry, told
         counting = now.active & (number <= params.max_rounds)
         asked = counting.any(-1)
         net = jnp.where(counting, net, now.net)
         rounds = jnp.where(counting, number, now.rounds)
-        upper = jnp.where(counting, upper, now.upper)
+        upper = jnp.where(counting, upper, kept_upper)
         if ranking == "borda":
             selected, discarded = settle_borda(upper, now.selected, now.discarded, top, rule)
         else:
@@ -182,38 +118,21 @@ def play_rounds(
             can_end = borda_can_end(scores, upper, counting, selected, discarded, shrink, top)
             needed |= can_end & (undecided[:, None] | undecided[None, :])
         first_bad = asked & ~is_finite & (now.invalid == 0)
-        return _Progress(
+        now = dataclasses.replace(
+            now,
             samples=now.samples + asked.astype(jnp.int32),
             net=net,
             rounds=rounds,
-            upper=upper,
             active=now.active & needed,
             selected=selected,
             discarded=discarded,
             invalid=jnp.where(first_bad, number, now.invalid),
-        ), None
+        )
+        return (now, upper), None
 
-    start = _Progress(
-        state.samples,
-        state.net,
-        state.rounds,
-        upper_margins(state.net, state.rounds, _allowed_at(params, state.rounds), divergence),
-        state.active,
-        state.selected,
-        state.discarded,
-        state.invalid,
-    )
-    end, _ = lax.scan(play_round, start, (numbers, nets, uppers, finite.T))
-    return dataclasses.replace(
-        state,
-        samples=end.samples,
-        net=end.net,
-        rounds=end.rounds,
-        active=end.active,
-        selected=end.selected,
-        discarded=end.discarded,
-        invalid=end.invalid,
-    )
+    upper = upper_margins(state.net, state.rounds, _allowed_at(params, state.rounds), divergence)
+    (state, _), _ = lax.scan(play_round, (state, upper), (numbers, nets, uppers, finite.T))
+    return state
 
 
 def _allowed_at(params: SurrogateParams, rounds: jax.Array) -> jax.Array:

@@ -1,7 +1,8 @@
 """Borda's and the random walk's surrogates of the top kappa (Busa-Fekete et al. 2013, section 5).
 
-Both work on the intervals of all pairs: what is known of s_ij is the estimate S_ij and an upper
-bound u_ij; the lower bound is l_ij = 1 - u_ji. Bounds are kept as margins 2 u_ij - 1 in
+Both work on the intervals of all pairs: the estimate S_ij of s_ij and an upper bound u_ij; the
+lower bound is l_ij = 1 - u_ji. What they know is ``net``, the net counts, int32 [K, K], and
+``rounds``, the samples per option behind them. Bounds are kept as margins 2 u_ij - 1 in
 ``base.fixed_point``, rounded outwards: their sums are exact, so that a verdict depends neither on
 the order of the options nor on how many races run side by side. Axes: K options.
 """
@@ -31,26 +32,13 @@ _NEWTON_STEPS = 6
 def upper_margins(
     net: jax.Array, rounds: jax.Array, allowed: jax.Array, divergence: str
 ) -> jax.Array:
-    """Upper confidence bounds of all pairs, as margins 2 u_ij - 1.
+    """Upper confidence bounds of all pairs, as margins 2 u_ij - 1: int32 [..., K, K], fixed point.
 
-    Args:
-        net: int32 [..., K, K], the net counts, antisymmetric.
-        rounds: int32, samples per option behind them; broadcasts against ``net``.
-        allowed: float32, the largest divergence of s_ij from S_ij: L / n, and infinite where
-            nothing is known; broadcasts against ``net``.
-        divergence: "hoeffding", 2 (u - S)^2, or "kl"; see ``kernels.Bound``.
-
-    Returns:
-        int32 [..., K, K], ``base.fixed_point``, at most the fixed point of 1. The lower bounds
-        2 l_ij - 1 are the negative transpose.
-
-    >>> import jax.numpy as jnp
-    >>> net = jnp.array([[0, 50], [-50, 0]], jnp.int32)  # S_12 = .75 after 10 rounds
-    >>> upper = upper_margins(net, jnp.int32(10), jnp.float32(0.02), "hoeffding")
-    >>> [[f"{(1 + margin / 2**24) / 2:.3f}" for margin in row] for row in upper]  # radius .1
-    [['0.600', '0.850'], ['0.350', '0.600']]
+    ``allowed`` is the largest divergence of s_ij from S_ij, float32: L / n, and infinite where
+    nothing is known. It and ``rounds`` broadcast against ``net`` [..., K, K]. The divergence is
+    "hoeffding", 2 (u - S)^2, or "kl". The lower bounds 2 l_ij - 1 are the negative transpose.
     """
-    margin = net.astype(jnp.float32) / jnp.maximum(rounds, 1).astype(jnp.float32) ** 2
+    margin = _margins(net, rounds)
     if divergence == "kl":
         upper = _largest_within(margin, allowed)
     else:
@@ -58,6 +46,11 @@ def upper_margins(
     num_options = net.shape[-1]
     one = base.fixed_point(jnp.float32(1), num_options)
     return jnp.minimum(base.fixed_point(upper, num_options) + _OUTWARDS, one)
+
+
+def _margins(net: jax.Array, rounds: jax.Array) -> jax.Array:
+    """2 S_ij - 1, float32."""
+    return net.astype(jnp.float32) / jnp.maximum(rounds, 1).astype(jnp.float32) ** 2
 
 
 def _largest_within(margin: jax.Array, allowed: jax.Array) -> jax.Array:
@@ -83,17 +76,7 @@ def _largest_within(margin: jax.Array, allowed: jax.Array) -> jax.Array:
 
 
 def borda_scores(net: jax.Array, rounds: jax.Array) -> jax.Array:
-    """y_i, the mean of S_ij over all j != i: float32 [K].
-
-    Args:
-        net: int32 [K, K], the net counts.
-        rounds: int32 [K, K], samples per option behind them.
-
-    >>> import jax.numpy as jnp
-    >>> net = jnp.array([[0, 4, 2], [-4, 0, 0], [-2, 0, 0]], jnp.int32)
-    >>> print(borda_scores(net, jnp.full((3, 3), 2, jnp.int32)))
-    [0.875 0.25  0.375]
-    """
+    """y_i, the mean of S_ij over all j != i: float32 [K]."""
     num_options = net.shape[-1]
     total = base.fixed_point_margins(net, rounds).sum(-1, dtype=jnp.int32)
     one = base.fixed_point(jnp.float32(1), num_options).astype(jnp.float32)
@@ -108,23 +91,8 @@ def settle_borda(
     Option i is better than j for certain when l_i > u_j; see ``kernels.settle_reduced``. The
     bounds of y_i average those of s_ij over *all* j != i: the paper sums over the undecided
     only, which makes y_i another number whenever an option leaves. The *sharp* rule asks for as
-    many options as are needed, the *printed* one for one more.
-
-    Args:
-        upper: int32 [K, K], from ``upper_margins``; the diagonal is not read.
-        selected: bool [K], what is selected already.
-        discarded: bool [K], what is discarded already.
-        top: kappa.
-        rule: "sharp" or "printed".
-
-    Returns:
-        selected, discarded: bool [K], with those already decided.
-
-    >>> import jax.numpy as jnp
-    >>> upper = jnp.array([[0, 9, 9], [-5, 0, 4], [-5, 4, 0]], jnp.int32)
-    >>> nobody = jnp.zeros(3, bool)
-    >>> print(*settle_borda(upper, nobody, nobody, top=1, rule="sharp"))
-    [ True False False] [False  True  True]
+    many options as are needed, the *printed* one for one more. ``selected`` and ``discarded``,
+    bool [K], are decided already, and stay.
     """
     apart = ~jnp.eye(upper.shape[-1], dtype=bool)
     upper = jnp.where(apart, upper, 0)
@@ -144,31 +112,13 @@ def borda_can_end(
     shrink: jax.Array,
     top: int,
 ) -> jax.Array:
-    """Will the boundary be decided by n_max, if the estimates stay what they are?
+    """Will the boundary be decided by n_max, if the estimates stay what they are? bool [].
 
     The two options beside the boundary are told apart once the gap between their scores exceeds
     half the widths of both. What decided options are sampled for is to narrow these.
 
-    Args:
-        scores: int32 [K], sums of 2 S_ij - 1 in fixed point.
-        upper: int32 [K, K], from ``upper_margins``.
-        active: bool [K, K], pairs that can still become narrower.
-        selected: bool [K].
-        discarded: bool [K].
-        shrink: float32 [], by which their width will have been multiplied at n_max.
-        top: kappa.
-
-    Returns:
-        bool [].
-
-    >>> import jax.numpy as jnp
-    >>> upper = jnp.array([[0, 9], [5, 0]], jnp.int32)  # 2 S_12 - 1 is 2, and its bounds -5, 9
-    >>> pair, nobody = ~jnp.eye(2, dtype=bool), jnp.zeros(2, bool)
-    >>> scores = jnp.array([2, -2], jnp.int32)
-    >>> for shrink in (0.5, 0.25):
-    ...     print(borda_can_end(scores, upper, pair, nobody, nobody, jnp.float32(shrink), 1))
-    False
-    True
+    ``scores``, int32 [K], are sums of 2 S_ij - 1 in fixed point; ``active`` [K, K] are the pairs
+    that can still become narrower, whose width n_max will have multiplied by ``shrink``.
     """
     num_options = scores.shape[0]
     standing = selected.astype(jnp.int32) - discarded.astype(jnp.int32)
@@ -181,3 +131,34 @@ def borda_can_end(
     gap = scores[beside[0]] - scores[beside[1]]
     needed = shrink * narrowing.astype(jnp.float32) + frozen.astype(jnp.float32)
     return gap.astype(jnp.float32) > needed[0] + needed[1]
+
+
+def settle_walk(
+    net: jax.Array, rounds: jax.Array, upper: jax.Array, top: int, rule: str
+) -> tuple[jax.Array, jax.Array]:
+    """The top kappa by the walk's visits, once these are certain; nothing before: bool [K], [K].
+
+    Two chains S and T with stationary distributions v and w have v - w = v (S - T) T#, so that
+    no entry differs by more than B max |A#|, where B bounds the sums of |S - T| over a row and A#
+    is that of the estimate. The race stops when v_(kappa) - v_(kappa + 1) > 2 B max |A#|.
+    B is ``kernels.walk_error``, with c_ij the distance of s_ij's bounds from S_ij.
+    """
+    num_options = net.shape[-1]
+    margin = _margins(net, rounds)
+    one = base.fixed_point(jnp.float32(1), num_options).astype(jnp.float32)
+    above = upper.astype(jnp.float32) / one - margin  # 2 (u_ij - S_ij)
+    radius = jnp.maximum(above, above.T) / 2  # c_ij; S_ij - l_ij = u_ji - S_ji
+    radius = jnp.where(jnp.eye(num_options, dtype=bool), 0.0, radius)
+    estimate = (1 + margin) / 2
+    error = kernels.walk_error(estimate, radius, rule)
+    walk = kernels.long_run(kernels.transition_matrix(estimate))
+    order = base.ranking_from_keys(kernels.visits_key(walk.visits))
+    gap = walk.visits[order[top - 1]] - walk.visits[order[top]]
+    certain = gap > 2 * error * jnp.abs(walk.group_inverse).max()
+    in_top = jnp.argsort(order) < top
+    return certain & in_top, certain & ~in_top
+
+
+def walk_scores(net: jax.Array, rounds: jax.Array) -> jax.Array:
+    """v, the share of its time that the walk spends at each option: float32 [K]."""
+    return kernels.long_run(kernels.transition_matrix((1 + _margins(net, rounds)) / 2)).visits
