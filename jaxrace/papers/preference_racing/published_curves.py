@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from jaxrace.commands.workbench import mean_and_error, with_error
+from jaxrace.commands.workbench import mean_in_words
 from jaxrace.papers.claims import UNEXPLAINED, Claim, yes_or_no
 from jaxrace.papers.preference_racing.races import COMPLEXITIES, Curve
 from jaxrace.tables import markdown_table
@@ -29,11 +29,13 @@ PUBLISHED: dict[tuple[str, str], dict[float, tuple[int, float]]] = {
 }
 
 
+_CLOSE = 0.05  # what is called reproduced: draws read off a figure are no more exact
+
+
 def in_words(curve: Curve, place: int) -> tuple[str, str]:
     """Draws and accuracy of a curve at one place, with standard errors."""
-    draws, draws_error = mean_and_error(curve.draws[place])
-    accuracy, error = mean_and_error(curve.accuracies[place])
-    return with_error(draws, draws_error), with_error(accuracy, error, digits=3)
+    draws, accuracies = curve
+    return mean_in_words(draws[place]), mean_in_words(accuracies[place], digits=3)
 
 
 def beside_published(curves: dict[tuple[str, str], Curve]) -> str:
@@ -48,9 +50,6 @@ def beside_published(curves: dict[tuple[str, str], Curve]) -> str:
     return markdown_table(heads, rows)
 
 
-_CLOSE = 0.05  # what is called reproduced: draws read off a figure are no more exact
-
-
 def published_claims(
     curves: dict[tuple[str, str], Curve], why: Mapping[tuple[str, str], str]
 ) -> list[Claim]:
@@ -63,11 +62,10 @@ def published_claims(
         ratios = curve.draws[places].mean(-1) / draws - 1
         gaps = curve.accuracies[places].mean(-1) - accuracies
         holds = bool((np.abs(ratios) < _CLOSE).all())
-        shown = ", ".join(f"{draws:,} (k = {k:g})" for k, (draws, _) in published.items())
         claims.append(
             Claim(
                 f"{task}: draws of {race}, within {_CLOSE:.0%}",
-                shown,
+                ", ".join(f"{draws:,} (k = {k:g})" for k, (draws, _) in published.items()),
                 f"{_range(ratios, '+.1%')}; accuracy {_range(gaps, '+.3f')}",
                 yes_or_no(holds),
                 "" if holds else why.get((task, race), UNEXPLAINED),

@@ -1,10 +1,22 @@
-"""Races on synthetic tasks: what is raced, and the curves. Axes: R repetitions."""
+"""Races on synthetic tasks: what is raced, how it is measured, and the curves.
 
-from typing import NamedTuple
+Axes: S settings of a race, R repetitions.
+"""
 
+import dataclasses
+import itertools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
 import numpy as np
 
+from jaxrace import kernels, racing
+from jaxrace.commands.workbench import Columns, Workbench, mean_columns
 from jaxrace.envs import options
+from jaxrace.papers.preference_racing.trials import AnyTask, Cell, race_trials, trials_of
+from jaxrace.search import stack_params
 
 OPTIONS, TOP, ROUNDS, DELTA = 10, 5, 300, 0.05
 COMPLEXITIES = tuple(float(k) for k in range(1, 11))
@@ -18,6 +30,7 @@ TASKS = {
 }
 
 BOUNDS = ("published", "tight", "kl", "stitched", "stitched-kl")  # bounds of the further curves
+_WIDTH = 250  # lanes of a block: races of a lockstep batch that stay in the processor's cache
 
 
 class CurveName(NamedTuple):
@@ -72,3 +85,86 @@ def described(repetitions: int) -> str:
         f"Top {TOP} of {OPTIONS}, at most {ROUNDS} draws per option, delta {DELTA}, "
         f"{repetitions:,} random instances for every task and k"
     )
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """A race, and the bounds with which it is run; they share a compiled program."""
+
+    algorithm: str  # as in ``CurveName``
+    variant: str
+    race: racing.Race
+    bounds: tuple[str, ...]  # names for the table
+
+    @property
+    def rule(self) -> str:
+        """The select and discard rule, if there is a choice."""
+        return self.race.rule if isinstance(self.race, racing.PreferenceRace) else ""
+
+    @property
+    def name(self) -> str:
+        """In words; no two races of an experiment have the same."""
+        bound = "" if "published" in self.bounds or not self.rule else self.bounds[0]
+        return " ".join(filter(None, (self.algorithm, self.variant, self.rule, bound)))
+
+
+def measure(bench: Workbench, programs: Sequence[Program], repetitions: int) -> Curves:
+    """The curves of some races, on all tasks and for all k.
+
+    Repetitions of one number meet the same instances and samples, whatever the race.
+    """
+    curves: Curves = {}
+    for program in programs:
+        curves |= _measure(bench, program, repetitions)
+    return curves
+
+
+def _measure(bench: Workbench, program: Program, repetitions: int) -> Curves:
+    bounds = program.bounds
+    places = list(itertools.product(range(len(TASKS)), COMPLEXITIES))
+    params = [_params(program.race, bound, task, k) for task, k in places for bound in bounds]
+    cells = [
+        Cell(place * len(bounds) + number, task, k)
+        for number in range(len(bounds))
+        for place, (task, k) in enumerate(places)
+    ]
+    instances = list(range(len(places))) * len(bounds)
+    tasks = AnyTask(tuple(TASKS.values()))
+    work = race_trials(program.race, tasks, jax.random.key(bench.seed), stack_params(params))
+    log = bench.sweep(program.name, work, trials_of(cells, repetitions, instances), _WIDTH)
+    shape = (len(bounds), len(TASKS), len(COMPLEXITIES), repetitions)
+    draws = log.rows.row.samples.reshape(shape)
+    accuracies = log.rows.row.found.reshape(shape) / TOP
+    return {
+        CurveName(task, program.algorithm, program.variant, program.rule, bound): Curve(
+            draws[number, place], accuracies[number, place]
+        )
+        for place, task in enumerate(TASKS)
+        for number, bound in enumerate(bounds)
+    }
+
+
+def _params(race: racing.Race, bound: str, task: int, k: float) -> Any:
+    if isinstance(race, racing.HoeffdingRace):
+        value_range = list(TASKS.values())[task].value_range(k)
+        return race.params(DELTA, ROUNDS, float(value_range))
+    params = race.params(DELTA, ROUNDS)
+    if isinstance(race, racing.PreferenceRace) and bound != race.bound:
+        # A bound is its thresholds, whatever race they are given to.
+        table = kernels.thresholds(kernels.BOUNDS[bound], OPTIONS, ROUNDS, DELTA)
+        return dataclasses.replace(params, thresholds=jnp.asarray(table))
+    return params
+
+
+def table_of(curves: Curves) -> list[Columns]:
+    """A piece for each curve, a row for each k."""
+    return [
+        {
+            **name._asdict(),
+            "k": np.array(COMPLEXITIES, np.int64),
+            "repetitions": curve.draws.shape[-1],
+            **mean_columns("accuracy", curve.accuracies),
+            **mean_columns("samples", curve.draws),
+        }
+        for name, curve in curves.items()
+    ]

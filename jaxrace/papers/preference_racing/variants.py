@@ -13,7 +13,6 @@ from jaxrace.papers.preference_racing.published_curves import (
     beside_published,
     published_claims,
 )
-from jaxrace.papers.preference_racing.synthetic import Program, measure, table_of
 
 RANKINGS = {"PBR-CO": "copeland", "PBR-SE": "borda", "PBR-RW": "random_walk"}
 
@@ -37,11 +36,11 @@ _KNOWN = {
 }
 
 
-def programs() -> list[Program]:
+def programs() -> list[races.Program]:
     """All races, with the paper's rules and bound; and the best of each with ours."""
     sizes = races.OPTIONS, races.TOP, races.ROUNDS, kernels.total_order
     return [
-        Program(
+        races.Program(
             algorithm,
             "plain",
             racing.PreferenceRace(*sizes, bound, rule, ranking=ranking),
@@ -55,8 +54,8 @@ def programs() -> list[Program]:
 def run(bench: Workbench) -> None:
     """Leaves races.csv, rankings.png and report.md."""
     repetitions = bench.size(300, 10)
-    curves = measure(bench, programs(), repetitions)
-    bench.write_table("races.csv", table_of(curves))
+    curves = races.measure(bench, programs(), repetitions)
+    bench.write_table("races.csv", races.table_of(curves))
     bench.write_figure("rankings.png", _figure(curves))
     bench.write_report(_paragraphs(curves, repetitions))
 
@@ -79,15 +78,14 @@ def _figure(curves: races.Curves) -> "plots.Figure":
 
 
 def _paragraphs(curves: races.Curves, repetitions: int) -> list[str]:
-    printed = {
-        (task, race): curves[races.CurveName(task, race, "plain", "printed", "published")]
-        for task, race in PUBLISHED
-        if race in RANKINGS
-    }
-    sharp = {
-        (task, race): curves[races.CurveName(task, race, "plain", "sharp", "published")]
-        for task, race in printed
-    }
+    printed, sharp = (
+        {
+            (task, race): curves[races.CurveName(task, race, "plain", rule, "published")]
+            for task, race in PUBLISHED
+            if race in RANKINGS
+        }
+        for rule in ("printed", "sharp")
+    )
     return [
         f"{races.described(repetitions)} = 1 to {len(races.COMPLEXITIES)}. "
         "Accuracy is the share of the best five by means that a race finds, although the three "
