@@ -66,7 +66,8 @@ FIGURES = {
     ),
     "thurstone-large": Figure(
         "top 40 and 1 of 100 by scores (Groves, figures 2c and 3)",
-        "top_k.thurstone_large",
+        "top_k.thurstone_topk",
+        "run_large",
         on_demand=True,
     ),
     "thurstone-noise": Figure(
@@ -75,10 +76,16 @@ FIGURES = {
         on_demand=True,
     ),
     "topk-batches": Figure(
-        "top 4 of 10, several comparisons chosen at once", "top_k.batches", on_demand=True
+        "top 4 of 10, several comparisons chosen at once",
+        "top_k.variants",
+        "run_batches",
+        on_demand=True,
     ),
     "topk-pooled": Figure(
-        "top 4 of 10, variances mixed with those of all pairs", "top_k.pooled", on_demand=True
+        "top 4 of 10, variances mixed with those of all pairs",
+        "top_k.variants",
+        "run_pooled",
+        on_demand=True,
     ),
     "topk-shootout": Figure(
         "races, duels and selection: who needs the fewest samples?",

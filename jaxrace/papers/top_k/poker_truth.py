@@ -27,13 +27,7 @@ class Truth(NamedTuple):
 
 
 def truth_of(scores: np.ndarray, top: int) -> Truth:
-    """Ranks the players by what they have won from all others together: scores [P, K, K, S].
-
-    >>> scores = np.array([[[[0, 0], [1, 3], [2, 2]], [[-1, -3], [0, 0], [-4, -4]],
-    ...                     [[-2, -2], [4, 4], [0, 0]]]], float)
-    >>> truth_of(scores, 1).order.tolist()
-    [[0, 2, 1]]
-    """
+    """Ranks the players by what they have won from all others together: scores [P, K, K, S]."""
     wide = scores.astype(np.float64)
     means, errors = mean_and_error(wide)
     order = np.argsort(-means.sum(-1), axis=-1, kind="stable")
@@ -42,14 +36,7 @@ def truth_of(scores: np.ndarray, top: int) -> Truth:
 
 
 def against_the_order(truth: Truth) -> np.ndarray:
-    """How many pairs of each population are lost by the one with the better rank: int [P].
-
-    >>> scores = np.zeros((1, 3, 3, 2))
-    >>> scores[0, 0, 1], scores[0, 1, 0] = 9, -9
-    >>> scores[0, 2, 0], scores[0, 0, 2] = 1, -1
-    >>> against_the_order(truth_of(scores, 1)).tolist()
-    [1]
-    """
+    """How many pairs of each population are lost by the one with the better rank: int [P]."""
     return (np.triu(_in_order(truth.means, truth.order), 1) < 0).sum((-1, -2))
 
 

@@ -95,18 +95,12 @@ def run(bench: Workbench) -> None:
 
 
 def table_with_exact(curves: dict[str, dict[str, Curve]]) -> list[Columns]:
-    """As ``table_of``, and how often all of the best are selected, also where shares are counted.
-
-    >>> curve = Curve(np.array([10.0]), np.array([[0.5], [1.0]]))
-    >>> piece = table_with_exact({"2 of 4": {"uniform": curve}})[0]
-    >>> float(piece["success"][0]), float(piece["exact"][0])
-    (0.75, 0.5)
-    """
-    pieces = []
-    for task, found in curves.items():
-        for piece, curve in zip(table_of({task: found}), found.values(), strict=True):
-            pieces.append({**piece, "exact": (curve.correct == 1).mean(0)})
-    return pieces
+    """As ``table_of``; also where shares are counted, how often all of the best are selected."""
+    listed = [curve for found in curves.values() for curve in found.values()]
+    return [
+        {**piece, "exact": (curve.correct == 1).mean(0)}
+        for piece, curve in zip(table_of(curves), listed, strict=True)
+    ]
 
 
 def _tasks(bench: Workbench, repeats: int, sizes: tuple[int, int], budget: int) -> list[Task]:
@@ -124,8 +118,7 @@ def _tasks(bench: Workbench, repeats: int, sizes: tuple[int, int], budget: int) 
         thurstone_task(f"{size}, Thurstone, noise .3", *common, noise=0.3),
     ]
     by_share = sizes[0] > _FEW_OPTIONS
-    wanted = bench.few(tasks, 2)
-    return [dataclasses.replace(task, by_share=by_share) for task in wanted]
+    return [dataclasses.replace(task, by_share=by_share) for task in bench.few(tasks, 2)]
 
 
 def performance_task(
@@ -167,12 +160,7 @@ def _run_all(bench: Workbench, task: Task) -> dict[str, Curve]:
 
 
 def joined(found: dict[str, Curve], others: dict[str, Curve]) -> dict[str, Curve]:
-    """Curves of both, none of which replaces another one.
-
-    >>> curve = Curve(np.ones(1), np.ones((2, 1), bool))
-    >>> list(joined({"PKG": curve}, {"DTS": curve}))
-    ['PKG', 'DTS']
-    """
+    """Curves of both, none of which replaces another one."""
     if twice := sorted(found.keys() & others.keys()):
         raise ValueError(f"names: expected different ones, got {', '.join(twice)} twice")
     return found | others
@@ -197,11 +185,10 @@ def race_lineup(num_options: int, top: int) -> dict[str, Callable[[int], racing.
 
 def _races(bench: Workbench, task: Task) -> dict[str, Curve]:
     """Two draws are one comparison."""
-    rounds = bench.few(_ROUNDS, 1)
     found = {}
     for name, make in race_lineup(task.num_options, task.top).items():
         times, correct = [], []
-        for most in rounds:
+        for most in bench.few(_ROUNDS, 1):
             race = make(most)
             params = jax.tree.map(lambda x: x[None], race.params(delta=0.05, max_rounds=most))
             work = race_trials(race, AnyTask((Normal(),)), jax.random.key(bench.seed), params)
@@ -259,9 +246,8 @@ def _paragraphs(
             cells = [success_in_words(curve, look) for look in looks]
             rows.append([name, *cells, "" if np.isinf(needed) else f"{needed:,.0f}"])
         heads = ["method", *(f"{look:,} samples" for look in looks), f"until {_LEVEL:.0%}"]
-        best = [
-            f"after {look:,}: {', '.join(leaders(found, look)) or 'nobody yet'}" for look in looks
-        ]
+        leading = {look: ", ".join(leaders(found, look)) or "nobody yet" for look in looks}
+        best = [f"after {look:,}: {names}" for look, names in leading.items()]
         told = "Best, and not clearly behind (two standard errors of paired differences): "
         sections += [f"## {task}", markdown_table(heads, rows), f"{told}{'; '.join(best)}."]
     return [
