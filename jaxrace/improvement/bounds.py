@@ -6,6 +6,7 @@ Values are importance-weighted returns X >= 0. A bound is *safe* if it holds wit
 
 import abc
 import dataclasses
+import functools
 from typing import Any, ClassVar, NamedTuple
 
 import jax
@@ -28,6 +29,7 @@ from jaxrace.validation import (
 # One in so many values is spent on choosing a threshold (ICML 2015, Algorithm 1), but at least two:
 # one alone has no variance.
 _ONE_IN, _LEAST_SPENT = 20, 2
+_LEAST_VALUES = 4
 
 
 class Rows(NamedTuple):
@@ -53,13 +55,7 @@ class LowerBound(abc.ABC):
     is_safe: ClassVar[bool]
 
     def draw(self, key: jax.Array, rows: Rows, number: jax.Array) -> Any:
-        """What is left to chance: nothing, unless a subclass says so.
-
-        Args:
-            key: Used once.
-            rows: Which values count.
-            number: m, of values to predict for, int32 [].
-        """
+        """What is left to chance: nothing, unless a subclass says so; m = ``number``, int32 []."""
         del key, rows, number
 
     @abc.abstractmethod
@@ -250,9 +246,9 @@ class Betting(_WithThreshold):
 
     Attributes:
         anytime: Bets that do not depend on how many values there are. Threshold and order are drawn
-            anew in every call, so that this bound, too, holds for one look only; what holds for all
-            looks together is ``kernels.betting_bound`` with ``anytime``, for one candidate, a
-            threshold fixed beforehand and values in the order in which they came.
+            anew in every call, so that this bound, too, holds for one look only. For all looks
+            together: ``kernels.betting_bound`` with ``anytime``, for one candidate, a threshold
+            fixed beforehand and values in the order in which they came.
 
     >>> values = np.random.default_rng(0).uniform(size=1000)
     >>> 0.45 < lower_bound(Betting(), jax.random.key(0), values, delta=0.05) < 0.5
@@ -314,14 +310,9 @@ BOUNDS: dict[str, LowerBound] = {
     "betting-anytime": Betting(anytime=True),
 }
 
-_LEAST_VALUES = 4
-
 
 def bound_called(name: str) -> LowerBound:
-    """One of ``BOUNDS``.
-
-    Raises:
-        ValueError: There is none of that name.
+    """One of ``BOUNDS``; ValueError if there is none of that name.
 
     >>> bound_called("bca").is_safe
     False
@@ -371,7 +362,8 @@ def lower_bound(
     return float(_lower_bound(bound, number, key, jnp.asarray(numbers), rows, jnp.float32(delta)))
 
 
-def _bound_of(
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _lower_bound(
     bound: LowerBound,
     number: int | None,
     key: jax.Array,
@@ -383,6 +375,3 @@ def _bound_of(
     if number is None:
         return bound.bound_of_one(key, values, rows, delta)
     return bound.predict(bound.draw(key, rows, wanted), values, rows, delta, wanted)
-
-
-_lower_bound = jax.jit(_bound_of, static_argnums=(0, 1))

@@ -19,11 +19,8 @@ from jaxrace.strategies import Strategy
 from jaxrace.validation import require_choice, require_integer, require_kind
 
 KINDS = ("none", "k-fold")
-
 _MOST_FOLDS = 20
-
-# alpha = 0, the initial policy itself, needs no search.
-_ALPHAS = 10
+_ALPHAS = 10  # without alpha = 0, the initial policy itself, which needs no search
 
 
 class StrategyParams(NamedTuple):
@@ -43,8 +40,7 @@ class CandidateSearch:
         evaluations: Of policies in a search.
         fold_evaluations: The same in each of the up to 200 searches of a cross-validation.
         strategy: Looks for the best theta; ``jaxrace.strategies``.
-        fold_strategy: The same in cross-validation, where one that learns variances only is as good
-            for a few hundred evaluations, and takes half the time.
+        fold_strategy: The same in cross-validation, where to learn variances only is as good.
 
     Raises:
         ValueError: An attribute is out of its range, or of another kind.
@@ -73,12 +69,7 @@ class CandidateSearch:
         )
 
     def strategy_params(self, example: Any, sigma0: float) -> StrategyParams:
-        """Of both strategies.
-
-        Args:
-            example: A theta.
-            sigma0: Initial step size.
-        """
+        """Of both strategies, for a theta like the example and an initial step size."""
         strategies = self.strategy, self.fold_strategy
         return StrategyParams(*(one.params(example, sigma0) for one in strategies))
 
@@ -106,11 +97,7 @@ class Task(NamedTuple):
 def objective(bound: LowerBound, drawn: Any, task: Task, policies: Mixed) -> jax.Array:
     """f of every policy, float32 [L]: g if the bound is predicted to reach rho_-, else the bound.
 
-    Args:
-        bound: Which lower bound.
-        drawn: What it has drawn, the same for all policies.
-        task: The trajectories and the test to come.
-        policies: Leaves [L, ...].
+    What the bound has drawn is the same for all policies, leaves [L, ...].
     """
 
     def judge(policy: Mixed) -> jax.Array:
@@ -136,13 +123,7 @@ def maximise(
 ) -> tuple[jax.Array, jax.Array]:
     """The best of all solutions that an evolution strategy looks at, and its worth.
 
-    Args:
-        strategy: Which.
-        strategy_params: From ``strategy.params``.
-        generations: How many.
-        key: Used once.
-        worth: Of a population [L, ...], float32 [L].
-        start: Where to begin; it is looked at too.
+    ``worth`` is a function of a population, [L, ...] -> float32 [L]; ``start`` is looked at too.
     """
 
     def generation(carry: tuple, number: jax.Array) -> tuple[tuple, None]:
@@ -173,16 +154,10 @@ def find_candidate(
     start: jax.Array,
     is_cold: jax.Array,
 ) -> Mixed:
-    """The policy to be tested.
+    """The policy to be tested with a bound.
 
-    Args:
-        search: How.
-        bound: The lower bound of the test.
-        strategy_params: Of the search's strategies.
-        key: Used once.
-        task: The training trajectories and the test.
-        start: theta of the initial policy.
-        is_cold: Cross-validate, if the kind is "k-fold"? bool []. If not, alpha is 1.
+    With k-fold, alpha comes of a cross-validation where ``is_cold``, bool [], else it is 1. The
+    search begins at ``start``, theta of the initial policy.
     """
     alpha_key, draw_key, search_key = jax.random.split(key, 3)
     alpha = jnp.ones((), jnp.float32)

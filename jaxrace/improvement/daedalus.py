@@ -17,21 +17,14 @@ from jaxrace.improvement.policy_improvement import (
     TRAIN_ONE_IN,
     ImprovementParams,
     PolicyImprovement,
-    rows_of,
 )
-from jaxrace.improvement.trajectories import (
-    NOBODY,
-    Trajectories,
-    empty_rows,
-)
+from jaxrace.improvement.trajectories import NOBODY, Trajectories, empty_rows
 from jaxrace.improvement.weights import Evidence, evidence, joined, log_weights, weighted_estimate
 from jaxrace.protocol import verb
 from jaxrace.validation import require_integer, require_keys
 
 _LEAST_BATCH = 20
-
-# Of estimates in [0, 1].
-_ROUNDING = 1e-6
+_ROUNDING = 1e-6  # of estimates in [0, 1]
 
 
 @jax.tree_util.register_dataclass
@@ -130,36 +123,27 @@ class Daedalus:
         return -(-self.batch_size // TRAIN_ONE_IN)
 
     def ask(self, state: DaedalusState | None, params: ImprovementParams) -> MixedWith:
-        """The policy to run next: pi_0 at first, then the best one found safe so far.
-
-        Args:
-            state: From ``tell``; None at first.
-            params: Of the improvement.
-        """
+        """The policy to run next: pi_0 at first (state None), then the best one found safe."""
         if state is None:
             return MixedWith(unmixed(params.initial), params.initial)
         return MixedWith(jax.tree.map(lambda x: x[state.current], state.policies), params.initial)
 
     def init(self, example: Trajectories, params: ImprovementParams) -> DaedalusState:
-        """The state before the first batch; None serves as well where ``ask`` and ``tell`` take it.
-
-        Args:
-            example: Trajectories of the right shapes.
-            params: Of the improvement.
-        """
+        """The state before the first batch, given an example of the right shapes."""
         room_train = self.num_batches * self.batch_for_training
         room_test = self.num_batches * self.batch_size - room_train
         nothing = jnp.zeros((), jnp.int32)
-        room = self.num_batches + 1
-        first = unmixed(params.initial)
+
+        def room(first: jax.Array) -> jax.Array:
+            rest = jnp.zeros((self.num_batches + 1, *first.shape), first.dtype)
+            return rest.at[0].set(first)
+
         return DaedalusState(
             train=empty_rows(example, room_train),
             test=empty_rows(example, room_test),
             num_train=nothing,
             num_test=nothing,
-            policies=jax.tree.map(
-                lambda x: jnp.zeros((room, *x.shape), x.dtype).at[0].set(x), first
-            ),
+            policies=jax.tree.map(room, unmixed(params.initial)),
             num_policies=nothing + 1,
             current=nothing,
             num_tests=nothing,
@@ -190,23 +174,18 @@ class Daedalus:
         assert state is not None  # see ``checked_tell``
         order_key, key = jax.random.split(key)
         state = self._with(state, data, order_key)
-        known = [self._evidence(part, params) for part in (state.train, state.test)]
+        method = self.improvement
+        train, test = (
+            evidence(method.softmax, part, method.returns, params.initial)
+            for part in (state.train, state.test)
+        )
         delta = params.delta
         if self.spends:
             tests = (state.num_tests + 1).astype(jnp.float32)
             delta = delta / (tests * (tests + 1))
-        found = self.improvement.attempt(
-            key,
-            known[0],
-            rows_of(state.train),
-            known[1],
-            rows_of(state.test),
-            params,
-            delta,
-            is_cold=state.num_policies == 1,
-        )
+        found = method.attempt(key, train, test, params, delta, state.num_policies == 1)
         # D^: what is predicted from.
-        seen = joined(*known) if self.keeps_test else known[0]
+        seen = joined(train, test) if self.keeps_test else train
         worth = self._worth(seen, _appended(state.policies, found.policy))
         numbers = jnp.arange(self.num_batches + 1, dtype=jnp.int32)
         best, mine = jnp.where(numbers < state.num_policies, worth[:-1], -jnp.inf), worth[-1]
@@ -220,13 +199,11 @@ class Daedalus:
         )
         best = best.at[place].set(mine, mode="drop")
         is_emptied = is_added & (not self.keeps_test)
-        test = dataclasses.replace(
-            state.test, behaviour=jnp.where(is_emptied, NOBODY, state.test.behaviour)
-        )
+        behaviour = jnp.where(is_emptied, NOBODY, state.test.behaviour)
         current = jnp.argmax(best).astype(jnp.int32)
         state = dataclasses.replace(
             state,
-            test=test,
+            test=dataclasses.replace(state.test, behaviour=behaviour),
             num_test=jnp.where(is_emptied, 0, state.num_test),
             policies=policies,
             num_policies=state.num_policies + is_added.astype(jnp.int32),
@@ -253,7 +230,7 @@ class Daedalus:
         data: Trajectories,
         params: ImprovementParams,
     ) -> tuple:
-        """See ``verb``."""
+        """What ``tell`` is given, see ``verb``."""
         require_keys("key", key, ndim=0)
         count = len(data.behaviour)
         if count != self.batch_size:
@@ -277,12 +254,9 @@ class Daedalus:
         parts = [jax.tree.map(lambda x, s=s: x[s], data) for s in (slice(cut), slice(cut, None))]
         train = _written(state.train, parts[0], state.num_train)
         test = _written(state.test, parts[1], state.num_test)
+        counts = state.num_train + cut, state.num_test + self.batch_size - cut
         return dataclasses.replace(
-            state,
-            train=train,
-            test=test,
-            num_train=state.num_train + cut,
-            num_test=state.num_test + self.batch_size - cut,
+            state, train=train, test=test, num_train=counts[0], num_test=counts[1]
         )
 
     def _worth(self, known: Evidence, policies: Mixed) -> jax.Array:
@@ -290,10 +264,6 @@ class Daedalus:
         is_valid = (self.improvement.returns.includes(known.returns) | ~known.present).all()
         found = jax.vmap(lambda one: weighted_estimate(jnp.exp(log_weights(one, known)), known))
         return jnp.where(is_valid, found(policies), jnp.nan)
-
-    def _evidence(self, data: Trajectories, params: ImprovementParams) -> Evidence:
-        method = self.improvement
-        return evidence(method.softmax, data, method.returns, params.initial)
 
 
 def _require_shapes(data: Trajectories, before: Trajectories) -> None:

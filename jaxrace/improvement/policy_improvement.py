@@ -14,13 +14,8 @@ from jax.core import Tracer
 from numpy.typing import ArrayLike
 
 from jaxrace.improvement.arrays import as_numbers
-from jaxrace.improvement.bounds import Bootstrap, LowerBound, Rows
-from jaxrace.improvement.candidates import (
-    CandidateSearch,
-    StrategyParams,
-    Task,
-    find_candidate,
-)
+from jaxrace.improvement.bounds import Bootstrap, LowerBound
+from jaxrace.improvement.candidates import CandidateSearch, StrategyParams, Task, find_candidate
 from jaxrace.improvement.policies import LinearSoftmax, Mixed
 from jaxrace.improvement.splits import split
 from jaxrace.improvement.trajectories import (
@@ -43,9 +38,7 @@ from jaxrace.validation import (
     require_number,
 )
 
-# One in so many trajectories is for training (section 4).
-TRAIN_ONE_IN = 5
-
+TRAIN_ONE_IN = 5  # one in so many trajectories is for training (section 4)
 _LEAST_TRAJECTORIES = 20
 
 
@@ -171,13 +164,12 @@ class PolicyImprovement:
             data: At least 20 trajectories.
             params: From ``params``.
             knows_initial: Mixtures (k-fold) are with the policy ``params.initial``; else with the
-                one that generated all trajectories, of which only the logged probabilities need be
-                known.
+                one that generated all trajectories, known by its logged probabilities alone.
 
         Raises:
-            ValueError: There are too few trajectories or empty rows, an action that the policies
-                do not have, a return out of its range, mixtures would be with several policies, or
-                ``key`` is no key. Not under a trace.
+            ValueError: Too few trajectories or empty rows, an action that the policies do not have,
+                a return out of its range, mixtures with several policies, or ``key`` is no key. Not
+                under a trace.
         """
         require_keys("key", key, ndim=0)
         self.check(data)
@@ -192,28 +184,12 @@ class PolicyImprovement:
         """What ``run`` does, for data in two parts, as ``in_training`` divides them.
 
         Whatever else is learnt from data, such as the scale of the observations, may then be learnt
-        from ``train``: the candidate depends on nothing in ``test`` but its size. Mixtures are with
-        the policy that generated all trajectories.
-
-        Args:
-            key: Used once; not the one of the division.
-            train: At least one trajectory.
-            test: The others. An action in it that the policies do not have is one that they never
-                take.
-            params: From ``params``.
+        from ``train``: the candidate depends on nothing in ``test`` but its size. An action in
+        ``test`` that the policies do not have is one that they never take. Mixtures are with the
+        policy that generated all trajectories. The key is not the one of the division.
 
         Raises:
             ValueError: As ``run``. Not under a trace.
-
-        >>> from jaxrace.bases import Fourier
-        >>> from jaxrace.improvement import StudentT, trajectories
-        >>> done = np.arange(400)[:, None] % 2
-        >>> data = trajectories(np.zeros((400, 1, 1)), done, np.full((400, 1), 0.5), done * 0.9)
-        >>> train, test = (jax.tree.map(lambda x: np.asarray(x)[s], data) for s in np.s_[:80, 80:])
-        >>> softmax = LinearSoftmax(Fourier(1, 1), num_actions=2)
-        >>> method = PolicyImprovement(softmax, ReturnRange(0, 1), StudentT())
-        >>> bool(method.run_on(jax.random.key(0), train, test, method.params(0.5)).is_found)
-        True
         """
         require_keys("key", key, ndim=0)
         self.check(train)
@@ -222,11 +198,7 @@ class PolicyImprovement:
         return _run_on(self, key, train, test, params)
 
     def check(self, data: Trajectories) -> None:
-        """Raise ValueError unless bounds mean something for these data; not under a trace.
-
-        Args:
-            data: All rows of it filled.
-        """
+        """Raise ValueError unless bounds mean something for these data; not under a trace."""
         if isinstance(data.actions, Tracer):
             return
         self._check_rows(data)
@@ -235,8 +207,7 @@ class PolicyImprovement:
     def _require_one_policy(self, *parts: Trajectories) -> None:
         """Raise if mixtures would be with another policy in each of several shares of the log.
 
-        Their importance-weighted returns have different means then, and the mean of these is no
-        policy's performance.
+        The mean of importance-weighted returns would be no policy's performance then.
         """
         if self.search.kind == "none" or isinstance(parts[0].behaviour, Tracer):
             return
@@ -258,38 +229,23 @@ class PolicyImprovement:
         self,
         key: jax.Array,
         train: Evidence,
-        train_rows: Rows,
         test: Evidence,
-        test_rows: Rows,
         params: ImprovementParams,
         delta: jax.Array,
         is_cold: jax.Array,
     ) -> Improvement:
         """Algorithm 4, for use in compiled code.
 
-        Args:
-            key: Used once.
-            train: Training trajectories.
-            train_rows: Which of them there are.
-            test: Test trajectories, of which the search sees nothing but their number.
-            test_rows: Which of them there are.
-            params: From ``params``.
-            delta: Error probability of this test.
-            is_cold: See ``find_candidate``.
+        The search sees nothing of the test trajectories but their number. ``delta`` is the error
+        probability of this test; of ``is_cold`` see ``find_candidate``.
         """
         search_key, test_key = jax.random.split(key)
-        task = Task(train, train_rows, delta, params.floor, test_rows.total)
+        task = Task(train, train.rows, delta, params.floor, test.rows.total)
         policy = find_candidate(
-            self.search,
-            self.bound,
-            params.strategy,
-            search_key,
-            task,
-            params.initial,
-            is_cold,
+            self.search, self.bound, params.strategy, search_key, task, params.initial, is_cold
         )
         values = weighted_returns(jnp.exp(log_weights(policy, test)), test)
-        lower = self.bound.bound_of_one(test_key, values, test_rows, delta)
+        lower = self.bound.bound_of_one(test_key, values, test.rows, delta)
         weights = jnp.exp(log_weights(policy, train))
         # A bound that cannot be told, for want of data or of digits, certifies nothing.
         is_found = jnp.isfinite(lower) & (lower >= params.floor)
@@ -297,22 +253,8 @@ class PolicyImprovement:
         return Improvement(policy, is_found, lower, estimate, delta, is_safe)
 
 
-def rows_of(data: Trajectories) -> Rows:
-    """Which rows there are, and who generated them."""
-    return Rows(data.present, data.behaviour)
-
-
 def require_enough(data: Trajectories) -> None:
-    """Raise unless there are enough trajectories to be divided.
-
-    Raises:
-        ValueError: There are fewer than 20.
-
-    >>> from jaxrace.improvement import trajectories
-    >>> require_enough(trajectories(np.zeros((2, 1, 1)), [[0]] * 2, [[0.5]] * 2, [[1]] * 2))
-    Traceback (most recent call last):
-    ValueError: data: expected at least 20 trajectories, got 2
-    """
+    """Raise ValueError unless there are enough trajectories, 20, to be divided."""
     count = len(data.behaviour)
     if count < _LEAST_TRAJECTORIES:
         raise ValueError(f"data: expected at least {_LEAST_TRAJECTORIES} trajectories, got {count}")
@@ -323,15 +265,6 @@ def in_training(key: jax.Array, data: Trajectories) -> jax.Array:
     """A random fifth of the trajectories, every behaviour policy's share: bool [n].
 
     It depends on how many there are of each behaviour policy and where, and on nothing else.
-
-    Args:
-        key: Used once.
-        data: n trajectories.
-
-    >>> from jaxrace.improvement import trajectories
-    >>> data = trajectories(np.zeros((50, 1, 1)), [[0]] * 50, [[0.5]] * 50, [[1]] * 50)
-    >>> int(in_training(jax.random.key(0), data).sum())
-    10
     """
     number = data.present.sum(dtype=jnp.int32) // TRAIN_ONE_IN
     return split(key, data.behaviour, data.present, number)
@@ -376,14 +309,7 @@ def _attempt(
     params: ImprovementParams,
     initial: jax.Array | None,
 ) -> Improvement:
-    known = [evidence(method.softmax, part, method.returns, initial) for part in (train, test)]
-    return method.attempt(
-        key,
-        known[0],
-        rows_of(train),
-        known[1],
-        rows_of(test),
-        params,
-        params.delta,
-        jnp.ones((), bool),
+    known, unseen = (
+        evidence(method.softmax, part, method.returns, initial) for part in (train, test)
     )
+    return method.attempt(key, known, unseen, params, params.delta, jnp.ones((), bool))

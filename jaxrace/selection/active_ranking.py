@@ -87,20 +87,15 @@ class ActiveRanking(Selector):
         require_choice("outcome", self.outcome, OUTCOMES)
 
     def params(self, delta: float = 0.05, max_score: float = 1.0) -> ActiveRankingParams:
-        """The numbers.
+        """The numbers; ValueError if one is out of its range.
 
         Args:
             delta: Error probability.
             max_score: Scores are from its negative to it; of wins it does not matter.
-
-        Raises:
-            ValueError: ``delta`` is no probability, or ``max_score`` is not positive.
         """
         require_float32_probability("delta", delta)
         require_max_score(max_score)
-        return ActiveRankingParams(
-            jnp.asarray(delta, jnp.float32), jnp.asarray(max_score, jnp.float32)
-        )
+        return ActiveRankingParams(jnp.float32(delta), jnp.float32(max_score))
 
     @verb
     def init(self, params: ActiveRankingParams) -> ActiveRankingState:

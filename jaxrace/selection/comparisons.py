@@ -21,12 +21,7 @@ from jaxrace.validation import require_preferences
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class NormalScores:
-    """Pairs whose scores are normal.
-
-    >>> means = jnp.array([[0.0, 1.0], [-1.0, 0.0]])
-    >>> NormalScores(means, jnp.full((2, 2), 0.5)).means[0, 1].item()
-    1.0
-    """
+    """Pairs whose scores are normal; see ``normal_score``."""
 
     means: jax.Array  # float32 [K, K], mu_ij = -mu_ji
     deviations: jax.Array  # float32 [K, K], symmetric
@@ -44,13 +39,7 @@ def normal_score(key: jax.Array, problem: NormalScores, first: Scalar, second: S
 
 
 def win(key: jax.Array, matrix: jax.Array, first: Scalar, second: Scalar) -> jax.Array:
-    """1 if the first wins, else -1, float32 [].
-
-    Args:
-        key: Used once.
-        matrix: float32 [K, K], the chance that i beats j.
-        first: int32 [].
-        second: int32 [].
+    """1 if the first wins, else -1, float32 []; the matrix [K, K] has the chance that i beats j.
 
     >>> print(win(jax.random.key(0), jnp.array([[0.5, 1.0], [0.0, 0.5]]), 1, 0))
     -1.0
@@ -68,17 +57,12 @@ class RecordedScores:
     counts: jax.Array  # int32 [K, K], of pairs i < j
 
 
-# Of what size a score may be: sums of thousands of squares must be numbers of 32 bits, too. The
-# same with jax_enable_x64, where sums are wider. About 2.6e15.
+# Sums of thousands of squares must have 32 bits, too: about 2.6e15, also with jax_enable_x64.
 LARGEST_SCORE = float(np.finfo(np.float32).max) ** 0.4
 
 
 def is_usable(scores: np.ndarray) -> np.ndarray:
-    """Are scores numbers, and no larger than ``LARGEST_SCORE``? bool, any shape.
-
-    >>> is_usable(np.array([1e15, 1e30, np.nan])).tolist()
-    [True, False, False]
-    """
+    """Are scores numbers, and no larger than ``LARGEST_SCORE``? bool, any shape."""
     return np.abs(scores.astype(np.float64)) <= LARGEST_SCORE
 
 
@@ -91,9 +75,8 @@ def recorded(first: ArrayLike, second: ArrayLike, scores: ArrayLike) -> Recorded
         scores: [n], of the first over the second.
 
     Raises:
-        ValueError: Scores are no numbers, as truth values are none, a row compares an option with
-            itself or has no score of a size of 2.6e15 at most, or the lengths differ, or a pair has
-            no row at all; the row is named.
+        ValueError: Scores are no numbers, as truth values are none; a row compares an option with
+            itself, or has a score above 2.6e15 in size; lengths differ, or a pair has no row.
 
     >>> recorded([0, 1, 0], [1, 0, 1], [1.0, 2.0, 3.0]).scores[0, 1].tolist()
     [1.0, -2.0, 3.0]
@@ -152,10 +135,6 @@ def require_problem(compare: Callable[..., Any], problem: Any, num_options: int)
 
     JAX clamps indices: of a smaller problem the last option would stand for all that it lacks. Of
     comparisons of one's own nothing is known. Under a trace only the shapes are looked at.
-
-    >>> require_problem(win, np.full((3, 3), 0.5), 4)
-    Traceback (most recent call last):
-    ValueError: problem: expected a matrix [4, 4], got [3, 3]
     """
     if compare is normal_score:
         matrices = problem.means, problem.deviations

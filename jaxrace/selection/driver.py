@@ -26,7 +26,7 @@ Compare = Callable[[jax.Array, Any, jax.Array, jax.Array], jax.Array]
 class ByNumber:
     """A comparison without chance, which goes by how often the pair was compared before.
 
-    Scores that were played in an order come out in that order then, as in a match that goes on.
+    Scores that were played in an order come out in that order, as in a match that goes on.
 
     Attributes:
         function: ``function(number, problem, first, second)``, the number an int32 [] from 0.
@@ -94,15 +94,13 @@ def run(
     Args:
         selector: Which.
         key: Of the whole run.
-        compare: ``compare(key, problem, first, second)``, pure JAX, with a score as its result;
-            see ``normal_score``, ``win`` and ``recorded_score``; or a ``ByNumber``. Always called
-            with first < second.
-        problem: What ``compare`` is given, a pytree; of the ready-made ones of K options.
+        compare: ``compare(key, problem, first, second)``, pure JAX, always with first < second;
+            as ``normal_score``, ``win``, ``recorded_score``; or a ``ByNumber``.
+        problem: What ``compare`` is given, a pytree.
         budget: Comparisons of the whole run.
         params: Of the selector.
         interval: Comparisons from one record to the next, about 10 unless given. The first record
-            is after the warm-up (of selectors without one, after none); the interval divides
-            what the budget leaves for the others.
+            is after the warm-up, if there is one; the interval divides what is left of the budget.
         batch: B; comparisons that are chosen before any of them is made. Divides ``interval``;
             more than 1 for selectors by scores only.
 
@@ -110,17 +108,15 @@ def run(
         Leaves [R, ...]; in the last record the time is ``budget``, or earlier if ``done``.
 
     Raises:
-        ValueError: ``key`` is no key, the problem of a ready-made ``compare`` is not of K options
-            or not what it should be (of wins: no preference matrix), it has numbers that JAX cannot
-            hold, the budget ends before the warm-up, or ``interval`` or ``batch`` do not divide
-            what they should, or a score is not finite or out of the selector's range (under a trace
-            ``valid`` says so).
+        ValueError: ``key`` is no key; the problem is not of K options, not what ``compare`` needs,
+            or has numbers that JAX cannot hold; the budget ends before the warm-up; ``interval`` or
+            ``batch`` do not divide what they should; or a score is not finite or out of the
+            selector's range (under a trace ``valid`` says so).
 
     >>> from jaxrace.selection import Pocbam, normal_score, thurstone
-    >>> selector = Pocbam(num_options=4, top=2)
-    >>> keys = jax.random.split(jax.random.key(0))
-    >>> problem = thurstone(keys[0], 4)
-    >>> log = run(selector, keys[1], normal_score, problem, 58, selector.params(), interval=20)
+    >>> selector, key = Pocbam(num_options=4, top=2), jax.random.key(0)
+    >>> problem = thurstone(key, 4)
+    >>> log = run(selector, key, normal_score, problem, 58, selector.params(), interval=20)
     >>> log.time.tolist()
     [18, 38, 58]
     """
@@ -174,11 +170,7 @@ def require_budget(selector: Selector, budget: int, interval: int, batch: int = 
 
 
 def fitting_interval(comparisons: int, wanted: int, batch: int = 1) -> int:
-    """The number nearest to the wanted one that divides so many comparisons and is made of batches.
-
-    >>> fitting_interval(865, 10)
-    5
-    """
+    """The divisor of so many comparisons, made of batches, that is nearest to the wanted one."""
     sizes = (size for size in range(batch, comparisons + 1, batch) if comparisons % size == 0)
     return min(sizes, key=lambda size: abs(size - wanted), default=batch)
 

@@ -11,11 +11,7 @@ from jaxrace import kernels
 from jaxrace.protocol import verb
 from jaxrace.selection.base import Selector, Standing, ranked
 from jaxrace.selection.outcomes import OUTCOMES, Outcome, require_max_score, share_of, within
-from jaxrace.validation import (
-    require_choice,
-    require_float32_probability,
-    require_integer,
-)
+from jaxrace.validation import require_choice, require_float32_probability, require_integer
 
 Ranking = Literal["copeland", "borda", "random_walk"]
 RANKINGS: tuple[str, ...] = get_args(Ranking)
@@ -105,15 +101,12 @@ class PairwiseRace(Selector):
     def params(
         self, delta: float = 0.05, max_rounds: int = 1000, max_score: float = 1.0
     ) -> RaceParams:
-        """The numbers.
+        """The numbers; ValueError if one is out of its range.
 
         Args:
             delta: Error probability.
             max_rounds: Most comparisons of a pair.
             max_score: Scores are from its negative to it; of wins it does not matter.
-
-        Raises:
-            ValueError: A number is out of its range.
         """
         require_float32_probability("delta", delta)
         require_integer("max_rounds", max_rounds, 1, jnp.iinfo(jnp.int32).max)
@@ -132,24 +125,12 @@ class PairwiseRace(Selector):
         del params
         shape = (self.num_options, self.num_options)
         zero, nobody = jnp.zeros((), jnp.int32), jnp.zeros(self.num_options, bool)
-        return RaceState(
-            time=zero,
-            rounds=zero,
-            place=zero,
-            counts=jnp.zeros(shape, jnp.int32),
-            totals=jnp.zeros(shape, float),
-            active=self._apart(),
-            selected=nobody,
-            discarded=nobody,
-        )
+        counts, totals = jnp.zeros(shape, jnp.int32), jnp.zeros(shape, float)
+        return RaceState(zero, zero, zero, counts, totals, self._apart(), nobody, nobody)
 
     def accepts(self, score: jax.Array, params: RaceParams) -> jax.Array:
         """See ``Selector``."""
         return within(score, self.outcome, params.max_score)
-
-    def draw(self, key: jax.Array) -> None:
-        """Nothing is left to chance."""
-        del key
 
     def choose(self, noise: None, state: RaceState, params: RaceParams) -> jax.Array:
         """See ``ask``."""
@@ -157,7 +138,7 @@ class PairwiseRace(Selector):
         return self._next(state)
 
     def expects(self, state: RaceState, pair: jax.Array, params: RaceParams) -> jax.Array:
-        """See ``Selector``."""
+        """Is it the pair whose turn it is?"""
         return (pair == self._next(state)).all() & ~self.done(state, params)
 
     def _next(self, state: RaceState) -> jax.Array:

@@ -19,14 +19,13 @@ def thurstone(
     """mu_ij = gamma_i - gamma_j + epsilon_ij with gamma, sigma_ij^2 ~ U[0, 1], section 5.1 and 6.
 
     Args:
-        key: Used once; the same whatever ``noise`` and ``first``.
-        num_options: K.
+        key: Used once; with the same one all else is the same, whatever ``noise`` and ``first``.
+        num_options: K, at least 2.
         noise: d, the standard deviation of epsilon_ij = -epsilon_ji; 0: transitive.
         first: gamma_0, if it is not random (section 5.1.1 has 1.2).
 
     Raises:
-        ValueError: ``key`` is no key, ``num_options`` is no integer of at least 2, ``noise`` is
-            negative (not under a trace) or ``first`` is no finite number.
+        ValueError: An argument is out of its range.
 
     >>> problem = thurstone(jax.random.key(0), 3, first=1.2)
     >>> print(borda_top(problem.means, 1))
@@ -53,12 +52,10 @@ def thurstone(
 def borda_top(means: ArrayLike, top: int) -> jax.Array:
     """The k options of the largest S_i = sum_j mu_ij, bool [K].
 
-    Args:
-        means: float [K, K]; of wins the chances.
-        top: k, below K.
+    The means are float [K, K], of wins the chances.
 
     Raises:
-        ValueError: ``means`` are not [K, K], or not all are numbers (not under a trace), or
+        ValueError: ``means`` are not [K, K], or not all numbers (not looked at under a trace), or
             ``top`` is out of its range.
 
     >>> print(borda_top(jnp.array([[0.0, 1.0], [-1.0, 0.0]]), 1))

@@ -50,11 +50,7 @@ class ScoreParams:
 
 
 def score_params(confidence: float) -> ScoreParams:
-    """Checked numbers; see ``ScoreSelector.params``.
-
-    >>> float(score_params(1).confidence)
-    1.0
-    """
+    """Checked numbers; see ``ScoreSelector.params``."""
     if confidence != 1:
         require_float32_probability("confidence", confidence)
     return ScoreParams(jnp.asarray(confidence, jnp.float32))
@@ -77,12 +73,12 @@ class ScoreSelector(Selector):
     Subclasses implement ``value``, and ``moments`` and ``refit`` if they have a model.
 
     Attributes:
-        warm_up: Comparisons of each pair that come first, one round over all pairs after the
-            other; at least 2, from which a variance can be estimated.
+        warm_up: Comparisons of each pair that come first, round by round; at least 2, from which
+            a variance can be estimated.
         pooled_samples: The estimated variance of a pair is mixed with so many samples of the
-            variance within all pairs; 0 as published. Results that are often equal by chance, as
-            wins are, need 1 or more: a pair that came out equally three times would pass for
-            certain, and hardly ever be compared again.
+            variance within all pairs; 0 as published. Scores that are often equal, as those of
+            wins, need 1 or more: a pair with three equal scores would pass for certain, and
+            hardly ever be compared again.
 
     >>> class MostVaried(ScoreSelector):
     ...     def value(self, moments):
@@ -114,8 +110,8 @@ class ScoreSelector(Selector):
         """The numbers.
 
         Args:
-            confidence: Stop once the estimated probability of a correct selection is as large.
-                An estimate, from as many samples as there happen to be: no guarantee. 1: never.
+            confidence: Stop once the estimated probability of a correct selection is as large
+                (an estimate, not a guarantee). 1: never.
 
         Raises:
             ValueError: ``confidence`` is no probability.
@@ -124,10 +120,7 @@ class ScoreSelector(Selector):
 
     @abc.abstractmethod
     def value(self, moments: Moments) -> jax.Array:
-        """How much a further sample of each pair is worth, float [K, K]; the largest is taken.
-
-        Up to a factor that all have in common.
-        """
+        """What a further sample of each pair is worth, up to a common factor: float [K, K]."""
 
     def moments(self, state: ScoreState, params: Any) -> Moments:
         """What is believed of the scores, once the warm-up is over."""
@@ -138,7 +131,7 @@ class ScoreSelector(Selector):
         """Before anything has been told."""
 
     def refit(self, model: Any, old: Scores, new: Scores, pairs: jax.Array) -> Any:
-        """The model of ``new`` scores, which have more of these pairs, int32 [B, 2], than ``old``.
+        """The model of ``new`` scores, with more of the pairs, int32 [B, 2], than ``old``.
 
         ``old`` may still be in the warm-up, ``new`` is not.
         """
@@ -150,10 +143,6 @@ class ScoreSelector(Selector):
         del params
         scores = no_scores(self.num_options)
         return ScoreState(jnp.zeros((), jnp.int32), scores, self.first_model())
-
-    def draw(self, key: jax.Array) -> None:
-        """Nothing is left to chance."""
-        del key
 
     def choose(self, noise: None, state: ScoreState, params: ScoreParams) -> jax.Array:
         """See ``ask``."""
@@ -235,16 +224,8 @@ class ScoreSelector(Selector):
         """The next pairs to compare side by side, int32 [B, 2]; a pair may come more than once.
 
         They are chosen one after the other, as if each left the mean and the variance of its
-        pair as they are. Once the selector is done all are [-1, -1].
-
-        Args:
-            key: See ``ask``.
-            state: From ``init``, ``tell`` or ``tell_many``.
-            params: The params that ``init`` got.
-            number: B.
-
-        Raises:
-            ValueError: ``number`` is no positive integer.
+        pair as they are. Once the selector is done all are [-1, -1]. Raises ValueError if
+        ``number``, B, is no positive integer.
 
         >>> from jaxrace.selection import Uniform
         >>> selector = Uniform(num_options=3, top=1)
@@ -260,13 +241,7 @@ class ScoreSelector(Selector):
     def tell_many(
         self, state: ScoreState, pairs: ArrayLike, scores: ArrayLike, params: ScoreParams
     ) -> ScoreState:
-        """Count the scores of comparisons that were made side by side.
-
-        Args:
-            state: From ``init``, ``tell`` or ``tell_many``.
-            pairs: Integers [B, 2].
-            scores: [B], of the first over the second of each pair.
-            params: The params that ``init`` got.
+        """Count the scores [B] of comparisons of pairs [B, 2] that were made side by side.
 
         Raises:
             ValueError: See ``tell``; or these are no pairs, or not as many scores.
