@@ -22,9 +22,8 @@ from jaxrace.selection.pocbam import (
 )
 from jaxrace.selection.problems import borda_top, thurstone
 from jaxrace.selection.result import SelectionResult
-from jaxrace.selection.score_selector import ScoreSelector
+from jaxrace.selection.score_selector import KnowledgeGradient, ScoreSelector, Uniform
 from jaxrace.selection.scores import Moments, Scores, observed_moments
-from jaxrace.selection.simple import KnowledgeGradient, Uniform
 from jaxrace.selection.single_options import Ocba
 from jaxrace.selection.tournaments import Top
 

@@ -54,11 +54,8 @@ class Selector(abc.ABC):
     num_options: int
     top: int
 
-    # Is the confidence guaranteed, or estimated from a model?
-    is_guaranteed: ClassVar[bool] = False
-
-    # What ``params`` makes.
-    params_kind: ClassVar[type] = object
+    is_guaranteed: ClassVar[bool] = False  # the confidence; else it is estimated from a model
+    params_kind: ClassVar[type] = object  # what ``params`` makes
 
     def __post_init__(self) -> None:
         require_integer("num_options", self.num_options, 2)

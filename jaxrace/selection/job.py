@@ -63,21 +63,13 @@ class SelectionWork:
         """The state after the warm-up; ValueError where the problem is not of K options."""
         given = self._given(job.problem)
         require_problem(self.compare, given, self.selector.num_options)
-        run = driver.begin(self.selector, self.compare, job.key, given, self.params)
+        run = driver.begin(self._plan, job.key, given, self.params)
         return SelectionState(run, job.problem, jnp.zeros((), bool))
 
     def step(self, state: SelectionState) -> tuple[SelectionState, Record]:
         """A record, and the comparisons up to the next one."""
         record = driver.record_of(self.selector, state.run, self.params)
-        run = driver.advance(
-            self.selector,
-            self.compare,
-            self.interval,
-            self.batch,
-            state.run,
-            self._given(state.problem),
-            self.params,
-        )
+        run = driver.advance(self._plan, state.run, self._given(state.problem), self.params)
         was_last = record.done | (record.time >= self.budget)
         return SelectionState(run, state.problem, was_last), record
 
@@ -88,6 +80,10 @@ class SelectionWork:
     def failed(self, row: Record) -> jax.Array:
         """Was a score not finite, or out of the selector's range?"""
         return ~row.valid
+
+    @property
+    def _plan(self) -> driver.Plan:
+        return driver.Plan(self.selector, self.compare, self.interval, self.batch)
 
     def _given(self, problem: Any) -> Any:
         """What ``compare`` gets."""

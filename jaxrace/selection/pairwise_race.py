@@ -169,11 +169,8 @@ class PairwiseRace(Selector):
 
     def _decided(self, state: RaceState, params: RaceParams) -> RaceState:
         """After a round."""
-        settle = {
-            "copeland": self._settle_copeland,
-            "borda": self._settle_borda,
-            "random_walk": self._settle_walk,
-        }[self.ranking]
+        rules = (self._settle_copeland, self._settle_borda, self._settle_walk)
+        settle = dict(zip(RANKINGS, rules, strict=True))[self.ranking]
         selected, discarded, matters = settle(state, params)
         return dataclasses.replace(
             state,

@@ -227,7 +227,6 @@ class ScoreSelector(Selector):
         pair as they are. Once the selector is done all are [-1, -1]. Raises ValueError if
         ``number``, B, is no positive integer.
 
-        >>> from jaxrace.selection import Uniform
         >>> selector = Uniform(num_options=3, top=1)
         >>> params = selector.params()
         >>> selector.ask_many(jax.random.key(0), selector.init(params), params, 2).tolist()
@@ -246,7 +245,6 @@ class ScoreSelector(Selector):
         Raises:
             ValueError: See ``tell``; or these are no pairs, or not as many scores.
 
-        >>> from jaxrace.selection import Uniform
         >>> selector = Uniform(num_options=3, top=1)
         >>> params = selector.params()
         >>> state = selector.tell_many(selector.init(params), [[0, 1], [2, 1]], [1, 4], params)
@@ -267,6 +265,42 @@ class ScoreSelector(Selector):
             check_scores(np.asarray(scores))
         told = jnp.asarray(pairs, jnp.int32), jnp.asarray(scores, float)
         return _update_many(self, state, *told, params)
+
+
+@dataclasses.dataclass(frozen=True)
+class Uniform(ScoreSelector):
+    """All pairs in turn.
+
+    >>> selector = Uniform(num_options=3, top=1)
+    >>> params = selector.params()
+    >>> state = selector.init(params)
+    >>> for score in (1.0, 2.0, 0.5):
+    ...     pair = selector.ask(jax.random.key(0), state, params)
+    ...     state = selector.tell(state, pair, score, params)
+    >>> print(selector.result(state, params).scores)
+    [ 3.  -0.5 -2.5]
+    """
+
+    def value(self, moments: Moments) -> jax.Array:
+        """See ``ScoreSelector``."""
+        return jnp.zeros(moments.counts.shape, float)
+
+
+@dataclasses.dataclass(frozen=True)
+class KnowledgeGradient(ScoreSelector):
+    """PKG: the pair whose next score is expected to raise the total of the selected most.
+
+    Where no single score is likely to change the selection, the one that is the likeliest to is
+    still found, though all gains are below any float. After Groves and Branke 2019; the next score
+    is taken to be normal, with the variance estimated.
+
+    >>> KnowledgeGradient(num_options=4, top=2, warm_up=2).opening
+    12
+    """
+
+    def value(self, moments: Moments) -> jax.Array:
+        """See ``ScoreSelector``."""
+        return kernels.relative_knowledge_gradient(moments.means, moments.deviations, self.top)
 
 
 @functools.partial(jax.jit, static_argnums=(0, 3))
