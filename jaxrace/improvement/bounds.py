@@ -99,10 +99,7 @@ class Bootstrap(LowerBound):
 
     Attributes:
         corrected: BCa, corrected for bias and skewness; else the plain percentile.
-        resamples: B.
-
-    Raises:
-        ValueError: ``resamples`` is less than 2.
+        resamples: B, at least 2.
 
     >>> bound = lower_bound(Bootstrap(), jax.random.key(0), np.arange(1, 21) / 10, delta=0.05)
     >>> 0.78 < bound < 0.9
@@ -122,12 +119,7 @@ class Bootstrap(LowerBound):
         return kernels.resampling_counts(key, rows.present, number, self.resamples)
 
     def predict(
-        self,
-        drawn: jax.Array,
-        values: jax.Array,
-        rows: Rows,
-        delta: jax.Array,
-        number: jax.Array,
+        self, drawn: jax.Array, values: jax.Array, rows: Rows, delta: jax.Array, number: jax.Array
     ) -> jax.Array:
         """See ``LowerBound``; m is the size of the resamples drawn."""
         del number
@@ -271,13 +263,7 @@ class Betting(_WithThreshold):
 
 @dataclasses.dataclass(frozen=True)
 class EmpiricalBernstein(LowerBound):
-    """Maurer and Pontil's bound of min(X, cap), the cap fixed beforehand. Safe.
-
-    Attributes:
-        cap: What is above counts as much.
-
-    Raises:
-        ValueError: ``cap`` is not positive.
+    """Maurer and Pontil's bound of min(X, cap), the cap, above 0, fixed beforehand. Safe.
 
     >>> values = np.random.default_rng(0).uniform(size=1000)
     >>> 0.4 < lower_bound(EmpiricalBernstein(1.0), jax.random.key(0), values, delta=0.05) < 0.5

@@ -42,9 +42,6 @@ class CandidateSearch:
         strategy: Looks for the best theta; ``jaxrace.strategies``.
         fold_strategy: The same in cross-validation, where to learn variances only is as good.
 
-    Raises:
-        ValueError: An attribute is out of its range, or of another kind.
-
     >>> CandidateSearch("k-fold").generations
     125
     """

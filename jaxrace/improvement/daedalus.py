@@ -61,39 +61,29 @@ class Daedalus:
     """Repeated policy improvement, as ask and tell.
 
     Error probabilities are only approximate where the bound is semi-safe, as bca, the default of
-    ``PolicyImprovement``, and t and percentile are: whether the test set is kept or not.
+    ``PolicyImprovement``, t and percentile are.
 
     Attributes:
         improvement: Finds and tests candidates; if its search is k-fold, then only until the first
             policy is added.
-        batch_size: beta, trajectories per ``tell``, a fifth of which is for training.
+        batch_size: beta, at least 20; trajectories per ``tell``, a fifth of which is for training.
         num_batches: How many there can be.
         keeps_test: Daedalus2: the test set is kept when a policy is added, and helps to predict
             which is best. Candidates then depend a little on the data that they are tested on, and
             not even a safe bound makes it safe beyond the first change.
         spends: Test number k has the error probability delta / (k (k + 1)), so that with a safe
-            bound and without ``keeps_test`` the probability that any policy below the floor is ever
-            added is at most delta. If False, delta holds for each test, as in the paper.
+            bound the probability that any policy below the floor is ever added is at most delta;
+            ``keeps_test`` precludes that. If False, delta holds for each test, as in the paper.
 
-    Raises:
-        ValueError: ``batch_size`` is below 20, ``num_batches`` no positive integer, or a guarantee
-            for the whole run is asked for that ``keeps_test`` precludes.
-
-    >>> import numpy as np
     >>> from jaxrace.bases import Fourier
     >>> from jaxrace.improvement import LinearSoftmax, ReturnRange, StudentT, trajectories
     >>> method = PolicyImprovement(LinearSoftmax(Fourier(1, 1), 2), ReturnRange(0, 1), StudentT())
-    >>> daedalus = Daedalus(method, batch_size=100, num_batches=3)
-    >>> params, rng = method.params(floor=0.5), np.random.default_rng(0)
-    >>> state = None
-    >>> for number in range(3):
-    ...     policy = daedalus.ask(state, params)
-    ...     # Run it on your system: action 1 pays .9, action 0 pays .1.
-    ...     chances = np.asarray(daedalus.policy.probabilities(policy, jnp.zeros(1)), np.float64)
-    ...     done = rng.choice(2, size=(100, 1), p=chances / chances.sum())
-    ...     data = trajectories(np.zeros((100, 1, 1)), done, chances[done], 0.1 + 0.8 * done)
-    ...     state, row = daedalus.tell(jax.random.key(number), state, data, params)
-    >>> bool(chances[1] > 0.9)
+    >>> daedalus, params = Daedalus(method, batch_size=100, num_batches=3), method.params(floor=0.5)
+    >>> policy = daedalus.ask(None, params)  # run it on your system, where action 1 pays more
+    >>> done, shape = jnp.arange(100)[:, None] % 2, (100, 1)
+    >>> data = trajectories(jnp.zeros((*shape, 1)), done, jnp.full(shape, 0.5), 0.1 + 0.8 * done)
+    >>> state, row = daedalus.tell(jax.random.key(0), None, data, params)
+    >>> bool(row.is_added)
     True
     """
 
@@ -167,9 +157,8 @@ class Daedalus:
             params: Of the improvement.
 
         Raises:
-            ValueError: There are more or fewer trajectories, they cannot be used (see
-                ``PolicyImprovement.run``) or are of other shapes than those before, there is no
-                room left, or ``key`` is no key.
+            ValueError: The trajectories are more or fewer, cannot be used, or of other shapes than
+                those before; there is no room left; or ``key`` is no key.
         """
         assert state is not None  # see ``checked_tell``
         order_key, key = jax.random.split(key)
@@ -186,7 +175,10 @@ class Daedalus:
         found = method.attempt(key, train, test, params, delta, state.num_policies == 1)
         # D^: what is predicted from.
         seen = joined(train, test) if self.keeps_test else train
-        worth = self._worth(seen, _appended(state.policies, found.policy))
+        listed = jax.tree.map(
+            lambda known, new: jnp.concatenate([known, new[None]]), state.policies, found.policy
+        )
+        worth = self._worth(seen, listed)
         numbers = jnp.arange(self.num_batches + 1, dtype=jnp.int32)
         best, mine = jnp.where(numbers < state.num_policies, worth[:-1], -jnp.inf), worth[-1]
         # Equal but for rounding is not better.
@@ -280,10 +272,6 @@ def _require_shapes(data: Trajectories, before: Trajectories) -> None:
             f"data: expected observations of the shapes before, {expected.observations}, "
             f"got {found.observations}"
         )
-
-
-def _appended(policies: Mixed, one: Mixed) -> Mixed:
-    return jax.tree.map(lambda listed, new: jnp.concatenate([listed, new[None]]), policies, one)
 
 
 def _written(data: Trajectories, rows: Trajectories, start: jax.Array) -> Trajectories:

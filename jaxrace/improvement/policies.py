@@ -25,9 +25,6 @@ class LinearSoftmax:
         basis: Features of observations; see ``jaxrace.bases``.
         num_actions: A; actions are int32 [] from 0 on.
 
-    Raises:
-        ValueError: An attribute cannot be used.
-
     >>> from jaxrace.bases import Fourier
     >>> policy = LinearSoftmax(Fourier(1, 2), num_actions=3)
     >>> theta = policy.example()

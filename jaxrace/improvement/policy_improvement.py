@@ -90,14 +90,9 @@ class PolicyImprovement:
         bound: Of the safety test: if it is safe, so is the result.
         search: How the candidate is found.
 
-    Raises:
-        ValueError: An attribute is of another kind.
-
     >>> from jaxrace.bases import Fourier
-    >>> from jaxrace.improvement import trajectories
-    >>> from jaxrace.improvement import StudentT
-    >>> rng = np.random.default_rng(0)
-    >>> done = rng.integers(2, size=(400, 1))  # action 1 pays .9, action 0 pays .1
+    >>> from jaxrace.improvement import StudentT, trajectories
+    >>> done = np.arange(400)[:, None] % 2  # action 1 pays .9, action 0 pays .1
     >>> data = trajectories(np.zeros((400, 1, 1)), done, np.full((400, 1), 0.5), 0.1 + 0.8 * done)
     >>> method = PolicyImprovement(LinearSoftmax(Fourier(1, 1), 2), ReturnRange(0, 1), StudentT())
     >>> params = method.params(floor=0.5)
@@ -124,7 +119,7 @@ class PolicyImprovement:
         initial: ArrayLike | None = None,
         sigma0: float = 1.0,
     ) -> ImprovementParams:
-        """The numbers.
+        """The numbers; ValueError if one is out of its range, or of another shape.
 
         Args:
             floor: rho_-, the performance in [0, 1] that a policy must have; usually that of the
@@ -132,9 +127,6 @@ class PolicyImprovement:
             delta: Probability that one without it is returned.
             initial: theta of the policy in use, [A, p]; uniform unless given.
             sigma0: Initial step size of the search.
-
-        Raises:
-            ValueError: A number is out of its range, or ``initial`` of another shape.
         """
         require_float32_probability("delta", delta)
         require_number("floor", floor, least=0, below=np.nextafter(1, 2))
@@ -195,7 +187,7 @@ class PolicyImprovement:
         self.check(train)
         self._check_rows(test)
         self._require_one_policy(train, test)
-        return _run_on(self, key, train, test, params)
+        return _run_on(self, key, train, test, params, None)
 
     def check(self, data: Trajectories) -> None:
         """Raise ValueError unless bounds mean something for these data; not under a trace."""
@@ -283,25 +275,13 @@ def _run(
     # The sizes of both parts are known, and what is computed of each is as large as it.
     size = len(data.behaviour) // TRAIN_ONE_IN
     order = jnp.argsort(~in_train, stable=True)
-    parts = [
-        jax.tree.map(lambda x, rows=rows: x[rows], data) for rows in (order[:size], order[size:])
-    ]
+    parts = [jax.tree.map(lambda x, i=i: x[i], data) for i in (order[:size], order[size:])]
     initial = params.initial if knows_initial else None
-    return _attempt(method, own_key, parts[0], parts[1], params, initial)
+    return _run_on(method, own_key, parts[0], parts[1], params, initial)
 
 
 @functools.partial(jax.jit, static_argnums=0)
 def _run_on(
-    method: PolicyImprovement,
-    key: jax.Array,
-    train: Trajectories,
-    test: Trajectories,
-    params: ImprovementParams,
-) -> Improvement:
-    return _attempt(method, key, train, test, params, None)
-
-
-def _attempt(
     method: PolicyImprovement,
     key: jax.Array,
     train: Trajectories,

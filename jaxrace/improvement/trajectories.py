@@ -130,9 +130,6 @@ def trajectories(
     >>> data = trajectories(np.zeros((2, 3, 1)), [[0, 1, 1]] * 2, [[0.5] * 3] * 2, [[1, 0, 1]] * 2)
     >>> data.present.tolist()
     [True, True]
-    >>> trajectories(np.zeros((1, 1, 1)), [[0]], [[1.5]], [[1]])
-    Traceback (most recent call last):
-    ValueError: probabilities[0, 0]: expected a number in (0, 1], got 1.5
     """
     done = as_integers("actions", actions, "[n, T]")
     if done.ndim != 2 or 0 in done.shape:

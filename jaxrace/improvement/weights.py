@@ -163,11 +163,7 @@ def estimates(
 ) -> Estimates:
     """Four estimates of what a policy would earn (Precup, Sutton and Singh 2000).
 
-    Args:
-        softmax: The class of policies.
-        theta: Which one, float32 [A, p].
-        data: Trajectories of any policies.
-        returns: Normalises the returns.
+    The policy is that of theta, float32 [A, p]; the trajectories are those of any policies.
 
     Raises:
         ValueError: theta has another shape or is not finite, an action is unknown to the policies,

@@ -56,14 +56,13 @@ class PairwiseRace(Selector):
 
     A pair is sampled once for both of its options. Intervals of y_ij = E Y_ij are Hoeffding's,
     valid for all pairs and rounds together. By "copeland" and "borda" all pairs matter that have
-    an undecided option; by "random_walk" those of the largest c_ij / r_i, all of them before there
-    is any: of the radius of y_ij to how often the option is beaten, as the paper allocates.
+    an undecided option; by "random_walk" those of the largest c_ij / r_i, of the radius of y_ij to
+    how often the option is beaten, as the paper allocates; all of them before there is any.
 
     The race ends undecided when every pair that matters has had ``max_rounds`` comparisons; by
     Copeland also once all of these pairs are clear and their options beat equally many others.
-    By "random_walk" it hardly ever decides: the bound on the visits multiplies the error of the
-    whole matrix by the largest entry of A#, and even if the better one always wins, every pair of 3
-    options has to be compared some 6,000 times, of 10 beyond all measure.
+    By "random_walk" it hardly ever decides: even if the better one always wins, each pair of 3
+    options takes some 6,000 comparisons.
 
     Attributes:
         ranking: The target: "borda", the mean of y_ij over all others; "copeland", the number
@@ -71,9 +70,6 @@ class PairwiseRace(Selector):
         width: Of Borda's intervals: "options", of K - 1 independent means at once, or "pairs",
             the mean of the widths of all pairs, as published.
         outcome: What counts: "wins", or "scores", which must be bounded.
-
-    Raises:
-        ValueError: ``ranking``, ``width`` or ``outcome`` is no such name.
 
     >>> race = PairwiseRace(num_options=3, top=1)
     >>> params = race.params(delta=0.1, max_rounds=100)

@@ -56,9 +56,6 @@ class MlPocbam(Pocbam):
             selections, and the only fit that has what the paper reports; "restarted", from the mean
             scores to a stationary point, as the paper describes; or "followed", from the last fit.
 
-    Raises:
-        ValueError: ``fit`` is no such name.
-
     >>> MlPocbam(num_options=10, top=4).opening
     135
     """
@@ -73,9 +70,7 @@ class MlPocbam(Pocbam):
         """See ``ScoreSelector``."""
         return kernels.thurstone_start(jnp.zeros((self.num_options,) * 2, float))
 
-    def refit(
-        self, model: ThurstoneFit, old: Scores, new: Scores, pairs: jax.Array
-    ) -> ThurstoneFit:
+    def refit(self, model: Any, old: Scores, new: Scores, pairs: jax.Array) -> ThurstoneFit:
         """See ``ScoreSelector``."""
         variances = likely_variances(new, self.pooled_samples)
         start = kernels.thurstone_start(new.means)
@@ -119,12 +114,8 @@ class HybridPocbam(MlPocbam):
     def params(self, confidence: float = 1.0, limit: float = 0.17) -> HybridParams:
         """The numbers.
 
-        Args:
-            confidence: See ``ScoreSelector``.
-            limit: Of the intransitivity index, from 0 (the model fits) to 1.
-
-        Raises:
-            ValueError: ``confidence`` or ``limit`` is out of its range.
+        ``limit`` is of the intransitivity index, from 0 (the model fits) to 1; of ``confidence``
+        see ``ScoreSelector``. ValueError if one is out of its range.
         """
         require_number("limit", limit, 0)
         if limit > 1:
@@ -189,9 +180,7 @@ def _following(
         count = scores.counts[first, second].astype(variance.dtype)
         return kernels.pair_curvature(count, scores.means[first, second], variance, difference)
 
-    def follow(
-        so_far: tuple[ThurstoneFit, Scores], pair: jax.Array
-    ) -> tuple[tuple[ThurstoneFit, Scores], None]:
+    def follow(so_far: tuple[ThurstoneFit, Scores], pair: jax.Array) -> tuple[Any, None]:
         fit, before = so_far
         after = _with_pair_of(before, new, pair)
         change = curvature(before, pair), curvature(after, pair)

@@ -24,9 +24,6 @@ def thurstone(
         noise: d, the standard deviation of epsilon_ij = -epsilon_ji; 0: transitive.
         first: gamma_0, if it is not random (section 5.1.1 has 1.2).
 
-    Raises:
-        ValueError: An argument is out of its range.
-
     >>> problem = thurstone(jax.random.key(0), 3, first=1.2)
     >>> print(borda_top(problem.means, 1))
     [ True False False]
@@ -52,11 +49,8 @@ def thurstone(
 def borda_top(means: ArrayLike, top: int) -> jax.Array:
     """The k options of the largest S_i = sum_j mu_ij, bool [K].
 
-    The means are float [K, K], of wins the chances.
-
-    Raises:
-        ValueError: ``means`` are not [K, K], or not all numbers (not looked at under a trace), or
-            ``top`` is out of its range.
+    The means are float [K, K], of wins the chances. ValueError if they are not, or if ``top`` is
+    out of its range.
 
     >>> print(borda_top(jnp.array([[0.0, 1.0], [-1.0, 0.0]]), 1))
     [ True False]

@@ -109,12 +109,8 @@ class ScoreSelector(Selector):
     def params(self, confidence: float = 1.0) -> ScoreParams:
         """The numbers.
 
-        Args:
-            confidence: Stop once the estimated probability of a correct selection is as large
-                (an estimate, not a guarantee). 1: never.
-
-        Raises:
-            ValueError: ``confidence`` is no probability.
+        It stops once the estimated probability of a correct selection, which is no guarantee, is as
+        large as ``confidence``; 1: never. ValueError if that is no probability.
         """
         return score_params(confidence)
 
@@ -273,12 +269,9 @@ class Uniform(ScoreSelector):
 
     >>> selector = Uniform(num_options=3, top=1)
     >>> params = selector.params()
-    >>> state = selector.init(params)
-    >>> for score in (1.0, 2.0, 0.5):
-    ...     pair = selector.ask(jax.random.key(0), state, params)
-    ...     state = selector.tell(state, pair, score, params)
+    >>> state = selector.tell(selector.init(params), [0, 1], 2.5, params)
     >>> print(selector.result(state, params).scores)
-    [ 3.  -0.5 -2.5]
+    [ 2.5 -2.5  0. ]
     """
 
     def value(self, moments: Moments) -> jax.Array:

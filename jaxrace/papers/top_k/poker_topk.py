@@ -16,8 +16,14 @@ from jaxrace.commands.select.runs import Task, run_selector, run_top
 from jaxrace.commands.workbench import Workbench
 from jaxrace.papers.top_k.poker_matches import ASHE, draw_players, play_sets
 from jaxrace.papers.top_k.poker_race import Races, preferred, run_races
-from jaxrace.papers.top_k.poker_report import Findings, paragraphs
-from jaxrace.papers.top_k.poker_truth import Truth, heat_maps, matrix_columns, truth_of
+from jaxrace.papers.top_k.poker_report import (
+    Findings,
+    Truth,
+    heat_maps,
+    matrix_columns,
+    paragraphs,
+    truth_of,
+)
 from jaxrace.papers.top_k.thurstone_noise import PUBLISHED_CROSSING, run_with_index
 from jaxrace.papers.top_k.thurstone_topk import TOP as SELECT_TOP
 
