@@ -317,16 +317,9 @@ def lower_bound(
 ) -> float:
     """A lower bound of the mean of some values, which holds with probability 1 - delta.
 
-    Args:
-        bound: Which.
-        key: Used once.
-        values: X, at least four finite numbers, none of them negative, [n].
-        delta: Error probability.
-        number: m: predict what the bound will be with so many values.
-        behaviour: Which policy generated each, integers from 0 on, [n].
-
-    Raises:
-        ValueError: An argument is out of its range.
+    Of X, [n], at least four finite numbers, none of them negative. With m = ``number``: a
+    prediction of what the bound will be with so many values. ``behaviour`` says which policy
+    generated each, integers from 0 on, [n]. ValueError if an argument is out of its range.
 
     >>> lower_bound(BOUNDS["t"], jax.random.key(0), [0.1, 0.2, 0.3, 0.4], delta=0.05)
     0.098...

@@ -149,12 +149,8 @@ class Daedalus:
     ) -> tuple[DaedalusState, DaedalusRow]:
         """Count a batch of trajectories of the policy asked for, and look for a better one.
 
-        Args:
-            key: Used once.
-            state: From ``tell``; None at first.
-            data: ``batch_size`` trajectories in any order, with as many steps T as those before;
-                whom they are said to be from does not matter.
-            params: Of the improvement.
+        The state is from ``tell``; None at first. The batch has ``batch_size`` trajectories in any
+        order, with as many steps T as those before; whom they are said to be from does not matter.
 
         Raises:
             ValueError: The trajectories are more or fewer, cannot be used, or of other shapes than

@@ -30,10 +30,8 @@ def require_possible(
     are together 1 at most, but for 0.01 each: of an action that was logged with several, the
     smallest counts. And of policies that are certain everywhere a log says nothing of others.
 
-    Args:
-        data: From ``trajectories``.
-        observations: What was observed, in more digits than ``data`` has; leaves [n, T, ...].
-        place: What to call a trajectory and a step in messages.
+    ``observations`` are what was observed, in more digits than ``data`` has; leaves [n, T, ...].
+    ``place`` says what to call a trajectory and a step in messages.
 
     >>> from jaxrace.improvement import trajectories
     >>> rows = np.arange(4)[:, None]

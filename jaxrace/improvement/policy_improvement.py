@@ -147,16 +147,11 @@ class PolicyImprovement:
         params: ImprovementParams,
         knows_initial: bool = False,
     ) -> Improvement:
-        """Look for a policy that is no worse than ``floor``.
+        """Look for a policy that is no worse than ``floor``, in at least 20 trajectories.
 
-        A fifth of the trajectories, every behaviour policy's share, is for training.
-
-        Args:
-            key: Used once.
-            data: At least 20 trajectories.
-            params: From ``params``.
-            knows_initial: Mixtures (k-fold) are with the policy ``params.initial``; else with the
-                one that generated all trajectories, known by its logged probabilities alone.
+        A fifth of them, every behaviour policy's share, is for training. Mixtures (k-fold) are with
+        the policy ``params.initial`` if ``knows_initial``; else with the one that generated all
+        trajectories, known by its logged probabilities alone.
 
         Raises:
             ValueError: Too few trajectories or empty rows, an action that the policies do not have,
@@ -173,15 +168,12 @@ class PolicyImprovement:
     def run_on(
         self, key: jax.Array, train: Trajectories, test: Trajectories, params: ImprovementParams
     ) -> Improvement:
-        """What ``run`` does, for data in two parts, as ``in_training`` divides them.
+        """What ``run`` does, for data in two parts, as ``in_training`` divides them by another key.
 
         Whatever else is learnt from data, such as the scale of the observations, may then be learnt
         from ``train``: the candidate depends on nothing in ``test`` but its size. An action in
         ``test`` that the policies do not have is one that they never take. Mixtures are with the
-        policy that generated all trajectories. The key is not the one of the division.
-
-        Raises:
-            ValueError: As ``run``. Not under a trace.
+        policy that generated all trajectories. It raises ValueError as ``run``.
         """
         require_keys("key", key, ndim=0)
         self.check(train)
@@ -229,13 +221,12 @@ class PolicyImprovement:
         """Algorithm 4, for use in compiled code.
 
         The search sees nothing of the test trajectories but their number. ``delta`` is the error
-        probability of this test; of ``is_cold`` see ``find_candidate``.
+        probability of this test; of ``is_cold`` see ``Task``.
         """
         search_key, test_key = jax.random.split(key)
-        task = Task(train, train.rows, delta, params.floor, test.rows.total)
-        policy = find_candidate(
-            self.search, self.bound, params.strategy, search_key, task, params.initial, is_cold
-        )
+        needs = delta, params.floor, test.rows.total, params.initial, is_cold
+        task = Task(self.bound, train, train.rows, *needs)
+        policy = find_candidate(self.search, params.strategy, search_key, task)
         values = weighted_returns(jnp.exp(log_weights(policy, test)), test)
         lower = self.bound.bound_of_one(test_key, values, test.rows, delta)
         weights = jnp.exp(log_weights(policy, train))

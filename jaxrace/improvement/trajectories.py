@@ -55,12 +55,8 @@ class ReturnRange:
 
     Attributes:
         low: R_-, the least discounted sum of rewards.
-        high: R_+, the largest.
-        discount: gamma.
-
-    Raises:
-        ValueError: ``high`` is not above ``low``, or too close to it for returns in float32, or
-            the discount is not in (0, 1].
+        high: R_+, the largest; not so close to ``low`` that float32 cannot tell returns apart.
+        discount: gamma, in (0, 1].
 
     >>> float(ReturnRange(-10, -6).normalised(jnp.float32(-8)))
     0.5

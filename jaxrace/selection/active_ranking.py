@@ -85,9 +85,8 @@ class ActiveRanking(Selector):
     def params(self, delta: float = 0.05, max_score: float = 1.0) -> ActiveRankingParams:
         """The numbers; ValueError if one is out of its range.
 
-        Args:
-            delta: Error probability.
-            max_score: Scores are from its negative to it; of wins it does not matter.
+        ``delta`` is the error probability. Scores are from -``max_score`` to ``max_score``; of wins
+        it does not matter.
         """
         require_float32_probability("delta", delta)
         require_max_score(max_score)

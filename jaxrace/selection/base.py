@@ -44,11 +44,8 @@ class Selector(abc.ABC):
     ``choose`` and perhaps ``draw``; and ``standing`` and ``done``.
 
     Attributes:
-        num_options: K.
+        num_options: K, at least 2.
         top: k, below K.
-
-    Raises:
-        ValueError: ``num_options`` or ``top`` is out of its range.
     """
 
     num_options: int
@@ -76,8 +73,7 @@ class Selector(abc.ABC):
     def init(self, params: Params) -> State:
         """The state before the first comparison; it has ``time``, int32 [], comparisons told.
 
-        Raises:
-            ValueError: ``params`` are those of another kind of selector; all verbs say so.
+        ValueError if the params are those of another kind of selector; all verbs say so.
         """
 
     def draw(self, key: jax.Array) -> Any:
@@ -119,12 +115,8 @@ class Selector(abc.ABC):
     def tell(self, state: State, pair: Any, score: Any, params: Params) -> State:
         """Count the score of a comparison.
 
-        Args:
-            state: From ``init`` or ``tell``.
-            pair: Two options; usually what ``ask`` said.
-            score: By how much the first was better than the second, of a size of 2.6e15 at most;
-                of wins and losses 1 and -1, of ties 0.
-            params: The params that ``init`` got.
+        The pair is usually what ``ask`` said. The score is by how much the first was better, of a
+        size of 2.6e15 at most; of wins and losses 1 and -1, of ties 0.
 
         Raises:
             ValueError: ``pair`` are no two options, or a selector that plays rounds has not asked

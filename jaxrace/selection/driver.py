@@ -287,7 +287,7 @@ def _played(plan: Plan, state: RunState, problem: Any, params: Any) -> RunState:
     scores, counts = _scored(plan.compare, pairs, state, problem)
     valid = state.valid & jax.vmap(selector.accepts, (0, None))(scores, params).all()
     if isinstance(selector, ScoreSelector):
-        own = selector.update_many(own, pairs, scores.astype(own.scores.means.dtype), params)
+        own = selector.tell_many(own, pairs, scores.astype(own.scores.means.dtype), params)
     else:
         own = selector.tell(own, pairs[0], scores[0], params)
     return RunState(state.key, own, counts, valid)

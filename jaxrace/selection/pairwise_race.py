@@ -99,10 +99,8 @@ class PairwiseRace(Selector):
     ) -> RaceParams:
         """The numbers; ValueError if one is out of its range.
 
-        Args:
-            delta: Error probability.
-            max_rounds: Most comparisons of a pair.
-            max_score: Scores are from its negative to it; of wins it does not matter.
+        ``delta`` is the error probability, ``max_rounds`` the most comparisons of a pair. Scores
+        are from -``max_score`` to ``max_score``; of wins it does not matter.
         """
         require_float32_probability("delta", delta)
         require_integer("max_rounds", max_rounds, 1, jnp.iinfo(jnp.int32).max)

@@ -9,11 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.core import Tracer
 from numpy.typing import ArrayLike
 
 from jaxrace import kernels
-from jaxrace.protocol import verb
+from jaxrace.protocol import is_traced, verb
 from jaxrace.selection.base import (
     Selector,
     Standing,
@@ -171,14 +170,7 @@ class ScoreSelector(Selector):
 
     @verb
     def tell(self, state: ScoreState, pair: Any, score: Any, params: ScoreParams) -> ScoreState:
-        return self.update_many(state, pair[None], score[None], params)
-
-    def update_many(
-        self, state: ScoreState, pairs: jax.Array, scores: jax.Array, params: ScoreParams
-    ) -> ScoreState:
-        """See ``tell_many``."""
-        del params
-        return self.with_scores(state, all_told(state.scores, pairs, scores), pairs)
+        return self.tell_many(state, pair[None], score[None], params)
 
     def with_scores(self, state: ScoreState, new: Scores, pairs: jax.Array) -> ScoreState:
         """With so many more scores, and the model that fits them."""
@@ -233,9 +225,8 @@ class ScoreSelector(Selector):
         self.require_params(params)
         return _choose_many(self, state, params, number)
 
-    def tell_many(
-        self, state: ScoreState, pairs: ArrayLike, scores: ArrayLike, params: ScoreParams
-    ) -> ScoreState:
+    @verb
+    def tell_many(self, state: ScoreState, pairs: Any, scores: Any, params: Any) -> ScoreState:
         """Count the scores [B] of comparisons of pairs [B, 2] that were made side by side.
 
         Raises:
@@ -247,6 +238,13 @@ class ScoreSelector(Selector):
         >>> state.scores.means[1].tolist()
         [-1.0, 0.0, -4.0]
         """
+        del params
+        return self.with_scores(state, all_told(state.scores, pairs, scores), pairs)
+
+    def checked_tell_many(
+        self, state: ScoreState, pairs: ArrayLike, scores: ArrayLike, params: ScoreParams
+    ) -> tuple:
+        """What ``tell_many`` is given."""
         self.require_params(params)
         shape = np.shape(pairs)
         if len(shape) != 2 or shape[1] != 2 or shape[0] < 1:
@@ -256,11 +254,10 @@ class ScoreSelector(Selector):
                 f"scores: expected one of each of the {shape[0]} pairs, [{shape[0]}], "
                 f"got {list(np.shape(scores))}"
             )
-        if not isinstance(pairs, Tracer) and not isinstance(scores, Tracer):
+        if not is_traced((state.time, pairs, scores)):
             check_pairs(np.asarray(pairs), self.num_options)
             check_scores(np.asarray(scores))
-        told = jnp.asarray(pairs, jnp.int32), jnp.asarray(scores, float)
-        return _update_many(self, state, *told, params)
+        return state, jnp.asarray(pairs, jnp.int32), jnp.asarray(scores, float), params
 
 
 @dataclasses.dataclass(frozen=True)
@@ -302,14 +299,3 @@ def _choose_many(
 ) -> jax.Array:
     pairs = selector.choose_many(state, params, number)
     return unless_done(selector, pairs, state, params)
-
-
-@functools.partial(jax.jit, static_argnums=0)
-def _update_many(
-    selector: ScoreSelector,
-    state: ScoreState,
-    pairs: jax.Array,
-    scores: jax.Array,
-    params: ScoreParams,
-) -> ScoreState:
-    return selector.update_many(state, pairs, scores, params)
