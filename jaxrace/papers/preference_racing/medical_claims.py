@@ -9,16 +9,7 @@ import numpy as np
 
 from jaxrace.commands.workbench import mean_and_error, mean_in_words, with_error
 from jaxrace.papers.claims import NO, OPEN, UNEXPLAINED, YES, Claim, difference, verdict, yes_or_no
-from jaxrace.papers.preference_racing.medical_runs import (
-    LEARNERS,
-    OWN_DOSES,
-    Findings,
-    Fixed,
-    curve,
-    labels,
-    mean_before,
-    settled,
-)
+from jaxrace.papers.preference_racing import medical_runs as medical
 
 FEW = 4000  # the paper looks at learners with fewer training episodes than these
 PREFERENCE_BASED = ("pb-edps", "pbpi")
@@ -34,11 +25,13 @@ _WHY_NOT_ON_FRONT = {
 }
 
 
-def convergence_claims(found: Findings, fixed: Fixed) -> list[Claim]:
+def convergence_claims(found: medical.Findings, fixed: medical.Fixed) -> list[Claim]:
     """Those of figures 4 and 6."""
-    early = {method: mean_before(found["A", method], "survival_rate", FEW) for method in LEARNERS}
-    alive = {method: found["B", method].last["survival_rate"] for method in LEARNERS}
-    alive |= {m: v["survival_rate"] for m, v in fixed["B"].items() if m not in OWN_DOSES}
+    early = {
+        method: medical.mean_before(found["A", method], "survival_rate", FEW)
+        for method in medical.LEARNERS
+    }
+    alive = _last(found, "B", "survival_rate") | _of_the_paper(fixed["B"], "survival_rate")
     return [
         _fastest(found, "A", "mean_reward", ("sarsa",), "SARSA converges fastest"),
         _on_a_par(found),
@@ -65,6 +58,16 @@ def convergence_claims(found: Findings, fixed: Fixed) -> list[Claim]:
     ]
 
 
+def _last(found: medical.Findings, hazard: str, metric: str) -> medical.Metrics:
+    """Of what each learner has learned, [R]."""
+    return {method: found[hazard, method].last[metric] for method in medical.LEARNERS}
+
+
+def _of_the_paper(fixed: dict[str, medical.Metrics], metric: str) -> medical.Metrics:
+    """Of fixed policies, without the doses that are ours, [R]."""
+    return {name: one[metric] for name, one in fixed.items() if name not in medical.OWN_DOSES}
+
+
 def _of(values: np.ndarray) -> str:
     return mean_in_words(values.astype(float), digits=3)
 
@@ -78,24 +81,25 @@ def _all(changes: dict[str, tuple[float, float]]) -> str:
 
 
 def _fastest(
-    found: Findings, hazard: str, metric: str, claimed: tuple[str, ...], claim: str
+    found: medical.Findings, hazard: str, metric: str, claimed: tuple[str, ...], claim: str
 ) -> Claim:
     """The slowest of the claimed ones against the fastest of the others."""
     tolerance = _TOLERANCES[metric]
-    places = {one: settled(curve(found, hazard, one, metric), tolerance) for one in LEARNERS}
-    others = min(places[one] for one in LEARNERS if one not in claimed)
+    curves = {one: medical.curve(found, hazard, one, metric) for one in medical.LEARNERS}
+    places = {method: medical.settled(curve, tolerance) for method, curve in curves.items()}
+    others = min(place for method, place in places.items() if method not in claimed)
     here = ", ".join(f"{method} {place:,.0f}" for method, place in places.items())
     return Claim(
         f"Hazard {hazard}: {claim}",
         f"figure {4 if hazard == 'A' else 6}, text",
-        f"{labels()[metric]} within {tolerance:g} of its end from then on: {here} episodes",
+        f"{medical.labels()[metric]} within {tolerance:g} of its end from then on: {here} episodes",
         yes_or_no(max(places[method] for method in claimed) < others),
         "" if claimed == ("sarsa",) else _SCHEDULE,
     )
 
 
-def _on_a_par(found: Findings) -> Claim:
-    last = {method: found["A", method].last["mean_reward"] for method in LEARNERS}
+def _on_a_par(found: medical.Findings) -> Claim:
+    last = _last(found, "A", "mean_reward")
     changes = {method: difference(last[method], last["sarsa"]) for method in ("edps", "pb-edps")}
     equal = all(abs(change) < 2 * error for change, error in changes.values())
     return Claim(
@@ -107,8 +111,8 @@ def _on_a_par(found: Findings) -> Claim:
     )
 
 
-def _pbpi_earns_least(found: Findings) -> Claim:
-    last = {method: found["A", method].last["mean_reward"] for method in LEARNERS}
+def _pbpi_earns_least(found: medical.Findings) -> Claim:
+    last = _last(found, "A", "mean_reward")
     pbpi = last.pop("pbpi")
     next_one = min(last, key=lambda method: last[method].mean())
     change, error = difference(last[next_one], pbpi)
@@ -121,8 +125,8 @@ def _pbpi_earns_least(found: Findings) -> Claim:
     )
 
 
-def _as_much_as_fixed(found: Findings, fixed: Fixed) -> Claim:
-    earned = {m: values["mean_reward"] for m, values in fixed["B"].items() if m not in OWN_DOSES}
+def _as_much_as_fixed(found: medical.Findings, fixed: medical.Fixed) -> Claim:
+    earned = _of_the_paper(fixed["B"], "mean_reward")
     best = max(earned, key=lambda method: earned[method].mean())
     learned = {method: found["B", method].last["mean_reward"] for method in PREFERENCE_BASED}
     changes = {method: difference(own, earned[best]) for method, own in learned.items()}

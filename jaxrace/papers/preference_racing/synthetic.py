@@ -8,12 +8,6 @@ from jaxrace import kernels, plots, racing
 from jaxrace.commands.workbench import Workbench, mean_and_error
 from jaxrace.papers.claims import NO, UNEXPLAINED, YES, Claim, claims_table, yes_or_no
 from jaxrace.papers.preference_racing import races
-from jaxrace.papers.preference_racing.published_curves import (
-    PUBLISHED,
-    beside_published,
-    in_words,
-    published_claims,
-)
 from jaxrace.papers.preference_racing.races import BOUNDS, OPTIONS, ROUNDS, TOP, VARIANTS, Program
 from jaxrace.tables import markdown_table
 
@@ -118,7 +112,7 @@ def _paragraphs(curves: races.Curves) -> list[str]:
         "## Beside the published numbers",
         "Read off the figures of Busa-Fekete et al. 2013, whose race had the printed rule and the "
         "same sizes. The figure of 2014 is not available as numbers.",
-        beside_published(_of_published(curves)),
+        races.beside_published(_of_published(curves)),
         "Unexplained: the preference-based race on the Bernoulli tasks is much cheaper here than "
         "published, and more accurate. As the paper describes the task, s is 3/4 for a pair of "
         "options, or 1 where their drifts differ by more than 1. That is no pair with the drift "
@@ -128,7 +122,7 @@ def _paragraphs(curves: races.Curves) -> list[str]:
         "describes them, k is but a unit of measurement and changes nothing; its curves do change "
         "with k.",
         "## The paper's claims",
-        claims_table([*_claims(curves), *published_claims(_of_published(curves), _KNOWN)]),
+        claims_table([*_claims(curves), *races.published_claims(_of_published(curves), _KNOWN)]),
         "For how many of the values of k the races differ by more than two standard errors:",
         _table_of_differences(curves),
         "## Improvements",
@@ -149,7 +143,7 @@ def _of_published(curves: races.Curves) -> dict[tuple[str, str], races.Curve]:
     names = {"HR": races.hoeffding, "PBR-CO": lambda task: races.preference(task, rule="printed")}
     return {
         (task, algorithm): curves[names[algorithm](task)]
-        for task, algorithm in PUBLISHED
+        for task, algorithm in races.PUBLISHED
         if algorithm in names
     }
 
@@ -253,6 +247,6 @@ def _table_of_bounds(curves: races.Curves) -> str:
             "sharp, stitched KL": races.preference(task, bound="stitched-kl"),
             "dominance": races.dominance(task),
         }
-        draws = {heading: in_words(curves[name], place)[0] for heading, name in names.items()}
+        draws = {heading: races.in_words(curves[name], place)[0] for heading, name in names.items()}
         rows.append({"task": task, "k": f"{races.COMPLEXITIES[place]:g}", **draws})
     return markdown_table(list(rows[0]), [list(row.values()) for row in rows])

@@ -8,11 +8,6 @@ from jaxrace import kernels, plots, racing
 from jaxrace.commands.workbench import Workbench
 from jaxrace.papers.claims import UNEXPLAINED, claims_table
 from jaxrace.papers.preference_racing import races
-from jaxrace.papers.preference_racing.published_curves import (
-    PUBLISHED,
-    beside_published,
-    published_claims,
-)
 
 RANKINGS = {"PBR-CO": "copeland", "PBR-SE": "borda", "PBR-RW": "random_walk"}
 
@@ -27,7 +22,7 @@ _MARKERS = {
 _KNOWN = {
     **{
         (task, race): "summing over undecided options only does not explain it; " + UNEXPLAINED
-        for task, race in PUBLISHED
+        for task, race in races.PUBLISHED
         if race == "PBR-SE"
     },
     ("normal", "PBR-RW"): "the paper samples the pair that is known least; else " + UNEXPLAINED,
@@ -81,7 +76,7 @@ def _paragraphs(curves: races.Curves, repetitions: int) -> list[str]:
     printed, sharp = (
         {
             (task, race): curves[races.CurveName(task, race, "plain", rule, "published")]
-            for task, race in PUBLISHED
+            for task, race in races.PUBLISHED
             if race in RANKINGS
         }
         for rule in ("printed", "sharp")
@@ -95,18 +90,18 @@ def _paragraphs(curves: races.Curves, repetitions: int) -> list[str]:
         "The paper sums the Borda score over undecided options only, which makes it another number "
         "whenever an option leaves; here it is the mean over all others. Its bound for the random "
         "walk is wrong; the printed rule takes it as it stands, as a heuristic.",
-        beside_published(printed),
+        races.beside_published(printed),
         "## The sharp rules",
         "Borda: an option is selected once enough others are certainly worse, where the paper asks "
         "for one more. Random walk: with a bound that is proved, which practically never "
         "stops a race of 300 rounds.",
-        beside_published(sharp),
+        races.beside_published(sharp),
         "The published costs of PBR-SE and PBR-RW are not reproduced. Summing over undecided "
         "options only, as printed, does not explain them: it was tried, and leaves about 2,420 "
         "draws (printed rule) or 1,590 (sharp) for PBR-SE on normal tasks at k = 10, where 1,161 "
         "are published. Unexplained.",
         "## The published numbers, with the printed rule",
-        claims_table(published_claims(printed, _KNOWN)),
+        claims_table(races.published_claims(printed, _KNOWN)),
         "The Bundesliga table of the paper cannot be made again: it needs the results between each "
         "two teams, and totals per team are all that is published.",
     ]
