@@ -117,7 +117,7 @@ SLOW = {
     "jaxrace.selection.driver",
     "jaxrace.selection.job",
     "jaxrace.selection.pocbam",
-    "jaxrace.selection.problems",
+    "jaxrace.selection.comparisons",
     "jaxrace.selection.score_selector",
     "jaxrace.selection.scores",
     "jaxrace.selection.tournaments",

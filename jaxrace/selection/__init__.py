@@ -5,9 +5,11 @@ from jaxrace.selection.base import Selector, Standing
 from jaxrace.selection.comparisons import (
     NormalScores,
     RecordedScores,
+    borda_top,
     normal_score,
     recorded,
     recorded_score,
+    thurstone,
     win,
 )
 from jaxrace.selection.driver import ByNumber, Record, choice_key, pair_key, require_budget, run
@@ -20,7 +22,6 @@ from jaxrace.selection.pocbam import (
     fitted_moments,
     intransitivity_index,
 )
-from jaxrace.selection.problems import borda_top, thurstone
 from jaxrace.selection.result import SelectionResult
 from jaxrace.selection.score_selector import KnowledgeGradient, ScoreSelector, Uniform
 from jaxrace.selection.scores import Moments, Scores, observed_moments
