@@ -3,7 +3,7 @@
 import numpy as np
 
 from jaxrace import plots
-from jaxrace.commands.workbench import Columns, Workbench, mean_in_words
+from jaxrace.commands.workbench import Workbench, mean_in_words
 from jaxrace.papers.claims import claims_table
 from jaxrace.papers.preference_racing import medical_runs as medical
 from jaxrace.papers.preference_racing.medical_claims import FEW, convergence_claims
@@ -15,18 +15,14 @@ SHOWN = ("mean_reward", "survival_rate")
 def run(bench: Workbench) -> None:
     """Leaves curves.csv, figure_4_and_6.png and report.md."""
     found, fixed = medical.learn_all(bench), medical.fixed_all(bench)
-    bench.write_table("curves.csv", _table(found))
-    bench.write_figure("figure_4_and_6.png", _figure(found, fixed))
-    bench.write_report(_paragraphs(found, fixed))
-
-
-def _table(found: medical.Findings) -> list[Columns]:
     pieces = []
     for (hazard, method), learning in found.items():
         own = {"repeat": learning.repeat, "episodes": learning.episodes}
         metrics = {name: learning.metrics[name] for name in SHOWN}
         pieces.append({"hazard": hazard, "method": method, **own, **metrics})
-    return pieces
+    bench.write_table("curves.csv", pieces)
+    bench.write_figure("figure_4_and_6.png", _figure(found, fixed))
+    bench.write_report(_paragraphs(found, fixed))
 
 
 def _figure(found: medical.Findings, fixed: medical.Fixed) -> "plots.Figure":

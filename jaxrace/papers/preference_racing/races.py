@@ -16,7 +16,7 @@ from jaxrace import kernels, racing
 from jaxrace.commands.workbench import Columns, Workbench, mean_columns, mean_in_words
 from jaxrace.envs import options
 from jaxrace.papers.claims import UNEXPLAINED, Claim, yes_or_no
-from jaxrace.papers.preference_racing.trials import AnyTask, Cell, race_trials, trials_of
+from jaxrace.papers.preference_racing.trials import AnyTask, race_trials, trials_of
 from jaxrace.search import stack_params
 from jaxrace.tables import markdown_table
 
@@ -126,7 +126,7 @@ def _measure(bench: Workbench, program: Program, repetitions: int) -> Curves:
     places = list(itertools.product(range(len(TASKS)), COMPLEXITIES))
     params = [_params(program.race, bound, task, k) for task, k in places for bound in bounds]
     cells = [
-        Cell(place * len(bounds) + number, task, k)
+        (place * len(bounds) + number, task, k)
         for number in range(len(bounds))
         for place, (task, k) in enumerate(places)
     ]

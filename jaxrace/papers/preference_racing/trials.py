@@ -94,18 +94,12 @@ def _play(
     return TrialRow(samples, found, ~(result.invalid > 0).any())
 
 
-class Cell(NamedTuple):
-    """A line of the table: a setting of a race on a task."""
-
-    setting: int
-    task: int
-    k: float
-
-
-def trials_of(cells: Sequence[Cell], repetitions: int, numbers: Sequence[int]) -> sweep.Jobs:
+def trials_of(
+    cells: Sequence[tuple[int, int, float]], repetitions: int, numbers: Sequence[int]
+) -> sweep.Jobs:
     """All repetitions of the first cell, of the second, and so on.
 
-    Cells with the same number share their instances.
+    A cell is a setting of the race, a task and k; those with the same number share their instances.
     """
     setting, task, k = map(np.array, zip(*cells, strict=True))
     first = np.array(numbers) * repetitions

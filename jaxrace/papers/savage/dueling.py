@@ -31,7 +31,7 @@ class Setting:
     horizon: int  # at full size
     algorithms: tuple[str, ...]  # names of ``duel_config.ALGORITHMS``
     measure: str  # of ``dueling.MEASURES``
-    published: str  # what can be read off the paper's figure, in words
+    published: str = ""  # what can be read off the paper's figure, in words
     # Runs at full size of algorithms that take long.
     fewer: Mapping[str, int] = dataclasses.field(default_factory=dict)
     paper: str = ""  # where the paper does more, in words
@@ -68,15 +68,13 @@ SETTINGS: dict[str, Setting] = {
         *(50, 10, 500_000),
         (*_SAVAGE, "savage-borda", *_FIELD),
         "copeland",
-        "",
-        {"savage-borda": 2},
+        fewer={"savage-borda": 2},
     ),
     "flat-100": Setting(
         "Every better arm wins with .6, 100 arms (supplement)",
         *(100, 2, 10_000_000),
         (*_SAVAGE, *_FIELD),
         "strong",
-        "",
     ),
     "condorcet-400": Setting(
         "Hard Condorcet matrix, 400 arms (figure 5), at a fortieth of the paper's horizon",

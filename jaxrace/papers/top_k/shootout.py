@@ -26,7 +26,7 @@ from jaxrace.commands.select.targets import with_own_target
 from jaxrace.commands.select.tasks import CIRCLE, best, thurstone_task, wins_task
 from jaxrace.commands.workbench import Columns, Workbench, mean_and_error
 from jaxrace.envs.options import Normal
-from jaxrace.papers.preference_racing.trials import AnyTask, Cell, race_trials, trials_of
+from jaxrace.papers.preference_racing.trials import AnyTask, race_trials, trials_of
 from jaxrace.papers.top_k.thurstone_topk import TOP
 from jaxrace.tables import markdown_table
 
@@ -192,7 +192,7 @@ def _races(bench: Workbench, task: Task) -> dict[str, Curve]:
             race = make(most)
             params = jax.tree.map(lambda x: x[None], race.params(delta=0.05, max_rounds=most))
             work = race_trials(race, AnyTask((Normal(),)), jax.random.key(bench.seed), params)
-            jobs = trials_of([Cell(0, 0, COMPLEXITY)], len(task.truth), [0])
+            jobs = trials_of([(0, 0, COMPLEXITY)], len(task.truth), [0])
             row = bench.sweep(f"{task.name}, {name}, {most} rounds", work, jobs).rows.row
             times.append(row.samples.mean() / 2)
             correct.append(task.judge(row.found))

@@ -96,11 +96,8 @@ def _run_all(bench: Workbench, task: Task) -> Found:
 
 
 def _index_columns(noise: float, found: Found) -> Columns:
-    time = found.curves["POCBAm"].time
-    pieces = {
-        f"index_{fit.replace(' ', '_')}": index.mean(0) for fit, index in found.indices.items()
-    }
-    return {"d": noise, "samples": time, **pieces}
+    indices = {f"index_{fit.replace(' ', '_')}": x.mean(0) for fit, x in found.indices.items()}
+    return {"d": noise, "samples": found.curves["POCBAm"].time, **indices}
 
 
 def _place(curve: Curve) -> int:
