@@ -47,6 +47,10 @@ class ScoreParams:
 
     confidence: jax.Array  # float32 [], ask no more from this estimated confidence on; 1: never
 
+    def is_reached(self, confidence: jax.Array) -> jax.Array:
+        """Is nothing more to be asked? bool []."""
+        return (confidence >= self.confidence.astype(confidence.dtype)) & (self.confidence < 1)
+
 
 def score_params(confidence: float) -> ScoreParams:
     """Checked numbers; see ``ScoreSelector.params``."""
@@ -193,9 +197,7 @@ class ScoreSelector(Selector):
     def done(self, state: ScoreState, params: ScoreParams) -> jax.Array:
         """See ``Selector``."""
         confidence = self._confidence(self.moments(state, params))
-        confident = confidence >= params.confidence.astype(confidence.dtype)
-        early = self._is_early(state.scores.counts)
-        return confident & ~early & (params.confidence < 1)
+        return params.is_reached(confidence) & ~self._is_early(state.scores.counts)
 
     def _confidence(self, moments: Moments) -> jax.Array:
         """APCS of the believed scores."""

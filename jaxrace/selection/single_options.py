@@ -108,9 +108,7 @@ class Ocba(Selector):
 
     def done(self, state: OcbaState, params: ScoreParams) -> jax.Array:
         """See ``Selector``."""
-        confidence = self._confidence(state)
-        confident = confidence >= params.confidence.astype(confidence.dtype)
-        return confident & (state.counts.min() >= self.warm_up) & (params.confidence < 1)
+        return params.is_reached(self._confidence(state)) & (state.counts.min() >= self.warm_up)
 
     def _confidence(self, state: OcbaState) -> jax.Array:
         variances = self._variances(state)
