@@ -5,7 +5,6 @@
 Prints seconds of wall clock, the share of lane steps that were a search's, and what is sent.
 """
 
-import pickle
 import sys
 import tempfile
 import time
@@ -44,7 +43,7 @@ def main() -> None:
     """Print the table."""
     sweep.use_all_cores()
     work, jobs = searches(int(sys.argv[1]) if len(sys.argv) > 1 else 2000)
-    sent = len(cloudpickle.dumps((work, jobs), protocol=pickle.HIGHEST_PROTOCOL))
+    sent = len(cloudpickle.dumps((work, jobs)))  # pyright: ignore[reportPrivateImportUsage]
     print(f"sent once to every node: {sent:,} bytes; with every shard its number")
     print("| where | seconds | utilisation | rows |\n|---|---|---|---|")
     for count in (1, 2):

@@ -146,13 +146,13 @@ MUTANTS = [
         "tests/test_cli_grids.py",
     ),
     (
-        "jaxrace/papers/preference_racing/synthetic.py",
+        "jaxrace/papers/preference_racing/races.py",
         "accuracies = log.rows.row.found.reshape(shape) / TOP",
         "accuracies = log.rows.row.found.reshape(shape) / OPTIONS",
         "tests/test_reproduce.py",
     ),
     (
-        "jaxrace/papers/preference_racing/synthetic.py",
+        "jaxrace/papers/preference_racing/races.py",
         '**mean_columns("samples", curve.draws),',
         '**mean_columns("samples", curve.accuracies),',
         "tests/test_reproduce.py",

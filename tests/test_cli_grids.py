@@ -211,7 +211,6 @@ def begin(script, *arguments, **environment):
 
 def kill_when_saved(process, folder, seconds):
     """Kill it some time after a whole checkpoint is there that was not there before."""
-
     file = folder / "checkpoint" / "checkpoint.json"
 
     def saved():

@@ -19,7 +19,6 @@ from jaxrace.improvement import (
     policy_improvement,
     trajectories,
 )
-from jaxrace.improvement.bounds import Rows
 from jaxrace.improvement.candidates import Task, find_candidate, maximise
 from jaxrace.improvement.weights import evidence
 from jaxrace.strategies import Strategy
@@ -69,23 +68,17 @@ def _candidate_of(data, kind, floor, seed, is_cold):
     search = CandidateSearch(kind, 200, 100, STRATEGY, STRATEGY)
     known = evidence(SOFTMAX, data, RETURNS, None)
     task = Task(
+        StudentT(),
         known,
-        Rows(data.present, data.behaviour),
+        known.rows,
         jnp.float32(0.05),
         floor,
-        jnp.int32(4 * len(data.behaviour)),
+        tested_on=jnp.int32(4 * len(data.behaviour)),
+        initial=jnp.asarray(SOFTMAX.example()),
+        is_cold=is_cold,
     )
-    start = jnp.asarray(SOFTMAX.example())
     params = search.strategy_params(SOFTMAX.example(), 1.0)
-    return find_candidate(
-        search,
-        StudentT(),
-        params,
-        jax.random.key(seed),
-        task,
-        start,
-        is_cold,
-    )
+    return find_candidate(search, params, jax.random.key(seed), task)
 
 
 def test_a_clear_case_needs_no_mixture():

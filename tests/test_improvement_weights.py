@@ -254,15 +254,14 @@ def test_the_objective():
         values = reference.weighted_returns(*arguments)
         bound_of.append(reference.student_bound(values, 0.05, 160))
     floor = float(np.sort(bound_of)[1:3].mean())
-    task = Task(
-        known,
-        Rows(jnp.asarray(part), jnp.zeros(40, jnp.int32)),
-        jnp.float32(0.05),
-        jnp.float32(floor),
-        jnp.int32(160),
-    )
-    judge = jax.jit(objective, static_argnums=0)
-    found = judge(StudentT(), None, task, Mixed(f32(thetas), f32(alphas)))
+    rows = Rows(jnp.asarray(part), jnp.zeros(40, jnp.int32))
+    needs = jnp.float32(0.05), jnp.float32(floor), jnp.int32(160), f32(WORSE), jnp.bool_(True)
+
+    @jax.jit
+    def judge(known, rows, needs, policies):
+        return objective(Task(StudentT(), known, rows, *needs), None, policies)
+
+    found = judge(known, rows, needs, Mixed(f32(thetas), f32(alphas)))
     expected = list(map(reference.objective, estimate_of, bound_of, [floor] * 4))
     np.testing.assert_allclose(found, expected, rtol=1e-4)
     assert sum(np.isclose(expected, estimate_of)) == 2

@@ -3,21 +3,23 @@
 import numpy as np
 import pytest
 
-from jaxrace.papers.preference_racing import medical_grid, racing_answer
+from jaxrace.papers.preference_racing import medical_grid, racing_pays
 from jaxrace.papers.preference_racing.medical_claims import (
     convergence_claims,
     dominance_margins,
     outcome_claims,
 )
-from jaxrace.papers.preference_racing.medical_curves import (
+from jaxrace.papers.preference_racing.medical_outcomes import Ellipse, ellipses, pareto_front
+from jaxrace.papers.preference_racing.medical_runs import (
+    HAZARDS,
+    LEARNERS,
+    Learning,
     averaged,
     curve,
     mean_before,
     settled,
     smoothed,
 )
-from jaxrace.papers.preference_racing.medical_outcomes import Ellipse, ellipses, pareto_front
-from jaxrace.papers.preference_racing.medical_runs import HAZARDS, LEARNERS, Learning
 from jaxrace.papers.preference_racing.racing_variants import FAST, PUBLISHED
 
 
@@ -50,21 +52,21 @@ def test_the_answer_is_plain(change, answer):
     found = variants_found({"dominance race": change, FAST: 0.2})
     # The base of the fast setting was not run here; of it, only the schedule counts.
     shares = decisions({PUBLISHED: 0.0, "dominance race": 0.02})
-    text = racing_answer._answer(found, shares, "B")
+    text = racing_pays._answer(found, shares, "B")
     assert "the published race ends 0.00% of the races early" in text
     assert "dominance race ends most, 2.00%" in text
     assert text.endswith(f"Does racing pay? {answer}")
-    assert "Is it better by two standard errors? Yes." in racing_answer._fast(found, "A")
-    table = racing_answer._schedule(shares)
+    assert "Is it better by two standard errors? Yes." in racing_pays._fast(found, "A")
+    table = racing_pays._schedule(shares)
     assert "| A | 1 | 3.0 | 100 | 0 | 0 |" in table
     assert "| dominance race | A | generation | 100 | 2.00% | 0.140 of 7 |" in (
-        racing_answer._decisions(shares)
+        racing_pays._decisions(shares)
     )
 
 
 def test_better_and_worse_variants_are_listed():
     found = variants_found({"3 rollouts": -0.1, "30 rollouts": 0.1, "100 rollouts": 0.0})
-    text = racing_answer._answers(found)[0]
+    text = racing_pays._answers(found)[0]
     assert "standard errors: 30 rollouts. Worse: 3 rollouts." in text
 
 
@@ -202,10 +204,10 @@ def test_differences_are_paired_with_their_base():
         ("A", "30 rollouts"): {"survival_rate": base + 0.5 + 0.01 * rng.normal(size=200)},
         ("A", "30 rollouts, final race"): {"survival_rate": base + 0.7},
     }
-    change, error = racing_answer._difference(found, "A", "30 rollouts", "survival_rate")
+    change, error = racing_pays._difference(found, "A", "30 rollouts", "survival_rate")
     assert change == pytest.approx(0.5, abs=0.01)
     assert error == pytest.approx(0.01 / 200**0.5, rel=0.3)
-    change, _ = racing_answer._difference(found, "A", "30 rollouts, final race", "survival_rate")
+    change, _ = racing_pays._difference(found, "A", "30 rollouts, final race", "survival_rate")
     assert change == pytest.approx(0.2, abs=0.01)
 
 

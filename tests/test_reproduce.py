@@ -14,7 +14,7 @@ from jaxrace.commands.reproduce import job as reproduce_module
 from jaxrace.commands.reproduce.config import ReproduceConfig
 from jaxrace.commands.reproduce.job import reproduce
 from jaxrace.commands.workbench import Workbench
-from jaxrace.papers.figures import FIGURES
+from jaxrace.papers.figures import FIGURES, IN_ALL
 from jaxrace.papers.preference_racing import races as race_curves
 from jaxrace.papers.preference_racing import synthetic as pbr_synthetic
 from jaxrace.papers.preference_racing import variants
@@ -29,7 +29,7 @@ COMMAND = ["reproduce", "--no-compilation-cache"]
 @pytest.fixture
 def small(monkeypatch):
     """Few repetitions and values of k, and the two cheapest races."""
-    monkeypatch.setattr(pbr_synthetic, "COMPLEXITIES", (1.0, 7.0))
+    monkeypatch.setattr(race_curves, "COMPLEXITIES", (1.0, 7.0))
     programs = [p for p in pbr_synthetic.programs() if p.algorithm == "HR"]
     monkeypatch.setattr(Workbench, "size", lambda self, full, quick: REPETITIONS)
     return programs
@@ -128,10 +128,10 @@ def test_a_line_of_the_table_is_what_its_race_does(synthetic, name):
 
 def test_a_line_of_a_small_table_is_what_its_race_does(tmp_path, monkeypatch):
     """Each k has its own range."""
-    monkeypatch.setattr(pbr_synthetic, "COMPLEXITIES", (1.0, 7.0))
+    monkeypatch.setattr(race_curves, "COMPLEXITIES", (1.0, 7.0))
     programs = [program for program in pbr_synthetic.programs() if program.name == "HR improved"]
-    curves = pbr_synthetic.measure(Workbench(tmp_path), programs, REPETITIONS)
-    tables.write_table(tmp_path / "races.csv", pbr_synthetic.table_of(curves))
+    curves = race_curves.measure(Workbench(tmp_path), programs, REPETITIONS)
+    tables.write_table(tmp_path / "races.csv", race_curves.table_of(curves))
     table = tables.read_table(tmp_path / "races.csv")
     assert len(table["k"]) == 4 * 2
     compare_with_its_race(table, "HR of the uniform tasks")
@@ -141,7 +141,7 @@ def compare_with_its_race(table, name):
     curve, race, make_params = CASES[name]
     chosen = np.all([table[head] == value for head, value in curve._asdict().items()], axis=0)
     k, number = 7.0, list(race_curves.TASKS).index(curve.task)
-    complexities = pbr_synthetic.COMPLEXITIES
+    complexities = race_curves.COMPLEXITIES
     place = number * len(complexities) + complexities.index(k)
     tasks = AnyTask(tuple(race_curves.TASKS.values()))
     draws, accuracies = [], []
@@ -167,9 +167,9 @@ def test_an_interrupted_reproduction_is_resumed(tmp_path, small, monkeypatch, ca
     """With two races only: the tables that they leave are those of an uninterrupted run."""
     tables = []
     monkeypatch.setattr(pbr_synthetic, "programs", lambda: small)
-    monkeypatch.setattr(pbr_synthetic.figures, "accuracy_against_draws", lambda curves: None)
-    monkeypatch.setattr(pbr_synthetic.figures, "draws_of_bounds", lambda curves: None)
-    monkeypatch.setattr(pbr_synthetic.report, "paragraphs", lambda curves: ["text"])
+    monkeypatch.setattr(pbr_synthetic, "_accuracy_against_draws", lambda curves: None)
+    monkeypatch.setattr(pbr_synthetic, "_draws_of_bounds", lambda curves: None)
+    monkeypatch.setattr(pbr_synthetic, "_paragraphs", lambda curves: ["text"])
     monkeypatch.setattr(Workbench, "write_figure", lambda self, name, figure: None)
     whole = reproduce(Job(ReproduceConfig("pbr-synthetic"), tmp_path / "whole"))
     asked = iter(range(2))
@@ -199,7 +199,7 @@ def test_all_experiments_are_reproduced_in_their_folders(tmp_path, monkeypatch):
 
     monkeypatch.setattr(reproduce_module, "maker", lambda name: run)
     folder = reproduce(Job(ReproduceConfig("all", quick=True), tmp_path / "all"))
-    expected = [name for name, figure in FIGURES.items() if not figure.on_demand]
+    expected = [name for name in FIGURES if name in IN_ALL]
     assert done == expected
     shutil.rmtree(folder / done[-1])
     assert reproduce(Job(ReproduceConfig("all", quick=True), folder, resume=True)) == folder

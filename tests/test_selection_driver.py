@@ -235,8 +235,9 @@ def test_equal_pairs_of_a_batch_are_numbered_one_after_the_other():
 
     @functools.partial(jax.jit, static_argnums=0)
     def told(batch):
-        state = driver.begin(selector, compare, jax.random.key(0), scores, params)
-        return driver.advance(selector, compare, 8, batch, state, scores, params)
+        plan = driver.Plan(selector, compare, interval=8, batch=batch)
+        state = driver.begin(plan, jax.random.key(0), scores, params)
+        return driver.advance(plan, state, scores, params)
 
     at_once, one_by_one = told(4), told(1)
     jax.tree.map(np.testing.assert_array_equal, at_once.selector.scores, one_by_one.selector.scores)

@@ -62,9 +62,9 @@ def after_250(selector, keys, problems):
     params = selector.params()
 
     def play(key, problem):
-        state = driver.begin(selector, normal_score, key, problem, params)
-        more = 250 - selector.opening
-        state = driver.advance(selector, normal_score, more, 1, state, problem, params).selector
+        plan = driver.Plan(selector, normal_score, interval=250 - selector.opening, batch=1)
+        state = driver.begin(plan, key, problem, params)
+        state = driver.advance(plan, state, problem, params).selector
         selected = selector.result(state, params).selected
         return state, (selected == borda_top(problem.means, 4)).all()
 

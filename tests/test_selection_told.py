@@ -46,7 +46,7 @@ def test_programs_of_batches_do_not_grow_with_them(selector):
 
     def size(batch):
         told = jnp.zeros((batch, 2), jnp.int32), jnp.zeros(batch)
-        tell = jax.make_jaxpr(lambda *told: selector.update_many(state, *told, params))
+        tell = jax.make_jaxpr(lambda *told: selector.tell_many(state, *told, params))
         return len(str(tell(*told)).splitlines())
 
     assert size(200) == size(5)

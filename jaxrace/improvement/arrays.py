@@ -1,4 +1,4 @@
-"""Arguments as NumPy arrays, checked."""
+"""Arguments as NumPy arrays; ValueError, with the argument's name, where they cannot be used."""
 
 from typing import Any
 
@@ -17,15 +17,7 @@ _MOST_ROUNDED = 1e-3
 
 
 def as_integers(name: str, given: ArrayLike, shape: str) -> np.ndarray:
-    """Integers; ``shape`` is for the message.
-
-    Raises:
-        ValueError: They are none.
-
-    >>> as_integers("actions", [0.5], "[n, T]")
-    Traceback (most recent call last):
-    ValueError: actions: expected integers [n, T], got float64[1]
-    """
+    """Integers; ``shape`` is for the message."""
     try:
         numbers = np.asarray(given)
     except ValueError:
@@ -38,15 +30,7 @@ def as_integers(name: str, given: ArrayLike, shape: str) -> np.ndarray:
 
 
 def as_rows(name: str, given: ArrayLike, count: int) -> np.ndarray:
-    """An integer for each of so many rows.
-
-    Raises:
-        ValueError: There are others.
-
-    >>> as_rows("lengths", [1, 2], 3)
-    Traceback (most recent call last):
-    ValueError: lengths: expected integers [3], got int64[2]
-    """
+    """An integer for each of so many rows."""
     numbers = as_integers(name, given, f"[{count}]")
     if numbers.shape != (count,):
         raise ValueError(
@@ -56,30 +40,14 @@ def as_rows(name: str, given: ArrayLike, count: int) -> np.ndarray:
 
 
 def policy_numbers(name: str, given: ArrayLike | None, count: int) -> np.ndarray:
-    """Which policy each of so many rows is by; one and the same if none are given.
-
-    Raises:
-        ValueError: They are no integers from 0 on, or not so many.
-
-    >>> policy_numbers("behaviour", [0, -1], 2)
-    Traceback (most recent call last):
-    ValueError: behaviour[1]: expected a number from 0 to 2147483647, got -1
-    """
+    """Which policy each of so many rows is by, from 0 on; one and the same if none are given."""
     found = as_rows(name, np.zeros(count, int) if given is None else given, count)
     require_all(name, found, (found < 0) | (found > MOST), f"a number from 0 to {MOST}")
     return found
 
 
 def as_numbers(name: str, given: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
-    """In float32, as they will be kept: what is too large is infinite, what is too small is 0.
-
-    Raises:
-        ValueError: They are no real numbers, or have another shape.
-
-    >>> as_numbers("rewards", np.array(["2024-01-01"], "datetime64"))
-    Traceback (most recent call last):
-    ValueError: rewards: expected numbers, got datetime64[D]
-    """
+    """In float32, as they will be kept: what is too large is infinite, what is too small is 0."""
     found = as_given(name, given)
     with np.errstate(over="ignore", under="ignore"):
         real = found.astype(np.float32)
@@ -89,15 +57,7 @@ def as_numbers(name: str, given: Any, shape: tuple[int, ...] | None = None) -> n
 
 
 def as_given(name: str, given: Any) -> np.ndarray:
-    """Real numbers, in as many digits as they have.
-
-    Raises:
-        ValueError: They are none: texts, dates and complex numbers, too, become other numbers.
-
-    >>> as_given("rewards", [[1], [1, 2]])
-    Traceback (most recent call last):
-    ValueError: rewards: expected numbers, in rows of one length
-    """
+    """Real numbers, in as many digits as they have; no texts, dates or complex numbers."""
     try:
         found = np.asarray(given)
     except (TypeError, ValueError):
@@ -113,20 +73,10 @@ def as_given(name: str, given: Any) -> np.ndarray:
 
 
 def require_digits(name: str, given: np.ndarray, counted: np.ndarray) -> None:
-    """Raise unless float32 tells numbers apart: it has seven digits.
+    """Raise unless float32, with its seven digits, tells numbers apart.
 
-    Args:
-        name: Of the argument.
-        given: [n, T, ...], finite; the numbers at each place of the other axes are compared.
-        counted: Which of them count, bool [n, T].
-
-    Raises:
-        ValueError: Rounding is no small part of what they differ by.
-
-    >>> seconds = np.array([[1_700_000_000, 1_700_000_060]])
-    >>> require_digits("observations", seconds, np.ones((1, 2), bool))
-    Traceback (most recent call last):
-    ValueError: observations: expected numbers that float32 tells apart, got 1700000000 to ...
+    They are finite, [n, T, ...]; at each place of the other axes those are compared that are
+    ``counted``, bool [n, T].
     """
     if np.can_cast(given.dtype, np.float32, "safe"):
         return
@@ -144,15 +94,7 @@ def require_digits(name: str, given: np.ndarray, counted: np.ndarray) -> None:
 
 
 def require_all(name: str, values: np.ndarray, is_bad: np.ndarray, expected: str) -> None:
-    """Raise unless no value is bad.
-
-    Raises:
-        ValueError: One is; the message names the first.
-
-    >>> require_all("rewards", np.array([1, 2]), np.array([False, True]), "less")
-    Traceback (most recent call last):
-    ValueError: rewards[1]: expected less, got 2
-    """
+    """Raise, and name the first, if a value is bad."""
     if is_bad.any():
         place = tuple(int(index) for index in np.argwhere(is_bad)[0])
         listed = ", ".join(map(str, place))

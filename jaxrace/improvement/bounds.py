@@ -6,6 +6,7 @@ Values are importance-weighted returns X >= 0. A bound is *safe* if it holds wit
 
 import abc
 import dataclasses
+import functools
 from typing import Any, ClassVar, NamedTuple
 
 import jax
@@ -28,6 +29,7 @@ from jaxrace.validation import (
 # One in so many values is spent on choosing a threshold (ICML 2015, Algorithm 1), but at least two:
 # one alone has no variance.
 _ONE_IN, _LEAST_SPENT = 20, 2
+_LEAST_VALUES = 4
 
 
 class Rows(NamedTuple):
@@ -53,13 +55,7 @@ class LowerBound(abc.ABC):
     is_safe: ClassVar[bool]
 
     def draw(self, key: jax.Array, rows: Rows, number: jax.Array) -> Any:
-        """What is left to chance: nothing, unless a subclass says so.
-
-        Args:
-            key: Used once.
-            rows: Which values count.
-            number: m, of values to predict for, int32 [].
-        """
+        """What is left to chance: nothing, unless a subclass says so; m = ``number``, int32 []."""
         del key, rows, number
 
     @abc.abstractmethod
@@ -103,10 +99,7 @@ class Bootstrap(LowerBound):
 
     Attributes:
         corrected: BCa, corrected for bias and skewness; else the plain percentile.
-        resamples: B.
-
-    Raises:
-        ValueError: ``resamples`` is less than 2.
+        resamples: B, at least 2.
 
     >>> bound = lower_bound(Bootstrap(), jax.random.key(0), np.arange(1, 21) / 10, delta=0.05)
     >>> 0.78 < bound < 0.9
@@ -126,12 +119,7 @@ class Bootstrap(LowerBound):
         return kernels.resampling_counts(key, rows.present, number, self.resamples)
 
     def predict(
-        self,
-        drawn: jax.Array,
-        values: jax.Array,
-        rows: Rows,
-        delta: jax.Array,
-        number: jax.Array,
+        self, drawn: jax.Array, values: jax.Array, rows: Rows, delta: jax.Array, number: jax.Array
     ) -> jax.Array:
         """See ``LowerBound``; m is the size of the resamples drawn."""
         del number
@@ -250,9 +238,9 @@ class Betting(_WithThreshold):
 
     Attributes:
         anytime: Bets that do not depend on how many values there are. Threshold and order are drawn
-            anew in every call, so that this bound, too, holds for one look only; what holds for all
-            looks together is ``kernels.betting_bound`` with ``anytime``, for one candidate, a
-            threshold fixed beforehand and values in the order in which they came.
+            anew in every call, so that this bound, too, holds for one look only. For all looks
+            together: ``kernels.betting_bound`` with ``anytime``, for one candidate, a threshold
+            fixed beforehand and values in the order in which they came.
 
     >>> values = np.random.default_rng(0).uniform(size=1000)
     >>> 0.45 < lower_bound(Betting(), jax.random.key(0), values, delta=0.05) < 0.5
@@ -275,13 +263,7 @@ class Betting(_WithThreshold):
 
 @dataclasses.dataclass(frozen=True)
 class EmpiricalBernstein(LowerBound):
-    """Maurer and Pontil's bound of min(X, cap), the cap fixed beforehand. Safe.
-
-    Attributes:
-        cap: What is above counts as much.
-
-    Raises:
-        ValueError: ``cap`` is not positive.
+    """Maurer and Pontil's bound of min(X, cap), the cap, above 0, fixed beforehand. Safe.
 
     >>> values = np.random.default_rng(0).uniform(size=1000)
     >>> 0.4 < lower_bound(EmpiricalBernstein(1.0), jax.random.key(0), values, delta=0.05) < 0.5
@@ -314,14 +296,9 @@ BOUNDS: dict[str, LowerBound] = {
     "betting-anytime": Betting(anytime=True),
 }
 
-_LEAST_VALUES = 4
-
 
 def bound_called(name: str) -> LowerBound:
-    """One of ``BOUNDS``.
-
-    Raises:
-        ValueError: There is none of that name.
+    """One of ``BOUNDS``; ValueError if there is none of that name.
 
     >>> bound_called("bca").is_safe
     False
@@ -340,16 +317,9 @@ def lower_bound(
 ) -> float:
     """A lower bound of the mean of some values, which holds with probability 1 - delta.
 
-    Args:
-        bound: Which.
-        key: Used once.
-        values: X, at least four finite numbers, none of them negative, [n].
-        delta: Error probability.
-        number: m: predict what the bound will be with so many values.
-        behaviour: Which policy generated each, integers from 0 on, [n].
-
-    Raises:
-        ValueError: An argument is out of its range.
+    Of X, [n], at least four finite numbers, none of them negative. With m = ``number``: a
+    prediction of what the bound will be with so many values. ``behaviour`` says which policy
+    generated each, integers from 0 on, [n]. ValueError if an argument is out of its range.
 
     >>> lower_bound(BOUNDS["t"], jax.random.key(0), [0.1, 0.2, 0.3, 0.4], delta=0.05)
     0.098...
@@ -371,7 +341,8 @@ def lower_bound(
     return float(_lower_bound(bound, number, key, jnp.asarray(numbers), rows, jnp.float32(delta)))
 
 
-def _bound_of(
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _lower_bound(
     bound: LowerBound,
     number: int | None,
     key: jax.Array,
@@ -383,6 +354,3 @@ def _bound_of(
     if number is None:
         return bound.bound_of_one(key, values, rows, delta)
     return bound.predict(bound.draw(key, rows, wanted), values, rows, delta, wanted)
-
-
-_lower_bound = jax.jit(_bound_of, static_argnums=(0, 1))

@@ -19,11 +19,8 @@ from jaxrace.strategies import Strategy
 from jaxrace.validation import require_choice, require_integer, require_kind
 
 KINDS = ("none", "k-fold")
-
 _MOST_FOLDS = 20
-
-# alpha = 0, the initial policy itself, needs no search.
-_ALPHAS = 10
+_ALPHAS = 10  # without alpha = 0, the initial policy itself, which needs no search
 
 
 class StrategyParams(NamedTuple):
@@ -43,11 +40,7 @@ class CandidateSearch:
         evaluations: Of policies in a search.
         fold_evaluations: The same in each of the up to 200 searches of a cross-validation.
         strategy: Looks for the best theta; ``jaxrace.strategies``.
-        fold_strategy: The same in cross-validation, where one that learns variances only is as good
-            for a few hundred evaluations, and takes half the time.
-
-    Raises:
-        ValueError: An attribute is out of its range, or of another kind.
+        fold_strategy: The same in cross-validation, where to learn variances only is as good.
 
     >>> CandidateSearch("k-fold").generations
     125
@@ -73,12 +66,7 @@ class CandidateSearch:
         )
 
     def strategy_params(self, example: Any, sigma0: float) -> StrategyParams:
-        """Of both strategies.
-
-        Args:
-            example: A theta.
-            sigma0: Initial step size.
-        """
+        """Of both strategies, for a theta like the example and an initial step size."""
         strategies = self.strategy, self.fold_strategy
         return StrategyParams(*(one.params(example, sigma0) for one in strategies))
 
@@ -96,29 +84,27 @@ class CandidateSearch:
 class Task(NamedTuple):
     """What a candidate must be good for, and what is known."""
 
+    bound: LowerBound  # of the safety test
     known: Evidence
-    rows: Rows
+    rows: Rows  # of the evidence, those that count
     delta: jax.Array  # error probability of the safety test
     floor: jax.Array  # rho_-, float32 []
     tested_on: jax.Array  # m, trajectories of the safety test, int32 []
+    initial: jax.Array  # theta of pi_0, where the search begins
+    is_cold: jax.Array  # bool [], is alpha to be chosen by cross-validation? Else it is 1
 
 
-def objective(bound: LowerBound, drawn: Any, task: Task, policies: Mixed) -> jax.Array:
+def objective(task: Task, drawn: Any, policies: Mixed) -> jax.Array:
     """f of every policy, float32 [L]: g if the bound is predicted to reach rho_-, else the bound.
 
-    Args:
-        bound: Which lower bound.
-        drawn: What it has drawn, the same for all policies.
-        task: The trajectories and the test to come.
-        policies: Leaves [L, ...].
+    What the bound has drawn is the same for all policies, leaves [L, ...].
     """
 
     def judge(policy: Mixed) -> jax.Array:
         weights = jnp.exp(log_weights(policy, task.known))
         values = weighted_returns(weights, task.known)
-        # The rows of the task may be fewer than those of the evidence.
         mine = task.known._replace(present=task.rows.present)
-        lower = bound.predict(drawn, values, task.rows, task.delta, task.tested_on)
+        lower = task.bound.predict(drawn, values, task.rows, task.delta, task.tested_on)
         worth = jnp.where(lower >= task.floor, weighted_estimate(weights, mine), lower)
         # Neither can be told where weights or their squares leave the range of float32.
         return jnp.where(jnp.isfinite(worth), worth, -jnp.inf)
@@ -136,13 +122,7 @@ def maximise(
 ) -> tuple[jax.Array, jax.Array]:
     """The best of all solutions that an evolution strategy looks at, and its worth.
 
-    Args:
-        strategy: Which.
-        strategy_params: From ``strategy.params``.
-        generations: How many.
-        key: Used once.
-        worth: Of a population [L, ...], float32 [L].
-        start: Where to begin; it is looked at too.
+    ``worth`` is a function of a population, [L, ...] -> float32 [L]; ``start`` is looked at too.
     """
 
     def generation(carry: tuple, number: jax.Array) -> tuple[tuple, None]:
@@ -165,39 +145,22 @@ def maximise(
 
 
 def find_candidate(
-    search: CandidateSearch,
-    bound: LowerBound,
-    strategy_params: StrategyParams,
-    key: jax.Array,
-    task: Task,
-    start: jax.Array,
-    is_cold: jax.Array,
+    search: CandidateSearch, params: StrategyParams, key: jax.Array, task: Task
 ) -> Mixed:
-    """The policy to be tested.
-
-    Args:
-        search: How.
-        bound: The lower bound of the test.
-        strategy_params: Of the search's strategies.
-        key: Used once.
-        task: The training trajectories and the test.
-        start: theta of the initial policy.
-        is_cold: Cross-validate, if the kind is "k-fold"? bool []. If not, alpha is 1.
-    """
+    """The policy to be tested."""
     alpha_key, draw_key, search_key = jax.random.split(key, 3)
     alpha = jnp.ones((), jnp.float32)
     if search.kind == "k-fold":
-        scores = _cross_validate(search, bound, strategy_params, alpha_key, task, start, is_cold)
+        scores = _cross_validate(search, params, alpha_key, task)
         best = jnp.argmax(scores).astype(jnp.float32) / _ALPHAS
-        alpha = jnp.where(is_cold, best, alpha)
-    drawn = bound.draw(draw_key, task.rows, task.tested_on)
+        alpha = jnp.where(task.is_cold, best, alpha)
+    drawn = task.bound.draw(draw_key, task.rows, task.tested_on)
 
     def worth(thetas: jax.Array) -> jax.Array:
-        return objective(bound, drawn, task, _mixed(thetas, alpha))
+        return objective(task, drawn, _mixed(thetas, alpha))
 
-    theta, _ = maximise(
-        search.strategy, strategy_params.of_search, search.generations, search_key, worth, start
-    )
+    strategy = search.strategy, params.of_search, search.generations
+    theta, _ = maximise(*strategy, search_key, worth, task.initial)
     return Mixed(theta, alpha)
 
 
@@ -206,13 +169,7 @@ def _mixed(thetas: jax.Array, alpha: jax.Array) -> Mixed:
 
 
 def _cross_validate(
-    search: CandidateSearch,
-    bound: LowerBound,
-    strategy_params: StrategyParams,
-    key: jax.Array,
-    task: Task,
-    start: jax.Array,
-    is_cold: jax.Array,
+    search: CandidateSearch, params: StrategyParams, key: jax.Array, task: Task
 ) -> jax.Array:
     """The mean f on folds left out, for alpha = 0, 0.1, ..., 1: float32 [11]."""
     order = stratified_order(jax.random.fold_in(key, 0), task.rows.behaviour, task.rows.present)
@@ -228,27 +185,26 @@ def _cross_validate(
             task._replace(rows=task.rows._replace(present=task.rows.present & part))
             for part in (~is_out, is_out)
         )
-        of_fit = bound.draw(fit_key, fit.rows, task.tested_on)
-        of_out = bound.draw(score_key, out.rows, task.tested_on)
+        of_fit = task.bound.draw(fit_key, fit.rows, task.tested_on)
+        of_out = task.bound.draw(score_key, out.rows, task.tested_on)
 
         def search_with(number: jax.Array, alpha: jax.Array) -> jax.Array:
-            return maximise(
-                search.fold_strategy,
-                strategy_params.of_folds,
-                search.fold_generations,
-                jax.random.fold_in(own_key, number),
-                lambda thetas: objective(bound, of_fit, fit, _mixed(thetas, alpha)),
-                start,
-            )[0]
+            strategy = search.fold_strategy, params.of_folds, search.fold_generations
+            own = jax.random.fold_in(own_key, number)
+
+            def worth(thetas: jax.Array) -> jax.Array:
+                return objective(fit, of_fit, _mixed(thetas, alpha))
+
+            return maximise(*strategy, own, worth, task.initial)[0]
 
         numbers = jnp.arange(_ALPHAS, dtype=jnp.uint32)
         thetas = jax.vmap(search_with)(numbers, alphas)
         # With alpha = 0 any theta will do.
         alpha = jnp.concatenate([jnp.zeros(1, jnp.float32), alphas])
-        tried = Mixed(jnp.concatenate([start[None], thetas]), alpha)
-        return scores + objective(bound, of_out, out, tried)
+        tried = Mixed(jnp.concatenate([task.initial[None], thetas]), alpha)
+        return scores + objective(out, of_out, tried)
 
     scores = jnp.zeros(_ALPHAS + 1, jnp.float32)
     # The number of folds may be 0 in some lanes of a batch: those only wait.
-    used = jnp.where(is_cold, num_folds, 0)
+    used = jnp.where(task.is_cold, num_folds, 0)
     return lax.fori_loop(0, used, add_fold, scores) / num_folds.astype(jnp.float32)

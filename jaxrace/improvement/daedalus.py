@@ -17,21 +17,14 @@ from jaxrace.improvement.policy_improvement import (
     TRAIN_ONE_IN,
     ImprovementParams,
     PolicyImprovement,
-    rows_of,
 )
-from jaxrace.improvement.trajectories import (
-    NOBODY,
-    Trajectories,
-    empty_rows,
-)
+from jaxrace.improvement.trajectories import NOBODY, Trajectories, empty_rows
 from jaxrace.improvement.weights import Evidence, evidence, joined, log_weights, weighted_estimate
 from jaxrace.protocol import verb
 from jaxrace.validation import require_integer, require_keys
 
 _LEAST_BATCH = 20
-
-# Of estimates in [0, 1].
-_ROUNDING = 1e-6
+_ROUNDING = 1e-6  # of estimates in [0, 1]
 
 
 @jax.tree_util.register_dataclass
@@ -68,39 +61,29 @@ class Daedalus:
     """Repeated policy improvement, as ask and tell.
 
     Error probabilities are only approximate where the bound is semi-safe, as bca, the default of
-    ``PolicyImprovement``, and t and percentile are: whether the test set is kept or not.
+    ``PolicyImprovement``, t and percentile are.
 
     Attributes:
         improvement: Finds and tests candidates; if its search is k-fold, then only until the first
             policy is added.
-        batch_size: beta, trajectories per ``tell``, a fifth of which is for training.
+        batch_size: beta, at least 20; trajectories per ``tell``, a fifth of which is for training.
         num_batches: How many there can be.
         keeps_test: Daedalus2: the test set is kept when a policy is added, and helps to predict
             which is best. Candidates then depend a little on the data that they are tested on, and
             not even a safe bound makes it safe beyond the first change.
         spends: Test number k has the error probability delta / (k (k + 1)), so that with a safe
-            bound and without ``keeps_test`` the probability that any policy below the floor is ever
-            added is at most delta. If False, delta holds for each test, as in the paper.
+            bound the probability that any policy below the floor is ever added is at most delta;
+            ``keeps_test`` precludes that. If False, delta holds for each test, as in the paper.
 
-    Raises:
-        ValueError: ``batch_size`` is below 20, ``num_batches`` no positive integer, or a guarantee
-            for the whole run is asked for that ``keeps_test`` precludes.
-
-    >>> import numpy as np
     >>> from jaxrace.bases import Fourier
     >>> from jaxrace.improvement import LinearSoftmax, ReturnRange, StudentT, trajectories
     >>> method = PolicyImprovement(LinearSoftmax(Fourier(1, 1), 2), ReturnRange(0, 1), StudentT())
-    >>> daedalus = Daedalus(method, batch_size=100, num_batches=3)
-    >>> params, rng = method.params(floor=0.5), np.random.default_rng(0)
-    >>> state = None
-    >>> for number in range(3):
-    ...     policy = daedalus.ask(state, params)
-    ...     # Run it on your system: action 1 pays .9, action 0 pays .1.
-    ...     chances = np.asarray(daedalus.policy.probabilities(policy, jnp.zeros(1)), np.float64)
-    ...     done = rng.choice(2, size=(100, 1), p=chances / chances.sum())
-    ...     data = trajectories(np.zeros((100, 1, 1)), done, chances[done], 0.1 + 0.8 * done)
-    ...     state, row = daedalus.tell(jax.random.key(number), state, data, params)
-    >>> bool(chances[1] > 0.9)
+    >>> daedalus, params = Daedalus(method, batch_size=100, num_batches=3), method.params(floor=0.5)
+    >>> policy = daedalus.ask(None, params)  # run it on your system, where action 1 pays more
+    >>> done, shape = jnp.arange(100)[:, None] % 2, (100, 1)
+    >>> data = trajectories(jnp.zeros((*shape, 1)), done, jnp.full(shape, 0.5), 0.1 + 0.8 * done)
+    >>> state, row = daedalus.tell(jax.random.key(0), None, data, params)
+    >>> bool(row.is_added)
     True
     """
 
@@ -130,36 +113,27 @@ class Daedalus:
         return -(-self.batch_size // TRAIN_ONE_IN)
 
     def ask(self, state: DaedalusState | None, params: ImprovementParams) -> MixedWith:
-        """The policy to run next: pi_0 at first, then the best one found safe so far.
-
-        Args:
-            state: From ``tell``; None at first.
-            params: Of the improvement.
-        """
+        """The policy to run next: pi_0 at first (state None), then the best one found safe."""
         if state is None:
             return MixedWith(unmixed(params.initial), params.initial)
         return MixedWith(jax.tree.map(lambda x: x[state.current], state.policies), params.initial)
 
     def init(self, example: Trajectories, params: ImprovementParams) -> DaedalusState:
-        """The state before the first batch; None serves as well where ``ask`` and ``tell`` take it.
-
-        Args:
-            example: Trajectories of the right shapes.
-            params: Of the improvement.
-        """
+        """The state before the first batch, given an example of the right shapes."""
         room_train = self.num_batches * self.batch_for_training
         room_test = self.num_batches * self.batch_size - room_train
         nothing = jnp.zeros((), jnp.int32)
-        room = self.num_batches + 1
-        first = unmixed(params.initial)
+
+        def room(first: jax.Array) -> jax.Array:
+            rest = jnp.zeros((self.num_batches + 1, *first.shape), first.dtype)
+            return rest.at[0].set(first)
+
         return DaedalusState(
             train=empty_rows(example, room_train),
             test=empty_rows(example, room_test),
             num_train=nothing,
             num_test=nothing,
-            policies=jax.tree.map(
-                lambda x: jnp.zeros((room, *x.shape), x.dtype).at[0].set(x), first
-            ),
+            policies=jax.tree.map(room, unmixed(params.initial)),
             num_policies=nothing + 1,
             current=nothing,
             num_tests=nothing,
@@ -175,39 +149,32 @@ class Daedalus:
     ) -> tuple[DaedalusState, DaedalusRow]:
         """Count a batch of trajectories of the policy asked for, and look for a better one.
 
-        Args:
-            key: Used once.
-            state: From ``tell``; None at first.
-            data: ``batch_size`` trajectories in any order, with as many steps T as those before;
-                whom they are said to be from does not matter.
-            params: Of the improvement.
+        The state is from ``tell``; None at first. The batch has ``batch_size`` trajectories in any
+        order, with as many steps T as those before; whom they are said to be from does not matter.
 
         Raises:
-            ValueError: There are more or fewer trajectories, they cannot be used (see
-                ``PolicyImprovement.run``) or are of other shapes than those before, there is no
-                room left, or ``key`` is no key.
+            ValueError: The trajectories are more or fewer, cannot be used, or of other shapes than
+                those before; there is no room left; or ``key`` is no key.
         """
         assert state is not None  # see ``checked_tell``
         order_key, key = jax.random.split(key)
         state = self._with(state, data, order_key)
-        known = [self._evidence(part, params) for part in (state.train, state.test)]
+        method = self.improvement
+        train, test = (
+            evidence(method.softmax, part, method.returns, params.initial)
+            for part in (state.train, state.test)
+        )
         delta = params.delta
         if self.spends:
             tests = (state.num_tests + 1).astype(jnp.float32)
             delta = delta / (tests * (tests + 1))
-        found = self.improvement.attempt(
-            key,
-            known[0],
-            rows_of(state.train),
-            known[1],
-            rows_of(state.test),
-            params,
-            delta,
-            is_cold=state.num_policies == 1,
-        )
+        found = method.attempt(key, train, test, params, delta, state.num_policies == 1)
         # D^: what is predicted from.
-        seen = joined(*known) if self.keeps_test else known[0]
-        worth = self._worth(seen, _appended(state.policies, found.policy))
+        seen = joined(train, test) if self.keeps_test else train
+        listed = jax.tree.map(
+            lambda known, new: jnp.concatenate([known, new[None]]), state.policies, found.policy
+        )
+        worth = self._worth(seen, listed)
         numbers = jnp.arange(self.num_batches + 1, dtype=jnp.int32)
         best, mine = jnp.where(numbers < state.num_policies, worth[:-1], -jnp.inf), worth[-1]
         # Equal but for rounding is not better.
@@ -220,13 +187,11 @@ class Daedalus:
         )
         best = best.at[place].set(mine, mode="drop")
         is_emptied = is_added & (not self.keeps_test)
-        test = dataclasses.replace(
-            state.test, behaviour=jnp.where(is_emptied, NOBODY, state.test.behaviour)
-        )
+        behaviour = jnp.where(is_emptied, NOBODY, state.test.behaviour)
         current = jnp.argmax(best).astype(jnp.int32)
         state = dataclasses.replace(
             state,
-            test=test,
+            test=dataclasses.replace(state.test, behaviour=behaviour),
             num_test=jnp.where(is_emptied, 0, state.num_test),
             policies=policies,
             num_policies=state.num_policies + is_added.astype(jnp.int32),
@@ -253,7 +218,7 @@ class Daedalus:
         data: Trajectories,
         params: ImprovementParams,
     ) -> tuple:
-        """See ``verb``."""
+        """What ``tell`` is given, see ``verb``."""
         require_keys("key", key, ndim=0)
         count = len(data.behaviour)
         if count != self.batch_size:
@@ -277,12 +242,9 @@ class Daedalus:
         parts = [jax.tree.map(lambda x, s=s: x[s], data) for s in (slice(cut), slice(cut, None))]
         train = _written(state.train, parts[0], state.num_train)
         test = _written(state.test, parts[1], state.num_test)
+        counts = state.num_train + cut, state.num_test + self.batch_size - cut
         return dataclasses.replace(
-            state,
-            train=train,
-            test=test,
-            num_train=state.num_train + cut,
-            num_test=state.num_test + self.batch_size - cut,
+            state, train=train, test=test, num_train=counts[0], num_test=counts[1]
         )
 
     def _worth(self, known: Evidence, policies: Mixed) -> jax.Array:
@@ -290,10 +252,6 @@ class Daedalus:
         is_valid = (self.improvement.returns.includes(known.returns) | ~known.present).all()
         found = jax.vmap(lambda one: weighted_estimate(jnp.exp(log_weights(one, known)), known))
         return jnp.where(is_valid, found(policies), jnp.nan)
-
-    def _evidence(self, data: Trajectories, params: ImprovementParams) -> Evidence:
-        method = self.improvement
-        return evidence(method.softmax, data, method.returns, params.initial)
 
 
 def _require_shapes(data: Trajectories, before: Trajectories) -> None:
@@ -310,10 +268,6 @@ def _require_shapes(data: Trajectories, before: Trajectories) -> None:
             f"data: expected observations of the shapes before, {expected.observations}, "
             f"got {found.observations}"
         )
-
-
-def _appended(policies: Mixed, one: Mixed) -> Mixed:
-    return jax.tree.map(lambda listed, new: jnp.concatenate([listed, new[None]]), policies, one)
 
 
 def _written(data: Trajectories, rows: Trajectories, start: jax.Array) -> Trajectories:

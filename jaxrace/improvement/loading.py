@@ -17,17 +17,13 @@ import numpy as np
 from jaxrace.improvement.arrays import LARGEST, MOST, SMALLEST, as_numbers
 from jaxrace.improvement.trajectories import ReturnRange, Trajectories, trajectories
 
-_NEEDED = ("trajectory", "action", "probability", "reward")
+_NEEDED = ("trajectory", "action", "probability", "reward")  # columns of a CSV file
 _BEHAVIOUR = "behaviour"
-
-# What an NPZ file is expected to be, and begins with.
-_NPZ, _ZIP = "expected arrays of numbers in an NPZ file", b"PK"
+_NPZ, _ZIP = "expected arrays of numbers in an NPZ file", b"PK"  # with which it begins
 
 # More steps, or larger files, take longer and more memory than a command should.
 _MOST_STEPS, _MOST_BYTES = 10**6, 2 * 10**8
-
-# Not all larger integers are floats.
-_EXACT = 2**53
+_EXACT = 2**53  # not all larger integers are floats
 
 
 class Loaded(NamedTuple):
@@ -66,12 +62,9 @@ def load(path: str | os.PathLike[str], returns: ReturnRange) -> Loaded:
     arrays ``observations`` [n, T, d], ``actions``, ``probabilities`` and ``rewards`` [n, T], and
     perhaps ``lengths`` and ``behaviour`` [n].
 
-    Args:
-        path: Ends in .csv or .npz, in small letters or capitals.
-        returns: No return may be outside of it.
-
     Raises:
-        ValueError: The file is not like that; the message names the first bad row.
+        ValueError: The file is not like that, or a return is out of its range; the message names
+            the first bad row.
         OSError: There is no such file.
 
     >>> text = "trajectory,x,action,probability,reward\na,2,0,.5,1\na,4,1,.5,0\nb,2,1,.5,1\n"
@@ -91,13 +84,9 @@ def load(path: str | os.PathLike[str], returns: ReturnRange) -> Loaded:
 def divide(loaded: Loaded, in_train: np.ndarray) -> Parts:
     r"""Divide a data set, and bring its observations into [0, 1].
 
-    What makes them so is known from the first part alone, as the actions are: policies that are
-    looked for there then depend on nothing in the other one. What the other part has observed
-    beyond the range of the first counts as its end.
-
-    Args:
-        loaded: From ``load``.
-        in_train: Which trajectories are the first part, bool [n].
+    What makes them so is known from the first part (``in_train``, bool [n]) alone, as the actions
+    are: policies that are looked for there then depend on nothing in the other one. What the other
+    part has observed beyond the range of the first counts as its end.
 
     >>> text = "trajectory,x,action,probability,reward\na,2,0,.5,1\na,4,1,.5,0\nb,9,1,.5,1\n"
     >>> _ = Path("log.csv").write_text(text)

@@ -13,32 +13,25 @@ import numpy as np
 
 from jaxrace.improvement.trajectories import Trajectories
 
-# Probabilities are printed with two digits, or more.
-_ROUNDING = 0.01
+_ROUNDING = 0.01  # probabilities are printed with two digits, or more
 
-# Stakes of the bets that the mean weight is above 1, as parts of what is left.
+# Stakes of the bets that the mean weight is above 1, as parts of what is left; and the error
+# probability of saying that it is.
 _STAKES = 2.0 ** -np.arange(1, 11)
-
-# The error probability of saying that it is.
 WEIGHT_LEVEL = 0.001
 
 
 def require_possible(
     data: Trajectories, observations: Any = None, place: Callable[[int, int], str] | None = None
 ) -> None:
-    """Raise unless policies that go by what was observed can have the logged probabilities.
+    """Raise ValueError unless policies can have the probabilities, going by what was observed.
 
     Wherever the same was observed, the probabilities with which one policy took different actions
     are together 1 at most, but for 0.01 each: of an action that was logged with several, the
     smallest counts. And of policies that are certain everywhere a log says nothing of others.
 
-    Args:
-        data: From ``trajectories``.
-        observations: What was observed, in more digits than ``data`` has; leaves [n, T, ...].
-        place: What to call a trajectory and a step in messages.
-
-    Raises:
-        ValueError: They cannot.
+    ``observations`` are what was observed, in more digits than ``data`` has; leaves [n, T, ...].
+    ``place`` says what to call a trajectory and a step in messages.
 
     >>> from jaxrace.improvement import trajectories
     >>> rows = np.arange(4)[:, None]
@@ -118,17 +111,12 @@ class WeightCheck(NamedTuple):
 def check_weights(weights: np.ndarray) -> WeightCheck:
     """Test the mean of importance weights against 1.
 
-    Weights are not negative and may be as large as they like, so no test with a guarantee can say
-    that their mean is below 1: what was not seen may be large. That it is above 1 can be tested
-    whatever their distribution: prod (1 + stake (w - 1)), the fortune of a gambler who bets that
-    the weights are above 1, has a mean of 1 at most if they are not, and so is 1,000 or more with
-    probability .001 at most (Markov); the mean of several gamblers' fortunes, too.
+    Of independent trajectories, [n]. Weights may be as large as they like, so that no test can say
+    with a guarantee that their mean is below 1. That it is above 1 can be tested whatever their
+    distribution: prod (1 + stake (w - 1)), the fortune of a gambler who bets on it, has a mean of 1
+    at most if it is not, and so is 1,000 or more with probability .001 at most (Markov); the mean
+    of several gamblers' fortunes, too.
 
-    Args:
-        weights: Of independent trajectories, [n].
-
-    >>> check_weights(np.array([0.5, 1.5] * 50)).is_refuted
-    False
     >>> check_weights(np.array([1.0, 3.0] * 50)).is_refuted
     True
     """

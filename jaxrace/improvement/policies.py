@@ -25,13 +25,8 @@ class LinearSoftmax:
         basis: Features of observations; see ``jaxrace.bases``.
         num_actions: A; actions are int32 [] from 0 on.
 
-    Raises:
-        ValueError: An attribute cannot be used.
-
     >>> from jaxrace.bases import Fourier
     >>> policy = LinearSoftmax(Fourier(1, 2), num_actions=3)
-    >>> policy.example().shape
-    (3, 4)
     >>> theta = policy.example()
     >>> theta[0, 0] = 2.0  # of the constant feature
     >>> [f"{chance:.2f}" for chance in policy.probabilities(theta, jnp.zeros(2))]
@@ -55,15 +50,7 @@ class LinearSoftmax:
         return np.zeros((self.num_actions, self.num_features), np.float32)
 
     def require_theta(self, name: str, theta: ArrayLike) -> None:
-        """Raise ValueError unless ``theta`` holds finite numbers [A, p].
-
-        Under a trace they may be any.
-
-        >>> from jaxrace.bases import Affine
-        >>> LinearSoftmax(Affine(1), 2).require_theta("initial", np.zeros(3))
-        Traceback (most recent call last):
-        ValueError: initial: expected numbers [2, 2], got [3]
-        """
+        """Raise ValueError unless ``theta`` is [A, p], and finite where it is no tracer."""
         shape = self.num_actions, self.num_features
         if jnp.shape(theta) != shape:
             raise ValueError(f"{name}: expected numbers {[*shape]}, got {[*jnp.shape(theta)]}")
@@ -98,10 +85,7 @@ class Mixed(NamedTuple):
 
 
 def unmixed(theta: ArrayLike) -> Mixed:
-    """The policy pi alone.
-
-    Args:
-        theta: float32 [A, p].
+    """The policy pi alone, given theta, float32 [A, p].
 
     >>> print(unmixed(jnp.zeros((2, 1))).alpha)
     1.0

@@ -14,13 +14,8 @@ from jax.core import Tracer
 from numpy.typing import ArrayLike
 
 from jaxrace.improvement.arrays import as_numbers
-from jaxrace.improvement.bounds import Bootstrap, LowerBound, Rows
-from jaxrace.improvement.candidates import (
-    CandidateSearch,
-    StrategyParams,
-    Task,
-    find_candidate,
-)
+from jaxrace.improvement.bounds import Bootstrap, LowerBound
+from jaxrace.improvement.candidates import CandidateSearch, StrategyParams, Task, find_candidate
 from jaxrace.improvement.policies import LinearSoftmax, Mixed
 from jaxrace.improvement.splits import split
 from jaxrace.improvement.trajectories import (
@@ -43,9 +38,7 @@ from jaxrace.validation import (
     require_number,
 )
 
-# One in so many trajectories is for training (section 4).
-TRAIN_ONE_IN = 5
-
+TRAIN_ONE_IN = 5  # one in so many trajectories is for training (section 4)
 _LEAST_TRAJECTORIES = 20
 
 
@@ -97,14 +90,9 @@ class PolicyImprovement:
         bound: Of the safety test: if it is safe, so is the result.
         search: How the candidate is found.
 
-    Raises:
-        ValueError: An attribute is of another kind.
-
     >>> from jaxrace.bases import Fourier
-    >>> from jaxrace.improvement import trajectories
-    >>> from jaxrace.improvement import StudentT
-    >>> rng = np.random.default_rng(0)
-    >>> done = rng.integers(2, size=(400, 1))  # action 1 pays .9, action 0 pays .1
+    >>> from jaxrace.improvement import StudentT, trajectories
+    >>> done = np.arange(400)[:, None] % 2  # action 1 pays .9, action 0 pays .1
     >>> data = trajectories(np.zeros((400, 1, 1)), done, np.full((400, 1), 0.5), 0.1 + 0.8 * done)
     >>> method = PolicyImprovement(LinearSoftmax(Fourier(1, 1), 2), ReturnRange(0, 1), StudentT())
     >>> params = method.params(floor=0.5)
@@ -131,7 +119,7 @@ class PolicyImprovement:
         initial: ArrayLike | None = None,
         sigma0: float = 1.0,
     ) -> ImprovementParams:
-        """The numbers.
+        """The numbers; ValueError if one is out of its range, or of another shape.
 
         Args:
             floor: rho_-, the performance in [0, 1] that a policy must have; usually that of the
@@ -139,9 +127,6 @@ class PolicyImprovement:
             delta: Probability that one without it is returned.
             initial: theta of the policy in use, [A, p]; uniform unless given.
             sigma0: Initial step size of the search.
-
-        Raises:
-            ValueError: A number is out of its range, or ``initial`` of another shape.
         """
         require_float32_probability("delta", delta)
         require_number("floor", floor, least=0, below=np.nextafter(1, 2))
@@ -162,22 +147,16 @@ class PolicyImprovement:
         params: ImprovementParams,
         knows_initial: bool = False,
     ) -> Improvement:
-        """Look for a policy that is no worse than ``floor``.
+        """Look for a policy that is no worse than ``floor``, in at least 20 trajectories.
 
-        A fifth of the trajectories, every behaviour policy's share, is for training.
-
-        Args:
-            key: Used once.
-            data: At least 20 trajectories.
-            params: From ``params``.
-            knows_initial: Mixtures (k-fold) are with the policy ``params.initial``; else with the
-                one that generated all trajectories, of which only the logged probabilities need be
-                known.
+        A fifth of them, every behaviour policy's share, is for training. Mixtures (k-fold) are with
+        the policy ``params.initial`` if ``knows_initial``; else with the one that generated all
+        trajectories, known by its logged probabilities alone.
 
         Raises:
-            ValueError: There are too few trajectories or empty rows, an action that the policies
-                do not have, a return out of its range, mixtures would be with several policies, or
-                ``key`` is no key. Not under a trace.
+            ValueError: Too few trajectories or empty rows, an action that the policies do not have,
+                a return out of its range, mixtures with several policies, or ``key`` is no key. Not
+                under a trace.
         """
         require_keys("key", key, ndim=0)
         self.check(data)
@@ -189,44 +168,21 @@ class PolicyImprovement:
     def run_on(
         self, key: jax.Array, train: Trajectories, test: Trajectories, params: ImprovementParams
     ) -> Improvement:
-        """What ``run`` does, for data in two parts, as ``in_training`` divides them.
+        """What ``run`` does, for data in two parts, as ``in_training`` divides them by another key.
 
         Whatever else is learnt from data, such as the scale of the observations, may then be learnt
-        from ``train``: the candidate depends on nothing in ``test`` but its size. Mixtures are with
-        the policy that generated all trajectories.
-
-        Args:
-            key: Used once; not the one of the division.
-            train: At least one trajectory.
-            test: The others. An action in it that the policies do not have is one that they never
-                take.
-            params: From ``params``.
-
-        Raises:
-            ValueError: As ``run``. Not under a trace.
-
-        >>> from jaxrace.bases import Fourier
-        >>> from jaxrace.improvement import StudentT, trajectories
-        >>> done = np.arange(400)[:, None] % 2
-        >>> data = trajectories(np.zeros((400, 1, 1)), done, np.full((400, 1), 0.5), done * 0.9)
-        >>> train, test = (jax.tree.map(lambda x: np.asarray(x)[s], data) for s in np.s_[:80, 80:])
-        >>> softmax = LinearSoftmax(Fourier(1, 1), num_actions=2)
-        >>> method = PolicyImprovement(softmax, ReturnRange(0, 1), StudentT())
-        >>> bool(method.run_on(jax.random.key(0), train, test, method.params(0.5)).is_found)
-        True
+        from ``train``: the candidate depends on nothing in ``test`` but its size. An action in
+        ``test`` that the policies do not have is one that they never take. Mixtures are with the
+        policy that generated all trajectories. It raises ValueError as ``run``.
         """
         require_keys("key", key, ndim=0)
         self.check(train)
         self._check_rows(test)
         self._require_one_policy(train, test)
-        return _run_on(self, key, train, test, params)
+        return _run_on(self, key, train, test, params, None)
 
     def check(self, data: Trajectories) -> None:
-        """Raise ValueError unless bounds mean something for these data; not under a trace.
-
-        Args:
-            data: All rows of it filled.
-        """
+        """Raise ValueError unless bounds mean something for these data; not under a trace."""
         if isinstance(data.actions, Tracer):
             return
         self._check_rows(data)
@@ -235,8 +191,7 @@ class PolicyImprovement:
     def _require_one_policy(self, *parts: Trajectories) -> None:
         """Raise if mixtures would be with another policy in each of several shares of the log.
 
-        Their importance-weighted returns have different means then, and the mean of these is no
-        policy's performance.
+        The mean of importance-weighted returns would be no policy's performance then.
         """
         if self.search.kind == "none" or isinstance(parts[0].behaviour, Tracer):
             return
@@ -258,38 +213,22 @@ class PolicyImprovement:
         self,
         key: jax.Array,
         train: Evidence,
-        train_rows: Rows,
         test: Evidence,
-        test_rows: Rows,
         params: ImprovementParams,
         delta: jax.Array,
         is_cold: jax.Array,
     ) -> Improvement:
         """Algorithm 4, for use in compiled code.
 
-        Args:
-            key: Used once.
-            train: Training trajectories.
-            train_rows: Which of them there are.
-            test: Test trajectories, of which the search sees nothing but their number.
-            test_rows: Which of them there are.
-            params: From ``params``.
-            delta: Error probability of this test.
-            is_cold: See ``find_candidate``.
+        The search sees nothing of the test trajectories but their number. ``delta`` is the error
+        probability of this test; of ``is_cold`` see ``Task``.
         """
         search_key, test_key = jax.random.split(key)
-        task = Task(train, train_rows, delta, params.floor, test_rows.total)
-        policy = find_candidate(
-            self.search,
-            self.bound,
-            params.strategy,
-            search_key,
-            task,
-            params.initial,
-            is_cold,
-        )
+        needs = delta, params.floor, test.rows.total, params.initial, is_cold
+        task = Task(self.bound, train, train.rows, *needs)
+        policy = find_candidate(self.search, params.strategy, search_key, task)
         values = weighted_returns(jnp.exp(log_weights(policy, test)), test)
-        lower = self.bound.bound_of_one(test_key, values, test_rows, delta)
+        lower = self.bound.bound_of_one(test_key, values, test.rows, delta)
         weights = jnp.exp(log_weights(policy, train))
         # A bound that cannot be told, for want of data or of digits, certifies nothing.
         is_found = jnp.isfinite(lower) & (lower >= params.floor)
@@ -297,22 +236,8 @@ class PolicyImprovement:
         return Improvement(policy, is_found, lower, estimate, delta, is_safe)
 
 
-def rows_of(data: Trajectories) -> Rows:
-    """Which rows there are, and who generated them."""
-    return Rows(data.present, data.behaviour)
-
-
 def require_enough(data: Trajectories) -> None:
-    """Raise unless there are enough trajectories to be divided.
-
-    Raises:
-        ValueError: There are fewer than 20.
-
-    >>> from jaxrace.improvement import trajectories
-    >>> require_enough(trajectories(np.zeros((2, 1, 1)), [[0]] * 2, [[0.5]] * 2, [[1]] * 2))
-    Traceback (most recent call last):
-    ValueError: data: expected at least 20 trajectories, got 2
-    """
+    """Raise ValueError unless there are enough trajectories, 20, to be divided."""
     count = len(data.behaviour)
     if count < _LEAST_TRAJECTORIES:
         raise ValueError(f"data: expected at least {_LEAST_TRAJECTORIES} trajectories, got {count}")
@@ -323,15 +248,6 @@ def in_training(key: jax.Array, data: Trajectories) -> jax.Array:
     """A random fifth of the trajectories, every behaviour policy's share: bool [n].
 
     It depends on how many there are of each behaviour policy and where, and on nothing else.
-
-    Args:
-        key: Used once.
-        data: n trajectories.
-
-    >>> from jaxrace.improvement import trajectories
-    >>> data = trajectories(np.zeros((50, 1, 1)), [[0]] * 50, [[0.5]] * 50, [[1]] * 50)
-    >>> int(in_training(jax.random.key(0), data).sum())
-    10
     """
     number = data.present.sum(dtype=jnp.int32) // TRAIN_ONE_IN
     return split(key, data.behaviour, data.present, number)
@@ -350,11 +266,9 @@ def _run(
     # The sizes of both parts are known, and what is computed of each is as large as it.
     size = len(data.behaviour) // TRAIN_ONE_IN
     order = jnp.argsort(~in_train, stable=True)
-    parts = [
-        jax.tree.map(lambda x, rows=rows: x[rows], data) for rows in (order[:size], order[size:])
-    ]
+    parts = [jax.tree.map(lambda x, i=i: x[i], data) for i in (order[:size], order[size:])]
     initial = params.initial if knows_initial else None
-    return _attempt(method, own_key, parts[0], parts[1], params, initial)
+    return _run_on(method, own_key, parts[0], parts[1], params, initial)
 
 
 @functools.partial(jax.jit, static_argnums=0)
@@ -364,26 +278,9 @@ def _run_on(
     train: Trajectories,
     test: Trajectories,
     params: ImprovementParams,
-) -> Improvement:
-    return _attempt(method, key, train, test, params, None)
-
-
-def _attempt(
-    method: PolicyImprovement,
-    key: jax.Array,
-    train: Trajectories,
-    test: Trajectories,
-    params: ImprovementParams,
     initial: jax.Array | None,
 ) -> Improvement:
-    known = [evidence(method.softmax, part, method.returns, initial) for part in (train, test)]
-    return method.attempt(
-        key,
-        known[0],
-        rows_of(train),
-        known[1],
-        rows_of(test),
-        params,
-        params.delta,
-        jnp.ones((), bool),
+    known, unseen = (
+        evidence(method.softmax, part, method.returns, initial) for part in (train, test)
     )
+    return method.attempt(key, known, unseen, params, params.delta, jnp.ones((), bool))

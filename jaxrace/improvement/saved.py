@@ -25,11 +25,10 @@ class SavedPolicy(NamedTuple):
         """P(a | observed), float64 [..., A].
 
         Args:
-            observed: The numbers called ``names``, as they are in the log, [..., d]; what is beyond
-                the range that the training part of the log has seen counts as its end.
+            observed: The numbers called ``names``, as in the log, [..., d]; what is beyond the
+                range that its training part has seen counts as its end.
             in_use: Probabilities of the policy in use for the same observations, [..., A]; needed
-                if ``alpha`` is below 1. It may have more actions than there were in the training
-                part of the log: those are taken by it alone.
+                if ``alpha`` is below 1. Actions beyond those of the training part are its alone.
 
         Raises:
             ValueError: ``in_use`` is needed, or has fewer actions than the policy.
@@ -56,14 +55,7 @@ class SavedPolicy(NamedTuple):
 
 
 def load_policy(path: str | os.PathLike[str]) -> SavedPolicy:
-    """Read policy.npz of a run of ``jaxrace improve`` on a file.
-
-    Args:
-        path: Of policy.npz.
-
-    Raises:
-        ValueError: It is not of a run on a file.
-        OSError: There is no such file.
+    """Read policy.npz of a run of ``jaxrace improve`` on a file; ValueError if it is of another.
 
     >>> theta = np.zeros((1, 2, 3), np.float32)
     >>> theta[0, 1, 1] = 3  # action 1 is for the old

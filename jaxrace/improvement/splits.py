@@ -5,18 +5,7 @@ import jax.numpy as jnp
 
 
 def stratified_order(key: jax.Array, behaviour: jax.Array, present: jax.Array) -> jax.Array:
-    """All rows by behaviour policy, in random order within each; absent ones last: int32 [n].
-
-    Args:
-        key: Used once.
-        behaviour: int32 [n].
-        present: bool [n].
-
-    >>> behaviour, present = jnp.array([1, 0, 1, 0]), jnp.array([True, True, True, False])
-    >>> order = stratified_order(jax.random.key(0), behaviour, present)
-    >>> int(order[0]), sorted(order[1:3].tolist()), int(order[3])
-    (1, [0, 2], 3)
-    """
+    """All rows by behaviour policy, in random order within each; absent ones last: int32 [n]."""
     uniforms = jax.random.uniform(key, behaviour.shape, jnp.float32)
     return jnp.lexsort((uniforms, behaviour, ~present)).astype(jnp.int32)
 
@@ -26,22 +15,8 @@ def every_so_many(
 ) -> jax.Array:
     """``number`` of the first ``count`` rows of an order, at equal distances from a random start.
 
-    Of a stratified order each policy gets its share, up to one trajectory.
-
-    Args:
-        key: Used once.
-        order: int32 [n].
-        count: Of these the first, int32 [].
-        number: At most ``count``, int32 [].
-        most: An upper bound of ``number``.
-
-    Returns:
-        Rows, int32 [most], the unused places filled up with n.
-
-    >>> order = jnp.arange(10, dtype=jnp.int32)
-    >>> rows = every_so_many(jax.random.key(0), order, jnp.int32(8), jnp.int32(2), 3)
-    >>> int(rows[1] - rows[0]), int(rows[2])
-    (4, 10)
+    Of a stratified order each policy gets its share, up to one trajectory. The result is int32
+    [most], ``most`` an upper bound of ``number``; unused places are n.
     """
     # floor((k count + start) / number) for k = 0, 1, ...: whole numbers, so that none comes twice.
     divisor = jnp.maximum(number, 1)
@@ -53,19 +28,7 @@ def every_so_many(
 
 
 def split(key: jax.Array, behaviour: jax.Array, present: jax.Array, number: jax.Array) -> jax.Array:
-    """Marks ``number`` of the rows that are present, every policy's share of them: bool [n].
-
-    Args:
-        key: Used once.
-        behaviour: int32 [n].
-        present: bool [n].
-        number: int32 [].
-
-    >>> behaviour = jnp.array([0] * 10 + [1] * 20)
-    >>> part = split(jax.random.key(0), behaviour, behaviour >= 0, jnp.int32(6))
-    >>> int(part[:10].sum()), int(part[10:].sum())
-    (2, 4)
-    """
+    """Marks ``number`` of the rows that are present, every policy's share of them: bool [n]."""
     order_key, start_key = jax.random.split(key)
     size = behaviour.shape[0]
     order = stratified_order(order_key, behaviour, present)

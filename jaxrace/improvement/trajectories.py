@@ -22,17 +22,10 @@ from jaxrace.improvement.arrays import (
 from jaxrace.validation import require_number
 
 _HUGE = float(np.finfo(np.float64).max)
-
 _ROUNDING = 1e-5
-
-# Of a return in [0, 1]: how far rounding may move it.
-_MOST_OFF = 1e-4
-
-# By what part of its range a return may be moved for being rounded.
-_MOST_ROUNDED = 0.01
-
-# Of a row without a trajectory.
-NOBODY = -1
+_MOST_OFF = 1e-4  # how far rounding may move a return in [0, 1]
+_MOST_ROUNDED = 0.01  # by what part of its range rounding may move a return
+NOBODY = -1  # has generated a row without a trajectory
 
 
 @jax.tree_util.register_dataclass
@@ -62,12 +55,8 @@ class ReturnRange:
 
     Attributes:
         low: R_-, the least discounted sum of rewards.
-        high: R_+, the largest.
-        discount: gamma.
-
-    Raises:
-        ValueError: ``high`` is not above ``low``, or too close to it for returns in float32, or
-            the discount is not in (0, 1].
+        high: R_+, the largest; not so close to ``low`` that float32 cannot tell returns apart.
+        discount: gamma, in (0, 1].
 
     >>> float(ReturnRange(-10, -6).normalised(jnp.float32(-8)))
     0.5
@@ -126,10 +115,8 @@ def trajectories(
         actions: Integers from 0 on, [n, T].
         probabilities: Of these actions by the policies that took them, [n, T].
         rewards: [n, T].
-        lengths: Steps of each trajectory, integers from 1 to T, [n]; what is beyond does not
-            count. T unless given.
-        behaviour: Which policy generated each, integers from 0 on, [n]; one and the same unless
-            given.
+        lengths: Steps of each trajectory, 1 to T, [n]; what is beyond does not count. Default T.
+        behaviour: Which policy generated each, integers from 0 on, [n]; default: the same one.
         returns: If given, no return may be outside of it.
 
     Raises:
@@ -139,9 +126,6 @@ def trajectories(
     >>> data = trajectories(np.zeros((2, 3, 1)), [[0, 1, 1]] * 2, [[0.5] * 3] * 2, [[1, 0, 1]] * 2)
     >>> data.present.tolist()
     [True, True]
-    >>> trajectories(np.zeros((1, 1, 1)), [[0]], [[1.5]], [[1]])
-    Traceback (most recent call last):
-    ValueError: probabilities[0, 0]: expected a number in (0, 1], got 1.5
     """
     done = as_integers("actions", actions, "[n, T]")
     if done.ndim != 2 or 0 in done.shape:
@@ -218,16 +202,7 @@ def _strong(leaf: np.ndarray, taken: np.ndarray) -> jax.Array:
 
 
 def require_returns(name: str, data: Trajectories, returns: ReturnRange) -> None:
-    """Raise unless all returns are in their range: every bound of a performance needs that.
-
-    Raises:
-        ValueError: One is not; the message names the first.
-
-    >>> data = trajectories(np.zeros((1, 2, 1)), [[0, 1]], [[0.5] * 2], [[1, 2]])
-    >>> require_returns("data", data, ReturnRange(0, 2))
-    Traceback (most recent call last):
-    ValueError: data[0]: expected a return from 0 to 2, got 3
-    """
+    """Raise ValueError unless all returns are in their range, which every bound relies on."""
     shares = np.asarray(returns.returns(data), np.float64)
     outside = np.asarray(data.present) & ~returns.includes(shares)
     if outside.any():
@@ -240,16 +215,7 @@ def require_returns(name: str, data: Trajectories, returns: ReturnRange) -> None
 
 
 def require_actions(name: str, data: Trajectories, num_actions: int) -> None:
-    """Raise unless policies with so many actions could have done what was done.
-
-    Raises:
-        ValueError: They could not; the message says where.
-
-    >>> data = trajectories(np.zeros((1, 2, 1)), [[0, 2]], [[0.5] * 2], [[1, 2]])
-    >>> require_actions("data", data, 2)
-    Traceback (most recent call last):
-    ValueError: data: expected actions below 2, got 2 in row 0, step 1
-    """
+    """Raise ValueError unless policies with so many actions could have done what was done."""
     unknown = np.asarray(data.actions) >= num_actions
     if unknown.any():
         row, step = (int(index) for index in np.argwhere(unknown)[0])
@@ -260,12 +226,7 @@ def require_actions(name: str, data: Trajectories, num_actions: int) -> None:
 
 
 def empty_rows(example: Trajectories, count: int) -> Trajectories:
-    """As many empty rows as wanted, of the shapes of ``example``.
-
-    >>> data = trajectories(np.zeros((1, 3, 1)), [[0, 1, 1]], [[0.5] * 3], [[1, 0, 1]])
-    >>> empty_rows(data, 4).present.tolist()
-    [False, False, False, False]
-    """
+    """As many empty rows as wanted, of the shapes of ``example``."""
     empty = jax.tree.map(lambda x: jnp.zeros((count, *x.shape[1:]), x.dtype), example)
     return dataclasses.replace(
         empty,

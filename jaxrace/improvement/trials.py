@@ -15,28 +15,20 @@ from jaxrace.rollout import PolicyInTask, history
 
 
 def collect(
-    env: Environment,
-    policy: MixedPolicy,
-    key: jax.Array,
-    option: PolicyInTask,
-    count: int,
+    env: Environment, policy: MixedPolicy, key: jax.Array, option: PolicyInTask, count: int
 ) -> Trajectories:
-    """Simulate trajectories of a policy.
+    """Simulate n = ``count`` trajectories of a policy; trajectory i has the key fold_in(key, i).
 
-    Args:
-        env: Whose actions are int32 [].
-        policy: The class of the policy.
-        key: Trajectory i is drawn with fold_in(key, i).
-        option: A ``MixedWith``, and the parameters of the environment.
-        count: n.
+    The actions of the environment are int32 []; the option is a ``MixedWith``, and the parameters
+    of the environment.
 
     >>> from jaxrace.bases import Cells
     >>> from jaxrace.envs.gridworld import Gridworld
     >>> from jaxrace.improvement import LinearSoftmax
     >>> env, policy = Gridworld(), MixedPolicy(LinearSoftmax(Cells(4, 2), num_actions=4))
     >>> option = PolicyInTask(policy.example(), env.default_params)
-    >>> collect_five = jax.jit(functools.partial(collect, env, policy, count=5))
-    >>> collect_five(jax.random.key(0), option).rewards.shape
+    >>> collect_five = jax.jit(lambda key: collect(env, policy, key, option, count=5))
+    >>> collect_five(jax.random.key(0)).rewards.shape
     (5, 10)
     """
     keys = jax.vmap(jax.random.fold_in, (None, 0))(key, jnp.arange(count, dtype=jnp.uint32))
@@ -71,19 +63,12 @@ class DaedalusWork:
     Batch number b has the keys fold_in(fold_in(key, b), 0) for the simulator and
     fold_in(fold_in(key, b), 1) for ``Daedalus.tell``.
 
-    Attributes:
-        daedalus: The algorithm.
-        env: The simulator.
-        env_params: Its parameters.
-        params: Of the improvement.
-
     >>> from jaxrace import sweep
     >>> from jaxrace.bases import Cells
     >>> from jaxrace.envs import gridworld
-    >>> from jaxrace.improvement import CandidateSearch, LinearSoftmax, PolicyImprovement
-    >>> from jaxrace.improvement import ReturnRange, StudentT
+    >>> from jaxrace.improvement import LinearSoftmax, PolicyImprovement, ReturnRange, StudentT
     >>> softmax, returns = LinearSoftmax(Cells(4, 2), 4), ReturnRange(*gridworld.RETURN_RANGE)
-    >>> method = PolicyImprovement(softmax, returns, StudentT(), CandidateSearch(evaluations=160))
+    >>> method = PolicyImprovement(softmax, returns, StudentT())
     >>> env = gridworld.Gridworld()
     >>> work = DaedalusWork(Daedalus(method, 100, 2), env, env.default_params, method.params(0.0))
     >>> jobs = sweep.stacked(DaedalusJob(jax.random.split(jax.random.key(0), 2)))
@@ -98,9 +83,8 @@ class DaedalusWork:
 
     def init(self, job: DaedalusJob) -> tuple[DaedalusState, DaedalusJob]:
         """The state before the first batch."""
-        shapes = jax.eval_shape(
-            lambda: self._collect(job.key, self.daedalus.ask(None, self.params))
-        )
+        first = self.daedalus.ask(None, self.params)
+        shapes = jax.eval_shape(lambda: self._collect(job.key, first))
         example = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), shapes)
         return self.daedalus.init(example, self.params), job
 

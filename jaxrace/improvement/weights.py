@@ -14,6 +14,7 @@ from jax.nn import logsumexp
 from jax.typing import ArrayLike
 
 from jaxrace.bases import Cells
+from jaxrace.improvement.bounds import Rows
 from jaxrace.improvement.policies import LinearSoftmax, Mixed
 from jaxrace.improvement.trajectories import (
     ReturnRange,
@@ -22,11 +23,8 @@ from jaxrace.improvement.trajectories import (
     require_returns,
 )
 
-# In place of the logarithm of 0: below that of any float32 product.
-_NEVER = -1e4
-
-# A GPU would round factors to 10 bits otherwise.
-_EXACT = lax.Precision.HIGHEST
+_NEVER = -1e4  # in place of the logarithm of 0: below that of any float32 product
+_EXACT = lax.Precision.HIGHEST  # a GPU would round factors to 10 bits otherwise
 
 
 class Visits(NamedTuple):
@@ -51,28 +49,22 @@ class Evidence(NamedTuple):
     initial: jax.Array  # float32 [n, T], probability that pi_0 does the same
     returns: jax.Array  # float32 [n], normalised
     present: jax.Array  # bool [n]
+    behaviour: jax.Array  # int32 [n], who generated them
     visits: Visits | None  # of tables, if pi_0 is one
+
+    @property
+    def rows(self) -> Rows:
+        """The trajectories that there are."""
+        return Rows(self.present, self.behaviour)
 
 
 def evidence(
     softmax: LinearSoftmax, data: Trajectories, returns: ReturnRange, initial: jax.Array | None
 ) -> Evidence:
-    """Make a set of trajectories ready.
+    """Make a set of trajectories ready for weighing the policies of a class.
 
-    Args:
-        softmax: Of all the policies to be weighed.
-        data: The trajectories.
-        returns: Normalises the returns.
-        initial: theta of pi_0, float32 [A, p]; None: pi_0 is the policy that generated each
-            trajectory.
-
-    >>> import numpy as np
-    >>> from jaxrace.bases import Fourier
-    >>> from jaxrace.improvement.trajectories import trajectories
-    >>> data = trajectories(np.zeros((2, 3, 1)), [[0, 1, 1]] * 2, [[0.5] * 3] * 2, [[1, 0, 1]] * 2)
-    >>> softmax = LinearSoftmax(Fourier(1, 1), num_actions=2)
-    >>> evidence(softmax, data, ReturnRange(0, 3), None).features.shape
-    (2, 2, 3)
+    ``initial`` is theta of pi_0, float32 [A, p]; None: pi_0 is the policy that generated each
+    trajectory.
     """
     features = softmax.basis(data.observations)
     if initial is None:
@@ -88,6 +80,7 @@ def evidence(
         initial=chance,
         returns=returns.returns(data),
         present=data.present,
+        behaviour=data.behaviour,
         visits=None if initial is None else _visits(softmax, data, features, initial),
     )
 
@@ -105,16 +98,7 @@ def _visits(
 
 
 def joined(first: Evidence, second: Evidence) -> Evidence:
-    """All trajectories of both, for the same policies.
-
-    >>> import numpy as np
-    >>> from jaxrace.bases import Fourier
-    >>> from jaxrace.improvement.trajectories import trajectories
-    >>> data = trajectories(np.zeros((2, 3, 1)), [[0, 1, 1]] * 2, [[0.5] * 3] * 2, [[1, 0, 1]] * 2)
-    >>> known = evidence(LinearSoftmax(Fourier(1, 1), 2), data, ReturnRange(0, 3), None)
-    >>> joined(known, known).features.shape
-    (2, 4, 3)
-    """
+    """All trajectories of both, for the same policies."""
     visits = None
     if first.visits is not None and second.visits is not None:
         counts = jnp.concatenate([first.visits.counts, second.visits.counts], 1)
@@ -179,15 +163,11 @@ def estimates(
 ) -> Estimates:
     """Four estimates of what a policy would earn (Precup, Sutton and Singh 2000).
 
-    Args:
-        softmax: The class of policies.
-        theta: Which one, float32 [A, p].
-        data: Trajectories of any policies.
-        returns: Normalises the returns.
+    The policy is that of theta, float32 [A, p]; the trajectories are those of any policies.
 
     Raises:
-        ValueError: theta has another shape or is not finite, or there is an action that the
-            policies do not have, or a return out of its range. Not under a trace.
+        ValueError: theta has another shape or is not finite, an action is unknown to the policies,
+            or a return is out of its range. Not under a trace.
 
     >>> import numpy as np
     >>> from jaxrace.bases import Fourier
@@ -195,8 +175,8 @@ def estimates(
     >>> data = trajectories(np.zeros((2, 1, 1)), [[0], [1]], [[0.5], [0.5]], [[0], [1]])
     >>> softmax = LinearSoftmax(Fourier(1, 1), num_actions=2)
     >>> theta = jnp.array([[0.0, 0.0], [jnp.log(3.0), 0.0]])  # action 1 with probability 3/4
-    >>> f"{estimates(softmax, theta, data, ReturnRange(0, 1)).ordinary:.3f}"
-    '0.750'
+    >>> print(round(float(estimates(softmax, theta, data, ReturnRange(0, 1)).ordinary), 3))
+    0.75
     """
     softmax.require_theta("theta", theta)
     if not isinstance(data.actions, Tracer):

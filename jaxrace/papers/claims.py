@@ -23,22 +23,12 @@ class Claim(NamedTuple):
 
 
 def claims_table(claims: Sequence[Claim]) -> str:
-    """In Markdown.
-
-    >>> print(claims_table([Claim("races are cheap", "figure 2", "10 draws", YES, "")]))
-    | claim | paper | here | holds? | why |
-    | --- | --- | --- | --- | --- |
-    | races are cheap | figure 2 | 10 draws | yes |  |
-    """
+    """In Markdown."""
     return markdown_table(("claim", "paper", "here", "holds?", "why"), claims)
 
 
 def verdict(change: float, error: float) -> str:
-    """Is a number above 0? Open, unless it is two standard errors away.
-
-    >>> verdict(3.0, 1.0), verdict(-3.0, 1.0), verdict(1.0, 1.0)
-    ('yes', 'no', 'open')
-    """
+    """Is a number above 0? Open, unless it is two standard errors away."""
     return YES if change > 2 * error else NO if change < -2 * error else OPEN
 
 
@@ -48,10 +38,6 @@ def yes_or_no(holds: bool) -> str:
 
 
 def difference(one: np.ndarray, other: np.ndarray) -> tuple[float, float]:
-    """Of the means of two samples that are independent, and its standard error.
-
-    >>> difference(np.array([1.0, 3.0]), np.array([0.0, 2.0]))
-    (1.0, 1.4142135623730951)
-    """
+    """Of the means of two samples that are independent, and its standard error."""
     (mean, error), (other_mean, other_error) = mean_and_error(one), mean_and_error(other)
     return float(mean - other_mean), float(np.hypot(error, other_error))

@@ -5,9 +5,11 @@ from jaxrace.selection.base import Selector, Standing
 from jaxrace.selection.comparisons import (
     NormalScores,
     RecordedScores,
+    borda_top,
     normal_score,
     recorded,
     recorded_score,
+    thurstone,
     win,
 )
 from jaxrace.selection.driver import ByNumber, Record, choice_key, pair_key, require_budget, run
@@ -20,11 +22,9 @@ from jaxrace.selection.pocbam import (
     fitted_moments,
     intransitivity_index,
 )
-from jaxrace.selection.problems import borda_top, thurstone
 from jaxrace.selection.result import SelectionResult
-from jaxrace.selection.score_selector import ScoreSelector
+from jaxrace.selection.score_selector import KnowledgeGradient, ScoreSelector, Uniform
 from jaxrace.selection.scores import Moments, Scores, observed_moments
-from jaxrace.selection.simple import KnowledgeGradient, Uniform
 from jaxrace.selection.single_options import Ocba
 from jaxrace.selection.tournaments import Top
 

@@ -1,7 +1,7 @@
 """Active ranking (Heckel et al. 2016). Axes: K options."""
 
 import dataclasses
-from typing import ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import jax
 import jax.numpy as jnp
@@ -53,17 +53,13 @@ class ActiveRanking(Selector):
     score) against a random other option. Option i is selected once tau_i exceeds the (k' + 1)-th
     largest of the undecided by 4 alpha_t, and discarded once it is below the k'-th by as much.
 
-    Attributes:
-        radius: alpha_t, "heckel" sqrt(ln(125 K ln(1.12 t) / delta) / t), or "karnin"
-            sqrt(beta / 2t), beta = ln(K / delta) + .75 ln ln(K / delta) + 1.5 ln(1 + ln(t / 2)).
-        outcome: What counts: "wins", then the target is the chance to win, or "scores", which
-            must be bounded.
-
     The other option of a comparison must be the random one that ``ask`` names: ``tell`` checks only
     whose turn it is, and a choice of one's own voids the guarantee.
 
-    Raises:
-        ValueError: ``radius`` or ``outcome`` is no such name.
+    Attributes:
+        radius: alpha_t, "heckel" sqrt(ln(125 K ln(1.12 t) / delta) / t), or "karnin"
+            sqrt(beta / 2t), beta = ln(K / delta) + .75 ln ln(K / delta) + 1.5 ln(1 + ln(t / 2)).
+        outcome: What counts: "wins", or "scores", which must be bounded.
 
     >>> selector = ActiveRanking(num_options=2, top=1)
     >>> params = selector.params(delta=0.1)
@@ -87,20 +83,14 @@ class ActiveRanking(Selector):
         require_choice("outcome", self.outcome, OUTCOMES)
 
     def params(self, delta: float = 0.05, max_score: float = 1.0) -> ActiveRankingParams:
-        """The numbers.
+        """The numbers; ValueError if one is out of its range.
 
-        Args:
-            delta: Error probability.
-            max_score: Scores are from its negative to it; of wins it does not matter.
-
-        Raises:
-            ValueError: ``delta`` is no probability, or ``max_score`` is not positive.
+        ``delta`` is the error probability. Scores are from -``max_score`` to ``max_score``; of wins
+        it does not matter.
         """
         require_float32_probability("delta", delta)
         require_max_score(max_score)
-        return ActiveRankingParams(
-            jnp.asarray(delta, jnp.float32), jnp.asarray(max_score, jnp.float32)
-        )
+        return ActiveRankingParams(jnp.float32(delta), jnp.float32(max_score))
 
     @verb
     def init(self, params: ActiveRankingParams) -> ActiveRankingState:
@@ -117,18 +107,14 @@ class ActiveRanking(Selector):
         """A number that picks the other option."""
         return jax.random.uniform(key, (), jnp.float32)
 
-    def choose(
-        self, noise: jax.Array, state: ActiveRankingState, params: ActiveRankingParams
-    ) -> jax.Array:
+    def choose(self, noise: jax.Array, state: ActiveRankingState, params: Any) -> jax.Array:
         """See ``ask``."""
         del params
         first = self._next(state)
         return jnp.stack([first, random_other(first, noise, self.num_options)])
 
-    def expects(
-        self, state: ActiveRankingState, pair: jax.Array, params: ActiveRankingParams
-    ) -> jax.Array:
-        """See ``Selector``."""
+    def expects(self, state: ActiveRankingState, pair: jax.Array, params: Any) -> jax.Array:
+        """Is its first option the one whose turn it is?"""
         return (pair[0] == self._next(state)) & ~self.done(state, params)
 
     def _next(self, state: ActiveRankingState) -> jax.Array:
@@ -139,11 +125,7 @@ class ActiveRanking(Selector):
 
     @verb
     def tell(
-        self,
-        state: ActiveRankingState,
-        pair: jax.Array,
-        score: jax.Array,
-        params: ActiveRankingParams,
+        self, state: ActiveRankingState, pair: Any, score: Any, params: ActiveRankingParams
     ) -> ActiveRankingState:
         share = share_of(score, self.outcome, params.max_score).astype(state.totals.dtype)
         numbers = jnp.arange(self.num_options, dtype=jnp.int32)

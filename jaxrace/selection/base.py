@@ -24,7 +24,6 @@ from jaxrace.validation import require_integer, require_keys
 # Of different scores: the part that may be equal as JAX keeps them, as a few of many random ones.
 _MOST_EQUAL = 0.01
 
-Noise = Any
 Params = Any
 State = Any
 
@@ -41,25 +40,19 @@ class Standing(NamedTuple):
 class Selector(abc.ABC):
     """Which k of K options are the best, told the scores of comparisons?
 
-    Subclasses implement the verbs ``init`` and ``tell``, pure functions of arrays
-    (``jaxrace.protocol``), for ``ask`` ``draw`` and ``choose``, and ``standing`` and ``done``.
+    Subclasses implement the verbs ``init`` and ``tell``, pure functions of arrays; for ``ask``
+    ``choose`` and perhaps ``draw``; and ``standing`` and ``done``.
 
     Attributes:
-        num_options: K.
+        num_options: K, at least 2.
         top: k, below K.
-
-    Raises:
-        ValueError: ``num_options`` or ``top`` is out of its range.
     """
 
     num_options: int
     top: int
 
-    # Is the confidence guaranteed, or estimated from a model?
-    is_guaranteed: ClassVar[bool] = False
-
-    # What ``params`` makes.
-    params_kind: ClassVar[type] = object
+    is_guaranteed: ClassVar[bool] = False  # the confidence; else it is estimated from a model
+    params_kind: ClassVar[type] = object  # what ``params`` makes
 
     def __post_init__(self) -> None:
         require_integer("num_options", self.num_options, 2)
@@ -80,16 +73,15 @@ class Selector(abc.ABC):
     def init(self, params: Params) -> State:
         """The state before the first comparison; it has ``time``, int32 [], comparisons told.
 
-        Raises:
-            ValueError: ``params`` are those of another kind of selector; all verbs say so.
+        ValueError if the params are those of another kind of selector; all verbs say so.
         """
 
-    @abc.abstractmethod
-    def draw(self, key: jax.Array) -> Noise:
-        """The random numbers of one choice."""
+    def draw(self, key: jax.Array) -> Any:
+        """The random numbers of one choice; of a selector without chance, none."""
+        del key
 
     @abc.abstractmethod
-    def choose(self, noise: Noise, state: State, params: Params) -> jax.Array:
+    def choose(self, noise: Any, state: State, params: Params) -> jax.Array:
         """The next pair, int32 [2]."""
 
     @abc.abstractmethod
@@ -101,10 +93,7 @@ class Selector(abc.ABC):
         """Is nothing more to be asked? bool []."""
 
     def expects(self, state: State, pair: jax.Array, params: Params) -> jax.Array:
-        """May this pair be told now? bool [].
-
-        A selector that plays rounds wants its own pairs, and none once it is done.
-        """
+        """May this pair be told now? bool []. A selector that plays rounds wants its own pairs."""
         del state, params
         return jnp.ones_like(pair[0], bool)
 
@@ -115,15 +104,9 @@ class Selector(abc.ABC):
 
     @verb
     def ask(self, key: jax.Array, state: State, params: Params) -> jax.Array:
-        """The next pair to compare, int32 [2]; [-1, -1], nobody, once the selector is done.
+        """The next pair to compare, int32 [2]; [-1, -1] once the selector is done.
 
-        Args:
-            key: For randomised choices, used once.
-            state: From ``init`` or ``tell``.
-            params: The params that ``init`` got.
-
-        Raises:
-            ValueError: ``key`` is no key.
+        The key is for randomised choices. Raises ValueError if it is none.
         """
         pair = self.choose(self.draw(key), state, params)
         return unless_done(self, pair, state, params)
@@ -132,17 +115,12 @@ class Selector(abc.ABC):
     def tell(self, state: State, pair: Any, score: Any, params: Params) -> State:
         """Count the score of a comparison.
 
-        Args:
-            state: From ``init`` or ``tell``.
-            pair: Two options; usually what ``ask`` said.
-            score: By how much the first was better than the second, of a size of 2.6e15 at most;
-                of wins and losses 1 and -1, of ties 0.
-            params: The params that ``init`` got.
+        The pair is usually what ``ask`` said. The score is by how much the first was better, of a
+        size of 2.6e15 at most; of wins and losses 1 and -1, of ties 0.
 
         Raises:
-            ValueError: ``pair`` are no two options, or not what a selector that plays rounds has
-                asked for (others take any, also once they are done), or ``score`` is no finite
-                number, or out of the range that the params say.
+            ValueError: ``pair`` are no two options, or a selector that plays rounds has not asked
+                for them; or ``score`` is not finite, or out of the range of the params.
         """
 
     @verb
@@ -162,12 +140,12 @@ class Selector(abc.ABC):
         )
 
     def checked_init(self, params: Params) -> tuple:
-        """See ``verb``."""
+        """What ``init`` is given, see ``verb``."""
         self.require_params(params)
         return (params,)
 
     def checked_ask(self, key: jax.Array, state: State, params: Params) -> tuple:
-        """See ``verb``."""
+        """What ``ask`` is given."""
         require_keys("key", key, ndim=0)
         self.require_params(params)
         return key, state, params
@@ -175,7 +153,7 @@ class Selector(abc.ABC):
     def checked_tell(
         self, state: State, pair: ArrayLike, score: ArrayLike, params: Params
     ) -> tuple:
-        """See ``verb``."""
+        """What ``tell`` is given."""
         self.require_params(params)
         if is_traced((state.time, pair, score)):
             told = jnp.asarray(pair, jnp.int32), jnp.asarray(score, float)
@@ -184,7 +162,7 @@ class Selector(abc.ABC):
         return state, *told, params
 
     def checked_result(self, state: State, params: Params) -> tuple:
-        """See ``verb``."""
+        """What ``result`` is given."""
         self.require_params(params)
         return state, params
 
@@ -199,11 +177,7 @@ class Selector(abc.ABC):
     def _checked(
         self, state: State, pair: np.ndarray, score: np.ndarray, params: Params
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Both as they are told: by NumPy, as conversions by JAX would take longer than the step.
-
-        Raises:
-            ValueError: See ``tell``.
-        """
+        """Both as they are told; by NumPy, as JAX would take longer than the step."""
         check_pairs(pair[None], self.num_options)
         check_scores(score[None])
         told = pair.astype(np.int32), score.astype(jax.dtypes.canonicalize_dtype(float))
@@ -218,12 +192,7 @@ class Selector(abc.ABC):
 
 
 def check_pairs(pairs: np.ndarray, num_options: int) -> None:
-    """Raise ValueError unless these are pairs of two different options, [B, 2].
-
-    >>> check_pairs(np.array([[0, 0]]), 3)
-    Traceback (most recent call last):
-    ValueError: pair: expected two different options from 0 to 2, got [0, 0]
-    """
+    """Raise ValueError unless these are pairs of two different options, [B, 2]."""
     expected = f"pair: expected two different options from 0 to {num_options - 1}"
     if pairs.ndim != 2 or pairs.shape[1] != 2 or not np.issubdtype(pairs.dtype, np.integer):
         raise ValueError(f"{expected}, got {pairs[0].tolist() if len(pairs) else pairs!r}")
@@ -235,16 +204,9 @@ def check_pairs(pairs: np.ndarray, num_options: int) -> None:
 def check_scores(scores: np.ndarray) -> None:
     """Raise ValueError unless these are numbers, [B], that JAX keeps: none too large or too small.
 
-    Truth values are no scores: a loss is -1, not 0. JAX has seven digits, unless it is told to have
-    more (``jax.enable_x64``): integers that need more are refused, and so are different numbers of
-    which more than one in a hundred would be equal to another.
-
-    >>> check_scores(np.array([1.0, np.nan]))
-    Traceback (most recent call last):
-    ValueError: score: expected a number from -2.6e+15 to 2.6e+15, got nan
-    >>> check_scores(np.array([True]))
-    Traceback (most recent call last):
-    ValueError: score: expected a number from -2.6e+15 to 2.6e+15, got bool [True]; ...
+    Truth values are no scores: a loss is -1, not 0. JAX has seven digits unless
+    ``jax.enable_x64`` is set: integers that need more are refused, and so are different numbers
+    of which more than one in a hundred would become equal to another.
     """
     expected = f"score: expected a number from {-LARGEST_SCORE:.2g} to {LARGEST_SCORE:.2g}"
     if scores.dtype == bool:
@@ -272,23 +234,12 @@ def check_scores(scores: np.ndarray) -> None:
 
 
 def ranked(*keys: jax.Array) -> jax.Array:
-    """Options from the best: by the first key, of equals by the second, then by number.
-
-    Args:
-        keys: [K] each, larger is better.
-
-    >>> print(ranked(jnp.array([0, 1, 1]), jnp.array([0.0, 0.2, 0.5])))
-    [2 1 0]
-    """
+    """Options from the best: by the first key [K], of equals by the next, then by number."""
     return jnp.lexsort(tuple(-key for key in reversed(keys))).astype(jnp.int32)
 
 
 def selected_from(ranking: jax.Array, top: int) -> jax.Array:
-    """The first k of a ranking, bool [K].
-
-    >>> print(selected_from(jnp.array([2, 0, 1]), 1))
-    [False False  True]
-    """
+    """The first k of a ranking, bool [K]."""
     return jnp.zeros(ranking.shape, bool).at[ranking[:top]].set(True)
 
 

@@ -1,10 +1,11 @@
-"""Ready-made comparisons: normal scores, wins, and scores that were recorded.
+"""Ready-made comparisons and problems: normal scores, wins, and scores that were recorded.
 
 A comparison is ``compare(key, problem, first, second)``: by how much the first option is better
 this time, a float []. Axes: K options, N recorded scores.
 """
 
 import dataclasses
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -15,18 +16,19 @@ from jax.core import Tracer
 from jax.typing import ArrayLike as Scalar
 from numpy.typing import ArrayLike
 
-from jaxrace.validation import require_preferences
+from jaxrace import kernels
+from jaxrace.validation import (
+    require_integer,
+    require_keys,
+    require_number,
+    require_preferences,
+)
 
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class NormalScores:
-    """Pairs whose scores are normal.
-
-    >>> means = jnp.array([[0.0, 1.0], [-1.0, 0.0]])
-    >>> NormalScores(means, jnp.full((2, 2), 0.5)).means[0, 1].item()
-    1.0
-    """
+    """Pairs whose scores are normal; see ``normal_score``."""
 
     means: jax.Array  # float32 [K, K], mu_ij = -mu_ji
     deviations: jax.Array  # float32 [K, K], symmetric
@@ -44,13 +46,7 @@ def normal_score(key: jax.Array, problem: NormalScores, first: Scalar, second: S
 
 
 def win(key: jax.Array, matrix: jax.Array, first: Scalar, second: Scalar) -> jax.Array:
-    """1 if the first wins, else -1, float32 [].
-
-    Args:
-        key: Used once.
-        matrix: float32 [K, K], the chance that i beats j.
-        first: int32 [].
-        second: int32 [].
+    """1 if the first wins, else -1, float32 []; the matrix [K, K] has the chance that i beats j.
 
     >>> print(win(jax.random.key(0), jnp.array([[0.5, 1.0], [0.0, 0.5]]), 1, 0))
     -1.0
@@ -68,17 +64,12 @@ class RecordedScores:
     counts: jax.Array  # int32 [K, K], of pairs i < j
 
 
-# Of what size a score may be: sums of thousands of squares must be numbers of 32 bits, too. The
-# same with jax_enable_x64, where sums are wider. About 2.6e15.
+# Sums of thousands of squares must have 32 bits, too: about 2.6e15, also with jax_enable_x64.
 LARGEST_SCORE = float(np.finfo(np.float32).max) ** 0.4
 
 
 def is_usable(scores: np.ndarray) -> np.ndarray:
-    """Are scores numbers, and no larger than ``LARGEST_SCORE``? bool, any shape.
-
-    >>> is_usable(np.array([1e15, 1e30, np.nan])).tolist()
-    [True, False, False]
-    """
+    """Are scores numbers, and no larger than ``LARGEST_SCORE``? bool, any shape."""
     return np.abs(scores.astype(np.float64)) <= LARGEST_SCORE
 
 
@@ -91,9 +82,8 @@ def recorded(first: ArrayLike, second: ArrayLike, scores: ArrayLike) -> Recorded
         scores: [n], of the first over the second.
 
     Raises:
-        ValueError: Scores are no numbers, as truth values are none, a row compares an option with
-            itself or has no score of a size of 2.6e15 at most, or the lengths differ, or a pair has
-            no row at all; the row is named.
+        ValueError: Scores are no numbers, as truth values are none; a row compares an option with
+            itself, or has a score above 2.6e15 in size; lengths differ, or a pair has no row.
 
     >>> recorded([0, 1, 0], [1, 0, 1], [1.0, 2.0, 3.0]).scores[0, 1].tolist()
     [1.0, -2.0, 3.0]
@@ -152,10 +142,6 @@ def require_problem(compare: Callable[..., Any], problem: Any, num_options: int)
 
     JAX clamps indices: of a smaller problem the last option would stand for all that it lacks. Of
     comparisons of one's own nothing is known. Under a trace only the shapes are looked at.
-
-    >>> require_problem(win, np.full((3, 3), 0.5), 4)
-    Traceback (most recent call last):
-    ValueError: problem: expected a matrix [4, 4], got [3, 3]
     """
     if compare is normal_score:
         matrices = problem.means, problem.deviations
@@ -195,3 +181,65 @@ def _require_normal(problem: NormalScores) -> None:
             "problem: expected symmetric deviations without negative ones, got "
             f"{spread[i, j]} and {spread[j, i]} for {i} and {j}"
         )
+
+
+def thurstone(
+    key: jax.Array, num_options: int, noise: float | jax.Array = 0.0, first: float | None = None
+) -> NormalScores:
+    """mu_ij = gamma_i - gamma_j + epsilon_ij with gamma, sigma_ij^2 ~ U[0, 1], section 5.1 and 6.
+
+    Args:
+        key: Used once; with the same one all else is the same, whatever ``noise`` and ``first``.
+        num_options: K, at least 2.
+        noise: d, the standard deviation of epsilon_ij = -epsilon_ji; 0: transitive.
+        first: gamma_0, if it is not random (section 5.1.1 has 1.2).
+
+    >>> problem = thurstone(jax.random.key(0), 3, first=1.2)
+    >>> print(borda_top(problem.means, 1))
+    [ True False False]
+    """
+    require_keys("key", key, ndim=0)
+    require_integer("num_options", num_options, 2)
+    if first is not None:
+        require_number("first", first, -math.inf)
+    if not isinstance(noise, Tracer):
+        require_number("noise", noise, 0)
+    keys = jax.random.split(key, 3)
+    upper = jnp.triu(jnp.ones((num_options, num_options), bool), 1)
+    qualities = jax.random.uniform(keys[0], (num_options,), jnp.float32)
+    if first is not None:
+        qualities = qualities.at[0].set(first)
+    variances = jax.random.uniform(keys[1], upper.shape, jnp.float32)
+    variances = jnp.where(upper, variances, 0)
+    errors = jnp.where(upper, noise * jax.random.normal(keys[2], upper.shape, jnp.float32), 0)
+    means = qualities[:, None] - qualities[None, :] + errors - errors.T
+    return NormalScores(means, jnp.sqrt(variances + variances.T))
+
+
+def borda_top(means: ArrayLike, top: int) -> jax.Array:
+    """The k options of the largest S_i = sum_j mu_ij, bool [K].
+
+    The means are float [K, K], of wins the chances. ValueError if they are not, or if ``top`` is
+    out of its range.
+
+    >>> print(borda_top(jnp.array([[0.0, 1.0], [-1.0, 0.0]]), 1))
+    [ True False]
+    """
+    if not isinstance(means, jax.Array):
+        means = np.asarray(means)
+        if means.dtype.kind not in "biuf":
+            raise ValueError(f"means: expected numbers, got {means.dtype}")
+    if means.ndim != 2 or means.shape[0] != means.shape[1]:
+        raise ValueError(f"means: expected a matrix [K, K], got {list(means.shape)}")
+    require_integer("top", top, 1)
+    if top >= means.shape[-1]:
+        raise ValueError(f"top: expected less than the {means.shape[-1]} options, got {top}")
+    apart = ~np.eye(means.shape[-1], dtype=bool)
+    if not isinstance(means, Tracer) and jnp.isnan(jnp.where(apart, means, 0)).any():
+        raise ValueError("means: expected numbers, got nan")
+    if isinstance(means, jax.Array):
+        return kernels.in_top(jnp.where(apart, means, 0).sum(-1), top)
+    # By the places of sums in float64: JAX might not tell them apart.
+    totals = np.where(apart, means, 0).astype(np.float64).sum(-1)
+    places = np.unique(totals, return_inverse=True)[1]
+    return kernels.in_top(jnp.asarray(places, jnp.int32), top)

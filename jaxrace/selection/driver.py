@@ -1,6 +1,7 @@
 """Selecting with a simulator, as one compiled program. Axes: K options, R records."""
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -26,7 +27,7 @@ Compare = Callable[[jax.Array, Any, jax.Array, jax.Array], jax.Array]
 class ByNumber:
     """A comparison without chance, which goes by how often the pair was compared before.
 
-    Scores that were played in an order come out in that order then, as in a match that goes on.
+    Scores that were played in an order come out in that order, as in a match that goes on.
 
     Attributes:
         function: ``function(number, problem, first, second)``, the number an int32 [] from 0.
@@ -47,11 +48,8 @@ class ByNumber:
         return self.function(number, problem, first, second)
 
 
-# Choices have keys of their own, beside those of the pairs.
-_CHOICES = 2**32 - 1
-
-# Comparisons from one record to the next, about.
-_INTERVAL = 10
+_CHOICES = 2**32 - 1  # choices have keys of their own, beside those of the pairs
+_INTERVAL = 10  # comparisons from one record to the next, about
 
 
 class Record(NamedTuple):
@@ -62,6 +60,15 @@ class Record(NamedTuple):
     confidence: jax.Array  # float [], see ``SelectionResult``
     done: jax.Array  # bool [], the selector asks for nothing more
     valid: jax.Array  # bool [], all scores so far can be used; otherwise nothing else means much
+
+
+class Plan(NamedTuple):
+    """What is static in a run."""
+
+    selector: Selector
+    compare: Compare
+    interval: int  # comparisons from one record to the next
+    batch: int  # that are chosen before any of them is made
 
 
 @jax.tree_util.register_dataclass
@@ -94,15 +101,13 @@ def run(
     Args:
         selector: Which.
         key: Of the whole run.
-        compare: ``compare(key, problem, first, second)``, pure JAX, with a score as its result;
-            see ``normal_score``, ``win`` and ``recorded_score``; or a ``ByNumber``. Always called
-            with first < second.
-        problem: What ``compare`` is given, a pytree; of the ready-made ones of K options.
+        compare: ``compare(key, problem, first, second)``, pure JAX, always with first < second;
+            as ``normal_score``, ``win``, ``recorded_score``; or a ``ByNumber``.
+        problem: What ``compare`` is given, a pytree.
         budget: Comparisons of the whole run.
         params: Of the selector.
         interval: Comparisons from one record to the next, about 10 unless given. The first record
-            is after the warm-up (of selectors without one, after none); the interval divides
-            what the budget leaves for the others.
+            is after the warm-up, if there is one; the interval divides what is left of the budget.
         batch: B; comparisons that are chosen before any of them is made. Divides ``interval``;
             more than 1 for selectors by scores only.
 
@@ -110,17 +115,15 @@ def run(
         Leaves [R, ...]; in the last record the time is ``budget``, or earlier if ``done``.
 
     Raises:
-        ValueError: ``key`` is no key, the problem of a ready-made ``compare`` is not of K options
-            or not what it should be (of wins: no preference matrix), it has numbers that JAX cannot
-            hold, the budget ends before the warm-up, or ``interval`` or ``batch`` do not divide
-            what they should, or a score is not finite or out of the selector's range (under a trace
-            ``valid`` says so).
+        ValueError: ``key`` is no key; the problem is not of K options, not what ``compare`` needs,
+            or has numbers that JAX cannot hold; the budget ends before the warm-up; ``interval`` or
+            ``batch`` do not divide what they should; or a score is not finite or out of the
+            selector's range (under a trace ``valid`` says so).
 
     >>> from jaxrace.selection import Pocbam, normal_score, thurstone
-    >>> selector = Pocbam(num_options=4, top=2)
-    >>> keys = jax.random.split(jax.random.key(0))
-    >>> problem = thurstone(keys[0], 4)
-    >>> log = run(selector, keys[1], normal_score, problem, 58, selector.params(), interval=20)
+    >>> selector, key = Pocbam(num_options=4, top=2), jax.random.key(0)
+    >>> problem = thurstone(key, 4)
+    >>> log = run(selector, key, normal_score, problem, 58, selector.params(), interval=20)
     >>> log.time.tolist()
     [18, 38, 58]
     """
@@ -133,7 +136,7 @@ def run(
         require_budget(selector, budget, batch, batch)
         interval = fitting_interval(budget - first_record(selector), _INTERVAL, batch)
     records = require_budget(selector, budget, interval, batch)
-    log = _run(selector, compare, interval, batch, records, key, problem, params)
+    log = _run(Plan(selector, compare, interval, batch), records, key, problem, params)
     if not isinstance(log.valid, Tracer) and not log.valid[-1]:
         raise ValueError(
             "compare: expected finite scores in the range of the params, got another one within "
@@ -174,11 +177,7 @@ def require_budget(selector: Selector, budget: int, interval: int, batch: int = 
 
 
 def fitting_interval(comparisons: int, wanted: int, batch: int = 1) -> int:
-    """The number nearest to the wanted one that divides so many comparisons and is made of batches.
-
-    >>> fitting_interval(865, 10)
-    5
-    """
+    """The divisor of so many comparisons, made of batches, that is nearest to the wanted one."""
     sizes = (size for size in range(batch, comparisons + 1, batch) if comparisons % size == 0)
     return min(sizes, key=lambda size: abs(size - wanted), default=batch)
 
@@ -188,23 +187,14 @@ def first_record(selector: Selector) -> int:
     return selector.opening if isinstance(selector, ScoreSelector) else 0
 
 
-@bounded_jit(5)
-def _run(
-    selector: Selector,
-    compare: Compare,
-    interval: int,
-    batch: int,
-    records: int,
-    key: jax.Array,
-    problem: Any,
-    params: Any,
-) -> Record:
+@bounded_jit(2)
+def _run(plan: Plan, records: int, key: jax.Array, problem: Any, params: Any) -> Record:
     def go_on(state: RunState, _: None) -> tuple[RunState, Record]:
-        state = advance(selector, compare, interval, batch, state, problem, params)
-        return state, record_of(selector, state, params)
+        state = advance(plan, state, problem, params)
+        return state, record_of(plan.selector, state, params)
 
-    start = begin(selector, compare, key, problem, params)
-    first = record_of(selector, start, params)
+    start = begin(plan, key, problem, params)
+    first = record_of(plan.selector, start, params)
     later = lax.scan(go_on, start, None, records - 1)[1]
     return jax.tree.map(lambda a, b: jnp.concatenate([a[None], b]), first, later)
 
@@ -217,32 +207,29 @@ def record_of(selector: Selector, state: RunState, params: Any) -> Record:
     return Record(state.selector.time, selected, standing.confidence, done, state.valid)
 
 
-def begin(
-    selector: Selector, compare: Compare, key: jax.Array, problem: Any, params: Any
-) -> RunState:
+def begin(plan: Plan, key: jax.Array, problem: Any, params: Any) -> RunState:
     """The state after the warm-up."""
+    selector = plan.selector
     own = selector.init(params)
     counts = jnp.zeros((selector.num_options,) * 2, jnp.int32)
     state = RunState(key, own, counts, jnp.ones((), bool))
     if isinstance(selector, ScoreSelector):
-        return _warmed_up(selector, compare, state, problem)
+        return _warmed_up(selector, plan.compare, state, problem)
     return state
 
 
 def _score(
     compare: Compare,
-    key: jax.Array,
-    size: int,
-    number: jax.Array,
+    state: RunState,
     problem: Any,
+    number: jax.Array,
     first: jax.Array,
     second: jax.Array,
 ) -> jax.Array:
     """Of comparison ``number`` of a pair."""
-    if isinstance(compare, ByNumber):
-        score = compare(number, problem, first, second)
-    else:
-        score = compare(pair_key(key, size, first, second, number), problem, first, second)
+    if not isinstance(compare, ByNumber):
+        number = pair_key(state.key, state.counts.shape[-1], first, second, number)
+    score = compare(number, problem, first, second)
     dtype = jnp.result_type(score)
     if dtype == jnp.bool_ or jnp.issubdtype(dtype, jnp.complexfloating):
         raise ValueError(
@@ -255,13 +242,10 @@ def _warmed_up(
     selector: ScoreSelector, compare: Compare, state: RunState, problem: Any
 ) -> RunState:
     """All rounds of the warm-up, each with all pairs at once."""
-    size = selector.num_options
-    first, second = jnp.triu_indices(size, 1)
+    first, second = jnp.triu_indices(selector.num_options, 1)
 
     def play_round(scores: Any, number: jax.Array) -> tuple[Any, None]:
-        def play(i: jax.Array, j: jax.Array) -> jax.Array:
-            return _score(compare, state.key, size, number, problem, i, j)
-
+        play = functools.partial(_score, compare, state, problem, number)
         told = jax.vmap(play)(first, second).astype(scores.means.dtype)
         zeros = jnp.zeros_like(scores.means)
         told = zeros.at[first, second].set(told).at[second, first].set(-told)
@@ -278,42 +262,32 @@ def _warmed_up(
     return RunState(state.key, own, counts, valid)
 
 
-def advance(
-    selector: Selector,
-    compare: Compare,
-    interval: int,
-    batch: int,
-    state: RunState,
-    problem: Any,
-    params: Any,
-) -> RunState:
-    """Make ``interval`` more comparisons, unless the selector needs no more."""
+def advance(plan: Plan, state: RunState, problem: Any, params: Any) -> RunState:
+    """Make the comparisons up to the next record, unless the selector needs no more."""
 
     def play(now: RunState, _: None) -> tuple[RunState, None]:
-        then = _played(selector, compare, batch, now, problem, params)
-        is_done = selector.done(now.selector, params)
+        then = _played(plan, now, problem, params)
+        is_done = plan.selector.done(now.selector, params)
         # Without the key: JAX counts a choice between two keys as a use of both.
         states = (dataclasses.replace(state, key=None) for state in (now, then))
         stands = jax.tree.map(lambda a, b: jnp.where(is_done, a, b), *states)
         return dataclasses.replace(stands, key=now.key), None
 
-    return lax.scan(play, state, None, interval // batch)[0]
+    return lax.scan(play, state, None, plan.interval // plan.batch)[0]
 
 
-def _played(
-    selector: Selector, compare: Compare, batch: int, state: RunState, problem: Any, params: Any
-) -> RunState:
+def _played(plan: Plan, state: RunState, problem: Any, params: Any) -> RunState:
     """After the next choice."""
-    own = state.selector
+    selector, own = plan.selector, state.selector
     if isinstance(selector, ScoreSelector):
-        pairs = selector.choose_many(own, params, batch)
+        pairs = selector.choose_many(own, params, plan.batch)
     else:
         noise = selector.draw(choice_key(state.key, own.time))
         pairs = selector.choose(noise, own, params)[None]
-    scores, counts = _scored(compare, pairs, state, problem)
+    scores, counts = _scored(plan.compare, pairs, state, problem)
     valid = state.valid & jax.vmap(selector.accepts, (0, None))(scores, params).all()
     if isinstance(selector, ScoreSelector):
-        own = selector.update_many(own, pairs, scores.astype(own.scores.means.dtype), params)
+        own = selector.tell_many(own, pairs, scores.astype(own.scores.means.dtype), params)
     else:
         own = selector.tell(own, pairs[0], scores[0], params)
     return RunState(state.key, own, counts, valid)
@@ -328,11 +302,7 @@ def _scored(
     is_equal = (low[:, None] == low) & (high[:, None] == high)
     earlier = jnp.tril(is_equal, -1).sum(1, dtype=jnp.int32)
     numbers = state.counts[low, high] + earlier
-    size = state.counts.shape[-1]
-
-    def play(number: jax.Array, i: jax.Array, j: jax.Array) -> jax.Array:
-        return _score(compare, state.key, size, number, problem, i, j)
-
+    play = functools.partial(_score, compare, state, problem)
     scores = jax.vmap(play)(numbers, low, high)
     scores = jnp.where(pairs[:, 0] == low, scores, -scores)
     return scores, state.counts.at[low, high].add(1)

@@ -34,19 +34,9 @@ class SelectionState(NamedTuple):
 class SelectionWork:
     """What ``sweep.run`` does with a ``SelectionJob``; a row of its log is a ``Record``.
 
-    ``init`` raises ValueError where the problem of a ready-made ``compare`` is not of K options.
+    Attributes as of ``run``; and ``shared``, what all problems have in common, a pytree: unless it
+    is None, ``compare`` is given ``(shared, problem)``.
 
-    Attributes:
-        selector: Which.
-        compare: See ``run``.
-        budget: See ``run``.
-        interval: See ``run``.
-        params: Of the selector.
-        batch: See ``run``.
-        shared: What all problems have in common, a pytree; unless it is None, ``compare`` is given
-            ``(shared, problem)``.
-
-    >>> import numpy as np
     >>> from jaxrace import sweep
     >>> from jaxrace.selection import Uniform, normal_score, thurstone
     >>> selector = Uniform(num_options=4, top=2)
@@ -70,24 +60,16 @@ class SelectionWork:
         driver.require_budget(self.selector, self.budget, self.interval, self.batch)
 
     def init(self, job: SelectionJob) -> SelectionState:
-        """The state after the warm-up."""
+        """The state after the warm-up; ValueError where the problem is not of K options."""
         given = self._given(job.problem)
         require_problem(self.compare, given, self.selector.num_options)
-        run = driver.begin(self.selector, self.compare, job.key, given, self.params)
+        run = driver.begin(self._plan, job.key, given, self.params)
         return SelectionState(run, job.problem, jnp.zeros((), bool))
 
     def step(self, state: SelectionState) -> tuple[SelectionState, Record]:
         """A record, and the comparisons up to the next one."""
         record = driver.record_of(self.selector, state.run, self.params)
-        run = driver.advance(
-            self.selector,
-            self.compare,
-            self.interval,
-            self.batch,
-            state.run,
-            self._given(state.problem),
-            self.params,
-        )
+        run = driver.advance(self._plan, state.run, self._given(state.problem), self.params)
         was_last = record.done | (record.time >= self.budget)
         return SelectionState(run, state.problem, was_last), record
 
@@ -98,6 +80,10 @@ class SelectionWork:
     def failed(self, row: Record) -> jax.Array:
         """Was a score not finite, or out of the selector's range?"""
         return ~row.valid
+
+    @property
+    def _plan(self) -> driver.Plan:
+        return driver.Plan(self.selector, self.compare, self.interval, self.batch)
 
     def _given(self, problem: Any) -> Any:
         """What ``compare`` gets."""

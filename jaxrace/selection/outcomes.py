@@ -13,12 +13,7 @@ OUTCOMES: tuple[str, ...] = get_args(Outcome)
 
 
 def require_max_score(max_score: float) -> None:
-    """Raise ValueError unless scores up to this one have 32 bits, and shares of it, too.
-
-    >>> require_max_score(1e20)
-    Traceback (most recent call last):
-    ValueError: max_score: expected a number of at most 2.6e+15, got 1e+20
-    """
+    """Raise ValueError unless scores up to this one have 32 bits, and shares of it, too."""
     require_positive("max_score", max_score)
     if max_score > LARGEST_SCORE:
         raise ValueError(
@@ -29,13 +24,7 @@ def require_max_score(max_score: float) -> None:
 def within(score: jax.Array, outcome: str, max_score: jax.Array) -> jax.Array:
     """Is a score finite, and in the range that the bounds rely on? bool, any shape.
 
-    Args:
-        score: float, any shape.
-        outcome: "wins" or "scores".
-        max_score: Scores are from its negative to it; of wins it does not matter.
-
-    >>> print(within(jnp.array([-2.0, 3.0, jnp.nan]), "scores", jnp.float32(2)))
-    [ True False False]
+    The range is from ``-max_score`` to ``max_score``; of wins it does not matter.
     """
     score, max_score = _alike(score, max_score)
     finite = jnp.isfinite(score)
@@ -43,12 +32,7 @@ def within(score: jax.Array, outcome: str, max_score: jax.Array) -> jax.Array:
 
 
 def share_of(score: jax.Array, outcome: str, max_score: jax.Array) -> jax.Array:
-    """Y in [0, 1]: 1 for a win, 1/2 for a tie, 0 for a loss; or the score, rescaled.
-
-    Args:
-        score: float, any shape.
-        outcome: "wins" or "scores".
-        max_score: Scores are from its negative to it; of wins it does not matter.
+    """Y in [0, 1], any shape: 1 for a win, 1/2 for a tie, 0 for a loss; or the score, rescaled.
 
     >>> print(share_of(jnp.array([-2.0, 0.0, 1.0]), "wins", jnp.float32(1)))
     [0.  0.5 1. ]

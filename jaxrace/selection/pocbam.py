@@ -24,14 +24,12 @@ class Pocbam(ScoreSelector):
     Pairs are taken to be independent of each other, so that intransitive ones do no harm (Groves
     and Branke 2019; eqs. 8 to 14 of "Exploiting transitivity").
 
-    >>> import numpy as np
     >>> selector = Pocbam(num_options=3, top=1)
     >>> params = selector.params()
-    >>> state = selector.init(params)
-    >>> qualities, generator = [0.0, 1.0, 0.5], np.random.default_rng(0)
+    >>> state, qualities = selector.init(params), [0.0, 1.0, 0.5]
     >>> for number in range(30):
     ...     first, second = selector.ask(jax.random.key(number), state, params)
-    ...     score = qualities[first] - qualities[second] + generator.normal()
+    ...     score = qualities[first] - qualities[second] + (-1) ** number
     ...     state = selector.tell(state, [first, second], score, params)
     >>> selector.result(state, params).selected.tolist()
     [False, True, False]
@@ -54,13 +52,9 @@ class MlPocbam(Pocbam):
     few pairs are nearly without noise: the farther it is climbed, the worse is the selection.
 
     Attributes:
-        fit: "swept", from the mean scores by a single step, variances and then qualities: the
-            best selections, and the only fit that has what the paper reports; "restarted", from
-            the mean scores to a stationary point, as the paper describes it; or "followed", from
-            the last fit to a stationary point, in a third of the time.
-
-    Raises:
-        ValueError: ``fit`` is no such name.
+        fit: "swept", a single step from the mean scores, variances and then qualities: the best
+            selections, and the only fit that has what the paper reports; "restarted", from the mean
+            scores to a stationary point, as the paper describes; or "followed", from the last fit.
 
     >>> MlPocbam(num_options=10, top=4).opening
     135
@@ -76,9 +70,7 @@ class MlPocbam(Pocbam):
         """See ``ScoreSelector``."""
         return kernels.thurstone_start(jnp.zeros((self.num_options,) * 2, float))
 
-    def refit(
-        self, model: ThurstoneFit, old: Scores, new: Scores, pairs: jax.Array
-    ) -> ThurstoneFit:
+    def refit(self, model: Any, old: Scores, new: Scores, pairs: jax.Array) -> ThurstoneFit:
         """See ``ScoreSelector``."""
         variances = likely_variances(new, self.pooled_samples)
         start = kernels.thurstone_start(new.means)
@@ -122,12 +114,8 @@ class HybridPocbam(MlPocbam):
     def params(self, confidence: float = 1.0, limit: float = 0.17) -> HybridParams:
         """The numbers.
 
-        Args:
-            confidence: See ``ScoreSelector.params``.
-            limit: Of the intransitivity index, from 0 (the model fits) to 1.
-
-        Raises:
-            ValueError: ``confidence`` or ``limit`` is out of its range.
+        ``limit`` is of the intransitivity index, from 0 (the model fits) to 1; of ``confidence``
+        see ``ScoreSelector``. ValueError if one is out of its range.
         """
         require_number("limit", limit, 0)
         if limit > 1:
@@ -145,17 +133,13 @@ class HybridPocbam(MlPocbam):
 
 
 def fitted_moments(scores: Scores, fit: ThurstoneFit, pooled_samples: float = 0.0) -> Moments:
-    """What the model says of the scores (eq. 9): means sum_j (gamma_i - gamma_j).
+    """What a fitted model says of the scores (eq. 9): means sum_j (gamma_i - gamma_j).
 
-    Args:
-        scores: What was fitted.
-        fit: From ``kernels.fit_thurstone``.
-        pooled_samples: See ``ScoreSelector``.
+    ``pooled_samples`` is that of ``ScoreSelector``.
 
-    >>> from jaxrace.selection.scores import all_counted, no_scores
-    >>> scores = all_counted(no_scores(2), jnp.array([[0.0, 3.0], [-3.0, 0.0]]))
+    >>> from jaxrace.selection.scores import no_scores
     >>> fit = kernels.ThurstoneFit(jnp.array([1.0, -1.0]), jnp.zeros((2, 2)), jnp.bool_(True))
-    >>> print(fitted_moments(scores, fit).means)
+    >>> print(fitted_moments(no_scores(2), fit).means)
     [ 2. -2.]
     """
     qualities = fit.qualities
@@ -168,12 +152,7 @@ def fitted_moments(scores: Scores, fit: ThurstoneFit, pooled_samples: float = 0.
 def intransitivity_index(observed: Moments, fitted: Moments) -> jax.Array:
     """II = 1 - exp(-1/2K sum_i [KL(obs_i || fit_i) + KL(fit_i || obs_i)]) (eqs. 17 and 19).
 
-    Args:
-        observed: From ``observed_moments``.
-        fitted: From ``fitted_moments``.
-
-    Returns:
-        float [], 0 where the model says what is observed, up to 1.
+    Of ``observed_moments`` and ``fitted_moments``: float [], 0 where they agree, up to 1.
 
     >>> from jaxrace.selection.scores import Moments
     >>> counts, ones = jnp.ones((2, 2), jnp.int32), jnp.ones((2, 2))
@@ -201,9 +180,7 @@ def _following(
         count = scores.counts[first, second].astype(variance.dtype)
         return kernels.pair_curvature(count, scores.means[first, second], variance, difference)
 
-    def follow(
-        so_far: tuple[ThurstoneFit, Scores], pair: jax.Array
-    ) -> tuple[tuple[ThurstoneFit, Scores], None]:
+    def follow(so_far: tuple[ThurstoneFit, Scores], pair: jax.Array) -> tuple[Any, None]:
         fit, before = so_far
         after = _with_pair_of(before, new, pair)
         change = curvature(before, pair), curvature(after, pair)

@@ -9,11 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.core import Tracer
 from numpy.typing import ArrayLike
 
 from jaxrace import kernels
-from jaxrace.protocol import verb
+from jaxrace.protocol import is_traced, verb
 from jaxrace.selection.base import (
     Selector,
     Standing,
@@ -48,13 +47,13 @@ class ScoreParams:
 
     confidence: jax.Array  # float32 [], ask no more from this estimated confidence on; 1: never
 
+    def is_reached(self, confidence: jax.Array) -> jax.Array:
+        """Is nothing more to be asked? bool []."""
+        return (confidence >= self.confidence.astype(confidence.dtype)) & (self.confidence < 1)
+
 
 def score_params(confidence: float) -> ScoreParams:
-    """Checked numbers; see ``ScoreSelector.params``.
-
-    >>> float(score_params(1).confidence)
-    1.0
-    """
+    """Checked numbers; see ``ScoreSelector.params``."""
     if confidence != 1:
         require_float32_probability("confidence", confidence)
     return ScoreParams(jnp.asarray(confidence, jnp.float32))
@@ -77,12 +76,12 @@ class ScoreSelector(Selector):
     Subclasses implement ``value``, and ``moments`` and ``refit`` if they have a model.
 
     Attributes:
-        warm_up: Comparisons of each pair that come first, one round over all pairs after the
-            other; at least 2, from which a variance can be estimated.
+        warm_up: Comparisons of each pair that come first, round by round; at least 2, from which
+            a variance can be estimated.
         pooled_samples: The estimated variance of a pair is mixed with so many samples of the
-            variance within all pairs; 0 as published. Results that are often equal by chance, as
-            wins are, need 1 or more: a pair that came out equally three times would pass for
-            certain, and hardly ever be compared again.
+            variance within all pairs; 0 as published. Scores that are often equal, as those of
+            wins, need 1 or more: a pair with three equal scores would pass for certain, and
+            hardly ever be compared again.
 
     >>> class MostVaried(ScoreSelector):
     ...     def value(self, moments):
@@ -113,21 +112,14 @@ class ScoreSelector(Selector):
     def params(self, confidence: float = 1.0) -> ScoreParams:
         """The numbers.
 
-        Args:
-            confidence: Stop once the estimated probability of a correct selection is as large.
-                An estimate, from as many samples as there happen to be: no guarantee. 1: never.
-
-        Raises:
-            ValueError: ``confidence`` is no probability.
+        It stops once the estimated probability of a correct selection, which is no guarantee, is as
+        large as ``confidence``; 1: never. ValueError if that is no probability.
         """
         return score_params(confidence)
 
     @abc.abstractmethod
     def value(self, moments: Moments) -> jax.Array:
-        """How much a further sample of each pair is worth, float [K, K]; the largest is taken.
-
-        Up to a factor that all have in common.
-        """
+        """What a further sample of each pair is worth, up to a common factor: float [K, K]."""
 
     def moments(self, state: ScoreState, params: Any) -> Moments:
         """What is believed of the scores, once the warm-up is over."""
@@ -138,7 +130,7 @@ class ScoreSelector(Selector):
         """Before anything has been told."""
 
     def refit(self, model: Any, old: Scores, new: Scores, pairs: jax.Array) -> Any:
-        """The model of ``new`` scores, which have more of these pairs, int32 [B, 2], than ``old``.
+        """The model of ``new`` scores, with more of the pairs, int32 [B, 2], than ``old``.
 
         ``old`` may still be in the warm-up, ``new`` is not.
         """
@@ -150,10 +142,6 @@ class ScoreSelector(Selector):
         del params
         scores = no_scores(self.num_options)
         return ScoreState(jnp.zeros((), jnp.int32), scores, self.first_model())
-
-    def draw(self, key: jax.Array) -> None:
-        """Nothing is left to chance."""
-        del key
 
     def choose(self, noise: None, state: ScoreState, params: ScoreParams) -> jax.Array:
         """See ``ask``."""
@@ -186,14 +174,7 @@ class ScoreSelector(Selector):
 
     @verb
     def tell(self, state: ScoreState, pair: Any, score: Any, params: ScoreParams) -> ScoreState:
-        return self.update_many(state, pair[None], score[None], params)
-
-    def update_many(
-        self, state: ScoreState, pairs: jax.Array, scores: jax.Array, params: ScoreParams
-    ) -> ScoreState:
-        """See ``tell_many``."""
-        del params
-        return self.with_scores(state, all_told(state.scores, pairs, scores), pairs)
+        return self.tell_many(state, pair[None], score[None], params)
 
     def with_scores(self, state: ScoreState, new: Scores, pairs: jax.Array) -> ScoreState:
         """With so many more scores, and the model that fits them."""
@@ -216,9 +197,7 @@ class ScoreSelector(Selector):
     def done(self, state: ScoreState, params: ScoreParams) -> jax.Array:
         """See ``Selector``."""
         confidence = self._confidence(self.moments(state, params))
-        confident = confidence >= params.confidence.astype(confidence.dtype)
-        early = self._is_early(state.scores.counts)
-        return confident & ~early & (params.confidence < 1)
+        return params.is_reached(confidence) & ~self._is_early(state.scores.counts)
 
     def _confidence(self, moments: Moments) -> jax.Array:
         """APCS of the believed scores."""
@@ -235,18 +214,9 @@ class ScoreSelector(Selector):
         """The next pairs to compare side by side, int32 [B, 2]; a pair may come more than once.
 
         They are chosen one after the other, as if each left the mean and the variance of its
-        pair as they are. Once the selector is done all are [-1, -1].
+        pair as they are. Once the selector is done all are [-1, -1]. Raises ValueError if
+        ``number``, B, is no positive integer.
 
-        Args:
-            key: See ``ask``.
-            state: From ``init``, ``tell`` or ``tell_many``.
-            params: The params that ``init`` got.
-            number: B.
-
-        Raises:
-            ValueError: ``number`` is no positive integer.
-
-        >>> from jaxrace.selection import Uniform
         >>> selector = Uniform(num_options=3, top=1)
         >>> params = selector.params()
         >>> selector.ask_many(jax.random.key(0), selector.init(params), params, 2).tolist()
@@ -257,27 +227,26 @@ class ScoreSelector(Selector):
         self.require_params(params)
         return _choose_many(self, state, params, number)
 
-    def tell_many(
-        self, state: ScoreState, pairs: ArrayLike, scores: ArrayLike, params: ScoreParams
-    ) -> ScoreState:
-        """Count the scores of comparisons that were made side by side.
-
-        Args:
-            state: From ``init``, ``tell`` or ``tell_many``.
-            pairs: Integers [B, 2].
-            scores: [B], of the first over the second of each pair.
-            params: The params that ``init`` got.
+    @verb
+    def tell_many(self, state: ScoreState, pairs: Any, scores: Any, params: Any) -> ScoreState:
+        """Count the scores [B] of comparisons of pairs [B, 2] that were made side by side.
 
         Raises:
             ValueError: See ``tell``; or these are no pairs, or not as many scores.
 
-        >>> from jaxrace.selection import Uniform
         >>> selector = Uniform(num_options=3, top=1)
         >>> params = selector.params()
         >>> state = selector.tell_many(selector.init(params), [[0, 1], [2, 1]], [1, 4], params)
         >>> state.scores.means[1].tolist()
         [-1.0, 0.0, -4.0]
         """
+        del params
+        return self.with_scores(state, all_told(state.scores, pairs, scores), pairs)
+
+    def checked_tell_many(
+        self, state: ScoreState, pairs: ArrayLike, scores: ArrayLike, params: ScoreParams
+    ) -> tuple:
+        """What ``tell_many`` is given."""
         self.require_params(params)
         shape = np.shape(pairs)
         if len(shape) != 2 or shape[1] != 2 or shape[0] < 1:
@@ -287,11 +256,43 @@ class ScoreSelector(Selector):
                 f"scores: expected one of each of the {shape[0]} pairs, [{shape[0]}], "
                 f"got {list(np.shape(scores))}"
             )
-        if not isinstance(pairs, Tracer) and not isinstance(scores, Tracer):
+        if not is_traced((state.time, pairs, scores)):
             check_pairs(np.asarray(pairs), self.num_options)
             check_scores(np.asarray(scores))
-        told = jnp.asarray(pairs, jnp.int32), jnp.asarray(scores, float)
-        return _update_many(self, state, *told, params)
+        return state, jnp.asarray(pairs, jnp.int32), jnp.asarray(scores, float), params
+
+
+@dataclasses.dataclass(frozen=True)
+class Uniform(ScoreSelector):
+    """All pairs in turn.
+
+    >>> selector = Uniform(num_options=3, top=1)
+    >>> params = selector.params()
+    >>> state = selector.tell(selector.init(params), [0, 1], 2.5, params)
+    >>> print(selector.result(state, params).scores)
+    [ 2.5 -2.5  0. ]
+    """
+
+    def value(self, moments: Moments) -> jax.Array:
+        """See ``ScoreSelector``."""
+        return jnp.zeros(moments.counts.shape, float)
+
+
+@dataclasses.dataclass(frozen=True)
+class KnowledgeGradient(ScoreSelector):
+    """PKG: the pair whose next score is expected to raise the total of the selected most.
+
+    Where no single score is likely to change the selection, the one that is the likeliest to is
+    still found, though all gains are below any float. After Groves and Branke 2019; the next score
+    is taken to be normal, with the variance estimated.
+
+    >>> KnowledgeGradient(num_options=4, top=2, warm_up=2).opening
+    12
+    """
+
+    def value(self, moments: Moments) -> jax.Array:
+        """See ``ScoreSelector``."""
+        return kernels.relative_knowledge_gradient(moments.means, moments.deviations, self.top)
 
 
 @functools.partial(jax.jit, static_argnums=(0, 3))
@@ -300,14 +301,3 @@ def _choose_many(
 ) -> jax.Array:
     pairs = selector.choose_many(state, params, number)
     return unless_done(selector, pairs, state, params)
-
-
-@functools.partial(jax.jit, static_argnums=0)
-def _update_many(
-    selector: ScoreSelector,
-    state: ScoreState,
-    pairs: jax.Array,
-    scores: jax.Array,
-    params: ScoreParams,
-) -> ScoreState:
-    return selector.update_many(state, pairs, scores, params)

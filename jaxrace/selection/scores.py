@@ -16,10 +16,7 @@ LEAST_VARIANCE = 1e-6
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class Scores:
-    """Sufficient statistics of all pairs.
-
-    Floating-point numbers have 32 bits, or 64 where JAX is told so (``jax.enable_x64``).
-    """
+    """Sufficient statistics of all pairs; floats have 64 bits under ``jax.enable_x64``."""
 
     counts: jax.Array  # int32 [K, K], n_ij, symmetric
     means: jax.Array  # float [K, K], m_ij = -m_ji
@@ -66,25 +63,14 @@ class Moments:
 
 
 def no_scores(num_options: int) -> Scores:
-    """Nothing yet.
-
-    >>> int(no_scores(3).counts.sum())
-    0
-    """
+    """Nothing yet."""
     shape = (num_options, num_options)
     zeros = jnp.zeros(shape, float)
     return Scores(jnp.zeros(shape, jnp.int32), zeros, zeros)
 
 
 def counted(scores: Scores, pair: jax.Array, score: jax.Array) -> Scores:
-    """With one more score of the first over the second (Welford 1962).
-
-    >>> scores = no_scores(2)
-    >>> for score in (1.0, 4.0):
-    ...     scores = counted(scores, jnp.array([1, 0]), jnp.asarray(score))
-    >>> print(scores.means[0, 1], scores.variances[0, 1])
-    -2.5 2.25
-    """
+    """With one more score of the first over the second (Welford 1962)."""
     first, second = pair[0], pair[1]
     row = scores.counts[first, second], scores.means[first, second]
     _, mean, variance = welford(*row, scores.variances[first, second], score)
@@ -94,17 +80,7 @@ def counted(scores: Scores, pair: jax.Array, score: jax.Array) -> Scores:
 
 
 def all_told(scores: Scores, pairs: jax.Array, told: jax.Array) -> Scores:
-    """With the scores of these pairs, one after the other.
-
-    Args:
-        scores: So far.
-        pairs: int32 [B, 2]; a pair may come more than once.
-        told: float [B], of the first over the second.
-
-    >>> found = all_told(no_scores(2), jnp.array([[0, 1], [1, 0]]), jnp.array([1.0, 4.0]))
-    >>> print(found.means[0, 1])
-    -1.5
-    """
+    """With the scores [B] of pairs, int32 [B, 2], one after the other; a pair may come twice."""
     if pairs.shape[0] == 1:
         return counted(scores, pairs[0], told[0])
     # A loop, not B copies of its body, which would take B times as long to compile.
@@ -112,15 +88,7 @@ def all_told(scores: Scores, pairs: jax.Array, told: jax.Array) -> Scores:
 
 
 def all_counted(scores: Scores, told: jax.Array) -> Scores:
-    """With one more score of every pair.
-
-    Args:
-        scores: So far.
-        told: float [K, K], antisymmetric.
-
-    >>> print(all_counted(no_scores(2), jnp.array([[0.0, 3.0], [-3.0, 0.0]])).means[0])
-    [0. 3.]
-    """
+    """With one more score of every pair, float [K, K], antisymmetric."""
     counts, means, variances = welford(scores.counts, scores.means, scores.variances, told)
     counts = jnp.where(jnp.eye(told.shape[-1], dtype=bool), 0, counts)
     return Scores(counts, means, variances)
@@ -129,12 +97,7 @@ def all_counted(scores: Scores, told: jax.Array) -> Scores:
 def welford(
     count: jax.Array, mean: jax.Array, variance: jax.Array, score: jax.Array
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Count, mean and biased variance with one more score, any shape.
-
-    >>> told = welford(jnp.int32(1), jnp.array(2.0), jnp.array(0.0), jnp.array(4.0))
-    >>> [float(x) for x in told]
-    [2.0, 3.0, 1.0]
-    """
+    """Count, mean and biased variance with one more score, any shape."""
     before, after = count.astype(mean.dtype), (count + 1).astype(mean.dtype)
     change = score - mean
     new_mean = mean + change / after
@@ -142,37 +105,22 @@ def welford(
 
 
 def pooled_variance(scores: Scores) -> jax.Array:
-    """The variance within pairs, of all together, see ``or_square``: float [].
-
-    Pairs need two samples.
-
-    >>> scores = all_counted(no_scores(2), jnp.array([[0.0, 3.0], [-3.0, 0.0]]))
-    >>> scores = all_counted(scores, jnp.array([[0.0, 5.0], [-5.0, 0.0]]))
-    >>> print(pooled_variance(scores))  # (1 + 1) / (2 - 1)
-    2.0
-    """
+    """The variance within pairs of all together, float []; see ``or_square``."""
     squares = (scores.counts.astype(scores.variances.dtype) * scores.variances).sum()
     degrees = jnp.maximum(jnp.maximum(scores.counts - 1, 0).sum(), 1)
     return or_square(squares / degrees.astype(squares.dtype), scores.means)
 
 
 def first_of_fewest(marked: jax.Array, counts: jax.Array) -> jax.Array:
-    """The place, in one list of all, of the fewest samples among those marked: int32 [].
-
-    >>> int(first_of_fewest(jnp.array([False, True, True]), jnp.array([1, 5, 4])))
-    2
-    """
+    """The place, in one list of all, of the fewest samples among those marked: int32 []."""
     fewness = jnp.where(marked, (-counts).astype(float), -jnp.inf)
     return kernels.first_best(fewness.reshape(-1))
 
 
 def or_square(variance: jax.Array, means: jax.Array) -> jax.Array:
-    """A variance, or where there is none the mean square of some means, or else 1: float [].
+    """A variance; or where there is none, the mean square of some means, or else 1: float [].
 
     Scores without noise have a scale, too.
-
-    >>> print(or_square(jnp.array(0.0), jnp.array([3.0, -3.0])))
-    9.0
     """
     square = (means**2).mean()
     return jnp.where(variance > 0, variance, jnp.where(square > 0, square, 1))
@@ -181,14 +129,10 @@ def or_square(variance: jax.Array, means: jax.Array) -> jax.Array:
 def observed_moments(scores: Scores, pooled_samples: float = 0.0) -> Moments:
     """Each pair by itself: unbiased variances (Groves and Branke 2019).
 
-    Args:
-        scores: All so far.
-        pooled_samples: See ``ScoreSelector``.
+    ``pooled_samples`` is that of ``ScoreSelector``.
 
-    >>> scores = all_counted(no_scores(2), jnp.array([[0.0, 3.0], [-3.0, 0.0]]))
-    >>> scores = all_counted(scores, jnp.array([[0.0, 5.0], [-5.0, 0.0]]))
-    >>> print(observed_moments(scores).means, observed_moments(scores).variances)
-    [ 4. -4.] [1. 1.]
+    >>> print(observed_moments(no_scores(2)).means)
+    [0. 0.]
     """
     degrees = jnp.maximum(scores.counts - 1, 1)
     variances = _mixed_variances(scores, degrees, pooled_samples)
@@ -198,14 +142,7 @@ def observed_moments(scores: Scores, pooled_samples: float = 0.0) -> Moments:
 def likely_variances(scores: Scores, pooled_samples: float = 0.0) -> jax.Array:
     """v_ij for a fit by maximum likelihood, which are biased: float [K, K].
 
-    Args:
-        scores: All so far.
-        pooled_samples: See ``ScoreSelector``.
-
-    >>> scores = all_counted(no_scores(2), jnp.array([[0.0, 3.0], [-3.0, 0.0]]))
-    >>> scores = all_counted(scores, jnp.array([[0.0, 5.0], [-5.0, 0.0]]))
-    >>> print(likely_variances(scores)[0, 1], likely_variances(scores, 2.0)[0, 1])
-    1.0 1.5
+    ``pooled_samples`` is that of ``ScoreSelector``.
     """
     return _mixed_variances(scores, jnp.maximum(scores.counts, 1), pooled_samples)
 

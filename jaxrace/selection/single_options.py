@@ -59,14 +59,7 @@ class Ocba(Selector):
     params_kind: ClassVar[type] = ScoreParams
 
     def params(self, confidence: float = 1.0) -> ScoreParams:
-        """The numbers.
-
-        Args:
-            confidence: See ``ScoreSelector.params``.
-
-        Raises:
-            ValueError: ``confidence`` is no probability.
-        """
+        """The numbers, as ``ScoreSelector.params``."""
         return score_params(confidence)
 
     @verb
@@ -99,18 +92,12 @@ class Ocba(Selector):
     def tell(self, state: OcbaState, pair: Any, score: Any, params: ScoreParams) -> OcbaState:
         del params
         option = pair[0]
-        count, mean, variance = welford(
-            state.counts[option],
-            state.means[option],
-            state.variances[option],
-            score.astype(state.means.dtype),
+        parts = state.counts, state.means, state.variances
+        found = welford(*(x[option] for x in parts), score=score.astype(state.means.dtype))
+        counts, means, variances = (
+            part.at[option].set(new) for part, new in zip(parts, found, strict=True)
         )
-        return OcbaState(
-            state.time + 1,
-            state.counts.at[option].set(count),
-            state.means.at[option].set(mean),
-            state.variances.at[option].set(variance),
-        )
+        return OcbaState(state.time + 1, counts, means, variances)
 
     def standing(self, state: OcbaState, params: ScoreParams) -> Standing:
         """See ``result``."""
@@ -121,9 +108,7 @@ class Ocba(Selector):
 
     def done(self, state: OcbaState, params: ScoreParams) -> jax.Array:
         """See ``Selector``."""
-        confidence = self._confidence(state)
-        confident = confidence >= params.confidence.astype(confidence.dtype)
-        return confident & (state.counts.min() >= self.warm_up) & (params.confidence < 1)
+        return params.is_reached(self._confidence(state)) & (state.counts.min() >= self.warm_up)
 
     def _confidence(self, state: OcbaState) -> jax.Array:
         variances = self._variances(state)

@@ -4,6 +4,7 @@ Axes: K options, k groups of up to G options.
 """
 
 import dataclasses
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import jax
@@ -99,12 +100,8 @@ class Top(Selector):
     def params(self, repetitions: int = 10, key: jax.Array | None = None) -> TopParams:
         """The numbers.
 
-        Args:
-            repetitions: nu, comparisons of a match.
-            key: For random groups; without one option p is in group p mod k.
-
-        Raises:
-            ValueError: ``repetitions`` is no positive integer, or ``key`` no key.
+        ``repetitions`` is nu, comparisons of a match. The key is for random groups; without one
+        option p is in group p mod k. ValueError if either cannot be used.
         """
         require_integer("repetitions", repetitions, 1, jnp.iinfo(jnp.int32).max)
         order = jnp.arange(self.num_options, dtype=jnp.int32)
@@ -156,7 +153,7 @@ class Top(Selector):
     def tell(self, state: TopState, pair: Any, score: Any, params: TopParams) -> TopState:
         in_order = pair[0] == state.match[0]
         total = state.total + jnp.where(in_order, score, -score).astype(state.total.dtype)
-        told = dataclasses.replace(state, time=state.time + 1, played=state.played + 1, total=total)
+        told = replace(state, time=state.time + 1, played=state.played + 1, total=total)
         first_wins = (total > 0) | ((total == 0) & in_order)
         settled = self._until_match(self._settle(told, first_wins, params), params)
         is_over = told.played >= params.repetitions
@@ -164,24 +161,15 @@ class Top(Selector):
 
     def _settle(self, state: TopState, first_wins: jax.Array, params: TopParams) -> TopState:
         """After a match, whatever comes next."""
-        state = dataclasses.replace(
+        state = replace(
             state, played=jnp.zeros_like(state.played), total=jnp.zeros_like(state.total)
         )
-        branches = (self._after_knock_out, self._after_rise, self._after_sink, _after_end)
+        branches = (_after_knock_out, self._after_rise, self._after_sink, _after_end)
         return lax.switch(state.phase, branches, state, first_wins, params)
-
-    def _after_knock_out(
-        self, state: TopState, first_wins: jax.Array, params: TopParams
-    ) -> TopState:
-        del params
-        winner = jnp.where(first_wins, state.match[0], state.match[1])
-        return _passed(state, winner)
 
     def _after_rise(self, state: TopState, child_wins: jax.Array, params: TopParams) -> TopState:
         parent = (state.node - 1) // 2
-        risen = dataclasses.replace(
-            state, heap=_swapped(state.heap, state.node, parent), node=parent
-        )
+        risen = replace(state, heap=_swapped(state.heap, state.node, parent), node=parent)
         stays = self._next_group(state, params)
         return jax.tree.map(lambda a, b: jnp.where(child_wins, a, b), risen, stays)
 
@@ -189,16 +177,12 @@ class Top(Selector):
         left = 2 * state.node + 1
         # The match was that of the children, the larger one of which meets its parent ...
         larger = jnp.where(first_wins, state.heap[left], state.heap[left + 1])
-        meets = dataclasses.replace(
-            state,
-            match=jnp.stack([larger, state.heap[state.node]]),
-            compares_children=jnp.zeros((), bool),
-        )
+        pair = jnp.stack([larger, state.heap[state.node]])
+        meets = replace(state, match=pair, compares_children=jnp.zeros((), bool))
         # ... or it was that.
         child = jnp.where(state.match[0] == state.heap[left], left, left + 1)
-        sunk = dataclasses.replace(
-            state, heap=_swapped(state.heap, state.node, child), node=child, match=_NOBODY
-        )
+        heap = _swapped(state.heap, state.node, child)
+        sunk = replace(state, heap=heap, node=child, match=_NOBODY)
         rests = self._begin_group(state, state.group, params)
         after = jax.tree.map(lambda a, b: jnp.where(first_wins, a, b), sunk, rests)
         return jax.tree.map(lambda a, b: jnp.where(state.compares_children, a, b), meets, after)
@@ -221,12 +205,12 @@ class Top(Selector):
         place, count = 2 * state.match_number, state.num_entrants
         pair = state.entrants[place], state.entrants[place + 1]
         wants = place + 1 < count
-        match = dataclasses.replace(state, match=jnp.stack(pair))
+        match = replace(state, match=jnp.stack(pair))
         bye = _passed(state, pair[0])
-        new_round = dataclasses.replace(
+        new_round = replace(
             state, num_entrants=state.match_number, match_number=jnp.zeros_like(count)
         )
-        winner = dataclasses.replace(
+        winner = replace(
             state,
             phase=jnp.full_like(state.phase, _RISE),
             heap=state.heap.at[state.heap_size].set(state.entrants[0]),
@@ -239,35 +223,28 @@ class Top(Selector):
 
     def _rise(self, state: TopState, params: TopParams) -> tuple[TopState, jax.Array]:
         parent = (state.node - 1) // 2
-        match = dataclasses.replace(
-            state, match=jnp.stack([state.heap[state.node], state.heap[parent]])
-        )
+        match = replace(state, match=jnp.stack([state.heap[state.node], state.heap[parent]]))
         at_root = self._next_group(state, params)
         return _first_of([state.node == 0], [at_root], match), state.node > 0
 
     def _sink(self, state: TopState, params: TopParams) -> tuple[TopState, jax.Array]:
         left = 2 * state.node + 1
         children = jnp.stack([state.heap[left], state.heap[left + 1]])
-        of_children = dataclasses.replace(
-            state, match=children, compares_children=jnp.ones((), bool)
-        )
-        with_parent = dataclasses.replace(
-            state,
-            match=jnp.stack([children[0], state.heap[state.node]]),
-            compares_children=jnp.zeros((), bool),
-        )
+        of_children = replace(state, match=children, compares_children=jnp.ones((), bool))
+        pair = jnp.stack([children[0], state.heap[state.node]])
+        with_parent = replace(state, match=pair, compares_children=jnp.zeros((), bool))
         at_leaf = self._begin_group(state, state.group, params)
         has_none, has_one = left >= state.heap_size, left + 1 >= state.heap_size
         return _first_of([has_none, has_one], [at_leaf, with_parent], of_children), ~has_none
 
     def _next_group(self, state: TopState, params: TopParams) -> TopState:
         """The first tournament of the next group; after the last one the best leaves the heap."""
-        first_time = dataclasses.replace(state, groups_begun=state.groups_begun + 1)
+        first_time = replace(state, groups_begun=state.groups_begun + 1)
         first_time = self._begin_group(first_time, state.groups_begun, params)
         best, last = state.heap[0], state.heap[state.heap_size - 1]
         num_found = state.num_found + 1
         place = jnp.argmax(params.order == best).astype(jnp.int32)
-        popped = dataclasses.replace(
+        popped = replace(
             state,
             phase=jnp.where(num_found == self.top, _DONE, _SINK).astype(jnp.int32),
             match=_NOBODY,
@@ -288,7 +265,7 @@ class Top(Selector):
         members = jnp.where(places < self.num_options, params.order[places], -1)
         wanted = (members >= 0) & (members[:, None] != state.found[None, :]).all(1)
         to = jnp.where(wanted, jnp.cumsum(wanted) - 1, size)
-        return dataclasses.replace(
+        return replace(
             state,
             phase=jnp.full_like(state.phase, _KNOCK_OUT),
             entrants=jnp.full_like(state.entrants, -1).at[to].set(members, mode="drop"),
@@ -317,6 +294,11 @@ def _levels(heap_size: int) -> int:
     return heap_size.bit_length() - 1
 
 
+def _after_knock_out(state: TopState, first_wins: jax.Array, params: TopParams) -> TopState:
+    del params
+    return _passed(state, jnp.where(first_wins, state.match[0], state.match[1]))
+
+
 def _after_end(state: TopState, first_wins: jax.Array, params: TopParams) -> TopState:
     """A driver goes on, and drops what comes of it; nothing may."""
     del first_wins, params
@@ -326,7 +308,7 @@ def _after_end(state: TopState, first_wins: jax.Array, params: TopParams) -> Top
 def _passed(state: TopState, winner: jax.Array) -> TopState:
     """Somebody goes on to the next round."""
     entrants = state.entrants.at[state.match_number].set(winner)
-    return dataclasses.replace(state, entrants=entrants, match_number=state.match_number + 1)
+    return replace(state, entrants=entrants, match_number=state.match_number + 1)
 
 
 def _swapped(heap: jax.Array, first: jax.Array, second: jax.Array) -> jax.Array:

@@ -41,10 +41,9 @@ class SelectorSelection:
         """Compare members: the population, leaves [K, ...], and what all generations share."""
         params = self.selector.params()
         rest = self.budget - self.selector.opening
-        run = selection_driver.begin(self.selector, self.compare, key, problem, params)
-        run = selection_driver.advance(
-            self.selector, self.compare, rest, self.batch, run, problem, params
-        )
+        plan = selection_driver.Plan(self.selector, self.compare, rest, self.batch)
+        run = selection_driver.begin(plan, key, problem, params)
+        run = selection_driver.advance(plan, run, problem, params)
         ranking = self.selector.standing(run.selector, params).ranking
         return Ranked(ranking, run.selector.time, jnp.zeros((), bool), run.valid)
 

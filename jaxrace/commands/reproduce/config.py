@@ -3,14 +3,14 @@
 import dataclasses
 
 from jaxrace.commands.help_texts import REPRODUCE
-from jaxrace.papers.figures import FIGURES
+from jaxrace.papers.figures import FIGURES, IN_ALL
 from jaxrace.validation import require_choice, require_integer
 
 ALL = "all"
 
 ABOUT = REPRODUCE.format(
     experiments="\n".join(
-        f"  {name:20} {figure.about}{' *' if figure.on_demand else ''}"
+        f"  {name:20} {figure.about}{'' if name in IN_ALL else ' *'}"
         for name, figure in FIGURES.items()
     ),
     all=ALL,

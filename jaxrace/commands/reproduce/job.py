@@ -1,7 +1,7 @@
 """The job `jaxrace reproduce`: figures and tables of the papers."""
 
 import dataclasses
-import importlib
+import pkgutil
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +13,7 @@ from jaxrace.commands.job import Job
 from jaxrace.commands.printing import say
 from jaxrace.commands.reproduce.config import ALL, ReproduceConfig
 from jaxrace.commands.workbench import CHECKPOINT, REPORT, Workbench, run_folder
-from jaxrace.papers.figures import FIGURES
+from jaxrace.papers.figures import FIGURES, IN_ALL
 
 
 def reproduce(job: Job) -> Path:
@@ -30,7 +30,7 @@ def _asked(config: ReproduceConfig) -> dict[str, object]:
 
 def _run(config: ReproduceConfig, bench: Workbench) -> None:
     if config.name == ALL:
-        for one in (name for name, figure in FIGURES.items() if not figure.on_demand):
+        for one in IN_ALL:
             folder, own = bench.folder / one, dataclasses.replace(config, name=one)
             folder.mkdir(exist_ok=True)
             if not (folder / runs.CONFIG).exists():
@@ -43,8 +43,7 @@ def _run(config: ReproduceConfig, bench: Workbench) -> None:
 
 def maker(name: str) -> Callable[[Workbench], None]:
     """The function that makes a figure; imports its module."""
-    figure = FIGURES[name]
-    return getattr(importlib.import_module(f"jaxrace.papers.{figure.module}"), figure.function)
+    return pkgutil.resolve_name(f"jaxrace.papers.{FIGURES[name].maker}")
 
 
 def print_report(console: Console, folder: Path) -> None:

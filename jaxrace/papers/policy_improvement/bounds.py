@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import plots, sweep
-from jaxrace.commands.workbench import Columns, Workbench, as_columns, with_error
+from jaxrace.commands.workbench import Columns, Workbench, as_columns, mean_and_error, with_error
 from jaxrace.improvement import BOUNDS, Bootstrap, EmpiricalBernstein, LowerBound
 from jaxrace.improvement.bounds import Rows
 from jaxrace.kernels import both_bootstrap_bounds, resampling_counts
@@ -23,15 +23,9 @@ SIZES = (20, 50, 100, 200, 500, 1_000, 2_000)
 
 # Read off figure 1, by bound and n.
 PUBLISHED = {
-    ("t", 20): 0.023,
-    ("t", 200): 0.037,
-    ("t", 2_000): 0.045,
-    ("bca", 20): 0.05,
-    ("bca", 200): 0.05,
-    ("bca", 2_000): 0.05,
-    ("ci", 20): 0.0,
-    ("ci", 200): 0.0,
-    ("ci", 2_000): 0.0,
+    **{("t", 20): 0.023, ("t", 200): 0.037, ("t", 2_000): 0.045},
+    **{("bca", n): 0.05 for n in (20, 200, 2_000)},
+    **{("ci", n): 0.0 for n in (20, 200, 2_000)},
 }
 
 _BATCH = 250  # samples that share a set of resamples
@@ -72,8 +66,7 @@ def _bootstrap_bounds(
 ) -> dict[str, jax.Array]:
     """Of both kinds and values [S, n], float32 [S] each.
 
-    From the same resamples, since what is reported is how often each bound by itself is wrong: to
-    draw and to sum them takes longer than all the rest of a bound.
+    From the same resamples, which take longest: how often each is wrong is reported by itself.
     """
     counts = resampling_counts(key, rows.present, rows.total, Bootstrap().resamples)
     both = jax.vmap(lambda x: both_bootstrap_bounds(x, rows.present, counts, delta))(values)
@@ -86,31 +79,21 @@ def run(bench: Workbench) -> None:
     sizes = bench.few(SIZES, 2)
     key = jax.random.key(np.uint32(bench.seed))
     rows = []
+    trials = batches * _BATCH
     for size in sizes:
         keys = jax.random.split(jax.random.fold_in(key, size), batches)
         work = sweep.Once(functools.partial(judge_batch, size), jnp.float32(DELTA))
-        log = bench.sweep(f"n = {size}", work, sweep.stacked(keys), width=1)
-        trials = batches * _BATCH
-        errors = np.asarray(log.rows.row.errors, np.int64).sum(0)
-        means = np.asarray(log.rows.row.total, np.float64).sum(0) / trials
+        row = bench.sweep(f"n = {size}", work, sweep.stacked(keys), width=1).rows.row
+        rates = np.asarray(row.errors, np.int64).sum(0) / trials
+        means = np.asarray(row.total, np.float64).sum(0) / trials
         for number, name in enumerate(bounds()):
-            rate = errors[number] / trials
-            rows.append(
-                {
-                    **{"bound": name, "n": size, "trials": trials, "error_rate": rate},
-                    # Samples of a batch share resamples: the batches are independent.
-                    "error_rate_stderr": _error_of_batches(log.rows.row.errors[:, number]),
-                    "mean_bound": means[number],
-                }
-            )
+            # Samples of a batch share resamples: the batches are independent.
+            _, error = mean_and_error(np.asarray(row.errors[:, number], np.float64) / _BATCH)
+            own = {"bound": name, "n": size, "trials": trials, "error_rate": rates[number]}
+            rows.append({**own, "error_rate_stderr": error, "mean_bound": means[number]})
     bench.write_table("bounds.csv", rows)
     bench.write_figure("errors.png", _figure(as_columns(rows)))
     bench.write_report(_paragraphs(rows))
-
-
-def _error_of_batches(errors: np.ndarray) -> float:
-    shares = np.asarray(errors, np.float64) / _BATCH
-    return float(shares.std(ddof=1) / np.sqrt(len(shares)))
 
 
 def _figure(table: Columns) -> "plots.Figure":
@@ -142,9 +125,9 @@ def _figure(table: Columns) -> "plots.Figure":
 def _paragraphs(found: list[Columns]) -> list[str]:
     rows = []
     for row in found:
-        name, size, published = row["bound"], row["n"], PUBLISHED.get((row["bound"], row["n"]))
+        name, size = row["bound"], row["n"]
         rate = with_error(row["error_rate"], row["error_rate_stderr"], 4)
-        known = "" if published is None else f"{published:.3f}"
+        known = f"{PUBLISHED[name, size]:.3f}" if (name, size) in PUBLISHED else ""
         safety = "safe" if bounds()[name].is_safe else "semi-safe"
         rows.append([name, safety, f"{size:,}", rate, known, f"{row['mean_bound']:.1f}"])
     heads = ("bound", "", "n", "error rate", "published", "mean bound")

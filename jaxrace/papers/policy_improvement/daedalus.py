@@ -1,12 +1,11 @@
-"""Daedalus2 in three domains: Thomas et al. 2015 (ICML), figure 4.
+"""Daedalus2 in three domains: Thomas et al. 2015 (ICML), figure 4. Axes: J trials."""
 
-Axes: J trials, B batches of a trial, V variants.
-"""
+import itertools
 
 import numpy as np
 
 from jaxrace import plots
-from jaxrace.commands.improve.domains import DOMAINS, Domain, Trials, Worth, floor_of, run_trials
+from jaxrace.commands.improve.domains import DOMAINS, Domain, Trials, floor_of, run_trials
 from jaxrace.commands.workbench import (
     Columns,
     Workbench,
@@ -46,18 +45,23 @@ Found = dict[tuple[str, str, str], Trials]  # by domain, kind, bound
 def run(bench: Workbench) -> None:
     """Leaves curves.csv, errors.csv, daedalus.png and report.md."""
     found: Found = {}
-    floors: dict[str, Worth] = {}
+    floors: dict[str, float] = {}
+    variants = list(itertools.product(bench.few(KINDS, 1), bench.few(BOUNDS, 1)))
     for domain in bench.few(DOMAINS.values(), 1):
-        floors[domain.name] = floor_of(domain, bench.seed)
-        for kind in bench.few(KINDS, 1):
-            for bound in bench.few(BOUNDS, 1):
-                key = domain.name, kind, bound
-                found[key] = _run_variant(bench, domain, kind, bound, floors[domain.name])
+        floor = floor_of(domain, bench.seed)
+        floors[domain.name] = floor.mean
+        num_batches, num_trials = SIZES[domain.name]
+        batches, trials = bench.size(num_batches, 3), bench.size(num_trials, 4)
+        for kind, bound in variants:
+            name = domain.name, kind, bound
+            one = daedalus_of(domain, kind, bound, batches, bench.quick)
+            found[name] = run_trials(
+                bench, " ".join(name), domain, one, DELTA, floor, floor, trials
+            )
     bench.write_table("curves.csv", _curves(found))
     bench.write_table("errors.csv", _errors(found))
-    means = {name: floor.mean for name, floor in floors.items()}
-    bench.write_figure("daedalus.png", _figure(found, means))
-    bench.write_report(_paragraphs(found, means))
+    bench.write_figure("daedalus.png", _figure(found, floors))
+    bench.write_report(_paragraphs(found, floors))
 
 
 def daedalus_of(domain: Domain, kind: str, bound: str, num_batches: int, quick: bool) -> Daedalus:
@@ -67,14 +71,6 @@ def daedalus_of(domain: Domain, kind: str, bound: str, num_batches: int, quick: 
         domain.softmax, domain.returns, bound_called(bound), search or CandidateSearch(kind)
     )
     return Daedalus(method, domain.batch_size, num_batches)
-
-
-def _run_variant(bench: Workbench, domain: Domain, kind: str, bound: str, floor: Worth) -> Trials:
-    num_batches, num_trials = SIZES[domain.name]
-    batches, trials = bench.size(num_batches, 3), bench.size(num_trials, 4)
-    daedalus = daedalus_of(domain, kind, bound, batches, bench.quick)
-    name = f"{domain.name} {kind} {bound}"
-    return run_trials(bench, name, domain, daedalus, DELTA, floor, floor, trials)
 
 
 def _curves(found: Found) -> list[Columns]:
@@ -106,61 +102,46 @@ def _figure(found: Found, floors: dict[str, float]) -> "plots.Figure":
     figure, [panels] = plots.panels((4.4 * len(floors), 4.4), 1, len(floors))
     styles: dict[str, str] = dict(zip(BOUNDS, ("-", ":", "--"), strict=True))
     for panel, (domain, floor) in zip(panels, floors.items(), strict=True):
-        for (name, kind, bound), trials in found.items():
-            if name != domain:
-                continue
+        own = {name[1:]: trials for name, trials in found.items() if name[0] == domain}
+        for (kind, bound), trials in own.items():
             mean, error = mean_and_error(trials.performance.T)
-            color = f"C{KINDS.index(kind)}"
             x, y = np.append(0, trials.trajectories), np.append(floor, mean)
-            name = f"{kind}, {bound}"
-            plots.band(panel, x, y, np.append(0, error), color, name, ls=styles[bound])
+            style = {"color": f"C{KINDS.index(kind)}", "ls": styles[bound]}
+            plots.band(panel, x, y, np.append(0, error), label=f"{kind}, {bound}", **style)
         panel.set(title=domain, xlabel="trajectories", ylabel="performance of the policy in use")
         plots.tidy(panel, "x")
     plots.legend_below(figure, 6)
     return figure
 
 
+def _rows(name: tuple[str, str, str], trials: Trials) -> list[list[str]]:
+    """Of a variant, a row for each published number, or for the last batch if there is none."""
+    published = {key[-1]: number for key, number in PUBLISHED.items() if key[:-1] == name}
+    last = int(trials.trajectories[-1])
+    rates = mean_in_words(_error_rates(trials), 4)
+    errors = f"{trials.is_error.sum()} of {trials.row.is_found.sum()}"
+    rows = []
+    for n, number in (published or {last: None}).items():
+        place = np.searchsorted(trials.trajectories, min(n, last))
+        performance = mean_in_words(trials.performance[:, place], 3)
+        known = "" if number is None else f"{number:.3f}"
+        size = f"{trials.trajectories[place]:,}"
+        rows.append([*name[1:], size, performance, known, rates, errors])
+    return rows
+
+
 def _paragraphs(found: Found, floors: dict[str, float]) -> list[str]:
     sections = []
+    heads = ("candidates", "bound", "trajectories", "performance", "published", "error rate")
     for domain, floor in floors.items():
-        rows = []
-        for (name, kind, bound), trials in found.items():
-            if name != domain:
-                continue
-            shown = [
-                (n, published)
-                for (d, k, b, n), published in PUBLISHED.items()
-                if (d, k, b) == (name, kind, bound)
-            ]
-            last = int(trials.trajectories[-1])
-            for n, published in shown or [(last, None)]:
-                place = np.searchsorted(trials.trajectories, min(n, last))
-                rows.append(
-                    [
-                        kind,
-                        bound,
-                        f"{trials.trajectories[place]:,}",
-                        mean_in_words(trials.performance[:, place], 3),
-                        "" if published is None else f"{published:.3f}",
-                        mean_in_words(_error_rates(trials), 4),
-                        f"{trials.is_error.sum()} of {trials.row.is_found.sum()}",
-                    ]
-                )
-        heads = (
-            "candidates",
-            "bound",
-            "trajectories",
-            "performance",
-            "published",
-            "error rate",
-            "errors, of those declared safe",
-        )
-        count = len(next(t for (name, _, _), t in found.items() if name == domain).performance)
+        own = {name: trials for name, trials in found.items() if name[0] == domain}
+        rows = [row for name, trials in own.items() for row in _rows(name, trials)]
+        count = len(next(iter(own.values())).performance)
         sections += [
             f"## {domain[0].upper()}{domain[1:].replace('-', ' ')}",
             f"{count} trials, initial policy {floor:.3f}, published error rate "
             f"{PUBLISHED_ERRORS[domain]}.",
-            markdown_table(heads, rows),
+            markdown_table((*heads, "errors, of those declared safe"), rows),
         ]
     return [
         "Daedalus2: the best policy found safe so far is run, its trajectories go to the training "

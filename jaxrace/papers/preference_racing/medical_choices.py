@@ -1,6 +1,7 @@
 """Which claims about the medical task hold with other choices where the sources are silent?"""
 
 import dataclasses
+import itertools
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -14,24 +15,22 @@ from jaxrace.commands.workbench import Workbench
 from jaxrace.papers.claims import Claim
 from jaxrace.papers.preference_racing import medical_runs as medical
 from jaxrace.papers.preference_racing.medical_claims import convergence_claims
-from jaxrace.papers.preference_racing.medical_curves import Findings, Fixed
 from jaxrace.papers.preference_racing.medical_outcomes import claims_of
 from jaxrace.policies import Sigmoid
 from jaxrace.search import SearchWork
 from jaxrace.tables import markdown_table
 from jaxrace.tabular import Grid
 
-_Fields = Mapping[str, Any]
-_NONE: _Fields = MappingProxyType({})
+_NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 class Choice(NamedTuple):
     """What is chosen otherwise than in the other reports, for these learners."""
 
     learners: tuple[str, ...] = medical.LEARNERS
-    config: _Fields = _NONE  # fields of ``TrainConfig``
-    task: _Fields = _NONE  # fields of ``Task``
-    settings: _Fields = _NONE  # fields of the learner's params
+    config: Mapping[str, Any] = _NONE  # fields of ``TrainConfig``
+    task: Mapping[str, Any] = _NONE  # fields of ``Task``
+    settings: Mapping[str, Any] = _NONE  # fields of the learner's params
 
 
 CHOICES: dict[str, Choice] = {
@@ -61,16 +60,14 @@ def run(bench: Workbench) -> None:
 
 
 def _claims(
-    bench: Workbench, name: str, choice: Choice, plain: Findings, fixed: Fixed
+    bench: Workbench, name: str, choice: Choice, plain: medical.Findings, fixed: medical.Fixed
 ) -> list[Claim]:
-    found: Findings = dict(plain)
-    for hazard in medical.HAZARDS:
-        for method in choice.learners:
-            config = medical.paper_config(bench, method, hazard)
-            config = dataclasses.replace(config, **choice.config)
-            searches = _searches(config, choice)
-            stage = f"{name}, {method} {hazard}"
-            found[hazard, method] = medical.learn(bench, config, stage, searches)
+    found = dict(plain)
+    for hazard, method in itertools.product(medical.HAZARDS, choice.learners):
+        config = medical.paper_config(bench, method, hazard)
+        config = dataclasses.replace(config, **choice.config)
+        stage = f"{name}, {method} {hazard}"
+        found[hazard, method] = medical.learn(bench, config, stage, _searches(config, choice))
     if choice.config:  # nothing else changes the fixed policies
         fixed = medical.fixed_all(bench, **choice.config)
     claims = convergence_claims(found, fixed)
@@ -93,16 +90,15 @@ def _searches(config: TrainConfig, choice: Choice) -> SearchWork:
 
 
 def _paragraphs(claims: dict[str, list[Claim]]) -> list[str]:
-    """Which claims hold, all choices side by side, and then the numbers claim by claim."""
+    lines = list(zip(*claims.values(), strict=True))
+    table = [[line[0].claim, *(one.holds for one in line)] for line in lines]
     text = [
         "The sources do not say, or say in two ways: whether the policies have an intercept, "
         "which coefficients the patients have, what the reward is, how SARSA divides the "
         "observations and how fast its rates fall. Each column changes one of these; the other "
-        "learners stay as they are in medical-outcomes and medical-convergence."
+        "learners stay as they are in medical-outcomes and medical-convergence.",
+        markdown_table(("claim", *claims), table),
     ]
-    lines = list(zip(*claims.values(), strict=True))
-    table = [[line[0].claim, *(one.holds for one in line)] for line in lines]
-    text.append(markdown_table(("claim", *claims), table))
     for line in lines:
         numbers = [(name, one.holds, one.here) for name, one in zip(claims, line, strict=True)]
         text += [f"## {line[0].claim}", markdown_table(("choice", "holds?", "here"), numbers)]

@@ -9,14 +9,7 @@ import numpy as np
 
 from jaxrace.commands.workbench import mean_and_error, mean_in_words, with_error
 from jaxrace.papers.claims import NO, OPEN, UNEXPLAINED, YES, Claim, difference, verdict, yes_or_no
-from jaxrace.papers.preference_racing.medical_curves import (
-    Findings,
-    Fixed,
-    curve,
-    mean_before,
-    settled,
-)
-from jaxrace.papers.preference_racing.medical_runs import LEARNERS, OWN_DOSES, labels
+from jaxrace.papers.preference_racing import medical_runs as medical
 
 FEW = 4000  # the paper looks at learners with fewer training episodes than these
 PREFERENCE_BASED = ("pb-edps", "pbpi")
@@ -32,15 +25,29 @@ _WHY_NOT_ON_FRONT = {
 }
 
 
-def convergence_claims(found: Findings, fixed: Fixed) -> list[Claim]:
+def convergence_claims(found: medical.Findings, fixed: medical.Fixed) -> list[Claim]:
     """Those of figures 4 and 6."""
+    early = {
+        method: medical.mean_before(found["A", method], "survival_rate", FEW)
+        for method in medical.LEARNERS
+    }
+    alive = _last(found, "B", "survival_rate") | _of_the_paper(fixed["B"], "survival_rate")
     return [
         _fastest(found, "A", "mean_reward", ("sarsa",), "SARSA converges fastest"),
         _on_a_par(found),
         _pbpi_earns_least(found),
-        _more_alive_early(found),
+        _ahead(
+            early,
+            f"Hazard A: below {FEW:,} episodes the preference-based methods keep more patients "
+            "alive than the value-based ones",
+            "figure 4b, text",
+        ),
         _as_much_as_fixed(found, fixed),
-        _more_alive_than_all(found, fixed),
+        _ahead(
+            alive,
+            "Hazard B: the preference-based methods outperform all others in survival",
+            "figure 6b, text",
+        ),
         _fastest(
             found,
             "B",
@@ -49,6 +56,16 @@ def convergence_claims(found: Findings, fixed: Fixed) -> list[Claim]:
             "the preference-based methods converge faster",
         ),
     ]
+
+
+def _last(found: medical.Findings, hazard: str, metric: str) -> medical.Metrics:
+    """Of what each learner has learned, [R]."""
+    return {method: found[hazard, method].last[metric] for method in medical.LEARNERS}
+
+
+def _of_the_paper(fixed: dict[str, medical.Metrics], metric: str) -> medical.Metrics:
+    """Of fixed policies, without the doses that are ours, [R]."""
+    return {name: one[metric] for name, one in fixed.items() if name not in medical.OWN_DOSES}
 
 
 def _of(values: np.ndarray) -> str:
@@ -64,28 +81,26 @@ def _all(changes: dict[str, tuple[float, float]]) -> str:
 
 
 def _fastest(
-    found: Findings, hazard: str, metric: str, claimed: tuple[str, ...], claim: str
+    found: medical.Findings, hazard: str, metric: str, claimed: tuple[str, ...], claim: str
 ) -> Claim:
     """The slowest of the claimed ones against the fastest of the others."""
     tolerance = _TOLERANCES[metric]
-    places = {
-        method: settled(curve(found, hazard, method, metric), tolerance) for method in LEARNERS
-    }
-    others = [places[method] for method in LEARNERS if method not in claimed]
+    curves = {one: medical.curve(found, hazard, one, metric) for one in medical.LEARNERS}
+    places = {method: medical.settled(curve, tolerance) for method, curve in curves.items()}
+    others = min(place for method, place in places.items() if method not in claimed)
     here = ", ".join(f"{method} {place:,.0f}" for method, place in places.items())
     return Claim(
         f"Hazard {hazard}: {claim}",
         f"figure {4 if hazard == 'A' else 6}, text",
-        f"{labels()[metric]} within {tolerance:g} of its end from then on: {here} episodes",
-        yes_or_no(max(places[method] for method in claimed) < min(others)),
+        f"{medical.labels()[metric]} within {tolerance:g} of its end from then on: {here} episodes",
+        yes_or_no(max(places[method] for method in claimed) < others),
         "" if claimed == ("sarsa",) else _SCHEDULE,
     )
 
 
-def _on_a_par(found: Findings) -> Claim:
-    last = {method: found["A", method].last["mean_reward"] for method in LEARNERS}
-    others = [method for method in ("edps", "pb-edps") if method in last]
-    changes = {method: difference(last[method], last["sarsa"]) for method in others}
+def _on_a_par(found: medical.Findings) -> Claim:
+    last = _last(found, "A", "mean_reward")
+    changes = {method: difference(last[method], last["sarsa"]) for method in ("edps", "pb-edps")}
     equal = all(abs(change) < 2 * error for change, error in changes.values())
     return Claim(
         "Hazard A: the reward of SARSA is on a par with that of the others",
@@ -96,56 +111,37 @@ def _on_a_par(found: Findings) -> Claim:
     )
 
 
-def _pbpi_earns_least(found: Findings) -> Claim:
-    last = {method: found["A", method].last["mean_reward"] for method in LEARNERS}
-    next_one = min((m for m in LEARNERS if m != "pbpi"), key=lambda m: last[m].mean())
-    change, error = difference(last[next_one], last["pbpi"])
+def _pbpi_earns_least(found: medical.Findings) -> Claim:
+    last = _last(found, "A", "mean_reward")
+    pbpi = last.pop("pbpi")
+    next_one = min(last, key=lambda method: last[method].mean())
+    change, error = difference(last[next_one], pbpi)
     return Claim(
         "Hazard A: PBPI earns least of the learners",
         "figure 4a, text",
-        f"{_of(last['pbpi'])}; the next one, {next_one}, earns {_apart(change, error)} more",
+        f"{_of(pbpi)}; the next one, {next_one}, earns {_apart(change, error)} more",
         verdict(change, error),
         "",
     )
 
 
-def _more_alive_early(found: Findings) -> Claim:
-    return _ahead(
-        {m: mean_before(found["A", m], "survival_rate", FEW) for m in LEARNERS},
-        f"Hazard A: below {FEW:,} episodes the preference-based methods keep more patients alive "
-        "than the value-based ones",
-        "figure 4b, text",
+def _as_much_as_fixed(found: medical.Findings, fixed: medical.Fixed) -> Claim:
+    earned = _of_the_paper(fixed["B"], "mean_reward")
+    best = max(earned, key=lambda method: earned[method].mean())
+    learned = {method: found["B", method].last["mean_reward"] for method in PREFERENCE_BASED}
+    changes = {method: difference(own, earned[best]) for method, own in learned.items()}
+    counts = ", ".join(
+        f"{method} {sum(own.mean() > one.mean() for one in earned.values())} of {len(earned)}"
+        for method, own in learned.items()
     )
-
-
-def _as_much_as_fixed(found: Findings, fixed: Fixed) -> Claim:
-    earned = {m: values["mean_reward"] for m, values in fixed["B"].items() if m not in OWN_DOSES}
-    best = max(earned, key=lambda m: earned[m].mean())
-    changes = {
-        method: difference(found["B", method].last["mean_reward"], earned[best])
-        for method in PREFERENCE_BASED
-    }
-    better = {
-        m: sum(found["B", m].last["mean_reward"].mean() > one.mean() for one in earned.values())
-        for m in PREFERENCE_BASED
-    }
-    counts = ", ".join(f"{m} {count} of {len(earned)}" for m, count in better.items())
-    holds = YES if all(change > -2 * error for change, error in changes.values()) else NO
     return Claim(
         "Hazard B: the preference-based methods earn as much as the fixed policies",
         "figure 6a, text",
         f"less the best of them, {best} ({_of(earned[best])}): {_all(changes)}; "
         f"more than: {counts}",
-        holds,
+        yes_or_no(all(change > -2 * error for change, error in changes.values())),
         _SCHEDULE,
     )
-
-
-def _more_alive_than_all(found: Findings, fixed: Fixed) -> Claim:
-    alive = {m: found["B", m].last["survival_rate"] for m in LEARNERS}
-    alive |= {m: v["survival_rate"] for m, v in fixed["B"].items() if m not in OWN_DOSES}
-    claim = "Hazard B: the preference-based methods outperform all others in survival"
-    return _ahead(alive, claim, "figure 6b, text")
 
 
 def _ahead(values: dict[str, np.ndarray], claim: str, paper: str) -> Claim:
@@ -224,12 +220,11 @@ def dominance_margins(method: str, points: dict[str, np.ndarray]) -> dict[str, f
 
 def _pbpi_of_2012(points: dict[str, np.ndarray]) -> Claim:
     mean, error = mean_and_error(points["pbpi"].T)
-    equal = bool((np.abs(mean - PBPI_2012) < 2 * error).all())
     return Claim(
         "(C_S, C_X) of PBPI",
         f"{PBPI_2012} (Fürnkranz et al. 2012, figure 7; other coefficients)",
         f"({with_error(mean[0], error[0], 2)}, {with_error(mean[1], error[1], 2)})",
-        yes_or_no(equal),
+        yes_or_no(bool((np.abs(mean - PBPI_2012) < 2 * error).all())),
         "not reproduced, unexplained: it does not settle, see medical-convergence",
     )
 

@@ -1,22 +1,12 @@
-"""How fast learners learn: Busa-Fekete et al. 2014, figures 4 and 6.
-
-Axes: R repetitions, n rows, X numbers of episodes.
-"""
+"""How fast learners learn: Busa-Fekete et al. 2014, figures 4 and 6."""
 
 import numpy as np
 
 from jaxrace import plots
-from jaxrace.commands.workbench import Columns, Workbench, mean_in_words
+from jaxrace.commands.workbench import Workbench, mean_in_words
 from jaxrace.papers.claims import claims_table
 from jaxrace.papers.preference_racing import medical_runs as medical
 from jaxrace.papers.preference_racing.medical_claims import FEW, convergence_claims
-from jaxrace.papers.preference_racing.medical_curves import (
-    KERNEL,
-    Findings,
-    Fixed,
-    curve,
-    mean_before,
-)
 from jaxrace.tables import markdown_table
 
 SHOWN = ("mean_reward", "survival_rate")
@@ -25,70 +15,51 @@ SHOWN = ("mean_reward", "survival_rate")
 def run(bench: Workbench) -> None:
     """Leaves curves.csv, figure_4_and_6.png and report.md."""
     found, fixed = medical.learn_all(bench), medical.fixed_all(bench)
-    bench.write_table("curves.csv", _table(found))
-    bench.write_figure("figure_4_and_6.png", _figure(found, fixed))
-    bench.write_report(_paragraphs(found, fixed))
-
-
-def _table(found: Findings) -> list[Columns]:
     pieces = []
     for (hazard, method), learning in found.items():
         own = {"repeat": learning.repeat, "episodes": learning.episodes}
         metrics = {name: learning.metrics[name] for name in SHOWN}
         pieces.append({"hazard": hazard, "method": method, **own, **metrics})
-    return pieces
+    bench.write_table("curves.csv", pieces)
+    bench.write_figure("figure_4_and_6.png", _figure(found, fixed))
+    bench.write_report(_paragraphs(found, fixed))
 
 
-def _figure(found: Findings, fixed: Fixed) -> "plots.Figure":
-    figure, panels = plots.panels((10.5, 7.4), 2, 2, sharex=True)
-    for row, number, hazard in zip(panels, (4, 6), medical.HAZARDS, strict=True):
-        for panel, metric in zip(row, SHOWN, strict=True):
-            for method in medical.LEARNERS:
-                panel.plot(*curve(found, hazard, method, metric), lw=1.7, label=method)
-            _draw_fixed(panel, fixed[hazard], metric)
-            panel.set_title(f"hazard {hazard} (figure {number} of the paper)")
-            panel.set_ylabel(medical.labels()[metric])
-    for panel in panels[-1]:
-        panel.set_xlabel("training episodes")
-        panel.xaxis.set_major_formatter("{x:,.0f}")
+def _figure(found: medical.Findings, fixed: medical.Fixed) -> "plots.Figure":
+    figure, panels = medical.panels_by_hazard(SHOWN, "hazard {} (figure {} of the paper)")
+    for (hazard, metric), panel in panels.items():
+        for method in medical.LEARNERS:
+            panel.plot(*medical.curve(found, hazard, method, metric), lw=1.7, label=method)
+        for number, (name, metrics) in enumerate(fixed[hazard].items(), len(medical.LEARNERS)):
+            level = float(metrics[metric].mean())
+            panel.axhline(level, color=f"C{number}", lw=1, ls=(0, (4, 2)), label=name)
     figure.suptitle("The policies of the learners while they learn, means of all repetitions")
     plots.legend_below(figure, 5)
     return figure
 
 
-def _draw_fixed(panel: "plots.Axes", fixed: dict[str, medical.Metrics], metric: str) -> None:
-    for number, (name, metrics) in enumerate(fixed.items(), start=len(medical.LEARNERS)):
-        level = float(metrics[metric].mean())
-        panel.axhline(level, color=f"C{number}", lw=1, ls=(0, (4, 2)), label=name)
-    plots.tidy(panel)
-
-
-def _paragraphs(found: Findings, fixed: Fixed) -> list[str]:
-    text = [
-        "PB-EDPS and EDPS are evaluated after every generation, SARSA after every 100 episodes, "
-        "PBPI after every iteration of 800, on 300 fresh patients each time. Curves of the "
-        "evolution strategies are smoothed, by a normal kernel whose standard deviation is "
-        f"{KERNEL:.0%} of all episodes; the others are means. PBPI ends after ten iterations, or "
-        "when its policy has settled; its last policy then goes on counting. "
-        "± is one standard error over the repetitions. The curves of the "
-        "paper are not available as numbers.",
-        "![Convergence](figure_4_and_6.png)",
-    ]
+def _paragraphs(found: medical.Findings, fixed: medical.Fixed) -> list[str]:
+    labels = medical.labels()
+    sections = []
     for hazard in medical.HAZARDS:
         rows = []
         for method in medical.LEARNERS:
             learning = found[hazard, method]
-            early = [mean_before(learning, metric, FEW) for metric in SHOWN]
+            early = [medical.mean_before(learning, metric, FEW) for metric in SHOWN]
             late = [learning.last[metric] for metric in SHOWN]
             rows.append([method, *(mean_in_words(values, 3) for values in (*early, *late))])
-        heads = [
-            f"{medical.labels()[metric]}, {when}"
-            for when in ("early", "at the end")
-            for metric in SHOWN
-        ]
-        text += [f"## Hazard {hazard}", markdown_table(["method", *heads], rows)]
+        heads = [f"{labels[one]}, {when}" for when in ("early", "at the end") for one in SHOWN]
+        sections += [f"## Hazard {hazard}", markdown_table(["method", *heads], rows)]
     return [
-        *text,
+        "PB-EDPS and EDPS are evaluated after every generation, SARSA after every 100 episodes, "
+        "PBPI after every iteration of 800, on 300 fresh patients each time. Curves of the "
+        "evolution strategies are smoothed, by a normal kernel whose standard deviation is "
+        f"{medical.KERNEL:.0%} of all episodes; the others are means. PBPI ends after ten "
+        "iterations, or when its policy has settled; its last policy then goes on counting. "
+        "± is one standard error over the repetitions. The curves of the "
+        "paper are not available as numbers.",
+        "![Convergence](figure_4_and_6.png)",
+        *sections,
         f"Early: the mean over the first {FEW:,} training episodes, from the first "
         "evaluation on, which comes after 21 episodes (ES), 100 (SARSA) or 800 (PBPI).",
         "## The paper's claims",
@@ -109,16 +80,14 @@ def _iterations(learning: medical.Learning, hazard: str) -> str:
             mean_in_words(learning.metrics[name][chosen].astype(float), digits=3)
             for name in ("survival_rate", "tumour_size", "max_toxicity")
         ]
-        rows.append([hazard, str(generation), str(chosen.sum()), *cells])
+        rows.append([hazard, generation, chosen.sum(), *cells])
     return markdown_table(("hazard", "iteration", "repetitions", "survival", "C_S", "C_X"), rows)
 
 
 def _jumps(learning: medical.Learning, hazard: str) -> str:
     """Does PBPI settle, or go back and forth?"""
-    paths = [
-        learning.metrics["tumour_size"][learning.repeat == repeat]
-        for repeat in np.unique(learning.repeat)
-    ]
+    sizes, repeats = learning.metrics["tumour_size"], np.unique(learning.repeat)
+    paths = [sizes[learning.repeat == repeat] for repeat in repeats]
     if max(map(len, paths)) <= 2:
         return f"Hazard {hazard}: two iterations are too few to tell whether it settles."
     one, two = (

@@ -1,8 +1,6 @@
 """The paper's grid search: step sizes and deltas (Busa-Fekete et al. 2014, section 6.2).
 
-The paper searches for EDPS, by expected utility, and runs PB-EDPS with what it finds.
-
-Axes: S settings, R repetitions.
+Axes: R repetitions.
 """
 
 import dataclasses
@@ -22,23 +20,20 @@ CHOSEN = (10.0, 0.2)  # what the paper has chosen
 CRITERIA = ("mean_reward", "survival_rate")
 METHODS = ("edps", "pb-edps")
 
-Findings = dict[
-    tuple[str, str], dict[str, np.ndarray]
-]  # by hazard and method, criterion: [8, 5, R]
+Findings = dict[tuple[str, str], dict[str, np.ndarray]]  # by hazard and method: [8, 5, R] each
 
 
 def run(bench: Workbench) -> None:
     """Leaves grid.csv, grid.png and report.md."""
     found: Findings = {}
-    learned: dict[tuple[str, str], medical.Learning] = {}
+    learned: medical.Findings = {}
+    shape = (len(SIGMAS), len(DELTAS), -1)
     for method, hazard in itertools.product(METHODS, medical.HAZARDS):
-        config = dataclasses.replace(
-            medical.paper_config(bench, method, hazard), sigma=SIGMAS, delta=DELTAS
-        )
+        config = medical.paper_config(bench, method, hazard)
+        config = dataclasses.replace(config, sigma=SIGMAS, delta=DELTAS)
         learning = medical.learn(bench, config, f"grid {method} {hazard}")
-        shape = (len(SIGMAS), len(DELTAS), config.repeats)
-        found[hazard, method] = {name: learning.last[name].reshape(shape) for name in CRITERIA}
         learned[hazard, method] = learning
+        found[hazard, method] = {name: learning.last[name].reshape(shape) for name in CRITERIA}
     bench.write_table("grid.csv", _table(found))
     bench.write_figure("grid.png", _figure(found))
     bench.write_report(_paragraphs(found, learned))
@@ -69,30 +64,21 @@ def _figure(found: Findings) -> "plots.Figure":
     return figure
 
 
-def _paragraphs(found: Findings, learned: dict[tuple[str, str], medical.Learning]) -> list[str]:
+def _paragraphs(found: Findings, learned: medical.Findings) -> list[str]:
     count = next(iter(found.values()))[CRITERIA[0]].shape[-1]
     rows = [
         [method, hazard, medical.labels()[name], *_best(values)]
         for (hazard, method), criteria in found.items()
         for name, values in criteria.items()
     ]
-    setting = _in_words(CHOSEN)
-    heads = (
-        "method",
-        "hazard",
-        "criterion",
-        "best",
-        "its mean",
-        f"that of {setting}",
-        "difference",
-    )
+    means = ("best", "its mean", f"that of {_in_words(CHOSEN)}", "difference")
     return [
         f"All {len(SIGMAS) * len(DELTAS)} settings (sigma, delta) of the paper, {count} searches "
         "each. The paper searches for EDPS, by expected utility, finds sigma 10 and delta 0.2, and "
         "runs PB-EDPS with the same. ± is one standard error, paired for the difference; the best "
         "of many settings is a lucky one, so its mean is biased upwards.",
         "![Grid](grid.png)",
-        markdown_table(heads, rows),
+        markdown_table(("method", "hazard", "criterion", *means), rows),
         "How many options are decided early, before a race has used all of its rounds:",
         _decisions(learned),
         "Where none is decided, delta has no influence: columns of the figure are the same.",
@@ -109,19 +95,14 @@ def _claims(found: Findings) -> list[Claim]:
         setting, change, error = _lead(values)
         is_better = verdict(change, error) == YES
         holds = YES if setting == CHOSEN else NO if is_better else OPEN
-        lines.append(
-            Claim(
-                f"Hazard {hazard}: EDPS earns most with {_in_words(CHOSEN)}",
-                "section 6.2",
-                f"{_in_words(setting)} earns {change:+.2f} ± {error:.2f} more",
-                holds,
-                "the best of 40 leads by luck, too; else " + UNEXPLAINED if is_better else "",
-            )
-        )
+        claim = f"Hazard {hazard}: EDPS earns most with {_in_words(CHOSEN)}"
+        here = f"{_in_words(setting)} earns {change:+.2f} ± {error:.2f} more"
+        why = "the best of 40 leads by luck, too; else " + UNEXPLAINED if is_better else ""
+        lines.append(Claim(claim, "section 6.2", here, holds, why))
     return lines
 
 
-def _decisions(learned: dict[tuple[str, str], medical.Learning]) -> str:
+def _decisions(learned: medical.Findings) -> str:
     rows = []
     for (hazard, method), learning in learned.items():
         decided, races = learning.numbers["options_decided"].sum(), len(learning.repeat)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from jaxrace import plots
-from jaxrace.commands.workbench import Columns, Workbench, mean_in_words
+from jaxrace.commands.workbench import Workbench, mean_in_words
 from jaxrace.papers.claims import Claim, claims_table
 from jaxrace.papers.preference_racing import medical_runs as medical
 from jaxrace.papers.preference_racing.medical_claims import dominance_margins, outcome_claims
@@ -17,7 +17,7 @@ from jaxrace.tables import markdown_table
 
 TUMOUR, TOXICITY = "tumour_size", "max_toxicity"
 _LEVEL = 0.95
-Findings = dict[str, dict[str, medical.Metrics]]  # by hazard and method
+Methods = dict[str, medical.Metrics]
 
 
 class Ellipse(NamedTuple):
@@ -30,18 +30,21 @@ class Ellipse(NamedTuple):
 
 def run(bench: Workbench) -> None:
     """Leaves outcomes.csv (a row per method and repetition), figure_3_and_5.png and report.md."""
-    found: Findings = {}
+    found: dict[str, Methods] = {}
     for hazard in medical.HAZARDS:
-        learned = {
-            method: medical.learn(bench, medical.paper_config(bench, method, hazard)).last
-            for method in medical.LEARNERS
-        }
-        config = medical.paper_config(bench, "random", hazard)
+        configs = {one: medical.paper_config(bench, one, hazard) for one in medical.LEARNERS}
+        learned = {method: medical.learn(bench, config).last for method, config in configs.items()}
         doses = medical.START_DOSE, medical.BEST_DOSE
-        found[hazard] = {**learned, **medical.fixed_policies(bench, config, doses)}
-    bench.write_table("outcomes.csv", _table(found))
+        found[hazard] = {**learned, **medical.fixed_policies(bench, hazard, doses)}
+    count = bench.size(100, 10)
+    pieces = [
+        {"hazard": hazard, "method": method, "repeat": np.arange(count), **metrics}
+        for hazard, methods in found.items()
+        for method, metrics in methods.items()
+    ]
+    bench.write_table("outcomes.csv", pieces)
     bench.write_figure("figure_3_and_5.png", _figure(found))
-    bench.write_report(_paragraphs(found))
+    bench.write_report(_paragraphs(found, count))
 
 
 def ellipses(points: np.ndarray) -> tuple[Ellipse, Ellipse]:
@@ -49,10 +52,6 @@ def ellipses(points: np.ndarray) -> tuple[Ellipse, Ellipse]:
 
     That of the repetitions (chi-squared with two degrees of freedom), and that of their mean
     (Hotelling's T-squared).
-
-    >>> data, mean = ellipses(np.random.default_rng(0).normal(size=(100, 2)))
-    >>> bool(data.width > 9 * mean.width)
-    True
     """
     count = len(points)
     variances, axes = np.linalg.eigh(np.cov(points.T))
@@ -68,11 +67,7 @@ def ellipses(points: np.ndarray) -> tuple[Ellipse, Ellipse]:
 
 
 def pareto_front(points: np.ndarray) -> np.ndarray:
-    """Which points [M, d] no other equals or beats in all coordinates, less is better: bool [M].
-
-    >>> pareto_front(np.array([[0.0, 2.0], [1.0, 1.0], [2.0, 1.0]])).tolist()
-    [True, True, False]
-    """
+    """Which points [M, d] no other equals or beats in all coordinates, less is better: bool [M]."""
     no_worse = (points[None] <= points[:, None]).all(-1)
     better = (points[None] < points[:, None]).any(-1)
     return np.logical_not((no_worse & better).any(-1))
@@ -83,28 +78,23 @@ def _points(metrics: medical.Metrics) -> np.ndarray:
     return np.stack([metrics[TUMOUR], metrics[TOXICITY]], -1).astype(np.float64)
 
 
-def _means(found: dict[str, medical.Metrics]) -> np.ndarray:
+def _means(methods: Methods) -> np.ndarray:
     """[M, 2]."""
-    return np.stack([_points(metrics).mean(0) for metrics in found.values()])
+    return np.stack([_points(metrics).mean(0) for metrics in methods.values()])
 
 
-def _table(found: Findings) -> list[Columns]:
-    pieces = []
-    for hazard, methods in found.items():
-        for method, metrics in methods.items():
-            count = len(metrics[TUMOUR])
-            own = {"hazard": hazard, "method": method, "repeat": np.arange(count)}
-            pieces.append({**own, **metrics})
-    return pieces
+def _of_the_paper(methods: Methods) -> Methods:
+    """Without the doses that are ours."""
+    return {name: metrics for name, metrics in methods.items() if name not in medical.OWN_DOSES}
 
 
-def _figure(found: Findings) -> "plots.Figure":
+def _figure(found: dict[str, Methods]) -> "plots.Figure":
     figure, [panels] = plots.panels((11.0, 5.6), 1, 2)
+    labels = medical.labels()
     for panel, number, (hazard, methods) in zip(panels, (3, 5), found.items(), strict=True):
         _draw(panel, methods)
         panel.set_title(f"hazard {hazard} (figure {number} of the paper)")
-        panel.set_xlabel(medical.labels()[TUMOUR])
-        panel.set_ylabel(medical.labels()[TOXICITY])
+        panel.set(xlabel=labels[TUMOUR], ylabel=labels[TOXICITY])
     figure.suptitle(
         "Means of the repetitions, with 95 % regions of a repetition (pale) and of the mean (dark)"
     )
@@ -112,7 +102,7 @@ def _figure(found: Findings) -> "plots.Figure":
     return figure
 
 
-def _draw(panel: "plots.Axes", methods: dict[str, medical.Metrics]) -> None:
+def _draw(panel: "plots.Axes", methods: Methods) -> None:
     from matplotlib import patches
 
     means = _means(_of_the_paper(methods))
@@ -121,28 +111,22 @@ def _draw(panel: "plots.Axes", methods: dict[str, medical.Metrics]) -> None:
     panel.plot(
         *front.T, color="0.6", lw=1, ls="--", zorder=1, label="Pareto front of the paper's methods"
     )
-    colors = [f"C{number}" for number in range(len(methods) - len(medical.OWN_DOSES))]
+    markers = dict(zip(medical.OWN_DOSES, "ox", strict=True))
+    colors = dict.fromkeys(medical.OWN_DOSES, "0.3")
+    colors |= {name: f"C{number}" for number, name in enumerate(_of_the_paper(methods))}
     for method, metrics in methods.items():
         points = _points(metrics)
-        color = "0.3" if method in medical.OWN_DOSES else colors.pop(0)
+        middle, color = points.mean(0), colors[method]
         for ellipse, alpha in zip(ellipses(points), (0.15, 0.6), strict=True):
-            shape = patches.Ellipse(
-                tuple(points.mean(0)), ellipse.width, ellipse.height, angle=ellipse.angle
-            )
+            shape = patches.Ellipse(tuple(middle), *ellipse[:2], angle=ellipse.angle)
             shape.set(color=color, alpha=alpha, lw=0)
             panel.add_patch(shape)
-        marker = "ox"[medical.OWN_DOSES.index(method)] if method in medical.OWN_DOSES else "o"
-        panel.plot(*points.mean(0), marker=marker, ms=5, color=color, ls="", label=method)
+        marker = markers.get(method, "o")
+        panel.plot(*middle, marker=marker, ms=5, color=color, ls="", label=method)
     plots.tidy(panel)
 
 
-def _of_the_paper(methods: dict[str, medical.Metrics]) -> dict[str, medical.Metrics]:
-    """Without the doses that are ours."""
-    return {name: metrics for name, metrics in methods.items() if name not in medical.OWN_DOSES}
-
-
-def _paragraphs(found: Findings) -> list[str]:
-    count = len(next(iter(next(iter(found.values())).values()))[TUMOUR])
+def _paragraphs(found: dict[str, Methods], count: int) -> list[str]:
     text = [
         f"Every method is trained {count} times and then treats 300 fresh patients; ± is one "
         "standard error over the repetitions. The figures of the paper are not available as "
@@ -160,7 +144,7 @@ def _paragraphs(found: Findings) -> list[str]:
     return [*text, "## The claims of the papers", claims_table(claims)]
 
 
-def claims_of(hazard: str, methods: dict[str, medical.Metrics]) -> list[Claim]:
+def claims_of(hazard: str, methods: Methods) -> list[Claim]:
     """The papers' claims about these figures; doses that are ours do not count."""
     shown = _of_the_paper(methods)
     points = {name: _points(metrics) for name, metrics in shown.items()}
@@ -168,18 +152,17 @@ def claims_of(hazard: str, methods: dict[str, medical.Metrics]) -> list[Claim]:
     return outcome_claims(hazard, points, deaths)
 
 
-def _summary_table(methods: dict[str, medical.Metrics]) -> str:
-    shown = medical.labels()
-    rows = []
-    for method, metrics in methods.items():
-        cells = [
-            mean_in_words(metrics[name], digits=2 if name == "mean_reward" else 3) for name in shown
-        ]
-        rows.append([method, *cells])
-    return markdown_table(["method", *shown.values()], rows)
+def _summary_table(methods: Methods) -> str:
+    labels = medical.labels()
+    digits = {name: 2 if name == "mean_reward" else 3 for name in labels}
+    rows = [
+        [method, *(mean_in_words(metrics[name], digits[name]) for name in labels)]
+        for method, metrics in methods.items()
+    ]
+    return markdown_table(["method", *labels.values()], rows)
 
 
-def _front_in_words(methods: dict[str, medical.Metrics]) -> str:
+def _front_in_words(methods: Methods) -> str:
     """The fronts of the means, and what two further doses do to PB-EDPS."""
     shown = _of_the_paper(methods)
     means = _means(shown)

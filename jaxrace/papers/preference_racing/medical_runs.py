@@ -1,14 +1,17 @@
 """All learners on the medical task, as the figures of Busa-Fekete et al. 2014 need them.
 
-Axes: R repetitions, n rows (a row per repetition and generation).
+Axes: R repetitions, n rows (a row per repetition and generation), X numbers of episodes.
 """
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
+from scipy import ndimage
 
+from jaxrace import plots
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.evaluation import Seconds, evaluate_fixed
 from jaxrace.commands.train.learning import make_search, make_sweep
@@ -17,11 +20,17 @@ from jaxrace.commands.workbench import Workbench
 from jaxrace.search import SearchWork
 
 LEARNERS = ("pb-edps", "edps", "pbpi", "sarsa")
+EVOLUTION = ("pb-edps", "edps")  # their generations end after other numbers of episodes each time
 HAZARDS = ("A", "B")  # two settings of the hazard: in B fewer patients die
 
 # Of theta = 0, and the one that keeps most patients alive with hazard A; not in the paper.
 START_DOSE, BEST_DOSE = 0.5, 0.55
 OWN_DOSES = tuple(f"constant {dose:g}" for dose in (START_DOSE, BEST_DOSE))
+
+# The clouds of the evolution strategies are smoothed by a normal kernel: its standard deviation, as
+# a share of all episodes, and the cells of equal width on which it is computed.
+KERNEL, _CELLS = 0.03, 400
+
 Metrics = dict[str, np.ndarray]
 
 
@@ -38,6 +47,16 @@ class Learning(NamedTuple):
     def last(self) -> Metrics:
         """Of the policies that were learned, [R]."""
         return {name: values[self.is_last] for name, values in self.metrics.items()}
+
+
+Findings = dict[tuple[str, str], Learning]  # by hazard and method
+Fixed = dict[str, dict[str, Metrics]]  # by hazard and policy
+Curve = tuple[np.ndarray, np.ndarray]
+
+
+def labels() -> dict[str, str]:
+    """What each metric is, in words."""
+    return TASKS["medical"](TrainConfig()).labels
 
 
 def paper_config(bench: Workbench, method: str, hazard: str) -> TrainConfig:
@@ -64,26 +83,13 @@ def learn(
     train_key, test_key = jax.random.split(jax.random.key(config.seed))
     searches = make_search(config, task) if searches is None else searches
     work, jobs = make_sweep(config, task, searches, train_key, test_key)
-    log = bench.sweep(name or f"{config.method} {config.hazard}", work, jobs)
-    rows = log.rows
+    rows = bench.sweep(name or f"{config.method} {config.hazard}", work, jobs).rows
     row = rows.row.search._asdict()
     numbers = {field: row[field] for field in row if field not in ("ran", "best", "valid")}
     return Learning(rows.job, row["episodes"], rows.row.metrics, numbers, rows.is_last)
 
 
-def fixed_policies(
-    bench: Workbench, config: TrainConfig, doses: tuple[float, ...] = (START_DOSE,)
-) -> dict[str, Metrics]:
-    """The constant policies and the random one, each metric [R]."""
-    test_key = jax.random.split(jax.random.key(config.seed))[1]
-    seconds = Seconds()
-    bench.job.on_stage(f"fixed policies {config.hazard}", 0, 1)
-    found = evaluate_fixed(config, TASKS[config.env](config), test_key, seconds, doses)
-    bench.compile_seconds += seconds.compile
-    return found
-
-
-def learn_all(bench: Workbench) -> dict[tuple[str, str], Learning]:
+def learn_all(bench: Workbench) -> Findings:
     """What every learner does with every hazard."""
     return {
         (hazard, method): learn(bench, paper_config(bench, method, hazard))
@@ -92,18 +98,107 @@ def learn_all(bench: Workbench) -> dict[tuple[str, str], Learning]:
     }
 
 
-def fixed_all(
-    bench: Workbench, doses: tuple[float, ...] = (START_DOSE,), **changed: Any
-) -> dict[str, dict[str, Metrics]]:
-    """The fixed policies by hazard, perhaps with other fields of the config."""
-    configs = [paper_config(bench, "random", hazard) for hazard in HAZARDS]
-    return {
-        config.hazard: fixed_policies(bench, dataclasses.replace(config, **changed), doses)
-        for config in configs
-    }
+def fixed_policies(
+    bench: Workbench, hazard: str, doses: tuple[float, ...] = (START_DOSE,), **changed: Any
+) -> dict[str, Metrics]:
+    """The constant policies and the random one, each metric [R]; some fields of the config changed.
+
+    The doses are further constant policies.
+    """
+    config = dataclasses.replace(paper_config(bench, "random", hazard), **changed)
+    test_key = jax.random.split(jax.random.key(config.seed))[1]
+    seconds = Seconds()
+    bench.job.on_stage(f"fixed policies {hazard}", 0, 1)
+    found = evaluate_fixed(config, TASKS[config.env](config), test_key, seconds, doses)
+    bench.compile_seconds += seconds.compile
+    return found
 
 
-def labels() -> dict[str, str]:
-    """What each metric is, in words."""
-    config = TrainConfig()
-    return TASKS[config.env](config).labels
+def fixed_all(bench: Workbench, **changed: Any) -> Fixed:
+    """The same with both hazards."""
+    return {hazard: fixed_policies(bench, hazard, **changed) for hazard in HAZARDS}
+
+
+def panels_by_hazard(
+    metrics: Sequence[str], title: str
+) -> tuple["plots.Figure", dict[tuple[str, str], "plots.Axes"]]:
+    """A figure with a panel for each hazard and metric, over training episodes.
+
+    The title of a panel is given its hazard, and the number of the paper's figure.
+    """
+    figure, panels = plots.panels((10.5, 7.4), 2, 2, sharex=True)
+    found = {}
+    for row, number, hazard in zip(panels, (4, 6), HAZARDS, strict=True):
+        for panel, metric in zip(row, metrics, strict=True):
+            panel.set(title=title.format(hazard, number), ylabel=labels()[metric])
+            plots.tidy(panel)
+            found[hazard, metric] = panel
+    for panel in panels[-1]:
+        panel.set_xlabel("training episodes")
+        panel.xaxis.set_major_formatter("{x:,.0f}")
+    return figure, found
+
+
+def curve(found: Findings, hazard: str, method: str, metric: str) -> Curve:
+    """The learning curve of a method: a mean, smoothed for the evolution strategies."""
+    of = smoothed if method in EVOLUTION else averaged
+    return of(found[hazard, method], metric)
+
+
+def averaged(learning: Learning, metric: str) -> Curve:
+    """The means of repetitions that are evaluated after the same numbers of episodes.
+
+    The last policy of those that have ended goes on counting.
+    """
+    places = np.unique(learning.episodes)
+    curves = []
+    for repeat in np.unique(learning.repeat):
+        rows = learning.repeat == repeat
+        before = np.searchsorted(learning.episodes[rows], places, side="right") - 1
+        values = learning.metrics[metric][rows].astype(float)
+        curves.append(np.where(before >= 0, values[before], np.nan))
+    means = np.mean(curves, axis=0)
+    # From where all have been evaluated.
+    return places[np.isfinite(means)], means[np.isfinite(means)]
+
+
+def smoothed(learning: Learning, metric: str) -> Curve:
+    """A curve through the cloud of (episodes, performance) pairs of all repetitions.
+
+    It is smoothed by a kernel, from where half of the repetitions have been evaluated to where
+    half have ended.
+    """
+    episodes, values = learning.episodes, learning.metrics[metric]
+    counts, edges = np.histogram(episodes, _CELLS)
+    sums, _ = np.histogram(episodes, edges, weights=values)
+    width = KERNEL * _CELLS
+    # Not truncated: however long a gap between two generations, no place is without a weight.
+    smooth_counts, smooth_sums = (
+        ndimage.gaussian_filter1d(x.astype(float), width, mode="constant", truncate=1 / KERNEL)
+        for x in (counts, sums)
+    )
+    middles = (edges[:-1] + edges[1:]) / 2
+    is_first = np.append(True, np.diff(learning.repeat) != 0)
+    first, last = np.median(episodes[is_first]), np.median(episodes[learning.is_last])
+    chosen = (middles >= first) & (middles <= last)
+    return middles[chosen], smooth_sums[chosen] / smooth_counts[chosen]
+
+
+def mean_before(learning: Learning, metric: str, episodes: int) -> np.ndarray:
+    """Of every repetition, the mean of a metric over the first training episodes [R].
+
+    A policy counts from its evaluation to the next one; before the first, nothing counts.
+    """
+    found = []
+    for repeat in np.unique(learning.repeat):
+        rows = (learning.repeat == repeat) & (learning.episodes < episodes)
+        weights = np.diff(np.append(learning.episodes[rows], episodes))
+        found.append(np.average(learning.metrics[metric][rows], weights=weights))
+    return np.array(found)
+
+
+def settled(curve: Curve, tolerance: float) -> float:
+    """After how many episodes a curve stays as close to its end."""
+    places, means = curve
+    far = np.flatnonzero(np.abs(means - means[-1]) > tolerance)
+    return float(places[far[-1] + 1 if far.size else 0])

@@ -1,10 +1,24 @@
-"""Races on synthetic tasks: what is raced, and the curves. Axes: R repetitions."""
+"""Races on synthetic tasks: how they are measured, and the curves beside published numbers.
 
-from typing import NamedTuple
+Axes: S settings of a race, R repetitions.
+"""
 
+import dataclasses
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
 import numpy as np
 
+from jaxrace import kernels, racing
+from jaxrace.commands.workbench import Columns, Workbench, mean_columns, mean_in_words
 from jaxrace.envs import options
+from jaxrace.papers.claims import UNEXPLAINED, Claim, yes_or_no
+from jaxrace.papers.preference_racing.trials import AnyTask, race_trials, trials_of
+from jaxrace.search import stack_params
+from jaxrace.tables import markdown_table
 
 OPTIONS, TOP, ROUNDS, DELTA = 10, 5, 300, 0.05
 COMPLEXITIES = tuple(float(k) for k in range(1, 11))
@@ -18,6 +32,7 @@ TASKS = {
 }
 
 BOUNDS = ("published", "tight", "kl", "stitched", "stitched-kl")  # bounds of the further curves
+_WIDTH = 250  # lanes of a block: races of a lockstep batch that stay in the processor's cache
 
 
 class CurveName(NamedTuple):
@@ -72,3 +87,157 @@ def described(repetitions: int) -> str:
         f"Top {TOP} of {OPTIONS}, at most {ROUNDS} draws per option, delta {DELTA}, "
         f"{repetitions:,} random instances for every task and k"
     )
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """A race, and the bounds with which it is run; they share a compiled program."""
+
+    algorithm: str  # as in ``CurveName``
+    variant: str
+    race: racing.Race
+    bounds: tuple[str, ...]  # names for the table
+
+    @property
+    def rule(self) -> str:
+        """The select and discard rule, if there is a choice."""
+        return self.race.rule if isinstance(self.race, racing.PreferenceRace) else ""
+
+    @property
+    def name(self) -> str:
+        """In words; no two races of an experiment have the same."""
+        bound = "" if "published" in self.bounds or not self.rule else self.bounds[0]
+        return " ".join(filter(None, (self.algorithm, self.variant, self.rule, bound)))
+
+
+def measure(bench: Workbench, programs: Sequence[Program], repetitions: int) -> Curves:
+    """The curves of some races, on all tasks and for all k.
+
+    Repetitions of one number meet the same instances and samples, whatever the race.
+    """
+    curves: Curves = {}
+    for program in programs:
+        curves |= _measure(bench, program, repetitions)
+    return curves
+
+
+def _measure(bench: Workbench, program: Program, repetitions: int) -> Curves:
+    bounds = program.bounds
+    places = list(itertools.product(range(len(TASKS)), COMPLEXITIES))
+    params = [_params(program.race, bound, task, k) for task, k in places for bound in bounds]
+    cells = [
+        (place * len(bounds) + number, task, k)
+        for number in range(len(bounds))
+        for place, (task, k) in enumerate(places)
+    ]
+    instances = list(range(len(places))) * len(bounds)
+    tasks = AnyTask(tuple(TASKS.values()))
+    work = race_trials(program.race, tasks, jax.random.key(bench.seed), stack_params(params))
+    log = bench.sweep(program.name, work, trials_of(cells, repetitions, instances), _WIDTH)
+    shape = (len(bounds), len(TASKS), len(COMPLEXITIES), repetitions)
+    draws = log.rows.row.samples.reshape(shape)
+    accuracies = log.rows.row.found.reshape(shape) / TOP
+    return {
+        CurveName(task, program.algorithm, program.variant, program.rule, bound): Curve(
+            draws[number, place], accuracies[number, place]
+        )
+        for place, task in enumerate(TASKS)
+        for number, bound in enumerate(bounds)
+    }
+
+
+def _params(race: racing.Race, bound: str, task: int, k: float) -> Any:
+    if isinstance(race, racing.HoeffdingRace):
+        value_range = list(TASKS.values())[task].value_range(k)
+        return race.params(DELTA, ROUNDS, float(value_range))
+    params = race.params(DELTA, ROUNDS)
+    if isinstance(race, racing.PreferenceRace) and bound != race.bound:
+        # A bound is its thresholds, whatever race they are given to.
+        table = kernels.thresholds(kernels.BOUNDS[bound], OPTIONS, ROUNDS, DELTA)
+        return dataclasses.replace(params, thresholds=jnp.asarray(table))
+    return params
+
+
+def table_of(curves: Curves) -> list[Columns]:
+    """A piece for each curve, a row for each k."""
+    return [
+        {
+            **name._asdict(),
+            "k": np.array(COMPLEXITIES, np.int64),
+            "repetitions": curve.draws.shape[-1],
+            **mean_columns("accuracy", curve.accuracies),
+            **mean_columns("samples", curve.draws),
+        }
+        for name, curve in curves.items()
+    ]
+
+
+# Draws and precision by k, of a race on a task: Hoeffding's, and the preference-based ones that
+# rank by Copeland's score, by sums of expectations (Borda), and by a random walk.
+PUBLISHED: dict[tuple[str, str], dict[float, tuple[int, float]]] = {
+    ("normal", "PBR-CO"): {1: (3000, 0.928), 4: (2847, 0.978), 7: (2580, 0.991), 10: (2268, 0.998)},
+    ("bernoulli, drift k/5", "HR"): {
+        1: (3000, 0.870),
+        4: (2610, 0.946),
+        7: (1791, 0.971),
+        10: (1440, 0.988),
+    },
+    ("bernoulli, drift k/5", "PBR-CO"): {1: (2265, 0.961), 10: (1861, 0.980)},
+    ("uniform", "HR"): {1: (3000, 0.970), 10: (2681, 0.990)},
+    ("uniform", "PBR-CO"): {1: (2862, 0.968), 10: (2509, 0.988)},
+    ("normal", "PBR-SE"): {4: (2338, 0.972), 10: (1161, 0.990)},
+    ("bernoulli, drift k/5", "PBR-SE"): {10: (1813, 0.980)},
+    ("uniform", "PBR-SE"): {10: (2152, 0.986)},
+    ("normal", "PBR-RW"): {10: (2262, 0.952)},
+}
+
+
+_CLOSE = 0.05  # what is called reproduced: draws read off a figure are no more exact
+
+
+def in_words(curve: Curve, place: int) -> tuple[str, str]:
+    """Draws and accuracy of a curve at one place, with standard errors."""
+    draws, accuracies = curve
+    return mean_in_words(draws[place]), mean_in_words(accuracies[place], digits=3)
+
+
+def beside_published(curves: dict[tuple[str, str], Curve]) -> str:
+    """Published numbers and our own, by task and race, in Markdown."""
+    rows = []
+    for (task, race), curve in curves.items():
+        for k, (draws, accuracy) in PUBLISHED[task, race].items():
+            own_draws, own_accuracy = in_words(curve, COMPLEXITIES.index(k))
+            line = [f"{draws:,}", own_draws, f"{accuracy:.3f}", own_accuracy]
+            rows.append([task, race, f"{k:g}", *line])
+    heads = ("task", "race", "k", "draws, published", "draws", "accuracy, published", "accuracy")
+    return markdown_table(heads, rows)
+
+
+def published_claims(
+    curves: dict[tuple[str, str], Curve], why: Mapping[tuple[str, str], str]
+) -> list[Claim]:
+    """Are the published numbers of every race found again? Else, what is known of it."""
+    claims = []
+    for (task, race), curve in curves.items():
+        published = PUBLISHED[task, race]
+        places = [COMPLEXITIES.index(k) for k in published]
+        draws, accuracies = np.array(list(published.values())).T
+        ratios = curve.draws[places].mean(-1) / draws - 1
+        gaps = curve.accuracies[places].mean(-1) - accuracies
+        holds = bool((np.abs(ratios) < _CLOSE).all())
+        claims.append(
+            Claim(
+                f"{task}: draws of {race}, within {_CLOSE:.0%}",
+                ", ".join(f"{draws:,} (k = {k:g})" for k, (draws, _) in published.items()),
+                f"{_range(ratios, '+.1%')}; accuracy {_range(gaps, '+.3f')}",
+                yes_or_no(holds),
+                "" if holds else why.get((task, race), UNEXPLAINED),
+            )
+        )
+    return claims
+
+
+def _range(values: np.ndarray, style: str) -> str:
+    """The smallest and the largest, or the only one."""
+    least, most = (f"{value:{style}}" for value in (values.min(), values.max()))
+    return least if least == most else f"{least} to {most}"

@@ -9,37 +9,36 @@ import itertools
 import numpy as np
 
 from jaxrace import plots
+from jaxrace.commands.train.learning import CANDIDATES
 from jaxrace.commands.train.tasks import TASKS
-from jaxrace.commands.workbench import Columns, Workbench, mean_and_error
-from jaxrace.papers.preference_racing import medical_runs as medical
-from jaxrace.papers.preference_racing.medical_curves import smoothed
-from jaxrace.papers.preference_racing.racing_answer import (
-    FINAL,
-    GENERATION,
-    SHOWN,
-    Findings,
-    paragraphs,
+from jaxrace.commands.workbench import (
+    Columns,
+    Workbench,
+    mean_and_error,
+    mean_in_words,
 )
-from jaxrace.papers.preference_racing.racing_variants import FAST, PUBLISHED, VARIANTS
+from jaxrace.papers.preference_racing import medical_runs as medical
+from jaxrace.papers.preference_racing.racing_variants import FAST, PUBLISHED, RACES, VARIANTS
+from jaxrace.tables import markdown_table
 
+SHOWN = ("survival_rate", "mean_reward")
+GENERATION, FINAL = "generation", "final"  # kinds of races
 
-def within(learning: medical.Learning, budget: int) -> dict[str, np.ndarray]:
-    """The last policy of every repetition that took at most so many episodes: its metrics [R].
+# By hazard and variant, columns [R] of the last policies.
+Findings = dict[tuple[str, str], dict[str, np.ndarray]]
+Generations = dict[str, np.ndarray]  # columns of a table
 
-    The race in which a budget is used up is finished, and a race of many policies takes long: to
-    compare what each learner has in the end would favour large populations.
-    """
-    affordable = np.flatnonzero(learning.episodes <= budget)
-    ends = np.append(np.diff(learning.repeat[affordable]) != 0, True)
-    chosen = affordable[ends]
-    found = {"episodes": learning.episodes, **learning.metrics}
-    return {name: values[chosen] for name, values in found.items()}
+# The variants that are drawn: all of them would hide each other.
+_DRAWN = (
+    *(PUBLISHED, "3 rollouts", "30 rollouts", "100 rollouts", "dominance race"),
+    "population 14, 30 rollouts",
+)
 
 
 def run(bench: Workbench) -> None:
     """Leaves variants.csv, repetitions.csv, generations.csv, curves.png and report.md."""
     found: Findings = {}
-    learned: dict[tuple[str, str], medical.Learning] = {}
+    learned: medical.Findings = {}
     # The first variants are the cheapest.
     for name, hazard in itertools.product(bench.few(VARIANTS, 2), medical.HAZARDS):
         config = dataclasses.replace(
@@ -54,7 +53,19 @@ def run(bench: Workbench) -> None:
     bench.write_table("repetitions.csv", _repetitions(found))
     bench.write_table("generations.csv", generations)
     bench.write_figure("curves.png", _figure(learned, found))
-    bench.write_report(paragraphs(found, generations))
+    bench.write_report(_paragraphs(found, generations))
+
+
+def within(learning: medical.Learning, budget: int) -> dict[str, np.ndarray]:
+    """The last policy of every repetition that took at most so many episodes: its metrics [R].
+
+    The race in which a budget is used up is finished, and a race of many policies takes long: to
+    compare what each learner has in the end would favour large populations.
+    """
+    affordable = np.flatnonzero(learning.episodes <= budget)
+    ends = np.append(np.diff(learning.repeat[affordable]) != 0, True)
+    found = {"episodes": learning.episodes, **learning.metrics}
+    return {name: values[affordable[ends]] for name, values in found.items()}
 
 
 def _table(found: Findings) -> list[Columns]:
@@ -79,7 +90,7 @@ def _repetitions(found: Findings) -> list[Columns]:
     ]
 
 
-def _generations(learned: dict[tuple[str, str], medical.Learning]) -> dict[str, np.ndarray]:
+def _generations(learned: medical.Findings) -> Generations:
     """How many races end early, and how many options are decided, generation by generation.
 
     The final races, which are of other options, have rows of their own.
@@ -89,8 +100,8 @@ def _generations(learned: dict[tuple[str, str], medical.Learning]) -> dict[str, 
         is_final = learning.is_last & VARIANTS[name].is_final
         for race, chosen in ((GENERATION, ~is_final), (FINAL, is_final)):
             means = _by_generation(learning, chosen)
-            length = len(means["generation"])
             names = {"hazard": hazard, "variant": name, "race": race}
+            length = len(means["generation"])
             pieces.append({key: np.full(length, one) for key, one in names.items()} | means)
     return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
 
@@ -108,32 +119,177 @@ def _by_generation(learning: medical.Learning, chosen: np.ndarray) -> dict[str, 
     return {"generation": present, "searches": searches[present], **means}
 
 
-# The variants that are drawn: all of them would hide each other.
-_DRAWN = (
-    *(PUBLISHED, "3 rollouts", "30 rollouts", "100 rollouts", "dominance race"),
-    "population 14, 30 rollouts",
-)
-
-
-def _figure(learned: dict[tuple[str, str], medical.Learning], found: Findings) -> "plots.Figure":
-    figure, panels = plots.panels((10.5, 7.4), 2, 2, sharex=True)
-    for row, hazard in zip(panels, medical.HAZARDS, strict=True):
-        for panel, metric in zip(row, SHOWN, strict=True):
-            for number, name in enumerate(_DRAWN):
-                if (hazard, name) in learned:
-                    width = 2.4 if name == PUBLISHED else 1.2
-                    curve = smoothed(learned[hazard, name], metric)
-                    panel.plot(*curve, lw=width, color=f"C{number}", label=name)
-            if (hazard, FAST) in found:
-                # Before its final race it is a search like the one that is drawn.
-                last = found[hazard, FAST]
-                place = last["episodes"].mean(), last[metric].mean()
-                panel.plot(*place, "k*", ms=10, ls="", label=FAST)
-            panel.set(title=f"hazard {hazard}", ylabel=medical.labels()[metric])
-            plots.tidy(panel)
-    for panel in panels[-1]:
-        panel.set_xlabel("training episodes")
-        panel.xaxis.set_major_formatter("{x:,.0f}")
+def _figure(learned: medical.Findings, found: Findings) -> "plots.Figure":
+    figure, panels = medical.panels_by_hazard(SHOWN, "hazard {}")
+    for (hazard, metric), panel in panels.items():
+        for number, name in enumerate(_DRAWN):
+            if (hazard, name) in learned:
+                width = 2.4 if name == PUBLISHED else 1.2
+                curve = medical.smoothed(learned[hazard, name], metric)
+                panel.plot(*curve, lw=width, color=f"C{number}", label=name)
+        if (hazard, FAST) in found:
+            # Before its final race it is a search like the one that is drawn.
+            last = found[hazard, FAST]
+            place = last["episodes"].mean(), last[metric].mean()
+            panel.plot(*place, "k*", ms=10, ls="", label=FAST)
     figure.suptitle("PB-EDPS while it learns: the rank 1 of the last race")
     plots.legend_below(figure, 3)
     return figure
+
+
+def _paragraphs(found: Findings, generations: Generations) -> list[str]:
+    count = len(found["A", PUBLISHED]["episodes"])
+    comparisons = [
+        (f"## Hazard {hazard}", _comparison(found, hazard)) for hazard in medical.HAZARDS
+    ]
+    return [
+        f"Every variant has {count:,} searches per hazard, and counts with the last policy that "
+        "it had found within the budget: the race in which a budget is used up is finished, and "
+        "what comes of it does not count here, which leaves large populations with fewer episodes "
+        "than others. ± is one standard error; differences are paired, since a repetition has the "
+        "same random numbers in all variants. Step size 10, delta 0.2.",
+        "![Curves](curves.png)",
+        *itertools.chain(*comparisons),
+        "## What the races decide",
+        _decisions(generations),
+        "Where nothing is decided early, the published schedule is a fixed one: n_max grows by a "
+        "quarter from generation to generation, from 3 to 100. Generation by generation:",
+        _schedule(generations),
+        "## The answer",
+        *(_answer(found, generations, hazard) for hazard in medical.HAZARDS),
+        *(_fast(found, hazard) for hazard in medical.HAZARDS),
+        *_answers(found),
+    ]
+
+
+def _difference(
+    found: Findings, hazard: str, name: str, metric: str, base: str | None = None
+) -> tuple[float, float]:
+    """From the base of a variant, with the standard error: both had the same random numbers."""
+    other = found[hazard, base or VARIANTS[name].base][metric]
+    mean, error = mean_and_error(found[hazard, name][metric] - other)
+    return float(mean), float(error)
+
+
+def _changes(found: Findings, hazard: str, name: str) -> list[tuple[float, float]]:
+    """Of each metric, from the published schedule."""
+    return [_difference(found, hazard, name, metric, PUBLISHED) for metric in SHOWN]
+
+
+def _is_better(changes: list[tuple[float, float]]) -> bool:
+    """By two standard errors."""
+    return all(change > 2 * error for change, error in changes)
+
+
+def _in_words(change: float, error: float) -> str:
+    return f"{change:+.3f} ({change / max(error, 1e-9):+.1f} SE)"
+
+
+def _names(found: Findings) -> list[str]:
+    """The variants that were run."""
+    return [name for name in VARIANTS if ("A", name) in found]
+
+
+def _comparison(found: Findings, hazard: str) -> str:
+    rows = []
+    for name in _names(found):
+        is_compared = name != PUBLISHED
+        cells = [f"{found[hazard, name]['episodes'].mean():,.0f}"]
+        for metric in SHOWN:
+            change = _in_words(*_difference(found, hazard, name, metric)) if is_compared else ""
+            cells += [mean_in_words(found[hazard, name][metric], digits=3), change]
+        rows.append([name, *cells, VARIANTS[name].base if is_compared else ""])
+    heads = [part for metric in SHOWN for part in (medical.labels()[metric], "difference")]
+    return markdown_table(["variant", "episodes", *heads, "difference to"], rows)
+
+
+def _where(generations: Generations, **asked: str) -> np.ndarray:
+    """The rows with these names, bool."""
+    return np.all([generations[column] == value for column, value in asked.items()], axis=0)
+
+
+def _decided(
+    generations: Generations, hazard: str, name: str, race: str = GENERATION
+) -> tuple[int, float, float]:
+    """Races, the share of them that end early, and the mean number of options decided."""
+    chosen = _where(generations, hazard=hazard, variant=name, race=race)
+    searches = generations["searches"][chosen]
+    if not searches.size:
+        return 0, 0.0, 0.0
+    finished, decided = (
+        float(np.average(generations[column][chosen], weights=searches))
+        for column in ("finished", "options_decided")
+    )
+    return int(searches.sum()), finished, decided
+
+
+def _decisions(generations: Generations) -> str:
+    rows = []
+    for name, hazard, race in itertools.product(VARIANTS, medical.HAZARDS, (GENERATION, FINAL)):
+        races, finished, decided = _decided(generations, hazard, name, race)
+        size = CANDIDATES if race == FINAL else VARIANTS[name].population
+        if races:
+            counts = f"{races:,}", f"{finished:.2%}", f"{decided:.3f} of {size}"
+            rows.append([name, hazard, race, *counts])
+    heads = ("variant", "hazard", "race", "races", "ended early", "options decided in a race")
+    return markdown_table(heads, rows)
+
+
+def _schedule(generations: Generations) -> str:
+    """The published schedule, generation by generation."""
+    chosen = _where(generations, variant=PUBLISHED, race=GENERATION)
+    columns = ("hazard", "generation", "max_rounds", "searches", "finished", "options_decided")
+    rows = []
+    for hazard, generation, rounds, races, *shares in zip(
+        *(generations[column][chosen] for column in columns), strict=True
+    ):
+        counts = [f"{round(share * races):,}" for share in shares]
+        rows.append([hazard, generation, f"{rounds:.1f}", f"{races:,}", *counts])
+    heads = ("hazard", "generation", "n_max", "races", "of them finished", "options decided")
+    return markdown_table(heads, rows)
+
+
+def _answer(found: Findings, generations: Generations, hazard: str) -> str:
+    """Does it pay to race until something is decided?"""
+    raced = [name for name in RACES if (hazard, name) in found]
+    if not raced:
+        return f"Hazard {hazard}: no race but the published one was run."
+    shares = {name: _decided(generations, hazard, name)[1] for name in raced}
+    most = max(shares, key=lambda name: shares[name])
+    better = [name for name in raced if _is_better(_changes(found, hazard, name))]
+    survival, reward = (_in_words(*one) for one in _changes(found, hazard, most))
+    published = _decided(generations, hazard, PUBLISHED)[1]
+    return (
+        f"Hazard {hazard}: the published race ends {published:.2%} of the races early. Of all "
+        f"others {most} ends most, {shares[most]:.2%}, and changes survival by {survival} and the "
+        f"reward by {reward}. Does racing pay? {'Yes: ' + ', '.join(better) if better else 'No'}."
+    )
+
+
+def _fast(found: Findings, hazard: str) -> str:
+    """What the best setting changes."""
+    if (hazard, FAST) not in found:
+        return f"Hazard {hazard}: {FAST} was not run."
+    changes = _changes(found, hazard, FAST)
+    survival, reward = (_in_words(*one) for one in changes)
+    return (
+        f"Hazard {hazard}: {FAST} (`--method pb-edps-fast`) changes survival by {survival} and the "
+        f"reward by {reward} from the published schedule. Is it better by two standard errors? "
+        f"{'Yes' if _is_better(changes) else 'No'}."
+    )
+
+
+def _answers(found: Findings) -> list[str]:
+    """Which variants are better, and worse, than their bases by two standard errors."""
+    text = []
+    for hazard, metric in itertools.product(medical.HAZARDS, SHOWN):
+        others = [name for name in _names(found) if name != PUBLISHED]
+        changes = {name: _difference(found, hazard, name, metric) for name in others}
+        better = [name for name, (change, error) in changes.items() if change > 2 * error]
+        worse = [name for name, (change, error) in changes.items() if change < -2 * error]
+        text.append(
+            f"Hazard {hazard}, {medical.labels()[metric]}: better than what it is compared with, "
+            "by more than two standard errors: "
+            f"{'; '.join(better) or 'none'}. Worse: {'; '.join(worse) or 'none'}."
+        )
+    return text

@@ -1,8 +1,8 @@
 """Ways to run PB-EDPS on the medical task, to see which of them pays."""
 
 import dataclasses
+import functools
 from collections.abc import Callable
-from typing import Any
 
 from jaxrace import racing
 from jaxrace.commands.train.config import TrainConfig
@@ -20,8 +20,7 @@ _SIGMA, _DELTA, _MAX_ROUNDS = 10.0, 0.2, 100
 class Variant:
     """A way to run PB-EDPS."""
 
-    # Given lambda, mu and the preference, the race of a generation.
-    race: Callable[[int, int, Any], racing.Race]
+    race: Callable[..., racing.Race]  # of a generation, given lambda, mu and ``compare``
     population: int = 7  # lambda
     rounds: tuple[int, int] = (3, _MAX_ROUNDS)  # floor and cap of n_max
     race_numbers: tuple[tuple[str, float], ...] = ()  # further numbers of the race
@@ -34,7 +33,7 @@ class Variant:
     def searches(self, config: TrainConfig, task: Task) -> SearchWork:
         """The learner and its numbers."""
         size, parents = self.population, self.population // 2
-        race = self.race(size, parents, task.compare)
+        race = self.race(size, parents, compare=task.compare)
         strategy = Strategy("CMA_ES", size)
         parts = (task.env, task.policy, task.fold, race, strategy)
         search = (
@@ -57,17 +56,9 @@ class Variant:
         return SearchWork(search, stack_params([params]))
 
 
-def _published(size: int, parents: int, compare: Any) -> racing.Race:
-    return racing.PreferenceRace(size, parents, _MAX_ROUNDS, compare, "published")
-
-
-def _stitched(size: int, parents: int, compare: Any) -> racing.Race:
-    return racing.PreferenceRace(size, parents, _MAX_ROUNDS, compare)
-
-
-def _dominance(size: int, parents: int, compare: Any) -> racing.Race:
-    return racing.DominanceRace(size, parents, _MAX_ROUNDS, compare)
-
+_published = functools.partial(racing.PreferenceRace, capacity=_MAX_ROUNDS, bound="published")
+_stitched = functools.partial(racing.PreferenceRace, capacity=_MAX_ROUNDS)
+_dominance = functools.partial(racing.DominanceRace, capacity=_MAX_ROUNDS)
 
 # From loose to strict, as the budget is used up.
 _ADAPTIVE = tuple(0.5 - 0.05 * part for part in range(10))

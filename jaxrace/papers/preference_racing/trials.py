@@ -12,21 +12,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.typing import ArrayLike
 from numpy.typing import NDArray
 
 from jaxrace import racing, sweep
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class Trial:
+class Trial(NamedTuple):
     """One race to be run."""
 
-    setting: ArrayLike  # int32 [], of the race's numbers
-    task: ArrayLike  # int32 []
-    k: ArrayLike  # float32 [], complexity of the task
-    number: ArrayLike  # uint32 [], of the instance: equal ones are the same for every race
+    setting: Any  # int32 [], of the race's numbers
+    task: Any  # int32 []
+    k: Any  # float32 [], complexity of the task
+    number: Any  # uint32 [], of the instance: equal ones are the same for every race
 
 
 class TrialRow(NamedTuple):
@@ -34,21 +31,12 @@ class TrialRow(NamedTuple):
 
     samples: jax.Array  # int32 [], draws of all options together
     found: jax.Array  # int32 [], how many of the best kappa (by means) are among its best
-    decided: jax.Array  # bool []
     valid: jax.Array  # bool [], every counted outcome was finite
 
 
 @dataclasses.dataclass(frozen=True)
 class AnyTask:
-    """``sample(key, option)`` of one of several tasks; an option says which one in ``[0]``.
-
-    >>> from jaxrace.envs.options import Normal, Uniform
-    >>> tasks = AnyTask((Normal(), Uniform()))
-    >>> options = tasks.draw(jax.random.key(0), jnp.int32(1), jnp.float32(2.0), num_options=3)
-    >>> one = jax.tree.map(lambda leaf: leaf[0], options)
-    >>> bool(0 <= tasks(jax.random.key(1), one) < 20)
-    True
-    """
+    """``sample(key, option)`` of one of several tasks; an option says which one in ``[0]``."""
 
     tasks: tuple[Any, ...]  # see ``envs.options``
 
@@ -73,23 +61,22 @@ class AnyTask:
         return lax.switch(task, samplers, key)
 
 
-def race_trials(race: racing.Race, tasks: AnyTask, key: jax.Array, params: Any) -> "RaceTrials":
-    """What ``sweep.run`` does with a ``Trial``: it draws an instance and plays a race on it.
-
-    Races with the same key meet the same instances and samples; the params are those of all
-    settings, leaves [S, ...].
-    """
-    return RaceTrials(functools.partial(_play, race, tasks), (key, params))
-
-
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class RaceTrials(sweep.Once):
-    """One race per job; it fails if a counted outcome was NaN or infinite."""
+    """One race for each ``Trial``, on an instance of its own."""
 
     def failed(self, row: TrialRow) -> jax.Array:
         """Was a counted outcome NaN or infinite?"""
         return ~row.valid
+
+
+def race_trials(race: racing.Race, tasks: AnyTask, key: jax.Array, params: Any) -> RaceTrials:
+    """The work; the params are those of all settings, leaves [S, ...].
+
+    Races with the same key meet the same instances and samples.
+    """
+    return RaceTrials(functools.partial(_play, race, tasks), (key, params))
 
 
 def _play(
@@ -104,25 +91,15 @@ def _play(
     best = jnp.argsort(-tasks.means(options))[: race.top]
     found = jnp.isin(result.ranking[: race.top], best).sum(dtype=jnp.int32)
     samples = result.samples.sum(dtype=jnp.int32)
-    return TrialRow(samples, found, result.decided, ~(result.invalid > 0).any())
+    return TrialRow(samples, found, ~(result.invalid > 0).any())
 
 
-class Cell(NamedTuple):
-    """A line of the table: a setting of a race on a task."""
-
-    setting: int
-    task: int
-    k: float
-
-
-def trials_of(cells: Sequence[Cell], repetitions: int, numbers: Sequence[int]) -> sweep.Jobs:
+def trials_of(
+    cells: Sequence[tuple[int, int, float]], repetitions: int, numbers: Sequence[int]
+) -> sweep.Jobs:
     """All repetitions of the first cell, of the second, and so on.
 
-    Cells with the same number share their instances.
-
-    >>> jobs = trials_of([Cell(0, 0, 1.0), Cell(1, 0, 1.0)], repetitions=3, numbers=[0, 0])
-    >>> jobs.count, jobs.rows(np.array([1, 4])).number.tolist()
-    (6, [1, 1])
+    A cell is a setting of the race, a task and k; those with the same number share their instances.
     """
     setting, task, k = map(np.array, zip(*cells, strict=True))
     first = np.array(numbers) * repetitions

@@ -8,12 +8,6 @@ from jaxrace import kernels, plots, racing
 from jaxrace.commands.workbench import Workbench
 from jaxrace.papers.claims import UNEXPLAINED, claims_table
 from jaxrace.papers.preference_racing import races
-from jaxrace.papers.preference_racing.published_curves import (
-    PUBLISHED,
-    beside_published,
-    published_claims,
-)
-from jaxrace.papers.preference_racing.synthetic import Program, measure, table_of
 
 RANKINGS = {"PBR-CO": "copeland", "PBR-SE": "borda", "PBR-RW": "random_walk"}
 
@@ -28,7 +22,7 @@ _MARKERS = {
 _KNOWN = {
     **{
         (task, race): "summing over undecided options only does not explain it; " + UNEXPLAINED
-        for task, race in PUBLISHED
+        for task, race in races.PUBLISHED
         if race == "PBR-SE"
     },
     ("normal", "PBR-RW"): "the paper samples the pair that is known least; else " + UNEXPLAINED,
@@ -37,11 +31,11 @@ _KNOWN = {
 }
 
 
-def programs() -> list[Program]:
+def programs() -> list[races.Program]:
     """All races, with the paper's rules and bound; and the best of each with ours."""
     sizes = races.OPTIONS, races.TOP, races.ROUNDS, kernels.total_order
     return [
-        Program(
+        races.Program(
             algorithm,
             "plain",
             racing.PreferenceRace(*sizes, bound, rule, ranking=ranking),
@@ -55,8 +49,8 @@ def programs() -> list[Program]:
 def run(bench: Workbench) -> None:
     """Leaves races.csv, rankings.png and report.md."""
     repetitions = bench.size(300, 10)
-    curves = measure(bench, programs(), repetitions)
-    bench.write_table("races.csv", table_of(curves))
+    curves = races.measure(bench, programs(), repetitions)
+    bench.write_table("races.csv", races.table_of(curves))
     bench.write_figure("rankings.png", _figure(curves))
     bench.write_report(_paragraphs(curves, repetitions))
 
@@ -79,15 +73,14 @@ def _figure(curves: races.Curves) -> "plots.Figure":
 
 
 def _paragraphs(curves: races.Curves, repetitions: int) -> list[str]:
-    printed = {
-        (task, race): curves[races.CurveName(task, race, "plain", "printed", "published")]
-        for task, race in PUBLISHED
-        if race in RANKINGS
-    }
-    sharp = {
-        (task, race): curves[races.CurveName(task, race, "plain", "sharp", "published")]
-        for task, race in printed
-    }
+    printed, sharp = (
+        {
+            (task, race): curves[races.CurveName(task, race, "plain", rule, "published")]
+            for task, race in races.PUBLISHED
+            if race in RANKINGS
+        }
+        for rule in ("printed", "sharp")
+    )
     return [
         f"{races.described(repetitions)} = 1 to {len(races.COMPLEXITIES)}. "
         "Accuracy is the share of the best five by means that a race finds, although the three "
@@ -97,18 +90,18 @@ def _paragraphs(curves: races.Curves, repetitions: int) -> list[str]:
         "The paper sums the Borda score over undecided options only, which makes it another number "
         "whenever an option leaves; here it is the mean over all others. Its bound for the random "
         "walk is wrong; the printed rule takes it as it stands, as a heuristic.",
-        beside_published(printed),
+        races.beside_published(printed),
         "## The sharp rules",
         "Borda: an option is selected once enough others are certainly worse, where the paper asks "
         "for one more. Random walk: with a bound that is proved, which practically never "
         "stops a race of 300 rounds.",
-        beside_published(sharp),
+        races.beside_published(sharp),
         "The published costs of PBR-SE and PBR-RW are not reproduced. Summing over undecided "
         "options only, as printed, does not explain them: it was tried, and leaves about 2,420 "
         "draws (printed rule) or 1,590 (sharp) for PBR-SE on normal tasks at k = 10, where 1,161 "
         "are published. Unexplained.",
         "## The published numbers, with the printed rule",
-        claims_table(published_claims(printed, _KNOWN)),
+        claims_table(races.published_claims(printed, _KNOWN)),
         "The Bundesliga table of the paper cannot be made again: it needs the results between each "
         "two teams, and totals per team are all that is published.",
     ]

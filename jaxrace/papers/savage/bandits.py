@@ -4,7 +4,6 @@ Axes: R runs, T records of a run.
 """
 
 import dataclasses
-from typing import Any
 
 import jax
 import numpy as np
@@ -41,23 +40,25 @@ def lineup(decision: dueling.Decision, horizon: int, key: jax.Array) -> dict[str
     """The algorithms of the figure; the wrapped ones play for what the decision is worth."""
     count, delta = decision.num_arms, 1 / horizon
     savage = dueling.Savage(count, decision)
-    found = {"SAVAGE": Entrant(savage, savage.params(delta, horizon))}
-    found["uniform"] = _plain(dueling.UniformArms(count, decision))
-    found["UCB1"] = _plain(dueling.Ucb1(count, decision))
-    found["KL-UCB"] = _plain(dueling.KlUcb(count, decision))
-    elimination = dueling.ActionElimination(count, decision)
-    found["elimination"] = Entrant(elimination, elimination.params(delta))
-    if isinstance(decision, dueling.NextBest):
-        found["UCB1, wrapped"] = _plain(dueling.Ucb1(count, decision, wrapped=True))
-        elimination = dataclasses.replace(elimination, wrapped=True)
-        found["elimination, wrapped"] = Entrant(elimination, elimination.params(delta))
     sampled = dueling.Savage(count, decision, dueling.Introspection())
+    elimination = dueling.ActionElimination(count, decision)
+    plain = {
+        "uniform": dueling.UniformArms(count, decision),
+        "UCB1": dueling.Ucb1(count, decision),
+        "KL-UCB": dueling.KlUcb(count, decision),
+    }
+    found = {
+        "SAVAGE": Entrant(savage, savage.params(delta, horizon)),
+        **{name: Entrant(one, one.params()) for name, one in plain.items()},
+        "elimination": Entrant(elimination, elimination.params(delta)),
+    }
+    if isinstance(decision, dueling.NextBest):
+        ucb = dueling.Ucb1(count, decision, wrapped=True)
+        elimination = dataclasses.replace(elimination, wrapped=True)
+        found["UCB1, wrapped"] = Entrant(ucb, ucb.params())
+        found["elimination, wrapped"] = Entrant(elimination, elimination.params(delta))
     found["SAVAGE, sampled"] = Entrant(sampled, sampled.params(delta, horizon, key=key))
     return found
-
-
-def _plain(algorithm: Any) -> Entrant:
-    return Entrant(algorithm, algorithm.params())
 
 
 def problem_of(task: str, order: np.ndarray) -> dueling.Problem:
@@ -80,15 +81,10 @@ def run(bench: Workbench) -> None:
     key = jax.random.key(np.uint32(bench.seed))
     found: Found = {}
     for task in bench.few(DECISIONS, 1):
-        decision = DECISIONS[task]
-        entrants = lineup(decision, horizon, key)
-        names = bench.few(entrants, 2)
         problems = stacked([problem_of(task, order) for order in orders])
         found[task] = {
-            name: run_entrant(
-                bench, f"{task} {name}", entrants[name], problems, 1, horizon, _RECORDS
-            )
-            for name in names
+            name: run_entrant(bench, f"{task} {name}", one, problems, 1, horizon, _RECORDS)
+            for name, one in bench.few(lineup(DECISIONS[task], horizon, key).items(), 2)
         }
     table = _table(found)
     bench.write_table("bandits.csv", table)
@@ -98,16 +94,23 @@ def run(bench: Workbench) -> None:
 
 
 def _table(found: Found) -> list[Columns]:
-    """A row for each decision and algorithm; exploration has ended in a share of the runs."""
-    rows = []
-    for task, logs in found.items():
-        for name, log in logs.items():
-            settled = log.settled_at[:, 0]
-            own = {"decision": task, "algorithm": name, "runs": len(settled)}
-            after = float(settled[settled > 0].mean()) if settled.any() else 0.0
-            ended = {"ended": (settled > 0).mean(), "settled_at": after}
-            rows.append({**own, **mean_columns("regret", log.regret[:, 0, -1, 0]), **ended})
-    return rows
+    """A row for each decision and algorithm."""
+    return [
+        {
+            **{"decision": task, "algorithm": name, "runs": len(log.settled_at)},
+            **mean_columns("regret", log.regret[:, 0, -1, 0]),
+            **ended_columns(log),
+        }
+        for task, logs in found.items()
+        for name, log in logs.items()
+    ]
+
+
+def ended_columns(log: Runs) -> Columns:
+    """The share of runs in which exploration has ended, and after how many samples on average."""
+    settled = log.settled_at[log.settled_at > 0]
+    after = float(settled.mean()) if settled.size else 0.0
+    return {"ended": settled.size / log.settled_at.size, "settled_at": after}
 
 
 def _curves(found: Found) -> list[Columns]:
@@ -130,10 +133,8 @@ def _figure(found: Found) -> "plots.Figure":
             panel.plot(log.time, curve, color=f"C{names.index(name)}", label=name)
         unit = "arms miscounted" if task == "counting" else "regret"
         panel.set(title=task, xlabel="choices", ylabel=f"{unit} of what is recommended, so far")
-        for axis in (panel.xaxis, panel.yaxis):
-            axis.set_major_formatter("{x:,.0f}")
         panel.tick_params(axis="x", labelrotation=20)
-        plots.tidy(panel)
+        plots.tidy(panel, "xy")
     plots.legend_below(figure, 4)
     return figure
 
@@ -142,17 +143,13 @@ def _paragraphs(table: list[Columns], runs: int, horizon: int) -> list[str]:
     heads = ("algorithm", "regret", "published", "exploration ended", "after")
     sections = []
     for task in dict.fromkeys(row["decision"] for row in table):
-        rows = [
-            [
-                *(row["algorithm"], with_error(row["regret"], row["regret_stderr"])),
-                f"{PUBLISHED[row['algorithm']]:,}"
-                if task == "rigged" and row["algorithm"] in PUBLISHED
-                else "",
-                *(f"{row['ended']:.0%}", f"{row['settled_at']:,.0f}" if row["ended"] else ""),
-            ]
-            for row in table
-            if row["decision"] == task
-        ]
+        published = PUBLISHED if task == "rigged" else {}
+        rows = []
+        for row in (row for row in table if row["decision"] == task):
+            name, regret = row["algorithm"], with_error(row["regret"], row["regret_stderr"])
+            known = f"{published[name]:,}" if name in published else ""
+            after = f"{row['settled_at']:,.0f}" if row["ended"] else ""
+            rows.append([name, regret, known, f"{row['ended']:.0%}", after])
         sections += [f"## {task[0].upper()}{task[1:]}", markdown_table(heads, rows)]
     return [
         f"100 arms that pay with probabilities .95, .9 (3), .55, .5 (5) and 0 (90), {runs:,} runs "

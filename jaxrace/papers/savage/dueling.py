@@ -14,6 +14,7 @@ from jaxrace.commands.duel.lineup import entrant
 from jaxrace.commands.duel.runs import Runs, run_entrant, stacked
 from jaxrace.commands.workbench import Columns, Workbench, mean_columns, with_error
 from jaxrace.dueling import matrices
+from jaxrace.papers.savage.bandits import ended_columns
 from jaxrace.tables import markdown_table
 
 _RECORDS = 100
@@ -30,7 +31,7 @@ class Setting:
     horizon: int  # at full size
     algorithms: tuple[str, ...]  # names of ``duel_config.ALGORITHMS``
     measure: str  # of ``dueling.MEASURES``
-    published: str  # what can be read off the paper's figure, in words
+    published: str = ""  # what can be read off the paper's figure, in words
     # Runs at full size of algorithms that take long.
     fewer: Mapping[str, int] = dataclasses.field(default_factory=dict)
     paper: str = ""  # where the paper does more, in words
@@ -67,15 +68,13 @@ SETTINGS: dict[str, Setting] = {
         *(50, 10, 500_000),
         (*_SAVAGE, "savage-borda", *_FIELD),
         "copeland",
-        "",
-        {"savage-borda": 2},
+        fewer={"savage-borda": 2},
     ),
     "flat-100": Setting(
         "Every better arm wins with .6, 100 arms (supplement)",
         *(100, 2, 10_000_000),
         (*_SAVAGE, *_FIELD),
         "strong",
-        "",
     ),
     "condorcet-400": Setting(
         "Hard Condorcet matrix, 400 arms (figure 5), at a fortieth of the paper's horizon",
@@ -111,7 +110,7 @@ def run_400(bench: Workbench) -> None:
 def _run(bench: Workbench, settings: dict[str, Setting]) -> None:
     found: Found = {}
     for name in bench.few(settings, 1):
-        setting = smaller(settings[name]) if bench.quick else settings[name]
+        setting = _smaller(settings[name]) if bench.quick else settings[name]
         found[name] = _measure(bench, name, setting)
         bench.write_figure(f"{name}.png", _figure(setting, found[name]))
     table = _table(settings, found)
@@ -120,7 +119,7 @@ def _run(bench: Workbench, settings: dict[str, Setting]) -> None:
     bench.write_report(_paragraphs(settings, table))
 
 
-def smaller(setting: Setting) -> Setting:
+def _smaller(setting: Setting) -> Setting:
     """For a quick look."""
     algorithms = setting.algorithms[:2]
     arms = setting.arms // 10 + 2
@@ -132,10 +131,10 @@ def _measure(bench: Workbench, name: str, setting: Setting) -> dict[str, Runs]:
     if name.startswith("random"):
         keys = [jax.random.fold_in(key, number) for number in range(setting.runs)]
         drawn = [matrices.random(key, setting.arms) for key in keys]
-        problems = stacked([dueling.duels(matrix) for matrix in drawn])
     else:
         kind = matrices.flat if name.startswith("flat") else matrices.hard_condorcet
-        problems = stacked([dueling.duels(kind(setting.arms))])
+        drawn = [kind(setting.arms)]
+    problems = stacked([dueling.duels(matrix) for matrix in drawn])
     # Explore with delta = 1 / T, then exploit (section 3.4).
     delta = 1 / setting.horizon
     found = {}
@@ -149,27 +148,26 @@ def _measure(bench: Workbench, name: str, setting: Setting) -> dict[str, Runs]:
     return found
 
 
-def _accuracy(log: Runs) -> np.ndarray:
-    """The runs that recommend a best arm, bool [G R, T]; see ``Runs.is_best``."""
-    return log.is_best.reshape(-1, len(log.time))
+def _curves_of(log: Runs, measure: str) -> tuple[np.ndarray, np.ndarray]:
+    """The regret, and whether a run recommends a best arm (``Runs.is_best``), [G R, T] each."""
+    count = len(log.time)
+    regret = log.regret[..., dueling.MEASURES.index(measure)]
+    return regret.reshape(-1, count), log.is_best.reshape(-1, count)
 
 
 def _table(settings: dict[str, Setting], found: Found) -> list[Columns]:
-    """A row for each problem and algorithm; exploration has ended in a share of the runs."""
+    """A row for each problem and algorithm."""
     rows = []
     for name, logs in found.items():
         measure = settings[name].measure
         for algorithm, log in logs.items():
-            regret = log.regret[..., -1, dueling.MEASURES.index(measure)].reshape(-1)
-            settled = log.settled_at[log.settled_at > 0]
+            regret, is_best = _curves_of(log, measure)
             rows.append(
                 {
                     **{"problem": name, "algorithm": algorithm, "runs": len(regret)},
                     **{"horizon": int(log.time[-1]), "measure": measure},
-                    **mean_columns("regret", regret),
-                    **{"accuracy": _accuracy(log)[:, -1].mean()},
-                    **{"ended": settled.size / log.settled_at.size},
-                    **{"settled_at": float(settled.mean()) if settled.size else 0.0},
+                    **mean_columns("regret", regret[:, -1]),
+                    **{"accuracy": is_best[:, -1].mean(), **ended_columns(log)},
                 }
             )
     return rows
@@ -178,22 +176,18 @@ def _table(settings: dict[str, Setting], found: Found) -> list[Columns]:
 def _curves(settings: dict[str, Setting], found: Found) -> list[Columns]:
     pieces = []
     for name, logs in found.items():
-        measure = dueling.MEASURES.index(settings[name].measure)
         for algorithm, log in logs.items():
-            count = len(log.time)
-            regret = log.regret[..., measure].reshape(-1, count)
+            regret, is_best = (x.mean(0) for x in _curves_of(log, settings[name].measure))
             own = {"problem": name, "algorithm": algorithm, "duels": log.time}
-            pieces.append({**own, "regret": regret.mean(0), "accuracy": _accuracy(log).mean(0)})
+            pieces.append({**own, "regret": regret, "accuracy": is_best})
     return pieces
 
 
 def _figure(setting: Setting, logs: dict[str, Runs]) -> "plots.Figure":
     figure, [panels] = plots.panels((10, 4.4), 1, 2)
-    measure = dueling.MEASURES.index(setting.measure)
     for algorithm, log in logs.items():
-        regret = log.regret[..., measure].reshape(-1, len(log.time))
-        panels[0].plot(log.time, regret.mean(0), label=algorithm)
-        panels[1].plot(log.time, _accuracy(log).mean(0), label=algorithm)
+        for panel, curves in zip(panels, _curves_of(log, setting.measure), strict=True):
+            panel.plot(log.time, curves.mean(0), label=algorithm)
     panels[0].set(ylabel=f"{setting.measure} regret so far")
     panels[0].yaxis.set_major_formatter("{x:,.0f}")
     panels[1].set(ylabel="share recommending a winner", ylim=(-0.02, 1.02))
@@ -216,18 +210,14 @@ def _paragraphs(settings: dict[str, Setting], table: list[Columns]) -> list[str]
     ]
     for name in dict.fromkeys(row["problem"] for row in table):
         setting, own = settings[name], [row for row in table if row["problem"] == name]
-        rows = [
-            [
-                *(row["algorithm"], row["runs"], with_error(row["regret"], row["regret_stderr"])),
-                f"{row['accuracy']:.3f}",
-                f"{row['ended']:.0%}, {row['settled_at']:,.0f}" if row["ended"] else "none",
-            ]
-            for row in own
-        ]
+        rows = []
+        for row in own:
+            regret = with_error(row["regret"], row["regret_stderr"])
+            ended = f"{row['ended']:.0%}, {row['settled_at']:,.0f}" if row["ended"] else "none"
+            rows.append([row["algorithm"], row["runs"], regret, f"{row['accuracy']:.3f}", ended])
         heads = ("algorithm", "runs", f"{setting.measure} regret", "accuracy", "ended, after duels")
-        size = f"{own[0]['horizon']:,} duels a run."
-        said = [size, setting.paper, setting.published]
+        said = [f"{own[0]['horizon']:,} duels a run.", setting.paper, setting.published]
+        picture = f"![{setting.title}]({name}.png)"
         text += [f"## {setting.title}", " ".join(filter(None, said))]
-        text += [markdown_table(heads, rows)]
-        text += [f"![{setting.title}]({name}.png)"]
+        text += [markdown_table(heads, rows), picture]
     return text

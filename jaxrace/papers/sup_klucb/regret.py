@@ -20,15 +20,15 @@ _LEAST_ARMS, _MOST_ARMS = 3, 36
 _RECORDS = 50
 _FIRST_GAMES = 25  # the first figure shows as many games, the second one all of them
 _COPELAND = dueling.MEASURES.index("copeland")
+Found = dict[str, tuple[np.ndarray, np.ndarray]]  # by algorithm, see ``_measure``
 
 
 def games(seed: int, count: int) -> list[np.ndarray]:
     """Random matrices with 3 to 36 arms and a single Copeland winner."""
-    found, number = [], itertools.count()
+    found = []
     key = jax.random.key(np.uint32(seed))
-    while len(found) < count:
-        one = jax.random.fold_in(key, next(number))
-        size_key, matrix_key = jax.random.split(one)
+    for number in range(count):
+        size_key, matrix_key = jax.random.split(jax.random.fold_in(key, number))
         arms = int(jax.random.randint(size_key, (), _LEAST_ARMS, _MOST_ARMS + 1, np.int32))
         found.append(_with_single_winner(matrix_key, arms))
     return found
@@ -79,9 +79,6 @@ def _measure(
     return time, regret
 
 
-Found = dict[str, tuple[np.ndarray, np.ndarray]]
-
-
 def _table(drawn: list[np.ndarray], found: Found) -> list[Columns]:
     rows = []
     for name, (_, regret) in found.items():
@@ -93,15 +90,13 @@ def _table(drawn: list[np.ndarray], found: Found) -> list[Columns]:
 
 
 def _curves(found: Found) -> list[Columns]:
-    first = {name: (time, regret[:_FIRST_GAMES]) for name, (time, regret) in found.items()}
-    return [
-        {
-            **{"algorithm": name, "duels": time, "regret": shown.mean((0, 1))},
-            "lower_quartile": np.quantile(shown, 0.25, axis=(0, 1)),
-            "upper_quartile": np.quantile(shown, 0.75, axis=(0, 1)),
-        }
-        for name, (time, shown) in first.items()
-    ]
+    pieces = []
+    for name, (time, regret) in found.items():
+        shown = regret[:_FIRST_GAMES]
+        lower, upper = np.quantile(shown, (0.25, 0.75), axis=(0, 1))
+        own = {"algorithm": name, "duels": time, "regret": shown.mean((0, 1))}
+        pieces.append({**own, "lower_quartile": lower, "upper_quartile": upper})
+    return pieces
 
 
 def _regret_figure(found: Found) -> "plots.Figure":

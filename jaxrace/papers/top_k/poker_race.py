@@ -32,14 +32,7 @@ class Races(NamedTuple):
     certified: np.ndarray  # bool [R, C]
 
     def curve(self, best: np.ndarray) -> Curve:
-        """How often the best, bool [R, K], were selected: a point for each capacity.
-
-        >>> selected = np.array([[[True, False]], [[False, True]]])
-        >>> races = Races((11,), np.array([[20], [22]]), selected, np.ones((2, 1), bool))
-        >>> curve = races.curve(np.array([[True, False]] * 2))
-        >>> curve.time.tolist(), curve.correct.tolist()
-        ([21.0], [[True], [False]])
-        """
+        """How often the best, bool [R, K], were selected: a point for each capacity."""
         found = (self.selected == best[:, None]).all(-1)
         return Curve(self.comparisons.mean(0), found, are_settings=True)
 
@@ -65,16 +58,6 @@ class PlayersRace:
 
     ``racing.run`` gives each option data of its own; all scores of all pairs are too large for
     that, so the race is told here what it asks for.
-
-    >>> race = racing.DominanceRace(3, 1, 51, kernels.total_order)
-    >>> def compare(key, problem, first, second):
-    ...     qualities, scale = problem
-    ...     return scale * (qualities[first] - qualities[second]) + jax.random.normal(key)
-    >>> shared = jnp.array([0.0, 1.0, 2.0]), race.params(0.05)
-    >>> run = jax.jit(PlayersRace(race, compare))
-    >>> row = run(shared, RaceJob(jax.random.key(0), jnp.float32(9)))
-    >>> row.selected.tolist(), bool(row.certified)
-    ([False, False, True], True)
     """
 
     race: racing.DominanceRace  # of scores
@@ -108,11 +91,7 @@ class PlayersRace:
 
 
 def run_races(bench: Workbench, task: Task, capacities: Sequence[int]) -> Races:
-    """All selections of a task by races.
-
-    Its ``compare`` is antisymmetric, and given ``(shared, problem)``; capacities are the most
-    samples of a player.
-    """
+    """All selections of a task by races; capacities are the most samples of a player."""
     jobs = sweep.stacked(RaceJob(problem_keys(bench.seed, len(task.truth)), task.problems))
     rows = []
     for capacity in capacities:
@@ -120,9 +99,7 @@ def run_races(bench: Workbench, task: Task, capacities: Sequence[int]) -> Races:
         work = sweep.Once(PlayersRace(race, task.compare), (task.shared, race.params(DELTA)))
         name = f"{task.name}, dominance race, {capacity} samples"
         rows.append(bench.sweep(name, work, jobs, _WIDTH).rows.row)
-    return Races(
-        tuple(capacities), *(np.stack(leaves, axis=1) for leaves in zip(*rows, strict=True))
-    )
+    return Races(tuple(capacities), *jax.tree.map(lambda *x: np.stack(x, 1), *rows))
 
 
 def preferred(scores: np.ndarray, top: int) -> np.ndarray:
@@ -130,11 +107,6 @@ def preferred(scores: np.ndarray, top: int) -> np.ndarray:
 
     A player beats another one if a score of the first, against anybody, is larger than one of the
     second more often than it is smaller; who beats the most is best.
-
-    >>> scores = np.array([[[[0, 0], [1, 3], [2, 2]], [[-1, -3], [0, 0], [9, 9]],
-    ...                     [[-2, -2], [-9, -9], [0, 0]]]], float)
-    >>> preferred(scores, 1).tolist(), scores.sum((-1, -2)).tolist()
-    ([[True, False, False]], [[8.0, 14.0, -22.0]])
     """
     players = scores.shape[1]
     others = ~np.eye(players, dtype=bool)

@@ -3,7 +3,7 @@
 Axes: P populations, K players, S scores of a pair, J selections, T records.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,13 +12,19 @@ import numpy as np
 from jaxrace import plots, selection
 from jaxrace.commands.select.config import POOLED_SAMPLES
 from jaxrace.commands.select.curves import Curve, draw_curves, table_of
-from jaxrace.commands.select.runs import Task, run_rows, run_selector, run_top
+from jaxrace.commands.select.runs import Task, run_selector, run_top
 from jaxrace.commands.workbench import Workbench
-from jaxrace.papers.top_k.intransitivity import IndexWork
 from jaxrace.papers.top_k.poker_matches import ASHE, draw_players, play_sets
 from jaxrace.papers.top_k.poker_race import Races, preferred, run_races
-from jaxrace.papers.top_k.poker_report import Findings, paragraphs
-from jaxrace.papers.top_k.poker_truth import Truth, heat_maps, matrix_columns, truth_of
+from jaxrace.papers.top_k.poker_report import (
+    Findings,
+    Truth,
+    heat_maps,
+    matrix_columns,
+    paragraphs,
+    truth_of,
+)
+from jaxrace.papers.top_k.thurstone_noise import PUBLISHED_CROSSING, run_with_index
 from jaxrace.papers.top_k.thurstone_topk import TOP as SELECT_TOP
 
 POPULATIONS, PLAYERS, TOP, DECKS = 10, 10, 4, 5_000
@@ -32,9 +38,6 @@ LIVE = ("hybrid ML-POCBAm", "POCBAm", "uniform", "PKG, pooled")
 CAPACITIES = (11, 31, 61, 101, 151, 201)
 DOMINANCE_RACE = "dominance race"
 
-# Index beyond which the hybrid does not trust its model (section 7 of the paper).
-MAX_INTRANSITIVITY = 0.17
-
 # A score is at most the stacks of two hands.
 _MAX_SCORE = 2 * ASHE.rules.stack / ASHE.rules.big_blind
 
@@ -44,13 +47,8 @@ def stored_score(
 ) -> jax.Array:
     """One of the stored scores of a pair, drawn with replacement: float32 [].
 
-    The problem is float32 [P, K, K, S], and which population, int32 [].
-
-    It looks into the table of all populations; ``selection.recorded_score``, given that of one,
-    would copy the table for every selection.
-
-    >>> print(stored_score(jax.random.key(0), (jnp.full((1, 2, 2, 5), 3.0), 0), 0, 1))
-    3.0
+    The problem is float32 [P, K, K, S], and which population, int32 []. (Given the table of one,
+    as ``selection.recorded_score`` is, every selection would have a copy of it.)
     """
     scores, population = problem
     place = jax.random.randint(key, (), 0, scores.shape[-1], jnp.int32)
@@ -66,35 +64,23 @@ def live_score(
 
 def lineup(players: int, top: int) -> dict[str, tuple[selection.Selector, Any]]:
     """The paper's methods, and ours; with their numbers."""
-    methods = {
-        "hybrid ML-POCBAm": selection.HybridPocbam(players, top, fit="swept"),
-        "hybrid, pooled": selection.HybridPocbam(
-            players, top, fit="swept", pooled_samples=POOLED_SAMPLES
-        ),
-        "POCBAm": selection.Pocbam(players, top),
-        "POCBAm, pooled": selection.Pocbam(players, top, pooled_samples=POOLED_SAMPLES),
-        "uniform": selection.Uniform(players, top),
-        "PKG, pooled": selection.KnowledgeGradient(players, top, pooled_samples=POOLED_SAMPLES),
+    sizes, pooled = (players, top), POOLED_SAMPLES
+    hybrids = {
+        "hybrid ML-POCBAm": selection.HybridPocbam(*sizes, fit="swept"),
+        "hybrid, pooled": selection.HybridPocbam(*sizes, fit="swept", pooled_samples=pooled),
     }
-    race = selection.PairwiseRace(players, top, outcome="scores")
+    others = {
+        "POCBAm": selection.Pocbam(*sizes),
+        "POCBAm, pooled": selection.Pocbam(*sizes, pooled_samples=pooled),
+        "uniform": selection.Uniform(*sizes),
+        "PKG, pooled": selection.KnowledgeGradient(*sizes, pooled_samples=pooled),
+    }
+    race = selection.PairwiseRace(*sizes, outcome="scores")
     return {
-        **{name: (selector, _params(selector)) for name, selector in methods.items()},
+        **{name: (one, one.params(limit=PUBLISHED_CROSSING)) for name, one in hybrids.items()},
+        **{name: (one, one.params()) for name, one in others.items()},
         "race of pairs": (race, race.params(max_rounds=10_000, max_score=_MAX_SCORE)),
     }
-
-
-def _params(selector: selection.Selector) -> Any:
-    if isinstance(selector, selection.HybridPocbam):
-        return selector.params(limit=MAX_INTRANSITIVITY)
-    return selector.params()
-
-
-class Stored(NamedTuple):
-    """What came of selections from stored hands."""
-
-    curves: dict[str, Curve]
-    beyond: dict[str, np.ndarray]  # bool [J, T], by hybrid: is the index beyond the limit?
-    races: Races
 
 
 def run(bench: Workbench) -> None:
@@ -105,16 +91,20 @@ def run(bench: Workbench) -> None:
     truth = truth_of(scores, bench.size(TOP, 2))
     bench.write_table("matrices.csv", [matrix_columns(truth)])
     bench.write_figure("figure_7.png", heat_maps(truth))
-    stored = _run_stored(bench, _stored_task(bench, scores, truth))
+    stored, beyond, races = _run_stored(bench, _stored_task(bench, scores, truth))
     live = _run_live(bench, weights, truth)
+    # Of all selections, those of one population.
+    parts = {name: np.split(curve.correct, populations) for name, curve in stored.items()}
     curves = {
-        f"population {number + 1}": _of_population(stored.curves, number, populations)
+        f"population {number + 1}": {
+            name: curve._replace(correct=parts[name][number]) for name, curve in stored.items()
+        }
         for number in range(populations)
     }
     bench.write_table("success.csv", table_of({**curves, "all, live": live}))
     bench.write_figure("figure_8.png", _curves_figure(curves))
     own = preferred(scores, int(truth.best[0].sum()))
-    found = Findings(truth, decks, stored.curves, stored.beyond, stored.races, own, live)
+    found = Findings(truth, decks, stored, beyond, races, own, live)
     bench.write_report(paragraphs(found))
 
 
@@ -133,21 +123,23 @@ def _stored_task(bench: Workbench, scores: np.ndarray, truth: Truth) -> Task:
     )
 
 
-def _run_stored(bench: Workbench, task: Task) -> Stored:
+def _run_stored(
+    bench: Workbench, task: Task
+) -> tuple[dict[str, Curve], dict[str, np.ndarray], Races]:
+    """Curves; of the hybrids, whether the index is beyond its limit, [J, T]; and the races."""
     methods = lineup(task.num_options, task.top)
     curves, beyond = {}, {}
     for name in bench.few(methods, 2):
         selector, params = methods[name]
         if isinstance(selector, selection.HybridPocbam):
-            time, row = run_rows(bench, task, name, selector, IndexWork, params)
-            curves[name] = Curve(time, (row.selected == task.truth[:, None]).all(-1))
-            beyond[name] = row.intransitivity > MAX_INTRANSITIVITY
+            curves[name], index = run_with_index(bench, task, name, selector, params)
+            beyond[name] = index > PUBLISHED_CROSSING
         else:
             curves[name] = run_selector(bench, task, name, selector, params)
     races = run_races(bench, task, bench.few(CAPACITIES, 2))
     curves[DOMINANCE_RACE] = races.curve(task.truth)
     curves[SELECT_TOP] = run_top(bench, task, bench.size(6, 2))
-    return Stored(curves, beyond, races)
+    return curves, beyond, races
 
 
 def _run_live(bench: Workbench, weights: jax.Array, truth: Truth) -> dict[str, Curve]:
@@ -169,14 +161,6 @@ def _run_live(bench: Workbench, weights: jax.Array, truth: Truth) -> dict[str, C
         bench.size(INTERVAL, 6),
     )
     return {name: run_selector(bench, task, name, *methods[name]) for name in LIVE}
-
-
-def _of_population(curves: dict[str, Curve], number: int, populations: int) -> dict[str, Curve]:
-    """Of all selections, those of one population."""
-    return {
-        name: curve._replace(correct=np.split(curve.correct, populations)[number])
-        for name, curve in curves.items()
-    }
 
 
 def _curves_figure(curves: dict[str, dict[str, Curve]]) -> "plots.Figure":

@@ -25,7 +25,7 @@ from jaxrace.commands.select.runs import Task, run_selector, run_top
 from jaxrace.commands.select.tasks import CIRCLE, best, thurstone_task, wins_task, with_own_target
 from jaxrace.commands.workbench import Columns, Workbench, mean_and_error
 from jaxrace.envs.options import Normal
-from jaxrace.papers.preference_racing.trials import AnyTask, Cell, race_trials, trials_of
+from jaxrace.papers.preference_racing.trials import AnyTask, race_trials, trials_of
 from jaxrace.papers.top_k.thurstone_topk import TOP
 from jaxrace.tables import markdown_table
 
@@ -94,18 +94,12 @@ def run(bench: Workbench) -> None:
 
 
 def table_with_exact(curves: dict[str, dict[str, Curve]]) -> list[Columns]:
-    """As ``table_of``, and how often all of the best are selected, also where shares are counted.
-
-    >>> curve = Curve(np.array([10.0]), np.array([[0.5], [1.0]]))
-    >>> piece = table_with_exact({"2 of 4": {"uniform": curve}})[0]
-    >>> float(piece["success"][0]), float(piece["exact"][0])
-    (0.75, 0.5)
-    """
-    pieces = []
-    for task, found in curves.items():
-        for piece, curve in zip(table_of({task: found}), found.values(), strict=True):
-            pieces.append({**piece, "exact": (curve.correct == 1).mean(0)})
-    return pieces
+    """As ``table_of``; also where shares are counted, how often all of the best are selected."""
+    listed = [curve for found in curves.values() for curve in found.values()]
+    return [
+        {**piece, "exact": (curve.correct == 1).mean(0)}
+        for piece, curve in zip(table_of(curves), listed, strict=True)
+    ]
 
 
 def _tasks(bench: Workbench, repeats: int, sizes: tuple[int, int], budget: int) -> list[Task]:
@@ -123,8 +117,7 @@ def _tasks(bench: Workbench, repeats: int, sizes: tuple[int, int], budget: int) 
         thurstone_task(f"{size}, Thurstone, noise .3", *common, noise=0.3),
     ]
     by_share = sizes[0] > _FEW_OPTIONS
-    wanted = bench.few(tasks, 2)
-    return [dataclasses.replace(task, by_share=by_share) for task in wanted]
+    return [dataclasses.replace(task, by_share=by_share) for task in bench.few(tasks, 2)]
 
 
 def performance_task(
@@ -166,12 +159,7 @@ def _run_all(bench: Workbench, task: Task) -> dict[str, Curve]:
 
 
 def joined(found: dict[str, Curve], others: dict[str, Curve]) -> dict[str, Curve]:
-    """Curves of both, none of which replaces another one.
-
-    >>> curve = Curve(np.ones(1), np.ones((2, 1), bool))
-    >>> list(joined({"PKG": curve}, {"DTS": curve}))
-    ['PKG', 'DTS']
-    """
+    """Curves of both, none of which replaces another one."""
     if twice := sorted(found.keys() & others.keys()):
         raise ValueError(f"names: expected different ones, got {', '.join(twice)} twice")
     return found | others
@@ -196,15 +184,14 @@ def race_lineup(num_options: int, top: int) -> dict[str, Callable[[int], racing.
 
 def _races(bench: Workbench, task: Task) -> dict[str, Curve]:
     """Two draws are one comparison."""
-    rounds = bench.few(_ROUNDS, 1)
     found = {}
     for name, make in race_lineup(task.num_options, task.top).items():
         times, correct = [], []
-        for most in rounds:
+        for most in bench.few(_ROUNDS, 1):
             race = make(most)
             params = jax.tree.map(lambda x: x[None], race.params(delta=0.05, max_rounds=most))
             work = race_trials(race, AnyTask((Normal(),)), jax.random.key(bench.seed), params)
-            jobs = trials_of([Cell(0, 0, COMPLEXITY)], len(task.truth), [0])
+            jobs = trials_of([(0, 0, COMPLEXITY)], len(task.truth), [0])
             row = bench.sweep(f"{task.name}, {name}, {most} rounds", work, jobs).rows.row
             times.append(row.samples.mean() / 2)
             correct.append(task.judge(row.found))
@@ -258,9 +245,8 @@ def _paragraphs(
             cells = [success_in_words(curve, look) for look in looks]
             rows.append([name, *cells, "" if np.isinf(needed) else f"{needed:,.0f}"])
         heads = ["method", *(f"{look:,} samples" for look in looks), f"until {_LEVEL:.0%}"]
-        best = [
-            f"after {look:,}: {', '.join(leaders(found, look)) or 'nobody yet'}" for look in looks
-        ]
+        leading = {look: ", ".join(leaders(found, look)) or "nobody yet" for look in looks}
+        best = [f"after {look:,}: {names}" for look, names in leading.items()]
         told = "Best, and not clearly behind (two standard errors of paired differences): "
         sections += [f"## {task}", markdown_table(heads, rows), f"{told}{'; '.join(best)}."]
     return [

@@ -3,25 +3,23 @@
 Axes: J selections, T records.
 """
 
-from typing import NamedTuple
+import dataclasses
+from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 
-from jaxrace import plots
+from jaxrace import plots, selection
 from jaxrace.commands.select.curves import Curve, draw_curves, table_of
 from jaxrace.commands.select.runs import Task, run_rows, run_selector
 from jaxrace.commands.select.tasks import thurstone_task
 from jaxrace.commands.workbench import Columns, Workbench, mean_and_error, with_error
-from jaxrace.papers.top_k.intransitivity import IndexWork
-from jaxrace.selection import HybridPocbam, MlPocbam, Pocbam
 from jaxrace.tables import markdown_table
 
 NOISES = (0.0, 0.1, 0.2, 0.3, 0.4)
 NUM_OPTIONS, TOP, BUDGET, INTERVAL = 10, 4, 1_000, 5
 _LOOK = 250  # comparisons after which figure 6 looks
 PUBLISHED_CROSSING = 0.17  # of the index, where both methods do equally well (figure 6)
-
-
 FITS = {"one sweep": "swept", "stationary": "followed"}
 
 
@@ -30,6 +28,41 @@ class Found(NamedTuple):
 
     curves: dict[str, Curve]
     indices: dict[str, np.ndarray]  # by fit, [J, T]
+
+
+class IndexRow(NamedTuple):
+    """A record with the intransitivity index: how badly the Thurstone model fits."""
+
+    time: jax.Array  # int32 []
+    selected: jax.Array  # bool [K]
+    intransitivity: jax.Array  # float [], II
+    valid: jax.Array  # bool [], see ``selection.Record``
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class IndexWork(selection.SelectionWork):
+    """A selection by ``MlPocbam``, or the hybrid, with the index that the latter goes by."""
+
+    def step(self, state: Any) -> tuple[Any, Any]:
+        """See ``SelectionWork``."""
+        selector, own = self.selector, state.run.selector
+        assert isinstance(selector, selection.MlPocbam)
+        then, record = super().step(state)
+        pooled = selector.pooled_samples
+        index = selection.intransitivity_index(
+            selection.observed_moments(own.scores, pooled),
+            selection.fitted_moments(own.scores, own.model, pooled),
+        )
+        return then, IndexRow(record.time, record.selected, index, record.valid)
+
+
+def run_with_index(
+    bench: Workbench, task: Task, name: str, selector: selection.MlPocbam, params: Any = None
+) -> tuple[Curve, np.ndarray]:
+    """A selector's curve, and the intransitivity index of its records, [J, T]."""
+    time, row = run_rows(bench, task, name, selector, IndexWork, params)
+    return Curve(time, (row.selected == task.truth[:, None]).all(-1)), row.intransitivity
 
 
 def run(bench: Workbench) -> None:
@@ -51,26 +84,20 @@ def run(bench: Workbench) -> None:
 
 
 def _run_all(bench: Workbench, task: Task) -> Found:
-    curves, indices = {}, {}
+    sizes, curves, indices = (NUM_OPTIONS, TOP), {}, {}
     for label, fit in FITS.items():
-        selector = MlPocbam(NUM_OPTIONS, TOP, fit=fit)  # pyright: ignore[reportArgumentType]
+        selector = selection.MlPocbam(*sizes, fit=fit)  # pyright: ignore[reportArgumentType]
         name = f"ML-POCBAm, {label}"
-        time, row = run_rows(bench, task, name, selector, IndexWork)
-        curves[name] = Curve(time, (row.selected == task.truth[:, None]).all(-1))
-        indices[label] = row.intransitivity
-    pocbam, hybrid = Pocbam(NUM_OPTIONS, TOP), HybridPocbam(NUM_OPTIONS, TOP, fit="swept")
-    curves["POCBAm"] = run_selector(bench, task, "POCBAm", pocbam)
-    name = "hybrid, one sweep"
-    curves[name] = run_selector(bench, task, name, hybrid)
+        curves[name], indices[label] = run_with_index(bench, task, name, selector)
+    curves["POCBAm"] = run_selector(bench, task, "POCBAm", selection.Pocbam(*sizes))
+    hybrid = selection.HybridPocbam(*sizes, fit="swept")
+    curves["hybrid, one sweep"] = run_selector(bench, task, "hybrid, one sweep", hybrid)
     return Found(curves, indices)
 
 
 def _index_columns(noise: float, found: Found) -> Columns:
-    time = found.curves["POCBAm"].time
-    pieces = {
-        f"index_{fit.replace(' ', '_')}": index.mean(0) for fit, index in found.indices.items()
-    }
-    return {"d": noise, "samples": time, **pieces}
+    indices = {f"index_{fit.replace(' ', '_')}": x.mean(0) for fit, x in found.indices.items()}
+    return {"d": noise, "samples": found.curves["POCBAm"].time, **indices}
 
 
 def _place(curve: Curve) -> int:
@@ -81,12 +108,6 @@ def advantage(found: Found, fit: str) -> tuple[float, float]:
     """By how much ML-POCBAm is right more often than POCBAm, after 250 samples, and the error.
 
     Paired: both had the same problems and scores.
-
-    >>> curve = Curve(np.array([250.0]), np.array([[True], [False]]))
-    >>> other = Curve(np.array([250.0]), np.array([[False], [False]]))
-    >>> both = {"ML-POCBAm, one sweep": curve, "POCBAm": other}
-    >>> advantage(Found(both, {}), "one sweep")
-    (0.5, 0.5)
     """
     ours, theirs = found.curves[f"ML-POCBAm, {fit}"], found.curves["POCBAm"]
     place = _place(theirs)
@@ -96,11 +117,7 @@ def advantage(found: Found, fit: str) -> tuple[float, float]:
 
 
 def crossing(index: np.ndarray, gain: np.ndarray) -> float | None:
-    """The index at which the gain changes its sign, by linear interpolation; None if it does not.
-
-    >>> crossing(np.array([0.1, 0.2]), np.array([0.1, -0.1]))
-    0.15000000000000002
-    """
+    """The index at which the gain changes its sign, on a straight line; None if it does not."""
     places = np.flatnonzero((gain[:-1] > 0) & (gain[1:] <= 0))
     if not places.size:
         return None

@@ -1,0 +1,143 @@
+"""Top 4 of 10: several comparisons chosen at once, and pooled samples. Axes: J selections."""
+
+import numpy as np
+
+from jaxrace import selection
+from jaxrace.commands.select.config import POOLED_SAMPLES
+from jaxrace.commands.select.curves import Curve, correct_at, success_in_words
+from jaxrace.commands.select.runs import Task, run_selector
+from jaxrace.commands.select.tasks import thurstone_task, wins_task, with_own_target
+from jaxrace.commands.workbench import Workbench, mean_and_error, with_error
+from jaxrace.papers.top_k.thurstone_topk import NUM_OPTIONS, Curves, leave
+from jaxrace.tables import markdown_table
+
+TOP = 4
+_SIZES = NUM_OPTIONS, TOP
+_BUDGET, _INTERVAL = 1_035, 45
+_LOOKS = (225, 495, 1_035)
+_QUICK = 225  # comparisons of a quick look
+
+# B. After the warm-up of 135 comparisons there are 900, which all of them divide.
+BATCHES = (1, 5, 15, 45)
+
+# w: by so many samples of the variance within all pairs each pair's own is mixed.
+POOLED = (0.0, 1.0, 2.0, 4.0)
+UNIFORM = "uniform"
+
+
+def batch_lineup() -> dict[str, selection.Selector]:
+    """Selectors that can choose several comparisons at once, and gain by not doing it."""
+    pooled = selection.KnowledgeGradient(*_SIZES, pooled_samples=POOLED_SAMPLES)
+    return {
+        "ML-POCBAm": selection.MlPocbam(*_SIZES),
+        "hybrid": selection.HybridPocbam(*_SIZES),
+        "POCBAm": selection.Pocbam(*_SIZES),
+        f"PKG, {POOLED_SAMPLES:g} pooled samples": pooled,
+    }
+
+
+def pooled_lineup(pooled: float) -> dict[str, selection.Selector]:
+    """Selectors that choose by estimated variances."""
+    return {
+        "PKG": selection.KnowledgeGradient(*_SIZES, pooled_samples=pooled),
+        "POCBAm": selection.Pocbam(*_SIZES, pooled_samples=pooled),
+        "ML-POCBAm, one sweep": selection.MlPocbam(*_SIZES, pooled_samples=pooled),
+        "ML-POCBAm, stationary": selection.MlPocbam(*_SIZES, fit="followed", pooled_samples=pooled),
+        "hybrid": selection.HybridPocbam(*_SIZES, pooled_samples=pooled),
+    }
+
+
+def run_batches(bench: Workbench) -> None:
+    """Leaves success.csv, success.png and report.md."""
+    repeats, budget = bench.size(5_000, 64), bench.size(_BUDGET, _QUICK)
+    name = f"{TOP} of {NUM_OPTIONS}"
+    task = thurstone_task(name, bench.seed, repeats, _SIZES, budget, _INTERVAL)
+    methods = batch_lineup()
+    curves: Curves = {}
+    for name in bench.few(methods, 1):
+        own = curves.setdefault(f"{task.name}, {name}", {})
+        for batch in bench.few(BATCHES, 2):
+            label = f"B = {batch}"
+            own[label] = run_selector(bench, task, f"{name}, {label}", methods[name], batch=batch)
+    leave(bench, curves)
+    said = (
+        f"{repeats:,} random Thurstone problems of {NUM_OPTIONS} options, the same for all. After "
+        "the first 3 comparisons of each pair, B comparisons are chosen before any of them is "
+        "made. Share of correct selections of the top 4, and what is lost against B = 1 on the "
+        "same problems. ± is one standard error."
+    )
+    table = _rates(bench, curves, "batch", is_compared=True)
+    bench.write_report([said, "![Success rate](success.png)", table])
+
+
+def run_pooled(bench: Workbench) -> None:
+    """Leaves success.csv, success.png and report.md."""
+    repeats, budget = bench.size(2_000, 64), bench.size(_BUDGET, _QUICK)
+    common = (bench.seed, repeats, _SIZES, budget, _INTERVAL)
+    size = f"{TOP} of {NUM_OPTIONS}"
+    scores = thurstone_task(f"{size}, scores", *common)
+    tasks = [scores, wins_task(f"{size}, wins", *common, 0.0)]
+    curves: Curves = {}
+    for task in bench.few(tasks, 1):
+        curves |= _run_pooled(bench, task)
+    leave(bench, curves)
+    others = share_of_others(scores)
+    said = (
+        f"{repeats:,} problems of {NUM_OPTIONS} options, the same for all; share of correct "
+        f"selections of the top {TOP}, ± one standard error. Scores: random Thurstone problems. "
+        "Wins: p_ij logistic in the difference of qualities. w: the variance of every pair is "
+        "mixed with so many samples of the variance within all pairs; uniform sampling has no use "
+        "for it."
+    )
+    last = (
+        f"In {with_error(*others, digits=3)} of the Thurstone problems the {TOP} options that win "
+        "most often are not those of the largest mean scores."
+    )
+    table = _rates(bench, curves, "pooled")
+    bench.write_report([said, "![Success rate](success.png)", table, last])
+
+
+def _run_pooled(bench: Workbench, task: Task) -> Curves:
+    """A set of curves for each method, all with that of uniform sampling, which does not choose."""
+    plain = run_selector(bench, task, UNIFORM, selection.Uniform(*_SIZES))
+    found: Curves = {}
+    for pooled in bench.few(POOLED, 2):
+        methods = pooled_lineup(pooled)
+        for name in bench.few(methods, 1):
+            own = found.setdefault(f"{task.name}, {name}", {UNIFORM: plain})
+            label = f"w = {pooled:g}"
+            own[label] = run_selector(bench, task, f"{name}, {label}", methods[name])
+    return found
+
+
+def share_of_others(task: Task) -> tuple[float, float]:
+    """How often those who win most often are others than those of the best mean score; its error.
+
+    >>> share_of_others(wins_task("2 of 5", 0, 50, (5, 2), 30, 5, 0.0))
+    (0.0, 0.0)
+    """
+    by_wins = with_own_target(task, selection.PairwiseRace(task.num_options, task.top))
+    share = (by_wins.truth != task.truth).any(-1).mean()
+    return float(share), float(np.sqrt(share * (1 - share) / len(task.truth)))
+
+
+def _rates(bench: Workbench, curves: Curves, column: str, is_compared: bool = False) -> str:
+    """After a few numbers of samples; each curve perhaps compared with the first of its set."""
+    looks = [bench.size(look, _QUICK) for look in _LOOKS]
+    rows = []
+    for title, found in curves.items():
+        first = next(iter(found.values()))
+        for name, curve in found.items():
+            cells = [success_in_words(curve, look) for look in looks]
+            if is_compared and curve is not first:
+                lost = [_loss(first, curve, look) for look in looks]
+                cells = [f"{cell}, lost {loss}" for cell, loss in zip(cells, lost, strict=True)]
+            rows.append([title, name, *cells])
+    heads = ["task, method", column, *(f"{samples:,} samples" for samples in looks)]
+    return markdown_table(heads, rows)
+
+
+def _loss(first: Curve, other: Curve, samples: float) -> str:
+    """By how much the rate of the first curve is above the other, and the paired error."""
+    change = correct_at(first, samples) - correct_at(other, samples)
+    return with_error(*mean_and_error(change), digits=3)
