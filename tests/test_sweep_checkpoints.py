@@ -70,7 +70,7 @@ def test_again_and_again_on_other_devices(tmp_path, expected, counts):
         stop_in_the_middle(tmp_path, turns, devices=devices, every=every)
     log = run_saved(tmp_path, devices=last)
     assert cases.bits(log) == expected
-    assert log.num_devices == counts[-1]
+    assert log.num_devices <= counts[-1]
 
 
 def test_a_finished_sweep_is_read(tmp_path, expected, count_compilations):
