@@ -1,5 +1,7 @@
 """The guarantee, measured: wrong verdicts over many races, against delta."""
 
+import os
+import subprocess
 import sys
 
 import jax
@@ -49,6 +51,22 @@ def test_a_race_by_value_that_is_told_too_small_a_range_is_caught(monkeypatch):
     assert (sound.claim, broken.claim) == tuple(both)
     assert sound.upheld
     assert broken.refuted
+
+
+@pytest.mark.slow
+def test_a_small_audit_as_users_compile_it():
+    """XLA's own settings, which the tests do not have, failed on a map over one batch."""
+    script = """if True:
+        from jaxrace.audits import preference, reckoning
+        preference.TASKS = preference.TASKS[-1:]
+        print(reckoning.markdown_table(preference.audit(1)))
+    """
+    plain = {**os.environ, "XLA_FLAGS": ""}
+    found = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, env=plain
+    )
+    assert found.returncode == 0, found.stderr[-500:]
+    assert f"| {2 * reckoning.BATCH:,} |" in found.stdout
 
 
 @pytest.mark.slow
