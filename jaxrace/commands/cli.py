@@ -22,7 +22,7 @@ from jsonargparse import ArgumentError, ArgumentParser, Namespace
 import jaxrace
 from jaxrace.commands import help_texts
 from jaxrace.commands.duel.config import DuelConfig
-from jaxrace.commands.giving_up import giving_up
+from jaxrace.commands.giving_up import giving_up, leave
 from jaxrace.commands.holdem.config import HoldemConfig
 from jaxrace.commands.improve.config import ImproveConfig
 from jaxrace.commands.job import Job
@@ -115,9 +115,7 @@ def command() -> NoReturn:
     # A stopped sweep does not wait for ever, so that a program may still run; the end of the
     # interpreter would wait for it.
     if status > _INTERRUPTED:
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
-        os._exit(status)
+        leave(status)
     sys.exit(status)
 
 
@@ -278,6 +276,4 @@ def _give_up(signal: int) -> NoReturn:
     from jaxrace import runs
 
     Console(stderr=True).show_cursor()  # that a bar has hidden
-    status = _interrupted(signal, runs.let_go())
-    sys.stderr.flush()
-    os._exit(status)
+    leave(_interrupted(signal, runs.let_go()))

@@ -6,9 +6,10 @@ As long as a program is compiled, or a library computes, Python runs no handler 
 import contextlib
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 # Seconds after a signal in which the block has to end, or to hear that it should stop; and in which
 # one that has heard has to be saved.
@@ -50,3 +51,14 @@ def giving_up(stop: Stop, give_up: Callable[[int], None]) -> Iterator[None]:
         signal.set_wakeup_fd(before)
         os.close(written)
         ended.set()
+
+
+def leave(status: int) -> NoReturn:
+    """End the process now, whatever still runs in it.
+
+    The interpreter's own end waits for programs of XLA, or aborts the process if a thread is
+    inside of one.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(status)
