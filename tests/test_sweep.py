@@ -17,7 +17,7 @@ from jaxrace.policies import Sigmoid
 from jaxrace.search import PolicySearch, SearchJob, SearchWork, run_searches, stack_params
 from jaxrace.sweep import engine
 from jaxrace.sweep.lanes import Program
-from jaxrace.sweep.queue import JobsOfLanes
+from jaxrace.sweep.queue import LanePlan
 
 LENGTHS = cases.mixed_lengths(40)
 
@@ -77,17 +77,17 @@ def test_jobs_may_be_numbers_of_numpy(log):
 @pytest.mark.parametrize("costs", [None, LENGTHS])
 def test_a_job_runs_in_its_own_lane(monkeypatch, costs):
     """In another lane it might have other bits, even if these jobs do not show it."""
-    begun, play = {}, Program.play
+    begun, play = {}, Program.dispatch
 
     def play_and_note(self, jobs, new, taken, *counts):
         for place in np.flatnonzero(taken):
             begun[int(jobs["breaks"][place])] = place % cases.WIDTH
         return play(self, jobs, new, taken, *counts)
 
-    monkeypatch.setattr(Program, "play", play_and_note)
+    monkeypatch.setattr(Program, "dispatch", play_and_note)
     jobs = sweep.stacked(cases.wanders(LENGTHS, 1000 + np.arange(40)), costs)
     sweep.run(cases.WORK, jobs, width=cases.WIDTH, devices=jax.devices()[:3])
-    lanes = JobsOfLanes.of(jobs, cases.WIDTH).lane
+    lanes = LanePlan.of(jobs, cases.WIDTH).lane
     assert begun == {1000 + job: lane for job, lane in enumerate(lanes)}
 
 
@@ -137,14 +137,14 @@ def test_progress_is_told_after_each_burst():
 
 @pytest.mark.parametrize(("seconds", "later"), [(1e-9, 1), (1e9, 32)], ids=["long", "short"])
 def test_bursts_of_long_steps_are_short(monkeypatch, log, seconds, later):
-    limits, play = [], Program.play
+    limits, play = [], Program.dispatch
 
     def recorded(self, *arguments):
         limits.append(arguments[-2])
         return play(self, *arguments)
 
     monkeypatch.setattr(engine, "_LONGEST_BURST", seconds)
-    monkeypatch.setattr(Program, "play", recorded)
+    monkeypatch.setattr(Program, "dispatch", recorded)
     assert cases.bits(cases.run(cases.wanders(LENGTHS))) == cases.bits(log)
     assert limits[0] == 1
     assert set(limits[1:]) == {later}
@@ -195,7 +195,7 @@ def test_batches_of_matrices_on_two_devices(factor):
 
 def test_devices_have_the_cores_for_themselves(monkeypatch):
     """The threads of LAPACK would wait for parts of small matrices, busily."""
-    seen, play = [], Program.play
+    seen, play = [], Program.dispatch
 
     def threads():
         return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
@@ -204,7 +204,7 @@ def test_devices_have_the_cores_for_themselves(monkeypatch):
         seen.append(threads())
         return play(self, *arguments)
 
-    monkeypatch.setattr(Program, "play", watched)
+    monkeypatch.setattr(Program, "dispatch", watched)
     with threadpool_limits(limits=2, user_api="blas"):
         cases.run(cases.wanders(LENGTHS))
         assert threads() == {2}
@@ -245,7 +245,7 @@ def test_costs_fill_the_lanes_evenly():
 @settings(max_examples=100)
 def test_every_lane_gets_its_share(count, width, has_costs, seed):
     costs = np.random.default_rng(seed).exponential(size=count) if has_costs else None
-    jobs = JobsOfLanes.of(sweep.Jobs(count, lambda numbers: numbers, costs), width)
+    jobs = LanePlan.of(sweep.Jobs(count, lambda numbers: numbers, costs), width)
     numbers = np.bincount(jobs.lane, minlength=width)
     assert numbers.size == width
     assert numbers.max() - numbers.min() <= 1
@@ -262,7 +262,7 @@ def test_every_lane_gets_its_share(count, width, has_costs, seed):
 
 @pytest.mark.parametrize("period", [2, 4, 8, 16])
 def test_periodic_jobs_do_not_crowd_a_lane(period):
-    lanes = JobsOfLanes.of(sweep.Jobs(16 * 32, lambda numbers: numbers), 16).lane
+    lanes = LanePlan.of(sweep.Jobs(16 * 32, lambda numbers: numbers), 16).lane
     long = np.arange(16 * 32) % period == 0
     assert np.bincount(lanes[long], minlength=16).tolist() == [32 // period] * 16
 

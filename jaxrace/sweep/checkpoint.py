@@ -20,7 +20,7 @@ import numpy as np
 
 from jaxrace import files, runs
 from jaxrace.sweep.keys import without_keys
-from jaxrace.sweep.lanes import first_step, one_job
+from jaxrace.sweep.lanes import one_job, traced_job
 from jaxrace.sweep.work import Jobs, Work
 from jaxrace.validation import require_number
 
@@ -154,7 +154,7 @@ class Saver:
 def identity_of(work: Work, jobs: Jobs, width: int, device: Any) -> dict[str, Any]:
     """All that the bits of a sweep depend on, as JSON has it; makes every job, a few at a time."""
     versions = runs.versions()
-    program = first_step.lower(work, one_job(jobs)).as_text()
+    program = traced_job.lower(work, one_job(jobs)).as_text()
     starts = range(0, jobs.count, _JOBS_AT_ONCE)
     parts = (np.arange(start, min(start + _JOBS_AT_ONCE, jobs.count)) for start in starts)
     return {

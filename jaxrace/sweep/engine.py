@@ -1,4 +1,4 @@
-"""Many jobs at once: lanes on all devices, refilled from one queue until no job is left.
+"""A sweep in this process: lanes on all devices, refilled until no job is left.
 
 Axes: J jobs, D devices, W lanes of each, n rows of the log.
 """
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from jaxrace.sweep.checkpoint import Checkpoints, Saver, Snapshot, identity_of
-from jaxrace.sweep.lanes import MOST_STEPS, Program, first_step, one_job
-from jaxrace.sweep.queue import JobsOfLanes
+from jaxrace.sweep.lanes import MOST_STEPS, Program, one_job, traced_job
+from jaxrace.sweep.queue import LanePlan
 from jaxrace.sweep.rows import Rows, RowStore, rows_of
 from jaxrace.sweep.stopping import Interrupted
 from jaxrace.sweep.work import Jobs, Work
@@ -68,10 +68,10 @@ class SweepLog:
         return self.num_ended / self.run_seconds if self.run_seconds else 0.0
 
 
-def play(
+def run_here(
     work: Work,
     jobs: Jobs,
-    lanes: JobsOfLanes,
+    plan: LanePlan,
     devices: Sequence[Any],
     burst: int = MOST_STEPS,
     on_rows: OnRows | None = None,
@@ -82,16 +82,16 @@ def play(
     with contextlib.ExitStack() as stack:
         saver = None
         if checkpoints is not None:
-            identity = identity_of(work, jobs, lanes.width, devices[0])
+            identity = identity_of(work, jobs, plan.width, devices[0])
             saver = stack.enter_context(Saver(checkpoints, identity))
         # The library behind LAPACK has threads of its own, which would take the devices' cores.
         stack.enter_context(threadpool_limits(limits=1, user_api="blas"))
-        sweep = _Sweep(work, jobs, lanes, devices, saver)
-        sweep.play(burst, on_rows or (lambda ended, rows: None), stop or (lambda: False))
+        sweep = _Sweep(work, jobs, plan, devices, saver)
+        sweep.run_bursts(burst, on_rows or (lambda ended, rows: None), stop or (lambda: False))
     return SweepLog(
         store=sweep.store,
         failed=np.flatnonzero(sweep.failed),
-        width=lanes.width,
+        width=plan.width,
         num_devices=sweep.num_devices,
         num_jobs=jobs.count,
         num_rows=sweep.facts["rows"],
@@ -110,11 +110,11 @@ class _Sweep:
         self,
         work: Work,
         jobs: Jobs,
-        lanes: JobsOfLanes,
+        plan: LanePlan,
         devices: Sequence[Any],
         saver: Saver | None,
     ) -> None:
-        width = lanes.width
+        width = plan.width
         self._jobs, self._width, self._saver = jobs, width, saver
         saved = None if saver is None else saver.load()
         self.is_resumed = saved is not None
@@ -131,13 +131,13 @@ class _Sweep:
             for name in self._of_jobs.keys() & saved.arrays.keys():  # not of no jobs
                 self._of_jobs[name][:] = saved.arrays[name]
         self.ended, self.failed, self._known = self._of_jobs.values()
-        row = jax.eval_shape(first_step, work, one_job(jobs))[1]
+        row = jax.eval_shape(traced_job, work, one_job(jobs))[1]
         folder = None if saver is None else saver.folder
         self.store = RowStore(row, folder, self.facts["files of rows"])
         if saved is not None and self.store.count() != self.facts["rows"]:
             raise ValueError(f"checkpoint: {folder} is damaged: rows are missing")
         self.num_before = int(self.ended.sum())
-        self.num_devices = min(len(devices), max(lanes.most(~self.ended), 1))
+        self.num_devices = min(len(devices), max(plan.most(~self.ended), 1))
         # Of every lane: its job, or -1, and how many steps that has played.
         count = self.num_devices * width
         self.job, self.step = np.full(count, -1), np.zeros(count, np.int64)
@@ -152,13 +152,13 @@ class _Sweep:
         self.compile_seconds, self.run_seconds = time.perf_counter() - started, 0.0
         waits = ~self.ended
         waits[self.job[self.job >= 0]] = False
-        self._waiting = lanes.waiting(waits)
+        self._waiting = plan.waiting(waits)
 
-    def play(self, burst: int, on_rows: OnRows, stop: Callable[[], bool]) -> None:
+    def run_bursts(self, most_steps: int, on_rows: OnRows, stop: Callable[[], bool]) -> None:
         """Play bursts until no job is left."""
         started = saved_at = time.perf_counter()
         while self._program is not None and not self.ended.all():
-            rows = self._burst(self._program, burst, stop)
+            rows = self._burst(self._program, most_steps, stop)
             on_rows(int(self.ended.sum()), rows)
             stops = stop()
             if self._saver is not None and (
@@ -178,7 +178,7 @@ class _Sweep:
         # Without jobs that wait, there is no reason to stop early.
         quota = max(1, self._width // _REFILL_SHARE) if any(self._waiting) else self._width
         started = time.perf_counter()
-        begun = program.play(*arguments, min(most, self._most_steps), quota)
+        begun = program.dispatch(*arguments, min(most, self._most_steps), quota)
         _wait_for(begun.num_steps, stop)
         burst, alive = jax.device_get((begun, program.lanes.alive))
         seconds = max(time.perf_counter() - started, 1e-6)

@@ -66,15 +66,11 @@ class Program:
         mask = np.zeros(count, bool)
         self.lanes = self._put(Lanes(zeros(self._shapes), mask))
         arguments = self._arguments(some, mask, mask, 0, 0)
-        self._play = compile_ahead(_play, self._mesh, *arguments)
+        self._run_burst = compile_ahead(_run_burst, self._mesh, *arguments)
 
-    def play(self, *arguments: Any) -> Burst:
-        """Begins one call of ``_play``, which goes on after the return; ``lanes`` are its new ones.
-
-        Args:
-            *arguments: Jobs, new, taken, limit and quota, see ``_play``.
-        """
-        self.lanes, burst = self._play(*self._arguments(*arguments))
+    def dispatch(self, jobs: Any, new: Any, taken: Any, limit: int, quota: int) -> Burst:
+        """Begin one ``_run_burst``, which goes on after the return; ``lanes`` are its new ones."""
+        self.lanes, burst = self._run_burst(*self._arguments(jobs, new, taken, limit, quota))
         return burst
 
     def saved(self) -> list[np.ndarray]:
@@ -98,8 +94,11 @@ class Program:
 
 
 @jax.jit
-def first_step(work: Work, job: Any) -> tuple[Any, Any, jax.Array, jax.Array]:
-    """All that is done with one job: a state, a row, is it done, has it failed?"""
+def traced_job(work: Work, job: Any) -> tuple[Any, Any, jax.Array, jax.Array]:
+    """All that is done with one job; only traced, for its shapes and for what it lowers to.
+
+    Returns a state, a row, is it done, and has it failed.
+    """
     state, row = work.step(work.init(job))
     return state, row, work.done(state), work.failed(row)
 
@@ -112,7 +111,7 @@ def one_job(jobs: Jobs) -> Any:
 
 
 @functools.partial(jax.jit, static_argnums=0, donate_argnums=2)
-def _play(
+def _run_burst(
     mesh: Mesh,
     work: Work,
     lanes: Lanes,

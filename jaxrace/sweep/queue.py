@@ -14,7 +14,7 @@ from jaxrace.sweep.work import Jobs
 _TURN = (math.sqrt(5) - 1) / 2
 
 
-class JobsOfLanes(NamedTuple):
+class LanePlan(NamedTuple):
     """The lane of every job, whatever the device, and the order in which they begin."""
 
     order: NDArray[np.int64]  # [J]
@@ -31,10 +31,10 @@ class JobsOfLanes(NamedTuple):
         jobs have a lane each, the next W of them in reverse, and so on, and they begin in that
         order.
 
-        >>> JobsOfLanes.of(Jobs(8, lambda numbers: numbers), 4).lane.tolist()
+        >>> LanePlan.of(Jobs(8, lambda numbers: numbers), 4).lane.tolist()
         [0, 1, 2, 3, 3, 0, 1, 2]
         >>> costs = [1.0, 4.0, 3.0, 2.0]
-        >>> JobsOfLanes.of(Jobs(4, lambda numbers: numbers, costs), 2).lane.tolist()
+        >>> LanePlan.of(Jobs(4, lambda numbers: numbers, costs), 2).lane.tolist()
         [0, 0, 1, 1]
         """
         rank = np.arange(jobs.count)

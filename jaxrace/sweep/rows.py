@@ -131,9 +131,9 @@ class RowStore:
         yield from self._in_memory
 
     def _read(self, path: Path) -> Rows:
-        return self.rows_of(self.arrays_in(path.read_bytes, path))
+        return self.as_rows(self.arrays_in(path.read_bytes, path))
 
-    def rows_of(self, leaves: list[np.ndarray]) -> Rows:
+    def as_rows(self, leaves: list[np.ndarray]) -> Rows:
         """Rows from their arrays."""
         return jax.tree.unflatten(jax.tree.structure(self._none), leaves)
 

@@ -24,16 +24,16 @@ from numpy.typing import NDArray
 
 from jaxrace import files, runs
 from jaxrace.sweep.checkpoint import Checkpoints, identity_of, require_same
-from jaxrace.sweep.engine import OnRows, SweepLog, play
-from jaxrace.sweep.lanes import first_step, one_job
-from jaxrace.sweep.queue import JobsOfLanes
+from jaxrace.sweep.engine import OnRows, SweepLog, run_here
+from jaxrace.sweep.lanes import one_job, traced_job
+from jaxrace.sweep.queue import LanePlan
 from jaxrace.sweep.rows import Rows, RowStore
 from jaxrace.sweep.sizes import default_devices
 from jaxrace.sweep.stopping import Interrupted
 from jaxrace.sweep.work import Jobs, Work
 from jaxrace.validation import require_integer, require_number
 
-_PLAN = "shards.json"
+_CUT = "shards.json"
 
 # Shards for each task that the cluster runs at once when the sweep begins: so many pieces are
 # shared out evenly, and little is lost with one of them.
@@ -138,20 +138,20 @@ class _Task:
 
     work: Work
     jobs: Jobs
-    lanes: JobsOfLanes
+    plan: LanePlan
     size: int  # jobs of a shard, in the order in which they begin
     folder: Folder
     every: float  # seconds between checkpoints
 
     def numbers(self, shard: int) -> NDArray[np.int64]:
         """Of the jobs of a shard."""
-        return self.lanes.order[shard * self.size : (shard + 1) * self.size]
+        return self.plan.order[shard * self.size : (shard + 1) * self.size]
 
 
 def run_shards(
     work: Work,
     jobs: Jobs,
-    lanes: JobsOfLanes,
+    plan: LanePlan,
     device: Any,
     cluster: Ray,
     on_rows: OnRows | None,
@@ -163,12 +163,12 @@ def run_shards(
         raise ValueError("checkpoints: expected some, with a folder that all nodes see")
     started = time.perf_counter()
     folder = Folder(checkpoints.folder)
-    identity = identity_of(work, jobs, lanes.width, device)
+    identity = identity_of(work, jobs, plan.width, device)
     identity = json.loads(json.dumps({**identity, "config": dict(checkpoints.config)}))
-    row = jax.eval_shape(first_step, work, one_job(jobs))[1]
+    row = jax.eval_shape(traced_job, work, one_job(jobs))[1]
     with folder.locked(), connected(cluster) as ray:
-        size, is_resumed = _plan(ray, folder, identity, checkpoints, cluster, jobs, lanes)
-        task = _Task(work, jobs, lanes, size, folder, checkpoints.every)
+        size, is_resumed = _cut(ray, folder, identity, checkpoints, cluster, jobs, plan)
+        task = _Task(work, jobs, plan, size, folder, checkpoints.every)
         shards = range(-(-jobs.count // size))
         before = [shard for shard in shards if _done(shard) in folder.names()]
         log = _Log(RowStore(row), jobs.count)
@@ -186,7 +186,7 @@ def run_shards(
     return SweepLog(
         store=log.store,
         failed=np.flatnonzero(log.failed),
-        width=lanes.width,
+        width=plan.width,
         num_devices=1,
         num_jobs=jobs.count,
         num_rows=log.num_rows,
@@ -216,8 +216,8 @@ class _Log:
             return self.store.arrays_in(lambda: folder.read(name), name, extra=2)
 
         facts, failed, *leaves = read()
-        rows = self.store.rows_of(leaves)
-        self.store.add_written(lambda: self.store.rows_of(read()[2:]))
+        rows = self.store.as_rows(leaves)
+        self.store.add_written(lambda: self.store.as_rows(read()[2:]))
         self.failed[failed] = True
         self.num_rows += len(rows.job)
         self.num_ended += int(facts[0])
@@ -268,31 +268,31 @@ def _gpus(ray: Any, cluster: Ray) -> float:
     return float(ray.cluster_resources().get("GPU", 0) > 0)
 
 
-def _plan(
+def _cut(
     ray: Any,
     folder: Folder,
     identity: dict[str, Any],
     checkpoints: Checkpoints,
     cluster: Ray,
     jobs: Jobs,
-    lanes: JobsOfLanes,
+    plan: LanePlan,
 ) -> tuple[int, bool]:
     """The jobs of a shard, and whether the sweep has begun before."""
-    if _PLAN in folder.names():
+    if _CUT in folder.names():
         if not checkpoints.resume:
             raise ValueError(f"folder: expected no sweep in '{checkpoints.folder}', or resume=True")
-        plan = json.loads(folder.read(_PLAN))
-        require_same(plan["identity"], identity)
-        return plan["size"], True
+        cut = json.loads(folder.read(_CUT))
+        require_same(cut["identity"], identity)
+        return cut["size"], True
     num_gpus = _gpus(ray, cluster)
     resources = ray.cluster_resources()
     at_once = resources.get("CPU", 1) // cluster.cpus_per_task
     if num_gpus:
         at_once = min(at_once, resources.get("GPU", 1) // num_gpus)
-    widths = -(-jobs.count // lanes.width)
+    widths = -(-jobs.count // plan.width)
     own = max(int(widths // (_SHARDS_PER_TASK * max(at_once, 1))), 1)
-    size = lanes.width * (cluster.lanes_per_shard or own)
-    folder.write(_PLAN, json.dumps({"size": size, "identity": identity}).encode())
+    size = plan.width * (cluster.lanes_per_shard or own)
+    folder.write(_CUT, json.dumps({"size": size, "identity": identity}).encode())
     return size, False
 
 
@@ -347,7 +347,7 @@ def _do_shard(task: _Task, shard: int) -> None:
     """On a node: do a shard, from its last checkpoint if there is one, and leave its rows."""
     numbers, folder, name = task.numbers(shard), task.folder, f"shard-{shard:06}.tar"
     jobs = Jobs(len(numbers), lambda places: task.jobs.rows(numbers[places]))
-    lanes = JobsOfLanes(np.arange(len(numbers)), task.lanes.lane[numbers], task.lanes.width)
+    plan = LanePlan(np.arange(len(numbers)), task.plan.lane[numbers], task.plan.width)
     if _done(shard) in folder.names():
         return
     with tempfile.TemporaryDirectory() as here:
@@ -357,7 +357,7 @@ def _do_shard(task: _Task, shard: int) -> None:
         local = Checkpoints(
             here, every=task.every, resume=True, on_saved=lambda: folder.write(name, _packed(here))
         )
-        log = play(task.work, jobs, lanes, default_devices(), checkpoints=local)
+        log = run_here(task.work, jobs, plan, default_devices(), checkpoints=local)
         content = io.BytesIO()
         rows = log.rows
         facts = np.array([jobs.count, log.lane_steps])

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 
 from jaxrace.sweep.keys import without_keys
-from jaxrace.sweep.lanes import MOST_STEPS, first_step, one_job
+from jaxrace.sweep.lanes import MOST_STEPS, one_job, traced_job
 from jaxrace.sweep.work import Jobs, Work
 
 # Of 8 to 128 lanes on a CPU, 32 ran the most searches per second.
@@ -69,7 +69,7 @@ def default_width(work: Work, jobs: Jobs, devices: Sequence[Any] | None = None) 
 
 def _lane_bytes(work: Work, jobs: Jobs) -> float:
     """About what a lane takes."""
-    state, row, *_ = jax.eval_shape(first_step, work, one_job(jobs))
+    state, row, *_ = jax.eval_shape(traced_job, work, one_job(jobs))
     state_bytes, row_bytes = (
         sum(math.prod(x.shape) * x.dtype.itemsize for x in jax.tree.leaves(tree))
         for tree in jax.eval_shape(without_keys, (state, row))

@@ -7,9 +7,9 @@ import jax
 
 from jaxrace.sweep import sizes
 from jaxrace.sweep.checkpoint import Checkpoints
-from jaxrace.sweep.engine import OnRows, SweepLog, play
+from jaxrace.sweep.engine import OnRows, SweepLog, run_here
 from jaxrace.sweep.lanes import MOST_STEPS
-from jaxrace.sweep.queue import JobsOfLanes
+from jaxrace.sweep.queue import LanePlan
 from jaxrace.sweep.shards import Ray, run_shards
 from jaxrace.sweep.work import Jobs, Work
 from jaxrace.validation import require_integer
@@ -66,10 +66,10 @@ def run(
     _check(work, jobs, width, burst)
     devices = sizes.default_devices() if devices is None else list(devices)
     width = sizes.default_width(work, jobs, devices) if width is None else width
-    lanes = JobsOfLanes.of(jobs, width)
+    plan = LanePlan.of(jobs, width)
     if cluster is not None:
-        return run_shards(work, jobs, lanes, devices[0], cluster, on_rows, checkpoints, stop)
-    return play(work, jobs, lanes, devices, burst, on_rows, checkpoints, stop)
+        return run_shards(work, jobs, plan, devices[0], cluster, on_rows, checkpoints, stop)
+    return run_here(work, jobs, plan, devices, burst, on_rows, checkpoints, stop)
 
 
 def _check(work: Work, jobs: Jobs, width: int | None, burst: int) -> None:
