@@ -15,6 +15,7 @@ from collections.abc import Callable
 import shown_choices
 import shown_rankings
 import shown_reproductions
+import shown_selection
 from shown_commands import CHECKOUT, Shown, cells, everything, line, several
 
 # README.md and docs/medical.md
@@ -313,6 +314,7 @@ SHOWN = [
     *shown_reproductions.SHOWN,
     *shown_rankings.SHOWN,
     *shown_choices.SHOWN,
+    *shown_selection.SHOWN,
 ]
 
 
