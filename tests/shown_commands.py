@@ -137,8 +137,8 @@ def rows(text: str, **where: str) -> list[dict[str, str]]:
 
 
 def column(text: str, name: str, **where: str) -> list[float]:
-    """Its numbers in these rows."""
-    return [float(row[name]) for row in rows(text, **where)]
+    """Its numbers in those of these rows that have it."""
+    return [float(row[name]) for row in rows(text, **where) if name in row]
 
 
 def said(pattern: str) -> Callable[[str], str]:

@@ -55,7 +55,6 @@ LONG = [
         "--repeats 5",
         "hours",
     ),
-    Long("docs/improvement.md", "figure 3", "jaxrace reproduce hcpi-mountain-car", _NOT_YET),
     Long("docs/improvement.md", "figure 4", "jaxrace reproduce hcpi-daedalus", "150 minutes"),
     Long(
         "docs/improvement.md",

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable
 
 import shown_choices
+import shown_improvement
 import shown_rankings
 import shown_reproductions
 import shown_selection
@@ -315,6 +316,7 @@ SHOWN = [
     *shown_rankings.SHOWN,
     *shown_choices.SHOWN,
     *shown_selection.SHOWN,
+    *shown_improvement.SHOWN,
 ]
 
 
