@@ -4,10 +4,11 @@ import csv
 import functools
 import io
 import os
+import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -88,9 +89,7 @@ def cells(columns: str, **where: str) -> Callable[[str], str]:
 
     def pick(text: str) -> str:
         names = columns.split()
-        tables = [csv.DictReader(io.StringIO(part)) for part in text.split("\n\n")]
-        rows = [row for table in tables for row in table if names[0] in row]
-        found = [row for row in rows if where.items() <= row.items()]
+        found = [row for row in rows(text, **where) if names[0] in row]
         if len(found) != 1:
             raise ValueError(f"expected one row with {where}, got {len(found)}")
         parts = []
@@ -113,8 +112,48 @@ def everything(text: str) -> str:
     return text
 
 
-def row(file: str, label: str) -> str:
-    """What stands behind the label of the only row of a page's tables that has it."""
-    lines = (CHECKOUT / file).read_text("utf-8").splitlines()
-    (found,) = (line for line in lines if line.startswith(f"| {label} | "))
+def row(file: str, label: str, head: str = "") -> str:
+    """What stands behind the label of the only row of a page's tables that has it.
+
+    Of the only table whose first line begins with ``head``, if there is one.
+    """
+    page = (CHECKOUT / file).read_text("utf-8")
+    if head:
+        (page,) = re.findall(rf"^\| {re.escape(head)}.*(?:\n\|.*)*", page, re.MULTILINE)
+    (found,) = (line for line in page.splitlines() if line.startswith(f"| {label} | "))
     return found.removeprefix(f"| {label} | ")
+
+
+def made(name: str, *files: str) -> str:
+    """The command of an experiment: prints its report and other files that it leaves."""
+    left = "; echo; ".join(f"cat run/{file}" for file in ("report.md", *files))
+    return f"jaxrace reproduce {name} --out run > log; {left}"
+
+
+def rows(text: str, **where: str) -> list[dict[str, str]]:
+    """Of all CSV tables of a text, those that have these values."""
+    tables = [csv.DictReader(io.StringIO(part)) for part in text.split("\n\n")]
+    return [row for table in tables for row in table if row.items() >= where.items()]
+
+
+def column(text: str, name: str, **where: str) -> list[float]:
+    """Its numbers in those of these rows that have it."""
+    return [float(row[name]) for row in rows(text, **where) if name in row]
+
+
+def said(pattern: str) -> Callable[[str], str]:
+    """What the groups of a pattern match, where it is found first."""
+
+    def pick(text: str) -> str:
+        match = re.search(pattern, text, re.MULTILINE)
+        if not match:
+            raise ValueError(f"expected {pattern} in {text}")
+        return "; ".join(match.groups())
+
+    return pick
+
+
+def extremes(numbers: Iterable[float]) -> str:
+    """The least and the most."""
+    found = list(numbers)
+    return f"{min(found):.6f}; {max(found):.6f}"

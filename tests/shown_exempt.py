@@ -22,7 +22,7 @@ class Bare(NamedTuple):
 
 _QUIET = "seconds, and ratios of seconds, are of a quiet machine"
 _ITSELF = "a slow test that holds the numbers against what it finds"
-_TOGETHER = "five to twelve minutes, which would double the time of the list"
+_NOT_YET = "{} minutes on two cores, more beside other work: not compared yet"
 
 LONG = [
     Long("docs/audit.md", "by preference", "python -m jaxrace.audits.preference", "an hour or so"),
@@ -35,12 +35,16 @@ LONG = [
         _ITSELF,
     ),
     Long("docs/dueling.md", "both figures", "jaxrace reproduce sup-klucb", "46 minutes"),
-    Long("docs/dueling.md", "the first figure", "jaxrace reproduce sup-klucb-25", _TOGETHER),
+    Long(
+        "docs/dueling.md", "the first figure", "jaxrace reproduce sup-klucb-25", _NOT_YET.format(8)
+    ),
     Long("docs/dueling.md", "SAVAGE on duels", "jaxrace reproduce savage-dueling", "an hour"),
     Long(
         "docs/dueling.md", "its full horizon", "jaxrace reproduce savage-dueling-400", "many hours"
     ),
-    Long("docs/dueling.md", "arms that pay", "jaxrace reproduce savage-bandits", _TOGETHER),
+    Long(
+        "docs/dueling.md", "arms that pay", "jaxrace reproduce savage-bandits", _NOT_YET.format(8)
+    ),
     Long("docs/dueling.md", "duels a second", "python bench/run.py --only bench_duels", _QUIET),
     Long("docs/dueling.md", "games of many sizes", "python bench/mixed_arms.py", _QUIET),
     Long("docs/gpu.md", "all", "python bench/gpu.py", "on an H100"),
@@ -55,7 +59,6 @@ LONG = [
         "--repeats 5",
         "hours",
     ),
-    Long("docs/improvement.md", "figure 3", "jaxrace reproduce hcpi-mountain-car", _TOGETHER),
     Long("docs/improvement.md", "figure 4", "jaxrace reproduce hcpi-daedalus", "150 minutes"),
     Long(
         "docs/improvement.md",
@@ -79,7 +82,7 @@ LONG = [
         "docs/top_k_selection.md",
         "its four methods",
         "jaxrace reproduce thurstone-topk-4",
-        _TOGETHER,
+        _NOT_YET.format(6),
     ),
     Long(
         "docs/top_k_selection.md",
@@ -99,8 +102,7 @@ LONG = [
         "jaxrace reproduce topk-shootout",
         "40 minutes",
     ),
-    Long("docs/top_k_selection.md", "several at once", "jaxrace reproduce topk-batches", _TOGETHER),
-    Long("docs/top_k_selection.md", "pooled", "jaxrace reproduce topk-pooled", _TOGETHER),
+    Long("docs/top_k_selection.md", "pooled", "jaxrace reproduce topk-pooled", _NOT_YET.format(11)),
     Long(
         "docs/top_k_selection.md",
         "microseconds",

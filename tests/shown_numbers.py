@@ -13,8 +13,10 @@ import sys
 from collections.abc import Callable
 
 import shown_choices
+import shown_improvement
 import shown_rankings
 import shown_reproductions
+import shown_selection
 from shown_commands import CHECKOUT, Shown, cells, everything, line, several
 
 # README.md and docs/medical.md
@@ -313,6 +315,8 @@ SHOWN = [
     *shown_reproductions.SHOWN,
     *shown_rankings.SHOWN,
     *shown_choices.SHOWN,
+    *shown_selection.SHOWN,
+    *shown_improvement.SHOWN,
 ]
 
 

@@ -1,5 +1,7 @@
 """README and docs/ show what their commands make; the list is in tests/shown_numbers.py."""
 
+import faulthandler
+
 import pytest
 import shown
 import shown_calls
@@ -46,6 +48,8 @@ def test_every_experiment_and_figure_is_on_a_list():
 @pytest.mark.usefixtures("shared_programs")
 @pytest.mark.parametrize("command", shown_numbers.commands())
 def test_it_comes_out(command):
+    # Some commands take longer than a test may in silence.
+    faulthandler.cancel_dump_traceback_later()
     assert shown_numbers.differences(command) == []
 
 
@@ -57,7 +61,7 @@ def test_another_number_is_found(one, monkeypatch):
     same = one._replace(pick=shown_commands.everything)
     assert same.differences() == []
     for match in shown.matches(text):
-        other = text[: match.start("value")] + "9870" + text[match.end("value") :]
+        other = text[: match.start("value")] + "9876543210" + text[match.end("value") :]
         assert same._replace(text=other).differences()
 
 
