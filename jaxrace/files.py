@@ -16,12 +16,7 @@ _CHECKSUM = "checksum"
 
 
 def write_file(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file as a whole or not at all; one of that name is replaced.
-
-    >>> write_file("note.txt", b"done")
-    >>> Path("note.txt").read_text()
-    'done'
-    """
+    """Write a file as a whole or not at all; one of that name is replaced."""
     with new_file(path) as file:
         file.write(content)
 
@@ -31,8 +26,7 @@ def new_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to be written piece by piece; it is there when the block has ended without error.
 
     >>> with new_file("note.txt") as file:
-    ...     _ = file.write(b"do")
-    ...     _ = file.write(b"ne")
+    ...     _ = file.write(b"done")
     >>> Path("note.txt").read_text()
     'done'
     """
@@ -51,12 +45,7 @@ def new_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def unfinished_in(folder: str | os.PathLike[str]) -> list[Path]:
-    """What a process that was killed while it wrote has left half-written in a folder.
-
-    >>> Path(".note.txt.jaxrace-7.tmp").touch()
-    >>> [path.name for path in unfinished_in(".")]
-    ['.note.txt.jaxrace-7.tmp']
-    """
+    """What a process that was killed while it wrote has left half-written in a folder."""
     found = Path(folder).glob(".*.tmp")
     return [path for path in found if _UNFINISHED.fullmatch(path.name) and path.is_file()]
 
@@ -64,12 +53,7 @@ def unfinished_in(folder: str | os.PathLike[str]) -> list[Path]:
 def write_json(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
     """Write JSON with a checksum, so that ``read_json`` sees what has been changed or cut.
 
-    Args:
-        path: The file.
-        content: Numbers, text, lists and mappings of them; no NaN, no infinity.
-
-    Raises:
-        ValueError: A number is NaN or infinite.
+    ``content`` is numbers, text, lists and mappings of them; ValueError for NaN and infinity.
 
     >>> write_json("note.json", {"seed": 3})
     >>> read_json("note.json")
@@ -82,17 +66,7 @@ def write_json(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None
 
 
 def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What ``write_json`` has written.
-
-    Raises:
-        ValueError: It is something else, or damaged.
-        OSError: It cannot be read.
-
-    >>> write_file("note.json", b'{"seed": 3}')
-    >>> read_json("note.json")
-    Traceback (most recent call last):
-    ValueError: note.json: expected what was written there, got something else, or a part of it
-    """
+    """What ``write_json`` has written; ValueError if it is something else, or damaged."""
     with contextlib.suppress(ValueError, RecursionError):  # no UTF-8, no JSON, too deep
         content = json.loads(Path(path).read_bytes().decode())
         if isinstance(content, dict) and content.pop(_CHECKSUM, None) == _checksum(content):
@@ -108,23 +82,13 @@ def _checksum(content: Mapping[str, Any]) -> str:
 
 
 def checksum_of(path: str | os.PathLike[str]) -> str:
-    """SHA-256 of a file.
-
-    >>> write_file("note.txt", b"done")
-    >>> checksum_of("note.txt")[:8]
-    'a4c3ed04'
-    """
+    """SHA-256 of a file."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def sync_tree(folder: str | os.PathLike[str]) -> None:
-    """Let all files below a folder, and their names, outlive a loss of power.
-
-    >>> Path("notes").mkdir()
-    >>> write_file("notes/note.txt", b"done")
-    >>> sync_tree("notes")
-    """
+    """Let all files below a folder, and their names, outlive a loss of power."""
     for path, _, names in os.walk(folder, topdown=False):
         for name in names:
             with Path(path, name).open("rb+") as file:
@@ -133,10 +97,7 @@ def sync_tree(folder: str | os.PathLike[str]) -> None:
 
 
 def sync_folder(folder: str | os.PathLike[str]) -> None:
-    """Let the names in a folder outlive a loss of power, where the system can.
-
-    >>> sync_folder(".")
-    """
+    """Let the names in a folder outlive a loss of power, where the system can."""
     if hasattr(os, "O_DIRECTORY"):
         handle = os.open(folder, os.O_DIRECTORY)
         try:

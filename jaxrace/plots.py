@@ -1,7 +1,7 @@
 """Figures from what runs leave on disk.
 
-matplotlib is imported where it is used, because it is slow to import; figures are made without
-pyplot, so that no window and no global state are involved.
+matplotlib is imported where it is used, because it is slow to import; pyplot, which keeps windows
+and global state, is not used.
 """
 
 import io
@@ -25,16 +25,7 @@ def learning_curve(folder: str | os.PathLike[str]) -> "Figure":
 
     Its log has the columns "repeat" and "episodes" and one for every metric; its summary has
     "metrics" (labels by name), "baselines" (for each the means), "env", "method" and "repeats".
-
     A repeat's value after e episodes is that of its last row of the log with at most e episodes.
-
-    >>> import numpy as np
-    >>> runs.write_log(".", {"repeat": np.array([0, 0, 1, 1]), "episodes": np.array([5, 9, 6, 9]),
-    ...                      "reward": np.array([1.0, 2.0, 2.0, 4.0])})
-    >>> runs.write_summary(".", {"env": "maze", "method": "edps", "repeats": 2, "baselines": {},
-    ...                          "metrics": {"reward": "reward per game"}})
-    >>> [panel.get_ylabel() for panel in learning_curve(".").axes]
-    ['reward per game']
     """
     log, summary = runs.read_log(folder), runs.read_summary(folder)
     labels = summary["metrics"]
@@ -57,13 +48,6 @@ def heat_map(folder: str | os.PathLike[str]) -> "Figure":
 
     Its summary has "settings" (for each "sigma", "delta" and the means), "metrics" (labels by
     name), "env", "method" and "repeats".
-
-    >>> pairs = [(1, 0.1), (1, 0.2), (2, 0.1), (2, 0.2)]
-    >>> cells = [{"sigma": s, "delta": d, "reward": {"mean": s * d}} for s, d in pairs]
-    >>> runs.write_summary(".", {"env": "maze", "method": "edps", "repeats": 2, "settings": cells,
-    ...                          "metrics": {"reward": "reward per game"}})
-    >>> heat_map(".").axes[0].get_title()
-    'reward per game'
     """
     summary = runs.read_summary(folder)
     labels, settings = summary["metrics"], summary["settings"]
@@ -93,12 +77,7 @@ def heat_map(folder: str | os.PathLike[str]) -> "Figure":
 def panels(
     size: tuple[float, float], rows: int = 1, columns: int = 1, **shared: Any
 ) -> tuple["Figure", Any]:
-    """A new figure of a width and a height in inches, and its panels [rows, columns].
-
-    >>> figure, [[left, right]] = panels((6, 4), 1, 2)
-    >>> len(figure.axes)
-    2
-    """
+    """A new figure of a width and a height in inches, and its panels [rows, columns]."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size, layout="constrained")
@@ -112,11 +91,9 @@ def grid(
     rest: tuple[float, float],
     **shared: Any,
 ) -> tuple["Figure", list[Any]]:
-    """A new figure, and so many panels of a size in inches, row by row; the rest is not panels.
+    """A new figure with so many panels of a ``size`` in inches, row by row.
 
-    >>> figure, shown = grid(3, 2, (3, 2), (0, 1))
-    >>> figure.get_size_inches().tolist(), len(shown), len(figure.axes)
-    ([6.0, 5.0], 3, 3)
+    ``rest`` is the width and the height that the figure has besides.
     """
     columns = min(most_columns, count)
     rows = -(-count // columns)
@@ -128,13 +105,7 @@ def grid(
 
 
 def tidy(panel: "Axes", thousands: str = "") -> None:
-    """A pale grid, no frame above and to the right, and commas in the numbers of some axes.
-
-    >>> _, [[panel]] = panels((3, 2))
-    >>> tidy(panel, "x")
-    >>> panel.spines["top"].get_visible()
-    False
-    """
+    """A pale grid, no frame above and to the right, and commas in the numbers of some axes."""
     panel.grid(alpha=0.25)
     panel.spines[["top", "right"]].set_visible(False)
     for axis in thousands:
@@ -144,36 +115,19 @@ def tidy(panel: "Axes", thousands: str = "") -> None:
 def band(
     panel: "Axes", x: Any, middle: Any, half: Any, color: str, label: str = "", **style: Any
 ) -> None:
-    """A curve, and a pale band of a width to both sides of it.
-
-    >>> _, [[panel]] = panels((3, 2))
-    >>> band(panel, np.arange(2), np.ones(2), np.ones(2), "C0", "mean")
-    >>> panel.lines[0].get_label()
-    'mean'
-    """
+    """A curve, and a pale band of a width to both sides of it."""
     panel.plot(x, middle, color=color, label=label, **style)
     panel.fill_between(x, middle - half, middle + half, color=color, alpha=0.15, lw=0)
 
 
 def legend_below(figure: "Figure", columns: int) -> None:
-    """One legend for all panels: that of the first one.
-
-    >>> figure, [[panel]] = panels((3, 2))
-    >>> lines = panel.plot([1, 2], label="a")
-    >>> legend_below(figure, 3)
-    >>> len(figure.legends)
-    1
-    """
+    """One legend for all panels: that of the first one."""
     handles, names = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=columns, frameon=False)
 
 
 def save(figure: "Figure", path: str | os.PathLike[str]) -> None:
-    """Write a figure as PNG, as a whole or not at all.
-
-    >>> from matplotlib.figure import Figure
-    >>> save(Figure(figsize=(1, 1)), "empty.png")
-    """
+    """Write a figure as PNG, as a whole or not at all."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     content = io.BytesIO()
@@ -213,13 +167,7 @@ def _on_one_grid(
 
 
 def draw_heat(panel: "Axes", means: np.ndarray) -> None:
-    """A coloured cell for each mean [rows, columns], with the number in it; NaN is left blank.
-
-    >>> _, [[panel]] = panels((3, 2))
-    >>> draw_heat(panel, np.array([[1.0, 2.5]]))
-    >>> [text.get_text() for text in panel.texts]
-    ['1', '2.5']
-    """
+    """A coloured cell for each mean [rows, columns], with the number in it; NaN is left blank."""
     image = panel.imshow(means, aspect="auto", origin="lower", cmap="viridis")
     low, high = image.get_clim()
     for row, column in np.argwhere(np.isfinite(means)):

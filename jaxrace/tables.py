@@ -20,11 +20,9 @@ def write_table(
 ) -> None:
     """Write a table as CSV.
 
-    Args:
-        path: The file.
-        columns: Integers, floats, booleans or text by name, each [rows], or a single one that all
-            rows have; or several such pieces of a table that follow each other, in any order of
-            names. A float32 is written with the digits that tell it from other float32 numbers.
+    ``columns`` are integers, floats, booleans or text by name, each [rows], or a single one for all
+    rows; or several such pieces of a table that follow each other, in any order of names. A
+    float32 is written with the digits that tell it from other float32 numbers.
 
     >>> write_table("table.csv", {"k": np.array([1, 2]), "task": np.array(["normal", "uniform"])})
     >>> read_table("table.csv")["task"].tolist()
@@ -65,11 +63,9 @@ def _lines(file: TextIO) -> Iterator[str]:
 
 
 def numbered_rows(name: str, path: str | os.PathLike[str]) -> Generator[tuple[int, list[str]]]:
-    """The rows of a CSV file that a user gave, without spaces around cells, and their numbers.
+    """The rows of a user's CSV file that are not empty, as (number, cells without spaces around).
 
-    The argument ``name`` stands in messages. ValueError if the file cannot be read as CSV.
-
-    Rows with nothing in them are left out, and counted.
+    ValueError, which begins with ``name``, if the file cannot be read as CSV.
 
     >>> write_table("table.csv", {"k": np.array([" a", "", "b "])})
     >>> list(numbered_rows("scores", "table.csv"))
@@ -87,24 +83,18 @@ def numbered_rows(name: str, path: str | os.PathLike[str]) -> Generator[tuple[in
 
 
 def as_float(cell: str) -> float:
-    """The number in a cell; ValueError if it is none, as 1_000, which Python would take for one.
-
-    >>> as_float("1e3")
-    1000.0
-    """
+    """The number in a cell; ValueError also for 1_000, which Python would take for one."""
     return float(cell.replace("_", "no number"))
 
 
 def read_table(path: str | os.PathLike[str], text: Collection[str] = ()) -> dict[str, np.ndarray]:
-    """The columns of a CSV file, each [rows]: int64, float64, bool or text.
+    """The columns of a CSV file, each [rows]: int64, float64, bool or text, as those of ``text``.
 
-    Text are also those of these names, whatever they look like. ValueError if it is no table.
+    ValueError if the file is no table.
 
     >>> write_table("table.csv", {"k": np.array([1, 2])})
     >>> read_table("table.csv")
     {'k': array([1, 2])}
-    >>> read_table("table.csv", text=["k"])["k"].tolist()
-    ['1', '2']
     """
     names, *rows = list(_rows(path)) or [[]]
     if not names:

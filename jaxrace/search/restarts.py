@@ -1,7 +1,7 @@
 """Rollouts that start in the midst of a history: sampled states, and what follows an action there.
 
-The parts of approximate policy iteration (Fürnkranz, Hüllermeier, Cheng and Park 2012) that meet
-the simulator. Axes: N sampled states, A actions, R rollouts, T = horizon.
+For approximate policy iteration (Fürnkranz, Hüllermeier, Cheng and Park 2012). Axes: N sampled
+states, A actions, R rollouts, T = horizon.
 """
 
 import dataclasses
@@ -11,9 +11,10 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxrace.envs import Environment, OutcomeFold, Transition
+from jaxrace.envs import Environment, OutcomeFold
 from jaxrace.label_ranking import LabelRanking
-from jaxrace.rollout import Rollout
+from jaxrace.rollout import Progress, Rollout, advance
+from jaxrace.validation import require_kind
 
 
 class Behaviour(NamedTuple):
@@ -30,19 +31,12 @@ class Start(NamedTuple):
     number: Any  # int32 [], steps taken to reach it, below T
 
 
-class _Progress(NamedTuple):
-    """A history between two steps."""
-
-    state: Any
-    ended: jax.Array  # bool []
-
-
 @dataclasses.dataclass(frozen=True)
 class Restarts:
     """Samples states, and plays rollouts from them; pure, for compiled code.
 
     Attributes:
-        env: See ``envs.Environment``; ``renew`` is used where it has one.
+        env: See ``envs.Environment``; its ``renew``, if it has one, gives a rollout fresh chance.
         policy: Says what the actions are, and acts unless chance does.
         fold: Makes the outcomes, of what follows the sampled state only.
     """
@@ -52,8 +46,7 @@ class Restarts:
     fold: OutcomeFold
 
     def __post_init__(self) -> None:
-        if not isinstance(self.policy, LabelRanking):
-            raise ValueError(f"policy: expected a LabelRanking, got {self.policy!r}")
+        require_kind("policy", self.policy, LabelRanking)
         Rollout(self.env, self.policy, self.fold)  # makes its own checks
 
     def sample(
@@ -75,20 +68,18 @@ class Restarts:
 
         Each has chance of its own; ``behaviour`` follows the action until the history has T steps.
         """
-        num_actions = len(self.policy.actions)
-        keys = jax.random.split(key, (len(starts.number), num_actions, num_rollouts))
+        actions = jnp.asarray(self.policy.actions, jnp.float32)
+        keys = jax.random.split(key, (len(starts.number), len(actions), num_rollouts))
         of_rollouts = jax.vmap(self._roll_out_one, (0, None, None, None, None))
         of_actions = jax.vmap(of_rollouts, (0, None, 0, None, None))
         of_states = jax.vmap(of_actions, (0, 0, None, None, None))
-        return of_states(
-            keys, starts, jnp.arange(num_actions, dtype=jnp.int32), behaviour, env_params
-        )
+        return of_states(keys, starts, actions, behaviour, env_params)
 
     def _sample_one(self, key: jax.Array, behaviour: Behaviour, env_params: Any) -> Start:
         reset_key, chance_key, step_key = jax.random.split(key, 3)
         lucks, random_actions = self._draw(chance_key)
 
-        def visit(carry: tuple[_Progress, Start], step: Any) -> tuple[Any, None]:
+        def visit(carry: tuple[Progress, Start], step: Any) -> tuple[Any, None]:
             progress, start = carry
             number, random_action, luck = step
             # Reservoir sampling: the n-th state replaces the one kept with probability 1 / n.
@@ -96,11 +87,11 @@ class Restarts:
             start = _where(kept, Start(progress.state, number), start)
             action = self._choose(behaviour, progress.state, random_action, env_params)
             key = jax.random.fold_in(step_key, number)
-            progress, _ = self._advance(key, progress, action, env_params)
+            progress, _ = advance(self.env, key, progress, action, env_params)
             return (progress, start), None
 
         first = self.env.reset(reset_key, env_params)
-        carry = (_Progress(first, jnp.zeros((), bool)), Start(first, jnp.zeros((), jnp.int32)))
+        carry = (Progress(first, jnp.zeros((), bool)), Start(first, jnp.zeros((), jnp.int32)))
         (_, start), _ = lax.scan(visit, carry, (self._numbers(), random_actions, lucks))
         return start
 
@@ -117,18 +108,18 @@ class Restarts:
         renew = getattr(self.env, "renew", None)
         state = start.state if renew is None else renew(renew_key, start.state, env_params)
 
-        def follow(carry: tuple[_Progress, Any], step: Any) -> tuple[Any, None]:
+        def follow(carry: tuple[Progress, Any], step: Any) -> tuple[Any, None]:
             progress, folded = carry
             number, random_action = step
             chosen = self._choose(behaviour, progress.state, random_action, env_params)
             action = jnp.where(number == 0, first_action, chosen)
             key = jax.random.fold_in(step_key, number)
-            progress, transition = self._advance(key, progress, action, env_params)
+            progress, transition = advance(self.env, key, progress, action, env_params)
             after = (progress, self.fold.update(folded, transition, env_params))
             # All rollouts scan over T steps; what is beyond the horizon leaves no trace.
             return _where(start.number + number < self.env.horizon, after, carry), None
 
-        carry = (_Progress(state, jnp.zeros((), bool)), self.fold.init(state, env_params))
+        carry = (Progress(state, jnp.zeros((), bool)), self.fold.init(state, env_params))
         (_, folded), _ = lax.scan(follow, carry, (self._numbers(), random_actions))
         return self.fold.finish(folded, env_params)
 
@@ -145,21 +136,10 @@ class Restarts:
     def _choose(
         self, behaviour: Behaviour, state: Any, random_action: jax.Array, env_params: Any
     ) -> jax.Array:
-        """The number of the action that is taken: int32 []."""
+        """The action that is taken, by the number of a random one: float32 []."""
         chosen = self.policy.choose(behaviour.theta, self.env.observe(state, env_params))
-        return jnp.where(behaviour.is_random, random_action, chosen)
-
-    def _advance(
-        self, key: jax.Array, progress: _Progress, number: jax.Array, env_params: Any
-    ) -> tuple[_Progress, Transition]:
-        """One step, with the action of that number."""
-        action = jnp.asarray(self.policy.actions, jnp.float32)[number]
-        state, reward, terminal = self.env.step(key, progress.state, action, env_params)
-        if not self.env.continues_after_terminal:
-            state = _where(progress.ended, progress.state, state)
-        reward = jnp.where(progress.ended, jnp.zeros_like(reward), reward)
-        ended = progress.ended | terminal
-        return _Progress(state, ended), Transition(progress.state, action, reward, ended, state)
+        number = jnp.where(behaviour.is_random, random_action, chosen)
+        return jnp.asarray(self.policy.actions, jnp.float32)[number]
 
 
 def _where(condition: jax.Array, yes: Any, no: Any) -> Any:

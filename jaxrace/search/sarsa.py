@@ -21,6 +21,7 @@ from jaxrace.validation import (
     require_hashable,
     require_integer,
     require_keys,
+    require_kind,
     require_number,
     require_positive,
 )
@@ -110,8 +111,7 @@ class Sarsa:
     def __post_init__(self) -> None:
         require_integer("env.horizon", getattr(self.env, "horizon", None), 1)
         require_hashable("env", self.env)
-        if not isinstance(self.policy, GreedyTable):
-            raise ValueError(f"policy: expected a GreedyTable, got {self.policy!r}")
+        require_kind("policy", self.policy, GreedyTable)
         require_integer("episodes_per_step", self.episodes_per_step, 1)
 
     def params(
