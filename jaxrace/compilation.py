@@ -10,7 +10,6 @@ import jax
 # XLA's lower optimisation level takes half the time to compile a policy search for a CPU, which
 # runs as fast.
 _LEVEL = "xla_backend_optimization_level"
-_CPU_LEVEL = "1"
 
 # Programs that a function keeps, each for other static arguments. That of a race may take 30 MB.
 MOST_PROGRAMS = 32
@@ -53,15 +52,13 @@ def bounded_jit(num_static: int, most: int = MOST_PROGRAMS) -> Callable[[Any], A
 def compile_ahead(function: Any, *args: Any) -> Any:
     """Trace and compile a jitted function for arguments like these.
 
-    ``args`` are arrays or ``jax.ShapeDtypeStruct``s, and the values of static arguments; the program
-    is called without the latter. XLA_FLAGS may set another level of optimisation for a CPU.
+    ``args`` are arrays or ``jax.ShapeDtypeStruct``s, and the values of static arguments; the
+    program is called without the latter. XLA_FLAGS may set a CPU's level of optimisation.
 
     >>> program = compile_ahead(jax.jit(lambda x: 2 * x), jax.ShapeDtypeStruct((2,), "float32"))
     >>> print(program(jax.numpy.array([1.0, 2.0], "float32")))
     [2. 4.]
     """
-    flags = os.environ.get("XLA_FLAGS", "")
-    is_users_choice = f"--{_LEVEL}=" in flags
-    on_cpu = jax.default_backend() == "cpu"
-    options: Any = {_LEVEL: _CPU_LEVEL} if on_cpu and not is_users_choice else None
-    return function.lower(*args).compile(compiler_options=options)
+    is_users_choice = f"--{_LEVEL}=" in os.environ.get("XLA_FLAGS", "")
+    is_ours = jax.default_backend() == "cpu" and not is_users_choice
+    return function.lower(*args).compile(compiler_options={_LEVEL: "1"} if is_ours else None)

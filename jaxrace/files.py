@@ -9,20 +9,22 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
+StrPath = str | os.PathLike[str]
+
 # Of a file that is being written; no user's file is called so.
 _UNFINISHED = re.compile(r"\..+\.jaxrace-\d+\.tmp")
 
 _CHECKSUM = "checksum"
 
 
-def write_file(path: str | os.PathLike[str], content: bytes) -> None:
+def write_file(path: StrPath, content: bytes) -> None:
     """Write a file as a whole or not at all; one of that name is replaced."""
     with new_file(path) as file:
         file.write(content)
 
 
 @contextlib.contextmanager
-def new_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def new_file(path: StrPath) -> Iterator[BinaryIO]:
     """A file to be written piece by piece; it is there when the block has ended without error.
 
     >>> with new_file("note.txt") as file:
@@ -44,13 +46,13 @@ def new_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise
 
 
-def unfinished_in(folder: str | os.PathLike[str]) -> list[Path]:
+def unfinished_in(folder: StrPath) -> list[Path]:
     """What a process that was killed while it wrote has left half-written in a folder."""
     found = Path(folder).glob(".*.tmp")
     return [path for path in found if _UNFINISHED.fullmatch(path.name) and path.is_file()]
 
 
-def write_json(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
+def write_json(path: StrPath, content: Mapping[str, Any]) -> None:
     """Write JSON with a checksum, so that ``read_json`` sees what has been changed or cut.
 
     ``content`` is numbers, text, lists and mappings of them; ValueError for NaN and infinity.
@@ -65,7 +67,7 @@ def write_json(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None
     write_file(path, f"{text}\n".encode())
 
 
-def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
+def read_json(path: StrPath) -> dict[str, Any]:
     """What ``write_json`` has written; ValueError if it is something else, or damaged."""
     with contextlib.suppress(ValueError, RecursionError):  # no UTF-8, no JSON, too deep
         content = json.loads(Path(path).read_bytes().decode())
@@ -81,13 +83,13 @@ def _checksum(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def checksum_of(path: str | os.PathLike[str]) -> str:
+def checksum_of(path: StrPath) -> str:
     """SHA-256 of a file."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def sync_tree(folder: str | os.PathLike[str]) -> None:
+def sync_tree(folder: StrPath) -> None:
     """Let all files below a folder, and their names, outlive a loss of power."""
     for path, _, names in os.walk(folder, topdown=False):
         for name in names:
@@ -96,7 +98,7 @@ def sync_tree(folder: str | os.PathLike[str]) -> None:
         sync_folder(path)
 
 
-def sync_folder(folder: str | os.PathLike[str]) -> None:
+def sync_folder(folder: StrPath) -> None:
     """Let the names in a folder outlive a loss of power, where the system can."""
     if hasattr(os, "O_DIRECTORY"):
         handle = os.open(folder, os.O_DIRECTORY)

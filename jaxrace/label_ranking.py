@@ -76,7 +76,11 @@ class LabelRanking:
 
     def probabilities(self, theta: jax.Array, observation: jax.Array) -> jax.Array:
         """f_ab of every pair for one observation [inputs]: float32 [P]."""
-        return jax.nn.sigmoid(self._margins(theta, observation))
+        num_pairs = len(self.pairs)
+        require_shape("theta", theta, (num_pairs, self.inputs + 1))
+        linear = Linear(self.inputs, outputs=num_pairs, bias=True)
+        margins = linear(theta.reshape(-1), observation, jax.random.key(0))
+        return jax.nn.sigmoid(margins.reshape(num_pairs))
 
     def votes(self, theta: jax.Array, observation: jax.Array) -> jax.Array:
         """The votes for each action in one observation [inputs]: float32 [A]."""
@@ -94,12 +98,6 @@ class LabelRanking:
     def __call__(self, theta: jax.Array, observation: jax.Array, key: jax.Array) -> jax.Array:
         """The action with most votes for one observation [inputs]: float32 []."""
         return jnp.asarray(self.actions, jnp.float32)[self.choose(theta, observation)]
-
-    def _margins(self, theta: jax.Array, observation: jax.Array) -> jax.Array:
-        num_pairs = len(self.pairs)
-        require_shape("theta", theta, (num_pairs, self.inputs + 1))
-        linear = Linear(self.inputs, outputs=num_pairs, bias=True)
-        return linear(theta.reshape(-1), observation, jax.random.key(0)).reshape(num_pairs)
 
 
 @functools.partial(jax.jit, static_argnums=0)

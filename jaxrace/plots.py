@@ -5,7 +5,6 @@ and global state, is not used.
 """
 
 import io
-import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +19,7 @@ _MOST_POINTS = 200  # of a curve
 _COLUMNS = 2  # of panels
 
 
-def learning_curve(folder: str | os.PathLike[str]) -> "Figure":
+def learning_curve(folder: files.StrPath) -> "Figure":
     """Every metric of a run over the training episodes used, with the baselines beside it.
 
     Its log has the columns "repeat" and "episodes" and one for every metric; its summary has
@@ -32,7 +31,9 @@ def learning_curve(folder: str | os.PathLike[str]) -> "Figure":
     figure, shown = grid(len(labels), _COLUMNS, (4.6, 3.1), (0, 0.9), sharex=True)
     for panel, (metric, label) in zip(shown, labels.items(), strict=True):
         _draw_metric(panel, log, metric)
-        _draw_baselines(panel, summary["baselines"], metric)
+        for number, (name, means) in enumerate(summary["baselines"].items(), start=1):
+            level = means[metric]["mean"]
+            panel.axhline(level, color=f"C{number}", lw=1.3, ls=(0, (4, 2)), label=name)
         panel.set_ylabel(label)
         tidy(panel, "x")
     for panel in shown[-_COLUMNS:]:
@@ -43,7 +44,7 @@ def learning_curve(folder: str | os.PathLike[str]) -> "Figure":
     return figure
 
 
-def heat_map(folder: str | os.PathLike[str]) -> "Figure":
+def heat_map(folder: files.StrPath) -> "Figure":
     """The metrics of all settings of a grid, means over the repeats.
 
     Its summary has "settings" (for each "sigma", "delta" and the means), "metrics" (labels by
@@ -126,7 +127,7 @@ def legend_below(figure: "Figure", columns: int) -> None:
     figure.legend(handles, names, loc="outside lower center", ncols=columns, frameon=False)
 
 
-def save(figure: "Figure", path: str | os.PathLike[str]) -> None:
+def save(figure: "Figure", path: files.StrPath) -> None:
     """Write a figure as PNG, as a whole or not at all."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
@@ -180,9 +181,3 @@ def draw_heat(panel: "Axes", means: np.ndarray) -> None:
             fontsize=8,
             color="white" if dark else "black",
         )
-
-
-def _draw_baselines(panel: "Axes", baselines: dict[str, Any], metric: str) -> None:
-    for number, (name, statistics) in enumerate(baselines.items(), start=1):
-        level = statistics[metric]["mean"]
-        panel.axhline(level, color=f"C{number}", lw=1.3, ls=(0, (4, 2)), label=name)

@@ -4,6 +4,7 @@ Axes: K policies, n episodes, T = horizon.
 """
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -71,17 +72,16 @@ class Rollout:
         shapes or dtypes; seen when the episode is traced.
         """
         require_keys("key", key, ndim=0)
+        start, play, numbers = _episode(self.env, self.policy, key, option)
 
         def step(carry: tuple[Progress, Any], number: jax.Array) -> tuple[Any, None]:
             progress, folded = carry
-            progress, transition = _play_step(self.env, self.policy, option, key, progress, number)
+            progress, transition = play(progress, number)
             updated = self.fold.update(folded, transition, option.env_params)
             _require_same_types(f"{type(self.fold).__name__}.update", "carry", folded, updated)
             return (progress, updated), None
 
-        start = _reset(self.env, option, key)
         first = (start, self.fold.init(start.state, option.env_params))
-        numbers = jnp.arange(1, self.env.horizon + 1, dtype=jnp.uint32)
         (_, folded), _ = lax.scan(step, first, numbers)
         return self.fold.finish(folded, option.env_params)
 
@@ -105,11 +105,8 @@ def history(env: Environment, policy: Policy, key: jax.Array, option: PolicyInTa
 
 @bounded_jit(2)
 def _history(env: Environment, policy: Policy, key: jax.Array, option: PolicyInTask) -> Transition:
-    def step(progress: Progress, number: jax.Array) -> tuple[Progress, Transition]:
-        return _play_step(env, policy, option, key, progress, number)
-
-    numbers = jnp.arange(1, env.horizon + 1, dtype=jnp.uint32)
-    return lax.scan(step, _reset(env, option, key), numbers)[1]
+    start, play, numbers = _episode(env, policy, key, option)
+    return lax.scan(play, start, numbers)[1]
 
 
 def evaluate(rollout: Rollout, key: jax.Array, option: PolicyInTask, episodes: int) -> Any:
@@ -144,24 +141,21 @@ class Progress(NamedTuple):
     ended: jax.Array  # bool []
 
 
-def _reset(env: Environment, option: PolicyInTask, key: jax.Array) -> Progress:
+def _episode(
+    env: Environment, policy: Policy, key: jax.Array, option: PolicyInTask
+) -> tuple[Progress, Callable[[Progress, jax.Array], tuple[Progress, Transition]], jax.Array]:
+    """The start of an episode, what plays a step of it, and the numbers of its steps."""
+
+    def play(progress: Progress, number: jax.Array) -> tuple[Progress, Transition]:
+        # Keys that nobody uses cost nothing: the compiler drops their computation.
+        policy_key = jax.random.fold_in(key, 2 * number - 1)
+        step_key = jax.random.fold_in(key, 2 * number)
+        action = policy(option.theta, env.observe(progress.state, option.env_params), policy_key)
+        return advance(env, step_key, progress, action, option.env_params)
+
     state = env.reset(jax.random.fold_in(key, 0), option.env_params)
-    return Progress(state, jnp.zeros((), bool))
-
-
-def _play_step(
-    env: Environment,
-    policy: Policy,
-    option: PolicyInTask,
-    key: jax.Array,
-    progress: Progress,
-    number: jax.Array,
-) -> tuple[Progress, Transition]:
-    # Keys that nobody uses cost nothing: the compiler drops their computation.
-    policy_key = jax.random.fold_in(key, 2 * number - 1)
-    step_key = jax.random.fold_in(key, 2 * number)
-    action = policy(option.theta, env.observe(progress.state, option.env_params), policy_key)
-    return advance(env, step_key, progress, action, option.env_params)
+    numbers = jnp.arange(1, env.horizon + 1, dtype=jnp.uint32)
+    return Progress(state, jnp.zeros((), bool)), play, numbers
 
 
 def advance(

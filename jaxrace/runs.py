@@ -15,7 +15,7 @@ import filelock
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jaxrace.files import checksum_of, read_json, unfinished_in, write_json
+from jaxrace.files import StrPath, checksum_of, read_json, unfinished_in, write_json
 from jaxrace.tables import read_table, write_table
 
 CONFIG, LOG, SUMMARY, TIMING = "config.json", "log.csv", "summary.json", "timing.json"
@@ -26,9 +26,7 @@ _PACKAGES = ("jaxrace", "jax", "jaxlib", "numpy", "evosax")
 
 
 @contextlib.contextmanager
-def new_folder(
-    out: str | os.PathLike[str] | None, stem: str, parent: str | os.PathLike[str] = "runs"
-) -> Iterator[Path]:
+def new_folder(out: StrPath | None, stem: str, parent: StrPath = "runs") -> Iterator[Path]:
     """Make the folder of a run; if the block fails, what is still empty is removed again.
 
     That is ``out``, which must be new or empty, or else the first of ``parent/stem-1``,
@@ -99,7 +97,7 @@ def _make(folder: Path, made: list[Path]) -> None:
 
 
 @contextlib.contextmanager
-def locked(folder: str | os.PathLike[str]) -> Iterator[None]:
+def locked(folder: StrPath) -> Iterator[None]:
     """Keep other processes out of a folder as long as the block runs, or this process lives.
 
     What a process that was killed has left half-written there is removed.
@@ -142,7 +140,7 @@ def let_go() -> Path | None:
     return next((folder for folder in _locked[:1] if (folder / CONFIG).exists()), None)
 
 
-def reopened(out: str | os.PathLike[str] | None, asked: Mapping[str, Any]) -> Path:
+def reopened(out: StrPath | None, asked: Mapping[str, Any]) -> Path:
     """The folder of an interrupted run, to go on with it, or of a finished one.
 
     What the run is ``asked`` to do must be what config.json says: the "command", its "config", and,
@@ -171,22 +169,18 @@ def reopened(out: str | os.PathLike[str] | None, asked: Mapping[str, Any]) -> Pa
                 f"{name}: expected the file that the run in '{out}' has read, got another one, or "
                 "one that has changed: it needs a folder of its own"
             )
-    if (Path(out) / SUMMARY).exists():
-        _require_intact(Path(out))
-    return Path(out)
-
-
-def _require_intact(folder: Path) -> None:
-    """Raise unless the tables of a finished run are those that its summary is of."""
+    folder = Path(out)
     try:
-        for name, checksum in read_json(folder / SUMMARY).get(_CHECKSUMS, {}).items():
+        summary = read_json(folder / SUMMARY) if (folder / SUMMARY).exists() else {}
+        for name, checksum in summary.get(_CHECKSUMS, {}).items():
             if checksum_of(folder / name) != checksum:
                 raise ValueError(f"{folder / name} is not as it was written")
     except (OSError, ValueError) as error:
         raise ValueError(f"out: expected the files of a finished run: {error}") from error
+    return folder
 
 
-def write_config(folder: str | os.PathLike[str], config: Mapping[str, Any]) -> None:
+def write_config(folder: StrPath, config: Mapping[str, Any]) -> None:
     """Write config.json: ``config``, which is all that is needed to run again, with versions.
 
     Starts a JAX backend, to name the device.
@@ -194,14 +188,12 @@ def write_config(folder: str | os.PathLike[str], config: Mapping[str, Any]) -> N
     write_json(Path(folder) / CONFIG, {**config, "versions": versions(), "device": device()})
 
 
-def add_to_config(folder: str | os.PathLike[str], more: Mapping[str, Any]) -> None:
+def add_to_config(folder: StrPath, more: Mapping[str, Any]) -> None:
     """Write config.json again, with more in it."""
     write_json(Path(folder) / CONFIG, {**read_config(folder), **more})
 
 
-def write_log(
-    folder: str | os.PathLike[str], columns: Mapping[str, Any] | Iterable[Mapping[str, Any]]
-) -> None:
+def write_log(folder: StrPath, columns: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> None:
     """Write log.csv: columns [rows] by name, or several such pieces, as for ``write_table``.
 
     >>> write_log(".", {"repeat": np.array([0, 1]), "reward": np.array([0.1, 2], np.float32)})
@@ -211,7 +203,7 @@ def write_log(
     write_table(Path(folder) / LOG, columns)
 
 
-def write_summary(folder: str | os.PathLike[str], summary: Mapping[str, Any]) -> None:
+def write_summary(folder: StrPath, summary: Mapping[str, Any]) -> None:
     """Write summary.json: numbers, text, lists and mappings of them; no NaN, no infinity.
 
     It is written last, with the checksums of the tables and arrays that the folder has then.
@@ -225,27 +217,27 @@ def write_summary(folder: str | os.PathLike[str], summary: Mapping[str, Any]) ->
     write_json(Path(folder) / SUMMARY, {**summary, _CHECKSUMS: checksums})
 
 
-def write_timing(folder: str | os.PathLike[str], timing: Mapping[str, float | None]) -> None:
+def write_timing(folder: StrPath, timing: Mapping[str, float | None]) -> None:
     """Write timing.json: what differs when the same numbers are computed again."""
     write_json(Path(folder) / TIMING, timing)
 
 
-def read_config(folder: str | os.PathLike[str]) -> dict[str, Any]:
+def read_config(folder: StrPath) -> dict[str, Any]:
     """What ``write_config`` has written."""
     return read_json(Path(folder) / CONFIG)
 
 
-def read_log(folder: str | os.PathLike[str]) -> dict[str, np.ndarray]:
+def read_log(folder: StrPath) -> dict[str, np.ndarray]:
     """The columns of a run's log.csv, each [rows]: int64, float64, bool or text."""
     return read_table(Path(folder) / LOG)
 
 
-def read_summary(folder: str | os.PathLike[str]) -> dict[str, Any]:
+def read_summary(folder: StrPath) -> dict[str, Any]:
     """What ``write_summary`` was given."""
     return {k: v for k, v in read_json(Path(folder) / SUMMARY).items() if k != _CHECKSUMS}
 
 
-def read_timing(folder: str | os.PathLike[str]) -> dict[str, Any]:
+def read_timing(folder: StrPath) -> dict[str, Any]:
     """What ``write_timing`` was given."""
     return read_json(Path(folder) / TIMING)
 

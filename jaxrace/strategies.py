@@ -119,15 +119,6 @@ class Strategy:
         ``population`` and ``state`` are from ``ask``. ValueError if a length is not lambda, or, not
         under a trace, if ``ranking`` is no order of the members.
         """
-        self._check_told(population, ranking)
-        # evosax minimises: the fitness of a member is its rank.
-        places = jnp.arange(self.population_size, dtype=jnp.float32)
-        fitness = jnp.zeros_like(places).at[ranking].set(places)
-        with _modes_of_evosax():
-            told, _ = self._algorithm(example).tell(key, population, fitness, state, params)
-            return _strong(told)
-
-    def _check_told(self, population: Any, ranking: jax.Array) -> None:
         size = self.population_size
         for leaf in jax.tree.leaves(population):
             if jnp.shape(leaf)[:1] != (size,):
@@ -145,11 +136,16 @@ class Strategy:
             raise ValueError(
                 f"ranking: expected 0 to {size - 1} in some order, got {ranking.tolist()}"
             )
+        # evosax minimises: the fitness of a member is its rank.
+        places = jnp.arange(size, dtype=jnp.float32)
+        fitness = jnp.zeros_like(places).at[ranking].set(places)
+        with _modes_of_evosax():
+            told, _ = self._algorithm(example).tell(key, population, fitness, state, params)
+            return _strong(told)
 
     def _algorithm(self, example: Any) -> Any:
         leaves, structure = jax.tree.flatten(example)
-        shapes = tuple((np.shape(x), _narrow(x).name) for x in leaves)
-        return _build(self, structure, shapes)
+        return _build(self, structure, tuple((np.shape(x), _narrow(x).name) for x in leaves))
 
 
 @functools.lru_cache(maxsize=64)
@@ -159,9 +155,7 @@ def _build(strategy: Strategy, structure: Any, shapes: tuple) -> Any:
     from evosax.core.fitness_shaping import weights_fitness_shaping_fn
 
     with jax.ensure_compile_time_eval(), _modes_of_evosax():
-        example = jax.tree.unflatten(
-            structure, [jnp.zeros(shape, dtype) for shape, dtype in shapes]
-        )
+        example = structure.unflatten([jnp.zeros(shape, dtype) for shape, dtype in shapes])
         kind, size = getattr(algorithms, strategy.name), strategy.population_size
         if strategy.name in ("CMA_ES", "Sep_CMA_ES"):
             kind = _with_stall_indicator_of_the_tutorial(kind)
@@ -178,9 +172,8 @@ def _build(strategy: Strategy, structure: Any, shapes: tuple) -> Any:
             raise ValueError(f"population_size: ESMC takes even sizes only, got {size}")
         if algorithm.fitness_shaping_fn is weights_fitness_shaping_fn:
             algorithm.fitness_shaping_fn = _weights_of_ranks
-        if strategy.name == "CMA_ES":
-            algorithm.use_negative_weights = False
     if strategy.name == "CMA_ES":
+        algorithm.use_negative_weights = False
         with _modes_of_evosax():
             defaults = jax.jit(_defaults(algorithm)).lower().compile()()  # under a trace, too
         rates = np.asarray(defaults.c_1) + np.asarray(defaults.c_mu)

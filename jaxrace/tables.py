@@ -10,14 +10,12 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from jaxrace.files import new_file
+from jaxrace.files import StrPath, new_file
 
 _LONGEST_LINE = 10_000_000  # of a line, in characters; a file of zeros has one that does not end
 
 
-def write_table(
-    path: str | os.PathLike[str], columns: Mapping[str, Any] | Iterable[Mapping[str, Any]]
-) -> None:
+def write_table(path: StrPath, columns: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> None:
     """Write a table as CSV.
 
     ``columns`` are integers, floats, booleans or text by name, each [rows], or a single one for all
@@ -45,7 +43,7 @@ def write_table(
         text.detach()  # else it would close the file, which is not ready
 
 
-def _rows(path: str | os.PathLike[str]) -> Iterator[list[str]]:
+def _rows(path: StrPath) -> Iterator[list[str]]:
     """The rows of a CSV file as they are, one by one; ValueError if it is none."""
     # Spreadsheets put a mark before the first name.
     with Path(path).open(encoding="utf-8-sig", newline="") as file:
@@ -62,7 +60,7 @@ def _lines(file: TextIO) -> Iterator[str]:
         yield line
 
 
-def numbered_rows(name: str, path: str | os.PathLike[str]) -> Generator[tuple[int, list[str]]]:
+def numbered_rows(name: str, path: StrPath) -> Generator[tuple[int, list[str]]]:
     """The rows of a user's CSV file that are not empty, as (number, cells without spaces around).
 
     ValueError, which begins with ``name``, if the file cannot be read as CSV.
@@ -87,7 +85,7 @@ def as_float(cell: str) -> float:
     return float(cell.replace("_", "no number"))
 
 
-def read_table(path: str | os.PathLike[str], text: Collection[str] = ()) -> dict[str, np.ndarray]:
+def read_table(path: StrPath, text: Collection[str] = ()) -> dict[str, np.ndarray]:
     """The columns of a CSV file, each [rows]: int64, float64, bool or text, as those of ``text``.
 
     ValueError if the file is no table.

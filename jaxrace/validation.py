@@ -183,7 +183,7 @@ def require_keys(name: str, value: Any, ndim: int) -> None:
         raise ValueError(f"{name}: expected {what}, got keys of shape {list(value.shape)}")
 
 
-def require_shape(name: str, value: ArrayLike, shape: tuple[int, ...]) -> None:
+def require_shape(name: str, value: Any, shape: tuple[int, ...]) -> None:
     """Raise unless ``value`` has this shape: JAX broadcasts, and forgives bad indices."""
     import jax
 

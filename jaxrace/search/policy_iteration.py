@@ -1,7 +1,7 @@
 """Preference-based approximate policy iteration: PBPI (Fürnkranz, Hüllermeier, Cheng, Park 2012).
 
-The policy is a label ranking of a few actions. It is a baseline of Busa-Fekete et al. 2014, 6.2.
-Axes: N sampled states, A actions, P = A (A - 1) / 2 pairs of them, R rollouts, T = horizon.
+A baseline of Busa-Fekete et al. 2014, section 6.2. Axes: N sampled states, A actions,
+P = A (A - 1) / 2 pairs of them, R rollouts, T = horizon.
 """
 
 import dataclasses
@@ -93,8 +93,8 @@ class PolicyIteration:
         level: Of each sign test, below 1/2.
 
     >>> from jaxrace.envs import medical
-    >>> learner = PolicyIteration(medical.Medical(), LabelRanking(2, medical.DOSES),
-    ...     medical.TreatmentOutcome(), medical.prefer)
+    >>> env, fold = medical.Medical(), medical.TreatmentOutcome()
+    >>> learner = PolicyIteration(env, LabelRanking(2, medical.DOSES), fold, medical.prefer)
     >>> params = learner.params(budget=1600)
     >>> state, row = jax.jit(learner.step)(learner.init(jax.random.key(0), params), params)
     >>> int(row.generation), int(row.episodes), row.best.shape
@@ -113,8 +113,7 @@ class PolicyIteration:
         _ = self.restarts  # makes its own checks
         require_function("compare", self.compare)
         require_integer("num_states", self.num_states, 1)
-        require_integer("num_rollouts", self.num_rollouts, 1)
-        sign_test_table(self.num_rollouts, self.level)  # checks the level
+        sign_test_table(self.num_rollouts, self.level)  # checks both
 
     @property
     def restarts(self) -> Restarts:
@@ -134,9 +133,8 @@ class PolicyIteration:
             budget: Episodes; the iteration in which they are used up is still finished.
             env_params: The simulator's params; its ``default_params`` unless given.
             max_iterations: The most there are; 10 in Fürnkranz et al. 2012.
-            min_change: The iteration also ends when the action changes in a smaller share of the
-                sampled states (the paper gives no number). With fewer than 100 states, 1 %
-                means: when no action changes.
+            min_change: It ends when the action changes in a smaller share of the sampled states
+                (the paper gives no number): with fewer than 100 states, 1 % means in none.
         """
         require_integer("budget", budget, 1, MOST_EPISODES)
         require_held("env_params", env_params)
@@ -178,13 +176,14 @@ class PolicyIteration:
         preferred = self._preferences(outcomes, params.sign_test)
         observations = jax.vmap(self.env.observe, (0, None))(starts.state, params.env)
         trained = label_ranking.fit(self.policy, observations, preferred)
-        change = self._change(state.best, trained, observations)
+        choose = jax.vmap(self.policy.choose, (None, 0))
+        change = choose(state.best, observations) != choose(trained, observations)
         rollouts = self.num_states * len(self.policy.actions) * self.num_rollouts
         next_state = IterationState(
             key=state.key,
             generation=state.generation + 1,
             episodes=state.episodes + jnp.int32(rollouts),
-            converged=~behaviour.is_random & (change < params.min_change),
+            converged=~behaviour.is_random & (change.mean(dtype=jnp.float32) < params.min_change),
             best=trained,
         )
         next_state = absorb(done, state, next_state)
@@ -205,20 +204,14 @@ class PolicyIteration:
         single = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[3:], x.dtype), outcomes)
         require_sign(self.compare, single)
         compare = jax.vmap(jax.vmap(jax.vmap(self.compare)))
-        first, second = (
-            jax.tree.map(lambda x, actions=actions: x[:, actions], outcomes)
-            for actions in self.policy.pairs.T
-        )
-        signs = compare(first, second)  # [N, P, R]
+        first, second = self.policy.pairs.T
+        of_first = jax.tree.map(lambda x: x[:, first], outcomes)
+        of_second = jax.tree.map(lambda x: x[:, second], outcomes)
+        signs = compare(of_first, of_second)  # [N, P, R]
         wins = (signs > 0).sum(axis=2, dtype=jnp.int32)
         losses = (signs < 0).sum(axis=2, dtype=jnp.int32)
         needed = sign_test[wins + losses]
         return (wins >= needed).astype(jnp.int8) - (losses >= needed).astype(jnp.int8)
-
-    def _change(self, old: jax.Array, new: jax.Array, observations: jax.Array) -> jax.Array:
-        """The share of the observations [N, inputs] in which the action changes: float32 []."""
-        choose = jax.vmap(self.policy.choose, (None, 0))
-        return (choose(old, observations) != choose(new, observations)).mean(dtype=jnp.float32)
 
 
 def sign_test_table(num_rollouts: int, level: float) -> np.ndarray:

@@ -92,7 +92,8 @@ class Restarts:
 
         first = self.env.reset(reset_key, env_params)
         carry = (Progress(first, jnp.zeros((), bool)), Start(first, jnp.zeros((), jnp.int32)))
-        (_, start), _ = lax.scan(visit, carry, (self._numbers(), random_actions, lucks))
+        numbers = jnp.arange(self.env.horizon, dtype=jnp.int32)
+        (_, start), _ = lax.scan(visit, carry, (numbers, random_actions, lucks))
         return start
 
     def _roll_out_one(
@@ -120,12 +121,9 @@ class Restarts:
             return _where(start.number + number < self.env.horizon, after, carry), None
 
         carry = (Progress(state, jnp.zeros((), bool)), self.fold.init(state, env_params))
-        (_, folded), _ = lax.scan(follow, carry, (self._numbers(), random_actions))
+        numbers = jnp.arange(self.env.horizon, dtype=jnp.int32)
+        (_, folded), _ = lax.scan(follow, carry, (numbers, random_actions))
         return self.fold.finish(folded, env_params)
-
-    def _numbers(self) -> jax.Array:
-        """The numbers of the steps: int32 [T]."""
-        return jnp.arange(self.env.horizon, dtype=jnp.int32)
 
     def _draw(self, key: jax.Array) -> tuple[jax.Array, jax.Array]:
         """For each step a number in [0, 1), float32 [T], and a random action, int32 [T]."""

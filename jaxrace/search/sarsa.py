@@ -38,8 +38,7 @@ class SarsaParams:
     exploration: jax.Array  # float32 [], epsilon_0
     trace_decay: jax.Array  # float32 [], lambda_0
     discount: jax.Array  # float32 [], gamma
-    # Learning rate, exploration and lambda are divided by 1 in the first so many, then by 2.
-    episodes_per_divisor: jax.Array  # int32 []
+    episodes_per_divisor: jax.Array  # int32 [], of the schedule
 
 
 @jax.tree_util.register_dataclass
@@ -133,8 +132,7 @@ class Sarsa:
             trace_decay: lambda_0, from 0 to 1.
             discount: gamma, from 0 to 1.
             env_params: The simulator's params; its ``default_params`` unless given.
-            episodes_per_divisor: Learning rate, exploration and lambda are divided by 1 in the
-                first so many episodes, by 2 in the next ones, and so on; at least 1.
+            episodes_per_divisor: Of the schedule; at least 1.
         """
         require_integer("budget", budget, 1, MOST_EPISODES)
         require_held("env_params", env_params)
@@ -204,7 +202,14 @@ class Sarsa:
     ) -> tuple[jax.Array, jax.Array]:
         """Q after one more episode, and whether all its numbers were valid."""
         horizon = self.env.horizon
-        params = _of_episode(params, number)
+        divisor = (number + params.episodes_per_divisor - 1) // params.episodes_per_divisor
+        factor = 1 / divisor.astype(jnp.float32)
+        params = dataclasses.replace(
+            params,
+            learning_rate=params.learning_rate * factor,
+            exploration=params.exploration * factor,
+            trace_decay=params.discount * params.trace_decay * factor,  # gamma lambda
+        )
         # One draw for the whole episode; the action after the last step is never taken.
         noise = jax.random.uniform(jax.random.fold_in(key, 1), (horizon + 1, 2), jnp.float32)
         env_state = self.env.reset(jax.random.fold_in(key, 0), params.env)
@@ -267,15 +272,3 @@ class Sarsa:
         drawn = (noise[1] * num_actions).astype(jnp.int32)  # below A, also when rounded
         action = jnp.where(noise[0] < params.exploration, drawn, best)
         return first + action, ~jnp.isnan(observation).any()
-
-
-def _of_episode(params: SarsaParams, number: jax.Array) -> SarsaParams:
-    """The numbers in episode ``number``, from 1; ``trace_decay`` is gamma lambda."""
-    divisor = (number + params.episodes_per_divisor - 1) // params.episodes_per_divisor
-    factor = 1 / divisor.astype(jnp.float32)
-    return dataclasses.replace(
-        params,
-        learning_rate=params.learning_rate * factor,
-        exploration=params.exploration * factor,
-        trace_decay=params.discount * params.trace_decay * factor,
-    )
