@@ -112,14 +112,14 @@ def fit(policy: LabelRanking, observations: jax.Array, preferred: jax.Array) -> 
     Args:
         policy: What to train.
         observations: States, floating [n, inputs].
-        preferred: The examples, int8 [n, P]: +1 where the first action of the pair is preferred
-            in the state, -1 where the second is, 0 where there is no example.
+        preferred: int8 [n, P], +1 where the first action of the pair is preferred in the state,
+            -1 where the second is, 0 where there is no example.
 
     >>> policy = LabelRanking(inputs=1, actions=(0.0, 1.0))
     >>> states = jnp.array([[0.0], [1.0], [3.0], [4.0]])
     >>> theta = fit(policy, states, jnp.array([[1], [1], [-1], [-1]], jnp.int8))
-    >>> [float(policy(theta, state, jax.random.key(0))) for state in states]
-    [0.0, 0.0, 1.0, 1.0]
+    >>> jax.vmap(policy.choose, (None, 0))(theta, states).tolist()
+    [0, 0, 1, 1]
     """
     if jnp.ndim(observations) != 2 or observations.shape[1] != policy.inputs:
         raise ValueError(

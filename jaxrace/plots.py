@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+Size = tuple[float, float]  # width and height in inches
+
 _MOST_POINTS = 200  # of a curve
 _COLUMNS = 2  # of panels
 
@@ -75,10 +77,8 @@ def heat_map(folder: files.StrPath) -> "Figure":
     return figure
 
 
-def panels(
-    size: tuple[float, float], rows: int = 1, columns: int = 1, **shared: Any
-) -> tuple["Figure", Any]:
-    """A new figure of a width and a height in inches, and its panels [rows, columns]."""
+def panels(size: Size, rows: int = 1, columns: int = 1, **shared: Any) -> tuple["Figure", Any]:
+    """A new figure, and its panels [rows, columns]."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size, layout="constrained")
@@ -86,16 +86,9 @@ def panels(
 
 
 def grid(
-    count: int,
-    most_columns: int,
-    size: tuple[float, float],
-    rest: tuple[float, float],
-    **shared: Any,
+    count: int, most_columns: int, size: Size, rest: Size, **shared: Any
 ) -> tuple["Figure", list[Any]]:
-    """A new figure with so many panels of a ``size`` in inches, row by row.
-
-    ``rest`` is the width and the height that the figure has besides.
-    """
+    """A new figure with so many panels of a size, row by row, and the rest around them."""
     columns = min(most_columns, count)
     rows = -(-count // columns)
     (width, height), (more, above) = size, rest
@@ -159,8 +152,8 @@ def _on_one_grid(
     chosen = [repeats == repeat for repeat in np.unique(repeats)]
     grid = np.unique(episodes)
     grid = grid[grid >= max(episodes[rows].min() for rows in chosen)]
-    thinned = np.linspace(0, len(grid) - 1, min(len(grid), _MOST_POINTS)).round().astype(int)
-    grid = grid[thinned]
+    count = min(len(grid), _MOST_POINTS)
+    grid = grid[np.linspace(0, len(grid) - 1, count).round().astype(int)]
     curves = [
         values[rows][np.searchsorted(episodes[rows], grid, side="right") - 1] for rows in chosen
     ]

@@ -16,12 +16,7 @@ from jaxrace.envs import Environment, OutcomeFold, Transition
 from jaxrace.envs.absorbing import absorb
 from jaxrace.narrowing import require_held
 from jaxrace.policies import Policy
-from jaxrace.validation import (
-    require_function,
-    require_hashable,
-    require_integer,
-    require_keys,
-)
+from jaxrace.validation import require_function, require_hashable, require_integer, require_keys
 
 # Of one search: they are counted in int32, with those of the race in which they are used up.
 MOST_EPISODES = 2**30

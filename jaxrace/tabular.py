@@ -24,11 +24,7 @@ class Grid:
     Attributes:
         low: Lower end of each input [d], in the units of the observation.
         high: Upper end of each input [d], above the lower end.
-        bins: Intervals of equal width that each input is cut into.
-
-    Raises:
-        ValueError: The ends are not finite and in order, ``bins`` is no positive integer, or there
-            are too many cells for int32.
+        bins: Intervals of equal width that each input is cut into; all cells are numbered in int32.
 
     >>> grid = Grid(low=(0.0, -2.0), high=(8.0, 8.0), bins=20)
     >>> int(grid.cell(jnp.array([0.5, -1.9]))), grid.num_cells
@@ -95,9 +91,6 @@ class GreedyTable:
     Attributes:
         grid: Cuts the observations into cells.
         actions: The A actions to choose from, finite, in the units of the environment.
-
-    Raises:
-        ValueError: There is no action, or the table has too many entries for int32.
 
     >>> policy = GreedyTable(Grid(low=(0.0,), high=(1.0,), bins=2), actions=(0.1, 0.4, 0.7))
     >>> table = jnp.array([[0.0, 0.0, -1.0], [1.0, 2.0, 2.0]])

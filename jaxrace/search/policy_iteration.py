@@ -19,12 +19,13 @@ from jaxrace.envs.absorbing import absorb
 from jaxrace.label_ranking import LabelRanking
 from jaxrace.narrowing import require_held
 from jaxrace.racing.checks import require_sign
-from jaxrace.rollout import MOST_EPISODES
+from jaxrace.rollout import MOST_EPISODES, Rollout
 from jaxrace.search.restarts import Behaviour, Restarts
 from jaxrace.validation import (
     require_function,
     require_integer,
     require_keys,
+    require_kind,
     require_number,
     require_probability,
 )
@@ -110,15 +111,11 @@ class PolicyIteration:
     level: float = 0.1
 
     def __post_init__(self) -> None:
-        _ = self.restarts  # makes its own checks
+        require_kind("policy", self.policy, LabelRanking)
+        Rollout(self.env, self.policy, self.fold)  # makes its own checks
         require_function("compare", self.compare)
         require_integer("num_states", self.num_states, 1)
         sign_test_table(self.num_rollouts, self.level)  # checks both
-
-    @property
-    def restarts(self) -> Restarts:
-        """What samples the states and plays the rollouts."""
-        return Restarts(self.env, self.policy, self.fold)
 
     def params(
         self,
@@ -171,8 +168,9 @@ class PolicyIteration:
         done = self.done(state, params)
         keys = jax.random.split(jax.random.fold_in(state.key, state.generation), 2)
         behaviour = Behaviour(state.best, state.generation == 0)
-        starts = self.restarts.sample(keys[0], self.num_states, behaviour, params.env)
-        outcomes = self.restarts.roll_out(keys[1], self.num_rollouts, starts, behaviour, params.env)
+        restarts = Restarts(self.env, self.policy, self.fold, behaviour, params.env)
+        starts = restarts.sample(keys[0], self.num_states)
+        outcomes = restarts.roll_out(keys[1], self.num_rollouts, starts)
         preferred = self._preferences(outcomes, params.sign_test)
         observations = jax.vmap(self.env.observe, (0, None))(starts.state, params.env)
         trained = label_ranking.fit(self.policy, observations, preferred)

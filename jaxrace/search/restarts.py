@@ -13,8 +13,7 @@ from jax import lax
 
 from jaxrace.envs import Environment, OutcomeFold
 from jaxrace.label_ranking import LabelRanking
-from jaxrace.rollout import Progress, Rollout, advance
-from jaxrace.validation import require_kind
+from jaxrace.rollout import Progress, advance
 
 
 class Behaviour(NamedTuple):
@@ -33,49 +32,30 @@ class Start(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Restarts:
-    """Samples states, and plays rollouts from them; pure, for compiled code.
+    """Samples states, and plays rollouts from them; pure, for compiled code."""
 
-    Attributes:
-        env: See ``envs.Environment``; its ``renew``, if it has one, gives a rollout fresh chance.
-        policy: Says what the actions are, and acts unless chance does.
-        fold: Makes the outcomes, of what follows the sampled state only.
-    """
+    env: Environment  # its ``renew``, if it has one, gives each rollout chance of its own
+    policy: LabelRanking  # says what the actions are
+    fold: OutcomeFold  # of what follows the sampled state only
+    behaviour: Behaviour
+    env_params: Any
 
-    env: Environment
-    policy: LabelRanking
-    fold: OutcomeFold
-
-    def __post_init__(self) -> None:
-        require_kind("policy", self.policy, LabelRanking)
-        Rollout(self.env, self.policy, self.fold)  # makes its own checks
-
-    def sample(
-        self, key: jax.Array, num_states: int, behaviour: Behaviour, env_params: Any
-    ) -> Start:
+    def sample(self, key: jax.Array, num_states: int) -> Start:
         """States on the way, one from each of N histories, drawn uniformly: leaves [N, ...]."""
-        keys = jax.random.split(key, num_states)
-        return jax.vmap(self._sample_one, (0, None, None))(keys, behaviour, env_params)
+        return jax.vmap(self._sample_one)(jax.random.split(key, num_states))
 
-    def roll_out(
-        self,
-        key: jax.Array,
-        num_rollouts: int,
-        starts: Start,
-        behaviour: Behaviour,
-        env_params: Any,
-    ) -> Any:
+    def roll_out(self, key: jax.Array, num_rollouts: int, starts: Start) -> Any:
         """R rollouts from all states [N] with all actions: outcomes, leaves [N, A, R, ...].
 
-        Each has chance of its own; ``behaviour`` follows the action until the history has T steps.
+        Each has chance of its own; what acts follows the action until the history has T steps.
         """
         actions = jnp.asarray(self.policy.actions, jnp.float32)
         keys = jax.random.split(key, (len(starts.number), len(actions), num_rollouts))
-        of_rollouts = jax.vmap(self._roll_out_one, (0, None, None, None, None))
-        of_actions = jax.vmap(of_rollouts, (0, None, 0, None, None))
-        of_states = jax.vmap(of_actions, (0, 0, None, None, None))
-        return of_states(keys, starts, actions, behaviour, env_params)
+        of_rollouts = jax.vmap(self._roll_out_one, (0, None, None))
+        of_actions = jax.vmap(of_rollouts, (0, None, 0))
+        return jax.vmap(of_actions, (0, 0, None))(keys, starts, actions)
 
-    def _sample_one(self, key: jax.Array, behaviour: Behaviour, env_params: Any) -> Start:
+    def _sample_one(self, key: jax.Array) -> Start:
         reset_key, chance_key, step_key = jax.random.split(key, 3)
         lucks, random_actions = self._draw(chance_key)
 
@@ -85,34 +65,27 @@ class Restarts:
             # Reservoir sampling: the n-th state replaces the one kept with probability 1 / n.
             kept = ~progress.ended & (luck * (number + 1).astype(jnp.float32) < 1)
             start = _where(kept, Start(progress.state, number), start)
-            action = self._choose(behaviour, progress.state, random_action, env_params)
+            action = self._choose(progress.state, random_action)
             key = jax.random.fold_in(step_key, number)
-            progress, _ = advance(self.env, key, progress, action, env_params)
+            progress, _ = advance(self.env, key, progress, action, self.env_params)
             return (progress, start), None
 
-        first = self.env.reset(reset_key, env_params)
+        first = self.env.reset(reset_key, self.env_params)
         carry = (Progress(first, jnp.zeros((), bool)), Start(first, jnp.zeros((), jnp.int32)))
         numbers = jnp.arange(self.env.horizon, dtype=jnp.int32)
         (_, start), _ = lax.scan(visit, carry, (numbers, random_actions, lucks))
         return start
 
-    def _roll_out_one(
-        self,
-        key: jax.Array,
-        start: Start,
-        first_action: jax.Array,
-        behaviour: Behaviour,
-        env_params: Any,
-    ) -> Any:
+    def _roll_out_one(self, key: jax.Array, start: Start, first_action: jax.Array) -> Any:
         renew_key, chance_key, step_key = jax.random.split(key, 3)
         _, random_actions = self._draw(chance_key)
-        renew = getattr(self.env, "renew", None)
+        env_params, renew = self.env_params, getattr(self.env, "renew", None)
         state = start.state if renew is None else renew(renew_key, start.state, env_params)
 
         def follow(carry: tuple[Progress, Any], step: Any) -> tuple[Any, None]:
             progress, folded = carry
             number, random_action = step
-            chosen = self._choose(behaviour, progress.state, random_action, env_params)
+            chosen = self._choose(progress.state, random_action)
             action = jnp.where(number == 0, first_action, chosen)
             key = jax.random.fold_in(step_key, number)
             progress, transition = advance(self.env, key, progress, action, env_params)
@@ -131,12 +104,11 @@ class Restarts:
         chance = jax.random.uniform(key, (2, self.env.horizon), jnp.float32)
         return chance[0], (chance[1] * len(self.policy.actions)).astype(jnp.int32)
 
-    def _choose(
-        self, behaviour: Behaviour, state: Any, random_action: jax.Array, env_params: Any
-    ) -> jax.Array:
+    def _choose(self, state: Any, random_action: jax.Array) -> jax.Array:
         """The action that is taken, by the number of a random one: float32 []."""
-        chosen = self.policy.choose(behaviour.theta, self.env.observe(state, env_params))
-        number = jnp.where(behaviour.is_random, random_action, chosen)
+        observation = self.env.observe(state, self.env_params)
+        chosen = self.policy.choose(self.behaviour.theta, observation)
+        number = jnp.where(self.behaviour.is_random, random_action, chosen)
         return jnp.asarray(self.policy.actions, jnp.float32)[number]
 
 

@@ -6,6 +6,7 @@ section 6.2, with its factor read as 1/ceil(tau/10). Axes: C cells, A actions, T
 """
 
 import dataclasses
+import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -217,26 +218,19 @@ class Sarsa:
         visited, traces = jnp.zeros(horizon, jnp.int32), jnp.zeros(horizon, jnp.float32)
         episode = _Episode(env_state, jnp.bool_(False), entry, values, visited, traces, valid)
 
-        def step(episode: _Episode, inputs: tuple[jax.Array, jax.Array]) -> tuple[_Episode, None]:
-            step_key = jax.random.fold_in(key, 2 * inputs[0])
-            return self._play_step(episode, *inputs, step_key, params), None
-
         numbers = jnp.arange(1, horizon + 1, dtype=jnp.int32)
+        step = functools.partial(self._play_step, key, params)
         episode, _ = lax.scan(step, episode, (numbers, noise[1:]))
         return episode.values, episode.valid
 
     def _play_step(
-        self,
-        episode: _Episode,
-        number: jax.Array,
-        noise: jax.Array,
-        key: jax.Array,
-        params: SarsaParams,
-    ) -> _Episode:
+        self, key: jax.Array, params: SarsaParams, episode: _Episode, inputs: tuple[Any, Any]
+    ) -> tuple[_Episode, None]:
         """One pass through the inner loop of figure 7.11 of Sutton and Barto 1998."""
-        ended, values = episode.ended, episode.values
+        (number, noise), ended, values = inputs, episode.ended, episode.values
+        step_key = jax.random.fold_in(key, 2 * number)
         action = self.policy.action(episode.entry % len(self.policy.actions))
-        state, reward, terminal = self.env.step(key, episode.state, action, params.env)
+        state, reward, terminal = self.env.step(step_key, episode.state, action, params.env)
         if not self.env.continues_after_terminal:
             state = absorb(ended, episode.state, state)
         entry, observed = self._next_entry(state, values, noise, params)
@@ -251,7 +245,7 @@ class Sarsa:
         traces = jnp.where(episode.visited == episode.entry, 0.0, episode.traces)
         traces = traces.at[number - 1].set(1.0)
         change = params.learning_rate * error * traces
-        return _Episode(
+        following = _Episode(
             state=state,
             ended=ended | terminal,
             entry=entry,
@@ -260,6 +254,7 @@ class Sarsa:
             traces=params.trace_decay * traces,
             valid=episode.valid & (ended | ((observed | last) & jnp.isfinite(error))),
         )
+        return following, None
 
     def _next_entry(
         self, state: Any, values: jax.Array, noise: jax.Array, params: SarsaParams
