@@ -86,7 +86,7 @@ def require_preferences(name: str, value: ArrayLike) -> None:
 
 
 def as_reals(name: str, value: Any, shape: str) -> np.ndarray:
-    """The numbers as float64, of the ``shape`` that the message says.
+    """The numbers as float64; ``shape`` says in the message what was expected.
 
     NumPy would make numbers of texts, dates, truth values, complex and masked numbers, too.
     """

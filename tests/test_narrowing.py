@@ -36,7 +36,7 @@ def test_rows_that_become_equal_are_named():
 
 def test_numbers_out_of_range_are_named():
     for check in (narrowing.as_arrays, narrowing.require_held):
-        with pytest.raises(ValueError, match="^a: expected numbers that an int32 holds, got 1099"):
+        with pytest.raises(ValueError, match=r"^a: expected numbers that an int32 holds, got 1099"):
             check("a", {"steps": np.array(2**40)})
-    with pytest.raises(ValueError, match=r"^a: .* that a float32 tells apart, got 1.0 and 1.00000"):
+    with pytest.raises(ValueError, match=r"^a: .* a float32 tells apart, got 1\.0 and 1\.00000"):
         narrowing.require_told_apart("a", np.array([1.0, 1.0 + 1e-9]), np.float32)
