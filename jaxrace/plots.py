@@ -88,7 +88,7 @@ def panels(size: Size, rows: int = 1, columns: int = 1, **shared: Any) -> tuple[
 def grid(
     count: int, most_columns: int, size: Size, rest: Size, **shared: Any
 ) -> tuple["Figure", list[Any]]:
-    """A new figure with so many panels of a size, row by row, and the rest around them."""
+    """A new figure of ``count`` panels, row by row; ``rest`` is added to the size of all panels."""
     columns = min(most_columns, count)
     rows = -(-count // columns)
     (width, height), (more, above) = size, rest

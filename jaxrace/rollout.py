@@ -156,7 +156,7 @@ def _episode(
 def advance(
     env: Environment, key: jax.Array, progress: Progress, action: Any, env_params: Any
 ) -> tuple[Progress, Transition]:
-    """One step of an episode; after its end nothing is earned."""
+    """One step of an episode, which may have ended: then nothing is earned, as ``Rollout`` says."""
     state, ended = progress
     next_state, reward, terminal = env.step(key, state, action, env_params)
     _require_step(env, state, next_state, reward, terminal)
