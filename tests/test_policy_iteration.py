@@ -112,7 +112,7 @@ def two_states_run():
 @jax.jit(static_argnums=(0, 3, 4))
 def play(parts, sample_key, key, num_states, num_rollouts, behaviour, env_params):
     """Starts [N, ...] and outcomes [N, A, R, ...]."""
-    restarts = Restarts(*parts, behaviour, env_params)
+    restarts = Restarts(*parts, behaviour=behaviour, env_params=env_params)
     starts = restarts.sample(sample_key, num_states)
     return starts, restarts.roll_out(key, num_rollouts, starts)
 
