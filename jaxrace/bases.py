@@ -1,4 +1,7 @@
-"""Features of observations for linear policies. Axes: p features, d inputs."""
+"""Features of observations for linear policies. Axes: p features, d inputs.
+
+ValueError for a size that is no positive integer, or for over 100,000 features.
+"""
 
 import dataclasses
 import functools
@@ -29,11 +32,13 @@ class Basis(Protocol):
         ...
 
 
-def _require_few(name: str, num_features: int, num_inputs: int) -> None:
-    if num_features > _MOST_FEATURES:
+def _require_sizes(name: str, basis: Any) -> None:
+    require_integer(name, getattr(basis, name), 1)
+    require_integer("num_inputs", basis.num_inputs, 1)
+    if basis.num_features > _MOST_FEATURES:
         raise ValueError(
             f"{name}: expected at most {_MOST_FEATURES:,} features, "
-            f"got {num_features:,} with {num_inputs} inputs"
+            f"got {basis.num_features:,} with {basis.num_inputs} inputs"
         )
 
 
@@ -50,26 +55,17 @@ def _require_inputs(observation: Any, num_inputs: int) -> None:
 class Fourier:
     """cos(pi c . x) for all c in {0, ..., order}^d, x in [0, 1]^d (Konidaris et al. 2011).
 
-    Attributes:
-        order: The highest frequency of an input.
-        num_inputs: d.
-
-    Raises:
-        ValueError: An attribute is not a positive integer, or there would be over 100,000 features.
-
     >>> Fourier(order=3, num_inputs=2).num_features
     16
     >>> print(Fourier(2, 1)(jnp.array([0.0])))
     [1. 1. 1.]
     """
 
-    order: int
-    num_inputs: int
+    order: int  # the highest frequency of an input
+    num_inputs: int  # d
 
     def __post_init__(self) -> None:
-        require_integer("order", self.order, 1)
-        require_integer("num_inputs", self.num_inputs, 1)
-        _require_few("order", self.num_features, self.num_inputs)
+        _require_sizes("order", self)
 
     @property
     def num_features(self) -> int:
@@ -94,24 +90,15 @@ class Fourier:
 class Cells:
     """One feature for each cell of a grid over [0, 1]^d: a table.
 
-    Attributes:
-        cells: Of each input.
-        num_inputs: d.
-
-    Raises:
-        ValueError: As for ``Fourier``.
-
     >>> print(Cells(cells=2, num_inputs=2)(jnp.array([0.9, 0.1])))
     [0. 0. 1. 0.]
     """
 
-    cells: int
-    num_inputs: int
+    cells: int  # of each input
+    num_inputs: int  # d
 
     def __post_init__(self) -> None:
-        require_integer("cells", self.cells, 1)
-        require_integer("num_inputs", self.num_inputs, 1)
-        _require_few("cells", self.num_features, self.num_inputs)
+        _require_sizes("cells", self)
 
     @property
     def num_features(self) -> int:
@@ -133,17 +120,11 @@ class Cells:
 class Affine:
     """1, and the inputs themselves.
 
-    Attributes:
-        num_inputs: d.
-
-    Raises:
-        ValueError: It is not a positive integer.
-
     >>> print(Affine(2)(jnp.array([0.25, 0.5])))
     [1.   0.25 0.5 ]
     """
 
-    num_inputs: int
+    num_inputs: int  # d
 
     def __post_init__(self) -> None:
         require_integer("num_inputs", self.num_inputs, 1)

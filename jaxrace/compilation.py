@@ -7,10 +7,9 @@ from typing import Any
 
 import jax
 
-# XLA's lower optimisation level took half the time to compile a policy search for a CPU, and the
-# search ran as fast (measured with jaxlib 0.10.2).
+# XLA's lower optimisation level takes half the time to compile a policy search for a CPU, which
+# runs as fast.
 _LEVEL = "xla_backend_optimization_level"
-_CPU_LEVEL = "1"
 
 # Programs that a function keeps, each for other static arguments. That of a race may take 30 MB.
 MOST_PROGRAMS = 32
@@ -19,16 +18,8 @@ MOST_PROGRAMS = 32
 def bounded_jit(num_static: int, most: int = MOST_PROGRAMS) -> Callable[[Any], Any]:
     """``jax.jit`` that forgets the program which has not been called for the longest time.
 
-    ``jax.jit`` keeps thousands of programs, and what they are compiled for. Where that is a
-    function of the user's, each time that it is defined anew, as in a cell of a notebook, leaves
-    one more program that nobody can call any more.
-
-    Args:
-        num_static: How many arguments, the first ones, are static: hashable.
-        most: Programs that are kept.
-
-    Returns:
-        A decorator of functions of arguments by position.
+    The first ``num_static`` arguments, all by position, are static: hashable. ``jax.jit`` keeps
+    thousands of programs: one more for each time that a cell of a notebook defines a function anew.
 
     >>> @bounded_jit(num_static=1)
     ... def apply(function, x):
@@ -61,22 +52,13 @@ def bounded_jit(num_static: int, most: int = MOST_PROGRAMS) -> Callable[[Any], A
 def compile_ahead(function: Any, *args: Any) -> Any:
     """Trace and compile a jitted function for arguments like these.
 
-    For a CPU with a lower level of optimisation than XLA's own, unless XLA_FLAGS sets one.
+    ``args`` are arrays or ``jax.ShapeDtypeStruct``s, and the values of static arguments; the
+    program is called without the latter. XLA_FLAGS may set a CPU's level of optimisation.
 
-    Args:
-        function: What ``jax.jit`` returned.
-        *args: Arrays or ``jax.ShapeDtypeStruct``s, and the values of static arguments.
-
-    Returns:
-        The compiled program, to be called with the arguments that are not static.
-
-    >>> import jax.numpy as jnp
-    >>> program = compile_ahead(jax.jit(lambda x: 2 * x), jax.ShapeDtypeStruct((2,), jnp.float32))
-    >>> print(program(jnp.array([1.0, 2.0], jnp.float32)))
+    >>> program = compile_ahead(jax.jit(lambda x: 2 * x), jax.ShapeDtypeStruct((2,), "float32"))
+    >>> print(program(jax.numpy.array([1.0, 2.0], "float32")))
     [2. 4.]
     """
-    flags = os.environ.get("XLA_FLAGS", "")
-    is_users_choice = f"--{_LEVEL}=" in flags
-    on_cpu = jax.default_backend() == "cpu"
-    options: Any = {_LEVEL: _CPU_LEVEL} if on_cpu and not is_users_choice else None
-    return function.lower(*args).compile(compiler_options=options)
+    is_users_choice = f"--{_LEVEL}=" in os.environ.get("XLA_FLAGS", "")
+    is_ours = jax.default_backend() == "cpu" and not is_users_choice
+    return function.lower(*args).compile(compiler_options={_LEVEL: "1"} if is_ours else None)

@@ -9,30 +9,26 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
+StrPath = str | os.PathLike[str]
+
 # Of a file that is being written; no user's file is called so.
 _UNFINISHED = re.compile(r"\..+\.jaxrace-\d+\.tmp")
 
 _CHECKSUM = "checksum"
 
 
-def write_file(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file as a whole or not at all; one of that name is replaced.
-
-    >>> write_file("note.txt", b"done")
-    >>> Path("note.txt").read_text()
-    'done'
-    """
+def write_file(path: StrPath, content: bytes) -> None:
+    """Write a file as a whole or not at all; one of that name is replaced."""
     with new_file(path) as file:
         file.write(content)
 
 
 @contextlib.contextmanager
-def new_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def new_file(path: StrPath) -> Iterator[BinaryIO]:
     """A file to be written piece by piece; it is there when the block has ended without error.
 
     >>> with new_file("note.txt") as file:
-    ...     _ = file.write(b"do")
-    ...     _ = file.write(b"ne")
+    ...     _ = file.write(b"done")
     >>> Path("note.txt").read_text()
     'done'
     """
@@ -50,26 +46,16 @@ def new_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise
 
 
-def unfinished_in(folder: str | os.PathLike[str]) -> list[Path]:
-    """What a process that was killed while it wrote has left half-written in a folder.
-
-    >>> Path(".note.txt.jaxrace-7.tmp").touch()
-    >>> [path.name for path in unfinished_in(".")]
-    ['.note.txt.jaxrace-7.tmp']
-    """
+def unfinished_in(folder: StrPath) -> list[Path]:
+    """What a process that was killed while it wrote has left half-written in a folder."""
     found = Path(folder).glob(".*.tmp")
     return [path for path in found if _UNFINISHED.fullmatch(path.name) and path.is_file()]
 
 
-def write_json(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
+def write_json(path: StrPath, content: Mapping[str, Any]) -> None:
     """Write JSON with a checksum, so that ``read_json`` sees what has been changed or cut.
 
-    Args:
-        path: The file.
-        content: Numbers, text, lists and mappings of them; no NaN, no infinity.
-
-    Raises:
-        ValueError: A number is NaN or infinite.
+    ``content`` is numbers, text, lists and mappings of them; ValueError for NaN and infinity.
 
     >>> write_json("note.json", {"seed": 3})
     >>> read_json("note.json")
@@ -81,18 +67,8 @@ def write_json(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None
     write_file(path, f"{text}\n".encode())
 
 
-def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What ``write_json`` has written.
-
-    Raises:
-        ValueError: It is something else, or damaged.
-        OSError: It cannot be read.
-
-    >>> write_file("note.json", b'{"seed": 3}')
-    >>> read_json("note.json")
-    Traceback (most recent call last):
-    ValueError: note.json: expected what was written there, got something else, or a part of it
-    """
+def read_json(path: StrPath) -> dict[str, Any]:
+    """What ``write_json`` has written; ValueError if it is something else, or damaged."""
     with contextlib.suppress(ValueError, RecursionError):  # no UTF-8, no JSON, too deep
         content = json.loads(Path(path).read_bytes().decode())
         if isinstance(content, dict) and content.pop(_CHECKSUM, None) == _checksum(content):
@@ -107,24 +83,14 @@ def _checksum(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def checksum_of(path: str | os.PathLike[str]) -> str:
-    """SHA-256 of a file.
-
-    >>> write_file("note.txt", b"done")
-    >>> checksum_of("note.txt")[:8]
-    'a4c3ed04'
-    """
+def checksum_of(path: StrPath) -> str:
+    """SHA-256 of a file."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def sync_tree(folder: str | os.PathLike[str]) -> None:
-    """Let all files below a folder, and their names, outlive a loss of power.
-
-    >>> Path("notes").mkdir()
-    >>> write_file("notes/note.txt", b"done")
-    >>> sync_tree("notes")
-    """
+def sync_tree(folder: StrPath) -> None:
+    """Let all files below a folder, and their names, outlive a loss of power."""
     for path, _, names in os.walk(folder, topdown=False):
         for name in names:
             with Path(path, name).open("rb+") as file:
@@ -132,11 +98,8 @@ def sync_tree(folder: str | os.PathLike[str]) -> None:
         sync_folder(path)
 
 
-def sync_folder(folder: str | os.PathLike[str]) -> None:
-    """Let the names in a folder outlive a loss of power, where the system can.
-
-    >>> sync_folder(".")
-    """
+def sync_folder(folder: StrPath) -> None:
+    """Let the names in a folder outlive a loss of power, where the system can."""
     if hasattr(os, "O_DIRECTORY"):
         handle = os.open(folder, os.O_DIRECTORY)
         try:

@@ -1,11 +1,10 @@
 """Label ranking by pairwise comparison: which action is best in a state, learned from preferences.
 
-Hüllermeier, Fürnkranz, Cheng and Brinker 2008 (Label ranking by learning pairwise preferences), as
-used for policies by Fürnkranz, Hüllermeier, Cheng and Park 2012 (Preference-based reinforcement
-learning: a formal framework and a policy iteration algorithm): one logistic regression for every
-pair of actions, and a vote of all of them.
-
-Axes: A actions, P = A (A - 1) / 2 pairs, n states, inputs of an observation.
+One logistic regression for every pair of actions, and a vote of all of them (Hüllermeier,
+Fürnkranz, Cheng and Brinker 2008, Label ranking by learning pairwise preferences), as used for
+policies by Fürnkranz, Hüllermeier, Cheng and Park 2012 (Preference-based reinforcement learning: a
+formal framework and a policy iteration algorithm). Axes: A actions, P = A (A - 1) / 2 pairs, n
+states.
 """
 
 import dataclasses
@@ -21,17 +20,15 @@ from jax import lax
 
 from jaxrace.narrowing import require_range
 from jaxrace.policies import Linear
-from jaxrace.validation import require_integer
+from jaxrace.validation import require_integer, require_shape
 
-# Weight of the penalty. The regressions of Weka, which Fürnkranz et al. 2012 use, have 1e-8. In
-# float32 that is too little where the examples can be separated, or all are of one kind: the loss
-# is then flat long before its minimum, where the margins are about log(1 / penalty). With 1e-4 a
+# Weight of the penalty. Weka's regressions, which Fürnkranz et al. 2012 use, have 1e-8. In float32
+# the loss would be flat long before its minimum where the examples can be separated. With 1e-4 a
 # fixed number of iterations reaches the minimum, and what is certain still gets more than 0.999.
 RIDGE = 1e-4
 
 # Together they give probabilities right to three digits, also where the examples can be separated.
-# Of a slope below _FLAT nothing but rounding is left: set to 0 it ends the line search at once,
-# which would otherwise try all its steps in vain and cost most of the time.
+# A slope below _FLAT is rounding error: set to 0 it ends the line search at once.
 _ITERATIONS = 40
 _FLAT = 3e-7
 
@@ -47,21 +44,12 @@ class LabelRanking:
 
     Attributes:
         inputs: Length of the observation.
-        actions: The A actions, different numbers.
+        actions: The A actions, at least two different finite numbers.
 
-    Raises:
-        ValueError: ``inputs`` is not a positive integer, or ``actions`` are not at least two
-            different finite numbers.
-
-    >>> import jax, jax.numpy as jnp
     >>> policy = LabelRanking(inputs=1, actions=(0.1, 0.4, 0.7))
-    >>> policy.pairs.tolist()
-    [[0, 1], [0, 2], [1, 2]]
-    >>> theta = jnp.array([[-9.0, 0.0], [9.0, 0.0], [9.0, 0.0]])
+    >>> theta = jnp.array([[-9.0, 0.0], [9.0, 0.0], [9.0, 0.0]])  # pairs 0-1, 0-2, 1-2
     >>> policy.votes(theta, jnp.array([1.0])).round(2).tolist()
     [1.0, 2.0, 0.0]
-    >>> print(policy(theta, jnp.array([1.0]), jax.random.key(0)).round(1))
-    0.4
     """
 
     inputs: int
@@ -88,7 +76,11 @@ class LabelRanking:
 
     def probabilities(self, theta: jax.Array, observation: jax.Array) -> jax.Array:
         """f_ab of every pair for one observation [inputs]: float32 [P]."""
-        return jax.nn.sigmoid(self._margins(theta, observation))
+        num_pairs = len(self.pairs)
+        require_shape("theta", theta, (num_pairs, self.inputs + 1))
+        linear = Linear(self.inputs, outputs=num_pairs, bias=True)
+        margins = linear(theta.reshape(-1), observation, jax.random.key(0))
+        return jax.nn.sigmoid(margins.reshape(num_pairs))
 
     def votes(self, theta: jax.Array, observation: jax.Array) -> jax.Array:
         """The votes for each action in one observation [inputs]: float32 [A]."""
@@ -107,20 +99,10 @@ class LabelRanking:
         """The action with most votes for one observation [inputs]: float32 []."""
         return jnp.asarray(self.actions, jnp.float32)[self.choose(theta, observation)]
 
-    def _margins(self, theta: jax.Array, observation: jax.Array) -> jax.Array:
-        expected = self.example().shape
-        if jnp.shape(theta) != expected:
-            raise ValueError(
-                f"theta: expected shape {list(expected)}, got {list(jnp.shape(theta))}"
-            )
-        linear = Linear(self.inputs, outputs=expected[0], bias=True)
-        margins = linear(theta.reshape(-1), observation, jax.random.key(0))
-        return margins.reshape(expected[0])
-
 
 @functools.partial(jax.jit, static_argnums=0)
 def fit(policy: LabelRanking, observations: jax.Array, preferred: jax.Array) -> jax.Array:
-    """Train the regressions of a policy.
+    """Train the regressions of a policy: theta, float32 [P, inputs + 1].
 
     Each minimises the sum of its examples' logistic losses plus RIDGE times the squared length of
     its weights, of observations that were centred and scaled to variance 1 over all n states. The
@@ -130,33 +112,21 @@ def fit(policy: LabelRanking, observations: jax.Array, preferred: jax.Array) -> 
     Args:
         policy: What to train.
         observations: States, floating [n, inputs].
-        preferred: The examples, int8 [n, P]: +1 where the first action of the pair is preferred
-            in the state, -1 where the second is, 0 where there is no example.
+        preferred: int8 [n, P], +1 where the first action of the pair is preferred in the state,
+            -1 where the second is, 0 where there is no example.
 
-    Returns:
-        theta, float32 [P, inputs + 1].
-
-    Raises:
-        ValueError: A shape does not fit.
-
-    >>> import jax, jax.numpy as jnp
     >>> policy = LabelRanking(inputs=1, actions=(0.0, 1.0))
     >>> states = jnp.array([[0.0], [1.0], [3.0], [4.0]])
     >>> theta = fit(policy, states, jnp.array([[1], [1], [-1], [-1]], jnp.int8))
-    >>> [float(policy(theta, state, jax.random.key(0))) for state in states]
-    [0.0, 0.0, 1.0, 1.0]
+    >>> jax.vmap(policy.choose, (None, 0))(theta, states).tolist()
+    [0, 0, 1, 1]
     """
-    num_pairs = len(policy.pairs)
     if jnp.ndim(observations) != 2 or observations.shape[1] != policy.inputs:
         raise ValueError(
             f"observations: expected shape [n, {policy.inputs}], "
             f"got {list(jnp.shape(observations))}"
         )
-    if jnp.shape(preferred) != (len(observations), num_pairs):
-        raise ValueError(
-            f"preferred: expected shape [{len(observations)}, {num_pairs}], "
-            f"got {list(jnp.shape(preferred))}"
-        )
+    require_shape("preferred", preferred, (len(observations), len(policy.pairs)))
     observations = jnp.asarray(observations, jnp.float32)
     mean, deviation = observations.mean(axis=0), observations.std(axis=0)
     # A component that never changes tells nothing: centred it is 0, and so stays its weight.

@@ -1,8 +1,7 @@
-"""Numbers on their way to a device, where they have 32 bits: none becomes another one unsaid.
+"""Numbers on their way to a device, where they have 32 bits: none silently becomes another one.
 
-Python's and NumPy's numbers have 64 bits. JAX makes them int32 and float32, unless
-``jax_enable_x64`` is on, and cuts off the upper bits of integers. The last digits of a float may
-go. A number that is out of range is refused, and so are different numbers that come out equal.
+The last digits of a float may go. A number out of range is refused, and so are different numbers
+that come out equal. With ``jax_enable_x64`` a device holds 64 bits.
 """
 
 from typing import Any
@@ -12,38 +11,28 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-# Of all pairs of different numbers so many may tie for being rounded, as a few of many thousands
-# of random numbers do. It is as good as nothing for a comparison of which the sign is averaged.
+# The share of pairs of different numbers that rounding may make equal, as it does with a few of
+# many thousands of random numbers. Averaged comparisons do not notice.
 _MOST_TIED = 1e-3
 
 
 def as_arrays(name: str, tree: Any) -> Any:
-    """A pytree with arrays of JAX as leaves.
+    """A pytree of arrays, numbers or keys with arrays of JAX as leaves, none out of range."""
 
-    Args:
-        name: Of the argument, for messages.
-        tree: With arrays, numbers or keys as leaves; arrays of JAX stay what they are.
+    def convert(leaf: Any) -> jax.Array:
+        array = as_host_array(name, leaf)
+        if isinstance(array, jax.Array | Tracer):
+            return array
+        require_range(name, array, dtype_of(array))
+        return jnp.asarray(array)
 
-    Raises:
-        ValueError: A leaf is no array of numbers, or one of its numbers is out of range.
-
-    >>> as_arrays("options", [1, 2, 2**32])
-    Traceback (most recent call last):
-    ValueError: options: expected numbers that an int32 holds, got 4294967296
-    """
-    return jax.tree.map(lambda leaf: _as_array(name, as_host_array(name, leaf)), tree)
+    return jax.tree.map(convert, tree)
 
 
 def as_host_array(name: str, leaf: Any) -> Any:
-    """An array of NumPy, if it is none of JAX, or traced; of numbers that an array of JAX may have.
+    """An array of NumPy that JAX can take over; arrays of JAX stay what they are.
 
-    Raises:
-        ValueError: It is of something else, such as texts, dates or rows of many lengths, or
-            masked: what is masked would count.
-
-    >>> as_host_array("outcomes", [np.datetime64("2024-01-01")])
-    Traceback (most recent call last):
-    ValueError: outcomes: expected arrays or numbers, got an array of datetime64[D]
+    Texts, dates and rows of many lengths are refused, and what is masked, which would count.
     """
     if isinstance(leaf, jax.Array | Tracer):
         return leaf
@@ -63,27 +52,8 @@ def as_host_array(name: str, leaf: Any) -> Any:
     return array
 
 
-def _as_array(name: str, array: Any) -> jax.Array:
-    if isinstance(array, jax.Array | Tracer):
-        return array
-    require_range(name, array, dtype_of(array))
-    return jnp.asarray(array)
-
-
 def require_held(name: str, tree: Any) -> None:
-    """Raise unless JAX holds the numbers of a pytree that is handed to it as it is.
-
-    Args:
-        name: Of the argument.
-        tree: Leaves that are numbers of Python, or arrays of NumPy, are looked at.
-
-    Raises:
-        ValueError: It does not.
-
-    >>> require_held("option", {"steps": np.array(2**40)})
-    Traceback (most recent call last):
-    ValueError: option: expected numbers that an int32 holds, got 1099511627776
-    """
+    """Raise unless JAX holds the numbers of Python and arrays of NumPy among the leaves."""
     for leaf in jax.tree.leaves(tree):
         if isinstance(leaf, int | float | complex | np.ndarray | np.generic):
             array = as_host_array(name, leaf)
@@ -91,24 +61,14 @@ def require_held(name: str, tree: Any) -> None:
 
 
 def dtype_of(array: Any) -> Any:
-    """The dtype that an array has as one of JAX.
-
-    >>> dtype_of(np.zeros(3, np.int16)), dtype_of(jnp.zeros(3, jnp.float32))
-    (dtype('int16'), dtype('float32'))
-    """
+    """The dtype that an array has as one of JAX; keys have one of their own."""
     if isinstance(array, jax.Array | Tracer):
-        return array.dtype  # also those of keys
+        return array.dtype
     return jax.dtypes.canonicalize_dtype(array.dtype)
 
 
 def are_kept(values: np.ndarray, dtype: Any) -> bool:
-    """Does a dtype hold all of these numbers as they are, whatever they are?
-
-    Numbers that are so small that devices take them for 0 are not held.
-
-    >>> are_kept(np.ones(3, np.int8), np.float32), are_kept(np.ones(3, np.int32), np.float32)
-    (True, False)
-    """
+    """Does a dtype hold all of these numbers exactly? Devices take tiny ones for 0."""
     if not np.can_cast(values.dtype, dtype, "safe"):
         return False
     if values.dtype != dtype or values.dtype.kind != "f" or not values.size:
@@ -118,20 +78,7 @@ def are_kept(values: np.ndarray, dtype: Any) -> bool:
 
 
 def require_range(name: str, values: np.ndarray, dtype: Any) -> None:
-    """Raise unless all numbers are in the range of a dtype, or infinite, or NaN.
-
-    Args:
-        name: Of the argument.
-        values: Any shape.
-        dtype: Of what they will be kept in; integers if they are integers, or floats.
-
-    Raises:
-        ValueError: It does not.
-
-    >>> require_range("outcomes", np.array([1.0, 1e39]), np.float32)
-    Traceback (most recent call last):
-    ValueError: outcomes: expected numbers that a float32 holds, got 1e+39
-    """
+    """Raise unless all numbers are in the range of a dtype, or infinite, or NaN."""
     dtype = jnp.dtype(dtype)
     if np.can_cast(values.dtype, dtype, "safe"):
         return
@@ -151,18 +98,8 @@ def require_range(name: str, values: np.ndarray, dtype: Any) -> None:
 def require_told_apart(name: str, values: np.ndarray, dtype: Any) -> None:
     """Raise unless a dtype keeps different numbers different.
 
-    Args:
-        name: Of the argument.
-        values: [n, ...]; the n numbers at each place of the other axes are compared.
-        dtype: Of what they will be kept in.
-
-    Raises:
-        ValueError: One is out of range, or more than one of a thousand pairs of different ones
-            would tie.
-
-    >>> require_told_apart("outcomes", np.array([1.0, 1.0 + 1e-9]), np.float32)
-    Traceback (most recent call last):
-    ValueError: outcomes: expected numbers that a float32 tells apart, got 1.0 and 1.000000001; ...
+    The n numbers of ``values`` [n, ...] at each place of the other axes are compared. One of a
+    thousand pairs of different ones may tie.
     """
     dtype = jnp.dtype(dtype)
     if are_kept(values, dtype):
@@ -208,35 +145,20 @@ def _equal_pairs(is_new: np.ndarray) -> np.ndarray:
 def require_rows_apart(name: str, given: Any, kept: Any) -> None:
     """Raise unless rows that differ in what was given differ in what is kept.
 
-    Args:
-        name: Of the argument.
-        given: Leaves [K, ...], NumPy's, or JAX's that are kept as they are.
-        kept: The same as arrays of JAX.
-
-    Raises:
-        ValueError: Two rows became equal.
-
-    >>> given = np.array([1.0, 1.0 + 1e-9])
-    >>> require_rows_apart("options", given, jnp.asarray(given, jnp.float32))
-    Traceback (most recent call last):
-    ValueError: options: expected rows that float32 tells apart, got 0 and 1, which it does not
+    ``given`` has leaves [K, ...], NumPy's or JAX's; ``kept`` has the same as arrays of JAX.
     """
-    pairs = list(zip(jax.tree.leaves(given), jax.tree.leaves(kept), strict=True))
-    if any(isinstance(new, Tracer) for _, new in pairs):
+    olds, news = jax.tree.leaves(given), jax.tree.leaves(kept)
+    narrowed = [new.dtype for old, new in zip(olds, news, strict=True) if old.dtype != new.dtype]
+    if not narrowed or any(isinstance(new, Tracer) for new in news):
         return
-    narrowed = [old.dtype != new.dtype for old, new in pairs]
-    if not any(narrowed):
-        return
-    before = _row_codes([old for old, _ in pairs])
-    after = _row_codes([new for _, new in pairs])
+    before, after = _row_codes(olds), _row_codes(news)
     first: dict[Any, int] = {}
     for row, code in enumerate(after):
         other = first.setdefault(code, row)
         if before[other] != before[row]:
-            dtype = pairs[narrowed.index(True)][1].dtype
             raise ValueError(
-                f"{name}: expected rows that {dtype} tells apart, got {other} and {row}, which it "
-                "does not"
+                f"{name}: expected rows that {narrowed[0]} tells apart, got {other} and {row}, "
+                "which it does not"
             )
 
 

@@ -1,11 +1,10 @@
 """Figures from what runs leave on disk.
 
-matplotlib is imported where it is used, because it is slow to import; figures are made without
-pyplot, so that no window and no global state are involved.
+matplotlib is imported where it is used, because it is slow to import; pyplot, which keeps windows
+and global state, is not used.
 """
 
 import io
-import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,32 +15,27 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+Size = tuple[float, float]  # width and height in inches
+
 _MOST_POINTS = 200  # of a curve
 _COLUMNS = 2  # of panels
 
 
-def learning_curve(folder: str | os.PathLike[str]) -> "Figure":
+def learning_curve(folder: files.StrPath) -> "Figure":
     """Every metric of a run over the training episodes used, with the baselines beside it.
 
     Its log has the columns "repeat" and "episodes" and one for every metric; its summary has
     "metrics" (labels by name), "baselines" (for each the means), "env", "method" and "repeats".
-
     A repeat's value after e episodes is that of its last row of the log with at most e episodes.
-
-    >>> import numpy as np
-    >>> runs.write_log(".", {"repeat": np.array([0, 0, 1, 1]), "episodes": np.array([5, 9, 6, 9]),
-    ...                      "reward": np.array([1.0, 2.0, 2.0, 4.0])})
-    >>> runs.write_summary(".", {"env": "maze", "method": "edps", "repeats": 2, "baselines": {},
-    ...                          "metrics": {"reward": "reward per game"}})
-    >>> [panel.get_ylabel() for panel in learning_curve(".").axes]
-    ['reward per game']
     """
     log, summary = runs.read_log(folder), runs.read_summary(folder)
     labels = summary["metrics"]
     figure, shown = grid(len(labels), _COLUMNS, (4.6, 3.1), (0, 0.9), sharex=True)
     for panel, (metric, label) in zip(shown, labels.items(), strict=True):
         _draw_metric(panel, log, metric)
-        _draw_baselines(panel, summary["baselines"], metric)
+        for number, (name, means) in enumerate(summary["baselines"].items(), start=1):
+            level = means[metric]["mean"]
+            panel.axhline(level, color=f"C{number}", lw=1.3, ls=(0, (4, 2)), label=name)
         panel.set_ylabel(label)
         tidy(panel, "x")
     for panel in shown[-_COLUMNS:]:
@@ -52,18 +46,11 @@ def learning_curve(folder: str | os.PathLike[str]) -> "Figure":
     return figure
 
 
-def heat_map(folder: str | os.PathLike[str]) -> "Figure":
+def heat_map(folder: files.StrPath) -> "Figure":
     """The metrics of all settings of a grid, means over the repeats.
 
     Its summary has "settings" (for each "sigma", "delta" and the means), "metrics" (labels by
     name), "env", "method" and "repeats".
-
-    >>> pairs = [(1, 0.1), (1, 0.2), (2, 0.1), (2, 0.2)]
-    >>> cells = [{"sigma": s, "delta": d, "reward": {"mean": s * d}} for s, d in pairs]
-    >>> runs.write_summary(".", {"env": "maze", "method": "edps", "repeats": 2, "settings": cells,
-    ...                          "metrics": {"reward": "reward per game"}})
-    >>> heat_map(".").axes[0].get_title()
-    'reward per game'
     """
     summary = runs.read_summary(folder)
     labels, settings = summary["metrics"], summary["settings"]
@@ -90,15 +77,8 @@ def heat_map(folder: str | os.PathLike[str]) -> "Figure":
     return figure
 
 
-def panels(
-    size: tuple[float, float], rows: int = 1, columns: int = 1, **shared: Any
-) -> tuple["Figure", Any]:
-    """A new figure of a width and a height in inches, and its panels [rows, columns].
-
-    >>> figure, [[left, right]] = panels((6, 4), 1, 2)
-    >>> len(figure.axes)
-    2
-    """
+def panels(size: Size, rows: int = 1, columns: int = 1, **shared: Any) -> tuple["Figure", Any]:
+    """A new figure, and its panels [rows, columns]."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size, layout="constrained")
@@ -106,18 +86,9 @@ def panels(
 
 
 def grid(
-    count: int,
-    most_columns: int,
-    size: tuple[float, float],
-    rest: tuple[float, float],
-    **shared: Any,
+    count: int, most_columns: int, size: Size, rest: Size, **shared: Any
 ) -> tuple["Figure", list[Any]]:
-    """A new figure, and so many panels of a size in inches, row by row; the rest is not panels.
-
-    >>> figure, shown = grid(3, 2, (3, 2), (0, 1))
-    >>> figure.get_size_inches().tolist(), len(shown), len(figure.axes)
-    ([6.0, 5.0], 3, 3)
-    """
+    """A new figure of ``count`` panels, row by row; ``rest`` is added to the size of all panels."""
     columns = min(most_columns, count)
     rows = -(-count // columns)
     (width, height), (more, above) = size, rest
@@ -128,13 +99,7 @@ def grid(
 
 
 def tidy(panel: "Axes", thousands: str = "") -> None:
-    """A pale grid, no frame above and to the right, and commas in the numbers of some axes.
-
-    >>> _, [[panel]] = panels((3, 2))
-    >>> tidy(panel, "x")
-    >>> panel.spines["top"].get_visible()
-    False
-    """
+    """A pale grid, no frame above and to the right, and commas in the numbers of some axes."""
     panel.grid(alpha=0.25)
     panel.spines[["top", "right"]].set_visible(False)
     for axis in thousands:
@@ -144,36 +109,19 @@ def tidy(panel: "Axes", thousands: str = "") -> None:
 def band(
     panel: "Axes", x: Any, middle: Any, half: Any, color: str, label: str = "", **style: Any
 ) -> None:
-    """A curve, and a pale band of a width to both sides of it.
-
-    >>> _, [[panel]] = panels((3, 2))
-    >>> band(panel, np.arange(2), np.ones(2), np.ones(2), "C0", "mean")
-    >>> panel.lines[0].get_label()
-    'mean'
-    """
+    """A curve, and a pale band of a width to both sides of it."""
     panel.plot(x, middle, color=color, label=label, **style)
     panel.fill_between(x, middle - half, middle + half, color=color, alpha=0.15, lw=0)
 
 
 def legend_below(figure: "Figure", columns: int) -> None:
-    """One legend for all panels: that of the first one.
-
-    >>> figure, [[panel]] = panels((3, 2))
-    >>> lines = panel.plot([1, 2], label="a")
-    >>> legend_below(figure, 3)
-    >>> len(figure.legends)
-    1
-    """
+    """One legend for all panels: that of the first one."""
     handles, names = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=columns, frameon=False)
 
 
-def save(figure: "Figure", path: str | os.PathLike[str]) -> None:
-    """Write a figure as PNG, as a whole or not at all.
-
-    >>> from matplotlib.figure import Figure
-    >>> save(Figure(figsize=(1, 1)), "empty.png")
-    """
+def save(figure: "Figure", path: files.StrPath) -> None:
+    """Write a figure as PNG, as a whole or not at all."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     content = io.BytesIO()
@@ -204,8 +152,8 @@ def _on_one_grid(
     chosen = [repeats == repeat for repeat in np.unique(repeats)]
     grid = np.unique(episodes)
     grid = grid[grid >= max(episodes[rows].min() for rows in chosen)]
-    thinned = np.linspace(0, len(grid) - 1, min(len(grid), _MOST_POINTS)).round().astype(int)
-    grid = grid[thinned]
+    count = min(len(grid), _MOST_POINTS)
+    grid = grid[np.linspace(0, len(grid) - 1, count).round().astype(int)]
     curves = [
         values[rows][np.searchsorted(episodes[rows], grid, side="right") - 1] for rows in chosen
     ]
@@ -213,13 +161,7 @@ def _on_one_grid(
 
 
 def draw_heat(panel: "Axes", means: np.ndarray) -> None:
-    """A coloured cell for each mean [rows, columns], with the number in it; NaN is left blank.
-
-    >>> _, [[panel]] = panels((3, 2))
-    >>> draw_heat(panel, np.array([[1.0, 2.5]]))
-    >>> [text.get_text() for text in panel.texts]
-    ['1', '2.5']
-    """
+    """A coloured cell for each mean [rows, columns], with the number in it; NaN is left blank."""
     image = panel.imshow(means, aspect="auto", origin="lower", cmap="viridis")
     low, high = image.get_clim()
     for row, column in np.argwhere(np.isfinite(means)):
@@ -232,9 +174,3 @@ def draw_heat(panel: "Axes", means: np.ndarray) -> None:
             fontsize=8,
             color="white" if dark else "black",
         )
-
-
-def _draw_baselines(panel: "Axes", baselines: dict[str, Any], metric: str) -> None:
-    for number, (name, statistics) in enumerate(baselines.items(), start=1):
-        level = statistics[metric]["mean"]
-        panel.axhline(level, color=f"C{number}", lw=1.3, ls=(0, (4, 2)), label=name)

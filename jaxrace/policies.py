@@ -2,7 +2,7 @@
 
 Policies are frozen, hashable dataclasses; their parameters theta are a pytree (a flat float32
 vector [p] except for ``MLP``), zeros of the right shape from ``example()``. Deterministic policies
-ignore the key.
+ignore the key. ValueError for a size that is not a positive integer.
 """
 
 import dataclasses
@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace.narrowing import require_held
-from jaxrace.validation import require_integer
+from jaxrace.validation import require_integer, require_shape
 
 _UNROLLED_INPUTS = 16
 _MOST_ACTIONS = 2**31 - 1  # an action is an int32
@@ -43,10 +43,6 @@ class Linear:
         outputs: Length of the action.
         bias: Add an intercept.
 
-    Raises:
-        ValueError: A length is not a positive integer.
-
-    >>> import jax, jax.numpy as jnp
     >>> policy = Linear(inputs=2, bias=True)
     >>> print(policy(jnp.array([1.0, 2.0, 0.5]), jnp.array([1.0, 1.0]), jax.random.key(0)))
     3.5
@@ -66,32 +62,20 @@ class Linear:
 
     def __call__(self, theta: jax.Array, observation: jax.Array, key: jax.Array) -> jax.Array:
         """The linear map of one observation [inputs]."""
-        self._check_shapes(theta, observation)
+        require_shape("theta", theta, self.example().shape)
+        require_shape("observation", observation, (self.inputs,))
         require_held("theta", theta)
         require_held("observation", observation)
         weights = theta.reshape(self.outputs, -1)
         if self.inputs > _UNROLLED_INPUTS:
             action = weights[:, : self.inputs] @ observation
         else:
-            # Written out, the products fuse with the simulator's loop: five times as many
-            # medical episodes per second as a matrix product over vectors of two.
+            # Written out, the products fuse with the simulator's loop.
             terms = [weights[:, i] * observation[i] for i in range(self.inputs)]
             action = functools.reduce(jnp.add, terms)
         if self.bias:
             action = action + weights[:, -1]
         return action[0] if self.outputs == 1 else action
-
-    def _check_shapes(self, theta: jax.Array, observation: jax.Array) -> None:
-        # Indices out of range are no error in JAX, and numbers too many would be left out.
-        expected = self.example().shape
-        if jnp.shape(theta) != expected:
-            raise ValueError(
-                f"theta: expected shape {list(expected)}, got {list(jnp.shape(theta))}"
-            )
-        if jnp.shape(observation) != (self.inputs,):
-            raise ValueError(
-                f"observation: expected shape [{self.inputs}], got {list(jnp.shape(observation))}"
-            )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,16 +85,7 @@ class Sigmoid:
     The policy of the medical treatment task (Busa-Fekete et al. 2014, section 6.2). The paper's
     population size 4 + floor(3 ln p) = 7 fits p = 3 parameters only, hence the intercept.
 
-    Attributes:
-        inputs: Length of the observation.
-        bias: Add an intercept.
-
-    Raises:
-        ValueError: ``inputs`` is not a positive integer.
-
-    >>> import jax, jax.numpy as jnp
-    >>> policy = Sigmoid(inputs=2)
-    >>> print(policy(jnp.zeros(3), jnp.array([1.0, 1.0]), jax.random.key(0)))
+    >>> print(Sigmoid(inputs=2)(jnp.zeros(3), jnp.array([1.0, 1.0]), jax.random.key(0)))
     0.5
     """
 
@@ -122,14 +97,11 @@ class Sigmoid:
 
     def example(self) -> np.ndarray:
         """Zeros, float32 [inputs + bias]."""
-        return self._linear().example()
+        return Linear(self.inputs, bias=self.bias).example()
 
     def __call__(self, theta: jax.Array, observation: jax.Array, key: jax.Array) -> jax.Array:
         """The action for one observation [inputs]."""
-        return jax.nn.sigmoid(self._linear()(theta, observation, key))
-
-    def _linear(self) -> Linear:
-        return Linear(self.inputs, bias=self.bias)
+        return jax.nn.sigmoid(Linear(self.inputs, bias=self.bias)(theta, observation, key))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,10 +112,6 @@ class Softmax:
         features: ``features(observation) -> [A, p]``, the feature vector of each of A actions.
         num_params: p.
 
-    Raises:
-        ValueError: ``num_params`` is not a positive integer or ``features`` not a function.
-
-    >>> import jax.numpy as jnp
     >>> policy = Softmax(features=lambda s: jnp.outer(jnp.arange(2.0), s), num_params=1)
     >>> print(policy.probabilities(jnp.array([1.0]), jnp.array([0.0])))
     [0.5 0.5]
@@ -180,13 +148,9 @@ class MLP:
     """A multilayer perceptron: tanh layers, a linear last one, then ``output``.
 
     Attributes:
-        sizes: Lengths of the observation, of each hidden layer, and of the action.
+        sizes: Lengths of the observation, of each hidden layer, and of the action; at least two.
         output: Applied to the last layer; the identity unless given.
 
-    Raises:
-        ValueError: Fewer than two sizes, or one that is not a positive integer.
-
-    >>> import jax, jax.numpy as jnp
     >>> policy = MLP(sizes=(2, 8, 3), output=jnp.tanh)
     >>> theta = jax.tree.map(jnp.asarray, policy.example())
     >>> print(policy(theta, jnp.ones(2), jax.random.key(0)))
@@ -228,7 +192,6 @@ class MLP:
 class Constant:
     """The same action whatever is observed; theta is that action, a float32 [].
 
-    >>> import jax, jax.numpy as jnp
     >>> print(Constant()(jnp.float32(0.4), None, jax.random.key(0)).round(1))
     0.4
     """
@@ -244,15 +207,8 @@ class Constant:
 
 @dataclasses.dataclass(frozen=True)
 class UniformChoice:
-    """One of the actions in theta, drawn uniformly in every step.
+    """One of the actions in theta, float32 [num_actions], drawn uniformly in every step.
 
-    Attributes:
-        num_actions: Number of actions; theta is their list, float32 [num_actions].
-
-    Raises:
-        ValueError: ``num_actions`` is not a positive integer.
-
-    >>> import jax, jax.numpy as jnp
     >>> doses = jnp.array([0.1, 0.4])
     >>> bool(UniformChoice(2)(doses, None, jax.random.key(0)) in doses)
     True
@@ -269,8 +225,5 @@ class UniformChoice:
 
     def __call__(self, theta: jax.Array, observation: Any, key: jax.Array) -> jax.Array:
         """A uniformly drawn action."""
-        if jnp.shape(theta) != (self.num_actions,):  # an index out of range is no error in JAX
-            raise ValueError(
-                f"theta: expected shape [{self.num_actions}], got {list(jnp.shape(theta))}"
-            )
+        require_shape("theta", theta, (self.num_actions,))
         return theta[jax.random.randint(key, (), 0, self.num_actions, jnp.int32)]

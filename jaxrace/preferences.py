@@ -2,8 +2,8 @@
 
 A preference is any function ``compare(a, b)`` of two outcomes that returns an int8 sign: +1
 where a is preferred, -1 where b is, 0 for a tie or for incomparable outcomes; it must be
-antisymmetric and pure JAX. Those made here are frozen dataclasses, so that two equal ones share
-one compilation; a function of your own serves as well.
+antisymmetric and pure JAX. Those made here are frozen dataclasses, so that equal ones share one
+compilation. Those of numbers compare the outcome itself, or its attribute or key ``field``.
 """
 
 import dataclasses
@@ -24,11 +24,7 @@ Preference = Callable[[Any, Any], jax.Array]
 
 @dataclasses.dataclass(frozen=True)
 class Larger:
-    """The outcome with the larger number is preferred.
-
-    Attributes:
-        field: Name of the outcome's attribute or key to compare; the outcome itself unless
-            given. Booleans count as 0 and 1.
+    """The outcome with the larger number is preferred; booleans count as 0 and 1.
 
     >>> print(Larger("score")({"score": 2.0}, {"score": 1.0}))
     1
@@ -45,9 +41,6 @@ class Larger:
 class Smaller:
     """The outcome with the smaller number is preferred.
 
-    Attributes:
-        field: As for ``Larger``.
-
     >>> print(Smaller()(2.0, 1.0))
     -1
     """
@@ -60,59 +53,51 @@ class Smaller:
 
 
 @dataclasses.dataclass(frozen=True, init=False)
-class Pareto:
-    """Preferred when no criterion objects and at least one agrees; else incomparable.
+class _Composed:
+    criteria: tuple[Preference, ...]  # at least one
 
-    Args:
-        *criteria: Preferences, at least one.
+    def __init__(self, *criteria: Preference) -> None:
+        name = type(self).__name__
+        if not criteria:
+            raise ValueError(f"{name}: expected at least one criterion, got none")
+        for criterion in criteria:
+            if not callable(criterion):
+                raise ValueError(f"{name}: expected preferences (functions), got {criterion!r}")
+        object.__setattr__(self, "criteria", criteria)
+
+    def _signs(self, a: Any, b: Any) -> list[jax.Array]:
+        return [compare(a, b) for compare in self.criteria]
+
+
+class Pareto(_Composed):
+    """Preferred when no criterion objects and at least one agrees; else incomparable.
 
     >>> cheap_and_good = Pareto(Smaller("cost"), Larger("quality"))
     >>> print(cheap_and_good({"cost": 1.0, "quality": 5.0}, {"cost": 2.0, "quality": 5.0}))
     1
     """
 
-    criteria: tuple[Preference, ...]
-
-    def __init__(self, *criteria: Preference) -> None:
-        object.__setattr__(self, "criteria", _checked("Pareto", criteria))
-
     def __call__(self, a: Any, b: Any) -> jax.Array:
         """int8 sign of the broadcast shape."""
-        return kernels.pareto(*(compare(a, b) for compare in self.criteria))
+        return kernels.pareto(*self._signs(a, b))
 
 
-@dataclasses.dataclass(frozen=True, init=False)
-class Lexicographic:
-    """The first criterion that does not tie decides.
-
-    Args:
-        *criteria: Preferences, the most important first, at least one.
+class Lexicographic(_Composed):
+    """The first criterion that does not tie decides, the most important being the first.
 
     >>> first_alive = Lexicographic(Larger("alive"), Smaller("cost"))
     >>> print(first_alive({"alive": True, "cost": 9.0}, {"alive": False, "cost": 1.0}))
     1
     """
 
-    criteria: tuple[Preference, ...]
-
-    def __init__(self, *criteria: Preference) -> None:
-        object.__setattr__(self, "criteria", _checked("Lexicographic", criteria))
-
     def __call__(self, a: Any, b: Any) -> jax.Array:
         """int8 sign of the broadcast shape."""
-        return kernels.lexicographic(*(compare(a, b) for compare in self.criteria))
+        return kernels.lexicographic(*self._signs(a, b))
 
 
 @dataclasses.dataclass(frozen=True)
 class Margin:
-    """The larger number is preferred, if it is larger by more than ``least``.
-
-    Attributes:
-        least: Differences up to this one tie; at least 0.
-        field: As for ``Larger``.
-
-    Raises:
-        ValueError: ``least`` is negative.
+    """The larger number is preferred, if it is larger by more than ``least``, which is at least 0.
 
     >>> print(Margin(0.5)(2.0, 1.8), Margin(0.5)(2.0, 1.0))
     0 1
@@ -144,13 +129,13 @@ class Margin:
 def only_orders(compare: Preference) -> bool:
     """Does a preference see nothing of numbers but which is larger, so that ranks would do?
 
-    It is known of ``kernels.total_order``, and of what is composed of ``Larger`` and ``Smaller``
-    here; of a function of your own it is not.
+    That is known only of ``kernels.total_order``, ``Larger``, ``Smaller`` and what is composed of
+    them.
 
     >>> only_orders(Pareto(Smaller("cost"), Larger("quality"))), only_orders(Margin(0.5))
     (True, False)
     """
-    if isinstance(compare, Pareto | Lexicographic):
+    if isinstance(compare, _Composed):
         return all(map(only_orders, compare.criteria))
     return compare is kernels.total_order or isinstance(compare, Larger | Smaller)
 
@@ -195,12 +180,3 @@ def _real(number: Any) -> np.ndarray:
     if found.dtype.kind in "cMmSU":
         raise ValueError(f"outcome: expected real numbers, got {found.dtype}")
     return found
-
-
-def _checked(name: str, criteria: tuple[Preference, ...]) -> tuple[Preference, ...]:
-    if not criteria:
-        raise ValueError(f"{name}: expected at least one criterion, got none")
-    for criterion in criteria:
-        if not callable(criterion):
-            raise ValueError(f"{name}: expected preferences (functions), got {criterion!r}")
-    return criteria

@@ -4,6 +4,7 @@ Axes: K policies, n episodes, T = horizon.
 """
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -15,12 +16,7 @@ from jaxrace.envs import Environment, OutcomeFold, Transition
 from jaxrace.envs.absorbing import absorb
 from jaxrace.narrowing import require_held
 from jaxrace.policies import Policy
-from jaxrace.validation import (
-    require_function,
-    require_hashable,
-    require_integer,
-    require_keys,
-)
+from jaxrace.validation import require_function, require_hashable, require_integer, require_keys
 
 # Of one search: they are counted in int32, with those of the race in which they are used up.
 MOST_EPISODES = 2**30
@@ -46,17 +42,11 @@ class Rollout:
         policy: See ``policies.Policy``.
         fold: Makes the outcome; see ``envs.OutcomeFold``.
 
-    Raises:
-        ValueError: An attribute cannot be used.
-
-    >>> import jax
     >>> from jaxrace.envs import medical
     >>> from jaxrace.policies import Constant
     >>> env = medical.Medical()
-    >>> rollout = Rollout(env, Constant(), medical.TreatmentOutcome())
-    >>> option = PolicyInTask(theta=jax.numpy.float32(0.4), env_params=env.default_params)
-    >>> outcome = rollout(jax.random.key(0), option)
-    >>> outcome._fields
+    >>> option = PolicyInTask(theta=jnp.float32(0.4), env_params=env.default_params)
+    >>> Rollout(env, Constant(), medical.TreatmentOutcome())(jax.random.key(0), option)._fields
     ('alive', 'worst_toxicity', 'tumour_size')
     """
 
@@ -71,52 +61,36 @@ class Rollout:
         require_hashable("fold", self.fold)
 
     def __call__(self, key: jax.Array, option: PolicyInTask) -> Any:
-        """Play one episode.
+        """Play one episode, which uses up the key; the outcome is a pytree without leading axes.
 
-        Args:
-            key: Used up.
-            option: Parameters theta of the policy, and params of the environment.
-
-        Returns:
-            The outcome, a pytree without leading axes.
-
-        Raises:
-            ValueError: ``key`` is no key, or a step of the environment or an update of the fold
-                changes structures, shapes or dtypes; seen when the episode is traced.
+        ValueError where a step of the environment or an update of the fold changes structures,
+        shapes or dtypes; seen when the episode is traced.
         """
         require_keys("key", key, ndim=0)
+        start, play, numbers = _episode(self.env, self.policy, key, option)
 
-        def step(carry: tuple[_Progress, Any], number: jax.Array) -> tuple[Any, None]:
+        def step(carry: tuple[Progress, Any], number: jax.Array) -> tuple[Any, None]:
             progress, folded = carry
-            progress, transition = _step(self.env, self.policy, option, key, progress, number)
+            progress, transition = play(progress, number)
             updated = self.fold.update(folded, transition, option.env_params)
             _require_same_types(f"{type(self.fold).__name__}.update", "carry", folded, updated)
             return (progress, updated), None
 
-        start = _reset(self.env, option, key)
         first = (start, self.fold.init(start.state, option.env_params))
-        numbers = jnp.arange(1, self.env.horizon + 1, dtype=jnp.uint32)
         (_, folded), _ = lax.scan(step, first, numbers)
         return self.fold.finish(folded, option.env_params)
 
 
 def history(env: Environment, policy: Policy, key: jax.Array, option: PolicyInTask) -> Transition:
-    """Play one episode and keep all of it.
-
-    Args:
-        env: The environment.
-        policy: The policy.
-        key: Used up; the episode is the one that ``Rollout`` plays with this key.
-        option: Parameters of the policy and of the environment.
+    """Play the episode that ``Rollout`` plays with this key, and keep all of it.
 
     Returns:
         A ``Transition`` whose leaves have the leading axis T.
 
-    >>> import jax
     >>> from jaxrace.envs import medical
     >>> from jaxrace.policies import Constant
     >>> env = medical.Medical()
-    >>> option = PolicyInTask(jax.numpy.float32(0.4), env.default_params)
+    >>> option = PolicyInTask(jnp.float32(0.4), env.default_params)
     >>> history(env, Constant(), jax.random.key(0), option).reward.shape
     (6,)
     """
@@ -126,34 +100,20 @@ def history(env: Environment, policy: Policy, key: jax.Array, option: PolicyInTa
 
 @bounded_jit(2)
 def _history(env: Environment, policy: Policy, key: jax.Array, option: PolicyInTask) -> Transition:
-    def step(progress: _Progress, number: jax.Array) -> tuple[_Progress, Transition]:
-        return _step(env, policy, option, key, progress, number)
-
-    numbers = jnp.arange(1, env.horizon + 1, dtype=jnp.uint32)
-    return lax.scan(step, _reset(env, option, key), numbers)[1]
+    start, play, numbers = _episode(env, policy, key, option)
+    return lax.scan(play, start, numbers)[1]
 
 
 def evaluate(rollout: Rollout, key: jax.Array, option: PolicyInTask, episodes: int) -> Any:
-    """Outcomes of ``episodes`` independent episodes of one policy; vmap it for populations.
+    """Outcomes, with leading axis n, of so many episodes of one policy; vmap it for populations.
 
-    Args:
-        rollout: The sampler.
-        key: Episode e is drawn with fold_in(key, e).
-        option: Parameters of the policy and of the environment.
-        episodes: n.
+    Episode e is drawn with fold_in(key, e).
 
-    Returns:
-        Outcomes with leading axis n.
-
-    Raises:
-        ValueError: ``key`` is no key, or ``episodes`` no positive integer.
-
-    >>> import jax
     >>> from jaxrace.envs import medical
     >>> from jaxrace.outcomes import Return
     >>> from jaxrace.policies import Constant
     >>> env = medical.Medical()
-    >>> option = PolicyInTask(jax.numpy.float32(0.4), env.default_params)
+    >>> option = PolicyInTask(jnp.float32(0.4), env.default_params)
     >>> evaluate(Rollout(env, Constant(), Return()), jax.random.key(0), option, 300).shape
     (300,)
     """
@@ -169,34 +129,36 @@ def _evaluate(rollout: Rollout, episodes: int, key: jax.Array, option: PolicyInT
     return jax.vmap(rollout, (0, None))(keys, option)
 
 
-class _Progress(NamedTuple):
+class Progress(NamedTuple):
     """An episode between two steps."""
 
     state: Any
     ended: jax.Array  # bool []
 
 
-def _reset(env: Environment, option: PolicyInTask, key: jax.Array) -> _Progress:
+def _episode(
+    env: Environment, policy: Policy, key: jax.Array, option: PolicyInTask
+) -> tuple[Progress, Callable[[Progress, jax.Array], tuple[Progress, Transition]], jax.Array]:
+    """The start of an episode, what plays a step of it, and the numbers of its steps."""
+
+    def play(progress: Progress, number: jax.Array) -> tuple[Progress, Transition]:
+        # Keys that nobody uses cost nothing: the compiler drops their computation.
+        policy_key = jax.random.fold_in(key, 2 * number - 1)
+        step_key = jax.random.fold_in(key, 2 * number)
+        action = policy(option.theta, env.observe(progress.state, option.env_params), policy_key)
+        return advance(env, step_key, progress, action, option.env_params)
+
     state = env.reset(jax.random.fold_in(key, 0), option.env_params)
-    return _Progress(state, jnp.zeros((), bool))
+    numbers = jnp.arange(1, env.horizon + 1, dtype=jnp.uint32)
+    return Progress(state, jnp.zeros((), bool)), play, numbers
 
 
-def _step(
-    env: Environment,
-    policy: Policy,
-    option: PolicyInTask,
-    key: jax.Array,
-    progress: _Progress,
-    number: jax.Array,
-) -> tuple[_Progress, Transition]:
+def advance(
+    env: Environment, key: jax.Array, progress: Progress, action: Any, env_params: Any
+) -> tuple[Progress, Transition]:
+    """One step of an episode, which may have ended: then nothing is earned, as ``Rollout`` says."""
     state, ended = progress
-    # Keys that nobody uses cost nothing: the compiler drops their computation.
-    policy_key, step_key = (
-        jax.random.fold_in(key, 2 * number - 1),
-        jax.random.fold_in(key, 2 * number),
-    )
-    action = policy(option.theta, env.observe(state, option.env_params), policy_key)
-    next_state, reward, terminal = env.step(step_key, state, action, option.env_params)
+    next_state, reward, terminal = env.step(key, state, action, env_params)
     _require_step(env, state, next_state, reward, terminal)
     if not env.continues_after_terminal:
         next_state = absorb(ended, state, next_state)
@@ -207,15 +169,15 @@ def _step(
         terminal=ended | terminal,
         next_state=next_state,
     )
-    return _Progress(next_state, transition.terminal), transition
+    return Progress(next_state, transition.terminal), transition
 
 
 def _require_step(
     env: Environment, state: Any, next_state: Any, reward: Any, terminal: Any
 ) -> None:
-    """Raise unless a step keeps the contract; looks at types only, when it is traced.
+    """Raise unless the types of a step keep the contract; seen when it is traced.
 
-    A scan would say less, and `where` broadcasts and promotes without a word.
+    A scan would say less, and ``where`` silently broadcasts and promotes.
     """
     name = f"{type(env).__name__}.step"
     _require_same_types(name, "state", state, next_state)

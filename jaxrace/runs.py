@@ -15,7 +15,7 @@ import filelock
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jaxrace.files import checksum_of, read_json, unfinished_in, write_json
+from jaxrace.files import StrPath, checksum_of, read_json, unfinished_in, write_json
 from jaxrace.tables import read_table, write_table
 
 CONFIG, LOG, SUMMARY, TIMING = "config.json", "log.csv", "summary.json", "timing.json"
@@ -26,23 +26,15 @@ _PACKAGES = ("jaxrace", "jax", "jaxlib", "numpy", "evosax")
 
 
 @contextlib.contextmanager
-def new_folder(
-    out: str | os.PathLike[str] | None, stem: str, parent: str | os.PathLike[str] = "runs"
-) -> Iterator[Path]:
+def new_folder(out: StrPath | None, stem: str, parent: StrPath = "runs") -> Iterator[Path]:
     """Make the folder of a run; if the block fails, what is still empty is removed again.
 
-    That is ``out``, or ``parent/stem-1`` or the first number that is free; two runs that start at
-    once get two numbers. A lock in it keeps other processes out.
-
-    Raises:
-        ValueError: ``out`` is a file, a folder with something in it, or cannot be written.
+    That is ``out``, which must be new or empty, or else the first of ``parent/stem-1``,
+    ``parent/stem-2`` and so on that is free. A lock in it keeps other processes out.
 
     >>> with new_folder(None, "medical-edps") as folder:
     ...     print(folder.as_posix())
     runs/medical-edps-1
-    >>> with new_folder(None, "medical-edps") as folder:
-    ...     print(folder.as_posix())
-    runs/medical-edps-2
     """
     made: list[Path] = []
     try:
@@ -87,7 +79,7 @@ def _claim(out: Path, made: list[Path]) -> Path:
 
 
 def _require_empty(folder: Path) -> None:
-    """Raise ValueError if there is anything but what a process that was killed may have left."""
+    """Raise if there is anything but what a process that was killed may have left."""
     left = {folder / _LOCK, *unfinished_in(folder)}
     if any(path not in left for path in folder.iterdir()):
         raise ValueError(
@@ -96,7 +88,7 @@ def _require_empty(folder: Path) -> None:
 
 
 def _make(folder: Path, made: list[Path]) -> None:
-    """Make a folder and those above it, and note down which are new."""
+    """Make a folder and those above it; those that are new are added to ``made``."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     for path in reversed(missing):
         with contextlib.suppress(FileExistsError):  # another run was quicker
@@ -105,14 +97,13 @@ def _make(folder: Path, made: list[Path]) -> None:
 
 
 @contextlib.contextmanager
-def locked(folder: str | os.PathLike[str]) -> Iterator[None]:
+def locked(folder: StrPath) -> Iterator[None]:
     """Keep other processes out of a folder as long as the block runs, or this process lives.
 
-    What a process that was killed while it wrote has left half-written there is removed.
+    What a process that was killed has left half-written there is removed.
 
-    >>> with locked("."):
-    ...     with locked("."):
-    ...         pass
+    >>> with locked("."), locked("."):
+    ...     pass
     Traceback (most recent call last):
     ValueError: folder: expected one that no other process works on, got '.'
     """
@@ -138,13 +129,9 @@ def locked(folder: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def let_go() -> Path | None:
-    """Give up the folders of this process, which is about to end in their midst.
+    """Give up the folders of this process, which is about to end while it works in them.
 
     Returned is that of the run, if it can be resumed.
-
-    >>> with new_folder("new", "duel") as folder:
-    ...     let_go(), folder.exists()
-    (None, False)
     """
     for folder in _locked:
         with contextlib.suppress(OSError):
@@ -153,29 +140,19 @@ def let_go() -> Path | None:
     return next((folder for folder in _locked[:1] if (folder / CONFIG).exists()), None)
 
 
-def reopened(out: str | os.PathLike[str] | None, asked: Mapping[str, Any]) -> Path:
+def reopened(out: StrPath | None, asked: Mapping[str, Any]) -> Path:
     """The folder of an interrupted run, to go on with it, or of a finished one.
 
     What the run is ``asked`` to do must be what config.json says: the "command", its "config", and,
-    of its "inputs", the checksums of files.
-
-    Raises:
-        ValueError: There is no such run, it was asked something else, or what it has left has been
-            changed.
-
-    >>> write_config(".", {"command": "duel", "config": {"seed": 3}})
-    >>> reopened(".", {"command": "duel", "config": {"seed": 4}})
-    Traceback (most recent call last):
-    ValueError: seed: expected 3 as in '.', got 4
+    of its "inputs", the checksums of files. A finished run must not have been changed since.
     """
     if out is None:
         raise ValueError("resume: expected the folder of a run as out, got none")
     try:
         found = read_config(out)
-    except OSError as error:
-        raise ValueError(f"out: expected the folder of a run to resume, got '{out}'") from error
-    except ValueError as error:
-        raise ValueError(f"out: expected the folder of a run to resume: {error}") from error
+    except (OSError, ValueError) as error:
+        got = f", got '{out}'" if isinstance(error, OSError) else f": {error}"
+        raise ValueError(f"out: expected the folder of a run to resume{got}") from error
     if found.get("command") != asked["command"]:
         raise ValueError(
             f"out: expected the folder of a run of {asked['command']}, got '{out}', which is of "
@@ -192,54 +169,44 @@ def reopened(out: str | os.PathLike[str] | None, asked: Mapping[str, Any]) -> Pa
                 f"{name}: expected the file that the run in '{out}' has read, got another one, or "
                 "one that has changed: it needs a folder of its own"
             )
-    if (Path(out) / SUMMARY).exists():
-        _require_intact(Path(out))
-    return Path(out)
-
-
-def _require_intact(folder: Path) -> None:
-    """Raise ValueError if the tables of a finished run are not those that its summary is of."""
+    folder = Path(out)
     try:
-        for name, checksum in read_json(folder / SUMMARY).get(_CHECKSUMS, {}).items():
+        summary = read_json(folder / SUMMARY) if (folder / SUMMARY).exists() else {}
+        for name, checksum in summary.get(_CHECKSUMS, {}).items():
             if checksum_of(folder / name) != checksum:
                 raise ValueError(f"{folder / name} is not as it was written")
     except (OSError, ValueError) as error:
         raise ValueError(f"out: expected the files of a finished run: {error}") from error
+    return folder
 
 
-def write_config(folder: str | os.PathLike[str], config: Mapping[str, Any]) -> None:
+def write_config(folder: StrPath, config: Mapping[str, Any]) -> None:
     """Write config.json: ``config``, which is all that is needed to run again, with versions.
 
     Starts a JAX backend, to name the device.
-
-    >>> write_config(".", {"seed": 3})
-    >>> read_config(".")["seed"]
-    3
     """
     write_json(Path(folder) / CONFIG, {**config, "versions": versions(), "device": device()})
 
 
-def add_to_config(folder: str | os.PathLike[str], more: Mapping[str, Any]) -> None:
+def add_to_config(folder: StrPath, more: Mapping[str, Any]) -> None:
     """Write config.json again, with more in it."""
     write_json(Path(folder) / CONFIG, {**read_config(folder), **more})
 
 
-def write_log(
-    folder: str | os.PathLike[str], columns: Mapping[str, Any] | Iterable[Mapping[str, Any]]
-) -> None:
-    r"""Write log.csv; see ``tables.write_table``.
+def write_log(folder: StrPath, columns: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> None:
+    """Write log.csv: columns [rows] by name, or several such pieces, as for ``write_table``.
 
     >>> write_log(".", {"repeat": np.array([0, 1]), "reward": np.array([0.1, 2], np.float32)})
-    >>> Path("log.csv").read_text()
-    'repeat,reward\n0,0.1\n1,2.0\n'
+    >>> read_log(".")["reward"].tolist()
+    [0.1, 2.0]
     """
     write_table(Path(folder) / LOG, columns)
 
 
-def write_summary(folder: str | os.PathLike[str], summary: Mapping[str, Any]) -> None:
+def write_summary(folder: StrPath, summary: Mapping[str, Any]) -> None:
     """Write summary.json: numbers, text, lists and mappings of them; no NaN, no infinity.
 
-    It is written last, and holds the checksums of the tables and arrays that the folder has then.
+    It is written last, with the checksums of the tables and arrays that the folder has then.
 
     >>> write_summary(".", {"reward": mean_and_stderr([1.0, 2.0, 3.0])})
     >>> read_summary(".")["reward"]["mean"]
@@ -250,35 +217,35 @@ def write_summary(folder: str | os.PathLike[str], summary: Mapping[str, Any]) ->
     write_json(Path(folder) / SUMMARY, {**summary, _CHECKSUMS: checksums})
 
 
-def write_timing(folder: str | os.PathLike[str], timing: Mapping[str, float | None]) -> None:
+def write_timing(folder: StrPath, timing: Mapping[str, float | None]) -> None:
     """Write timing.json: what differs when the same numbers are computed again."""
     write_json(Path(folder) / TIMING, timing)
 
 
-def read_config(folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """The content of a run's config.json; see ``write_config``."""
+def read_config(folder: StrPath) -> dict[str, Any]:
+    """What ``write_config`` has written."""
     return read_json(Path(folder) / CONFIG)
 
 
-def read_log(folder: str | os.PathLike[str]) -> dict[str, np.ndarray]:
+def read_log(folder: StrPath) -> dict[str, np.ndarray]:
     """The columns of a run's log.csv, each [rows]: int64, float64, bool or text."""
     return read_table(Path(folder) / LOG)
 
 
-def read_summary(folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """The content of a run's summary.json; see ``write_summary``."""
+def read_summary(folder: StrPath) -> dict[str, Any]:
+    """What ``write_summary`` was given."""
     return {k: v for k, v in read_json(Path(folder) / SUMMARY).items() if k != _CHECKSUMS}
 
 
-def read_timing(folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """The content of a run's timing.json; see ``write_timing``."""
+def read_timing(folder: StrPath) -> dict[str, Any]:
+    """What ``write_timing`` was given."""
     return read_json(Path(folder) / TIMING)
 
 
 def mean_and_stderr(values: ArrayLike) -> dict[str, float | int | None]:
     """Mean, standard error of the mean and count of numbers [n], computed in float64.
 
-    A single number has no standard error, which is then None. ValueError if there are none.
+    A single number has the standard error None.
 
     >>> mean_and_stderr([1.0, 2.0, 3.0, 4.0, 5.0])
     {'mean': 3.0, 'stderr': 0.7071067811865476, 'count': 5}
@@ -301,10 +268,6 @@ def device() -> dict[str, Any]:
     """The devices that JAX computes on; starts its backend."""
     import jax
 
-    first, *others = jax.devices()
-    return {
-        "platform": first.platform,
-        "kind": first.device_kind,
-        "count": 1 + len(others),
-        "system": platform.platform(),
-    }
+    first, count = jax.devices()[0], jax.device_count()
+    found = {"platform": first.platform, "kind": first.device_kind, "count": count}
+    return {**found, "system": platform.platform()}

@@ -20,19 +20,8 @@ from jaxrace.validation import require_choice, require_integer, require_positive
 # keep the best member of earlier generations (ranks of different races do not compare), those
 # that need more arguments, and LM_MA_ES, which gives NaN in few dimensions.
 _WITH_STEP_SIZE = (
-    "CMA_ES",
-    "Sep_CMA_ES",
-    "MA_ES",
-    "Rm_ES",
-    "CR_FM_NES",
-    "SNES",
-    "xNES",
-    "PGPE",
-    "ARS",
-    "SimpleES",
-    "DiscoveredES",
-    "LearnedES",
-    "EvoTF_ES",
+    *("CMA_ES", "Sep_CMA_ES", "MA_ES", "Rm_ES", "CR_FM_NES", "SNES", "xNES", "PGPE", "ARS"),
+    *("SimpleES", "DiscoveredES", "LearnedES", "EvoTF_ES"),
 )
 # These schedule their step size themselves.
 _WITHOUT_STEP_SIZE = ("Open_ES", "GuidedES", "ASEBO", "ESMC")
@@ -48,25 +37,20 @@ class Strategy:
     """An evolution strategy that is told rankings, never values.
 
     CMA_ES recombines the best mu = lambda // 2 with positive weights only, as Hansen's tutorial
-    and the EDPS papers do (evosax's own default adds negative weights).
+    and the EDPS papers do (evosax's own default adds negative weights). ``example`` is a solution,
+    a pytree of the right structure, shapes and dtypes.
 
     Attributes:
         name: One of ``SUPPORTED``.
         population_size: lambda, at least 2 (and even where the strategy mirrors its samples).
 
-    Raises:
-        ValueError: The name is not supported, or the size does not fit.
-
-    >>> import jax, jax.numpy as jnp, numpy as np
-    >>> strategy = Strategy("CMA_ES", population_size=7)
-    >>> example = np.zeros(3, np.float32)
+    >>> strategy, example = Strategy("CMA_ES", population_size=7), np.zeros(3, np.float32)
     >>> params = strategy.params(example, sigma0=10.0)
     >>> state = strategy.init(jax.random.key(0), example, params)
     >>> population, state = strategy.ask(jax.random.key(1), state, params, example)
-    >>> ranking = jnp.arange(7)
-    >>> state = strategy.tell(jax.random.key(2), population, ranking, state, params, example)
-    >>> population.shape, state.mean.shape
-    ((7, 3), (3,))
+    >>> ranking, key = jnp.arange(7), jax.random.key(2)
+    >>> strategy.tell(key, population, ranking, state, params, example).mean.shape
+    (3,)
     """
 
     name: str = "CMA_ES"
@@ -89,12 +73,8 @@ class Strategy:
     def params(self, example: Any, sigma0: float | None = None) -> Any:
         """evosax's parameters, strongly typed.
 
-        Args:
-            example: A solution of the right structure, shapes and dtypes.
-            sigma0: Initial step size; the strategy's own default unless given.
-
-        Raises:
-            ValueError: sigma0 is not positive, or given to a strategy that has none.
+        ``sigma0`` is the initial step size, the strategy's own default unless given; ValueError if
+        the strategy has none.
         """
         algorithm = self._algorithm(example)
         with _modes_of_evosax():
@@ -134,29 +114,11 @@ class Strategy:
         params: Any,
         example: Any,
     ) -> Any:
-        """Update the distribution.
+        """The state after a ``ranking``, int32 [lambda], of the members from best to worst.
 
-        Args:
-            key: Used by a few strategies.
-            population: From ``ask``.
-            ranking: int32 [lambda], members from best to worst.
-            state: From ``ask``.
-            params: From ``params``.
-            example: A solution of the right structure.
-
-        Raises:
-            ValueError: ``population`` or ``ranking`` has another length than lambda, or
-                ``ranking`` is no order of the members (the last not under a trace).
+        ``population`` and ``state`` are from ``ask``. ValueError if a length is not lambda, or, not
+        under a trace, if ``ranking`` is no order of the members.
         """
-        self._check_told(population, ranking)
-        # evosax minimises: the fitness of a member is its rank.
-        places = jnp.arange(self.population_size, dtype=jnp.float32)
-        fitness = jnp.zeros_like(places).at[ranking].set(places)
-        with _modes_of_evosax():
-            told, _ = self._algorithm(example).tell(key, population, fitness, state, params)
-            return _strong(told)
-
-    def _check_told(self, population: Any, ranking: jax.Array) -> None:
         size = self.population_size
         for leaf in jax.tree.leaves(population):
             if jnp.shape(leaf)[:1] != (size,):
@@ -169,17 +131,21 @@ class Strategy:
             raise ValueError(
                 f"ranking: expected integers [{size}], got {dtype}{list(jnp.shape(ranking))}"
             )
-        if isinstance(ranking, Tracer):
-            return
-        if sorted(np.asarray(ranking).tolist()) != list(range(size)):
+        is_known = not isinstance(ranking, Tracer)
+        if is_known and sorted(np.asarray(ranking).tolist()) != list(range(size)):
             raise ValueError(
                 f"ranking: expected 0 to {size - 1} in some order, got {ranking.tolist()}"
             )
+        # evosax minimises: the fitness of a member is its rank.
+        places = jnp.arange(size, dtype=jnp.float32)
+        fitness = jnp.zeros_like(places).at[ranking].set(places)
+        with _modes_of_evosax():
+            told, _ = self._algorithm(example).tell(key, population, fitness, state, params)
+            return _strong(told)
 
     def _algorithm(self, example: Any) -> Any:
         leaves, structure = jax.tree.flatten(example)
-        shapes = tuple((np.shape(x), _narrow(x).name) for x in leaves)
-        return _build(self, structure, shapes)
+        return _build(self, structure, tuple((np.shape(x), _narrow(x).name) for x in leaves))
 
 
 @functools.lru_cache(maxsize=64)
@@ -189,35 +155,25 @@ def _build(strategy: Strategy, structure: Any, shapes: tuple) -> Any:
     from evosax.core.fitness_shaping import weights_fitness_shaping_fn
 
     with jax.ensure_compile_time_eval(), _modes_of_evosax():
-        example = jax.tree.unflatten(
-            structure, [jnp.zeros(shape, dtype) for shape, dtype in shapes]
-        )
+        example = structure.unflatten([jnp.zeros(shape, dtype) for shape, dtype in shapes])
+        kind, size = getattr(algorithms, strategy.name), strategy.population_size
+        if strategy.name in ("CMA_ES", "Sep_CMA_ES"):
+            kind = _with_stall_indicator_of_the_tutorial(kind)
+        if strategy.name == "CMA_ES":
+            kind = _with_few_decompositions(kind)
         try:
-            kind = getattr(algorithms, strategy.name)
-            if strategy.name in ("CMA_ES", "Sep_CMA_ES"):
-                kind = _with_stall_indicator_of_the_tutorial(kind)
-            if strategy.name == "CMA_ES":
-                kind = _with_few_decompositions(kind)
-            algorithm = kind(
-                population_size=strategy.population_size,
-                solution=example,
-                metrics_fn=_no_metrics,
-            )
+            algorithm = kind(population_size=size, solution=example, metrics_fn=lambda *_: {})
         except AssertionError as error:
             raise ValueError(
-                f"population_size: {strategy.name} does not take {strategy.population_size} "
-                f"({error})"
+                f"population_size: {strategy.name} does not take {size} ({error})"
             ) from error
-        if strategy.name == "ESMC" and strategy.population_size % 2:
+        if strategy.name == "ESMC" and size % 2:
             # evosax takes it, and fails in the first generation: it samples in pairs.
-            raise ValueError(
-                f"population_size: ESMC takes even sizes only, got {strategy.population_size}"
-            )
+            raise ValueError(f"population_size: ESMC takes even sizes only, got {size}")
         if algorithm.fitness_shaping_fn is weights_fitness_shaping_fn:
             algorithm.fitness_shaping_fn = _weights_of_ranks
-        if strategy.name == "CMA_ES":
-            algorithm.use_negative_weights = False
     if strategy.name == "CMA_ES":
+        algorithm.use_negative_weights = False
         with _modes_of_evosax():
             defaults = jax.jit(_defaults(algorithm)).lower().compile()()  # under a trace, too
         rates = np.asarray(defaults.c_1) + np.asarray(defaults.c_mu)
@@ -244,12 +200,11 @@ def _with_stall_indicator_of_the_tutorial(kind: Any) -> Any:
 
 
 def _with_few_decompositions(kind: Any) -> Any:
-    """CMA_ES whose covariance matrix is decomposed no more often than it has changed.
+    """CMA_ES that decomposes the covariance matrix C = B D^2 B' only after it has changed enough.
 
-    In many dimensions the matrix C = B D^2 B' changes little in a generation, whose time went into
-    its eigenvalues. The gap is that of Hansen's purecma.py, .5 / (n (c_1 + c_mu)) generations: one
-    in few dimensions, so that nothing changes there, and 4 for n = 64, lambda = 16. evosax also
-    multiplies by C^-1/2 what only negative weights need.
+    The gap is that of Hansen's purecma.py, .5 / (n (c_1 + c_mu)) generations: one in few
+    dimensions, so that nothing changes there, and 4 for n = 64, lambda = 16. evosax also multiplies
+    by C^-1/2 what only negative weights need.
     """
     from evosax.algorithms.distribution_based.cma_es import eigen_decomposition
 
@@ -291,10 +246,6 @@ def _narrow(leaf: Any) -> np.dtype:
     """The dtype that a leaf of a solution has for evosax: of 32 bits, also where x64 is on."""
     with jax.enable_x64(False):
         return jax.dtypes.canonicalize_dtype(jnp.result_type(leaf))
-
-
-def _no_metrics(*_: Any) -> dict[str, jax.Array]:
-    return {}
 
 
 def _strong(tree: Any) -> Any:

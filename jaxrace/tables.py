@@ -10,21 +10,17 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from jaxrace.files import new_file
+from jaxrace.files import StrPath, new_file
 
 _LONGEST_LINE = 10_000_000  # of a line, in characters; a file of zeros has one that does not end
 
 
-def write_table(
-    path: str | os.PathLike[str], columns: Mapping[str, Any] | Iterable[Mapping[str, Any]]
-) -> None:
+def write_table(path: StrPath, columns: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> None:
     """Write a table as CSV.
 
-    Args:
-        path: The file.
-        columns: Integers, floats, booleans or text by name, each [rows], or a single one that all
-            rows have; or several such pieces of a table that follow each other, in any order of
-            names. A float32 is written with the digits that tell it from other float32 numbers.
+    ``columns`` are integers, floats, booleans or text by name, each [rows], or a single one for all
+    rows; or several such pieces of a table that follow each other, in any order of names. A
+    float32 is written with the digits that tell it from other float32 numbers.
 
     >>> write_table("table.csv", {"k": np.array([1, 2]), "task": np.array(["normal", "uniform"])})
     >>> read_table("table.csv")["task"].tolist()
@@ -47,7 +43,7 @@ def write_table(
         text.detach()  # else it would close the file, which is not ready
 
 
-def _rows(path: str | os.PathLike[str]) -> Iterator[list[str]]:
+def _rows(path: StrPath) -> Iterator[list[str]]:
     """The rows of a CSV file as they are, one by one; ValueError if it is none."""
     # Spreadsheets put a mark before the first name.
     with Path(path).open(encoding="utf-8-sig", newline="") as file:
@@ -64,12 +60,10 @@ def _lines(file: TextIO) -> Iterator[str]:
         yield line
 
 
-def numbered_rows(name: str, path: str | os.PathLike[str]) -> Generator[tuple[int, list[str]]]:
-    """The rows of a CSV file that a user gave, without spaces around cells, and their numbers.
+def numbered_rows(name: str, path: StrPath) -> Generator[tuple[int, list[str]]]:
+    """The rows of a user's CSV file that are not empty, as (number, cells without spaces around).
 
-    The argument ``name`` stands in messages. ValueError if the file cannot be read as CSV.
-
-    Rows with nothing in them are left out, and counted.
+    ValueError, which begins with ``name``, if the file cannot be read as CSV.
 
     >>> write_table("table.csv", {"k": np.array([" a", "", "b "])})
     >>> list(numbered_rows("scores", "table.csv"))
@@ -87,24 +81,18 @@ def numbered_rows(name: str, path: str | os.PathLike[str]) -> Generator[tuple[in
 
 
 def as_float(cell: str) -> float:
-    """The number in a cell; ValueError if it is none, as 1_000, which Python would take for one.
-
-    >>> as_float("1e3")
-    1000.0
-    """
+    """The number in a cell; ValueError also for 1_000, which Python would take for one."""
     return float(cell.replace("_", "no number"))
 
 
-def read_table(path: str | os.PathLike[str], text: Collection[str] = ()) -> dict[str, np.ndarray]:
-    """The columns of a CSV file, each [rows]: int64, float64, bool or text.
+def read_table(path: StrPath, text: Collection[str] = ()) -> dict[str, np.ndarray]:
+    """The columns of a CSV file, each [rows]: int64, float64, bool or text, as those of ``text``.
 
-    Text are also those of these names, whatever they look like. ValueError if it is no table.
+    ValueError if the file is no table.
 
     >>> write_table("table.csv", {"k": np.array([1, 2])})
     >>> read_table("table.csv")
     {'k': array([1, 2])}
-    >>> read_table("table.csv", text=["k"])["k"].tolist()
-    ['1', '2']
     """
     names, *rows = list(_rows(path)) or [[]]
     if not names:

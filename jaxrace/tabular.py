@@ -1,7 +1,4 @@
-"""Tables over a grid of observations: what tabular learners such as SARSA(lambda) act by.
-
-Axes: d inputs, C = bins^d cells, A actions.
-"""
+"""Tables over a grid of observations. Axes: d inputs, C = bins^d cells, A actions."""
 
 import dataclasses
 
@@ -12,7 +9,7 @@ from jax import lax
 from jax.typing import ArrayLike
 
 from jaxrace.narrowing import require_range
-from jaxrace.validation import require_integer
+from jaxrace.validation import require_integer, require_kind, require_shape
 
 # Cells and their entries are numbered in int32.
 _MOST_ENTRIES = 2**31 - 1
@@ -27,18 +24,11 @@ class Grid:
     Attributes:
         low: Lower end of each input [d], in the units of the observation.
         high: Upper end of each input [d], above the lower end.
-        bins: Intervals of equal width that each input is cut into.
+        bins: Intervals of equal width that each input is cut into; all cells are numbered in int32.
 
-    Raises:
-        ValueError: The ends are no finite, ordered numbers of equal count, ``bins`` is no positive
-            integer, or there are too many cells to be numbered in int32.
-
-    >>> import jax.numpy as jnp
     >>> grid = Grid(low=(0.0, -2.0), high=(8.0, 8.0), bins=20)
-    >>> [int(grid.cell(jnp.array(place))) for place in ((0.5, -1.9), (9.0, 9.0))]
-    [20, 399]
-    >>> grid.num_cells
-    400
+    >>> int(grid.cell(jnp.array([0.5, -1.9]))), grid.num_cells
+    (20, 400)
     """
 
     low: tuple[float, ...]
@@ -76,21 +66,11 @@ class Grid:
         return self.bins ** len(self.low)
 
     def cell(self, observation: ArrayLike) -> jax.Array:
-        """The number of the cell of one observation, row by row: the last input varies fastest.
+        """The number, int32 [], of the cell of one observation [d], row by row.
 
-        Args:
-            observation: [d]; NaN counts as the lower end.
-
-        Returns:
-            int32 [], below C.
-
-        Raises:
-            ValueError: The observation has another shape.
+        The last input varies fastest; NaN counts as the lower end.
         """
-        if jnp.shape(observation) != (len(self.low),):
-            raise ValueError(
-                f"observation: expected shape [{len(self.low)}], got {list(jnp.shape(observation))}"
-            )
+        require_shape("observation", observation, (len(self.low),))
         low, high = np.array(self.low, np.float32), np.array(self.high, np.float32)
         shares = (jnp.asarray(observation, jnp.float32) - low) / (high - low)
         # Cut off while they are floats: the largest of those have no integer.
@@ -110,17 +90,10 @@ class GreedyTable:
 
     Attributes:
         grid: Cuts the observations into cells.
-        actions: The A actions to choose from, in the units of the environment.
+        actions: The A actions to choose from, finite, in the units of the environment.
 
-    Raises:
-        ValueError: ``grid`` is no ``Grid``, an action no finite number, there is none, or the
-            table has too many entries to be numbered in int32.
-
-    >>> import jax, jax.numpy as jnp
     >>> policy = GreedyTable(Grid(low=(0.0,), high=(1.0,), bins=2), actions=(0.1, 0.4, 0.7))
     >>> table = jnp.array([[0.0, 0.0, -1.0], [1.0, 2.0, 2.0]])
-    >>> print(policy(table, jnp.array([0.2]), jax.random.key(0)).round(1))
-    0.1
     >>> print(policy(table, jnp.array([0.8]), jax.random.key(0)).round(1))
     0.4
     """
@@ -129,8 +102,7 @@ class GreedyTable:
     actions: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.grid, Grid):
-            raise ValueError(f"grid: expected a Grid, got {self.grid!r}")
+        require_kind("grid", self.grid, Grid)
         object.__setattr__(self, "actions", _finite_numbers("actions", self.actions))
         if self.grid.num_cells * len(self.actions) > _MOST_ENTRIES:
             raise ValueError(
@@ -144,11 +116,7 @@ class GreedyTable:
 
     def __call__(self, theta: jax.Array, observation: ArrayLike, key: jax.Array) -> jax.Array:
         """The greedy action for one observation [d]: float32 []."""
-        expected = (self.grid.num_cells, len(self.actions))
-        if jnp.shape(theta) != expected:
-            raise ValueError(
-                f"theta: expected shape {list(expected)}, got {list(jnp.shape(theta))}"
-            )
+        require_shape("theta", theta, (self.grid.num_cells, len(self.actions)))
         return self.action(greedy(theta[self.grid.cell(observation)]))
 
     def action(self, index: ArrayLike) -> jax.Array:
@@ -159,7 +127,6 @@ class GreedyTable:
 def greedy(values: jax.Array) -> jax.Array:
     """The number of the largest of the values [A], the first of several equal ones: int32 [].
 
-    >>> import jax.numpy as jnp
     >>> int(greedy(jnp.array([1.0, 2.0, 2.0])))
     1
     """
@@ -167,7 +134,7 @@ def greedy(values: jax.Array) -> jax.Array:
 
 
 def _finite_numbers(name: str, values: tuple[float, ...]) -> tuple[float, ...]:
-    """The values as Python floats, so that they can be hashed; ValueError unless all are finite."""
+    """The values as Python floats, so that they can be hashed; all must be finite."""
     try:
         numbers = tuple(float(value) for value in values)
     except (TypeError, ValueError, OverflowError):

@@ -190,8 +190,8 @@ MUTANTS = [
     # Episodes, policies and strategies.
     (
         "jaxrace/rollout.py",
-        "jax.random.fold_in(key, 2 * number - 1),",
-        "jax.random.fold_in(key, 2 * number),",
+        "jax.random.fold_in(key, 2 * number - 1)",
+        "jax.random.fold_in(key, 2 * number)",
         "tests/test_rollout.py",
     ),
     (

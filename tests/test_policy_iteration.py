@@ -110,10 +110,11 @@ def two_states_run():
 
 
 @jax.jit(static_argnums=(0, 3, 4))
-def play(restarts, sample_key, key, num_states, num_rollouts, behaviour, env_params):
+def play(parts, sample_key, key, num_states, num_rollouts, behaviour, env_params):
     """Starts [N, ...] and outcomes [N, A, R, ...]."""
-    starts = restarts.sample(sample_key, num_states, behaviour, env_params)
-    return starts, restarts.roll_out(key, num_rollouts, starts, behaviour, env_params)
+    restarts = Restarts(*parts, behaviour=behaviour, env_params=env_params)
+    starts = restarts.sample(sample_key, num_states)
+    return starts, restarts.roll_out(key, num_rollouts, starts)
 
 
 KEYS = (jax.random.key(0), jax.random.key(1))
@@ -161,7 +162,8 @@ def test_an_iteration_agrees_with_the_reference_given_its_rollouts():
     for generation in range(2):
         keys = jax.random.split(jax.random.fold_in(key, generation), 2)
         behaviour = Behaviour(state.best, jnp.bool_(generation == 0))
-        starts, outcomes = play(learner.restarts, *keys, 20, 10, behaviour, params.env)
+        parts = (learner.env, RANKING, learner.fold)
+        starts, outcomes = play(parts, *keys, 20, 10, behaviour, params.env)
         observations = np.stack([starts.state.tumour, starts.state.toxicity], axis=1)
 
         scores = -np.round(outcomes.tumour_size)
@@ -176,9 +178,9 @@ def test_an_iteration_agrees_with_the_reference_given_its_rollouts():
 
 
 def test_rollouts_take_the_action_follow_the_policy_and_end_at_the_horizon():
-    restarts = Restarts(Clock(life=100), LabelRanking(1, (1.0, 10.0)), Return())
+    parts = (Clock(life=100), LabelRanking(1, (1.0, 10.0)), Return())
     behaviour = Behaviour(jnp.zeros((1, 2)), jnp.bool_(False))  # always the first action
-    starts, outcomes = play(restarts, *KEYS, 2000, 1, behaviour, jnp.float32(0))
+    starts, outcomes = play(parts, *KEYS, 2000, 1, behaviour, jnp.float32(0))
 
     np.testing.assert_array_equal(starts.number, starts.state)
     left = 5 - np.asarray(starts.number)
@@ -190,18 +192,18 @@ def test_rollouts_take_the_action_follow_the_policy_and_end_at_the_horizon():
     "life", [3, *(pytest.param(life, marks=pytest.mark.slow) for life in (1, 100))]
 )
 def test_states_before_the_end_are_equally_likely(life):
-    restarts = Restarts(Clock(life=life), LabelRanking(1, (1.0, 10.0)), Return())
+    parts = (Clock(life=life), LabelRanking(1, (1.0, 10.0)), Return())
     behaviour = Behaviour(jnp.zeros((1, 2)), jnp.bool_(True))
-    starts, _ = play(restarts, *KEYS, 3000, 1, behaviour, jnp.float32(0))
+    starts, _ = play(parts, *KEYS, 3000, 1, behaviour, jnp.float32(0))
     counts = np.bincount(starts.number, minlength=5) / 3000
     expected = np.where(np.arange(5) < life, 1 / min(life, 5), 0)
     np.testing.assert_allclose(counts, expected, atol=0.04)
 
 
 def test_the_first_policy_is_random_and_rollouts_have_chance_of_their_own():
-    restarts = Restarts(Clock(life=100), LabelRanking(1, (0.0, 1.0)), Return())
+    parts = (Clock(life=100), LabelRanking(1, (0.0, 1.0)), Return())
     behaviour = Behaviour(jnp.zeros((1, 2)), jnp.bool_(True))
-    starts, outcomes = play(restarts, *KEYS, 1, 4000, behaviour, jnp.float32(0))
+    starts, outcomes = play(parts, *KEYS, 1, 4000, behaviour, jnp.float32(0))
     # The action, and after it a binomial number.
     after = 4 - starts.number[0]
     np.testing.assert_allclose(outcomes.mean(axis=2)[0], [after / 2, after / 2 + 1], atol=0.08)
@@ -211,9 +213,9 @@ def test_the_first_policy_is_random_and_rollouts_have_chance_of_their_own():
 def test_medical_rollouts_from_one_state_meet_deaths_of_their_own():
     learner = MEDICAL
     env_params = learner.params().env
-    restarts = Restarts(learner.env, RANKING, medical.TreatmentOutcome())
+    parts = (learner.env, RANKING, medical.TreatmentOutcome())
     behaviour = Behaviour(jnp.zeros((6, 3)), jnp.bool_(False))
-    starts, outcomes = play(restarts, *KEYS, 30, 50, behaviour, env_params)
+    starts, outcomes = play(parts, *KEYS, 30, 50, behaviour, env_params)
     alive = outcomes.alive
     assert starts.state.alive.all()
     np.testing.assert_array_equal(starts.state.month, starts.number)

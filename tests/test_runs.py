@@ -167,3 +167,35 @@ def test_pieces_of_a_table_are_matched_by_name(tmp_path):
     second = {"b": np.array([4]), "a": np.array([3])}
     tables.write_table(tmp_path / "table.csv", [first, second])
     assert (tmp_path / "table.csv").read_text() == "a,b\n1,2\n3,4\n"
+
+
+def test_damaged_json_is_refused():
+    files.write_file("note.json", b'{"seed": 3}')
+    with pytest.raises(ValueError, match=r"^note.json: expected what was written there, got some"):
+        files.read_json("note.json")
+
+
+def test_numbers_with_underscores_are_none():
+    assert tables.as_float("1e3") == 1000.0
+    with pytest.raises(ValueError, match="no number"):
+        tables.as_float("1_000")
+
+
+def test_a_column_may_be_read_as_text():
+    tables.write_table("table.csv", {"k": np.array([1, 2])})
+    assert tables.read_table("table.csv", text=["k"])["k"].tolist() == ["1", "2"]
+
+
+def test_another_request_is_not_resumed():
+    runs.write_config(".", {"command": "duel", "config": {"seed": 3}})
+    with pytest.raises(ValueError, match=r"^seed: expected 3 as in '.', got 4$"):
+        runs.reopened(".", {"command": "duel", "config": {"seed": 4}})
+
+
+def test_folders_are_given_up():
+    with runs.new_folder("new", "duel") as folder:
+        assert runs.let_go() is None
+        assert not folder.exists()
+    with runs.new_folder("new", "duel") as folder:
+        runs.write_config(folder, {})
+        assert runs.let_go() == folder

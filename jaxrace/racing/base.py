@@ -16,7 +16,7 @@ import numpy as np
 
 from jaxrace.narrowing import as_arrays, as_host_array, dtype_of
 from jaxrace.protocol import is_traced
-from jaxrace.validation import Owner, owner_of, require_integer, require_owner
+from jaxrace.validation import Owner, require_integer, require_owner
 
 Outcome = Any
 Params = Any
@@ -55,7 +55,8 @@ class Race(abc.ABC):
     @property
     def owner(self) -> Owner:
         """Whom ``params`` belong to: this kind and size of race."""
-        return owner_of(self, *self.params_depend_on)
+        attributes = tuple((name, getattr(self, name)) for name in self.params_depend_on)
+        return type(self).__name__, attributes
 
     @abc.abstractmethod
     def params(self, delta: float, max_rounds: int) -> Params:

@@ -34,19 +34,19 @@ def run_searches(
     params: SearchParams,
     on_generation: Callable[[np.ndarray], None] | None = None,
 ) -> SearchLog:
-    """Run B searches to their ends as one program under vmap.
+    """Run B searches, one for each key, to their ends as one program under vmap.
 
     Args:
         search: What to run.
-        keys: B keys, one per search.
+        keys: B keys, all on one device.
         params: One for all searches, or a batch with leaves [B, ...] (``stack_params``), which may
             differ in any number.
         on_generation: Called with the episodes used so far, int32 [B], when the program is
             compiled (all zero) and after every generation.
 
     Raises:
-        ValueError: ``keys`` is not a list of keys or is spread over several devices, a batch of
-            params has another length, or a counted outcome of a search was NaN or infinite.
+        ValueError: A batch of params has another length than the keys, or a counted outcome of a
+            search was NaN or infinite.
 
     >>> from jaxrace import racing
     >>> from jaxrace.envs import medical
@@ -54,8 +54,7 @@ def run_searches(
     >>> race = racing.PreferenceRace(num_options=7, top=3, capacity=100, compare=medical.prefer)
     >>> search = PolicySearch(medical.Medical(), Sigmoid(2), medical.TreatmentOutcome(), race)
     >>> keys = jax.random.split(jax.random.key(0), 5)
-    >>> log = run_searches(search, keys, search.params(sigma0=10.0, budget=300))
-    >>> log.learned.shape
+    >>> run_searches(search, keys, search.params(sigma0=10.0, budget=300)).learned.shape
     (5, 3)
     """
     require_keys("keys", keys, ndim=1)
@@ -70,14 +69,13 @@ def run_searches(
         raise ValueError(
             f"params: expected what search.params() makes, got {type(params).__name__}"
         )
-    batched = params.budget.ndim == 1
-    if batched and params.budget.shape != keys.shape:
+    if params.budget.ndim and params.budget.shape != keys.shape:
         raise ValueError(
             f"params: expected {keys.shape[0]} of them, one per key, got {params.budget.shape[0]}"
         )
     started = time.perf_counter()
-    states = _init_all(search, batched, keys, params)
-    step_all = compile_ahead(_step_all, search, batched, states, params)
+    states = _init_all(search, keys, params)
+    step_all = compile_ahead(_step_all, search, states, params)
     compiled = time.perf_counter()
     budgets = np.asarray(params.budget)
     episodes = np.zeros(keys.shape[0], np.int32)
@@ -89,7 +87,7 @@ def run_searches(
         states, row = step_all(before, params)
         row = jax.tree.map(np.asarray, row)
         if not row.valid.all():
-            _raise_for_invalid(search, batched, before, params, row)
+            _raise_for_invalid(search, before, params, row)
         rows.append(row)
         episodes = row.episodes
         report(episodes)
@@ -104,27 +102,29 @@ def run_searches(
     )
 
 
-@bounded_jit(2)
-def _init_all(
-    search: PolicySearch, batched: bool, keys: jax.Array, params: SearchParams
-) -> SearchState:
-    return jax.vmap(search.init, (0, 0 if batched else None))(keys, params)
+def _axis(params: SearchParams) -> int | None:
+    """That of the searches, if each has params of its own."""
+    return 0 if params.budget.ndim else None
 
 
-@bounded_jit(2)
-def _step_all(
-    search: PolicySearch, batched: bool, states: SearchState, params: SearchParams
-) -> tuple[SearchState, SearchRow]:
-    return jax.vmap(search.step, (0, 0 if batched else None))(states, params)
+@bounded_jit(1)
+def _init_all(search: PolicySearch, keys: jax.Array, params: SearchParams) -> SearchState:
+    return jax.vmap(search.init, (0, _axis(params)))(keys, params)
+
+
+@bounded_jit(1)
+def _step_all(search: PolicySearch, states: SearchState, params: SearchParams) -> Any:
+    return jax.vmap(search.step, (0, _axis(params)))(states, params)
 
 
 def _raise_for_invalid(
-    search: PolicySearch, batched: bool, before: SearchState, params: SearchParams, row: SearchRow
+    search: PolicySearch, before: SearchState, params: SearchParams, row: SearchRow
 ) -> None:
     """Name the search, the generation, and by running the race again the policy and the round."""
     number = int(np.argmin(row.valid))
-    state, own = jax.tree.map(lambda x: x[number], (before, params if batched else None))
-    invalid = jax.jit(search.invalid_outcomes)(state, own if batched else params)
+    state = jax.tree.map(lambda x: x[number], before)
+    own = jax.tree.map(lambda x: x[number], params) if params.budget.ndim else params
+    invalid = jax.jit(search.invalid_outcomes)(state, own)
     where = f" of search {number}, generation {int(row.generation[number])}"
     base.raise_if_invalid(invalid, where)
     # Another program: it may round differently.

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxrace import racing
+from jaxrace.envs.absorbing import absorb
 from jaxrace.policies import Policy
 from jaxrace.rollout import PolicyInTask
 from jaxrace.search.policy_search import PolicySearch, SearchParams, SearchRow, SearchState
@@ -81,8 +82,7 @@ class FinalRace:
 
         Args:
             search: Those of the search, with its own budget.
-            budget: Of both together; each candidate gets its share of the rest at most, and no
-                more rounds than the race has room for.
+            budget: Of both; each candidate gets its share of the rest, as far as the race has room.
             delta: Error probability of the final race.
             **race_numbers: Further numbers of its ``params``.
         """
@@ -110,12 +110,14 @@ class FinalRace:
         is_final = self.search.done(state.search, params.search) & ~state.finished
         searched, row = self.search.step(state.search, params.search)
         place = row.generation % self.race.num_options
-
-        def remember(recent: jax.Array, best: jax.Array) -> jax.Array:
-            return jnp.where(row.ran, recent.at[place].set(best), recent)
-
-        recent = jax.tree.map(remember, state.recent, row.best)
-        result = self._race(state, params, is_final)
+        remembered = jax.tree.map(lambda x, best: x.at[place].set(best), state.recent, row.best)
+        recent = absorb(~row.ran, state.recent, remembered)
+        # Before its time it is a race of no rounds, which asks for nothing.
+        rounds = jnp.where(is_final, params.max_rounds, 0)
+        race_params = self.race.params_at(params.race, rounds)
+        options = jax.vmap(lambda theta: PolicyInTask(theta, params.search.env))(state.recent)
+        key = jax.random.fold_in(state.search.key, jnp.uint32(_KEY_NUMBER))
+        result = racing.run(self.race, key, self.search.rollout, options, race_params)
         winner = jax.tree.map(lambda x: x[result.ranking[0]], recent)
         certain = (result.selected | result.discarded).sum(dtype=jnp.int32)
         row = row._replace(
@@ -130,11 +132,3 @@ class FinalRace:
             valid=row.valid & ~result.invalid.any(),
         )
         return FinalRaceState(searched, recent, state.finished | is_final), row
-
-    def _race(self, state: FinalRaceState, params: FinalRaceParams, is_final: jax.Array) -> Any:
-        # Before its time it is a race of no rounds, which asks for nothing.
-        rounds = jnp.where(is_final, params.max_rounds, 0)
-        race_params = self.race.params_at(params.race, rounds)
-        options = jax.vmap(lambda theta: PolicyInTask(theta, params.search.env))(state.recent)
-        key = jax.random.fold_in(state.search.key, jnp.uint32(_KEY_NUMBER))
-        return racing.run(self.race, key, self.search.rollout, options, race_params)

@@ -59,11 +59,10 @@ class SearchWork:
     >>> from jaxrace.search import PolicySearch, stack_params
     >>> race = racing.PreferenceRace(num_options=7, top=3, capacity=100, compare=medical.prefer)
     >>> search = PolicySearch(medical.Medical(), Sigmoid(2), medical.TreatmentOutcome(), race)
-    >>> settings = [search.params(sigma0, budget=300) for sigma0 in (1.0, 10.0)]
+    >>> settings = stack_params([search.params(sigma0, budget=300) for sigma0 in (1.0, 10.0)])
     >>> jobs = SearchJob(jax.random.split(jax.random.key(0), 4), np.array([0, 0, 1, 1], np.int32))
-    >>> log = sweep.run(SearchWork(search, stack_params(settings)), sweep.stacked(jobs))
-    >>> sorted(set(log.rows.job.tolist())), log.rows.row.best.shape[1:]
-    ([0, 1, 2, 3], (3,))
+    >>> sweep.run(SearchWork(search, settings), sweep.stacked(jobs)).rows.row.best.shape[1:]
+    (3,)
     """
 
     search: Learner = dataclasses.field(metadata={"static": True})

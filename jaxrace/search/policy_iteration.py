@@ -1,7 +1,7 @@
 """Preference-based approximate policy iteration: PBPI (Fürnkranz, Hüllermeier, Cheng, Park 2012).
 
-The policy is a label ranking of a few actions. It is a baseline of Busa-Fekete et al. 2014, 6.2.
-Axes: N sampled states, A actions, P = A (A - 1) / 2 pairs of them, R rollouts, T = horizon.
+A baseline of Busa-Fekete et al. 2014, section 6.2. Axes: N sampled states, A actions,
+P = A (A - 1) / 2 pairs of them, R rollouts, T = horizon.
 """
 
 import dataclasses
@@ -19,12 +19,13 @@ from jaxrace.envs.absorbing import absorb
 from jaxrace.label_ranking import LabelRanking
 from jaxrace.narrowing import require_held
 from jaxrace.racing.checks import require_sign
-from jaxrace.rollout import MOST_EPISODES
+from jaxrace.rollout import MOST_EPISODES, Rollout
 from jaxrace.search.restarts import Behaviour, Restarts
 from jaxrace.validation import (
     require_function,
     require_integer,
     require_keys,
+    require_kind,
     require_number,
     require_probability,
 )
@@ -93,8 +94,8 @@ class PolicyIteration:
         level: Of each sign test, below 1/2.
 
     >>> from jaxrace.envs import medical
-    >>> learner = PolicyIteration(medical.Medical(), LabelRanking(2, medical.DOSES),
-    ...     medical.TreatmentOutcome(), medical.prefer)
+    >>> env, fold = medical.Medical(), medical.TreatmentOutcome()
+    >>> learner = PolicyIteration(env, LabelRanking(2, medical.DOSES), fold, medical.prefer)
     >>> params = learner.params(budget=1600)
     >>> state, row = jax.jit(learner.step)(learner.init(jax.random.key(0), params), params)
     >>> int(row.generation), int(row.episodes), row.best.shape
@@ -110,16 +111,11 @@ class PolicyIteration:
     level: float = 0.1
 
     def __post_init__(self) -> None:
-        _ = self.restarts  # makes its own checks
+        require_kind("policy", self.policy, LabelRanking)
+        Rollout(self.env, self.policy, self.fold)  # makes its own checks
         require_function("compare", self.compare)
         require_integer("num_states", self.num_states, 1)
-        require_integer("num_rollouts", self.num_rollouts, 1)
-        sign_test_table(self.num_rollouts, self.level)  # checks the level
-
-    @property
-    def restarts(self) -> Restarts:
-        """What samples the states and plays the rollouts."""
-        return Restarts(self.env, self.policy, self.fold)
+        sign_test_table(self.num_rollouts, self.level)  # checks both
 
     def params(
         self,
@@ -134,9 +130,8 @@ class PolicyIteration:
             budget: Episodes; the iteration in which they are used up is still finished.
             env_params: The simulator's params; its ``default_params`` unless given.
             max_iterations: The most there are; 10 in Fürnkranz et al. 2012.
-            min_change: The iteration also ends when the action changes in a smaller share of the
-                sampled states (the paper gives no number). With fewer than 100 states, 1 %
-                means: when no action changes.
+            min_change: It ends when the action changes in a smaller share of the sampled states
+                (the paper gives no number): with fewer than 100 states, 1 % means in none.
         """
         require_integer("budget", budget, 1, MOST_EPISODES)
         require_held("env_params", env_params)
@@ -173,18 +168,20 @@ class PolicyIteration:
         done = self.done(state, params)
         keys = jax.random.split(jax.random.fold_in(state.key, state.generation), 2)
         behaviour = Behaviour(state.best, state.generation == 0)
-        starts = self.restarts.sample(keys[0], self.num_states, behaviour, params.env)
-        outcomes = self.restarts.roll_out(keys[1], self.num_rollouts, starts, behaviour, params.env)
+        restarts = Restarts(self.env, self.policy, self.fold, behaviour, params.env)
+        starts = restarts.sample(keys[0], self.num_states)
+        outcomes = restarts.roll_out(keys[1], self.num_rollouts, starts)
         preferred = self._preferences(outcomes, params.sign_test)
         observations = jax.vmap(self.env.observe, (0, None))(starts.state, params.env)
         trained = label_ranking.fit(self.policy, observations, preferred)
-        change = self._change(state.best, trained, observations)
+        choose = jax.vmap(self.policy.choose, (None, 0))
+        change = choose(state.best, observations) != choose(trained, observations)
         rollouts = self.num_states * len(self.policy.actions) * self.num_rollouts
         next_state = IterationState(
             key=state.key,
             generation=state.generation + 1,
             episodes=state.episodes + jnp.int32(rollouts),
-            converged=~behaviour.is_random & (change < params.min_change),
+            converged=~behaviour.is_random & (change.mean(dtype=jnp.float32) < params.min_change),
             best=trained,
         )
         next_state = absorb(done, state, next_state)
@@ -205,20 +202,14 @@ class PolicyIteration:
         single = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[3:], x.dtype), outcomes)
         require_sign(self.compare, single)
         compare = jax.vmap(jax.vmap(jax.vmap(self.compare)))
-        first, second = (
-            jax.tree.map(lambda x, actions=actions: x[:, actions], outcomes)
-            for actions in self.policy.pairs.T
-        )
-        signs = compare(first, second)  # [N, P, R]
+        first, second = self.policy.pairs.T
+        of_first = jax.tree.map(lambda x: x[:, first], outcomes)
+        of_second = jax.tree.map(lambda x: x[:, second], outcomes)
+        signs = compare(of_first, of_second)  # [N, P, R]
         wins = (signs > 0).sum(axis=2, dtype=jnp.int32)
         losses = (signs < 0).sum(axis=2, dtype=jnp.int32)
         needed = sign_test[wins + losses]
         return (wins >= needed).astype(jnp.int8) - (losses >= needed).astype(jnp.int8)
-
-    def _change(self, old: jax.Array, new: jax.Array, observations: jax.Array) -> jax.Array:
-        """The share of the observations [N, inputs] in which the action changes: float32 []."""
-        choose = jax.vmap(self.policy.choose, (None, 0))
-        return (choose(old, observations) != choose(new, observations)).mean(dtype=jnp.float32)
 
 
 def sign_test_table(num_rollouts: int, level: float) -> np.ndarray:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax.flatten_util import ravel_pytree
 
 from jaxrace import racing
 from jaxrace.compilation import bounded_jit
@@ -86,16 +87,6 @@ class Ranked(NamedTuple):
     samples: jax.Array  # int32 [], counted
     simulated: jax.Array  # int32 [], drawn
     invalid: jax.Array  # int32 [K], first round with a counted outcome that is not finite, or 0
-
-
-class _Raced(NamedTuple):
-    """A generation of policies, and what its race has shown."""
-
-    population: Any  # leaves [K, ...]
-    asked: Any  # of the strategy
-    tell_key: jax.Array
-    max_rounds: jax.Array  # int32 [], n_max
-    ranked: Ranked
 
 
 @dataclasses.dataclass(frozen=True)
@@ -172,8 +163,8 @@ class PolicySearch:
 
         Args:
             sigma0: Initial step size, for strategies that have one; evosax's default unless given.
-            delta: Error probability of each race; several of them take turns, each for an equal
-                part of the budget.
+            delta: Error probability of each race; several take turns, each for an equal part of the
+                budget.
             budget: Episodes; the race in which they are used up is still finished.
             min_rounds: Floor of n_max, and its first value; at most 3 unless given.
             max_rounds: Cap of n_max; 100, or the race's capacity if that is less, unless given.
@@ -231,11 +222,12 @@ class PolicySearch:
             tell_key, population, ranked.ranking, asked, params.strategy, example
         )
         best = jax.tree.map(lambda x: x[ranked.ranking[0]], population)
+        adapted = jnp.where(ranked.enough, state.rounds / _ADAPTATION, state.rounds * _ADAPTATION)
         next_state = SearchState(
             key=state.key,
             generation=state.generation + 1,
             strategy=told,
-            rounds=_adapted_rounds(state.rounds, ranked.enough, params),
+            rounds=jnp.clip(adapted, params.min_rounds, params.max_rounds),
             episodes=state.episodes + ranked.samples,
             best=best,
         )
@@ -255,9 +247,12 @@ class PolicySearch:
 
     def invalid_outcomes(self, state: SearchState, params: SearchParams) -> jax.Array:
         """The first round in which an outcome of a policy is not finite, or 0: int32 [K]."""
-        return self._race_next(state, params).ranked.invalid
+        return self._race_next(state, params)[-1].invalid
 
-    def _race_next(self, state: SearchState, params: SearchParams) -> _Raced:
+    def _race_next(
+        self, state: SearchState, params: SearchParams
+    ) -> tuple[Any, Any, jax.Array, jax.Array, Ranked]:
+        """Policies, leaves [K, ...], what to tell the strategy with, n_max, and their race."""
         keys = jax.random.split(jax.random.fold_in(state.key, state.generation + 1), 3)
         population, asked = self.strategy.ask(
             keys[0], state.strategy, params.strategy, self.policy.example()
@@ -267,7 +262,7 @@ class PolicySearch:
         max_rounds = jnp.where(self.done(state, params), 0, rounds)
         options = jax.vmap(lambda theta: PolicyInTask(theta, params.env))(population)
         ranked = self.rank(keys[1], options, _current_table(state, params), max_rounds)
-        return _Raced(population, asked, keys[2], max_rounds, ranked)
+        return population, asked, keys[2], max_rounds, ranked
 
     def rank(
         self, key: jax.Array, options: PolicyInTask, table: Any, max_rounds: jax.Array
@@ -297,18 +292,11 @@ def _current_table(state: SearchState, params: SearchParams) -> Any:
     return jax.tree.map(lambda x: x[turn], params.race)
 
 
-def _adapted_rounds(rounds: jax.Array, enough: jax.Array, params: SearchParams) -> jax.Array:
-    """n_max of the next generation, as a float."""
-    adapted = jnp.where(enough, rounds / _ADAPTATION, rounds * _ADAPTATION)
-    return jnp.clip(adapted, params.min_rounds, params.max_rounds)
-
-
 @functools.lru_cache(maxsize=32)
 def _check_preference(compare: Callable[[Any, Any], jax.Array], rollout: Rollout) -> None:
-    """Raise ValueError unless ``compare`` is an antisymmetric sign on outcomes of random policies.
+    """Raise unless ``compare`` is an antisymmetric sign on outcomes of random policies.
 
-    The search itself, one program, could not. Policies act in the environment with its default
-    params. What has passed once is not tried again.
+    The search, one program, could not. What has passed once is not tried again.
     """
     if inspect.isfunction(compare) and compare.__module__.startswith("jaxrace.envs."):
         return  # tested with its environment; a program less to compile
@@ -322,13 +310,10 @@ def _trial_outcomes(rollout: Rollout, key: jax.Array) -> Any:
     """Those of random policies around the start: leaves [policies, episodes, ...]."""
 
     def of_policy(key: jax.Array) -> Any:
-        leaves, structure = jax.tree.flatten(rollout.policy.example())
-        keys = jax.random.split(key, len(leaves) + 1)
-        noisy = [
-            x + jax.random.normal(k, x.shape, x.dtype)
-            for x, k in zip(map(jnp.asarray, leaves), keys[1:], strict=True)
-        ]
-        option = PolicyInTask(jax.tree.unflatten(structure, noisy), rollout.env.default_params)
-        return evaluate(rollout, keys[0], option, _TRIAL_EPISODES)
+        play_key, noise_key = jax.random.split(key)
+        start, unravel = ravel_pytree(rollout.policy.example())
+        theta = unravel(start + jax.random.normal(noise_key, start.shape, start.dtype))
+        option = PolicyInTask(theta, rollout.env.default_params)
+        return evaluate(rollout, play_key, option, _TRIAL_EPISODES)
 
     return jax.vmap(of_policy)(jax.random.split(key, _TRIAL_POLICIES))

@@ -1,7 +1,7 @@
 """Rollouts that start in the midst of a history: sampled states, and what follows an action there.
 
-The parts of approximate policy iteration (Fürnkranz, Hüllermeier, Cheng and Park 2012) that meet
-the simulator. Axes: N sampled states, A actions, R rollouts, T = horizon.
+For approximate policy iteration (Fürnkranz, Hüllermeier, Cheng and Park 2012). Axes: N sampled
+states, A actions, R rollouts, T = horizon.
 """
 
 import dataclasses
@@ -11,9 +11,9 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxrace.envs import Environment, OutcomeFold, Transition
+from jaxrace.envs import Environment, OutcomeFold
 from jaxrace.label_ranking import LabelRanking
-from jaxrace.rollout import Rollout
+from jaxrace.rollout import Progress, advance
 
 
 class Behaviour(NamedTuple):
@@ -30,111 +30,73 @@ class Start(NamedTuple):
     number: Any  # int32 [], steps taken to reach it, below T
 
 
-class _Progress(NamedTuple):
-    """A history between two steps."""
-
-    state: Any
-    ended: jax.Array  # bool []
-
-
 @dataclasses.dataclass(frozen=True)
 class Restarts:
-    """Samples states, and plays rollouts from them; pure, for compiled code.
+    """Samples states, and plays rollouts from them; pure, for compiled code."""
 
-    Attributes:
-        env: See ``envs.Environment``; ``renew`` is used where it has one.
-        policy: Says what the actions are, and acts unless chance does.
-        fold: Makes the outcomes, of what follows the sampled state only.
-    """
+    env: Environment  # its ``renew``, if it has one, gives each rollout chance of its own
+    policy: LabelRanking  # says what the actions are
+    fold: OutcomeFold  # of what follows the sampled state only
+    behaviour: Behaviour
+    env_params: Any
 
-    env: Environment
-    policy: LabelRanking
-    fold: OutcomeFold
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.policy, LabelRanking):
-            raise ValueError(f"policy: expected a LabelRanking, got {self.policy!r}")
-        Rollout(self.env, self.policy, self.fold)  # makes its own checks
-
-    def sample(
-        self, key: jax.Array, num_states: int, behaviour: Behaviour, env_params: Any
-    ) -> Start:
+    def sample(self, key: jax.Array, num_states: int) -> Start:
         """States on the way, one from each of N histories, drawn uniformly: leaves [N, ...]."""
-        keys = jax.random.split(key, num_states)
-        return jax.vmap(self._sample_one, (0, None, None))(keys, behaviour, env_params)
+        return jax.vmap(self._sample_one)(jax.random.split(key, num_states))
 
-    def roll_out(
-        self,
-        key: jax.Array,
-        num_rollouts: int,
-        starts: Start,
-        behaviour: Behaviour,
-        env_params: Any,
-    ) -> Any:
+    def roll_out(self, key: jax.Array, num_rollouts: int, starts: Start) -> Any:
         """R rollouts from all states [N] with all actions: outcomes, leaves [N, A, R, ...].
 
-        Each has chance of its own; ``behaviour`` follows the action until the history has T steps.
+        Each has chance of its own; what acts follows the action until the history has T steps.
         """
-        num_actions = len(self.policy.actions)
-        keys = jax.random.split(key, (len(starts.number), num_actions, num_rollouts))
-        of_rollouts = jax.vmap(self._roll_out_one, (0, None, None, None, None))
-        of_actions = jax.vmap(of_rollouts, (0, None, 0, None, None))
-        of_states = jax.vmap(of_actions, (0, 0, None, None, None))
-        return of_states(
-            keys, starts, jnp.arange(num_actions, dtype=jnp.int32), behaviour, env_params
-        )
+        actions = jnp.asarray(self.policy.actions, jnp.float32)
+        keys = jax.random.split(key, (len(starts.number), len(actions), num_rollouts))
+        of_rollouts = jax.vmap(self._roll_out_one, (0, None, None))
+        of_actions = jax.vmap(of_rollouts, (0, None, 0))
+        return jax.vmap(of_actions, (0, 0, None))(keys, starts, actions)
 
-    def _sample_one(self, key: jax.Array, behaviour: Behaviour, env_params: Any) -> Start:
+    def _sample_one(self, key: jax.Array) -> Start:
         reset_key, chance_key, step_key = jax.random.split(key, 3)
         lucks, random_actions = self._draw(chance_key)
 
-        def visit(carry: tuple[_Progress, Start], step: Any) -> tuple[Any, None]:
+        def visit(carry: tuple[Progress, Start], step: Any) -> tuple[Any, None]:
             progress, start = carry
             number, random_action, luck = step
             # Reservoir sampling: the n-th state replaces the one kept with probability 1 / n.
             kept = ~progress.ended & (luck * (number + 1).astype(jnp.float32) < 1)
             start = _where(kept, Start(progress.state, number), start)
-            action = self._choose(behaviour, progress.state, random_action, env_params)
+            action = self._choose(progress.state, random_action)
             key = jax.random.fold_in(step_key, number)
-            progress, _ = self._advance(key, progress, action, env_params)
+            progress, _ = advance(self.env, key, progress, action, self.env_params)
             return (progress, start), None
 
-        first = self.env.reset(reset_key, env_params)
-        carry = (_Progress(first, jnp.zeros((), bool)), Start(first, jnp.zeros((), jnp.int32)))
-        (_, start), _ = lax.scan(visit, carry, (self._numbers(), random_actions, lucks))
+        first = self.env.reset(reset_key, self.env_params)
+        carry = (Progress(first, jnp.zeros((), bool)), Start(first, jnp.zeros((), jnp.int32)))
+        numbers = jnp.arange(self.env.horizon, dtype=jnp.int32)
+        (_, start), _ = lax.scan(visit, carry, (numbers, random_actions, lucks))
         return start
 
-    def _roll_out_one(
-        self,
-        key: jax.Array,
-        start: Start,
-        first_action: jax.Array,
-        behaviour: Behaviour,
-        env_params: Any,
-    ) -> Any:
+    def _roll_out_one(self, key: jax.Array, start: Start, first_action: jax.Array) -> Any:
         renew_key, chance_key, step_key = jax.random.split(key, 3)
         _, random_actions = self._draw(chance_key)
-        renew = getattr(self.env, "renew", None)
+        env_params, renew = self.env_params, getattr(self.env, "renew", None)
         state = start.state if renew is None else renew(renew_key, start.state, env_params)
 
-        def follow(carry: tuple[_Progress, Any], step: Any) -> tuple[Any, None]:
+        def follow(carry: tuple[Progress, Any], step: Any) -> tuple[Any, None]:
             progress, folded = carry
             number, random_action = step
-            chosen = self._choose(behaviour, progress.state, random_action, env_params)
+            chosen = self._choose(progress.state, random_action)
             action = jnp.where(number == 0, first_action, chosen)
             key = jax.random.fold_in(step_key, number)
-            progress, transition = self._advance(key, progress, action, env_params)
+            progress, transition = advance(self.env, key, progress, action, env_params)
             after = (progress, self.fold.update(folded, transition, env_params))
             # All rollouts scan over T steps; what is beyond the horizon leaves no trace.
             return _where(start.number + number < self.env.horizon, after, carry), None
 
-        carry = (_Progress(state, jnp.zeros((), bool)), self.fold.init(state, env_params))
-        (_, folded), _ = lax.scan(follow, carry, (self._numbers(), random_actions))
+        carry = (Progress(state, jnp.zeros((), bool)), self.fold.init(state, env_params))
+        numbers = jnp.arange(self.env.horizon, dtype=jnp.int32)
+        (_, folded), _ = lax.scan(follow, carry, (numbers, random_actions))
         return self.fold.finish(folded, env_params)
-
-    def _numbers(self) -> jax.Array:
-        """The numbers of the steps: int32 [T]."""
-        return jnp.arange(self.env.horizon, dtype=jnp.int32)
 
     def _draw(self, key: jax.Array) -> tuple[jax.Array, jax.Array]:
         """For each step a number in [0, 1), float32 [T], and a random action, int32 [T]."""
@@ -142,24 +104,12 @@ class Restarts:
         chance = jax.random.uniform(key, (2, self.env.horizon), jnp.float32)
         return chance[0], (chance[1] * len(self.policy.actions)).astype(jnp.int32)
 
-    def _choose(
-        self, behaviour: Behaviour, state: Any, random_action: jax.Array, env_params: Any
-    ) -> jax.Array:
-        """The number of the action that is taken: int32 []."""
-        chosen = self.policy.choose(behaviour.theta, self.env.observe(state, env_params))
-        return jnp.where(behaviour.is_random, random_action, chosen)
-
-    def _advance(
-        self, key: jax.Array, progress: _Progress, number: jax.Array, env_params: Any
-    ) -> tuple[_Progress, Transition]:
-        """One step, with the action of that number."""
-        action = jnp.asarray(self.policy.actions, jnp.float32)[number]
-        state, reward, terminal = self.env.step(key, progress.state, action, env_params)
-        if not self.env.continues_after_terminal:
-            state = _where(progress.ended, progress.state, state)
-        reward = jnp.where(progress.ended, jnp.zeros_like(reward), reward)
-        ended = progress.ended | terminal
-        return _Progress(state, ended), Transition(progress.state, action, reward, ended, state)
+    def _choose(self, state: Any, random_action: jax.Array) -> jax.Array:
+        """The action that is taken, by the number of a random one: float32 []."""
+        observation = self.env.observe(state, self.env_params)
+        chosen = self.policy.choose(self.behaviour.theta, observation)
+        number = jnp.where(self.behaviour.is_random, random_action, chosen)
+        return jnp.asarray(self.policy.actions, jnp.float32)[number]
 
 
 def _where(condition: jax.Array, yes: Any, no: Any) -> Any:

@@ -6,6 +6,7 @@ section 6.2, with its factor read as 1/ceil(tau/10). Axes: C cells, A actions, T
 """
 
 import dataclasses
+import functools
 from typing import Any, NamedTuple
 
 import jax
@@ -21,6 +22,7 @@ from jaxrace.validation import (
     require_hashable,
     require_integer,
     require_keys,
+    require_kind,
     require_number,
     require_positive,
 )
@@ -37,8 +39,7 @@ class SarsaParams:
     exploration: jax.Array  # float32 [], epsilon_0
     trace_decay: jax.Array  # float32 [], lambda_0
     discount: jax.Array  # float32 [], gamma
-    # Learning rate, exploration and lambda are divided by 1 in the first so many, then by 2.
-    episodes_per_divisor: jax.Array  # int32 []
+    episodes_per_divisor: jax.Array  # int32 [], of the schedule
 
 
 @jax.tree_util.register_dataclass
@@ -110,8 +111,7 @@ class Sarsa:
     def __post_init__(self) -> None:
         require_integer("env.horizon", getattr(self.env, "horizon", None), 1)
         require_hashable("env", self.env)
-        if not isinstance(self.policy, GreedyTable):
-            raise ValueError(f"policy: expected a GreedyTable, got {self.policy!r}")
+        require_kind("policy", self.policy, GreedyTable)
         require_integer("episodes_per_step", self.episodes_per_step, 1)
 
     def params(
@@ -133,8 +133,7 @@ class Sarsa:
             trace_decay: lambda_0, from 0 to 1.
             discount: gamma, from 0 to 1.
             env_params: The simulator's params; its ``default_params`` unless given.
-            episodes_per_divisor: Learning rate, exploration and lambda are divided by 1 in the
-                first so many episodes, by 2 in the next ones, and so on; at least 1.
+            episodes_per_divisor: Of the schedule; at least 1.
         """
         require_integer("budget", budget, 1, MOST_EPISODES)
         require_held("env_params", env_params)
@@ -204,7 +203,14 @@ class Sarsa:
     ) -> tuple[jax.Array, jax.Array]:
         """Q after one more episode, and whether all its numbers were valid."""
         horizon = self.env.horizon
-        params = _of_episode(params, number)
+        divisor = (number + params.episodes_per_divisor - 1) // params.episodes_per_divisor
+        factor = 1 / divisor.astype(jnp.float32)
+        params = dataclasses.replace(
+            params,
+            learning_rate=params.learning_rate * factor,
+            exploration=params.exploration * factor,
+            trace_decay=params.discount * params.trace_decay * factor,  # gamma lambda
+        )
         # One draw for the whole episode; the action after the last step is never taken.
         noise = jax.random.uniform(jax.random.fold_in(key, 1), (horizon + 1, 2), jnp.float32)
         env_state = self.env.reset(jax.random.fold_in(key, 0), params.env)
@@ -212,26 +218,19 @@ class Sarsa:
         visited, traces = jnp.zeros(horizon, jnp.int32), jnp.zeros(horizon, jnp.float32)
         episode = _Episode(env_state, jnp.bool_(False), entry, values, visited, traces, valid)
 
-        def step(episode: _Episode, inputs: tuple[jax.Array, jax.Array]) -> tuple[_Episode, None]:
-            step_key = jax.random.fold_in(key, 2 * inputs[0])
-            return self._play_step(episode, *inputs, step_key, params), None
-
         numbers = jnp.arange(1, horizon + 1, dtype=jnp.int32)
+        step = functools.partial(self._play_step, key, params)
         episode, _ = lax.scan(step, episode, (numbers, noise[1:]))
         return episode.values, episode.valid
 
     def _play_step(
-        self,
-        episode: _Episode,
-        number: jax.Array,
-        noise: jax.Array,
-        key: jax.Array,
-        params: SarsaParams,
-    ) -> _Episode:
+        self, key: jax.Array, params: SarsaParams, episode: _Episode, inputs: tuple[Any, Any]
+    ) -> tuple[_Episode, None]:
         """One pass through the inner loop of figure 7.11 of Sutton and Barto 1998."""
-        ended, values = episode.ended, episode.values
+        (number, noise), ended, values = inputs, episode.ended, episode.values
+        step_key = jax.random.fold_in(key, 2 * number)
         action = self.policy.action(episode.entry % len(self.policy.actions))
-        state, reward, terminal = self.env.step(key, episode.state, action, params.env)
+        state, reward, terminal = self.env.step(step_key, episode.state, action, params.env)
         if not self.env.continues_after_terminal:
             state = absorb(ended, episode.state, state)
         entry, observed = self._next_entry(state, values, noise, params)
@@ -246,7 +245,7 @@ class Sarsa:
         traces = jnp.where(episode.visited == episode.entry, 0.0, episode.traces)
         traces = traces.at[number - 1].set(1.0)
         change = params.learning_rate * error * traces
-        return _Episode(
+        following = _Episode(
             state=state,
             ended=ended | terminal,
             entry=entry,
@@ -255,6 +254,7 @@ class Sarsa:
             traces=params.trace_decay * traces,
             valid=episode.valid & (ended | ((observed | last) & jnp.isfinite(error))),
         )
+        return following, None
 
     def _next_entry(
         self, state: Any, values: jax.Array, noise: jax.Array, params: SarsaParams
@@ -267,15 +267,3 @@ class Sarsa:
         drawn = (noise[1] * num_actions).astype(jnp.int32)  # below A, also when rounded
         action = jnp.where(noise[0] < params.exploration, drawn, best)
         return first + action, ~jnp.isnan(observation).any()
-
-
-def _of_episode(params: SarsaParams, number: jax.Array) -> SarsaParams:
-    """The numbers in episode ``number``, from 1; ``trace_decay`` is gamma lambda."""
-    divisor = (number + params.episodes_per_divisor - 1) // params.episodes_per_divisor
-    factor = 1 / divisor.astype(jnp.float32)
-    return dataclasses.replace(
-        params,
-        learning_rate=params.learning_rate * factor,
-        exploration=params.exploration * factor,
-        trace_decay=params.discount * params.trace_decay * factor,
-    )

@@ -27,15 +27,6 @@ class SplitRaceSearch(PolicySearch):
         agreement: n_max shrinks where the weights by one half, in the order of the other, are
             worth at least this share of those in their own order; random orders of 7 policies
             share .3, equal ones 1.
-
-    >>> from jaxrace.envs import medical
-    >>> from jaxrace.policies import Sigmoid
-    >>> race = racing.PreferenceRace(num_options=7, top=3, capacity=100, compare=medical.prefer)
-    >>> search = SplitRaceSearch(medical.Medical(), Sigmoid(2), medical.TreatmentOutcome(), race)
-    >>> params = search.params(sigma0=10.0, budget=300)
-    >>> state, row = jax.jit(search.step)(search.init(jax.random.key(0), params), params)
-    >>> int(row.max_rounds), int(row.episodes)  # two races of two rounds
-    (3, 28)
     """
 
     agreement: float = 0.8
