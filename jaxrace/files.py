@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import re
+import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -12,7 +13,7 @@ from typing import Any, BinaryIO
 StrPath = str | os.PathLike[str]
 
 # Of a file that is being written; no user's file is called so.
-_UNFINISHED = re.compile(r"\..+\.jaxrace-\d+\.tmp")
+_UNFINISHED = re.compile(r"\..+\.jaxrace-\w+\.tmp")
 
 _CHECKSUM = "checksum"
 
@@ -33,7 +34,7 @@ def new_file(path: StrPath) -> Iterator[BinaryIO]:
     'done'
     """
     path = Path(path)
-    temporary = path.with_name(f".{path.name}.jaxrace-{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.jaxrace-{uuid.uuid4().hex}.tmp")
     try:
         with temporary.open("wb") as file:
             yield file

@@ -116,8 +116,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/sweep/engine.py",
-        "self._known[job[left, lane][waits]] = step[left, lane][waits]",
-        "pass",
+        "self._known[begun] = np.maximum(self._known[begun], step[left, lane][waits])",
+        "self._known[begun] = step[left, lane][waits]",
         "tests/test_sweep_checkpoints.py",
     ),
     (

@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
 import sweep_cases as cases
@@ -41,7 +42,7 @@ def expected():
 
 
 def run(folder, address=None, jobs=None, **arguments):
-    checkpoints = sweep.Checkpoints(folder, {"grid": [1, 2]}, every=0.0, resume=True)
+    checkpoints = own_checkpoints(folder)
     jobs = cases.wanders(LENGTHS) if jobs is None else jobs
     cluster = sweep.Ray(address, lanes_per_shard=1)
     return cases.run(jobs, checkpoints=checkpoints, cluster=cluster, **arguments)
@@ -158,13 +159,40 @@ def test_a_shard_that_always_fails_is_named_and_the_others_are_kept(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_full_disk_is_named(tmp_path, small_disk):
-    folder = small_disk / "sweep"
-    with (small_disk / "ballast").open("wb", buffering=0) as file, contextlib.suppress(OSError):
-        while file.write(bytes(4096)):
-            pass
-    with pytest.raises(OSError, match="No space left"):
-        run(folder)
+def test_a_full_disk_is_named(tmp_path, small_disk, expected):
+    folder, ballast = small_disk / "sweep", small_disk / "ballast"
+
+    def on_rows(ended, rows):
+        with ballast.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+            while file.write(bytes(512)):
+                pass
+
+    log = run_slowly(folder, None, on_rows=on_rows)
+    assert log.errors
+    assert all("No space left" in error for error in log.errors.values())
+    ballast.unlink()
+    assert cases.bits(run_slowly(folder, None)) == expected  # lost shards are done again
+
+
+@pytest.mark.slow
+def test_a_sweep_does_not_change_between_a_cluster_and_a_process(tmp_path):
+    run(tmp_path / "cluster")
+    with pytest.raises(ValueError, match="a sweep that began here, got one on a cluster"):
+        cases.run(cases.wanders(LENGTHS), checkpoints=own_checkpoints(tmp_path / "cluster"))
+    cases.run(cases.wanders(LENGTHS), checkpoints=own_checkpoints(tmp_path / "process"))
+    with pytest.raises(ValueError, match="a sweep that began here, got one of one process"):
+        run(tmp_path / "process")
+
+
+def own_checkpoints(folder):
+    return sweep.Checkpoints(folder, {"grid": [1, 2]}, every=0.0, resume=True)
+
+
+@pytest.mark.slow
+def test_settings_of_jax_are_those_of_the_driver(tmp_path):
+    with jax.threefry_partitionable(False):
+        whole = cases.bits(cases.run(cases.wanders(LENGTHS)))
+        assert cases.bits(run(tmp_path)) == whole
 
 
 @pytest.mark.slow
@@ -219,6 +247,25 @@ def test_the_command_leaves_the_tables_of_one_process(tmp_path, monkeypatch, ext
     for name in ("log.csv", "summary.json"):
         assert (tmp_path / "ray" / name).read_bytes() == (tmp_path / "one" / name).read_bytes()
     assert runs.read_timing("ray").keys() == runs.read_timing("one").keys()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["TERM", "INT"])
+def test_a_signal_saves_what_is_done(tmp_path, number):
+    out = tmp_path / "run"
+    train = ["train", "medical", "--repeats", "200", "--lanes", "4", "--out", str(out)]
+    jaxrace = [sys.executable, "-m", "jaxrace", *train, "--ray"]
+    with subprocess.Popen(jaxrace, stderr=subprocess.PIPE, text=True) as process:
+        while not list(out.glob("checkpoint/shard-*.npz")):
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(number)
+        started = time.monotonic()
+        _, words = process.communicate()
+    assert time.monotonic() - started < 10
+    assert process.returncode == 128 + number
+    assert "--resume goes on" in words
+    assert list(out.glob("checkpoint/shard-*.npz"))
 
 
 def test_addresses_of_other_stores():

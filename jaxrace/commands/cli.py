@@ -205,11 +205,14 @@ def _do(verb: _Verb, arguments: Namespace) -> int:
     if lanes is not None:
         require_integer("lanes", lanes, 1, _MOST_LANES)
     _set_compilation_cache(not settings.pop("no_compilation_cache"))
+    import jax
     from rich.console import Console
 
     from jaxrace import sweep
     from jaxrace.commands.progress import shown_stages
 
+    if address is not None:  # accelerators are for the tasks
+        jax.config.update("jax_platforms", "cpu")
     if "JAX_NUM_CPU_DEVICES" not in os.environ:
         with contextlib.suppress(RuntimeError):  # JAX runs, in a process that goes on
             sweep.use_all_cores()

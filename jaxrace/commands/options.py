@@ -96,7 +96,7 @@ def add_run_options(parser: Any, default: str, has_sweeps: bool) -> None:
             nargs="?",
             const=LOCAL,
             metavar="ADDRESS",
-            help="do the jobs on a cluster of Ray, such as auto or ray://HOST:10001; without an "
+            help="do the jobs on a cluster of Ray, such as auto or HOST:6379; without an "
             "address, in several processes of this machine",
         )
     parser.add_argument(

@@ -124,7 +124,10 @@ def sweep_width(
         if job.lanes not in (None, found["width"]):
             raise ValueError(f"lanes: expected {found['width']} as in '{folder}', got {job.lanes}")
         return found["width"]
-    own = job.lanes or width or sweep.default_width(work, jobs)
+    own = job.lanes or width
+    if own is None and job.cluster is not None:
+        own = sweep.width_on(job.cluster, work, jobs)
+    own = own or sweep.default_width(work, jobs)
     if has_config:
         found = {"width": own}
         runs.add_to_config(folder, {"sweep": found if stage is None else {**kept, stage: found}})

@@ -3,7 +3,7 @@
 from jaxrace.sweep.checkpoint import Checkpoints, is_saved
 from jaxrace.sweep.engine import OnRows, SweepLog
 from jaxrace.sweep.rows import Rows, RowStore
-from jaxrace.sweep.shards import Ray, connected
+from jaxrace.sweep.shards import Ray, connected, width_on
 from jaxrace.sweep.sizes import default_devices, default_width, num_cores, use_all_cores
 from jaxrace.sweep.stopping import Interrupted, StopOnSignals
 from jaxrace.sweep.sweep import run
@@ -29,4 +29,5 @@ __all__ = [
     "run",
     "stacked",
     "use_all_cores",
+    "width_on",
 ]

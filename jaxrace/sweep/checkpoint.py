@@ -24,7 +24,8 @@ from jaxrace.sweep.lanes import one_job, traced_job
 from jaxrace.sweep.work import Jobs, Work
 from jaxrace.validation import require_number
 
-_NAME = "checkpoint.json"
+NAME = "checkpoint.json"  # of a sweep in one process
+SHARDS = "shards.json"  # of one on a cluster
 
 # Jobs that are made at once to be compared.
 _JOBS_AT_ONCE = 4096
@@ -64,12 +65,12 @@ class Checkpoints:
 
 
 def is_saved(folder: str | Path) -> bool:
-    """Is there a whole checkpoint in the folder of a sweep?
+    """Is there a whole checkpoint in the folder of a sweep, or some shards?
 
     >>> is_saved(".")
     False
     """
-    return (Path(folder) / _NAME).is_file()
+    return any((Path(folder) / name).is_file() for name in (NAME, SHARDS))
 
 
 class Snapshot(NamedTuple):
@@ -115,8 +116,9 @@ class Saver:
         """The last checkpoint, if any; ValueError if it is damaged, or of another sweep."""
         if not is_saved(self.folder):
             return None
+        require_kind(self.folder, SHARDS, "on a cluster")
         try:
-            facts = files.read_json(self.folder / _NAME)
+            facts = files.read_json(self.folder / NAME)
             self._number, identity = facts.pop("number"), facts.pop("identity")
             arrays = self._orbax.restore(self._lanes()) if identity == self._identity else {}
         except Exception as error:  # whatever orbax or tensorstore make of it
@@ -136,7 +138,7 @@ class Saver:
             self._orbax.save(self._lanes(), arrays, force=True)
             self._orbax.wait_until_finished()
             files.sync_tree(self._lanes())
-            files.write_json(self.folder / _NAME, {**snapshot.facts, **facts})
+            files.write_json(self.folder / NAME, {**snapshot.facts, **facts})
         except Exception as error:  # tensorstore's of a full disk is a ValueError
             line = _first_line(error)
             raise OSError(f"checkpoint: cannot write to {self.folder}: {line}") from error
@@ -151,23 +153,35 @@ class Saver:
         return ValueError(f"checkpoint: {self.folder} is damaged: {how}")
 
 
-def identity_of(work: Work, jobs: Jobs, width: int, device: Any) -> dict[str, Any]:
-    """All that the bits of a sweep depend on, as JSON has it; makes every job, a few at a time."""
+def require_kind(folder: Path, name: str, where: str) -> None:
+    """Raise ValueError if the sweep in a folder has this file, as one that began elsewhere has."""
+    if (folder / name).is_file():
+        raise ValueError(f"folder: expected a sweep that began here, got one {where} in '{folder}'")
+
+
+def surroundings(work: Work, jobs: Jobs) -> dict[str, Any]:
+    """What the bits of a sweep depend on here, beside its numbers, as JSON has it."""
     versions = runs.versions()
     program = traced_job.lower(work, one_job(jobs)).as_text()
-    starts = range(0, jobs.count, _JOBS_AT_ONCE)
-    parts = (np.arange(start, min(start + _JOBS_AT_ONCE, jobs.count)) for start in starts)
     return {
         "jaxrace major version": versions["jaxrace"].split(".")[0],
         "jax": versions["jax"],
         "jaxlib": versions["jaxlib"],
         "x64": bool(jax.config.read("jax_enable_x64")),
-        "device": device.device_kind,
+        "device": jax.local_devices()[0].device_kind,
         "processor": _processor(),
+        "program of a job": hashlib.sha256(program.encode()).hexdigest(),
+    }
+
+
+def identity_of(work: Work, jobs: Jobs, width: int) -> dict[str, Any]:
+    """The numbers of a sweep, as JSON has them; makes every job, a few at a time."""
+    starts = range(0, jobs.count, _JOBS_AT_ONCE)
+    parts = (np.arange(start, min(start + _JOBS_AT_ONCE, jobs.count)) for start in starts)
+    return {
         "lanes of a device": width,
         "jobs": jobs.count,
         "costs of the jobs": None if jobs.costs is None else _digest(np.asarray(jobs.costs)),
-        "program of a job": hashlib.sha256(program.encode()).hexdigest(),
         "what the jobs share": _digest(work),
         "what the jobs are given": _digest(*map(jobs.rows, parts)),
     }

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from jaxrace.sweep.checkpoint import Checkpoints, Saver, Snapshot, identity_of
+from jaxrace.sweep.checkpoint import Checkpoints, Saver, Snapshot, identity_of, surroundings
 from jaxrace.sweep.lanes import MOST_STEPS, Program, one_job, traced_job
 from jaxrace.sweep.queue import LanePlan
 from jaxrace.sweep.rows import Rows, RowStore, rows_of
@@ -82,9 +82,12 @@ def run_here(
     with contextlib.ExitStack() as stack:
         saver = None
         if checkpoints is not None:
-            identity = identity_of(work, jobs, plan.width, devices[0])
+            identity = surroundings(work, jobs) | identity_of(work, jobs, plan.width)
             saver = stack.enter_context(Saver(checkpoints, identity))
-        # The library behind LAPACK has threads of its own, which would take the devices' cores.
+        # The library behind LAPACK, SciPy's, has threads of its own, which would take the devices'
+        # cores. They are found only once it is imported.
+        import scipy.linalg  # noqa: F401
+
         stack.enter_context(threadpool_limits(limits=1, user_api="blas"))
         sweep = _Sweep(work, jobs, plan, devices, saver)
         sweep.run_bursts(burst, on_rows or (lambda ended, rows: None), stop or (lambda: False))
@@ -224,7 +227,8 @@ class _Sweep:
         kept, left = np.split(places, [self.num_devices])
         lane = np.arange(self._width)
         waits = job[left, lane] >= 0
-        self._known[job[left, lane][waits]] = step[left, lane][waits]
+        begun = job[left, lane][waits]
+        self._known[begun] = np.maximum(self._known[begun], step[left, lane][waits])
         source = (kept * self._width + lane).ravel()
         here = slice(len(source))
         self.job[here], self.step[here] = arrays["job"][source], arrays["step"][source]

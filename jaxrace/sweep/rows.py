@@ -135,7 +135,10 @@ class RowStore:
 
     def as_rows(self, leaves: list[np.ndarray]) -> Rows:
         """Rows from their arrays."""
-        return jax.tree.unflatten(jax.tree.structure(self._none), leaves)
+        none, structure = jax.tree.flatten(self._none)
+        # Files of NumPy do not name types that are not its own, such as bfloat16.
+        typed = [leaf.view(like.dtype) for leaf, like in zip(leaves, none, strict=True)]
+        return jax.tree.unflatten(structure, typed)
 
     def arrays_in(
         self, read: Callable[[], bytes], name: str | Path, extra: int = 0

@@ -7,14 +7,19 @@ is done. Each is there as a whole or not at all. Axes: J jobs, n rows.
 
 import contextlib
 import dataclasses
+import functools
 import io
 import json
+import math
 import os
+import signal
 import tarfile
 import tempfile
+import threading
 import time
+import uuid
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,27 +28,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaxrace import files, runs
-from jaxrace.sweep.checkpoint import Checkpoints, identity_of, require_same
+from jaxrace.sweep.checkpoint import (
+    NAME,
+    SHARDS,
+    Checkpoints,
+    identity_of,
+    require_kind,
+    require_same,
+    surroundings,
+)
 from jaxrace.sweep.engine import OnRows, SweepLog, run_here
 from jaxrace.sweep.lanes import one_job, traced_job
 from jaxrace.sweep.queue import LanePlan
 from jaxrace.sweep.rows import Rows, RowStore
-from jaxrace.sweep.sizes import default_devices
+from jaxrace.sweep.sizes import default_devices, default_width
 from jaxrace.sweep.stopping import Interrupted
 from jaxrace.sweep.work import Jobs, Work
 from jaxrace.validation import require_integer, require_number
 
-_CUT = "shards.json"
-
 # Shards for each task that the cluster runs at once when the sweep begins: so many pieces are
-# shared out evenly, and little is lost with one of them.
-_SHARDS_PER_TASK = 4
+# shared out evenly, nodes that join find some, and little is lost with one of them.
+_SHARDS_PER_TASK = 8
 
-# Of one shard, by errors of its own; and by nodes that die, where it goes on from its checkpoint.
-_MOST_FAILURES, _MOST_DEATHS = 3, 100
+# A shard may fail so often, and its processes may end so often without a word.
+_MOST_FAILURES, _MOST_CRASHES = 3, 1
 
-# Seconds between two looks at ``stop``.
-_LOOK = 0.5
+# Seconds between two looks at ``stop``, and before a shard that has failed is tried again.
+_LOOK, _PAUSE = 0.5, 5.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,12 +62,12 @@ class Ray:
     """A cluster of Ray; needs the extra: ``pip install "jaxrace[ray]"``.
 
     Attributes:
-        address: Of the cluster, such as ``auto`` or ``ray://10.0.0.1:10001``; None starts one on
-            this machine, for as long as the sweep takes.
+        address: Of the cluster, such as ``auto`` or ``10.0.0.1:6379``; None starts one on this
+            machine, for as long as the sweep takes.
         cpus_per_task: Cores of a task, each of which has W lanes.
         gpus_per_task: GPUs of a task; None for one if the cluster has any.
         lanes_per_shard: Jobs of each lane in a shard. None for what gives every task that the
-            cluster can run at once four shards.
+            cluster can run at once eight shards.
 
     Raises:
         ValueError: A number is out of range.
@@ -110,7 +121,9 @@ class Folder:
             return
         files_of, root = self._remote()
         files_of.makedirs(root, exist_ok=True)
-        files_of.pipe_file(f"{root}/{name}", content)  # stores of objects have no half ones
+        unfinished = f"{root}/unfinished-{uuid.uuid4().hex}"  # two tasks may write the same file
+        files_of.pipe_file(unfinished, content)
+        files_of.mv(unfinished, f"{root}/{name}")
 
     def remove(self, name: str) -> None:
         """Remove a file."""
@@ -142,6 +155,7 @@ class _Task:
     size: int  # jobs of a shard, in the order in which they begin
     folder: Folder
     every: float  # seconds between checkpoints
+    surroundings: dict[str, Any]  # that every node has to have
 
     def numbers(self, shard: int) -> NDArray[np.int64]:
         """Of the jobs of a shard."""
@@ -151,8 +165,7 @@ class _Task:
 def run_shards(
     work: Work,
     jobs: Jobs,
-    plan: LanePlan,
-    device: Any,
+    width: int | None,
     cluster: Ray,
     on_rows: OnRows | None,
     checkpoints: Checkpoints | None,
@@ -163,40 +176,64 @@ def run_shards(
         raise ValueError("checkpoints: expected some, with a folder that all nodes see")
     started = time.perf_counter()
     folder = Folder(checkpoints.folder)
-    identity = identity_of(work, jobs, plan.width, device)
-    identity = json.loads(json.dumps({**identity, "config": dict(checkpoints.config)}))
     row = jax.eval_shape(traced_job, work, one_job(jobs))[1]
     with folder.locked(), connected(cluster) as ray:
-        size, is_resumed = _cut(ray, folder, identity, checkpoints, cluster, jobs, plan)
-        task = _Task(work, jobs, plan, size, folder, checkpoints.every)
-        shards = range(-(-jobs.count // size))
-        before = [shard for shard in shards if _done(shard) in folder.names()]
-        log = _Log(RowStore(row), jobs.count)
+        if folder.is_path:
+            require_kind(Path(checkpoints.folder), NAME, "of one process")
+        cut = json.loads(folder.read(SHARDS)) if SHARDS in folder.names() else None
+        if cut is not None and not checkpoints.resume:
+            raise ValueError(f"folder: expected no sweep in '{checkpoints.folder}', or resume=True")
+        num_gpus = _gpus(ray, cluster) if cut is None else cut["GPUs of a task"]
+        remote = functools.partial(_remote, ray, cluster.cpus_per_task, num_gpus)
+        here, own_width = ray.get(remote(_describe).remote(work, jobs))
+        width = width or int(own_width)
+        config = {"config": dict(checkpoints.config)}
+        identity = json.loads(json.dumps(here | identity_of(work, jobs, width) | config))
+        if cut is None:
+            size = _shard_size(ray, cluster, num_gpus, jobs, width)
+            new = {"size": size, "GPUs of a task": num_gpus, "identity": identity}
+            folder.write(SHARDS, json.dumps(new).encode())
+        else:
+            require_same(cut["identity"], identity)
+            size = cut["size"]
+        plan = LanePlan.of(jobs, width)
+        task = _Task(work, jobs, plan, size, folder, checkpoints.every, here)
+        names, log = folder.names(), _Log(RowStore(row), jobs.count)
+        shards = range(math.ceil(jobs.count / size))
+        before = [shard for shard in shards if _done(shard) in names]
         for shard in before:
             log.add(folder, shard)
         num_before = log.num_ended
-        options = {"num_cpus": cluster.cpus_per_task, "num_gpus": _gpus(ray, cluster)}
-        for shard, error in _done_shards(ray, task, set(shards) - set(before), options, stop):
-            if error is not None:
-                log.lose(shard, task.numbers(shard), error)
-                continue
-            rows = log.add(folder, shard)
-            if on_rows is not None:
-                on_rows(log.num_ended, rows)
+        left = sorted(set(shards) - set(before))
+        with contextlib.closing(_done_shards(ray, remote, task, left, stop)) as ended:
+            for shard, error in ended:
+                if error is not None:
+                    log.lose(shard, task.numbers(shard), error)
+                    continue
+                rows = log.add(folder, shard)
+                if on_rows is not None:
+                    on_rows(log.num_ended, rows)
     return SweepLog(
         store=log.store,
         failed=np.flatnonzero(log.failed),
-        width=plan.width,
+        width=width,
         num_devices=1,
         num_jobs=jobs.count,
         num_rows=log.num_rows,
         num_ended=log.num_ended - num_before,
-        is_resumed=is_resumed,
+        is_resumed=cut is not None,
         lane_steps=log.lane_steps,
         compile_seconds=0.0,
         run_seconds=time.perf_counter() - started,
         errors=log.errors,
     )
+
+
+def width_on(cluster: Ray, work: Work, jobs: Jobs) -> int:
+    """The lanes of a task unless they are given, as a node of the cluster has it."""
+    with connected(cluster) as ray:
+        describe = _remote(ray, cluster.cpus_per_task, _gpus(ray, cluster), _describe)
+        return ray.get(describe.remote(work, jobs))[1]
 
 
 class _Log:
@@ -252,10 +289,14 @@ def connected(cluster: Ray) -> Iterator[Any]:
     settings: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     if cluster.address is None:
         settings["include_dashboard"] = False
+    in_main = threading.current_thread() is threading.main_thread()
+    handler = signal.getsignal(signal.SIGTERM)
     with warnings.catch_warnings():
         # Of a fork beside JAX's threads: the child becomes another program at once.
         warnings.filterwarnings("ignore", "os.fork", RuntimeWarning)
         ray.init(address=cluster.address or "local", **settings)
+    if in_main:
+        signal.signal(signal.SIGTERM, handler)  # Ray's own would end the process
     try:
         yield ray
     finally:
@@ -268,64 +309,80 @@ def _gpus(ray: Any, cluster: Ray) -> float:
     return float(ray.cluster_resources().get("GPU", 0) > 0)
 
 
-def _cut(
-    ray: Any,
-    folder: Folder,
-    identity: dict[str, Any],
-    checkpoints: Checkpoints,
-    cluster: Ray,
-    jobs: Jobs,
-    plan: LanePlan,
-) -> tuple[int, bool]:
-    """The jobs of a shard, and whether the sweep has begun before."""
-    if _CUT in folder.names():
-        if not checkpoints.resume:
-            raise ValueError(f"folder: expected no sweep in '{checkpoints.folder}', or resume=True")
-        cut = json.loads(folder.read(_CUT))
-        require_same(cut["identity"], identity)
-        return cut["size"], True
-    num_gpus = _gpus(ray, cluster)
+def _shard_size(ray: Any, cluster: Ray, num_gpus: float, jobs: Jobs, width: int) -> int:
+    """Jobs of a shard."""
     resources = ray.cluster_resources()
     at_once = resources.get("CPU", 1) // cluster.cpus_per_task
     if num_gpus:
         at_once = min(at_once, resources.get("GPU", 1) // num_gpus)
-    widths = -(-jobs.count // plan.width)
+    widths = math.ceil(jobs.count / width)
     own = max(int(widths // (_SHARDS_PER_TASK * max(at_once, 1))), 1)
-    size = plan.width * (cluster.lanes_per_shard or own)
-    folder.write(_CUT, json.dumps({"size": size, "identity": identity}).encode())
-    return size, False
+    return width * (cluster.lanes_per_shard or own)
+
+
+def _remote(ray: Any, num_cpus: int, num_gpus: float, function: Callable[..., Any]) -> Any:
+    """A function that runs on a node, in a process with settings of JAX as here."""
+    as_here = (
+        *("jax_enable_x64", "jax_numpy_dtype_promotion", "jax_threefry_partitionable"),
+        *("jax_default_prng_impl", "jax_default_matmul_precision"),
+        *("jax_enable_compilation_cache", "jax_compilation_cache_dir"),
+    )
+    found = {name: getattr(jax.config, name) for name in as_here}
+    found["jax_num_cpu_devices"] = num_cpus + 1  # see ``use_all_cores``
+    found["jax_platforms"] = None if num_gpus else "cpu"
+    settings = {name.upper(): str(value) for name, value in found.items() if value is not None}
+    settings |= {name: os.environ[name] for name in ("XLA_FLAGS",) if name in os.environ}
+    # A process keeps the GPU with which JAX began: the next task gets another process.
+    calls = {"max_calls": 1} if num_gpus else {}
+    make = ray.remote(
+        num_cpus=num_cpus,
+        num_gpus=num_gpus,
+        max_retries=_MOST_CRASHES,
+        runtime_env={"env_vars": settings},
+        **calls,
+    )
+    return make(function)
 
 
 def _done_shards(
     ray: Any,
+    remote: Callable[..., Any],
     task: _Task,
-    shards: set[int],
-    options: dict[str, float],
+    shards: list[int],
     stop: Callable[[], bool] | None,
-) -> Iterator[tuple[int, str | None]]:
+) -> Generator[tuple[int, str | None]]:
     """Do the shards; each as it is done, or with what went wrong three times."""
-    environment = _environment(int(options["num_cpus"]), options["num_gpus"] > 0)
-    remote = ray.remote(_do_shard).options(
-        **options, max_retries=_MOST_DEATHS, runtime_env={"env_vars": environment}
-    )
-    shared = ray.put(task)
-    pending = {remote.remote(shared, shard): (shard, 1) for shard in sorted(shards)}
-    while pending:
-        if stop is not None and stop():
-            for reference in pending:
-                ray.cancel(reference)
-            raise Interrupted
-        for reference in ray.wait(list(pending), timeout=_LOOK)[0]:
-            shard, attempt = pending.pop(reference)
-            try:
-                ray.get(reference)
-            except ray.exceptions.RayError as error:
-                if attempt == _MOST_FAILURES:
-                    yield shard, _in_a_line(error)
+    do, shared = remote(_do_shard), ray.put(task)
+    pending = {do.remote(shared, shard): shard for shard in shards}
+    failures, later = dict.fromkeys(shards, 0), list[tuple[float, int]]()
+    try:
+        while pending or later:
+            if stop is not None and stop():
+                raise Interrupted
+            now = time.monotonic()
+            for due, shard in [entry for entry in later if entry[0] <= now]:
+                later.remove((due, shard))
+                pending[do.remote(shared, shard)] = shard
+            if not pending:
+                time.sleep(_LOOK)
+            for reference in ray.wait(list(pending), timeout=_LOOK)[0] if pending else []:
+                shard = pending.pop(reference)
+                try:
+                    other = ray.get(reference)
+                except ray.exceptions.RayError as error:
+                    # A node that has gone is nobody's fault.
+                    failures[shard] += not isinstance(error, ray.exceptions.NodeDiedError)
+                    if failures[shard] == _MOST_FAILURES:
+                        yield shard, _in_a_line(error)
+                    else:
+                        later.append((now + _PAUSE, shard))
                 else:
-                    pending[remote.remote(shared, shard)] = shard, attempt + 1
-            else:
-                yield shard, None
+                    if other is not None:
+                        require_same(other, task.surroundings)
+                    yield shard, None
+    finally:
+        for reference in pending:
+            ray.cancel(reference)
 
 
 def _in_a_line(error: Any) -> str:
@@ -334,37 +391,54 @@ def _in_a_line(error: Any) -> str:
     return f"{type(cause).__name__}: {lines[0]}"
 
 
-def _environment(cores: int, on_gpu: bool) -> dict[str, str]:
-    """Settings of JAX on the nodes, which starts there before any of our code does."""
-    as_here = ("jax_enable_x64", "jax_numpy_dtype_promotion", "jax_compilation_cache_dir")
-    found = {name: getattr(jax.config, name) for name in as_here}
-    found["jax_num_cpu_devices"] = cores + 1  # see ``use_all_cores``
-    found["jax_platforms"] = None if on_gpu else "cpu"
-    return {name.upper(): str(value) for name, value in found.items() if value is not None}
+def _describe(work: Work, jobs: Jobs) -> tuple[dict[str, Any], int]:
+    """On a node: what the bits depend on there, and how many lanes suit its device."""
+    return surroundings(work, jobs), default_width(work, jobs)
 
 
-def _do_shard(task: _Task, shard: int) -> None:
-    """On a node: do a shard, from its last checkpoint if there is one, and leave its rows."""
-    numbers, folder, name = task.numbers(shard), task.folder, f"shard-{shard:06}.tar"
+def _do_shard(task: _Task, shard: int) -> dict[str, Any] | None:
+    """On a node: do a shard, from its last checkpoint if there is one, and leave its rows.
+
+    Returns what the bits depend on there, and does nothing, if that differs.
+    """
+    folder, name = task.folder, f"shard-{shard:06}.tar"
+    here = surroundings(task.work, task.jobs)
+    if here != task.surroundings:
+        return here
+    names = folder.names()
+    if _done(shard) not in names:
+        saved = folder.read(name) if name in names else None
+        try:
+            rows = _rows_of_shard(task, shard, name, saved)
+        except ValueError:
+            if saved is None:
+                raise
+            rows = _rows_of_shard(task, shard, name, None)  # that checkpoint was damaged
+        folder.write(_done(shard), rows)
+    folder.remove(name)
+    return None
+
+
+def _rows_of_shard(task: _Task, shard: int, name: str, saved: bytes | None) -> bytes:
+    """The file of a shard that is done; checkpoints go to the folder under a name."""
+    numbers = task.numbers(shard)
     jobs = Jobs(len(numbers), lambda places: task.jobs.rows(numbers[places]))
     plan = LanePlan(np.arange(len(numbers)), task.plan.lane[numbers], task.plan.width)
-    if _done(shard) in folder.names():
-        return
     with tempfile.TemporaryDirectory() as here:
-        if name in folder.names():
-            with tarfile.open(fileobj=io.BytesIO(folder.read(name))) as archive:
+        if saved is not None:
+            with tarfile.open(fileobj=io.BytesIO(saved)) as archive:
                 archive.extractall(here, filter="data")
-        local = Checkpoints(
-            here, every=task.every, resume=True, on_saved=lambda: folder.write(name, _packed(here))
-        )
+
+        def save() -> None:
+            task.folder.write(name, _packed(here))
+
+        local = Checkpoints(here, every=task.every, resume=True, on_saved=save)
         log = run_here(task.work, jobs, plan, default_devices(), checkpoints=local)
-        content = io.BytesIO()
-        rows = log.rows
+        rows = log.rows._replace(job=numbers[log.rows.job])
         facts = np.array([jobs.count, log.lane_steps])
-        leaves = jax.tree.leaves(rows._replace(job=numbers[rows.job]))
-        np.savez(content, facts, numbers[log.failed], *leaves)
-    folder.write(_done(shard), content.getvalue())
-    folder.remove(name)
+        content = io.BytesIO()
+        np.savez(content, facts, numbers[log.failed], *jax.tree.leaves(rows))
+    return content.getvalue()
 
 
 def _packed(folder: str) -> bytes:

@@ -49,7 +49,8 @@ def run(
         stop: Called after each burst and now and then in between; once it says so, the sweep is
             saved and ends. A burst that has not ended eight seconds later is not waited for: the
             checkpoint before counts then.
-        cluster: Do it on a cluster, see ``Ray``; on the devices of this process unless given.
+        cluster: Do it on a cluster, see ``Ray``; its tasks choose ``devices`` and ``burst``. On the
+            devices of this process unless given.
 
     Raises:
         ValueError: An argument is not what it should be, or a checkpoint is damaged or of another
@@ -64,11 +65,11 @@ def run(
     ([0, 1, 2], [1, 1, 1], [2.5, 0.5, 3.5])
     """
     _check(work, jobs, width, burst)
+    if cluster is not None:
+        return run_shards(work, jobs, width, cluster, on_rows, checkpoints, stop)
     devices = sizes.default_devices() if devices is None else list(devices)
     width = sizes.default_width(work, jobs, devices) if width is None else width
     plan = LanePlan.of(jobs, width)
-    if cluster is not None:
-        return run_shards(work, jobs, plan, devices[0], cluster, on_rows, checkpoints, stop)
     return run_here(work, jobs, plan, devices, burst, on_rows, checkpoints, stop)
 
 
