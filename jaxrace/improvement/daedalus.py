@@ -181,9 +181,7 @@ class Daedalus:
         is_added = found.is_found & (mine > best.max() + _ROUNDING)
         place = jnp.where(is_added, state.num_policies, self.num_batches + 1)
         policies = jax.tree.map(
-            lambda listed, one: listed.at[place].set(one, mode="drop"),
-            state.policies,
-            found.policy,
+            lambda listed, one: listed.at[place].set(one, mode="drop"), state.policies, found.policy
         )
         best = best.at[place].set(mine, mode="drop")
         is_emptied = is_added & (not self.keeps_test)

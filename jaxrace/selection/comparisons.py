@@ -17,12 +17,7 @@ from jax.typing import ArrayLike as Scalar
 from numpy.typing import ArrayLike
 
 from jaxrace import kernels
-from jaxrace.validation import (
-    require_integer,
-    require_keys,
-    require_number,
-    require_preferences,
-)
+from jaxrace.validation import require_integer, require_keys, require_number, require_preferences
 
 
 @jax.tree_util.register_dataclass

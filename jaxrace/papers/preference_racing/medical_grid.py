@@ -1,7 +1,4 @@
-"""The paper's grid search: step sizes and deltas (Busa-Fekete et al. 2014, section 6.2).
-
-Axes: R repetitions.
-"""
+"""The paper's grid search (Busa-Fekete et al. 2014, section 6.2). Axes: R repetitions."""
 
 import dataclasses
 import itertools
@@ -88,7 +85,6 @@ def _paragraphs(found: Findings, learned: medical.Findings) -> list[str]:
 
 
 def _claims(found: Findings) -> list[Claim]:
-    """Is any setting better than the paper's, by two standard errors?"""
     lines = []
     for hazard in medical.HAZARDS:
         values = found[hazard, METHODS[0]]["mean_reward"]
@@ -126,7 +122,6 @@ def _of_the_paper(values: np.ndarray) -> np.ndarray:
 
 
 def _best(values: np.ndarray) -> list[str]:
-    """The best setting, its mean, the paper's, and how far apart they are; in words."""
     setting, *lead = _lead(values)
     own = values[SIGMAS.index(setting[0]), DELTAS.index(setting[1])]
     means = (mean_and_error(own), mean_and_error(_of_the_paper(values)), lead)

@@ -1,7 +1,4 @@
-"""Does racing help PB-EDPS? Variants at equal budgets, on the medical task.
-
-Axes: R repetitions, n rows (a row per repetition and generation).
-"""
+"""Does racing help PB-EDPS? Variants at equal budgets. Axes: R repetitions, n generations."""
 
 import dataclasses
 import itertools
@@ -11,12 +8,7 @@ import numpy as np
 from jaxrace import plots
 from jaxrace.commands.train.learning import CANDIDATES
 from jaxrace.commands.train.tasks import TASKS
-from jaxrace.commands.workbench import (
-    Columns,
-    Workbench,
-    mean_and_error,
-    mean_in_words,
-)
+from jaxrace.commands.workbench import Columns, Workbench, mean_and_error, mean_in_words
 from jaxrace.papers.preference_racing import medical_runs as medical
 from jaxrace.papers.preference_racing.racing_variants import FAST, PUBLISHED, RACES, VARIANTS
 from jaxrace.tables import markdown_table
@@ -50,18 +42,20 @@ def run(bench: Workbench) -> None:
         found[hazard, name] = within(learning, config.episodes)
     generations = _generations(learned)
     bench.write_table("variants.csv", _table(found))
-    bench.write_table("repetitions.csv", _repetitions(found))
+    repetitions = [
+        {"hazard": hazard, "variant": name, "repeat": np.arange(len(last["episodes"]))}
+        | {column: last[column] for column in ("episodes", *SHOWN)}
+        for (hazard, name), last in found.items()
+    ]
+    bench.write_table("repetitions.csv", repetitions)
     bench.write_table("generations.csv", generations)
     bench.write_figure("curves.png", _figure(learned, found))
     bench.write_report(_paragraphs(found, generations))
 
 
 def within(learning: medical.Learning, budget: int) -> dict[str, np.ndarray]:
-    """The last policy of every repetition that took at most so many episodes: its metrics [R].
-
-    The race in which a budget is used up is finished, and a race of many policies takes long: to
-    compare what each learner has in the end would favour large populations.
-    """
+    """The last policy of every repetition that took at most so many episodes: its metrics [R]."""
+    # The race in which a budget is used up is finished, which would favour large populations.
     affordable = np.flatnonzero(learning.episodes <= budget)
     ends = np.append(np.diff(learning.repeat[affordable]) != 0, True)
     found = {"episodes": learning.episodes, **learning.metrics}
@@ -69,7 +63,6 @@ def within(learning: medical.Learning, budget: int) -> dict[str, np.ndarray]:
 
 
 def _table(found: Findings) -> list[Columns]:
-    """A row per hazard and variant."""
     rows = []
     for (hazard, name), last in found.items():
         own = {"hazard": hazard, "variant": name, "repetitions": len(last["episodes"])}
@@ -79,22 +72,8 @@ def _table(found: Findings) -> list[Columns]:
     return rows
 
 
-def _repetitions(found: Findings) -> list[Columns]:
-    """A row per hazard, variant and repetition."""
-    return [
-        {
-            **{"hazard": hazard, "variant": name, "repeat": np.arange(len(last["episodes"]))},
-            **{column: last[column] for column in ("episodes", *SHOWN)},
-        }
-        for (hazard, name), last in found.items()
-    ]
-
-
 def _generations(learned: medical.Findings) -> Generations:
-    """How many races end early, and how many options are decided, generation by generation.
-
-    The final races, which are of other options, have rows of their own.
-    """
+    """What races decide, by generation; final races, of other options, have rows of their own."""
     pieces = []
     for (hazard, name), learning in learned.items():
         is_final = learning.is_last & VARIANTS[name].is_final
@@ -111,11 +90,9 @@ def _by_generation(learning: medical.Learning, chosen: np.ndarray) -> dict[str, 
     generation = learning.numbers["generation"][chosen]
     searches = np.bincount(generation)
     present = np.flatnonzero(searches)
-    means = {
-        column: np.bincount(generation, learning.numbers[column][chosen])[present]
-        / searches[present]
-        for column in ("max_rounds", "simulated", "finished", "options_decided")
-    }
+    columns = ("max_rounds", "simulated", "finished", "options_decided")
+    sums = {one: np.bincount(generation, learning.numbers[one][chosen]) for one in columns}
+    means = {column: sums[column][present] / searches[present] for column in columns}
     return {"generation": present, "searches": searches[present], **means}
 
 
@@ -139,9 +116,7 @@ def _figure(learned: medical.Findings, found: Findings) -> "plots.Figure":
 
 def _paragraphs(found: Findings, generations: Generations) -> list[str]:
     count = len(found["A", PUBLISHED]["episodes"])
-    comparisons = [
-        (f"## Hazard {hazard}", _comparison(found, hazard)) for hazard in medical.HAZARDS
-    ]
+    comparisons = [(f"## Hazard {one}", _comparison(found, one)) for one in medical.HAZARDS]
     return [
         f"Every variant has {count:,} searches per hazard, and counts with the last policy that "
         "it had found within the budget: the race in which a budget is used up is finished, and "
@@ -177,7 +152,6 @@ def _changes(found: Findings, hazard: str, name: str) -> list[tuple[float, float
 
 
 def _is_better(changes: list[tuple[float, float]]) -> bool:
-    """By two standard errors."""
     return all(change > 2 * error for change, error in changes)
 
 
@@ -186,7 +160,6 @@ def _in_words(change: float, error: float) -> str:
 
 
 def _names(found: Findings) -> list[str]:
-    """The variants that were run."""
     return [name for name in VARIANTS if ("A", name) in found]
 
 
@@ -236,7 +209,6 @@ def _decisions(generations: Generations) -> str:
 
 
 def _schedule(generations: Generations) -> str:
-    """The published schedule, generation by generation."""
     chosen = _where(generations, variant=PUBLISHED, race=GENERATION)
     columns = ("hazard", "generation", "max_rounds", "searches", "finished", "options_decided")
     rows = []
@@ -250,7 +222,6 @@ def _schedule(generations: Generations) -> str:
 
 
 def _answer(found: Findings, generations: Generations, hazard: str) -> str:
-    """Does it pay to race until something is decided?"""
     raced = [name for name in RACES if (hazard, name) in found]
     if not raced:
         return f"Hazard {hazard}: no race but the published one was run."
@@ -267,7 +238,6 @@ def _answer(found: Findings, generations: Generations, hazard: str) -> str:
 
 
 def _fast(found: Findings, hazard: str) -> str:
-    """What the best setting changes."""
     if (hazard, FAST) not in found:
         return f"Hazard {hazard}: {FAST} was not run."
     changes = _changes(found, hazard, FAST)

@@ -36,21 +36,13 @@ class Variant:
         race = self.race(size, parents, compare=task.compare)
         strategy = Strategy("CMA_ES", size)
         parts = (task.env, task.policy, task.fold, race, strategy)
-        search = (
-            PolicySearch(*parts)
-            if self.agreement is None
-            else SplitRaceSearch(*parts, agreement=self.agreement)
-        )
+        search = PolicySearch(*parts)
+        if self.agreement is not None:
+            search = SplitRaceSearch(*parts, agreement=self.agreement)
         generation = size * self.rounds[1]
         budget = searched(config.episodes, generation) if self.is_final else config.episodes
-        params = search.params(
-            _SIGMA,
-            self.deltas,
-            budget,
-            *self.rounds,
-            env_params=task.env_params,
-            **dict(self.race_numbers),
-        )
+        sizes, numbers = (_SIGMA, self.deltas, budget, *self.rounds), dict(self.race_numbers)
+        params = search.params(*sizes, env_params=task.env_params, **numbers)
         if self.is_final:
             return with_final_race(task, search, [params], config.episodes, generation)
         return SearchWork(search, stack_params([params]))

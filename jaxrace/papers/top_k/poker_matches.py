@@ -1,10 +1,8 @@
-"""Matches between hold'em players that have learned nothing, and the scores of all pairs.
+"""Matches between hold'em players that have learned nothing. Axes: P populations, K players.
 
 A *score* is what one deck brings a player that is played twice, with players and cards exchanged:
-the chips won in both hands, in big blinds. A *pass* is a match over all decks in their order; the
-players remember each other from its first hand to its last.
-
-Axes: P populations, K players, N decks, S = 2 N scores of a pair.
+the chips won in both hands, in big blinds. A *pass* is a match over all N decks in their order;
+the players remember each other from its first hand to its last.
 """
 
 import itertools
@@ -66,23 +64,15 @@ def play_sets(
     num_decks: int,
     sides: tuple[int, ...] = (0, 1),
 ) -> np.ndarray:
-    """All pairs of a population [sets] against each other, for each of several sets of N decks.
+    """All pairs of a population [sets] on each set of N decks: float32 [sets, K, K, passes x N].
 
-    Scores of i < j in the order in which they were played, with those of j against i the negative
-    ones, and 0 on the diagonal: float32 [sets, K, K, passes x N].
+    Scores are in the order in which they were played; [i, j] is the negative of [j, i].
     """
     deals = deal_sets(bench, f"{name}, decks", len(population), num_decks)
     players = weights.shape[1]
     pairs = list(itertools.combinations(range(players), 2))
-    jobs = np.array(
-        [
-            (population[number], number, *pair, side)
-            for number in range(len(population))
-            for pair in pairs
-            for side in sides
-        ],
-        np.int32,
-    )
+    matches = itertools.product(enumerate(population), pairs, sides)
+    jobs = np.array([(own, number, *pair, side) for (number, own), pair, side in matches], np.int32)
     work = sweep.Once(score_pass, Tables(weights, deals))
     log = bench.sweep(name, work, sweep.stacked(Match(*jobs.T)), _WIDTH)
     shape = (len(population), len(pairs), len(sides) * num_decks)

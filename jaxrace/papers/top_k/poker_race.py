@@ -1,7 +1,4 @@
-"""The dominance race between hold'em players, on stored scores.
-
-Axes: P populations, K players, S scores of a pair, R races, C capacities.
-"""
+"""The dominance race between hold'em players. Axes: K players, R races, C capacities."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -12,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxrace import kernels, racing, sweep
+from jaxrace import kernels, racing, selection, sweep
 from jaxrace.commands.holdem.evolution import random_other
 from jaxrace.commands.select.curves import Curve
 from jaxrace.commands.select.runs import Task, problem_keys
@@ -37,13 +34,6 @@ class Races(NamedTuple):
         return Curve(self.comparisons.mean(0), found, are_settings=True)
 
 
-class RaceJob(NamedTuple):
-    """A race to be run."""
-
-    key: Any  # []
-    problem: Any  # what the comparison is given beside what all races share
-
-
 class RaceRow(NamedTuple):
     """What a race leaves."""
 
@@ -56,14 +46,13 @@ class RaceRow(NamedTuple):
 class PlayersRace:
     """A race of which a sample is a player's score against another one, drawn at random.
 
-    ``racing.run`` gives each option data of its own; all scores of all pairs are too large for
-    that, so the race is told here what it asks for.
+    Not by ``racing.run``: each option would have a copy of all scores.
     """
 
     race: racing.DominanceRace  # of scores
     compare: Any  # see ``selection.run``; antisymmetric, as it is called in either order
 
-    def __call__(self, shared: tuple[Any, DominanceParams], job: RaceJob) -> RaceRow:
+    def __call__(self, shared: tuple[Any, DominanceParams], job: selection.SelectionJob) -> RaceRow:
         """Run a race, given what all comparisons share, and the params of the race."""
         given, params = shared
         players = jnp.arange(self.race.num_options, dtype=jnp.int32)
@@ -92,7 +81,8 @@ class PlayersRace:
 
 def run_races(bench: Workbench, task: Task, capacities: Sequence[int]) -> Races:
     """All selections of a task by races; capacities are the most samples of a player."""
-    jobs = sweep.stacked(RaceJob(problem_keys(bench.seed, len(task.truth)), task.problems))
+    keys = problem_keys(bench.seed, len(task.truth))
+    jobs = sweep.stacked(selection.SelectionJob(keys, task.problems))
     rows = []
     for capacity in capacities:
         race = racing.DominanceRace(task.num_options, task.top, capacity, kernels.total_order)
@@ -103,10 +93,9 @@ def run_races(bench: Workbench, task: Task, capacities: Sequence[int]) -> Races:
 
 
 def preferred(scores: np.ndarray, top: int) -> np.ndarray:
-    """Whose scores [P, K, K, S] are better, pair by pair: bool [P, K], what a race looks for.
+    """Who beats the most others, by scores [P, K, K, S]: bool [P, K], what a race looks for.
 
-    A player beats another one if a score of the first, against anybody, is larger than one of the
-    second more often than it is smaller; who beats the most is best.
+    One beats another if its scores, against anybody, are larger more often than smaller.
     """
     players = scores.shape[1]
     others = ~np.eye(players, dtype=bool)

@@ -24,16 +24,14 @@ BATCHES = (1, 5, 15, 45)
 POOLED = (0.0, 1.0, 2.0, 4.0)
 UNIFORM = "uniform"
 
-
-def batch_lineup() -> dict[str, selection.Selector]:
-    """Selectors that can choose several comparisons at once, and gain by not doing it."""
-    pooled = selection.KnowledgeGradient(*_SIZES, pooled_samples=POOLED_SAMPLES)
-    return {
-        "ML-POCBAm": selection.MlPocbam(*_SIZES),
-        "hybrid": selection.HybridPocbam(*_SIZES),
-        "POCBAm": selection.Pocbam(*_SIZES),
-        f"PKG, {POOLED_SAMPLES:g} pooled samples": pooled,
-    }
+# What can choose several comparisons at once, and gains by not doing it.
+_PKG = selection.KnowledgeGradient(*_SIZES, pooled_samples=POOLED_SAMPLES)
+IN_BATCHES: dict[str, selection.Selector] = {
+    "ML-POCBAm": selection.MlPocbam(*_SIZES),
+    "hybrid": selection.HybridPocbam(*_SIZES),
+    "POCBAm": selection.Pocbam(*_SIZES),
+    f"PKG, {POOLED_SAMPLES:g} pooled samples": _PKG,
+}
 
 
 def pooled_lineup(pooled: float) -> dict[str, selection.Selector]:
@@ -52,13 +50,14 @@ def run_batches(bench: Workbench) -> None:
     repeats, budget = bench.size(5_000, 64), bench.size(_BUDGET, _QUICK)
     name = f"{TOP} of {NUM_OPTIONS}"
     task = thurstone_task(name, bench.seed, repeats, _SIZES, budget, _INTERVAL)
-    methods = batch_lineup()
     curves: Curves = {}
-    for name in bench.few(methods, 1):
+    for name in bench.few(IN_BATCHES, 1):
         own = curves.setdefault(f"{task.name}, {name}", {})
         for batch in bench.few(BATCHES, 2):
             label = f"B = {batch}"
-            own[label] = run_selector(bench, task, f"{name}, {label}", methods[name], batch=batch)
+            own[label] = run_selector(
+                bench, task, f"{name}, {label}", IN_BATCHES[name], batch=batch
+            )
     leave(bench, curves)
     said = (
         f"{repeats:,} random Thurstone problems of {NUM_OPTIONS} options, the same for all. After "
