@@ -22,16 +22,11 @@ class SavedPolicy(NamedTuple):
     high: np.ndarray  # float64 [d], became 1
 
     def probabilities(self, observed: ArrayLike, in_use: ArrayLike | None = None) -> np.ndarray:
-        """P(a | observed), float64 [..., A].
+        """P(a | observed), float64 [..., A], of the numbers ``names``, as in the log, [..., d].
 
-        Args:
-            observed: The numbers called ``names``, as in the log, [..., d]; what is beyond the
-                range that its training part has seen counts as its end.
-            in_use: Probabilities of the policy in use for the same observations, [..., A]; needed
-                if ``alpha`` is below 1. Actions beyond those of the training part are its alone.
-
-        Raises:
-            ValueError: ``in_use`` is needed, or has fewer actions than the policy.
+        What is beyond the range of training counts as its end. ``in_use`` are the probabilities
+        [..., A] of the policy in use; ValueError if they are needed, as ``alpha`` is below 1, or of
+        fewer actions. Actions beyond those of the training part are its alone.
         """
         if in_use is None and self.alpha < 1:
             raise ValueError(

@@ -14,7 +14,6 @@ from jaxrace.improvement.arrays import (
     as_given,
     as_integers,
     as_numbers,
-    as_rows,
     policy_numbers,
     require_all,
     require_digits,
@@ -120,18 +119,15 @@ def trajectories(
         returns: If given, no return may be outside of it.
 
     Raises:
-        ValueError: Shapes do not fit, a number is not finite, a probability not in (0, 1], a
-            return out of its range. The message names the first bad trajectory and step.
+        ValueError: Shapes do not fit, or a number is out of its range; names trajectory and step.
 
     >>> data = trajectories(np.zeros((2, 3, 1)), [[0, 1, 1]] * 2, [[0.5] * 3] * 2, [[1, 0, 1]] * 2)
     >>> data.present.tolist()
     [True, True]
     """
-    done = as_integers("actions", actions, "[n, T]")
-    if done.ndim != 2 or 0 in done.shape:
-        raise ValueError(f"actions: expected integers [n, T], got {done.dtype}{[*done.shape]}")
+    done = as_integers("actions", actions)
     count, horizon = done.shape
-    steps = as_rows("lengths", np.full(count, horizon) if lengths is None else lengths, count)
+    steps = as_integers("lengths", np.full(count, horizon) if lengths is None else lengths, count)
     require_all("lengths", steps, (steps < 1) | (steps > horizon), f"1 to {horizon} steps")
     taken = np.arange(horizon) < steps[:, None]
     is_unknown = taken & ((done < 0) | (done > MOST))

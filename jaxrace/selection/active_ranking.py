@@ -94,7 +94,6 @@ class ActiveRanking(Selector):
 
     @verb
     def init(self, params: ActiveRankingParams) -> ActiveRankingState:
-        del params
         zero, nobody = jnp.zeros((), jnp.int32), jnp.zeros(self.num_options, bool)
         counts, totals = jnp.zeros(self.num_options, jnp.int32), jnp.zeros(self.num_options, float)
         return ActiveRankingState(zero, zero, zero, counts, totals, nobody, nobody)
@@ -109,7 +108,6 @@ class ActiveRanking(Selector):
 
     def choose(self, noise: jax.Array, state: ActiveRankingState, params: Any) -> jax.Array:
         """See ``ask``."""
-        del params
         first = self._next(state)
         return jnp.stack([first, random_other(first, noise, self.num_options)])
 
@@ -180,5 +178,4 @@ class ActiveRanking(Selector):
 
     def done(self, state: ActiveRankingState, params: ActiveRankingParams) -> jax.Array:
         """See ``Selector``."""
-        del params
         return ~state.active.any()

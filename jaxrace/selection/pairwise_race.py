@@ -61,8 +61,8 @@ class PairwiseRace(Selector):
 
     The race ends undecided when every pair that matters has had ``max_rounds`` comparisons; by
     Copeland also once all of these pairs are clear and their options beat equally many others.
-    By "random_walk" it hardly ever decides: even if the better one always wins, each pair of 3
-    options takes some 6,000 comparisons.
+    By "random_walk" it hardly ever decides: each pair of 3 options takes some 6,000 comparisons
+    even if the better one always wins.
 
     Attributes:
         ranking: The target: "borda", the mean of y_ij over all others; "copeland", the number
@@ -109,14 +109,13 @@ class PairwiseRace(Selector):
         return RaceParams(
             delta=jnp.asarray(delta, jnp.float32),
             max_rounds=jnp.asarray(max_rounds, jnp.int32),
-            pair_level=_level(size * (size - 1) * max_rounds, delta),
-            option_level=_level(2 * size * max_rounds, delta),
+            pair_level=jnp.float32(math.log(size * (size - 1) * max_rounds / delta)),
+            option_level=jnp.float32(math.log(2 * size * max_rounds / delta)),
             max_score=jnp.asarray(max_score, jnp.float32),
         )
 
     @verb
     def init(self, params: RaceParams) -> RaceState:
-        del params
         shape = (self.num_options, self.num_options)
         zero, nobody = jnp.zeros((), jnp.int32), jnp.zeros(self.num_options, bool)
         counts, totals = jnp.zeros(shape, jnp.int32), jnp.zeros(shape, float)
@@ -128,7 +127,6 @@ class PairwiseRace(Selector):
 
     def choose(self, noise: None, state: RaceState, params: RaceParams) -> jax.Array:
         """See ``ask``."""
-        del noise, params
         return self._next(state)
 
     def expects(self, state: RaceState, pair: jax.Array, params: RaceParams) -> jax.Array:
@@ -245,7 +243,6 @@ class PairwiseRace(Selector):
 
     def done(self, state: RaceState, params: RaceParams) -> jax.Array:
         """See ``Selector``."""
-        del params
         return (state.selected | state.discarded).all() | ~state.active.any()
 
 
@@ -253,7 +250,3 @@ def _means(state: RaceState) -> jax.Array:
     """y_ij, [K, K]; 1/2 where nothing is known."""
     means = state.totals / jnp.maximum(state.counts, 1).astype(state.totals.dtype)
     return jnp.where(state.counts > 0, means, 0.5)
-
-
-def _level(events: int, delta: float) -> jax.Array:
-    return jnp.asarray(math.log(events / delta), jnp.float32)

@@ -168,7 +168,6 @@ def outcome_claims(
 def _on_front(
     hazard: str, method: str, paper: str, points: dict[str, np.ndarray], close: bool = False
 ) -> Claim:
-    """Is a method on the Pareto front of the means, and how safely?"""
     margins = dominance_margins(method, points)
     nearest = max(margins, key=lambda name: margins[name])
     margin = margins[nearest]

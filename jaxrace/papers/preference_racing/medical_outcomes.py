@@ -27,11 +27,11 @@ class Ellipse(NamedTuple):
 def run(bench: Workbench) -> None:
     """Leaves outcomes.csv (a row per method and repetition), figure_3_and_5.png and report.md."""
     found: medical.Fixed = {}
+    learned = medical.learn_all(bench)
+    fixed = medical.fixed_all(bench, (medical.START_DOSE, medical.BEST_DOSE))
     for hazard in medical.HAZARDS:
-        configs = {one: medical.paper_config(bench, one, hazard) for one in medical.LEARNERS}
-        learned = {method: medical.learn(bench, config).last for method, config in configs.items()}
-        doses = medical.START_DOSE, medical.BEST_DOSE
-        found[hazard] = {**learned, **medical.fixed_policies(bench, hazard, doses)}
+        last = {method: learned[hazard, method].last for method in medical.LEARNERS}
+        found[hazard] = last | fixed[hazard]
     count = bench.size(100, 10)
     pieces = [
         {"hazard": hazard, "method": method, "repeat": np.arange(count), **metrics}

@@ -101,22 +101,18 @@ def learn_all(bench: Workbench) -> Findings:
     }
 
 
-def fixed_policies(
-    bench: Workbench, hazard: str, doses: tuple[float, ...] = (START_DOSE,), **changed: Any
-) -> dict[str, Metrics]:
-    """The constant policies, these doses too, and the random one, by a changed config: [R] each."""
-    config = dataclasses.replace(paper_config(bench, "random", hazard), **changed)
-    test_key = jax.random.split(jax.random.key(config.seed))[1]
-    seconds = Seconds()
-    bench.job.on_stage(f"fixed policies {hazard}", 0, 1)
-    found = evaluate_fixed(config, TASKS[config.env](config), test_key, seconds, doses)
-    bench.compile_seconds += seconds.compile
+def fixed_all(bench: Workbench, doses: tuple[float, ...] = (START_DOSE,), **changed: Any) -> Fixed:
+    """The constant policies, these doses too, and the random one, by a changed config."""
+    found: Fixed = {}
+    for hazard in HAZARDS:
+        config = dataclasses.replace(paper_config(bench, "random", hazard), **changed)
+        test_key = jax.random.split(jax.random.key(config.seed))[1]
+        seconds = Seconds()
+        bench.job.on_stage(f"fixed policies {hazard}", 0, 1)
+        task = TASKS[config.env](config)
+        found[hazard] = evaluate_fixed(config, task, test_key, seconds, doses)
+        bench.compile_seconds += seconds.compile
     return found
-
-
-def fixed_all(bench: Workbench, **changed: Any) -> Fixed:
-    """The same with both hazards."""
-    return {hazard: fixed_policies(bench, hazard, **changed) for hazard in HAZARDS}
 
 
 def panels_by_hazard(

@@ -138,7 +138,13 @@ def _paragraphs(curves: races.Curves) -> list[str]:
         "## The paper's claims",
         claims_table([*_claims(curves), *races.published_claims(published, _KNOWN)]),
         "For how many of the values of k the races differ by more than two standard errors:",
-        _table_of_differences(curves),
+        markdown_table(
+            ("task", "variant", "rule", "cheaper", "dearer", "more accurate", "less accurate"),
+            [
+                [*names, *_differences(curves, *names)]
+                for names in itertools.product(races.TASKS, VARIANTS, kernels.RULES)
+            ],
+        ),
         "## Improvements",
         markdown_table(heads, improvements),
         "The paper finds larger relative improvements for HR than for PBR (no numbers are given). "
@@ -196,15 +202,6 @@ def _differences(curves: races.Curves, task: str, variant: str, rule: str) -> li
         accuracy < -2 * error,
     )
     return [int(count.sum()) for count in counts]
-
-
-def _table_of_differences(curves: races.Curves) -> str:
-    rows = [
-        [task, variant, rule, *_differences(curves, task, variant, rule)]
-        for task, variant, rule in itertools.product(races.TASKS, VARIANTS, kernels.RULES)
-    ]
-    heads = ("task", "variant", "rule", "cheaper", "dearer", "more accurate", "less accurate")
-    return markdown_table(heads, rows)
 
 
 def _savings(curves: races.Curves, task: str) -> dict[str, tuple[float, float]]:

@@ -97,7 +97,7 @@ def _tables(found: Found) -> tuple[list[Columns], list[Columns]]:
         for name, log in logs.items():
             own, regret = {"decision": task, "algorithm": name}, log.regret[:, 0, :, 0]
             curves.append({**own, "time": log.time, **mean_columns("regret", regret.T)})
-            ends = mean_columns("regret", regret[:, -1]) | ended_columns(log)
+            ends = {**mean_columns("regret", regret[:, -1]), **ended_columns(log)}
             rows.append({**own, "runs": len(log.settled_at), **ends})
     return rows, curves
 

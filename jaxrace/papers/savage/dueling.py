@@ -1,7 +1,4 @@
-"""Dueling bandits that explore, then exploit: Urvoy et al. 2013, section 5.2 and supplement B.6.
-
-Axes: R runs, T records of a run.
-"""
+"""Dueling bandits that explore, then exploit: Urvoy et al. 2013, section 5.2 and supplement B.6."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -153,9 +150,8 @@ def _tables(settings: dict[str, Setting], found: Found) -> tuple[list[Columns], 
             means = {"regret": regret.mean(0), "accuracy": is_best.mean(0)}
             curves.append({**own, "duels": log.time, **means})
             size = {"runs": len(regret), "horizon": int(log.time[-1]), "measure": measure}
-            accuracy = {"accuracy": is_best[:, -1].mean()}
-            ends = mean_columns("regret", regret[:, -1]) | accuracy | ended_columns(log)
-            rows.append({**own, **size, **ends})
+            ends = {**mean_columns("regret", regret[:, -1]), "accuracy": is_best[:, -1].mean()}
+            rows.append({**own, **size, **ends, **ended_columns(log)})
     return rows, curves
 
 

@@ -1,7 +1,4 @@
-"""Sup-KLUCB beside RUCB and DTS on random matrices: Agrawal and Chaporkar 2019, both figures.
-
-Axes: G games (matrices), R runs of each, T records of a run.
-"""
+"""Sup-KLUCB, RUCB and DTS: Agrawal and Chaporkar 2019. Axes: G games, R runs, T records."""
 
 import itertools
 

@@ -10,8 +10,7 @@ from jaxrace import plots
 from jaxrace.commands.holdem.matches import STRENGTH_ERROR, STRENGTH_SAMPLES
 from jaxrace.commands.select.curves import Curve, success_in_words, success_table
 from jaxrace.commands.workbench import Columns, mean_and_error, mean_in_words, with_error
-from jaxrace.papers.top_k.poker_matches import PASSES
-from jaxrace.papers.top_k.poker_race import DELTA, Races
+from jaxrace.papers.top_k.poker_matches import DELTA, PASSES, Races
 from jaxrace.selection import borda_top
 from jaxrace.tables import markdown_table
 
@@ -73,17 +72,15 @@ def heat_maps(truth: Truth) -> "plots.Figure":
     figure, panels = plots.grid(count, 5, (2.9, 2.9), (1, 0.5))
     means, wrong = _in_order(truth.means, truth.order), against_the_order(truth)
     limit = float(np.abs(means).max())
-    image = None
     for number, panel in enumerate(panels):
         norm = AsinhNorm(0.1, -limit, limit)
-        image = panel.imshow(means[number], cmap="RdBu", norm=norm)
+        panel.imshow(means[number], cmap="RdBu", norm=norm)
         panel.set_title(f"{number + 1}: {wrong[number]} pairs against the order", fontsize=9)
         panel.set(xlabel="rank of the opponent", ylabel="rank")
         ticks = np.arange(means.shape[-1])
         panel.set_xticks(ticks, ticks + 1, fontsize=7)
         panel.set_yticks(ticks, ticks + 1, fontsize=7)
-    if image is not None:
-        figure.colorbar(image, ax=panels, label="big blinds per deck, two hands")
+    figure.colorbar(panels[-1].images[0], ax=panels, label="big blinds per deck, two hands")
     return figure
 
 

@@ -11,9 +11,7 @@ from jaxrace.commands.select.config import POOLED_SAMPLES
 from jaxrace.commands.select.curves import Curve, draw_curves, table_of
 from jaxrace.commands.select.runs import Task, run_selector, run_top
 from jaxrace.commands.workbench import Workbench
-from jaxrace.papers.top_k import poker_report
-from jaxrace.papers.top_k.poker_matches import ASHE, draw_players, play_sets
-from jaxrace.papers.top_k.poker_race import Races, preferred, run_races
+from jaxrace.papers.top_k import poker_matches, poker_report
 from jaxrace.papers.top_k.thurstone_noise import PUBLISHED_CROSSING, run_with_index
 from jaxrace.papers.top_k.thurstone_topk import TOP as SELECT_TOP
 
@@ -29,7 +27,7 @@ CAPACITIES = (11, 31, 61, 101, 151, 201)
 DOMINANCE_RACE = "dominance race"
 
 # A score is at most the stacks of two hands.
-_MAX_SCORE = 2 * ASHE.rules.stack / ASHE.rules.big_blind
+_MAX_SCORE = 2 * poker_matches.ASHE.rules.stack / poker_matches.ASHE.rules.big_blind
 
 
 def stored_score(
@@ -75,8 +73,8 @@ def lineup(players: int, top: int) -> dict[str, tuple[selection.Selector, Any]]:
 def run(bench: Workbench) -> None:
     """Leaves matrices.csv, success.csv, figure_7.png, figure_8.png and report.md."""
     populations, decks = bench.size(POPULATIONS, 2), bench.size(DECKS, 10)
-    weights = draw_players(bench.seed, populations, bench.size(PLAYERS, 4))
-    scores = play_sets(bench, "ground truth", weights, np.arange(populations), decks)
+    weights = poker_matches.draw_players(bench.seed, populations, bench.size(PLAYERS, 4))
+    scores = poker_matches.play_sets(bench, "ground truth", weights, np.arange(populations), decks)
     truth = poker_report.truth_of(scores, bench.size(TOP, 2))
     bench.write_table("matrices.csv", [poker_report.matrix_columns(truth)])
     bench.write_figure("figure_7.png", poker_report.heat_maps(truth))
@@ -97,14 +95,14 @@ def run(bench: Workbench) -> None:
         panel.set_ylim(0, 1)
     plots.legend_below(figure, 6)
     bench.write_figure("figure_8.png", figure)
-    own = preferred(scores, int(truth.best[0].sum()))
+    own = poker_matches.preferred(scores, int(truth.best[0].sum()))
     found = poker_report.Findings(truth, decks, stored, beyond, races, own, live)
     bench.write_report(poker_report.paragraphs(found))
 
 
 def _run_stored(
     bench: Workbench, scores: np.ndarray, truth: poker_report.Truth
-) -> tuple[dict[str, Curve], dict[str, np.ndarray], Races]:
+) -> tuple[dict[str, Curve], dict[str, np.ndarray], poker_matches.Races]:
     """Curves; of the hybrids, whether the index is beyond its limit, [J, T]; and the races."""
     # Selections of one population after the other.
     population = np.repeat(np.arange(len(truth.best), dtype=np.int32), bench.size(SELECTIONS, 8))
@@ -120,7 +118,7 @@ def _run_stored(
             beyond[name] = index > PUBLISHED_CROSSING
         else:
             curves[name] = run_selector(bench, task, name, selector, params)
-    races = run_races(bench, task, bench.few(CAPACITIES, 2))
+    races = poker_matches.run_races(bench, task, bench.few(CAPACITIES, 2))
     curves[DOMINANCE_RACE] = races.curve(task.truth)
     curves[SELECT_TOP] = run_top(bench, task, bench.size(6, 2))
     return curves, beyond, races
@@ -135,7 +133,7 @@ def _run_live(bench: Workbench, weights: jax.Array, truth: poker_report.Truth) -
     # Of one pair, if all that follows the warm-up, which is the same for all, were its own.
     pocbam = selection.Pocbam(players, 1)
     most = budget - pocbam.opening + pocbam.warm_up
-    scores = play_sets(bench, "live hands", weights, population, most, sides=(0,))
+    scores = poker_matches.play_sets(bench, "live hands", weights, population, most, sides=(0,))
     compare, own = selection.ByNumber(live_score), (jnp.asarray(scores), truth.best[population])
     task = Task("live hands", compare, *own, budget, bench.size(INTERVAL, 6))
     return {name: run_selector(bench, task, name, *methods[name]) for name in LIVE}

@@ -118,10 +118,7 @@ def _tasks(bench: Workbench, repeats: int, sizes: tuple[int, int], budget: int) 
 def performance_task(
     name: str, seed: int, repeats: int, sizes: tuple[int, int], budget: int, interval: int
 ) -> Task:
-    """Every comparison is of two fresh performances, N(m_i, v_i) with m, v ~ U[0, 1].
-
-    The problems are those of races: see ``race_trials``.
-    """
+    """Comparisons of two performances, N(m_i, v_i) with m, v ~ U[0, 1]: problems of races."""
     options = _performers(np.uint32(seed), repeats, sizes[0])
     means = options.mean[:, :, None] - options.mean[:, None, :]
     deviations = jnp.sqrt(options.variance[:, :, None] + options.variance[:, None, :])
@@ -207,9 +204,7 @@ def _duels(bench: Workbench, task: Task) -> dict[str, Curve]:
 
 
 def leaders(found: dict[str, Curve], samples: float) -> list[str]:
-    """The best method after so many samples, and those not clearly behind it; nobody too early.
-
-    Differences are paired: all methods have the same problems.
+    """The best method after so many samples, and those not clearly behind it (paired); or nobody.
 
     >>> right, wrong = (Curve(np.array([10.0]), np.full((9, 1), is_right)) for is_right in (1, 0))
     >>> leaders({"wrong": wrong, "right": right, "equal": right}, 20)

@@ -7,7 +7,7 @@ import jax
 import numpy as np
 
 from jaxrace import plots, selection
-from jaxrace.commands.select.curves import Curve, draw_curves, table_of
+from jaxrace.commands.select.curves import Curve, correct_at, draw_curves, table_of
 from jaxrace.commands.select.runs import Task, run_rows, run_selector
 from jaxrace.commands.select.tasks import thurstone_task
 from jaxrace.commands.workbench import Workbench, mean_and_error, with_error
@@ -96,19 +96,15 @@ def _run_all(bench: Workbench, task: Task) -> Found:
     return Found(curves, indices)
 
 
-def _place(curve: Curve) -> int:
-    return int(np.searchsorted(curve.time, _LOOK, side="right")) - 1
+def _index(found: Found, fit: str) -> np.ndarray:
+    place = np.searchsorted(found.curves["POCBAm"].time, _LOOK, side="right") - 1
+    return found.indices[fit][:, place]
 
 
 def advantage(found: Found, fit: str) -> tuple[float, float]:
-    """By how much ML-POCBAm is right more often than POCBAm, after 250 samples, and the error.
-
-    Paired: both had the same problems and scores.
-    """
+    """By how much ML-POCBAm is right more often than POCBAm after 250 samples; paired error."""
     ours, theirs = found.curves[f"ML-POCBAm, {fit}"], found.curves["POCBAm"]
-    place = _place(theirs)
-    gain = ours.correct[:, place].astype(float) - theirs.correct[:, place]
-    mean, error = mean_and_error(gain)
+    mean, error = mean_and_error(correct_at(ours, _LOOK) - correct_at(theirs, _LOOK))
     return float(mean), float(error)
 
 
@@ -151,7 +147,7 @@ def _index_figure(found: dict[float, Found]) -> "plots.Figure":
     figure, [panels] = plots.panels((15, 4.4), 1, 3)
     for number, fit in enumerate(FITS):
         gains = np.array([advantage(each, fit) for each in found.values()])
-        index = [each.indices[fit][:, _place(each.curves["POCBAm"])] for each in found.values()]
+        index = [_index(each, fit) for each in found.values()]
         shown = gains.T, mean_and_error(np.array(index))
         for panel, (means, errors) in zip(panels, shown, strict=False):
             panel.errorbar(list(found), means, 2 * errors, color=f"C{number}", label=fit, capsize=2)
@@ -175,7 +171,7 @@ def _paragraphs(found: dict[float, Found], repeats: int) -> list[str]:
         gains, indices = [], []
         for noise, each in found.items():
             gain, error = advantage(each, fit)
-            index = each.indices[fit][:, _place(each.curves["POCBAm"])].mean()
+            index = _index(each, fit).mean()
             gains.append(gain)
             indices.append(index)
             rows.append([fit, noise, with_error(gain, error, digits=3), f"{index:.3f}"])

@@ -117,14 +117,11 @@ def run_large(bench: Workbench) -> None:
 
 
 def _saving(bench: Workbench, num_options: int) -> str:
-    """The success rate of ML-POCBAm after its warm-up, with a gap, and what TOP needs for it.
-
-    With more problems than the curves, since it is one record that counts.
-    """
+    """The success rate of ML-POCBAm after its warm-up, with a gap, and what TOP needs for it."""
     selector = selection.MlPocbam(num_options, 1, fit="swept")
     repeats = bench.size(1_000, 8)
     name = f"1 of {num_options}, with a gap, warm-up"
-    # There is one record, after the warm-up.
+    # Of more problems than the curves, since it is one record, after the warm-up, that counts.
     common = bench.seed, repeats, (num_options, 1), selector.opening, 1
     task = thurstone_task(name, *common, first=1.2)
     curve = run_selector(bench, task, "ML-POCBAm", selector)

@@ -1,5 +1,7 @@
 """Top 4 of 10: several comparisons chosen at once, and pooled samples. Axes: J selections."""
 
+import dataclasses
+
 import numpy as np
 
 from jaxrace import selection
@@ -24,6 +26,15 @@ BATCHES = (1, 5, 15, 45)
 POOLED = (0.0, 1.0, 2.0, 4.0)
 UNIFORM = "uniform"
 
+# What chooses by estimated variances.
+BY_VARIANCES: dict[str, selection.ScoreSelector] = {
+    "PKG": selection.KnowledgeGradient(*_SIZES),
+    "POCBAm": selection.Pocbam(*_SIZES),
+    "ML-POCBAm, one sweep": selection.MlPocbam(*_SIZES),
+    "ML-POCBAm, stationary": selection.MlPocbam(*_SIZES, fit="followed"),
+    "hybrid": selection.HybridPocbam(*_SIZES),
+}
+
 # What can choose several comparisons at once, and gains by not doing it.
 _PKG = selection.KnowledgeGradient(*_SIZES, pooled_samples=POOLED_SAMPLES)
 IN_BATCHES: dict[str, selection.Selector] = {
@@ -32,17 +43,6 @@ IN_BATCHES: dict[str, selection.Selector] = {
     "POCBAm": selection.Pocbam(*_SIZES),
     f"PKG, {POOLED_SAMPLES:g} pooled samples": _PKG,
 }
-
-
-def pooled_lineup(pooled: float) -> dict[str, selection.Selector]:
-    """Selectors that choose by estimated variances."""
-    return {
-        "PKG": selection.KnowledgeGradient(*_SIZES, pooled_samples=pooled),
-        "POCBAm": selection.Pocbam(*_SIZES, pooled_samples=pooled),
-        "ML-POCBAm, one sweep": selection.MlPocbam(*_SIZES, pooled_samples=pooled),
-        "ML-POCBAm, stationary": selection.MlPocbam(*_SIZES, fit="followed", pooled_samples=pooled),
-        "hybrid": selection.HybridPocbam(*_SIZES, pooled_samples=pooled),
-    }
 
 
 def run_batches(bench: Workbench) -> None:
@@ -101,11 +101,11 @@ def _run_pooled(bench: Workbench, task: Task) -> Curves:
     plain = run_selector(bench, task, UNIFORM, selection.Uniform(*_SIZES))
     found: Curves = {}
     for pooled in bench.few(POOLED, 2):
-        methods = pooled_lineup(pooled)
-        for name in bench.few(methods, 1):
+        for name in bench.few(BY_VARIANCES, 1):
+            selector = dataclasses.replace(BY_VARIANCES[name], pooled_samples=pooled)
             own = found.setdefault(f"{task.name}, {name}", {UNIFORM: plain})
             label = f"w = {pooled:g}"
-            own[label] = run_selector(bench, task, f"{name}, {label}", methods[name])
+            own[label] = run_selector(bench, task, f"{name}, {label}", selector)
     return found
 
 
@@ -137,6 +137,5 @@ def _rates(bench: Workbench, curves: Curves, column: str, is_compared: bool = Fa
 
 
 def _loss(first: Curve, other: Curve, samples: float) -> str:
-    """By how much the rate of the first curve is above the other, and the paired error."""
     change = correct_at(first, samples) - correct_at(other, samples)
     return with_error(*mean_and_error(change), digits=3)
