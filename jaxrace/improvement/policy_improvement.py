@@ -56,9 +56,7 @@ class ImprovementParams:
 class Improvement(NamedTuple):
     """What became of a candidate.
 
-    >>> numbers = np.float32(0.61), np.float32(0.7), np.float32(0.05)
-    >>> result = Improvement(None, np.True_, *numbers, np.True_)
-    >>> print(result)
+    >>> print(Improvement(None, True, 0.61, 0.7, 0.05, is_safe=True))
     no worse: with confidence 95% the performance is at least 0.610 (estimate 0.700)
     """
 
@@ -70,7 +68,6 @@ class Improvement(NamedTuple):
     is_safe: jax.Array  # bool [], is the bound a guarantee without false assumptions?
 
     def __str__(self) -> str:
-        """One line; a candidate that failed never reads like one that passed."""
         confidence = f"{1 - float(self.delta):.4g}"
         percent = f"{100 * float(confidence):.4g}%"
         numbers = f"{float(self.lower_bound):.3f} (estimate {float(self.estimate):.3f})"

@@ -67,11 +67,6 @@ def load_policy(path: str | os.PathLike[str]) -> SavedPolicy:
     order, inputs = int(found["order"]), len(found["low"])
     basis = Fourier(order, inputs) if order else Affine(inputs)
     theta = found["theta"][0]
-    return SavedPolicy(
-        softmax=LinearSoftmax(basis, len(theta)),
-        theta=theta,
-        alpha=float(found["alpha"][0]),
-        names=tuple(found["names"].tolist()),
-        low=found["low"],
-        high=found["high"],
-    )
+    alpha, names = float(found["alpha"][0]), tuple(found["names"].tolist())
+    softmax = LinearSoftmax(basis, len(theta))
+    return SavedPolicy(softmax, theta, alpha, names, found["low"], found["high"])

@@ -140,10 +140,12 @@ def trajectories(
     earned = as_numbers("rewards", rewards, done.shape)
     require_all("rewards", earned, taken & ~np.isfinite(earned), "a finite number")
     require_digits("rewards", as_given("rewards", rewards), taken)
-    _check_observations(observations, taken)
+    if not jax.tree.leaves(observations):
+        raise ValueError("observations: expected arrays [n, T, ...], got none")
+    seen = jax.tree.map(lambda leaf: _observations_kept(leaf, taken), observations)
     made_by = policy_numbers("behaviour", behaviour, count)
     found = Trajectories(
-        observations=jax.tree.map(lambda x: _strong(np.asarray(x), taken), observations),
+        observations=seen,
         actions=jnp.asarray(np.where(taken, done, 0), jnp.int32),
         probabilities=jnp.asarray(np.where(taken, chances, np.float32(1))),
         rewards=jnp.asarray(np.where(taken, earned, np.float32(0))),
@@ -171,30 +173,22 @@ def _require_returns_kept(rewards: np.ndarray, data: Trajectories, returns: Retu
         )
 
 
-def _check_observations(observations: Any, taken: np.ndarray) -> None:
-    leaves = jax.tree.leaves(observations)
-    if not leaves:
-        raise ValueError("observations: expected arrays [n, T, ...], got none")
-    for leaf in leaves:
-        numbers = as_numbers("observations", leaf)
-        shape = numbers.shape
-        if shape[:2] != taken.shape:
-            expected = ", ".join(map(str, taken.shape))
-            raise ValueError(f"observations: expected arrays [{expected}, ...], got {[*shape]}")
-        is_seen = taken.reshape(taken.shape + (1,) * (numbers.ndim - 2))
-        require_all("observations", numbers, is_seen & ~np.isfinite(numbers), "a finite number")
-        given = as_given("observations", leaf)
-        if given.dtype.kind in "iu":
-            is_large = is_seen & ((given < -MOST) | (given > MOST))
-            require_all("observations", given, is_large, "an integer of 32 bits, or floats")
-        require_digits("observations", given, taken)
-
-
-def _strong(leaf: np.ndarray, taken: np.ndarray) -> jax.Array:
-    """Steps that there were not are 0, whatever stood there."""
-    dtype = jnp.float32 if np.issubdtype(leaf.dtype, np.floating) else jnp.int32
-    is_taken = taken.reshape(taken.shape + (1,) * (leaf.ndim - 2))
-    return jnp.asarray(np.where(is_taken, leaf, 0), dtype)
+def _observations_kept(leaf: Any, taken: np.ndarray) -> jax.Array:
+    """As they are kept, checked; steps that there were not are 0, whatever stood there."""
+    numbers = as_numbers("observations", leaf)
+    if numbers.shape[:2] != taken.shape:
+        expected = ", ".join(map(str, taken.shape))
+        got = [*numbers.shape]
+        raise ValueError(f"observations: expected arrays [{expected}, ...], got {got}")
+    is_seen = taken.reshape(taken.shape + (1,) * (numbers.ndim - 2))
+    require_all("observations", numbers, is_seen & ~np.isfinite(numbers), "a finite number")
+    given = as_given("observations", leaf)
+    if given.dtype.kind in "iu":
+        is_large = is_seen & ((given < -MOST) | (given > MOST))
+        require_all("observations", given, is_large, "an integer of 32 bits, or floats")
+    require_digits("observations", given, taken)
+    dtype = jnp.float32 if np.issubdtype(given.dtype, np.floating) else jnp.int32
+    return jnp.asarray(np.where(is_seen, given, 0), dtype)
 
 
 def require_returns(name: str, data: Trajectories, returns: ReturnRange) -> None:

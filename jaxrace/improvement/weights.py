@@ -69,6 +69,13 @@ def evidence(
     else:
         listed = jnp.exp(softmax.log_probabilities(initial, features))
         chance = jnp.take_along_axis(listed, data.actions[..., None], -1)[..., 0]
+    visits = None
+    if initial is not None and isinstance(softmax.basis, Cells):
+        done = jax.nn.one_hot(data.actions, softmax.num_actions, dtype=jnp.float32)
+        done = jnp.where(data.taken[..., None], done, 0)
+        # Not a product of matrices: of many small ones a library takes several times as long.
+        counts = (done[..., :, None] * features[..., None, :]).sum(1)
+        visits = Visits(counts.reshape(len(counts), -1).T, jax.nn.softmax(initial, axis=0))
     return Evidence(
         features=jnp.moveaxis(features, -1, 0),
         actions=data.actions,
@@ -78,20 +85,8 @@ def evidence(
         returns=returns.returns(data),
         present=data.present,
         behaviour=data.behaviour,
-        visits=None if initial is None else _visits(softmax, data, features, initial),
+        visits=visits,
     )
-
-
-def _visits(
-    softmax: LinearSoftmax, data: Trajectories, cells: jax.Array, initial: jax.Array
-) -> Visits | None:
-    if not isinstance(softmax.basis, Cells):
-        return None
-    done = jax.nn.one_hot(data.actions, softmax.num_actions, dtype=jnp.float32)
-    done = jnp.where(data.taken[..., None], done, 0)
-    # Not a product of matrices: of many small ones a library takes several times as long.
-    counts = (done[..., :, None] * cells[..., None, :]).sum(1)
-    return Visits(counts.reshape(len(counts), -1).T, jax.nn.softmax(initial, axis=0))
 
 
 def joined(first: Evidence, second: Evidence) -> Evidence:

@@ -61,14 +61,11 @@ class ActiveRanking(Selector):
             sqrt(beta / 2t), beta = ln(K / delta) + .75 ln ln(K / delta) + 1.5 ln(1 + ln(t / 2)).
         outcome: What counts: "wins", or "scores", which must be bounded.
 
-    >>> selector = ActiveRanking(num_options=2, top=1)
-    >>> params = selector.params(delta=0.1)
-    >>> state = selector.init(params)
-    >>> while not selector.done(state, params):
-    ...     first, second = selector.ask(jax.random.key(0), state, params)
-    ...     state = selector.tell(state, [first, second], second - first, params)
-    >>> selector.result(state, params).selected.tolist()
-    [True, False]
+    >>> from jaxrace.selection import run, win
+    >>> selector, chances = ActiveRanking(num_options=2, top=1), jnp.array([[0.5, 1], [0, 0.5]])
+    >>> log = run(selector, jax.random.key(0), win, chances, 1000, selector.params(delta=0.1))
+    >>> log.selected[-1].tolist(), log.done[-1].tolist()
+    ([True, False], True)
     """
 
     radius: Radius = "karnin"

@@ -71,14 +71,11 @@ class PairwiseRace(Selector):
             the mean of the widths of all pairs, as published.
         outcome: What counts: "wins", or "scores", which must be bounded.
 
-    >>> race = PairwiseRace(num_options=3, top=1)
-    >>> params = race.params(delta=0.1, max_rounds=100)
-    >>> state = race.init(params)
-    >>> while not race.done(state, params):
-    ...     first, second = race.ask(jax.random.key(0), state, params)
-    ...     state = race.tell(state, [first, second], second - first, params)
-    >>> race.result(state, params).selected.tolist()
-    [True, False, False]
+    >>> from jaxrace.selection import run, win
+    >>> race, chances = PairwiseRace(num_options=2, top=1), jnp.array([[0.5, 1], [0, 0.5]])
+    >>> log = run(race, jax.random.key(0), win, chances, 100, race.params(delta=0.1))
+    >>> log.selected[-1].tolist(), log.done[-1].tolist()
+    ([True, False], True)
     """
 
     ranking: Ranking = "borda"

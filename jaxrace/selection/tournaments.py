@@ -63,14 +63,11 @@ class Top(Selector):
     ends by itself, after ``repetitions`` times as many comparisons as there are matches, which
     ``match_bounds`` bounds.
 
-    >>> selector = Top(num_options=4, top=2)
-    >>> params = selector.params(repetitions=1)
-    >>> state = selector.init(params)
-    >>> while not selector.done(state, params):
-    ...     first, second = selector.ask(jax.random.key(0), state, params)
-    ...     state = selector.tell(state, [first, second], first - second, params)
-    >>> selector.result(state, params).selected.tolist()
-    [False, False, True, True]
+    >>> from jaxrace.selection import run, win
+    >>> selector, chances = Top(num_options=3, top=1), jnp.tri(3) - jnp.eye(3) / 2
+    >>> log = run(selector, jax.random.key(0), win, chances, 100, selector.params(repetitions=1))
+    >>> log.selected[-1].tolist(), log.time[-1].tolist()
+    ([False, False, True], 2)
     """
 
     @property
