@@ -65,10 +65,9 @@ def as_given(name: str, given: Any) -> np.ndarray:
 
 
 def require_digits(name: str, given: np.ndarray, counted: np.ndarray) -> None:
-    """Raise unless float32, with its seven digits, tells numbers apart.
+    """Raise unless float32, with its seven digits, tells finite numbers [n, T, ...] apart.
 
-    They are finite, [n, T, ...]; at each place of the other axes those are compared that are
-    ``counted``, bool [n, T].
+    At each place of the other axes those that are ``counted``, bool [n, T], are compared.
     """
     if np.can_cast(given.dtype, np.float32, "safe"):
         return

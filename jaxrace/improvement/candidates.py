@@ -35,8 +35,8 @@ class CandidateSearch:
     """How candidates are looked for.
 
     Attributes:
-        kind: "none" (Algorithm 5), or "k-fold": policies are mixed with the initial one, in a
-            proportion chosen by cross-validation (Algorithms 6 and 7), against overfitting.
+        kind: "none" (Algorithm 5), or "k-fold": against overfitting, mixtures with the initial
+            policy in a proportion found by cross-validation (Algorithms 6 and 7).
         evaluations: Of policies in a search.
         fold_evaluations: The same in each of the up to 200 searches of a cross-validation.
         strategy: Looks for the best theta; ``jaxrace.strategies``.

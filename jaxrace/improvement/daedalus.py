@@ -58,10 +58,7 @@ class DaedalusRow(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Daedalus:
-    """Repeated policy improvement, as ask and tell.
-
-    Error probabilities are only approximate where the bound is semi-safe, as bca, the default of
-    ``PolicyImprovement``, t and percentile are.
+    """Repeated policy improvement, as ask and tell; with a semi-safe bound deltas are approximate.
 
     Attributes:
         improvement: Finds and tests candidates; if its search is k-fold, then only until the first

@@ -137,7 +137,6 @@ def _load_npz(path: Path, returns: ReturnRange) -> Loaded:
 
 
 def _arrays(path: Path) -> dict[str, np.ndarray]:
-    """All arrays of an NPZ file, by their names."""
     # That there is no such file is another error than that it is no archive of arrays.
     with path.open("rb") as file:
         start = file.read(len(_ZIP))

@@ -86,8 +86,7 @@ def _numbered(columns: list[np.ndarray]) -> np.ndarray:
 class WeightCheck(NamedTuple):
     """The mean weight of a policy on trajectories that it does not depend on.
 
-    If the logged probabilities are right it is 1, or less where the policy takes actions that those
-    of the log never take.
+    If the logged probabilities are right it is 1, or less if it takes actions the log has not.
     """
 
     mean: float

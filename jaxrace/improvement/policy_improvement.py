@@ -206,10 +206,7 @@ class PolicyImprovement:
         delta: jax.Array,
         is_cold: jax.Array,
     ) -> Improvement:
-        """Algorithm 4, with the error probability ``delta``, for use in compiled code.
-
-        The search sees nothing of the test trajectories but their number.
-        """
+        """Algorithm 4 in compiled code; the search sees of the test set nothing but its size."""
         search_key, test_key = jax.random.split(key)
         needs = delta, params.floor, test.rows.total, params.initial, is_cold
         task = Task(self.bound, train, train.rows, *needs)

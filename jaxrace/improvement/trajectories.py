@@ -30,10 +30,7 @@ NOBODY = -1  # has generated a row without a trajectory
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class Trajectories:
-    """What was seen, done and earned, and how likely it was to be done.
-
-    Made by ``trajectories``, which checks. Rows may be empty, so that a set can grow in place.
-    """
+    """What was seen, done and earned; made by ``trajectories``. A set grows in its empty rows."""
 
     observations: Any  # leaves [n, T, ...]
     actions: jax.Array  # int32 [n, T]

@@ -1,7 +1,4 @@
-"""Importance sampling: what another policy would have earned.
-
-Axes: n trajectories of T steps, p features, A actions.
-"""
+"""Importance sampling. Axes: n trajectories of T steps, p features, A actions."""
 
 from typing import NamedTuple
 
@@ -27,10 +24,7 @@ _EXACT = lax.Precision.HIGHEST  # a GPU would round factors to 10 bits otherwise
 
 
 class Visits(NamedTuple):
-    """Of policies that are tables: how often which action was taken in which cell.
-
-    The weight of a trajectory depends on nothing else: a factor for each, not for each step.
-    """
+    """Of tables: how often each action was taken in each cell, all that a weight depends on."""
 
     # float32 [A p, n], with rows for matrix products: those of the transposed take longer.
     counts: jax.Array

@@ -118,10 +118,7 @@ class RaceRow(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class PlayersRace:
-    """A race of which a sample is a player's score against another one, drawn at random.
-
-    Not by ``racing.run``: each option would have a copy of all scores.
-    """
+    """A race of scores against random others; by ``racing.run`` each option would copy them all."""
 
     race: racing.DominanceRace  # of scores
     compare: Any  # see ``selection.run``; antisymmetric, as it is called in either order

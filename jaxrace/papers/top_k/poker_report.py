@@ -109,8 +109,7 @@ class Findings(NamedTuple):
     truth: Truth
     decks: int  # of a pass
     stored: dict[str, Curve]  # selections from stored hands, by method
-    # By hybrid: is the index beyond its limit? bool [J, T], for every record
-    beyond: dict[str, np.ndarray]
+    beyond: dict[str, np.ndarray]  # by hybrid, of records [J, T]: is the index beyond its limit?
     races: Races  # one of each selection and capacity
     preferred: np.ndarray  # bool [P, K], whom a race looks for
     live: dict[str, Curve]  # selections that play for themselves

@@ -33,10 +33,7 @@ _MAX_SCORE = 2 * poker_matches.ASHE.rules.stack / poker_matches.ASHE.rules.big_b
 def stored_score(
     key: jax.Array, problem: tuple[jax.Array, jax.Array], first: jax.Array, second: jax.Array
 ) -> jax.Array:
-    """One of the stored scores of a pair, drawn with replacement: float32 [].
-
-    Of a population in float32 [P, K, K, S]: ``recorded_score`` would have a copy per selection.
-    """
+    """A stored score of a pair, drawn with replacement from a population of [P, K, K, S]."""
     scores, population = problem
     place = jax.random.randint(key, (), 0, scores.shape[-1], jnp.int32)
     return scores[population, first, second, place]

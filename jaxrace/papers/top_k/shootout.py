@@ -51,9 +51,6 @@ _LEVEL = 0.7
 _LOOKS = (0.25, 0.5, 1.0)
 COMPLEXITY = 2.0  # k of the normal task of races
 
-# A method is clearly behind another one from so many standard errors of the difference on.
-_CLEARLY = 2.0
-
 
 def lineup(num_options: int, top: int) -> dict[str, selection.Selector]:
     """Selectors by comparisons, without TOP."""
@@ -218,7 +215,7 @@ def leaders(found: dict[str, Curve], samples: float) -> list[str]:
     others = []
     for name, rows in known.items():
         behind, error = mean_and_error(known[best] - rows)
-        if name != best and behind <= _CLEARLY * error:
+        if name != best and behind <= 2 * error:
             others.append(name)
     return [best, *others]
 
