@@ -43,8 +43,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/selection/pairwise_race.py",
-        "pair_level=_level(size * (size - 1) * max_rounds, delta)",
-        "pair_level=_level(size * (size - 1) // 2 * max_rounds, delta)",
+        "pair_level=jnp.float32(math.log(size * (size - 1) * max_rounds / delta))",
+        "pair_level=jnp.float32(math.log(size * (size - 1) // 2 * max_rounds / delta))",
         "tests/test_selection_rounds.py",
     ),
     (

@@ -13,8 +13,7 @@ from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.tasks import medical_task
 from jaxrace.envs import medical
 from jaxrace.papers.preference_racing.medical_runs import Learning
-from jaxrace.papers.preference_racing.racing_pays import within
-from jaxrace.papers.preference_racing.racing_variants import VARIANTS
+from jaxrace.papers.preference_racing.racing_pays import VARIANTS, within
 from jaxrace.policies import Sigmoid
 from jaxrace.rollout import PolicyInTask
 from jaxrace.search import FinalRace, PolicySearch, SearchJob, SearchWork, stack_params

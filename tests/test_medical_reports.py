@@ -20,7 +20,7 @@ from jaxrace.papers.preference_racing.medical_runs import (
     settled,
     smoothed,
 )
-from jaxrace.papers.preference_racing.racing_variants import FAST, PUBLISHED
+from jaxrace.papers.preference_racing.racing_pays import FAST, PUBLISHED
 
 
 def variants_found(changes):

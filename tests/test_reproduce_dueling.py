@@ -98,14 +98,13 @@ def test_the_full_horizon_of_400_arms():
 
 
 @pytest.mark.slow
-def test_runs_of_slow_algorithms(tmp_path, monkeypatch):
+def test_runs_of_slow_algorithms(tmp_path):
     """Fewer of them, on the first of the matrices, and the report says how many."""
     setting = savage.Setting(
         "A few", 3, 4, 600, ("savage", "uniform"), "copeland", "", {"uniform": 2}, "More there."
     )
-    monkeypatch.setattr(savage, "SETTINGS", {"random-3": setting})
     bench = Workbench(tmp_path)
-    savage.run(bench)
+    savage.run(bench, {"random-3": setting})
     rows = tables.read_table(tmp_path / "duels.csv")
     assert rows["runs"].tolist() == [4, 2]
     report = (tmp_path / "report.md").read_text()

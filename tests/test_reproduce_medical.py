@@ -19,7 +19,7 @@ from jaxrace.commands.workbench import Workbench
 from jaxrace.papers.preference_racing import medical_choices, medical_grid
 from jaxrace.papers.preference_racing.medical_choices import CHOICES
 from jaxrace.papers.preference_racing.medical_runs import HAZARDS, LEARNERS
-from jaxrace.papers.preference_racing.racing_variants import FAST, VARIANTS
+from jaxrace.papers.preference_racing.racing_pays import FAST, VARIANTS
 
 REPEATS, EPISODES = 4, 900
 SMALL = {10: REPEATS, 2_000: EPISODES, 2: 2}

@@ -18,8 +18,7 @@ from jaxrace.commands.workbench import Workbench
 from jaxrace.envs.holdem import SEATINGS, Ashe, betting, play_lane
 from jaxrace.envs.holdem.abstraction import CALL, FOLD
 from jaxrace.papers.top_k import poker_matches, poker_topk
-from jaxrace.papers.top_k.poker_matches import Match, Tables
-from jaxrace.papers.top_k.poker_race import preferred, run_races
+from jaxrace.papers.top_k.poker_matches import Match, Tables, preferred, run_races
 from jaxrace.papers.top_k.poker_report import against_the_order, truth_of
 from jaxrace.racing import DominanceRace
 from jaxrace.selection import ByNumber, Pocbam, run

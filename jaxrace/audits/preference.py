@@ -1,9 +1,6 @@
-"""An audit of the races' guarantee: how often does a race give a wrong verdict?
+"""How often does a race give a wrong verdict? It may with probability delta at most.
 
-A verdict "i beats j" is wrong when s_ij <= 1/2. A race may give any number of them with
-probability at most delta. The tasks are chosen to make wrong verdicts as likely as can be; races
-run by the hundred thousand, and the error rate is set against delta with the exact binomial
-interval of Clopper and Pearson.
+A verdict "i beats j" is wrong when s_ij <= 1/2. The tasks make it as likely as can be.
 
     python -m jaxrace.audits.preference          the full audit, 100,000 races per line, in Markdown
     python -m jaxrace.audits.preference 20000    a smaller one
@@ -51,10 +48,6 @@ def _sample_die(key: jax.Array, option: jax.Array) -> jax.Array:
     return jnp.where(which < _DICE_SHARE, rolled, 10.0 * noise)
 
 
-def _close_probabilities() -> Matrix:
-    return Normals(tuple(_CLOSE_GAP * option for option in range(4))).win_probabilities
-
-
 def _die_probabilities() -> Matrix:
     """s_ij of two mixtures. A die beats the noise half of the time, as its mean face is 5."""
     both = np.array(Faces(_DICE).win_probabilities)
@@ -69,8 +62,10 @@ _DICE = ((2.0, 4.0, 9.0), (1.0, 6.0, 8.0), (3.0, 5.0, 7.0))
 _DICE_SHARE = 0.3
 
 
+_CLOSE = Normals(tuple(_CLOSE_GAP * option for option in range(4)))
+
 TASKS: tuple[AuditTask, ...] = (
-    AuditTask("nearly tied, continuous", 100, _sample_close, _close_probabilities()),
+    AuditTask("nearly tied, continuous", 100, _sample_close, _CLOSE.win_probabilities),
     AuditTask("cyclic", 100, _sample_die, _die_probabilities()),
     AuditTask("fair coin against 0", 300, _sample_coin, ((0.5, 0.5), (0.5, 0.5))),
 )

@@ -1,7 +1,6 @@
-"""An audit of the races by value: how often do the Hoeffding and Bernstein races err?
+"""How often do the Hoeffding and Bernstein races err? They may with probability delta at most.
 
-A race errs when it selects an option and discards another whose mean is no smaller, which it may
-do with probability at most delta. Tasks and reckoning are those of ``jaxrace.audits.preference``.
+A race errs when it selects an option and discards another whose mean is no smaller.
 
     python -m jaxrace.audits.value            the full audit, 100,000 races per line
     python -m jaxrace.audits.value 20000      a smaller one

@@ -49,7 +49,7 @@ def catalogue() -> dict[str, dict[str, str]]:
             "holdem": "Hold'em players that evolve (jaxrace train holdem --help).",
         },
         "methods": METHODS,
-        "experiments": {name: figure.about for name, figure in FIGURES.items()},
+        "experiments": FIGURES,
         "races": RACES,
         "bounds": {name: BOUNDS[name] for name in kernels.BOUNDS},
         "strategies": dict(map(_with_step_size, strategies.SUPPORTED)),

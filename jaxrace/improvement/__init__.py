@@ -15,11 +15,7 @@ from jaxrace.improvement.candidates import CandidateSearch
 from jaxrace.improvement.daedalus import Daedalus, DaedalusRow, DaedalusState
 from jaxrace.improvement.plausibility import WeightCheck, check_weights, require_possible
 from jaxrace.improvement.policies import LinearSoftmax, Mixed, MixedPolicy, MixedWith, unmixed
-from jaxrace.improvement.policy_improvement import (
-    Improvement,
-    ImprovementParams,
-    PolicyImprovement,
-)
+from jaxrace.improvement.policy_improvement import Improvement, ImprovementParams, PolicyImprovement
 from jaxrace.improvement.trajectories import ReturnRange, Trajectories, trajectories
 from jaxrace.improvement.trials import DaedalusJob, DaedalusWork, collect
 from jaxrace.improvement.weights import Estimates, estimates

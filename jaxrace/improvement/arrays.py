@@ -16,32 +16,24 @@ LARGEST, SMALLEST = float(np.finfo(np.float32).max), float(np.finfo(np.float32).
 _MOST_ROUNDED = 1e-3
 
 
-def as_integers(name: str, given: ArrayLike, shape: str) -> np.ndarray:
-    """Integers; ``shape`` is for the message."""
+def as_integers(name: str, given: ArrayLike, count: int | None = None) -> np.ndarray:
+    """An integer for each of so many rows; or without a count a table of them, [n, T]."""
+    expected = f"{name}: expected integers {'[n, T]' if count is None else [count]}"
     try:
         numbers = np.asarray(given)
     except ValueError:
-        raise ValueError(f"{name}: expected integers {shape}, got rows of many lengths") from None
-    if not np.issubdtype(numbers.dtype, np.integer):
-        raise ValueError(
-            f"{name}: expected integers {shape}, got {numbers.dtype}{[*numbers.shape]}"
-        )
-    return numbers
-
-
-def as_rows(name: str, given: ArrayLike, count: int) -> np.ndarray:
-    """An integer for each of so many rows."""
-    numbers = as_integers(name, given, f"[{count}]")
-    if numbers.shape != (count,):
-        raise ValueError(
-            f"{name}: expected integers [{count}], got {numbers.dtype}{[*numbers.shape]}"
-        )
+        raise ValueError(f"{expected}, got rows of many lengths") from None
+    has_shape = (
+        numbers.shape == (count,) if count is not None else numbers.ndim == 2 and numbers.size > 0
+    )
+    if not (has_shape and np.issubdtype(numbers.dtype, np.integer)):
+        raise ValueError(f"{expected}, got {numbers.dtype}{[*numbers.shape]}")
     return numbers
 
 
 def policy_numbers(name: str, given: ArrayLike | None, count: int) -> np.ndarray:
     """Which policy each of so many rows is by, from 0 on; one and the same if none are given."""
-    found = as_rows(name, np.zeros(count, int) if given is None else given, count)
+    found = as_integers(name, np.zeros(count, int) if given is None else given, count)
     require_all(name, found, (found < 0) | (found > MOST), f"a number from 0 to {MOST}")
     return found
 
@@ -73,10 +65,9 @@ def as_given(name: str, given: Any) -> np.ndarray:
 
 
 def require_digits(name: str, given: np.ndarray, counted: np.ndarray) -> None:
-    """Raise unless float32, with its seven digits, tells numbers apart.
+    """Raise unless float32, with its seven digits, tells finite numbers [n, T, ...] apart.
 
-    They are finite, [n, T, ...]; at each place of the other axes those are compared that are
-    ``counted``, bool [n, T].
+    At each place of the other axes those that are ``counted``, bool [n, T], are compared.
     """
     if np.can_cast(given.dtype, np.float32, "safe"):
         return

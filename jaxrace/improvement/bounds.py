@@ -48,8 +48,7 @@ class Rows(NamedTuple):
 class LowerBound(abc.ABC):
     """A lower confidence bound of the mean of X.
 
-    ``draw`` makes what chance has a part in, once for any number of candidate policies;
-    ``predict`` and ``bound`` take one candidate's values and are batched with ``vmap``.
+    ``draw`` is called once for any number of candidates; ``predict`` and ``bound`` for each.
     """
 
     is_safe: ClassVar[bool]
@@ -89,7 +88,6 @@ class StudentT(LowerBound):
         self, drawn: None, values: jax.Array, rows: Rows, delta: jax.Array, number: jax.Array
     ) -> jax.Array:
         """See ``LowerBound``."""
-        del drawn
         return kernels.student_bound(values, rows.present, delta, number.astype(jnp.float32))
 
 
@@ -122,7 +120,6 @@ class Bootstrap(LowerBound):
         self, drawn: jax.Array, values: jax.Array, rows: Rows, delta: jax.Array, number: jax.Array
     ) -> jax.Array:
         """See ``LowerBound``; m is the size of the resamples drawn."""
-        del number
         return kernels.bootstrap_bound(values, rows.present, drawn, delta, self.corrected)
 
     def bound_of_one(
@@ -157,7 +154,6 @@ class _WithThreshold(LowerBound):
 
     def draw(self, key: jax.Array, rows: Rows, number: jax.Array) -> Thresholds:
         """Which values are spent on the threshold, every policy's share."""
-        del number
         order_key, start_key, bet_key = jax.random.split(key, 3)
         size = rows.present.shape[0]
         order = stratified_order(order_key, rows.behaviour, rows.present)
@@ -214,8 +210,7 @@ def _cap(spent: Spent, values: jax.Array, delta: jax.Array, number: jax.Array) -
 class Concentration(_WithThreshold):
     """The concentration inequality CI of Thomas et al. 2015, with its search for a threshold. Safe.
 
-    The paper's Algorithm 1 puts the number of all values into the bound of nineteen twentieths of
-    them; here m counts in the same proportion as there are values left.
+    The paper's Algorithm 1 counts all values in the bound; here, those that are left.
 
     >>> values = np.random.default_rng(0).uniform(size=1000)
     >>> 0.4 < lower_bound(Concentration(), jax.random.key(0), values, delta=0.05) < 0.5
@@ -237,10 +232,9 @@ class Betting(_WithThreshold):
     Bets are made in a random order, so that the order of a log does not matter.
 
     Attributes:
-        anytime: Bets that do not depend on how many values there are. Threshold and order are drawn
-            anew in every call, so that this bound, too, holds for one look only. For all looks
-            together: ``kernels.betting_bound`` with ``anytime``, for one candidate, a threshold
-            fixed beforehand and values in the order in which they came.
+        anytime: Bets that do not depend on how many values there are. Every call draws threshold
+            and order anew, so that it, too, holds for one look only; ``kernels.betting_bound`` with
+            ``anytime`` holds for all, of values in their order and a threshold fixed beforehand.
 
     >>> values = np.random.default_rng(0).uniform(size=1000)
     >>> 0.45 < lower_bound(Betting(), jax.random.key(0), values, delta=0.05) < 0.5
@@ -257,7 +251,6 @@ class Betting(_WithThreshold):
     def _certain(
         self, values: jax.Array, rest: jax.Array, cap: jax.Array, delta: jax.Array, left: jax.Array
     ) -> jax.Array:
-        del left
         return kernels.betting_bound(values, rest, cap, delta, self.anytime)
 
 
@@ -281,7 +274,6 @@ class EmpiricalBernstein(LowerBound):
         self, drawn: None, values: jax.Array, rows: Rows, delta: jax.Array, number: jax.Array
     ) -> jax.Array:
         """See ``LowerBound``."""
-        del drawn
         cap, count = jnp.float32(self.cap), number.astype(jnp.float32)
         return kernels.capped_bound(values, rows.present, cap, delta, count)
 
@@ -315,11 +307,11 @@ def lower_bound(
     number: int | None = None,
     behaviour: ArrayLike | None = None,
 ) -> float:
-    """A lower bound of the mean of some values, which holds with probability 1 - delta.
+    """A lower bound of the mean of X, [n], which holds with probability 1 - delta.
 
-    Of X, [n], at least four finite numbers, none of them negative. With m = ``number``: a
-    prediction of what the bound will be with so many values. ``behaviour`` says which policy
-    generated each, integers from 0 on, [n]. ValueError if an argument is out of its range.
+    X are at least four finite numbers from 0 on. With m = ``number``: a prediction of what the
+    bound will be with so many. ``behaviour`` says which policy generated each, integers from 0 on,
+    [n]. ValueError if an argument is out of its range.
 
     >>> lower_bound(BOUNDS["t"], jax.random.key(0), [0.1, 0.2, 0.3, 0.4], delta=0.05)
     0.098...

@@ -35,8 +35,8 @@ class CandidateSearch:
     """How candidates are looked for.
 
     Attributes:
-        kind: "none" (Algorithm 5), or "k-fold": policies are mixed with the initial one, in a
-            proportion chosen by cross-validation (Algorithms 6 and 7), against overfitting.
+        kind: "none" (Algorithm 5), or "k-fold": against overfitting, mixtures with the initial
+            policy in a proportion found by cross-validation (Algorithms 6 and 7).
         evaluations: Of policies in a search.
         fold_evaluations: The same in each of the up to 200 searches of a cross-validation.
         strategy: Looks for the best theta; ``jaxrace.strategies``.
@@ -61,9 +61,8 @@ class CandidateSearch:
         require_kind("strategy", self.strategy, Strategy)
         require_kind("fold_strategy", self.fold_strategy, Strategy)
         require_integer("evaluations", self.evaluations, self.strategy.population_size)
-        require_integer(
-            "fold_evaluations", self.fold_evaluations, self.fold_strategy.population_size
-        )
+        least = self.fold_strategy.population_size
+        require_integer("fold_evaluations", self.fold_evaluations, least)
 
     def strategy_params(self, example: Any, sigma0: float) -> StrategyParams:
         """Of both strategies, for a theta like the example and an initial step size."""
@@ -74,11 +73,6 @@ class CandidateSearch:
     def generations(self) -> int:
         """Of a search."""
         return self.evaluations // self.strategy.population_size
-
-    @property
-    def fold_generations(self) -> int:
-        """Of a search in cross-validation."""
-        return self.fold_evaluations // self.fold_strategy.population_size
 
 
 class Task(NamedTuple):
@@ -95,10 +89,7 @@ class Task(NamedTuple):
 
 
 def objective(task: Task, drawn: Any, policies: Mixed) -> jax.Array:
-    """f of every policy, float32 [L]: g if the bound is predicted to reach rho_-, else the bound.
-
-    What the bound has drawn is the same for all policies, leaves [L, ...].
-    """
+    """f of each policy, float32 [L]: g if the bound is predicted to reach rho_-, else the bound."""
 
     def judge(policy: Mixed) -> jax.Array:
         weights = jnp.exp(log_weights(policy, task.known))
@@ -117,13 +108,10 @@ def maximise(
     strategy_params: Any,
     generations: int,
     key: jax.Array,
-    worth: Callable[[jax.Array], jax.Array],
+    worth: Callable[[jax.Array], jax.Array],  # of a population: [L, ...] -> float32 [L]
     start: jax.Array,
 ) -> tuple[jax.Array, jax.Array]:
-    """The best of all solutions that an evolution strategy looks at, and its worth.
-
-    ``worth`` is a function of a population, [L, ...] -> float32 [L]; ``start`` is looked at too.
-    """
+    """The best of all that an evolution strategy looks at, ``start`` included, and its worth."""
 
     def generation(carry: tuple, number: jax.Array) -> tuple[tuple, None]:
         state, best, value = carry
@@ -189,7 +177,8 @@ def _cross_validate(
         of_out = task.bound.draw(score_key, out.rows, task.tested_on)
 
         def search_with(number: jax.Array, alpha: jax.Array) -> jax.Array:
-            strategy = search.fold_strategy, params.of_folds, search.fold_generations
+            generations = search.fold_evaluations // search.fold_strategy.population_size
+            strategy = search.fold_strategy, params.of_folds, generations
             own = jax.random.fold_in(own_key, number)
 
             def worth(thetas: jax.Array) -> jax.Array:

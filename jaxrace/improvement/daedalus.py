@@ -58,10 +58,7 @@ class DaedalusRow(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Daedalus:
-    """Repeated policy improvement, as ask and tell.
-
-    Error probabilities are only approximate where the bound is semi-safe, as bca, the default of
-    ``PolicyImprovement``, t and percentile are.
+    """Repeated policy improvement, as ask and tell; with a semi-safe bound deltas are approximate.
 
     Attributes:
         improvement: Finds and tests candidates; if its search is k-fold, then only until the first
@@ -69,11 +66,11 @@ class Daedalus:
         batch_size: beta, at least 20; trajectories per ``tell``, a fifth of which is for training.
         num_batches: How many there can be.
         keeps_test: Daedalus2: the test set is kept when a policy is added, and helps to predict
-            which is best. Candidates then depend a little on the data that they are tested on, and
-            not even a safe bound makes it safe beyond the first change.
-        spends: Test number k has the error probability delta / (k (k + 1)), so that with a safe
-            bound the probability that any policy below the floor is ever added is at most delta;
-            ``keeps_test`` precludes that. If False, delta holds for each test, as in the paper.
+            which is best. Candidates then depend a little on the data that they are tested on: no
+            bound is safe beyond the first change.
+        spends: Test number k has the error probability delta / (k (k + 1)), so that a safe bound
+            adds any policy below the floor with probability at most delta, which ``keeps_test``
+            precludes. If False, delta holds for each test, as in the paper.
 
     >>> from jaxrace.bases import Fourier
     >>> from jaxrace.improvement import LinearSoftmax, ReturnRange, StudentT, trajectories
@@ -151,10 +148,7 @@ class Daedalus:
 
         The state is from ``tell``; None at first. The batch has ``batch_size`` trajectories in any
         order, with as many steps T as those before; whom they are said to be from does not matter.
-
-        Raises:
-            ValueError: The trajectories are more or fewer, cannot be used, or of other shapes than
-                those before; there is no room left; or ``key`` is no key.
+        ValueError if it cannot be used or there is no room left, or if ``key`` is no key.
         """
         assert state is not None  # see ``checked_tell``
         order_key, key = jax.random.split(key)
@@ -181,9 +175,7 @@ class Daedalus:
         is_added = found.is_found & (mine > best.max() + _ROUNDING)
         place = jnp.where(is_added, state.num_policies, self.num_batches + 1)
         policies = jax.tree.map(
-            lambda listed, one: listed.at[place].set(one, mode="drop"),
-            state.policies,
-            found.policy,
+            lambda listed, one: listed.at[place].set(one, mode="drop"), state.policies, found.policy
         )
         best = best.at[place].set(mine, mode="drop")
         is_emptied = is_added & (not self.keeps_test)
@@ -226,7 +218,19 @@ class Daedalus:
         self.improvement.check(data)
         if state is None:
             state = self.init(data, params)
-        _require_shapes(data, state.train)
+        # Trajectories of other shapes would be mixed up with those before unseen.
+        steps, horizon = data.actions.shape[1], state.train.actions.shape[1]
+        if steps != horizon:
+            raise ValueError(
+                f"data: expected trajectories of {horizon} steps, as before, got {steps}: pad to "
+                f"T = {horizon}, and say with lengths where they end"
+            )
+        found, shapes = (jax.tree.map(lambda x: x.shape[1:], one) for one in (data, state.train))
+        if found != shapes:
+            raise ValueError(
+                f"data: expected observations of the shapes before, {shapes.observations}, "
+                f"got {found.observations}"
+            )
         is_full = state.num_train >= self.num_batches * self.batch_for_training
         if not isinstance(is_full, Tracer) and is_full:
             raise ValueError(f"data: expected at most {self.num_batches} batches")
@@ -252,22 +256,6 @@ class Daedalus:
         is_valid = (self.improvement.returns.includes(known.returns) | ~known.present).all()
         found = jax.vmap(lambda one: weighted_estimate(jnp.exp(log_weights(one, known)), known))
         return jnp.where(is_valid, found(policies), jnp.nan)
-
-
-def _require_shapes(data: Trajectories, before: Trajectories) -> None:
-    """Raise unless trajectories have the shapes of those before: they would be mixed up unseen."""
-    steps, horizon = data.actions.shape[1], before.actions.shape[1]
-    if steps != horizon:
-        raise ValueError(
-            f"data: expected trajectories of {horizon} steps, as before, got {steps}: pad to "
-            f"T = {horizon}, and say with lengths where they end"
-        )
-    found, expected = (jax.tree.map(lambda x: x.shape[1:], one) for one in (data, before))
-    if found != expected:
-        raise ValueError(
-            f"data: expected observations of the shapes before, {expected.observations}, "
-            f"got {found.observations}"
-        )
 
 
 def _written(data: Trajectories, rows: Trajectories, start: jax.Array) -> Trajectories:

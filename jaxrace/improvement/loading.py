@@ -60,12 +60,8 @@ def load(path: str | os.PathLike[str], returns: ReturnRange) -> Loaded:
     the action, by the policy that took it), ``reward``, perhaps ``behaviour`` (which policy took
     it: 0, 1, ...), and all that was observed, a number in each other column. An NPZ file has the
     arrays ``observations`` [n, T, d], ``actions``, ``probabilities`` and ``rewards`` [n, T], and
-    perhaps ``lengths`` and ``behaviour`` [n].
-
-    Raises:
-        ValueError: The file is not like that, or a return is out of its range; the message names
-            the first bad row.
-        OSError: There is no such file.
+    perhaps ``lengths`` and ``behaviour`` [n]. ValueError names the first row that is not like that
+    or has a return out of its range; OSError: there is no such file.
 
     >>> text = "trajectory,x,action,probability,reward\na,2,0,.5,1\na,4,1,.5,0\nb,2,1,.5,1\n"
     >>> _ = Path("log.csv").write_text(text)
@@ -84,9 +80,8 @@ def load(path: str | os.PathLike[str], returns: ReturnRange) -> Loaded:
 def divide(loaded: Loaded, in_train: np.ndarray) -> Parts:
     r"""Divide a data set, and bring its observations into [0, 1].
 
-    What makes them so is known from the first part (``in_train``, bool [n]) alone, as the actions
-    are: policies that are looked for there then depend on nothing in the other one. What the other
-    part has observed beyond the range of the first counts as its end.
+    Ranges and actions are those of the first part (``in_train``, bool [n]) alone: policies that are
+    looked for there depend on nothing in the other one, where what is beyond a range is its end.
 
     >>> text = "trajectory,x,action,probability,reward\na,2,0,.5,1\na,4,1,.5,0\nb,9,1,.5,1\n"
     >>> _ = Path("log.csv").write_text(text)
@@ -142,7 +137,6 @@ def _load_npz(path: Path, returns: ReturnRange) -> Loaded:
 
 
 def _arrays(path: Path) -> dict[str, np.ndarray]:
-    """All arrays of an NPZ file, by their names."""
     # That there is no such file is another error than that it is no archive of arrays.
     with path.open("rb") as file:
         start = file.read(len(_ZIP))
@@ -207,7 +201,6 @@ def _load_csv(path: Path, returns: ReturnRange) -> Loaded:
 
 
 def _require_size(path: Path, count: int, horizon: int, width: int) -> None:
-    """Raise if the arrays [n, T, d] would be too large, as with one long trajectory of many."""
     if count * horizon > _MOST_STEPS or count * horizon * width > 10 * _MOST_STEPS:
         raise ValueError(
             f"{path}: expected at most {_MOST_STEPS:,} steps, and ten times as many numbers "

@@ -1,7 +1,6 @@
 """Can the logged probabilities be right? Axes: n trajectories of at most T steps.
 
-A log's guarantee is about weights, ratios of probabilities. If those of the log are too small, a
-policy looks better than it is, and the test certifies it; if they are too large, worse.
+If they are too small, a policy looks better than it is, and the test certifies it.
 """
 
 import math
@@ -26,11 +25,9 @@ def require_possible(
 ) -> None:
     """Raise ValueError unless policies can have the probabilities, going by what was observed.
 
-    Wherever the same was observed, the probabilities with which one policy took different actions
-    are together 1 at most, but for 0.01 each: of an action that was logged with several, the
-    smallest counts. And of policies that are certain everywhere a log says nothing of others.
-
-    ``observations`` are what was observed, in more digits than ``data`` has; leaves [n, T, ...].
+    Wherever the same was observed, the smallest probabilities with which a policy took different
+    actions are together 1 at most, but for 0.01 each. Some must be below 1, as certain policies say
+    nothing of others. ``observations`` have more digits than those of ``data``, leaves [n, T, ...];
     ``place`` says what to call a trajectory and a step in messages.
 
     >>> from jaxrace.improvement import trajectories
@@ -89,8 +86,7 @@ def _numbered(columns: list[np.ndarray]) -> np.ndarray:
 class WeightCheck(NamedTuple):
     """The mean weight of a policy on trajectories that it does not depend on.
 
-    If the logged probabilities are right it is 1, or less where the policy takes actions that those
-    of the log never take.
+    If the logged probabilities are right it is 1, or less if it takes actions the log has not.
     """
 
     mean: float
@@ -109,13 +105,12 @@ class WeightCheck(NamedTuple):
 
 
 def check_weights(weights: np.ndarray) -> WeightCheck:
-    """Test the mean of importance weights against 1.
+    """Test the mean of importance weights of independent trajectories, [n], against 1.
 
-    Of independent trajectories, [n]. Weights may be as large as they like, so that no test can say
-    with a guarantee that their mean is below 1. That it is above 1 can be tested whatever their
-    distribution: prod (1 + stake (w - 1)), the fortune of a gambler who bets on it, has a mean of 1
-    at most if it is not, and so is 1,000 or more with probability .001 at most (Markov); the mean
-    of several gamblers' fortunes, too.
+    Whatever their distribution, the fortune prod (1 + stake (w - 1)) of a gambler who bets that the
+    mean is above 1 has a mean of 1 at most if it is not, and so is 1,000 or more with probability
+    .001 at most (Markov); the mean of several fortunes, too. No test has a guarantee that it is
+    below 1, as weights may be as large as they like.
 
     >>> check_weights(np.array([1.0, 3.0] * 50)).is_refuted
     True

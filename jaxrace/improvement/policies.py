@@ -105,10 +105,9 @@ class MixedPolicy:
     """A ``LinearSoftmax`` mixed with another one, as a policy for rollouts.
 
     >>> from jaxrace.bases import Fourier
-    >>> softmax = LinearSoftmax(Fourier(1, 1), num_actions=2)
-    >>> policy = MixedPolicy(softmax)
+    >>> policy = MixedPolicy(LinearSoftmax(Fourier(1, 1), num_actions=2))
     >>> theta = jnp.array([[9.0, 0.0], [0.0, 0.0]])
-    >>> half = MixedWith(Mixed(theta, jnp.float32(0.5)), softmax.example())
+    >>> half = MixedWith(Mixed(theta, jnp.float32(0.5)), jnp.zeros((2, 2)))
     >>> print(policy.probabilities(half, jnp.zeros(1)).round(2))
     [0.75 0.25]
     """

@@ -56,9 +56,7 @@ class ImprovementParams:
 class Improvement(NamedTuple):
     """What became of a candidate.
 
-    >>> numbers = np.float32(0.61), np.float32(0.7), np.float32(0.05)
-    >>> result = Improvement(None, np.True_, *numbers, np.True_)
-    >>> print(result)
+    >>> print(Improvement(None, True, 0.61, 0.7, 0.05, is_safe=True))
     no worse: with confidence 95% the performance is at least 0.610 (estimate 0.700)
     """
 
@@ -70,7 +68,6 @@ class Improvement(NamedTuple):
     is_safe: jax.Array  # bool [], is the bound a guarantee without false assumptions?
 
     def __str__(self) -> str:
-        """One line; a candidate that failed never reads like one that passed."""
         confidence = f"{1 - float(self.delta):.4g}"
         percent = f"{100 * float(confidence):.4g}%"
         numbers = f"{float(self.lower_bound):.3f} (estimate {float(self.estimate):.3f})"
@@ -122,9 +119,8 @@ class PolicyImprovement:
         """The numbers; ValueError if one is out of its range, or of another shape.
 
         Args:
-            floor: rho_-, the performance in [0, 1] that a policy must have; usually that of the
-                policy in use.
-            delta: Probability that one without it is returned.
+            floor: rho_- in [0, 1], usually the performance of the policy in use.
+            delta: Probability that a policy below it is returned.
             initial: theta of the policy in use, [A, p]; uniform unless given.
             sigma0: Initial step size of the search.
         """
@@ -151,12 +147,8 @@ class PolicyImprovement:
 
         A fifth of them, every behaviour policy's share, is for training. Mixtures (k-fold) are with
         the policy ``params.initial`` if ``knows_initial``; else with the one that generated all
-        trajectories, known by its logged probabilities alone.
-
-        Raises:
-            ValueError: Too few trajectories or empty rows, an action that the policies do not have,
-                a return out of its range, mixtures with several policies, or ``key`` is no key. Not
-                under a trace.
+        trajectories, known by its logged probabilities alone. ValueError (not under a trace) if
+        data or key cannot be used: rows are empty, say, or a return is out of its range.
         """
         require_keys("key", key, ndim=0)
         self.check(data)
@@ -170,10 +162,9 @@ class PolicyImprovement:
     ) -> Improvement:
         """What ``run`` does, for data in two parts, as ``in_training`` divides them by another key.
 
-        Whatever else is learnt from data, such as the scale of the observations, may then be learnt
-        from ``train``: the candidate depends on nothing in ``test`` but its size. An action in
-        ``test`` that the policies do not have is one that they never take. Mixtures are with the
-        policy that generated all trajectories. It raises ValueError as ``run``.
+        The candidate depends on nothing in ``test`` but its size, so that the scale of observations
+        may be learnt from ``train``. Policies never take an action in ``test`` that they do not
+        have. Mixtures are with the policy that generated all. It raises ValueError as ``run``.
         """
         require_keys("key", key, ndim=0)
         self.check(train)
@@ -189,10 +180,7 @@ class PolicyImprovement:
         require_actions("data", data, self.softmax.num_actions)
 
     def _require_one_policy(self, *parts: Trajectories) -> None:
-        """Raise if mixtures would be with another policy in each of several shares of the log.
-
-        The mean of importance-weighted returns would be no policy's performance then.
-        """
+        """Raise if mixtures would be with several policies: their returns are no policy's."""
         if self.search.kind == "none" or isinstance(parts[0].behaviour, Tracer):
             return
         found = np.unique(np.concatenate([np.asarray(part.behaviour) for part in parts]))
@@ -218,11 +206,7 @@ class PolicyImprovement:
         delta: jax.Array,
         is_cold: jax.Array,
     ) -> Improvement:
-        """Algorithm 4, for use in compiled code.
-
-        The search sees nothing of the test trajectories but their number. ``delta`` is the error
-        probability of this test; of ``is_cold`` see ``Task``.
-        """
+        """Algorithm 4 in compiled code; the search sees of the test set nothing but its size."""
         search_key, test_key = jax.random.split(key)
         needs = delta, params.floor, test.rows.total, params.initial, is_cold
         task = Task(self.bound, train, train.rows, *needs)
@@ -245,10 +229,7 @@ def require_enough(data: Trajectories) -> None:
 
 @jax.jit
 def in_training(key: jax.Array, data: Trajectories) -> jax.Array:
-    """A random fifth of the trajectories, every behaviour policy's share: bool [n].
-
-    It depends on how many there are of each behaviour policy and where, and on nothing else.
-    """
+    """A random fifth of the trajectories, every behaviour policy's share: bool [n]."""
     number = data.present.sum(dtype=jnp.int32) // TRAIN_ONE_IN
     return split(key, data.behaviour, data.present, number)
 

@@ -22,16 +22,11 @@ class SavedPolicy(NamedTuple):
     high: np.ndarray  # float64 [d], became 1
 
     def probabilities(self, observed: ArrayLike, in_use: ArrayLike | None = None) -> np.ndarray:
-        """P(a | observed), float64 [..., A].
+        """P(a | observed), float64 [..., A], of the numbers ``names``, as in the log, [..., d].
 
-        Args:
-            observed: The numbers called ``names``, as in the log, [..., d]; what is beyond the
-                range that its training part has seen counts as its end.
-            in_use: Probabilities of the policy in use for the same observations, [..., A]; needed
-                if ``alpha`` is below 1. Actions beyond those of the training part are its alone.
-
-        Raises:
-            ValueError: ``in_use`` is needed, or has fewer actions than the policy.
+        What is beyond the range of training counts as its end. ``in_use`` are the probabilities
+        [..., A] of the policy in use; ValueError if they are needed, as ``alpha`` is below 1, or of
+        fewer actions. Actions beyond those of the training part are its alone.
         """
         if in_use is None and self.alpha < 1:
             raise ValueError(
@@ -72,11 +67,6 @@ def load_policy(path: str | os.PathLike[str]) -> SavedPolicy:
     order, inputs = int(found["order"]), len(found["low"])
     basis = Fourier(order, inputs) if order else Affine(inputs)
     theta = found["theta"][0]
-    return SavedPolicy(
-        softmax=LinearSoftmax(basis, len(theta)),
-        theta=theta,
-        alpha=float(found["alpha"][0]),
-        names=tuple(found["names"].tolist()),
-        low=found["low"],
-        high=found["high"],
-    )
+    alpha, names = float(found["alpha"][0]), tuple(found["names"].tolist())
+    softmax = LinearSoftmax(basis, len(theta))
+    return SavedPolicy(softmax, theta, alpha, names, found["low"], found["high"])

@@ -15,8 +15,7 @@ def every_so_many(
 ) -> jax.Array:
     """``number`` of the first ``count`` rows of an order, at equal distances from a random start.
 
-    Of a stratified order each policy gets its share, up to one trajectory. The result is int32
-    [most], ``most`` an upper bound of ``number``; unused places are n.
+    Of a stratified order each policy gets its share. int32 [most]; n where a place is unused.
     """
     # floor((k count + start) / number) for k = 0, 1, ...: whole numbers, so that none comes twice.
     divisor = jnp.maximum(number, 1)

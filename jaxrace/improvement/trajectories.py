@@ -14,7 +14,6 @@ from jaxrace.improvement.arrays import (
     as_given,
     as_integers,
     as_numbers,
-    as_rows,
     policy_numbers,
     require_all,
     require_digits,
@@ -31,10 +30,7 @@ NOBODY = -1  # has generated a row without a trajectory
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class Trajectories:
-    """What was seen, done and earned, and how likely it was to be done.
-
-    Made by ``trajectories``, which checks. Rows may be empty, so that a set can grow in place.
-    """
+    """What was seen, done and earned; made by ``trajectories``. A set grows in its empty rows."""
 
     observations: Any  # leaves [n, T, ...]
     actions: jax.Array  # int32 [n, T]
@@ -120,18 +116,15 @@ def trajectories(
         returns: If given, no return may be outside of it.
 
     Raises:
-        ValueError: Shapes do not fit, a number is not finite, a probability not in (0, 1], a
-            return out of its range. The message names the first bad trajectory and step.
+        ValueError: Shapes do not fit, or a number is out of its range; names trajectory and step.
 
     >>> data = trajectories(np.zeros((2, 3, 1)), [[0, 1, 1]] * 2, [[0.5] * 3] * 2, [[1, 0, 1]] * 2)
     >>> data.present.tolist()
     [True, True]
     """
-    done = as_integers("actions", actions, "[n, T]")
-    if done.ndim != 2 or 0 in done.shape:
-        raise ValueError(f"actions: expected integers [n, T], got {done.dtype}{[*done.shape]}")
+    done = as_integers("actions", actions)
     count, horizon = done.shape
-    steps = as_rows("lengths", np.full(count, horizon) if lengths is None else lengths, count)
+    steps = as_integers("lengths", np.full(count, horizon) if lengths is None else lengths, count)
     require_all("lengths", steps, (steps < 1) | (steps > horizon), f"1 to {horizon} steps")
     taken = np.arange(horizon) < steps[:, None]
     is_unknown = taken & ((done < 0) | (done > MOST))
@@ -144,10 +137,12 @@ def trajectories(
     earned = as_numbers("rewards", rewards, done.shape)
     require_all("rewards", earned, taken & ~np.isfinite(earned), "a finite number")
     require_digits("rewards", as_given("rewards", rewards), taken)
-    _check_observations(observations, taken)
+    if not jax.tree.leaves(observations):
+        raise ValueError("observations: expected arrays [n, T, ...], got none")
+    seen = jax.tree.map(lambda leaf: _observations_kept(leaf, taken), observations)
     made_by = policy_numbers("behaviour", behaviour, count)
     found = Trajectories(
-        observations=jax.tree.map(lambda x: _strong(np.asarray(x), taken), observations),
+        observations=seen,
         actions=jnp.asarray(np.where(taken, done, 0), jnp.int32),
         probabilities=jnp.asarray(np.where(taken, chances, np.float32(1))),
         rewards=jnp.asarray(np.where(taken, earned, np.float32(0))),
@@ -175,30 +170,22 @@ def _require_returns_kept(rewards: np.ndarray, data: Trajectories, returns: Retu
         )
 
 
-def _check_observations(observations: Any, taken: np.ndarray) -> None:
-    leaves = jax.tree.leaves(observations)
-    if not leaves:
-        raise ValueError("observations: expected arrays [n, T, ...], got none")
-    for leaf in leaves:
-        numbers = as_numbers("observations", leaf)
-        shape = numbers.shape
-        if shape[:2] != taken.shape:
-            expected = ", ".join(map(str, taken.shape))
-            raise ValueError(f"observations: expected arrays [{expected}, ...], got {[*shape]}")
-        is_seen = taken.reshape(taken.shape + (1,) * (numbers.ndim - 2))
-        require_all("observations", numbers, is_seen & ~np.isfinite(numbers), "a finite number")
-        given = as_given("observations", leaf)
-        if given.dtype.kind in "iu":
-            is_large = is_seen & ((given < -MOST) | (given > MOST))
-            require_all("observations", given, is_large, "an integer of 32 bits, or floats")
-        require_digits("observations", given, taken)
-
-
-def _strong(leaf: np.ndarray, taken: np.ndarray) -> jax.Array:
-    """Steps that there were not are 0, whatever stood there."""
-    dtype = jnp.float32 if np.issubdtype(leaf.dtype, np.floating) else jnp.int32
-    is_taken = taken.reshape(taken.shape + (1,) * (leaf.ndim - 2))
-    return jnp.asarray(np.where(is_taken, leaf, 0), dtype)
+def _observations_kept(leaf: Any, taken: np.ndarray) -> jax.Array:
+    """As they are kept, checked; steps that there were not are 0, whatever stood there."""
+    numbers = as_numbers("observations", leaf)
+    if numbers.shape[:2] != taken.shape:
+        expected = ", ".join(map(str, taken.shape))
+        got = [*numbers.shape]
+        raise ValueError(f"observations: expected arrays [{expected}, ...], got {got}")
+    is_seen = taken.reshape(taken.shape + (1,) * (numbers.ndim - 2))
+    require_all("observations", numbers, is_seen & ~np.isfinite(numbers), "a finite number")
+    given = as_given("observations", leaf)
+    if given.dtype.kind in "iu":
+        is_large = is_seen & ((given < -MOST) | (given > MOST))
+        require_all("observations", given, is_large, "an integer of 32 bits, or floats")
+    require_digits("observations", given, taken)
+    dtype = jnp.float32 if np.issubdtype(given.dtype, np.floating) else jnp.int32
+    return jnp.asarray(np.where(is_seen, given, 0), dtype)
 
 
 def require_returns(name: str, data: Trajectories, returns: ReturnRange) -> None:

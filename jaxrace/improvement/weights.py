@@ -1,8 +1,4 @@
-"""Importance sampling: what another policy would have earned. Axes: n trajectories of T steps.
-
-``Evidence`` holds what does not depend on that policy, so that populations of policies cost a
-matrix product each. Axes: p features, A actions.
-"""
+"""Importance sampling. Axes: n trajectories of T steps, p features, A actions."""
 
 from typing import NamedTuple
 
@@ -28,11 +24,7 @@ _EXACT = lax.Precision.HIGHEST  # a GPU would round factors to 10 bits otherwise
 
 
 class Visits(NamedTuple):
-    """Of policies that are tables: how often which action was taken in which cell.
-
-    The weight of a trajectory depends on nothing else: a product of as many factors as there are
-    cells and actions, instead of one for each step.
-    """
+    """Of tables: how often each action was taken in each cell, all that a weight depends on."""
 
     # float32 [A p, n], with rows for matrix products: those of the transposed take longer.
     counts: jax.Array
@@ -40,7 +32,7 @@ class Visits(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Trajectories, made ready for weighing many policies."""
+    """Trajectories, and all that weighing many policies needs and does not depend on them."""
 
     features: jax.Array  # float32 [p, n, T]
     actions: jax.Array  # int32 [n, T]
@@ -61,10 +53,9 @@ class Evidence(NamedTuple):
 def evidence(
     softmax: LinearSoftmax, data: Trajectories, returns: ReturnRange, initial: jax.Array | None
 ) -> Evidence:
-    """Make a set of trajectories ready for weighing the policies of a class.
+    """Make trajectories ready for weighing the policies of a class.
 
-    ``initial`` is theta of pi_0, float32 [A, p]; None: pi_0 is the policy that generated each
-    trajectory.
+    ``initial`` is theta of pi_0, float32 [A, p]; None: pi_0 is the policy that generated each.
     """
     features = softmax.basis(data.observations)
     if initial is None:
@@ -72,6 +63,13 @@ def evidence(
     else:
         listed = jnp.exp(softmax.log_probabilities(initial, features))
         chance = jnp.take_along_axis(listed, data.actions[..., None], -1)[..., 0]
+    visits = None
+    if initial is not None and isinstance(softmax.basis, Cells):
+        done = jax.nn.one_hot(data.actions, softmax.num_actions, dtype=jnp.float32)
+        done = jnp.where(data.taken[..., None], done, 0)
+        # Not a product of matrices: of many small ones a library takes several times as long.
+        counts = (done[..., :, None] * features[..., None, :]).sum(1)
+        visits = Visits(counts.reshape(len(counts), -1).T, jax.nn.softmax(initial, axis=0))
     return Evidence(
         features=jnp.moveaxis(features, -1, 0),
         actions=data.actions,
@@ -81,20 +79,8 @@ def evidence(
         returns=returns.returns(data),
         present=data.present,
         behaviour=data.behaviour,
-        visits=None if initial is None else _visits(softmax, data, features, initial),
+        visits=visits,
     )
-
-
-def _visits(
-    softmax: LinearSoftmax, data: Trajectories, cells: jax.Array, initial: jax.Array
-) -> Visits | None:
-    if not isinstance(softmax.basis, Cells):
-        return None
-    done = jax.nn.one_hot(data.actions, softmax.num_actions, dtype=jnp.float32)
-    done = jnp.where(data.taken[..., None], done, 0)
-    # Not a product of matrices: of many small ones a library takes several times as long.
-    counts = (done[..., :, None] * cells[..., None, :]).sum(1)
-    return Visits(counts.reshape(len(counts), -1).T, jax.nn.softmax(initial, axis=0))
 
 
 def joined(first: Evidence, second: Evidence) -> Evidence:
@@ -111,16 +97,13 @@ def joined(first: Evidence, second: Evidence) -> Evidence:
 
 
 def log_ratios(policy: Mixed, known: Evidence) -> jax.Array:
-    """ln pi(a_t | s_t) - ln pi_i(a_t | s_t) of every step, 0 where there was none: [n, T].
-
-    An action that pi does not have is one that it never takes.
-    """
+    """ln pi(a_t | s_t) - ln pi_i(a_t | s_t) of every step, 0 where there was none: [n, T]."""
     # Actions first, steps last: the long axis is the one that a processor takes at once.
     logits = jnp.tensordot(policy.theta, known.features, 1, precision=_EXACT)  # [A, n, T]
     numbers = jnp.arange(logits.shape[0], dtype=jnp.int32)[:, None, None]
     chosen = jnp.where(numbers == known.actions, logits, 0).sum(0)
     own = jnp.exp(chosen - logsumexp(logits, axis=0))
-    own = jnp.where(known.actions < logits.shape[0], own, 0)
+    own = jnp.where(known.actions < logits.shape[0], own, 0)  # never: an action that pi lacks
     mixture = policy.alpha * own + (1 - policy.alpha) * known.initial
     return jnp.where(known.taken, jnp.log(mixture) - known.log_behaviour, 0)
 
@@ -164,10 +147,7 @@ def estimates(
     """Four estimates of what a policy would earn (Precup, Sutton and Singh 2000).
 
     The policy is that of theta, float32 [A, p]; the trajectories are those of any policies.
-
-    Raises:
-        ValueError: theta has another shape or is not finite, an action is unknown to the policies,
-            or a return is out of its range. Not under a trace.
+    ValueError (not under a trace) if theta, an action or a return is out of its range.
 
     >>> import numpy as np
     >>> from jaxrace.bases import Fourier

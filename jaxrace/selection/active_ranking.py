@@ -61,14 +61,11 @@ class ActiveRanking(Selector):
             sqrt(beta / 2t), beta = ln(K / delta) + .75 ln ln(K / delta) + 1.5 ln(1 + ln(t / 2)).
         outcome: What counts: "wins", or "scores", which must be bounded.
 
-    >>> selector = ActiveRanking(num_options=2, top=1)
-    >>> params = selector.params(delta=0.1)
-    >>> state = selector.init(params)
-    >>> while not selector.done(state, params):
-    ...     first, second = selector.ask(jax.random.key(0), state, params)
-    ...     state = selector.tell(state, [first, second], second - first, params)
-    >>> selector.result(state, params).selected.tolist()
-    [True, False]
+    >>> from jaxrace.selection import run, win
+    >>> selector, chances = ActiveRanking(num_options=2, top=1), jnp.array([[0.5, 1], [0, 0.5]])
+    >>> log = run(selector, jax.random.key(0), win, chances, 1000, selector.params(delta=0.1))
+    >>> log.selected[-1].tolist(), log.done[-1].tolist()
+    ([True, False], True)
     """
 
     radius: Radius = "karnin"
@@ -94,7 +91,6 @@ class ActiveRanking(Selector):
 
     @verb
     def init(self, params: ActiveRankingParams) -> ActiveRankingState:
-        del params
         zero, nobody = jnp.zeros((), jnp.int32), jnp.zeros(self.num_options, bool)
         counts, totals = jnp.zeros(self.num_options, jnp.int32), jnp.zeros(self.num_options, float)
         return ActiveRankingState(zero, zero, zero, counts, totals, nobody, nobody)
@@ -109,7 +105,6 @@ class ActiveRanking(Selector):
 
     def choose(self, noise: jax.Array, state: ActiveRankingState, params: Any) -> jax.Array:
         """See ``ask``."""
-        del params
         first = self._next(state)
         return jnp.stack([first, random_other(first, noise, self.num_options)])
 
@@ -180,5 +175,4 @@ class ActiveRanking(Selector):
 
     def done(self, state: ActiveRankingState, params: ActiveRankingParams) -> jax.Array:
         """See ``Selector``."""
-        del params
         return ~state.active.any()

@@ -94,20 +94,15 @@ class Selector(abc.ABC):
 
     def expects(self, state: State, pair: jax.Array, params: Params) -> jax.Array:
         """May this pair be told now? bool []. A selector that plays rounds wants its own pairs."""
-        del state, params
         return jnp.ones_like(pair[0], bool)
 
     def accepts(self, score: jax.Array, params: Params) -> jax.Array:
         """Can a score be used? bool []."""
-        del params
         return jnp.abs(score).astype(jnp.float32) <= LARGEST_SCORE
 
     @verb
     def ask(self, key: jax.Array, state: State, params: Params) -> jax.Array:
-        """The next pair to compare, int32 [2]; [-1, -1] once the selector is done.
-
-        The key is for randomised choices. Raises ValueError if it is none.
-        """
+        """The next pair to compare, int32 [2]; [-1, -1] once done. ValueError if key is no key."""
         pair = self.choose(self.draw(key), state, params)
         return unless_done(self, pair, state, params)
 
@@ -115,12 +110,9 @@ class Selector(abc.ABC):
     def tell(self, state: State, pair: Any, score: Any, params: Params) -> State:
         """Count the score of a comparison.
 
-        The pair is usually what ``ask`` said. The score is by how much the first was better, of a
-        size of 2.6e15 at most; of wins and losses 1 and -1, of ties 0.
-
-        Raises:
-            ValueError: ``pair`` are no two options, or a selector that plays rounds has not asked
-                for them; or ``score`` is not finite, or out of the range of the params.
+        The pair is usually what ``ask`` said; a selector that plays rounds takes no other. The
+        score is by how much the first was better, of a size of 2.6e15 at most and in the range of
+        the params; of wins and losses 1 and -1, of ties 0. ValueError if one is not like that.
         """
 
     @verb
@@ -204,9 +196,8 @@ def check_pairs(pairs: np.ndarray, num_options: int) -> None:
 def check_scores(scores: np.ndarray) -> None:
     """Raise ValueError unless these are numbers, [B], that JAX keeps: none too large or too small.
 
-    Truth values are no scores: a loss is -1, not 0. JAX has seven digits unless
-    ``jax.enable_x64`` is set: integers that need more are refused, and so are different numbers
-    of which more than one in a hundred would become equal to another.
+    Truth values are no scores: a loss is -1, not 0. Integers of more digits than JAX has are
+    refused, and different numbers of which one in a hundred would become equal to another.
     """
     expected = f"score: expected a number from {-LARGEST_SCORE:.2g} to {LARGEST_SCORE:.2g}"
     if scores.dtype == bool:

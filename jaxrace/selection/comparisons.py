@@ -17,12 +17,7 @@ from jax.typing import ArrayLike as Scalar
 from numpy.typing import ArrayLike
 
 from jaxrace import kernels
-from jaxrace.validation import (
-    require_integer,
-    require_keys,
-    require_number,
-    require_preferences,
-)
+from jaxrace.validation import require_integer, require_keys, require_number, require_preferences
 
 
 @jax.tree_util.register_dataclass
@@ -82,8 +77,8 @@ def recorded(first: ArrayLike, second: ArrayLike, scores: ArrayLike) -> Recorded
         scores: [n], of the first over the second.
 
     Raises:
-        ValueError: Scores are no numbers, as truth values are none; a row compares an option with
-            itself, or has a score above 2.6e15 in size; lengths differ, or a pair has no row.
+        ValueError: Scores are truth values, or above 2.6e15 in size; a row compares an option with
+            itself; lengths differ, or a pair has no row.
 
     >>> recorded([0, 1, 0], [1, 0, 1], [1.0, 2.0, 3.0]).scores[0, 1].tolist()
     [1.0, -2.0, 3.0]
@@ -140,8 +135,8 @@ def recorded_score(
 def require_problem(compare: Callable[..., Any], problem: Any, num_options: int) -> None:
     """Raise ValueError unless a ready-made comparison can be given this problem of K options.
 
-    JAX clamps indices: of a smaller problem the last option would stand for all that it lacks. Of
-    comparisons of one's own nothing is known. Under a trace only the shapes are looked at.
+    JAX clamps indices: of a smaller problem the last option would stand for all that it lacks.
+    Under a trace only the shapes are looked at.
     """
     if compare is normal_score:
         matrices = problem.means, problem.deviations
@@ -159,28 +154,19 @@ def require_problem(compare: Callable[..., Any], problem: Any, num_options: int)
             )
     if any(isinstance(matrix, Tracer) for matrix in matrices):
         return
-    if compare is normal_score:
-        _require_normal(problem)
-    elif compare is win:
+    if compare is win:
         require_preferences("problem", problem)
-
-
-def _require_normal(problem: NormalScores) -> None:
-    means, spread = (np.asarray(x, np.float64) for x in (problem.means, problem.deviations))
-    wrong = np.argwhere(~(np.abs(means + means.T) <= 1e-6 * (1 + np.abs(means))))
-    if len(wrong):
-        i, j = wrong[0]
-        raise ValueError(
-            f"problem: expected means mu_ij = -mu_ji, got {means[i, j]} and {means[j, i]} for "
-            f"{i} and {j}"
-        )
-    wrong = np.argwhere(~((spread >= 0) & (spread == spread.T)))
-    if len(wrong):
-        i, j = wrong[0]
-        raise ValueError(
-            "problem: expected symmetric deviations without negative ones, got "
-            f"{spread[i, j]} and {spread[j, i]} for {i} and {j}"
-        )
+    elif compare is normal_score:
+        means, spread = (np.asarray(x, np.float64) for x in matrices)
+        are_opposite = np.abs(means + means.T) <= 1e-6 * (1 + np.abs(means))
+        are_equal = (spread >= 0) & (spread == spread.T)
+        for numbers, is_right, expected in (
+            (means, are_opposite, "means mu_ij = -mu_ji"),
+            (spread, are_equal, "symmetric deviations without negative ones"),
+        ):
+            for i, j in np.argwhere(~is_right)[:1]:
+                got = f"{numbers[i, j]} and {numbers[j, i]} for {i} and {j}"
+                raise ValueError(f"problem: expected {expected}, got {got}")
 
 
 def thurstone(
@@ -217,10 +203,9 @@ def thurstone(
 
 
 def borda_top(means: ArrayLike, top: int) -> jax.Array:
-    """The k options of the largest S_i = sum_j mu_ij, bool [K].
+    """The k options of the largest S_i = sum_j mu_ij, bool [K]; of wins mu_ij are the chances.
 
-    The means are float [K, K], of wins the chances. ValueError if they are not, or if ``top`` is
-    out of its range.
+    ValueError if the means are not float [K, K], or ``top`` is out of its range.
 
     >>> print(borda_top(jnp.array([[0.0, 1.0], [-1.0, 0.0]]), 1))
     [ True False]

@@ -115,10 +115,9 @@ def run(
         Leaves [R, ...]; in the last record the time is ``budget``, or earlier if ``done``.
 
     Raises:
-        ValueError: ``key`` is no key; the problem is not of K options, not what ``compare`` needs,
-            or has numbers that JAX cannot hold; the budget ends before the warm-up; ``interval`` or
-            ``batch`` do not divide what they should; or a score is not finite or out of the
-            selector's range (under a trace ``valid`` says so).
+        ValueError: ``key`` is no key; ``compare`` cannot use the problem; the budget ends before
+            the warm-up; ``interval`` or ``batch`` do not divide what they should; or a score is not
+            in the selector's range (under a trace ``valid`` says so).
 
     >>> from jaxrace.selection import Pocbam, normal_score, thurstone
     >>> selector, key = Pocbam(num_options=4, top=2), jax.random.key(0)
@@ -213,9 +212,24 @@ def begin(plan: Plan, key: jax.Array, problem: Any, params: Any) -> RunState:
     own = selector.init(params)
     counts = jnp.zeros((selector.num_options,) * 2, jnp.int32)
     state = RunState(key, own, counts, jnp.ones((), bool))
-    if isinstance(selector, ScoreSelector):
-        return _warmed_up(selector, plan.compare, state, problem)
-    return state
+    if not isinstance(selector, ScoreSelector):
+        return state
+    # All rounds of the warm-up, each with all pairs at once.
+    first, second = jnp.triu_indices(selector.num_options, 1)
+
+    def play_round(scores: Any, number: jax.Array) -> tuple[Any, None]:
+        play = functools.partial(_score, plan.compare, state, problem, number)
+        told = jax.vmap(play)(first, second).astype(scores.means.dtype)
+        zeros = jnp.zeros_like(scores.means)
+        told = zeros.at[first, second].set(told).at[second, first].set(-told)
+        return all_counted(scores, told), None
+
+    scores = lax.scan(play_round, own.scores, jnp.arange(selector.warm_up))[0]
+    # The last round goes through the selector, which then fits its model.
+    own = selector.with_scores(own, scores, jnp.zeros((0, 2), jnp.int32))
+    # What is no number remains in the sums.
+    valid = jnp.isfinite(scores.variances).all()
+    return RunState(key, own, jnp.triu(scores.counts, 1), valid)
 
 
 def _score(
@@ -236,30 +250,6 @@ def _score(
             f"compare: expected a number, as 1 and -1 of a win and a defeat, got {dtype}"
         )
     return score
-
-
-def _warmed_up(
-    selector: ScoreSelector, compare: Compare, state: RunState, problem: Any
-) -> RunState:
-    """All rounds of the warm-up, each with all pairs at once."""
-    first, second = jnp.triu_indices(selector.num_options, 1)
-
-    def play_round(scores: Any, number: jax.Array) -> tuple[Any, None]:
-        play = functools.partial(_score, compare, state, problem, number)
-        told = jax.vmap(play)(first, second).astype(scores.means.dtype)
-        zeros = jnp.zeros_like(scores.means)
-        told = zeros.at[first, second].set(told).at[second, first].set(-told)
-        return all_counted(scores, told), None
-
-    # The last round goes through the selector, which then fits its model.
-    numbers = jnp.arange(selector.warm_up)
-    before = state.selector
-    scores = lax.scan(play_round, before.scores, numbers)[0]
-    own = selector.with_scores(before, scores, jnp.zeros((0, 2), jnp.int32))
-    counts = jnp.triu(scores.counts, 1)
-    # What is no number remains in the sums.
-    valid = jnp.isfinite(scores.variances).all()
-    return RunState(state.key, own, counts, valid)
 
 
 def advance(plan: Plan, state: RunState, problem: Any, params: Any) -> RunState:
@@ -284,28 +274,20 @@ def _played(plan: Plan, state: RunState, problem: Any, params: Any) -> RunState:
     else:
         noise = selector.draw(choice_key(state.key, own.time))
         pairs = selector.choose(noise, own, params)[None]
-    scores, counts = _scored(plan.compare, pairs, state, problem)
+    # Played side by side; of equal pairs, each has its number as if one came after the other.
+    low, high = pairs.min(1), pairs.max(1)
+    is_equal = (low[:, None] == low) & (high[:, None] == high)
+    earlier = jnp.tril(is_equal, -1).sum(1, dtype=jnp.int32)
+    numbers = state.counts[low, high] + earlier
+    play = functools.partial(_score, plan.compare, state, problem)
+    scores = jax.vmap(play)(numbers, low, high)
+    scores = jnp.where(pairs[:, 0] == low, scores, -scores)
     valid = state.valid & jax.vmap(selector.accepts, (0, None))(scores, params).all()
     if isinstance(selector, ScoreSelector):
         own = selector.tell_many(own, pairs, scores.astype(own.scores.means.dtype), params)
     else:
         own = selector.tell(own, pairs[0], scores[0], params)
-    return RunState(state.key, own, counts, valid)
-
-
-def _scored(
-    compare: Compare, pairs: jax.Array, state: RunState, problem: Any
-) -> tuple[jax.Array, jax.Array]:
-    """The scores of pairs [B, 2], played side by side, [B]; and the counts after them."""
-    low, high = pairs.min(1), pairs.max(1)
-    # Of equal pairs, each has the number that it would have one after the other.
-    is_equal = (low[:, None] == low) & (high[:, None] == high)
-    earlier = jnp.tril(is_equal, -1).sum(1, dtype=jnp.int32)
-    numbers = state.counts[low, high] + earlier
-    play = functools.partial(_score, compare, state, problem)
-    scores = jax.vmap(play)(numbers, low, high)
-    scores = jnp.where(pairs[:, 0] == low, scores, -scores)
-    return scores, state.counts.at[low, high].add(1)
+    return RunState(state.key, own, state.counts.at[low, high].add(1), valid)
 
 
 def pair_key(

@@ -86,5 +86,4 @@ class SelectionWork:
         return driver.Plan(self.selector, self.compare, self.interval, self.batch)
 
     def _given(self, problem: Any) -> Any:
-        """What ``compare`` gets."""
         return problem if self.shared is None else (self.shared, problem)

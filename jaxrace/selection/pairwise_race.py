@@ -61,8 +61,8 @@ class PairwiseRace(Selector):
 
     The race ends undecided when every pair that matters has had ``max_rounds`` comparisons; by
     Copeland also once all of these pairs are clear and their options beat equally many others.
-    By "random_walk" it hardly ever decides: even if the better one always wins, each pair of 3
-    options takes some 6,000 comparisons.
+    By "random_walk" it hardly ever decides: each pair of 3 options takes some 6,000 comparisons
+    even if the better one always wins.
 
     Attributes:
         ranking: The target: "borda", the mean of y_ij over all others; "copeland", the number
@@ -71,14 +71,11 @@ class PairwiseRace(Selector):
             the mean of the widths of all pairs, as published.
         outcome: What counts: "wins", or "scores", which must be bounded.
 
-    >>> race = PairwiseRace(num_options=3, top=1)
-    >>> params = race.params(delta=0.1, max_rounds=100)
-    >>> state = race.init(params)
-    >>> while not race.done(state, params):
-    ...     first, second = race.ask(jax.random.key(0), state, params)
-    ...     state = race.tell(state, [first, second], second - first, params)
-    >>> race.result(state, params).selected.tolist()
-    [True, False, False]
+    >>> from jaxrace.selection import run, win
+    >>> race, chances = PairwiseRace(num_options=2, top=1), jnp.array([[0.5, 1], [0, 0.5]])
+    >>> log = run(race, jax.random.key(0), win, chances, 100, race.params(delta=0.1))
+    >>> log.selected[-1].tolist(), log.done[-1].tolist()
+    ([True, False], True)
     """
 
     ranking: Ranking = "borda"
@@ -109,14 +106,13 @@ class PairwiseRace(Selector):
         return RaceParams(
             delta=jnp.asarray(delta, jnp.float32),
             max_rounds=jnp.asarray(max_rounds, jnp.int32),
-            pair_level=_level(size * (size - 1) * max_rounds, delta),
-            option_level=_level(2 * size * max_rounds, delta),
+            pair_level=jnp.float32(math.log(size * (size - 1) * max_rounds / delta)),
+            option_level=jnp.float32(math.log(2 * size * max_rounds / delta)),
             max_score=jnp.asarray(max_score, jnp.float32),
         )
 
     @verb
     def init(self, params: RaceParams) -> RaceState:
-        del params
         shape = (self.num_options, self.num_options)
         zero, nobody = jnp.zeros((), jnp.int32), jnp.zeros(self.num_options, bool)
         counts, totals = jnp.zeros(shape, jnp.int32), jnp.zeros(shape, float)
@@ -128,7 +124,6 @@ class PairwiseRace(Selector):
 
     def choose(self, noise: None, state: RaceState, params: RaceParams) -> jax.Array:
         """See ``ask``."""
-        del noise, params
         return self._next(state)
 
     def expects(self, state: RaceState, pair: jax.Array, params: RaceParams) -> jax.Array:
@@ -245,7 +240,6 @@ class PairwiseRace(Selector):
 
     def done(self, state: RaceState, params: RaceParams) -> jax.Array:
         """See ``Selector``."""
-        del params
         return (state.selected | state.discarded).all() | ~state.active.any()
 
 
@@ -253,7 +247,3 @@ def _means(state: RaceState) -> jax.Array:
     """y_ij, [K, K]; 1/2 where nothing is known."""
     means = state.totals / jnp.maximum(state.counts, 1).astype(state.totals.dtype)
     return jnp.where(state.counts > 0, means, 0.5)
-
-
-def _level(events: int, delta: float) -> jax.Array:
-    return jnp.asarray(math.log(events / delta), jnp.float32)

@@ -86,7 +86,6 @@ class MlPocbam(Pocbam):
 
     def moments(self, state: ScoreState, params: Any) -> Moments:
         """See ``ScoreSelector``."""
-        del params
         return fitted_moments(state.scores, state.model, self.pooled_samples)
 
 
@@ -100,10 +99,9 @@ class HybridParams(ScoreParams):
 
 @dataclasses.dataclass(frozen=True)
 class HybridPocbam(MlPocbam):
-    """ML-POCBAm as long as the scores look transitive, else POCBAm.
+    """ML-POCBAm while the intransitivity index (eq. 17) is at most a limit, else POCBAm.
 
-    They do while the intransitivity index (eq. 17) is at most a limit; both what to compare and
-    what to select go by it.
+    Both what to compare and what to select go by it.
 
     >>> HybridPocbam(num_options=10, top=4).params().limit.round(2).tolist()
     0.17...
@@ -182,20 +180,15 @@ def _following(
 
     def follow(so_far: tuple[ThurstoneFit, Scores], pair: jax.Array) -> tuple[Any, None]:
         fit, before = so_far
-        after = _with_pair_of(before, new, pair)
+        first, second = pair[0], pair[1]
+
+        def replaced(a: jax.Array, b: jax.Array) -> jax.Array:
+            return a.at[first, second].set(b[first, second]).at[second, first].set(b[second, first])
+
+        after = jax.tree.map(replaced, before, new)
         change = curvature(before, pair), curvature(after, pair)
         return (kernels.with_changed_pair(fit, pair, *change), after), None
 
     if pairs.shape[0] == 1:
         return follow((model, old), pairs[0])[0][0]
     return lax.scan(follow, (model, old), pairs)[0][0]
-
-
-def _with_pair_of(old: Scores, new: Scores, pair: jax.Array) -> Scores:
-    """Old scores, but those of one pair new."""
-    first, second = pair[0], pair[1]
-
-    def replaced(a: jax.Array, b: jax.Array) -> jax.Array:
-        return a.at[first, second].set(b[first, second]).at[second, first].set(b[second, first])
-
-    return jax.tree.map(replaced, old, new)

@@ -110,10 +110,9 @@ class ScoreSelector(Selector):
         return self.warm_up * self.num_options * (self.num_options - 1) // 2
 
     def params(self, confidence: float = 1.0) -> ScoreParams:
-        """The numbers.
+        """The numbers: it stops once the estimated probability of a correct selection is as large.
 
-        It stops once the estimated probability of a correct selection, which is no guarantee, is as
-        large as ``confidence``; 1: never. ValueError if that is no probability.
+        The estimate is no guarantee; 1: never. ValueError if ``confidence`` is no probability.
         """
         return score_params(confidence)
 
@@ -123,29 +122,22 @@ class ScoreSelector(Selector):
 
     def moments(self, state: ScoreState, params: Any) -> Moments:
         """What is believed of the scores, once the warm-up is over."""
-        del params
         return observed_moments(state.scores, self.pooled_samples)
 
     def first_model(self) -> Any:
         """Before anything has been told."""
 
     def refit(self, model: Any, old: Scores, new: Scores, pairs: jax.Array) -> Any:
-        """The model of ``new`` scores, with more of the pairs, int32 [B, 2], than ``old``.
-
-        ``old`` may still be in the warm-up, ``new`` is not.
-        """
-        del old, new, pairs
+        """The model of ``new`` scores; ``old``, perhaps of the warm-up, lack some of the pairs."""
         return model
 
     @verb
     def init(self, params: ScoreParams) -> ScoreState:
-        del params
         scores = no_scores(self.num_options)
         return ScoreState(jnp.zeros((), jnp.int32), scores, self.first_model())
 
     def choose(self, noise: None, state: ScoreState, params: ScoreParams) -> jax.Array:
         """See ``ask``."""
-        del noise
         return self.choose_many(state, params, 1)[0]
 
     def choose_many(self, state: ScoreState, params: ScoreParams, number: int) -> jax.Array:
@@ -213,9 +205,8 @@ class ScoreSelector(Selector):
     ) -> jax.Array:
         """The next pairs to compare side by side, int32 [B, 2]; a pair may come more than once.
 
-        They are chosen one after the other, as if each left the mean and the variance of its
-        pair as they are. Once the selector is done all are [-1, -1]. Raises ValueError if
-        ``number``, B, is no positive integer.
+        They are chosen one after the other, as if each left mean and variance of its pair as they
+        are; all are [-1, -1] once it is done. ValueError if ``number``, B, is not positive.
 
         >>> selector = Uniform(num_options=3, top=1)
         >>> params = selector.params()
@@ -229,10 +220,7 @@ class ScoreSelector(Selector):
 
     @verb
     def tell_many(self, state: ScoreState, pairs: Any, scores: Any, params: Any) -> ScoreState:
-        """Count the scores [B] of comparisons of pairs [B, 2] that were made side by side.
-
-        Raises:
-            ValueError: See ``tell``; or these are no pairs, or not as many scores.
+        """Count the scores [B] of pairs [B, 2] that were compared side by side; see ``tell``.
 
         >>> selector = Uniform(num_options=3, top=1)
         >>> params = selector.params()
@@ -240,7 +228,6 @@ class ScoreSelector(Selector):
         >>> state.scores.means[1].tolist()
         [-1.0, 0.0, -4.0]
         """
-        del params
         return self.with_scores(state, all_told(state.scores, pairs, scores), pairs)
 
     def checked_tell_many(

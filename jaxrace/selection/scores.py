@@ -104,13 +104,6 @@ def welford(
     return count + 1, new_mean, (variance * before + change * (score - new_mean)) / after
 
 
-def pooled_variance(scores: Scores) -> jax.Array:
-    """The variance within pairs of all together, float []; see ``or_square``."""
-    squares = (scores.counts.astype(scores.variances.dtype) * scores.variances).sum()
-    degrees = jnp.maximum(jnp.maximum(scores.counts - 1, 0).sum(), 1)
-    return or_square(squares / degrees.astype(squares.dtype), scores.means)
-
-
 def first_of_fewest(marked: jax.Array, counts: jax.Array) -> jax.Array:
     """The place, in one list of all, of the fewest samples among those marked: int32 []."""
     fewness = jnp.where(marked, (-counts).astype(float), -jnp.inf)
@@ -118,10 +111,7 @@ def first_of_fewest(marked: jax.Array, counts: jax.Array) -> jax.Array:
 
 
 def or_square(variance: jax.Array, means: jax.Array) -> jax.Array:
-    """A variance; or where there is none, the mean square of some means, or else 1: float [].
-
-    Scores without noise have a scale, too.
-    """
+    """A variance; of scores without noise the mean square of some means, or else 1: float []."""
     square = (means**2).mean()
     return jnp.where(variance > 0, variance, jnp.where(square > 0, square, 1))
 
@@ -149,7 +139,9 @@ def likely_variances(scores: Scores, pooled_samples: float = 0.0) -> jax.Array:
 
 def _mixed_variances(scores: Scores, degrees: jax.Array, pooled_samples: float) -> jax.Array:
     """Squares of a pair and of all others, so many of these: float [K, K]."""
-    pooled = pooled_variance(scores)
+    all_squares = (scores.counts.astype(scores.variances.dtype) * scores.variances).sum()
+    all_degrees = jnp.maximum(jnp.maximum(scores.counts - 1, 0).sum(), 1)
+    pooled = or_square(all_squares / all_degrees.astype(all_squares.dtype), scores.means)
     counts, degrees = scores.counts.astype(pooled.dtype), degrees.astype(pooled.dtype)
     squares = scores.variances * counts + pooled_samples * pooled
     return jnp.maximum(squares / (degrees + pooled_samples), LEAST_VARIANCE * pooled)

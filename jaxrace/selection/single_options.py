@@ -64,7 +64,6 @@ class Ocba(Selector):
 
     @verb
     def init(self, params: ScoreParams) -> OcbaState:
-        del params
         zeros = jnp.zeros(self.num_options, float)
         counts = jnp.zeros(self.num_options, jnp.int32)
         return OcbaState(jnp.zeros((), jnp.int32), counts, zeros, zeros)
@@ -75,7 +74,6 @@ class Ocba(Selector):
 
     def choose(self, noise: jax.Array, state: OcbaState, params: ScoreParams) -> jax.Array:
         """See ``ask``."""
-        del params
         variances = self._variances(state)
         counts = jnp.maximum(state.counts, 1).astype(variances.dtype)
         deviations = jnp.sqrt(variances / counts)
@@ -90,7 +88,6 @@ class Ocba(Selector):
 
     @verb
     def tell(self, state: OcbaState, pair: Any, score: Any, params: ScoreParams) -> OcbaState:
-        del params
         option = pair[0]
         parts = state.counts, state.means, state.variances
         found = welford(*(x[option] for x in parts), score=score.astype(state.means.dtype))
@@ -101,7 +98,6 @@ class Ocba(Selector):
 
     def standing(self, state: OcbaState, params: ScoreParams) -> Standing:
         """See ``result``."""
-        del params
         early = state.counts.min() < self.warm_up
         confidence = jnp.where(early, 0, self._confidence(state))
         return Standing(state.means, ranked(state.means), confidence)

@@ -63,24 +63,20 @@ class Top(Selector):
     ends by itself, after ``repetitions`` times as many comparisons as there are matches, which
     ``match_bounds`` bounds.
 
-    >>> selector = Top(num_options=4, top=2)
-    >>> params = selector.params(repetitions=1)
-    >>> state = selector.init(params)
-    >>> while not selector.done(state, params):
-    ...     first, second = selector.ask(jax.random.key(0), state, params)
-    ...     state = selector.tell(state, [first, second], first - second, params)
-    >>> selector.result(state, params).selected.tolist()
-    [False, False, True, True]
+    >>> from jaxrace.selection import run, win
+    >>> selector, chances = Top(num_options=3, top=1), jnp.tri(3) - jnp.eye(3) / 2
+    >>> log = run(selector, jax.random.key(0), win, chances, 100, selector.params(repetitions=1))
+    >>> log.selected[-1].tolist(), log.time[-1].tolist()
+    ([False, False, True], 2)
     """
 
     @property
     def match_bounds(self) -> tuple[int, int]:
         """How many matches are played at least and at most.
 
-        The first tournaments take K - k, since all but k options lose one. The m-th winner to come
-        onto the heap meets 1 to log2 m others (rounded down). After each of the k found but the
-        last one, two matches for every level of the heap sink its last member, the group of the
-        found one plays without those found, and its winner rises.
+        The first tournaments take K - k. The m-th winner on the heap meets 1 to log2 m others
+        (rounded down). After each of the k found but the last, two matches for every level of the
+        heap sink its last member, the found one's group plays without it, and its winner rises.
 
         >>> Top(num_options=10, top=1).match_bounds, Top(num_options=10, top=4).match_bounds
         ((9, 9), (15, 25))
@@ -140,13 +136,11 @@ class Top(Selector):
 
     def choose(self, noise: jax.Array, state: TopState, params: TopParams) -> jax.Array:
         """See ``ask``. Where the coin falls is said by the order of the pair."""
-        del params
         # The last comparison of a match decides draws for its first option.
         return jnp.where(noise < 0.5, state.match, state.match[::-1])
 
     def expects(self, state: TopState, pair: jax.Array, params: TopParams) -> jax.Array:
         """See ``Selector``."""
-        del params
         return (pair == state.match).all() | (pair == state.match[::-1]).all()
 
     @verb
@@ -190,16 +184,16 @@ class Top(Selector):
     def _until_match(self, state: TopState, params: TopParams) -> TopState:
         """All that happens without a comparison, until one is wanted or everything is over."""
 
-        def is_idle(carry: tuple[TopState, jax.Array]) -> jax.Array:
-            return ~carry[1]
+        def rest(state: TopState, params: TopParams) -> tuple[TopState, jax.Array]:
+            return state, jnp.ones((), bool)
 
         def go_on(carry: tuple[TopState, jax.Array]) -> tuple[TopState, jax.Array]:
-            branches = (self._knock_out, self._rise, self._sink, _rest)
+            branches = (self._knock_out, self._rise, self._sink, rest)
             return lax.switch(carry[0].phase, branches, carry[0], params)
 
         # A pair of children has just been compared: the next match is known.
         waits = (state.phase == _SINK) & ~state.compares_children & (state.match[0] >= 0)
-        return lax.while_loop(is_idle, go_on, (state, waits))[0]
+        return lax.while_loop(lambda carry: ~carry[1], go_on, (state, waits))[0]
 
     def _knock_out(self, state: TopState, params: TopParams) -> tuple[TopState, jax.Array]:
         place, count = 2 * state.match_number, state.num_entrants
@@ -207,9 +201,8 @@ class Top(Selector):
         wants = place + 1 < count
         match = replace(state, match=jnp.stack(pair))
         bye = _passed(state, pair[0])
-        new_round = replace(
-            state, num_entrants=state.match_number, match_number=jnp.zeros_like(count)
-        )
+        none = jnp.zeros_like(count)
+        new_round = replace(state, num_entrants=state.match_number, match_number=none)
         winner = replace(
             state,
             phase=jnp.full_like(state.phase, _RISE),
@@ -285,7 +278,6 @@ class Top(Selector):
 
     def done(self, state: TopState, params: TopParams) -> jax.Array:
         """See ``Selector``."""
-        del params
         return state.phase == _DONE
 
 
@@ -295,13 +287,11 @@ def _levels(heap_size: int) -> int:
 
 
 def _after_knock_out(state: TopState, first_wins: jax.Array, params: TopParams) -> TopState:
-    del params
     return _passed(state, jnp.where(first_wins, state.match[0], state.match[1]))
 
 
 def _after_end(state: TopState, first_wins: jax.Array, params: TopParams) -> TopState:
     """A driver goes on, and drops what comes of it; nothing may."""
-    del first_wins, params
     return state
 
 
@@ -319,8 +309,3 @@ def _first_of(cases: list[jax.Array], states: list[TopState], other: TopState) -
     for case, state in zip(reversed(cases), reversed(states), strict=True):
         other = jax.tree.map(lambda a, b, case=case: jnp.where(case, a, b), state, other)
     return other
-
-
-def _rest(state: TopState, params: TopParams) -> tuple[TopState, jax.Array]:
-    del params
-    return state, jnp.ones((), bool)

@@ -1,7 +1,4 @@
-"""Single pairs that do not beat each other: does the e-value keep to Ville's inequality?
-
-Axes: P pairs, L bets, b samples of a block.
-"""
+"""Pairs that do not beat each other: does the e-value keep Ville's inequality? Axes: P pairs."""
 
 import functools
 from collections.abc import Iterator, Sequence
@@ -74,10 +71,7 @@ def _findings(kind: SetTask, claim: str, largest: NDArray[np.float32]) -> Iterat
 def largest_log_e(
     kind: SetTask, horizon: int, key: jax.Array, pairs: int, even_chance: float = 0.5
 ) -> NDArray[np.float32]:
-    """The largest ln E of the first option over the second at the ends of blocks, float32 [P].
-
-    Of ``horizon`` samples of either. The bets are 1 + lambda (h - c), c the ``even_chance``.
-    """
+    """The largest ln E of the first at ends of blocks, by bets 1 + lambda (h - c): float32 [P]."""
     require_integer("pairs", pairs, 1)
     size = min(pairs, _BATCH)
     keys = [jax.random.fold_in(key, number) for number in range(-(-pairs // size))]
@@ -88,7 +82,6 @@ def largest_log_e(
 
 @functools.partial(jax.jit, static_argnums=(0, 1))
 def _play(horizon: int, size: int, laws: Law, key: jax.Array, even_chance: jax.Array) -> jax.Array:
-    """The largest ln E of P = ``size`` pairs: float32 [P]."""
     race = racing.DominanceRace(2, 1, horizon, kernels.total_order)
     params = race.params()
     # 1 + lambda (h - c) is 1 + lambda (1/2 - c) times a bet on h - 1/2 with a smaller lambda.

@@ -108,15 +108,11 @@ class SetTask:
         return least >= np.where(chosen, -1, scores).max(-1)
 
 
-def _nearly_tied(faces: tuple[int, ...]) -> tuple[int, ...]:
-    """A die of three faces in 2, 4, ..., 18, thrown 3 times in 10; else noise."""
-    return faces * 10 + _NOISE * 7
-
-
 # Face f beats it with probability f / 20, a die of mean 10 half of the time.
 _NOISE = tuple(range(1, 20, 2))
-# The first beats the second, that the third, that the first, with probability 5/9 each.
-_CIRCLE = tuple(map(_nearly_tied, ((4, 8, 18), (2, 12, 16), (6, 10, 14))))
+# The first beats the second, that the third, that the first, with probability 5/9 each; dice that
+# are thrown 3 times in 10, else there is noise.
+_CIRCLE = tuple(die * 10 + _NOISE * 7 for die in ((4, 8, 18), (2, 12, 16), (6, 10, 14)))
 # Noise with one of its ten 19s lowered to 1: a little worse than each of the circle.
 _WORSE = (*(_NOISE * 10)[:-1], 1)
 

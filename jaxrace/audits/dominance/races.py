@@ -26,24 +26,16 @@ _BATCH = 4_000  # races of one call: almost four blocks of the driver, which are
 
 
 class _Certifying(racing.DominanceRace):
-    """The race without its last guess, which no guarantee is about and takes longer than the race.
-
-    It would count all comparisons of 3,000 samples.
-    """
+    """The race without its last guess, which no guarantee is about and takes longer than it."""
 
     def finish_lanes(
         self, states: racing.DominanceState, params: racing.DominanceParams
     ) -> racing.DominanceState:
-        del params
         return states
 
 
 def audit_races(races: int = FULL_SIZE, horizons: Sequence[int] = HORIZONS) -> Iterator[Finding]:
-    """Count wrong certificates on every task, for every n_max and delta.
-
-    A certificate (a) is wrong when its set does not dominate strictly, a certificate (b) when its
-    set is no Copeland top-kappa. (a) alone is allowed (1 - epsilon) delta, both together delta.
-    """
+    """Count wrong certificates: (a) is allowed (1 - epsilon) delta, both together delta."""
     for number, task in enumerate(TASKS):
         for horizon, delta in itertools.product(horizons, DELTAS):
             params = race_params(task, horizon, delta)
@@ -91,7 +83,7 @@ def control_races(races: int = FULL_SIZE, horizons: Sequence[int] = HORIZONS) ->
 def wrong_certificates(
     task: SetTask, certificate: NDArray[np.int32], best: NDArray[np.int32]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which races certified a wrong set, by (a) and by (b): bool [races] each.
+    """Which races certified a wrong set, by (a), which does not dominate, and by (b): bool [races].
 
     ``best``, [races, kappa], are the first options of the rankings.
     """
@@ -131,10 +123,7 @@ def _count_wrong(
     number: int,
     races: int,
 ) -> tuple[int, int, int]:
-    """Races with a wrong certificate (a), with a wrong one of any kind, and all that were run.
-
-    Their random numbers depend on the ``number``, n_max and delta.
-    """
+    """Races with a wrong certificate (a), with a wrong one of any kind, and all that were run."""
     require_integer("races", races, 1)
     key = jax.random.key(0)
     for part in (number, horizon, DELTAS.index(delta)):

@@ -10,8 +10,7 @@ ALL = "all"
 
 ABOUT = REPRODUCE.format(
     experiments="\n".join(
-        f"  {name:20} {figure.about}{'' if name in IN_ALL else ' *'}"
-        for name, figure in FIGURES.items()
+        f"  {name:20} {about}{'' if name in IN_ALL else ' *'}" for name, about in FIGURES.items()
     ),
     all=ALL,
 )

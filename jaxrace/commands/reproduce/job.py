@@ -13,7 +13,7 @@ from jaxrace.commands.job import Job
 from jaxrace.commands.printing import say
 from jaxrace.commands.reproduce.config import ALL, ReproduceConfig
 from jaxrace.commands.workbench import CHECKPOINT, REPORT, Workbench, run_folder
-from jaxrace.papers.figures import FIGURES, IN_ALL
+from jaxrace.papers.figures import FIGURES, IN_ALL, MAKERS
 
 
 def reproduce(job: Job) -> Path:
@@ -37,13 +37,13 @@ def _run(config: ReproduceConfig, bench: Workbench) -> None:
                 runs.write_config(folder, _asked(own))
             _run(own, dataclasses.replace(bench, folder=folder))
     elif not (bench.folder / REPORT).exists():
-        maker(config.name)(dataclasses.replace(bench, title=FIGURES[config.name].about))
+        maker(config.name)(dataclasses.replace(bench, title=FIGURES[config.name]))
         shutil.rmtree(bench.folder / CHECKPOINT, ignore_errors=True)
 
 
 def maker(name: str) -> Callable[[Workbench], None]:
     """The function that makes a figure; imports its module."""
-    return pkgutil.resolve_name(f"jaxrace.papers.{FIGURES[name].maker}")
+    return pkgutil.resolve_name(f"jaxrace.papers.{MAKERS[name]}")
 
 
 def print_report(console: Console, folder: Path) -> None:

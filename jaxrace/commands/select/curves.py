@@ -7,6 +7,7 @@ import numpy as np
 
 from jaxrace import plots
 from jaxrace.commands.workbench import Columns, mean_and_error, mean_columns, with_error
+from jaxrace.tables import markdown_table
 
 
 class Curve(NamedTuple):
@@ -92,6 +93,14 @@ def success_in_words(curve: Curve, samples: float) -> str:
     """The same, with three digits; nothing before the first point."""
     rate, error = success_at(curve, samples)
     return "" if np.isnan(rate) else with_error(rate, error, digits=3)
+
+
+def success_table(curves: dict[str, Curve], looks: Sequence[int], unit: str = "samples") -> str:
+    """The same of several methods, after some numbers of samples, in Markdown."""
+    rows = [
+        [name, *(success_in_words(one, look) for look in looks)] for name, one in curves.items()
+    ]
+    return markdown_table(("method", *(f"{look:,} {unit}" for look in looks)), rows)
 
 
 def samples_until(curve: Curve, rate: float) -> float:

@@ -1,7 +1,4 @@
-"""How often lower bounds of a mean are wrong: Thomas et al. 2015 (ICML), figure 1.
-
-Axes: S samples of a batch, n values of a sample, M bounds.
-"""
+"""Errors of lower bounds: Thomas et al. 2015, figure 1. Axes: S samples of n values, M bounds."""
 
 import functools
 from typing import NamedTuple
@@ -12,7 +9,7 @@ import numpy as np
 
 from jaxrace import plots, sweep
 from jaxrace.commands.workbench import Columns, Workbench, as_columns, mean_and_error, with_error
-from jaxrace.improvement import BOUNDS, Bootstrap, EmpiricalBernstein, LowerBound
+from jaxrace.improvement import BOUNDS, Bootstrap, EmpiricalBernstein
 from jaxrace.improvement.bounds import Rows
 from jaxrace.kernels import both_bootstrap_bounds, resampling_counts
 from jaxrace.tables import markdown_table
@@ -28,12 +25,10 @@ PUBLISHED = {
     **{("ci", n): 0.0 for n in (20, 200, 2_000)},
 }
 
+# The fixed threshold is five means.
+ALL_BOUNDS = {**BOUNDS, "bernstein": EmpiricalBernstein(cap=5 * SHAPE * SCALE)}
+
 _BATCH = 250  # samples that share a set of resamples
-
-
-def bounds() -> dict[str, LowerBound]:
-    """All of them; the fixed threshold is five means."""
-    return {**BOUNDS, "bernstein": EmpiricalBernstein(cap=5 * SHAPE * SCALE)}
 
 
 class Batch(NamedTuple):
@@ -46,31 +41,22 @@ class Batch(NamedTuple):
 def judge_batch(size: int, delta: jax.Array, key: jax.Array) -> Batch:
     """Draw a batch of samples of n values, and all bounds of each."""
     value_key, *keys = jax.random.split(key, 1 + len(BOUNDS))
-    own = dict(zip(bounds(), keys, strict=True))
+    own = dict(zip(ALL_BOUNDS, keys, strict=True))
     # A gamma variate with a whole shape is a sum of exponential ones, which are cheap.
     parts = jax.random.exponential(value_key, (SHAPE, _BATCH, size), jnp.float32)
     values = SCALE * parts.sum(0)
     rows = Rows(jnp.ones(size, bool), jnp.zeros(size, jnp.int32))
-    found = _bootstrap_bounds(own["bca"], values, rows, delta)
-    for name, bound in bounds().items():
+    # From the same resamples, which take longest: each one's errors are reported by themselves.
+    counts = resampling_counts(own["bca"], rows.present, rows.total, Bootstrap().resamples)
+    both = jax.vmap(lambda x: both_bootstrap_bounds(x, rows.present, counts, delta))(values)
+    found = {"bca": both.corrected, "percentile": both.percentile}
+    for name, bound in ALL_BOUNDS.items():
         if name not in found:
             drawn = bound.draw(own[name], rows, rows.total)
             found[name] = jax.vmap(lambda x, b=bound, d=drawn: b.bound(d, x, rows, delta))(values)
-    listed = jnp.stack([found[name] for name in bounds()])
+    listed = jnp.stack([found[name] for name in ALL_BOUNDS])
     errors = (listed > SHAPE * SCALE).sum(1, dtype=jnp.int32)
     return Batch(errors, listed.sum(1))
-
-
-def _bootstrap_bounds(
-    key: jax.Array, values: jax.Array, rows: Rows, delta: jax.Array
-) -> dict[str, jax.Array]:
-    """Of both kinds and values [S, n], float32 [S] each.
-
-    From the same resamples, which take longest: how often each is wrong is reported by itself.
-    """
-    counts = resampling_counts(key, rows.present, rows.total, Bootstrap().resamples)
-    both = jax.vmap(lambda x: both_bootstrap_bounds(x, rows.present, counts, delta))(values)
-    return {"bca": both.corrected, "percentile": both.percentile}
 
 
 def run(bench: Workbench) -> None:
@@ -86,7 +72,7 @@ def run(bench: Workbench) -> None:
         row = bench.sweep(f"n = {size}", work, sweep.stacked(keys), width=1).rows.row
         rates = np.asarray(row.errors, np.int64).sum(0) / trials
         means = np.asarray(row.total, np.float64).sum(0) / trials
-        for number, name in enumerate(bounds()):
+        for number, name in enumerate(ALL_BOUNDS):
             # Samples of a batch share resamples: the batches are independent.
             _, error = mean_and_error(np.asarray(row.errors[:, number], np.float64) / _BATCH)
             own = {"bound": name, "n": size, "trials": trials, "error_rate": rates[number]}
@@ -98,14 +84,10 @@ def run(bench: Workbench) -> None:
 
 def _figure(table: Columns) -> "plots.Figure":
     figure, [[errors, means]] = plots.panels((10, 4.4), 1, 2)
-    for number, (name, bound) in enumerate(bounds().items()):
+    for number, (name, bound) in enumerate(ALL_BOUNDS.items()):
         own = {head: column[table["bound"] == name] for head, column in table.items()}
-        style = {
-            "color": f"C{number}",
-            "ls": "-" if bound.is_safe else "--",
-            "marker": "o",
-            "ms": 3,
-        }
+        line = "-" if bound.is_safe else "--"
+        style = {"color": f"C{number}", "ls": line, "marker": "o", "ms": 3}
         label = f"{name} ({'safe' if bound.is_safe else 'semi-safe'})"
         errors.plot(own["n"], own["error_rate"], label=label, **style)
         means.plot(own["n"], own["mean_bound"], **style)
@@ -128,7 +110,7 @@ def _paragraphs(found: list[Columns]) -> list[str]:
         name, size = row["bound"], row["n"]
         rate = with_error(row["error_rate"], row["error_rate_stderr"], 4)
         known = f"{PUBLISHED[name, size]:.3f}" if (name, size) in PUBLISHED else ""
-        safety = "safe" if bounds()[name].is_safe else "semi-safe"
+        safety = "safe" if ALL_BOUNDS[name].is_safe else "semi-safe"
         rows.append([name, safety, f"{size:,}", rate, known, f"{row['mean_bound']:.1f}"])
     heads = ("bound", "", "n", "error rate", "published", "mean bound")
     return [

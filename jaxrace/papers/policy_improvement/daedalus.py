@@ -55,9 +55,8 @@ def run(bench: Workbench) -> None:
         for kind, bound in variants:
             name = domain.name, kind, bound
             one = daedalus_of(domain, kind, bound, batches, bench.quick)
-            found[name] = run_trials(
-                bench, " ".join(name), domain, one, DELTA, floor, floor, trials
-            )
+            common = DELTA, floor, floor, trials
+            found[name] = run_trials(bench, " ".join(name), domain, one, *common)
     bench.write_table("curves.csv", _curves(found))
     bench.write_table("errors.csv", _errors(found))
     bench.write_figure("daedalus.png", _figure(found, floors))
@@ -83,18 +82,13 @@ def _curves(found: Found) -> list[Columns]:
     ]
 
 
-def _error_rates(trials: Trials) -> np.ndarray:
-    """Of each trial, [J]; its tests are not independent."""
-    return trials.is_error.mean(1)
-
-
 def _errors(found: Found) -> list[Columns]:
     rows = []
     for (domain, kind, bound), trials in found.items():
         names = {"domain": domain, "kind": kind, "bound": bound, "trials": len(trials.is_error)}
         counts = {"tests": trials.is_error.size, "declared_safe": trials.row.is_found.sum()}
         errors = {"errors": trials.is_error.sum()}
-        rows.append(names | counts | errors | mean_columns("error_rate", _error_rates(trials)))
+        rows.append(names | counts | errors | mean_columns("error_rate", trials.is_error.mean(1)))
     return rows
 
 
@@ -118,7 +112,8 @@ def _rows(name: tuple[str, str, str], trials: Trials) -> list[list[str]]:
     """Of a variant, a row for each published number, or for the last batch if there is none."""
     published = {key[-1]: number for key, number in PUBLISHED.items() if key[:-1] == name}
     last = int(trials.trajectories[-1])
-    rates = mean_in_words(_error_rates(trials), 4)
+    # A rate for each trial, whose tests are not independent.
+    rates = mean_in_words(trials.is_error.mean(1), 4)
     errors = f"{trials.is_error.sum()} of {trials.row.is_found.sum()}"
     rows = []
     for n, number in (published or {last: None}).items():

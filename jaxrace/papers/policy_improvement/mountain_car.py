@@ -2,7 +2,6 @@
 
 import functools
 import itertools
-from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -29,21 +28,13 @@ PUBLISHED = {
 PUBLISHED_ERRORS = 0.006  # below this, of all policies declared safe (section 6)
 
 
-class BatchRow(NamedTuple):
-    """What became of a batch."""
-
-    is_found: jax.Array  # bool []
-    lower_bound: jax.Array  # float32 []
-    policy: improvement.Mixed
-
-
 def improve_once(
     method: improvement.PolicyImprovement,
     domain: Domain,
     size: int,
     params: improvement.ImprovementParams,
     key: jax.Array,
-) -> BatchRow:
+) -> improvement.Improvement:
     """Collect n trajectories of the initial policy, search, test."""
     collect_key, own_key = jax.random.split(key)
     initial = params.initial
@@ -52,8 +43,7 @@ def improve_once(
     data = improvement.collect(
         domain.env, improvement.MixedPolicy(domain.softmax), collect_key, option, size
     )
-    found = method.run(own_key, data, params, knows_initial=True)
-    return BatchRow(found.is_found, found.lower_bound, found.policy)
+    return method.run(own_key, data, params, knows_initial=True)
 
 
 def run(bench: Workbench) -> None:

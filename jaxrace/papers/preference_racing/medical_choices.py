@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.learning import make_search
 from jaxrace.commands.train.tasks import TASKS
 from jaxrace.commands.workbench import Workbench
@@ -17,7 +16,6 @@ from jaxrace.papers.preference_racing import medical_runs as medical
 from jaxrace.papers.preference_racing.medical_claims import convergence_claims
 from jaxrace.papers.preference_racing.medical_outcomes import claims_of
 from jaxrace.policies import Sigmoid
-from jaxrace.search import SearchWork
 from jaxrace.tables import markdown_table
 from jaxrace.tabular import Grid
 
@@ -66,8 +64,17 @@ def _claims(
     for hazard, method in itertools.product(medical.HAZARDS, choice.learners):
         config = medical.paper_config(bench, method, hazard)
         config = dataclasses.replace(config, **choice.config)
+        searches = make_search(
+            config, dataclasses.replace(TASKS[config.env](config), **choice.task)
+        )
+        numbers = {
+            field: jnp.full_like(getattr(searches.settings, field), value)
+            for field, value in choice.settings.items()
+        }
+        settings = dataclasses.replace(searches.settings, **numbers)
+        searches = dataclasses.replace(searches, settings=settings)
         stage = f"{name}, {method} {hazard}"
-        found[hazard, method] = medical.learn(bench, config, stage, _searches(config, choice))
+        found[hazard, method] = medical.learn(bench, config, stage, searches)
     if choice.config:  # nothing else changes the fixed policies
         fixed = medical.fixed_all(bench, **choice.config)
     claims = convergence_claims(found, fixed)
@@ -75,18 +82,6 @@ def _claims(
         learned = {method: found[hazard, method].last for method in medical.LEARNERS}
         claims += claims_of(hazard, {**learned, **fixed[hazard]})
     return claims
-
-
-def _searches(config: TrainConfig, choice: Choice) -> SearchWork:
-    task = dataclasses.replace(TASKS[config.env](config), **choice.task)
-    searches = make_search(config, task)
-    settings = {
-        field: jnp.full_like(getattr(searches.settings, field), value)
-        for field, value in choice.settings.items()
-    }
-    return dataclasses.replace(
-        searches, settings=dataclasses.replace(searches.settings, **settings)
-    )
 
 
 def _paragraphs(claims: dict[str, list[Claim]]) -> list[str]:

@@ -1,7 +1,4 @@
-"""What Busa-Fekete et al. 2014 claim of the medical task, and what came out.
-
-Axes: R repetitions.
-"""
+"""What Busa-Fekete et al. 2014 claim of the medical task, and what came out. Axes: R repeats."""
 
 import itertools
 
@@ -31,7 +28,9 @@ def convergence_claims(found: medical.Findings, fixed: medical.Fixed) -> list[Cl
         method: medical.mean_before(found["A", method], "survival_rate", FEW)
         for method in medical.LEARNERS
     }
-    alive = _last(found, "B", "survival_rate") | _of_the_paper(fixed["B"], "survival_rate")
+    faster = "the preference-based methods converge faster"
+    kept = medical.without_own_doses(fixed["B"])
+    alive = {name: metrics["survival_rate"] for name, metrics in kept.items()}
     return [
         _fastest(found, "A", "mean_reward", ("sarsa",), "SARSA converges fastest"),
         _on_a_par(found),
@@ -44,28 +43,16 @@ def convergence_claims(found: medical.Findings, fixed: medical.Fixed) -> list[Cl
         ),
         _as_much_as_fixed(found, fixed),
         _ahead(
-            alive,
+            _last(found, "B", "survival_rate") | alive,
             "Hazard B: the preference-based methods outperform all others in survival",
             "figure 6b, text",
         ),
-        _fastest(
-            found,
-            "B",
-            "survival_rate",
-            PREFERENCE_BASED,
-            "the preference-based methods converge faster",
-        ),
+        _fastest(found, "B", "survival_rate", PREFERENCE_BASED, faster),
     ]
 
 
 def _last(found: medical.Findings, hazard: str, metric: str) -> medical.Metrics:
-    """Of what each learner has learned, [R]."""
     return {method: found[hazard, method].last[metric] for method in medical.LEARNERS}
-
-
-def _of_the_paper(fixed: dict[str, medical.Metrics], metric: str) -> medical.Metrics:
-    """Of fixed policies, without the doses that are ours, [R]."""
-    return {name: one[metric] for name, one in fixed.items() if name not in medical.OWN_DOSES}
 
 
 def _of(values: np.ndarray) -> str:
@@ -126,7 +113,8 @@ def _pbpi_earns_least(found: medical.Findings) -> Claim:
 
 
 def _as_much_as_fixed(found: medical.Findings, fixed: medical.Fixed) -> Claim:
-    earned = _of_the_paper(fixed["B"], "mean_reward")
+    kept = medical.without_own_doses(fixed["B"])
+    earned = {name: metrics["mean_reward"] for name, metrics in kept.items()}
     best = max(earned, key=lambda method: earned[method].mean())
     learned = {method: found["B", method].last["mean_reward"] for method in PREFERENCE_BASED}
     changes = {method: difference(own, earned[best]) for method, own in learned.items()}
@@ -164,19 +152,13 @@ DEATHS_2012 = ("pbpi", "constant 0.4", "random", "constant 0.7", "constant 0.1",
 def outcome_claims(
     hazard: str, points: dict[str, np.ndarray], deaths: dict[str, np.ndarray]
 ) -> list[Claim]:
-    """Those of figures 3 and 5, and of the paper of PBPI.
-
-    Of (C_S, C_X) of every repetition [R, 2] and death rates [R], by method.
-    """
+    """Those of figures 3 and 5, and of PBPI's paper; of (C_S, C_X) [R, 2] and death rates [R]."""
     figure = f"figure {3 if hazard == 'A' else 5}"
+    both = f"{figure}, with figure 4b" if hazard == "A" else f"{figure} (A only in the paper)"
+    three = {method: np.column_stack([points[method], deaths[method]]) for method in points}
     claims = [
         _on_front(hazard, "pb-edps", figure, points),
-        _on_front(
-            hazard,
-            "pb-edps",
-            f"{figure}, with figure 4b" if hazard == "A" else f"{figure} (A only in the paper)",
-            {m: np.column_stack([points[m], deaths[m]]) for m in points},
-        ),
+        _on_front(hazard, "pb-edps", both, three),
     ]
     if hazard == "A":
         return [*claims, _pbpi_of_2012(points), _order_of_deaths(deaths)]
@@ -186,7 +168,6 @@ def outcome_claims(
 def _on_front(
     hazard: str, method: str, paper: str, points: dict[str, np.ndarray], close: bool = False
 ) -> Claim:
-    """Is a method on the Pareto front of the means, and how safely?"""
     margins = dominance_margins(method, points)
     nearest = max(margins, key=lambda name: margins[name])
     margin = margins[nearest]
@@ -205,10 +186,7 @@ def _on_front(
 
 
 def dominance_margins(method: str, points: dict[str, np.ndarray]) -> dict[str, float]:
-    """By how many standard errors another method is smaller in all means; below 0, it is not.
-
-    A method dominates if all of its means are smaller; what counts is the one that is least so.
-    """
+    """By how many standard errors all means of another method are smaller; below 0: not all are."""
     own_mean, own_error = mean_and_error(points[method].T)
     margins = {}
     for name, values in points.items():

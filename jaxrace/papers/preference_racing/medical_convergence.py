@@ -72,7 +72,6 @@ def _paragraphs(found: medical.Findings, fixed: medical.Fixed) -> list[str]:
 
 
 def _iterations(learning: medical.Learning, hazard: str) -> str:
-    """Where PBPI is after each of its iterations."""
     rows = []
     for generation in np.unique(learning.numbers["generation"]):
         chosen = learning.numbers["generation"] == generation

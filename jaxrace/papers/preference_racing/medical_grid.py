@@ -1,7 +1,4 @@
-"""The paper's grid search: step sizes and deltas (Busa-Fekete et al. 2014, section 6.2).
-
-Axes: R repetitions.
-"""
+"""The paper's grid search (Busa-Fekete et al. 2014, section 6.2). Axes: R repetitions."""
 
 import dataclasses
 import itertools
@@ -88,7 +85,6 @@ def _paragraphs(found: Findings, learned: medical.Findings) -> list[str]:
 
 
 def _claims(found: Findings) -> list[Claim]:
-    """Is any setting better than the paper's, by two standard errors?"""
     lines = []
     for hazard in medical.HAZARDS:
         values = found[hazard, METHODS[0]]["mean_reward"]
@@ -117,17 +113,15 @@ def _in_words(setting: tuple[float, float]) -> str:
 def _lead(values: np.ndarray) -> tuple[tuple[float, float], float, float]:
     """The best setting of [8, 5, R], its lead of the paper's, and the paired standard error."""
     sigma, delta = np.unravel_index(values.mean(-1).argmax(), values.shape[:2])
-    change, error = mean_and_error(values[sigma, delta] - _of_the_paper(values))
+    change, error = mean_and_error(values[sigma, delta] - _of(values, CHOSEN))
     return (SIGMAS[sigma], DELTAS[delta]), float(change), float(error)
 
 
-def _of_the_paper(values: np.ndarray) -> np.ndarray:
-    return values[SIGMAS.index(CHOSEN[0]), DELTAS.index(CHOSEN[1])]
+def _of(values: np.ndarray, setting: tuple[float, float]) -> np.ndarray:
+    return values[SIGMAS.index(setting[0]), DELTAS.index(setting[1])]
 
 
 def _best(values: np.ndarray) -> list[str]:
-    """The best setting, its mean, the paper's, and how far apart they are; in words."""
     setting, *lead = _lead(values)
-    own = values[SIGMAS.index(setting[0]), DELTAS.index(setting[1])]
-    means = (mean_and_error(own), mean_and_error(_of_the_paper(values)), lead)
+    means = (*(mean_and_error(_of(values, one)) for one in (setting, CHOSEN)), lead)
     return [_in_words(setting), *(with_error(*one, digits=3) for one in means)]

@@ -1,7 +1,4 @@
-"""What treatments do to patients: Busa-Fekete et al. 2014, figures 3 and 5.
-
-Axes: M methods, R repetitions.
-"""
+"""Busa-Fekete et al. 2014, figures 3 and 5: outcomes. Axes: M methods, R repetitions."""
 
 from typing import NamedTuple
 
@@ -17,7 +14,6 @@ from jaxrace.tables import markdown_table
 
 TUMOUR, TOXICITY = "tumour_size", "max_toxicity"
 _LEVEL = 0.95
-Methods = dict[str, medical.Metrics]
 
 
 class Ellipse(NamedTuple):
@@ -30,12 +26,12 @@ class Ellipse(NamedTuple):
 
 def run(bench: Workbench) -> None:
     """Leaves outcomes.csv (a row per method and repetition), figure_3_and_5.png and report.md."""
-    found: dict[str, Methods] = {}
+    found: medical.Fixed = {}
+    learned = medical.learn_all(bench)
+    fixed = medical.fixed_all(bench, (medical.START_DOSE, medical.BEST_DOSE))
     for hazard in medical.HAZARDS:
-        configs = {one: medical.paper_config(bench, one, hazard) for one in medical.LEARNERS}
-        learned = {method: medical.learn(bench, config).last for method, config in configs.items()}
-        doses = medical.START_DOSE, medical.BEST_DOSE
-        found[hazard] = {**learned, **medical.fixed_policies(bench, hazard, doses)}
+        last = {method: learned[hazard, method].last for method in medical.LEARNERS}
+        found[hazard] = last | fixed[hazard]
     count = bench.size(100, 10)
     pieces = [
         {"hazard": hazard, "method": method, "repeat": np.arange(count), **metrics}
@@ -48,22 +44,15 @@ def run(bench: Workbench) -> None:
 
 
 def ellipses(points: np.ndarray) -> tuple[Ellipse, Ellipse]:
-    """95 % regions of points [R, 2], R >= 3, under a bivariate normal distribution.
-
-    That of the repetitions (chi-squared with two degrees of freedom), and that of their mean
-    (Hotelling's T-squared).
-    """
+    """95 % regions of normal points [R, 2], R >= 3 (chi-squared), and of their mean (Hotelling)."""
     count = len(points)
     variances, axes = np.linalg.eigh(np.cov(points.T))
     angle = float(np.degrees(np.arctan2(axes[1, 0], axes[0, 0])))
     of_data = stats.chi2.ppf(_LEVEL, 2)
     of_mean = 2 * (count - 1) / (count - 2) * stats.f.ppf(_LEVEL, 2, count - 2) / count
     width, height = 2 * np.sqrt(np.maximum(variances, 0.0))
-    data, mean = (
-        Ellipse(float(width * scale), float(height * scale), angle)
-        for scale in np.sqrt([of_data, of_mean])
-    )
-    return data, mean
+    data, mean = np.sqrt([of_data, of_mean])
+    return Ellipse(width * data, height * data, angle), Ellipse(width * mean, height * mean, angle)
 
 
 def pareto_front(points: np.ndarray) -> np.ndarray:
@@ -78,17 +67,11 @@ def _points(metrics: medical.Metrics) -> np.ndarray:
     return np.stack([metrics[TUMOUR], metrics[TOXICITY]], -1).astype(np.float64)
 
 
-def _means(methods: Methods) -> np.ndarray:
-    """[M, 2]."""
+def _means(methods: medical.Policies) -> np.ndarray:
     return np.stack([_points(metrics).mean(0) for metrics in methods.values()])
 
 
-def _of_the_paper(methods: Methods) -> Methods:
-    """Without the doses that are ours."""
-    return {name: metrics for name, metrics in methods.items() if name not in medical.OWN_DOSES}
-
-
-def _figure(found: dict[str, Methods]) -> "plots.Figure":
+def _figure(found: medical.Fixed) -> "plots.Figure":
     figure, [panels] = plots.panels((11.0, 5.6), 1, 2)
     labels = medical.labels()
     for panel, number, (hazard, methods) in zip(panels, (3, 5), found.items(), strict=True):
@@ -102,18 +85,17 @@ def _figure(found: dict[str, Methods]) -> "plots.Figure":
     return figure
 
 
-def _draw(panel: "plots.Axes", methods: Methods) -> None:
+def _draw(panel: "plots.Axes", methods: medical.Policies) -> None:
     from matplotlib import patches
 
-    means = _means(_of_the_paper(methods))
+    means = _means(medical.without_own_doses(methods))
     front = means[pareto_front(means)]
     front = front[np.argsort(front[:, 0])]
-    panel.plot(
-        *front.T, color="0.6", lw=1, ls="--", zorder=1, label="Pareto front of the paper's methods"
-    )
+    name = "Pareto front of the paper's methods"
+    panel.plot(*front.T, color="0.6", lw=1, ls="--", zorder=1, label=name)
     markers = dict(zip(medical.OWN_DOSES, "ox", strict=True))
     colors = dict.fromkeys(medical.OWN_DOSES, "0.3")
-    colors |= {name: f"C{number}" for number, name in enumerate(_of_the_paper(methods))}
+    colors |= {name: f"C{number}" for number, name in enumerate(medical.without_own_doses(methods))}
     for method, metrics in methods.items():
         points = _points(metrics)
         middle, color = points.mean(0), colors[method]
@@ -126,7 +108,7 @@ def _draw(panel: "plots.Axes", methods: Methods) -> None:
     plots.tidy(panel)
 
 
-def _paragraphs(found: dict[str, Methods], count: int) -> list[str]:
+def _paragraphs(found: medical.Fixed, count: int) -> list[str]:
     text = [
         f"Every method is trained {count} times and then treats 300 fresh patients; ± is one "
         "standard error over the repetitions. The figures of the paper are not available as "
@@ -138,33 +120,29 @@ def _paragraphs(found: dict[str, Methods], count: int) -> list[str]:
         "PBPI samples.",
         "![Outcomes](figure_3_and_5.png)",
     ]
+    labels = medical.labels()
+    digits = {name: 2 if name == "mean_reward" else 3 for name in labels}
     for hazard, methods in found.items():
-        text += [f"## Hazard {hazard}", _summary_table(methods), _front_in_words(methods)]
+        rows = [
+            [method, *(mean_in_words(metrics[name], digits[name]) for name in labels)]
+            for method, metrics in methods.items()
+        ]
+        table = markdown_table(["method", *labels.values()], rows)
+        text += [f"## Hazard {hazard}", table, _front_in_words(methods)]
     claims = [claim for hazard in medical.HAZARDS for claim in claims_of(hazard, found[hazard])]
     return [*text, "## The claims of the papers", claims_table(claims)]
 
 
-def claims_of(hazard: str, methods: Methods) -> list[Claim]:
+def claims_of(hazard: str, methods: medical.Policies) -> list[Claim]:
     """The papers' claims about these figures; doses that are ours do not count."""
-    shown = _of_the_paper(methods)
+    shown = medical.without_own_doses(methods)
     points = {name: _points(metrics) for name, metrics in shown.items()}
     deaths = {name: metrics["death_rate"].astype(float) for name, metrics in shown.items()}
     return outcome_claims(hazard, points, deaths)
 
 
-def _summary_table(methods: Methods) -> str:
-    labels = medical.labels()
-    digits = {name: 2 if name == "mean_reward" else 3 for name in labels}
-    rows = [
-        [method, *(mean_in_words(metrics[name], digits[name]) for name in labels)]
-        for method, metrics in methods.items()
-    ]
-    return markdown_table(["method", *labels.values()], rows)
-
-
-def _front_in_words(methods: Methods) -> str:
-    """The fronts of the means, and what two further doses do to PB-EDPS."""
-    shown = _of_the_paper(methods)
+def _front_in_words(methods: medical.Policies) -> str:
+    shown = medical.without_own_doses(methods)
     means = _means(shown)
     deaths = np.array([[metrics["death_rate"].mean()] for metrics in shown.values()])
     fronts = pareto_front(means), pareto_front(np.concatenate([means, deaths], -1))

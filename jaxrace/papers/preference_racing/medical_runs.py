@@ -1,7 +1,4 @@
-"""All learners on the medical task, as the figures of Busa-Fekete et al. 2014 need them.
-
-Axes: R repetitions, n rows (a row per repetition and generation), X numbers of episodes.
-"""
+"""All learners on the medical task. Axes: R repetitions, n rows, one per R and generation."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -50,8 +47,14 @@ class Learning(NamedTuple):
 
 
 Findings = dict[tuple[str, str], Learning]  # by hazard and method
-Fixed = dict[str, dict[str, Metrics]]  # by hazard and policy
+Policies = dict[str, Metrics]
+Fixed = dict[str, Policies]  # by hazard and policy
 Curve = tuple[np.ndarray, np.ndarray]
+
+
+def without_own_doses(policies: Policies) -> Policies:
+    """Those that the paper has."""
+    return {name: metrics for name, metrics in policies.items() if name not in OWN_DOSES}
 
 
 def labels() -> dict[str, str]:
@@ -98,34 +101,24 @@ def learn_all(bench: Workbench) -> Findings:
     }
 
 
-def fixed_policies(
-    bench: Workbench, hazard: str, doses: tuple[float, ...] = (START_DOSE,), **changed: Any
-) -> dict[str, Metrics]:
-    """The constant policies and the random one, each metric [R]; some fields of the config changed.
-
-    The doses are further constant policies.
-    """
-    config = dataclasses.replace(paper_config(bench, "random", hazard), **changed)
-    test_key = jax.random.split(jax.random.key(config.seed))[1]
-    seconds = Seconds()
-    bench.job.on_stage(f"fixed policies {hazard}", 0, 1)
-    found = evaluate_fixed(config, TASKS[config.env](config), test_key, seconds, doses)
-    bench.compile_seconds += seconds.compile
+def fixed_all(bench: Workbench, doses: tuple[float, ...] = (START_DOSE,), **changed: Any) -> Fixed:
+    """The constant policies, these doses too, and the random one, by a changed config."""
+    found: Fixed = {}
+    for hazard in HAZARDS:
+        config = dataclasses.replace(paper_config(bench, "random", hazard), **changed)
+        test_key = jax.random.split(jax.random.key(config.seed))[1]
+        seconds = Seconds()
+        bench.job.on_stage(f"fixed policies {hazard}", 0, 1)
+        task = TASKS[config.env](config)
+        found[hazard] = evaluate_fixed(config, task, test_key, seconds, doses)
+        bench.compile_seconds += seconds.compile
     return found
-
-
-def fixed_all(bench: Workbench, **changed: Any) -> Fixed:
-    """The same with both hazards."""
-    return {hazard: fixed_policies(bench, hazard, **changed) for hazard in HAZARDS}
 
 
 def panels_by_hazard(
     metrics: Sequence[str], title: str
 ) -> tuple["plots.Figure", dict[tuple[str, str], "plots.Axes"]]:
-    """A figure with a panel for each hazard and metric, over training episodes.
-
-    The title of a panel is given its hazard, and the number of the paper's figure.
-    """
+    """A figure with a panel for each hazard and metric; titles have the hazard and the figure."""
     figure, panels = plots.panels((10.5, 7.4), 2, 2, sharex=True)
     found = {}
     for row, number, hazard in zip(panels, (4, 6), HAZARDS, strict=True):
@@ -146,10 +139,7 @@ def curve(found: Findings, hazard: str, method: str, metric: str) -> Curve:
 
 
 def averaged(learning: Learning, metric: str) -> Curve:
-    """The means of repetitions that are evaluated after the same numbers of episodes.
-
-    The last policy of those that have ended goes on counting.
-    """
+    """The means of all repetitions; the last policy of one that has ended goes on counting."""
     places = np.unique(learning.episodes)
     curves = []
     for repeat in np.unique(learning.repeat):
@@ -163,11 +153,7 @@ def averaged(learning: Learning, metric: str) -> Curve:
 
 
 def smoothed(learning: Learning, metric: str) -> Curve:
-    """A curve through the cloud of (episodes, performance) pairs of all repetitions.
-
-    It is smoothed by a kernel, from where half of the repetitions have been evaluated to where
-    half have ended.
-    """
+    """Through all (episodes, performance), from where half of the repetitions are to their end."""
     episodes, values = learning.episodes, learning.metrics[metric]
     counts, edges = np.histogram(episodes, _CELLS)
     sums, _ = np.histogram(episodes, edges, weights=values)
@@ -185,10 +171,7 @@ def smoothed(learning: Learning, metric: str) -> Curve:
 
 
 def mean_before(learning: Learning, metric: str, episodes: int) -> np.ndarray:
-    """Of every repetition, the mean of a metric over the first training episodes [R].
-
-    A policy counts from its evaluation to the next one; before the first, nothing counts.
-    """
+    """The mean of each repetition's first episodes [R]; a policy counts until the next one."""
     found = []
     for repeat in np.unique(learning.repeat):
         rows = (learning.repeat == repeat) & (learning.episodes < episodes)

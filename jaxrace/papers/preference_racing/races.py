@@ -1,7 +1,4 @@
-"""Races on synthetic tasks: how they are measured, and the curves beside published numbers.
-
-Axes: S settings of a race, R repetitions.
-"""
+"""Races on synthetic tasks, and their curves beside published numbers. Axes: R repetitions."""
 
 import dataclasses
 import itertools
@@ -111,14 +108,9 @@ class Program:
 
 
 def measure(bench: Workbench, programs: Sequence[Program], repetitions: int) -> Curves:
-    """The curves of some races, on all tasks and for all k.
-
-    Repetitions of one number meet the same instances and samples, whatever the race.
-    """
-    curves: Curves = {}
-    for program in programs:
-        curves |= _measure(bench, program, repetitions)
-    return curves
+    """On all tasks and for all k; repetitions of one number meet the same samples in all races."""
+    measured = (_measure(bench, program, repetitions) for program in programs)
+    return {name: curve for curves in measured for name, curve in curves.items()}
 
 
 def _measure(bench: Workbench, program: Program, repetitions: int) -> Curves:
@@ -137,13 +129,11 @@ def _measure(bench: Workbench, program: Program, repetitions: int) -> Curves:
     shape = (len(bounds), len(TASKS), len(COMPLEXITIES), repetitions)
     draws = log.rows.row.samples.reshape(shape)
     accuracies = log.rows.row.found.reshape(shape) / TOP
-    return {
-        CurveName(task, program.algorithm, program.variant, program.rule, bound): Curve(
-            draws[number, place], accuracies[number, place]
-        )
-        for place, task in enumerate(TASKS)
-        for number, bound in enumerate(bounds)
-    }
+    curves: Curves = {}
+    for (place, task), (number, bound) in itertools.product(enumerate(TASKS), enumerate(bounds)):
+        name = CurveName(task, program.algorithm, program.variant, program.rule, bound)
+        curves[name] = Curve(draws[number, place], accuracies[number, place])
+    return curves
 
 
 def _params(race: racing.Race, bound: str, task: int, k: float) -> Any:
@@ -177,10 +167,7 @@ def table_of(curves: Curves) -> list[Columns]:
 PUBLISHED: dict[tuple[str, str], dict[float, tuple[int, float]]] = {
     ("normal", "PBR-CO"): {1: (3000, 0.928), 4: (2847, 0.978), 7: (2580, 0.991), 10: (2268, 0.998)},
     ("bernoulli, drift k/5", "HR"): {
-        1: (3000, 0.870),
-        4: (2610, 0.946),
-        7: (1791, 0.971),
-        10: (1440, 0.988),
+        **{1: (3000, 0.870), 4: (2610, 0.946), 7: (1791, 0.971), 10: (1440, 0.988)},
     },
     ("bernoulli, drift k/5", "PBR-CO"): {1: (2265, 0.961), 10: (1861, 0.980)},
     ("uniform", "HR"): {1: (3000, 0.970), 10: (2681, 0.990)},
@@ -238,6 +225,5 @@ def published_claims(
 
 
 def _range(values: np.ndarray, style: str) -> str:
-    """The smallest and the largest, or the only one."""
     least, most = (f"{value:{style}}" for value in (values.min(), values.max()))
     return least if least == most else f"{least} to {most}"

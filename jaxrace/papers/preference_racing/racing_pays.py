@@ -1,25 +1,102 @@
-"""Does racing help PB-EDPS? Variants at equal budgets, on the medical task.
-
-Axes: R repetitions, n rows (a row per repetition and generation).
-"""
+"""Does racing help PB-EDPS? Variants at equal budgets. Axes: R repetitions, n generations."""
 
 import dataclasses
+import functools
 import itertools
+from collections.abc import Callable
 
 import numpy as np
 
-from jaxrace import plots
-from jaxrace.commands.train.learning import CANDIDATES
-from jaxrace.commands.train.tasks import TASKS
-from jaxrace.commands.workbench import (
-    Columns,
-    Workbench,
-    mean_and_error,
-    mean_in_words,
-)
+from jaxrace import plots, racing
+from jaxrace.commands.train.config import TrainConfig
+from jaxrace.commands.train.learning import CANDIDATES, searched, with_final_race
+from jaxrace.commands.train.tasks import TASKS, Task
+from jaxrace.commands.workbench import Columns, Workbench, mean_and_error, mean_in_words
 from jaxrace.papers.preference_racing import medical_runs as medical
-from jaxrace.papers.preference_racing.racing_variants import FAST, PUBLISHED, RACES, VARIANTS
+from jaxrace.search import PolicySearch, SearchWork, SplitRaceSearch, stack_params
+from jaxrace.strategies import Strategy
 from jaxrace.tables import markdown_table
+
+# FAST is what `--method pb-edps-fast` does.
+PUBLISHED, FAST = "published schedule", "population 14, 30 rollouts, final race"
+_SIGMA, _DELTA, _MAX_ROUNDS = 10.0, 0.2, 100
+
+
+@dataclasses.dataclass(frozen=True)
+class Variant:
+    """A way to run PB-EDPS."""
+
+    race: Callable[..., racing.Race]  # of a generation, given lambda, mu and ``compare``
+    population: int = 7  # lambda
+    rounds: tuple[int, int] = (3, _MAX_ROUNDS)  # floor and cap of n_max
+    race_numbers: tuple[tuple[str, float], ...] = ()  # further numbers of the race
+    deltas: tuple[float, ...] = (_DELTA,)  # take turns while the budget is used up
+    # Of the halves of a race, above which the next one is shorter; None: decided.
+    agreement: float | None = None
+    is_final: bool = False  # does a final race choose among the last generations' best?
+    base: str = PUBLISHED  # the variant with which it is compared
+
+    def searches(self, config: TrainConfig, task: Task) -> SearchWork:
+        """The learner and its numbers."""
+        size, parents = self.population, self.population // 2
+        race = self.race(size, parents, compare=task.compare)
+        strategy = Strategy("CMA_ES", size)
+        parts = (task.env, task.policy, task.fold, race, strategy)
+        search = PolicySearch(*parts)
+        if self.agreement is not None:
+            search = SplitRaceSearch(*parts, agreement=self.agreement)
+        generation = size * self.rounds[1]
+        budget = searched(config.episodes, generation) if self.is_final else config.episodes
+        sizes, numbers = (_SIGMA, self.deltas, budget, *self.rounds), dict(self.race_numbers)
+        params = search.params(*sizes, env_params=task.env_params, **numbers)
+        if self.is_final:
+            return with_final_race(task, search, [params], config.episodes, generation)
+        return SearchWork(search, stack_params([params]))
+
+
+_published = functools.partial(racing.PreferenceRace, capacity=_MAX_ROUNDS, bound="published")
+_stitched = functools.partial(racing.PreferenceRace, capacity=_MAX_ROUNDS)
+_dominance = functools.partial(racing.DominanceRace, capacity=_MAX_ROUNDS)
+
+# From loose to strict, as the budget is used up.
+_ADAPTIVE = tuple(0.5 - 0.05 * part for part in range(10))
+
+VARIANTS: dict[str, Variant] = {
+    PUBLISHED: Variant(_published),
+    **{f"{n} rollouts": Variant(_published, rounds=(n, n)) for n in (3, 10, 30, 100)},
+    "n_max up to 30": Variant(_published, rounds=(3, 30)),
+    "stitched-KL race": Variant(_stitched),
+    "stitched-KL, epsilon 0.05": Variant(_stitched, race_numbers=(("epsilon", 0.05),)),
+    "stitched-KL, epsilon 0.1": Variant(_stitched, race_numbers=(("epsilon", 0.1),)),
+    "stitched-KL, delta 0.5 to 0.05": Variant(_stitched, deltas=_ADAPTIVE),
+    "stitched-KL, epsilon 0.1, delta 0.5 to 0.05": Variant(
+        _stitched, race_numbers=(("epsilon", 0.1),), deltas=_ADAPTIVE
+    ),
+    "dominance race": Variant(_dominance),
+    **{
+        f"until the halves agree to {agreement:.0%}": Variant(_published, agreement=agreement)
+        for agreement in (0.5, 0.7, 0.9)
+    },
+    "population 14": Variant(_published, population=14),
+    "population 28": Variant(_published, population=28),
+    "population 14, 30 rollouts": Variant(_published, population=14, rounds=(30, 30)),
+    "population 28, 30 rollouts": Variant(_published, population=28, rounds=(30, 30)),
+    "population 28, 10 rollouts": Variant(_published, population=28, rounds=(10, 10)),
+    "final race": Variant(_published, is_final=True),
+    **{
+        f"{n} rollouts, final race": Variant(
+            _published, rounds=(n, n), is_final=True, base=f"{n} rollouts"
+        )
+        for n in (10, 30)
+    },
+    # With the default bound of the command. In 30 rounds neither bound decides anything.
+    FAST: Variant(_stitched, 14, (30, 30), is_final=True, base="population 14, 30 rollouts"),
+}
+
+# Those that end a race when its order is certain enough, each by another standard.
+RACES = tuple(
+    name for name in VARIANTS if name.startswith(("stitched-KL", "dominance", "until the halves"))
+)
 
 SHOWN = ("survival_rate", "mean_reward")
 GENERATION, FINAL = "generation", "final"  # kinds of races
@@ -50,18 +127,20 @@ def run(bench: Workbench) -> None:
         found[hazard, name] = within(learning, config.episodes)
     generations = _generations(learned)
     bench.write_table("variants.csv", _table(found))
-    bench.write_table("repetitions.csv", _repetitions(found))
+    repetitions = [
+        {"hazard": hazard, "variant": name, "repeat": np.arange(len(last["episodes"]))}
+        | {column: last[column] for column in ("episodes", *SHOWN)}
+        for (hazard, name), last in found.items()
+    ]
+    bench.write_table("repetitions.csv", repetitions)
     bench.write_table("generations.csv", generations)
     bench.write_figure("curves.png", _figure(learned, found))
     bench.write_report(_paragraphs(found, generations))
 
 
 def within(learning: medical.Learning, budget: int) -> dict[str, np.ndarray]:
-    """The last policy of every repetition that took at most so many episodes: its metrics [R].
-
-    The race in which a budget is used up is finished, and a race of many policies takes long: to
-    compare what each learner has in the end would favour large populations.
-    """
+    """The last policy of every repetition that took at most so many episodes: its metrics [R]."""
+    # The race in which a budget is used up is finished, which would favour large populations.
     affordable = np.flatnonzero(learning.episodes <= budget)
     ends = np.append(np.diff(learning.repeat[affordable]) != 0, True)
     found = {"episodes": learning.episodes, **learning.metrics}
@@ -69,7 +148,6 @@ def within(learning: medical.Learning, budget: int) -> dict[str, np.ndarray]:
 
 
 def _table(found: Findings) -> list[Columns]:
-    """A row per hazard and variant."""
     rows = []
     for (hazard, name), last in found.items():
         own = {"hazard": hazard, "variant": name, "repetitions": len(last["episodes"])}
@@ -79,44 +157,23 @@ def _table(found: Findings) -> list[Columns]:
     return rows
 
 
-def _repetitions(found: Findings) -> list[Columns]:
-    """A row per hazard, variant and repetition."""
-    return [
-        {
-            **{"hazard": hazard, "variant": name, "repeat": np.arange(len(last["episodes"]))},
-            **{column: last[column] for column in ("episodes", *SHOWN)},
-        }
-        for (hazard, name), last in found.items()
-    ]
-
-
 def _generations(learned: medical.Findings) -> Generations:
-    """How many races end early, and how many options are decided, generation by generation.
-
-    The final races, which are of other options, have rows of their own.
-    """
+    """What races decide, by generation; final races, of other options, have rows of their own."""
     pieces = []
     for (hazard, name), learning in learned.items():
         is_final = learning.is_last & VARIANTS[name].is_final
         for race, chosen in ((GENERATION, ~is_final), (FINAL, is_final)):
-            means = _by_generation(learning, chosen)
+            generation = learning.numbers["generation"][chosen]
+            searches = np.bincount(generation)
+            present = np.flatnonzero(searches)
             names = {"hazard": hazard, "variant": name, "race": race}
-            length = len(means["generation"])
-            pieces.append({key: np.full(length, one) for key, one in names.items()} | means)
+            piece = {key: np.full(len(present), one) for key, one in names.items()}
+            piece |= {"generation": present, "searches": searches[present]}
+            for column in ("max_rounds", "simulated", "finished", "options_decided"):
+                sums = np.bincount(generation, learning.numbers[column][chosen])
+                piece[column] = sums[present] / searches[present]
+            pieces.append(piece)
     return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
-
-
-def _by_generation(learning: medical.Learning, chosen: np.ndarray) -> dict[str, np.ndarray]:
-    """Means of the races that are chosen [n]."""
-    generation = learning.numbers["generation"][chosen]
-    searches = np.bincount(generation)
-    present = np.flatnonzero(searches)
-    means = {
-        column: np.bincount(generation, learning.numbers[column][chosen])[present]
-        / searches[present]
-        for column in ("max_rounds", "simulated", "finished", "options_decided")
-    }
-    return {"generation": present, "searches": searches[present], **means}
 
 
 def _figure(learned: medical.Findings, found: Findings) -> "plots.Figure":
@@ -139,9 +196,7 @@ def _figure(learned: medical.Findings, found: Findings) -> "plots.Figure":
 
 def _paragraphs(found: Findings, generations: Generations) -> list[str]:
     count = len(found["A", PUBLISHED]["episodes"])
-    comparisons = [
-        (f"## Hazard {hazard}", _comparison(found, hazard)) for hazard in medical.HAZARDS
-    ]
+    comparisons = [(f"## Hazard {one}", _comparison(found, one)) for one in medical.HAZARDS]
     return [
         f"Every variant has {count:,} searches per hazard, and counts with the last policy that "
         "it had found within the budget: the race in which a budget is used up is finished, and "
@@ -177,7 +232,6 @@ def _changes(found: Findings, hazard: str, name: str) -> list[tuple[float, float
 
 
 def _is_better(changes: list[tuple[float, float]]) -> bool:
-    """By two standard errors."""
     return all(change > 2 * error for change, error in changes)
 
 
@@ -186,7 +240,6 @@ def _in_words(change: float, error: float) -> str:
 
 
 def _names(found: Findings) -> list[str]:
-    """The variants that were run."""
     return [name for name in VARIANTS if ("A", name) in found]
 
 
@@ -236,7 +289,6 @@ def _decisions(generations: Generations) -> str:
 
 
 def _schedule(generations: Generations) -> str:
-    """The published schedule, generation by generation."""
     chosen = _where(generations, variant=PUBLISHED, race=GENERATION)
     columns = ("hazard", "generation", "max_rounds", "searches", "finished", "options_decided")
     rows = []
@@ -250,7 +302,6 @@ def _schedule(generations: Generations) -> str:
 
 
 def _answer(found: Findings, generations: Generations, hazard: str) -> str:
-    """Does it pay to race until something is decided?"""
     raced = [name for name in RACES if (hazard, name) in found]
     if not raced:
         return f"Hazard {hazard}: no race but the published one was run."
@@ -267,7 +318,6 @@ def _answer(found: Findings, generations: Generations, hazard: str) -> str:
 
 
 def _fast(found: Findings, hazard: str) -> str:
-    """What the best setting changes."""
     if (hazard, FAST) not in found:
         return f"Hazard {hazard}: {FAST} was not run."
     changes = _changes(found, hazard, FAST)
@@ -280,7 +330,6 @@ def _fast(found: Findings, hazard: str) -> str:
 
 
 def _answers(found: Findings) -> list[str]:
-    """Which variants are better, and worse, than their bases by two standard errors."""
     text = []
     for hazard, metric in itertools.product(medical.HAZARDS, SHOWN):
         others = [name for name in _names(found) if name != PUBLISHED]

@@ -6,7 +6,7 @@ import numpy as np
 
 from jaxrace import kernels, plots, racing
 from jaxrace.commands.workbench import Workbench, mean_and_error
-from jaxrace.papers.claims import NO, UNEXPLAINED, YES, Claim, claims_table, yes_or_no
+from jaxrace.papers.claims import UNEXPLAINED, Claim, claims_table, yes_or_no
 from jaxrace.papers.preference_racing import races
 from jaxrace.papers.preference_racing.races import BOUNDS, OPTIONS, ROUNDS, TOP, VARIANTS, Program
 from jaxrace.tables import markdown_table
@@ -22,9 +22,10 @@ _PAPER = {
 _KNOWN = {
     ("uniform", "HR"): "as described, k changes nothing here; " + UNEXPLAINED,
     ("uniform", "PBR-CO"): "as described, k changes nothing here; " + UNEXPLAINED,
-    ("bernoulli, drift k/5", "PBR-CO"): (
-        "an independent simulation agrees with ours; " + UNEXPLAINED
-    ),
+    (
+        "bernoulli, drift k/5",
+        "PBR-CO",
+    ): f"an independent simulation agrees with ours; {UNEXPLAINED}",
 }
 
 
@@ -71,7 +72,6 @@ def _accuracy_against_draws(curves: races.Curves) -> "plots.Figure":
 
 
 def _draws_of_bounds(curves: races.Curves) -> "plots.Figure":
-    """What every bound costs, task by task."""
     figure, panels = plots.panels((9.2, 7.4), 2, 2, sharex=True, sharey=True)
     for panel, task in zip(panels.flat, races.TASKS, strict=True):
         bounds = {f"sharp rule, {one} bound": races.preference(task, bound=one) for one in BOUNDS}
@@ -104,6 +104,20 @@ def _finish(figure: "plots.Figure", panels: np.ndarray, xlabel: str, ylabel: str
 
 def _paragraphs(curves: races.Curves) -> list[str]:
     repetitions = next(iter(curves.values())).draws.shape[-1]
+    names = {"HR": races.hoeffding, "PBR-CO": lambda task: races.preference(task, rule="printed")}
+    published = {
+        (task, algorithm): curves[names[algorithm](task)]
+        for task, algorithm in races.PUBLISHED
+        if algorithm in names
+    }
+    savings = {task: _savings(curves, task) for task in races.TASKS}
+    larger = sum(one["HR"][0] > one["PBR, printed rule"][0] for one in savings.values())
+    improvements = [
+        [task, race, f"{saved:.1%}", f"{change:+.4f}"]
+        for task, found in savings.items()
+        for race, (saved, change) in found.items()
+    ]
+    heads = ("task", "race", "draws saved, mean over k", "change in accuracy")
     return [
         f"{races.described(repetitions)}; all races meet the same instances "
         "and samples. Accuracy is the share of the best five by means that a race finds. "
@@ -112,7 +126,7 @@ def _paragraphs(curves: races.Curves) -> list[str]:
         "## Beside the published numbers",
         "Read off the figures of Busa-Fekete et al. 2013, whose race had the printed rule and the "
         "same sizes. The figure of 2014 is not available as numbers.",
-        races.beside_published(_of_published(curves)),
+        races.beside_published(published),
         "Unexplained: the preference-based race on the Bernoulli tasks is much cheaper here than "
         "published, and more accurate. As the paper describes the task, s is 3/4 for a pair of "
         "options, or 1 where their drifts differ by more than 1. That is no pair with the drift "
@@ -122,12 +136,20 @@ def _paragraphs(curves: races.Curves) -> list[str]:
         "describes them, k is but a unit of measurement and changes nothing; its curves do change "
         "with k.",
         "## The paper's claims",
-        claims_table([*_claims(curves), *races.published_claims(_of_published(curves), _KNOWN)]),
+        claims_table([*_claims(curves), *races.published_claims(published, _KNOWN)]),
         "For how many of the values of k the races differ by more than two standard errors:",
-        _table_of_differences(curves),
+        markdown_table(
+            ("task", "variant", "rule", "cheaper", "dearer", "more accurate", "less accurate"),
+            [
+                [*names, *_differences(curves, *names)]
+                for names in itertools.product(races.TASKS, VARIANTS, kernels.RULES)
+            ],
+        ),
         "## Improvements",
-        _table_of_improvements(curves),
-        _improvements_in_words(curves),
+        markdown_table(heads, improvements),
+        "The paper finds larger relative improvements for HR than for PBR (no numbers are given). "
+        "Here HR saves more than PBR with the printed rule on "
+        f"{larger} of {len(races.TASKS)} tasks.",
         "The intersection of intervals can change no verdict of a Copeland race: a pair is dropped "
         "once its interval excludes 1/2. So whatever PBR saves comes from the dynamic correction "
         "of delta, which counts undecided options only. It is a heuristic without a proof.",
@@ -139,15 +161,6 @@ def _paragraphs(curves: races.Curves) -> list[str]:
     ]
 
 
-def _of_published(curves: races.Curves) -> dict[tuple[str, str], races.Curve]:
-    names = {"HR": races.hoeffding, "PBR-CO": lambda task: races.preference(task, rule="printed")}
-    return {
-        (task, algorithm): curves[names[algorithm](task)]
-        for task, algorithm in races.PUBLISHED
-        if algorithm in names
-    }
-
-
 def _claims(curves: races.Curves) -> list[Claim]:
     """Of Busa-Fekete et al. 2014, on its two tasks, with the rule that it prints."""
     claims = []
@@ -156,29 +169,22 @@ def _claims(curves: races.Curves) -> list[Claim]:
         cheaper, dearer, better, worse = _differences(curves, task, "plain", "printed")
         saved = _savings(curves, task)
         value, own = (saved[name][0] for name in ("HR", "PBR, printed rule"))
-        claims += [
-            Claim(
-                f"{task}: PBR needs significantly fewer samples than HR",
-                f"figure 2{plain}, text",
-                f"for {cheaper} of {count} k; more for {dearer}",
-                YES if cheaper > count // 2 and not dearer else NO,
-                "",
+        found = {
+            "PBR needs significantly fewer samples than HR": (
+                *(plain, f"for {cheaper} of {count} k; more for {dearer}"),
+                *(cheaper > count // 2 and not dearer, ""),
             ),
-            Claim(
-                f"{task}: its accuracy is on a par or better in most cases",
-                f"figure 2{plain}, text",
-                f"better for {better} of {count} k, worse for {worse}",
-                yes_or_no(worse < count / 2),
-                "",
+            "its accuracy is on a par or better in most cases": (
+                *(plain, f"better for {better} of {count} k, worse for {worse}"),
+                *(worse < count / 2, ""),
             ),
-            Claim(
-                f"{task}: the improvements save more for HR than for PBR",
-                f"figure 2{improved}, text",
-                f"{value:.1%} and {own:.1%}",
-                yes_or_no(value > own),
-                "" if value > own else UNEXPLAINED,
+            "the improvements save more for HR than for PBR": (
+                *(improved, f"{value:.1%} and {own:.1%}", value > own, UNEXPLAINED),
             ),
-        ]
+        }
+        for claim, (panel, here, holds, why) in found.items():
+            where, known = f"figure 2{panel}, text", "" if holds else why
+            claims.append(Claim(f"{task}: {claim}", where, here, yes_or_no(holds), known))
     return claims
 
 
@@ -198,15 +204,6 @@ def _differences(curves: races.Curves, task: str, variant: str, rule: str) -> li
     return [int(count.sum()) for count in counts]
 
 
-def _table_of_differences(curves: races.Curves) -> str:
-    rows = [
-        [task, variant, rule, *_differences(curves, task, variant, rule)]
-        for task, variant, rule in itertools.product(races.TASKS, VARIANTS, kernels.RULES)
-    ]
-    heads = ("task", "variant", "rule", "cheaper", "dearer", "more accurate", "less accurate")
-    return markdown_table(heads, rows)
-
-
 def _savings(curves: races.Curves, task: str) -> dict[str, tuple[float, float]]:
     """The share of draws that the improvements save, and what they change in the accuracy."""
     plain, improved = (races.races_of_the_paper(task, variant) for variant in VARIANTS)
@@ -217,24 +214,6 @@ def _savings(curves: races.Curves, task: str) -> dict[str, tuple[float, float]]:
         )
         for race, name in plain.items()
     }
-
-
-def _table_of_improvements(curves: races.Curves) -> str:
-    rows = [
-        [task, race, f"{saved:.1%}", f"{change:+.4f}"]
-        for task in races.TASKS
-        for race, (saved, change) in _savings(curves, task).items()
-    ]
-    return markdown_table(("task", "race", "draws saved, mean over k", "change in accuracy"), rows)
-
-
-def _improvements_in_words(curves: races.Curves) -> str:
-    savings = [_savings(curves, task) for task in races.TASKS]
-    larger = sum(found["HR"][0] > found["PBR, printed rule"][0] for found in savings)
-    return (
-        "The paper finds larger relative improvements for HR than for PBR (no numbers are given). "
-        f"Here HR saves more than PBR with the printed rule on {larger} of {len(savings)} tasks."
-    )
 
 
 def _table_of_bounds(curves: races.Curves) -> str:

@@ -1,7 +1,4 @@
-"""Races on random instances of synthetic tasks, as the jobs of a sweep.
-
-Axes: S settings, J trials, K options.
-"""
+"""Races on random instances of tasks, as jobs of a sweep. Axes: S settings, K options."""
 
 import dataclasses
 import functools
@@ -72,10 +69,7 @@ class RaceTrials(sweep.Once):
 
 
 def race_trials(race: racing.Race, tasks: AnyTask, key: jax.Array, params: Any) -> RaceTrials:
-    """The work; the params are those of all settings, leaves [S, ...].
-
-    Races with the same key meet the same instances and samples.
-    """
+    """The work, given params [S, ...]; with the same key races meet the same samples."""
     return RaceTrials(functools.partial(_play, race, tasks), (key, params))
 
 
@@ -97,10 +91,7 @@ def _play(
 def trials_of(
     cells: Sequence[tuple[int, int, float]], repetitions: int, numbers: Sequence[int]
 ) -> sweep.Jobs:
-    """All repetitions of the first cell, of the second, and so on.
-
-    A cell is a setting of the race, a task and k; those with the same number share their instances.
-    """
+    """All repetitions of each cell: setting, task and k; those of one number share instances."""
     setting, task, k = map(np.array, zip(*cells, strict=True))
     first = np.array(numbers) * repetitions
 

@@ -1,8 +1,6 @@
-"""Races by other rankings: Busa-Fekete et al. 2013, figure 2.
+"""Races by Copeland's, Borda's (SE) and random-walk rankings: Busa-Fekete et al. 2013, figure 2."""
 
-The Borda race ranks by sums of expectations (SE), the random-walk race by a stationary distribution
-(RW); beside them the Copeland race (CO).
-"""
+import itertools
 
 from jaxrace import kernels, plots, racing
 from jaxrace.commands.workbench import Workbench
@@ -13,9 +11,7 @@ RANKINGS = {"PBR-CO": "copeland", "PBR-SE": "borda", "PBR-RW": "random_walk"}
 
 # By rule and bound.
 _MARKERS = {
-    ("printed", "published"): "o",
-    ("sharp", "published"): "^",
-    ("sharp", "stitched-kl"): "s",
+    **{("printed", "published"): "o", ("sharp", "published"): "^", ("sharp", "stitched-kl"): "s"},
 }
 
 # What is known of numbers that are not found again.
@@ -34,16 +30,11 @@ _KNOWN = {
 def programs() -> list[races.Program]:
     """All races, with the paper's rules and bound; and the best of each with ours."""
     sizes = races.OPTIONS, races.TOP, races.ROUNDS, kernels.total_order
-    return [
-        races.Program(
-            algorithm,
-            "plain",
-            racing.PreferenceRace(*sizes, bound, rule, ranking=ranking),
-            (bound,),
-        )
-        for algorithm, ranking in RANKINGS.items()
-        for rule, bound in _MARKERS
-    ]
+    found = []
+    for (algorithm, ranking), (rule, bound) in itertools.product(RANKINGS.items(), _MARKERS):
+        race = racing.PreferenceRace(*sizes, bound, rule, ranking=ranking)
+        found.append(races.Program(algorithm, "plain", race, (bound,)))
+    return found
 
 
 def run(bench: Workbench) -> None:
@@ -56,7 +47,6 @@ def run(bench: Workbench) -> None:
 
 
 def _figure(curves: races.Curves) -> "plots.Figure":
-    """Accuracy against draws, as in the paper."""
     figure, panels = plots.panels((9.2, 7.2), 2, 2)
     for panel, task in zip(panels.flat, races.TASKS, strict=True):
         for number, algorithm in enumerate(RANKINGS):

@@ -1,7 +1,4 @@
-"""Bandits that recommend: Urvoy et al. 2013, section 5.1 (figure 3) and supplement B.5.
-
-Axes: R runs, T records of a run.
-"""
+"""Bandits that recommend: Urvoy et al. 2013, section 5.1 (figure 3) and supplement B.5."""
 
 import dataclasses
 
@@ -86,24 +83,23 @@ def run(bench: Workbench) -> None:
             name: run_entrant(bench, f"{task} {name}", one, problems, 1, horizon, _RECORDS)
             for name, one in bench.few(lineup(DECISIONS[task], horizon, key).items(), 2)
         }
-    table = _table(found)
+    table, curves = _tables(found)
     bench.write_table("bandits.csv", table)
-    bench.write_table("curves.csv", _curves(found))
+    bench.write_table("curves.csv", curves)
     bench.write_figure("regret.png", _figure(found))
     bench.write_report(_paragraphs(table, runs, horizon))
 
 
-def _table(found: Found) -> list[Columns]:
-    """A row for each decision and algorithm."""
-    return [
-        {
-            **{"decision": task, "algorithm": name, "runs": len(log.settled_at)},
-            **mean_columns("regret", log.regret[:, 0, -1, 0]),
-            **ended_columns(log),
-        }
-        for task, logs in found.items()
-        for name, log in logs.items()
-    ]
+def _tables(found: Found) -> tuple[list[Columns], list[Columns]]:
+    """A row, and a curve, for each decision and algorithm."""
+    rows, curves = [], []
+    for task, logs in found.items():
+        for name, log in logs.items():
+            own, regret = {"decision": task, "algorithm": name}, log.regret[:, 0, :, 0]
+            curves.append({**own, "time": log.time, **mean_columns("regret", regret.T)})
+            ends = {**mean_columns("regret", regret[:, -1]), **ended_columns(log)}
+            rows.append({**own, "runs": len(log.settled_at), **ends})
+    return rows, curves
 
 
 def ended_columns(log: Runs) -> Columns:
@@ -111,17 +107,6 @@ def ended_columns(log: Runs) -> Columns:
     settled = log.settled_at[log.settled_at > 0]
     after = float(settled.mean()) if settled.size else 0.0
     return {"ended": settled.size / log.settled_at.size, "settled_at": after}
-
-
-def _curves(found: Found) -> list[Columns]:
-    return [
-        {
-            **{"decision": task, "algorithm": name, "time": log.time},
-            **mean_columns("regret", log.regret[:, 0, :, 0].T),
-        }
-        for task, logs in found.items()
-        for name, log in logs.items()
-    ]
 
 
 def _figure(found: Found) -> "plots.Figure":

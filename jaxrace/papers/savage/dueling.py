@@ -1,7 +1,4 @@
-"""Dueling bandits that explore, then exploit: Urvoy et al. 2013, section 5.2 and supplement B.6.
-
-Axes: R runs, T records of a run.
-"""
+"""Dueling bandits that explore, then exploit: Urvoy et al. 2013, section 5.2 and supplement B.6."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -32,17 +29,14 @@ class Setting:
     algorithms: tuple[str, ...]  # names of ``duel_config.ALGORITHMS``
     measure: str  # of ``dueling.MEASURES``
     published: str = ""  # what can be read off the paper's figure, in words
-    # Runs at full size of algorithms that take long.
+    # Most runs of algorithms that take long.
     fewer: Mapping[str, int] = dataclasses.field(default_factory=dict)
     paper: str = ""  # where the paper does more, in words
-
-    def runs_of(self, algorithm: str) -> int:
-        """How many at this size."""
-        return min(self.runs, self.fewer.get(algorithm, self.runs))
 
 
 _FIELD = ("interleaved-filter", "beat-the-mean", "uniform")
 _SAVAGE = ("savage", "savage-condorcet")
+_TITLE_400 = "Hard Condorcet matrix, 400 arms (figure 5)"
 
 SETTINGS: dict[str, Setting] = {
     "condorcet-30": Setting(
@@ -77,7 +71,7 @@ SETTINGS: dict[str, Setting] = {
         "strong",
     ),
     "condorcet-400": Setting(
-        "Hard Condorcet matrix, 400 arms (figure 5), at a fortieth of the paper's horizon",
+        f"{_TITLE_400}, at a fortieth of the paper's horizon",
         *(400, 2, 2_500_000),
         (*_SAVAGE, *_FIELD),
         "strong",
@@ -89,41 +83,30 @@ SETTINGS: dict[str, Setting] = {
 }
 
 FULL_400 = dataclasses.replace(
-    SETTINGS["condorcet-400"],
-    title="Hard Condorcet matrix, 400 arms (figure 5)",
-    runs=4,
-    horizon=100_000_000,
-    paper="",
+    SETTINGS["condorcet-400"], title=_TITLE_400, runs=4, horizon=100_000_000, paper=""
 )
 
 
-def run(bench: Workbench) -> None:
-    """Leaves duels.csv, curves.csv, a figure for each setting and report.md."""
-    _run(bench, SETTINGS)
-
-
 def run_400(bench: Workbench) -> None:
-    """The same for 400 arms at the paper's horizon."""
-    _run(bench, {"condorcet-400": FULL_400})
+    """For 400 arms at the paper's horizon."""
+    run(bench, {"condorcet-400": FULL_400})
 
 
-def _run(bench: Workbench, settings: dict[str, Setting]) -> None:
+def run(bench: Workbench, settings: dict[str, Setting] = SETTINGS) -> None:
+    """Leaves duels.csv, curves.csv, a figure for each setting and report.md."""
     found: Found = {}
     for name in bench.few(settings, 1):
-        setting = _smaller(settings[name]) if bench.quick else settings[name]
+        setting = settings[name]
+        if bench.quick:
+            arms, algorithms = setting.arms // 10 + 2, setting.algorithms[:2]
+            smaller = {"arms": arms, "runs": 6, "horizon": 5_000, "algorithms": algorithms}
+            setting = dataclasses.replace(setting, **smaller)
         found[name] = _measure(bench, name, setting)
         bench.write_figure(f"{name}.png", _figure(setting, found[name]))
-    table = _table(settings, found)
+    table, curves = _tables(settings, found)
     bench.write_table("duels.csv", table)
-    bench.write_table("curves.csv", _curves(settings, found))
+    bench.write_table("curves.csv", curves)
     bench.write_report(_paragraphs(settings, table))
-
-
-def _smaller(setting: Setting) -> Setting:
-    """For a quick look."""
-    algorithms = setting.algorithms[:2]
-    arms = setting.arms // 10 + 2
-    return dataclasses.replace(setting, arms=arms, runs=6, horizon=5_000, algorithms=algorithms)
 
 
 def _measure(bench: Workbench, name: str, setting: Setting) -> dict[str, Runs]:
@@ -140,7 +123,8 @@ def _measure(bench: Workbench, name: str, setting: Setting) -> dict[str, Runs]:
     found = {}
     for algorithm in setting.algorithms:
         one = entrant(algorithm, setting.arms, setting.horizon, delta, key)
-        runs, stage = setting.runs_of(algorithm), f"{name} {algorithm}"
+        runs = min(setting.runs, setting.fewer.get(algorithm, setting.runs))
+        stage = f"{name} {algorithm}"
         # A run on each of the first matrices, or all on the only one.
         own = jax.tree.map(lambda leaf: leaf[:runs], problems)  # noqa: B023
         repeats = runs // own.probabilities.shape[0]
@@ -155,32 +139,20 @@ def _curves_of(log: Runs, measure: str) -> tuple[np.ndarray, np.ndarray]:
     return regret.reshape(-1, count), log.is_best.reshape(-1, count)
 
 
-def _table(settings: dict[str, Setting], found: Found) -> list[Columns]:
-    """A row for each problem and algorithm."""
-    rows = []
+def _tables(settings: dict[str, Setting], found: Found) -> tuple[list[Columns], list[Columns]]:
+    """A row, and a curve, for each problem and algorithm."""
+    rows, curves = [], []
     for name, logs in found.items():
         measure = settings[name].measure
         for algorithm, log in logs.items():
             regret, is_best = _curves_of(log, measure)
-            rows.append(
-                {
-                    **{"problem": name, "algorithm": algorithm, "runs": len(regret)},
-                    **{"horizon": int(log.time[-1]), "measure": measure},
-                    **mean_columns("regret", regret[:, -1]),
-                    **{"accuracy": is_best[:, -1].mean(), **ended_columns(log)},
-                }
-            )
-    return rows
-
-
-def _curves(settings: dict[str, Setting], found: Found) -> list[Columns]:
-    pieces = []
-    for name, logs in found.items():
-        for algorithm, log in logs.items():
-            regret, is_best = (x.mean(0) for x in _curves_of(log, settings[name].measure))
-            own = {"problem": name, "algorithm": algorithm, "duels": log.time}
-            pieces.append({**own, "regret": regret, "accuracy": is_best})
-    return pieces
+            own = {"problem": name, "algorithm": algorithm}
+            means = {"regret": regret.mean(0), "accuracy": is_best.mean(0)}
+            curves.append({**own, "duels": log.time, **means})
+            size = {"runs": len(regret), "horizon": int(log.time[-1]), "measure": measure}
+            ends = {**mean_columns("regret", regret[:, -1]), "accuracy": is_best[:, -1].mean()}
+            rows.append({**own, **size, **ends, **ended_columns(log)})
+    return rows, curves
 
 
 def _figure(setting: Setting, logs: dict[str, Runs]) -> "plots.Figure":

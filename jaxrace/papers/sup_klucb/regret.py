@@ -1,7 +1,4 @@
-"""Sup-KLUCB beside RUCB and DTS on random matrices: Agrawal and Chaporkar 2019, both figures.
-
-Axes: G games (matrices), R runs of each, T records of a run.
-"""
+"""Sup-KLUCB, RUCB and DTS: Agrawal and Chaporkar 2019. Axes: G games, R runs, T records."""
 
 import itertools
 
@@ -10,7 +7,7 @@ import numpy as np
 
 from jaxrace import dueling, plots
 from jaxrace.commands.duel.lineup import entrant
-from jaxrace.commands.duel.runs import Runs, run_entrant, stacked
+from jaxrace.commands.duel.runs import run_entrant, stacked
 from jaxrace.commands.workbench import Columns, Workbench, mean_columns, mean_in_words
 from jaxrace.dueling import matrices
 from jaxrace.tables import markdown_table
@@ -30,28 +27,21 @@ def games(seed: int, count: int) -> list[np.ndarray]:
     for number in range(count):
         size_key, matrix_key = jax.random.split(jax.random.fold_in(key, number))
         arms = int(jax.random.randint(size_key, (), _LEAST_ARMS, _MOST_ARMS + 1, np.int32))
-        found.append(_with_single_winner(matrix_key, arms))
+        # Drawn again until there is a single winner.
+        attempts = map(jax.random.fold_in, itertools.repeat(matrix_key), itertools.count())
+        drawn = (np.asarray(matrices.random(attempt, arms)) for attempt in attempts)
+        single = (matrix for matrix in drawn if dueling.copeland_winners(matrix).sum() == 1)
+        found.append(next(single))
     return found
 
 
-def _with_single_winner(key: jax.Array, arms: int) -> np.ndarray:
-    """Drawn again until there is one."""
-    attempts = (jax.random.fold_in(key, number) for number in itertools.count())
-    drawn = (np.asarray(matrices.random(attempt, arms)) for attempt in attempts)
-    return next(matrix for matrix in drawn if dueling.copeland_winners(matrix).sum() == 1)
-
-
-def run(bench: Workbench) -> None:
-    """Leaves games.csv, curves.csv, regret.png, by_arms.png and report.md."""
-    _run(bench, 100)
-
-
 def run_first(bench: Workbench) -> None:
-    """The same with the games of the first figure alone."""
-    _run(bench, _FIRST_GAMES)
+    """With the games of the first figure alone."""
+    run(bench, _FIRST_GAMES)
 
 
-def _run(bench: Workbench, count: int) -> None:
+def run(bench: Workbench, count: int = 100) -> None:
+    """Leaves games.csv, curves.csv, regret.png, by_arms.png and report.md."""
     drawn = games(bench.seed, bench.size(count, 2))
     horizon, runs = bench.size(100_000, 2_000), bench.size(25, 3)
     found = {name: _measure(bench, name, drawn, horizon, runs) for name in ALGORITHMS}
@@ -74,7 +64,7 @@ def _measure(
         problems = stacked([dueling.duels(drawn[game]) for game in chosen])
         one = entrant(name, int(arms), horizon, 1 / horizon, jax.random.key(0))
         stage = f"{name} {arms} arms"
-        log: Runs = run_entrant(bench, stage, one, problems, runs, horizon, _RECORDS)
+        log = run_entrant(bench, stage, one, problems, runs, horizon, _RECORDS)
         time, regret[chosen] = log.time, log.regret[..., _COPELAND]
     return time, regret
 

@@ -1,7 +1,4 @@
-"""What all stored hands of hold'em players say, and the report: Groves and Branke, figures 7 and 8.
-
-Axes: P populations, K players, S scores of a pair, J selections, T records.
-"""
+"""What stored hands say: the report. Axes: P populations, K players, S scores, J selections."""
 
 from typing import NamedTuple
 
@@ -11,10 +8,9 @@ import numpy as np
 
 from jaxrace import plots
 from jaxrace.commands.holdem.matches import STRENGTH_ERROR, STRENGTH_SAMPLES
-from jaxrace.commands.select.curves import Curve, success_in_words
+from jaxrace.commands.select.curves import Curve, success_in_words, success_table
 from jaxrace.commands.workbench import Columns, mean_and_error, mean_in_words, with_error
-from jaxrace.papers.top_k.poker_matches import PASSES
-from jaxrace.papers.top_k.poker_race import DELTA, Races
+from jaxrace.papers.top_k.poker_matches import DELTA, PASSES, Races
 from jaxrace.selection import borda_top
 from jaxrace.tables import markdown_table
 
@@ -76,17 +72,15 @@ def heat_maps(truth: Truth) -> "plots.Figure":
     figure, panels = plots.grid(count, 5, (2.9, 2.9), (1, 0.5))
     means, wrong = _in_order(truth.means, truth.order), against_the_order(truth)
     limit = float(np.abs(means).max())
-    image = None
     for number, panel in enumerate(panels):
         norm = AsinhNorm(0.1, -limit, limit)
-        image = panel.imshow(means[number], cmap="RdBu", norm=norm)
+        panel.imshow(means[number], cmap="RdBu", norm=norm)
         panel.set_title(f"{number + 1}: {wrong[number]} pairs against the order", fontsize=9)
         panel.set(xlabel="rank of the opponent", ylabel="rank")
         ticks = np.arange(means.shape[-1])
         panel.set_xticks(ticks, ticks + 1, fontsize=7)
         panel.set_yticks(ticks, ticks + 1, fontsize=7)
-    if image is not None:
-        figure.colorbar(image, ax=panels, label="big blinds per deck, two hands")
+    figure.colorbar(panels[-1].images[0], ax=panels, label="big blinds per deck, two hands")
     return figure
 
 
@@ -115,7 +109,7 @@ class Findings(NamedTuple):
     truth: Truth
     decks: int  # of a pass
     stored: dict[str, Curve]  # selections from stored hands, by method
-    beyond: dict[str, np.ndarray]  # bool [J, T], by hybrid: is the index beyond its limit?
+    beyond: dict[str, np.ndarray]  # by hybrid, of records [J, T]: is the index beyond its limit?
     races: Races  # one of each selection and capacity
     preferred: np.ndarray  # bool [P, K], whom a race looks for
     live: dict[str, Curve]  # selections that play for themselves
@@ -154,13 +148,9 @@ def _top(found: Findings) -> int:
 
 
 def _rates(curves: dict[str, Curve]) -> str:
-    """After a few numbers of comparisons."""
     times = next(iter(curves.values())).time
     looks = [int(time) for time in np.quantile(times, (0, 0.25, 0.5, 1))]
-    rows = [
-        [name, *(success_in_words(curve, look) for look in looks)] for name, curve in curves.items()
-    ]
-    return markdown_table(("method", *(f"{look:,} comparisons" for look in looks)), rows)
+    return success_table(curves, looks, "comparisons")
 
 
 def _index(name: str, beyond: np.ndarray) -> str:
@@ -173,7 +163,6 @@ def _index(name: str, beyond: np.ndarray) -> str:
 
 
 def _race(found: Findings) -> list[str]:
-    """The settings of the race, and how often it finds what it looks for."""
     races, count = found.races, len(found.preferred)
     repeats = len(races.selected) // count
     curve = races.curve(found.truth.best.repeat(repeats, axis=0))
@@ -190,23 +179,14 @@ def _race(found: Findings) -> list[str]:
         for place, capacity in enumerate(races.capacities)
     ]
     same = int((found.preferred == found.truth.best).all(1).sum())
+    heads = ("most samples of a player", "comparisons, mean", "finds who wins most")
     return [
         "A sample of a player is a score against another one, drawn at random, and is one "
         "comparison. The race looks for players whose scores are larger than those of others more "
         "often than not, which need not be those who win the most chips: the same "
         f"{_top(found)} in {same} of {count} populations. A certificate may be wrong with "
         f"probability {DELTA}.",
-        markdown_table(
-            (
-                "most samples of a player",
-                "comparisons, mean",
-                "finds who wins most",
-                "finds what it looks for",
-                "certified",
-                "certified wrongly",
-            ),
-            rows,
-        ),
+        markdown_table((*heads, "finds what it looks for", "certified", "certified wrongly"), rows),
     ]
 
 
@@ -214,8 +194,9 @@ def _live(found: Findings) -> list[str]:
     live, (count, players) = found.live, found.truth.order.shape
     first = next(iter(live.values()))
     end, pairs = first.time[-1], players * (players - 1) // 2
-    sources = (found.stored, live)
-    rows = [[name, *(_rate_of(source, name, end) for source in sources)] for name in live]
+    # A quick look has left some methods out.
+    stored = {name: success_in_words(curve, end) for name, curve in found.stored.items()}
+    rows = [[name, stored.get(name, ""), success_in_words(live[name], end)] for name in live]
     return [
         "A stored hand is drawn whenever it was played, so that players know each other as they "
         "did then; a selection that plays has a match of each pair from its first hand on, with "
@@ -224,8 +205,3 @@ def _live(found: Findings) -> list[str]:
         "paper repeats 500 times):",
         markdown_table(("method", "stored", f"played, {len(first.correct):,} selections"), rows),
     ]
-
-
-def _rate_of(curves: dict[str, Curve], name: str, time: float) -> str:
-    """Empty where a quick look has left the method out."""
-    return success_in_words(curves[name], time) if name in curves else ""

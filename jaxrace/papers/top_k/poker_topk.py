@@ -1,7 +1,4 @@
-"""The best 4 of 10 hold'em players: Groves and Branke, figures 7 and 8.
-
-Axes: P populations, K players, S scores of a pair, J selections, T records.
-"""
+"""The best 4 of 10 hold'em players: Groves and Branke, figures 7 and 8. Axes: K players."""
 
 from typing import Any
 
@@ -14,16 +11,7 @@ from jaxrace.commands.select.config import POOLED_SAMPLES
 from jaxrace.commands.select.curves import Curve, draw_curves, table_of
 from jaxrace.commands.select.runs import Task, run_selector, run_top
 from jaxrace.commands.workbench import Workbench
-from jaxrace.papers.top_k.poker_matches import ASHE, draw_players, play_sets
-from jaxrace.papers.top_k.poker_race import Races, preferred, run_races
-from jaxrace.papers.top_k.poker_report import (
-    Findings,
-    Truth,
-    heat_maps,
-    matrix_columns,
-    paragraphs,
-    truth_of,
-)
+from jaxrace.papers.top_k import poker_matches, poker_report
 from jaxrace.papers.top_k.thurstone_noise import PUBLISHED_CROSSING, run_with_index
 from jaxrace.papers.top_k.thurstone_topk import TOP as SELECT_TOP
 
@@ -39,17 +27,13 @@ CAPACITIES = (11, 31, 61, 101, 151, 201)
 DOMINANCE_RACE = "dominance race"
 
 # A score is at most the stacks of two hands.
-_MAX_SCORE = 2 * ASHE.rules.stack / ASHE.rules.big_blind
+_MAX_SCORE = 2 * poker_matches.ASHE.rules.stack / poker_matches.ASHE.rules.big_blind
 
 
 def stored_score(
     key: jax.Array, problem: tuple[jax.Array, jax.Array], first: jax.Array, second: jax.Array
 ) -> jax.Array:
-    """One of the stored scores of a pair, drawn with replacement: float32 [].
-
-    The problem is float32 [P, K, K, S], and which population, int32 []. (Given the table of one,
-    as ``selection.recorded_score`` is, every selection would have a copy of it.)
-    """
+    """A stored score of a pair, drawn with replacement from a population of [P, K, K, S]."""
     scores, population = problem
     place = jax.random.randint(key, (), 0, scores.shape[-1], jnp.int32)
     return scores[population, first, second, place]
@@ -86,12 +70,12 @@ def lineup(players: int, top: int) -> dict[str, tuple[selection.Selector, Any]]:
 def run(bench: Workbench) -> None:
     """Leaves matrices.csv, success.csv, figure_7.png, figure_8.png and report.md."""
     populations, decks = bench.size(POPULATIONS, 2), bench.size(DECKS, 10)
-    weights = draw_players(bench.seed, populations, bench.size(PLAYERS, 4))
-    scores = play_sets(bench, "ground truth", weights, np.arange(populations), decks)
-    truth = truth_of(scores, bench.size(TOP, 2))
-    bench.write_table("matrices.csv", [matrix_columns(truth)])
-    bench.write_figure("figure_7.png", heat_maps(truth))
-    stored, beyond, races = _run_stored(bench, _stored_task(bench, scores, truth))
+    weights = poker_matches.draw_players(bench.seed, populations, bench.size(PLAYERS, 4))
+    scores = poker_matches.play_sets(bench, "ground truth", weights, np.arange(populations), decks)
+    truth = poker_report.truth_of(scores, bench.size(TOP, 2))
+    bench.write_table("matrices.csv", [poker_report.matrix_columns(truth)])
+    bench.write_figure("figure_7.png", poker_report.heat_maps(truth))
+    stored, beyond, races = _run_stored(bench, scores, truth)
     live = _run_live(bench, weights, truth)
     # Of all selections, those of one population.
     parts = {name: np.split(curve.correct, populations) for name, curve in stored.items()}
@@ -102,31 +86,26 @@ def run(bench: Workbench) -> None:
         for number in range(populations)
     }
     bench.write_table("success.csv", table_of({**curves, "all, live": live}))
-    bench.write_figure("figure_8.png", _curves_figure(curves))
-    own = preferred(scores, int(truth.best[0].sum()))
-    found = Findings(truth, decks, stored, beyond, races, own, live)
-    bench.write_report(paragraphs(found))
-
-
-def _stored_task(bench: Workbench, scores: np.ndarray, truth: Truth) -> Task:
-    """Selections of one population after the other."""
-    repeats = bench.size(SELECTIONS, 8)
-    population = np.repeat(np.arange(len(truth.best), dtype=np.int32), repeats)
-    return Task(
-        "stored hands",
-        stored_score,
-        population,
-        truth.best[population],
-        bench.size(BUDGET, 60),
-        bench.size(INTERVAL, 6),
-        jnp.asarray(scores),
-    )
+    figure, panels = plots.grid(len(curves), 5, (3.6, 3.2), (0, 0.5), sharex=True, sharey=True)
+    for panel, (name, found) in zip(panels, curves.items(), strict=True):
+        draw_curves(panel, found, name)
+        panel.set_ylim(0, 1)
+    plots.legend_below(figure, 6)
+    bench.write_figure("figure_8.png", figure)
+    own = poker_matches.preferred(scores, int(truth.best[0].sum()))
+    found = poker_report.Findings(truth, decks, stored, beyond, races, own, live)
+    bench.write_report(poker_report.paragraphs(found))
 
 
 def _run_stored(
-    bench: Workbench, task: Task
-) -> tuple[dict[str, Curve], dict[str, np.ndarray], Races]:
+    bench: Workbench, scores: np.ndarray, truth: poker_report.Truth
+) -> tuple[dict[str, Curve], dict[str, np.ndarray], poker_matches.Races]:
     """Curves; of the hybrids, whether the index is beyond its limit, [J, T]; and the races."""
+    # Selections of one population after the other.
+    population = np.repeat(np.arange(len(truth.best), dtype=np.int32), bench.size(SELECTIONS, 8))
+    sizes = bench.size(BUDGET, 60), bench.size(INTERVAL, 6)
+    own = population, truth.best[population]
+    task = Task("stored hands", stored_score, *own, *sizes, jnp.asarray(scores))
     methods = lineup(task.num_options, task.top)
     curves, beyond = {}, {}
     for name in bench.few(methods, 2):
@@ -136,13 +115,13 @@ def _run_stored(
             beyond[name] = index > PUBLISHED_CROSSING
         else:
             curves[name] = run_selector(bench, task, name, selector, params)
-    races = run_races(bench, task, bench.few(CAPACITIES, 2))
+    races = poker_matches.run_races(bench, task, bench.few(CAPACITIES, 2))
     curves[DOMINANCE_RACE] = races.curve(task.truth)
     curves[SELECT_TOP] = run_top(bench, task, bench.size(6, 2))
     return curves, beyond, races
 
 
-def _run_live(bench: Workbench, weights: jax.Array, truth: Truth) -> dict[str, Curve]:
+def _run_live(bench: Workbench, weights: jax.Array, truth: poker_report.Truth) -> dict[str, Curve]:
     """The same from hands that every selection plays for itself: in a match of each pair."""
     repeats, budget = bench.size(LIVE_SELECTIONS, 2), bench.size(LIVE_BUDGET, 30)
     players = weights.shape[1]
@@ -151,22 +130,7 @@ def _run_live(bench: Workbench, weights: jax.Array, truth: Truth) -> dict[str, C
     # Of one pair, if all that follows the warm-up, which is the same for all, were its own.
     pocbam = selection.Pocbam(players, 1)
     most = budget - pocbam.opening + pocbam.warm_up
-    scores = play_sets(bench, "live hands", weights, population, most, sides=(0,))
-    task = Task(
-        "live hands",
-        selection.ByNumber(live_score),
-        jnp.asarray(scores),
-        truth.best[population],
-        budget,
-        bench.size(INTERVAL, 6),
-    )
+    scores = poker_matches.play_sets(bench, "live hands", weights, population, most, sides=(0,))
+    compare, own = selection.ByNumber(live_score), (jnp.asarray(scores), truth.best[population])
+    task = Task("live hands", compare, *own, budget, bench.size(INTERVAL, 6))
     return {name: run_selector(bench, task, name, *methods[name]) for name in LIVE}
-
-
-def _curves_figure(curves: dict[str, dict[str, Curve]]) -> "plots.Figure":
-    figure, panels = plots.grid(len(curves), 5, (3.6, 3.2), (0, 0.5), sharex=True, sharey=True)
-    for panel, (name, found) in zip(panels, curves.items(), strict=True):
-        draw_curves(panel, found, name)
-        panel.set_ylim(0, 1)
-    plots.legend_below(figure, 6)
-    return figure

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -23,7 +24,7 @@ from jaxrace.commands.select.curves import (
 )
 from jaxrace.commands.select.runs import Task, run_selector, run_top
 from jaxrace.commands.select.tasks import CIRCLE, best, thurstone_task, wins_task, with_own_target
-from jaxrace.commands.workbench import Columns, Workbench, mean_and_error
+from jaxrace.commands.workbench import Workbench, mean_and_error
 from jaxrace.envs.options import Normal
 from jaxrace.papers.preference_racing.trials import AnyTask, race_trials, trials_of
 from jaxrace.papers.top_k.thurstone_topk import TOP
@@ -49,9 +50,6 @@ _ROUNDS = (20, 50, 100, 200)  # rounds of races, one point of their curves each
 _LEVEL = 0.7
 _LOOKS = (0.25, 0.5, 1.0)
 COMPLEXITY = 2.0  # k of the normal task of races
-
-# A method is clearly behind another one from so many standard errors of the difference on.
-_CLEARLY = 2.0
 
 
 def lineup(num_options: int, top: int) -> dict[str, selection.Selector]:
@@ -89,17 +87,11 @@ def run(bench: Workbench) -> None:
         figures.append(f"success-{num_options}.png")
         bench.write_figure(figures[-1], figure_of(own))
         curves |= own
-    bench.write_table("success.csv", table_with_exact(curves))
-    bench.write_report(_paragraphs(curves, budgets, figures))
-
-
-def table_with_exact(curves: dict[str, dict[str, Curve]]) -> list[Columns]:
-    """As ``table_of``; also where shares are counted, how often all of the best are selected."""
     listed = [curve for found in curves.values() for curve in found.values()]
-    return [
-        {**piece, "exact": (curve.correct == 1).mean(0)}
-        for piece, curve in zip(table_of(curves), listed, strict=True)
-    ]
+    # Also where shares are counted: how often all of the best are selected.
+    exact = [{"exact": (curve.correct == 1).mean(0)} for curve in listed]
+    bench.write_table("success.csv", map(operator.or_, table_of(curves), exact))
+    bench.write_report(_paragraphs(curves, budgets, figures))
 
 
 def _tasks(bench: Workbench, repeats: int, sizes: tuple[int, int], budget: int) -> list[Task]:
@@ -123,10 +115,7 @@ def _tasks(bench: Workbench, repeats: int, sizes: tuple[int, int], budget: int) 
 def performance_task(
     name: str, seed: int, repeats: int, sizes: tuple[int, int], budget: int, interval: int
 ) -> Task:
-    """Every comparison is of two fresh performances, N(m_i, v_i) with m, v ~ U[0, 1].
-
-    The problems are those of races: see ``race_trials``.
-    """
+    """Comparisons of two performances, N(m_i, v_i) with m, v ~ U[0, 1]: problems of races."""
     options = _performers(np.uint32(seed), repeats, sizes[0])
     means = options.mean[:, :, None] - options.mean[:, None, :]
     deviations = jnp.sqrt(options.variance[:, :, None] + options.variance[:, None, :])
@@ -148,7 +137,15 @@ def _performers(seed: jax.Array, repeats: int, num_options: int) -> Any:
 
 def _run_all(bench: Workbench, task: Task) -> dict[str, Curve]:
     methods = lineup(task.num_options, task.top)
-    found = {name: _run_one(bench, task, name, methods[name]) for name in bench.few(methods, 1)}
+    found = {}
+    for name in bench.few(methods, 1):
+        selector = methods[name]
+        params = selector.params()
+        if isinstance(selector, selection.PairwiseRace):
+            pairs = task.num_options * (task.num_options - 1) // 2
+            params = selector.params(max_rounds=-(-task.budget // pairs))
+        own = with_own_target(task, selector)
+        found[name] = run_selector(bench, own, name, selector, params)
     if not bench.quick:
         found[TOP] = run_top(bench, task)
     if "performances" in task.name:
@@ -163,14 +160,6 @@ def joined(found: dict[str, Curve], others: dict[str, Curve]) -> dict[str, Curve
     if twice := sorted(found.keys() & others.keys()):
         raise ValueError(f"names: expected different ones, got {', '.join(twice)} twice")
     return found | others
-
-
-def _run_one(bench: Workbench, task: Task, name: str, selector: selection.Selector) -> Curve:
-    params = selector.params()
-    if isinstance(selector, selection.PairwiseRace):
-        pairs = task.num_options * (task.num_options - 1) // 2
-        params = selector.params(max_rounds=-(-task.budget // pairs))
-    return run_selector(bench, with_own_target(task, selector), name, selector, params)
 
 
 def race_lineup(num_options: int, top: int) -> dict[str, Callable[[int], racing.Race]]:
@@ -212,9 +201,7 @@ def _duels(bench: Workbench, task: Task) -> dict[str, Curve]:
 
 
 def leaders(found: dict[str, Curve], samples: float) -> list[str]:
-    """The best method after so many samples, and those not clearly behind it; nobody too early.
-
-    Differences are paired: all methods have the same problems.
+    """The best method after so many samples, and those not clearly behind it (paired); or nobody.
 
     >>> right, wrong = (Curve(np.array([10.0]), np.full((9, 1), is_right)) for is_right in (1, 0))
     >>> leaders({"wrong": wrong, "right": right, "equal": right}, 20)
@@ -228,7 +215,7 @@ def leaders(found: dict[str, Curve], samples: float) -> list[str]:
     others = []
     for name, rows in known.items():
         behind, error = mean_and_error(known[best] - rows)
-        if name != best and behind <= _CLEARLY * error:
+        if name != best and behind <= 2 * error:
             others.append(name)
     return [best, *others]
 

@@ -1,7 +1,4 @@
-"""Scores whose means are perturbed: Groves and Branke, figures 5 and 6.
-
-Axes: J selections, T records.
-"""
+"""Scores whose means are perturbed: Groves and Branke, figures 5 and 6. Axes: J selections."""
 
 import dataclasses
 from typing import Any, NamedTuple
@@ -10,10 +7,10 @@ import jax
 import numpy as np
 
 from jaxrace import plots, selection
-from jaxrace.commands.select.curves import Curve, draw_curves, table_of
+from jaxrace.commands.select.curves import Curve, correct_at, draw_curves, table_of
 from jaxrace.commands.select.runs import Task, run_rows, run_selector
 from jaxrace.commands.select.tasks import thurstone_task
-from jaxrace.commands.workbench import Columns, Workbench, mean_and_error, with_error
+from jaxrace.commands.workbench import Workbench, mean_and_error, with_error
 from jaxrace.tables import markdown_table
 
 NOISES = (0.0, 0.1, 0.2, 0.3, 0.4)
@@ -27,7 +24,7 @@ class Found(NamedTuple):
     """At one noise."""
 
     curves: dict[str, Curve]
-    indices: dict[str, np.ndarray]  # by fit, [J, T]
+    indices: dict[str, np.ndarray]  # by fit, of every record: [J, T]
 
 
 class IndexRow(NamedTuple):
@@ -71,13 +68,17 @@ def run(bench: Workbench) -> None:
     noises = NOISES if not bench.quick else (0.0, 0.4)
     found: dict[float, Found] = {}
     for noise in noises:
-        name = f"d = {noise}"
         sizes, budget = (NUM_OPTIONS, TOP), bench.size(BUDGET, 255)
-        task = thurstone_task(name, bench.seed, repeats, sizes, budget, INTERVAL, noise)
-        found[noise] = _run_all(bench, task)
+        common = bench.seed, repeats, sizes, budget, INTERVAL
+        found[noise] = _run_all(bench, thurstone_task(f"d = {noise}", *common, noise))
     curves = {f"d = {noise}": each.curves for noise, each in found.items()}
     bench.write_table("success.csv", table_of(curves))
-    bench.write_table("index.csv", [_index_columns(noise, each) for noise, each in found.items()])
+    pieces = [
+        {"d": noise, "samples": each.curves["POCBAm"].time}
+        | {f"index_{fit.replace(' ', '_')}": x.mean(0) for fit, x in each.indices.items()}
+        for noise, each in found.items()
+    ]
+    bench.write_table("index.csv", pieces)
     bench.write_figure("success.png", _success_figure(found))
     bench.write_figure("index.png", _index_figure(found))
     bench.write_report(_paragraphs(found, repeats))
@@ -95,24 +96,15 @@ def _run_all(bench: Workbench, task: Task) -> Found:
     return Found(curves, indices)
 
 
-def _index_columns(noise: float, found: Found) -> Columns:
-    indices = {f"index_{fit.replace(' ', '_')}": x.mean(0) for fit, x in found.indices.items()}
-    return {"d": noise, "samples": found.curves["POCBAm"].time, **indices}
-
-
-def _place(curve: Curve) -> int:
-    return int(np.searchsorted(curve.time, _LOOK, side="right")) - 1
+def _index(found: Found, fit: str) -> np.ndarray:
+    place = np.searchsorted(found.curves["POCBAm"].time, _LOOK, side="right") - 1
+    return found.indices[fit][:, place]
 
 
 def advantage(found: Found, fit: str) -> tuple[float, float]:
-    """By how much ML-POCBAm is right more often than POCBAm, after 250 samples, and the error.
-
-    Paired: both had the same problems and scores.
-    """
+    """By how much ML-POCBAm is right more often than POCBAm after 250 samples; paired error."""
     ours, theirs = found.curves[f"ML-POCBAm, {fit}"], found.curves["POCBAm"]
-    place = _place(theirs)
-    gain = ours.correct[:, place].astype(float) - theirs.correct[:, place]
-    mean, error = mean_and_error(gain)
+    mean, error = mean_and_error(correct_at(ours, _LOOK) - correct_at(theirs, _LOOK))
     return float(mean), float(error)
 
 
@@ -155,10 +147,9 @@ def _index_figure(found: dict[float, Found]) -> "plots.Figure":
     figure, [panels] = plots.panels((15, 4.4), 1, 3)
     for number, fit in enumerate(FITS):
         gains = np.array([advantage(each, fit) for each in found.values()])
-        index = [each.indices[fit][:, _place(each.curves["POCBAm"])] for each in found.values()]
-        for panel, (means, errors) in zip(
-            panels, (gains.T, mean_and_error(np.array(index))), strict=False
-        ):
+        index = [_index(each, fit) for each in found.values()]
+        shown = gains.T, mean_and_error(np.array(index))
+        for panel, (means, errors) in zip(panels, shown, strict=False):
             panel.errorbar(list(found), means, 2 * errors, color=f"C{number}", label=fit, capsize=2)
     panels[0].axhline(0, color="0.6", lw=0.8)
     panels[0].set(ylabel=f"ML-POCBAm minus POCBAm after {_LOOK} comparisons", xlabel="d")
@@ -180,7 +171,7 @@ def _paragraphs(found: dict[float, Found], repeats: int) -> list[str]:
         gains, indices = [], []
         for noise, each in found.items():
             gain, error = advantage(each, fit)
-            index = each.indices[fit][:, _place(each.curves["POCBAm"])].mean()
+            index = _index(each, fit).mean()
             gains.append(gain)
             indices.append(index)
             rows.append([fit, noise, with_error(gain, error, digits=3), f"{index:.3f}"])

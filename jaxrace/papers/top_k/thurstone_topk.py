@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -10,13 +11,12 @@ from jaxrace.commands.select.curves import (
     Curve,
     figure_of,
     samples_between,
-    success_in_words,
+    success_table,
     table_of,
 )
 from jaxrace.commands.select.runs import TOP_POINTS, Task, run_selector, run_top
 from jaxrace.commands.select.tasks import thurstone_task
 from jaxrace.commands.workbench import Workbench, with_error
-from jaxrace.tables import markdown_table
 
 TOP = "SELECT/TOP"
 NUM_OPTIONS, BUDGET, INTERVAL = 10, 1_000, 5
@@ -40,17 +40,13 @@ def lineup(num_options: int, top: int) -> dict[str, selection.Selector]:
     }
 
 
-def run(bench: Workbench) -> None:
-    """Leaves success.csv, success.png and report.md."""
-    _run(bench, tuple(lineup(NUM_OPTIONS, 1)))
-
-
 def run_published(bench: Workbench) -> None:
-    """The same with the four methods of the paper alone."""
-    _run(bench, PUBLISHED)
+    """With the four methods of the paper alone."""
+    run(bench, PUBLISHED)
 
 
-def _run(bench: Workbench, names: tuple[str, ...]) -> None:
+def run(bench: Workbench, names: Sequence[str] = tuple(lineup(NUM_OPTIONS, 1))) -> None:
+    """Leaves success.csv, success.png and report.md."""
     repeats, budget = bench.size(10_000, 64), bench.size(BUDGET, 235)
     curves: Curves = {}
     for top in bench.few((4, 1), 1):
@@ -60,7 +56,22 @@ def _run(bench: Workbench, names: tuple[str, ...]) -> None:
         curves[name] = run_methods(bench, task, {one: methods[one] for one in names}, 2)
     leave(bench, curves)
     looks = [135, 250, 500, 1000] if not bench.quick else [135, 235]
-    bench.write_report(_paragraphs(curves, repeats, looks))
+    bench.write_report(
+        [
+            f"{repeats:,} problems, gamma and sigma^2 uniform in [0, 1], the same for all methods, "
+            "as are the scores: comparison number n of a pair comes out the same whoever asks for "
+            "it. The first 3 comparisons of each pair are made by all methods by scores. "
+            "SELECT/TOP is shown at the mean number of comparisons that it takes with several "
+            "numbers of repetitions per match, and between two of these on a straight line. ± is "
+            "one standard error.",
+            "![Success rate](success.png)",
+            *sections(curves, looks),
+            "The paper gives curves without numbers. It says: ML-POCBAm is best throughout, POCBAm "
+            "second, SELECT/TOP below uniform sampling; and fitting the model to the warm-up alone "
+            "improves the success rate significantly. The last is so with a single sweep of the "
+            "fit, and not with a stationary point of the likelihood.",
+        ]
+    )
 
 
 def run_methods(
@@ -80,32 +91,8 @@ def leave(bench: Workbench, curves: Curves) -> None:
 
 def sections(curves: Curves, looks: list[int]) -> list[str]:
     """Success rates after some numbers of samples, a table for each task."""
-    text = []
-    for task, found in curves.items():
-        rows = [
-            [name, *(success_in_words(curve, look) for look in looks)]
-            for name, curve in found.items()
-        ]
-        heads = ["method", *(f"{look:,} samples" for look in looks)]
-        text += [f"## Top {task}", markdown_table(heads, rows)]
-    return text
-
-
-def _paragraphs(curves: Curves, repeats: int, looks: list[int]) -> list[str]:
-    return [
-        f"{repeats:,} problems, gamma and sigma^2 uniform in [0, 1], the same for all methods, as "
-        "are the scores: comparison number n of a pair comes out the same whoever asks for it. "
-        "The first 3 comparisons of each pair are made by all methods by scores. SELECT/TOP is "
-        "shown at the mean number of comparisons that it takes with several numbers of "
-        "repetitions per match, and between two of these on a straight line. ± is one standard "
-        "error.",
-        "![Success rate](success.png)",
-        *sections(curves, looks),
-        "The paper gives curves without numbers. It says: ML-POCBAm is best throughout, POCBAm "
-        "second, SELECT/TOP below uniform sampling; and fitting the model to the warm-up alone "
-        "improves the success rate significantly. The last is so with a single sweep of the fit, "
-        "and not with a stationary point of the likelihood.",
-    ]
+    tables = [[f"## Top {task}", success_table(found, looks)] for task, found in curves.items()]
+    return list(itertools.chain(*tables))
 
 
 def run_large(bench: Workbench) -> None:
@@ -115,55 +102,40 @@ def run_large(bench: Workbench) -> None:
     curves: Curves = {}
     for top, gap, first in ((bench.size(40, 5), "", None), (1, ", with a gap", 1.2)):
         sizes, name = (num_options, top), f"{top} of {num_options}{gap}"
-        task = _large_task(bench, name, repeats, sizes, budget, first)
+        common = bench.seed, repeats, sizes, budget, bench.size(LARGE_INTERVAL, 10)
+        task = thurstone_task(name, *common, first=first)
         curves[name] = run_methods(bench, task, dict(itertools.islice(lineup(*sizes).items(), 4)))
     leave(bench, curves)
     looks = [bench.size(look, look // 100) for look in (15_000, 20_000, 25_000, 30_000)]
-    level, needed = _after_warm_up(bench, num_options)
     said = (
         f"{repeats:,} problems (the paper has 10,000), gamma and sigma^2 uniform in [0, 1], the "
         "same for all methods; with a gap, one option has gamma 1.2. The first 3 comparisons of "
         "each pair are made by all methods but SELECT/TOP. ± is one standard error."
     )
-    picture, saving = "![Success rate](success.png)", _saving(level, needed)
-    bench.write_report([said, picture, *sections(curves, looks), saving])
+    saving = _saving(bench, num_options)
+    bench.write_report([said, "![Success rate](success.png)", *sections(curves, looks), saving])
 
 
-def _after_warm_up(bench: Workbench, num_options: int) -> tuple[tuple[float, float], float]:
-    """The success rate of ML-POCBAm after its warm-up, with a gap, and what TOP needs for it.
-
-    With more problems than the curves, since it is one record that counts.
-    """
+def _saving(bench: Workbench, num_options: int) -> str:
+    """The success rate of ML-POCBAm after its warm-up, with a gap, and what TOP needs for it."""
     selector = selection.MlPocbam(num_options, 1, fit="swept")
     repeats = bench.size(1_000, 8)
     name = f"1 of {num_options}, with a gap, warm-up"
-    task = _large_task(bench, name, repeats, (num_options, 1), selector.opening, 1.2)
+    # Of more problems than the curves, since it is one record, after the warm-up, that counts.
+    common = bench.seed, repeats, (num_options, 1), selector.opening, 1
+    task = thurstone_task(name, *common, first=1.2)
     curve = run_selector(bench, task, "ML-POCBAm", selector)
     rate, error = curve.success
     more = dataclasses.replace(task, budget=round(1.1 * task.budget))
     top = run_top(bench, more, bench.size(TOP_POINTS, 2), least=0.5)
-    return (float(rate[0]), float(error[0])), samples_between(top, float(rate[0])) / task.budget
-
-
-def _saving(level: tuple[float, float], share: float) -> str:
+    share = samples_between(top, float(rate[0])) / task.budget
     needs = (
         f"{share:.2f} of these comparisons (between two settings, on a straight line)"
         if np.isfinite(share)
         else "another number than the settings tried, .5 to 1.1 of these comparisons"
     )
     return (
-        f"With a gap, ML-POCBAm (one sweep) selects the best in {with_error(*level, digits=3)} "
+        f"With a gap, ML-POCBAm (one sweep) selects the best in "
+        f"{with_error(rate[0], error[0], digits=3)} "
         f"right after the warm-up. SELECT/TOP needs {needs}; the paper says about 12% fewer."
     )
-
-
-def _large_task(
-    bench: Workbench,
-    name: str,
-    repeats: int,
-    sizes: tuple[int, int],
-    budget: int,
-    first: float | None,
-) -> Task:
-    interval = bench.size(LARGE_INTERVAL, 10)
-    return thurstone_task(name, bench.seed, repeats, sizes, budget, interval, first=first)

@@ -1,5 +1,7 @@
 """Top 4 of 10: several comparisons chosen at once, and pooled samples. Axes: J selections."""
 
+import dataclasses
+
 import numpy as np
 
 from jaxrace import selection
@@ -24,27 +26,23 @@ BATCHES = (1, 5, 15, 45)
 POOLED = (0.0, 1.0, 2.0, 4.0)
 UNIFORM = "uniform"
 
+# What chooses by estimated variances.
+BY_VARIANCES: dict[str, selection.ScoreSelector] = {
+    "PKG": selection.KnowledgeGradient(*_SIZES),
+    "POCBAm": selection.Pocbam(*_SIZES),
+    "ML-POCBAm, one sweep": selection.MlPocbam(*_SIZES),
+    "ML-POCBAm, stationary": selection.MlPocbam(*_SIZES, fit="followed"),
+    "hybrid": selection.HybridPocbam(*_SIZES),
+}
 
-def batch_lineup() -> dict[str, selection.Selector]:
-    """Selectors that can choose several comparisons at once, and gain by not doing it."""
-    pooled = selection.KnowledgeGradient(*_SIZES, pooled_samples=POOLED_SAMPLES)
-    return {
-        "ML-POCBAm": selection.MlPocbam(*_SIZES),
-        "hybrid": selection.HybridPocbam(*_SIZES),
-        "POCBAm": selection.Pocbam(*_SIZES),
-        f"PKG, {POOLED_SAMPLES:g} pooled samples": pooled,
-    }
-
-
-def pooled_lineup(pooled: float) -> dict[str, selection.Selector]:
-    """Selectors that choose by estimated variances."""
-    return {
-        "PKG": selection.KnowledgeGradient(*_SIZES, pooled_samples=pooled),
-        "POCBAm": selection.Pocbam(*_SIZES, pooled_samples=pooled),
-        "ML-POCBAm, one sweep": selection.MlPocbam(*_SIZES, pooled_samples=pooled),
-        "ML-POCBAm, stationary": selection.MlPocbam(*_SIZES, fit="followed", pooled_samples=pooled),
-        "hybrid": selection.HybridPocbam(*_SIZES, pooled_samples=pooled),
-    }
+# What can choose several comparisons at once, and gains by not doing it.
+_PKG = selection.KnowledgeGradient(*_SIZES, pooled_samples=POOLED_SAMPLES)
+IN_BATCHES: dict[str, selection.Selector] = {
+    "ML-POCBAm": selection.MlPocbam(*_SIZES),
+    "hybrid": selection.HybridPocbam(*_SIZES),
+    "POCBAm": selection.Pocbam(*_SIZES),
+    f"PKG, {POOLED_SAMPLES:g} pooled samples": _PKG,
+}
 
 
 def run_batches(bench: Workbench) -> None:
@@ -52,13 +50,14 @@ def run_batches(bench: Workbench) -> None:
     repeats, budget = bench.size(5_000, 64), bench.size(_BUDGET, _QUICK)
     name = f"{TOP} of {NUM_OPTIONS}"
     task = thurstone_task(name, bench.seed, repeats, _SIZES, budget, _INTERVAL)
-    methods = batch_lineup()
     curves: Curves = {}
-    for name in bench.few(methods, 1):
+    for name in bench.few(IN_BATCHES, 1):
         own = curves.setdefault(f"{task.name}, {name}", {})
         for batch in bench.few(BATCHES, 2):
             label = f"B = {batch}"
-            own[label] = run_selector(bench, task, f"{name}, {label}", methods[name], batch=batch)
+            own[label] = run_selector(
+                bench, task, f"{name}, {label}", IN_BATCHES[name], batch=batch
+            )
     leave(bench, curves)
     said = (
         f"{repeats:,} random Thurstone problems of {NUM_OPTIONS} options, the same for all. After "
@@ -102,11 +101,11 @@ def _run_pooled(bench: Workbench, task: Task) -> Curves:
     plain = run_selector(bench, task, UNIFORM, selection.Uniform(*_SIZES))
     found: Curves = {}
     for pooled in bench.few(POOLED, 2):
-        methods = pooled_lineup(pooled)
-        for name in bench.few(methods, 1):
+        for name in bench.few(BY_VARIANCES, 1):
+            selector = dataclasses.replace(BY_VARIANCES[name], pooled_samples=pooled)
             own = found.setdefault(f"{task.name}, {name}", {UNIFORM: plain})
             label = f"w = {pooled:g}"
-            own[label] = run_selector(bench, task, f"{name}, {label}", methods[name])
+            own[label] = run_selector(bench, task, f"{name}, {label}", selector)
     return found
 
 
@@ -138,6 +137,5 @@ def _rates(bench: Workbench, curves: Curves, column: str, is_compared: bool = Fa
 
 
 def _loss(first: Curve, other: Curve, samples: float) -> str:
-    """By how much the rate of the first curve is above the other, and the paired error."""
     change = correct_at(first, samples) - correct_at(other, samples)
     return with_error(*mean_and_error(change), digits=3)
