@@ -79,7 +79,7 @@ def test_the_final_race_is_paid_from_the_budget():
 def test_failures_are_described_in_a_line(tmp_path):
     failed = [{"sigma": 1.0, "delta": 0.2, "repeat": 4}]
 
-    assert describe_failures(TrainConfig(repeats=5), failed, tmp_path) == (
+    assert describe_failures(TrainConfig(repeats=5), {"failed": failed}, tmp_path) == (
         "1 of 5 searches failed (NaN or infinite outcomes), first sigma 1.0, delta 0.2, repeat 4; "
         f"{tmp_path.as_posix()} has the others"
     )

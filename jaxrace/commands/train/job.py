@@ -32,7 +32,7 @@ def train(job: Job) -> Path:
     search = make_search(config, task) if config.learns else None
     asked = _asked(config, search)
     with run_folder(job, f"{config.env}-{config.method}", asked) as folder:
-        if not (job.resume and (folder / runs.SUMMARY).exists()):
+        if not (job.resume and _is_done(folder)):
             job.on_stage("compiling", 0, 0)
             _work(job, task, search, folder, asked)
         _finish(config, folder)
@@ -72,6 +72,8 @@ def _work(
     else:
         log, raced = _learn(job, task, search, keys, folder, asked)
         failed = summary.failures(config, log)
+        if not log.num_rows:
+            raise RuntimeError(f"no search was done; {'; '.join(log.errors.values())}")
         _check_stop(job)
         last = summary.write_rows(config, task, log, folder)
         job.on_stage("evaluating", 0, 0)
@@ -92,9 +94,16 @@ def _finish(config: TrainConfig, folder: Path) -> None:
         plots.save(plots.heat_map(folder), folder / HEAT_MAP)
     elif config.learns:
         plots.save(plots.learning_curve(folder), folder / CURVE)
-    shutil.rmtree(folder / CHECKPOINT, ignore_errors=True)
-    if failed := runs.read_summary(folder)["failed"]:
-        raise RuntimeError(summary.describe_failures(config, failed, folder))
+    if _is_done(folder):
+        shutil.rmtree(folder / CHECKPOINT, ignore_errors=True)
+    found = runs.read_summary(folder)
+    if found["failed"]:
+        raise RuntimeError(summary.describe_failures(config, found, folder))
+
+
+def _is_done(folder: Path) -> bool:
+    """Is the summary there, and no shard of a cluster missing, which may be done again?"""
+    return (folder / runs.SUMMARY).exists() and "errors" not in runs.read_summary(folder)
 
 
 def _check_stop(job: Job) -> None:

@@ -117,5 +117,10 @@ def _together(played: list[tuple[NDArray[np.int64], SweepLog]]) -> SweepLog:
         store=store,
         failed=failed,
         is_resumed=any(log.is_resumed for log in logs),
+        errors={
+            f"round {number}, {shard}": error
+            for number, log in enumerate(logs)
+            for shard, error in log.errors.items()
+        },
         **{name: sum(getattr(log, name) for log in logs) for name in sums},
     )

@@ -156,12 +156,16 @@ def failures(config: TrainConfig, log: sweep.SweepLog) -> list[dict[str, Any]]:
     ]
 
 
-def describe_failures(config: TrainConfig, failed: list[dict[str, Any]], folder: Path) -> str:
-    """One line on what failed."""
+def describe_failures(config: TrainConfig, found: dict[str, Any], folder: Path) -> str:
+    """One line on what failed, by the summary."""
+    failed, errors = found["failed"], found.get("errors")
     first = ", ".join(f"{name} {value}" for name, value in failed[0].items())
     total = len(config.settings) * config.repeats
+    why = "NaN or infinite outcomes"
+    if errors:
+        why = "; ".join(f"{shard}: {error}" for shard, error in errors.items())
     return (
-        f"{len(failed)} of {total} searches failed (NaN or infinite outcomes), first {first}; "
+        f"{len(failed)} of {total} searches failed ({why}), first {first}; "
         f"{folder.as_posix()} has the others"
     )
 
