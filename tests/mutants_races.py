@@ -126,8 +126,8 @@ MUTANTS = [
     # Dominance races
     (
         "jaxrace/racing/dominance/decision.py",
-        "same_total & earlier)))",
-        "same_total & ~earlier)))",
+        "(key[:, None] == key[None, :]) & before)",
+        "(key[:, None] == key[None, :]) & ~before)",
         EDGES,
     ),
     (

@@ -10,23 +10,21 @@ import numpy as np
 
 from jaxrace.dueling.base import Algorithm
 from jaxrace.kernels import first_best, pick
-from jaxrace.protocol import verb
+from jaxrace.protocol import pytree, verb
 from jaxrace.validation import require_integer, require_number
 
 # Its fourth power is a factor of the width.
 _MOST_GAMMA = 1e9
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class BtmParams:
     """The numbers of Beat the Mean."""
 
     width: jax.Array  # float32 [], 9 gamma^4 ln(2 T K): the square of c sqrt(n)
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class BtmState:
     """Beat the Mean between two duels. Duels count for the first arm only."""
 
@@ -56,21 +54,14 @@ class BeatTheMean(Algorithm):
 
     @property
     def needs_condorcet_winner(self) -> bool:
-        """See ``Algorithm``."""
         return True
 
     @property
     def opening(self) -> int:
-        """Every arm once."""
         return self.num_arms
 
     def params(self, horizon: int = 100_000, gamma: float = 1.0) -> BtmParams:
-        """The numbers; ValueError if one is outside its range.
-
-        Args:
-            horizon: T, duels that are to be made.
-            gamma: Of the relaxed transitivity; 1 if it is strict.
-        """
+        """``horizon`` is T, ``gamma`` that of the relaxed transitivity, 1 if it is strict."""
         require_integer("horizon", horizon, 1)
         require_number("gamma", gamma, least=1, most=_MOST_GAMMA)
         width = 9 * gamma**4 * math.log(2 * horizon * self.num_arms)
@@ -90,11 +81,9 @@ class BeatTheMean(Algorithm):
         )
 
     def draw(self, key: jax.Array) -> jax.Array:
-        """For a tie, and for the second arm."""
         return jax.random.uniform(key, (2,), jnp.float32)
 
     def choose(self, noise: jax.Array, state: BtmState, params: BtmParams) -> jax.Array:
-        """See ``ask``."""
         duels = jnp.where(state.active, state.all_duels, jnp.iinfo(jnp.int32).max)
         return jnp.stack([pick(duels == duels.min(), noise[0]), pick(state.active, noise[1])])
 

@@ -12,11 +12,10 @@ from jaxrace.dueling.counts import CountedDuels, Counts, WidthParams, no_counts,
 from jaxrace.dueling.matrices import from_upper
 from jaxrace.dueling.winners import copeland_scores
 from jaxrace.kernels import first_best, pick
-from jaxrace.protocol import verb
+from jaxrace.protocol import pytree, verb
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class DtsState:
     """DTS between two duels."""
 
@@ -67,12 +66,10 @@ class DoubleThompson(CountedDuels):
         )
 
     def draw(self, key: jax.Array) -> DtsNoise:
-        """For both stages; the many numbers of the first one are drawn when they are needed."""
         first_key, second_key, tie_key = jax.random.split(key, 3)
         return DtsNoise(first_key, second_key, jax.random.uniform(tie_key, (), jnp.float32))
 
     def choose(self, noise: DtsNoise, state: DtsState, params: WidthParams) -> jax.Array:
-        """See ``ask``."""
         possible = self.log_time(state.time) >= state.released  # u_ij >= 1/2
         scores = possible.sum(-1, dtype=jnp.int32)
         candidates = scores == scores.max()

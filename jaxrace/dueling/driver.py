@@ -3,7 +3,6 @@
 Axes: K arms, d = 2 for duels or 1 for arms, M measures of regret, R records.
 """
 
-import dataclasses
 import functools
 import warnings
 from typing import Any, NamedTuple
@@ -21,6 +20,7 @@ from jaxrace.dueling.savage import Savage
 from jaxrace.dueling.winners import condorcet_winner
 from jaxrace.kernels import sums
 from jaxrace.kernels.sums import Total
+from jaxrace.protocol import pytree
 from jaxrace.validation import require_integer, require_keys
 
 # Choices whose random numbers are drawn, and whose regrets are summed, at once; at most.
@@ -36,8 +36,7 @@ class Record(NamedTuple):
     settled_at: jax.Array  # int32 [], choices until it stopped exploring; 0 if it has not
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class PlayState:
     """A run between two records."""
 
@@ -60,7 +59,7 @@ def play(
     key)``. Pure: batch it with ``jax.vmap`` over keys and problems.
 
     Args:
-        algorithm: Plays.
+        algorithm: Such as ``Rucb``.
         key: Of the whole run.
         problem: From ``duels`` or ``arms``.
         horizon: T, the number of choices.
@@ -68,8 +67,8 @@ def play(
         records: R, at equal distances; divides the horizon.
 
     Raises:
-        ValueError: ``key`` is no key, the problem is not for this algorithm, or ``horizon`` is
-            no multiple of ``records`` or ends before everything has been tried once.
+        ValueError: The problem is not for this algorithm, or the horizon is no multiple of
+            ``records`` or ends before everything has been tried once.
 
     Warns:
         UserWarning: The algorithm needs a Condorcet winner, and there is none (not under a trace).
@@ -108,10 +107,7 @@ def begin(algorithm: Algorithm, key: jax.Array, params: Any) -> PlayState:
 def advance(
     algorithm: Algorithm, interval: int, state: PlayState, problem: Problem, params: Any
 ) -> tuple[PlayState, Record]:
-    """Make ``interval`` more choices: the state after them, and what they have come to.
-
-    Random numbers go by the time of a choice, so that intervals of any lengths are one run.
-    """
+    """Make ``interval`` more choices: intervals of any lengths are one run."""
     params = algorithm.of_run(params, state.key)
     rest = interval, state.key, state.algorithm, problem, params
     if isinstance(algorithm, Savage) and algorithm.is_by_rounds and problem.has_costs:

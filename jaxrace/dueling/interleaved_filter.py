@@ -10,20 +10,18 @@ import numpy as np
 
 from jaxrace.dueling.base import Algorithm
 from jaxrace.kernels import first_best
-from jaxrace.protocol import verb
+from jaxrace.protocol import pytree, verb
 from jaxrace.validation import require_integer
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class FilterParams:
     """The numbers of Interleaved Filter."""
 
     log_level: jax.Array  # float32 [], ln(1 / delta)
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class FilterState:
     """Interleaved Filter between two duels."""
 
@@ -54,16 +52,14 @@ class InterleavedFilter(Algorithm):
 
     @property
     def needs_condorcet_winner(self) -> bool:
-        """See ``Algorithm``."""
         return True
 
     @property
     def opening(self) -> int:
-        """A first round."""
         return self.num_arms - 1
 
     def params(self, horizon: int = 100_000) -> FilterParams:
-        """The numbers; ``horizon``, at least 1, is T, the duels that are to be made."""
+        """``horizon``, at least 1, is T, the duels that are to be made."""
         require_integer("horizon", horizon, 1)
         return FilterParams(jnp.asarray(math.log(horizon * self.num_arms**2), jnp.float32))
 
@@ -75,7 +71,6 @@ class InterleavedFilter(Algorithm):
         return FilterState(zero, zero, arms > 0, nothing, zero, zero, zero)
 
     def choose(self, noise: None, state: FilterState, params: FilterParams | None) -> jax.Array:
-        """See ``ask``."""
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         waiting = state.rivals & (arms >= state.next)
         rival = jnp.where(waiting, arms, self.num_arms).min()

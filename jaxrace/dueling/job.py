@@ -11,14 +11,14 @@ from jaxrace.dueling import driver
 from jaxrace.dueling.base import Algorithm
 from jaxrace.dueling.driver import PlayState, Record
 from jaxrace.dueling.problems import Problem, shuffled
+from jaxrace.protocol import pytree
 from jaxrace.validation import require_integer
 
 # Choices have keys of their own, from 0 on.
 _ORDER_NUMBER = 2**32 - 1
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class DuelJob:
     """One run to be made; leaves [jobs, ...] for many, see ``DuelWork``."""
 
@@ -27,8 +27,7 @@ class DuelJob:
     setting: ArrayLike  # int32 [], number of the algorithm's params
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class DuelWork:
     """What ``sweep.run`` does with a ``DuelJob``; a row of its log is a ``Record``.
 

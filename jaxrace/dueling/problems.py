@@ -14,14 +14,14 @@ from numpy.typing import ArrayLike
 from jaxrace.dueling.decisions import Counting, NextBest
 from jaxrace.dueling.matrices import check_matrix
 from jaxrace.dueling.winners import regret_tables
+from jaxrace.protocol import pytree
 from jaxrace.validation import as_reals
 
 # Of the 100 arms of Urvoy et al. 2013, section 5.1.
 URVOY_MEANS = (0.95, *3 * (0.9,), 0.55, *5 * (0.5,), *90 * (0.0,))
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class Problem:
     """Chances, and regrets of choices or of recommendations; make it with ``duels`` or ``arms``."""
 

@@ -8,11 +8,10 @@ import jax.numpy as jnp
 
 from jaxrace.dueling.counts import CountedDuels, Counts, WidthParams, no_counts, with_duel
 from jaxrace.kernels import first_best, pick
-from jaxrace.protocol import verb
+from jaxrace.protocol import pytree, verb
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class RucbState:
     """RUCB between two duels."""
 
@@ -39,7 +38,6 @@ class Rucb(CountedDuels):
 
     @property
     def needs_condorcet_winner(self) -> bool:
-        """See ``Algorithm``."""
         return True
 
     @verb
@@ -52,11 +50,9 @@ class Rucb(CountedDuels):
         )
 
     def draw(self, key: jax.Array) -> jax.Array:
-        """A coin for the champion, and a number that picks among several."""
         return jax.random.uniform(key, (2,), jnp.float32)
 
     def choose(self, noise: jax.Array, state: RucbState, params: WidthParams) -> jax.Array:
-        """See ``ask``."""
         candidates = self.log_time(state.time) >= state.released
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         others = candidates & (arms != state.champion)

@@ -8,11 +8,10 @@ import jax.numpy as jnp
 
 from jaxrace.dueling.base import Algorithm
 from jaxrace.dueling.counts import Counts, copeland_leader, no_counts, with_duel
-from jaxrace.protocol import verb
+from jaxrace.protocol import pytree, verb
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class UniformState:
     """Uniform play between two duels."""
 
@@ -38,11 +37,9 @@ class Uniform(Algorithm):
         return UniformState(jnp.zeros((), jnp.int32), no_counts(self.num_arms))
 
     def draw(self, key: jax.Array) -> jax.Array:
-        """Two numbers in [0, 1)."""
         return jax.random.uniform(key, (2,), jnp.float32)
 
     def choose(self, noise: jax.Array, state: UniformState, params: None) -> jax.Array:
-        """See ``ask``."""
         count = jnp.array([self.num_arms, self.num_arms - 1], jnp.int32)
         places = (noise * count.astype(jnp.float32)).astype(jnp.int32)
         first, second = jnp.minimum(places, count - 1)

@@ -28,15 +28,10 @@ _MOST_PASSED = 32
 
 
 def check_compare(compare: Compare, outcomes: Any, shown: Any = None) -> None:
-    """Raise unless a preference is an antisymmetric sign on some outcomes.
+    """Raise unless ``compare(a, b)`` is an antisymmetric sign on some outcomes, leaves [n, ...].
 
     Every outcome is compared with every other, and with itself; those with NaN or infinity in them
-    are left out.
-
-    Args:
-        compare: ``compare(a, b)`` of two single outcomes.
-        outcomes: Leaves [n, ...], at least one outcome.
-        shown: What messages show instead, leaves [n, ...].
+    are left out. Messages show the outcomes in ``shown``, if not these.
 
     Raises:
         ValueError: ``compare`` is not pure JAX, returns anything but one signed integer -1, 0 or
@@ -66,7 +61,7 @@ def check_once(
     """``check_compare`` on the first samples of a race, unless that has passed before.
 
     ``source`` is what draws the samples, or None; ``kept`` comes from ``first_few``, with
-    ``num_rounds`` rounds in it; messages show the samples in ``shown``, if not these.
+    ``num_rounds`` rounds in it.
     """
     leaves, structure = jax.tree.flatten(kept)
     check = (compare, source, structure, *((x.shape[2:], x.dtype) for x in leaves))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from jaxrace import kernels, narrowing
 from jaxrace.kernels.sums import Total, plus
-from jaxrace.protocol import verb
+from jaxrace.protocol import pytree, verb
 from jaxrace.racing import base
 from jaxrace.racing.result import RaceResult, span
 from jaxrace.validation import Owner, require_integer, require_positive, require_probability
@@ -26,8 +26,7 @@ from jaxrace.validation import Owner, require_integer, require_positive, require
 _MOST_ROUNDS = 2**24
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class ValueParams:
     """The numbers of a value-based race; make them with the race's ``params``."""
 
@@ -37,8 +36,7 @@ class ValueParams:
     owner: Owner = dataclasses.field(metadata={"static": True})  # the kind and size of the race
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class ValueState:
     """The progress of a value-based race."""
 
@@ -259,14 +257,9 @@ class ValueRace(base.Race):
         standing = state.selected.astype(jnp.int32) - state.discarded.astype(jnp.int32)
         return ValueResult(
             ranking=base.ranking_from_keys(standing, state.mean),
-            selected=state.selected,
-            discarded=state.discarded,
             decided=(state.selected | state.discarded).all(),
-            mean=state.mean,
-            lower=state.lower,
-            upper=state.upper,
-            empty=state.empty,
-            **self._held(state, params),
+            **self._held(state, params, "selected", "discarded"),
+            **{name: getattr(state, name) for name in ("mean", "lower", "upper", "empty")},
             title=self.title,
             dynamic_delta=self.dynamic_delta,
         )

@@ -19,9 +19,11 @@ from jaxrace.racing.comparing import ComparingRace
 from jaxrace.racing.preference import rounds, surrogate_rounds
 from jaxrace.racing.preference.result import PreferenceResult, by_copeland, by_surrogate
 from jaxrace.racing.preference.state import (
+    RACE_AXES,
     PreferenceParams,
     PreferenceState,
     SurrogateParams,
+    Told,
     keep_samples,
 )
 from jaxrace.racing.preference.surrogates import RANKINGS
@@ -231,8 +233,8 @@ class PreferenceRace(ComparingRace):
             )
         play = functools.partial(play, top=self.top, rule=self.rule)
         if is_surrogate or self.dynamic_delta:
-            play = jax.vmap(play, (0, 0, 1, 0, None))
-        played = play(counted, params, gains, finite, first_round)
+            play = jax.vmap(play, (0, 0, RACE_AXES))
+        played = play(counted, params, Told(gains, finite, first_round))
         return dataclasses.replace(played, outcomes=states.outcomes)
 
     @verb

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from jaxrace import kernels
 from jaxrace.racing import base
-from jaxrace.racing.preference.state import PreferenceParams, PreferenceState, SurrogateParams
+from jaxrace.racing.preference.state import PreferenceParams, PreferenceState, SurrogateParams, Told
 from jaxrace.racing.preference.surrogates import (
     borda_can_end,
     settle_borda,
@@ -70,22 +70,21 @@ def allowed_table(
 def play_rounds(
     state: PreferenceState,
     params: SurrogateParams,
-    gains: jax.Array,
-    finite: jax.Array,
-    first_round: jax.Array,
+    told: Told,
     *,
     ranking: str,
     divergence: str,
     top: int,
     rule: str,
 ) -> PreferenceState:
-    """The loop of Procedure 1 (Busa-Fekete et al. 2013) for r rounds of one race, gains [r, K, K].
+    """The loop of Procedure 1 (Busa-Fekete et al. 2013) for r rounds of one race.
 
     A pair counts while one of its options is undecided. But as soon as the undecided cannot all
     be decided by n_max at the present estimates, or by the printed rule, which never ends, a
     decided option is dropped, and its pairs keep their intervals: on the event that all intervals
     of all rounds hold, so do the kept ones. Which of the two happens changes the cost alone.
     """
+    gains, finite, first_round = told
     numbers = first_round + 1 + jnp.arange(gains.shape[0], dtype=jnp.int32)
     # All bounds at once, for the vector units: those of pairs that stop counting are not used.
     nets = kernels.net_counts(state.net, gains)
@@ -95,9 +94,9 @@ def play_rounds(
     last_allowed = _allowed_at(params, params.max_rounds)
 
     def play_round(
-        carry: tuple[PreferenceState, jax.Array], told: tuple[jax.Array, ...]
+        carry: tuple[PreferenceState, jax.Array], of_round: tuple[jax.Array, ...]
     ) -> tuple[tuple[PreferenceState, jax.Array], None]:
-        (now, kept_upper), (number, net, upper, is_finite) = carry, told
+        (now, kept_upper), (number, net, upper, is_finite) = carry, of_round
         counting = now.active & (number <= params.max_rounds)
         asked = counting.any(-1)
         net = jnp.where(counting, net, now.net)

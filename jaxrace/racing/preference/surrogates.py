@@ -89,10 +89,9 @@ def settle_borda(
     """Options that certainly are, and certainly are not, among the top kappa by Borda's score.
 
     Option i is better than j for certain when l_i > u_j; see ``kernels.settle_reduced``. The
-    bounds of y_i average those of s_ij over *all* j != i: the paper sums over the undecided
-    only, which makes y_i another number whenever an option leaves. The *sharp* rule asks for as
-    many options as are needed, the *printed* one for one more. ``selected`` and ``discarded``,
-    bool [K], are decided already, and stay.
+    bounds of y_i average those of s_ij over *all* j != i: the paper's sum, over the undecided only,
+    changes its meaning whenever an option leaves. The *sharp* rule asks for as many options as are
+    needed, the *printed* one for one more. ``selected`` and ``discarded``, bool [K], stay.
     """
     apart = ~jnp.eye(upper.shape[-1], dtype=bool)
     upper = jnp.where(apart, upper, 0)
