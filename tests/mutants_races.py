@@ -118,7 +118,7 @@ MUTANTS = [
         SURROGATES,
     ),
     (
-        "jaxrace/racing/preference/surrogate_rounds.py",
+        "jaxrace/racing/preference/surrogates.py",
         "allowed = jnp.take(params.allowed, rounds - 1, mode=",
         "allowed = jnp.take(params.allowed, rounds, mode=",
         SURROGATES,

@@ -5,12 +5,13 @@ from jaxrace.dueling.arm_bandits import KlUcb as KlUcb
 from jaxrace.dueling.arm_bandits import Ucb1 as Ucb1
 from jaxrace.dueling.arm_bandits import UniformArms as UniformArms
 from jaxrace.dueling.base import Algorithm as Algorithm
-from jaxrace.dueling.beat_the_mean import BeatTheMean as BeatTheMean
 from jaxrace.dueling.decisions import Best as Best
 from jaxrace.dueling.decisions import Counting as Counting
 from jaxrace.dueling.decisions import Decision as Decision
 from jaxrace.dueling.decisions import NextBest as NextBest
 from jaxrace.dueling.double_thompson import DoubleThompson as DoubleThompson
+from jaxrace.dueling.driver import DuelJob as DuelJob
+from jaxrace.dueling.driver import DuelWork as DuelWork
 from jaxrace.dueling.driver import Record as Record
 from jaxrace.dueling.driver import play as play
 from jaxrace.dueling.driver import require_horizon as require_horizon
@@ -18,9 +19,8 @@ from jaxrace.dueling.driver import warn_without_winner as warn_without_winner
 from jaxrace.dueling.duel_decisions import BordaWinner as BordaWinner
 from jaxrace.dueling.duel_decisions import CondorcetWinner as CondorcetWinner
 from jaxrace.dueling.duel_decisions import CopelandWinner as CopelandWinner
-from jaxrace.dueling.interleaved_filter import InterleavedFilter as InterleavedFilter
-from jaxrace.dueling.job import DuelJob as DuelJob
-from jaxrace.dueling.job import DuelWork as DuelWork
+from jaxrace.dueling.elimination import BeatTheMean as BeatTheMean
+from jaxrace.dueling.elimination import InterleavedFilter as InterleavedFilter
 from jaxrace.dueling.matrices import check_matrix as check_matrix
 from jaxrace.dueling.matrices import read_matrix as read_matrix
 from jaxrace.dueling.problems import Problem as Problem

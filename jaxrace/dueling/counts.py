@@ -25,6 +25,14 @@ class Counts:
     duels: jax.Array  # int32 [K, K], symmetric
 
 
+@pytree
+class CountedState:
+    """Duels so far."""
+
+    time: jax.Array  # int32 [], duels told
+    counts: Counts
+
+
 def no_counts(num_arms: int) -> Counts:
     """Nothing yet."""
     zeros = jnp.zeros((num_arms, num_arms), jnp.int32)

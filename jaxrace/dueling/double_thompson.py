@@ -8,7 +8,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import kernels
-from jaxrace.dueling.counts import CountedDuels, Counts, WidthParams, no_counts, pairs_of, with_duel
+from jaxrace.dueling.counts import (
+    CountedDuels,
+    CountedState,
+    WidthParams,
+    no_counts,
+    pairs_of,
+    with_duel,
+)
 from jaxrace.dueling.matrices import from_upper
 from jaxrace.dueling.winners import copeland_scores
 from jaxrace.kernels import first_best, pick
@@ -16,11 +23,9 @@ from jaxrace.protocol import pytree, verb
 
 
 @pytree
-class DtsState:
+class DtsState(CountedState):
     """DTS between two duels."""
 
-    time: jax.Array  # int32 [], duels told
-    counts: Counts
     released: jax.Array  # float32 [K, K], ln t from which on u_ij >= 1/2
     above: jax.Array  # float32 [D, K] by `place_in_circle`, posterior probability of p_ij > 1/2
 
@@ -74,8 +79,7 @@ class DoubleThompson(CountedDuels):
         scores = possible.sum(-1, dtype=jnp.int32)
         candidates = scores == scores.max()
         if self.plus:
-            theta = self._sample_all(noise.first_key, state)
-            marked = _least_regret(candidates, theta)
+            marked = _least_regret(candidates, self._sample_all(noise.first_key, state))
         else:
             coins = kernels.draw_uniforms(noise.first_key, state.above.shape)
             marked = _most_wins(candidates, wins_in_circle(coins < state.above))

@@ -6,17 +6,15 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxrace.dueling.counts import CountedDuels, Counts, WidthParams, no_counts, with_duel
+from jaxrace.dueling.counts import CountedDuels, CountedState, WidthParams, no_counts, with_duel
 from jaxrace.kernels import first_best, pick
 from jaxrace.protocol import pytree, verb
 
 
 @pytree
-class RucbState:
+class RucbState(CountedState):
     """RUCB between two duels."""
 
-    time: jax.Array  # int32 [], duels told
-    counts: Counts
     released: jax.Array  # float32 [K], ln t from which on an arm is a candidate again
     champion: jax.Array  # int32 [], the arm of B; K if there is none
 

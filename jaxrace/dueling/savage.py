@@ -156,7 +156,6 @@ class Savage(DecisionAlgorithm):
         )
 
     def of_run(self, params: SavageParams, key: jax.Array) -> SavageParams:
-        """With simulations of its own."""
         own = jax.random.fold_in(key, jnp.uint32(_SIMULATIONS))
         return dataclasses.replace(
             params, key=jax.random.fold_in(params.key, jax.random.bits(own, (), jnp.uint32))

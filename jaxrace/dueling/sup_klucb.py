@@ -129,5 +129,4 @@ class SupKlucb(Algorithm):
 
     @verb
     def recommend(self, state: SupKlucbState, params: SupKlucbParams) -> jax.Array:
-        """The arm of the largest score."""
         return first_best(self._scores(state))

@@ -88,15 +88,14 @@ class ValueResult(RaceResult):
 
 @dataclasses.dataclass(frozen=True)
 class ValueRace(base.Race):
-    """Top-kappa by mean outcome; see ``HoeffdingRace`` and ``BernsteinRace``.
+    """Top-kappa by mean outcome.
 
     Attributes:
         intersect: Keep the intersection of each option's intervals over the rounds (the
             "improved" races of the papers). Where it is empty (an event of probability at
             most delta) the newest interval stands and ``result.empty`` says so.
-        dynamic_delta: Share delta among the statements that can still be made, given how many
-            options are undecided. A heuristic: its level depends on the data, and there is
-            no proof.
+        dynamic_delta: Share delta among the statements that undecided options still need. A
+            heuristic: its level depends on the data, and there is no proof.
     """
 
     intersect: bool = False
@@ -120,8 +119,7 @@ class ValueRace(base.Race):
         Args:
             delta: Error probability of the race, in (0, 1).
             max_rounds: n_max, 1 .. 2^24 (counts are exact in float32 up to there).
-            value_range: R > 0, needed: every option's outcomes lie in an interval of this width,
-                each in its own. The guarantee stands on it.
+            value_range: R > 0, needed: every option's outcomes lie in an interval of this width.
         """
         require_probability("delta", delta)
         require_integer("max_rounds", max_rounds, 1, _MOST_ROUNDS)
