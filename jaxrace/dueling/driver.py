@@ -1,7 +1,6 @@
 """Playing an algorithm against a known problem: a run as one program, runs as jobs of a sweep.
 
-Axes: K arms, d = 2 for duels or 1 for arms, M measures of regret, R records, G problems,
-S settings.
+Axes: K arms, d = 2 for duels or 1 for arms, M regrets, R records, G problems, S settings.
 """
 
 import dataclasses

@@ -69,8 +69,7 @@ class Introspection:
     change within F makes another arm the winner so rarely that a walk would drop pairs untried.
 
     Attributes:
-        simulations: Points, each with a change of every parameter; a test ends before if all
-            parameters have been seen to matter.
+        simulations: Points at most; a test ends once all parameters have been seen to matter.
         growth: A test follows whenever the number of samples has grown by this factor; after
             every sample at 1.
     """

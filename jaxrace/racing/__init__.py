@@ -1,7 +1,7 @@
 """Races: which of K stochastic options are the best kappa, from as few samples as possible."""
 
 from jaxrace.racing.base import Race as Race
-from jaxrace.racing.checks import check_compare as check_compare
+from jaxrace.racing.comparing import check_compare as check_compare
 from jaxrace.racing.dominance.race import DominanceRace as DominanceRace
 from jaxrace.racing.dominance.result import DominanceResult as DominanceResult
 from jaxrace.racing.dominance.state import DominanceParams as DominanceParams

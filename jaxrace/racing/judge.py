@@ -13,7 +13,7 @@ from jax import lax
 from jaxrace import narrowing
 from jaxrace.compilation import bounded_jit
 from jaxrace.preferences import only_orders
-from jaxrace.racing import base, checks
+from jaxrace.racing import base, comparing
 from jaxrace.racing.dominance.race import DominanceRace
 from jaxrace.racing.dominance.result import DominanceResult
 from jaxrace.racing.dominance.state import DominanceParams
@@ -206,7 +206,7 @@ def _check_preference(
     race: DominanceRace, options: list[Any], outcomes: Any, num_rounds: int
 ) -> None:
     """``Race.check_preferences``, with messages that show the numbers as they came."""
-    few = checks.first_few(outcomes)
+    few = comparing.first_few(outcomes)
     rows, columns = jax.tree.leaves(few)[0].shape[:2]
     shown = jax.tree.map(
         functools.partial(_padded, columns),

@@ -1,9 +1,8 @@
 """Verdicts of a preference-based race, over several rounds at once.
 
 Between two verdicts nothing changes but the counts. So first the round in which each pair would be
-decided is looked up, and then the race goes from one such round to the next. The r rounds played at
-once, at most 126, have int8 numbers 1 to r: four times as many to a vector register as int32.
-Axes: K options, r rounds, B races side by side.
+decided is looked up, and then the race goes from one such round to the next. The r rounds, at most
+126, have int8 numbers 1 to r, for the vector registers. Axes: K options, r rounds, B races.
 """
 
 import dataclasses

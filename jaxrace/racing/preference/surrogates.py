@@ -1,10 +1,9 @@
 """Races by Borda's score or by the random walk (Busa-Fekete et al. 2013, section 5).
 
-Both work on the intervals of all pairs: the estimate S_ij of s_ij and an upper bound u_ij; the
-lower bound is l_ij = 1 - u_ji. What they know is ``net``, the net counts, int32 [K, K], and
-``rounds``, the samples per option behind them. Bounds are kept as margins 2 u_ij - 1 in
-``base.fixed_point``, rounded outwards: their sums are exact, so that a verdict depends neither on
-the order of the options nor on how many races run side by side. Axes: K options, r rounds.
+Both work on the intervals of all pairs, from ``net``, the net counts, int32 [K, K], and ``rounds``,
+the samples per option behind them: the estimate S_ij of s_ij and an upper bound u_ij; the lower
+bound is l_ij = 1 - u_ji. Bounds are margins 2 u_ij - 1 in ``base.fixed_point``, rounded outwards:
+their sums are exact, whatever the order of the options. Axes: K options, r rounds.
 """
 
 import dataclasses
