@@ -10,7 +10,7 @@ import jax
 import measuring
 import numpy as np
 import pytest
-from peers import jax_broadcast_wins, scipy_wins
+from peers import jax_broadcast_wins
 
 from jaxrace import kernels
 
@@ -76,16 +76,3 @@ def test_limit(benchmark, tmp_path):
     of_all_cores, of_one_core = np.max(rates, axis=0)
     benchmark.extra_info["comparisons_per_second"] = of_all_cores
     benchmark.extra_info["comparisons_per_cpu_second"] = of_one_core
-
-
-def test_total(benchmark):
-    run = jax.vmap(lambda x: kernels.total_wins(kernels.total_order, x))
-    measuring.record_jax(benchmark, "total/jaxrace", run, outcomes(RACES))
-
-
-def test_total_by_scipy(benchmark):
-    given = np.asarray(outcomes(1)[0])
-    wins = measuring.record(
-        benchmark, "total/scipy", scipy_wins.total_wins, given, scale=float(RACES)
-    )
-    np.testing.assert_array_equal(wins, kernels.total_wins(kernels.total_order, given))

@@ -203,7 +203,7 @@ SECTIONS: dict[str, Callable[[Clock], Iterator[Row]]] = {
     "races": races,
     "duels": _programs("duels, rucb", "duels, dts", "duels, savage"),
     "searches": _programs("searches of 10,000 episodes", "episodes, medical"),
-    "counts": _programs("win counts", "win counts of all prefixes"),
+    "counts": _programs("win counts of all prefixes"),
     "graphs": graphs,
     "blocks": blocks,
     "selections": _programs("selections, POCBAm", "selections, ML-POCBAm"),

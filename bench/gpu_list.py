@@ -123,11 +123,6 @@ def _prefix(lanes: int) -> Any:
     return bench_kernels.prefix_wins(kernels.total_order), (given,)
 
 
-def _totals(lanes: int) -> Any:
-    count = jax.vmap(functools.partial(kernels.total_wins, kernels.total_order))
-    return count, _prefix(lanes)[1]
-
-
 def _selections(selector: Any, lanes: int) -> Any:
     params, budget = selector.params(), selector.opening + 100
 
@@ -214,7 +209,6 @@ PROGRAMS = (
     ),
     Program("episodes, medical", "episodes", 65_536, 16, _episodes, per_lane=EPISODES),
     Program("win counts of all prefixes", "races", 10_000, 8, _prefix, comparisons=_COMPARED),
-    Program("win counts", "races", 10_000, 8, _totals, comparisons=_COMPARED),
     Program(
         "selections, POCBAm",
         "comparisons",

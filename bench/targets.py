@@ -44,7 +44,6 @@ _DOMINANCE = "10,000 dominance races (K 10, n_max 300)"
 _SEARCHES = "100 searches of 10,000 episodes"
 _TRIAL = "Daedalus2 trial (gridworld)"
 _PREFIX = "prefix win counts (100 x K 10, n 300)"
-_TOTAL = "final win counts (100 x K 10, n 300)"
 
 _DUELS = (
     *(("rucb", 10, 400), ("savage", 10, 400), ("dts", 10, 100)),
@@ -80,7 +79,6 @@ TARGETS = (
     Target(_SEARCHES, "sweeps/100 equal", "searches/pycma"),
     Target(_PREFIX, "prefix/jaxrace", "prefix/broadcast", 20),
     Target(_PREFIX, "prefix/jaxrace", "limit/c", 0.25),
-    Target(_TOTAL, "total/jaxrace", "total/scipy"),
     *(
         Target(f"{name} duels (K {arms})", f"duels {name} K {arms}/jaxrace", peer, ratio)
         for name, arms, ratio in _DUELS

@@ -12,10 +12,11 @@ they are what they are written as; called from plain Python, they are compiled f
 equal objects.
 """
 
+import dataclasses
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, dataclass_transform
 
 import jax
 from jax.core import Tracer
@@ -28,7 +29,14 @@ def is_traced(tree: Any) -> bool:
     return any(isinstance(x, Tracer) for x in jax.tree.leaves(tree))
 
 
+Class = TypeVar("Class", bound=type)
 Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
+def pytree(cls: Class) -> Class:
+    """A frozen dataclass and a pytree of its fields, but for those with ``static`` metadata."""
+    return jax.tree_util.register_dataclass(dataclasses.dataclass(frozen=True)(cls))
 
 
 def verb(method: Method) -> Method:

@@ -80,4 +80,3 @@ from jaxrace.kernels.wins import MAX_ROUNDS as MAX_ROUNDS
 from jaxrace.kernels.wins import net_counts as net_counts
 from jaxrace.kernels.wins import prefix_wins as prefix_wins
 from jaxrace.kernels.wins import round_gains as round_gains
-from jaxrace.kernels.wins import total_wins as total_wins

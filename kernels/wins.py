@@ -20,7 +20,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxrace.kernels.listing import Carry, with_operands_kept
+from jaxrace.kernels.listing import with_operands_kept
 
 Outcome = Any
 Compare = Callable[[Outcome, Outcome], jax.Array]
@@ -32,8 +32,7 @@ MAX_ROUNDS = 32767  # 2 n^2 half units must fit in an int32
 
 _MAX_BLOCK = 8  # old samples taken per pass over the sums
 _REGISTER = 8  # new samples of all options are filled up to a multiple of so many
-_PREFIX_CHUNK = 16  # new samples per pass where all prefixes are counted
-_TOTAL_CHUNK = 32  # new samples per pass where only the last count is wanted
+_CHUNK = 16  # new samples per pass over the prefixes
 
 
 def round_gains(
@@ -124,10 +123,21 @@ def prefix_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
     [2, 4]
     """
     num_options, num_rounds = _leading_axes(outcomes)
-    _guard_overflow(num_rounds)
+    if num_rounds > MAX_ROUNDS:
+        raise ValueError(
+            f"outcomes: expected at most {MAX_ROUNDS} rounds, so that 2 n^2 half units fit in "
+            f"an int32, got {num_rounds}"
+        )
+    _require_rounds(num_rounds)
+    chunk = min(_CHUNK, num_rounds)
+    num_chunks = -(-num_rounds // chunk)
+    missing = num_chunks * chunk - num_rounds
+    padded = jax.tree.map(jax.vmap(lambda x: _padded(x, missing)), outcomes)
 
-    def add_chunk(num_old: jax.Array, gains: jax.Array, counts: _Counts) -> _Counts:
-        gains = jnp.moveaxis(gains, -1, 0)
+    def add_chunk(index: jax.Array, counts: _Counts) -> _Counts:
+        num_old = index * chunk
+        new = _rounds_slice(padded, num_old, chunk)
+        gains = jnp.moveaxis(_gains_of_pairs(compare, padded, new, num_old), -1, 0)
 
         # Written where they stay, as they are in the cache.
         def add_round(place: jax.Array, counts: _Counts) -> _Counts:
@@ -137,34 +147,12 @@ def prefix_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
             wins = lax.dynamic_update_index_in_dim(wins, number**2 + net, number - 1, axis=0)
             return net, wins
 
-        num_told = jnp.minimum(gains.shape[0], num_rounds - num_old)
+        num_told = jnp.minimum(chunk, num_rounds - num_old)
         return lax.fori_loop(0, num_told, add_round, counts)
 
-    start = jnp.zeros((num_options, num_options), jnp.int32)
+    net = jnp.zeros((num_options, num_options), jnp.int32)
     wins = jnp.zeros((num_rounds, num_options, num_options), jnp.int32)
-    return _over_chunks(compare, outcomes, _PREFIX_CHUNK, add_chunk, (start, wins))[1]
-
-
-def total_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
-    """Win counts of all n samples of each option [K, n, ...], int32 [K, K] half units.
-
-    ValueError if n exceeds ``MAX_ROUNDS``.
-
-    >>> from jaxrace.kernels import total_order
-    >>> total_wins(total_order, jnp.array([[3.0, 1.0], [2.0, 2.0]])).tolist()
-    [[4, 4], [4, 4]]
-    """
-    num_options, num_rounds = _leading_axes(outcomes)
-    _guard_overflow(num_rounds)
-
-    # Every two samples of different rounds meet once: when the newer one is new.
-    def add_chunk(num_old: jax.Array, gains: jax.Array, net: jax.Array) -> jax.Array:
-        told = jnp.arange(gains.shape[-1], dtype=jnp.int32) < num_rounds - num_old
-        return net + jnp.where(told, gains, 0).sum(-1, dtype=jnp.int32)
-
-    start = jnp.zeros((num_options, num_options), jnp.int32)
-    net = _over_chunks(compare, outcomes, _TOTAL_CHUNK, add_chunk, start)
-    return jnp.int32(num_rounds**2) + net
+    return lax.fori_loop(jnp.int32(0), jnp.int32(num_chunks), add_chunk, (net, wins))[1]
 
 
 def block_size(num_rounds: int) -> int:
@@ -182,14 +170,6 @@ def _require_rounds(num_rounds: int) -> None:
         raise ValueError("outcomes: expected at least one round, got none")
 
 
-def _guard_overflow(num_rounds: int) -> None:
-    if num_rounds > MAX_ROUNDS:
-        raise ValueError(
-            f"outcomes: expected at most {MAX_ROUNDS} rounds, so that 2 n^2 half units fit in "
-            f"an int32, got {num_rounds}"
-        )
-
-
 def _leading_axes(outcomes: Outcome) -> tuple[int, int]:
     first = jax.tree.leaves(outcomes)[0]
     return first.shape[0], first.shape[1]
@@ -197,33 +177,6 @@ def _leading_axes(outcomes: Outcome) -> tuple[int, int]:
 
 def _rounds_slice(outcomes: Outcome, start: jax.Array | int, size: int) -> Outcome:
     return jax.tree.map(lambda x: lax.dynamic_slice_in_dim(x, start, size, axis=1), outcomes)
-
-
-def _over_chunks(
-    compare: Compare,
-    outcomes: Outcome,
-    most: int,
-    add_chunk: Callable[[jax.Array, jax.Array, Carry], Carry],
-    carry: Carry,
-) -> Carry:
-    """Go through all rounds, at most ``most`` at a time, with what they add to the net counts.
-
-    ``add_chunk(num_old, gains, carry)`` receives the number of earlier rounds, and int32 [K, K, m];
-    in the last chunk there may be fewer than m rounds, and what stands behind them means nothing.
-    """
-    num_rounds = _leading_axes(outcomes)[1]
-    _require_rounds(num_rounds)
-    chunk = min(most, num_rounds)
-    num_chunks = -(-num_rounds // chunk)
-    missing = num_chunks * chunk - num_rounds
-    padded = jax.tree.map(jax.vmap(lambda x: _padded(x, missing)), outcomes)
-
-    def count_chunk(index: jax.Array, carry: Carry) -> Carry:
-        num_old = index * chunk
-        new = _rounds_slice(padded, num_old, chunk)
-        return add_chunk(num_old, _gains_of_pairs(compare, padded, new, num_old), carry)
-
-    return lax.fori_loop(jnp.int32(0), jnp.int32(num_chunks), count_chunk, carry)
 
 
 def _padded(x: jax.Array, missing: int) -> jax.Array:

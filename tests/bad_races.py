@@ -144,7 +144,7 @@ BAD = {
         "compare: expected 0 for an outcome and",
     ),
     "no rounds": (
-        lambda: kernels.total_wins(total_order, jnp.zeros((2, 0))),
+        lambda: kernels.prefix_wins(total_order, jnp.zeros((2, 0))),
         "outcomes: expected at least one round, got none",
     ),
     "no new rounds": (

@@ -190,7 +190,7 @@ BAD = {
         "signs: expected a block of 2, 3, 5, .* samples, got 4",
     ),
     "kernel rounds": (
-        lambda: kernels.total_wins(total_order, jnp.zeros((2, 2**15))),
+        lambda: kernels.prefix_wins(total_order, jnp.zeros((2, 2**15))),
         "outcomes: expected at most 32767 rounds",
     ),
 }

@@ -138,13 +138,13 @@ MUTANTS = [
         "tests/test_dueling_savage.py",
     ),
     (
-        "jaxrace/dueling/interleaved_filter.py",
+        "jaxrace/dueling/elimination.py",
         "kept = rivals & ~(dethroned & ((lead > 0) | (arms == successor)))",
         "kept = rivals & ~(dethroned & (arms == successor))",
         "tests/test_dueling_filters.py",
     ),
     (
-        "jaxrace/dueling/beat_the_mean.py",
+        "jaxrace/dueling/elimination.py",
         "all_wins=all_wins - jnp.where(goes, wins[:, worst], 0)",
         "all_wins=all_wins - jnp.where(goes, wins[worst], 0)",
         "tests/test_dueling_filters.py",

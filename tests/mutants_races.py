@@ -118,7 +118,7 @@ MUTANTS = [
         SURROGATES,
     ),
     (
-        "jaxrace/racing/preference/surrogate_rounds.py",
+        "jaxrace/racing/preference/surrogates.py",
         "allowed = jnp.take(params.allowed, rounds - 1, mode=",
         "allowed = jnp.take(params.allowed, rounds, mode=",
         SURROGATES,
@@ -126,8 +126,8 @@ MUTANTS = [
     # Dominance races
     (
         "jaxrace/racing/dominance/decision.py",
-        "same_total & earlier)))",
-        "same_total & ~earlier)))",
+        "(key[:, None] == key[None, :]) & before)",
+        "(key[:, None] == key[None, :]) & ~before)",
         EDGES,
     ),
     (

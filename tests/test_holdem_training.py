@@ -10,10 +10,9 @@ from jaxrace import runs, sweep, tables
 from jaxrace.commands.cli import main
 from jaxrace.commands.holdem import job
 from jaxrace.commands.holdem.config import SELECTIONS, HoldemConfig
-from jaxrace.commands.holdem.evaluation import OPPONENTS
 from jaxrace.commands.holdem.evolution import RaceSelection
 from jaxrace.commands.holdem.job import selection_of, train_holdem
-from jaxrace.commands.holdem.matches import ShortMatch
+from jaxrace.commands.holdem.matches import OPPONENTS, ShortMatch
 from jaxrace.commands.job import Job
 from jaxrace.commands.workbench import Workbench
 from jaxrace.envs.holdem import Deals

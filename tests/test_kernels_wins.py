@@ -19,14 +19,12 @@ from jaxrace.kernels import (
     prefix_wins,
     round_gains,
     total_order,
-    total_wins,
 )
 
 # n and K with every divisor and remainder of the kernels' blocks and chunks.
 SIZES = [(2, 1), (3, 7), (5, 25), (4, 33), (12, 40)]
 
 jit_prefix = jax.jit(prefix_wins, static_argnums=0)
-jit_total = jax.jit(total_wins, static_argnums=0)
 jit_gains = jax.jit(round_gains, static_argnums=0)
 
 
@@ -89,9 +87,6 @@ def test_all_kernels_against_direct_comparison(kind, num_options, num_rounds):
     prefix = jit_prefix(compare, outcomes)
     assert prefix.dtype == jnp.int32
     np.testing.assert_array_equal(prefix, expected)
-    total = jit_total(compare, outcomes)
-    assert total.dtype == jnp.int32
-    np.testing.assert_array_equal(total, expected[-1])
     # Split into old and new rounds; old has room that is not used yet, filled with the new.
     num_old = num_rounds // 2
     new = jax.tree.map(lambda x: x[:, num_old:], outcomes)
@@ -104,7 +99,7 @@ def test_all_kernels_against_direct_comparison(kind, num_options, num_rounds):
 @pytest.mark.parametrize("seed", range(5))
 def test_counts_are_mann_whitney_statistics(seed):
     values = with_ties(seed, 4, 25)
-    wins = jit_total(total_order, jnp.asarray(values))
+    wins = jit_prefix(total_order, jnp.asarray(values))[-1]
     for i in range(4):
         for j in range(4):
             u = scipy.stats.mannwhitneyu(values[i], values[j]).statistic
@@ -114,19 +109,16 @@ def test_counts_are_mann_whitney_statistics(seed):
 def test_both_zeros_are_equal_and_so_are_infinities():
     values = np.array([[-0.0, 0.0, np.inf], [0.0, -0.0, np.inf], [-0.0, -np.inf, 1.0]], np.float32)
     expected = reference_relations.half_units(reference_relations.larger, values)
-    np.testing.assert_array_equal(total_wins(total_order, values), expected)
+    np.testing.assert_array_equal(prefix_wins(total_order, values)[-1], expected)
 
 
 def test_under_vmap():
     values = np.stack([with_ties(seed, 3, 11) for seed in range(6)]).reshape(2, 3, 3, 11)
-    for kernel in (
-        functools.partial(prefix_wins, total_order),
-        functools.partial(total_wins, total_order),
-    ):
-        got = jax.jit(jax.vmap(jax.vmap(kernel)))(values)
-        for i in range(2):
-            for j in range(3):
-                np.testing.assert_array_equal(got[i, j], jax.jit(kernel)(values[i, j]))
+    kernel = functools.partial(prefix_wins, total_order)
+    got = jax.jit(jax.vmap(jax.vmap(kernel)))(values)
+    for i in range(2):
+        for j in range(3):
+            np.testing.assert_array_equal(got[i, j], jax.jit(kernel)(values[i, j]))
 
 
 def test_old_rounds_may_be_traced_and_differ_within_a_batch():
@@ -160,9 +152,9 @@ def test_there_may_be_fewer_old_rounds_than_are_taken_per_pass(num_old):
 @settings(max_examples=60)
 @given(tables)
 def test_each_pair_of_samples_gives_two_half_units(values):
-    wins = np.asarray(jit_total(total_order, values))
+    wins = np.asarray(jit_prefix(total_order, values)[-1])
     np.testing.assert_array_equal(wins + wins.T, 2 * 9**2)
-    by_vectors = np.asarray(jit_total(dominance, values.reshape(4, 3, 3)))
+    by_vectors = np.asarray(jit_prefix(dominance, values.reshape(4, 3, 3))[-1])
     np.testing.assert_array_equal(by_vectors + by_vectors.T, 2 * 3**2)
 
 
@@ -170,13 +162,15 @@ def test_each_pair_of_samples_gives_two_half_units(values):
 @given(tables, st.permutations(range(4)), st.permutations(range(9)))
 def test_symmetries(values, options, rounds):
     """Monotone transformations change nothing; permuted options permute the counts."""
-    wins = np.asarray(jit_total(total_order, values))
-    np.testing.assert_array_equal(jit_total(total_order, values**3 + 2 * values - 7), wins)
-    np.testing.assert_array_equal(jit_total(total_order, np.exp2(values)), wins)
-    np.testing.assert_array_equal(
-        jit_total(total_order, values[options]), wins[np.ix_(options, options)]
-    )
-    np.testing.assert_array_equal(jit_total(total_order, values[:, rounds]), wins)
+    wins = np.asarray(jit_prefix(total_order, values)[-1])
+
+    def total(values):
+        return jit_prefix(total_order, values)[-1]
+
+    np.testing.assert_array_equal(total(values**3 + 2 * values - 7), wins)
+    np.testing.assert_array_equal(total(np.exp2(values)), wins)
+    np.testing.assert_array_equal(total(values[options]), wins[np.ix_(options, options)])
+    np.testing.assert_array_equal(total(values[:, rounds]), wins)
 
 
 @settings(max_examples=60)
@@ -184,17 +178,10 @@ def test_symmetries(values, options, rounds):
 def test_prefixes_do_not_depend_on_what_follows(values):
     whole = np.asarray(jit_prefix(total_order, values))
     np.testing.assert_array_equal(jit_prefix(total_order, values[:, :5]), whole[:5])
-    np.testing.assert_array_equal(jit_total(total_order, values), whole[-1])
 
 
-@pytest.mark.parametrize(
-    "kernel",
-    [
-        functools.partial(prefix_wins, total_order),
-        functools.partial(total_wins, total_order),
-    ],
-)
-def test_more_rounds_than_an_int32_can_count_are_refused(kernel):
+def test_more_rounds_than_an_int32_can_count_are_refused():
+    kernel = functools.partial(prefix_wins, total_order)
     fits = jax.ShapeDtypeStruct((2, MAX_ROUNDS), np.float32)
     assert jax.eval_shape(kernel, fits).dtype == np.int32
     too_many = jax.ShapeDtypeStruct((2, MAX_ROUNDS + 1), np.float32)
@@ -215,11 +202,10 @@ def test_the_largest_counts_are_exact():
     np.testing.assert_array_equal(square + before + last, expected)
 
 
-@pytest.mark.parametrize("kernel", [prefix_wins, total_wins])
-def test_comparisons_are_never_all_in_memory(kernel):
+def test_comparisons_are_never_all_in_memory():
     num_options, num_rounds = 64, 512
     outcomes = jax.ShapeDtypeStruct((num_options, num_rounds), np.float32)
-    compiled = jax.jit(functools.partial(kernel, total_order)).lower(outcomes).compile()
+    compiled = jax.jit(functools.partial(prefix_wins, total_order)).lower(outcomes).compile()
     memory = compiled.memory_analysis()
     all_comparisons = num_options**2 * num_rounds**2
     counts_of_all_prefixes = num_options**2 * num_rounds * 4

@@ -83,7 +83,7 @@ state = dominance.tell(state, np.repeat(values[:, :11], 5, 1)[:, :55], params)
 show("dominance told", dominance.result(state, params))
 decided = jax.vmap(lambda k: racing.run(dominance, k, task.sample, drawn, params))
 show("dominance run", decided(jax.random.split(jax.random.key(5), 20)))
-show("kernels", (kernels.prefix_wins(better, values), kernels.total_wins(better, values)))
+show("kernels", kernels.prefix_wins(better, values))
 
 race = racing.PreferenceRace(7, 3, 9, medical.prefer)
 rollout = medical.Medical(), policies.Sigmoid(2), medical.TreatmentOutcome()

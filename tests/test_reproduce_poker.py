@@ -209,7 +209,7 @@ def test_races_look_for_those_whose_scores_are_larger_more_often():
     best = preferred(scores, 2)
     for population, found in zip(scores, best, strict=True):
         values = population[~np.eye(5, dtype=bool)].reshape(5, -1)
-        wins = np.asarray(kernels.total_wins(kernels.total_order, values))
+        wins = np.asarray(kernels.prefix_wins(kernels.total_order, values)[-1])
         beaten = (wins > values.shape[1] ** 2).sum(1)
         assert set(np.flatnonzero(found)) == set(np.argsort(-beaten)[:2])
     assert best.tolist() == [[False] * 3 + [True] * 2, [True] * 2 + [False] * 3]

@@ -1,83 +1,46 @@
 """Dueling bandits: which arm is best, told only who wins duels; and bandits beside them."""
 
-from jaxrace.dueling.arm_bandits import ActionElimination, KlUcb, Ucb1, UniformArms
-from jaxrace.dueling.base import Algorithm
-from jaxrace.dueling.beat_the_mean import BeatTheMean
-from jaxrace.dueling.decisions import Best, Counting, Decision, NextBest
-from jaxrace.dueling.double_thompson import DoubleThompson
-from jaxrace.dueling.driver import Record, play, require_horizon, warn_without_winner
-from jaxrace.dueling.duel_decisions import BordaWinner, CondorcetWinner, CopelandWinner
-from jaxrace.dueling.interleaved_filter import InterleavedFilter
-from jaxrace.dueling.job import DuelJob, DuelWork
-from jaxrace.dueling.matrices import check_matrix, read_matrix
-from jaxrace.dueling.problems import (
-    Problem,
-    arms,
-    counting_bandit,
-    draw_outcome,
-    duels,
-    rigged_bandit,
-    shuffled,
-    step_keys,
-)
-from jaxrace.dueling.rucb import Rucb
-from jaxrace.dueling.savage import Introspection, Savage
-from jaxrace.dueling.sup_klucb import SupKlucb
-from jaxrace.dueling.uniform import Uniform
-from jaxrace.dueling.winners import (
-    MEASURES,
-    borda_scores,
-    borda_winners,
-    condorcet_winner,
-    copeland_scores,
-    copeland_winners,
-    smith_set,
-    von_neumann_winner,
-)
-
-__all__ = [
-    "MEASURES",
-    "ActionElimination",
-    "Algorithm",
-    "BeatTheMean",
-    "Best",
-    "BordaWinner",
-    "CondorcetWinner",
-    "CopelandWinner",
-    "Counting",
-    "Decision",
-    "DoubleThompson",
-    "DuelJob",
-    "DuelWork",
-    "InterleavedFilter",
-    "Introspection",
-    "KlUcb",
-    "NextBest",
-    "Problem",
-    "Record",
-    "Rucb",
-    "Savage",
-    "SupKlucb",
-    "Ucb1",
-    "Uniform",
-    "UniformArms",
-    "arms",
-    "borda_scores",
-    "borda_winners",
-    "check_matrix",
-    "condorcet_winner",
-    "copeland_scores",
-    "copeland_winners",
-    "counting_bandit",
-    "draw_outcome",
-    "duels",
-    "play",
-    "read_matrix",
-    "require_horizon",
-    "rigged_bandit",
-    "shuffled",
-    "smith_set",
-    "step_keys",
-    "von_neumann_winner",
-    "warn_without_winner",
-]
+from jaxrace.dueling.arm_bandits import ActionElimination as ActionElimination
+from jaxrace.dueling.arm_bandits import KlUcb as KlUcb
+from jaxrace.dueling.arm_bandits import Ucb1 as Ucb1
+from jaxrace.dueling.arm_bandits import UniformArms as UniformArms
+from jaxrace.dueling.base import Algorithm as Algorithm
+from jaxrace.dueling.decisions import Best as Best
+from jaxrace.dueling.decisions import Counting as Counting
+from jaxrace.dueling.decisions import Decision as Decision
+from jaxrace.dueling.decisions import NextBest as NextBest
+from jaxrace.dueling.double_thompson import DoubleThompson as DoubleThompson
+from jaxrace.dueling.driver import DuelJob as DuelJob
+from jaxrace.dueling.driver import DuelWork as DuelWork
+from jaxrace.dueling.driver import Record as Record
+from jaxrace.dueling.driver import play as play
+from jaxrace.dueling.driver import require_horizon as require_horizon
+from jaxrace.dueling.driver import warn_without_winner as warn_without_winner
+from jaxrace.dueling.duel_decisions import BordaWinner as BordaWinner
+from jaxrace.dueling.duel_decisions import CondorcetWinner as CondorcetWinner
+from jaxrace.dueling.duel_decisions import CopelandWinner as CopelandWinner
+from jaxrace.dueling.elimination import BeatTheMean as BeatTheMean
+from jaxrace.dueling.elimination import InterleavedFilter as InterleavedFilter
+from jaxrace.dueling.matrices import check_matrix as check_matrix
+from jaxrace.dueling.matrices import read_matrix as read_matrix
+from jaxrace.dueling.problems import Problem as Problem
+from jaxrace.dueling.problems import arms as arms
+from jaxrace.dueling.problems import counting_bandit as counting_bandit
+from jaxrace.dueling.problems import draw_outcome as draw_outcome
+from jaxrace.dueling.problems import duels as duels
+from jaxrace.dueling.problems import rigged_bandit as rigged_bandit
+from jaxrace.dueling.problems import shuffled as shuffled
+from jaxrace.dueling.problems import step_keys as step_keys
+from jaxrace.dueling.rucb import Rucb as Rucb
+from jaxrace.dueling.savage import Introspection as Introspection
+from jaxrace.dueling.savage import Savage as Savage
+from jaxrace.dueling.sup_klucb import SupKlucb as SupKlucb
+from jaxrace.dueling.uniform import Uniform as Uniform
+from jaxrace.dueling.winners import MEASURES as MEASURES
+from jaxrace.dueling.winners import borda_scores as borda_scores
+from jaxrace.dueling.winners import borda_winners as borda_winners
+from jaxrace.dueling.winners import condorcet_winner as condorcet_winner
+from jaxrace.dueling.winners import copeland_scores as copeland_scores
+from jaxrace.dueling.winners import copeland_winners as copeland_winners
+from jaxrace.dueling.winners import smith_set as smith_set
+from jaxrace.dueling.winners import von_neumann_winner as von_neumann_winner

@@ -11,12 +11,11 @@ from jaxrace import kernels
 from jaxrace.dueling.base import DecisionAlgorithm
 from jaxrace.dueling.decisions import Decision
 from jaxrace.kernels import first_best, pick
-from jaxrace.protocol import verb
+from jaxrace.protocol import pytree, verb
 from jaxrace.validation import require_float32_probability, require_number
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class ArmState:
     """A bandit between two choices."""
 
@@ -54,7 +53,6 @@ class ArmBandit(DecisionAlgorithm):
 
     @property
     def opening(self) -> int:
-        """Every arm once."""
         return self.num_arms
 
     @verb
@@ -64,7 +62,6 @@ class ArmBandit(DecisionAlgorithm):
         return ArmState(zero, nothing, nothing, jnp.ones(self.num_arms, bool), zero)
 
     def draw(self, key: jax.Array) -> jax.Array:
-        """For ties, and for uniform play."""
         return jax.random.uniform(key, (), jnp.float32)
 
     @verb
@@ -96,12 +93,10 @@ class UniformArms(ArmBandit):
         """There are none."""
 
     def choose(self, noise: jax.Array, state: ArmState, params: None) -> jax.Array:
-        """See ``ask``."""
         return pick(state.active, noise)[None]
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class IndexParams:
     """The number of an index policy."""
 
@@ -122,12 +117,11 @@ class IndexBandit(ArmBandit):
         """How good an arm may be, float32 [K]."""
 
     def params(self, scale: float = 1.0) -> IndexParams:
-        """The numbers; ``scale``, at least 0, is the factor of ln t."""
+        """``scale``, at least 0, is the factor of ln t."""
         require_number("scale", scale, least=0)
         return IndexParams(jnp.asarray(scale, jnp.float32))
 
     def choose(self, noise: jax.Array, state: ArmState, params: IndexParams) -> jax.Array:
-        """See ``ask``."""
         index = jnp.where(state.pulls > 0, self.index(state, params), jnp.inf)
         return pick(index == index.max(), noise)[None]
 
@@ -144,11 +138,9 @@ class Ucb1(IndexBandit):
     """
 
     def params(self, scale: float = 2.0) -> IndexParams:
-        """See ``IndexBandit``."""
         return super().params(scale)
 
     def index(self, state: ArmState, params: IndexParams) -> jax.Array:
-        """See ``IndexBandit``."""
         return self.value(state) + jnp.sqrt(_budget(state, params))
 
 
@@ -164,12 +156,10 @@ class KlUcb(IndexBandit):
     """
 
     def index(self, state: ArmState, params: IndexParams) -> jax.Array:
-        """See ``IndexBandit``."""
         return kernels.kl_upper(self.value(state), _budget(state, params))
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class EliminationParams:
     """The number of action elimination."""
 
@@ -191,12 +181,11 @@ class ActionElimination(ArmBandit):
     """
 
     def params(self, delta: float = 0.05) -> EliminationParams:
-        """The numbers; ``delta`` is the error probability."""
+        """``delta`` is the error probability."""
         require_float32_probability("delta", delta)
         return EliminationParams(jnp.log(jnp.float32(5 * self.num_arms / delta)))
 
     def choose(self, noise: jax.Array, state: ArmState, params: EliminationParams) -> jax.Array:
-        """See ``ask``."""
         pulls = jnp.where(state.active, state.pulls, jnp.iinfo(jnp.int32).max)
         return first_best(-pulls)[None]
 

@@ -104,13 +104,9 @@ class Algorithm(abc.ABC):
 
     @abc.abstractmethod
     def tell(self, state: State, choice: Any, outcome: Any, params: Params) -> State:
-        """Count the outcome of a choice.
+        """Count the outcome of a choice, integers [d]; usually what ``ask`` said.
 
-        Args:
-            state: From ``init`` or ``tell``.
-            choice: Integers [d]; usually what ``ask`` said.
-            outcome: 1 or True if the first arm has won (the arm has paid), else 0 or False.
-            params: The params that ``init`` got.
+        The outcome is 1 or True if the first arm has won (the arm has paid), else 0 or False.
 
         Raises:
             ValueError: ``choice`` names no arms, or a pair that the algorithm has no use for, or
@@ -167,25 +163,20 @@ class DecisionAlgorithm(Algorithm):
 
     @property
     def choice_size(self) -> int:
-        """d."""
         return self.decision.choice_size
 
     @property
     def needs_condorcet_winner(self) -> bool:
-        """Does the decision take a Condorcet winner for granted?"""
         return self.decision.needs_condorcet_winner
 
     @property
     def target(self) -> str:
-        """By which score the decision is right."""
         return self.decision.target
 
     @property
     def num_decisions(self) -> int:
-        """How many values f may have."""
         return self.decision.num_decisions
 
     @verb
     def recommend(self, state: State, params: Params) -> jax.Array:
-        """The decision by what one knows: f of the estimates."""
         return self.decision.decide(state.mean)

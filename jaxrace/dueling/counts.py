@@ -3,7 +3,6 @@
 Axes: K arms, P pairs (first, second) with first <= second.
 """
 
-import dataclasses
 from typing import Any
 
 import jax
@@ -12,19 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaxrace.dueling.base import Algorithm
-from jaxrace.protocol import verb
+from jaxrace.protocol import pytree, verb
 from jaxrace.validation import require_number
 
 Pairs = NDArray[np.int32]
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class Counts:
     """Counts of all pairs; a duel of an arm against itself is not counted."""
 
     wins: jax.Array  # int32 [K, K], i over j
     duels: jax.Array  # int32 [K, K], symmetric
+
+
+@pytree
+class CountedState:
+    """Duels so far."""
+
+    time: jax.Array  # int32 [], duels told
+    counts: Counts
 
 
 def no_counts(num_arms: int) -> Counts:
@@ -56,8 +62,7 @@ def copeland_leader(counts: Counts) -> jax.Array:
     return jnp.argmax(score).astype(jnp.int32)
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class WidthParams:
     """How wide confidence bounds are."""
 

@@ -23,7 +23,6 @@ class Decision(abc.ABC):
     >>> class Threshold(Decision):  # is the mean of all arms above 1/2?
     ...     def decide(self, mean):
     ...         return (mean.mean() > 0.5).astype(jnp.int32)
-    ...
     ...     def independent(self, lower, upper):
     ...         is_sure = (lower.mean() > 0.5) | (upper.mean() <= 0.5)
     ...         return jnp.broadcast_to(is_sure, lower.shape)
@@ -95,15 +94,12 @@ class Best(Decision):
     """
 
     def decide(self, mean: jax.Array) -> jax.Array:
-        """See ``Decision``."""
         return first_best(mean)
 
     def changes(self, mean: jax.Array, other: jax.Array) -> jax.Array:
-        """See ``Decision``; ties aside."""
-        return _changes_of_place(mean, other, 0)
+        return _changes_of_place(mean, other, 0)  # but for ties
 
     def utilities(self, mean: jax.Array) -> jax.Array:
-        """The probabilities themselves."""
         return mean
 
     def independent(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
@@ -132,12 +128,10 @@ class NextBest(Decision):
             raise ValueError(f"skipped: expected less than {self.num_arms}, got {self.skipped}")
 
     def decide(self, mean: jax.Array) -> jax.Array:
-        """See ``Decision``."""
         return leading(mean, self.skipped + 1).place
 
     def changes(self, mean: jax.Array, other: jax.Array) -> jax.Array:
-        """See ``Decision``; ties aside."""
-        return _changes_of_place(mean, other, self.skipped)
+        return _changes_of_place(mean, other, self.skipped)  # but for ties
 
     def utilities(self, mean: jax.Array) -> jax.Array:
         """The probabilities, but 0 for the m best (ties: the first ones)."""
@@ -178,15 +172,12 @@ class Counting(Decision):
 
     @property
     def num_decisions(self) -> int:
-        """All counts."""
         return self.num_arms + 1
 
     def decide(self, mean: jax.Array) -> jax.Array:
-        """See ``Decision``."""
         return self._is_counted(mean).sum(dtype=jnp.int32)
 
     def changes(self, mean: jax.Array, other: jax.Array) -> jax.Array:
-        """See ``Decision``."""
         return self._is_counted(mean) != self._is_counted(other)
 
     def answer(self, decision: jax.Array) -> jax.Array:

@@ -8,20 +8,24 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import kernels
-from jaxrace.dueling.counts import CountedDuels, Counts, WidthParams, no_counts, pairs_of, with_duel
+from jaxrace.dueling.counts import (
+    CountedDuels,
+    CountedState,
+    WidthParams,
+    no_counts,
+    pairs_of,
+    with_duel,
+)
 from jaxrace.dueling.matrices import from_upper
 from jaxrace.dueling.winners import copeland_scores
 from jaxrace.kernels import first_best, pick
-from jaxrace.protocol import verb
+from jaxrace.protocol import pytree, verb
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class DtsState:
+@pytree
+class DtsState(CountedState):
     """DTS between two duels."""
 
-    time: jax.Array  # int32 [], duels told
-    counts: Counts
     released: jax.Array  # float32 [K, K], ln t from which on u_ij >= 1/2
     above: jax.Array  # float32 [D, K] by `place_in_circle`, posterior probability of p_ij > 1/2
 
@@ -67,18 +71,15 @@ class DoubleThompson(CountedDuels):
         )
 
     def draw(self, key: jax.Array) -> DtsNoise:
-        """For both stages; the many numbers of the first one are drawn when they are needed."""
         first_key, second_key, tie_key = jax.random.split(key, 3)
         return DtsNoise(first_key, second_key, jax.random.uniform(tie_key, (), jnp.float32))
 
     def choose(self, noise: DtsNoise, state: DtsState, params: WidthParams) -> jax.Array:
-        """See ``ask``."""
         possible = self.log_time(state.time) >= state.released  # u_ij >= 1/2
         scores = possible.sum(-1, dtype=jnp.int32)
         candidates = scores == scores.max()
         if self.plus:
-            theta = self._sample_all(noise.first_key, state)
-            marked = _least_regret(candidates, theta)
+            marked = _least_regret(candidates, self._sample_all(noise.first_key, state))
         else:
             coins = kernels.draw_uniforms(noise.first_key, state.above.shape)
             marked = _most_wins(candidates, wins_in_circle(coins < state.above))

@@ -1,6 +1,6 @@
-"""Playing an algorithm against a known problem, as one compiled program.
+"""Playing an algorithm against a known problem: a run as one program, runs as jobs of a sweep.
 
-Axes: K arms, d = 2 for duels or 1 for arms, M measures of regret, R records.
+Axes: K arms, d = 2 for duels or 1 for arms, M regrets, R records, G problems, S settings.
 """
 
 import dataclasses
@@ -15,16 +15,20 @@ from jax.core import Tracer
 from numpy.typing import ArrayLike
 
 from jaxrace.dueling import savage_rounds
-from jaxrace.dueling.base import Algorithm, Noise
-from jaxrace.dueling.problems import Problem, step_keys, uniform_of
+from jaxrace.dueling.base import Algorithm
+from jaxrace.dueling.problems import Problem, shuffled, step_keys, uniform_of
 from jaxrace.dueling.savage import Savage
 from jaxrace.dueling.winners import condorcet_winner
 from jaxrace.kernels import sums
 from jaxrace.kernels.sums import Total
+from jaxrace.protocol import pytree
 from jaxrace.validation import require_integer, require_keys
 
 # Choices whose random numbers are drawn, and whose regrets are summed, at once; at most.
 _BLOCK = 64
+
+# Choices have keys of their own, from 0 on.
+_ORDER_NUMBER = 2**32 - 1
 
 
 class Record(NamedTuple):
@@ -36,8 +40,7 @@ class Record(NamedTuple):
     settled_at: jax.Array  # int32 [], choices until it stopped exploring; 0 if it has not
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class PlayState:
     """A run between two records."""
 
@@ -60,7 +63,7 @@ def play(
     key)``. Pure: batch it with ``jax.vmap`` over keys and problems.
 
     Args:
-        algorithm: Plays.
+        algorithm: Such as ``Rucb``.
         key: Of the whole run.
         problem: From ``duels`` or ``arms``.
         horizon: T, the number of choices.
@@ -68,8 +71,8 @@ def play(
         records: R, at equal distances; divides the horizon.
 
     Raises:
-        ValueError: ``key`` is no key, the problem is not for this algorithm, or ``horizon`` is
-            no multiple of ``records`` or ends before everything has been tried once.
+        ValueError: The problem is not for this algorithm, or the horizon is no multiple of
+            ``records`` or ends before everything has been tried once.
 
     Warns:
         UserWarning: The algorithm needs a Condorcet winner, and there is none (not under a trace).
@@ -108,10 +111,7 @@ def begin(algorithm: Algorithm, key: jax.Array, params: Any) -> PlayState:
 def advance(
     algorithm: Algorithm, interval: int, state: PlayState, problem: Problem, params: Any
 ) -> tuple[PlayState, Record]:
-    """Make ``interval`` more choices: the state after them, and what they have come to.
-
-    Random numbers go by the time of a choice, so that intervals of any lengths are one run.
-    """
+    """Make ``interval`` more choices: intervals of any lengths are one run."""
     params = algorithm.of_run(params, state.key)
     rest = interval, state.key, state.algorithm, problem, params
     if isinstance(algorithm, Savage) and algorithm.is_by_rounds and problem.has_costs:
@@ -134,7 +134,8 @@ def _play_one_by_one(
         own, total = carry
         start = number * size
         times = first + start + jnp.arange(size, dtype=jnp.int32)
-        noises = jax.vmap(functools.partial(_noise, algorithm, key))(times)
+        own_keys, outcome_keys = jax.vmap(functools.partial(step_keys, key))(times)
+        noises = jax.vmap(algorithm.draw)(own_keys), jax.vmap(uniform_of)(outcome_keys)
 
         def play_one(place: jax.Array, carry: tuple[Any, jax.Array]) -> tuple[Any, jax.Array]:
             own, regret = carry
@@ -174,11 +175,6 @@ def _taken(leaf: jax.Array, place: jax.Array) -> jax.Array:
     # JAX's check for keys used twice cannot see that every key of a block is taken once.
     is_key = jnp.issubdtype(taken.dtype, jax.dtypes.prng_key)
     return jax.random.clone(taken) if is_key else taken
-
-
-def _noise(algorithm: Algorithm, key: jax.Array, time: jax.Array) -> tuple[Noise, jax.Array]:
-    own_key, outcome_key = step_keys(key, time)
-    return algorithm.draw(own_key), uniform_of(outcome_key)
 
 
 def require_fit(algorithm: Algorithm, problem: Problem) -> None:
@@ -222,3 +218,83 @@ def note_without_winner(name: str, algorithm: Algorithm, matrix: ArrayLike) -> s
         f"{name} needs an arm that beats every other one, and there is none: it may never "
         "settle, or settle on any arm"
     )
+
+
+@pytree
+class DuelJob:
+    """One run to be made; leaves [jobs, ...] for many, see ``DuelWork``."""
+
+    key: jax.Array
+    problem: ArrayLike  # int32 [], number of the problem
+    setting: ArrayLike  # int32 [], number of the algorithm's params
+
+
+@pytree
+class DuelWork:
+    """What ``sweep.run`` does with a ``DuelJob``; a row of its log is a ``Record``.
+
+    Every run of duels has the arms in another random order.
+
+    Raises:
+        ValueError: When the sweep begins: the problems are not for this algorithm, or the horizon
+            is no multiple of the interval or ends before everything has been tried once. A missing
+            Condorcet winner is not warned of; ``warn_without_winner`` does it for a matrix.
+
+    >>> import numpy as np
+    >>> from jaxrace import sweep
+    >>> from jaxrace.dueling import Rucb, duels, matrices
+    >>> problems, settings = jax.tree.map(
+    ...     lambda x: x[None], (duels(matrices.flat(3, 0.9)), Rucb(3).params())
+    ... )
+    >>> work, first = DuelWork(Rucb(3), 50, 100, problems, settings), np.zeros(2, np.int32)
+    >>> jobs = DuelJob(jax.random.split(jax.random.key(0), 2), problem=first, setting=first)
+    >>> sweep.run(work, sweep.stacked(jobs)).rows.row.time.tolist()
+    [50, 100, 50, 100]
+    """
+
+    algorithm: Algorithm = dataclasses.field(metadata={"static": True})
+    interval: int = dataclasses.field(metadata={"static": True})  # choices between two records
+    horizon: int = dataclasses.field(metadata={"static": True})  # T, a multiple of the interval
+    problems: Problem  # leaves [G, ...]
+    settings: Any  # params of the algorithm, leaves [S, ...]
+    # Does a run also end when the algorithm stops exploring, and plays what it recommends?
+    ends_when_settled: bool = dataclasses.field(default=False, metadata={"static": True})
+
+    def init(self, job: DuelJob) -> tuple[PlayState, DuelJob]:
+        """The state before the first choice; checks the work, too."""
+        require_horizon(self.algorithm, self.horizon)
+        require_integer("interval", self.interval, 1)
+        if self.horizon % self.interval:
+            raise ValueError(
+                f"interval: expected a divisor of horizon = {self.horizon}, got {self.interval}"
+            )
+        require_fit(self.algorithm, self._problem(job))
+        return begin(self.algorithm, job.key, self._params(job)), job
+
+    def step(self, state: tuple[PlayState, DuelJob]) -> tuple[tuple[PlayState, DuelJob], Record]:
+        """The choices up to the next record."""
+        play, job = state
+        problem = self._problem(job)
+        if problem.has_costs:
+            order_key = jax.random.fold_in(job.key, jnp.uint32(_ORDER_NUMBER))
+            problem = shuffled(order_key, problem)
+        play, record = advance(self.algorithm, self.interval, play, problem, self._params(job))
+        return (play, job), record
+
+    def done(self, state: tuple[PlayState, DuelJob]) -> jax.Array:
+        """Has the horizon been reached, or the decision, if that ends the run?"""
+        own, job = state[0].algorithm, state[1]
+        reached = own.time >= self.horizon
+        if self.ends_when_settled:
+            reached |= self.algorithm.settled_at(own, self._params(job)) > 0
+        return reached
+
+    def failed(self, row: Record) -> jax.Array:
+        """Nothing can go wrong in a run."""
+        return jnp.zeros_like(row.time, bool)
+
+    def _problem(self, job: DuelJob) -> Problem:
+        return jax.tree.map(lambda x: x[job.problem], self.problems)
+
+    def _params(self, job: DuelJob) -> Any:
+        return jax.tree.map(lambda x: x[job.setting], self.settings)

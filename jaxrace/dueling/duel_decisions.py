@@ -31,15 +31,12 @@ class DuelDecision(Decision):
 
     @property
     def num_parameters(self) -> int:
-        """N."""
         return self.num_arms * (self.num_arms - 1) // 2
 
     def choice_of(self, parameter: jax.Array) -> jax.Array:
-        """See ``Decision``."""
         return jnp.asarray(self.pairs)[:, parameter]
 
     def parameter_of(self, choice: jax.Array) -> jax.Array:
-        """See ``Decision``."""
         return counts.number_of(choice, self.num_arms)
 
     def answer(self, decision: jax.Array) -> jax.Array:
@@ -115,12 +112,12 @@ class CopelandWinner(DuelDecision):
             require_integer("max_defeats", self.max_defeats, 0)
 
     def decide(self, mean: jax.Array) -> jax.Array:
-        """See ``Decision``; ties go to the arm with the larger sum of x_ij."""
+        """Ties go to the arm with the larger sum of x_ij."""
         sums = counts.sums_by_arm(self.pairs, mean, 1 - mean)
         return jnp.argmax(self.wins(mean) + sums / (2 * self.num_arms)).astype(jnp.int32)
 
     def changes(self, mean: jax.Array, other: jax.Array) -> jax.Array:
-        """See ``Decision``, but ties go to the first arm: a pair matters by who wins it only."""
+        """Ties go to the first arm: a pair matters by who wins it only."""
         count = self.num_arms
         wins = (other > 0.5).astype(jnp.float32) - (mean > 0.5).astype(jnp.float32)
         losses = (other < 0.5).astype(jnp.float32) - (mean < 0.5).astype(jnp.float32)
@@ -171,10 +168,7 @@ class CondorcetWinner(CopelandWinner):
 
 @dataclasses.dataclass(frozen=True)
 class BordaWinner(DuelDecision):
-    """The arm that wins most often against a random other one.
-
-    This is "SAVAGE-Borda", which asks of the matrix no more than that some arm has
-    sum_j x_ij > K / 2.
+    """The arm that wins most often against a random other one, if some arm has sum_j x_ij > K / 2.
 
     >>> decision = BordaWinner(3)
     >>> int(decision.decide(jnp.array([0.9, 0.4, 0.5])))  # of the pairs 01, 02, 12
@@ -184,13 +178,11 @@ class BordaWinner(DuelDecision):
     target = "borda"
 
     def decide(self, mean: jax.Array) -> jax.Array:
-        """See ``Decision``."""
         return jnp.argmax(counts.sums_by_arm(self.pairs, mean, 1 - mean)).astype(jnp.int32)
 
     def changes(self, mean: jax.Array, other: jax.Array) -> jax.Array:
-        """See ``Decision``; ties aside."""
         sums = counts.sums_by_arm(self.pairs, mean, 1 - mean)
-        return self._changes_of_best(sums, other - mean, mean - other)
+        return self._changes_of_best(sums, other - mean, mean - other)  # but for ties
 
     def possible(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
         """Which arms may have the largest sum of more than K / 2? bool [K]."""

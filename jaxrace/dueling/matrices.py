@@ -24,8 +24,7 @@ def check_matrix(matrix: ArrayLike) -> NDArray[np.float32]:
     Everything is computed from these numbers, so that all agree on which pairs are tied.
 
     Raises:
-        ValueError: It is not square, has fewer than two arms, an entry is no probability, or
-            p_ij + p_ji is not 1; the first such entry is named.
+        ValueError: It is not square, has fewer than two arms, or an entry that cannot be right.
 
     >>> check_matrix([[0.5, 0.75], [0.3, 0.5]])
     Traceback (most recent call last):
@@ -40,10 +39,7 @@ def check_matrix(matrix: ArrayLike) -> NDArray[np.float32]:
 
 
 def read_matrix(path: str | os.PathLike[str]) -> NDArray[np.float32]:
-    """A preference matrix from a file: CSV without a heading, or .npy.
-
-    Raises:
-        ValueError: The file cannot be read, or holds no preference matrix.
+    """A preference matrix from a file: CSV without a heading, or .npy; ValueError without one.
 
     >>> np.savetxt("matrix.csv", [[0.5, 0.75], [0.25, 0.5]], delimiter=",")
     >>> read_matrix("matrix.csv").tolist()

@@ -14,14 +14,14 @@ from numpy.typing import ArrayLike
 from jaxrace.dueling.decisions import Counting, NextBest
 from jaxrace.dueling.matrices import check_matrix
 from jaxrace.dueling.winners import regret_tables
+from jaxrace.protocol import pytree
 from jaxrace.validation import as_reals
 
 # Of the 100 arms of Urvoy et al. 2013, section 5.1.
 URVOY_MEANS = (0.95, *3 * (0.9,), 0.55, *5 * (0.5,), *90 * (0.0,))
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class Problem:
     """Chances, and regrets of choices or of recommendations; make it with ``duels`` or ``arms``."""
 
@@ -32,7 +32,6 @@ class Problem:
 
     @property
     def num_measures(self) -> int:
-        """M."""
         return 1 if self.costs is None else self.costs.shape[-3]
 
     def probability(self, choice: jax.Array) -> jax.Array:
@@ -61,13 +60,9 @@ class Problem:
 
 
 def duels(matrix: ArrayLike) -> Problem:
-    """Duels with these chances, and what each costs; see ``winners.MEASURES``.
+    """Duels with the chances ``matrix`` [K, K], and what each costs; see ``winners.MEASURES``.
 
-    Args:
-        matrix: [K, K]; checked unless it is traced.
-
-    Raises:
-        ValueError: It is no preference matrix.
+    ValueError if it is no preference matrix; not checked under a trace.
 
     >>> problem = duels([[0.5, 0.75], [0.25, 0.5]])
     >>> float(problem.probability(jnp.array([0, 1]))), problem.cost(jnp.array([1, 1])).tolist()
@@ -80,11 +75,9 @@ def duels(matrix: ArrayLike) -> Problem:
 
 
 def arms(means: ArrayLike, utilities: ArrayLike) -> Problem:
-    """Arms that pay 1 or 0, where what counts is the utility of what is recommended.
+    """Arms that pay 1 with probability ``means`` [K], else 0; the utility of the advice counts.
 
-    Args:
-        means: [K], probability of a payment.
-        utilities: Of each decision, finite; [K] if that is an arm, often the means themselves.
+    ``utilities`` are those of each decision, finite; [K] if it is an arm, often the means.
 
     >>> arms([0.75, 0.5], [0.75, 0.5]).losses.tolist()
     [0.0, 0.25]
@@ -149,8 +142,7 @@ def _chances(means: ArrayLike) -> jax.Array:
 def shuffled(key: jax.Array, problem: Problem) -> Problem:
     """The same duels with the arms in a random order; what is reported keeps their numbers.
 
-    Raises:
-        ValueError: The problem is one of ``arms``: what they recommend has no such order.
+    ValueError if the problem is one of ``arms``: what they recommend has no such order.
 
     >>> problem = shuffled(jax.random.key(0), duels([[0.5, 0.75], [0.25, 0.5]]))
     >>> sorted(problem.order.tolist())

@@ -6,18 +6,15 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxrace.dueling.counts import CountedDuels, Counts, WidthParams, no_counts, with_duel
+from jaxrace.dueling.counts import CountedDuels, CountedState, WidthParams, no_counts, with_duel
 from jaxrace.kernels import first_best, pick
-from jaxrace.protocol import verb
+from jaxrace.protocol import pytree, verb
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class RucbState:
+@pytree
+class RucbState(CountedState):
     """RUCB between two duels."""
 
-    time: jax.Array  # int32 [], duels told
-    counts: Counts
     released: jax.Array  # float32 [K], ln t from which on an arm is a candidate again
     champion: jax.Array  # int32 [], the arm of B; K if there is none
 
@@ -39,7 +36,6 @@ class Rucb(CountedDuels):
 
     @property
     def needs_condorcet_winner(self) -> bool:
-        """See ``Algorithm``."""
         return True
 
     @verb
@@ -52,11 +48,9 @@ class Rucb(CountedDuels):
         )
 
     def draw(self, key: jax.Array) -> jax.Array:
-        """A coin for the champion, and a number that picks among several."""
         return jax.random.uniform(key, (2,), jnp.float32)
 
     def choose(self, noise: jax.Array, state: RucbState, params: WidthParams) -> jax.Array:
-        """See ``ask``."""
         candidates = self.log_time(state.time) >= state.released
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         others = candidates & (arms != state.champion)

@@ -15,15 +15,14 @@ from jax.typing import ArrayLike
 from jaxrace.dueling.base import DecisionAlgorithm
 from jaxrace.dueling.decisions import Decision
 from jaxrace.kernels import draw_uniforms, first_best
-from jaxrace.protocol import verb
+from jaxrace.protocol import pytree, verb
 from jaxrace.validation import require_integer, require_keys, require_number, require_probability
 
 # Choices have keys of their own, from 0 on; the order of the arms has the last one.
 _SIMULATIONS = 2**32 - 2
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class SavageParams:
     """The numbers of SAVAGE; make them with ``Savage.params``."""
 
@@ -33,8 +32,7 @@ class SavageParams:
     key: jax.Array  # of introspection
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class SavageState:
     """SAVAGE between two choices."""
 
@@ -67,14 +65,11 @@ class Introspection:
     one, of the same distribution.
 
     Points are those of the whole box, not only of the paper's feasible set F within it: what
-    matters within F matters within the box. The two differ for ``CondorcetWinner`` alone. One
-    change makes another matrix of F with another winner only if both arms of the pair beat all
-    others, at first with probability 2^-(K - 2) / K. A walk within F would not see it in 1,000
-    simulations of two thirds of the pairs of 10 arms, and drop these untried.
+    matters within F matters within the box. The two differ for ``CondorcetWinner`` alone, where one
+    change within F makes another arm the winner so rarely that a walk would drop pairs untried.
 
     Attributes:
-        simulations: Points, each with a change of every parameter; a test ends before if all
-            parameters have been seen to matter.
+        simulations: Points at most; a test ends once all parameters have been seen to matter.
         growth: A test follows whenever the number of samples has grown by this factor; after
             every sample at 1.
     """
@@ -124,7 +119,6 @@ class Savage(DecisionAlgorithm):
 
     @property
     def opening(self) -> int:
-        """Every parameter once."""
         return self.decision.num_parameters
 
     def params(
@@ -161,7 +155,6 @@ class Savage(DecisionAlgorithm):
         )
 
     def of_run(self, params: SavageParams, key: jax.Array) -> SavageParams:
-        """With simulations of its own."""
         own = jax.random.fold_in(key, jnp.uint32(_SIMULATIONS))
         return dataclasses.replace(
             params, key=jax.random.fold_in(params.key, jax.random.bits(own, (), jnp.uint32))
@@ -181,7 +174,6 @@ class Savage(DecisionAlgorithm):
         )
 
     def choose(self, noise: None, state: SavageState, params: SavageParams) -> jax.Array:
-        """See ``ask``."""
         never = jnp.iinfo(jnp.int32).max
         parameter = first_best(-jnp.where(state.active, state.samples, never))
         answer = self.decision.answer(self.recommend(state, params))

@@ -10,14 +10,13 @@ from jaxrace import kernels
 from jaxrace.dueling import counts
 from jaxrace.dueling.base import Algorithm
 from jaxrace.kernels import first_best
-from jaxrace.protocol import verb
+from jaxrace.protocol import pytree, verb
 from jaxrace.validation import require_choice, require_number
 
 SCORES = ("copeland", "borda")
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class SupKlucbParams:
     """The numbers of Sup-KLUCB."""
 
@@ -25,8 +24,7 @@ class SupKlucbParams:
     c2: jax.Array  # float32 []
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class SupKlucbState:
     """Sup-KLUCB between two duels."""
 
@@ -64,7 +62,6 @@ class SupKlucb(Algorithm):
 
     @property
     def target(self) -> str:
-        """The score."""
         return self.score
 
     @property
@@ -78,11 +75,9 @@ class SupKlucb(Algorithm):
         return counts.pairs_of(self.num_arms, with_itself=True)
 
     def params(self, c1: float | None = None, c2: float | None = None) -> SupKlucbParams:
-        """The numbers, at least 0.
+        """Factors, at least 0: c1 of ln n, c2 of ln(ln n + 1).
 
-        Args:
-            c1: Of ln n; 2 / K unless given.
-            c2: Of ln(ln n + 1); 3 / K + 40 / (K - 2)^2 unless given.
+        Unless given they are 2 / K and 3 / K + 40 / (K - 2)^2.
         """
         default = 3 / self.num_arms + 40 / (self.num_arms - 2) ** 2
         c1 = 2 / self.num_arms if c1 is None else c1
@@ -97,7 +92,6 @@ class SupKlucb(Algorithm):
         return SupKlucbState(jnp.zeros((), jnp.int32), nothing, nothing)
 
     def choose(self, noise: None, state: SupKlucbState, params: SupKlucbParams) -> jax.Array:
-        """See ``ask``."""
         first, second = self.pairs
         log_time = jnp.log(jnp.maximum(state.time + 1 - self.opening, 1).astype(jnp.float32))
         budget = params.c1 * log_time + params.c2 * jnp.log(log_time + 1)
@@ -135,5 +129,4 @@ class SupKlucb(Algorithm):
 
     @verb
     def recommend(self, state: SupKlucbState, params: SupKlucbParams) -> jax.Array:
-        """The arm of the largest score."""
         return first_best(self._scores(state))

@@ -7,17 +7,8 @@ import jax
 import jax.numpy as jnp
 
 from jaxrace.dueling.base import Algorithm
-from jaxrace.dueling.counts import Counts, copeland_leader, no_counts, with_duel
+from jaxrace.dueling.counts import CountedState, copeland_leader, no_counts, with_duel
 from jaxrace.protocol import verb
-
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class UniformState:
-    """Uniform play between two duels."""
-
-    time: jax.Array  # int32 [], duels told
-    counts: Counts
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,24 +25,22 @@ class Uniform(Algorithm):
         """There are none."""
 
     @verb
-    def init(self, params: None) -> UniformState:
-        return UniformState(jnp.zeros((), jnp.int32), no_counts(self.num_arms))
+    def init(self, params: None) -> CountedState:
+        return CountedState(jnp.zeros((), jnp.int32), no_counts(self.num_arms))
 
     def draw(self, key: jax.Array) -> jax.Array:
-        """Two numbers in [0, 1)."""
         return jax.random.uniform(key, (2,), jnp.float32)
 
-    def choose(self, noise: jax.Array, state: UniformState, params: None) -> jax.Array:
-        """See ``ask``."""
+    def choose(self, noise: jax.Array, state: CountedState, params: None) -> jax.Array:
         count = jnp.array([self.num_arms, self.num_arms - 1], jnp.int32)
         places = (noise * count.astype(jnp.float32)).astype(jnp.int32)
         first, second = jnp.minimum(places, count - 1)
         return jnp.stack([first, second + (second >= first).astype(jnp.int32)])
 
     @verb
-    def tell(self, state: UniformState, choice: Any, outcome: Any, params: None) -> UniformState:
-        return UniformState(state.time + 1, with_duel(state.counts, choice, outcome))
+    def tell(self, state: CountedState, choice: Any, outcome: Any, params: None) -> CountedState:
+        return CountedState(state.time + 1, with_duel(state.counts, choice, outcome))
 
     @verb
-    def recommend(self, state: UniformState, params: None) -> jax.Array:
+    def recommend(self, state: CountedState, params: None) -> jax.Array:
         return copeland_leader(state.counts)

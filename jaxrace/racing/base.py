@@ -26,10 +26,7 @@ Result = Any
 
 @dataclasses.dataclass(frozen=True)
 class Race(abc.ABC):
-    """Which of K stochastic options are the best kappa?
-
-    Subclasses implement the four verbs (``jaxrace.protocol``) for one race.
-    """
+    """Which of K stochastic options are the best kappa? Subclasses implement the four verbs."""
 
     num_options: int  # K, at least 2
     top: int  # kappa, the number of options to select, 1 <= kappa < K
@@ -71,10 +68,19 @@ class Race(abc.ABC):
         require_owner(table, self.owner)
         return dataclasses.replace(table, max_rounds=max_rounds)
 
+    @property
+    def opening(self) -> int:
+        """Samples of all options that a driver draws first; after any, only of those that ask."""
+        return 0
+
+    def open_lanes(self, states: State, outcomes: Outcome, params: Params) -> State:
+        """Play the opening samples [B, K, opening, ...] of B races."""
+        return states
+
     def advance_lanes(
         self, states: State, outcomes: Outcome, params: Params, first_round: jax.Array
     ) -> State:
-        """``tell`` of B races, leaves [B, ...], which may share work.
+        """``tell`` of B opened races, leaves [B, ...], which may share work.
 
         ``first_round`` is the number of rounds told so far, the same for all races. The driver goes
         on from ``state.simulated``, so that a race may advance its options unequally.
@@ -89,10 +95,8 @@ class Race(abc.ABC):
     def init(self, example_outcome: Outcome, params: Params) -> State:
         """The state before the first round; ValueError if an argument is not what it should be.
 
-        Args:
-            example_outcome: One outcome (a pytree of arrays or numbers without the option and
-                round axes); only its structure, shapes and dtypes count.
-            params: From ``self.params``.
+        Of ``example_outcome``, a pytree of arrays or numbers without the axes of options and
+        rounds, only structure, shapes and dtypes count.
         """
 
     @abc.abstractmethod
@@ -101,13 +105,10 @@ class Race(abc.ABC):
 
     @abc.abstractmethod
     def tell(self, state: State, outcomes: Outcome, params: Params) -> State:
-        """Count further samples, one per option and round.
+        """Count further samples, one per option and round: leaves [K, r, ...] with r >= 1.
 
-        Args:
-            state: From ``init`` or ``tell``.
-            outcomes: Leaves [K, r, ...] with r >= 1 rounds. Rows of options that were not
-                asked for are ignored (but must be there), and so are rounds after the end.
-            params: The params that ``init`` got.
+        Rows of options that were not asked for are ignored (but must be there), and so are rounds
+        after the end.
 
         Raises:
             ValueError: ``state``, ``params`` or ``outcomes`` are not of this race; or, outside of
@@ -202,27 +203,10 @@ class Race(abc.ABC):
         """
         del first, source
 
-    def _held(self, state: State, params: Params) -> dict[str, Any]:
-        """What the results of all races hold alike."""
-        names = ("samples", "simulated", "invalid")
+    def _held(self, state: State, params: Params, *further: str) -> dict[str, Any]:
+        """What the results of all races hold alike, and further fields of the state."""
+        names = ("samples", "simulated", "invalid", *further)
         return {name: getattr(state, name) for name in names} | {"params": params, "top": self.top}
-
-
-@dataclasses.dataclass(frozen=True)
-class UnequalRace(Race):
-    """A race that advances its options unequally: a driver draws only for those that ask.
-
-    ``advance_lanes`` is called once all races have opened.
-    """
-
-    @property
-    @abc.abstractmethod
-    def opening(self) -> int:
-        """Samples of every option that a driver draws first."""
-
-    @abc.abstractmethod
-    def open_lanes(self, states: State, outcomes: Outcome, params: Params) -> State:
-        """Play the opening samples [B, K, opening, ...] of the options that ask."""
 
 
 def in_lane(function: Callable[..., Any], *args: Any) -> Any:
@@ -263,8 +247,7 @@ def fixed_point_margins(net: jax.Array, rounds: jax.Array) -> jax.Array:
 def fixed_point(margin: jax.Array, num_options: int) -> jax.Array:
     """Numbers in [-1, 1], float32, as int32 in units that allow sums of K of them.
 
-    Integer sums do not depend on the order of the options, so that the sort keys of a permuted
-    race are the permuted keys.
+    Sums of integers do not depend on the order of the options.
     """
     bits = min(24, 30 - math.ceil(math.log2(num_options)))
     return jnp.round(margin * 2**bits).astype(jnp.int32)

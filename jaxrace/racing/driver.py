@@ -47,11 +47,11 @@ def run(
     advance in one loop then.
 
     Args:
-        race: A race, such as ``PreferenceRace``.
-        key: A key from ``jax.random.key``.
+        race: Such as a ``PreferenceRace``.
+        key: Of all samples.
         sample: ``sample(key, option) -> outcome``, pure JAX, for one option and one sample;
             hashable (a function or a frozen dataclass).
-        options: Pytree with leaves [K, ...], one row per option.
+        options: Leaves [K, ...], one row per option.
         params: From ``race.params``.
         chunk: Rounds that are simulated at once, ``race.chunk`` unless given. More of them fill the
             vector units better and draw more samples that may not be needed; a ``DominanceRace``
@@ -154,7 +154,6 @@ def _play_in_step(
     Samples are ``draw(option_key, option, sample_number) -> outcome``, shaped as ``example``, drawn
     ``chunk`` rounds at once; ``option_keys`` are [B, K].
     """
-    lags = isinstance(race, base.UnequalRace)
     begun = jax.vmap(lambda p: race.init(example, p))(params)
 
     def ask(states: Any) -> jax.Array:
@@ -163,7 +162,7 @@ def _play_in_step(
     def draw_next(asked: jax.Array, drawn: jax.Array, num_rounds: int) -> Any:
         """The next samples [B, K, n, ...], from where those of each option end: int32 [B, K]."""
         rows = (option_keys, options, drawn)
-        if lags:
+        if race.opening:
             return _draw_asked(draw, num_rounds, rows, asked)
         if asked.size < _LISTED_ROWS:
             return _draw_all(draw, num_rounds, rows)
@@ -193,7 +192,7 @@ def _play_in_step(
         return _Carry(carry.first_round + chunk, flat(states), ask(states))
 
     states = begun
-    if isinstance(race, base.UnequalRace):
+    if race.opening:
         outcomes = draw_next(ask(begun), begun.simulated, race.opening)
         states = race.open_lanes(begun, outcomes, params)
     start = _Carry(jnp.int32(0), flat(states), ask(states))

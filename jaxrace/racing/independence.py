@@ -45,15 +45,15 @@ class _Finding(NamedTuple):
 def check_runs(runs: Mapping[str, ArrayLike] | Sequence[ArrayLike]) -> None:
     """Warn if runs hardly are independent, and refuse them if they certainly are not.
 
-    Five things are looked at: are the runs of an option sorted; do runs resemble the ones before
-    them (how often do they cross the option's median, in each option and in all together); do all
-    runs of an option, or all rows, occur several times; do rows repeat more often than in options
-    that are independent of each other. All together they refuse independent runs with a
-    probability of at most 1e-6, and warn of them with one of at most 1e-3, at each call.
+    Looked at is whether the runs of an option are sorted; whether they resemble the ones before
+    them (how often they cross the option's median, in each option and in all together); whether all
+    runs of an option, or all rows, occur several times; whether rows repeat more often than in
+    options that are independent. Independent runs are refused with a probability of at most 1e-6,
+    and warned of with one of at most 1e-3, at each call.
 
     Args:
-        runs: Of each option its scores [n_i], numbers in the order in which they were made, by
-            name or by number. Row t is the run t of all options.
+        runs: Of each option its scores [n_i], in the order in which they were made, by name or by
+            number. Row t is the run t of all options.
 
     Raises:
         ValueError: The runs certainly are not independent, or no numbers.

@@ -13,7 +13,7 @@ from jax import lax
 from jaxrace import narrowing
 from jaxrace.compilation import bounded_jit
 from jaxrace.preferences import only_orders
-from jaxrace.racing import base, checks
+from jaxrace.racing import base, comparing
 from jaxrace.racing.dominance.race import DominanceRace
 from jaxrace.racing.dominance.result import DominanceResult
 from jaxrace.racing.dominance.state import DominanceParams
@@ -34,9 +34,9 @@ def judge(
     """What the samples that there are say, of however many each option has.
 
     The guarantee is that of the race, whoever was sampled, how often and why, as long as the next
-    sample of an option does not depend on the others. So more samples may be made of the options in
-    doubt, added behind the others, and judged again, with the same race and params; or with a race
-    of larger capacity and the same ``horizon``. What is left over of a block counts next time.
+    sample of an option does not depend on the others. So more samples of the options in doubt may
+    be added behind the others and judged again, with the same race and params, or with a race of
+    larger capacity and the same ``horizon``.
 
     Numbers of which only the order counts (``preferences.only_orders``) are compared as they are,
     however large and however close to each other. Others have 32 bits, as JAX gives them.
@@ -52,13 +52,13 @@ def judge(
 
     Returns:
         The result; ``asked`` are the options of which more samples would help, ``further_samples``
-        says how many it may take. ``names`` are there if the samples came by name.
+        says how many it may take.
 
     Raises:
         ValueError: There are samples of other than K options, more of one than the capacity, or
             they are not alike; one that counts is NaN or infinite; a number is out of JAX's range,
-            or cannot be told from others; the race's ``compare`` is no antisymmetric sign; the
-            samples of an option are not independent (see ``check_runs``).
+            or cannot be told from others; ``compare`` is no antisymmetric sign; the samples of an
+            option are not independent (see ``check_runs``).
 
     Warns:
         DependentRunsWarning: The samples of an option hardly are independent.
@@ -116,21 +116,18 @@ def _by_options(
     elif isinstance(samples, Sequence) and not isinstance(samples, str):
         found = list(samples)
     else:
-        _require_orientation(race, np.shape(samples))
+        # An array without names: which of its axes is that of the options?
+        shape = np.shape(samples)
+        if len(shape) < 2 or shape[1] == race.num_options or shape[0] != race.num_options:
+            raise ValueError(
+                f"samples: expected samples by name, or a list of arrays, one of each of the "
+                f"{race.num_options} options, got an array {list(shape)}: runs= takes a table with "
+                "a row for each run and a column for each option"
+            )
         found = list(_host_array("samples", samples))
     if len(found) != race.num_options:
         raise ValueError(f"samples: expected those of {race.num_options} options, got {len(found)}")
     return names, found
-
-
-def _require_orientation(race: DominanceRace, shape: tuple[int, ...]) -> None:
-    """Of an array without names: which of its axes is that of the options?"""
-    if len(shape) < 2 or shape[1] == race.num_options or shape[0] != race.num_options:
-        raise ValueError(
-            f"samples: expected samples by name, or a list of arrays, one of each of the "
-            f"{race.num_options} options, got an array {list(shape)}: runs= takes a table with a "
-            "row for each run and a column for each option"
-        )
 
 
 def _host_arrays(samples: Any) -> Any:
@@ -209,7 +206,7 @@ def _check_preference(
     race: DominanceRace, options: list[Any], outcomes: Any, num_rounds: int
 ) -> None:
     """``Race.check_preferences``, with messages that show the numbers as they came."""
-    few = checks.first_few(outcomes)
+    few = comparing.first_few(outcomes)
     rows, columns = jax.tree.leaves(few)[0].shape[:2]
     shown = jax.tree.map(
         functools.partial(_padded, columns),

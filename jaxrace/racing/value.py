@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from jaxrace import kernels, narrowing
 from jaxrace.kernels.sums import Total, plus
-from jaxrace.protocol import verb
+from jaxrace.protocol import pytree, verb
 from jaxrace.racing import base
 from jaxrace.racing.result import RaceResult, span
 from jaxrace.validation import Owner, require_integer, require_positive, require_probability
@@ -26,8 +26,7 @@ from jaxrace.validation import Owner, require_integer, require_positive, require
 _MOST_ROUNDS = 2**24
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class ValueParams:
     """The numbers of a value-based race; make them with the race's ``params``."""
 
@@ -37,8 +36,7 @@ class ValueParams:
     owner: Owner = dataclasses.field(metadata={"static": True})  # the kind and size of the race
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class ValueState:
     """The progress of a value-based race."""
 
@@ -90,15 +88,14 @@ class ValueResult(RaceResult):
 
 @dataclasses.dataclass(frozen=True)
 class ValueRace(base.Race):
-    """Top-kappa by mean outcome; see ``HoeffdingRace`` and ``BernsteinRace``.
+    """Top-kappa by mean outcome.
 
     Attributes:
         intersect: Keep the intersection of each option's intervals over the rounds (the
             "improved" races of the papers). Where it is empty (an event of probability at
             most delta) the newest interval stands and ``result.empty`` says so.
-        dynamic_delta: Share delta among the statements that can still be made, given how many
-            options are undecided. A heuristic: its level depends on the data, and there is
-            no proof.
+        dynamic_delta: Share delta among the statements that undecided options still need. A
+            heuristic: its level depends on the data, and there is no proof.
     """
 
     intersect: bool = False
@@ -122,8 +119,7 @@ class ValueRace(base.Race):
         Args:
             delta: Error probability of the race, in (0, 1).
             max_rounds: n_max, 1 .. 2^24 (counts are exact in float32 up to there).
-            value_range: R > 0, needed: every option's outcomes lie in an interval of this width,
-                each in its own. The guarantee stands on it.
+            value_range: R > 0, needed: every option's outcomes lie in an interval of this width.
         """
         require_probability("delta", delta)
         require_integer("max_rounds", max_rounds, 1, _MOST_ROUNDS)
@@ -259,14 +255,9 @@ class ValueRace(base.Race):
         standing = state.selected.astype(jnp.int32) - state.discarded.astype(jnp.int32)
         return ValueResult(
             ranking=base.ranking_from_keys(standing, state.mean),
-            selected=state.selected,
-            discarded=state.discarded,
             decided=(state.selected | state.discarded).all(),
-            mean=state.mean,
-            lower=state.lower,
-            upper=state.upper,
-            empty=state.empty,
-            **self._held(state, params),
+            **self._held(state, params, "selected", "discarded"),
+            **{name: getattr(state, name) for name in ("mean", "lower", "upper", "empty")},
             title=self.title,
             dynamic_delta=self.dynamic_delta,
         )

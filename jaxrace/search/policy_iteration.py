@@ -18,7 +18,7 @@ from jaxrace.envs import Environment, OutcomeFold
 from jaxrace.envs.absorbing import absorb
 from jaxrace.label_ranking import LabelRanking
 from jaxrace.narrowing import require_held
-from jaxrace.racing.checks import require_sign
+from jaxrace.racing.comparing import require_sign
 from jaxrace.rollout import MOST_EPISODES, Rollout
 from jaxrace.search.restarts import Behaviour, Restarts
 from jaxrace.validation import (

@@ -21,8 +21,7 @@ from jaxrace.envs import Environment, OutcomeFold
 from jaxrace.envs.absorbing import absorb
 from jaxrace.narrowing import require_held
 from jaxrace.policies import Policy
-from jaxrace.racing.checks import check_compare
-from jaxrace.racing.comparing import ComparingRace
+from jaxrace.racing.comparing import ComparingRace, check_compare
 from jaxrace.rollout import MOST_EPISODES, PolicyInTask, Rollout, evaluate
 from jaxrace.strategies import Strategy
 from jaxrace.validation import require_integer, require_keys

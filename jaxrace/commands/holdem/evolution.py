@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxrace import racing
+from jaxrace.protocol import pytree
 from jaxrace.selection import ScoreSelector
 from jaxrace.selection import driver as selection_driver
 from jaxrace.selection.driver import Compare
@@ -107,8 +108,7 @@ class EvolutionRow(NamedTuple):
     valid: jax.Array  # bool [], all scores and weights are finite
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class EvolutionWork:
     """What ``sweep.run`` does with an ``EvolutionJob``."""
 

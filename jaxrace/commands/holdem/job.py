@@ -11,14 +11,20 @@ from rich.table import Column
 
 from jaxrace import files, plots, runs, sweep
 from jaxrace.commands.holdem.config import WARM_UP, HoldemConfig
-from jaxrace.commands.holdem.evaluation import Course, Evaluation, evaluate, table_of
 from jaxrace.commands.holdem.evolution import (
     EvolutionJob,
     EvolutionWork,
     RaceSelection,
     SelectorSelection,
 )
-from jaxrace.commands.holdem.matches import ShortMatch, deal_sets
+from jaxrace.commands.holdem.matches import (
+    Course,
+    Evaluation,
+    ShortMatch,
+    deal_sets,
+    evaluate,
+    table_of,
+)
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import confidence_scale, print_table, say
 from jaxrace.commands.select.config import POOLED_SAMPLES

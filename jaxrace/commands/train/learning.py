@@ -14,6 +14,7 @@ from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.tasks import Task
 from jaxrace.label_ranking import LabelRanking
 from jaxrace.outcomes import Both, Return
+from jaxrace.protocol import pytree
 from jaxrace.rollout import PolicyInTask, Rollout, evaluate
 from jaxrace.search import (
     FinalRace,
@@ -49,8 +50,7 @@ class TrainRow(NamedTuple):
 State = tuple[tuple[Any, ArrayLike], ArrayLike]
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class TrainWork:
     """What ``sweep.run`` does with a ``TrainJob``."""
 

@@ -133,8 +133,8 @@ def who_may_help(
 ) -> jax.Array:
     """The options that lag in a pair which may still matter to certificate (a): bool [K].
 
-    A race ends where a pair in doubt has no samples left, since it draws for all pairs in doubt
-    alike. Samples that came otherwise may have left options behind, which change who is in doubt.
+    A race, which draws for all pairs in doubt alike, ends where one has no samples left. Samples
+    that came otherwise may have left options behind, which change who is in doubt.
 
     If j over i is decided, or the pair is undecided and exhausted, a set that is ever certified has
     j in it with i. Who takes more than kappa options with it is out, who is taken by more than
@@ -166,13 +166,10 @@ def who_may_help(
 def _first_of(keys: Standing, top: int) -> jax.Array:
     """bool [K]: is an option among the first kappa? Ties go to the smaller index."""
     index = jnp.arange(keys.wins.shape[0], dtype=jnp.int32)
+    before = index[:, None] < index[None, :]
     # Counting who is ahead takes no sort, which is slow for many small arrays.
-    more_wins = keys.wins[:, None] > keys.wins[None, :]
-    same_wins = keys.wins[:, None] == keys.wins[None, :]
-    more_total = keys.total[:, None] > keys.total[None, :]
-    same_total = keys.total[:, None] == keys.total[None, :]
-    earlier = index[:, None] < index[None, :]
-    before = more_wins | (same_wins & (more_total | (same_total & earlier)))
+    for key in (keys.total, keys.wins):
+        before = (key[:, None] > key[None, :]) | ((key[:, None] == key[None, :]) & before)
     return before.sum(0, dtype=jnp.int32) < top
 
 

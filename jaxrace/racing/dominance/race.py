@@ -48,21 +48,18 @@ _ROUNDING = 2e-6
 
 
 @dataclasses.dataclass(frozen=True)
-class DominanceRace(ComparingRace, base.UnequalRace):
+class DominanceRace(ComparingRace):
     """Top-kappa from pairwise preferences, drawing only where the answer is in doubt.
 
     The samples of an option come in blocks. A race certifies kappa options (a) when each of them
     is shown to be preferred to each of the others, or (b) when counts of certain wins and losses
     settle the Copeland scores. The probability that it certifies a set that is no Copeland
-    top-kappa is at most delta, whatever the preferences are; a race that reaches its last block
-    first gives its best guess, which carries no guarantee, and says so.
+    top-kappa is at most delta, whatever the preferences are. A race that reaches its last block
+    first guesses, without a guarantee. ``rounds_to_tell`` rounds in a ``tell`` waste nothing.
 
     Attributes:
         first_block: Samples of each option before the first verdict, a prime up to 23.
         block: Samples of every later block, a prime up to 23.
-
-    ``tell`` may be given any number of rounds. The race looks at the evidence when it is told:
-    ``rounds_to_tell`` of them waste nothing.
 
     >>> from jaxrace.kernels import total_order
     >>> race = DominanceRace(num_options=3, top=1, capacity=100, compare=total_order)
@@ -96,7 +93,7 @@ class DominanceRace(ComparingRace, base.UnequalRace):
 
     @property
     def opening(self) -> int:
-        """Samples of every option that a driver draws first."""
+        """The first block of every option."""
         return self.first_block
 
     @property
@@ -120,8 +117,8 @@ class DominanceRace(ComparingRace, base.UnequalRace):
             delta: Probability of a wrong certificate, in (0, 1).
             max_rounds: n_max, the most samples of an option, 1 .. capacity; the capacity unless
                 given. With fewer than ``first_block`` nothing is ever certified.
-            slack: How far, in units of log e-values, pairs may be ahead of the most doubtful one
-                and still be drawn for. More of it means fewer calls, and more samples.
+            slack: How far, in log e-values, pairs may be ahead of the most doubtful one and still
+                be drawn for. More of it means fewer calls, and more samples.
             bets: lambda of the e-process, each in (0, 1.95]; chosen for the ``horizon`` unless
                 given. A small gap is decided late if at all, and wants a small bet.
             weights: Of the bets, positive; they are scaled to add up to 1.
@@ -129,9 +126,8 @@ class DominanceRace(ComparingRace, base.UnequalRace):
                 even if its gap were so many standard errors larger than it looks. Saves samples,
                 and makes the guesses worse; the guarantee stays. 3 is a cautious choice.
             horizon: Samples of an option that the bets are chosen for, max_rounds unless given.
-                More samples may follow: looks at the same samples with the same bets are one test,
-                whatever capacity and max_rounds are. Who needs more samples than were planned
-                makes a race of larger capacity, with the horizon of before.
+                Looks with the same bets are one test: for more samples than were planned make a
+                race of larger capacity with the same horizon.
         """
         require_probability("delta", delta)
         max_rounds = self._horizon(max_rounds)
@@ -200,10 +196,10 @@ class DominanceRace(ComparingRace, base.UnequalRace):
         opens: bool = True,
         goes_on: bool = True,
     ) -> DominanceState:
-        """``tell`` of B races, but for the last count; only what is asked for is worked on.
+        """``tell`` of B races, but for the last count.
 
-        May first blocks become complete (``opens``), and later ones (``goes_on``)? What may not is
-        not compiled.
+        Only where first blocks (``opens``) or later ones (``goes_on``) may become complete, the
+        program for them is compiled.
         """
         before = self._complete(states, self.blocks.complete(params.max_rounds)[:, None])
         states = evidence.keep_samples(states, outcomes, states.asked)
@@ -213,7 +209,7 @@ class DominanceRace(ComparingRace, base.UnequalRace):
     def open_lanes(
         self, states: DominanceState, outcomes: Any, params: DominanceParams
     ) -> DominanceState:
-        """Play the first ``opening`` samples [B, K, opening, ...] of the options that ask."""
+        """Play the first blocks."""
         return self.tell_lanes(states, outcomes, params, goes_on=False)
 
     def advance_lanes(
@@ -333,11 +329,7 @@ class DominanceRace(ComparingRace, base.UnequalRace):
             certificate_number=state.certificate,
             wins=keys.wins,
             total=keys.total,
-            log_bets=state.log_bets,
-            highest=state.highest,
-            margin=state.margin,
-            asked=state.asked,
-            **self._held(state, params),
+            **self._held(state, params, "log_bets", "highest", "margin", "asked"),
             blocks=self.blocks,
             capacity=self.capacity,
         )

@@ -103,10 +103,9 @@ class DominanceResult(RaceResult):
         """The same as e-values, which may be averaged or multiplied: float64 [..., K, K].
 
         sqrt(max E_ij) / 2, the p-value p by the calibrator p^(-1/2) / 2 (Vovk and Wang 2021): its
-        expectation is at most 1 if i is not preferred to j, whenever and why ever the race stopped.
-        That of E_ij itself may be larger: where option i is ahead, its next block, known from
-        other pairs, may tell the race to stop. Multiply e-values of independent experiments,
-        average dependent ones.
+        expectation is at most 1 if i is not preferred to j, why ever the race stopped. That of E_ij
+        itself may be larger: blocks that are known from other pairs may tell the race to stop.
+        Multiply e-values of independent experiments, average dependent ones.
         """
         return 0.5 / np.sqrt(self.p_values)
 
@@ -114,9 +113,8 @@ class DominanceResult(RaceResult):
     def further_samples(self) -> FloatArray:
         """How many more samples each option may need, of one race: float64 [K]. A forecast.
 
-        Log e-values are taken to grow as ``decision.growth_by_gap`` says, with gaps as they look,
-        and blocks to be filled. 0 where nothing is in doubt; infinity where it takes more than
-        n_max. Of a pair without a common block only what fills one.
+        Gaps are taken to be what they look like, and blocks to be filled. 0 where nothing is in
+        doubt; infinity where it takes more than n_max. Without a common block what fills one.
         """
         blocks = self.blocks
         doubtful = np.asarray(self.doubtful)

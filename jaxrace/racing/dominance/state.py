@@ -14,6 +14,7 @@ import numpy as np
 from jax import lax
 
 from jaxrace import kernels
+from jaxrace.protocol import pytree
 from jaxrace.validation import Owner, require_positive
 
 # The largest bet by default; with 2 a lost bet would lose all.
@@ -21,8 +22,7 @@ _LARGEST_BET = 1.9
 _BET_RATIO = 2.2
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class DominanceParams:
     """The numbers of a ``DominanceRace``; make them with ``DominanceRace.params``."""
 
@@ -37,8 +37,7 @@ class DominanceParams:
     owner: Owner = dataclasses.field(metadata={"static": True})  # the kind and size of the race
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class DominanceState:
     """The progress of a ``DominanceRace``."""
 

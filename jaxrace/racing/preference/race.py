@@ -16,15 +16,16 @@ from jaxrace import kernels
 from jaxrace.protocol import verb
 from jaxrace.racing import base
 from jaxrace.racing.comparing import ComparingRace
-from jaxrace.racing.preference import rounds, surrogate_rounds
+from jaxrace.racing.preference import rounds, surrogates
 from jaxrace.racing.preference.result import PreferenceResult, by_copeland, by_surrogate
 from jaxrace.racing.preference.state import (
+    RACE_AXES,
     PreferenceParams,
     PreferenceState,
     SurrogateParams,
+    Told,
     keep_samples,
 )
-from jaxrace.racing.preference.surrogates import RANKINGS
 from jaxrace.validation import (
     require_choice,
     require_kind,
@@ -40,10 +41,10 @@ _PIECE = 32
 class PreferenceRace(ComparingRace):
     """Top-kappa by Copeland score, or another ranking, from preferences between outcomes.
 
-    Every active option is sampled once per round; after each round pairs whose confidence
-    interval excludes 1/2 are decided and dropped. With probability at least 1 - delta all
-    verdicts are right, and a decided race returns an optimal kappa-subset. By Borda's score
-    *options* are dropped, once they are decided; by the random walk none until it stops.
+    Every active option is sampled once per round; pairs whose confidence interval excludes 1/2
+    are decided and dropped. With probability at least 1 - delta all verdicts are right, and a
+    decided race returns an optimal kappa-subset. By Borda's score *options* are dropped, once they
+    are decided; by the random walk none until it stops.
 
     Attributes:
         bound: A key of ``kernels.BOUNDS``. To reproduce a paper name "published".
@@ -51,12 +52,11 @@ class PreferenceRace(ComparingRace):
         intersect: Report the intersection of each pair's intervals over all rounds. It
             changes no verdict: a Copeland race drops a pair once 1/2 is excluded.
         dynamic_delta: The paper's correction (eq. 8), which counts undecided options only.
-            A heuristic: its level depends on the data, and there is no proof. Needs
-            bound "published".
+            A heuristic without proof. Needs bound "published".
         ranking: What "best" is: "copeland", the number of options that are beaten; "borda",
             the mean of s_ij over all others; or "random_walk", the visits of a walk that moves
-            to options which beat the present one. The last two need intervals: no bound for
-            verdicts only, no ``dynamic_delta`` and no epsilon.
+            to options which beat the present one. The last two need intervals, and take neither
+            ``dynamic_delta`` nor epsilon.
 
     >>> from jaxrace.kernels import total_order
     >>> race = PreferenceRace(num_options=3, top=1, capacity=40, compare=total_order)
@@ -86,9 +86,17 @@ class PreferenceRace(ComparingRace):
         require_kind("dynamic_delta", self.dynamic_delta, bool)
         if self.dynamic_delta and self.bound != "published":
             raise ValueError(f"bound: expected 'published' with dynamic_delta, got {self.bound!r}")
-        require_choice("ranking", self.ranking, RANKINGS)
-        if self.ranking != "copeland":
-            surrogate_rounds.require_intervals(self.ranking, self.bound, self.dynamic_delta)
+        require_choice("ranking", self.ranking, surrogates.RANKINGS)
+        has_intervals = kernels.bound_named(self.bound).sides == 2
+        if self.ranking != "copeland" and not has_intervals:
+            raise ValueError(
+                f"bound: expected intervals with ranking {self.ranking!r}, "
+                f"got {self.bound!r} for verdicts only"
+            )
+        if self.ranking != "copeland" and self.dynamic_delta:
+            raise ValueError(
+                f"dynamic_delta: expected False with ranking {self.ranking!r}, got True"
+            )
 
     def params(
         self, delta: float = 0.05, max_rounds: int | None = None, epsilon: float = 0.0
@@ -98,8 +106,8 @@ class PreferenceRace(ComparingRace):
         Args:
             delta: Error probability of the race, in (0, 1).
             max_rounds: n_max, 1 .. capacity; the capacity unless given.
-            epsilon: Slack in [0, 1/2): a pair is decided as soon as l_ij >= 1/2 - epsilon, and
-                the answer is an exact Copeland top-kappa of some matrix within epsilon of s.
+            epsilon: In [0, 1/2): a pair is decided once l_ij >= 1/2 - epsilon, and the answer is
+                a Copeland top-kappa of some matrix within epsilon of s.
         """
         require_probability("delta", delta)
         max_rounds = self._horizon(max_rounds)
@@ -119,7 +127,7 @@ class PreferenceRace(ComparingRace):
         )
         if self.ranking == "copeland":
             return params
-        return surrogate_rounds.with_intervals(params, self.bound, self.num_options, delta)
+        return surrogates.with_intervals(params, self.bound, self.num_options, delta)
 
     def table(self, delta: float, epsilon: float = 0.0, **others: Any) -> PreferenceParams:
         """Params with ``thresholds`` [N, N] that serve every n_max up to the capacity."""
@@ -129,7 +137,7 @@ class PreferenceRace(ComparingRace):
         params = dataclasses.replace(params, thresholds=jnp.asarray(table))
         if not isinstance(params, SurrogateParams):
             return params
-        allowed = surrogate_rounds.allowed_table(self.bound, self.num_options, self.capacity, delta)
+        allowed = surrogates.allowed_table(self.bound, self.num_options, self.capacity, delta)
         return dataclasses.replace(params, allowed=jnp.asarray(allowed))
 
     def params_at(self, table: PreferenceParams, max_rounds: jax.Array) -> PreferenceParams:
@@ -227,12 +235,12 @@ class PreferenceRace(ComparingRace):
         if is_surrogate:
             divergence = kernels.bound_named(self.bound).divergence
             play = functools.partial(
-                surrogate_rounds.play_rounds, ranking=self.ranking, divergence=divergence
+                surrogates.play_rounds, ranking=self.ranking, divergence=divergence
             )
         play = functools.partial(play, top=self.top, rule=self.rule)
         if is_surrogate or self.dynamic_delta:
-            play = jax.vmap(play, (0, 0, 1, 0, None))
-        played = play(counted, params, gains, finite, first_round)
+            play = jax.vmap(play, (0, 0, RACE_AXES))
+        played = play(counted, params, Told(gains, finite, first_round))
         return dataclasses.replace(played, outcomes=states.outcomes)
 
     @verb

@@ -56,9 +56,8 @@ class PreferenceResult(RaceResult):
     def intervals(self) -> tuple[FloatArray, FloatArray]:
         """Lower and upper confidence bounds of s_ij of one race, float64 [K, K], two-sided.
 
-        Computed on the host in float64, from exact counts. With ``intersect`` they are the
-        intersection over all rounds of the pair; see ``empty_intersections``. Those of a race
-        with the dynamic correction are the intervals of its bound without the correction.
+        With ``intersect`` they are the intersection over all rounds of the pair; see
+        ``empty_intersections``. The dynamic correction does not count.
         """
         self._require_one("intervals")
         if self.outcomes is None:
@@ -145,11 +144,7 @@ class PreferenceResult(RaceResult):
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class SurrogateResult(PreferenceResult):
-    """The result of a ``PreferenceRace`` with another ranking than "copeland".
-
-    The first key of ``ranking`` is the standing (selected, undecided, discarded), the second
-    ``scores``; ``copeland`` and ``borda`` are there to compare with.
-    """
+    """The result of a race with another ranking: by standing, then by ``scores``."""
 
     scores: jax.Array  # float32 [K], by which options are ranked
 

@@ -1,9 +1,8 @@
 """Verdicts of a preference-based race, over several rounds at once.
 
 Between two verdicts nothing changes but the counts. So first the round in which each pair would be
-decided is looked up, and then the race goes from one such round to the next. The r rounds played at
-once, at most 126, have int8 numbers 1 to r: four times as many to a vector register as int32.
-Axes: K options, r rounds, B races side by side.
+decided is looked up, and then the race goes from one such round to the next. The r rounds, at most
+126, have int8 numbers 1 to r, for the vector registers. Axes: K options, r rounds, B races.
 """
 
 import dataclasses
@@ -16,7 +15,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace import kernels
-from jaxrace.racing.preference.state import PreferenceParams, PreferenceState
+from jaxrace.racing.preference.state import RACE_AXES, PreferenceParams, PreferenceState, Told
 
 # A round of those played at once, and one that never comes.
 NUMBER = jnp.int8
@@ -36,29 +35,14 @@ class Progress(NamedTuple):
 
 
 def play_rounds(
-    states: PreferenceState,
-    params: PreferenceParams,
-    gains: jax.Array,
-    finite: jax.Array,
-    first_round: jax.Array,
-    *,
-    top: int,
-    rule: str,
+    states: PreferenceState, params: PreferenceParams, told: Told, *, top: int, rule: str
 ) -> PreferenceState:
     """Lines 4 to 17 of Algorithm 2 (Busa-Fekete et al. 2014) for r rounds of B races.
 
-    Args:
-        states: After ``first_round`` rounds, leaves [B, ...].
-        params: Of each race, leaves [B, ...].
-        gains: int32 [r, B, K, K], what each round adds to the net counts.
-        finite: bool [B, K, r], is the option's outcome of the round finite?
-        first_round: int32 [], rounds played before.
-        top: kappa.
-        rule: See ``kernels.select_and_discard``.
-
-    Returns:
-        The states after r more rounds, but for their outcomes and numbers of rounds.
+    Leaves are [B, ...]. The states are those after r more rounds, but for their outcomes and
+    numbers of rounds.
     """
+    gains, _, first_round = told
     progress = jax.vmap(begin, (0, 0, None))(states, params, first_round)
     end = last_of(params, first_round, gains.shape[0])
     verdicts = verdict_rounds(params, states.net, gains, first_round)
@@ -69,21 +53,13 @@ def play_rounds(
     progress = jax.vmap(lambda x, y, z: jax.tree.map(functools.partial(jnp.where, x), y, z))(
         pending, found, progress
     )
-    finish = jax.vmap(_finish, (0, 0, 0, 1, 0, None))
-    return finish(states, params, progress, gains, finite, first_round)
+    return jax.vmap(_finish, (0, 0, 0, RACE_AXES))(states, params, progress, told)
 
 
 def play_dynamic_rounds(
-    state: PreferenceState,
-    params: PreferenceParams,
-    gains: jax.Array,
-    finite: jax.Array,
-    first_round: jax.Array,
-    *,
-    top: int,
-    rule: str,
+    state: PreferenceState, params: PreferenceParams, told: Told, *, top: int, rule: str
 ) -> PreferenceState:
-    """``play_rounds`` of one race with the dynamic correction (eq. 8), gains [r, K, K].
+    """``play_rounds`` of one race with the dynamic correction (eq. 8).
 
     Its level changes with every verdict, and all rounds are looked at again. With m_l undecided
     options in round l the level is ln(2 c_t / delta), the same for all rounds t until options are
@@ -91,6 +67,7 @@ def play_dynamic_rounds(
     where t times 2 (S - 1/2)^2 = C^2 / (2 t^3) exceeds it, and S > 1/2.
     """
     num_options = state.net.shape[-1]
+    gains, _, first_round = told
     numbers = _numbers(gains.shape[0])[:, None, None]
     counts = kernels.net_counts(state.net, gains).astype(jnp.float32)
     t = (first_round + numbers.astype(jnp.int32)).astype(jnp.float32)
@@ -111,7 +88,7 @@ def play_dynamic_rounds(
     start = begin(state, params, first_round)
     end = last_of(params, first_round, gains.shape[0])
     progress = go_through(start, look(start), end, top=top, rule=rule, look=look)
-    return _finish(state, params, progress, gains, finite, first_round)
+    return _finish(state, params, progress, told)
 
 
 def _numbers(num_rounds: int) -> jax.Array:
@@ -182,14 +159,10 @@ def go_through(
 
 
 def _finish(
-    state: PreferenceState,
-    params: PreferenceParams,
-    progress: Progress,
-    gains: jax.Array,
-    finite: jax.Array,
-    first_round: jax.Array,
+    state: PreferenceState, params: PreferenceParams, progress: Progress, told: Told
 ) -> PreferenceState:
-    """The state of a race after the rounds; gains [r, K, K] and the rest as for ``play_rounds``."""
+    """The state of a race after the rounds."""
+    gains, finite, first_round = told
     num_rounds = finite.shape[1]
     # What is open at the last round has counted until then.
     end = last_of(params, first_round, num_rounds)

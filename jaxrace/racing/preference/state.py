@@ -2,17 +2,17 @@
 
 import dataclasses
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxrace.protocol import pytree
 from jaxrace.validation import Owner
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class PreferenceParams:
     """The numbers of a ``PreferenceRace``; make them with ``PreferenceRace.params``."""
 
@@ -23,16 +23,14 @@ class PreferenceParams:
     owner: Owner = dataclasses.field(metadata={"static": True})  # the kind and size of the race
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class SurrogateParams(PreferenceParams):
     """The numbers of a ``PreferenceRace`` whose ranking is not "copeland"."""
 
     allowed: jax.Array  # float32 [N], L / n: the largest divergence of s_ij from S_ij per round
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class PreferenceState:
     """The progress of a ``PreferenceRace``."""
 
@@ -50,6 +48,17 @@ class PreferenceState:
     invalid: jax.Array  # int32 [K], first round with a counted outcome that is not finite
 
 
+class Told(NamedTuple):
+    """What r rounds bring to a race, or to B races."""
+
+    gains: jax.Array  # int32 [r, (B,) K, K], what each round adds to the net counts
+    finite: jax.Array  # bool [(B,) K, r], is the option's outcome of the round finite?
+    first_round: jax.Array  # int32 [], rounds played before
+
+
+RACE_AXES = Told._make((1, 0, None))  # where the axis B is, for vmap
+
+
 def write_rounds(first_round: jax.Array, buffer: jax.Array, new: jax.Array) -> jax.Array:
     """Put ``new`` [K, r, ...] at round ``first_round``; what exceeds the capacity is dropped."""
     capacity = buffer.shape[1]
@@ -57,20 +66,16 @@ def write_rounds(first_round: jax.Array, buffer: jax.Array, new: jax.Array) -> j
     size = new.shape[1]
     # The window of the buffer that is written: it ends where the buffer does, if not before.
     start = jnp.minimum(first_round, capacity - size)
-    skipped = jnp.minimum(first_round - start, size)
+    skipped = first_round - start
 
-    def put(buffer: jax.Array, written: jax.Array) -> jax.Array:
-        return lax.dynamic_update_slice_in_dim(buffer, written, start, axis=1)
-
-    def behind_kept(buffer: jax.Array, new: jax.Array) -> jax.Array:
+    def behind_kept(new: jax.Array) -> jax.Array:
         window = lax.dynamic_slice_in_dim(buffer, start, size, axis=1)
-        room = jnp.concatenate([jnp.zeros_like(new), new], axis=1)
-        shifted = lax.dynamic_slice_in_dim(room, size - skipped, size, axis=1)
         rounds = jnp.arange(size, dtype=jnp.int32).reshape(1, -1, *[1] * (new.ndim - 2))
-        return put(buffer, jnp.where(rounds >= skipped, shifted, window))
+        return jnp.where(rounds >= skipped, jnp.roll(new, skipped, axis=1), window)
 
     # Only the last rounds of a race may not fit.
-    return lax.cond(skipped > 0, behind_kept, put, buffer, new)
+    written = lax.cond(skipped > 0, behind_kept, lambda new: new, new)
+    return lax.dynamic_update_slice_in_dim(buffer, written, start, axis=1)
 
 
 def keep_samples(state: PreferenceState, outcomes: Any, first_round: jax.Array) -> PreferenceState:

@@ -1,4 +1,4 @@
-"""Beat the Mean (Yue and Joachims 2011). Axes: K arms."""
+"""Interleaved Filter (Yue et al. 2012) and Beat the Mean (Yue and Joachims 2011). Axes: K arms."""
 
 import dataclasses
 import math
@@ -10,23 +10,136 @@ import numpy as np
 
 from jaxrace.dueling.base import Algorithm
 from jaxrace.kernels import first_best, pick
-from jaxrace.protocol import verb
+from jaxrace.protocol import pytree, verb
 from jaxrace.validation import require_integer, require_number
 
 # Its fourth power is a factor of the width.
 _MOST_GAMMA = 1e9
 
 
-@jax.tree_util.register_dataclass
+class Elimination(Algorithm):
+    """Drops arms until one is left; may drop the best where no arm beats every other one."""
+
+    @property
+    def needs_condorcet_winner(self) -> bool:
+        return True
+
+
+@pytree
+class FilterParams:
+    """The numbers of Interleaved Filter."""
+
+    log_level: jax.Array  # float32 [], ln(1 / delta)
+
+
+@pytree
+class FilterState:
+    """Interleaved Filter between two duels."""
+
+    time: jax.Array  # int32 [], duels told
+    candidate: jax.Array  # int32 [], b
+    rivals: jax.Array  # bool [K], W without b
+    wins: jax.Array  # int32 [K], of the candidate over each, since it is one
+    rounds: jax.Array  # int32 [], complete ones, since it is one
+    next: jax.Array  # int32 [], the first arm that may be next in this round
+    settled_at: jax.Array  # int32 [], duels after which no rival was left; 0 before
+
+
 @dataclasses.dataclass(frozen=True)
+class InterleavedFilter(Elimination):
+    """A candidate duels all others in turn, until it has beaten them or one has beaten it.
+
+    After every round the arms that the candidate certainly beats are dropped. Where an arm
+    certainly beats the candidate, it takes its place, and those that the candidate seemed to
+    beat are dropped with it (IF2). Arm 0 is the first candidate; the end is played on.
+    Certain: 1/2 is outside of P +- sqrt(4 ln(1/delta) / t), with delta = 1 / (T K^2).
+
+    >>> from jaxrace.dueling import duels, matrices, play
+    >>> algorithm, problem = InterleavedFilter(num_arms=3), duels(matrices.flat(3, 0.95))
+    >>> params = algorithm.params(horizon=1000)
+    >>> play(algorithm, jax.random.key(0), problem, 1000, params, records=1).recommended.tolist()
+    [0]
+    """
+
+    @property
+    def opening(self) -> int:
+        return self.num_arms - 1
+
+    def params(self, horizon: int = 100_000) -> FilterParams:
+        """``horizon``, at least 1, is T, the duels that are to be made."""
+        require_integer("horizon", horizon, 1)
+        return FilterParams(jnp.asarray(math.log(horizon * self.num_arms**2), jnp.float32))
+
+    @verb
+    def init(self, params: FilterParams) -> FilterState:
+        zero = jnp.zeros((), jnp.int32)
+        arms = jnp.arange(self.num_arms)
+        nothing = jnp.zeros(self.num_arms, jnp.int32)
+        return FilterState(zero, zero, arms > 0, nothing, zero, zero, zero)
+
+    def choose(self, noise: None, state: FilterState, params: FilterParams | None) -> jax.Array:
+        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
+        waiting = state.rivals & (arms >= state.next)
+        rival = jnp.where(waiting, arms, self.num_arms).min()
+        second = jnp.where(state.rivals.any(), rival, state.candidate)
+        return jnp.stack([state.candidate, second])
+
+    def _check_wanted(self, state: FilterState, choice: np.ndarray) -> None:
+        """Only the duel that is next can be counted."""
+        wanted = np.asarray(self.choose(None, state, None)).tolist()
+        if choice.tolist() != wanted:
+            raise ValueError(f"choice: expected {wanted}, as asked, got {choice.tolist()}")
+
+    @verb
+    def tell(
+        self, state: FilterState, choice: Any, outcome: Any, params: FilterParams
+    ) -> FilterState:
+        """Count a duel of the pair that ``ask`` wants."""
+        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
+        rival = choice[1]
+        wins = state.wins + ((arms == rival) & outcome).astype(jnp.int32)
+        state = dataclasses.replace(state, time=state.time + 1, wins=wins, next=rival + 1)
+        is_complete = ~(state.rivals & (arms > rival)).any() & state.rivals.any()
+        after = self._after_round(state, params)
+        return jax.tree.map(lambda new, old: jnp.where(is_complete, new, old), after, state)
+
+    def _after_round(self, state: FilterState, params: FilterParams) -> FilterState:
+        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
+        rounds = state.rounds + 1
+        lead = 2 * state.wins - rounds  # wins minus losses
+        # |P - 1/2| > sqrt(4 ln(1/delta) / t)
+        size = lead.astype(jnp.float32)
+        is_certain = size**2 > 16 * params.log_level * rounds.astype(jnp.float32)
+        rivals = state.rivals & ~(is_certain & (lead > 0))
+        beaten_by = rivals & is_certain & (lead < 0)
+        # Of several, the one that has beaten it most often.
+        successor = first_best(jnp.where(beaten_by, -lead, -1))
+        dethroned = beaten_by.any()
+        kept = rivals & ~(dethroned & ((lead > 0) | (arms == successor)))
+        is_over = ~kept.any() & (state.settled_at == 0)
+        return FilterState(
+            time=state.time,
+            candidate=jnp.where(dethroned, successor, state.candidate),
+            rivals=kept,
+            wins=jnp.where(dethroned, 0, state.wins),
+            rounds=jnp.where(dethroned, 0, rounds),
+            next=jnp.zeros_like(state.next),
+            settled_at=jnp.where(is_over, state.time, state.settled_at),
+        )
+
+    @verb
+    def recommend(self, state: FilterState, params: FilterParams) -> jax.Array:
+        return state.candidate
+
+
+@pytree
 class BtmParams:
     """The numbers of Beat the Mean."""
 
     width: jax.Array  # float32 [], 9 gamma^4 ln(2 T K): the square of c sqrt(n)
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class BtmState:
     """Beat the Mean between two duels. Duels count for the first arm only."""
 
@@ -40,7 +153,7 @@ class BtmState:
 
 
 @dataclasses.dataclass(frozen=True)
-class BeatTheMean(Algorithm):
+class BeatTheMean(Elimination):
     """Every arm against the average of those that are left; the worst one is dropped.
 
     The arm with fewest duels meets a random one of those that are left. The worst one goes, and
@@ -55,22 +168,11 @@ class BeatTheMean(Algorithm):
     """
 
     @property
-    def needs_condorcet_winner(self) -> bool:
-        """See ``Algorithm``."""
-        return True
-
-    @property
     def opening(self) -> int:
-        """Every arm once."""
         return self.num_arms
 
     def params(self, horizon: int = 100_000, gamma: float = 1.0) -> BtmParams:
-        """The numbers; ValueError if one is outside its range.
-
-        Args:
-            horizon: T, duels that are to be made.
-            gamma: Of the relaxed transitivity; 1 if it is strict.
-        """
+        """``horizon`` is T, ``gamma`` that of the relaxed transitivity, 1 if it is strict."""
         require_integer("horizon", horizon, 1)
         require_number("gamma", gamma, least=1, most=_MOST_GAMMA)
         width = 9 * gamma**4 * math.log(2 * horizon * self.num_arms)
@@ -90,11 +192,9 @@ class BeatTheMean(Algorithm):
         )
 
     def draw(self, key: jax.Array) -> jax.Array:
-        """For a tie, and for the second arm."""
         return jax.random.uniform(key, (2,), jnp.float32)
 
     def choose(self, noise: jax.Array, state: BtmState, params: BtmParams) -> jax.Array:
-        """See ``ask``."""
         duels = jnp.where(state.active, state.all_duels, jnp.iinfo(jnp.int32).max)
         return jnp.stack([pick(duels == duels.min(), noise[0]), pick(state.active, noise[1])])
 
