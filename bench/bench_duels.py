@@ -95,7 +95,7 @@ def test_number_of_arms(benchmark, quick, name, arms):
 def test_compiling(benchmark, name):
     """The programs of `jaxrace duel` for 10 arms, with its 100 repeats in four blocks."""
     one = entrant(name, 10, 10_000, 1e-4, jax.random.key(0))
-    problems = runs.stacked([dueling.duels(matrices.hard_condorcet(10))])
+    problems = runs.stack_problems([dueling.duels(matrices.hard_condorcet(10))])
     settings = jax.tree.map(lambda leaf: leaf[None], one.params)
     # Two records of 100 duels each, as if the horizon were the command's default.
     work = dueling.DuelWork(one.algorithm, 100, 200, problems, settings, ends_when_settled=True)

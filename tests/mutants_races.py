@@ -94,8 +94,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/racing/preference/rounds.py",
-        "first_bad = (state.invalid == 0) & (bad_rounds < NEVER)",
-        "first_bad = bad_rounds < NEVER",
+        "first_bad = (state.invalid == 0) & (bad_rounds < NO_ROUND)",
+        "first_bad = bad_rounds < NO_ROUND",
         DRIVER,
     ),
     (

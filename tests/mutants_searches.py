@@ -122,8 +122,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/sweep/shards.py",
-        "leaves = jax.tree.leaves(rows._replace(job=numbers[rows.job]))",
-        "leaves = jax.tree.leaves(rows)",
+        "rows = log.rows._replace(job=numbers[log.rows.job])",
+        "rows = log.rows",
         "tests/test_sweep_ray.py",
     ),
     # The command and its files.

@@ -16,7 +16,7 @@ from jaxrace.commands.progress import ProgressBar, shown_stages
 from jaxrace.commands.select.curves import Curve, samples_between
 from jaxrace.commands.select.tasks import best_by
 from jaxrace.commands.train.config import TrainConfig
-from jaxrace.commands.train.learning import searched
+from jaxrace.commands.train.learning import search_budget
 from jaxrace.commands.train.summary import describe_failures
 from jaxrace.commands.workbench import with_error
 
@@ -72,8 +72,8 @@ def test_samples_between_two_records():
 
 
 def test_the_final_race_is_paid_from_the_budget():
-    assert searched(10_000, generation=14 * 30) == 7_580
-    assert searched(100, generation=14 * 30) == 1
+    assert search_budget(10_000, generation=14 * 30) == 7_580
+    assert search_budget(100, generation=14 * 30) == 1
 
 
 def test_failures_are_described_in_a_line(tmp_path):

@@ -183,7 +183,7 @@ def test_who_needs_a_condorcet_winner_is_told_by_play():
 def test_jobs_that_cannot_be_done(num_arms, interval, horizon, message):
     """Nothing is played, be it by a sweep or by hand."""
     algorithm = SupKlucb(3)
-    problems = duel_runs.stacked([dueling.duels(matrices.flat(num_arms))])
+    problems = duel_runs.stack_problems([dueling.duels(matrices.flat(num_arms))])
     settings = jax.tree.map(lambda x: x[None], algorithm.params())
     work = DuelWork(algorithm, interval, horizon, problems, settings)
     number = np.zeros(2, np.int32)
@@ -239,7 +239,7 @@ def test_what_is_not_simulated_is_known(name, tmp_path):
     # Arm 1 is the best: what nobody has filled in is 0.
     order = np.ix_([2, 0, 3, 1], [2, 0, 3, 1])
     listed = [np.asarray(matrices.flat(4, p))[order] for p in (0.97, 0.8)]
-    problems = duel_runs.stacked([dueling.duels(matrix) for matrix in listed])
+    problems = duel_runs.stack_problems([dueling.duels(matrix) for matrix in listed])
     bench = Workbench(tmp_path, seed=5)
 
     found = duel_runs.run_entrant(bench, "run", one, problems, 5, 12_000, 20)
@@ -262,7 +262,7 @@ def test_what_is_not_simulated_is_known(name, tmp_path):
 def test_records_after_the_last_row_of_a_run():
     """The last recommendation stays, and costs what it costs; a full run is as it was logged."""
     matrix = np.array([[0.5, 0.9, 0.9], [0.1, 0.5, 0.6], [0.1, 0.4, 0.5]], np.float32)
-    problems = duel_runs.stacked([dueling.duels(matrix)])
+    problems = duel_runs.stack_problems([dueling.duels(matrix)])
     assert problems.costs is not None
     measures = problems.costs.shape[1]
     columns: dict[str, Any] = {
@@ -299,7 +299,7 @@ def test_what_is_correct(target, winner):
 def test_what_is_correct_is_what_an_algorithm_looks_for(tmp_path):
     """Arm 0 beats both others, hardly; arm 1 has the best rate."""
     matrix = np.array([[0.5, 0.55, 0.55], [0.45, 0.5, 0.99], [0.45, 0.01, 0.5]])
-    problems = duel_runs.stacked([dueling.duels(matrix)])
+    problems = duel_runs.stack_problems([dueling.duels(matrix)])
     for name, winner in (("sup-klucb", 0), ("sup-klucb-borda", 1)):
         one = entrant(name, 3, 300, 0.5, jax.random.key(0))
         bench = Workbench(tmp_path / name)

@@ -228,7 +228,7 @@ def test_nobody_who_may_help_is_missed():
     num_options, top = 5, 2
     race = race_of(num_options, top)
     params = race.params(0.05)
-    most = race.blocks.most(60)
+    most = race.blocks.num_complete(60)
     number = 400
     # Mostly in line, so that some sets are left and some races have none.
     drawn = rng.random((number, num_options, num_options)) < 0.6

@@ -42,7 +42,7 @@ def race(failing=()):
     asked = []
 
     def run(work, jobs, folder, numbers):
-        job = jobs.rows(np.arange(jobs.count))
+        job = jobs.inputs(np.arange(jobs.count))
         np.testing.assert_array_equal(job.setting, numbers // CONFIG.repeats)
         np.testing.assert_array_equal(job.stream, numbers)
         asked.append((folder, numbers))

@@ -325,7 +325,7 @@ BAD = {
     ),
     "a single job": (lambda: sweep.stacked(np.float32(2)), r"jobs: expected arrays .*, got \[\]"),
     "count < 0": (lambda: sweep.Jobs(-1, len), "count: expected an integer .*, got -1"),
-    "rows no function": (lambda: sweep.Jobs(1, wrong(2)), "rows: expected a function"),
+    "inputs no function": (lambda: sweep.Jobs(1, wrong(2)), "inputs: expected a function"),
     "too few costs": (lambda: sweep.stacked(np.zeros(3), [1.0]), "costs: expected 3 numbers"),
     "nan costs": (lambda: sweep.stacked(np.zeros(1), [np.nan]), "costs: expected 1 numbers"),
     "width 0": (lambda: run(width=0), "width: expected an integer .*, got 0"),

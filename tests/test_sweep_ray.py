@@ -15,7 +15,7 @@ import sweep_cases as cases
 
 from jaxrace import runs, sweep
 from jaxrace.commands.cli import main
-from jaxrace.sweep.shards import Folder
+from jaxrace.sweep.shared_folder import SharedFolder
 
 ray = pytest.importorskip("ray")
 
@@ -55,7 +55,7 @@ def test_a_cluster_of_this_machine(tmp_path, expected):
     assert [ended for ended, _ in told] == [8, 16, 24, 32, 40]
     assert sum(count for _, count in told) == log.num_rows == LENGTHS.sum()
     assert (log.num_ended, log.errors, log.failed.size) == (40, {}, 0)
-    assert sorted(Folder(tmp_path).names()) == [
+    assert sorted(SharedFolder(tmp_path).names()) == [
         *(f"shard-{shard:06}.npz" for shard in range(5)),
         "shards.json",
     ]
@@ -95,7 +95,7 @@ def slow_jobs():
 
     def rows(numbers):
         time.sleep(1.0)
-        return jobs.rows(numbers)
+        return jobs.inputs(numbers)
 
     return sweep.Jobs(jobs.count, rows)
 
@@ -135,7 +135,7 @@ def stubborn(jobs, home):
     def rows(numbers):
         if os.getpid() != home and (numbers == 17).any():
             raise ArithmeticError("no job 17")
-        return jobs.rows(numbers)
+        return jobs.inputs(numbers)
 
     return rows
 
@@ -270,7 +270,7 @@ def test_a_signal_saves_what_is_done(tmp_path, number):
 
 def test_addresses_of_other_stores():
     pytest.importorskip("fsspec")
-    folder = Folder("memory://grid/checkpoint")
+    folder = SharedFolder("memory://grid/checkpoint")
     assert folder.names() == set()
     folder.write("shard-0.tar", b"rows")
     assert folder.names() == {"shard-0.tar"}

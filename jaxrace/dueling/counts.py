@@ -86,7 +86,7 @@ class CountedDuels(Algorithm):
         return jnp.log((time + 1).astype(jnp.float32))
 
     @staticmethod
-    def release_time(wins: jax.Array, duels: jax.Array, params: WidthParams) -> jax.Array:
+    def release_log_time(wins: jax.Array, duels: jax.Array, params: WidthParams) -> jax.Array:
         """ln t from which on u_ij >= 1/2; 0 where i has not lost to j."""
         duels = duels.astype(jnp.float32)
         deficit = duels / 2 - wins.astype(jnp.float32)

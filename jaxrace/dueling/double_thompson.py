@@ -114,7 +114,7 @@ class DoubleThompson(CountedDuels):
         first, second = choice[0], choice[1]
         released = state.released
         for i, j in ((first, second), (second, first)):
-            level = self.release_time(counts.wins[i, j], counts.duels[i, j], params)
+            level = self.release_log_time(counts.wins[i, j], counts.duels[i, j], params)
             released = released.at[i, j].set(level)
         above = kernels.above_half(counts.wins[first, second], counts.wins[second, first])
         row, column, turned = place_in_circle(choice, self.num_arms)

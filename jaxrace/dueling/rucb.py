@@ -77,7 +77,7 @@ class Rucb(CountedDuels):
         time = state.time + 1
         released = state.released
         for arm in (choice[0], choice[1]):
-            level = self.release_time(counts.wins[arm], counts.duels[arm], params)
+            level = self.release_log_time(counts.wins[arm], counts.duels[arm], params)
             released = released.at[arm].set(level.max())
         candidates = self.log_time(time) >= released
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)

@@ -183,7 +183,7 @@ def identity_of(work: Work, jobs: Jobs, width: int) -> dict[str, Any]:
         "jobs": jobs.count,
         "costs of the jobs": None if jobs.costs is None else _digest(np.asarray(jobs.costs)),
         "what the jobs share": _digest(work),
-        "what the jobs are given": _digest(*map(jobs.rows, parts)),
+        "what the jobs are given": _digest(*map(jobs.inputs, parts)),
     }
 
 

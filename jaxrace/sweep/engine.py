@@ -208,7 +208,7 @@ class _Sweep:
         new = taken | ~self._has_state if taken.any() else taken
         self._has_state |= new
         # A lane that never had a job gets a copy of another's.
-        return self._jobs.rows(np.where(taken, self.job, self.job.max())), new, taken
+        return self._jobs.inputs(np.where(taken, self.job, self.job.max())), new, taken
 
     def _save(self, saver: Saver) -> None:
         named = {**self._of_jobs, "job": self.job, "step": self.step}

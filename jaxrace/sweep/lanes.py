@@ -61,7 +61,7 @@ class Program:
         self._mesh = Mesh(np.array(devices), (_AXIS,))
         self._work = self._put(work, P())
         count = width * len(devices)
-        some = jobs.rows(np.zeros(count, np.int64))
+        some = jobs.inputs(np.zeros(count, np.int64))
         self._shapes = jax.eval_shape(jax.vmap(work.init), some)
         mask = np.zeros(count, bool)
         self.lanes = self._put(Lanes(zeros(self._shapes), mask))
@@ -106,7 +106,7 @@ def traced_job(work: Work, job: Any) -> tuple[Any, Any, jax.Array, jax.Array]:
 def one_job(jobs: Jobs) -> Any:
     """What ``init`` is given, as ``jax.ShapeDtypeStruct``s."""
     # As JAX takes them: it has no 64 bits unless it is told so.
-    rows = jax.tree.map(jnp.asarray, jobs.rows(np.zeros(0, np.int64)))
+    rows = jax.tree.map(jnp.asarray, jobs.inputs(np.zeros(0, np.int64)))
     return jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), rows)
 
 

@@ -11,15 +11,10 @@ import functools
 import io
 import json
 import math
-import os
-import signal
 import tarfile
 import tempfile
-import threading
 import time
-import uuid
-import warnings
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +22,6 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from jaxrace import files, runs
 from jaxrace.sweep.checkpoint import (
     NAME,
     SHARDS,
@@ -37,112 +31,21 @@ from jaxrace.sweep.checkpoint import (
     require_same,
     surroundings,
 )
+from jaxrace.sweep.cluster import Ray, connected, gpus_of_task, shard_size
+from jaxrace.sweep.cluster import remote as cluster_remote
 from jaxrace.sweep.engine import OnRows, SweepLog, run_here
 from jaxrace.sweep.lanes import one_job, traced_job
 from jaxrace.sweep.queue import LanePlan
 from jaxrace.sweep.rows import Rows, RowStore
+from jaxrace.sweep.shared_folder import SharedFolder
 from jaxrace.sweep.sizes import default_devices, default_width
 from jaxrace.sweep.stopping import Interrupted
 from jaxrace.sweep.work import Jobs, Work
-from jaxrace.validation import require_integer, require_number
 
-# Shards for each task that the cluster runs at once when the sweep begins: so many pieces are
-# shared out evenly, nodes that join find some, and little is lost with one of them.
-_SHARDS_PER_TASK = 8
-
-# A shard may fail so often, and its processes may end so often without a word.
-_MOST_FAILURES, _MOST_CRASHES = 3, 1
+_MOST_FAILURES = 3  # of a shard
 
 # Seconds between two looks at ``stop``, and before a shard that has failed is tried again.
 _LOOK, _PAUSE = 0.5, 5.0
-
-
-@dataclasses.dataclass(frozen=True)
-class Ray:
-    """A cluster of Ray; needs the extra: ``pip install "jaxrace[ray]"``.
-
-    Attributes:
-        address: Of the cluster, such as ``auto`` or ``10.0.0.1:6379``; None starts one on this
-            machine, for as long as the sweep takes.
-        cpus_per_task: Cores of a task, each of which has W lanes.
-        gpus_per_task: GPUs of a task; None for one if the cluster has any.
-        lanes_per_shard: Jobs of each lane in a shard. None for what gives every task that the
-            cluster can run at once eight shards.
-
-    Raises:
-        ValueError: A number is out of range.
-
-    >>> Ray(cpus_per_task=2).address is None
-    True
-    """
-
-    address: str | None = None
-    cpus_per_task: int = 1
-    gpus_per_task: float | None = None
-    lanes_per_shard: int | None = None
-
-    def __post_init__(self) -> None:
-        require_integer("cpus_per_task", self.cpus_per_task, 1)
-        if self.gpus_per_task is not None:
-            require_number("gpus_per_task", self.gpus_per_task, least=0)
-        if self.lanes_per_shard is not None:
-            require_integer("lanes_per_shard", self.lanes_per_shard, 1)
-
-
-class Folder:
-    """A folder of whole files: a path, or an address of fsspec such as ``s3://bucket/grid``."""
-
-    def __init__(self, folder: str | Path) -> None:
-        self._path = str(folder)
-        self.is_path = "://" not in self._path
-        if self.is_path:
-            self._path = str(Path(folder).absolute())
-            Path(self._path).mkdir(parents=True, exist_ok=True)
-
-    def names(self) -> set[str]:
-        """Of all files."""
-        if self.is_path:
-            return {path.name for path in Path(self._path).iterdir()}
-        files_of, root = self._remote()
-        found = files_of.ls(root, detail=False) if files_of.exists(root) else []
-        return {name.rstrip("/").rpartition("/")[2] for name in found}
-
-    def read(self, name: str) -> bytes:
-        """The content of a file."""
-        if self.is_path:
-            return (Path(self._path) / name).read_bytes()
-        files_of, root = self._remote()
-        return files_of.cat_file(f"{root}/{name}")
-
-    def write(self, name: str, content: bytes) -> None:
-        """Write a file as a whole."""
-        if self.is_path:
-            files.write_file(Path(self._path) / name, content)
-            return
-        files_of, root = self._remote()
-        files_of.makedirs(root, exist_ok=True)
-        unfinished = f"{root}/unfinished-{uuid.uuid4().hex}"  # two tasks may write the same file
-        files_of.pipe_file(unfinished, content)
-        files_of.mv(unfinished, f"{root}/{name}")
-
-    def remove(self, name: str) -> None:
-        """Remove a file."""
-        if self.is_path:
-            (Path(self._path) / name).unlink(missing_ok=True)
-        elif name in self.names():
-            files_of, root = self._remote()
-            files_of.rm_file(f"{root}/{name}")
-
-    @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
-        """Keep other sweeps away; ValueError if one works there. Of addresses nothing is known."""
-        with runs.locked(self._path) if self.is_path else contextlib.nullcontext():
-            yield
-
-    def _remote(self) -> Any:
-        import fsspec
-
-        return fsspec.core.url_to_fs(self._path)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -153,7 +56,7 @@ class _Task:
     jobs: Jobs
     plan: LanePlan
     size: int  # jobs of a shard, in the order in which they begin
-    folder: Folder
+    folder: SharedFolder
     every: float  # seconds between checkpoints
     surroundings: dict[str, Any]  # that every node has to have
 
@@ -175,7 +78,7 @@ def run_shards(
     if checkpoints is None:
         raise ValueError("checkpoints: expected some, with a folder that all nodes see")
     started = time.perf_counter()
-    folder = Folder(checkpoints.folder)
+    folder = SharedFolder(checkpoints.folder)
     row = jax.eval_shape(traced_job, work, one_job(jobs))[1]
     with folder.locked(), connected(cluster) as ray:
         if folder.is_path:
@@ -183,14 +86,14 @@ def run_shards(
         cut = json.loads(folder.read(SHARDS)) if SHARDS in folder.names() else None
         if cut is not None and not checkpoints.resume:
             raise ValueError(f"folder: expected no sweep in '{checkpoints.folder}', or resume=True")
-        num_gpus = _gpus(ray, cluster) if cut is None else cut["GPUs of a task"]
-        remote = functools.partial(_remote, ray, cluster.cpus_per_task, num_gpus)
+        num_gpus = gpus_of_task(ray, cluster) if cut is None else cut["GPUs of a task"]
+        remote = functools.partial(cluster_remote, ray, cluster.cpus_per_task, num_gpus)
         here, own_width = ray.get(remote(_describe).remote(work, jobs))
         width = width or int(own_width)
         config = {"config": dict(checkpoints.config)}
         identity = json.loads(json.dumps(here | identity_of(work, jobs, width) | config))
         if cut is None:
-            size = _shard_size(ray, cluster, num_gpus, jobs, width)
+            size = shard_size(ray, cluster, num_gpus, jobs, width)
             new = {"size": size, "GPUs of a task": num_gpus, "identity": identity}
             folder.write(SHARDS, json.dumps(new).encode())
         else:
@@ -232,7 +135,7 @@ def run_shards(
 def width_on(cluster: Ray, work: Work, jobs: Jobs) -> int:
     """The lanes of a task unless they are given, as a node of the cluster has it."""
     with connected(cluster) as ray:
-        describe = _remote(ray, cluster.cpus_per_task, _gpus(ray, cluster), _describe)
+        describe = cluster_remote(ray, cluster.cpus_per_task, gpus_of_task(ray, cluster), _describe)
         return ray.get(describe.remote(work, jobs))[1]
 
 
@@ -245,7 +148,7 @@ class _Log:
         self.num_rows = self.num_ended = self.lane_steps = 0
         self.errors: dict[str, str] = {}
 
-    def add(self, folder: Folder, shard: int) -> Rows:
+    def add(self, folder: SharedFolder, shard: int) -> Rows:
         """A shard that is done; its rows, which are read again when they are wanted again."""
         name = _done(shard)
 
@@ -265,83 +168,6 @@ class _Log:
         self.failed[numbers] = True
         self.num_ended += len(numbers)
         self.errors[f"shard {shard}, {len(numbers)} jobs from {numbers[0]}"] = error
-
-
-@contextlib.contextmanager
-def connected(cluster: Ray) -> Iterator[Any]:
-    """The package ``ray``, connected to the cluster; a local one ends with the block.
-
-    Sweeps inside of the block use the same one.
-
-    Raises:
-        ValueError: Ray is not there.
-    """
-    # Ray asks for these before it starts: no report of its use, and no words about GPUs.
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    try:
-        import ray
-    except ImportError as error:
-        raise ValueError('ray: expected it to be installed: pip install "jaxrace[ray]"') from error
-    if ray.is_initialized():
-        yield ray
-        return
-    settings: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
-    if cluster.address is None:
-        settings["include_dashboard"] = False
-    in_main = threading.current_thread() is threading.main_thread()
-    handler = signal.getsignal(signal.SIGTERM)
-    with warnings.catch_warnings():
-        # Of a fork beside JAX's threads: the child becomes another program at once.
-        warnings.filterwarnings("ignore", "os.fork", RuntimeWarning)
-        ray.init(address=cluster.address or "local", **settings)
-    if in_main:
-        signal.signal(signal.SIGTERM, handler)  # Ray's own would end the process
-    try:
-        yield ray
-    finally:
-        ray.shutdown()
-
-
-def _gpus(ray: Any, cluster: Ray) -> float:
-    if cluster.gpus_per_task is not None:
-        return cluster.gpus_per_task
-    return float(ray.cluster_resources().get("GPU", 0) > 0)
-
-
-def _shard_size(ray: Any, cluster: Ray, num_gpus: float, jobs: Jobs, width: int) -> int:
-    """Jobs of a shard."""
-    resources = ray.cluster_resources()
-    at_once = resources.get("CPU", 1) // cluster.cpus_per_task
-    if num_gpus:
-        at_once = min(at_once, resources.get("GPU", 1) // num_gpus)
-    widths = math.ceil(jobs.count / width)
-    own = max(int(widths // (_SHARDS_PER_TASK * max(at_once, 1))), 1)
-    return width * (cluster.lanes_per_shard or own)
-
-
-def _remote(ray: Any, num_cpus: int, num_gpus: float, function: Callable[..., Any]) -> Any:
-    """A function that runs on a node, in a process with settings of JAX as here."""
-    as_here = (
-        *("jax_enable_x64", "jax_numpy_dtype_promotion", "jax_threefry_partitionable"),
-        *("jax_default_prng_impl", "jax_default_matmul_precision"),
-        *("jax_enable_compilation_cache", "jax_compilation_cache_dir"),
-    )
-    found = {name: getattr(jax.config, name) for name in as_here}
-    found["jax_num_cpu_devices"] = num_cpus + 1  # see ``use_all_cores``
-    found["jax_platforms"] = None if num_gpus else "cpu"
-    settings = {name.upper(): str(value) for name, value in found.items() if value is not None}
-    settings |= {name: os.environ[name] for name in ("XLA_FLAGS",) if name in os.environ}
-    # A process keeps the GPU with which JAX began: the next task gets another process.
-    calls = {"max_calls": 1} if num_gpus else {}
-    make = ray.remote(
-        num_cpus=num_cpus,
-        num_gpus=num_gpus,
-        max_retries=_MOST_CRASHES,
-        runtime_env={"env_vars": settings},
-        **calls,
-    )
-    return make(function)
 
 
 def _done_shards(
@@ -422,7 +248,7 @@ def _do_shard(task: _Task, shard: int) -> dict[str, Any] | None:
 def _rows_of_shard(task: _Task, shard: int, name: str, saved: bytes | None) -> bytes:
     """The file of a shard that is done; checkpoints go to the folder under a name."""
     numbers = task.numbers(shard)
-    jobs = Jobs(len(numbers), lambda places: task.jobs.rows(numbers[places]))
+    jobs = Jobs(len(numbers), lambda places: task.jobs.inputs(numbers[places]))
     plan = LanePlan(np.arange(len(numbers)), task.plan.lane[numbers], task.plan.width)
     with tempfile.TemporaryDirectory() as here:
         if saved is not None:

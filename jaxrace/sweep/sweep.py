@@ -7,10 +7,11 @@ import jax
 
 from jaxrace.sweep import sizes
 from jaxrace.sweep.checkpoint import Checkpoints
+from jaxrace.sweep.cluster import Ray
 from jaxrace.sweep.engine import OnRows, SweepLog, run_here
 from jaxrace.sweep.lanes import MOST_STEPS
 from jaxrace.sweep.queue import LanePlan
-from jaxrace.sweep.shards import Ray, run_shards
+from jaxrace.sweep.shards import run_shards
 from jaxrace.sweep.work import Jobs, Work
 from jaxrace.validation import require_integer
 

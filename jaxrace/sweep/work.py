@@ -48,26 +48,26 @@ class Jobs:
 
     Attributes:
         count: J.
-        rows: ``rows(numbers)``: what ``init`` is given, of the jobs with these numbers, int64 [n];
+        inputs: ``inputs(numbers)``: what ``init`` is given, of jobs by their numbers, int64 [n];
             a pytree of arrays with leaves [n, ...].
         costs: What each job is expected to take, in any unit, [J]: the long ones then begin
             first, and the lanes get equal shares. None if nothing is known.
 
     Raises:
-        ValueError: ``count`` is negative, ``rows`` is no function, or ``costs`` are no J numbers.
+        ValueError: ``count`` is negative, ``inputs`` is no function, or ``costs`` are no J numbers.
 
-    >>> squares = Jobs(count=1_000_000, rows=lambda numbers: numbers.astype(np.float32) ** 2)
-    >>> squares.rows(np.array([3, 5]))
+    >>> squares = Jobs(count=1_000_000, inputs=lambda numbers: numbers.astype(np.float32) ** 2)
+    >>> squares.inputs(np.array([3, 5]))
     array([ 9., 25.], dtype=float32)
     """
 
     count: int
-    rows: Callable[[NDArray[np.int64]], Any]
+    inputs: Callable[[NDArray[np.int64]], Any]
     costs: ArrayLike | None = None
 
     def __post_init__(self) -> None:
         require_integer("count", self.count, 0)
-        require_function("rows", self.rows)
+        require_function("inputs", self.inputs)
         if self.costs is not None:
             costs = np.asarray(self.costs)
             if costs.shape != (self.count,) or not np.isfinite(costs).all():
@@ -84,7 +84,7 @@ def stacked(jobs: Any, costs: ArrayLike | None = None) -> Jobs:
     Raises:
         ValueError: There are no arrays, or their lengths differ.
 
-    >>> stacked({"seed": np.array([4, 9, 2])}).rows(np.array([1]))
+    >>> stacked({"seed": np.array([4, 9, 2])}).inputs(np.array([1]))
     {'seed': array([9])}
     """
     leaves = jax.tree.leaves(jobs)
@@ -96,10 +96,10 @@ def stacked(jobs: Any, costs: ArrayLike | None = None) -> Jobs:
     # NumPy takes rows in a tenth of the time that JAX needs.
     numbers_of_jobs = jax.device_get(without_keys(jobs))
 
-    def rows(numbers: NDArray[np.int64]) -> Any:
+    def inputs(numbers: NDArray[np.int64]) -> Any:
         return with_keys(jax.tree.map(lambda x: x[numbers], numbers_of_jobs), jobs)
 
-    return Jobs(next(iter(lengths))[0], rows, costs)
+    return Jobs(next(iter(lengths))[0], inputs, costs)
 
 
 @jax.tree_util.register_dataclass

@@ -105,5 +105,5 @@ def _play(horizon: int, size: int, laws: Law, key: jax.Array, even_chance: jax.A
 
     nothing = jnp.zeros((params.bets.size, size), jnp.float32)
     carry = play_block((nothing, jnp.full(size, -jnp.inf)), jnp.uint32(0), race.first_block)
-    later = jnp.arange(1, race.blocks.most(horizon), dtype=jnp.uint32)
+    later = jnp.arange(1, race.blocks.num_complete(horizon), dtype=jnp.uint32)
     return lax.scan(lambda c, block: (play_block(c, block, race.block), None), carry, later)[0][1]

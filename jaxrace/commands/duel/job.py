@@ -12,7 +12,7 @@ from rich.table import Column
 from jaxrace import dueling, plots, runs
 from jaxrace.commands.duel.config import DuelConfig
 from jaxrace.commands.duel.lineup import Entrant, entrant, matrix_of
-from jaxrace.commands.duel.runs import Runs, run_entrant, stacked
+from jaxrace.commands.duel.runs import Runs, run_entrant, stack_problems
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import plus_minus, print_table, say
 from jaxrace.commands.workbench import Columns, Workbench, run_job
@@ -40,7 +40,7 @@ def duel(job: Job) -> Path:
             job.on_note(text)
 
     def work(bench: Workbench) -> None:
-        problems, horizon = stacked([dueling.duels(matrix)]), config.horizon
+        problems, horizon = stack_problems([dueling.duels(matrix)]), config.horizon
         sizes = config.repeats, horizon, record_count(horizon)
         found = {
             name: run_entrant(bench, name, one, problems, *sizes) for name, one in lineup.items()

@@ -26,7 +26,7 @@ class Runs(NamedTuple):
     is_best: np.ndarray  # bool [G, R, T], recommended is what the algorithm looks for
 
 
-def stacked(problems: list[Problem]) -> Problem:
+def stack_problems(problems: list[Problem]) -> Problem:
     """Problems of one size, leaves [G, ...]."""
     return jax.tree.map(lambda *leaves: jnp.stack(leaves), *problems)
 
@@ -48,7 +48,9 @@ def run_entrant(
     count = problems.probabilities.shape[0]
     interval = horizon // records
     settings = jax.tree.map(lambda x: x[None], entrant.params)
-    work = DuelWork(entrant.algorithm, interval, horizon, problems, settings, True)
+    work = DuelWork(
+        entrant.algorithm, interval, horizon, problems, settings, ends_when_settled=True
+    )
     problem = np.repeat(np.arange(count, dtype=np.int32), repeats)
     keys = jax.random.split(jax.random.key(np.uint32(bench.seed)), len(problem))
     jobs = sweep.stacked(DuelJob(keys, problem, np.zeros_like(problem)))

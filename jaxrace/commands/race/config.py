@@ -19,8 +19,8 @@ class ScoresConfig:
         top: How many of the best are wanted, kappa.
         delta: Probability of a wrong certificate.
         lower: Lower scores are better.
-        horizon: Runs of an option by which gaps are to be seen: the smaller they are, the longer it
-            takes. More runs than these count as well.
+        horizon: Runs per option that the test is tuned for: more of them show smaller gaps, later.
+            Runs beyond these count as well.
         no_header: The first row is a run, and options are called option 1, option 2, ...
         dependent: Judge runs that are not independent, too; nothing is guaranteed then.
     """

@@ -39,11 +39,11 @@ def race_scores(job: Job) -> Path:
 
     def work(bench: Workbench) -> None:
         job.on_stage(f"judging {len(ranks):,} options", 0, sum(map(len, ranks.values())))
-        # The bets are those of the horizon, whatever room there is: all looks are one test. Whether
-        # the runs are independent has been looked at.
+        # The bets are those of the horizon, whatever room there is: all looks are one test.
         params = race.params(config.delta, horizon=config.horizon)
+        # Whether the runs are independent has been looked at by ``_doubts``.
         result = judge(race, list(ranks.values()), params, dependent=True)
-        # What may be forecast is no matter of the room that there is.
+        # Further runs are forecast up to MOST_RUNS, not only up to the capacity.
         most = dataclasses.replace(result.params, max_rounds=jnp.int32(MOST_RUNS))
         _write(bench.folder, config, table, dataclasses.replace(result, params=most), doubts)
 
@@ -56,9 +56,9 @@ def _race_of(config: ScoresConfig, table: dict[str, np.ndarray]) -> DominanceRac
             f"top: expected less than the {len(table)} options of the file, got {config.top}"
         )
     race = DominanceRace(len(table), config.top, config.horizon, total_order)
-    most = max(map(len, table.values()))
+    most_runs = max(map(len, table.values()))
     # Room for at least one more block, so that the race has not ended.
-    while race.blocks.most(race.capacity) <= race.blocks.most(most):
+    while race.blocks.num_complete(race.capacity) <= race.blocks.num_complete(most_runs):
         race = dataclasses.replace(race, capacity=2 * race.capacity)
     return race
 

@@ -105,10 +105,10 @@ def evaluate_fixed(
     choices["random"] = task.actions
     with seconds.spent("compile"):
         policy = UniformChoice(size)
-        evaluate = evaluator(task, policy, key, config.repeats, config.test_patients)
+        measure = evaluator(task, policy, key, config.repeats, config.test_patients)
     with seconds.spent("run"):
         metrics = {
-            name: evaluate(0, np.tile(np.array(choice, np.float32), (config.repeats, 1)))
+            name: measure(0, np.tile(np.array(choice, np.float32), (config.repeats, 1)))
             for name, choice in choices.items()
         }
         return {

@@ -44,14 +44,14 @@ def _asked(config: TrainConfig, search: SearchWork | None) -> dict[str, Any]:
     asked: dict[str, Any] = {"command": "train", "config": dataclasses.asdict(config)}
     learner = None if search is None else search.search
     if isinstance(learner, FinalRace):
-        asked["final_race"] = _race_settings(learner.race)
+        asked["final_race"] = _fields_of_race(learner.race)
         learner = learner.search
     if isinstance(learner, PolicySearch):
-        asked["race"] = _race_settings(learner.race)
+        asked["race"] = _fields_of_race(learner.race)
     return json.loads(json.dumps(asked))
 
 
-def _race_settings(race: racing.Race) -> dict[str, Any]:
+def _fields_of_race(race: racing.Race) -> dict[str, Any]:
     """The kind of race, and all of its settings that are not functions."""
     settings = {field.name: getattr(race, field.name) for field in dataclasses.fields(race)}
     named = {name: value for name, value in settings.items() if not callable(value)}

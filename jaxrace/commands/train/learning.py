@@ -131,14 +131,19 @@ def _make_evolution(config: TrainConfig, task: Task) -> SearchWork:
         race = racing.HoeffdingRace(size, size // 2, intersect=True, dynamic_delta=True)
         fold, numbers = Return(), {"value_range": task.value_range}
     else:
-        parts = (size, size // 2, config.max_rounds, task.compare)
-        race = racing.PreferenceRace(*parts, config.bound)
+        race = racing.PreferenceRace(
+            num_options=size,
+            top=size // 2,
+            capacity=config.max_rounds,
+            compare=task.compare,
+            bound=config.bound,
+        )
         fold, numbers = task.fold, {}
     strategy = Strategy(config.strategy, size)
     search = PolicySearch(task.env, task.policy, fold, race, strategy)
     has_final_race = config.method == "pb-edps-fast"
     generation = size * max_rounds
-    budget = searched(config.episodes, generation) if has_final_race else config.episodes
+    budget = search_budget(config.episodes, generation) if has_final_race else config.episodes
     try:
         params = [
             search.params(
@@ -159,7 +164,7 @@ def _make_evolution(config: TrainConfig, task: Task) -> SearchWork:
     return SearchWork(search, stack_params(params))
 
 
-def searched(episodes: int, generation: int) -> int:
+def search_budget(episodes: int, generation: int) -> int:
     """The episodes of a budget that a search may use when a final race is paid from it, too."""
     # The last race of the search may exceed its own budget by nearly a generation.
     return max(episodes - generation - min(CANDIDATES * FINAL_ROUNDS, episodes // 4), 1)
@@ -174,5 +179,5 @@ def with_final_race(
     """
     learner = FinalRace(search, racing.PreferenceRace(CANDIDATES, 1, FINAL_ROUNDS, task.compare))
     # Of a budget that is too small for both there is a round for each candidate.
-    budget = max(episodes - generation, searched(episodes, generation) + CANDIDATES)
+    budget = max(episodes - generation, search_budget(episodes, generation) + CANDIDATES)
     return SearchWork(learner, stack_params([learner.params(each, budget) for each in params]))

@@ -75,7 +75,7 @@ def race_settings(
         count = race.rounds_to_tell(state)
         repeat = told[:, None] + np.arange(count)
         numbers = (np.arange(num_settings)[:, None] * repeats + repeat)[asked].ravel()
-        jobs = sweep.Jobs(len(numbers), lambda chosen, own=numbers: grid.rows(own[chosen]))
+        jobs = sweep.Jobs(len(numbers), lambda chosen, own=numbers: grid.inputs(own[chosen]))
         log = run(work, jobs, checkpoint / f"round-{len(played):04}", numbers)
         played.append((numbers, log))
         outcomes = np.zeros((num_settings, count), np.float32)

@@ -9,7 +9,7 @@ import numpy as np
 
 from jaxrace import plots, racing
 from jaxrace.commands.train.config import TrainConfig
-from jaxrace.commands.train.learning import CANDIDATES, searched, with_final_race
+from jaxrace.commands.train.learning import CANDIDATES, search_budget, with_final_race
 from jaxrace.commands.train.tasks import TASKS, Task
 from jaxrace.commands.workbench import Columns, Workbench, mean_and_error, mean_in_words
 from jaxrace.papers.preference_racing import medical_runs as medical
@@ -46,7 +46,7 @@ class Variant:
         if self.agreement is not None:
             search = SplitRaceSearch(*parts, agreement=self.agreement)
         generation = size * self.rounds[1]
-        budget = searched(config.episodes, generation) if self.is_final else config.episodes
+        budget = search_budget(config.episodes, generation) if self.is_final else config.episodes
         sizes, numbers = (_SIGMA, self.deltas, budget, *self.rounds), dict(self.race_numbers)
         params = search.params(*sizes, env_params=task.env_params, **numbers)
         if self.is_final:

@@ -7,7 +7,7 @@ import numpy as np
 
 from jaxrace import dueling, plots
 from jaxrace.commands.duel.lineup import Entrant
-from jaxrace.commands.duel.runs import Runs, run_entrant, stacked
+from jaxrace.commands.duel.runs import Runs, run_entrant, stack_problems
 from jaxrace.commands.workbench import Columns, Workbench, mean_columns, with_error
 from jaxrace.dueling.problems import URVOY_MEANS
 from jaxrace.tables import markdown_table
@@ -78,7 +78,7 @@ def run(bench: Workbench) -> None:
     key = jax.random.key(np.uint32(bench.seed))
     found: Found = {}
     for task in bench.few(DECISIONS, 1):
-        problems = stacked([problem_of(task, order) for order in orders])
+        problems = stack_problems([problem_of(task, order) for order in orders])
         found[task] = {
             name: run_entrant(bench, f"{task} {name}", one, problems, 1, horizon, _RECORDS)
             for name, one in bench.few(lineup(DECISIONS[task], horizon, key).items(), 2)

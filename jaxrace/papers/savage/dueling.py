@@ -8,7 +8,7 @@ import numpy as np
 
 from jaxrace import dueling, plots
 from jaxrace.commands.duel.lineup import entrant
-from jaxrace.commands.duel.runs import Runs, run_entrant, stacked
+from jaxrace.commands.duel.runs import Runs, run_entrant, stack_problems
 from jaxrace.commands.workbench import Columns, Workbench, mean_columns, with_error
 from jaxrace.dueling import matrices
 from jaxrace.papers.savage.bandits import ended_columns
@@ -117,7 +117,7 @@ def _measure(bench: Workbench, name: str, setting: Setting) -> dict[str, Runs]:
     else:
         kind = matrices.flat if name.startswith("flat") else matrices.hard_condorcet
         drawn = [kind(setting.arms)]
-    problems = stacked([dueling.duels(matrix) for matrix in drawn])
+    problems = stack_problems([dueling.duels(matrix) for matrix in drawn])
     # Explore with delta = 1 / T, then exploit (section 3.4).
     delta = 1 / setting.horizon
     found = {}

@@ -7,7 +7,7 @@ import numpy as np
 
 from jaxrace import dueling, plots
 from jaxrace.commands.duel.lineup import entrant
-from jaxrace.commands.duel.runs import run_entrant, stacked
+from jaxrace.commands.duel.runs import run_entrant, stack_problems
 from jaxrace.commands.workbench import Columns, Workbench, mean_columns, mean_in_words
 from jaxrace.dueling import matrices
 from jaxrace.tables import markdown_table
@@ -61,7 +61,7 @@ def _measure(
     sizes = np.array([len(matrix) for matrix in drawn])
     for arms in np.unique(sizes):
         chosen = np.flatnonzero(sizes == arms)
-        problems = stacked([dueling.duels(drawn[game]) for game in chosen])
+        problems = stack_problems([dueling.duels(drawn[game]) for game in chosen])
         one = entrant(name, int(arms), horizon, 1 / horizon, jax.random.key(0))
         stage = f"{name} {arms} arms"
         log = run_entrant(bench, stage, one, problems, runs, horizon, _RECORDS)

@@ -56,6 +56,7 @@ def decide(
     strong = evidence.highest >= params.strong_level
     wins = strong.sum(1, dtype=jnp.int32)  # z_i
     losses = strong.sum(0, dtype=jnp.int32)  # o_j
+    # K - 1 and not K: a tie across the boundary is a top kappa, too.
     lacking = cross & (wins[:, None] + losses[None, :] < num_options - 1)
     otherwise = jnp.where(lacking.any(), jnp.int32(RUNNING), COUNTS)
     certificate = jnp.where(dominates, DOMINANCE, otherwise)

@@ -142,7 +142,7 @@ class DominanceRace(ComparingRace):
         bets = default_bets(level, horizon) if bets is None else bets
         weights = default_weights(len(bets)) if weights is None else weights
         require_bets(bets, weights)
-        rounding = _ROUNDING * self.blocks.most(max_rounds)
+        rounding = _ROUNDING * self.blocks.num_complete(max_rounds)
         return DominanceParams(
             delta=jnp.asarray(delta, jnp.float32),
             max_rounds=jnp.asarray(max_rounds, jnp.int32),

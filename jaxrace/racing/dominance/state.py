@@ -97,8 +97,8 @@ class Blocks:
         lacking = np.where(samples < self.first, self.first - samples, self.later - in_later)
         return int(lacking.max(initial=0, where=np.asarray(state.asked)))
 
-    def most(self, max_rounds: int) -> int:
-        """``complete`` for a number known in Python."""
+    def num_complete(self, max_rounds: int) -> int:
+        """``complete`` for a number known in Python: blocks in so many samples."""
         return 0 if max_rounds < self.first else 1 + (max_rounds - self.first) // self.later
 
 

@@ -26,7 +26,7 @@ _NAMES = {"copeland": "Copeland", "borda": "Borda", "random_walk": "random walk"
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class PreferenceResult(RaceResult):
-    """The result of a ``PreferenceRace``; ``selected`` and ``discarded`` without ``tied``."""
+    """The result of a ``PreferenceRace``; ``selected`` and ``discarded`` include the ``tied``."""
 
     tied: jax.Array  # bool [K], equal Copeland scores across the boundary of a decided race
     beats: jax.Array  # bool [K, K], i certainly beats j

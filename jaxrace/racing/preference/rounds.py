@@ -19,7 +19,7 @@ from jaxrace.racing.preference.state import RACE_AXES, PreferenceParams, Prefere
 
 # A round of those played at once, and one that never comes.
 NUMBER = jnp.int8
-NEVER = jnp.iinfo(NUMBER).max
+NO_ROUND = jnp.iinfo(NUMBER).max
 
 
 class Progress(NamedTuple):
@@ -83,7 +83,7 @@ def play_dynamic_rounds(
         )
         level = jnp.log(2 * (num_options - 1) * statements / params.delta)
         certain = (evidence > level) & (numbers > progress.now)
-        return _of_first_order(jnp.where(certain, numbers, NUMBER(NEVER)).min(0))
+        return _of_first_order(jnp.where(certain, numbers, NUMBER(NO_ROUND)).min(0))
 
     start = begin(state, params, first_round)
     end = last_of(params, first_round, gains.shape[0])
@@ -116,7 +116,7 @@ def begin(state: PreferenceState, params: PreferenceParams, first_round: jax.Arr
 
 def next_verdict(active: jax.Array, verdicts: jax.Array) -> jax.Array:
     """The first round that decides an active pair: int8 [] of arguments [K, K]."""
-    return jnp.where(active, verdicts, NUMBER(NEVER)).min()
+    return jnp.where(active, verdicts, NUMBER(NO_ROUND)).min()
 
 
 def go_through(
@@ -130,7 +130,7 @@ def go_through(
 ) -> Progress:
     """From verdict to verdict, until the last of the rounds, ``end``, int8 [].
 
-    ``verdicts``, int8 [K, K], are the rounds in which pairs would be decided, or ``NEVER``;
+    ``verdicts``, int8 [K, K], are the rounds in which pairs would be decided, or ``NO_ROUND``;
     ``look`` finds later ones where they depend on earlier ones.
     """
 
@@ -172,8 +172,8 @@ def _finish(
     numbers = _numbers(num_rounds)
     counted = numbers[:, None, None] <= last
     gained = jnp.where(counted, gains, 0).sum(0, dtype=jnp.int32)
-    bad_rounds = jnp.where(~finite & (numbers <= drawn[:, None]), numbers, NUMBER(NEVER)).min(-1)
-    first_bad = (state.invalid == 0) & (bad_rounds < NEVER)
+    bad_rounds = jnp.where(~finite & (numbers <= drawn[:, None]), numbers, NUMBER(NO_ROUND)).min(-1)
+    first_bad = (state.invalid == 0) & (bad_rounds < NO_ROUND)
     return dataclasses.replace(
         state,
         samples=state.samples + drawn.astype(jnp.int32),
@@ -214,10 +214,10 @@ def verdict_rounds(
         threshold = lax.dynamic_slice_in_dim(params.thresholds, first_round + place, 1, axis=1)
         number = (place + 1).astype(NUMBER)
         certain = net >= jnp.maximum(threshold, least)
-        return net, jnp.minimum(verdicts, jnp.where(certain, number, NUMBER(NEVER)))
+        return net, jnp.minimum(verdicts, jnp.where(certain, number, NUMBER(NO_ROUND)))
 
     net = net.reshape(gains.shape[1:])
-    never = jnp.full_like(net, NEVER, NUMBER)
+    never = jnp.full_like(net, NO_ROUND, NUMBER)
     # Not a scan, which would put the rounds of a batch before its races: a copy of all of it.
     _, verdicts = lax.fori_loop(0, gains.shape[0], look, (net, never))
     verdicts = verdicts.reshape(num_races, num_options, num_options)
@@ -226,4 +226,4 @@ def verdict_rounds(
 
 def _of_first_order(verdicts: jax.Array) -> jax.Array:
     """Verdicts [..., K, K] of that order alone of each pair which comes first."""
-    return jnp.where(verdicts < verdicts.swapaxes(-2, -1), verdicts, NUMBER(NEVER))
+    return jnp.where(verdicts < verdicts.swapaxes(-2, -1), verdicts, NUMBER(NO_ROUND))
