@@ -59,6 +59,7 @@ def run(
         Interrupted: ``stop`` said so.
         OSError: A checkpoint could not be written; the one before is still there.
 
+    >>> import numpy as np
     >>> from jaxrace import sweep
     >>> work = sweep.Once(lambda constant, job: constant + job, np.float32(0.5))
     >>> log = run(work, sweep.stacked(np.array([2, 0, 3], np.float32)))
