@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable
 
 import shown_choices
+import shown_dueling
 import shown_improvement
 import shown_rankings
 import shown_reproductions
@@ -315,6 +316,7 @@ SHOWN = [
     *shown_reproductions.SHOWN,
     *shown_rankings.SHOWN,
     *shown_choices.SHOWN,
+    *shown_dueling.SHOWN,
     *shown_selection.SHOWN,
     *shown_improvement.SHOWN,
 ]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 
-from shown_commands import Shown, extremes, line, made, row, said, several
+from shown_commands import Shown, column, extremes, line, made, row, said, several
 
 PAGE = "docs/top_k_selection.md"
 Pick = Callable[[str], str]
@@ -33,7 +33,7 @@ def _losses(text: str, name: str = "") -> Iterator[tuple[float, float]]:
             yield float(loss), float(error)
 
 
-SHOWN = [
+BATCHED_CHOICES = [
     *(
         Shown(
             PAGE,
@@ -62,3 +62,103 @@ SHOWN = [
         lambda text: str(max(_losses(text, "PKG"))[0]),
     ),
 ]
+
+# Variances mixed with those of all pairs
+
+POOLED = made("topk-pooled", "success.csv")
+POOLING = {
+    "`KnowledgeGradient`": "PKG",
+    "`Pocbam`": "POCBAm",
+    "`MlPocbam`, one sweep": "ML-POCBAm, one sweep",
+    "`MlPocbam`, stationary": "ML-POCBAm, stationary",
+    "`HybridPocbam`": "hybrid",
+}
+_LOOKS = {"1,035": 2, "225": 0}  # columns of the report
+
+
+def _shares(after: str, label: str, method: str, weights: tuple[str, ...]) -> Shown:
+    """Of scores and of wins."""
+    found = (
+        line(f"| 4 of 10, {kind}, {method} | {weight} |", first=_LOOKS[after], count=1)
+        for kind in ("scores", "wins")
+        for weight in weights
+    )
+    text = row(PAGE, label, f"after {after} comparisons |")
+    return Shown(PAGE, text, POOLED, several(*found))
+
+
+def _from_two(text: str) -> str:
+    """By how much shares with 1 and 4 pooled samples differ from those with 2, at most."""
+    found = re.findall(r"^\| (4 of 10, .* \| w =) (\d) \| (.*)", text, re.MULTILINE)
+    rates = {(name, w): re.findall(r"([\d.]+) ±", row) for name, w, row in found}
+    away = [
+        abs(float(mine) - float(other))
+        for (name, w), own in rates.items()
+        if w in ("1", "4")
+        for mine, other in zip(own, rates[name, "2"], strict=True)
+    ]
+    return f"{max(away):.3f}"
+
+
+def _others(text: str) -> str:
+    """In percent, how often the most frequent winners are not the best."""
+    found = said(r"^In ([\d.]+) ± ([\d.]+) of the Thurstone")(text)
+    return "{:.1f} ± {:.1f}".format(*(100 * float(one) for one in found.split("; ")))
+
+
+POOLED_SAMPLES = [
+    *(
+        _shares(after, label, method, ("w = 0", "w = 2"))
+        for after in _LOOKS
+        for label, method in POOLING.items()
+    ),
+    *(_shares(after, "`Uniform`", "PKG", ("uniform",)) for after in _LOOKS),
+    Shown(
+        PAGE,
+        "2,000 problems (± .011)",
+        POOLED,
+        lambda text: f"2,000; {max(column(text, 'success_stderr', replications='2000')):.6f}",
+    ),
+    Shown(PAGE, "are as good as 2, to .02 everywhere", POOLED, _from_two),
+    Shown(PAGE, "in 18 ± 1 % of random", POOLED, _others),
+]
+
+# The paper's methods
+
+FOUR = made("thurstone-topk-4", "success.csv")
+
+
+def _of_ten(method: str, top: int, count: int | None = None) -> Pick:
+    """Shares after several numbers of comparisons."""
+    return line(f"| {method} |", after=f"## Top {top} of 10", count=count)
+
+
+PAPER = [
+    *(
+        Shown(
+            PAGE,
+            row(PAGE, label, "top 4 of 10, after | 135"),
+            FOUR,
+            several(*(_of_ten(label, top) for top in (4, 1))),
+        )
+        for label in ("ML-POCBAm, one sweep", "POCBAm", "uniform", "SELECT/TOP")
+    ),
+    Shown(
+        PAGE,
+        "each ± .004 to .005.",
+        FOUR,
+        lambda text: extremes([float(one) for one in re.findall(r" ± (0\.\d+)", text)]),
+    ),
+    # After the warm-up all who go by the means choose the same.
+    *(
+        Shown(
+            PAGE,
+            text,
+            FOUR,
+            several(_of_ten("ML-POCBAm, one sweep", top, 1), _of_ten("uniform", top, 1)),
+        )
+        for text, top in {"(.481 against .447 for": 4, ", .579 against .557 for": 1}.items()
+    ),
+]
+
+SHOWN = [*BATCHED_CHOICES, *POOLED_SAMPLES, *PAPER]
