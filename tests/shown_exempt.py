@@ -22,7 +22,6 @@ class Bare(NamedTuple):
 
 _QUIET = "seconds, and ratios of seconds, are of a quiet machine"
 _ITSELF = "a slow test that holds the numbers against what it finds"
-_NOT_YET = "{} minutes on two cores, more beside other work: not compared yet"
 
 LONG = [
     Long("docs/audit.md", "by preference", "python -m jaxrace.audits.preference", "an hour or so"),
@@ -35,15 +34,9 @@ LONG = [
         _ITSELF,
     ),
     Long("docs/dueling.md", "both figures", "jaxrace reproduce sup-klucb", "46 minutes"),
-    Long(
-        "docs/dueling.md", "the first figure", "jaxrace reproduce sup-klucb-25", _NOT_YET.format(8)
-    ),
     Long("docs/dueling.md", "SAVAGE on duels", "jaxrace reproduce savage-dueling", "an hour"),
     Long(
         "docs/dueling.md", "its full horizon", "jaxrace reproduce savage-dueling-400", "many hours"
-    ),
-    Long(
-        "docs/dueling.md", "arms that pay", "jaxrace reproduce savage-bandits", _NOT_YET.format(8)
     ),
     Long("docs/dueling.md", "duels a second", "python bench/run.py --only bench_duels", _QUIET),
     Long("docs/dueling.md", "games of many sizes", "python bench/mixed_arms.py", _QUIET),
@@ -80,12 +73,6 @@ LONG = [
     Long("docs/top_k_selection.md", "figure 2", "jaxrace reproduce thurstone-topk", "25 minutes"),
     Long(
         "docs/top_k_selection.md",
-        "its four methods",
-        "jaxrace reproduce thurstone-topk-4",
-        _NOT_YET.format(6),
-    ),
-    Long(
-        "docs/top_k_selection.md",
         "figures 5 and 6",
         "jaxrace reproduce thurstone-noise",
         "48 minutes",
@@ -102,7 +89,6 @@ LONG = [
         "jaxrace reproduce topk-shootout",
         "40 minutes",
     ),
-    Long("docs/top_k_selection.md", "pooled", "jaxrace reproduce topk-pooled", _NOT_YET.format(11)),
     Long(
         "docs/top_k_selection.md",
         "microseconds",

@@ -97,7 +97,7 @@ def _from_two(text: str) -> str:
         if w in ("1", "4")
         for mine, other in zip(own, rates[name, "2"], strict=True)
     ]
-    return f"{max(away):.3f}"
+    return f"2; {max(away):.3f}"
 
 
 def _others(text: str) -> str:
