@@ -68,6 +68,7 @@ LONG = [
     Long("docs/performance.md", "seconds", "python bench/run.py", _QUIET),
     Long("docs/performance.md", "a sample's time", "python bench/simulator_cost.py 3", _QUIET),
     Long("docs/performance.md", "seconds of it", "jaxrace train medical", _QUIET),
+    Long("docs/sweeps.md", "seconds", "python bench/ray_nodes.py", _QUIET),
     Long("docs/reproductions.md", "seconds of all", "jaxrace reproduce all", _QUIET),
     Long("docs/reproductions.md", "seconds of a look", "jaxrace reproduce all --quick", _QUIET),
     Long("docs/top_k_selection.md", "figure 2", "jaxrace reproduce thurstone-topk", "25 minutes"),
