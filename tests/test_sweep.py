@@ -79,10 +79,11 @@ def test_a_job_runs_in_its_own_lane(monkeypatch, costs):
     """In another lane it might have other bits, even if these jobs do not show it."""
     begun, play = {}, Program.dispatch
 
-    def play_and_note(self, jobs, new, taken, *counts):
+    def play_and_note(self, next_jobs, *counts):
+        jobs, _, taken = next_jobs or ({}, None, ())
         for place in np.flatnonzero(taken):
             begun[int(jobs["breaks"][place])] = place % cases.WIDTH
-        return play(self, jobs, new, taken, *counts)
+        return play(self, next_jobs, *counts)
 
     monkeypatch.setattr(Program, "dispatch", play_and_note)
     jobs = sweep.stacked(cases.wanders(LENGTHS, 1000 + np.arange(40)), costs)
@@ -169,6 +170,15 @@ def test_a_burst_that_takes_long(monkeypatch, patience):
     with pytest.raises(sweep.Interrupted):
         sweep.run(work, jobs, width=4, stop=lambda: bool(asked.append(0)) or len(asked) >= 1)
     assert asked
+
+
+def test_a_stop_that_is_said_once_counts():
+    """While a burst runs, and not again after it."""
+    asked = []
+    work = sweep.Once(slow_row, jnp.eye(64))
+    jobs = sweep.stacked(np.arange(8, dtype=np.float32))
+    with pytest.raises(sweep.Interrupted):
+        sweep.run(work, jobs, width=4, stop=lambda: bool(asked.append(0)) or len(asked) == 1)
 
 
 def solved(x):

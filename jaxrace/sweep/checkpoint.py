@@ -116,7 +116,7 @@ class Saver:
         """The last checkpoint, if any; ValueError if it is damaged, or of another sweep."""
         if not is_saved(self.folder):
             return None
-        require_kind(self.folder, SHARDS, "on a cluster")
+        require_began_here(self.folder, SHARDS, "on a cluster")
         try:
             facts = files.read_json(self.folder / NAME)
             self._number, identity = facts.pop("number"), facts.pop("identity")
@@ -153,7 +153,7 @@ class Saver:
         return ValueError(f"checkpoint: {self.folder} is damaged: {how}")
 
 
-def require_kind(folder: Path, name: str, where: str) -> None:
+def require_began_here(folder: Path, name: str, where: str) -> None:
     """Raise ValueError if the sweep in a folder has this file, as one that began elsewhere has."""
     if (folder / name).is_file():
         raise ValueError(f"folder: expected a sweep that began here, got one {where} in '{folder}'")

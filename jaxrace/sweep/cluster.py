@@ -109,7 +109,7 @@ def shard_size(ray: Any, cluster: Ray, num_gpus: float, jobs: Jobs, width: int) 
     return width * (cluster.lanes_per_shard or own)
 
 
-def remote(ray: Any, num_cpus: int, num_gpus: float, function: Callable[..., Any]) -> Any:
+def remote_function(ray: Any, num_cpus: int, num_gpus: float, function: Callable[..., Any]) -> Any:
     """A function that runs on a node, in a process with settings of JAX as here."""
     as_here = (
         *("jax_enable_x64", "jax_numpy_dtype_promotion", "jax_threefry_partitionable"),

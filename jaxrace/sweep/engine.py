@@ -77,12 +77,17 @@ def run_here(
     on_rows: OnRows | None = None,
     checkpoints: Checkpoints | None = None,
     stop: Callable[[], bool] | None = None,
+    identity: Mapping[str, Any] | None = None,
 ) -> SweepLog:
-    """Do every job in this process, in its lane; for the arguments see ``run``."""
+    """Do every job in this process, in its lane; for the arguments see ``run``.
+
+    The ``identity`` of its checkpoints is made from the work and the jobs unless it is given.
+    """
     with contextlib.ExitStack() as stack:
         saver = None
         if checkpoints is not None:
-            identity = surroundings(work, jobs) | identity_of(work, jobs, plan.width)
+            if identity is None:
+                identity = surroundings(work, jobs) | identity_of(work, jobs, plan.width)
             saver = stack.enter_context(Saver(checkpoints, identity))
         # The library behind LAPACK, SciPy's, has threads of its own, which would take the devices'
         # cores. They are found only once it is imported.
@@ -90,7 +95,8 @@ def run_here(
 
         stack.enter_context(threadpool_limits(limits=1, user_api="blas"))
         sweep = _Sweep(work, jobs, plan, devices, saver)
-        sweep.run_bursts(burst, on_rows or (lambda ended, rows: None), stop or (lambda: False))
+        stop = _latched(stop or (lambda: False))
+        sweep.run_bursts(burst, on_rows or (lambda ended, rows: None), stop)
     return SweepLog(
         store=sweep.store,
         failed=np.flatnonzero(sweep.failed),
@@ -167,23 +173,23 @@ class _Sweep:
             if self._saver is not None and (
                 stops or time.perf_counter() - saved_at >= self._saver.every
             ):
-                self._save(self._saver)
+                self._save(self._saver, self._program)
                 saved_at = time.perf_counter()
             if stops:
                 raise Interrupted
         if self._saver is not None and self._program is not None:
-            self._save(self._saver)
+            self._save(self._saver, self._program)
         self.run_seconds = time.perf_counter() - started
 
     def _burst(self, program: Program, most: int, stop: Callable[[], bool]) -> Rows:
         """Refill the lanes, step them, and note what they have done."""
-        arguments = self._next_jobs()
+        begun = self._next_jobs()
         # Without jobs that wait, there is no reason to stop early.
         quota = max(1, self._width // _REFILL_SHARE) if any(self._waiting) else self._width
         started = time.perf_counter()
-        begun = program.dispatch(*arguments, min(most, self._most_steps), quota)
-        _wait_for(begun.num_steps, stop)
-        burst, alive = jax.device_get((begun, program.lanes.alive))
+        dispatched = program.dispatch(begun, min(most, self._most_steps), quota)
+        _wait_for(dispatched.num_steps, stop)
+        burst, alive = jax.device_get((dispatched, program.lanes.alive))
         seconds = max(time.perf_counter() - started, 1e-6)
         self._most_steps = max(int(burst.num_steps.max() * _LONGEST_BURST / seconds), 1)
 
@@ -198,22 +204,26 @@ class _Sweep:
         self.job[has_ended], self.step[has_ended] = -1, 0
         return rows
 
-    def _next_jobs(self) -> tuple[Any, NDArray[np.bool_], NDArray[np.bool_]]:
-        """For free lanes: what ``init`` is given, lanes that begin, and which have a job."""
+    def _next_jobs(self) -> tuple[Any, NDArray[np.bool_], NDArray[np.bool_]] | None:
+        """For free lanes: what ``init`` is given, lanes that begin, and which have a job.
+
+        None if no job begins.
+        """
         taken = np.zeros(len(self.job), bool)
         for place in np.flatnonzero(self.job < 0):
             waiting = self._waiting[place % self._width]
             if waiting:
                 self.job[place], taken[place] = waiting.popleft(), True
-        new = taken | ~self._has_state if taken.any() else taken
+        if not taken.any():
+            return None
+        new = taken | ~self._has_state
         self._has_state |= new
         # A lane that never had a job gets a copy of another's.
         return self._jobs.inputs(np.where(taken, self.job, self.job.max())), new, taken
 
-    def _save(self, saver: Saver) -> None:
+    def _save(self, saver: Saver, program: Program) -> None:
         named = {**self._of_jobs, "job": self.job, "step": self.step}
-        leaves = [] if self._program is None else self._program.saved()
-        named |= {_leaf(number): leaf for number, leaf in enumerate(leaves)}
+        named |= {_leaf(number): leaf for number, leaf in enumerate(program.saved())}
         self.facts["files of rows"] = self.store.flush()
         saver.save(Snapshot(named, self.facts))
 
@@ -242,6 +252,18 @@ class _Sweep:
 
 def _leaf(number: int) -> str:
     return f"leaf_{number:03}"
+
+
+def _latched(stop: Callable[[], bool]) -> Callable[[], bool]:
+    """``stop``, which says so for ever once it has said so."""
+    said = False
+
+    def has_said() -> bool:
+        nonlocal said
+        said = said or stop()
+        return said
+
+    return has_said
 
 
 def _wait_for(array: jax.Array, stop: Callable[[], bool]) -> None:

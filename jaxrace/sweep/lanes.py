@@ -65,12 +65,18 @@ class Program:
         self._shapes = jax.eval_shape(jax.vmap(work.init), some)
         mask = np.zeros(count, bool)
         self.lanes = self._put(Lanes(zeros(self._shapes), mask))
-        arguments = self._arguments(some, mask, mask, 0, 0)
+        # For bursts in which no job begins.
+        self._nothing = self._put((some, mask, mask))
+        arguments = self._arguments(self._nothing, 0, 0)
         self._run_burst = compile_ahead(_run_burst, self._mesh, *arguments)
 
-    def dispatch(self, jobs: Any, new: Any, taken: Any, limit: int, quota: int) -> Burst:
-        """Begin one ``_run_burst``, which goes on after the return; ``lanes`` are its new ones."""
-        self.lanes, burst = self._run_burst(*self._arguments(jobs, new, taken, limit, quota))
+    def dispatch(self, begun: tuple[Any, Any, Any] | None, limit: int, quota: int) -> Burst:
+        """Begin one ``_run_burst``, which goes on after the return; ``lanes`` are its new ones.
+
+        ``begun`` are the jobs, new and taken of ``_run_burst``; None if no job begins.
+        """
+        split = self._nothing if begun is None else self._put(begun)
+        self.lanes, burst = self._run_burst(*self._arguments(split, limit, quota))
         return burst
 
     def saved(self) -> list[np.ndarray]:
@@ -84,8 +90,7 @@ class Program:
         structure = jax.tree.structure(jax.eval_shape(without_keys, like))
         self.lanes = self._put(with_keys(jax.tree.unflatten(structure, leaves), like))
 
-    def _arguments(self, jobs: Any, new: Any, taken: Any, limit: int, quota: int) -> tuple:
-        split = self._put((jobs, new, taken))
+    def _arguments(self, split: tuple[Any, Any, Any], limit: int, quota: int) -> tuple:
         counts = self._put((np.int32(limit), np.int32(quota)), P())
         return self._work, self.lanes, *split, *counts
 

@@ -27,12 +27,11 @@ from jaxrace.sweep.checkpoint import (
     SHARDS,
     Checkpoints,
     identity_of,
-    require_kind,
+    require_began_here,
     require_same,
     surroundings,
 )
-from jaxrace.sweep.cluster import Ray, connected, gpus_of_task, shard_size
-from jaxrace.sweep.cluster import remote as cluster_remote
+from jaxrace.sweep.cluster import Ray, connected, gpus_of_task, remote_function, shard_size
 from jaxrace.sweep.engine import OnRows, SweepLog, run_here
 from jaxrace.sweep.lanes import one_job, traced_job
 from jaxrace.sweep.queue import LanePlan
@@ -82,12 +81,12 @@ def run_shards(
     row = jax.eval_shape(traced_job, work, one_job(jobs))[1]
     with folder.locked(), connected(cluster) as ray:
         if folder.is_path:
-            require_kind(Path(checkpoints.folder), NAME, "of one process")
+            require_began_here(Path(checkpoints.folder), NAME, "of one process")
         cut = json.loads(folder.read(SHARDS)) if SHARDS in folder.names() else None
         if cut is not None and not checkpoints.resume:
             raise ValueError(f"folder: expected no sweep in '{checkpoints.folder}', or resume=True")
         num_gpus = gpus_of_task(ray, cluster) if cut is None else cut["GPUs of a task"]
-        remote = functools.partial(cluster_remote, ray, cluster.cpus_per_task, num_gpus)
+        remote = functools.partial(remote_function, ray, cluster.cpus_per_task, num_gpus)
         here, own_width = ray.get(remote(_describe).remote(work, jobs))
         width = width or int(own_width)
         config = {"config": dict(checkpoints.config)}
@@ -135,7 +134,9 @@ def run_shards(
 def width_on(cluster: Ray, work: Work, jobs: Jobs) -> int:
     """The lanes of a task unless they are given, as a node of the cluster has it."""
     with connected(cluster) as ray:
-        describe = cluster_remote(ray, cluster.cpus_per_task, gpus_of_task(ray, cluster), _describe)
+        describe = remote_function(
+            ray, cluster.cpus_per_task, gpus_of_task(ray, cluster), _describe
+        )
         return ray.get(describe.remote(work, jobs))[1]
 
 
@@ -259,7 +260,14 @@ def _rows_of_shard(task: _Task, shard: int, name: str, saved: bytes | None) -> b
             task.folder.write(name, _packed(here))
 
         local = Checkpoints(here, every=task.every, resume=True, on_saved=save)
-        log = run_here(task.work, jobs, plan, default_devices(), checkpoints=local)
+        log = run_here(
+            task.work,
+            jobs,
+            plan,
+            default_devices(),
+            checkpoints=local,
+            identity=task.surroundings,  # the whole sweep's has been compared
+        )
         rows = log.rows._replace(job=numbers[log.rows.job])
         facts = np.array([jobs.count, log.lane_steps])
         content = io.BytesIO()
