@@ -124,6 +124,7 @@ BARE = [
     Bare("docs/reproductions.md", "jaxrace reproduce NAME", _CALL),
     Bare("docs/sweeps.md", "jaxrace train medical --sigma 0.1,1,5,10,15,25,50,100", _CALL),
     Bare("docs/sweeps.md", "jaxrace train medical --sigma 1,10,50 --out /net/grid", _CALL),
+    Bare("docs/sweeps.md", "jaxrace train medical --method pb-edps", "what another command does"),
     Bare("docs/sweeps.md", "jaxrace train medical --repeats 2000 --ray", _CALL),
     Bare("docs/sweeps.md", "jaxrace train ... --out /mnt/shared/grid", _CALL),
     Bare("docs/sweeps.md", "jaxrace train", _CALL),

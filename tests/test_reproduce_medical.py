@@ -137,8 +137,17 @@ def test_the_grid_is_that_of_the_command(tmp_path):
     folder = run_small("medical-grid", tmp_path / "grid")
     table = tables.read_table(folder / "grid.csv")
     assert len(table["sigma"]) == 2 * 2 * 4
-    command = ["train", "medical", "--sigma", "1,10", "--delta", "0.2,0.5", "--bound", "published"]
-    command += ["--repeats", str(REPEATS), "--episodes", str(EPISODES)]
+    command = ["train", "medical", "--method", "pb-edps", "--bound", "published"]
+    command += [
+        "--sigma",
+        "1,10",
+        "--delta",
+        "0.2,0.5",
+        "--repeats",
+        str(REPEATS),
+        "--episodes",
+        str(EPISODES),
+    ]
     assert main([*command, "--out", str(tmp_path / "run"), "--no-compilation-cache"]) == 0
     for setting in runs.read_summary(tmp_path / "run")["settings"]:
         own = {name: setting[name] for name in ("sigma", "delta")}
