@@ -16,7 +16,7 @@ Method = Literal["pb-edps-fast", "pb-edps", "edps", "pbpi", "sarsa", "constant",
 
 METHODS: dict[str, str] = {
     "pb-edps-fast": "evolution strategy, 14 policies, 30 episodes each; final race",
-    "pb-edps": "evolution strategy, ranked by preference-based races, as published",
+    "pb-edps": "evolution strategy on ranks of preference-based races; published",
     "edps": "as pb-edps, by a Hoeffding race on returns, delta is a heuristic",
     "pbpi": "approximate policy iteration from preferences between rollouts",
     "sarsa": "SARSA(lambda) on a table of values, learns from rewards",
