@@ -190,8 +190,10 @@ def test_a_variant_is_what_its_name_says(name):
     population = int(words[words.index("population") + 1]) if "population" in words else 7
     assert (search.race.num_options, search.race.top) == (population, population // 2)
     rounds = (3, 100)
-    if "rollouts" in words:
-        rounds = (int(words[words.index("rollouts") - 1]),) * 2
+    for unit in {"rollouts", "shared"} & set(words):
+        if words[words.index(unit) - 1].isdigit():
+            rounds = (int(words[words.index(unit) - 1]),) * 2
+    assert search.common_random_numbers == ("shared patients" in name)
     if name == "n_max up to 30":
         rounds = (3, 30)
     assert (int(numbers.min_rounds), int(numbers.max_rounds)) == rounds

@@ -15,7 +15,7 @@ from jaxrace.validation import (
 Method = Literal["pb-edps-fast", "pb-edps", "edps", "pbpi", "sarsa", "constant", "random"]
 
 METHODS: dict[str, str] = {
-    "pb-edps-fast": "evolution strategy, 14 policies, 30 episodes each; final race",
+    "pb-edps-fast": "evolution strategy, 14 policies, the same 30 episodes each",
     "pb-edps": "evolution strategy on ranks of preference-based races; published",
     "edps": "as pb-edps, by a Hoeffding race on returns, delta is a heuristic",
     "pbpi": "approximate policy iteration from preferences between rollouts",
