@@ -84,7 +84,7 @@ def _duels(name: str, lanes: int) -> Any:
 
 
 def medical_search() -> tuple[PolicySearch, Any]:
-    """The search of `jaxrace train medical`, and its numbers."""
+    """The search of `jaxrace train medical --method pb-edps`, and its numbers."""
     race = racing.PreferenceRace(7, 3, 100, medical.prefer)
     search = PolicySearch(medical.Medical(), Sigmoid(2), medical.TreatmentOutcome(), race)
     return search, search.params(sigma0=10.0, delta=0.2, budget=10_000)

@@ -21,8 +21,8 @@ from jaxrace.commands.train.tasks import medical_task
 
 
 def searches(repeats: int) -> tuple[Any, sweep.Jobs]:
-    """Those of `jaxrace train medical --repeats REPEATS`."""
-    config = TrainConfig(repeats=repeats)
+    """Those of `jaxrace train medical --method pb-edps --repeats REPEATS`."""
+    config = TrainConfig(method="pb-edps", repeats=repeats)
     task = medical_task(config)
     keys = jax.random.split(jax.random.key(0))
     return make_sweep(config, task, make_search(config, task), keys[0], keys[1])

@@ -72,7 +72,7 @@ LONG = [
     Long(
         "docs/sweeps.md",
         "a laptop",
-        "jaxrace train medical --method pb-edps-fast --repeats 400 --ray",
+        "jaxrace train medical --repeats 400 --ray",
         "minutes of two processes; tests/test_sweep_ray.py has its rows from one",
     ),
     Long("docs/reproductions.md", "seconds of all", "jaxrace reproduce all", _QUIET),
@@ -130,6 +130,7 @@ BARE = [
     Bare("docs/reproductions.md", "jaxrace reproduce NAME", _CALL),
     Bare("docs/sweeps.md", "jaxrace train medical --sigma 0.1,1,5,10,15,25,50,100", _CALL),
     Bare("docs/sweeps.md", "jaxrace train medical --sigma 1,10,50 --out /net/grid", _CALL),
+    Bare("docs/sweeps.md", "jaxrace train medical --method pb-edps", "what another command does"),
     Bare("docs/sweeps.md", "jaxrace train ... --out /mnt/shared/grid", _CALL),
     Bare("docs/sweeps.md", "jaxrace train", _CALL),
     Bare("docs/top_k_selection.md", "jaxrace list", _CALL),

@@ -28,7 +28,13 @@ TRAIN = "jaxrace train medical --out run"
 def _medical() -> list[Shown]:
     """The table of docs/medical.md, which has fewer digits than the commands print."""
     lines = (CHECKOUT / "docs" / "medical.md").read_text("utf-8").splitlines()
-    methods = {"PB-EDPS": "pb-edps", "EDPS": "edps", "SARSA(lambda)": "sarsa", "PBPI": "pbpi"}
+    methods = {
+        "Fast PB-EDPS": "pb-edps-fast",
+        "PB-EDPS": "pb-edps",
+        "EDPS": "edps",
+        "SARSA(lambda)": "sarsa",
+        "PBPI": "pbpi",
+    }
     found = []
     for row in lines:
         match row.split(" | ", 2):
@@ -41,13 +47,20 @@ def _medical() -> list[Shown]:
 
 
 def _readme_training() -> list[Shown]:
-    labels = ("pb-edps", "constant 0.1", "constant 0.4", "constant 0.7", "constant 1 ", "random")
+    labels = (
+        "pb-edps-fast",
+        "constant 0.1",
+        "constant 0.4",
+        "constant 0.7",
+        "constant 1 ",
+        "random",
+    )
     lines = (CHECKOUT / "README.md").read_text("utf-8").splitlines()
     found = []
     for label in labels:
         (row,) = (row for row in lines if row.startswith(f"    {label}"))
         text = row.strip().removeprefix(label)
-        found.append(Shown("README.md", text, f"{TRAIN} --method pb-edps --hazard A", line(label)))
+        found.append(Shown("README.md", text, TRAIN, line(label)))
     return found
 
 

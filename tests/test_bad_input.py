@@ -100,7 +100,7 @@ BAD_COMMANDS = {
     "--delta nan": "--delta: expected a number between 0 and 1, exclusive, got nan",
     "--hazard C": "--hazard: expected one of A, B, got 'C'",
     "--strategy Open_ES --population 8 --sigma 1": "--sigma: expected null for Open_ES",
-    "--strategy ESMC --sigma null": "--population: ESMC takes even sizes only, got 7",
+    "--method pb-edps --strategy ESMC --sigma null": "--population: ESMC takes even sizes only",
     "--strategy CMAES": "--strategy: expected one of CMA_ES, ",
 }
 

@@ -18,7 +18,8 @@ from jaxrace.commands.train import learning
 
 PATIENTS = 20
 GRID = [
-    *("train", "medical", "--sigma", "10,1", "--delta", "0.1,0.3", "--max-rounds", "60"),
+    *("train", "medical", "--method", "pb-edps", "--max-rounds", "60"),
+    *("--sigma", "10,1", "--delta", "0.1,0.3"),
     *("--repeats", "4", "--episodes", "900", "--test-patients", str(PATIENTS)),
     "--no-compilation-cache",
 ]
@@ -242,7 +243,8 @@ def test_a_grid_that_is_killed_goes_on(grid, nowhere):
 
 
 LONG = [
-    *("train", "medical", "--sigma", "10,1", "--repeats", "40", "--episodes", "10000"),
+    *("train", "medical", "--method", "pb-edps", "--sigma", "10,1"),
+    *("--repeats", "40", "--episodes", "10000"),
     *("--max-rounds", "60", "--test-patients", "20", "--lanes", "8", "--out"),
 ]
 

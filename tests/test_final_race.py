@@ -55,10 +55,12 @@ def test_the_search_is_that_without_a_final_race():
             np.testing.assert_array_equal(got, wanted)
 
 
-def test_the_recommended_policy_has_won_a_race_of_the_last_ones():
+@pytest.mark.parametrize("shared", [False, True])
+def test_the_recommended_policy_has_won_a_race_of_the_last_ones(shared):
     params = params_of()
     key = jax.random.key(5)
-    state, rows = play(LEARNER, key, params)
+    search = dataclasses.replace(SEARCH, common_random_numbers=shared)
+    state, rows = play(FinalRace(search, FINAL), key, params)
     *searched, last = rows
     # Generation g has place g mod 5.
     recent = {int(row.generation) % 5: row.best for row in searched}
@@ -66,7 +68,9 @@ def test_the_recommended_policy_has_won_a_race_of_the_last_ones():
     options = PolicyInTask(thetas, jax.tree.map(lambda x: jnp.tile(x, 5), params.search.env))
     race_key = jax.random.fold_in(key, jnp.uint32(2**32 - 1))
     race_params = FINAL.params(0.05, int(params.max_rounds))
-    result = racing.run(FINAL, race_key, SEARCH.rollout, options, race_params)
+    result = racing.run(
+        FINAL, race_key, SEARCH.rollout, options, race_params, common_random_numbers=shared
+    )
     np.testing.assert_array_equal(last.best, thetas[int(result.ranking[0])])
     before = int(searched[-1].episodes)
     assert int(last.episodes) == before + int(result.samples.sum()) <= 600 + 7 * 40

@@ -137,8 +137,17 @@ def test_the_grid_is_that_of_the_command(tmp_path):
     folder = run_small("medical-grid", tmp_path / "grid")
     table = tables.read_table(folder / "grid.csv")
     assert len(table["sigma"]) == 2 * 2 * 4
-    command = ["train", "medical", "--sigma", "1,10", "--delta", "0.2,0.5", "--bound", "published"]
-    command += ["--repeats", str(REPEATS), "--episodes", str(EPISODES)]
+    command = ["train", "medical", "--method", "pb-edps", "--bound", "published"]
+    command += [
+        "--sigma",
+        "1,10",
+        "--delta",
+        "0.2,0.5",
+        "--repeats",
+        str(REPEATS),
+        "--episodes",
+        str(EPISODES),
+    ]
     assert main([*command, "--out", str(tmp_path / "run"), "--no-compilation-cache"]) == 0
     for setting in runs.read_summary(tmp_path / "run")["settings"]:
         own = {name: setting[name] for name in ("sigma", "delta")}
@@ -181,8 +190,10 @@ def test_a_variant_is_what_its_name_says(name):
     population = int(words[words.index("population") + 1]) if "population" in words else 7
     assert (search.race.num_options, search.race.top) == (population, population // 2)
     rounds = (3, 100)
-    if "rollouts" in words:
-        rounds = (int(words[words.index("rollouts") - 1]),) * 2
+    for unit in {"rollouts", "shared"} & set(words):
+        if words[words.index(unit) - 1].isdigit():
+            rounds = (int(words[words.index(unit) - 1]),) * 2
+    assert search.common_random_numbers == ("shared patients" in name)
     if name == "n_max up to 30":
         rounds = (3, 30)
     assert (int(numbers.min_rounds), int(numbers.max_rounds)) == rounds

@@ -12,6 +12,7 @@ import pytest
 from jaxrace import kernels, outcomes, racing, search
 from jaxrace.envs import medical
 from jaxrace.policies import Sigmoid
+from jaxrace.rollout import PolicyInTask
 from jaxrace.search import PolicySearch, run_searches, stack_params
 from jaxrace.search.policy_search import Ranked
 from jaxrace.strategies import Strategy
@@ -199,6 +200,20 @@ def assert_same_start(one, other, generations=8):
     np.testing.assert_allclose(
         one.rows.best[:generations], other.rows.best[:generations], rtol=1e-3, atol=1e-4
     )
+
+
+@pytest.mark.parametrize("kind", [PolicySearch, search.SplitRaceSearch])
+@pytest.mark.parametrize("shared", [False, True])
+def test_shared_episodes_show_what_noise_hides(kind, shared):
+    # Noise of 100 over distances that are .1 apart: only the same noise for all tells them apart.
+    env, race = NoisyTarget(), racing.PreferenceRace(7, 3, 30, kernels.total_order)
+    found = kind(env, Parameters(), outcomes.Return(), race, common_random_numbers=shared)
+    loud = jnp.array([3.0, -2.0, 100.0])
+    order = jnp.array([4, 2, 6, 0, 1, 5, 3])
+    places = jnp.stack([3.0 + 0.1 * order, jnp.full(7, -2.0)], axis=1)
+    options = PolicyInTask(places, jnp.broadcast_to(loud, (7, 3)))
+    ranked = jax.jit(found.rank)(jax.random.key(0), options, race.table(0.2), jnp.int32(30))
+    assert (ranked.ranking.tolist() == jnp.argsort(order).tolist()) == shared
 
 
 @pytest.mark.slow

@@ -105,7 +105,8 @@ def test_a_setting_that_fails_cannot_win():
 
 
 RACE = [
-    *("train", "medical", "--sigma", "10,0.1", "--race", "--repeats", "16", "--episodes", "200"),
+    *("train", "medical", "--method", "pb-edps", "--sigma", "10,0.1", "--race"),
+    *("--repeats", "16", "--episodes", "200"),
     *("--test-patients", "10", "--no-compilation-cache"),
 ]
 

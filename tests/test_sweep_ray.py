@@ -241,7 +241,7 @@ def test_another_sweep_is_refused(tmp_path):
 def test_the_command_leaves_the_tables_of_one_process(tmp_path, monkeypatch, extra):
     monkeypatch.chdir(tmp_path)
     grid = ["--sigma", "1,10", "--repeats", "16", "--episodes", "150", "--test-patients", "50"]
-    train = ["train", "medical", *grid, "--lanes", "4", *extra]
+    train = ["train", "medical", "--method", "pb-edps", *grid, "--lanes", "4", *extra]
     assert main([*train, "--out", "one"]) == 0
     assert main([*train, "--out", "ray", "--ray"]) == 0
     for name in ("log.csv", "summary.json"):
@@ -253,7 +253,18 @@ def test_the_command_leaves_the_tables_of_one_process(tmp_path, monkeypatch, ext
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["TERM", "INT"])
 def test_a_signal_saves_what_is_done(tmp_path, number):
     out = tmp_path / "run"
-    train = ["train", "medical", "--repeats", "200", "--lanes", "4", "--out", str(out)]
+    train = [
+        "train",
+        "medical",
+        "--method",
+        "pb-edps",
+        "--repeats",
+        "200",
+        "--lanes",
+        "4",
+        "--out",
+        str(out),
+    ]
     jaxrace = [sys.executable, "-m", "jaxrace", *train, "--ray"]
     with subprocess.Popen(jaxrace, stderr=subprocess.PIPE, text=True) as process:
         while not list(out.glob("checkpoint/shard-*.npz")):

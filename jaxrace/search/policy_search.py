@@ -24,7 +24,7 @@ from jaxrace.policies import Policy
 from jaxrace.racing.comparing import ComparingRace, check_compare
 from jaxrace.rollout import MOST_EPISODES, PolicyInTask, Rollout, evaluate
 from jaxrace.strategies import Strategy
-from jaxrace.validation import require_integer, require_keys
+from jaxrace.validation import require_integer, require_keys, require_kind
 
 # n_max grows or shrinks by this factor from one generation to the next.
 _ADAPTATION = 1.25
@@ -104,6 +104,10 @@ class PolicySearch:
             ``racing.HoeffdingRace`` (EDPS), with num_options = lambda and top = mu.
         strategy: The evolution strategy.
         chunk: Rounds simulated at once, see ``racing.run``; the race's own unless given.
+        common_random_numbers: Do all policies of a generation meet the same episodes, as far as
+            chance goes (the same patients, say)? Each policy's chance of doing better than another
+            is estimated without bias, and with much less noise where one episode is harder than
+            another; the races' bounds do not hold (see ``racing.run``).
 
     >>> from jaxrace.envs import medical
     >>> from jaxrace.policies import Sigmoid
@@ -123,8 +127,10 @@ class PolicySearch:
     race: racing.Race
     strategy: Strategy = dataclasses.field(default_factory=Strategy)
     chunk: int | None = None
+    common_random_numbers: bool = False
 
     def __post_init__(self) -> None:
+        require_kind("common_random_numbers", self.common_random_numbers, bool)
         if self.chunk is not None:
             require_integer("chunk", self.chunk, 1)
         _ = self.rollout  # makes its own checks
@@ -268,7 +274,8 @@ class PolicySearch:
     ) -> Ranked:
         """Race a generation, leaves [K, ...]; ``table`` is that of ``Race.table``."""
         race_params = self.race.params_at(table, max_rounds)
-        result = racing.run(self.race, key, self.rollout, options, race_params, self.chunk)
+        common = self.common_random_numbers
+        result = racing.run(self.race, key, self.rollout, options, race_params, self.chunk, common)
         return Ranked(
             ranking=result.ranking,
             enough=result.decided,

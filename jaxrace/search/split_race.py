@@ -44,7 +44,8 @@ class SplitRaceSearch(PolicySearch):
         half = self.race.params_at(table, (max_rounds + 1) // 2)
 
         def run(key: jax.Array) -> racing.PreferenceResult:
-            return racing.run(self.race, key, self.rollout, options, half, self.chunk)
+            common = self.common_random_numbers
+            return racing.run(self.race, key, self.rollout, options, half, self.chunk, common)
 
         halves = jax.vmap(run)(jax.random.split(key))
         agreement = shared_weight(halves.ranking[0], halves.ranking[1], self.race.top)

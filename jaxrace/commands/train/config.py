@@ -12,11 +12,11 @@ from jaxrace.validation import (
     require_probability,
 )
 
-Method = Literal["pb-edps", "pb-edps-fast", "edps", "pbpi", "sarsa", "constant", "random"]
+Method = Literal["pb-edps-fast", "pb-edps", "edps", "pbpi", "sarsa", "constant", "random"]
 
 METHODS: dict[str, str] = {
-    "pb-edps": "evolution strategy, policies ranked by a preference-based race",
-    "pb-edps-fast": "14 policies of 30 episodes each, and a final race; does better",
+    "pb-edps-fast": "evolution strategy, 14 policies, the same 30 episodes each",
+    "pb-edps": "evolution strategy on ranks of preference-based races; published",
     "edps": "as pb-edps, by a Hoeffding race on returns, delta is a heuristic",
     "pbpi": "approximate policy iteration from preferences between rollouts",
     "sarsa": "SARSA(lambda) on a table of values, learns from rewards",
@@ -54,9 +54,10 @@ MOST_SEED = 2**32 - 1  # of random numbers
 class TrainConfig:
     """A training job: ``repeats`` independent searches and their evaluation.
 
-    The defaults are the settings of the medical experiment of Busa-Fekete et al. 2014, section
-    6.2, but for the race, which has the library's default bound and the sharp rule: `--bound
-    published` takes the paper's bound.
+    The default is what learns best at this budget (docs/reproductions.md, "Does racing pay?").
+    With method pb-edps the defaults are the settings of the medical experiment of Busa-Fekete et
+    al. 2014, section 6.2, but for the race, which has the library's default bound and the sharp
+    rule: `--bound published` takes the paper's bound.
 
     Attributes:
         env: Environment, one of those that ``jaxrace list`` shows.
@@ -66,7 +67,7 @@ class TrainConfig:
         sigma: Initial step size of the evolution strategy, or several; null stands for 10, or for
             none where the strategy has none.
         delta: Error probability of each race (edps: of its heuristic), or several.
-        bound: Confidence bound of pb-edps; ``jaxrace list`` explains.
+        bound: Confidence bound of pb-edps and pb-edps-fast; ``jaxrace list`` explains.
         strategy: Evolution strategy; ``jaxrace list`` shows all.
         population: Policies per generation; a race ranks them, the better half is recombined.
             pb-edps-fast has its own number.
@@ -82,7 +83,7 @@ class TrainConfig:
     """
 
     env: str = "medical"
-    method: Method = "pb-edps"
+    method: Method = "pb-edps-fast"
     episodes: int = 10_000
     repeats: int = 100
     sigma: float | tuple[float, ...] | None = None

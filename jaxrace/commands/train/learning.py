@@ -140,10 +140,12 @@ def _make_evolution(config: TrainConfig, task: Task) -> SearchWork:
         )
         fold, numbers = task.fold, {}
     strategy = Strategy(config.strategy, size)
-    search = PolicySearch(task.env, task.policy, fold, race, strategy)
-    has_final_race = config.method == "pb-edps-fast"
+    is_fast = config.method == "pb-edps-fast"
+    search = PolicySearch(
+        task.env, task.policy, fold, race, strategy, common_random_numbers=is_fast
+    )
     generation = size * max_rounds
-    budget = search_budget(config.episodes, generation) if has_final_race else config.episodes
+    budget = search_budget(config.episodes, generation) if is_fast else config.episodes
     try:
         params = [
             search.params(
@@ -159,7 +161,7 @@ def _make_evolution(config: TrainConfig, task: Task) -> SearchWork:
         ]
     except ValueError as error:  # evosax does not take every size
         raise ValueError(str(error).replace("population_size:", "population:")) from error
-    if has_final_race:
+    if is_fast:
         return with_final_race(task, search, params, config.episodes, generation)
     return SearchWork(search, stack_params(params))
 

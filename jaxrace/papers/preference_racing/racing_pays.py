@@ -18,7 +18,7 @@ from jaxrace.strategies import Strategy
 from jaxrace.tables import markdown_table
 
 # FAST is what `--method pb-edps-fast` does.
-PUBLISHED, FAST = "published schedule", "population 14, 30 rollouts, final race"
+PUBLISHED, FAST = "published schedule", "population 14, 30 shared patients, final race"
 _SIGMA, _DELTA, _MAX_ROUNDS = 10.0, 0.2, 100
 
 
@@ -34,6 +34,7 @@ class Variant:
     # Of the halves of a race, above which the next one is shorter; None: decided.
     agreement: float | None = None
     is_final: bool = False  # does a final race choose among the last generations' best?
+    shares_patients: bool = False  # do all policies of a race meet the same ones?
     base: str = PUBLISHED  # the variant with which it is compared
 
     def searches(self, config: TrainConfig, task: Task) -> SearchWork:
@@ -42,7 +43,7 @@ class Variant:
         race = self.race(size, parents, compare=task.compare)
         strategy = Strategy("CMA_ES", size)
         parts = (task.env, task.policy, task.fold, race, strategy)
-        search = PolicySearch(*parts)
+        search = PolicySearch(*parts, common_random_numbers=self.shares_patients)
         if self.agreement is not None:
             search = SplitRaceSearch(*parts, agreement=self.agreement)
         generation = size * self.rounds[1]
@@ -89,8 +90,22 @@ VARIANTS: dict[str, Variant] = {
         )
         for n in (10, 30)
     },
-    # With the default bound of the command. In 30 rounds neither bound decides anything.
-    FAST: Variant(_stitched, 14, (30, 30), is_final=True, base="population 14, 30 rollouts"),
+    "population 14, 30 rollouts, final race": Variant(
+        _stitched, 14, (30, 30), is_final=True, base="population 14, 30 rollouts"
+    ),
+    "published schedule, shared patients": Variant(_published, shares_patients=True),
+    "population 14, 30 shared patients": Variant(
+        _published, 14, (30, 30), shares_patients=True, base="population 14, 30 rollouts"
+    ),
+    # With the default bound of the command.
+    FAST: Variant(
+        _stitched,
+        14,
+        (30, 30),
+        is_final=True,
+        shares_patients=True,
+        base="population 14, 30 shared patients",
+    ),
 }
 
 # Those that end a race when its order is certain enough, each by another standard.
