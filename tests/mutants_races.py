@@ -155,13 +155,13 @@ MUTANTS = [
         EDGES,
     ),
     (
-        "jaxrace/racing/dominance/race.py",
-        "strong_level = math.log(statements / (_COUNTS_SHARE * delta))",
-        "strong_level = math.log(self.num_options / (_COUNTS_SHARE * delta))",
+        "jaxrace/judging/levels.py",
+        "return Levels(verdict, math.log(pairs / (COUNTS_SHARE * delta)), possible)",
+        "return Levels(verdict, math.log(num_options / (COUNTS_SHARE * delta)), possible)",
         "tests/test_racing_dominance_settings.py",
     ),
     (
-        "jaxrace/racing/dominance/state.py",
+        "jaxrace/judging/levels.py",
         "smallest = min(1.0, math.sqrt(12 * (level + 1) / max_rounds))",
         "smallest = min(1.0, math.sqrt(12 * level / max_rounds))",
         "tests/test_racing_dominance_settings.py",
