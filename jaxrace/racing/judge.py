@@ -12,12 +12,12 @@ from jax import lax
 
 from jaxrace import narrowing
 from jaxrace.compilation import bounded_jit
+from jaxrace.judging.independence import Runs, require_independent
 from jaxrace.preferences import only_orders
 from jaxrace.racing import base, comparing
 from jaxrace.racing.dominance.race import DominanceRace
 from jaxrace.racing.dominance.result import DominanceResult
 from jaxrace.racing.dominance.state import DominanceParams
-from jaxrace.racing.independence import Runs, require_independent
 
 # Samples of an option that are compared with each other, to see whether they are independent.
 _MOST_COMPARED = 512
