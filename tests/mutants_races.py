@@ -174,9 +174,9 @@ MUTANTS = [
         "tests/test_racing_judge.py",
     ),
     (
-        "jaxrace/racing/dominance/race.py",
-        "find(seen, params) & (states.certificate == EXHAUSTED)[:, None]",
-        "find(seen, params)",
+        "jaxrace/racing/dominance/judged.py",
+        "if certificate == EXHAUSTED:",
+        "if certificate >= RUNNING:",
         "tests/test_racing_judge.py",
     ),
     (
