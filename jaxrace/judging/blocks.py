@@ -100,7 +100,8 @@ def log_factors(differences: FloatArray, bets: FloatArray) -> FloatArray:
     size = differences.shape[1]
     flat = differences.reshape(len(differences), 1, size * size)
     logs = np.log1p(bets[:, :, None] * flat)
-    products = logs @ _matches(size)  # [P, L, permutations]
+    products = logs.reshape(-1, size * size) @ _matches(size)
+    products = products.reshape(*bets.shape, -1)  # [P, L, permutations]
     largest = products.max(-1)
     return largest + np.log(np.exp(products - largest[..., None]).mean(-1))
 

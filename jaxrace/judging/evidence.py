@@ -23,7 +23,15 @@ class Evidence(NamedTuple):
 
     def of(self, first: IntArray, second: IntArray) -> Process:
         """The processes of some pairs, [P]."""
-        return Process(*(array[first, second] for array in self))
+        at = (first, second)
+        return Process(
+            self.log_bets[at],
+            self.highest[at],
+            self.mean[at],
+            self.common[at],
+            self.whole[at],
+            self.tied[at],
+        )
 
 
 def evidence_of(pairs: Pairs, wanted: BoolArray, null: float) -> Evidence:

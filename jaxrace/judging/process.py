@@ -31,7 +31,10 @@ class Process(NamedTuple):
 class Pairs(Protocol):
     """A table of which any two options can be compared."""
 
-    bets: Bets
+    @property
+    def bets(self) -> Bets:
+        """The mixture."""
+        ...
 
     def process(self, first: IntArray, second: IntArray, null: float | FloatArray = 0.0) -> Process:
         """The e-processes of the options ``first`` over ``second``, [P]; ``null`` is mu, or [P]."""

@@ -132,11 +132,16 @@ def _of_tasks(names: tuple[str, ...], columns: list[np.ndarray]) -> Table:
             raise _wrong(f"scores [T] or [T, R] of {name}, got an array {list(column.shape)}")
         rows = column if column.ndim == 2 else column[:, None]
         is_float = column.dtype.kind == "f"
-        there = ~np.isnan(rows) if is_float else np.not_equal(rows, None).astype(bool)
+        there = ~np.isnan(rows) if is_float else _are_there(rows)
         values.append(rows[there])
         tasks.append(np.nonzero(there)[0])
     most = max((len(column) for column in columns), default=0)
     return Table(names, tuple(values), tuple(tasks), tuple(str(t + 1) for t in range(most)))
+
+
+def _are_there(rows: np.ndarray) -> NDArray[np.bool_]:
+    """Where rows of outcomes of any kind are not None."""
+    return np.array([one is not None for one in rows.flat], bool).reshape(rows.shape)
 
 
 def _without_gaps(

@@ -47,7 +47,7 @@ def judged(
     pairs = BlockPairs(differences, within, _bets(params), blocks.first, blocks.later)
     evidence = evidence_of(pairs, ~np.eye(num_options, dtype=bool), 0.0)
     # In 32 bits, as a race that draws its samples has them.
-    highest = evidence.highest.astype(np.float32)
+    highest = evidence.highest.astype(np.float32).astype(float)
     level = np.float32(params.level)
     over = highest >= level
     seen = Seen(highest, over, highest >= np.float32(params.strong_level), evidence.mean)
@@ -74,7 +74,7 @@ def judged(
         simulated=counts.astype(np.int32),
         samples=np.asarray(played, np.int32),
         log_bets=evidence.log_bets.astype(np.float32),
-        highest=highest,
+        highest=highest.astype(np.float32),
         margin=np.rint(evidence.mean * shared * unit).astype(np.int32),
         asked=asked & (certificate == RUNNING),
         certificate=np.int32(certificate),
