@@ -1,7 +1,8 @@
 """The command `jaxrace`.
 
 Exit status: 0 done; 1 failed; 2 bad input, with one line that names the argument and what was
-expected; 3 a race that is not certified yet; 130 or 143 interrupted. What is slow to import is imported by the verb that needs it.
+expected; 3 a race that is not certified yet; 130 or 143 interrupted. What is slow to import is
+imported by the verb that needs it.
 """
 
 import contextlib

@@ -85,7 +85,7 @@ def race(
     >>> result.best, result.certified
     (['c'], True)
     >>> [(pair.better, pair.worse, round(pair.low, 2)) for pair in result.pairs]
-    [('c', 'b', 0.6), ('c', 'a', 0.75)]
+    [('c', 'b', 0.78), ('c', 'a', 0.8)]
     """
     question = Question(
         top=top,
@@ -149,7 +149,7 @@ def _look(
         plain = evidence = evidence_of(pairs, wanted, 0.0)
         if question.tolerance:
             evidence = evidence_of(pairs, wanted, question.null)
-        seen = _seen(evidence, plain, level.verdict, level.strong, wanted, means)
+        seen = _seen(evidence, plain, level.verdict, level.strong, means)
         decided = decision.decide(seen, top, level.verdict, _SLACK)
         missing = (decided.leads[:, None] != decided.leads[None, :]) & ~wanted
         if not missing.any():
@@ -180,13 +180,12 @@ def _seen(
     plain: Evidence,
     level: float,
     strong_level: float,
-    wanted: BoolArray,
     means: FloatArray,
 ) -> Seen:
     # Of two that are equal on the whole list of tasks, the first stands before the second.
     over = (evidence.highest >= level) | np.triu(plain.tied, 1)
-    guess = np.sign(means[:, None] - means[None, :]) * 1e-12
-    mean = np.where(wanted, plain.mean, guess)
+    guess = (np.greater.outer(means, means) - np.less.outer(means, means).astype(float)) * 1e-12
+    mean = np.where(plain.common > 0, plain.mean, guess)
     return Seen(evidence.highest, over, evidence.highest >= strong_level, mean)
 
 
@@ -220,7 +219,7 @@ def _answer(question: Question, table: scores.Table, look: _Look, pairs: Pairs) 
             Option(
                 name=name,
                 runs=len(table.values[option]),
-                score=_score(question, table.values[option]),
+                score=_score(question, table.values[option], look, option),
                 beats=int(decided.wins[option]),
                 verdict=verdict,
                 next=number if isinstance(number, int) else len(number),
@@ -276,10 +275,11 @@ def _pairs(
     )
 
 
-def _score(question: Question, values: np.ndarray) -> float | None:
-    if question.compare is not None or not len(values):
-        return None
+def _score(question: Question, values: np.ndarray, look: _Look, option: int) -> float | None:
+    """The mean score, or by wins the mean of the win probabilities against the others."""
     if question.by == "mean":
-        return float(values.astype(float).mean())
-    # The lower one of two, so that infinite scores have one, too.
-    return float(np.sort(values)[(len(values) - 1) // 2])
+        return float(values.astype(float).mean()) if len(values) else None
+    common = look.plain.common[option]
+    if (common > 0).sum() < len(common) - 1:
+        return None
+    return float((1 + look.plain.mean[option].sum() / (len(common) - 1)) / 2)

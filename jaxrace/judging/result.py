@@ -38,7 +38,7 @@ class Option:
 
     name: str
     runs: int  # that it has
-    score: float | None  # mean by mean, else the median; None of no runs, or of no numbers
+    score: float | None  # its mean, or by wins its mean win probability; None if not known yet
     beats: int  # others that it is over, or looks better than
     verdict: str  # "in" or "out" of the best, or "?"
     next: int  # runs that would help next
@@ -106,8 +106,8 @@ class RaceOfTable:
             unit = "in win probability" if self.by == "wins" else "in mean score"
             claim = f"nobody else is better by {self.tolerance:g} or more {unit}"
         elif self.by == "mean":
-            claim = f"the mean of {'it' if self.top == 1 else 'each of them'} is at least that of "
-            claim += "each of the others"
+            whose = "its mean is" if self.top == 1 else "their means are"
+            claim = f"{whose} at least that of each of the others"
         else:
             claim = f"{each} more often better than worse {than}"
         return f"{claim}; wrong with a probability of at most {self.delta:g}, at all looks together"
@@ -137,7 +137,7 @@ class RaceOfTable:
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """The heads and rows of the options, best first, the first 20."""
-        score = "mean" if self.by == "mean" else "median"
+        score = "mean" if self.by == "mean" else "wins"
         heads = ["", "option", "runs", score, "beats", "verdict"]
         if not self.certified:
             heads += ["run next", "at best", "forecast"]
