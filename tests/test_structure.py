@@ -21,6 +21,7 @@ FLOOR = {"envs", "kernels"}
 BASE = FLOOR | {
     "bases",
     "compilation",
+    "judging",
     "label_ranking",
     "narrowing",
     "outcomes",
@@ -36,6 +37,7 @@ TOOLS = {"files", "plots", "runs", "sweep", "tables"}
 ARROWS = {
     **{room: {room} for room in FLOOR},
     **dict.fromkeys(BASE - FLOOR, BASE),
+    "judging": {"judging", "validation"},  # imports no JAX
     **{room: BASE | {room} for room in ("dueling", "improvement", "racing", "selection")},
     "search": BASE | {"racing", "search"},
     "audits": BASE | {"audits", "racing", "tables"},

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import kernels
+from jaxrace.judging.levels import dominance_bets, dominance_weights, levels
 from jaxrace.protocol import verb
 from jaxrace.racing import base
 from jaxrace.racing.comparing import ComparingRace
@@ -27,8 +28,6 @@ from jaxrace.racing.dominance.state import (
     Blocks,
     DominanceParams,
     DominanceState,
-    default_bets,
-    default_weights,
     require_bets,
 )
 from jaxrace.validation import (
@@ -37,10 +36,6 @@ from jaxrace.validation import (
     require_number,
     require_probability,
 )
-
-# The share of delta that certificate (b) may use; the rest is (a)'s, which does nearly all the
-# work.
-_COUNTS_SHARE = 0.05
 
 # Rounding may raise the logarithm of a block's factor, and of their sum, by a few units in the
 # last place of a float32: verdicts keep so far, per block, from the exact level.
@@ -134,13 +129,11 @@ class DominanceRace(ComparingRace):
         require_number("slack", slack, least=0)
         if give_up != math.inf:
             require_number("give_up", give_up, least=0)
-        level = math.log(self.num_options / ((1 - _COUNTS_SHARE) * delta))
-        statements = self.num_options * (self.num_options - 1)
-        strong_level = math.log(statements / (_COUNTS_SHARE * delta))
+        level, strong_level, _ = levels("wins", self.num_options, self.top, delta)
         horizon = max_rounds if horizon is None else horizon
         require_integer("horizon", horizon, 1)
-        bets = default_bets(level, horizon) if bets is None else bets
-        weights = default_weights(len(bets)) if weights is None else weights
+        bets = dominance_bets(level, horizon) if bets is None else bets
+        weights = dominance_weights(len(bets)) if weights is None else weights
         require_bets(bets, weights)
         rounding = _ROUNDING * self.blocks.num_complete(max_rounds)
         return DominanceParams(
@@ -235,41 +228,6 @@ class DominanceRace(ComparingRace):
         few = jnp.minimum(states.simulated, limit)
         samples = jnp.where(limit < self.first_block, few, self.blocks.start(after))
         return dataclasses.replace(states, samples=samples)
-
-    def judge_lanes(
-        self,
-        states: DominanceState,
-        params: DominanceParams,
-        outcomes: Any,
-        counts: jax.Array,
-        first_bad: jax.Array,
-    ) -> DominanceState:
-        """Decide B races that have not begun on all samples that they will get; see ``judge``.
-
-        Of the outcomes [B, K, N, ...] the first ``counts``, int32 [B, K], of each option count;
-        ``first_bad`` [B, K] is the number of the first sample that is not finite, or 0.
-        """
-        lacks = counts < self.first_block
-        states = dataclasses.replace(
-            states,
-            outcomes=outcomes,
-            simulated=counts,
-            first_bad=first_bad,
-            # Nothing is decided before all have a first block.
-            asked=states.asked & (lacks | ~lacks.any(-1, keepdims=True)),
-        )
-        none = jnp.zeros_like(counts)
-        states = self.look_lanes(self._count_kept(states, params, none, True, True), params)
-        seen = self._seen(states, self.blocks.complete(params.max_rounds)[:, None])
-        find = jax.vmap(functools.partial(decision.who_may_help, top=self.top, blocks=self.blocks))
-        helps = find(seen, params) & (states.certificate == EXHAUSTED)[:, None]
-        goes_on = helps.any(-1)
-        states = dataclasses.replace(
-            states,
-            asked=states.asked | helps,
-            certificate=jnp.where(goes_on, RUNNING, states.certificate),
-        )
-        return self.finish_lanes(states, params)
 
     def look_lanes(self, states: DominanceState, params: DominanceParams) -> DominanceState:
         """Decide for B races who is asked next: nobody, once a race has ended."""

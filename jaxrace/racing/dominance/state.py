@@ -4,7 +4,6 @@ How bets are chosen is in docs/dominance_race.md. Axes: K options, N = capacity,
 """
 
 import dataclasses
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,10 +15,6 @@ from jax import lax
 from jaxrace import kernels
 from jaxrace.protocol import pytree
 from jaxrace.validation import Owner, require_positive
-
-# The largest bet by default; with 2 a lost bet would lose all.
-_LARGEST_BET = 1.9
-_BET_RATIO = 2.2
 
 
 @pytree
@@ -100,31 +95,6 @@ class Blocks:
     def num_complete(self, max_rounds: int) -> int:
         """``complete`` for a number known in Python: blocks in so many samples."""
         return 0 if max_rounds < self.first else 1 + (max_rounds - self.first) // self.later
-
-
-def default_bets(level: float, max_rounds: int) -> list[float]:
-    """lambda for ``max_rounds``: from the best bet on the smallest gap that fits, to 1.9.
-
-    ``level`` is LA, the log e-value of a verdict.
-
-    >>> [round(bet, 2) for bet in default_bets(5.35, 300)]
-    [0.5, 1.11, 1.9]
-    """
-    # From 3 gap^2 n_max = LA + 1 (the 1 for the mixture) and the best lambda 6 gap.
-    smallest = min(1.0, math.sqrt(12 * (level + 1) / max_rounds))
-    count = math.ceil(math.log(_LARGEST_BET / smallest) / math.log(_BET_RATIO) - 0.3)
-    return [smallest * _BET_RATIO**k for k in range(max(count, 1))] + [_LARGEST_BET]
-
-
-def default_weights(num_bets: int) -> list[float]:
-    """w: two fifths for the smallest bet, which decides the closest pairs; the rest evenly.
-
-    >>> [round(weight, 6) for weight in default_weights(3)]
-    [0.4, 0.3, 0.3]
-    """
-    if num_bets == 1:
-        return [1.0]
-    return [0.4] + [0.6 / (num_bets - 1)] * (num_bets - 1)
 
 
 def require_bets(bets: Sequence[float], weights: Sequence[float]) -> None:
