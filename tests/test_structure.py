@@ -37,6 +37,7 @@ ARROWS = {
     **{room: {room} for room in FLOOR},
     **dict.fromkeys(BASE - FLOOR, BASE),
     **{room: BASE | {room} for room in ("dueling", "improvement", "racing", "selection")},
+    "data": {"data", "validation"},
     "search": BASE | {"racing", "search"},
     "audits": BASE | {"audits", "racing", "tables"},
     **dict.fromkeys(TOOLS, BASE | TOOLS),
