@@ -1,7 +1,10 @@
 """Tables in: the files and frames that people have become named options and NumPy arrays.
 
-Nothing here imports JAX. ``read_scores`` takes scores, ...
+``read_scores`` takes scores of options, ``read_votes`` comparisons of two. Both say what they have
+guessed, and refuse what may be read in more than one way. Nothing here imports JAX.
 """
 
 from jaxrace.data.runs import Scores as Scores
 from jaxrace.data.scores import read_scores as read_scores
+from jaxrace.data.votes import Votes as Votes
+from jaxrace.data.votes import read_votes as read_votes

@@ -27,6 +27,17 @@ _THOUSANDS = {
 }
 
 
+def decimal_called(name: str | None) -> str | None:
+    """The decimal sign that an argument ``decimal`` names; ValueError if it names none.
+
+    >>> decimal_called("comma")
+    ','
+    """
+    if name not in (None, "comma", "point"):
+        raise ValueError(f"decimal: expected comma or point, got {name!r}")
+    return None if name is None else {"comma": ",", "point": "."}[name]
+
+
 def is_blank(cell: Cell) -> bool:
     """Is there nothing in a cell? So says NA, too; nan is a result.
 
@@ -34,6 +45,17 @@ def is_blank(cell: Cell) -> bool:
     [True, True, True, False, False]
     """
     return cell is None or (isinstance(cell, str) and cell.strip().lower() in _BLANK)
+
+
+def label_of(cell: Cell) -> str:
+    """The name in a cell, "" for none.
+
+    >>> label_of(3.0), label_of("3.0"), label_of(None)
+    ('3', '3.0', '')
+    """
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))  # pandas makes floats of integers beside an empty cell
+    return "" if cell is None else str(cell)
 
 
 def kind_of(cells: Sequence[Cell]) -> Kind:
@@ -90,8 +112,6 @@ def numbers_of(
     >>> numbers_of(table, ["a", "b"])
     ({'a': array([0.5 , 0.25]), 'b': array([ 1., nan])}, ['decimal commas'])
     """
-    if decimal not in (None, ",", "."):
-        raise ValueError(f"decimal: expected a comma or a point, got {decimal!r}")
     columns = {head: table.column(head) for head in heads}
     plain = {head: _plain_numbers(cells) for head, cells in columns.items()}
     if decimal is None and table.separator != ";":  # beside which points may be thousands

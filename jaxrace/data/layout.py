@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jaxrace.data.cells import is_blank, kind_of, numbers_of
+from jaxrace.data.cells import is_blank, kind_of, label_of, numbers_of
 from jaxrace.data.heads import (
     are_numbered_tasks,
     names_option,
@@ -127,7 +127,7 @@ def _long(
     if option is None:
         names = [str(called)] * len(table.lines)
     else:
-        names = [_label(cell) for cell in table.column(option)]
+        names = [label_of(cell) for cell in table.column(option)]
         for row, name in enumerate(names):
             if not name:
                 raise table.wrong("a name of an option", "none", row, option)
@@ -192,19 +192,13 @@ def _require_no_curves(table: Table, names: Sequence[str], tasks: list[str]) -> 
                 )
 
 
-def _label(cell: Cell) -> str:
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))  # pandas makes floats of integers beside an empty cell
-    return "" if cell is None else str(cell)
-
-
 def _task_labels(
     table: Table, tasks: list[str], said: list[str], is_asked: bool
 ) -> list[str] | None:
     """The task of each row, of several columns together if no one of them tells all apart."""
     if not tasks:
         return None
-    columns = {head: [_label(cell) for cell in table.column(head)] for head in tasks}
+    columns = {head: [label_of(cell) for cell in table.column(head)] for head in tasks}
     for head, labels in columns.items():
         for row, label in enumerate(labels):
             if not label or is_blank(label):
@@ -221,7 +215,7 @@ def _task_labels(
 
 def _pivoted(table: Table, asked: Asked, option: str) -> Runs:
     """A row for each option, a column for each task."""
-    names = [_label(cell) for cell in table.column(option)]
+    names = [label_of(cell) for cell in table.column(option)]
     for row, name in enumerate(names):
         if not name or names.index(name) < row:
             expected = "different names of options, one in each row"

@@ -5,18 +5,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jaxrace.data.delimited import parse, read_text
+from jaxrace.data.cells import decimal_called
+from jaxrace.data.delimited import read_text
 from jaxrace.data.evaluators import harness_runs, is_harness, runs_in
 from jaxrace.data.frames import of_records, table_of
 from jaxrace.data.jsons import json_lines, loads, table_in
 from jaxrace.data.layout import Asked, runs_of
 from jaxrace.data.optuna_runs import MAGIC, is_trials, read_study, trial_runs
 from jaxrace.data.runs import Runs, Scores, joined, scores_of
-from jaxrace.data.sheets import SHEETS, read_sheet
+from jaxrace.data.sources import LINES, read_table
 from jaxrace.data.table import Table
-
-_LINES = (".jsonl", ".ndjson")
-_DECIMALS = {None: None, "comma": ",", "point": "."}
 
 
 def read_scores(
@@ -62,10 +60,8 @@ def read_scores(
     >>> scores.said
     ('semicolons between the columns', "tasks from column 'seed'", 'decimal commas')
     """
-    if decimal not in _DECIMALS:
-        raise ValueError(f"decimal: expected comma or point, got {decimal!r}")
     tasks = (task_column,) if isinstance(task_column, str) else tuple(task_column or ())
-    asked = Asked(option_column, score_column, tasks, _DECIMALS[decimal], header)
+    asked = Asked(option_column, score_column, tasks, decimal_called(decimal), header)
     return scores_of("scores", _runs(source, asked, delimiter))
 
 
@@ -132,26 +128,21 @@ def _of_table(table: Table, asked: Asked, option: str | None = None) -> Runs:
 
 def _read(path: Path, asked: Asked, delimiter: str | None) -> Runs | Table:
     where, ending = repr(str(path)), path.suffix.lower()
-    if ending in SHEETS:
-        return read_sheet("scores", path, asked.header)
     if ending == ".eval":
         hint = "`inspect log convert --to json` makes one of it"
         raise ValueError(f"scores: expected a .json log of Inspect, got {where}: {hint}")
     if _begins_with(path, MAGIC):
         return read_study("scores", path)
-    text = read_text("scores", path)
-    if ending in _LINES:
-        records, lines = json_lines("scores", where, text)
+    if ending in LINES:
+        records, lines = json_lines("scores", where, read_text("scores", path))
         if is_harness(records):
             return harness_runs("scores", path, records, lines, asked.score)
         return of_records("scores", where, records, lines)
     if ending == ".json":
-        content = loads("scores", where, text)
+        content = loads("scores", where, read_text("scores", path))
         runs = runs_in("scores", where, content, asked.score)
         return table_in("scores", where, content) if runs is None else runs
-    if ending == ".tsv" and delimiter is None:
-        delimiter = "\t"
-    return parse("scores", where, text, delimiter, asked.header)
+    return read_table("scores", path, asked.header, delimiter)
 
 
 def _begins_with(path: Path, magic: bytes) -> bool:

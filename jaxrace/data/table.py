@@ -7,6 +7,8 @@ from typing import Any
 # Text, a number, a truth value, None where there is nothing, or what JSON may nest.
 Cell = Any
 
+_LONGEST = 200  # characters of a cell in a message
+
 
 @dataclasses.dataclass(frozen=True)
 class Table:
@@ -78,6 +80,7 @@ class Table:
 
 def wrong(argument: str, expected: str, place: str, got: str, hint: str = "") -> ValueError:
     """An error as ``Table.wrong`` makes it, where there is no table yet."""
+    got = got if len(got) <= _LONGEST else f"{got[:_LONGEST]}..."
     return ValueError(
         f"{argument}: expected {expected} in {place}, got {got}" + (f": {hint}" if hint else "")
     )
