@@ -141,7 +141,7 @@ def test_what_is_refused(text, given, message, tmp_path, monkeypatch):
         ("1,2\n.5,3\n", {"header": False}, {"option 1": [1, 0.5], "option 2": [2, 3]}),
         ("a;b\n1,234;2\n", {"decimal": "comma"}, {"a": [1.234], "b": [2]}),
         ("a;b\n1.234;2\n", {"decimal": "point"}, {"a": [1.234], "b": [2]}),
-        ("a|x,b|y\n1,2\n", {"delimiter": ","}, {"a|x": [1], "b|y": [2]}),
+        ("a|x,b|y\n1,2\n", {"delimiter": "comma"}, {"a|x": [1], "b|y": [2]}),
         ("model,acc,f1\na,1,2\nb,3,4\n", {"score_column": "f1"}, {"a": [2], "b": [4]}),
         (
             "lr,score\n.1,2\n.2,4\n",

@@ -21,6 +21,7 @@ VOTES = {
     "one of three": "model_a,model_b,winner_model_a,winner_model_b,winner_tie\n"
     "x,y,1,0,0\nx,z,0,1,0\ny,x,0,0,1\n",
     "points": "white,black,result\nx,y,1\nx,z,0\ny,x,0.5\n",
+    "halves": "white,black,result\nx,y,1\nx,z,0\ny,x,1/2\n",
     "numbered sides": "team 1,team 2,winner\nx,y,1\nx,z,2\ny,x,draw\n",
 }
 MARGINS = {
@@ -102,6 +103,7 @@ REFUSED = [
     ("first,second,score\na,b,.75\n", {}, "expected win or margin as --score"),
     ("first,second,score\na,b,-1\nb,a,.5\n", {}, "one way to write votes in 'v.csv', line 2"),
     ("first,second,score\na,b,-1\n", {"score": "win"}, "shares of a win, from 0"),
+    ("first,second,score\na,b,1\na,b,much\n", {}, "a number in 'v.csv', line 3, column 'score'"),
     ("first,second,score\n", {}, "expected at least one row in 'v.csv', got none"),
     ("a,b,winner\nx,y,z\n", {}, "expected a, b, one of the two options, or tie in 'v.csv', line 2"),
     ("a,b,winner\nx,y,0\n", {}, "one of the two options, or tie in 'v.csv', line 2"),

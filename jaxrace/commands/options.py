@@ -18,6 +18,7 @@ _TYPES: dict[Any, tuple[str, str]] = {
     _SEVERAL: ("X[,X]", "a number, or several with commas between them"),
     _SEVERAL_OR_NONE: ("X[,X]", "a number, several with commas between them, or null"),
     str: ("NAME", "a text"),
+    str | None: ("NAME", "a text, or null"),
 }
 POSITIONAL = ("env", "task", "scores", "name")
 LOCAL = "local"  # what ``--ray`` is without an address

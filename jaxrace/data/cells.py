@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from jaxrace.data.table import Cell, Table
+from jaxrace.validation import require_choice
 
 Kind = Literal["number", "flag", "text", "mixed", "nested", "blank"]
 
@@ -27,15 +28,14 @@ _THOUSANDS = {
 }
 
 
-def decimal_called(name: str | None) -> str | None:
-    """The decimal sign that an argument ``decimal`` names; ValueError if it names none.
+def decimal_called(name: str) -> str | None:
+    """The decimal sign that an argument ``decimal`` names, None for auto.
 
     >>> decimal_called("comma")
     ','
     """
-    if name not in (None, "comma", "point"):
-        raise ValueError(f"decimal: expected comma or point, got {name!r}")
-    return None if name is None else {"comma": ",", "point": "."}[name]
+    require_choice("decimal", name, ("auto", "comma", "point"))
+    return {"auto": None, "comma": ",", "point": "."}[name]
 
 
 def is_blank(cell: Cell) -> bool:

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from jaxrace.data.table import Table, listed, wrong
+from jaxrace.validation import require_choice
 
-DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
 _MOST_BYTES = 500_000_000  # a few GB as Python's texts
 _LOOKED_AT = 100  # rows that tell the delimiter
@@ -22,15 +23,17 @@ def read_text(argument: str, path: str | os.PathLike[str]) -> str:
     """The text of a file in UTF-8, or in UTF-16 with its mark; ValueError if it is none."""
     where = repr(os.fspath(path))
     try:
+        size = Path(path).stat().st_size
         with Path(path).open("rb") as file:
-            content = file.read(_MOST_BYTES + 1)
+            content = file.read(_MOST_BYTES + 1) if size <= _MOST_BYTES else b""
     except OSError as error:
         raise ValueError(
             f"{argument}: expected a file that can be read, got {where}: {error.strerror or error}"
         ) from error
-    if len(content) > _MOST_BYTES:
-        got = f"{max(Path(path).stat().st_size, len(content)):,}"
-        raise wrong(argument, f"at most {_MOST_BYTES:,} bytes", where, got)
+    if max(size, len(content)) > _MOST_BYTES:  # a device has no size
+        raise wrong(
+            argument, f"at most {_MOST_BYTES:,} bytes", where, f"{max(size, len(content)):,}"
+        )
     is_wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
     try:
         # Spreadsheets put a mark before the first name.
@@ -43,21 +46,22 @@ def read_text(argument: str, path: str | os.PathLike[str]) -> str:
 
 
 def parse(
-    argument: str, where: str, text: str, delimiter: str | None = None, header: bool = True
+    argument: str, where: str, text: str, delimiter: str = "auto", header: bool = True
 ) -> Table:
     r"""The table in a text, its cells without spaces around.
 
     Empty lines are left out, so are cells that are empty at the end of a line beyond the heads.
-    Without a ``header`` the columns are called "option 1", "option 2", ...
+    Without a ``header`` the columns are called "option 1", "option 2", ... The ``delimiter`` is
+    "comma", "semicolon", "tab" or "bar", or "auto" for what the lines allow.
 
     >>> table = parse("scores", "'s.csv'", "a;b;\n0,5;1;\n\n0,7;2;\n")
     >>> table.heads, table.columns, table.lines, table.separator
     (('a', 'b'), (['0,5', '0,7'], ['1', '2']), [2, 4], ';')
     """
-    chosen = delimiter or delimiter_of(argument, where, text)
-    if chosen not in DELIMITERS:
-        expected = "a comma, a semicolon, a tab or a bar"
-        raise ValueError(f"delimiter: expected {expected}, got {delimiter!r}")
+    require_choice("delimiter", delimiter, ("auto", *DELIMITERS.values()))
+    signs = {name: sign for sign, name in DELIMITERS.items()}
+    is_auto = delimiter == "auto"
+    chosen = delimiter_of(argument, where, text) if is_auto else signs[delimiter]
     try:
         rows = list(_rows(text, chosen))
     except csv.Error as error:
@@ -80,11 +84,12 @@ def parse(
     for number, row in rows:
         if len(row) < width or any(row[width:]):
             place = f"{where}, line {number}"
-            hint = f"its delimiter was taken to be {chosen!r}" if delimiter is None else ""
+            hint = f"its delimiter was taken to be {chosen!r}" if is_auto else ""
             raise wrong(argument, f"{width} cells", place, str(len(row)), hint)
     columns = tuple([row[place] for _, row in rows] for place in range(width))
     lines = [number for number, _ in rows]
-    said = () if chosen in ",\t" or delimiter else (f"{DELIMITERS[chosen]} between the columns",)
+    is_usual = chosen in ",\t" or not is_auto
+    said = () if is_usual else (f"{DELIMITERS[chosen]}s between the columns",)
     return Table(argument, where, tuple(heads), columns, lines, said=said, separator=chosen)
 
 
@@ -130,7 +135,7 @@ def delimiter_of(argument: str, where: str, text: str) -> str:
         clean = [(d, rows) for d, rows in possible if _is_clean(rows, others.replace(d, ""))]
         possible = clean or possible
     if len(possible) > 1:
-        names = " or ".join(DELIMITERS[delimiter] for delimiter, _ in possible)
+        names = " or ".join(f"{DELIMITERS[delimiter]}s" for delimiter, _ in possible)
         raise wrong(argument, "one delimiter", where, names, "--delimiter says which it is")
     if possible:
         return possible[0][0]

@@ -24,8 +24,8 @@ def read_scores(
     score_column: str | None = None,
     task_column: str | Sequence[str] | None = None,
     header: bool = True,
-    decimal: str | None = None,
-    delimiter: str | None = None,
+    decimal: str = "auto",
+    delimiter: str = "auto",
 ) -> Scores:
     r"""The scores of each option.
 
@@ -43,8 +43,9 @@ def read_scores(
         score_column: The column of its score, or of several scores in a log, the one to take.
         task_column: The column that names the task, or several that do so together.
         header: Are there names of columns in the first row of a text?
-        decimal: "comma" or "point"; default: what the cells allow.
-        delimiter: Between the columns of a text; default: what its lines allow.
+        decimal: "comma" or "point", or "auto" for what the cells allow.
+        delimiter: Between the columns of a text: "comma", "semicolon", "tab" or "bar", or "auto"
+            for what the lines allow.
 
     Returns:
         ``Scores``, options and tasks in the order in which they come.
@@ -65,7 +66,7 @@ def read_scores(
     return scores_of("scores", _runs(source, asked, delimiter))
 
 
-def _runs(source: Any, asked: Asked, delimiter: str | None) -> Runs:
+def _runs(source: Any, asked: Asked, delimiter: str) -> Runs:
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         return _folder(path, asked, delimiter) if path.is_dir() else _file(path, asked, delimiter)
@@ -81,7 +82,7 @@ def _is_path(source: Any) -> bool:
     return isinstance(source, str | os.PathLike)
 
 
-def _folder(folder: Path, asked: Asked, delimiter: str | None) -> Runs:
+def _folder(folder: Path, asked: Asked, delimiter: str) -> Runs:
     samples = sorted(folder.rglob("samples_*.jsonl"))
     files = samples or sorted(path for path in folder.rglob("*.json"))
     if not files:
@@ -90,7 +91,7 @@ def _folder(folder: Path, asked: Asked, delimiter: str | None) -> Runs:
     return _files(files, asked, delimiter)
 
 
-def _files(paths: Sequence[Path], asked: Asked, delimiter: str | None) -> Runs:
+def _files(paths: Sequence[Path], asked: Asked, delimiter: str) -> Runs:
     """Several files; those of the same model must be of different tasks."""
     parts = [_file(path, asked, delimiter) for path in paths]
     seen: dict[tuple[str, str], str] = {}
@@ -105,7 +106,7 @@ def _files(paths: Sequence[Path], asked: Asked, delimiter: str | None) -> Runs:
     return joined(parts)
 
 
-def _file(path: Path, asked: Asked, delimiter: str | None, option: str | None = None) -> Runs:
+def _file(path: Path, asked: Asked, delimiter: str, option: str | None = None) -> Runs:
     """The runs in one file, all of them of one ``option`` if that is given."""
     found = _read(path, asked, delimiter)
     if isinstance(found, Table):
@@ -126,7 +127,7 @@ def _of_table(table: Table, asked: Asked, option: str | None = None) -> Runs:
     return trial_runs(table) if is_trials(table) else runs_of(table, asked, option)
 
 
-def _read(path: Path, asked: Asked, delimiter: str | None) -> Runs | Table:
+def _read(path: Path, asked: Asked, delimiter: str) -> Runs | Table:
     where, ending = repr(str(path)), path.suffix.lower()
     if ending == ".eval":
         hint = "`inspect log convert --to json` makes one of it"

@@ -26,7 +26,7 @@ _TIES = frozenset(
     (
         *("tie", "ties", "tied", "draw", "drawn", "equal", "same", "both", "neither", "none"),
         *("bothbad", "both bad", "tie bothbad", "tie both bad", "both good", "1/2-1/2", "½-½"),
-        *("0.5-0.5", "1/2", "½", "remis"),
+        *("0.5-0.5", "1/2", "½", "0.5", "remis"),
     )
 )
 _TIED = ("tie", "ties", "draw", "draws")
@@ -166,6 +166,8 @@ def shares_of(table: Table, sides: Sides) -> tuple[np.ndarray, list[str]]:
         share = name if is_named and name is not None else word
         if share is None:
             expected = f"{sides.first}, {sides.second}, one of the two options, or tie"
+            if _plain(sides.outcome) in ("score", "margin"):
+                expected = "a number"
             raise table.wrong(expected, repr(cells[row]), row, sides.outcome)
         if is_named and name is not None and word != name and (has_words or word == 0.5):
             hint = "an option is called so, and a side or a tie is, too: rename one"
@@ -186,6 +188,8 @@ def _words_of_sides(sides: Sides) -> tuple[frozenset[str], frozenset[str]]:
     own = unlike[0] if len(unlike) == 1 and len(one) == len(other) else ("", "")
     first = {_plain(sides.first), own[0], *_WON} - {""}
     second = {_plain(sides.second), own[1], *_LOST} - {""}
+    if not (sides.is_named or own[0].isdigit()):  # beside 1/2
+        first, second = first | {"1"}, second | {"0"}
     return frozenset(first), frozenset(second)
 
 

@@ -13,9 +13,7 @@ from jaxrace.data.table import Table
 LINES = (".jsonl", ".ndjson")
 
 
-def read_table(
-    argument: str, source: Any, header: bool = True, delimiter: str | None = None
-) -> Table:
+def read_table(argument: str, source: Any, header: bool = True, delimiter: str = "auto") -> Table:
     r"""The table in a file of any kind, or in a frame, a mapping of columns, or a list of rows.
 
     >>> _ = Path("t.jsonl").write_text('{"a": 1}\n{"a": 2}\n')
@@ -33,6 +31,6 @@ def read_table(
         return of_records(argument, where, *json_lines(argument, where, text))
     if ending == ".json":
         return table_in(argument, where, loads(argument, where, text))
-    if ending == ".tsv" and delimiter is None:
-        delimiter = "\t"
+    if ending == ".tsv" and delimiter == "auto":
+        delimiter = "tab"
     return parse(argument, where, text, delimiter, header)

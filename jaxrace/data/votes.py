@@ -17,6 +17,10 @@ from jaxrace.data.table import Table, listed
 Kind = Literal["win", "margin"]
 
 _VOTES = (0.0, 0.5, 1.0)  # as shares of a win: lost, tied, won
+_READ_AS_WINS = (
+    "scores are read as the first's share of a win: 1 won, 0 lost, 0.5 tied; --score margin reads "
+    "by how much the first was better"
+)
 _MOST = 10_000_000  # comparisons that counts may stand for
 
 
@@ -31,6 +35,7 @@ class Votes:
         scores: float64 [n]: of kind "win" the share of a win that the first has, 1, .5 or 0 (or
             between); of kind "margin" by how much it was better.
         kind: What the scores are.
+        lines: int64 [n], the line of the source in which each is.
         said: What was guessed, in words.
     """
 
@@ -39,6 +44,7 @@ class Votes:
     second: np.ndarray
     scores: np.ndarray
     kind: Kind
+    lines: np.ndarray
     said: tuple[str, ...] = ()
 
     @property
@@ -54,8 +60,8 @@ def read_votes(
     first_column: str | None = None,
     second_column: str | None = None,
     score_column: str | None = None,
-    decimal: str | None = None,
-    delimiter: str | None = None,
+    decimal: str = "auto",
+    delimiter: str = "auto",
     argument: str = "votes",
 ) -> Votes:
     r"""Read comparisons of two options.
@@ -73,8 +79,9 @@ def read_votes(
         first_column: The column of the first option, which a score above .5, or above 0, is for.
         second_column: That of the second one.
         score_column: The column that says how it ended.
-        decimal: "comma" or "point"; default: what the cells allow.
-        delimiter: Between the columns of a text; default: what its lines allow.
+        decimal: "comma" or "point", or "auto" for what the cells allow.
+        delimiter: Between the columns of a text: "comma", "semicolon", "tab" or "bar", or "auto"
+            for what the lines allow.
         argument: What messages begin with.
 
     Raises:
@@ -96,25 +103,27 @@ array([1. , 0.5, 0. ]), 'win')
     if not table.lines:
         raise table.wrong("at least one row", "none")
     names, first, second = _places(table, sides)
-    said = [*table.said]
+    lines, said = np.array(table.lines, np.int64), [*table.said]
     if sides.counts is not None:
-        return _counted(table, sides, names, first, second, said)
+        return _counted(table, sides, names, first, second, lines, said)
     if sides.outcome is None:
         said.append(f"{sides.first!r} has won in each row")
-        return Votes(names, first, second, np.ones(len(first)), "win", tuple(said))
+        return Votes(names, first, second, np.ones(len(first)), "win", lines, tuple(said))
     if sides.scores is not None:
         found, more = numbers_of(table, sides.scores, decimal_called(decimal))
         _require_numbers(table, found)
         one, other = (found[head] for head in sides.scores)
         said.append(f"margins: {sides.scores[0]!r} less {sides.scores[1]!r}")
-        return Votes(names, first, second, one - other, "margin", (*said, *more))
+        return Votes(names, first, second, one - other, "margin", lines, (*said, *more))
     if kind_of(table.column(sides.outcome)) in ("number", "blank", "flag") and not sides.is_named:
         found, more = numbers_of(table, [sides.outcome], decimal_called(decimal))
         _require_no_flags(table, sides.outcome)
         _require_numbers(table, found)
         scores = found[sides.outcome]
         kind = _kind_of(table, sides.outcome, scores, score)
-        return Votes(names, first, second, scores, kind, (*said, *more))
+        if kind == "win" and score == "auto":
+            said.append(_READ_AS_WINS)
+        return Votes(names, first, second, scores, kind, lines, (*said, *more))
     if score == "margin":
         raise table.wrong("margins", f"words, in column {sides.outcome!r}")
     shares, more = shares_of(table, sides)
@@ -122,7 +131,8 @@ array([1. , 0.5, 0. ]), 'win')
         raise table.wrong("at least one comparison that has ended", "none")
     kept = ~np.isnan(shares)
     said.append(f"votes from column {sides.outcome!r}")
-    return Votes(names, first[kept], second[kept], shares[kept], "win", (*said, *more))
+    first, second, shares, lines = (column[kept] for column in (first, second, shares, lines))
+    return Votes(names, first, second, shares, "win", lines, (*said, *more))
 
 
 def _places(table: Table, sides: Sides) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
@@ -160,6 +170,7 @@ def _counted(
     names: tuple[str, ...],
     first: np.ndarray,
     second: np.ndarray,
+    lines: np.ndarray,
     said: list[str],
 ) -> Votes:
     """Votes one by one, of how many there are of each kind in a row."""
@@ -176,7 +187,7 @@ def _counted(
     rows = np.repeat(np.arange(len(first)), counts.sum(1))
     shares = np.repeat(np.tile([1.0, 0.0, 0.5][: counts.shape[1]], len(first)), counts.reshape(-1))
     said.append(f"counts from columns {listed(sides.counts)}")
-    return Votes(names, first[rows], second[rows], shares, "win", (*said, *more))
+    return Votes(names, first[rows], second[rows], shares, "win", lines[rows], (*said, *more))
 
 
 def _kind_of(table: Table, head: str, scores: np.ndarray, asked: str) -> Kind:
