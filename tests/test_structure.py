@@ -36,7 +36,8 @@ TOOLS = {"files", "plots", "runs", "sweep", "tables"}
 ARROWS = {
     **{room: {room} for room in FLOOR},
     **dict.fromkeys(BASE - FLOOR, BASE),
-    **{room: BASE | {room} for room in ("dueling", "improvement", "racing", "selection")},
+    **{room: BASE | {room} for room in ("racing", "selection")},
+    **{room: BASE | {room, "data"} for room in ("dueling", "improvement")},
     "data": {"data", "validation"},
     "search": BASE | {"racing", "search"},
     "audits": BASE | {"audits", "racing", "tables"},

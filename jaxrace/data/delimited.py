@@ -75,7 +75,7 @@ def parse(
         heads = [f"option {place}" for place in range(1, len(first) + 1)]
     # A head that is empty at the end belongs to a delimiter at the end of each line.
     width = len(heads)
-    while width > 1 and not heads[width - 1] and not any(any(row[width - 1 :]) for _, row in rows):
+    while width > 1 and not first[width - 1] and not any(any(row[width - 1 :]) for _, row in rows):
         width -= 1
     heads = heads[:width]
     again = sorted({head for head in heads if heads.count(head) > 1})

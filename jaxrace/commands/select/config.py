@@ -3,6 +3,7 @@
 import dataclasses
 from typing import Literal, get_args
 
+from jaxrace.commands.table_options import Decimal, Delimiter, require_signs
 from jaxrace.validation import (
     require_choice,
     require_default,
@@ -47,8 +48,6 @@ OF_COLUMNS = ("first_column", "second_column", "score_column", "decimal", "delim
 _MOST = 10**9
 _MOST_PROPOSED = 10_000
 Score = Literal["auto", "win", "margin"]
-Decimal = Literal["auto", "comma", "point"]
-Delimiter = Literal["auto", "comma", "semicolon", "tab", "bar"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,8 +110,7 @@ class SelectConfig:
             require_integer(name, getattr(self, name), 1, _MOST)
         require_integer("next", self.next, 1, _MOST_PROPOSED)
         require_choice("score", self.score, get_args(Score))
-        require_choice("decimal", self.decimal, get_args(Decimal))
-        require_choice("delimiter", self.delimiter, get_args(Delimiter))
+        require_signs(self.decimal, self.delimiter)
         require_integer("seed", self.seed, 0, _MOST)
         require_number("noise", self.noise, 0)
         require_number("pooled_samples", self.pooled_samples, 0)
