@@ -137,7 +137,7 @@ CASES = [
     (
         "votes of two ways",
         lambda: scores("a,b,1\na,b,-1\nb,a,0.5"),
-        ValueError("score: expected one way to write votes .* -1 in row 2, .* 0.5 in row 3"),
+        ValueError("one way to write votes .* line 3, .* got -1: .* 0.5 in line 4"),
     ),
     (
         "votes of two ways, margins",
@@ -147,23 +147,23 @@ CASES = [
     (
         "a scale from 1 to 5",
         lambda: scores("a,b,1\na,b,5\nb,a,3"),
-        ValueError("score: expected win or margin, .* no negative score, and 5 in row 2"),
+        ValueError("expected win or margin as --score .* line 3, .* got 5: no score is neg"),
     ),
     (
         "points 3, 1, 0",
         lambda: scores("a,b,3\na,b,1\nb,a,0"),
-        ValueError("score: expected win or margin"),
+        ValueError("expected win or margin as --score"),
     ),
     (
         "shares of a win",
         lambda: scores("a,b,.75\na,b,.25"),
-        ValueError("score: expected win or margin"),
+        ValueError("expected win or margin as --score"),
     ),
     ("shares, said so", lambda: scores("a,b,.75\na,b,.25", "win"), ([0.5, -0.5], "win")),
     (
         "signs are no shares",
         lambda: scores("a,b,1\na,b,-1", "win"),
-        ValueError("score: expected shares of a win, .* got -1 in row 2"),
+        ValueError("expected shares of a win, .* line 3, .* got -1"),
     ),
     ("who lost is not first", lambda: judged(ALPHABETICAL), ["c"]),
     ("with margins the first is", lambda: judged(ALPHABETICAL, score="margin"), ["a"]),
@@ -178,27 +178,31 @@ CASES = [
     (
         "a ragged row",
         lambda: read("x,y,1\nx,y\nx,y,1"),
-        ValueError("expected 3 cells .*, row 2, got 2"),
+        ValueError("expected 3 cells .*, line 3, got 2"),
     ),
-    ("a longer row", lambda: read("x,y,1,2"), ValueError("expected 3 cells .*, row 1, got 4")),
-    ("a cut row", lambda: read("x,y,1\nx,"), ValueError("expected 3 cells .*, row 2, got 2")),
-    ("an open quote", lambda: read('x,y,1\n"x,y,1\nx,y,0'), ValueError("expected a CSV file")),
-    ("truth values", lambda: read("x,y,True"), ValueError("numbers as scores .* got 'True'")),
-    ("complex scores", lambda: read("x,y,1+2j"), ValueError(r"numbers as scores .* got '1\+2j'")),
+    ("a longer row", lambda: read("x,y,1,2"), ValueError("expected 3 cells .*, line 2, got 4")),
+    ("a cut row", lambda: read("x,y,1\nx,"), ValueError("expected 3 cells .*, line 3, got 2")),
+    (
+        "an open quote",
+        lambda: read('x,y,1\n"x,y,1\nx,y,0'),
+        ValueError("expected a table in .* got text that is none"),
+    ),
+    ("truth values", lambda: read("x,y,True"), ValueError("expected a number .* got 'True'")),
+    ("complex scores", lambda: read("x,y,1+2j"), ValueError(r"expected a number .* got '1\+2j'")),
     (
         "two columns of scores",
         lambda: read("x,y,1,2", head="first,second,score,score"),
-        ValueError("expected columns"),
+        ValueError("expected different names of columns .* 'score' twice"),
     ),
     (
         "too many options",
         lambda: read("\n".join(f"{i},{i + 1},1" for i in range(3_000))),
-        ValueError("expected at most 2,000 options .*, row 2000,"),
+        ValueError("expected at most 2,000 options .*, got 3,001"),
     ),
     (
         "a file of 10 GB",
         lambda: in_file(lambda path: truncate(path, 10**10), read_comparisons),
-        ValueError("expected a file of at most .* bytes"),
+        ValueError("expected at most .* bytes .*, got 10,000,000,000"),
     ),
     ("differences below float32", lambda: judged(BEYOND_FLOAT32), ["b"]),
     # Advice.

@@ -123,7 +123,7 @@ def test_an_interrupted_run_goes_on(folder, tmp_path, monkeypatch):
         (["--algorithm", "rucb,nobody"], "--algorithm: expected some of rucb, "),
         (["--algorithm", "rucb,rucb"], "--algorithm: expected different names"),
         (["--matrix", "nothing"], "--matrix: expected a file or one of random, "),
-        (["--matrix", "nothing.csv"], "--matrix: expected a CSV or .npy file"),
+        (["--matrix", "nothing.csv"], "--matrix: expected a file that can be read"),
         (["--arms", "1"], "--arms: expected an integer of at least 2"),
         (["--arms", "10000000"], "--arms: expected at most 20000, got 10000000"),
         (["--matrix", "cyclic", "--arms", "2"], "--arms: expected at least 3 for a cyclic matrix"),
@@ -329,3 +329,13 @@ def test_the_configuration_names_what_is_wrong():
         DuelConfig(repeats=0)
     with pytest.raises(ValueError, match=r"^seed: expected at most"):
         DuelConfig(seed=10**10)
+
+
+def test_a_named_matrix_of_wins_is_shown_by_name(tmp_path, capsys):
+    (tmp_path / "wins.csv").write_text(",ann,bob,cy\nann,,3,4\nbob,1,,2\ncy,0,2,\n")
+    command = [*COMMAND, "--matrix", str(tmp_path / "wins.csv"), "--algorithm", "uniform"]
+    command += ["--horizon", "20", "--repeats", "2", "--out", str(tmp_path / "run")]
+    assert main(command) == 0
+    said = capsys.readouterr().out
+    assert "wins of the row against the column" in said
+    assert "Condorcet winner ann, Copeland winners ann" in said

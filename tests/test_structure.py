@@ -37,8 +37,11 @@ TOOLS = {"files", "plots", "runs", "sweep", "tables"}
 ARROWS = {
     **{room: {room} for room in FLOOR},
     **dict.fromkeys(BASE - FLOOR, BASE),
-    "judging": {"judging", "validation"},  # imports no JAX
-    **{room: BASE | {room} for room in ("dueling", "improvement", "racing", "selection")},
+    # These two import no JAX.
+    "data": {"data", "validation"},
+    "judging": {"data", "judging", "validation"},
+    **{room: BASE | {room} for room in ("racing", "selection")},
+    **{room: BASE | {room, "data"} for room in ("dueling", "improvement")},
     "search": BASE | {"racing", "search"},
     "audits": BASE | {"audits", "racing", "tables"},
     **dict.fromkeys(TOOLS, BASE | TOOLS),

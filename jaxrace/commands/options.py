@@ -18,8 +18,9 @@ _TYPES: dict[Any, tuple[str, str]] = {
     _SEVERAL: ("X[,X]", "a number, or several with commas between them"),
     _SEVERAL_OR_NONE: ("X[,X]", "a number, several with commas between them, or null"),
     str: ("NAME", "a text"),
-    str | None: ("FILE", "a text, or null"),
+    str | None: ("NAME", "a text, or null"),
 }
+_FILES = ("next",)  # where they are texts
 POSITIONAL = ("env", "task", "scores", "name")
 LOCAL = "local"  # what ``--ray`` is without an address
 
@@ -50,11 +51,17 @@ def add_options(parser: Any, config: type) -> None:
             continue
         is_choice = get_origin(hint) is Literal
         several = hint in (_SEVERAL, _SEVERAL_OR_NONE)
+        if is_choice:
+            placeholder = f"{{{','.join(get_args(hint))}}}"
+        elif hint == str | None and field.name in _FILES:
+            placeholder = "FILE"
+        else:
+            placeholder = _TYPES[hint][0]
         parser.add_argument(
             spelt(field.name),
             type=functools.partial(_parse_several, hint) if several else hint,
             default=field.default,
-            metavar=f"{{{','.join(get_args(hint))}}}" if is_choice else _TYPES[hint][0],
+            metavar=placeholder,
             help=f"{text} (default: {field.default})",
         )
 

@@ -4,9 +4,7 @@ Axes: K arms. Entry p_ij is the probability that arm i beats arm j; p_ji = 1 - p
 """
 
 import os
-import warnings
 from pathlib import Path
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -15,6 +13,7 @@ from jax.scipy.stats import norm
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
+from jaxrace import data
 from jaxrace.validation import require_integer, require_number, require_preferences
 
 
@@ -39,25 +38,22 @@ def check_matrix(matrix: ArrayLike) -> NDArray[np.float32]:
 
 
 def read_matrix(path: str | os.PathLike[str]) -> NDArray[np.float32]:
-    """A preference matrix from a file: CSV without a heading, or .npy; ValueError without one.
+    """A preference matrix from a file: .npy, or what ``jaxrace.data.read_matrix`` takes.
+
+    ValueError if there is none.
 
     >>> np.savetxt("matrix.csv", [[0.5, 0.75], [0.25, 0.5]], delimiter=",")
     >>> read_matrix("matrix.csv").tolist()
     [[0.5, 0.75], [0.25, 0.5]]
     """
     path = Path(path)
+    if path.suffix != ".npy":
+        return check_matrix(data.read_matrix(path).probabilities)
     try:
-        if path.is_char_device():
-            raise ValueError("it has no end")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an empty file: no square
-            if path.suffix == ".npy":
-                # Mapped: a header that claims more than there is takes no memory.
-                content: Any = np.load(path, mmap_mode="r", allow_pickle=False)
-            else:
-                content = np.loadtxt(path, delimiter=",", ndmin=2)
+        # Mapped: a header that claims more than there is takes no memory.
+        content = np.load(path, mmap_mode="r", allow_pickle=False)
     except Exception as error:  # of a header NumPy makes any kind of error
-        raise ValueError(f"matrix: expected a CSV or .npy file, got {path} ({error})") from error
+        raise ValueError(f"matrix: expected a .npy file, got {path} ({error})") from error
     try:
         return check_matrix(content)
     except ValueError as error:

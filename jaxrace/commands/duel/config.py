@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from jaxrace.commands.table_options import Decimal, Delimiter, require_signs
 from jaxrace.validation import require_default, require_integer, require_names, require_probability
 
 ALGORITHMS: dict[str, str] = {
@@ -41,14 +42,17 @@ class DuelConfig:
 
     Attributes:
         algorithm: What to run, or several with commas between them; ``jaxrace list`` explains.
-        matrix: A CSV or .npy file with p_ij (arm i beats arm j) in row i and column j, or a name
-            that ``jaxrace list`` shows; random ones are drawn once, from the seed.
+        matrix: A file with p_ij (arm i beats arm j), or how often i has beaten j, in row i and
+            column j, perhaps with names (CSV or other text with delimiters, Excel, Parquet, .npy);
+            or a name that ``jaxrace list`` shows; random ones are drawn once, from the seed.
         arms: Number of arms of a matrix by name; null stands for 10.
         horizon: Duels of each run, rounded down a little where there are no equal intervals between
             some 100 records.
         repeats: Independent runs of each algorithm, each with the arms in another random order.
         delta: Error probability of the savage algorithms; null stands for 1 / horizon.
         seed: Seed of all random numbers.
+        decimal: Of a file: its decimal sign; auto takes a comma for one where it can be no other.
+        delimiter: Of a file: what is between its columns; auto takes what all lines allow.
     """
 
     algorithm: str = "rucb,dts,sup-klucb,savage"
@@ -58,9 +62,15 @@ class DuelConfig:
     repeats: int = 100
     delta: float | None = None
     seed: int = 0
+    decimal: Decimal = "auto"
+    delimiter: Delimiter = "auto"
 
     def __post_init__(self) -> None:
         require_names("algorithm", self.algorithms, ALGORITHMS)
+        require_signs(self.decimal, self.delimiter)
+        if self.matrix in MATRICES:
+            for name in ("decimal", "delimiter"):
+                require_default(name, self, f"with matrix {self.matrix}, as it is of a file")
         if self.arms is not None:
             require_integer("arms", self.arms, 2, MOST_ARMS)
         require_integer("horizon", self.horizon, 1, _MOST)

@@ -11,7 +11,7 @@ from rich.table import Column
 
 from jaxrace import dueling, plots, runs
 from jaxrace.commands.duel.config import DuelConfig
-from jaxrace.commands.duel.lineup import Entrant, entrant, matrix_of
+from jaxrace.commands.duel.lineup import Entrant, arms_of, entrant
 from jaxrace.commands.duel.runs import Runs, run_entrant, stack_problems
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import plus_minus, print_table, say
@@ -27,7 +27,7 @@ _RECORDS, _FEW_RECORDS = 100, 20
 def duel(job: Job) -> Path:
     """Run dueling bandits, and write a run folder with a log of their records."""
     asked: DuelConfig = job.config
-    matrix = matrix_of(asked)
+    matrix, names, said = arms_of(asked)
     config = dataclasses.replace(asked, horizon=rounded(asked.horizon))
     lineup = _lineup(config, len(matrix))
     if config.horizon != asked.horizon:
@@ -56,6 +56,8 @@ def duel(job: Job) -> Path:
             "smith_set": np.flatnonzero(dueling.smith_set(matrix)).tolist(),
             "von_neumann_winner": dueling.von_neumann_winner(matrix).round(6).tolist(),
         }
+        if names is not None:
+            facts |= {"names": names, "said": list(said)}
         summary = {"horizon": horizon, "repeats": config.repeats, "matrix": facts}
         summary |= {name: _result(one) for name, one in found.items()}
         runs.write_summary(bench.folder, summary)
@@ -150,12 +152,20 @@ def print_regrets(console: Console, folder: Path) -> None:
     summary = runs.read_summary(folder)
     facts = summary["matrix"]
     winner = facts["condorcet_winner"]
+    names = facts.get("names", [str(arm) for arm in range(facts["arms"])])
+    sets = (
+        f"{kind} {_listed([names[arm] for arm in facts[key]])}"
+        for kind, key in (
+            ("Copeland winners", "copeland_winners"),
+            ("Borda winners", "borda_winners"),
+            ("Smith set", "smith_set"),
+        )
+    )
     say(
         console,
-        f"{facts['arms']} arms; Condorcet winner {'none' if winner is None else winner}, "
-        f"Copeland winners {_listed(facts['copeland_winners'])}, "
-        f"Borda winners {_listed(facts['borda_winners'])}, "
-        f"Smith set {_listed(facts['smith_set'])}",
+        *facts.get("said", ()),
+        f"{facts['arms']} arms; Condorcet winner {'none' if winner is None else names[winner]}, "
+        f"{', '.join(sets)}",
     )
     # The others are in summary.json.
     measures = ("copeland", "borda") if winner is None else ("strong", "copeland")
@@ -171,7 +181,7 @@ def print_regrets(console: Console, folder: Path) -> None:
         if duels is not None and one["exploration_ended"] < 1:
             explored += f" ({one['exploration_ended']:.0%})"
         right = f"{one['correct']['mean']:.3f}"
-        rows.append([name, *cells, right, explored, str(one["recommended_most"])])
+        rows.append([name, *cells, right, explored, names[one["recommended_most"]]])
     print_table(console, heads, rows)
     say(
         console,
@@ -186,5 +196,5 @@ def _number(statistic: dict[str, Any], sign: str) -> str:
     return f"{mean:,.{digits}f}" + ("" if stderr is None else f" {sign} {stderr:,.{digits}f}")
 
 
-def _listed(arms: list[int]) -> str:
-    return ", ".join(map(str, arms)) if len(arms) <= 8 else f"{len(arms)} arms"
+def _listed(arms: list[str]) -> str:
+    return ", ".join(arms) if len(arms) <= 8 else f"{len(arms)} arms"

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import dueling
+from jaxrace import data, dueling
 from jaxrace.commands.duel.config import ALGORITHMS, DEFAULT_ARMS, MATRICES, DuelConfig
 from jaxrace.dueling import matrices
 
@@ -51,8 +51,16 @@ def entrant(name: str, num_arms: int, horizon: int, delta: float, key: jax.Array
     return Entrant(algorithm, algorithm.params())
 
 
-def matrix_of(config: DuelConfig) -> np.ndarray:
-    """The preference matrix of a job, float32 [K, K]."""
+class Arms(NamedTuple):
+    """Who beats whom."""
+
+    matrix: np.ndarray  # float32 [K, K]
+    names: list[str] | None = None  # K, of a file
+    said: tuple[str, ...] = ()  # what was guessed of it
+
+
+def arms_of(config: DuelConfig) -> Arms:
+    """The preference matrix of a job."""
     count, key = config.arms or DEFAULT_ARMS, jax.random.key(np.uint32(config.seed))
     makers: dict[str, Callable[[], jax.Array]] = {
         "random": lambda: matrices.random(key, count),
@@ -69,12 +77,17 @@ def matrix_of(config: DuelConfig) -> np.ndarray:
     if config.matrix == "cyclic" and count < 3:
         raise ValueError(f"arms: expected at least 3 for a cyclic matrix, got {count}")
     if config.matrix in makers:
-        return matrices.check_matrix(makers[config.matrix]())
+        return Arms(matrices.check_matrix(makers[config.matrix]()))
     if "." not in config.matrix and not Path(config.matrix).exists():
         raise ValueError(
             f"matrix: expected a file or one of {', '.join(MATRICES)}, got {config.matrix!r}"
         )
-    found = matrices.read_matrix(config.matrix)
-    if config.arms not in (None, len(found)):
-        raise ValueError(f"arms: expected {len(found)}, as in {config.matrix}, got {config.arms}")
-    return found
+    if config.matrix.endswith(".npy"):
+        arms = Arms(matrices.read_matrix(config.matrix))
+    else:
+        read = data.read_matrix(config.matrix, decimal=config.decimal, delimiter=config.delimiter)
+        arms = Arms(matrices.check_matrix(read.probabilities), [*read.names], read.said)
+    count = len(arms.matrix)
+    if config.arms not in (None, count):
+        raise ValueError(f"arms: expected {count}, as in {config.matrix}, got {config.arms}")
+    return arms

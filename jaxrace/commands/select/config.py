@@ -3,6 +3,7 @@
 import dataclasses
 from typing import Literal, get_args
 
+from jaxrace.commands.table_options import Decimal, Delimiter, require_signs
 from jaxrace.validation import (
     require_choice,
     require_default,
@@ -42,6 +43,8 @@ LEAST_OF_A_PAIR = 2  # comparisons of a pair from which its variance can be esti
 # methods and makes hardly a difference to the others (docs/top_k_selection.md).
 POOLED_SAMPLES = 2.0
 _GUARANTEED = ("active-ranking", "pairwise-race")
+# How a file is read.
+OF_COLUMNS = ("first_column", "second_column", "score_column", "decimal", "delimiter")
 _MOST = 10**9
 _MOST_PROPOSED = 10_000
 Score = Literal["auto", "win", "margin"]
@@ -54,14 +57,21 @@ class SelectConfig:
     Attributes:
         method: How to choose pairs, or several methods with commas between them (of a file: one);
             ``jaxrace list`` explains.
-        problem: A CSV file of comparisons made so far, with columns first, second and score (of
-            the first over the second, see ``score``); or what to simulate, see ``jaxrace list``.
+        problem: A file of comparisons made so far (CSV or other text with delimiters, JSON, Excel,
+            Parquet, PGN) with two columns of options, such as first and second or model_a and
+            model_b, and one that says who has won, such as score, winner or result; or what to
+            simulate, see ``jaxrace list``.
         top: How many of the best to select, k.
         next: Of a file: how many comparisons to propose.
         score: Of a file: margin, by how much the first was better, below 0 if it was worse (so 1,
             -1 and 0 for won, lost and tied); win, the first's share of a win: 1, 0 and .5 for won,
             lost and tied. auto reads nothing but 0, .5 and 1 as win, and what has negative scores
             as margin; of other files it says what is unclear.
+        first_column: Of a file: the column of the first option, where its name does not say so.
+        second_column: Of a file: that of the second one.
+        score_column: Of a file: the column that says who has won.
+        decimal: Of a file: its decimal sign; auto takes a comma for one where it can be no other.
+        delimiter: Of a file: what is between its columns; auto takes what all lines allow.
         options: Of a simulation: number of options, K.
         noise: Of problem thurstone: standard deviation of what is not transitive.
         budget: Of a simulation: comparisons of each selection; above the warm-up, 3 of each pair.
@@ -80,6 +90,11 @@ class SelectConfig:
     top: int = 4
     next: int = 5
     score: Score = "auto"
+    first_column: str | None = None
+    second_column: str | None = None
+    score_column: str | None = None
+    decimal: Decimal = "auto"
+    delimiter: Delimiter = "auto"
     options: int = 10
     noise: float = 0.0
     budget: int = 1_000
@@ -95,6 +110,7 @@ class SelectConfig:
             require_integer(name, getattr(self, name), 1, _MOST)
         require_integer("next", self.next, 1, _MOST_PROPOSED)
         require_choice("score", self.score, get_args(Score))
+        require_signs(self.decimal, self.delimiter)
         require_integer("seed", self.seed, 0, _MOST)
         require_number("noise", self.noise, 0)
         require_number("pooled_samples", self.pooled_samples, 0)
@@ -107,8 +123,7 @@ class SelectConfig:
     def _check_of_file(self) -> None:
         if "." not in self.problem:
             raise ValueError(
-                f"problem: expected a CSV file or one of {', '.join(PROBLEMS)}, "
-                f"got {self.problem!r}"
+                f"problem: expected a file or one of {', '.join(PROBLEMS)}, got {self.problem!r}"
             )
         for name in ("options", "noise", "budget", "repeats", "batch", "delta"):
             require_default(name, self, f"with problem {self.problem}, as it is of a simulation")
@@ -118,7 +133,7 @@ class SelectConfig:
             )
 
     def _check_of_simulation(self) -> None:
-        for name in ("next", "score"):
+        for name in ("next", "score", *OF_COLUMNS):
             require_default(name, self, f"with problem {self.problem}, as it is of a file")
         if self.problem != "thurstone":
             why = f"with problem {self.problem}, as it is of problem thurstone"

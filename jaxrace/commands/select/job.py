@@ -15,7 +15,12 @@ from rich.console import Console
 from jaxrace import runs, selection, tables
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import name_column, print_table, say
-from jaxrace.commands.select.config import FROM_SCORES, LEAST_OF_A_PAIR, SelectConfig
+from jaxrace.commands.select.config import (
+    FROM_SCORES,
+    LEAST_OF_A_PAIR,
+    OF_COLUMNS,
+    SelectConfig,
+)
 from jaxrace.commands.select.curves import Curve, figure_of, table_of
 from jaxrace.commands.select.file import Table, read_comparisons
 from jaxrace.commands.select.judge import MAKERS, judgement_of
@@ -49,7 +54,10 @@ _MAKERS: dict[str, Callable[..., selection.Selector]] = {
 def select(job: Job) -> Path:
     """Judge a file of comparisons, or simulate selections, and write a run folder."""
     config: SelectConfig = job.config
-    table = read_comparisons(config.problem, config.score) if config.is_file else None
+    table = None
+    if config.is_file:
+        columns = {name: getattr(config, name) for name in OF_COLUMNS}
+        table = read_comparisons(config.problem, config.score, **columns)
     _check(config, table)
 
     def work(bench: Workbench) -> None:
@@ -102,6 +110,7 @@ def _judge(config: SelectConfig, table: Table, folder: Path) -> None:
         "comparisons": len(table.score),
         "options": len(names),
         "reading": table.reading,
+        "said": list(table.said),
         "model": found.model,
         "selected": names[found.ranking[: config.top]].tolist(),
         "confidence": None if np.isnan(found.confidence) else found.confidence,
@@ -210,12 +219,7 @@ def _print_judgement(console: Console, folder: Path, summary: dict[str, Any]) ->
 
 
 def _lines(summary: dict[str, Any]) -> list[str]:
-    lines = []
-    if summary["reading"] == "win":
-        lines.append(
-            "scores are read as the first's share of a win: 1 won, 0 lost, 0.5 tied; "
-            "--score margin reads by how much the first was better"
-        )
+    lines = list(summary["said"])
     if not summary["connected"]:
         lines.append("options that no chain of comparisons connects are in no order yet")
     if summary["model"] == "linked":

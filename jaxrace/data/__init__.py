@@ -1,0 +1,13 @@
+"""Tables in: the files and frames that people have become named options and NumPy arrays.
+
+``read_scores`` takes scores of options, ``read_votes`` comparisons of two, and ``read_matrix`` who
+beats whom. They say what they have guessed, and refuse what may be read in more than one way.
+Nothing here imports JAX.
+"""
+
+from jaxrace.data.matrix import Matrix as Matrix
+from jaxrace.data.matrix import read_matrix as read_matrix
+from jaxrace.data.runs import Scores as Scores
+from jaxrace.data.scores import read_scores as read_scores
+from jaxrace.data.votes import Votes as Votes
+from jaxrace.data.votes import read_votes as read_votes

@@ -1,0 +1,225 @@
+"""Numbers in cells: the right value, or an error that says what would settle it."""
+
+import contextlib
+import math
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from jaxrace.data.table import Cell, Table
+from jaxrace.validation import require_choice
+
+Kind = Literal["number", "flag", "text", "mixed", "nested", "blank"]
+
+_BLANK = frozenset(("", "na", "n/a", "#n/a", "<na>", "null", "none"))
+_FLAGS = {"true": 1.0, "false": 0.0}
+_EXACT = 2**53  # larger integers are not all floats
+
+# What looks like a number, and may still be none, such as 1_000 or 1'000.
+_LIKE_A_NUMBER = re.compile(
+    r"[+-]?(?:[.,]?\d[\d.,_' ]*(?:e[+-]?\d+)?\s*%?|inf|infinity|nan)", re.IGNORECASE
+)
+_WITH_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?\s*%?", re.IGNORECASE)
+_THOUSANDS = {
+    ",": re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+%?"),
+    ".": re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+%?"),
+}
+
+
+def decimal_called(name: str) -> str | None:
+    """The decimal sign that an argument ``decimal`` names, None for auto.
+
+    >>> decimal_called("comma")
+    ','
+    """
+    require_choice("decimal", name, ("auto", "comma", "point"))
+    return {"auto": None, "comma": ",", "point": "."}[name]
+
+
+def is_blank(cell: Cell) -> bool:
+    """Is there nothing in a cell? So says NA, too; nan is a result.
+
+    >>> [is_blank(cell) for cell in ("", "NA", None, "nan", 0)]
+    [True, True, True, False, False]
+    """
+    return cell is None or (isinstance(cell, str) and cell.strip().lower() in _BLANK)
+
+
+def label_of(cell: Cell) -> str:
+    """The name in a cell, "" for none.
+
+    >>> label_of(3.0), label_of("3.0"), label_of(None)
+    ('3', '3.0', '')
+    """
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))  # pandas makes floats of integers beside an empty cell
+    return "" if cell is None else str(cell)
+
+
+def kind_of(cells: Sequence[Cell]) -> Kind:
+    """What the cells of a column are, blank ones aside.
+
+    >>> [kind_of(cells) for cells in (["1", "2,5 %"], ["true"], ["a", ""], ["a", "1"], ["NA"])]
+    ['number', 'flag', 'text', 'mixed', 'blank']
+    """
+    numbers = _plain_numbers(cells)
+    if numbers is not None and not np.isnan(numbers).all():
+        return "number"
+    found: Kind = "blank"
+    for cell in cells:
+        kind = _kind(cell)
+        if kind not in ("blank", found):
+            if found != "blank":
+                return "mixed"
+            found = kind
+    return found
+
+
+def _kind(cell: Cell) -> Kind:
+    if isinstance(cell, str):
+        if _LIKE_A_NUMBER.fullmatch(cell):
+            return "number"
+        lowered = cell.strip().lower()
+        return "blank" if lowered in _BLANK else "flag" if lowered in _FLAGS else "text"
+    if cell is None:
+        return "blank"
+    if isinstance(cell, bool | np.bool_):
+        return "flag"
+    if isinstance(cell, int | float | np.number):
+        return "number"
+    return "nested" if isinstance(cell, list | dict | tuple) else "text"  # such as a date
+
+
+def numbers_of(
+    table: Table, heads: Sequence[str], decimal: str | None = None
+) -> tuple[dict[str, np.ndarray], list[str]]:
+    """The numbers of some columns, float64 [rows], NaN where there is none; and what was guessed.
+
+    The columns are read in one way: whether a comma is a decimal one, and whether numbers are
+    percents, is decided for all of them. Truth values count as 1 and 0.
+
+    Args:
+        table: Where the columns are.
+        heads: Their names.
+        decimal: The decimal sign, "," or "."; default: what the cells allow.
+
+    Raises:
+        ValueError: A cell is no number, or cells may be read in two ways.
+
+    >>> table = Table("scores", "'s.csv'", ("a", "b"), (["0,5", "0,25"], ["1", ""]), (2, 3))
+    >>> numbers_of(table, ["a", "b"])
+    ({'a': array([0.5 , 0.25]), 'b': array([ 1., nan])}, ['decimal commas'])
+    """
+    columns = {head: table.column(head) for head in heads}
+    plain = {head: _plain_numbers(cells) for head, cells in columns.items()}
+    if decimal is None and table.separator != ";":  # beside which points may be thousands
+        found = {head: numbers for head, numbers in plain.items() if numbers is not None}
+        if len(found) == len(heads):
+            return found, []
+    texts = [cell for cells in columns.values() for cell in cells if isinstance(cell, str)]
+    sign = decimal or _decimal_of(table, texts)
+    percents = [text for text in texts if text.endswith("%")]
+    said = ["decimal commas"] if sign == "," and any("," in text for text in texts) else []
+    if percents:
+        said.append("percents divided by 100")
+    found = {}
+    for head, cells in columns.items():
+        numbers = np.empty(len(cells))
+        for row, cell in enumerate(cells):
+            number = math.nan if is_blank(cell) else _number(cell, sign, bool(percents))
+            if number is None:
+                raise _no_number(table, row, head, cell, sign, bool(percents))
+            numbers[row] = number
+        found[head] = numbers
+    return found, said
+
+
+def _plain_numbers(cells: Sequence[Cell]) -> np.ndarray | None:
+    """The numbers in texts that Python reads as we do, NaN where there is nothing; None if not so.
+
+    The quick way of ``numbers_of``, for most tables.
+    """
+    text = "".join(cell for cell in cells if isinstance(cell, str))
+    if "_" in text or not text.isascii() or not all(isinstance(cell, str) for cell in cells):
+        return None
+    try:
+        numbers = np.array([float(cell) if cell else math.nan for cell in cells])
+    except ValueError:
+        return None
+    is_blank = np.array([not cell for cell in cells], bool)
+    is_exact = np.abs(numbers) < _EXACT
+    return numbers if (is_exact | is_blank).all() else None
+
+
+def _decimal_of(table: Table, texts: Sequence[str]) -> str:
+    """The decimal sign of cells; ValueError if a sign may also be that of thousands."""
+    commas = [text for text in texts if _WITH_COMMA.fullmatch(text)]
+    points = [text for text in texts if "." in text and _LIKE_A_NUMBER.fullmatch(text)]
+    hint = "--decimal comma or --decimal point says how to read it"
+    if commas and not points:
+        if all(_THOUSANDS[","].fullmatch(text) for text in commas):
+            raise table.wrong("numbers that can be read in one way", repr(commas[0]), hint=hint)
+        return ","
+    if table.separator == ";" and points and all(map(_THOUSANDS["."].fullmatch, points)):
+        raise table.wrong("numbers that can be read in one way", repr(points[0]), hint=hint)
+    return "."
+
+
+def _number(cell: Cell, sign: str, is_percent: bool) -> float | None:
+    """The number in a cell that is not blank, None if it is none, or not so."""
+    if not isinstance(cell, str):
+        if not isinstance(cell, bool | np.bool_ | int | float | np.number):
+            return None
+        with contextlib.suppress(OverflowError):
+            number = float(cell)
+            is_exact = not isinstance(cell, int | np.integer) or int(number) == int(cell)
+            return number if is_exact and not math.isnan(number) and not is_percent else None
+        return None
+    if cell.lower() in _FLAGS:
+        return None if is_percent else _FLAGS[cell.lower()]
+    if cell.endswith("%") != is_percent:
+        return None
+    text = cell.removesuffix("%").rstrip()
+    if sign == ",":
+        if "." in text:
+            return None
+        text = text.replace(",", ".")
+    if "_" in text or not text.isascii():  # Python would take 1_000
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    is_beyond = math.isinf(number) and "inf" not in text.lower()
+    if math.isnan(number) or is_beyond:
+        return None
+    digits = text.lstrip("+-")
+    if abs(number) >= _EXACT and digits.isdecimal() and int(digits) != abs(int(number)):
+        return None
+    return number / 100 if is_percent else number
+
+
+def _no_number(
+    table: Table, row: int, head: str, cell: Cell, sign: str, is_percent: bool
+) -> ValueError:
+    text = str(cell)
+    hint = ""
+    if text.lower() == "nan":
+        hint = "leave it blank if there was no run; a run that failed needs a score"
+    elif _kind(cell) == "number":
+        if is_percent and not text.endswith("%"):
+            hint = "other cells have a percent sign"
+        elif re.search(r"\d[., '_]\d{3}", text):
+            hint = "thousands are written without a sign between them, " + (
+                "decimals with a comma" if sign == "," else "decimals with a point"
+            )
+            hint += "; --decimal comma or --decimal point says how to read it" * (
+                table.unit == "line"
+            )
+        elif text.lstrip("+-").isdecimal():
+            hint = "float64 does not hold it: subtract what all numbers have in common"
+        elif sign == ",":
+            hint = "other cells have decimal commas"
+    return table.wrong("a number", repr(cell), row, head, hint)

@@ -1,0 +1,154 @@
+"""Tables in text files: CSV with any delimiter, as spreadsheets and other programs write it."""
+
+import contextlib
+import csv
+import io
+import itertools
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from jaxrace.data.table import Table, listed, wrong
+from jaxrace.validation import require_choice
+
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+
+_MOST_BYTES = 500_000_000  # a few GB as Python's texts
+_LOOKED_AT = 100  # rows that tell the delimiter
+_DECIMAL = re.compile(r"\d,\d")
+
+
+def read_text(argument: str, path: str | os.PathLike[str]) -> str:
+    """The text of a file in UTF-8, or in UTF-16 with its mark; ValueError if it is none."""
+    where = repr(os.fspath(path))
+    try:
+        size = Path(path).stat().st_size
+        with Path(path).open("rb") as file:
+            content = file.read(_MOST_BYTES + 1) if size <= _MOST_BYTES else b""
+    except OSError as error:
+        raise ValueError(
+            f"{argument}: expected a file that can be read, got {where}: {error.strerror or error}"
+        ) from error
+    if max(size, len(content)) > _MOST_BYTES:  # a device has no size
+        raise wrong(
+            argument, f"at most {_MOST_BYTES:,} bytes", where, f"{max(size, len(content)):,}"
+        )
+    is_wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
+    try:
+        # Spreadsheets put a mark before the first name.
+        text = content.decode("utf-16" if is_wide else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise wrong(argument, "text in UTF-8", where, f"other bytes ({error.reason})") from None
+    if "\0" in text:
+        raise wrong(argument, "text", where, "a zero byte")
+    return text
+
+
+def parse(
+    argument: str, where: str, text: str, delimiter: str = "auto", header: bool = True
+) -> Table:
+    r"""The table in a text, its cells without spaces around.
+
+    Empty lines are left out, so are cells that are empty at the end of a line beyond the heads.
+    Without a ``header`` the columns are called "option 1", "option 2", ... The ``delimiter`` is
+    "comma", "semicolon", "tab" or "bar", or "auto" for what the lines allow.
+
+    >>> table = parse("scores", "'s.csv'", "a;b;\n0,5;1;\n\n0,7;2;\n")
+    >>> table.heads, table.columns, table.lines, table.separator
+    (('a', 'b'), (['0,5', '0,7'], ['1', '2']), [2, 4], ';')
+    """
+    require_choice("delimiter", delimiter, ("auto", *DELIMITERS.values()))
+    signs = {name: sign for sign, name in DELIMITERS.items()}
+    is_auto = delimiter == "auto"
+    chosen = delimiter_of(argument, where, text) if is_auto else signs[delimiter]
+    try:
+        rows = list(_rows(text, chosen))
+    except csv.Error as error:
+        raise wrong(argument, "a table", where, f"text that is none ({error})") from None
+    if not rows:
+        raise wrong(argument, "a table with something in it", where, "none")
+    number, first = rows[0]
+    if header:
+        heads, rows = first, rows[1:]
+    else:
+        heads = [f"option {place}" for place in range(1, len(first) + 1)]
+    # A head that is empty at the end belongs to a delimiter at the end of each line.
+    width = len(heads)
+    while width > 1 and not first[width - 1] and not any(any(row[width - 1 :]) for _, row in rows):
+        width -= 1
+    heads = heads[:width]
+    again = sorted({head for head in heads if heads.count(head) > 1})
+    if again:
+        raise wrong(argument, "different names of columns", where, f"{again[0]!r} twice")
+    for number, row in rows:
+        if len(row) < width or any(row[width:]):
+            place = f"{where}, line {number}"
+            hint = f"its delimiter was taken to be {chosen!r}" if is_auto else ""
+            raise wrong(argument, f"{width} cells", place, str(len(row)), hint)
+    columns = tuple([row[place] for _, row in rows] for place in range(width))
+    lines = [number for number, _ in rows]
+    is_usual = chosen in ",\t" or not is_auto
+    said = () if is_usual else (f"{DELIMITERS[chosen]}s between the columns",)
+    return Table(argument, where, tuple(heads), columns, lines, said=said, separator=chosen)
+
+
+def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    begin = 1
+    for row in reader:
+        cells = [cell.strip() for cell in row]
+        if any(cells):
+            yield begin, cells
+        begin = reader.line_num + 1
+
+
+def delimiter_of(argument: str, where: str, text: str) -> str:
+    r"""What separates the columns of a text; ValueError if it may be read in two ways.
+
+    A delimiter is possible if all lines have as many cells as the first one, two or more. Of
+    several, those remain whose cells have no other one in them, but for commas between digits.
+
+    >>> delimiter_of("scores", "'s.csv'", "lr=0,1;lr=0,2\n0,5;0,7\n")
+    ';'
+    """
+    begins, possible = {}, []
+    for delimiter in DELIMITERS:
+        rows: list[list[str]] = []
+        is_read = False
+        with contextlib.suppress(csv.Error):
+            for _, row in itertools.islice(_rows(text, delimiter), _LOOKED_AT):
+                rows.append(row)
+            is_read = True
+        if not rows:
+            continue
+        begins[delimiter] = rows[0]
+        width = len(rows[0])
+        if (
+            is_read
+            and width > 1
+            and all(len(row) >= width and not any(row[width:]) for row in rows)
+        ):
+            possible.append((delimiter, rows[1:] or rows))
+    if len(possible) > 1:
+        others = "".join(delimiter for delimiter, _ in possible)
+        clean = [(d, rows) for d, rows in possible if _is_clean(rows, others.replace(d, ""))]
+        possible = clean or possible
+    if len(possible) > 1:
+        names = " or ".join(f"{DELIMITERS[delimiter]}s" for delimiter, _ in possible)
+        raise wrong(argument, "one delimiter", where, names, "--delimiter says which it is")
+    if possible:
+        return possible[0][0]
+    # Nothing fits, or there is one column: the most frequent one, so that the bad line is named.
+    most = max(begins, key=lambda delimiter: len(begins[delimiter]), default=",")
+    if begins and len(begins[most]) == 1:
+        got = listed(begins[most], 1)
+        expected = "two columns or more with commas, semicolons, tabs or bars between them"
+        raise wrong(argument, expected, where, got)
+    return most
+
+
+def _is_clean(rows: list[list[str]], others: str) -> bool:
+    return not any(
+        other in _DECIMAL.sub("", cell) for row in rows for cell in row for other in others
+    )

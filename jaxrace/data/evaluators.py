@@ -1,0 +1,192 @@
+"""Runs from the files that evaluators and timers leave."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from jaxrace.data.runs import Runs
+from jaxrace.data.table import listed, wrong
+
+# Of a line of samples_*.jsonl; its metrics are beside these, and named by "metrics".
+_HARNESS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}
+_HASHES = {"doc_hash", "prompt_hash", "target_hash"}
+_GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # of Inspect: correct, partial, not, no answer
+
+
+def runs_in(argument: str, where: str, content: Any, score: str | None) -> Runs | None:
+    """The runs in JSON that an evaluator has written, None if it is none that is known.
+
+    Known are hyperfine's ``--export-json``, pytest-benchmark's ``--benchmark-json`` and logs of
+    Inspect.
+
+    >>> times = {"results": [{"command": "ls", "times": [0.2, 0.3]}]}
+    >>> found = runs_in("scores", "'t.json'", times, None)
+    >>> found.options, found.scores, found.smaller
+    (['ls', 'ls'], [0.2, 0.3], True)
+    """
+    if not isinstance(content, Mapping):
+        return None
+    results, benchmarks = content.get("results"), content.get("benchmarks")
+    try:
+        if _are_objects(results, "command"):
+            return _hyperfine(argument, where, results)
+        if _are_objects(benchmarks, "stats"):
+            return _pytest_benchmark(argument, where, benchmarks)
+        if isinstance(content.get("eval"), Mapping) and "model" in content["eval"]:
+            return _inspect(argument, where, content, score)
+    except (AttributeError, KeyError, TypeError) as error:
+        got = f"something else ({type(error).__name__}: {error})"
+        raise wrong(argument, "what hyperfine, Inspect or others write", where, got) from error
+    if isinstance(results, Mapping) and "configs" in content:
+        hint = "lm_eval --log_samples writes them, as samples_*.jsonl"
+        raise wrong(argument, "a score for each question", where, "means alone", hint)
+    return None
+
+
+def _are_objects(content: Any, key: str) -> TypeGuard[list[Mapping[str, Any]]]:
+    return (
+        isinstance(content, list)
+        and bool(content)
+        and all(isinstance(one, Mapping) and key in one for one in content)
+    )
+
+
+def _number(argument: str, place: str, value: Any) -> float:
+    if isinstance(value, int | float) and abs(value) <= sys.float_info.max:
+        return float(value)
+    raise wrong(argument, "a number", place, repr(value)[:60])
+
+
+def _hyperfine(argument: str, where: str, results: Sequence[Mapping[str, Any]]) -> Runs:
+    options, scores, failed = [], [], 0
+    for result in results:
+        name = str(result.get("name") or result["command"])
+        # From version 2.0 on, a measurement is an object of its own.
+        measured = [one["time_wall_clock"]["value"] for one in result.get("measurements", ())]
+        times = result.get("times") or measured
+        codes = result.get("exit_codes") or [
+            m.get("exit_code") for m in result.get("measurements", ())
+        ]
+        if not times:
+            raise wrong(argument, f"the times of {name!r}", where, "none")
+        if name in options:
+            hint = "--command-name tells them apart"
+            raise wrong(argument, "commands of different names", where, f"{name!r} twice", hint)
+        options += [name] * len(times)
+        scores += [_number(argument, f"{where}, {name!r}", time) for time in times]
+        failed += sum(code not in (0, None) for code in codes)
+    said = ["seconds of hyperfine: smaller is better"]
+    if failed:
+        said.append(f"{failed:,} runs had an exit code other than 0")
+    return Runs(where, options, scores, said=tuple(said), smaller=True)
+
+
+def _pytest_benchmark(argument: str, where: str, found: Sequence[Mapping[str, Any]]) -> Runs:
+    names = [str(one.get("name")) for one in found]
+    if len(set(names)) < len(names):
+        names = [str(one.get("fullname")) for one in found]
+    options, scores = [], []
+    for name, one in zip(names, found, strict=True):
+        times = one["stats"].get("data") if isinstance(one["stats"], Mapping) else None
+        if not times:
+            hint = "--benchmark-save-data keeps them with --benchmark-save"
+            raise wrong(argument, f"the times of {name!r}", where, "statistics alone", hint)
+        options += [name] * len(times)
+        scores += [_number(argument, f"{where}, {name!r}", time) for time in times]
+    said = ("seconds of pytest-benchmark: smaller is better",)
+    return Runs(where, options, scores, said=said, smaller=True)
+
+
+def _inspect(argument: str, where: str, log: Mapping[str, Any], score: str | None) -> Runs:
+    about, samples = log["eval"], log.get("samples")
+    if not _are_objects(samples, "id"):
+        hint = "a header alone has none; `inspect log convert --to json` writes whole logs"
+        raise wrong(argument, "the samples of an Inspect log", where, "none", hint)
+    scorers = list(dict.fromkeys(name for one in samples for name in one.get("scores") or ()))
+    name, part = _chosen(argument, where, scorers, score)
+    scores, tasks, unscored = [], [], 0
+    for one in samples:
+        place = f"{where}, sample {one['id']!r}"
+        if name not in (one.get("scores") or {}):
+            unscored += 1  # it failed, or a limit ended it
+            continue
+        value = one["scores"][name].get("value")
+        if isinstance(value, Mapping):
+            if part not in value:
+                hint = f"--score-column {name},{next(iter(value), '')} takes one of them"
+                raise wrong(argument, "one score", place, listed(list(value)), hint)
+            value = value[part]
+        value = _GRADES.get(value, value) if isinstance(value, str) else value
+        scores.append(_number(argument, place, value))
+        tasks.append(str(one["id"]) if "task" not in about else f"{about['task']} {one['id']}")
+    said = [f"an Inspect log: scores of {name!r}"]
+    if log.get("status") not in (None, "success"):
+        said.append(f"{where} is of an evaluation with status {log['status']!r}")
+    if unscored:
+        said.append(f"{unscored:,} samples of {about['model']} have no score: no runs")
+    return Runs(where, [str(about["model"])] * len(scores), scores, tasks, tuple(said))
+
+
+def _chosen(
+    argument: str, where: str, names: Sequence[str], asked: str | None
+) -> tuple[str, str | None]:
+    """The name of a score and, after a comma, of its part."""
+    if asked is None and len(names) != 1:
+        hint = "--score-column says which" if names else ""
+        raise wrong(argument, "one score", where, listed(names) or "none", hint)
+    if asked is None:
+        return names[0], None
+    if asked in names:
+        return asked, None
+    name, _, part = asked.partition(",")
+    if name not in names:
+        raise wrong(argument, f"a score {asked!r}", where, listed(names) or "none")
+    return name, part
+
+
+def is_harness(records: Sequence[Any]) -> bool:
+    """Are lines of JSON samples of lm-evaluation-harness?"""
+    return bool(records) and all(
+        isinstance(one, Mapping) and "doc_id" in one and ("resps" in one or "filtered_resps" in one)
+        for one in records
+    )
+
+
+def harness_runs(
+    argument: str,
+    path: Path,
+    records: Sequence[Mapping[str, Any]],
+    lines: Sequence[int],
+    score: str | None,
+) -> Runs:
+    """The runs of one model, which its folder is called after, in a file samples_*.jsonl.
+
+    Where there are several filters, the score is called as in the harness's own results, such as
+    "exact_match,strict-match".
+    """
+    where = repr(str(path))
+    named = records[0].get("metrics")
+    names = (
+        list(named)
+        if isinstance(named, list)
+        else [h for h in records[0] if h not in _HARNESS | _HASHES]
+    )
+    metric, wanted = _chosen(argument, where, names, score)
+    filters = list(dict.fromkeys(str(one["filter"]) for one in records if "filter" in one))
+    if wanted is None and len(filters) > 1:
+        hint = f"--score-column {metric},{filters[0]} takes one"
+        raise wrong(argument, "the scores of one filter", where, listed(filters), hint)
+    if wanted is not None and wanted not in filters:
+        raise wrong(argument, f"a filter {wanted!r}", where, listed(filters) or "none")
+    task = path.stem.removeprefix("samples_")
+    begin, _, date = task.rpartition("_")
+    task = begin if begin and date[:2] == "20" else task  # the time of the evaluation
+    scores, tasks = [], []
+    for one, line in zip(records, lines, strict=True):
+        if wanted is None or str(one.get("filter")) == wanted:
+            scores.append(_number(argument, f"{where}, line {line}", one.get(metric)))
+            tasks.append(f"{task} {one['doc_id']}")
+    model = path.resolve().parent.name
+    said = (f"samples of lm-evaluation-harness: {metric}, models by their folders",)
+    return Runs(where, [model] * len(scores), scores, tasks, said)

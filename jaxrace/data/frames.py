@@ -1,0 +1,130 @@
+"""Tables from data frames and mappings in memory."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from jaxrace.data.table import Cell, Table, wrong
+
+
+def table_of(argument: str, source: Any) -> Table:
+    """The table in a frame of pandas, polars or pyarrow, a mapping of columns, or a list of rows.
+
+    An index of pandas that is more than row numbers becomes columns, and its NaN an empty cell, as
+    it has no other one.
+
+    >>> table_of("scores", {"a": [1, 2], "b": np.array([0.5, 3])}).columns
+    ([1, 2], [0.5, 3.0])
+    >>> table_of("scores", [{"model": "x", "score": 1}, {"model": "y"}]).columns
+    (['x', 'y'], [1, None])
+    """
+    if isinstance(source, Mapping):
+        return _of_mapping(argument, source)
+    if isinstance(source, Sequence) and not isinstance(source, str):
+        return of_records(argument, f"a {type(source).__name__}", source)
+    return _of_frame(argument, source)
+
+
+def _of_frame(argument: str, source: Any) -> Table:
+    import narwhals as nw  # late: a CSV file needs none
+
+    where = f"a {type(source).__module__.split('.')[0]} {type(source).__name__}"
+    index = getattr(source, "index", None)
+    if index is not None and type(index).__name__ != "RangeIndex" and _is_pandas(source):
+        source = source.reset_index()
+    try:
+        frame = nw.from_native(source)
+    except TypeError:
+        expected = "a path, a data frame or a mapping of columns"
+        raise ValueError(f"{argument}: expected {expected}, got {where}") from None
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    columns = []
+    for column in frame.iter_columns():
+        cells: list[Cell] = column.to_list()
+        empty = column.is_null().to_list()
+        columns.append([None if none else cell for cell, none in zip(cells, empty, strict=True)])
+    heads = tuple(map(str, frame.columns))
+    return _checked(Table(argument, where, heads, tuple(columns), range(len(frame)), "row"))
+
+
+def _is_pandas(source: Any) -> bool:
+    return type(source).__module__.split(".")[0] == "pandas"
+
+
+def _of_mapping(argument: str, source: Mapping[Any, Any]) -> Table:
+    where = f"a {type(source).__name__}"
+    columns = list(source.values())
+    if any(isinstance(column, Mapping) for column in columns):
+        return _of_mappings(argument, where, source)
+    cells = [_cells(argument, name, column) for name, column in source.items()]
+    height = max(map(len, cells), default=0)
+    full = tuple([*column, *[None] * (height - len(column))] for column in cells)
+    return _checked(Table(argument, where, tuple(map(str, source)), full, range(height), "row"))
+
+
+def _cells(argument: str, name: Any, column: Any) -> list[Cell]:
+    is_text = isinstance(column, str | bytes)
+    array = None if is_text or isinstance(column, list | tuple) else np.asarray(column)
+    if is_text or (array is not None and array.ndim != 1):
+        got = repr(column) if is_text else f"shape {list(np.shape(column))}"
+        raise ValueError(f"{argument}: expected a list or array [n] as {str(name)!r}, got {got}")
+    return list(column) if array is None else array.tolist()
+
+
+def _of_mappings(argument: str, where: str, source: Mapping[Any, Any]) -> Table:
+    """Of option -> task -> score: a row for each task."""
+    for name, column in source.items():
+        if not isinstance(column, Mapping):
+            raise wrong(argument, f"a mapping as {str(name)!r}, as of others", where, repr(column))
+    tasks = list(dict.fromkeys(str(task) for column in source.values() for task in column))
+    by_task = [{str(task): score for task, score in c.items()} for c in source.values()]
+    columns = [[scores.get(task) for task in tasks] for scores in by_task]
+    heads = ("task", *map(str, source))
+    return _checked(Table(argument, where, heads, (tasks, *columns), range(len(tasks)), "row"))
+
+
+def of_records(
+    argument: str, where: str, records: Sequence[Any], lines: Sequence[int] | None = None
+) -> Table:
+    """The table whose rows are mappings, or lists below a first one of heads."""
+    if records and all(isinstance(record, list | tuple) for record in records):
+        return _of_lists(argument, where, records)
+    unit = "record" if lines is None else "line"
+    numbers = range(len(records)) if lines is None else lines
+    for record, number in zip(records, numbers, strict=True):
+        if not isinstance(record, Mapping):
+            place = f"{where}, {unit} {number}"
+            raise wrong(argument, "a mapping of columns", place, repr(record)[:60])
+    heads = dict.fromkeys(str(head) for record in records for head in record)
+    columns = tuple([record.get(head) for record in records] for head in heads)
+    return _checked(Table(argument, where, tuple(heads), columns, numbers, unit))
+
+
+def _of_lists(argument: str, where: str, records: Sequence[Sequence[Any]]) -> Table:
+    heads, rows = [str(head) for head in records[0]], records[1:]
+    for number, row in enumerate(rows, 1):
+        if len(row) != len(heads):
+            raise wrong(argument, f"{len(heads)} cells", f"{where}, record {number}", str(len(row)))
+    columns = tuple([row[place] for row in rows] for place in range(len(heads)))
+    return _checked(
+        Table(argument, where, tuple(heads), columns, range(1, len(rows) + 1), "record")
+    )
+
+
+def _checked(table: Table) -> Table:
+    again = sorted({head for head in table.heads if table.heads.count(head) > 1})
+    if again:
+        raise table.wrong("different names of columns", f"{again[0]!r} twice")
+    if not table.heads:
+        raise table.wrong("a table with something in it", "none")
+    return dataclasses.replace(
+        table, columns=tuple([_plain(c) for c in column] for column in table.columns)
+    )
+
+
+def _plain(cell: Cell) -> Cell:
+    """Text without spaces around, as in a file."""
+    return cell.strip() if isinstance(cell, str) else cell

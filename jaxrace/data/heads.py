@@ -1,0 +1,99 @@
+"""What the names of columns say about them."""
+
+import re
+from collections.abc import Sequence
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_OPTION = _set(
+    "option options model models agent agents algo algos algorithm algorithms method methods "
+    "policy system variant arm candidate player config configuration setting settings optimizer "
+    "solver learner classifier estimator strategy treatment command competitor"
+)
+_SCORE = _set(
+    "score scores accuracy acc return returns reward rewards loss value values result results "
+    "metric metrics time times seconds duration runtime latency error f1 auc auroc r2 rmse mse mae "
+    "bleu rouge precision recall correct is_correct passed success exact_match performance fitness "
+    "objective win_rate perplexity"
+)
+# Of which there is one value for each run, or the same ones for all options.
+_TASK = _set(
+    "task tasks id ids idx index no nr number key uid uuid seed run runs rep repeat repetition "
+    "replicate replication fold split trial prompt prompts question questions item items instance "
+    "instances problem problems doc dataset datasets example examples env envs environment game "
+    "case cases sample samples subject row input query judge scenario topic"
+)
+# Of a learning curve: so many rows are not so many runs.
+STEPS = _set("step steps timestep timesteps global_step epoch iteration iter frame")
+# Words that end the name of a column of ids, as in prompt_id.
+_ENDS = _set("id ids idx index no nr number key uid uuid")
+
+
+def words(head: str) -> list[str]:
+    """The words of a head, in small letters.
+
+    >>> words("promptId"), words("Episode return [%]")
+    (['prompt', 'id'], ['episode', 'return'])
+    """
+    parted = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", head)
+    return re.findall(r"[a-z]+[0-9]*|[0-9]+", parted.lower())
+
+
+def names_option(head: str) -> bool:
+    """Does a head say that the options are named below it?
+
+    >>> [names_option(head) for head in ("Model", "model_name", "algo", "modelled", "gpt")]
+    [True, True, True, False, False]
+    """
+    found = words(head)
+    return (
+        bool(found)
+        and found[0] in _OPTION
+        and (len(found) == 1 or (len(found) == 2 and found[1] in {"name", "id"}))
+    )
+
+
+def names_score(head: str) -> bool:
+    """Does a head say that there are scores below it, of whatever option?
+
+    >>> [names_score(head) for head in ("Score", "episode_return", "exact_match", "gpt-4")]
+    [True, True, True, False]
+    """
+    found = words(head)
+    return "_".join(found) in _SCORE or (1 < len(found) <= 3 and found[-1] in _SCORE)
+
+
+def names_task(head: str) -> bool:
+    """Does a head say that tasks, runs or items are named below it?
+
+    >>> [names_task(head) for head in ("seed", "prompt_id", "Question", "run 3", "llama")]
+    [True, True, True, False, False]
+    """
+    found = words(head)
+    if not found:
+        return False
+    is_named = found[0] in _TASK | STEPS and (len(found) == 1 or found[1:] == ["name"])
+    return is_named or "_".join(found) in STEPS or found[-1] in _ENDS
+
+
+def names_steps(head: str) -> bool:
+    """Does a head say that steps of a learning curve are counted below it?
+
+    >>> [names_steps(head) for head in ("global_step", "Epoch", "seed")]
+    [True, True, False]
+    """
+    return "_".join(words(head)) in STEPS
+
+
+def are_numbered_tasks(heads: Sequence[str]) -> bool:
+    """Are heads tasks with numbers, such as fold1, fold2?
+
+    >>> are_numbered_tasks(["fold 1", "fold 2"]), are_numbered_tasks(["gpt-1", "gpt-2"])
+    (True, False)
+    """
+    found = [re.fullmatch(r"([a-z]*)[ _.-]*\d+", head.lower()) for head in heads]
+    stems = {match[1] for match in found if match}
+    return len(heads) > 1 and all(found) and len(stems) == 1 and stems <= _TASK | {"q", ""}

@@ -1,0 +1,168 @@
+"""Matrices of who beats whom: probabilities, or counts of wins. Axes: K options."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from jaxrace.data.cells import decimal_called, is_blank, kind_of, label_of, numbers_of
+from jaxrace.data.sources import read_table
+from jaxrace.data.table import Cell, Table, listed
+
+_MARKS = frozenset(("-", "--", "\u2013", "\u2014", "x", "*", "\\", "#"))  # on the diagonal
+_HALVES = frozenset(("½", "1/2", "="))
+_TOLERANCE = 1e-6  # of p_ij + p_ji = 1, as of probabilities printed with a few digits
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Matrix:
+    """Probabilities that one option beats another.
+
+    Attributes:
+        names: Of the K options, "0", "1", ... if the source has none.
+        probabilities: float64 [K, K]: how often the option of a row beats that of a column; p_ij +
+            p_ji = 1 up to rounding, 1/2 on the diagonal.
+        said: What was guessed, in words.
+    """
+
+    names: tuple[str, ...]
+    probabilities: np.ndarray
+    said: tuple[str, ...] = ()
+
+
+def read_matrix(
+    source: Any, *, decimal: str = "auto", delimiter: str = "auto", argument: str = "matrix"
+) -> Matrix:
+    r"""Read who beats whom.
+
+    The numbers are probabilities, p_ij that option i (the row) beats option j (the column), or
+    counts of wins of i against j, from which p_ij = w_ij / (w_ij + w_ji). There may be names in the
+    first row, and in the first column. The diagonal may be empty.
+
+    Args:
+        source: A path to text with delimiters, JSON, Parquet or Excel, a data frame, or columns.
+        decimal: "comma" or "point", or "auto" for what the cells allow.
+        delimiter: Between the columns of a text: "comma", "semicolon", "tab" or "bar", or "auto"
+            for what the lines allow.
+        argument: What messages begin with.
+
+    Raises:
+        ValueError: It is not square, names of rows are not those of columns, or numbers are neither
+            probabilities nor counts.
+
+    >>> _ = Path("wins.csv").write_text(",ann,bob\nann,,3\nbob,1,\n")
+    >>> found = read_matrix("wins.csv")
+    >>> found.names, found.probabilities.tolist(), found.said
+    (('ann', 'bob'), [[0.5, 0.75], [0.25, 0.5]], ('wins of the row against the column',))
+    """
+    table = read_table(argument, source, header=False, delimiter=delimiter)
+    names, square = _square(table)
+    if len(names) < 2:
+        raise table.wrong("at least 2 rows", str(len(names)))
+    found, said = numbers_of(square, square.heads, decimal_called(decimal))
+    numbers = np.stack([found[head] for head in square.heads], 1)
+    beats = _probabilities(square, numbers)
+    if beats is None:
+        beats = _from_counts(square, numbers)
+        said.append("wins of the row against the column")
+    return Matrix(names, beats, (*table.said, *said))
+
+
+def _square(table: Table) -> tuple[tuple[str, ...], Table]:
+    """The names, and the cells alone, their diagonal empty where it is marked to be so."""
+    rows = [list(row) for row in zip(*table.columns, strict=True)]
+    lines = list(table.lines)
+    heads: list[str] | None = None
+    if table.unit != "line" or any(not head.startswith("option ") for head in table.heads):
+        heads = list(table.heads)  # of a frame
+    elif rows and _are_heads(rows):
+        heads, rows, lines = [*map(label_of, rows[0])], rows[1:], lines[1:]
+    names = heads
+    width = len(rows[0]) if rows else 0
+    if heads is not None and (width == len(rows) + 1):
+        index = [label_of(row[0]) for row in rows]
+        names = _agreed(table, heads[1:], index)
+        rows = [row[1:] for row in rows]
+        order = [index.index(name) for name in names]
+        rows, lines = [rows[place] for place in order], [lines[place] for place in order]
+        width -= 1
+    if width != len(rows):
+        raise table.wrong("a square", f"shape [{len(rows)}, {width}]")
+    names = [str(place) for place in range(width)] if names is None else names
+    again = [name for place, name in enumerate(names) if name in names[:place]]
+    if again:
+        raise table.wrong("different names", f"{again[0]!r} twice")
+    for place, row in enumerate(rows):
+        rows[place] = [0.5 if cell in _HALVES else cell for cell in map(_plain, row)]
+        if str(row[place]).lower() in _MARKS or is_blank(row[place]):
+            rows[place][place] = None
+    columns = tuple([row[place] for row in rows] for place in range(width))
+    return tuple(names), dataclasses.replace(table, heads=names, columns=columns, lines=lines)
+
+
+def _plain(cell: Cell) -> Cell:
+    return cell if isinstance(cell, str | int | float | None) else str(cell)
+
+
+def _are_heads(rows: Sequence[Sequence[Cell]]) -> bool:
+    """Does the first row have names, not numbers?"""
+    first, below = rows[0], [label_of(row[0]) for row in rows[1:]]
+    rest = [cell for cell in first[1:] if str(cell).lower() not in _MARKS and cell not in _HALVES]
+    if kind_of(rest) in ("text", "mixed"):
+        return True
+    # Numbers as names, where they only number the options.
+    numbered = [str(place) for place in range(1, len(first))]
+    is_named = kind_of(below) == "text" or (below == numbered and len(rows) > 3)
+    return [*first[1:]] == numbered and is_named and kind_of(first[:1]) != "number"
+
+
+def _agreed(table: Table, heads: Sequence[str], index: Sequence[str]) -> list[str]:
+    """The names of columns, which those of rows must be; heads that count stand for any."""
+    if list(heads) == [str(place) for place in range(1, len(index) + 1)]:
+        return list(index)
+    if sorted(heads) != sorted(index):
+        got = f"{listed(index)} beside {listed(heads)}"
+        raise table.wrong("rows of the same names as columns", got)
+    return list(heads)
+
+
+def _probabilities(table: Table, numbers: np.ndarray) -> np.ndarray | None:
+    """The numbers with their diagonal if they are probabilities, None if they may be counts."""
+    apart = ~np.eye(len(numbers), dtype=bool)
+    for i, j in np.argwhere(np.isnan(numbers) & apart):
+        cell = repr(table.columns[j][i])
+        raise table.wrong("a number", cell, int(i), table.heads[j])
+    full = np.where(apart | ~np.isnan(numbers), numbers, 0.5)
+    if ((full >= 0) & (full <= 1)).all() and (abs(full + full.T - 1) <= _TOLERANCE).all():
+        return full
+    whole = full[apart]
+    are_halves = (whole >= 0) & np.isfinite(whole) & (2 * whole == np.floor(2 * whole))
+    if are_halves.all() and ((whole > 1).any() or (whole == np.floor(whole)).all()):
+        return None
+    bad = np.argwhere(~((full >= 0) & (full <= 1)))
+    if bad.size:
+        i, j = bad[0]
+        got = f"{full[i, j]:.10g} for {table.heads[i]} against {table.heads[j]}"
+        raise table.wrong("probabilities, or counts of wins", got)
+    i, j = np.argwhere(abs(full + full.T - 1) > _TOLERANCE)[0]
+    got = f"{full[i, j]:.10g} + {full[j, i]:.10g} for {table.heads[i]} and {table.heads[j]}"
+    raise table.wrong("p_ij + p_ji = 1", got)
+
+
+def _from_counts(table: Table, wins: np.ndarray) -> np.ndarray:
+    diagonal = np.diagonal(wins)
+    if (np.nan_to_num(diagonal) != 0).any():
+        place = int(np.argmax(np.nan_to_num(diagonal) != 0))
+        got = f"{diagonal[place]:g} for {table.heads[place]}"
+        raise table.wrong("no wins of an option against itself", got)
+    wins = np.nan_to_num(wins)
+    games = wins + wins.T
+    np.fill_diagonal(games, 1)
+    if (games == 0).any():
+        i, j = np.argwhere(games == 0)[0]
+        got = f"none of {table.heads[i]} and {table.heads[j]}"
+        raise table.wrong("a comparison of every pair", got)
+    beats = wins / games
+    np.fill_diagonal(beats, 0.5)
+    return beats

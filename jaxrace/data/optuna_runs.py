@@ -1,0 +1,138 @@
+"""Runs from a study of Optuna: its SQLite file, or its frame of trials."""
+
+import contextlib
+import json
+import math
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jaxrace.data.runs import Runs
+from jaxrace.data.table import Table, listed, wrong
+
+MAGIC = b"SQLite format 3\0"
+_COMPLETE = "COMPLETE"
+_PARAMS = "params_"
+
+
+class _Trial(NamedTuple):
+    number: int
+    setting: str
+    value: float | None
+    reported: dict[int, float]  # by step
+
+
+def read_study(argument: str, path: Path) -> Runs:
+    """The runs in the SQLite file of a study.
+
+    An option is a setting of the parameters. Where trials repeat settings, their values are its
+    scores; where none does and values were reported at several steps, these are, on the steps as
+    tasks (as Optuna's Wilcoxon pruner has it).
+    """
+    where = repr(str(path))
+    try:
+        with contextlib.closing(
+            sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+        ) as db:
+            studies = db.execute("SELECT study_id, study_name FROM studies").fetchall()
+            if len(studies) != 1:
+                hint = "study.trials_dataframe() of one of them can be raced"
+                got = listed([name for _, name in studies]) or "none"
+                raise wrong(argument, "one study", where, got, hint)
+            directions = db.execute("SELECT direction FROM study_directions").fetchall()
+            if len(directions) != 1:
+                got = f"{len(directions)}"
+                raise wrong(argument, "a study of one objective", where, got)
+            trials, left = _trials(db)
+    except sqlite3.Error as error:
+        raise wrong(argument, "a study of Optuna", where, f"another file ({error})") from None
+    return _runs(argument, where, trials, left, directions[0][0] == "MINIMIZE")
+
+
+def _trials(db: sqlite3.Connection) -> tuple[list[_Trial], int]:
+    settings: dict[int, list[str]] = {}
+    query = "SELECT trial_id, param_name, param_value, distribution_json FROM trial_params"
+    for trial, name, value, distribution in db.execute(f"{query} ORDER BY param_name"):
+        settings.setdefault(trial, []).append(f"{name}={_param(value, distribution)}")
+    values: dict[int, float] = {}
+    for trial, value, kind in db.execute("SELECT trial_id, value, value_type FROM trial_values"):
+        values[trial] = _value(value, kind)
+    reported: dict[int, dict[int, float]] = {}
+    query = "SELECT trial_id, step, intermediate_value, intermediate_value_type"
+    for trial, step, value, kind in db.execute(f"{query} FROM trial_intermediate_values"):
+        reported.setdefault(trial, {})[int(step)] = _value(value, kind)
+    rows = db.execute("SELECT trial_id, number, state FROM trials ORDER BY number").fetchall()
+    done = [row for row in rows if row[2] == _COMPLETE]
+    found = [
+        _Trial(
+            number,
+            ", ".join(settings.get(trial, [])) or f"trial {number}",
+            values.get(trial),
+            reported.get(trial, {}),
+        )
+        for trial, number, _ in done
+    ]
+    return found, len(rows) - len(done)
+
+
+def _value(value: float | None, kind: str) -> float:
+    """A number as it is stored: SQLite has none that are not finite."""
+    if kind == "FINITE" and value is not None:
+        return float(value)
+    return {"INF_POS": math.inf, "INF_NEG": -math.inf}.get(kind, math.nan)
+
+
+def _param(value: float, distribution: str) -> Any:
+    """The value of a parameter; one of several choices is stored by its place."""
+    about = json.loads(distribution)
+    if about["name"] == "CategoricalDistribution":
+        return about["attributes"]["choices"][int(value)]
+    return int(value) if about["name"].startswith("Int") else value
+
+
+def _runs(argument: str, where: str, trials: Sequence[_Trial], left: int, smaller: bool) -> Runs:
+    settings = [trial.setting for trial in trials]
+    said = [f"trials that are not complete, left out: {left:,}"] if left else []
+    if smaller:
+        said.append("the study is minimised: smaller is better")
+    repeats = len(set(settings)) < len(settings)
+    runs: list[tuple[_Trial, float, str]]
+    if not repeats and any(len(trial.reported) > 1 for trial in trials):
+        said.append("scores are the values reported at each step, which are taken for tasks")
+        runs = [(t, value, str(step)) for t in trials for step, value in sorted(t.reported.items())]
+    else:
+        said.append("options are settings of the parameters")
+        runs = [(trial, trial.value, "") for trial in trials if trial.value is not None]
+    for trial, value, _ in runs:
+        if math.isnan(value):
+            raise wrong(argument, "a number", f"{where}, trial {trial.number}", "nan")
+    tasks = None if repeats or not all(step for *_, step in runs) else [step for *_, step in runs]
+    names, scores = [trial.setting for trial, *_ in runs], [value for _, value, _ in runs]
+    return Runs(where, names, scores, tasks, tuple(said), smaller)
+
+
+def is_trials(table: Table) -> bool:
+    """Is it what ``study.trials_dataframe()`` makes?"""
+    return {"number", "value", "state"} <= set(table.heads) and any(
+        head.startswith(_PARAMS) for head in table.heads
+    )
+
+
+def trial_runs(table: Table) -> Runs:
+    """The runs in a frame of trials, by their parameters."""
+    params = [head for head in table.heads if head.startswith(_PARAMS)]
+    trials, left = [], 0
+    for row, state in enumerate(table.column("state")):
+        if str(state).rpartition(".")[2] != _COMPLETE:
+            left += 1
+            continue
+        setting = ", ".join(
+            f"{head.removeprefix(_PARAMS)}={table.column(head)[row]}" for head in params
+        )
+        value, number = table.column("value")[row], table.column("number")[row]
+        try:
+            trials.append(_Trial(int(number), setting, float(value), {}))
+        except (TypeError, ValueError):
+            raise table.wrong("a number", repr(value), row, "value") from None
+    return _runs(table.argument, table.where, trials, left, False)

@@ -1,0 +1,99 @@
+"""Runs one by one, and the scores of each option made of them."""
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Scores:
+    """The scores of named options.
+
+    Attributes:
+        names: Of the K options, as they come.
+        values: The scores of each, float64 [n_i], in the order of the source.
+        tasks: On which task each score was made, int64 [n_i], a place in ``task_names``; None if
+            nothing says so.
+        task_names: Of the tasks, as they come.
+        said: What was guessed, in words.
+        smaller: Does the source say that small scores are good, as of seconds?
+
+    >>> values = np.array([1.0, 2.0]), np.array([0.0])
+    >>> tasks = np.array([0, 1]), np.array([0])
+    >>> Scores(("a", "b"), values, tasks, ("seed 1", "seed 2")).fits_shared
+    False
+    """
+
+    names: tuple[str, ...]
+    values: tuple[np.ndarray, ...]
+    tasks: tuple[np.ndarray, ...] | None
+    task_names: tuple[str, ...]
+    said: tuple[str, ...] = ()
+    smaller: bool = False
+
+    @property
+    def fits_shared(self) -> bool:
+        """Are the tasks known, and the same for all options?"""
+        if self.tasks is None:
+            return False
+        first, *rest = map(np.unique, self.tasks)
+        return all(np.array_equal(first, other) for other in rest)
+
+
+@dataclasses.dataclass(frozen=True)
+class Runs:
+    """Runs in their order: the option, score and task of each.
+
+    ``tasks`` is None where there are none; ``smaller`` as in ``Scores``; ``source`` is what
+    messages name.
+    """
+
+    source: str
+    options: Sequence[str]
+    scores: Sequence[float]
+    tasks: Sequence[str] | None = None
+    said: tuple[str, ...] = ()
+    smaller: bool = False
+
+
+def joined(parts: Sequence[Runs]) -> Runs:
+    """Several files as one; what is said by all is said once."""
+    tasks: list[str] = []
+    for part in parts:
+        tasks.extend(part.tasks or ())
+    has_tasks = all(part.tasks is not None for part in parts)
+    return Runs(
+        parts[0].source + (", ..." if len(parts) > 1 else ""),
+        [option for part in parts for option in part.options],
+        [score for part in parts for score in part.scores],
+        tasks if has_tasks else None,
+        tuple(dict.fromkeys(line for part in parts for line in part.said)),
+        all(part.smaller for part in parts),
+    )
+
+
+def scores_of(argument: str, runs: Runs) -> Scores:
+    """The scores by option; ValueError if there are no runs, or of one option alone."""
+    if not runs.options:
+        raise ValueError(f"{argument}: expected runs in {runs.source}, got none")
+    names, option_of = _places(runs.options)
+    if len(names) < 2:
+        got = "".join(names)
+        raise ValueError(f"{argument}: expected two options or more in {runs.source}, got {got!r}")
+    order = np.argsort(option_of, kind="stable")
+    counts: np.ndarray = np.bincount(option_of)
+    ends = np.cumsum(counts)[:-1]
+    values = tuple(np.split(np.asarray(runs.scores, np.float64)[order], ends))
+    if runs.tasks is None:
+        return Scores(names, values, None, (), runs.said, runs.smaller)
+    task_names, task_of = _places(runs.tasks)
+    tasks = tuple(np.split(task_of[order], ends))
+    return Scores(names, values, tasks, task_names, runs.said, runs.smaller)
+
+
+def _places(labels: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]:
+    """The different labels as they come, and the place of each, int64."""
+    number: dict[str, int] = {}
+    places = np.array([number.setdefault(label, len(number)) for label in labels], np.int64)
+    return tuple(number), places

@@ -1,0 +1,154 @@
+"""Scores of options from what people have: a file, a folder, a data frame, a mapping."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from jaxrace.data.cells import decimal_called
+from jaxrace.data.delimited import read_text
+from jaxrace.data.evaluators import harness_runs, is_harness, runs_in
+from jaxrace.data.frames import of_records, table_of
+from jaxrace.data.jsons import json_lines, loads, table_in
+from jaxrace.data.layout import Asked, runs_of
+from jaxrace.data.optuna_runs import MAGIC, is_trials, read_study, trial_runs
+from jaxrace.data.runs import Runs, Scores, joined, scores_of
+from jaxrace.data.sources import LINES, read_table
+from jaxrace.data.table import Table
+
+
+def read_scores(
+    source: Any,
+    *,
+    option_column: str | None = None,
+    score_column: str | None = None,
+    task_column: str | Sequence[str] | None = None,
+    header: bool = True,
+    decimal: str = "auto",
+    delimiter: str = "auto",
+) -> Scores:
+    r"""The scores of each option.
+
+    A table has a column for each option, or a row for each run with columns of options and scores.
+    Which it is, and which column says on which task a run was (a seed, a fold, a question), is
+    guessed by names and types, and said. What cannot be guessed safely is refused, with the
+    argument that settles it.
+
+    Args:
+        source: A path to CSV or other text with delimiters, JSON, JSON lines, Parquet or Excel; to
+            what hyperfine, pytest-benchmark, Inspect, lm-evaluation-harness or Optuna have left; a
+            folder of such files, or a list of paths; paths by the name of their option; a data
+            frame of pandas, polars or pyarrow; columns by name, or rows.
+        option_column: Of a row for each run: the column that names the option.
+        score_column: The column of its score, or of several scores in a log, the one to take.
+        task_column: The column that names the task, or several that do so together.
+        header: Are there names of columns in the first row of a text?
+        decimal: "comma" or "point", or "auto" for what the cells allow.
+        delimiter: Between the columns of a text: "comma", "semicolon", "tab" or "bar", or "auto"
+            for what the lines allow.
+
+    Returns:
+        ``Scores``, options and tasks in the order in which they come.
+
+    Raises:
+        ValueError: The source is none of these, a cell is no number, or columns may be read in
+            more than one way.
+
+    >>> _ = Path("scores.csv").write_text("seed;ppo;sac\n1;0,5;0,75\n2;0,25;1,0\n")
+    >>> scores = read_scores("scores.csv")
+    >>> scores.names, [x.tolist() for x in scores.values], scores.task_names
+    (('ppo', 'sac'), [[0.5, 0.25], [0.75, 1.0]], ('1', '2'))
+    >>> scores.said
+    ('semicolons between the columns', "tasks from column 'seed'", 'decimal commas')
+    """
+    tasks = (task_column,) if isinstance(task_column, str) else tuple(task_column or ())
+    asked = Asked(option_column, score_column, tasks, decimal_called(decimal), header)
+    return scores_of("scores", _runs(source, asked, delimiter))
+
+
+def _runs(source: Any, asked: Asked, delimiter: str) -> Runs:
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        return _folder(path, asked, delimiter) if path.is_dir() else _file(path, asked, delimiter)
+    if isinstance(source, Mapping) and source and all(map(_is_path, source.values())):
+        parts = source.items()
+        return joined([_file(Path(path), asked, delimiter, str(name)) for name, path in parts])
+    if isinstance(source, Sequence) and source and all(map(_is_path, source)):
+        return _files([Path(path) for path in source], asked, delimiter)
+    return _of_table(table_of("scores", source), asked)
+
+
+def _is_path(source: Any) -> bool:
+    return isinstance(source, str | os.PathLike)
+
+
+def _folder(folder: Path, asked: Asked, delimiter: str) -> Runs:
+    samples = sorted(folder.rglob("samples_*.jsonl"))
+    files = samples or sorted(path for path in folder.rglob("*.json"))
+    if not files:
+        expected = "a file, or a folder with samples_*.jsonl or .json logs"
+        raise ValueError(f"scores: expected {expected}, got '{folder}'")
+    return _files(files, asked, delimiter)
+
+
+def _files(paths: Sequence[Path], asked: Asked, delimiter: str) -> Runs:
+    """Several files; those of the same model must be of different tasks."""
+    parts = [_file(path, asked, delimiter) for path in paths]
+    seen: dict[tuple[str, str], str] = {}
+    for part in parts:
+        for option, task in dict.fromkeys(zip(part.options, part.tasks or (), strict=False)):
+            other = seen.setdefault((option, task), part.source)
+            if other != part.source:
+                raise ValueError(
+                    f"scores: expected one evaluation of {option!r} on {task!r}, got two, in "
+                    f"{other} and {part.source}: leave one out"
+                )
+    return joined(parts)
+
+
+def _file(path: Path, asked: Asked, delimiter: str, option: str | None = None) -> Runs:
+    """The runs in one file, all of them of one ``option`` if that is given."""
+    found = _read(path, asked, delimiter)
+    if isinstance(found, Table):
+        return _of_table(found, asked, option)
+    if option is None:
+        return found
+    return Runs(
+        found.source,
+        [option] * len(found.options),
+        found.scores,
+        found.tasks,
+        found.said,
+        found.smaller,
+    )
+
+
+def _of_table(table: Table, asked: Asked, option: str | None = None) -> Runs:
+    return trial_runs(table) if is_trials(table) else runs_of(table, asked, option)
+
+
+def _read(path: Path, asked: Asked, delimiter: str) -> Runs | Table:
+    where, ending = repr(str(path)), path.suffix.lower()
+    if ending == ".eval":
+        hint = "`inspect log convert --to json` makes one of it"
+        raise ValueError(f"scores: expected a .json log of Inspect, got {where}: {hint}")
+    if _begins_with(path, MAGIC):
+        return read_study("scores", path)
+    if ending in LINES:
+        records, lines = json_lines("scores", where, read_text("scores", path))
+        if is_harness(records):
+            return harness_runs("scores", path, records, lines, asked.score)
+        return of_records("scores", where, records, lines)
+    if ending == ".json":
+        content = loads("scores", where, read_text("scores", path))
+        runs = runs_in("scores", where, content, asked.score)
+        return table_in("scores", where, content) if runs is None else runs
+    return read_table("scores", path, asked.header, delimiter)
+
+
+def _begins_with(path: Path, magic: bytes) -> bool:
+    try:
+        with path.open("rb") as file:
+            return path.is_file() and file.read(len(magic)) == magic
+    except OSError:
+        return False  # its reader will say why

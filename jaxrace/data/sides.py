@@ -1,0 +1,203 @@
+"""Which columns of comparisons are the two options, and which says who has won."""
+
+import dataclasses
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from jaxrace.data.cells import label_of
+from jaxrace.data.table import Table, listed
+
+# What tells two columns apart whose names are the same but for it.
+_SIDES = (
+    ("first", "second"),
+    ("a", "b"),
+    ("1", "2"),
+    ("one", "two"),
+    ("left", "right"),
+    ("white", "black"),
+    ("home", "away"),
+)
+# What the rest of such a name may be, the likelier first.
+_NAMED = ("", "model", "option", "name", "player", "agent", "team", "system", "id", "candidate")
+_OUTCOMES = ("score", "winner", "result", "outcome", "preference", "vote", "verdict", "label")
+_TIES = frozenset(
+    (
+        *("tie", "ties", "tied", "draw", "drawn", "equal", "same", "both", "neither", "none"),
+        *("bothbad", "both bad", "tie bothbad", "tie both bad", "both good", "1/2-1/2", "½-½"),
+        *("0.5-0.5", "1/2", "½", "0.5", "remis"),
+    )
+)
+_TIED = ("tie", "ties", "draw", "draws")
+_WINS = ("wins", "won", "win", "winner")
+_WON, _LOST = ("win", "won", "1-0"), ("loss", "lost", "lose", "0-1")
+_OPEN = "*"  # a game that has not ended
+
+
+@dataclasses.dataclass(frozen=True)
+class Sides:
+    """Columns of comparisons.
+
+    Attributes:
+        first: Of the first option.
+        second: Of the second one.
+        outcome: That says how it ended; None if the first has won always.
+        is_named: Does it name who has won, so that numbers in it are none?
+        scores: Of a score for each side.
+        counts: Of how often the first has won, the second, and perhaps neither.
+    """
+
+    first: str
+    second: str
+    outcome: str | None = None
+    is_named: bool = False
+    scores: tuple[str, str] | None = None
+    counts: tuple[str, ...] | None = None
+
+
+def sides_of(table: Table, first: str | None, second: str | None, outcome: str | None) -> Sides:
+    """The columns, as asked for or by their names; ValueError names what is missing or unclear."""
+    for head in (first, second, outcome):
+        if head is not None and head not in table.heads:
+            raise table.wrong(f"a column {head!r}", listed(table.heads))
+    if (first is None) != (second is None):
+        raise table.wrong("--first-column and --second-column", "one of them")
+    heads = [head for head in table.heads if head != outcome]
+    by_name = {_plain(head): head for head in heads}
+    if first is None and {"winner", "loser"} <= set(by_name):
+        others = [head for head in heads if _plain(head) in (*_OUTCOMES, "margin", *_TIED)]
+        others.remove(by_name["winner"])
+        if others and outcome is None:
+            hint = "--score-column takes it, as by how much the winner was better"
+            raise table.wrong("one way to say who has won", listed(others), hint=hint)
+        return Sides(by_name["winner"], by_name["loser"], outcome)
+    if first is None or second is None:
+        first, second = _pair(table, heads)
+    if outcome is not None:
+        return Sides(first, second, outcome, _plain(outcome) == "winner")
+    rest = [head for head in table.heads if head not in (first, second)]
+    counts = _for_each_side(table, rest, _WINS)
+    if counts is not None:
+        ties = [head for head in rest if _words(head)[-1:] and _words(head)[-1] in _TIED]
+        return Sides(first, second, "", counts=(*counts, *ties[:1]))
+    found = [head for word in (*_OUTCOMES, "margin") for head in rest if _plain(head) == word]
+    if found and (len(found) == 1 or _plain(found[0]) == "score"):
+        return Sides(first, second, found[0], _plain(found[0]) == "winner")
+    if found:
+        hint = "--score-column says which it is"
+        raise table.wrong("one column that says who has won", listed(found), hint=hint)
+    scores = _for_each_side(table, rest, ("score", "scores", "points", "goals"))
+    if scores is not None:
+        return Sides(first, second, "", scores=scores)
+    hint = "--score-column says which it is"
+    expected = "a column score, winner or result"
+    raise table.wrong(expected, listed(table.heads), hint=hint)
+
+
+def _plain(head: str) -> str:
+    return " ".join(_words(head))
+
+
+def _words(head: str) -> list[str]:
+    parted = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", head)
+    return re.findall(r"[a-z]+|\d+", parted.lower())
+
+
+def _pairs(heads: Sequence[str]) -> list[tuple[str, str, str]]:
+    """Columns whose names are the same but for their sides, and what they have in common."""
+    found = []
+    words = {head: _words(head) for head in heads}
+    for one in heads:
+        for other in heads:
+            if len(words[one]) != len(words[other]):
+                continue
+            unlike = [p for p in zip(words[one], words[other], strict=True) if p[0] != p[1]]
+            if len(unlike) == 1 and unlike[0] in _SIDES:
+                base = " ".join(word for word in words[one] if word != unlike[0][0])
+                found.append((one, other, base))
+    return found
+
+
+def _pair(table: Table, heads: Sequence[str]) -> tuple[str, str]:
+    hint = "--first-column and --second-column say which they are"
+    pairs = _pairs(heads)
+    for base in _NAMED:
+        same = [pair for pair in pairs if pair[2] == base]
+        if len(same) > 1:
+            got = listed([head for pair in same for head in pair[:2]])
+            raise table.wrong("two columns of options", got, hint=hint)
+        if same:
+            return same[0][0], same[0][1]
+    raise table.wrong("two columns of options, such as first and second", listed(heads), hint=hint)
+
+
+def _for_each_side(
+    table: Table, heads: Sequence[str], words: Sequence[str]
+) -> tuple[str, str] | None:
+    """Two columns whose names are one of some words and a side."""
+    found = [pair[:2] for pair in _pairs(heads) if pair[2] and set(pair[2].split()) & set(words)]
+    if len(found) > 1:
+        got = listed([head for pair in found for head in pair])
+        raise table.wrong("a column for each side", got, hint="--score-column says which to take")
+    return found[0] if found else None
+
+
+def shares_of(table: Table, sides: Sides) -> tuple[np.ndarray, list[str]]:
+    """The first's share of a win in each row, float64 [rows], NaN for a game that has not ended."""
+    assert sides.outcome is not None
+    said: list[str] = []
+    cells = [*map(label_of, table.column(sides.outcome))]
+    names = [[*map(label_of, table.column(head))] for head in (sides.first, sides.second)]
+    words = _words_of_sides(sides)
+    by_word = [_share(cell, words) for cell in cells]
+    by_name = [
+        None if cell not in pair else float(cell == pair[0])
+        for cell, pair in zip(cells, zip(*names, strict=True), strict=True)
+    ]
+    # All winners are named in one way: an option may be called like a side.
+    is_named = any(name is not None for name in by_name) and all(
+        name is not None or word not in (1.0, 0.0, None)
+        for name, word in zip(by_name, by_word, strict=True)
+    )
+    has_words = all(word is not None for word in by_word)
+    shares = np.empty(len(cells))
+    for row, (word, name) in enumerate(zip(by_word, by_name, strict=True)):
+        share = name if is_named and name is not None else word
+        if share is None:
+            expected = f"{sides.first}, {sides.second}, one of the two options, or tie"
+            if _plain(sides.outcome) in ("score", "margin"):
+                expected = "a number"
+            raise table.wrong(expected, repr(cells[row]), row, sides.outcome)
+        if is_named and name is not None and word != name and (has_words or word == 0.5):
+            hint = "an option is called so, and a side or a tie is, too: rename one"
+            raise table.wrong("one winner", repr(cells[row]), row, sides.outcome, hint)
+        shares[row] = share
+    bad = sum("bad" in cell.lower() for cell in cells)
+    if bad:
+        said.append(f"{bad:,} votes for neither, as both are bad, are ties")
+    unended = int(np.isnan(shares).sum())
+    if unended:
+        said.append(f"{unended:,} games that have not ended are left out")
+    return shares, said
+
+
+def _words_of_sides(sides: Sides) -> tuple[frozenset[str], frozenset[str]]:
+    one, other = _words(sides.first), _words(sides.second)
+    unlike = [pair for pair in zip(one, other, strict=False) if pair[0] != pair[1]]
+    own = unlike[0] if len(unlike) == 1 and len(one) == len(other) else ("", "")
+    first = {_plain(sides.first), own[0], *_WON} - {""}
+    second = {_plain(sides.second), own[1], *_LOST} - {""}
+    if not (sides.is_named or own[0].isdigit()):  # beside 1/2
+        first, second = first | {"1"}, second | {"0"}
+    return frozenset(first), frozenset(second)
+
+
+def _share(cell: str, words: tuple[frozenset[str], frozenset[str]]) -> float | None:
+    if cell == _OPEN:
+        return float("nan")
+    lowered = cell.lower()
+    for share, known in zip((1.0, 0.0, 0.5), (*words, _TIES), strict=True):
+        if lowered in known or _plain(cell) in known:
+            return share
+    return None

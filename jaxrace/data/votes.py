@@ -1,0 +1,226 @@
+"""Comparisons of two options: votes, games and margins."""
+
+import dataclasses
+import os
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from jaxrace.data.cells import decimal_called, kind_of, label_of, numbers_of
+from jaxrace.data.delimited import read_text
+from jaxrace.data.pgn import games_in
+from jaxrace.data.sides import Sides, shares_of, sides_of
+from jaxrace.data.sources import read_table
+from jaxrace.data.table import Table, listed
+
+Kind = Literal["win", "margin"]
+
+_VOTES = (0.0, 0.5, 1.0)  # as shares of a win: lost, tied, won
+_READ_AS_WINS = (
+    "scores are read as the first's share of a win: 1 won, 0 lost, 0.5 tied; --score margin reads "
+    "by how much the first was better"
+)
+_MOST = 10_000_000  # comparisons that counts may stand for
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Votes:
+    """Comparisons of two options each.
+
+    Attributes:
+        names: Of the K options, as they come.
+        first: int32 [n], a place in ``names``.
+        second: int32 [n], another one.
+        scores: float64 [n]: of kind "win" the share of a win that the first has, 1, .5 or 0 (or
+            between); of kind "margin" by how much it was better.
+        kind: What the scores are.
+        lines: int64 [n], the line of the source in which each is.
+        said: What was guessed, in words.
+    """
+
+    names: tuple[str, ...]
+    first: np.ndarray
+    second: np.ndarray
+    scores: np.ndarray
+    kind: Kind
+    lines: np.ndarray
+    said: tuple[str, ...] = ()
+
+    @property
+    def margins(self) -> np.ndarray:
+        """By how much the first was better, float64 [n]; of votes 1, 0 or -1."""
+        return 2 * self.scores - 1 if self.kind == "win" else self.scores
+
+
+def read_votes(
+    source: Any,
+    *,
+    score: str = "auto",
+    first_column: str | None = None,
+    second_column: str | None = None,
+    score_column: str | None = None,
+    decimal: str = "auto",
+    delimiter: str = "auto",
+    argument: str = "votes",
+) -> Votes:
+    r"""Read comparisons of two options.
+
+    There are two columns of options, such as model_a and model_b, white and black, or first and
+    second, and one that says how it ended: ``winner`` (a column, its side, or an option; tie,
+    draw, both bad), ``result`` (1-0, 0-1, 1/2-1/2) or ``score``. Or there are columns winner and
+    loser; scores or counts of wins for each side, and perhaps of ties. A PGN file has games.
+
+    Args:
+        source: A path to text with delimiters, JSON, JSON lines, Parquet, Excel or PGN, a data
+            frame, or columns by name.
+        score: What numbers as scores are: "win", the share of a win of the first, from 0 to 1;
+            "margin", by how much it was better; "auto", what they can only be.
+        first_column: The column of the first option, which a score above .5, or above 0, is for.
+        second_column: That of the second one.
+        score_column: The column that says how it ended.
+        decimal: "comma" or "point", or "auto" for what the cells allow.
+        delimiter: Between the columns of a text: "comma", "semicolon", "tab" or "bar", or "auto"
+            for what the lines allow.
+        argument: What messages begin with.
+
+    Raises:
+        ValueError: A row cannot be used, or may be read in more than one way.
+
+    >>> _ = Path("votes.csv").write_text("model_a,model_b,winner\nx,y,model_a\ny,z,tie\nz,x,x\n")
+    >>> votes = read_votes("votes.csv")
+    >>> votes.names, votes.first, votes.second, votes.scores, votes.kind
+    (('x', 'y', 'z'), array([0, 1, 2], dtype=int32), array([1, 2, 0], dtype=int32), \
+array([1. , 0.5, 0. ]), 'win')
+    """
+    if score not in ("auto", "win", "margin"):
+        raise ValueError(f"score: expected auto, win or margin, got {score!r}")
+    if isinstance(source, str | os.PathLike) and Path(source).suffix.lower() == ".pgn":
+        table = games_in(argument, repr(str(source)), read_text(argument, source))
+    else:
+        table = read_table(argument, source, delimiter=delimiter)
+    sides = sides_of(table, first_column, second_column, score_column)
+    if not table.lines:
+        raise table.wrong("at least one row", "none")
+    names, first, second = _places(table, sides)
+    lines, said = np.array(table.lines, np.int64), [*table.said]
+    if sides.counts is not None:
+        return _counted(table, sides, names, first, second, lines, said)
+    if sides.outcome is None:
+        said.append(f"{sides.first!r} has won in each row")
+        return Votes(names, first, second, np.ones(len(first)), "win", lines, tuple(said))
+    if sides.scores is not None:
+        found, more = numbers_of(table, sides.scores, decimal_called(decimal))
+        _require_numbers(table, found)
+        one, other = (found[head] for head in sides.scores)
+        said.append(f"margins: {sides.scores[0]!r} less {sides.scores[1]!r}")
+        return Votes(names, first, second, one - other, "margin", lines, (*said, *more))
+    if kind_of(table.column(sides.outcome)) in ("number", "blank", "flag") and not sides.is_named:
+        found, more = numbers_of(table, [sides.outcome], decimal_called(decimal))
+        _require_no_flags(table, sides.outcome)
+        _require_numbers(table, found)
+        scores = found[sides.outcome]
+        kind = _kind_of(table, sides.outcome, scores, score)
+        if kind == "win" and score == "auto":
+            said.append(_READ_AS_WINS)
+        return Votes(names, first, second, scores, kind, lines, (*said, *more))
+    if score == "margin":
+        raise table.wrong("margins", f"words, in column {sides.outcome!r}")
+    shares, more = shares_of(table, sides)
+    if np.isnan(shares).all():
+        raise table.wrong("at least one comparison that has ended", "none")
+    kept = ~np.isnan(shares)
+    said.append(f"votes from column {sides.outcome!r}")
+    first, second, shares, lines = (column[kept] for column in (first, second, shares, lines))
+    return Votes(names, first, second, shares, "win", lines, (*said, *more))
+
+
+def _places(table: Table, sides: Sides) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
+    number: dict[str, int] = {}
+    found = np.empty((2, len(table.lines)), np.int32)
+    columns = table.column(sides.first), table.column(sides.second)
+    for row, pair in enumerate(zip(*columns, strict=True)):
+        names = [*map(label_of, pair)]
+        if not all(names):
+            raise table.wrong("names of options", ", ".join(map(repr, names)), row)
+        if names[0] == names[1]:
+            raise table.wrong("two different options", f"{names[0]!r} twice", row)
+        found[:, row] = [number.setdefault(name, len(number)) for name in names]
+    return tuple(number), found[0], found[1]
+
+
+def _require_numbers(table: Table, found: dict[str, np.ndarray]) -> None:
+    for head, numbers in found.items():
+        for row in np.flatnonzero(~np.isfinite(numbers)).tolist():
+            got = repr(table.column(head)[row])
+            raise table.wrong("a finite number", got, row, head)
+
+
+def _require_no_flags(table: Table, head: str) -> None:
+    cells = table.column(head)
+    for row, cell in enumerate(cells):
+        if isinstance(cell, bool) or str(cell).lower() in ("true", "false"):
+            hint = "1, 0 or .5 for a first that has won, lost or tied"
+            raise table.wrong("a number", repr(cell), row, head, hint)
+
+
+def _counted(
+    table: Table,
+    sides: Sides,
+    names: tuple[str, ...],
+    first: np.ndarray,
+    second: np.ndarray,
+    lines: np.ndarray,
+    said: list[str],
+) -> Votes:
+    """Votes one by one, of how many there are of each kind in a row."""
+    assert sides.counts is not None
+    found, more = numbers_of(table, sides.counts)
+    for head, numbers in found.items():
+        bad = ~((numbers >= 0) & (numbers == np.floor(numbers)) & (numbers <= _MOST))
+        for row in np.flatnonzero(bad).tolist():
+            got = repr(table.column(head)[row])
+            raise table.wrong(f"a count from 0 to {_MOST:,}", got, row, head)
+    counts = np.stack([found[head] for head in sides.counts], 1).astype(np.int64)  # [rows, 2 or 3]
+    if not 0 < counts.sum() <= _MOST:
+        raise table.wrong(f"1 to {_MOST:,} comparisons", f"{counts.sum():,}")
+    rows = np.repeat(np.arange(len(first)), counts.sum(1))
+    shares = np.repeat(np.tile([1.0, 0.0, 0.5][: counts.shape[1]], len(first)), counts.reshape(-1))
+    said.append(f"counts from columns {listed(sides.counts)}")
+    return Votes(names, first[rows], second[rows], shares, "win", lines[rows], (*said, *more))
+
+
+def _kind_of(table: Table, head: str, scores: np.ndarray, asked: str) -> Kind:
+    """What scores are.
+
+    A wrong reading makes the options that are named first look better than they are, and the surer
+    the more comparisons there are: 0 is a loss or a tie, .5 a tie or a close win.
+    """
+    if asked == "margin" or (asked == "auto" and head.lower() == "margin"):
+        return "margin"
+    outside = (scores < 0) | (scores > 1)
+    if asked == "win" and outside.any():
+        row = int(np.argmax(outside))
+        expected = "shares of a win, from 0 (the first lost) to 1 (it won),"
+        raise table.wrong(expected, f"{scores[row]:g}", row, head)
+    is_vote = np.isin(scores, _VOTES)
+    if asked == "win" or is_vote.all():
+        return "win"
+    if (scores >= 0).all():
+        row = int(np.argmin(is_vote))
+        hint = (
+            "no score is negative, and this one is not 0, 0.5 or 1: --score margin if scores are "
+            "by how much the first was better, --score win if they are its share of a win, from 0 "
+            "to 1; what is on another scale has to be made one of these"
+        )
+        raise table.wrong(
+            "win or margin as --score for scores", f"{scores[row]:g}", row, head, hint
+        )
+    if (is_vote | (scores == -1)).all() and (scores == 0.5).any():
+        row, other = int(np.argmax(scores == -1)), int(np.argmax(scores == 0.5))
+        hint = (
+            f"of 1, 0 and -1, and 0.5 in {table.unit} {table.lines[other]}, of 1, 0.5 and 0: write "
+            "all in one way, or say --score margin if these are margins"
+        )
+        raise table.wrong("one way to write votes", "-1", row, head, hint)
+    return "margin"

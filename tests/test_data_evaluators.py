@@ -1,0 +1,140 @@
+"""What evaluators, timers and optimisers leave: small files in their documented formats."""
+
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from jaxrace.data import read_scores
+
+DATA = Path(__file__).parent / "data"
+
+
+def found_in(source, **given):
+    found = read_scores(source, **given)
+    values = {n: x.tolist() for n, x in zip(found.names, found.values, strict=True)}
+    return values, found.task_names, "; ".join(found.said), found.smaller
+
+
+def test_timings_are_read():
+    values, tasks, said, smaller = found_in(DATA / "hyperfine.json")
+    assert values == {
+        "rg -c import": [0.0118, 0.0124, 0.0121],
+        "grep -rc import .": [0.0294, 0.031],
+    }
+    assert (tasks, smaller) == ((), True)
+    assert said.endswith("smaller is better; 1 runs had an exit code other than 0")
+    values, *_, smaller = found_in(DATA / "hyperfine2.json")
+    assert (values, smaller) == ({"one second": [1.002, 1.004], "sleep 2": [2.003]}, True)
+    values, *_, smaller = found_in(DATA / "pytest_benchmark.json")
+    expected = {"test_sort[list]": [0.0021, 0.0024, 0.0022], "test_sort[array]": [0.0011, 0.0009]}
+    assert (values, smaller) == (expected, True)
+
+
+def test_the_harness_is_read(tmp_path):
+    with pytest.raises(ValueError, match=r"--score-column exact_match,strict-match takes one"):
+        read_scores(DATA / "harness")
+    values, tasks, said, _ = found_in(DATA / "harness", score_column="exact_match,strict-match")
+    assert values == {"org__large": [1, 1, 0], "org__small": [1, 0, 0]}
+    assert tasks == ("gsm8k 0", "gsm8k 1", "gsm8k 2")
+    assert "models by their folders" in said
+    assert read_scores(DATA / "harness", score_column="exact_match,strict-match").fits_shared
+    # The same model on the same questions again.
+    shutil.copytree(DATA / "harness", tmp_path / "again")
+    path = next((tmp_path / "again" / "org__small").iterdir())
+    shutil.copy(path, path.with_name(path.name.replace("2026", "2027")))
+    with pytest.raises(ValueError, match=r"expected one evaluation of 'org__small' on 'gsm8k 0'"):
+        read_scores(tmp_path / "again", score_column="exact_match,strict-match")
+    # Without folders, names say it.
+    files = {path.parent.name[5:]: path for path in sorted((DATA / "harness").rglob("*.jsonl"))}
+    values = found_in(files, score_column="exact_match,flexible-extract")[0]
+    assert values == {"large": [1, 1, 1], "small": [1, 1, 1]}
+
+
+def test_inspect_is_read(tmp_path):
+    values, tasks, said, _ = found_in(DATA / "inspect")
+    assert values == {"openai/large": [1, 1], "openai/small": [1, 0, 0.5]}
+    assert tasks == ("arithmetic 1", "arithmetic 2", "arithmetic 3")
+    assert "with status 'cancelled'" in said
+    assert "1 samples of openai/large have no score: no runs" in said
+    log = json.loads(next((DATA / "inspect").glob("*small.json")).read_text())
+    log["samples"][1]["scores"]["match"]["value"] = {"safe": 1, "useful": 0}
+    (tmp_path / "log.json").write_text(json.dumps(log))
+    with pytest.raises(ValueError, match=r"sample 2, got 'safe', 'useful': --score-column match,"):
+        read_scores(tmp_path / "log.json")
+    del log["samples"]
+    (tmp_path / "log.json").write_text(json.dumps(log))
+    with pytest.raises(ValueError, match=r"inspect log convert --to json"):
+        read_scores(tmp_path / "log.json")
+
+
+TABLES = """
+CREATE TABLE studies (study_id INTEGER, study_name TEXT);
+CREATE TABLE study_directions (direction TEXT, study_id INTEGER, objective INTEGER);
+CREATE TABLE trials (trial_id INTEGER, number INTEGER, study_id INTEGER, state TEXT);
+CREATE TABLE trial_params
+    (trial_id INTEGER, param_name TEXT, param_value FLOAT, distribution_json TEXT);
+CREATE TABLE trial_values (trial_id INTEGER, objective INTEGER, value FLOAT, value_type TEXT);
+CREATE TABLE trial_intermediate_values
+    (trial_id INTEGER, step INTEGER, intermediate_value FLOAT, intermediate_value_type TEXT);
+INSERT INTO studies VALUES (1, 'x');
+INSERT INTO study_directions VALUES ('MINIMIZE', 1, 0);
+"""
+KIND = json.dumps({"name": "CategoricalDistribution", "attributes": {"choices": ["adam", "sgd"]}})
+DEPTH = json.dumps({"name": "IntDistribution", "attributes": {"low": 1, "high": 9}})
+
+
+def study(path, trials):
+    """The SQLite file of a study, from the choice, values and state of each trial."""
+    db = sqlite3.connect(path)
+    db.executescript(TABLES)
+    for number, (choice, values, state) in enumerate(trials):
+        one = number + 1
+        db.execute("INSERT INTO trials VALUES (?, ?, 1, ?)", (one, number, state))
+        db.execute("INSERT INTO trial_params VALUES (?, 'opt', ?, ?)", (one, choice % 2, KIND))
+        db.execute("INSERT INTO trial_params VALUES (?, 'depth', ?, ?)", (one, choice + 1, DEPTH))
+        db.execute("INSERT INTO trial_values VALUES (?, 0, ?, 'FINITE')", (one, values[-1]))
+        for step, value in enumerate(values):
+            kind = "FINITE" if value == value else "NAN"
+            told = (one, step, value, kind)
+            db.execute("INSERT INTO trial_intermediate_values VALUES (?, ?, ?, ?)", told)
+    db.commit()
+    db.close()
+
+
+def test_a_study_of_optuna_is_read(tmp_path):
+    done = "COMPLETE"
+    study(tmp_path / "a.db", [(0, [3, 1], done), (1, [4, 2], done), (0, [3, 5], "PRUNED")])
+    values, tasks, said, smaller = found_in(tmp_path / "a.db")
+    assert values == {"depth=1, opt=adam": [3, 1], "depth=2, opt=sgd": [4, 2]}
+    assert (tasks, smaller) == (("0", "1"), True)
+    assert "not complete, left out: 1" in said
+    study(tmp_path / "b.db", [(0, [3, 1], done), (1, [4, 2], done), (0, [3, 5], done)])
+    values, tasks, *_ = found_in(tmp_path / "b.db")
+    assert values == {"depth=1, opt=adam": [1, 5], "depth=2, opt=sgd": [2]}
+    assert tasks == ()
+    study(tmp_path / "c.db", [(0, [float("nan"), 1], done), (1, [4, 2], done)])
+    with pytest.raises(ValueError, match=r"expected a number in '.*c\.db', trial 0, got nan"):
+        read_scores(tmp_path / "c.db")
+    (tmp_path / "d.db").write_bytes(b"SQLite format 3\0" + bytes(100))
+    with pytest.raises(ValueError, match=r"^scores: expected a study of Optuna in "):
+        read_scores(tmp_path / "d.db")
+
+
+def test_a_frame_of_trials_is_read(tmp_path):
+    (tmp_path / "t.csv").write_text(
+        ",number,value,datetime_start,params_lr,state\n0,0,0.5,2026-01-02,0.1,COMPLETE\n"
+        "1,1,0.7,2026-01-02,0.2,COMPLETE\n2,2,,2026-01-02,0.2,FAIL\n3,3,.6,2026-01-02,0.1,COMPLETE\n"
+    )
+    values, *_, said, _ = found_in(tmp_path / "t.csv")
+    assert values == {"lr=0.1": [0.5, 0.6], "lr=0.2": [0.7]}
+    assert "left out: 1" in said
+
+
+def test_seeds_of_algorithms_are_read():
+    found = read_scores(DATA / "rl.csv")
+    assert [x.tolist() for x in found.values] == [[201.5, 187, -12.75], [230.25, 244.5, 239]]
+    assert found.names == ("ppo", "sac")
+    assert found.fits_shared
