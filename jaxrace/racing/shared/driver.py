@@ -1,5 +1,8 @@
-"""The fused driver of races on shared tasks. Axes: K options, N tasks."""
+"""The fused driver of races on shared tasks. Axes: B lanes (races that
+run side by side), K options, N tasks.
+"""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -7,9 +10,11 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxrace import narrowing
+from jaxrace import kernels, narrowing
 from jaxrace.compilation import bounded_jit
 from jaxrace.protocol import is_traced
+from jaxrace.racing import base
+from jaxrace.racing.driver import map_rows
 from jaxrace.racing.shared.race import SharedRace
 from jaxrace.racing.shared.result import SharedResult
 from jaxrace.racing.shared.state import SharedParams
@@ -105,32 +110,54 @@ def _rows(name: str, tree: Any, count: int) -> Any:
 
 
 @bounded_jit(3)
-def _run(
+def _run(race: SharedRace, sample: Sample, chunk: int, *of_race: Any) -> tuple[SharedResult, Any]:
+    """The result and ``first_outcomes``, of key, options, params and tasks of one race."""
+    play = functools.partial(_play_lanes, race, sample, chunk)
+    return base.in_lane(kernels.merge_vmaps(play), *of_race)
+
+
+def _play_lanes(race: SharedRace, sample: Sample, chunk: int, *of_races: Any) -> tuple[Any, Any]:
+    """The results of B races, one per lane, and their ``first_outcomes``."""
+    play = functools.partial(_play_in_step, race, sample, chunk)
+    return kernels.map_blocks(play, kernels.sizes().races)(*of_races)
+
+
+def _play_in_step(
     race: SharedRace,
     sample: Sample,
     chunk: int,
-    key: jax.Array,
+    keys: jax.Array,
     options: Any,
     params: SharedParams,
     tasks: Any,
-) -> tuple[SharedResult, Any]:
-    """The result, and ``first_outcomes``."""
-    order = task_order(race, key)
+) -> tuple[Any, Any]:
+    orders = jax.vmap(functools.partial(task_order, race))(keys)
 
-    def draw(option: Any, place: jax.Array) -> Any:
-        number = jnp.minimum(place, race.capacity - 1)
-        task = jax.tree.map(lambda x: x[order[number]], tasks)
-        return sample(jax.random.fold_in(key, number), option, task)
+    def draw(lane: jax.Array, option: Any, number: jax.Array) -> Any:
+        """The outcome of an option of a race on its task of a number."""
+        number = jnp.minimum(number, race.capacity - 1)
+        task = jax.tree.map(lambda x: x[lane, orders[lane, number]], tasks)
+        return sample(jax.random.fold_in(keys[lane], number), option, task)
 
-    def draw_next(simulated: jax.Array) -> Any:
-        places = simulated[:, None] + jnp.arange(chunk, dtype=jnp.int32)
-        return jax.vmap(jax.vmap(draw, (None, 0)))(options, places)
+    def draw_block(lanes: jax.Array, options: Any, numbers: jax.Array) -> Any:
+        return jax.vmap(jax.vmap(draw, (None, None, 0)))(lanes, options, numbers)
 
-    example = jax.eval_shape(draw, jax.tree.map(lambda x: x[0], options), jnp.int32(0))
-    start = race.init(example, params)
+    lanes = jnp.arange(keys.size, dtype=jnp.int32)
+    of_options = jnp.broadcast_to(lanes[:, None], (keys.size, race.num_options))
 
-    def advance(state: Any) -> Any:
-        return race.tell(state, draw_next(state.simulated), params)
+    def draw_next(simulated: jax.Array, asked: jax.Array) -> Any:
+        numbers = simulated[..., None] + jnp.arange(chunk, dtype=jnp.int32)
+        return map_rows(draw_block, asked, (of_options, options, numbers))
 
-    end = lax.while_loop(lambda state: (race.ask(state, params) > 0).any(), advance, start)
-    return race.result(end, params), race.first_outcomes(end)
+    first = jax.tree.map(lambda x: x[0, 0], options)
+    example = jax.eval_shape(draw, jnp.int32(0), first, jnp.int32(0))
+    begun = jax.vmap(lambda params: race.init(example, params))(params)
+
+    def asks(states: Any) -> jax.Array:
+        return jax.vmap(race.ask)(states, params) > 0
+
+    def play_chunk(states: Any) -> Any:
+        return race.tell_lanes(states, draw_next(states.simulated, asks(states)), params)
+
+    states = lax.while_loop(lambda states: asks(states).any(), play_chunk, begun)
+    return jax.vmap(race.result)(states, params), jax.vmap(race.first_outcomes)(states)

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import narrowing
+from jaxrace import kernels, narrowing
 from jaxrace.judging import levels
 from jaxrace.protocol import is_traced, verb
 from jaxrace.racing import base
@@ -207,15 +207,15 @@ class SharedRace(base.Race):
             require_sign(self.compare, one)
         num_options = self.num_options
         room, pairs = (num_options, self.capacity + BLOCK), (num_options, num_options)
-        mixture = (params.nulls.shape[-1], params.bets.shape[-1], *pairs)
+        mixture = (*pairs, params.nulls.shape[-1], params.bets.shape[-1])
         counts, sums = jnp.zeros(num_options, jnp.int32), jnp.zeros(pairs, jnp.float32)
         return SharedState(
             outcomes=jax.tree.map(lambda x: jnp.zeros((*room, *x.shape), x.dtype), example_outcome),
             simulated=counts,
             wanted=jnp.broadcast_to(params.first, (num_options,)),
             first_bad=counts,
-            bets=jnp.broadcast_to(params.weights[:, None, None], mixture),
-            highest=jnp.zeros((mixture[0], *pairs), jnp.float32),
+            bets=jnp.broadcast_to(params.weights, mixture),
+            highest=jnp.zeros(mixture[:3], jnp.float32),
             total=sums,
             total_rest=sums,
             certificate=jnp.int32(RUNNING),
@@ -237,43 +237,55 @@ class SharedRace(base.Race):
             ValueError: ``state``, ``params`` or ``outcomes`` are not of this race; or, outside of
                 jit only, an outcome that counts is not finite, or by mean out of its range.
         """
-        before, lacking = state.simulated, state.wanted - state.simulated
-        num_told = jax.tree.leaves(outcomes)[0].shape[1]
-        bad = ~base.finite_rounds(outcomes) | self._out_of_range(outcomes)
-        number = 1 + jnp.arange(num_told, dtype=jnp.int32)
-        none = jnp.iinfo(jnp.int32).max
-        bad = jnp.where(bad & (number <= lacking[:, None]), before[:, None] + number, none).min(1)
-        is_first = (state.first_bad == 0) & (bad < none)
-        state = evidence.keep_outcomes(state, outcomes, lacking)
-        state = dataclasses.replace(state, first_bad=jnp.where(is_first, bad, state.first_bad))
-        state = evidence.count_tasks(
-            state,
+        return base.in_lane(self.tell_lanes, state, outcomes, params)
+
+    def tell_lanes(self, states: SharedState, outcomes: Any, params: SharedParams) -> SharedState:
+        """``tell`` of B races, leaves [B, ...], which share the work."""
+        before, lacking = states.simulated, states.wanted - states.simulated
+        num_told = jax.tree.leaves(outcomes)[0].shape[2]
+        found_bad = jax.vmap(self._first_bad)(outcomes, lacking)
+        is_first = (states.first_bad == 0) & (found_bad > 0)
+        first_bad = jnp.where(is_first, before + found_bad, states.first_bad)
+        states = evidence.keep_outcomes(states, outcomes, lacking)
+        states = evidence.count_tasks(
+            dataclasses.replace(states, first_bad=first_bad),
             params,
             before,
             differences=self._differences,
             is_finite=self.finite,
             at_most=num_told,
         )
-        found = decision.decide(self._seen(state, params), params, self.top)
         # Only when all have what they were asked for, and until the race has ended.
-        looks = (lacking > 0).any() & (state.simulated >= state.wanted).all()
-        further = decision.next_batch(state.simulated, params)
-        wanted = jnp.where(looks & found.asked, further, state.wanted)
-        certificate = jnp.where(looks, found.certificate, state.certificate)
-        return dataclasses.replace(state, wanted=wanted, certificate=certificate)
+        looks = (lacking > 0).any(1) & (states.simulated >= states.wanted).all(1)
+        found = kernels.of_listed(jax.vmap(self._decide), looks, (states, params))
+        asked = found.asked & looks[:, None]
+        further = jax.vmap(decision.next_batch)(states.simulated, params)
+        return dataclasses.replace(
+            states,
+            wanted=jnp.where(asked, further, states.wanted),
+            certificate=jnp.where(looks, found.certificate, states.certificate),
+        )
 
-    def _out_of_range(self, outcomes: Any) -> jax.Array:
-        """bool [K, T]: is there a score below low or above high?"""
+    def _decide(self, state: SharedState, params: SharedParams) -> decision.Decision:
+        return decision.decide(self._seen(state, params), params, self.top)
+
+    def _first_bad(self, outcomes: Any, lacking: jax.Array) -> jax.Array:
+        """The number, from 1, of the first of the outcomes [K, T, ...] that counts and is none."""
+        bad = ~base.finite_rounds(outcomes)
         first = jax.tree.leaves(outcomes)[0]
-        if self.low is None or self.high is None:
-            return jnp.zeros(first.shape[:2], bool)
-        return ((first < self.low) | (first > self.high)).any(tuple(range(2, first.ndim)))
+        if self.low is not None and self.high is not None:
+            is_out = (first < self.low) | (first > self.high)
+            bad |= is_out.any(tuple(range(2, first.ndim)))
+        number = 1 + jnp.arange(first.shape[1], dtype=jnp.int32)
+        none = jnp.iinfo(jnp.int32).max
+        found = jnp.where(bad & (number <= lacking[:, None]), number, none).min(1)
+        return jnp.where(found < none, found, 0)
 
-    def _differences(self, own: Any, views: Any) -> jax.Array:
-        """d of outcomes [K, BLOCK, (R), ...] and [K, K, BLOCK, (R), ...]: float32 [K, K, BLOCK]."""
+    def _differences(self, first: Any, second: Any) -> jax.Array:
+        """d of outcomes, leaves [BLOCK, R, ...]: float32 [BLOCK, R]."""
         if self.compare is None:
-            scaled, others = (self._scores(jax.tree.leaves(x)[0]) for x in (own, views))
-            return scaled[:, None] - others
+            (x,), (y,) = jax.tree.leaves(first), jax.tree.leaves(second)
+            return self._scores(x) - self._scores(y)
         single, compare = self.compare, self.compare
         if self.values > 1:
 
@@ -281,8 +293,7 @@ class SharedRace(base.Race):
                 signs = jax.vmap(jax.vmap(single, (None, 0)), (0, None))(x, y)
                 return signs.sum(dtype=jnp.int32).astype(jnp.float32) / self.values**2
 
-        of_others = jax.vmap(jax.vmap(compare), (None, 0))
-        return jax.vmap(of_others)(own, views).astype(jnp.float32)
+        return jax.vmap(jax.vmap(compare))(first, second).astype(jnp.float32)
 
     def _scores(self, outcomes: jax.Array) -> jax.Array:
         """The mean over the values of a task, in a range of width 1."""
@@ -292,7 +303,7 @@ class SharedRace(base.Race):
         return scores.mean(-1) if self.values > 1 else scores
 
     def _seen(self, state: SharedState, params: SharedParams) -> decision.Seen:
-        highest = jnp.log(state.highest[0])
+        highest = jnp.log(state.highest[..., 0])
         over = highest >= params.level
         if self.finite:
             # Of two that are equal on all tasks the first stands before the second.
@@ -309,7 +320,7 @@ class SharedRace(base.Race):
         certified = (state.certificate != RUNNING) & (state.certificate != EXHAUSTED)
         in_top = jnp.argsort(ranking) < self.top
         # Without a tolerance: who may be best, and who is over all but kappa - 1 of the others.
-        beats = jnp.log(state.highest[-1]) >= params.possible_level
+        beats = jnp.log(state.highest[..., -1]) >= params.possible_level
         possible = beats.sum(0, dtype=jnp.int32) < self.top
         sure = beats.sum(1, dtype=jnp.int32) >= self.num_options - self.top
         certain = certified & (params.tolerance == 0)

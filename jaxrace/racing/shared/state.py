@@ -44,8 +44,8 @@ class SharedState:
     simulated: jax.Array  # int32 [K], tasks told for options that had asked
     wanted: jax.Array  # int32 [K], tasks that are to be told before the next look
     first_bad: jax.Array  # int32 [K], number of the first outcome that is no score, or 0
-    bets: jax.Array  # float32 [Q, L, K, K], w times the products of factors over the common tasks
-    highest: jax.Array  # float32 [Q, K, K], the largest E_ij so far; infinite where it is certain
+    bets: jax.Array  # float32 [K, K, Q, L], w times the products of factors over the common tasks
+    highest: jax.Array  # float32 [K, K, Q], the largest E_ij so far; infinite where it is certain
     total: jax.Array  # float32 [K, K], S_ij: the sum of the differences
     total_rest: jax.Array  # float32 [K, K], what the sum lacks for being rounded
     certificate: jax.Array  # int32 [], a number of ``CERTIFICATES``
