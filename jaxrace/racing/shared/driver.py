@@ -1,5 +1,6 @@
-"""The fused driver of races on shared tasks. Axes: B lanes (races that
-run side by side), K options, N tasks.
+"""The fused driver of races on shared tasks.
+
+Axes: B lanes (races that run side by side), K options, N tasks.
 """
 
 import functools

@@ -19,13 +19,20 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 
 from jaxrace import kernels
 from jaxrace.judging.levels import LEAST_FACTOR
 from jaxrace.kernels.sums import Total, plus
-from jaxrace.racing.shared.state import BLOCK, SharedParams, SharedState, common_tasks
+from jaxrace.racing.shared.state import (
+    BLOCK,
+    SharedParams,
+    SharedState,
+    Tally,
+    packed,
+    pairs_of,
+    unpacked,
+)
 
 # Means that are as close as this, in units of the range, are equal: float32 rounds scores by half.
 TIE = 2.0**-23
@@ -37,14 +44,6 @@ _ROOM = 1e-6
 Differences = Callable[[Any, Any], jax.Array]  # of outcomes [BLOCK, R, ...] of each: [BLOCK, R]
 
 
-class Tally(NamedTuple):
-    """The evidence of R pairs, in both orders but for the sum."""
-
-    bets: jax.Array  # float32 [Q, L, 2, R]
-    highest: jax.Array  # float32 [Q, 2, R]
-    total: Total  # float32 [R]
-
-
 class Numbers(NamedTuple):
     """What ``SharedParams`` say to each of R pairs."""
 
@@ -54,29 +53,41 @@ class Numbers(NamedTuple):
 
 
 def keep_outcomes(states: SharedState, outcomes: Any, lacking: jax.Array) -> SharedState:
-    """Append outcomes [B, K, T, ...], of each option at most as many as it lacks, int32 [B, K]."""
+    """Append outcomes [B, K, T, ...], of each option at most as many as it lacks, int32 [B, K].
+
+    What is told beyond that is written, too, but never read: later outcomes take its place.
+    """
     num_told = jax.tree.leaves(outcomes)[0].shape[2]
     start, room = states.simulated.reshape(-1), lacking.reshape(-1)
-    number = jnp.arange(num_told, dtype=jnp.int32)
+
+    def write(begin: int, rows: jax.Array, kept: Any) -> Any:
+        own = jnp.minimum(rows, start.size - 1)
+        # A row that is nowhere is passed over.
+        rows = jnp.where(begin < room[own], rows, start.size)
+        at = jnp.stack([rows, start[own] + begin], 1)
+        part = jax.tree.map(lambda x: x[own, begin : begin + BLOCK], told)
+        return jax.tree.map(lambda old, new: _written(old, at, new.astype(old.dtype)), kept, part)
+
     told = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), outcomes)
     kept = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), states.outcomes)
-    nowhere = jax.tree.leaves(kept)[0].shape[1]
-
-    def write(rows: jax.Array, kept: Any) -> Any:
-        own = jnp.minimum(rows, start.size - 1)
-        counts = number < room[own][:, None]
-        at = rows[:, None], jnp.where(counts, start[own][:, None] + number, nowhere)
-        return jax.tree.map(
-            lambda old, new: old.at[at].set(new[own].astype(old.dtype), mode="drop"), kept, told
-        )
-
     block = kernels.listing_block(start.size, light=True)
-    kept = kernels.for_listed(lacking > 0, block, write, kept)
+    for begin in range(0, num_told, BLOCK):
+        kept = kernels.for_listed(lacking > begin, block, functools.partial(write, begin), kept)
     return dataclasses.replace(
         states,
         outcomes=jax.tree.map(lambda x, old: x.reshape(old.shape), kept, states.outcomes),
         simulated=states.simulated + jnp.minimum(lacking, num_told),
     )
+
+
+def _written(kept: jax.Array, at: jax.Array, new: jax.Array) -> jax.Array:
+    """``kept`` [rows, N, ...] with ``new`` [R, n, ...] at places int32 [R, 2]: row and first."""
+    numbers = lax.ScatterDimensionNumbers(
+        update_window_dims=tuple(range(1, new.ndim)),
+        inserted_window_dims=(0,),
+        scatter_dims_to_operand_dims=(0, 1),
+    )
+    return lax.scatter(kept, at, new, numbers, mode="drop")
 
 
 def count_tasks(
@@ -93,62 +104,39 @@ def count_tasks(
     No option has got more than ``at_most``.
     """
     num_options = before.shape[1]
-    first, second = jnp.asarray(np.triu_indices(num_options, 1), jnp.int32)  # of P pairs
+    first, second = pairs_of(num_options)
     start = jnp.minimum(before[:, first], before[:, second])  # [B, P]
     end = jnp.minimum(states.simulated[:, first], states.simulated[:, second])
     samples = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), states.outcomes)
-    kept = (states.bets, states.highest, states.total, states.total_rest)
-    kept = jax.tree.map(lambda x: x.reshape(-1, *x.shape[3:]), kept)  # [B K K, ...]
 
-    def play_pass(number: jax.Array, kept: Any) -> Any:
+    def play_pass(number: jax.Array, kept: jax.Array) -> jax.Array:
         begin = start + BLOCK * number
 
-        def play(places: jax.Array, kept: Any) -> Any:
+        def play(places: jax.Array, kept: jax.Array) -> jax.Array:
             place = jnp.minimum(places, begin.size - 1)
             lane, pair = place // first.size, place % first.size
             rows = tuple(lane * num_options + option[pair] for option in (first, second))
             begins, ends = begin.reshape(-1)[place], end.reshape(-1)[place]
-            found = differences(
-                *(kernels.sample_slices(samples, row, begins, BLOCK) for row in rows)
-            )
-            # Where a pair's numbers lie in [B, K, K], in both orders.
-            at = rows[0] * num_options + second[pair], rows[1] * num_options + first[pair]
-            at = jnp.where(places == begin.size, before.size * num_options, jnp.stack(at))  # [2, R]
-            bets, highest, value, missing = kept
-            tally = Tally(
-                jnp.moveaxis(bets[at], (-2, -1), (0, 1)),
-                jnp.moveaxis(highest[at], -1, 0),
-                Total(value[at[0]], missing[at[0]]),
-            )
+            own = (kernels.sample_slices(samples, row, begins, BLOCK) for row in rows)
             numbers = Numbers(
                 params.nulls[lane].T[:, None], params.bets[lane].T[:, None], params.max_rounds[lane]
             )
-            step = functools.partial(_play_task, numbers, ends, is_finite)
+            tally = unpacked(kept[place], params.nulls.shape[1], params.bets.shape[1])
             tasks = begins + jnp.arange(1, BLOCK + 1, dtype=jnp.int32)[:, None]  # s
-            tally = lax.scan(step, tally, (tasks, found), unroll=UNROLL)[0]
-            sums = (jnp.stack([x, -x]) for x in tally.total)
-            new = (
-                jnp.moveaxis(tally.bets, (0, 1), (-2, -1)),
-                jnp.moveaxis(tally.highest, 0, -1),
-                *sums,
-            )
-            return jax.tree.map(lambda old, x: old.at[at].set(x, mode="drop"), kept, new)
+            step = functools.partial(_play_task, numbers, ends, is_finite)
+            tally = lax.scan(step, tally, (tasks, differences(*own)))[0]
+            return kept.at[places].set(packed(tally), mode="drop")
 
         block = kernels.listing_block(begin.size, light=True)
         return kernels.for_listed(begin < end, block, play, kept)
 
-    passes = -(-at_most // BLOCK)
-    if passes > 1:
+    kept = states.pairs.reshape(-1, states.pairs.shape[-1])  # [B P, W]
+    if at_most > BLOCK:
         needed = (-(-(end - start) // BLOCK)).max()
         kept = lax.fori_loop(0, needed, play_pass, kept)
     else:
         kept = play_pass(jnp.int32(0), kept)
-    names = ("bets", "highest", "total", "total_rest")
-    changed = {n: x.reshape(getattr(states, n).shape) for n, x in zip(names, kept, strict=True)}
-    return dataclasses.replace(states, **changed)
-
-
-UNROLL = 1
+    return dataclasses.replace(states, pairs=kept.reshape(states.pairs.shape))
 
 
 def _play_task(
@@ -195,10 +183,3 @@ def _with_certain(
     is_certain = surplus > TIE * whole
     highest = jnp.where(is_certain, jnp.inf, highest)
     return jnp.where((left == 0) & ~is_certain, 0.0, highest)
-
-
-def are_tied(state: SharedState, params: SharedParams) -> jax.Array:
-    """bool [K, K]: have two options the same sum over all N tasks, as far as float32 can tell?"""
-    whole = common_tasks(state.simulated) >= params.max_rounds
-    apart = jnp.abs(state.total + state.total_rest)
-    return whole & (apart <= TIE * params.max_rounds.astype(jnp.float32))

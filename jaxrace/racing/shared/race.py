@@ -16,13 +16,23 @@ import numpy as np
 
 from jaxrace import kernels, narrowing
 from jaxrace.judging import levels
+from jaxrace.kernels.sums import Total
 from jaxrace.protocol import is_traced, verb
 from jaxrace.racing import base
 from jaxrace.racing.comparing import check_once, first_few, require_outcomes, require_sign
 from jaxrace.racing.dominance.state import EXHAUSTED, RUNNING
 from jaxrace.racing.shared import decision, evidence
 from jaxrace.racing.shared.result import SharedResult
-from jaxrace.racing.shared.state import BLOCK, SharedParams, SharedState, common_tasks
+from jaxrace.racing.shared.state import (
+    BLOCK,
+    SharedParams,
+    SharedState,
+    Tally,
+    common_tasks,
+    packed,
+    squared,
+    unpacked,
+)
 from jaxrace.validation import (
     require_choice,
     require_function,
@@ -206,18 +216,20 @@ class SharedRace(base.Race):
             )
             require_sign(self.compare, one)
         num_options = self.num_options
-        room, pairs = (num_options, self.capacity + BLOCK), (num_options, num_options)
-        mixture = (*pairs, params.nulls.shape[-1], params.bets.shape[-1])
-        counts, sums = jnp.zeros(num_options, jnp.int32), jnp.zeros(pairs, jnp.float32)
+        room = num_options, self.capacity + BLOCK
+        counts = jnp.zeros(num_options, jnp.int32)
+        num_nulls, count = params.nulls.shape[-1], num_options * (num_options - 1) // 2
+        bets = jnp.broadcast_to(
+            params.weights[:, None, None], (num_nulls, params.weights.shape[-1], 2, count)
+        )
+        highest = jnp.zeros((num_nulls, 2, count), jnp.float32)
+        sums = jnp.zeros(count, jnp.float32)
         return SharedState(
             outcomes=jax.tree.map(lambda x: jnp.zeros((*room, *x.shape), x.dtype), example_outcome),
             simulated=counts,
             wanted=jnp.broadcast_to(params.first, (num_options,)),
             first_bad=counts,
-            bets=jnp.broadcast_to(params.weights, mixture),
-            highest=jnp.zeros(mixture[:3], jnp.float32),
-            total=sums,
-            total_rest=sums,
+            pairs=packed(Tally(bets, highest, Total(sums, sums))),
             certificate=jnp.int32(RUNNING),
         )
 
@@ -302,25 +314,37 @@ class SharedRace(base.Race):
         scores = (outcomes.astype(jnp.float32) - self.low) / (self.high - self.low)
         return scores.mean(-1) if self.values > 1 else scores
 
+    def _tally(self, state: SharedState, params: SharedParams) -> Tally:
+        return unpacked(state.pairs, params.nulls.shape[-1], params.bets.shape[-1])
+
     def _seen(self, state: SharedState, params: SharedParams) -> decision.Seen:
-        highest = jnp.log(state.highest[..., 0])
+        tally, told = self._tally(state, params), state.simulated
+        highest = jnp.log(squared(tally.highest[0], self.num_options))
+        total = tally.total.value + tally.total.missing
+        total = squared(jnp.stack([total, -total]), self.num_options)
+        apart = ~jnp.eye(self.num_options, dtype=bool)
+        highest = jnp.where(apart, highest, -jnp.inf)
+        total = jnp.where(apart, total, 0.0)
         over = highest >= params.level
         if self.finite:
             # Of two that are equal on all tasks the first stands before the second.
-            over |= jnp.triu(evidence.are_tied(state, params), 1)
-        shared = jnp.maximum(common_tasks(state.simulated), 1).astype(jnp.float32)
-        mean = (state.total + state.total_rest) / shared
-        return decision.Seen(highest, over, mean, state.simulated)
+            whole = common_tasks(told) >= params.max_rounds
+            is_tied = jnp.abs(total) <= evidence.TIE * params.max_rounds.astype(jnp.float32)
+            over |= jnp.triu(whole & is_tied, 1)
+        shared = jnp.maximum(common_tasks(told), 1).astype(jnp.float32)
+        return decision.Seen(highest, over, total / shared, told)
 
     @verb
     def result(self, state: SharedState, params: SharedParams) -> SharedResult:
         seen = self._seen(state, params)
+        highest = squared(self._tally(state, params).highest, self.num_options)
+        highest = jnp.where(jnp.eye(self.num_options, dtype=bool), -jnp.inf, jnp.log(highest))
         keys = decision.standing(seen)
         ranking = base.ranking_from_keys(*keys)
         certified = (state.certificate != RUNNING) & (state.certificate != EXHAUSTED)
         in_top = jnp.argsort(ranking) < self.top
         # Without a tolerance: who may be best, and who is over all but kappa - 1 of the others.
-        beats = jnp.log(state.highest[..., -1]) >= params.possible_level
+        beats = highest[-1] >= params.possible_level
         possible = beats.sum(0, dtype=jnp.int32) < self.top
         sure = beats.sum(1, dtype=jnp.int32) >= self.num_options - self.top
         certain = certified & (params.tolerance == 0)
@@ -333,7 +357,7 @@ class SharedRace(base.Race):
             certificate_number=state.certificate,
             wins=keys.wins,
             total=keys.total,
-            highest=jnp.log(state.highest),
+            highest=highest,
             mean_difference=seen.mean,
             asked=state.wanted - state.simulated,
             by=self.by,

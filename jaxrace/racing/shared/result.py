@@ -23,7 +23,7 @@ class SharedResult(RaceResult):
     certificate_number: jax.Array  # int32 [], see ``certificate``
     wins: jax.Array  # int32 [K], first sort key: verdicts, or where there is none a mean above 0
     total: jax.Array  # int32 [K], second sort key: sum of the mean differences, in fixed point
-    highest: jax.Array  # float32 [K, K, Q], ln of the largest E_ij in the course of the race
+    highest: jax.Array  # float32 [Q, K, K], ln of the largest E_ij in the course of the race
     mean_difference: jax.Array  # float32 [K, K], over the common tasks, in [-1, 1]
     asked: jax.Array  # int32 [K], how many further tasks each would run next
     by: str = dataclasses.field(metadata={"static": True})
@@ -51,7 +51,7 @@ class SharedResult(RaceResult):
 
         With a tolerance "i over j" is that j is not better by it.
         """
-        return np.exp(-np.maximum(np.asarray(self.highest, np.float64)[..., 0], 0))
+        return np.exp(-np.maximum(np.asarray(self.highest, np.float64)[..., 0, :, :], 0))
 
     @property
     def oracle_calls(self) -> NDArray[np.int64]:
@@ -94,7 +94,7 @@ class SharedResult(RaceResult):
             return {}
         ranking, possible = np.asarray(self.ranking), np.asarray(self.possible)
         names = [str(option) for option in ranking if possible[option]][:MAX_LISTED]
-        highest = np.asarray(self.highest, np.float64)[..., 0]
+        highest = np.asarray(self.highest, np.float64)[0]
         inside, outside = ranking[: self.top], ranking[self.top :]
         worst = float(highest[np.ix_(inside, outside)].min())
         share = math.floor(100 * max(worst, 0) / float(self.params.level))

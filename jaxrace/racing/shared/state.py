@@ -1,14 +1,16 @@
 """The numbers and the progress of a race on shared tasks.
 
-Axes: K options, N = capacity tasks, R values of an option on a task, L bets, Q nulls.
+Axes: K options, P = K (K - 1) / 2 pairs, N = capacity tasks, L bets, Q nulls.
 """
 
 import dataclasses
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
+from jaxrace.kernels.sums import Total
 from jaxrace.protocol import pytree
 from jaxrace.validation import Owner
 
@@ -44,10 +46,7 @@ class SharedState:
     simulated: jax.Array  # int32 [K], tasks told for options that had asked
     wanted: jax.Array  # int32 [K], tasks that are to be told before the next look
     first_bad: jax.Array  # int32 [K], number of the first outcome that is no score, or 0
-    bets: jax.Array  # float32 [K, K, Q, L], w times the products of factors over the common tasks
-    highest: jax.Array  # float32 [K, K, Q], the largest E_ij so far; infinite where it is certain
-    total: jax.Array  # float32 [K, K], S_ij: the sum of the differences
-    total_rest: jax.Array  # float32 [K, K], what the sum lacks for being rounded
+    pairs: jax.Array  # float32 [P, W], the evidence of each pair, packed; see ``Tally``
     certificate: jax.Array  # int32 [], a number of ``CERTIFICATES``
 
     @property
@@ -64,6 +63,47 @@ class SharedState:
     def invalid(self) -> jax.Array:
         """int32 [K]: number of the first outcome that counted and is no score, or 0."""
         return self.first_bad
+
+
+class Tally(NamedTuple):
+    """The evidence of P pairs (i, j), i < j: of i over j, and of j over i."""
+
+    bets: jax.Array  # float32 [Q, L, 2, P], w times the products of factors over the common tasks
+    highest: jax.Array  # float32 [Q, 2, P], the largest E so far; infinite where it is certain
+    total: Total  # float32 [P], S: the sum of the differences of i and j
+
+
+def packed(tally: Tally) -> jax.Array:
+    """Float32 [P, W], a row for each pair: one row is read and written at once."""
+    columns = (tally.bets, tally.highest, *tally.total)
+    return jnp.concatenate([x.reshape(-1, x.shape[-1]) for x in columns]).T
+
+
+def unpacked(rows: jax.Array, num_nulls: int, num_bets: int) -> Tally:
+    """The same of rows [P, W] as ``Tally``."""
+    columns, count = rows.T, rows.shape[0]
+    ends = 2 * num_nulls * num_bets, 2 * num_nulls * (num_bets + 1)
+    bets, highest, total = columns[: ends[0]], columns[ends[0] : ends[1]], columns[ends[1] :]
+    return Tally(
+        bets.reshape(num_nulls, num_bets, 2, count),
+        highest.reshape(num_nulls, 2, count),
+        Total(*total),
+    )
+
+
+def pairs_of(num_options: int) -> tuple[jax.Array, jax.Array]:
+    """The options i and j of the P pairs, i < j: int32 [P] each."""
+    first, second = np.triu_indices(num_options, 1)
+    return jnp.asarray(first, jnp.int32), jnp.asarray(second, jnp.int32)
+
+
+def squared(numbers: jax.Array, num_options: int) -> jax.Array:
+    """Numbers [..., 2, P], in both orders, as [..., K, K]; the diagonal is anything."""
+    place = np.zeros((num_options, num_options), np.int32)
+    first, second = np.triu_indices(num_options, 1)
+    place[first, second] = np.arange(first.size)
+    place[second, first] = np.arange(first.size, 2 * first.size)
+    return numbers.reshape(*numbers.shape[:-2], -1)[..., place]
 
 
 def common_tasks(told: jax.Array) -> jax.Array:
