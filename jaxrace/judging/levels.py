@@ -111,9 +111,10 @@ def independent_bets(level: float, horizon: int) -> Bets:
 
 
 def shared_bets(level: float, num_tasks: int | None = None) -> Bets:
-    """The bets of shared tasks: lambda = 2 sqrt((level + 1) / n) 2.2^k up to 0.95, evenly weighted.
+    """The bets of shared tasks: lambda = 2 sqrt((level + 1) / n) 2.2^k up to 0.95.
 
-    That is for n = ``num_tasks``; without a number for any, and then bets do not depend on it.
+    That is for n = ``num_tasks``, with two fifths for the smallest; without a number for any, and
+    then bets do not depend on it, and all weigh the same.
 
     >>> [round(bet, 3) for bet in shared_bets(5.0, 300).bets]
     [0.283, 0.622, 0.95]
@@ -127,4 +128,5 @@ def shared_bets(level: float, num_tasks: int | None = None) -> Bets:
         while found[-1] * _BET_RATIO < LARGEST_BET:
             found.append(found[-1] * _BET_RATIO)
         found = [bet for bet in found if bet < LARGEST_BET] + [LARGEST_BET]
+        return Bets(tuple(found), tuple(dominance_weights(len(found))))
     return Bets(tuple(found), (1 / len(found),) * len(found))

@@ -17,6 +17,12 @@ from jaxrace.racing.preference.state import PreferenceParams as PreferenceParams
 from jaxrace.racing.preference.state import PreferenceState as PreferenceState
 from jaxrace.racing.preference.state import SurrogateParams as SurrogateParams
 from jaxrace.racing.result import RaceResult as RaceResult
+from jaxrace.racing.shared.driver import run_shared as run_shared
+from jaxrace.racing.shared.driver import task_order as task_order
+from jaxrace.racing.shared.race import SharedRace as SharedRace
+from jaxrace.racing.shared.result import SharedResult as SharedResult
+from jaxrace.racing.shared.state import SharedParams as SharedParams
+from jaxrace.racing.shared.state import SharedState as SharedState
 from jaxrace.racing.value import BernsteinRace as BernsteinRace
 from jaxrace.racing.value import HoeffdingRace as HoeffdingRace
 from jaxrace.racing.value import ValueParams as ValueParams

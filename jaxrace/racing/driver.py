@@ -223,7 +223,7 @@ def _draw_asked(
             option_keys, options, numbers
         )
 
-    return _map_rows(draw_block, asked, rows, axis=axis)
+    return map_rows(draw_block, asked, rows, axis=axis)
 
 
 def _numbers(drawn: jax.Array, num_rounds: int) -> jax.Array:
@@ -231,7 +231,7 @@ def _numbers(drawn: jax.Array, num_rounds: int) -> jax.Array:
     return (drawn[..., None] + jnp.arange(num_rounds, dtype=jnp.int32)).astype(jnp.uint32)
 
 
-def _map_rows(function: Callable[..., Any], wanted: jax.Array, args: Any, axis: int = 0) -> Any:
+def map_rows(function: Callable[..., Any], wanted: jax.Array, args: Any, axis: int = 0) -> Any:
     """``function`` of the rows [B, K] that are wanted, and zeros for the others.
 
     The function takes ``args`` of any number of rows, [rows, ...]; the rows of what it returns are

@@ -48,7 +48,7 @@ def decide(
 ) -> Decision:
     """Certify, or ask for more, or give up; ``most`` is M, int32 []: an option's blocks at most."""
     num_options = evidence.complete.shape[0]
-    leads = _first_of(standing(evidence, params.level, blocks), top)
+    leads = first_of(standing(evidence, params.level, blocks), top)
     cross = leads[:, None] & ~leads[None, :]
     over = evidence.highest >= params.level
     dominates = ~(cross & ~over).any()
@@ -63,7 +63,7 @@ def decide(
     doubtful = cross & ~(over | over.T)
     # Rare: all of T against the rest is decided, but not all of it for T.
     lacking = lacking & running & ~doubtful.any()
-    doubtful |= _stand_ins(lacking, evidence.highest, strong)
+    doubtful |= stand_ins(lacking, evidence.highest, strong)
     complete = evidence.complete
     exhausted = doubtful & (shared_blocks(complete) >= most)
     ends = exhausted.any() | ~doubtful.any()
@@ -128,7 +128,7 @@ def shared_blocks(complete: jax.Array) -> jax.Array:
     return jnp.minimum(complete[:, None], complete[None, :])
 
 
-def _first_of(keys: Standing, top: int) -> jax.Array:
+def first_of(keys: Standing, top: int) -> jax.Array:
     """bool [K]: is an option among the first kappa? Ties go to the smaller index."""
     index = jnp.arange(keys.wins.shape[0], dtype=jnp.int32)
     before = index[:, None] < index[None, :]
@@ -138,7 +138,7 @@ def _first_of(keys: Standing, top: int) -> jax.Array:
     return before.sum(0, dtype=jnp.int32) < top
 
 
-def _stand_ins(lacking: jax.Array, highest: jax.Array, strong: jax.Array) -> jax.Array:
+def stand_ins(lacking: jax.Array, highest: jax.Array, strong: jax.Array) -> jax.Array:
     """For each pair (i, j) that lacks counts: the likeliest of (i, p) and (p, j) to give one.
 
     Likeliest is the largest e-value without a strong verdict either way; equals go by p.

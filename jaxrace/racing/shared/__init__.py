@@ -1,0 +1,1 @@
+"""The race on shared tasks."""

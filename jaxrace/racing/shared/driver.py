@@ -1,0 +1,164 @@
+"""The fused driver of races on shared tasks.
+
+Axes: B lanes (races that run side by side), K options, N tasks.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxrace import kernels, narrowing
+from jaxrace.compilation import bounded_jit
+from jaxrace.protocol import is_traced
+from jaxrace.racing import base
+from jaxrace.racing.driver import map_rows
+from jaxrace.racing.shared.race import SharedRace
+from jaxrace.racing.shared.result import SharedResult
+from jaxrace.racing.shared.state import SharedParams
+from jaxrace.validation import require_function, require_integer, require_keys, require_kind
+
+Sample = Callable[[jax.Array, Any, Any], Any]
+
+
+def run_shared(
+    race: SharedRace,
+    key: jax.Array,
+    sample: Sample,
+    options: Any,
+    params: SharedParams,
+    tasks: Any = None,
+    chunk: int | None = None,
+) -> SharedResult:
+    """Play a race on shared tasks to its end on the device.
+
+    Returns the result of the ask/tell loop on the same outcomes. Task t (from 0) of a stream has
+    the key ``fold_in(key, t)``, the same for all options: an option with chance of its own folds
+    its number in. Of a finite list, the t-th task that is run is number
+    ``task_order(race, key)[t]``. May be called under jit and vmap (over keys, options, params and
+    tasks).
+
+    Args:
+        race: The race.
+        key: Of all outcomes, and of the order of a finite list.
+        sample: ``sample(key, option, task) -> outcome``, pure JAX, for one option and one task;
+            hashable (a function or a frozen dataclass).
+        options: Leaves [K, ...], one row per option.
+        params: From ``race.params``.
+        tasks: Leaves [N, ...], one row per task, of which ``sample`` is given one; N is the
+            capacity. Unless given, ``sample`` is given the task's number, int32.
+        chunk: Tasks that are run at once, ``race.chunk`` unless given.
+
+    Raises:
+        ValueError: An argument is not what it should be; or, not under a trace, an outcome that
+            counts is not finite or out of its range, or ``compare`` is no antisymmetric sign.
+
+    >>> race = SharedRace(num_options=3, top=1, capacity=2000, low=0, high=1, finite=True)
+    >>> def is_right(key, option, difficulty):
+    ...     chance = jax.nn.sigmoid(option["skill"] - difficulty)
+    ...     own = jax.random.fold_in(key, option["number"])
+    ...     return jax.random.bernoulli(own, chance).astype(jax.numpy.float32)
+    >>> models = {"skill": jax.numpy.array([0.0, 0.2, 1.0]), "number": jax.numpy.arange(3)}
+    >>> prompts = jax.random.normal(jax.random.key(1), 2000)
+    >>> result = run_shared(
+    ...     race, jax.random.key(0), is_right, models, race.params(delta=0.05), prompts
+    ... )
+    >>> result.best.tolist(), bool(result.decided), int(result.evaluations) < 1500
+    ([2], True, True)
+    """
+    require_kind("race", race, SharedRace)
+    require_keys("key", key, ndim=0)
+    require_function("sample", sample)
+    chunk = race.chunk if chunk is None else chunk
+    require_integer("chunk", chunk, 1)
+    race.check_params(params)
+    options = _rows("options", options, race.num_options)
+    if tasks is None:
+        tasks = jnp.arange(race.capacity, dtype=jnp.int32)
+    tasks = _rows("tasks", tasks, race.capacity)
+    result, first = _run(race, sample, chunk, key, options, params, tasks)
+    if not is_traced(result):
+        race.raise_if_invalid(result.invalid)
+        race.check_preferences(first, source=sample)
+    return result
+
+
+def task_order(race: SharedRace, key: jax.Array) -> jax.Array:
+    """The numbers of the tasks in the order in which they are run: int32 [N].
+
+    By lot for a finite list, from the race's key; otherwise as they are.
+    """
+    numbers = jnp.arange(race.capacity, dtype=jnp.int32)
+    if not race.finite:
+        return numbers
+    return jax.random.permutation(jax.random.fold_in(key, race.capacity), numbers)
+
+
+def _rows(name: str, tree: Any, count: int) -> Any:
+    tree = narrowing.as_arrays(name, tree)
+    leaves = jax.tree.leaves(tree)
+    if not leaves:
+        raise ValueError(f"{name}: expected leaves with leading axis {count}, got no arrays")
+    for leaf in leaves:
+        if leaf.shape[:1] != (count,):
+            raise ValueError(
+                f"{name}: expected leaves with leading axis {count}, got {list(leaf.shape)}"
+            )
+    return tree
+
+
+@bounded_jit(3)
+def _run(race: SharedRace, sample: Sample, chunk: int, *of_race: Any) -> tuple[SharedResult, Any]:
+    """The result and ``first_outcomes``, of key, options, params and tasks of one race."""
+    play = functools.partial(_play_lanes, race, sample, chunk)
+    return base.in_lane(kernels.merge_vmaps(play), *of_race)
+
+
+def _play_lanes(race: SharedRace, sample: Sample, chunk: int, *of_races: Any) -> tuple[Any, Any]:
+    """The results of B races, one per lane, and their ``first_outcomes``."""
+    play = functools.partial(_play_in_step, race, sample, chunk)
+    return kernels.map_blocks(play, kernels.sizes().races)(*of_races)
+
+
+def _play_in_step(
+    race: SharedRace,
+    sample: Sample,
+    chunk: int,
+    keys: jax.Array,
+    options: Any,
+    params: SharedParams,
+    tasks: Any,
+) -> tuple[Any, Any]:
+    orders = jax.vmap(functools.partial(task_order, race))(keys)
+
+    def draw(lane: jax.Array, option: Any, number: jax.Array) -> Any:
+        """The outcome of an option of a race on its task of a number."""
+        number = jnp.minimum(number, race.capacity - 1)
+        task = jax.tree.map(lambda x: x[lane, orders[lane, number]], tasks)
+        return sample(jax.random.fold_in(keys[lane], number), option, task)
+
+    def draw_block(lanes: jax.Array, options: Any, numbers: jax.Array) -> Any:
+        return jax.vmap(jax.vmap(draw, (None, None, 0)))(lanes, options, numbers)
+
+    lanes = jnp.arange(keys.size, dtype=jnp.int32)
+    of_options = jnp.broadcast_to(lanes[:, None], (keys.size, race.num_options))
+
+    def draw_next(simulated: jax.Array, asked: jax.Array) -> Any:
+        numbers = simulated[..., None] + jnp.arange(chunk, dtype=jnp.int32)
+        return map_rows(draw_block, asked, (of_options, options, numbers))
+
+    first = jax.tree.map(lambda x: x[0, 0], options)
+    example = jax.eval_shape(draw, jnp.int32(0), first, jnp.int32(0))
+    begun = jax.vmap(lambda params: race.init(example, params))(params)
+
+    def asks(states: Any) -> jax.Array:
+        return jax.vmap(race.ask)(states, params) > 0
+
+    def play_chunk(states: Any) -> Any:
+        return race.tell_lanes(states, draw_next(states.simulated, asks(states)), params)
+
+    states = lax.while_loop(lambda states: asks(states).any(), play_chunk, begun)
+    return jax.vmap(race.result)(states, params), jax.vmap(race.first_outcomes)(states)

@@ -1,0 +1,185 @@
+"""What outcomes on shared tasks add to the evidence of every pair of options.
+
+Task s of a pair, in the common order, has the difference d_s in [-1, 1], S_s is the sum of the
+first s of them, and mu the mean under the null. Its factor is 1 + lambda_s (d_s - c_s), with
+
+    a stream of tasks:  c_s = mu,                              lambda_s = lambda
+    a list of N tasks:  c_s = (mu N - S_{s-1}) / (N - s + 1),  lambda_s = lambda N / (N - s + 1)
+
+and lambda_s cut so that no factor is below 0.01. Bets on a list grow because what it lacks to a
+null has ever fewer tasks to come from. In a list, i over j is certain once the tasks that are left
+cannot change it. Axes: B races (lanes),
+K options, T tasks told, R pairs, L bets, Q nulls.
+"""
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxrace import kernels
+from jaxrace.judging.levels import LEAST_FACTOR
+from jaxrace.kernels.sums import Total, plus
+from jaxrace.racing.shared.state import (
+    BLOCK,
+    SharedParams,
+    SharedState,
+    Tally,
+    packed,
+    pairs_of,
+    unpacked,
+)
+
+# Means that are as close as this, in units of the range, are equal: float32 rounds scores by half.
+TIE = 2.0**-23
+
+# Products are cut here, far above every level, and bets where a factor could exceed 1 / room.
+_MOST = 1e30
+_ROOM = 1e-6
+
+Differences = Callable[[Any, Any], jax.Array]  # of outcomes [BLOCK, R, ...] of each: [BLOCK, R]
+
+
+class Numbers(NamedTuple):
+    """What ``SharedParams`` say to each of R pairs."""
+
+    nulls: jax.Array  # float32 [Q, 1, R]
+    bets: jax.Array  # float32 [L, 1, R]
+    whole: jax.Array  # int32 [R]
+
+
+def keep_outcomes(states: SharedState, outcomes: Any, lacking: jax.Array) -> SharedState:
+    """Append outcomes [B, K, T, ...], of each option at most as many as it lacks, int32 [B, K].
+
+    What is told beyond that is written, too, but never read: later outcomes take its place.
+    """
+    num_told = jax.tree.leaves(outcomes)[0].shape[2]
+    start, room = states.simulated.reshape(-1), lacking.reshape(-1)
+
+    def write(begin: int, rows: jax.Array, kept: Any) -> Any:
+        own = jnp.minimum(rows, start.size - 1)
+        # A row that is nowhere is passed over.
+        rows = jnp.where(begin < room[own], rows, start.size)
+        at = jnp.stack([rows, start[own] + begin], 1)
+        part = jax.tree.map(lambda x: x[own, begin : begin + BLOCK], told)
+        return jax.tree.map(lambda old, new: _written(old, at, new.astype(old.dtype)), kept, part)
+
+    told = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), outcomes)
+    kept = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), states.outcomes)
+    block = kernels.listing_block(start.size, light=True)
+    for begin in range(0, num_told, BLOCK):
+        kept = kernels.for_listed(lacking > begin, block, functools.partial(write, begin), kept)
+    return dataclasses.replace(
+        states,
+        outcomes=jax.tree.map(lambda x, old: x.reshape(old.shape), kept, states.outcomes),
+        simulated=states.simulated + jnp.minimum(lacking, num_told),
+    )
+
+
+def _written(kept: jax.Array, at: jax.Array, new: jax.Array) -> jax.Array:
+    """``kept`` [rows, N, ...] with ``new`` [R, n, ...] at places int32 [R, 2]: row and first."""
+    numbers = lax.ScatterDimensionNumbers(
+        update_window_dims=tuple(range(1, new.ndim)),
+        inserted_window_dims=(0,),
+        scatter_dims_to_operand_dims=(0, 1),
+    )
+    return lax.scatter(kept, at, new, numbers, mode="drop")
+
+
+def count_tasks(
+    states: SharedState,
+    params: SharedParams,
+    before: jax.Array,
+    *,
+    differences: Differences,
+    is_finite: bool,
+    at_most: int,
+) -> SharedState:
+    """Play the tasks that pairs have come to share; options had ``before``, int32 [B, K].
+
+    No option has got more than ``at_most``.
+    """
+    num_options = before.shape[1]
+    first, second = pairs_of(num_options)
+    start = jnp.minimum(before[:, first], before[:, second])  # [B, P]
+    end = jnp.minimum(states.simulated[:, first], states.simulated[:, second])
+    samples = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), states.outcomes)
+
+    def play_pass(number: jax.Array, kept: jax.Array) -> jax.Array:
+        begin = start + BLOCK * number
+
+        def play(places: jax.Array, kept: jax.Array) -> jax.Array:
+            place = jnp.minimum(places, begin.size - 1)
+            lane, pair = place // first.size, place % first.size
+            rows = tuple(lane * num_options + option[pair] for option in (first, second))
+            begins, ends = begin.reshape(-1)[place], end.reshape(-1)[place]
+            own = (kernels.sample_slices(samples, row, begins, BLOCK) for row in rows)
+            numbers = Numbers(
+                params.nulls[lane].T[:, None], params.bets[lane].T[:, None], params.max_rounds[lane]
+            )
+            tally = unpacked(kept[place], params.nulls.shape[1], params.bets.shape[1])
+            tasks = begins + jnp.arange(1, BLOCK + 1, dtype=jnp.int32)[:, None]  # s
+            step = functools.partial(_play_task, numbers, ends, is_finite)
+            tally = lax.scan(step, tally, (tasks, differences(*own)))[0]
+            return kept.at[places].set(packed(tally), mode="drop")
+
+        block = kernels.listing_block(begin.size, light=True)
+        return kernels.for_listed(begin < end, block, play, kept)
+
+    kept = states.pairs.reshape(-1, states.pairs.shape[-1])  # [B P, W]
+    if at_most > BLOCK:
+        needed = (-(-(end - start) // BLOCK)).max()
+        kept = lax.fori_loop(0, needed, play_pass, kept)
+    else:
+        kept = play_pass(jnp.int32(0), kept)
+    return dataclasses.replace(states, pairs=kept.reshape(states.pairs.shape))
+
+
+def _play_task(
+    numbers: Numbers,
+    end: jax.Array,
+    is_finite: bool,
+    tally: Tally,
+    task: tuple[jax.Array, jax.Array],
+) -> tuple[Tally, None]:
+    number, difference = task  # [R]: s and d_s; a pair plays up to ``end``
+    counts = number <= end
+    both = jnp.stack([difference, -difference])  # [2, R]
+    mean, bets = numbers.nulls, numbers.bets
+    if is_finite:
+        sums = jnp.stack([tally.total.value, -tally.total.value])
+        whole = numbers.whole.astype(jnp.float32)
+        left = jnp.maximum(numbers.whole - number + 1, 1).astype(jnp.float32)
+        mean = jnp.maximum((numbers.nulls * whole - sums) / left, -1.0)  # c_s [Q, 2, R]
+        bets = bets * (whole / left)  # [L, 1, R]
+    room = (1 - LEAST_FACTOR) / jnp.maximum(1 + mean, _ROOM)
+    bets = jnp.minimum(bets[None], room[:, None])  # [Q, L, 2, R]
+    factor = 1 + bets * (both - mean)[:, None]
+    product = jnp.where(counts, jnp.minimum(tally.bets * factor, _MOST), tally.bets)
+    highest = jnp.maximum(tally.highest, product.sum(1))
+    added = plus(tally.total, difference)
+    total = jax.tree.map(lambda new, old: jnp.where(counts, new, old), added, tally.total)
+    if is_finite:
+        certain = _with_certain(numbers, number, total, highest)
+        highest = jnp.where(counts, certain, highest)
+    return Tally(product, highest, total), None
+
+
+def _with_certain(
+    numbers: Numbers, number: jax.Array, total: Total, highest: jax.Array
+) -> jax.Array:
+    """``highest`` [Q, 2, R] with what is certain: infinite, and after all tasks that or nothing.
+
+    What is closer than rounding is not certain.
+    """
+    whole = numbers.whole.astype(jnp.float32)
+    left = (numbers.whole - number).astype(jnp.float32)
+    value, missing = (jnp.stack([x, -x]) for x in total)
+    surplus = (value - left) + (missing - numbers.nulls * whole)
+    is_certain = surplus > TIE * whole
+    highest = jnp.where(is_certain, jnp.inf, highest)
+    return jnp.where((left == 0) & ~is_certain, 0.0, highest)

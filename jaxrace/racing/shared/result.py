@@ -1,0 +1,107 @@
+"""What a race on shared tasks found, and how a person reads it. Axes: K options, Q nulls."""
+
+import dataclasses
+import math
+from typing import Any
+
+import jax
+import numpy as np
+from numpy.typing import NDArray
+
+from jaxrace.racing.dominance.state import CERTIFICATES, COUNTS, DOMINANCE, EXHAUSTED
+from jaxrace.racing.result import MAX_LISTED, RaceResult, span
+
+FloatArray = NDArray[np.float64]
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class SharedResult(RaceResult):
+    """The result of a ``SharedRace``; decided means that the first kappa are certified."""
+
+    possible: jax.Array  # bool [K], who may still be among the best
+    certificate_number: jax.Array  # int32 [], see ``certificate``
+    wins: jax.Array  # int32 [K], first sort key: verdicts, or where there is none a mean above 0
+    total: jax.Array  # int32 [K], second sort key: sum of the mean differences, in fixed point
+    highest: jax.Array  # float32 [Q, K, K], ln of the largest E_ij in the course of the race
+    mean_difference: jax.Array  # float32 [K, K], over the common tasks, in [-1, 1]
+    asked: jax.Array  # int32 [K], how many further tasks each would run next
+    by: str = dataclasses.field(metadata={"static": True})
+    finite: bool = dataclasses.field(metadata={"static": True})
+
+    @property
+    def evaluations(self) -> NDArray[np.int64]:
+        """Outcomes of all options together: int64 [...]."""
+        return np.asarray(self.samples, np.int64).sum(-1)
+
+    @property
+    def certificate(self) -> Any:
+        """How the first kappa are certified, or that they are not.
+
+        "dominance" (a): each of them is over each of the others. "counts" (b), by wins: certain
+        wins and losses settle who beats how many. "running", "exhausted": they are not certified,
+        and the race goes on, or has no tasks left. A string, or an array of them for a batch.
+        """
+        names = np.array(CERTIFICATES)[np.asarray(self.certificate_number)]
+        return str(names) if names.ndim == 0 else names
+
+    @property
+    def p_values(self) -> FloatArray:
+        """Of "i is not over j", float64 [..., K, K], at any time: 1 / max E_ij, at most 1.
+
+        With a tolerance "i over j" is that j is not better by it.
+        """
+        return np.exp(-np.maximum(np.asarray(self.highest, np.float64)[..., 0, :, :], 0))
+
+    @property
+    def oracle_calls(self) -> NDArray[np.int64]:
+        """Comparisons of two options on a task that the race counted."""
+        samples = np.asarray(self.samples, np.int64)
+        shared = np.minimum(samples[..., :, None], samples[..., None, :])
+        return np.triu(shared, 1).sum((-2, -1))
+
+    def _promise(self) -> str:
+        best = "highest mean" if self.by == "mean" else "the most wins"
+        if np.max(self.params.tolerance) > 0:
+            best = f"{best} within {span(self.params.tolerance)}"
+        tasks = "on the whole list of tasks" if self.finite else "on tasks like these"
+        return (
+            f"{best}, {tasks}: a wrong certificate has probability at most "
+            f"{span(self.params.delta)}, however options depend on each other within a task"
+        )
+
+    def _title(self) -> str:
+        number = span(self.params.max_rounds)
+        tasks = f"a list of {number} tasks" if self.finite else f"at most {number} tasks"
+        return f"race by {self.by} on {tasks}, delta {span(self.params.delta)}"
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        return {"over": np.asarray(self.wins)}
+
+    def _progress(self) -> str:
+        number = int(self.certificate_number)
+        if number == DOMINANCE:
+            return "CERTIFIED (a): each of the first is over each of the others"
+        if number == COUNTS:
+            return "CERTIFIED (b): certain wins and losses settle the scores"
+        played = int(np.max(self.samples))
+        how = f"after {played} tasks" if number == EXHAUSTED else "yet"
+        return f"NOT certified {how}; the first {self.top} are a guess"
+
+    def _notes(self) -> dict[str, str]:
+        """Who may be among the best, and whose further tasks would help."""
+        if self.decided:
+            return {}
+        ranking, possible = np.asarray(self.ranking), np.asarray(self.possible)
+        names = [str(option) for option in ranking if possible[option]][:MAX_LISTED]
+        highest = np.asarray(self.highest, np.float64)[0]
+        inside, outside = ranking[: self.top], ranking[self.top :]
+        worst = float(highest[np.ix_(inside, outside)].min())
+        share = math.floor(100 * max(worst, 0) / float(self.params.level))
+        asked = np.asarray(self.asked)
+        wanted = [f"{asked[i]} of {i}" for i in ranking if asked[i]][:MAX_LISTED]
+        return {
+            "may be best": ", ".join(names),
+            "in doubt": f"{min(share, 99)} % of the evidence for the pair that has least",
+            "next tasks": ", ".join(wanted) or "-",
+        }
