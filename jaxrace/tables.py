@@ -3,8 +3,7 @@
 import contextlib
 import csv
 import io
-import os
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -58,31 +57,6 @@ def _lines(file: TextIO) -> Iterator[str]:
         if len(line) == _LONGEST_LINE:
             raise ValueError(f"it has a line of {_LONGEST_LINE:,} characters or more")
         yield line
-
-
-def numbered_rows(name: str, path: StrPath) -> Generator[tuple[int, list[str]]]:
-    """The rows of a user's CSV file that are not empty, as (number, cells without spaces around).
-
-    ValueError, which begins with ``name``, if the file cannot be read as CSV.
-
-    >>> write_table("table.csv", {"k": np.array([" a", "", "b "])})
-    >>> list(numbered_rows("scores", "table.csv"))
-    [(1, ['k']), (2, ['a']), (4, ['b'])]
-    """
-    try:
-        for number, row in enumerate(_rows(path), 1):
-            cells = [cell.strip() for cell in row]
-            if any(cells):
-                yield number, cells
-    except (OSError, ValueError) as error:
-        raise ValueError(
-            f"{name}: expected a CSV file, got {os.fspath(path)!r}: {error}"
-        ) from error
-
-
-def as_float(cell: str) -> float:
-    """The number in a cell; ValueError also for 1_000, which Python would take for one."""
-    return float(cell.replace("_", "no number"))
 
 
 def read_table(path: StrPath, text: Collection[str] = ()) -> dict[str, np.ndarray]:

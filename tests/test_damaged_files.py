@@ -18,8 +18,8 @@ import pytest
 
 from jaxrace import runs, sweep
 from jaxrace.commands.cli import main
-from jaxrace.commands.race.file import read_scores
 from jaxrace.commands.select.file import read_comparisons
+from jaxrace.data import read_scores
 from jaxrace.dueling.matrices import read_matrix
 from jaxrace.improvement import ReturnRange
 from jaxrace.improvement.loading import load

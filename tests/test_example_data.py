@@ -4,8 +4,8 @@ import re
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
-from jaxrace.commands.race.file import read_scores
 from jaxrace.commands.select.file import read_comparisons
+from jaxrace.data import read_scores
 from jaxrace.improvement import ReturnRange
 from jaxrace.improvement.loading import load
 
@@ -31,7 +31,7 @@ def test_they_are_what_the_script_makes(tmp_path):
 
 def test_they_are_read():
     assert len(read_scores(DATA / "scores.csv").names) == 6
-    assert len(read_scores(DATA / "answers.csv", shared=True).names) == 5
+    assert len(read_scores(DATA / "answers.csv").names) == 5
     assert len(read_comparisons(DATA / "games.csv").score) == 4 * 28
     found = load(str(DATA / "log.csv"), ReturnRange(0, 20))
     assert found.data.actions.shape == (500, 2)

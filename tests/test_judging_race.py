@@ -6,6 +6,8 @@ import json
 import math
 
 import numpy as np
+import pandas
+import polars
 import pytest
 
 import jaxrace
@@ -140,6 +142,16 @@ def short_of(table):
     return {**table, "b": table["b"][:4]}
 
 
+def test_frames_and_files_are_read(tmp_path):
+    runs = {"a": [3.1, 2.9, 3.4, 3.3, 3.0, 3.2, 2.8, 3.6, 3.5, 3.7], "b": [1.1, 1.4, 0.9] * 3}
+    rows = [(name, x) for name, column in runs.items() for x in column]
+    columns = {"option": [row[0] for row in rows], "score": [row[1] for row in rows]}
+    (tmp_path / "s.csv").write_text("\n".join(["option,score", *(f"{n},{x}" for n, x in rows)]))
+    expected = jaxrace.race(runs, dependent=True).to_dict()
+    for source in (pandas.DataFrame(columns), polars.DataFrame(columns), tmp_path / "s.csv"):
+        assert jaxrace.race(source, dependent=True).to_dict() == expected
+
+
 def test_values_on_a_task_are_averaged_and_options_may_lag():
     rng = np.random.default_rng(5)
     base = rng.normal(0, 3, (40, 1))
@@ -243,7 +255,7 @@ def test_the_certificates_are_those_of_the_theorems():
     [
         ({"a": [1.0]}, {}, "data: expected two options or more, got a"),
         ([1.0, 2.0], {}, "scores \\[n\\] of option 0, got an array"),
-        ("text", {}, "expected scores by name, or an array"),
+        ("text", {}, "expected a file that can be read, got .text."),
         (np.zeros(3), {}, "a column for each option, got an array \\[3\\]"),
         ({"a": [1.0, math.nan], "b": [2.0]}, {}, "got NaN for run 2 of a"),
         ({"a": ["x"], "b": [2.0]}, {}, "numbers as scores of a, got 'x'"),

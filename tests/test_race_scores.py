@@ -13,7 +13,7 @@ import pytest
 
 from jaxrace import tables
 from jaxrace.commands.cli import main
-from jaxrace.commands.race.file import read_scores
+from jaxrace.data import read_scores
 
 RUNS = {"weak": 26, "good": 26, "odd": 12, "best": 26}
 
@@ -214,29 +214,30 @@ def test_blank_rows_and_other_cases_are_read(tmp_path):
     assert {name: x.tolist() for name, x in table.items()} == {"a": [2.0], "b": [1000.0]}
 
 
-SORTED = "\n".join(f"{i},{i % 3}" for i in range(20))
+SORTED = "\n".join(f"{i / 2},{i % 3}" for i in range(20))
 UNQUOTED = 'a,b\n1,"2\n' + "1,2\n" * 40_000
 
 
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        (None, [], "scores: expected a CSV file, got "),
-        ("", [], "scores: expected a CSV file with something in it"),
-        ("\n", [], "scores: expected a CSV file with something in it"),
-        ("a;b\n1;2\n", [], "two columns or more with commas between them, got 'a;b'"),
+        (None, [], "scores: expected a file that can be read, got 'scores.csv'"),
+        ("", [], "scores: expected a table with something in it in 'scores.csv', got none"),
+        ("\n", [], "scores: expected a table with something in it in 'scores.csv', got none"),
         (UNQUOTED, [], "field larger than field limit"),
-        ("option,score\na,1\n", [], "scores: expected two options or more, got a"),
+        ("option,score\na,1\n", [], "two options or more in 'scores.csv', got 'a'"),
         ("a,a\n1,2\n", [], "scores: expected different names of columns"),
-        (",a,b\n0,1,2\n", [], "scores: expected different names of columns"),
-        ("seed,a,b\n0,1,2\n", [], "got 'seed', which seems to number the runs: leave it out"),
-        ("a,b\n1,2\n3\n", [], "scores: expected 2 cells in line 3, got 1"),
-        ("a,b\n1,2\n3,x\n", [], "scores: expected a number as score of b in line 3, got 'x'"),
-        ("a,b\n1,nan\n", [], "scores: expected a number as score of b in line 2, got 'nan'"),
-        ("a,b\n1,1_000\n", [], "scores: expected a number as score of b in line 2, got '1_000'"),
-        ("a,b\n1,1e400\n", [], "scores: expected a number as score of b in line 2, got '1e400'"),
-        ("option,score\na,1\n,2\n", [], "scores: expected a name of an option in line 3, got none"),
-        ("option,score\na,1\nb,\n", [], "scores: expected a number as score of b in line 3"),
+        ("a,b\n1,2\n3\n", [], "expected 2 cells in 'scores.csv', line 3, got 1"),
+        ("a,b\n1,2\n3,x\n", [], "line 3, column 'b', got 'x'"),
+        ("a,b\n1,nan\n", [], "got 'nan': leave it blank if there was no run"),
+        ("a,b\n1,1_000\n", [], "line 2, column 'b', got '1_000'"),
+        ("a,b\n1,1e400\n", [], "line 2, column 'b', got '1e400'"),
+        (
+            "option,score\na,1\n,2\n",
+            [],
+            "a name of an option in 'scores.csv', line 3",
+        ),
+        ("option,score\na,1\nb,\n", [], "a number as score of b in 'scores.csv', line 3"),
         (f"a,b\n{SORTED}\n", [], "the order in which they were made, got sorted runs of a"),
         ("a,b\n1,2\n", ["--top", "2"], "--top: expected less than the 2 options, got 2"),
         ("a,b\n1,2\n", ["--top", "0"], "--top: expected an integer of at least 1, got 0"),
@@ -246,11 +247,7 @@ UNQUOTED = 'a,b\n1,"2\n' + "1,2\n" * 40_000
         ("a,b\n1,2\n", ["--by", "mean", "--low", "0", "--high", "1"], "got 2 for run 1 of b"),
         ("a,b\n1,2\n", ["--of", "5"], "--of: expected shared tasks"),
         ("a,b\n1,2\n3,4\n", ["--shared", "--of", "1"], "--of: expected an integer of at least 2"),
-        (
-            "option,score\na,1\nb,2\n",
-            ["--shared"],
-            "expected columns option, task and score",
-        ),
+        ("option,score\na,1\nb,2\n", ["--shared"], "expected the task of each score, for shared"),
         ("a,b\n1,2\n", ["--tolerance", "-1"], "--tolerance: expected a number in [0, 0.5)"),
         ("a,b\n1,2\n", ["--lanes", "8"], "unrecognized arguments: --lanes"),
     ],

@@ -50,7 +50,8 @@ def race(
         data: Scores by name. Independent runs: of each option [n_i], in the order in which they
             were made. Shared tasks: of each option [T], or [T, R] with R values on each task, all
             in the order in which the tasks are run; NaN where an option has not been run. Or an
-            array [n, K] with a column for each option; or ``Scores``.
+            array [n, K] with a column for each option; a data frame, or the path of a file, as
+            ``jaxrace.data.read_scores`` takes them; or the ``Scores`` that it returns.
         top: How many of the best are wanted, kappa.
         delta: The probability of a wrong certificate.
         by: What is better: "wins", to be better more often than worse, for which only the order of

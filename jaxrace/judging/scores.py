@@ -7,6 +7,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from jaxrace.data import read_scores
+
 
 @runtime_checkable
 class Scores(Protocol):
@@ -57,6 +59,8 @@ class Table:
 def as_table(data: Any, *, shared: bool, of_numbers: bool = True) -> Table:
     """The table of a mapping, a list, an array with a column for each option, or ``Scores``.
 
+    Anything else, such as a path or a data frame, is read by ``jaxrace.data.read_scores``.
+
     Independent runs: of each option [n_i]. Shared tasks: of each option [T] or [T, R], NaN where it
     has not been run. In an array [T, K] or [n, K] NaN fills columns up.
 
@@ -64,6 +68,8 @@ def as_table(data: Any, *, shared: bool, of_numbers: bool = True) -> Table:
         ValueError: It is none of these, has fewer than two options, equal names, or a NaN among
             independent runs.
     """
+    if isinstance(data, str) or not isinstance(data, Scores | Mapping | np.ndarray | Sequence):
+        data = read_scores(data)
     if isinstance(data, Scores):
         tasks = data.tasks
         if shared and tasks is None:

@@ -3,15 +3,19 @@
 import dataclasses
 from typing import Literal
 
+from jaxrace.commands.table_options import Decimal, Delimiter, require_signs
+
 
 @dataclasses.dataclass(frozen=True)
 class ScoresConfig:
     """Race options by a table of their scores, whose runs have been made.
 
     Attributes:
-        scores: A CSV file. Either a column for each option, with its name above and a score in each
-            row, or nothing where it has fewer runs; or columns option and score, a row for each
-            run, with a column task if tasks are shared. Runs in the order in which they were made.
+        scores: A file of scores (CSV, JSON, JSON lines, Excel, Parquet), or a folder of them.
+            Either a column for each option, with its name above and a score in each row, or
+            nothing where it has fewer runs; or a row for each run, with columns of options, scores
+            and perhaps tasks; or what hyperfine, pytest-benchmark, Inspect, lm-evaluation-harness
+            or Optuna have left. Runs in the order in which they were made.
         top: How many of the best are wanted, kappa.
         delta: Probability of a wrong certificate.
         by: What is better: to win more often than to lose, or the higher mean.
@@ -24,6 +28,11 @@ class ScoresConfig:
         smaller: Smaller scores are better.
         horizon: Independent runs per option that the test is tuned for: more of them show smaller
             gaps, later. Runs beyond these count as well.
+        option_column: The column that names the option, where its name does not say so.
+        score_column: The column of the scores.
+        task_column: The column of the tasks.
+        decimal: Decimal commas or points; auto takes what all cells allow.
+        delimiter: What is between the columns; auto takes what all lines allow.
         no_header: The first row is a run, and options are called option 1, option 2, ...
         dependent: Judge runs that are not independent, too; nothing is guaranteed then.
         next: A CSV file to write, of what to run next: option and runs, or option and task.
@@ -41,7 +50,15 @@ class ScoresConfig:
     tolerance: float = 0.0
     smaller: bool = False
     horizon: int = 300
+    option_column: str | None = None
+    score_column: str | None = None
+    task_column: str | None = None
+    decimal: Decimal = "auto"
+    delimiter: Delimiter = "auto"
     no_header: bool = False
     dependent: bool = False
     next: str | None = None
     json: bool = False
+
+    def __post_init__(self) -> None:
+        require_signs(self.decimal, self.delimiter)

@@ -10,7 +10,7 @@ from rich.console import Console
 from jaxrace import tables
 from jaxrace.commands.printing import name_column, print_table, say
 from jaxrace.commands.race.config import ScoresConfig
-from jaxrace.commands.race.file import read_scores
+from jaxrace.data import Scores, read_scores
 from jaxrace.judging import RaceOfTable, race
 
 NOT_YET = 3  # the exit status where the best are not certified
@@ -18,7 +18,15 @@ NOT_YET = 3  # the exit status where the best are not certified
 
 def race_scores(console: Console, config: ScoresConfig) -> int:
     """Judge a table of scores, and print what it says; 0 if the best are certified, else 3."""
-    table = read_scores(config.scores, has_header=not config.no_header, shared=config.shared)
+    table = read_scores(
+        config.scores,
+        option_column=config.option_column,
+        score_column=config.score_column,
+        task_column=config.task_column,
+        header=not config.no_header,
+        decimal=config.decimal,
+        delimiter=config.delimiter,
+    )
     with warnings.catch_warnings(record=True, action="always", category=UserWarning) as doubts:
         try:
             result = race(
@@ -31,7 +39,7 @@ def race_scores(console: Console, config: ScoresConfig) -> int:
                 shared=config.shared,
                 of=config.of,
                 tolerance=config.tolerance,
-                smaller=config.smaller,
+                smaller=config.smaller or table.smaller,
                 horizon=config.horizon,
                 dependent=config.dependent,
             )
@@ -42,14 +50,20 @@ def race_scores(console: Console, config: ScoresConfig) -> int:
     if config.next is not None:
         _write_next(config.next, result)
     if config.json:
-        found = result.to_dict() | {"doubts": [str(one.message) for one in doubts]}
+        found = result.to_dict() | {
+            "read": table.said,
+            "doubts": [str(one.message) for one in doubts],
+        }
         console.file.write(json.dumps(found, indent=1, ensure_ascii=True) + "\n")
     else:
-        _print(console, config, result, [str(one.message) for one in doubts])
+        _print(console, config, table, result, [str(one.message) for one in doubts])
     return 0 if result.certified else NOT_YET
 
 
-def _print(console: Console, config: ScoresConfig, result: RaceOfTable, doubts: list[str]) -> None:
+def _print(
+    console: Console, config: ScoresConfig, table: Scores, result: RaceOfTable, doubts: list[str]
+) -> None:
+    say(console, *(f"read: {text}" for text in table.said), *([""] if table.said else []))
     _print_table(console, *result.table())
     hidden = len(result.options) - len(result.table()[1])
     say(console, *([f"... and {hidden} more, with --json"] if hidden else []), "")
@@ -62,6 +76,13 @@ def _print(console: Console, config: ScoresConfig, result: RaceOfTable, doubts: 
     unsure = " only if runs are independent" if doubts or config.dependent else ""
     say(console, result.headline().replace("CERTIFIED:", f"CERTIFIED{unsure}:", 1))
     say(console, result.meaning())
+    if (
+        table.fits_shared
+        and len(table.task_names) > 1
+        and not config.shared
+        and not result.certified
+    ):
+        say(console, "all options have the same tasks: if these are what they ran on, see --shared")
 
 
 def _print_table(console: Console, heads: list[str], rows: list[list[str]]) -> None:
