@@ -5,6 +5,7 @@ and global state, is not used.
 """
 
 import io
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -121,13 +122,15 @@ def legend_below(figure: "Figure", columns: int) -> None:
 
 
 def save(figure: "Figure", path: files.StrPath) -> None:
-    """Write a figure as PNG, as a whole or not at all."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    """Write a figure as PNG or SVG, by the ending of the path, as a whole or not at all."""
+    files.write_file(path, drawn(figure, Path(path).suffix.lower().removeprefix(".")))
 
+
+def drawn(figure: "Figure", kind: str) -> bytes:
+    """The content of a file of a kind, such as "png" or "svg"."""
     content = io.BytesIO()
-    FigureCanvasAgg(figure)
-    figure.savefig(content, format="png", dpi=150)
-    files.write_file(path, content.getvalue())
+    figure.savefig(content, format=kind, dpi=150)
+    return content.getvalue()
 
 
 def _draw_metric(panel: "Axes", log: dict[str, np.ndarray], metric: str) -> None:

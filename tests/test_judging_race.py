@@ -4,6 +4,7 @@ import collections
 import itertools
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pandas
@@ -11,7 +12,8 @@ import polars
 import pytest
 
 import jaxrace
-from jaxrace.judging import levels
+from jaxrace.data import read_scores
+from jaxrace.judging import DependentRunsWarning, levels
 from jaxrace.judging.decision import Seen, decide, perhaps_best
 from jaxrace.kernels import total_order
 from jaxrace.racing import DominanceRace, judge
@@ -150,6 +152,26 @@ def test_frames_and_files_are_read(tmp_path):
     expected = jaxrace.race(runs, dependent=True).to_dict()
     for source in (pandas.DataFrame(columns), polars.DataFrame(columns), tmp_path / "s.csv"):
         assert jaxrace.race(source, dependent=True).to_dict() == expected
+
+
+def test_tasks_in_common_are_no_independent_runs(tmp_path):
+    runs = np.random.default_rng(0).normal([2.0, 0.0], 0.5, (30, 2))
+    rows = [f"q{i},{a},{b}" for i, (a, b) in enumerate(runs)]
+    text = "\n".join(["question,a,b", *rows])
+    (tmp_path / "s.csv").write_text(text)
+    with pytest.warns(DependentRunsWarning, match="all options ran on the same tasks"):
+        assert jaxrace.race(tmp_path / "s.csv").certified
+    assert jaxrace.race(tmp_path / "s.csv", shared=True).certified
+    lines = [line.split(",", 1)[1] for line in text.splitlines()]
+    (tmp_path / "s.csv").write_text("\n".join(lines))
+    assert jaxrace.race(tmp_path / "s.csv").certified
+
+
+def test_a_file_of_seconds_prefers_the_small_ones():
+    data = Path(__file__).parent / "data" / "hyperfine.json"
+    scores = read_scores(data)
+    means = dict(zip(scores.names, map(np.mean, scores.values), strict=True))
+    assert jaxrace.race(data, dependent=True).names == sorted(means, key=means.__getitem__)
 
 
 def test_values_on_a_task_are_averaged_and_options_may_lag():

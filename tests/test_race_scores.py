@@ -109,6 +109,19 @@ def test_the_readme_shows_what_is_printed(options, capsys):
     assert shown in (checkout / "README.md").read_text("utf-8")
 
 
+@pytest.mark.parametrize("name", ["report.md", "report.html"])
+def test_a_report_says_what_the_terminal_says(name, wide, tmp_path):
+    folder = tmp_path / "r"
+    folder.mkdir()
+    assert main(["race", str(wide), "--top", "2", "--report", str(folder / name)]) == 0
+    assert {file.name for file in folder.iterdir()} == {name, "report.png", "report.svg"}
+    text = (folder / name).read_text("utf-8")
+    assert "CERTIFIED: best, good" in text
+    cells = "| 1 | best | 26 |" if name.endswith("md") else "<td>best</td><td>26</td>"
+    assert cells in text
+    assert ("![Who stands where](report.png)" if name.endswith("md") else "<svg") in text
+
+
 def test_smaller_may_be_better(wide, capsys):
     """The same table upside down."""
     assert main(["race", str(wide), "--smaller", "--top", "2"]) == 0
@@ -249,6 +262,11 @@ UNQUOTED = 'a,b\n1,"2\n' + "1,2\n" * 40_000
         ("a,b\n1,2\n3,4\n", ["--shared", "--of", "1"], "--of: expected an integer of at least 2"),
         ("option,score\na,1\nb,2\n", ["--shared"], "expected the task of each score, for shared"),
         ("a,b\n1,2\n", ["--tolerance", "-1"], "--tolerance: expected a number in [0, 0.5)"),
+        (
+            "a,b\n1,2\n",
+            ["--report", "r.txt"],
+            "--report: expected a file that ends in .md or .html",
+        ),
         ("a,b\n1,2\n", ["--lanes", "8"], "unrecognized arguments: --lanes"),
     ],
 )

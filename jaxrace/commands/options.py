@@ -20,7 +20,7 @@ _TYPES: dict[Any, tuple[str, str]] = {
     str: ("NAME", "a text"),
     str | None: ("NAME", "a text, or null"),
 }
-_FILES = ("next",)  # where they are texts
+_FILES = ("next", "report")  # where they are texts
 POSITIONAL = ("env", "task", "scores", "name")
 LOCAL = "local"  # what ``--ray`` is without an address
 

@@ -253,9 +253,8 @@ def _wide(table: Table, asked: Asked, kinds: dict[str, str]) -> Runs:
         raise table.wrong(f"a number as score of {texts[0]}", got, row, texts[0])
     _require_options(table, asked, options)
     found, more = numbers_of(table, options, asked.decimal)
-    labels = _task_labels(table, tasks, said, bool(asked.tasks))
-    if labels is None:
-        labels = [str(row + 1) for row in range(len(table.lines))]
+    named = _task_labels(table, tasks, said, bool(asked.tasks))
+    labels = named or [str(row + 1) for row in range(len(table.lines))]
     made = {head: np.flatnonzero(~np.isnan(numbers)) for head, numbers in found.items()}
     gaps = sum(int(rows[-1]) + 1 - len(rows) for rows in made.values())
     if gaps:
@@ -269,6 +268,7 @@ def _wide(table: Table, asked: Asked, kinds: dict[str, str]) -> Runs:
         [score for head, rows in made.items() for score in found[head][rows].tolist()],
         [labels[row] for rows in made.values() for row in rows],
         (*said, *more),
+        numbered=named is None,
     )
 
 

@@ -18,6 +18,7 @@ class Scores:
         task_names: Of the tasks, as they come.
         said: What was guessed, in words.
         smaller: Does the source say that small scores are good, as of seconds?
+        numbered: Are the tasks nothing but the rows of a table, so that they may be runs as well?
 
     >>> values = np.array([1.0, 2.0]), np.array([0.0])
     >>> tasks = np.array([0, 1]), np.array([0])
@@ -31,6 +32,7 @@ class Scores:
     task_names: tuple[str, ...]
     said: tuple[str, ...] = ()
     smaller: bool = False
+    numbered: bool = False
 
     @property
     def fits_shared(self) -> bool:
@@ -45,8 +47,8 @@ class Scores:
 class Runs:
     """Runs in their order: the option, score and task of each.
 
-    ``tasks`` is None where there are none; ``smaller`` as in ``Scores``; ``source`` is what
-    messages name.
+    ``tasks`` is None where there are none; ``smaller`` and ``numbered`` as in ``Scores``;
+    ``source`` is what messages name.
     """
 
     source: str
@@ -55,6 +57,7 @@ class Runs:
     tasks: Sequence[str] | None = None
     said: tuple[str, ...] = ()
     smaller: bool = False
+    numbered: bool = False
 
 
 def joined(parts: Sequence[Runs]) -> Runs:
@@ -70,6 +73,7 @@ def joined(parts: Sequence[Runs]) -> Runs:
         tasks if has_tasks else None,
         tuple(dict.fromkeys(line for part in parts for line in part.said)),
         all(part.smaller for part in parts),
+        any(part.numbered for part in parts),
     )
 
 
@@ -89,7 +93,7 @@ def scores_of(argument: str, runs: Runs) -> Scores:
         return Scores(names, values, None, (), runs.said, runs.smaller)
     task_names, task_of = _places(runs.tasks)
     tasks = tuple(np.split(task_of[order], ends))
-    return Scores(names, values, tasks, task_names, runs.said, runs.smaller)
+    return Scores(names, values, tasks, task_names, runs.said, runs.smaller, runs.numbered)
 
 
 def _places(labels: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]:

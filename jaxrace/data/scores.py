@@ -1,5 +1,6 @@
 """Scores of options from what people have: a file, a folder, a data frame, a mapping."""
 
+import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -113,14 +114,7 @@ def _file(path: Path, asked: Asked, delimiter: str, option: str | None = None) -
         return _of_table(found, asked, option)
     if option is None:
         return found
-    return Runs(
-        found.source,
-        [option] * len(found.options),
-        found.scores,
-        found.tasks,
-        found.said,
-        found.smaller,
-    )
+    return dataclasses.replace(found, options=[option] * len(found.options))
 
 
 def _of_table(table: Table, asked: Asked, option: str | None = None) -> Runs:

@@ -107,7 +107,7 @@ def compared(question: Question, data: Any) -> tuple[scores.Table, list[np.ndarr
         columns = scores.scaled(table, question.low, question.high)
     else:
         columns = scores.ranks(table.values)
-    if question.smaller:
+    if question.smaller or table.smaller:
         columns = [-column for column in columns]
     level = question.levels(num_options).verdict
     if table.tasks is not None:

@@ -1,5 +1,6 @@
 """Which options of a table are the best: the front door. Axes: K options, P pairs."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ from jaxrace.judging import decision, scores
 from jaxrace.judging.blocks import BlockPairs
 from jaxrace.judging.decision import BoolArray, Decision, Seen
 from jaxrace.judging.evidence import Evidence, evidence_of, wanted_pairs
-from jaxrace.judging.independence import check_runs
+from jaxrace.judging.independence import DependentRunsWarning, check_runs
 from jaxrace.judging.intervals import intervals
 from jaxrace.judging.levels import By, simultaneous
 from jaxrace.judging.process import FloatArray, IntArray, Pairs
@@ -65,7 +66,7 @@ def race(
             was drawn by lot before any result was known.
         tolerance: Good enough: nobody else is better by so much or more, in units of the score by
             mean and in win probability (below 0.5) by wins. Ties end, too.
-        smaller: Smaller scores are better.
+        smaller: Smaller scores are better; those that are read from a file of seconds always.
         compare: A preference of two outcomes instead of numbers: +1, -1, or 0.
         horizon: Independent runs of an option that the bets are tuned for.
         dependent: Do not look whether independent runs are independent; if not, nothing is
@@ -79,7 +80,7 @@ def race(
             high, or certainly not independent.
 
     Warns:
-        DependentRunsWarning: Independent runs hardly are independent.
+        DependentRunsWarning: Independent runs hardly are independent, or have tasks in common.
 
     >>> a, b, c = np.random.default_rng(0).normal([0.0, 1.0, 3.0], size=(25, 3)).T
     >>> result = race({"a": a, "b": b, "c": c})
@@ -104,6 +105,13 @@ def race(
     table, columns, pairs = compared(question, data)
     if not shared and not dependent and compare is None:
         check_runs(dict(zip(table.names, columns, strict=True)))
+        if table.ran_alike:
+            warnings.warn(
+                "all options ran on the same tasks, which independent runs have not: shared "
+                "compares them task by task",
+                DependentRunsWarning,
+                stacklevel=2,
+            )
     return _answer(question, table, _look(question, table, columns, pairs), pairs)
 
 

@@ -2,11 +2,15 @@
 
 import dataclasses
 import html
+import importlib.util
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from jaxrace.judging.decision import Certificate
 from jaxrace.judging.levels import By
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MOST_SHOWN = 20  # rows of a printed table; the result has everything
 _MOST_NAMES = 8  # in a line
@@ -84,6 +88,29 @@ class RaceOfTable:
         found |= {"best": self.best, "certified": self.certified}
         return _finite(found)
 
+    def to_frame(self, which: Literal["options", "pairs"] = "options") -> Any:
+        """The options, best first, or the pairs, as a data frame of polars, or else of pandas.
+
+        >>> import jaxrace
+        >>> result = jaxrace.race({"a": [3.0, 4.0, 3.5], "b": [1.0, 2.0, 1.5]})
+        >>> result.to_frame()["name"].to_list()
+        ['a', 'b']
+        """
+        kind = Option if which == "options" else Pair
+        rows = self.options if which == "options" else self.pairs
+        names = [field.name for field in dataclasses.fields(kind)]
+        columns = {name: [getattr(row, name) for row in rows] for name in names}
+        for library in ("polars", "pandas"):
+            if importlib.util.find_spec(library):
+                return importlib.import_module(library).DataFrame(columns)
+        raise ModuleNotFoundError("to_frame needs polars or pandas: pip install polars")
+
+    def plot(self) -> "Figure":
+        """A matplotlib figure: who stands where, by how much, and where the runs went."""
+        from jaxrace.judging.picture import draw  # late: it needs this file
+
+        return draw(self)
+
     def headline(self) -> str:
         """The answer in a line."""
         names = listed(self.best)
@@ -156,7 +183,7 @@ class RaceOfTable:
     def table_of_pairs(self) -> tuple[list[str], list[list[str]]]:
         """The heads and rows of the pairs, the closest first, the first 20."""
         effect = "wins" if self.by == "wins" else "mean better by"
-        heads = ["better", "worse", effect, f"{100 * (1 - self.delta):g} % interval", "evidence"]
+        heads = ["better", "worse", effect, f"{100 * (1 - self.delta):.10g} % interval", "evidence"]
         rows = [
             [
                 pair.better,

@@ -2,37 +2,12 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jaxrace.data import read_scores
-
-
-@runtime_checkable
-class Scores(Protocol):
-    """A table of scores that has been read from somewhere."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Of the K options."""
-        ...
-
-    @property
-    def values(self) -> tuple[np.ndarray, ...]:
-        """Of each option its scores [n_i], in the order in which they were made."""
-        ...
-
-    @property
-    def tasks(self) -> tuple[np.ndarray, ...] | None:
-        """Of each option the numbers of the tasks of its scores, int [n_i]."""
-        ...
-
-    @property
-    def task_names(self) -> tuple[str, ...]:
-        """Of the T tasks, in their order."""
-        ...
+from jaxrace.data import Scores, read_scores
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,6 +18,8 @@ class Table:
     values: tuple[np.ndarray, ...]  # of each option [n_i]
     tasks: tuple[NDArray[np.int64], ...] | None = None
     task_names: tuple[str, ...] = ()
+    smaller: bool = False  # are small scores good, as the source says?
+    ran_alike: bool = False  # has the source named tasks, the same for all options?
 
     def progress(self) -> NDArray[np.int64]:
         """Of each option the runs, or the different tasks that it has run: int [K]."""
@@ -77,10 +54,11 @@ def as_table(data: Any, *, shared: bool, of_numbers: bool = True) -> Table:
         values = tuple(map(np.asarray, data.values))
         names = tuple(map(str, data.names))
         if not shared:
-            table = Table(names, values)
+            table = Table(names, values, ran_alike=data.fits_shared and not data.numbered)
         else:
             assert tasks is not None
             table = _without_gaps(names, values, tuple(map(np.asarray, tasks)), data.task_names)
+        table = dataclasses.replace(table, smaller=data.smaller)
     else:
         names, columns = _columns(data, of_numbers)
         table = _of_tasks(names, columns) if shared else Table(names, tuple(columns))

@@ -36,6 +36,7 @@ class ScoresConfig:
         no_header: The first row is a run, and options are called option 1, option 2, ...
         dependent: Judge runs that are not independent, too; nothing is guaranteed then.
         next: A CSV file to write, of what to run next: option and runs, or option and task.
+        report: A Markdown or HTML file to write, with a figure beside it as PNG and SVG.
         json: Print everything as JSON.
     """
 
@@ -58,6 +59,7 @@ class ScoresConfig:
     no_header: bool = False
     dependent: bool = False
     next: str | None = None
+    report: str | None = None
     json: bool = False
 
     def __post_init__(self) -> None:

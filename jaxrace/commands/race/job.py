@@ -10,6 +10,7 @@ from rich.console import Console
 from jaxrace import tables
 from jaxrace.commands.printing import name_column, print_table, say
 from jaxrace.commands.race.config import ScoresConfig
+from jaxrace.commands.race.report import require_ending, write_report
 from jaxrace.data import Scores, read_scores
 from jaxrace.judging import RaceOfTable, race
 
@@ -18,6 +19,8 @@ NOT_YET = 3  # the exit status where the best are not certified
 
 def race_scores(console: Console, config: ScoresConfig) -> int:
     """Judge a table of scores, and print what it says; 0 if the best are certified, else 3."""
+    if config.report is not None:
+        require_ending(config.report)
     table = read_scores(
         config.scores,
         option_column=config.option_column,
@@ -39,7 +42,7 @@ def race_scores(console: Console, config: ScoresConfig) -> int:
                 shared=config.shared,
                 of=config.of,
                 tolerance=config.tolerance,
-                smaller=config.smaller or table.smaller,
+                smaller=config.smaller,
                 horizon=config.horizon,
                 dependent=config.dependent,
             )
@@ -49,6 +52,10 @@ def race_scores(console: Console, config: ScoresConfig) -> int:
             raise
     if config.next is not None:
         _write_next(config.next, result)
+    if config.report is not None:
+        notes = [f"read: {text}" for text in table.said]
+        notes += [f"WARNING: {one.message}" for one in doubts]
+        write_report(Path(config.report), result, notes)
     if config.json:
         found = result.to_dict() | {
             "read": table.said,
@@ -76,13 +83,10 @@ def _print(
     unsure = " only if runs are independent" if doubts or config.dependent else ""
     say(console, result.headline().replace("CERTIFIED:", f"CERTIFIED{unsure}:", 1))
     say(console, result.meaning())
-    if (
-        table.fits_shared
-        and len(table.task_names) > 1
-        and not config.shared
-        and not result.certified
-    ):
-        say(console, "all options have the same tasks: if these are what they ran on, see --shared")
+    if not (config.shared or result.certified or doubts) and table.fits_shared:
+        say(
+            console, "if every row is a task on which all options ran: --shared compares them by it"
+        )
 
 
 def _print_table(console: Console, heads: list[str], rows: list[list[str]]) -> None:

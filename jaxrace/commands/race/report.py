@@ -1,0 +1,67 @@
+"""A report on a race of a table, to be pasted into a pull request or opened in a browser."""
+
+import html
+from pathlib import Path
+
+from jaxrace import files, plots
+from jaxrace.judging import RaceOfTable
+from jaxrace.tables import markdown_table
+
+MARKDOWN, HTML = (".md", ".markdown"), (".html", ".htm")
+
+
+def require_ending(path: str) -> None:
+    """Raise unless a report can have this name."""
+    if not path.lower().endswith((*MARKDOWN, *HTML)):
+        raise ValueError(f"report: expected a file that ends in .md or .html, got {path!r}")
+
+
+def write_report(path: Path, result: RaceOfTable, notes: list[str]) -> None:
+    """Write the report, and its figure beside it as PNG and SVG; an HTML file also holds it."""
+    figure = result.plot()
+    for ending in (".png", ".svg"):
+        plots.save(figure, path.with_suffix(ending))
+    is_html = path.suffix.lower() in HTML
+    text = (
+        _html(result, notes) if is_html else _markdown(path.with_suffix(".png").name, result, notes)
+    )
+    files.write_file(path, text.encode())
+
+
+def _tables(result: RaceOfTable) -> list[tuple[list[str], list[list[str]]]]:
+    return [result.table(), *([result.table_of_pairs()] if result.pairs else [])]
+
+
+def _settings(result: RaceOfTable) -> str:
+    runs = "independent runs" if result.kind == "independent" else f"{result.kind} tasks"
+    within = f", tolerance {result.tolerance:g}" if result.tolerance else ""
+    sizes = f"Top {result.top} of {len(result.options)}, by {result.by}"
+    return f"{sizes}, {runs}, delta {result.delta:g}{within}."
+
+
+def _markdown(figure: str, result: RaceOfTable, notes: list[str]) -> str:
+    tables = [
+        markdown_table(heads, [[cell.replace("|", "\\|") for cell in row] for row in rows])
+        for heads, rows in _tables(result)
+    ]
+    parts = [
+        f"## {result.headline()}",
+        f"{result.meaning()}.",
+        _settings(result),
+        *(f"* {note}" for note in [*notes, *result.notes]),
+        *tables,
+        f"![Who stands where]({figure.replace(' ', '%20')})",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _html(result: RaceOfTable, notes: list[str]) -> str:
+    picture = plots.drawn(result.plot(), "svg").decode()
+    said = "".join(f"<p>{html.escape(text)}</p>" for text in (_settings(result), *notes))
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f"<title>{html.escape(result.headline())}</title>"
+        "<style>body{font-family:sans-serif;margin:2em}td,th{padding:.2em .8em;text-align:right}"
+        "svg{max-width:100%}</style></head><body>"
+        f"{result._repr_html_()}{said}{picture[picture.index('<svg') :]}</body></html>\n"
+    )
