@@ -36,11 +36,12 @@ def test_independent_runs(by, blocks, null):
     columns = [rng.integers(0, 5, n) / 4 + 0.0 for n in (23, 14, 4)]
     process = blocks_of(columns, by, *blocks).process(FIRST, SECOND, null)
     for place, (i, j) in enumerate(zip(FIRST, SECOND, strict=True)):
-        pair = columns[i], columns[j]
+        x, y = columns[i], columns[j]
+        first, later = blocks
         compare = reference.difference(by, 1)
-        path = reference.independent(*pair, BETS.bets, BETS.weights, *blocks, compare, null)
+        path = reference.independent(x, y, BETS.bets, BETS.weights, first, later, compare, null)
         assert process.highest[place] == pytest.approx(max(path, default=-math.inf), abs=1e-10)
-        assert process.common[place] == sum(reference.sizes(min(map(len, pair)), *blocks))
+        assert process.common[place] == sum(reference.sizes(min(len(x), len(y)), first, later))
 
 
 @pytest.mark.parametrize("by", ["wins", "mean"])

@@ -11,6 +11,7 @@ import pytest
 import jaxrace
 from jaxrace.judging import levels
 from jaxrace.judging.decision import Seen, decide, perhaps_best
+from jaxrace.judging.scores import Table
 from jaxrace.kernels import total_order
 from jaxrace.racing import DominanceRace, judge
 
@@ -155,6 +156,16 @@ def test_values_on_a_task_are_averaged_and_options_may_lag():
     # At the end of a list no more tasks are asked for than there are.
     ended = {name: x[:8] for name, x in short_of(table).items()}
     assert jaxrace.race(ended, shared=True, of=8).next_runs == {"b": ["5", "6", "7", "8"]}
+
+
+def test_notes_say_what_a_reader_should_know():
+    table = {"a": [1.0, math.nan, 3.0, 1.0], "b": [2.0, 1.0, 4.0, 2.0]}
+    (note,) = jaxrace.race(table, shared=True).notes
+    assert note.startswith("a has no score on 1 tasks before its last one")
+    read = Table(("a", "b"), (np.ones(2), np.ones(2)), (np.arange(2), np.arange(2)), ("q", "r"))
+    assert "compare them task by task" in jaxrace.race(read).notes[0]
+    assert not jaxrace.race(read, shared=True).notes
+    assert "whether runs are independent" in str(jaxrace.race(read, dependent=True))
 
 
 def test_any_preference():

@@ -103,7 +103,11 @@ def race(
     table, columns, pairs = compared(question, data)
     if not shared and not dependent and compare is None:
         check_runs(dict(zip(table.names, columns, strict=True)))
-    return _answer(question, table, _look(question, table, columns, pairs), pairs)
+    notes = list(getattr(data, "said", ())) + scores.notes_of(data, table)
+    if dependent and not shared:
+        notes.append("not looked at is whether runs are independent; else nothing is guaranteed")
+    look = _look(question, table, columns, pairs)
+    return _answer(question, table, look, pairs, tuple(notes))
 
 
 def compare_next(data: Any, top: int = 1, **settings: Any) -> NextRuns:
@@ -194,7 +198,9 @@ def _scores_of(columns: Sequence[np.ndarray]) -> FloatArray:
     return np.array([column.mean() if len(column) else -np.inf for column in columns])
 
 
-def _answer(question: Question, table: scores.Table, look: _Look, pairs: Pairs) -> RaceOfTable:
+def _answer(
+    question: Question, table: scores.Table, look: _Look, pairs: Pairs, notes: tuple[str, ...]
+) -> RaceOfTable:
     names, decided = table.names, look.decided
     is_certified = decided.certificate is not None
     possible = look.is_possible
@@ -240,7 +246,7 @@ def _answer(question: Question, table: scores.Table, look: _Look, pairs: Pairs) 
         pairs=_pairs(question, table, look, pairs, level),
         next_runs=ahead,
         in_doubt=0 if is_certified else int(look.served.sum()),
-        notes=(),
+        notes=notes,
     )
 
 

@@ -87,6 +87,23 @@ def as_table(data: Any, *, shared: bool, of_numbers: bool = True) -> Table:
     return table
 
 
+def notes_of(data: Any, table: Table) -> list[str]:
+    """What a reader should know about a table."""
+    if table.tasks is None:
+        if isinstance(data, Scores) and data.tasks is not None:
+            return ["the scores have tasks: races of shared tasks compare them task by task"]
+        return []
+    found = []
+    for name, tasks in zip(table.names, table.tasks, strict=True):
+        gaps = int(tasks.max(initial=-1)) + 1 - len(np.unique(tasks))
+        if gaps:
+            found.append(
+                f"{name} has no score on {gaps:,} tasks before its last one; which ones must not "
+                "depend on scores, and they should stay open"
+            )
+    return found
+
+
 def _wrong(expected: str) -> ValueError:
     return ValueError(f"data: expected {expected}")
 

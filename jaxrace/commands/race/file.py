@@ -51,6 +51,7 @@ def read_scores(
 def _long(heads: list[str], lines: Iterator[tuple[int, list[str]]], shared: bool) -> Table:
     found: dict[str, list[float]] = {}
     tasks: dict[str, list[int]] = {}
+    has_tasks = shared or _TASK in heads
     numbers: dict[str, int] = {}  # of tasks, in the order in which they come
     for count, (line, row) in enumerate(lines):
         cells = _cells(heads, line, row)
@@ -59,12 +60,12 @@ def _long(heads: list[str], lines: Iterator[tuple[int, list[str]]], shared: bool
             raise _wrong(f"a name of an option in line {line}, got none")
         found.setdefault(name, []).append(_number(cell, name, line))
         _require_size(len(found), count + 1)
-        if shared:
+        if has_tasks:
             if not cells[_TASK]:
                 raise _wrong(f"a name of a task in line {line}, got none")
             number = numbers.setdefault(cells[_TASK], len(numbers))
             tasks.setdefault(name, []).append(number)
-    return _table(found, tasks, list(numbers), shared)
+    return _table(found, tasks, list(numbers), has_tasks)
 
 
 def _wide(heads: list[str], lines: Iterator[tuple[int, list[str]]], shared: bool) -> Table:
@@ -96,10 +97,10 @@ def _table(
     found: dict[str, list[float]],
     tasks: dict[str, list[int]],
     task_names: list[str],
-    shared: bool,
+    has_tasks: bool,
 ) -> Table:
     values = tuple(map(_as_array, found.values()))
-    if not shared:
+    if not has_tasks:
         return Table(tuple(found), values)
     numbers = tuple(np.array(tasks[name], int) for name in found)
     return Table(tuple(found), values, numbers, tuple(task_names))

@@ -56,6 +56,7 @@ def _print(console: Console, config: ScoresConfig, result: RaceOfTable, doubts: 
     if result.pairs:
         _print_table(console, *result.table_of_pairs())
         say(console, "")
+    say(console, *(f"note: {text}" for text in result.notes))
     say(console, *(f"WARNING: {text}" for text in doubts))
     if config.no_header:
         say(console, "options are called by their columns, from left to right")
