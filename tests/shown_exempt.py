@@ -116,16 +116,16 @@ _ELSEWHERE = "where what is said comes from; its numbers are on another page"
 BARE = [
     Bare("README.md", "jaxrace duel --matrix hard-condorcet --arms 10", _CALL),
     Bare("README.md", "jaxrace improve docs/data/log.csv --low 0 --high 20", _CALL),
-    Bare("README.md", "jaxrace improve gridworld", _CALL),
     Bare(
         "README.md",
         "jaxrace race docs/data/answers.csv --shared --of 2000 --by mean --low 0 --high 1",
         "shown in tests/test_race_scores.py",
     ),
-    Bare("README.md", "jaxrace reproduce pbr-synthetic", _CALL),
     Bare("README.md", "jaxrace select --problem docs/data/games.csv --top 3 --next 10", _CALL),
-    Bare("README.md", "jaxrace train holdem", _ELSEWHERE),
     Bare("docs/architecture.md", "jaxrace train medical", "a change beside another program"),
+    Bare("docs/data.md", "jaxrace select --problem FILE", _CALL),
+    Bare("docs/data.md", "jaxrace duel --matrix FILE", _CALL),
+    Bare("docs/data.md", "jaxrace improve FILE --low 0 --high 1", _CALL),
     Bare("docs/dominance_race.md", "jaxrace race", _CALL),
     Bare("docs/dueling.md", "jaxrace duel", _CALL),
     Bare("docs/gpu.md", "jaxrace train ... --lanes", _CALL),
@@ -138,6 +138,11 @@ BARE = [
     Bare("docs/sweeps.md", "jaxrace train medical --method pb-edps", "what another command does"),
     Bare("docs/sweeps.md", "jaxrace train ... --out /mnt/shared/grid", _CALL),
     Bare("docs/sweeps.md", "jaxrace train", _CALL),
+    Bare(
+        "docs/tables.md",
+        "jaxrace race docs/data/answers.csv --shared --of 2000 --by mean --low 0 --high 1",
+        "shown in tests/test_race_scores.py",
+    ),
     Bare("docs/top_k_selection.md", "jaxrace list", _CALL),
     Bare("docs/top_k_selection.md", "jaxrace select", _CALL),
 ]

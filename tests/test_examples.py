@@ -137,6 +137,7 @@ def test_doctests(name, tmp_path, monkeypatch):
     cases(
         ("README.md", 3),
         ("docs/data.md", 5),
+        ("docs/tables.md", 1),
         ("docs/racing.md", 1),
         ("docs/sweeps.md", 1),
         ("docs/dominance_race.md", 1),

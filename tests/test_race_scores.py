@@ -97,16 +97,19 @@ def test_runs_that_depend_on_each_other_are_judged_on_demand(scores, tmp_path, c
 
 
 @pytest.mark.parametrize(
-    "options",
-    ["scores.csv --top 2", "answers.csv --shared --of 2000 --by mean --low 0 --high 1"],
+    ("page", "options"),
+    [
+        ("README.md", "scores.csv --top 2"),
+        ("docs/tables.md", "answers.csv --shared --of 2000 --by mean --low 0 --high 1"),
+    ],
 )
-def test_the_readme_shows_what_is_printed(options, capsys):
+def test_pages_show_what_is_printed(page, options, capsys):
     checkout = Path(__file__).parents[1]
     file, *rest = options.split()
     assert main(["race", str(checkout / "docs" / "data" / file), *rest]) == 0
     said = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     shown = textwrap.indent("\n".join(said), "    ")
-    assert shown in (checkout / "README.md").read_text("utf-8")
+    assert shown in (checkout / page).read_text("utf-8")
 
 
 @pytest.mark.parametrize("name", ["report.md", "report.html"])

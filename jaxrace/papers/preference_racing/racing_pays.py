@@ -124,6 +124,7 @@ Generations = dict[str, np.ndarray]  # columns of a table
 _DRAWN = (
     *(PUBLISHED, "3 rollouts", "30 rollouts", "100 rollouts", "dominance race"),
     "population 14, 30 rollouts",
+    "population 14, 30 shared patients",
 )
 
 
