@@ -111,7 +111,6 @@ LONG = [
 ]
 
 _CALL = "how it is called, without what it prints"
-_ELSEWHERE = "where what is said comes from; its numbers are on another page"
 
 BARE = [
     Bare("README.md", "jaxrace duel --matrix hard-condorcet --arms 10", _CALL),
