@@ -87,19 +87,20 @@ def as_table(data: Any, *, shared: bool, of_numbers: bool = True) -> Table:
     return table
 
 
-def notes_of(data: Any, table: Table) -> list[str]:
+def notes_of(data: Any, table: Table, *, is_list: bool) -> list[str]:
     """What a reader should know about a table."""
     if table.tasks is None:
         if isinstance(data, Scores) and data.tasks is not None:
             return ["the scores have tasks: races of shared tasks compare them task by task"]
         return []
+    until = "until all of the list are run" if is_list else "and they should stay open"
     found = []
     for name, tasks in zip(table.names, table.tasks, strict=True):
         gaps = int(tasks.max(initial=-1)) + 1 - len(np.unique(tasks))
         if gaps:
             found.append(
                 f"{name} has no score on {gaps:,} tasks before its last one; which ones must not "
-                "depend on scores, and they should stay open"
+                f"depend on scores, {until}"
             )
     return found
 
