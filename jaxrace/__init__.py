@@ -9,16 +9,27 @@ backend, and ``jaxrace.racing.run`` works without a second import.
 """
 
 import importlib
+from collections.abc import Callable
 from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 __version__: str
 
+# Functions of its own; what they are in imports no JAX.
+_FUNCTIONS = {"race": "jaxrace.judging", "compare_next": "jaxrace.judging"}
 
-def __getattr__(name: str) -> ModuleType | str:
+if TYPE_CHECKING:
+    from jaxrace.judging import compare_next as compare_next
+    from jaxrace.judging import race as race
+
+
+def __getattr__(name: str) -> ModuleType | Callable[..., Any] | str:
     if name == "__version__":
         from importlib.metadata import version
 
         return version("jaxrace")
+    if name in _FUNCTIONS:
+        return getattr(importlib.import_module(_FUNCTIONS[name]), name)
     part = f"{__name__}.{name}"
     # Python asks a package for names of its own, such as __wrapped__, which are no parts.
     if not name.startswith("_"):

@@ -166,6 +166,36 @@ MUTANTS = [
         "smallest = min(1.0, math.sqrt(12 * level / max_rounds))",
         "tests/test_racing_dominance_settings.py",
     ),
+    (
+        "jaxrace/judging/levels.py",
+        "possible = math.log(top * (num_options - top) / delta)",
+        "possible = math.log(num_options / delta)",
+        "tests/test_judging_race.py",
+    ),
+    (
+        "jaxrace/judging/process.py",
+        "return np.minimum(np.asarray(bets), (1 - LEAST_FACTOR) / room)",
+        "return np.asarray(bets) + 0 * room",
+        "tests/test_judging_evidence.py",
+    ),
+    (
+        "jaxrace/judging/shared.py",
+        "- (total - differences)) / left",
+        "- total) / left",
+        "tests/test_judging_evidence.py",
+    ),
+    (
+        "jaxrace/judging/shared.py",
+        "np.where(surplus > rounding, np.inf, -np.inf), highest)",
+        "np.where(surplus > -1, np.inf, -np.inf), highest)",
+        "tests/test_judging_evidence.py",
+    ),
+    (
+        "jaxrace/judging/decision.py",
+        "possible, sure = beats.sum(0) < top, ",
+        "possible, sure = beats.sum(0) < 1, ",
+        "tests/test_judging_race.py",
+    ),
     # Judged tables, drivers, races by value
     (
         "jaxrace/racing/judge.py",
@@ -174,9 +204,9 @@ MUTANTS = [
         "tests/test_racing_judge.py",
     ),
     (
-        "jaxrace/racing/dominance/race.py",
-        "find(seen, params) & (states.certificate == EXHAUSTED)[:, None]",
-        "find(seen, params)",
+        "jaxrace/racing/dominance/judged.py",
+        "if certificate == EXHAUSTED:",
+        "if certificate >= RUNNING:",
         "tests/test_racing_judge.py",
     ),
     (

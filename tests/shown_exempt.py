@@ -111,6 +111,11 @@ BARE = [
     Bare("README.md", "jaxrace duel --matrix hard-condorcet --arms 10", _CALL),
     Bare("README.md", "jaxrace improve docs/data/log.csv --low 0 --high 20", _CALL),
     Bare("README.md", "jaxrace improve gridworld", _CALL),
+    Bare(
+        "README.md",
+        "jaxrace race docs/data/answers.csv --shared --of 2000 --by mean --low 0 --high 1",
+        "shown in tests/test_race_scores.py",
+    ),
     Bare("README.md", "jaxrace reproduce pbr-synthetic", _CALL),
     Bare("README.md", "jaxrace select --problem docs/data/games.csv --top 3 --next 10", _CALL),
     Bare("README.md", "jaxrace train holdem", _ELSEWHERE),

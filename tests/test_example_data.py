@@ -10,7 +10,7 @@ from jaxrace.improvement import ReturnRange
 from jaxrace.improvement.loading import load
 
 DATA = Path(__file__).parents[1] / "docs" / "data"
-FILES = ("games.csv", "log.csv", "scores.csv")
+FILES = ("answers.csv", "games.csv", "log.csv", "scores.csv")
 
 
 def test_the_readme_names_them():
@@ -30,7 +30,8 @@ def test_they_are_what_the_script_makes(tmp_path):
 
 
 def test_they_are_read():
-    assert len(read_scores(DATA / "scores.csv")) == 6
+    assert len(read_scores(DATA / "scores.csv").names) == 6
+    assert len(read_scores(DATA / "answers.csv", shared=True).names) == 5
     assert len(read_comparisons(DATA / "games.csv").score) == 4 * 28
     found = load(str(DATA / "log.csv"), ReturnRange(0, 20))
     assert found.data.actions.shape == (500, 2)

@@ -1,22 +1,20 @@
 """`jaxrace race`: tables of scores, what is said of them, and bad input."""
 
 import csv
+import json
 import re
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from jaxrace import runs, tables
+from jaxrace import tables
 from jaxrace.commands.cli import main
-from jaxrace.commands.job import Job
-from jaxrace.commands.race.config import ScoresConfig
-from jaxrace.commands.race.file import ranks_of, read_scores
-from jaxrace.commands.race.job import race_scores
+from jaxrace.commands.race.file import read_scores
 
-# The cache would stay switched on for the tests that follow.
-COMMAND = ["race", "--no-compilation-cache"]
 RUNS = {"weak": 26, "good": 26, "odd": 12, "best": 26}
 
 
@@ -47,103 +45,146 @@ def wide(scores, tmp_path):
     return tmp_path / "wide.csv"
 
 
+def as_dict(table):
+    return dict(zip(table.names, table.values, strict=True))
+
+
+def race_json(capsys, *arguments):
+    status = main(["race", *map(str, arguments), "--json"])
+    return status, json.loads(capsys.readouterr().out)
+
+
 def test_both_layouts_are_the_same_table(scores, wide, tmp_path):
     write_long(tmp_path / "long.csv", scores)
-    found = [read_scores(path) for path in (wide, tmp_path / "long.csv")]
+    found = [as_dict(read_scores(path)) for path in (wide, tmp_path / "long.csv")]
     for table in found:
         assert list(table) == list(RUNS)
         for name, column in table.items():
             np.testing.assert_allclose(column, scores[name], atol=1e-6)
 
 
-def test_a_table_is_certified(wide, tmp_path, capsys):
-    command = [*COMMAND, str(wide), "--top", "2", "--out", str(tmp_path / "run")]
-    assert main(command) == 0
+def test_a_table_is_certified(wide, capsys):
+    assert main(["race", str(wide), "--top", "2"]) == 0
     said = capsys.readouterr().out
-    assert "CERTIFIED: best, good: more often better than worse than each of the others" in said
-    assert "probability at most 0.05, in all looks with the same columns and settings (hor" in said
-    assert f"of 90 runs counted; {tmp_path / 'run'}" in said
+    assert "\nCERTIFIED: best, good\n" in said
+    assert "each of them is more often better than worse than each of the others; wrong" in said
     assert "NOT" not in said
-    files = {path.name for path in (tmp_path / "run").iterdir()}
-    assert files == {"config.json", "summary.json", "ranking.csv"}
-    ranking = tables.read_table(tmp_path / "run" / "ranking.csv")
-    assert ranking["option"].tolist() == ["best", "good", "odd", "weak"]
-    assert ranking["runs"].tolist() == [26, 26, 12, 26]
-    assert ranking["verdict"].tolist() == ["in", "in", "out", "out"]
-    assert main([*command, "--resume"]) == 0
-    assert capsys.readouterr().out == said
+    status, found = race_json(capsys, wide, "--top", 2)
+    assert status == 0
+    assert [option["name"] for option in found["options"]] == ["best", "good", "odd", "weak"]
+    assert [option["runs"] for option in found["options"]] == [26, 26, 12, 26]
+    assert [option["verdict"] for option in found["options"]] == ["in", "in", "out", "out"]
+    assert found["best"] == found["possible"] == ["best", "good"]
+    assert found["next_runs"] == {}
+
+
+def test_no_jax_is_imported(wide):
+    script = (
+        "import sys; from jaxrace.commands.cli import main; "
+        f"main(['race', {str(wide)!r}, '--top', '2']); sys.exit('jax' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
 
 
 def test_runs_that_depend_on_each_other_are_judged_on_demand(scores, tmp_path, capsys):
     write_wide(tmp_path / "sorted.csv", {**scores, "best": np.sort(scores["best"])})
-    command = [*COMMAND, str(tmp_path / "sorted.csv"), "--top", "2"]
-    assert main([*command, "--out", str(tmp_path / "refused")]) == 2
+    command = ["race", str(tmp_path / "sorted.csv"), "--top", "2"]
+    assert main(command) == 2
     assert "got sorted runs of best" in (refused := capsys.readouterr().err)
-    assert "--dependent judges them, without a guarantee" in refused
-    assert main([*command, "--dependent", "--out", str(tmp_path / "run")]) == 0
-    printed = capsys.readouterr()
-    assert "WARNING: runs: expected independent ones" in printed.out
-    assert "CERTIFIED only if runs are independent" in printed.out
+    assert "--dependent judges them, unguaranteed" in refused
+    assert main([*command, "--dependent"]) == 0
+    assert "CERTIFIED only if runs are independent: best, good" in capsys.readouterr().out
 
 
-def test_the_readme_shows_what_is_printed(tmp_path, capsys):
+@pytest.mark.parametrize(
+    "options",
+    ["scores.csv --top 2", "answers.csv --shared --of 2000 --by mean --low 0 --high 1"],
+)
+def test_the_readme_shows_what_is_printed(options, capsys):
     checkout = Path(__file__).parents[1]
-    file, out = checkout / "docs" / "data" / "scores.csv", tmp_path / "run"
-    assert main([*COMMAND, str(file), "--top", "2", "--out", str(out)]) == 0
+    file, *rest = options.split()
+    assert main(["race", str(checkout / "docs" / "data" / file), *rest]) == 0
     said = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
-    shown = textwrap.indent("\n".join(said[:-2]), "    ")
+    shown = textwrap.indent("\n".join(said), "    ")
     assert shown in (checkout / "README.md").read_text("utf-8")
 
 
-def test_lower_may_be_better(wide, tmp_path, capsys):
+def test_smaller_may_be_better(wide, capsys):
     """The same table upside down."""
-    assert main([*COMMAND, str(wide), "--lower", "--top", "2", "--out", str(tmp_path / "run")]) == 0
-    assert "CERTIFIED: weak, odd:" in capsys.readouterr().out
+    assert main(["race", str(wide), "--smaller", "--top", "2"]) == 0
+    assert "CERTIFIED: weak, odd\n" in capsys.readouterr().out
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("layout", ["wide", "named", "long"])
+def test_shared_tasks_in_every_layout(layout, tmp_path, capsys):
+    """Tasks differ far more than models do; one is better on 56 of 60, and one of them lags."""
+    rng = np.random.default_rng(0)
+    tasks = rng.normal(0, 3, 60)
+    best = tasks + np.where(np.arange(60) % 15 == 3, -0.2, 0.2)
+    models = {"a": tasks, "b": best, "c": (tasks - 0.3)[:50]}
+    cells = [[f"{x[t]:.3f}" if t < len(x) else "" for x in models.values()] for t in range(60)]
+    rows = [[f"q{t}", *row] for t, row in enumerate(cells)]
+    if layout == "wide":
+        lines = [",".join(models), *(",".join(row[1:]) for row in rows)]
+    elif layout == "named":
+        lines = ["task," + ",".join(models), *(",".join(row) for row in rows)]
+    else:
+        lines = ["option,task,score"]
+        lines += [f"{m},{r[0]},{s}" for r in rows for m, s in zip(models, r[1:], strict=True) if s]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    status, found = race_json(capsys, tmp_path / "t.csv", "--shared")
+    assert status == 0
+    assert found["best"] == ["b"]
+    assert race_json(capsys, tmp_path / "t.csv", "--shared", "--of", 60)[0] == 0
+    # As independent runs the same table says nothing.
+    if layout == "wide":
+        assert race_json(capsys, tmp_path / "t.csv")[0] == 3
+    # Who lags is asked for its next tasks, by their names.
+    next_file = tmp_path / "next.csv"
+    few = [line for line in lines if not line.startswith("b,q") or int(line[3:].split(",")[0]) < 20]
+    if layout == "long":
+        (tmp_path / "t.csv").write_text("\n".join(few) + "\n")
+        arguments = ("--shared", "--delta", 1e-6, "--next", next_file)
+        status, found = race_json(capsys, tmp_path / "t.csv", *arguments)
+        assert status == 3
+        wanted = [f"q{t}" for t in range(20, 30)]
+        assert found["next_runs"] == {"b": wanted}
+        assert tables.read_table(next_file)["task"].tolist() == wanted
+
+
 def test_who_needs_more_runs_is_said(scores, tmp_path, capsys):
     close = {**scores, "rival": np.random.default_rng(1).normal(6.9, 1, 20)}
     write_wide(tmp_path / "close.csv", close)
-    command = [*COMMAND, str(tmp_path / "close.csv"), "--top", "2", "--out", str(tmp_path / "run")]
-    assert main(command) == 0
+    next_file = tmp_path / "next.csv"
+    command = ["race", str(tmp_path / "close.csv"), "--top", "2", "--next", str(next_file)]
+    assert main(command) == 3
     said = capsys.readouterr().out
     assert "NOT CERTIFIED, a guess: best, " in said
-    assert re.search(r"in doubt: (good or rival|rival or good) \(\d+ % of the evidence\)\n", said)
-    ranking = tables.read_table(tmp_path / "run" / "ranking.csv")
-    wanted = dict(zip(ranking["option"].tolist(), ranking["further_runs"].tolist(), strict=True))
-    assert {name for name, further in wanted.items() if further} == {"good", "rival"}
-    assert wanted["rival"] - wanted["good"] == 6
-    summary = runs.read_summary(tmp_path / "run")
-    assert summary["certificate"] is None
-    assert summary["pairs_in_doubt"] == 1
+    assert re.search(r"(good +rival|rival +good) .* \d+ %\n", said)
+    wanted = tables.read_table(next_file)
+    assert dict(zip(*(column.tolist() for column in wanted.values()), strict=True)) == {"rival": 5}
 
 
 def test_what_never_had_a_block_asks_for_one(scores, tmp_path, capsys):
     few = {"new": scores["best"][:4], **{name: scores[name] for name in ("weak", "good", "best")}}
     write_wide(tmp_path / "few.csv", few)
-    command = [*COMMAND, str(tmp_path / "few.csv"), "--top", "2", "--out", str(tmp_path / "run")]
-    assert main(command) == 0
-    said = capsys.readouterr().out
-    assert re.search(r"new +4 .* 7 *\n", said)
-    assert "NOT CERTIFIED, and no guess yet" in said
-    assert "fewer have new" in said
-    assert runs.read_summary(tmp_path / "run")["selected"] == []
+    status, found = race_json(capsys, tmp_path / "few.csv", "--top", 2)
+    assert status == 3
+    assert found["next_runs"] == {"new": 1}
+    (new,) = [option for option in found["options"] if option["name"] == "new"]
+    assert new["at_best"] >= 6
 
 
-def test_only_the_order_of_scores_counts(scores, tmp_path):
+def test_only_the_order_of_scores_counts(scores, tmp_path, capsys):
     """Large numbers that float32 cannot tell apart, and infinite ones."""
     found = []
-    for number, change in enumerate((lambda x: x, lambda x: 1e12 + x)):
+    for change in (lambda x: x, lambda x: 1e12 + x):
         changed = {name: change(x) for name, x in scores.items()}
         changed["best"] = np.where(changed["best"] > changed["good"].max(), np.inf, 0)
-        write_wide(tmp_path / f"{number}.csv", changed)
-        config = ScoresConfig(str(tmp_path / f"{number}.csv"), top=2)
-        folder = race_scores(Job(config, tmp_path / f"{number}"))
-        found.append(tables.read_table(folder / "ranking.csv")["option"].tolist())
+        write_wide(tmp_path / "s.csv", changed)
+        status, result = race_json(capsys, tmp_path / "s.csv", "--top", 2)
+        found.append((status, [(x["name"], x["beats"]) for x in result["options"]]))
     assert found[0] == found[1]
-    table = read_scores(tmp_path / "1.csv")
-    assert len(np.unique(np.concatenate(list(ranks_of(table).values())))) > 50
 
 
 NAMES = ("[/x]", "[red]", "lr:100:adam", "a,b", 'q"uote', "1e3", "True", "x" * 90)
@@ -157,35 +198,20 @@ def test_names_are_printed_as_they_are(tmp_path, capsys):
         writer = csv.writer(file)
         writer.writerow(NAMES)
         writer.writerows(np.stack([*scores.values()], 1).tolist())
-    assert main([*COMMAND, str(tmp_path / "names.csv"), "--out", str(tmp_path / "run")]) == 0
+    assert main(["race", str(tmp_path / "names.csv")]) in (0, 3)
     said = capsys.readouterr().out
     assert all(name in said for name in NAMES)
-    table = said[: said.index("CERTIFIED")].splitlines()
+    table = said[: said.index("better")].splitlines()
     # Numbers are whole, however long a name is.
     places = [found[1] for line in table if (found := re.match(r" *(\d+) ", line))]
     assert places == [str(place) for place in range(1, len(NAMES) + 1)]
     assert sum(bool(re.search(r" 12 +-?\d+\.\d+ +\d ", line)) for line in table) == len(NAMES)
 
 
-def test_a_changed_table_is_not_resumed(scores, wide, tmp_path, capsys):
-    command = [*COMMAND, str(wide), "--top", "2", "--out", str(tmp_path / "run"), "--resume"]
-    assert main(command[:-1]) == 0
-    write_wide(wide, {**scores, "best": scores["best"][:20]})
-    capsys.readouterr()
-    assert main(command) == 2
-    assert "scores: expected the file that the run in" in capsys.readouterr().err
-
-
 def test_blank_rows_and_other_cases_are_read(tmp_path):
     (tmp_path / "s.csv").write_text("\n\nOption,Seed,SCORE\na,1,2\n  ,,\nb,1,1e3\n\n")
-    table = read_scores(tmp_path / "s.csv")
+    table = as_dict(read_scores(tmp_path / "s.csv"))
     assert {name: x.tolist() for name, x in table.items()} == {"a": [2.0], "b": [1000.0]}
-
-
-@pytest.mark.slow
-def test_the_horizon_is_as_asked(wide, tmp_path):
-    folder = race_scores(Job(ScoresConfig(str(wide), horizon=26), tmp_path / "run"))
-    assert runs.read_summary(folder)["horizon"] == 26
 
 
 SORTED = "\n".join(f"{i},{i % 3}" for i in range(20))
@@ -212,12 +238,20 @@ UNQUOTED = 'a,b\n1,"2\n' + "1,2\n" * 40_000
         ("option,score\na,1\n,2\n", [], "scores: expected a name of an option in line 3, got none"),
         ("option,score\na,1\nb,\n", [], "scores: expected a number as score of b in line 3"),
         (f"a,b\n{SORTED}\n", [], "the order in which they were made, got sorted runs of a"),
-        ("a,b\n1,2\n", ["--top", "2"], "--top: expected less than the 2 options of the file"),
+        ("a,b\n1,2\n", ["--top", "2"], "--top: expected less than the 2 options, got 2"),
         ("a,b\n1,2\n", ["--top", "0"], "--top: expected an integer of at least 1, got 0"),
         ("a,b\n1,2\n", ["--delta", "1"], "--delta: expected a number between 0 and 1, exclusive"),
-        ("a,b\n1,2\n", ["--horizon", "10"], "--horizon: expected an integer of at least 11"),
-        ("a,b\n1,2\n", ["--horizon", "40000"], "--horizon: expected at most 10000"),
-        ("a,b\n1,2\n" + "1,2\n" * 10_000, [], "scores: expected at most 10,000 runs of an option"),
+        ("a,b\n1,2\n", ["--horizon", "4"], "--horizon: expected an integer of at least 5"),
+        ("a,b\n1,2\n", ["--by", "mean"], "low, high: expected the range of the scores"),
+        ("a,b\n1,2\n", ["--by", "mean", "--low", "0", "--high", "1"], "got 2 for run 1 of b"),
+        ("a,b\n1,2\n", ["--of", "5"], "--of: expected shared tasks"),
+        ("a,b\n1,2\n3,4\n", ["--shared", "--of", "1"], "--of: expected an integer of at least 2"),
+        (
+            "option,score\na,1\nb,2\n",
+            ["--shared"],
+            "expected columns option, task and score",
+        ),
+        ("a,b\n1,2\n", ["--tolerance", "-1"], "--tolerance: expected a number in [0, 0.5)"),
         ("a,b\n1,2\n", ["--lanes", "8"], "unrecognized arguments: --lanes"),
     ],
 )
@@ -225,7 +259,7 @@ def test_what_cannot_be_used_is_named(text, options, message, tmp_path, capsys, 
     monkeypatch.chdir(tmp_path)
     if text is not None:
         (tmp_path / "scores.csv").write_text(text)
-    assert main([*COMMAND, "scores.csv", *options]) == 2
+    assert main(["race", "scores.csv", *options]) == 2
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1

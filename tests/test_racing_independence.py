@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from jaxrace.racing import DependentRunsWarning, check_runs, independence
+from jaxrace.judging import DependentRunsWarning, check_runs, independence
 
 
 def verdict(runs):

@@ -1,18 +1,16 @@
 """Samples that have been made already are judged as a race that draws them would."""
 
 import bisect
-import functools
 import itertools
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from reference import reference_dominance_race as reference
 
+from jaxrace.judging.decision import Seen, behind, decide, who_may_help
 from jaxrace.kernels import pareto, total_order
 from jaxrace.racing import DominanceRace, judge
-from jaxrace.racing.dominance.decision import Evidence, who_may_help
 
 COUNTS = (60, 12, 33, 11, 48)
 
@@ -57,7 +55,8 @@ def test_the_samples_of_a_race_are_judged_as_the_race_was():
         counts = np.asarray(drawn.simulated)
         judged = judge(race, [x[:n] for x, n in zip(outcomes, counts, strict=True)], params)
         assert np.ptp(counts) > 0
-        np.testing.assert_array_equal(judged.highest, drawn.highest)
+        # Of products in 64 bits, where the race has 32.
+        np.testing.assert_allclose(judged.highest, drawn.highest, atol=1e-4)
         np.testing.assert_array_equal(judged.samples, drawn.samples)
         ends.add(drawn.certificate)
         if drawn.decided:
@@ -226,22 +225,20 @@ def test_nobody_who_may_help_is_missed():
     """Against all sets of so many options, one by one."""
     rng = np.random.default_rng(0)
     num_options, top = 5, 2
-    race = race_of(num_options, top)
-    params = race.params(0.05)
-    most = race.blocks.num_complete(60)
-    number = 400
+    most, number = 10, 400
     # Mostly in line, so that some sets are left and some races have none.
     drawn = rng.random((number, num_options, num_options)) < 0.6
     over = np.triu(drawn | drawn.swapaxes(1, 2), 1)
     flipped = rng.random((number, 1, 1)) < 0.3
     over = np.where(flipped, over & drawn | (over & ~drawn).swapaxes(1, 2), over)
     complete = np.where(rng.random((number, num_options)) < 0.7, most, most - 2)
-    highest = np.where(over, np.asarray(params.level) + 1, 0)
-    arrays = (highest, np.zeros(over.shape, np.int32), complete)
-    evidence = Evidence(*map(jnp.asarray, arrays))
-    find = functools.partial(who_may_help, params=params, top=top, blocks=race.blocks)
-    helps = np.asarray(jax.jit(jax.vmap(find))(evidence))
     shared = np.minimum(complete[:, :, None], complete[:, None, :])
+    helps = np.zeros((number, num_options), bool)
+    for place, (verdicts, common) in enumerate(zip(over, shared, strict=True)):
+        seen = Seen(np.where(verdicts, 9.0, 0.0), verdicts, verdicts & False, np.zeros((5, 5)))
+        doubtful = decide(seen, top, 5.0, 1.0).doubtful
+        pairs = who_may_help(seen, doubtful, common >= most, top)
+        helps[place] = behind(pairs, complete[place])
     barred = over.swapaxes(1, 2) | (~(over | over.swapaxes(1, 2)) & (shared >= most))
     left, certified = np.zeros(number, bool), np.zeros(number, bool)
     for inside in itertools.combinations(range(num_options), top):

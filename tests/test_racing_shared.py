@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from shared_cases import log_e_process, plain_race
 
+import jaxrace
 from jaxrace import kernels, racing
 from jaxrace.judging import levels
 
@@ -84,6 +85,32 @@ def test_every_decision_is_the_definitions(kind):
             if certificate == "exhausted":
                 np.testing.assert_array_equal(result.possible, possible)
     assert "dominance" in set(batch.certificate)
+
+
+@pytest.mark.parametrize("kind", ["mean of a list", "wins of a list", "mean of a stream"])
+def test_a_table_is_judged_alike(kind):
+    """What has been run when a race ends, as a table: the same certificate, and who may be best.
+
+    Verdicts of the race need a little more evidence, for rounding: 1e-6 for each task.
+    """
+    settings, _ = KINDS[kind]
+    race = racing.SharedRace(num_options=5, top=2, capacity=200, **settings)
+    params = race.params(delta=0.1)
+    if not race.finite:  # judged without a horizon
+        bets, weights = levels.shared_bets(0.0)
+        params = race.params(delta=0.1, bets=bets, weights=weights)
+    for seed in range(8):
+        table = np.asarray(item_responses(jax.random.key(seed), race.capacity))
+        result = play(race, table, params)
+        told = np.arange(race.capacity) < np.asarray(result.samples)[:, None]
+        runs = {str(i): np.where(told[i], table[i], np.nan) for i in range(5)}
+        scale = MEAN if race.by == "mean" else {}
+        number = race.capacity if race.finite else None
+        judged = jaxrace.race(runs, 2, delta=0.1, by=race.by, shared=True, of=number, **scale)
+        assert judged.certified == bool(result.decided)
+        assert sorted(judged.possible) == [str(i) for i in np.flatnonzero(result.possible)]
+        if judged.certified:
+            assert sorted(judged.best) == sorted(str(i) for i in result.best)
 
 
 @pytest.mark.parametrize("by", ["mean", "wins"])
@@ -206,4 +233,6 @@ def test_scores_out_of_their_range_are_named():
 def test_the_driver_of_independent_samples_refuses_shared_tasks():
     race = racing.SharedRace(num_options=2, top=1, capacity=9, **MEAN)
     with pytest.raises(ValueError, match="race: expected one of independent samples"):
-        racing.run(race, jax.random.key(0), lambda key, row: row[0], jnp.zeros((2, 9)), race.params())
+        racing.run(
+            race, jax.random.key(0), lambda key, row: row[0], jnp.zeros((2, 9)), race.params()
+        )

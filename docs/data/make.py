@@ -16,11 +16,12 @@ import numpy as np
 _MODELS = {
     "baseline": (0.0, 30),
     "small": (0.3, 30),
-    "medium": (0.9, 40),
-    "large": (1.6, 40),
-    "distilled": (1.4, 40),
-    "pruned": (0.2, 18),
+    "medium": (0.9, 90),
+    "large": (1.6, 90),
+    "distilled": (1.4, 90),
+    "pruned": (0.2, 45),
 }
+_ABILITIES = {"small": -0.5, "base": 0.0, "large": 1.0, "tuned": 1.9, "distilled": 0.4}
 _PLAYERS = ("ann", "bob", "cy", "dan", "eve", "fay", "gus", "hal")
 
 
@@ -31,6 +32,17 @@ def scores() -> Iterable[list[Any]]:
     yield [*_MODELS]
     for run in range(max(map(len, columns))):
         yield [f"{column[run]:.3f}" if run < len(column) else "" for column in columns]
+
+
+def answers() -> Iterable[list[Any]]:
+    """A column for each model, a row for each of 400 questions: right or wrong."""
+    rng = np.random.default_rng(5)
+    ability = np.array(list(_ABILITIES.values()))
+    difficulty = rng.normal(0, 2.5, 400)
+    chance = 1 / (1 + np.exp(difficulty[:, None] - ability))
+    yield ["task", *_ABILITIES]
+    for number, right in enumerate((rng.random(chance.shape) < chance).astype(int)):
+        yield [f"q{number + 1}", *right.tolist()]
 
 
 def games() -> Iterable[list[Any]]:
@@ -56,8 +68,8 @@ def log() -> Iterable[list[Any]]:
 
 
 def main(folder: Path) -> None:
-    """Write all three."""
-    for rows in (scores, games, log):
+    """Write all four."""
+    for rows in (scores, answers, games, log):
         with (folder / f"{rows.__name__}.csv").open("w", encoding="utf-8", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows(rows())
 

@@ -1,7 +1,8 @@
 """The command `jaxrace`.
 
 Exit status: 0 done; 1 failed; 2 bad input, with one line that names the argument and what was
-expected; 130 or 143 interrupted. What is slow to import is imported by the verb that needs it.
+expected; 3 a race that is not certified yet; 130 or 143 interrupted. What is slow to import is
+imported by the verb that needs it.
 """
 
 import contextlib
@@ -45,7 +46,7 @@ _INTERRUPTED = 128  # and the number of the signal: the exit status
 
 
 class _Verb(NamedTuple):
-    """A verb that leaves the folder of a run."""
+    """A verb; all but ``race`` leave the folder of a run."""
 
     config: Any  # the dataclass that its options are made from
     job: str  # what does it, module and function of ``jaxrace.commands``
@@ -66,7 +67,7 @@ _VERBS: dict[str, _Verb] = {
     ),
     "race": _Verb(
         ScoresConfig,
-        *("race.job:race_scores", "race.job:print_race", "runs", "race-NUMBER"),
+        *("race.job:race_scores", "", "", ""),
         *(help_texts.RACE, "certify the best of a table of scores"),
         ("scores", "a CSV file of scores: a column for each option, or columns option, score"),
     ),
@@ -179,7 +180,8 @@ def _parser_of(verb: _Verb, **settings: Any) -> ArgumentParser:
         name, text = verb.argument
         parser.add_argument(name, metavar=name.upper(), type=str, help=text)
     add_options(parser, verb.config)
-    add_run_options(parser, f"runs/{verb.folder}", has_sweeps=verb.config is not ScoresConfig)
+    if verb.config is not ScoresConfig:
+        add_run_options(parser, f"runs/{verb.folder}")
     return parser
 
 
@@ -196,6 +198,10 @@ def _new_parser(description: str, **settings: Any) -> ArgumentParser:
 def _do(verb: _Verb, arguments: Namespace) -> int:
     """Do the job of a verb, and show what it left."""
     settings = vars(arguments)
+    if verb.config is ScoresConfig:  # leaves no folder, and needs no JAX
+        from rich.console import Console
+
+        return _found(verb.job)(Console(), ScoresConfig(**settings))
     if verb.config is TrainConfig:
         if settings["env"] == "holdem":
             raise ValueError("env: expected holdem right after train, and its options behind it")
@@ -218,8 +224,7 @@ def _do(verb: _Verb, arguments: Namespace) -> int:
             sweep.use_all_cores()
     config = verb.config(**settings)
     cluster = None if address is None else sweep.Ray(None if address == LOCAL else address)
-    is_read = isinstance(config, ScoresConfig) or getattr(config, "is_file", False)
-    can_resume = not is_read and getattr(config, "learns", True)
+    can_resume = not getattr(config, "is_file", False) and getattr(config, "learns", True)
     stop = sweep.StopOnSignals(at_once=not can_resume)
     say = functools.partial(_note, "warning")
     job = Job(config, out, resume, stop, lanes=lanes, cluster=cluster, on_note=say)

@@ -18,6 +18,7 @@ _TYPES: dict[Any, tuple[str, str]] = {
     _SEVERAL: ("X[,X]", "a number, or several with commas between them"),
     _SEVERAL_OR_NONE: ("X[,X]", "a number, several with commas between them, or null"),
     str: ("NAME", "a text"),
+    str | None: ("FILE", "a text, or null"),
 }
 POSITIONAL = ("env", "task", "scores", "name")
 LOCAL = "local"  # what ``--ray`` is without an address
@@ -71,7 +72,7 @@ def _parse_several(hint: Any, given: Any) -> Any:
     return (first, *more) if more else first
 
 
-def add_run_options(parser: Any, default: str, has_sweeps: bool) -> None:
+def add_run_options(parser: Any, default: str) -> None:
     """Where a run goes, whether it goes on, and how its sweeps are done."""
     parser.add_argument(
         "--out",
@@ -83,22 +84,21 @@ def add_run_options(parser: Any, default: str, has_sweeps: bool) -> None:
         action="store_true",
         help="go on with the run in --out, which was interrupted; the other options as they were",
     )
-    if has_sweeps:
-        parser.add_argument(
-            "--lanes",
-            type=int,
-            metavar="W",
-            help="jobs of a device that advance together (default: by memory and device); "
-            "rounding depends on it",
-        )
-        parser.add_argument(
-            "--ray",
-            nargs="?",
-            const=LOCAL,
-            metavar="ADDRESS",
-            help="do the jobs on a cluster of Ray, such as auto or HOST:6379; without an "
-            "address, in several processes of this machine",
-        )
+    parser.add_argument(
+        "--lanes",
+        type=int,
+        metavar="W",
+        help="jobs of a device that advance together (default: by memory and device); "
+        "rounding depends on it",
+    )
+    parser.add_argument(
+        "--ray",
+        nargs="?",
+        const=LOCAL,
+        metavar="ADDRESS",
+        help="do the jobs on a cluster of Ray, such as auto or HOST:6379; without an "
+        "address, in several processes of this machine",
+    )
     parser.add_argument(
         "--no-compilation-cache",
         action="store_true",

@@ -1,5 +1,7 @@
 """Races: which of K stochastic options are the best kappa, from as few samples as possible."""
 
+from jaxrace.judging.independence import DependentRunsWarning as DependentRunsWarning
+from jaxrace.judging.independence import check_runs as check_runs
 from jaxrace.racing.base import Race as Race
 from jaxrace.racing.comparing import check_compare as check_compare
 from jaxrace.racing.dominance.race import DominanceRace as DominanceRace
@@ -7,8 +9,6 @@ from jaxrace.racing.dominance.result import DominanceResult as DominanceResult
 from jaxrace.racing.dominance.state import DominanceParams as DominanceParams
 from jaxrace.racing.dominance.state import DominanceState as DominanceState
 from jaxrace.racing.driver import run as run
-from jaxrace.racing.independence import DependentRunsWarning as DependentRunsWarning
-from jaxrace.racing.independence import check_runs as check_runs
 from jaxrace.racing.judge import judge as judge
 from jaxrace.racing.preference.race import PreferenceRace as PreferenceRace
 from jaxrace.racing.preference.result import PreferenceResult as PreferenceResult

@@ -12,12 +12,18 @@ from jax import lax
 
 from jaxrace import narrowing
 from jaxrace.compilation import bounded_jit
+from jaxrace.judging import scores
+from jaxrace.judging.blocks import Differences
+from jaxrace.judging.independence import Runs, require_independent
 from jaxrace.preferences import only_orders
 from jaxrace.racing import base, comparing
+from jaxrace.racing.dominance.judged import judged
 from jaxrace.racing.dominance.race import DominanceRace
 from jaxrace.racing.dominance.result import DominanceResult
-from jaxrace.racing.dominance.state import DominanceParams
-from jaxrace.racing.independence import Runs, require_independent
+from jaxrace.racing.dominance.state import EXHAUSTED, DominanceParams
+
+# Pairs of options that are compared at once.
+_MOST_PAIRS = 64
 
 # Samples of an option that are compared with each other, to see whether they are independent.
 _MOST_COMPARED = 512
@@ -85,8 +91,15 @@ def judge(
     _require_told_apart(race, options)
     outcomes = narrowing.as_arrays("samples", outcomes)
     _check_preference(race, options, outcomes, int(counts.min()))
-    state = _judge(race, outcomes, params, counts, first_bad)
+    example = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[2:], x.dtype), outcomes)
+    state = dataclasses.replace(
+        race.init(example, params), outcomes=outcomes, first_bad=jnp.asarray(first_bad)
+    )
+    differences = _differences(race, compared, outcomes)
+    state = judged(state, params, differences, counts, blocks=race.blocks, top=race.top)
     base.raise_if_invalid(state.invalid)
+    if state.certificate >= EXHAUSTED:
+        state = _finish(race, state, params)
     if not dependent:
         labels = [f"option {i}" for i in range(len(options))] if names is None else list(names)
         require_independent(_runs(race, labels, compared, outcomes, counts))
@@ -174,18 +187,12 @@ def _as_compared(race: DominanceRace, options: list[Any]) -> list[Any]:
 
 
 def _ranks(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """The place of each number among all different ones, whatever dtypes they have."""
-    arrays = [x if len(x) else x.astype(bool) for x in arrays]
-    flat = [x.reshape(-1) for x in arrays]
-    if np.result_type(*arrays).kind == "f" and any(x.dtype.kind in "iu" for x in arrays):
-        # Floats do not hold all integers. Python's numbers compare as they are.
-        flat = [x.astype(object) for x in flat]
-    ranks = np.unique(np.concatenate(flat), return_inverse=True)[1].astype(np.int32)
-    parts = np.split(ranks, np.cumsum([x.size for x in arrays])[:-1])
+    """The place of each number among all different ones, whatever dtypes they have: int32."""
     shape = {x.shape[1:] for x in arrays}
     if len(shape) > 1:
         raise ValueError(f"one shape, got {', '.join(map(str, sorted(shape)))}")
-    return [part.reshape(x.shape) for part, x in zip(parts, arrays, strict=True)]
+    found = scores.ranks([x.reshape(-1) for x in arrays])
+    return [part.astype(np.int32).reshape(x.shape) for part, x in zip(found, arrays, strict=True)]
 
 
 def _padded(capacity: int, *arrays: np.ndarray) -> np.ndarray:
@@ -250,8 +257,49 @@ def _net_within(race: DominanceRace, few: int, outcomes: Any, counts: jax.Array)
     return lax.map(of_option, (outcomes, counts))
 
 
+def _differences(race: DominanceRace, compared: list[Any], outcomes: Any) -> Differences:
+    """The signs of samples of pairs of options: of ranks on the host, of others by ``compare``."""
+    leaves = jax.tree.leaves(compared[0])
+    if only_orders(race.compare) and len(leaves) == 1 and leaves[0].ndim == 1:
+        (ranks,) = jax.tree.leaves(outcomes)
+        ranks = np.asarray(ranks)
+        one = jax.tree.map(lambda x: np.ones((), x.dtype), jax.tree.map(lambda x: x[0], outcomes))
+        sign = int(race.compare(one, jax.tree.map(np.zeros_like, one)))
+
+        def of_ranks(first: Any, second: Any, start: int, size: int) -> np.ndarray:
+            x, y = ranks[first, start : start + size], ranks[second, start : start + size]
+            return sign * np.sign(x[:, :, None] - y[:, None, :])
+
+        return of_ranks
+
+    def of_outcomes(first: Any, second: Any, start: int, size: int) -> np.ndarray:
+        found = np.zeros((len(first), size, size), np.int8)
+        for at in range(0, len(first), _MOST_PAIRS):
+            some = slice(at, at + _MOST_PAIRS)
+            # Of one length, so that there is one program.
+            rows = [np.resize(option[some], _MOST_PAIRS) for option in (first, second)]
+            signs = _block_signs(race.compare, size, outcomes, *rows, start)
+            found[some] = np.asarray(signs)[: len(first[some])]
+        return found
+
+    return of_outcomes
+
+
+@bounded_jit(2)
+def _block_signs(
+    compare: Any, size: int, outcomes: Any, first: jax.Array, second: jax.Array, start: jax.Array
+) -> jax.Array:
+    def block(option: jax.Array) -> Any:
+        return jax.tree.map(lambda x: lax.dynamic_slice_in_dim(x[option], start, size), outcomes)
+
+    def of_pair(one: jax.Array, other: jax.Array) -> jax.Array:
+        signs = jax.vmap(jax.vmap(compare, (None, 0)), (0, None))(block(one), block(other))
+        return signs.astype(jnp.int8)
+
+    return jax.vmap(of_pair)(first, second)
+
+
 @bounded_jit(1)
-def _judge(race: DominanceRace, outcomes: Any, params: DominanceParams, *counted: jax.Array) -> Any:
-    example = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[2:], x.dtype), outcomes)
-    state = race.init(example, params)
-    return base.in_lane(race.judge_lanes, state, params, outcomes, *counted)
+def _finish(race: DominanceRace, state: Any, params: DominanceParams) -> Any:
+    """Count all samples of a race that ends without a certificate, for its guess."""
+    return base.in_lane(race.finish_lanes, state, params)

@@ -3,7 +3,6 @@
 The pseudo-code is in docs/dominance_race.md, "The allocation". Axes: K options.
 """
 
-import math
 from typing import NamedTuple
 
 import jax
@@ -127,41 +126,6 @@ def perhaps_tied(strong: jax.Array, leads: jax.Array) -> jax.Array:
 def shared_blocks(complete: jax.Array) -> jax.Array:
     """Blocks that each two options have in common: int32 [K, K]."""
     return jnp.minimum(complete[:, None], complete[None, :])
-
-
-def who_may_help(
-    evidence: Evidence, params: DominanceParams, top: int, blocks: Blocks
-) -> jax.Array:
-    """The options that lag in a pair which may still matter to certificate (a): bool [K].
-
-    A race, which draws for all pairs in doubt alike, ends where one has no samples left. Samples
-    that came otherwise may have left options behind, which change who is in doubt.
-
-    If j over i is decided, or the pair is undecided and exhausted, a set that is ever certified has
-    j in it with i. Who takes more than kappa options with it is out, who is taken by more than
-    K - kappa is in; nobody helps if that leaves no set. First come the pairs in doubt, then others
-    of which not both options are in, nor both out.
-    """
-    num_options = evidence.complete.size
-    most = blocks.complete(params.max_rounds)
-    over = evidence.highest >= params.level
-    shared = shared_blocks(evidence.complete)
-    undecided = ~(over | over.T) & ~jnp.eye(num_options, dtype=bool)
-    takes = over.T | (undecided & (shared >= most)) | jnp.eye(num_options, dtype=bool)
-    for _ in range(math.ceil(math.log2(num_options))):
-        takes = (takes[:, :, None] & takes[None, :, :]).any(1)  # with all that those take
-    is_out = takes.sum(1) > top
-    is_in = takes.sum(0) > num_options - top
-    is_possible = (
-        (is_out.sum() <= num_options - top) & (is_in.sum() <= top) & ~(is_in & is_out).any()
-    )
-    both_alike = (is_in[:, None] & is_in[None, :]) | (is_out[:, None] & is_out[None, :])
-    is_open = undecided & (shared < most) & ~both_alike & is_possible
-    doubtful = decide(evidence, params, most, top, blocks).doubtful
-    doubtful = is_open & (doubtful | doubtful.T)
-    served = jnp.where(doubtful.any(), doubtful, is_open)
-    lags = evidence.complete[:, None] <= evidence.complete[None, :]
-    return (served & lags).any(1)
 
 
 def first_of(keys: Standing, top: int) -> jax.Array:

@@ -229,41 +229,6 @@ class DominanceRace(ComparingRace):
         samples = jnp.where(limit < self.first_block, few, self.blocks.start(after))
         return dataclasses.replace(states, samples=samples)
 
-    def judge_lanes(
-        self,
-        states: DominanceState,
-        params: DominanceParams,
-        outcomes: Any,
-        counts: jax.Array,
-        first_bad: jax.Array,
-    ) -> DominanceState:
-        """Decide B races that have not begun on all samples that they will get; see ``judge``.
-
-        Of the outcomes [B, K, N, ...] the first ``counts``, int32 [B, K], of each option count;
-        ``first_bad`` [B, K] is the number of the first sample that is not finite, or 0.
-        """
-        lacks = counts < self.first_block
-        states = dataclasses.replace(
-            states,
-            outcomes=outcomes,
-            simulated=counts,
-            first_bad=first_bad,
-            # Nothing is decided before all have a first block.
-            asked=states.asked & (lacks | ~lacks.any(-1, keepdims=True)),
-        )
-        none = jnp.zeros_like(counts)
-        states = self.look_lanes(self._count_kept(states, params, none, True, True), params)
-        seen = self._seen(states, self.blocks.complete(params.max_rounds)[:, None])
-        find = jax.vmap(functools.partial(decision.who_may_help, top=self.top, blocks=self.blocks))
-        helps = find(seen, params) & (states.certificate == EXHAUSTED)[:, None]
-        goes_on = helps.any(-1)
-        states = dataclasses.replace(
-            states,
-            asked=states.asked | helps,
-            certificate=jnp.where(goes_on, RUNNING, states.certificate),
-        )
-        return self.finish_lanes(states, params)
-
     def look_lanes(self, states: DominanceState, params: DominanceParams) -> DominanceState:
         """Decide for B races who is asked next: nobody, once a race has ended."""
         most = self.blocks.complete(params.max_rounds)

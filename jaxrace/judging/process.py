@@ -1,0 +1,92 @@
+"""The evidence of ordered pairs of options: what all kinds of tables have in common.
+
+Axes: P ordered pairs, L bets.
+"""
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jaxrace.judging.levels import LEAST_FACTOR, Bets
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+# Numbers in memory at once, in the largest array of a step.
+MOST_NUMBERS = 4_000_000
+
+
+class Process(NamedTuple):
+    """The e-processes of "i over j", whose null is that differences have a mean of at most mu."""
+
+    log_bets: FloatArray  # [P, L], ln of the products of factors so far
+    highest: FloatArray  # [P], the largest ln E so far; inf if certain, -inf without runs
+    mean: FloatArray  # [P], of the differences that counted; 0 without any
+    common: IntArray  # [P], runs of each of the two that counted
+    whole: NDArray[np.bool_]  # [P], both have run the whole list of tasks
+    tied: NDArray[np.bool_]  # [P], and their mean is mu, on the whole list
+
+
+class Pairs(Protocol):
+    """A table of which any two options can be compared."""
+
+    @property
+    def bets(self) -> Bets:
+        """The mixture."""
+        ...
+
+    def process(self, first: IntArray, second: IntArray, null: float | FloatArray = 0.0) -> Process:
+        """The e-processes of the options ``first`` over ``second``, [P]; ``null`` is mu, or [P]."""
+        ...
+
+    def least_further(self, process: Process, null: float, level: float) -> IntArray:
+        """Further runs of both until a verdict if i wins them all by 1: [P]; 0 with a verdict."""
+        ...
+
+
+def log_mixture(log_bets: FloatArray, weights: tuple[float, ...]) -> FloatArray:
+    """ln E [...] of ln products [..., L]."""
+    return log_sum_exp(log_bets + np.log(weights))
+
+
+def log_sum_exp(values: FloatArray) -> FloatArray:
+    """Over the last axis; of finite numbers."""
+    largest = values.max(-1)
+    return largest + np.log(np.exp(values - largest[..., None]).sum(-1))
+
+
+def cut_bets(
+    bets: tuple[float, ...], mean: FloatArray, growth: float | FloatArray = 1.0
+) -> FloatArray:
+    """lambda [..., L] times ``growth`` for nulls of this mean [...]; no factor is below 0.01.
+
+    The factor 1 + lambda (d - mean) falls with the mean, cut or not: evidence against one null is
+    evidence against all smaller ones. Below -1 nothing needs to be cut.
+    """
+    room = np.maximum(1 + mean, 1e-12)[..., None]
+    grown = np.asarray(growth)[..., None] * np.asarray(bets)
+    return np.minimum(grown, (1 - LEAST_FACTOR) / room)
+
+
+def least_wins(
+    process: Process, null: float, mixture: Bets, level: float, at_once: int
+) -> IntArray:
+    """``Pairs.least_further`` where each factor is 1 + lambda (1 - mu), in steps of so many."""
+    bets = cut_bets(mixture.bets, np.asarray(null))
+    gain = np.log1p(bets * (1 - null)) * at_once
+    lacking = level - np.log(mixture.weights) - process.log_bets
+    steps = np.ceil(lacking / gain).min(-1).clip(0).astype(int)  # by one of the bets alone
+    while True:  # all together may need a little less
+        fewer = np.maximum(steps - 1, 0)
+        log_e = log_mixture(process.log_bets + fewer[:, None] * gain, mixture.weights)
+        does = (log_e >= level) & (steps > 0)
+        if not does.any():
+            return np.where(process.highest >= level, 0, steps * at_once)
+        steps = np.where(does, fewer, steps)
+
+
+def in_chunks(count: int, numbers_each: int) -> list[slice]:
+    """Slices of ``count`` pairs that each need so many numbers in memory."""
+    size = max(MOST_NUMBERS // max(numbers_each, 1), 1)
+    return [slice(start, min(start + size, count)) for start in range(0, count, size)]

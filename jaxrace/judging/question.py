@@ -1,0 +1,156 @@
+"""What is asked of a table, and the comparisons that answer it. Axes: K options."""
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from jaxrace.judging import scores
+from jaxrace.judging.blocks import BlockPairs
+from jaxrace.judging.levels import By, Levels, independent_bets, levels, shared_bets
+from jaxrace.judging.process import FloatArray, IntArray, Pairs
+from jaxrace.judging.shared import SharedPairs
+from jaxrace.validation import (
+    require_choice,
+    require_integer,
+    require_number,
+    require_probability,
+)
+
+# Runs in the first block of independent ones, and in every other block.
+FIRST_BLOCK, BLOCK = 5, 5
+
+# Runs of an option that the bets on independent ones are tuned for.
+HORIZON = 300
+
+Compare = Callable[[Any, Any], int]
+
+
+@dataclasses.dataclass(frozen=True)
+class Question:
+    """Which options are the best kappa? The arguments of ``race``, checked."""
+
+    top: int
+    delta: float
+    by: By
+    low: float | None
+    high: float | None
+    shared: bool
+    of: int | None
+    tolerance: float
+    smaller: bool
+    compare: Compare | None
+    horizon: int
+
+    def __post_init__(self) -> None:
+        require_integer("top", self.top, 1)
+        require_probability("delta", self.delta)
+        require_choice("by", self.by, ("wins", "mean"))
+        require_integer("horizon", self.horizon, FIRST_BLOCK)
+        has_range = self.low is not None or self.high is not None
+        if self.by == "wins" and has_range:
+            raise ValueError("low, high: expected none for a race by wins, which needs no range")
+        if self.by == "mean":
+            if self.low is None or self.high is None:
+                raise ValueError("low, high: expected the range of the scores for a race by mean")
+            if not -math.inf < self.low < self.high < math.inf:
+                raise ValueError(f"low, high: expected low < high, got {self.low}, {self.high}")
+        most = self.width if self.by == "mean" else 0.5
+        require_number("tolerance", self.tolerance, least=0, below=most)
+        if self.of is not None and not self.shared:
+            raise ValueError("of: expected shared tasks, of which there are so many, got others")
+        if self.compare is not None and (self.by == "mean" or self.smaller):
+            raise ValueError("compare: expected a race by wins, and not the smaller ones")
+
+    @property
+    def width(self) -> float:
+        """Of the range of scores, by mean."""
+        assert self.low is not None
+        assert self.high is not None
+        return self.high - self.low
+
+    @property
+    def null(self) -> float:
+        """mu: "i over j" is rejected if the mean of the differences, in [-1, 1], is above it."""
+        if not self.tolerance:
+            return 0.0
+        return -(self.tolerance / self.width if self.by == "mean" else 2 * self.tolerance)
+
+    def levels(self, num_options: int) -> Levels:
+        """The log e-values that statements need."""
+        has_tolerance = self.tolerance > 0
+        return levels(self.by, num_options, self.top, self.delta, has_tolerance=has_tolerance)
+
+    def effect(self, mean: FloatArray) -> FloatArray:
+        """A mean of differences in words' units: a win probability, or a difference of scores."""
+        if self.by == "wins":
+            return (1 + mean) / 2
+        # Which one is smaller is what counts, but a difference has the sign that people expect.
+        return mean * self.width
+
+
+def compared(question: Question, data: Any) -> tuple[scores.Table, list[np.ndarray], Pairs]:
+    """The table, its scores as they are compared (larger is better), and the pairs of options."""
+    of_numbers = question.compare is None
+    table = scores.as_table(data, shared=question.shared, of_numbers=of_numbers)
+    num_options = len(table.names)
+    if question.top >= num_options:
+        raise ValueError(f"top: expected less than the {num_options} options, got {question.top}")
+    compare = None
+    if question.compare is not None:
+        columns, compare = _as_codes(table.values, question.compare)
+    elif question.by == "mean":
+        assert question.low is not None
+        assert question.high is not None
+        columns = scores.scaled(table, question.low, question.high)
+    else:
+        columns = scores.ranks(table.values)
+    if question.smaller:
+        columns = [-column for column in columns]
+    level = question.levels(num_options).verdict
+    if table.tasks is not None:
+        num_tasks = len(table.task_names)
+        if question.of is not None:
+            require_integer("of", question.of, max(num_tasks, 1))
+        values = scores.by_task(columns, table.tasks, num_tasks)
+        bets = shared_bets(level, question.of)
+        return table, columns, SharedPairs(values, question.by, bets, question.of, compare)
+    values = scores.padded(columns)
+    is_by_mean = question.by == "mean"
+
+    def differences(first: IntArray, second: IntArray, start: int, size: int) -> np.ndarray:
+        x = values[first, start : start + size, None]
+        y = values[second, None, start : start + size]
+        if compare is not None:
+            return compare(x, y)
+        return x - y if is_by_mean else np.sign(x - y)
+
+    counts = np.array([len(column) for column in columns])
+    bets = independent_bets(level, question.horizon)
+    return table, columns, BlockPairs(differences, counts, bets, FIRST_BLOCK, BLOCK)
+
+
+def _as_codes(
+    columns: tuple[np.ndarray, ...], compare: Compare
+) -> tuple[list[np.ndarray], Callable[[FloatArray, FloatArray], FloatArray]]:
+    """Outcomes as numbers, and a preference of two arrays of those; NaN is no outcome."""
+    outcomes = [outcome for column in columns for outcome in column]
+    ends = np.cumsum([len(column) for column in columns])[:-1]
+
+    def sign(x: float, y: float) -> float:
+        if math.isnan(x) or math.isnan(y):
+            return math.nan
+        pair = outcomes[int(x)], outcomes[int(y)]
+        found, reverse = compare(*pair), compare(*reversed(pair))
+        if found not in (-1, 0, 1) or reverse != -found:
+            raise ValueError(
+                "compare: expected +1, -1 or 0, and the opposite of the reverse, got "
+                f"{found!r} and {reverse!r} for {pair[0]!r} and {pair[1]!r}"
+            )
+        return float(found)
+
+    each = np.frompyfunc(sign, 2, 1)
+    codes = np.split(np.arange(len(outcomes), dtype=float), ends)
+    return codes, lambda x, y: np.asarray(each(x, y), float)

@@ -1,0 +1,289 @@
+"""Which options of a table are the best: the front door. Axes: K options, P pairs."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from jaxrace.judging import decision, scores
+from jaxrace.judging.blocks import BlockPairs
+from jaxrace.judging.decision import BoolArray, Decision, Seen
+from jaxrace.judging.evidence import Evidence, evidence_of, wanted_pairs
+from jaxrace.judging.independence import check_runs
+from jaxrace.judging.intervals import intervals
+from jaxrace.judging.levels import By, simultaneous
+from jaxrace.judging.process import FloatArray, IntArray, Pairs
+from jaxrace.judging.question import HORIZON, Compare, Question, compared
+from jaxrace.judging.result import NextRuns, Option, Pair, RaceOfTable
+from jaxrace.judging.runs import forecasts, next_runs
+
+# How far, in log e-values, pairs may be ahead of the most doubtful one and still be run for.
+_SLACK = 1.0
+
+_MOST_PAIRS = 20  # whose intervals are found
+_MOST_HELPED = 500  # options among which it is looked who may help, apart from pairs in doubt
+
+
+def race(
+    data: Any,
+    top: int = 1,
+    *,
+    delta: float = 0.05,
+    by: By = "wins",
+    low: float | None = None,
+    high: float | None = None,
+    shared: bool = False,
+    of: int | None = None,
+    tolerance: float = 0.0,
+    smaller: bool = False,
+    compare: Compare | None = None,
+    horizon: int = HORIZON,
+    dependent: bool = False,
+) -> RaceOfTable:
+    """Say which options are certainly the best, or what to run next.
+
+    Runs may be added and the table raced again, with the same settings, as often as wanted: a wrong
+    certificate has probability at most ``delta`` in all these looks together. New runs go behind
+    the old ones. Nothing else is asked of who is run, how often and why.
+
+    Args:
+        data: Scores by name. Independent runs: of each option [n_i], in the order in which they
+            were made. Shared tasks: of each option [T], or [T, R] with R values on each task, all
+            in the order in which the tasks are run; NaN where an option has not been run. Or an
+            array [n, K] with a column for each option; or ``Scores``.
+        top: How many of the best are wanted, kappa.
+        delta: The probability of a wrong certificate.
+        by: What is better: "wins", to be better more often than worse, for which only the order of
+            scores counts; or "mean", to have the higher mean, which needs ``low`` and ``high``.
+        low: The lowest score that is possible.
+        high: The highest one.
+        shared: Options ran on the same tasks, seeds or instances. They may depend on each other
+            within a task in any way; tasks must be alike and independent of each other, or see
+            ``of``.
+        of: The question is who is best on a list of so many tasks, which are run in an order that
+            was drawn by lot before any result was known.
+        tolerance: Good enough: nobody else is better by so much or more, in units of the score by
+            mean and in win probability (below 0.5) by wins. Ties end, too.
+        smaller: Smaller scores are better.
+        compare: A preference of two outcomes instead of numbers: +1, -1, or 0.
+        horizon: Independent runs of an option that the bets are tuned for.
+        dependent: Do not look whether independent runs are independent; if not, nothing is
+            guaranteed.
+
+    Returns:
+        The result; print it.
+
+    Raises:
+        ValueError: An argument is out of its range; data are no scores by name, out of low to
+            high, or certainly not independent.
+
+    Warns:
+        DependentRunsWarning: Independent runs hardly are independent.
+
+    >>> a, b, c = np.random.default_rng(0).normal([0.0, 1.0, 3.0], size=(25, 3)).T
+    >>> result = race({"a": a, "b": b, "c": c})
+    >>> result.best, result.certified
+    (['c'], True)
+    >>> [(pair.better, pair.worse, round(pair.low, 2)) for pair in result.pairs]
+    [('c', 'b', 0.78), ('c', 'a', 0.8)]
+    """
+    question = Question(
+        top=top,
+        delta=delta,
+        by=by,
+        low=low,
+        high=high,
+        shared=shared,
+        of=of,
+        tolerance=tolerance,
+        smaller=smaller,
+        compare=compare,
+        horizon=horizon,
+    )
+    table, columns, pairs = compared(question, data)
+    if not shared and not dependent and compare is None:
+        check_runs(dict(zip(table.names, columns, strict=True)))
+    notes = list(getattr(data, "said", ())) + scores.notes_of(data, table, is_list=of is not None)
+    if dependent and not shared:
+        notes.append("not looked at is whether runs are independent; else nothing is guaranteed")
+    look = _look(question, table, columns, pairs)
+    return _answer(question, table, look, pairs, tuple(notes))
+
+
+def compare_next(data: Any, top: int = 1, **settings: Any) -> NextRuns:
+    """What to run next: how many runs of which options, or of which options which tasks.
+
+    Args:
+        data: As for ``race``.
+        top: How many of the best are wanted.
+        **settings: All others of ``race``.
+
+    Returns:
+        By name a number of runs, or of shared tasks a list of them; empty once the best are
+        certified, or if no run can help.
+
+    >>> compare_next({"a": [1.0, 3.0, 2.0], "b": [5.0, 4.0, 6.0, 8.0, 5.5]})
+    {'a': 2}
+    """
+    return race(data, top, **settings).next_runs
+
+
+class _Look(NamedTuple):
+    """A table that has been looked at."""
+
+    evidence: Evidence  # for verdicts
+    plain: Evidence  # without a tolerance
+    seen: Seen
+    decided: Decision
+    served: BoolArray  # [K, K], pairs to run for
+    asked: BoolArray  # [K]
+    is_possible: BoolArray  # [K]
+    is_sure: BoolArray  # [K]
+    progress: IntArray  # [K], what has been run, in blocks or tasks
+
+
+def _look(
+    question: Question, table: scores.Table, columns: Sequence[np.ndarray], pairs: Pairs
+) -> _Look:
+    num_options, top = len(columns), question.top
+    level = question.levels(num_options)
+    means = _scores_of(columns)
+    wanted = wanted_pairs(means, top)
+    while True:
+        plain = evidence = evidence_of(pairs, wanted, 0.0)
+        if question.tolerance:
+            evidence = evidence_of(pairs, wanted, question.null)
+        seen = _seen(evidence, plain, level.verdict, level.strong, means)
+        decided = decision.decide(seen, top, level.verdict, _SLACK)
+        missing = (decided.leads[:, None] != decided.leads[None, :]) & ~wanted
+        if not missing.any():
+            break
+        wanted |= missing
+    progress = pairs.complete() if isinstance(pairs, BlockPairs) else table.progress()
+    perhaps = decision.perhaps_best(plain.highest >= level.possible, top)
+    served = decided.served
+    if decided.certificate is not None or not progress.all():
+        served = np.zeros_like(served)  # nothing is in doubt before all have something
+    elif not served.any() and num_options <= _MOST_HELPED:
+        none = np.zeros_like(served)
+        served = decision.who_may_help(seen, none, none, top)
+    asked = decision.behind(served, progress)
+    if decided.certificate is None:
+        asked |= progress == 0
+    return _Look(evidence, plain, seen, decided, served, asked, *perhaps, progress)
+
+
+def _seen(
+    evidence: Evidence,
+    plain: Evidence,
+    level: float,
+    strong_level: float,
+    means: FloatArray,
+) -> Seen:
+    # Of two that are equal on the whole list of tasks, the first stands before the second.
+    over = (evidence.highest >= level) | np.triu(plain.tied, 1)
+    guess = (np.greater.outer(means, means) - np.less.outer(means, means).astype(float)) * 1e-12
+    mean = np.where(plain.common > 0, plain.mean, guess)
+    return Seen(evidence.highest, over, evidence.highest >= strong_level, mean)
+
+
+def _scores_of(columns: Sequence[np.ndarray]) -> FloatArray:
+    """The mean of each option's scores or ranks, [K]: for a first guess."""
+    return np.array([column.mean() if len(column) else -np.inf for column in columns])
+
+
+def _answer(
+    question: Question, table: scores.Table, look: _Look, pairs: Pairs, notes: tuple[str, ...]
+) -> RaceOfTable:
+    names, decided = table.names, look.decided
+    is_certified = decided.certificate is not None
+    possible = look.is_possible
+    if is_certified and not question.tolerance:
+        possible = decided.leads
+    ahead = next_runs(question, table, pairs, look.asked)
+    levels = question.levels(len(names))
+    doubtful = look.served | decided.doubtful
+    over = look.seen.over
+    # Where all of them have a verdict, strong ones are lacking.
+    lacks_strong = question.by == "wins" and not question.tolerance
+    lacks_strong &= bool((over | over.T)[doubtful].all())
+    wanted = levels.strong if lacks_strong else levels.verdict
+    at_best, forecast = forecasts(pairs, look.evidence, doubtful, question.null, wanted, table)
+    if is_certified:
+        at_best, forecast = np.zeros(len(names), int), np.zeros(len(names))
+    options = []
+    for option in decided.ranking:
+        name = names[option]
+        number = ahead.get(name, 0)
+        if is_certified:
+            verdict = "in" if decided.leads[option] else "out"
+        else:
+            verdict = "in" if look.is_sure[option] else "?" if possible[option] else "out"
+        options.append(
+            Option(
+                name=name,
+                runs=len(table.values[option]),
+                score=_score(question, table.values[option], look, option),
+                beats=int(decided.wins[option]),
+                verdict=verdict,
+                next=number if isinstance(number, int) else len(number),
+                at_best=int(at_best[option]),
+                forecast=float(forecast[option]),
+            )
+        )
+    kind = "independent" if table.tasks is None else "shared"
+    return RaceOfTable(
+        top=question.top,
+        delta=question.delta,
+        by=question.by,
+        kind=kind if question.of is None else f"all {question.of:,} shared",
+        tolerance=question.tolerance,
+        certificate=decided.certificate,
+        options=tuple(options),
+        possible=[names[option] for option in decided.ranking if possible[option]],
+        pairs=_pairs(question, table, look, pairs, levels.verdict),
+        next_runs=ahead,
+        in_doubt=0 if is_certified else int(look.served.sum()),
+        notes=notes,
+    )
+
+
+def _pairs(
+    question: Question, table: scores.Table, look: _Look, pairs: Pairs, level: float
+) -> tuple[Pair, ...]:
+    """Each of the best against the first of the rest, and the last of the best against the rest."""
+    ranking, top = look.decided.ranking, question.top
+    inside, outside = ranking[:top], ranking[top:]
+    chosen = [(inside[-1], j) for j in outside] + [(i, outside[0]) for i in inside[:-1]]
+    first, second = np.array(chosen).T
+    has_runs = look.evidence.common[first, second] > 0
+    log_e = look.evidence.highest[first, second]
+    order = np.argsort(log_e, kind="stable")
+    order = order[has_runs[order]][:_MOST_PAIRS]
+    first, second = first[order], second[order]
+    if not len(first):
+        return ()
+    lows, highs = intervals(pairs, first, second, simultaneous(len(ranking), question.delta))
+    effects = (question.effect(x) for x in (look.plain.mean[first, second], lows, highs))
+    return tuple(
+        Pair(
+            better=table.names[i],
+            worse=table.names[j],
+            estimate=float(estimate),
+            low=float(lower),
+            high=float(upper),
+            evidence=float(look.evidence.highest[i, j] / level),
+            decided=bool(look.seen.over[i, j]),
+        )
+        for i, j, estimate, lower, upper in zip(first, second, *effects, strict=True)
+    )
+
+
+def _score(question: Question, values: np.ndarray, look: _Look, option: int) -> float | None:
+    """The mean score, or by wins the mean of the win probabilities against the others."""
+    if question.by == "mean":
+        return float(values.astype(float).mean()) if len(values) else None
+    common = look.plain.common[option]
+    if (common > 0).sum() < len(common) - 1:
+        return None
+    return float((1 + look.plain.mean[option].sum() / (len(common) - 1)) / 2)

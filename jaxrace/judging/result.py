@@ -1,0 +1,205 @@
+"""What a table of scores says, by name, and how a person reads it."""
+
+import dataclasses
+import html
+import math
+from typing import Any
+
+from jaxrace.judging.decision import Certificate
+from jaxrace.judging.levels import By
+
+MOST_SHOWN = 20  # rows of a printed table; the result has everything
+_MOST_NAMES = 8  # in a line
+
+NextRuns = dict[str, int] | dict[str, list[str]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Pair:
+    """How much better one option is than another across the boundary.
+
+    The intervals of all pairs of options hold together, at every look, with probability 1 - delta.
+    One may reach to "no difference" although the pair is decided: certificates need fewer
+    statements to hold together than these do.
+    """
+
+    better: str
+    worse: str
+    estimate: float  # win probability (a tie is half a win), or difference of the mean scores
+    low: float
+    high: float
+    evidence: float  # ln E so far over the level of a verdict; 1 or more with one
+    decided: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Option:
+    """One option of the table."""
+
+    name: str
+    runs: int  # that it has
+    score: float | None  # its mean, or by wins its mean win probability; None if not known yet
+    beats: int  # others that it is over, or looks better than
+    verdict: str  # "in" or "out" of the best, or "?"
+    next: int  # runs that would help next
+    at_best: int  # further runs until nothing is in doubt, if they all go one way
+    forecast: float  # the same if gaps are what they look like; may be infinite
+
+
+@dataclasses.dataclass(frozen=True)
+class RaceOfTable:
+    """The answer of ``jaxrace.race``. Print it, or see its fields; ``to_dict`` is for JSON."""
+
+    top: int
+    delta: float
+    by: By
+    kind: str  # of runs: "independent", "shared", or "shared, all N"
+    tolerance: float
+    certificate: Certificate | None
+    options: tuple[Option, ...]  # best first
+    possible: list[str]  # who may still be among the best, at any look; the best if certified
+    pairs: tuple[Pair, ...]  # across the boundary, the closest first
+    next_runs: NextRuns  # how many more runs of whom, or of whom which tasks; nothing if certified
+    in_doubt: int  # pairs that need more evidence
+    notes: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """All options, best first."""
+        return [option.name for option in self.options]
+
+    @property
+    def best(self) -> list[str]:
+        """The first kappa, best first: certified, or a guess."""
+        return self.names[: self.top]
+
+    @property
+    def certified(self) -> bool:
+        """Are the best certainly that, but for a probability of delta?"""
+        return self.certificate is not None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, of what JSON knows; infinity is None."""
+        found = dataclasses.asdict(self)
+        found |= {"best": self.best, "certified": self.certified}
+        return _finite(found)
+
+    def headline(self) -> str:
+        """The answer in a line."""
+        names = listed(self.best)
+        within = f" within {self.tolerance:g}" if self.tolerance else ""
+        if self.certified:
+            return f"CERTIFIED{within}: {names}"
+        return f"NOT CERTIFIED, a guess: {names}"
+
+    def meaning(self) -> str:
+        """What the headline says, and how sure it is."""
+        if not self.certified:
+            if len(self.possible) == len(self.options):
+                return "all of them may still be among the best"
+            return f"may still be among the best: {listed(self.possible)}"
+        each = "it is" if self.top == 1 else "each of them is"
+        than = "than each of the others"
+        if self.certificate == "counts":
+            claim = "nobody beats more of the others"
+        elif self.tolerance:
+            unit = "in win probability" if self.by == "wins" else "in mean score"
+            claim = f"nobody else is better by {self.tolerance:g} or more {unit}"
+        elif self.by == "mean":
+            whose = "its mean is" if self.top == 1 else "their means are"
+            claim = f"{whose} at least that of each of the others"
+        else:
+            claim = f"{each} more often better than worse {than}"
+        return f"{claim}; wrong with a probability of at most {self.delta:g}, at all looks together"
+
+    def __str__(self) -> str:
+        lines = [
+            f"Top {self.top} of {len(self.options)} options by {self.by}, {self.kind} "
+            f"{'runs' if self.kind == 'independent' else 'tasks'}, delta {self.delta:g}",
+            f"  {self.headline()}",
+            f"  {self.meaning()}",
+            *(f"  note: {note}" for note in self.notes),
+            "",
+        ]
+        lines += ["  " + line for line in aligned(*self.table())]
+        if len(self.options) > MOST_SHOWN:
+            lines.append(f"  ... and {len(self.options) - MOST_SHOWN} more")
+        if self.pairs:
+            lines += ["", *("  " + line for line in aligned(*self.table_of_pairs()))]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        text = "".join(
+            f"<p>{html.escape(line)}</p>" for line in (self.headline(), self.meaning(), *self.notes)
+        )
+        tables = [self.table()] + ([self.table_of_pairs()] if self.pairs else [])
+        return text + "".join(_html_table(*table) for table in tables)
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """The heads and rows of the options, best first, the first 20."""
+        score = "mean" if self.by == "mean" else "wins"
+        heads = ["", "option", "runs", score, "beats", "verdict"]
+        if not self.certified:
+            heads += ["run next", "at best", "forecast"]
+        rows = []
+        for rank, option in enumerate(self.options[:MOST_SHOWN]):
+            row = [str(rank + 1), option.name, f"{option.runs:,}"]
+            row += ["" if option.score is None else f"{option.score:.4g}"]
+            row += [str(option.beats), option.verdict]
+            if not self.certified:
+                far = "too many" if math.isinf(option.forecast) else f"{option.forecast:,.0f}"
+                numbers = [f"{option.next:,}", f"{option.at_best:,}", far]
+                row += ["" if number == "0" else number for number in numbers]
+            rows.append(row)
+        return heads, rows
+
+    def table_of_pairs(self) -> tuple[list[str], list[list[str]]]:
+        """The heads and rows of the pairs, the closest first, the first 20."""
+        effect = "wins" if self.by == "wins" else "mean better by"
+        heads = ["better", "worse", effect, f"{100 * (1 - self.delta):g} % interval", "evidence"]
+        rows = [
+            [
+                pair.better,
+                pair.worse,
+                f"{pair.estimate:.3g}",
+                f"{pair.low:.3g} to {pair.high:.3g}",
+                # Cut off: what is in doubt must not read like 100 %.
+                "enough" if pair.decided else f"{math.floor(100 * max(pair.evidence, 0))} %",
+            ]
+            for pair in self.pairs[:MOST_SHOWN]
+        ]
+        return heads, rows
+
+
+def listed(names: list[str]) -> str:
+    """Some names in words."""
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more
+
+
+def aligned(heads: list[str], rows: list[list[str]]) -> list[str]:
+    """The lines of a table: names on the left, numbers on the right."""
+    is_name = [head in ("option", "better", "worse", "verdict") for head in heads]
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if left else cell.rjust(width)
+            for cell, width, left in zip(row, widths, is_name, strict=True)
+        ).rstrip()
+        for row in [heads, *rows]
+    ]
+
+
+def _html_table(heads: list[str], rows: list[list[str]]) -> str:
+    def line(tag: str, cells: list[str]) -> str:
+        return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+    return f"<table>{line('th', heads)}{''.join(line('td', row) for row in rows)}</table>"
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,81 @@
+"""Which runs would help next, and how many it may take. Axes: K options."""
+
+import math
+
+import numpy as np
+
+from jaxrace.judging.blocks import BlockPairs
+from jaxrace.judging.decision import BoolArray
+from jaxrace.judging.evidence import Evidence
+from jaxrace.judging.process import FloatArray, IntArray, Pairs, log_mixture
+from jaxrace.judging.question import Question
+from jaxrace.judging.result import NextRuns
+from jaxrace.judging.scores import Table
+
+# Tasks that are run at once: a tenth of what an option has, and at least so many.
+_LEAST_TASKS, _SHARE = 10, 0.1
+
+
+def next_runs(question: Question, table: Table, pairs: Pairs, asked: BoolArray) -> NextRuns:
+    """By name the runs that complete a block, or the next tasks of the common order."""
+    if isinstance(pairs, BlockPairs):
+        ends = [pairs.start(int(blocks) + 1) for blocks in pairs.complete()]
+        return {
+            table.names[option]: int(ends[option] - pairs.counts[option])
+            for option in np.flatnonzero(asked)
+        }
+    assert table.tasks is not None
+    found: dict[str, list[str]] = {}
+    for option in np.flatnonzero(asked):
+        done = set(table.tasks[option].tolist())
+        number = max(_LEAST_TASKS, math.ceil(_SHARE * len(done)))
+        last = max(done, default=-1) + 1
+        end = last + number if question.of is None else min(last + number, question.of)
+        # The tasks after its last one; then those that it has left out.
+        ahead = list(range(last, end))
+        if question.of is not None and not ahead:
+            ahead = [task for task in range(last) if task not in done][:number]
+        found[table.names[option]] = [_task(table, task) for task in ahead]
+    return {name: tasks for name, tasks in found.items() if tasks}
+
+
+def _task(table: Table, task: int) -> str:
+    return table.task_names[task] if task < len(table.task_names) else str(task + 1)
+
+
+def forecasts(
+    pairs: Pairs,
+    evidence: Evidence,
+    doubtful: BoolArray,
+    null: float,
+    level: float,
+    table: Table,
+) -> tuple[IntArray, FloatArray]:
+    """Further runs of each option until all pairs in doubt have a verdict: [K], two ways.
+
+    At best, if each run goes the way that a pair leans; and a forecast, if the evidence grows on
+    as it has grown so far, which may be infinite.
+    """
+    num_options = len(doubtful)
+    have = table.progress()
+    at_best, forecast = np.zeros(num_options, int), np.zeros(num_options)
+    first, second = np.nonzero(doubtful)
+    if not len(first):
+        return at_best, forecast
+    # The order of each pair that looks right.
+    turn = evidence.mean[first, second] < 0
+    first, second = np.where(turn, second, first), np.where(turn, first, second)
+    process = evidence.of(first, second)
+    least = pairs.least_further(process, null, level)
+    gained = log_mixture(process.log_bets, pairs.bets.weights)
+    rate = process.log_bets.max(-1) / np.maximum(process.common, 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        further = np.where(rate > 0, np.ceil((level - gained) / rate), np.inf)
+    further = np.maximum(further, least)
+    num_tasks = getattr(pairs, "num_tasks", None)
+    if num_tasks is not None:
+        further = np.minimum(further, num_tasks - process.common)
+    for option in (first, second):
+        np.maximum.at(at_best, option, process.common + least - have[option])
+        np.maximum.at(forecast, option, process.common + further - have[option])
+    return at_best, forecast

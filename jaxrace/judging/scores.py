@@ -1,0 +1,237 @@
+"""Scores by name, as people have them. Axes: K options, n_i runs of option i, T tasks, R values."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@runtime_checkable
+class Scores(Protocol):
+    """A table of scores that has been read from somewhere."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the K options."""
+        ...
+
+    @property
+    def values(self) -> tuple[np.ndarray, ...]:
+        """Of each option its scores [n_i], in the order in which they were made."""
+        ...
+
+    @property
+    def tasks(self) -> tuple[np.ndarray, ...] | None:
+        """Of each option the numbers of the tasks of its scores, int [n_i]."""
+        ...
+
+    @property
+    def task_names(self) -> tuple[str, ...]:
+        """Of the T tasks, in their order."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True)
+class Table:
+    """Scores by name: ``Scores`` of anything."""
+
+    names: tuple[str, ...]
+    values: tuple[np.ndarray, ...]  # of each option [n_i]
+    tasks: tuple[NDArray[np.int64], ...] | None = None
+    task_names: tuple[str, ...] = ()
+
+    def progress(self) -> NDArray[np.int64]:
+        """Of each option the runs, or the different tasks that it has run: int [K]."""
+        done = self.values if self.tasks is None else map(np.unique, self.tasks)
+        return np.array([len(column) for column in done])
+
+    def where(self, option: int, run: int) -> str:
+        """A run in words."""
+        if self.tasks is None:
+            return f"run {run + 1} of {self.names[option]}"
+        return f"{self.names[option]} on task {self.task_names[self.tasks[option][run]]}"
+
+
+def as_table(data: Any, *, shared: bool, of_numbers: bool = True) -> Table:
+    """The table of a mapping, a list, an array with a column for each option, or ``Scores``.
+
+    Independent runs: of each option [n_i]. Shared tasks: of each option [T] or [T, R], NaN where it
+    has not been run. In an array [T, K] or [n, K] NaN fills columns up.
+
+    Raises:
+        ValueError: It is none of these, has fewer than two options, equal names, or a NaN among
+            independent runs.
+    """
+    if isinstance(data, Scores):
+        tasks = data.tasks
+        if shared and tasks is None:
+            raise _wrong("the task of each score, for shared tasks, got none")
+        values = tuple(map(np.asarray, data.values))
+        names = tuple(map(str, data.names))
+        if not shared:
+            table = Table(names, values)
+        else:
+            assert tasks is not None
+            table = _without_gaps(names, values, tuple(map(np.asarray, tasks)), data.task_names)
+    else:
+        names, columns = _columns(data, of_numbers)
+        table = _of_tasks(names, columns) if shared else Table(names, tuple(columns))
+    if len(table.names) < 2:
+        raise _wrong(f"two options or more, got {', '.join(table.names) or 'none'}")
+    if len(set(table.names)) < len(table.names):
+        raise _wrong(f"different names, got {', '.join(table.names)}")
+    if of_numbers:
+        _require_numbers(table)
+    return table
+
+
+def notes_of(data: Any, table: Table, *, is_list: bool) -> list[str]:
+    """What a reader should know about a table."""
+    if table.tasks is None:
+        if isinstance(data, Scores) and data.tasks is not None:
+            return ["the scores have tasks: races of shared tasks compare them task by task"]
+        return []
+    until = "until all of the list are run" if is_list else "and they should stay open"
+    found = []
+    for name, tasks in zip(table.names, table.tasks, strict=True):
+        gaps = int(tasks.max(initial=-1)) + 1 - len(np.unique(tasks))
+        if gaps:
+            found.append(
+                f"{name} has no score on {gaps:,} tasks before its last one; which ones must not "
+                f"depend on scores, {until}"
+            )
+    return found
+
+
+def _wrong(expected: str) -> ValueError:
+    return ValueError(f"data: expected {expected}")
+
+
+def _columns(data: Any, of_numbers: bool) -> tuple[tuple[str, ...], list[np.ndarray]]:
+    if isinstance(data, Mapping):
+        names, found = tuple(map(str, data)), list(data.values())
+    elif isinstance(data, np.ndarray):
+        if data.ndim != 2:
+            raise _wrong(f"a table with a column for each option, got an array {list(data.shape)}")
+        found = [_without_end(column) for column in data.T]
+        names = tuple(f"option {i}" for i in range(len(found)))
+    elif isinstance(data, Sequence) and not isinstance(data, str):
+        found, names = list(data), tuple(f"option {i}" for i in range(len(data)))
+    else:
+        raise _wrong(f"scores by name, or an array [n, K], got {type(data).__name__}")
+    if not of_numbers:
+        return names, [_objects(runs) for runs in found]
+    return names, [np.asarray(runs) for runs in found]
+
+
+def _objects(runs: Any) -> np.ndarray:
+    """Outcomes of any kind, object [n]."""
+    found = np.empty(len(runs), object)
+    for place, one in enumerate(runs):
+        found[place] = one
+    return found
+
+
+def _without_end(column: np.ndarray) -> np.ndarray:
+    """A column without the NaN that fill it up."""
+    if column.dtype.kind != "f":
+        return column
+    there = np.flatnonzero(~np.isnan(column))
+    return column[: there[-1] + 1] if there.size else column[:0]
+
+
+def _of_tasks(names: tuple[str, ...], columns: list[np.ndarray]) -> Table:
+    """Of each option [T_i] or [T_i, R]."""
+    values, tasks = [], []
+    for name, column in zip(names, columns, strict=True):
+        if column.ndim not in (1, 2):
+            raise _wrong(f"scores [T] or [T, R] of {name}, got an array {list(column.shape)}")
+        rows = column if column.ndim == 2 else column[:, None]
+        is_float = column.dtype.kind == "f"
+        there = ~np.isnan(rows) if is_float else _are_there(rows)
+        values.append(rows[there])
+        tasks.append(np.nonzero(there)[0])
+    most = max((len(column) for column in columns), default=0)
+    return Table(names, tuple(values), tuple(tasks), tuple(str(t + 1) for t in range(most)))
+
+
+def _are_there(rows: np.ndarray) -> NDArray[np.bool_]:
+    """Where rows of outcomes of any kind are not None."""
+    return np.array([one is not None for one in rows.flat], bool).reshape(rows.shape)
+
+
+def _without_gaps(
+    names: tuple[str, ...], values: Sequence[Any], tasks: Sequence[Any], task_names: Sequence[str]
+) -> Table:
+    """A table that was read, without the scores that are NaN."""
+    there = [~np.isnan(x) if x.dtype.kind == "f" else np.ones(len(x), bool) for x in values]
+    kept = tuple(x[mask] for x, mask in zip(values, there, strict=True))
+    places = tuple(x[mask] for x, mask in zip(tasks, there, strict=True))
+    return Table(names, kept, places, tuple(map(str, task_names)))
+
+
+def _require_numbers(table: Table) -> None:
+    for option, column in enumerate(table.values):
+        name = table.names[option]
+        is_exact = column.dtype.kind == "O" and all(isinstance(x, int | float) for x in column)
+        if column.dtype.kind not in "biuf" and column.size and not is_exact:
+            raise _wrong(f"numbers as scores of {name}, got {column[:1].tolist()[0]!r}")
+        if column.ndim != 1:
+            raise _wrong(f"scores [n] of {name}, got an array {list(column.shape)}")
+        if column.size and column.dtype.kind != "b":
+            bad = np.flatnonzero(column != column)  # of NaN
+            if bad.size:
+                raise _wrong(f"a number as score, got NaN for {table.where(option, int(bad[0]))}")
+
+
+def ranks(columns: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The place of each score among all different ones, float64: nothing but their order counts."""
+    flat = [x if len(x) else x.astype(bool) for x in columns]
+    if np.result_type(*flat).kind == "f" and any(x.dtype.kind in "iu" for x in flat):
+        # Floats do not hold all integers. Python's numbers compare as they are.
+        flat = [x.astype(object) for x in flat]
+    places = np.unique(np.concatenate(flat), return_inverse=True)[1].astype(float)
+    return np.split(places, np.cumsum([len(x) for x in flat])[:-1])
+
+
+def scaled(table: Table, low: float, high: float) -> list[np.ndarray]:
+    """Scores on the scale of 0 to 1; ValueError if one is out of the range [low, high]."""
+    found = []
+    for option, column in enumerate(table.values):
+        numbers = column.astype(float)
+        out = np.flatnonzero((numbers < low) | (numbers > high))
+        if out.size:
+            raise _wrong(
+                f"scores from low {low:g} to high {high:g}, got {numbers[out[0]]:g} for "
+                f"{table.where(option, int(out[0]))}"
+            )
+        found.append((numbers - low) / (high - low))
+    return found
+
+
+def padded(columns: Sequence[np.ndarray]) -> np.ndarray:
+    """float64 [K, N], with NaN behind the runs of an option."""
+    found = np.full((len(columns), max(map(len, columns), default=0)), np.nan)
+    for row, column in zip(found, columns, strict=True):
+        row[: len(column)] = column
+    return found
+
+
+def by_task(
+    columns: Sequence[np.ndarray], tasks: Sequence[NDArray[np.int64]], num_tasks: int
+) -> np.ndarray:
+    """float64 [K, T, R], NaN where there is no value."""
+    places = []  # the number of a value among those of its option on its task
+    for column in tasks:
+        order = np.argsort(column, kind="stable")
+        ordered = column[order]
+        place = np.empty(len(column), int)
+        place[order] = np.arange(len(column)) - np.searchsorted(ordered, ordered)
+        places.append(place)
+    most = max((int(place.max()) + 1 for place in places if place.size), default=1)
+    found = np.full((len(columns), num_tasks, most), np.nan)
+    for option, column in enumerate(columns):
+        found[option, tasks[option], places[option]] = column
+    return found
