@@ -192,8 +192,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/judging/decision.py",
-        "return beats.sum(0) < top, ",
-        "return beats.sum(0) < 1, ",
+        "possible, sure = beats.sum(0) < top, ",
+        "possible, sure = beats.sum(0) < 1, ",
         "tests/test_judging_race.py",
     ),
     # Judged tables, drivers, races by value

@@ -35,8 +35,8 @@ def log_e_process(differences, params, null=0.0, whole=None):
 def plain_race(race, params, differences):
     """Play a race on differences [K, K, N] that are all known.
 
-    Returns the tasks of each option after every look [looks, K], the first kappa, the certificate
-    and who may be best, by verdicts without a tolerance.
+    Returns the tasks of each option [K], the first kappa, the certificate and who may be best, by
+    verdicts without a tolerance.
     """
     num_options, _, num_tasks = differences.shape
     whole = num_tasks if race.finite else None
@@ -49,9 +49,8 @@ def plain_race(race, params, differences):
         pair: [log_e_process(differences[pair], params, null, whole) for null in nulls]
         for pair in pairs
     }
-    told, history = np.full(num_options, int(params.first)), []
+    told = np.full(num_options, int(params.first))
     while True:
-        history.append(told.copy())
         highest = np.full((2, num_options, num_options), -np.inf)
         mean = np.zeros((num_options, num_options))
         tied = np.zeros((num_options, num_options), bool)
@@ -71,11 +70,12 @@ def plain_race(race, params, differences):
         counts = strong.sum(1)[:, None] + strong.sum(0)[None, :]
         lacking = cross & (counts < num_options - 1)
         if not (cross & ~over).any():
-            return history, set(order[: race.top].tolist()), "dominance", possible
-        if not lacking.any():
-            return history, set(order[: race.top].tolist()), "counts", possible
+            return told, set(order[: race.top].tolist()), "dominance", possible
+        by_counts = race.by == "wins" and nulls.size == 1
+        if by_counts and not lacking.any():
+            return told, set(order[: race.top].tolist()), "counts", possible
         doubtful = cross & ~over & ~over.T
-        if not doubtful.any():
+        if by_counts and not doubtful.any():
             for i, j in np.argwhere(lacking):
                 open_pairs = ~strong & ~strong.T & ~np.eye(num_options, dtype=bool)
                 value = np.where(open_pairs, highest[0], -np.inf)
@@ -86,7 +86,7 @@ def plain_race(race, params, differences):
                     doubtful[q, j] = open_pairs[q, j]
         common = np.minimum(told[:, None], told[None, :])
         if not doubtful.any() or (doubtful & (common >= int(params.max_rounds))).any():
-            return history, set(order[: race.top].tolist()), "exhausted", possible
+            return told, set(order[: race.top].tolist()), "exhausted", possible
         deficit = np.where(doubtful, level - highest[0], -np.inf)
         served = doubtful & (deficit >= deficit.max() - float(params.slack))
         asked = ((served | served.T) & (told[:, None] <= told[None, :])).any(1)

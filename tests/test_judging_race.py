@@ -4,6 +4,7 @@ import collections
 import itertools
 import json
 import math
+import time
 from pathlib import Path
 
 import numpy as np
@@ -224,6 +225,40 @@ def test_smaller_is_the_mirror_image():
         other = jaxrace.race(-x, 2, **{**more, **mirrored})
         assert one.best == other.best
         assert [pair.estimate for pair in one.pairs] == [pair.estimate for pair in other.pairs]
+
+
+def test_circles_put_nobody_out():
+    """Three dice, each better than the next; a fourth loses to all of them."""
+    faces = {"a": [2, 4, 9], "b": [1, 6, 8], "c": [3, 5, 7], "d": [0, 0, 0]}
+    rng = np.random.default_rng(9)
+    table = {name: rng.choice(own, 4000) + 0.0 for name, own in faces.items()}
+    early = jaxrace.race({name: own[:1500] for name, own in table.items()})
+    assert not early.certified
+    assert all(option.at_best > 0 for option in early.options if option.next)
+    one = jaxrace.race(table)
+    assert one.certificate == "counts"  # each of the three beats two others
+    beats = np.array([[0, 1, 0, 1], [0, 0, 1, 1], [1, 0, 0, 1], [0, 0, 0, 0]], bool)
+    possible, sure = perhaps_best(beats, 1)
+    assert possible.all()
+    assert not sure.any()
+    assert perhaps_best(beats, 3)[0].tolist() == [True, True, True, False]
+
+
+@pytest.mark.slow
+def test_tables_are_quick():
+    """Processor seconds, on one core of anything."""
+    rng = np.random.default_rng(10)
+
+    def seconds(*arguments, **settings):
+        start = time.process_time()
+        jaxrace.race(*arguments, **settings)
+        return time.process_time() - start
+
+    assert seconds(rng.normal(np.linspace(0, 1, 10), 1, (300, 10)), 3) < 1
+    assert seconds(rng.normal(0, 1, (15, 2000)) + 9 * (np.arange(2000) < 50), 50) < 20
+    answers = (rng.random((14_000, 12)) < np.linspace(0.4, 0.6, 12)).astype(float)
+    by_mean = {"by": "mean", "low": 0, "high": 1, "shared": True}
+    assert seconds(answers, 3, **by_mean, of=14_000) < 5
 
 
 def test_many_options():

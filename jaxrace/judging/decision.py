@@ -86,9 +86,13 @@ def perhaps_best(beats: BoolArray, top: int) -> tuple[BoolArray, BoolArray]:
     """Who may be among the best kappa, and who certainly is, by verdicts ``beats``: bool [K] each.
 
     An option is out if kappa others are over it, and in if it is over all but kappa - 1 of the
-    others.
+    others. If too many are out or in, no kappa options are over all others: verdicts run in
+    circles, and nobody is out or in.
     """
-    return beats.sum(0) < top, beats.sum(1) >= len(beats) - top
+    possible, sure = beats.sum(0) < top, beats.sum(1) >= len(beats) - top
+    if possible.sum() < top or sure.sum() > top:
+        return np.ones_like(possible), np.zeros_like(sure)
+    return possible, sure
 
 
 def who_may_help(seen: Seen, doubtful: BoolArray, used_up: BoolArray, top: int) -> BoolArray:

@@ -56,14 +56,17 @@ def log_sum_exp(values: FloatArray) -> FloatArray:
     return largest + np.log(np.exp(values - largest[..., None]).sum(-1))
 
 
-def cut_bets(bets: tuple[float, ...], mean: FloatArray) -> FloatArray:
-    """lambda [..., L] for nulls of this mean [...], so that no factor is below 0.01.
+def cut_bets(
+    bets: tuple[float, ...], mean: FloatArray, growth: float | FloatArray = 1.0
+) -> FloatArray:
+    """lambda [..., L] times ``growth`` for nulls of this mean [...]; no factor is below 0.01.
 
     The factor 1 + lambda (d - mean) falls with the mean, cut or not: evidence against one null is
     evidence against all smaller ones. Below -1 nothing needs to be cut.
     """
     room = np.maximum(1 + mean, 1e-12)[..., None]
-    return np.minimum(np.asarray(bets), (1 - LEAST_FACTOR) / room)
+    grown = np.asarray(growth)[..., None] * np.asarray(bets)
+    return np.minimum(grown, (1 - LEAST_FACTOR) / room)
 
 
 def least_wins(

@@ -107,7 +107,7 @@ def race(
     doubts = [] if shared or dependent or compare else _doubts(table, columns)
     for doubt in doubts:
         warnings.warn(doubt, DependentRunsWarning, stacklevel=2)
-    notes = [*table.said, *scores.notes_of(table)]
+    notes = [*table.said, *scores.notes_of(table, is_list=of is not None)]
     if dependent and not shared:
         notes.append("not looked at is whether runs are independent; else nothing is guaranteed")
     found = _answer(question, table, _look(question, table, columns, pairs), pairs, tuple(notes))
@@ -177,22 +177,16 @@ def _look(
             break
         wanted |= missing
     progress = pairs.complete() if isinstance(pairs, BlockPairs) else table.progress()
+    perhaps = decision.perhaps_best(plain.highest >= level.possible, top)
     served = decided.served
-    if decided.certificate is not None:
-        served = np.zeros_like(served)
-    elif not progress.all():
-        # Nothing is in doubt before all have something.
-        return _Look(
-            *(evidence, plain, seen, decided, np.zeros_like(served), progress == 0),
-            *decision.perhaps_best(plain.highest >= level.possible, top),
-            progress,
-        )
+    if decided.certificate is not None or not progress.all():
+        served = np.zeros_like(served)  # nothing is in doubt before all have something
     elif not served.any() and num_options <= _MOST_HELPED:
         none = np.zeros_like(served)
         served = decision.who_may_help(seen, none, none, top)
     asked = decision.behind(served, progress)
-    beats = plain.highest >= level.possible
-    perhaps = decision.perhaps_best(beats, top)
+    if decided.certificate is None:
+        asked |= progress == 0
     return _Look(evidence, plain, seen, decided, served, asked, *perhaps, progress)
 
 
@@ -224,10 +218,14 @@ def _answer(
     if is_certified and not question.tolerance:
         possible = decided.leads
     ahead = next_runs(question, table, pairs, look.asked)
-    level = question.levels(len(names)).verdict
-    at_best, forecast = forecasts(
-        pairs, look.evidence, look.served | look.decided.doubtful, question.null, level, table
-    )
+    levels = question.levels(len(names))
+    doubtful = look.served | decided.doubtful
+    over = look.seen.over
+    # Where all of them have a verdict, strong ones are lacking.
+    lacks_strong = question.by == "wins" and not question.tolerance
+    lacks_strong &= bool((over | over.T)[doubtful].all())
+    wanted = levels.strong if lacks_strong else levels.verdict
+    at_best, forecast = forecasts(pairs, look.evidence, doubtful, question.null, wanted, table)
     if is_certified:
         at_best, forecast = np.zeros(len(names), int), np.zeros(len(names))
     options = []
@@ -260,7 +258,7 @@ def _answer(
         certificate=decided.certificate,
         options=tuple(options),
         possible=[names[option] for option in decided.ranking if possible[option]],
-        pairs=_pairs(question, table, look, pairs, level),
+        pairs=_pairs(question, table, look, pairs, levels.verdict),
         next_runs=ahead,
         in_doubt=0 if is_certified else int(look.served.sum()),
         notes=notes,

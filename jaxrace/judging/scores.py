@@ -79,17 +79,18 @@ def _have_tasks_in_common(data: Scores) -> bool:
     return len(np.unique(np.concatenate(different))) < sum(map(len, different))
 
 
-def notes_of(table: Table) -> list[str]:
+def notes_of(table: Table, *, is_list: bool) -> list[str]:
     """What a reader should know about shared tasks."""
     if table.tasks is None:
         return []
+    until = "until all of the list are run" if is_list else "and they should stay open"
     found = []
     for name, tasks in zip(table.names, table.tasks, strict=True):
         gaps = int(tasks.max(initial=-1)) + 1 - len(np.unique(tasks))
         if gaps:
             found.append(
                 f"{name} has no score on {gaps:,} tasks before its last one; which ones must not "
-                "depend on scores, and they should stay open"
+                f"depend on scores, {until}"
             )
     return found
 

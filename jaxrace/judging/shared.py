@@ -1,11 +1,13 @@
 """Shared tasks: the e-process of options that ran on the same tasks, in one order.
 
 A pair's differences d_1, d_2, ... are those of the tasks that both have run, in the order of the
-tasks, and S_s is the sum of the first s. Each has one factor 1 + lambda (d_s - c_s):
+tasks, and S_s is the sum of the first s. Each has one factor 1 + lambda_s (d_s - c_s):
 
-    stream (tasks are alike and independent):  c_s = mu
-    list of N tasks, in an order by lot:       c_s = (mu N - S_{s-1}) / (N - s + 1)
+    stream (tasks are alike and independent):  c_s = mu, lambda_s = lambda
+    list of N tasks, in an order by lot:       c_s = (mu N - S_{s-1}) / (N - s + 1),
+                                               lambda_s = lambda N / (N - s + 1)
 
+Bets on a list grow, because what is missing to its null has ever fewer tasks to come from.
 In a list, i over j is certain once S_s - (N - s) > mu N; and after N tasks it is S_N > mu N, and
 nothing else, that decides. Axes: K options, T tasks, R values of an option on a task, P pairs.
 """
@@ -91,7 +93,8 @@ class SharedPairs:
             left = np.maximum(self.num_tasks - number - step + 1, 1)
             expected = (null * self.num_tasks - total - step + 1) / left
             gains = 1 - np.maximum(expected, -1.0)
-            log_bets += np.log(1 + cut_bets(self.bets.bets, expected) * gains[:, None])
+            bets = cut_bets(self.bets.bets, expected, self.num_tasks / left)
+            log_bets += np.log(1 + bets * gains[:, None])
             surplus = total + step - (left - 1) - null * self.num_tasks
             done = (log_mixture(log_bets, self.bets.weights) >= level) | (surplus > rounding)
             further = np.where(is_open & done, np.minimum(further, step), further)
@@ -108,13 +111,14 @@ class SharedPairs:
         common = has_both.sum(1)
         sums = differences.sum(1)
         if self.num_tasks is None:
-            expected = np.broadcast_to(null[:, None], differences.shape)
+            expected, growth = np.broadcast_to(null[:, None], differences.shape), 1.0
         else:
             left = np.maximum(self.num_tasks - number + has_both, 1)  # N - s + 1
             expected = (null[:, None] * self.num_tasks - (total - differences)) / left
+            growth = self.num_tasks / left
         # A null of less than -1 is impossible, and certain to be rejected.
         gains = differences - np.maximum(expected, -1.0)
-        factors = 1 + cut_bets(self.bets.bets, expected) * gains[..., None]
+        factors = 1 + cut_bets(self.bets.bets, expected, growth) * gains[..., None]
         logs = np.where(has_both[..., None], np.log(factors), 0.0).cumsum(1)  # [P, T, L]
         highest = np.full(len(differences), -np.inf)
         log_bets = np.zeros((len(differences), len(self.bets.bets)))

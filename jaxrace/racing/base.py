@@ -35,6 +35,7 @@ class Race(abc.ABC):
     state_kind: ClassVar[type]
     # What the numbers in ``params`` depend on: they serve no race in which one of these is other.
     params_depend_on: ClassVar[tuple[str, ...]] = ("num_options",)
+    shares_tasks: ClassVar[bool] = False  # do options run the same tasks?
 
     def __post_init__(self) -> None:
         require_integer("num_options", self.num_options, 2)

@@ -64,6 +64,8 @@ def run(
     >>> result.best.tolist(), bool(result.decided)
     ([1, 2], True)
     """
+    if race.shares_tasks:
+        raise ValueError("race: expected one of independent samples, got one for run_shared")
     require_keys("key", key, ndim=0)
     require_function("sample", sample)
     chunk = race.chunk if chunk is None else chunk

@@ -72,10 +72,12 @@ def listed(differences, num_tasks, bets, weights, null=0.0):
     products, path, total = [1.0] * len(bets), [], 0.0
     for s, d in enumerate(differences, start=1):
         mean = (null * num_tasks - total) / (num_tasks - s + 1)
+        grown = num_tasks / (num_tasks - s + 1)
         total += d
         if mean >= -1:
             products = [
-                p * (1 + cut(b, mean) * (d - mean)) for p, b in zip(products, bets, strict=True)
+                p * (1 + cut(b * grown, mean) * (d - mean))
+                for p, b in zip(products, bets, strict=True)
             ]
         certain = total - (num_tasks - s) > null * num_tasks + 1e-9 * num_tasks
         log_e = math.log(sum(w * p for w, p in zip(weights, products, strict=True)))

@@ -27,26 +27,28 @@ class Decision(NamedTuple):
     """What comes of looking at a race."""
 
     certificate: jax.Array  # int32 []
-    doubtful: jax.Array  # bool [K, K], pairs (i, j) to run tasks for
     asked: jax.Array  # bool [K]
 
 
-def decide(seen: Seen, params: SharedParams, top: int) -> Decision:
-    """Certify, or ask for more, or end where a pair in doubt has no tasks left."""
-    num_options = seen.told.size
+def decide(seen: Seen, params: SharedParams, top: int, by_counts: bool) -> Decision:
+    """Certify, or ask for more, or end where a pair in doubt has no tasks left.
+
+    ``by_counts``: Is there certificate (b)?
+    """
     leads = decision.first_of(standing(seen), top)
     cross = leads[:, None] & ~leads[None, :]
-    dominates = ~(cross & ~seen.over).any()
-    strong = seen.highest >= params.strong_level
-    wins, losses = strong.sum(1, dtype=jnp.int32), strong.sum(0, dtype=jnp.int32)
-    # K - 1 and not K: a tie across the boundary is a top kappa, too.
-    lacking = cross & (wins[:, None] + losses[None, :] < num_options - 1)
-    otherwise = jnp.where(lacking.any(), jnp.int32(RUNNING), COUNTS)
-    certificate = jnp.where(dominates, DOMINANCE, otherwise)
-    running = certificate == RUNNING
+    certificate = jnp.where((cross & ~seen.over).any(), jnp.int32(RUNNING), DOMINANCE)
     doubtful = cross & ~(seen.over | seen.over.T)
-    lacking = lacking & running & ~doubtful.any()
-    doubtful |= decision.stand_ins(lacking, seen.highest, strong)
+    if by_counts:
+        strong = seen.highest >= params.strong_level
+        wins, losses = strong.sum(1, dtype=jnp.int32), strong.sum(0, dtype=jnp.int32)
+        # K - 1 and not K: a tie across the boundary is a top kappa, too.
+        lacking = cross & (wins[:, None] + losses[None, :] < seen.told.size - 1)
+        is_counted = (certificate == RUNNING) & ~lacking.any()
+        certificate = jnp.where(is_counted, COUNTS, certificate)
+        lacking = lacking & (certificate == RUNNING) & ~doubtful.any()
+        doubtful |= decision.stand_ins(lacking, seen.highest, strong)
+    running = certificate == RUNNING
     exhausted = doubtful & (common_tasks(seen.told) >= params.max_rounds)
     ends = exhausted.any() | ~doubtful.any()
     deficit = jnp.where(doubtful, params.level - seen.highest, -jnp.inf)
@@ -54,7 +56,7 @@ def decide(seen: Seen, params: SharedParams, top: int) -> Decision:
     lags = seen.told[:, None] <= seen.told[None, :]
     asked = ((served | served.T) & lags).any(1)
     certificate = jnp.where(running & ends, EXHAUSTED, certificate)
-    return Decision(certificate, doubtful, asked & running & ~ends)
+    return Decision(certificate, asked & running & ~ends)
 
 
 def standing(seen: Seen) -> decision.Standing:

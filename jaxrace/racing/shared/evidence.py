@@ -60,19 +60,29 @@ def keep_outcomes(states: SharedState, outcomes: Any, lacking: jax.Array) -> Sha
     num_told = jax.tree.leaves(outcomes)[0].shape[2]
     start, room = states.simulated.reshape(-1), lacking.reshape(-1)
 
-    def write(begin: int, rows: jax.Array, kept: Any) -> Any:
+    def write(begin: jax.Array, rows: jax.Array, kept: Any) -> Any:
         own = jnp.minimum(rows, start.size - 1)
         # A row that is nowhere is passed over.
         rows = jnp.where(begin < room[own], rows, start.size)
         at = jnp.stack([rows, start[own] + begin], 1)
-        part = jax.tree.map(lambda x: x[own, begin : begin + BLOCK], told)
+        part = jax.tree.map(lambda x: lax.dynamic_slice_in_dim(x, begin, size, 1)[own], told)
         return jax.tree.map(lambda old, new: _written(old, at, new.astype(old.dtype)), kept, part)
 
+    size = min(num_told, BLOCK)
+    pieces = -(-num_told // size)
+    lacks = pieces * size - num_told
     told = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), outcomes)
+    told = jax.tree.map(lambda x: jnp.pad(x, [(0, 0), (0, lacks)] + [(0, 0)] * (x.ndim - 2)), told)
     kept = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), states.outcomes)
     block = kernels.listing_block(start.size, light=True)
-    for begin in range(0, num_told, BLOCK):
-        kept = kernels.for_listed(lacking > begin, block, functools.partial(write, begin), kept)
+
+    def write_piece(number: jax.Array, kept: Any) -> Any:
+        begin = number * size
+        return kernels.for_listed(lacking > begin, block, functools.partial(write, begin), kept)
+
+    # There is no need for a loop over one piece.
+    one = pieces == 1
+    kept = write_piece(jnp.int32(0), kept) if one else lax.fori_loop(0, pieces, write_piece, kept)
     return dataclasses.replace(
         states,
         outcomes=jax.tree.map(lambda x, old: x.reshape(old.shape), kept, states.outcomes),

@@ -6,6 +6,7 @@ R values of an option on a task, T tasks told at once.
 """
 
 import dataclasses
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
@@ -19,9 +20,10 @@ from jaxrace.judging import levels
 from jaxrace.kernels.sums import Total
 from jaxrace.protocol import is_traced, verb
 from jaxrace.racing import base
-from jaxrace.racing.comparing import check_once, first_few, require_outcomes, require_sign
+from jaxrace.racing.comparing import check_once, first_few, require_outcomes
 from jaxrace.racing.dominance.state import EXHAUSTED, RUNNING
 from jaxrace.racing.shared import decision, evidence
+from jaxrace.racing.shared.outcomes import net_wins, require_outcome
 from jaxrace.racing.shared.result import SharedResult
 from jaxrace.racing.shared.state import (
     BLOCK,
@@ -30,6 +32,7 @@ from jaxrace.racing.shared.state import (
     Tally,
     common_tasks,
     packed,
+    require_bets,
     squared,
     unpacked,
 )
@@ -38,7 +41,6 @@ from jaxrace.validation import (
     require_function,
     require_integer,
     require_number,
-    require_positive,
     require_probability,
 )
 
@@ -168,7 +170,7 @@ class SharedRace(base.Race):
             bets, usual = levels.shared_bets(needed.verdict, horizon)
             weights = usual if weights is None else weights
         weights = [1.0] * len(bets) if weights is None else weights
-        _require_bets(bets, weights)
+        require_bets(bets, weights)
         shares = np.asarray(weights, float) / np.sum(weights)
         null = -tolerance / width
         rounding = _ROUNDING * most
@@ -196,25 +198,7 @@ class SharedRace(base.Race):
 
     @verb
     def init(self, example_outcome: Any, params: SharedParams) -> SharedState:
-        leaves = jax.tree.leaves(example_outcome)
-        wanted = (self.values,) if self.values > 1 else ()
-        if self.by == "mean" and (len(leaves) != 1 or leaves[0].shape != wanted):
-            raise ValueError(
-                f"example_outcome: expected one array {list(wanted)} of scores, got "
-                f"{[list(leaf.shape) for leaf in leaves]}"
-            )
-        for leaf in leaves:
-            if leaf.shape[: len(wanted)] != wanted:
-                raise ValueError(
-                    f"example_outcome: expected {self.values} values first, got {list(leaf.shape)}"
-                )
-            if jnp.issubdtype(leaf.dtype, jnp.complexfloating):
-                raise ValueError(f"example_outcome: expected real numbers, got {leaf.dtype}")
-        if self.compare is not None:
-            one = jax.tree.map(
-                lambda x: jax.ShapeDtypeStruct(x.shape[len(wanted) :], x.dtype), example_outcome
-            )
-            require_sign(self.compare, one)
+        require_outcome(example_outcome, self.values, self.compare)
         num_options = self.num_options
         room = num_options, self.capacity + BLOCK
         counts = jnp.zeros(num_options, jnp.int32)
@@ -279,7 +263,9 @@ class SharedRace(base.Race):
         )
 
     def _decide(self, state: SharedState, params: SharedParams) -> decision.Decision:
-        return decision.decide(self._seen(state, params), params, self.top)
+        # By mean, and with a tolerance, there is no certificate (b).
+        by_counts = self.by == "wins" and params.nulls.size == 1
+        return decision.decide(self._seen(state, params), params, self.top, by_counts)
 
     def _first_bad(self, outcomes: Any, lacking: jax.Array) -> jax.Array:
         """The number, from 1, of the first of the outcomes [K, T, ...] that counts and is none."""
@@ -296,16 +282,10 @@ class SharedRace(base.Race):
     def _differences(self, first: Any, second: Any) -> jax.Array:
         """d of outcomes, leaves [BLOCK, R, ...]: float32 [BLOCK, R]."""
         if self.compare is None:
-            (x,), (y,) = jax.tree.leaves(first), jax.tree.leaves(second)
-            return self._scores(x) - self._scores(y)
-        single, compare = self.compare, self.compare
-        if self.values > 1:
-
-            def compare(x: Any, y: Any) -> jax.Array:
-                signs = jax.vmap(jax.vmap(single, (None, 0)), (0, None))(x, y)
-                return signs.sum(dtype=jnp.int32).astype(jnp.float32) / self.values**2
-
-        return jax.vmap(jax.vmap(compare))(first, second).astype(jnp.float32)
+            x, y = (self._scores(jax.tree.leaves(x)[0]) for x in (first, second))
+            return x - y
+        signs = functools.partial(net_wins, self.compare, self.values)
+        return jax.vmap(jax.vmap(signs))(first, second)
 
     def _scores(self, outcomes: jax.Array) -> jax.Array:
         """The mean over the values of a task, in a range of width 1."""
@@ -411,17 +391,3 @@ class SharedRace(base.Race):
         if self.values > 1:  # of each task the first value
             few = jax.tree.map(lambda x: x[:, :, 0], few)
         check_once(self.compare, source, few, num_tasks)
-
-
-def _require_bets(bets: Sequence[float], weights: Sequence[float]) -> None:
-    """Raise ValueError unless each bet is in (0, 0.95], with a positive weight."""
-    if not len(bets):
-        raise ValueError("bets: expected at least one, got none")
-    if len(bets) != len(weights):
-        raise ValueError(f"weights: expected as many as bets, {len(bets)}, got {len(weights)}")
-    for bet in bets:
-        require_positive("bets", bet)
-        if bet > levels.LARGEST_BET:
-            raise ValueError(f"bets: expected at most {levels.LARGEST_BET}, got {bet}")
-    for weight in weights:
-        require_positive("weights", weight)
