@@ -311,8 +311,8 @@ def test_what_pandas_writes_is_what_is_read(seed, tmp_path):
         for sep, decimal in ((",", "."), (";", ","), (";", "."), ("\t", ","), ("|", ".")):
             for index in (False, True):
                 table.to_csv(tmp_path / "s.csv", sep=sep, decimal=decimal, index=index)
-                column = "seed" if table is long else None
-                found = read_scores(tmp_path / "s.csv", task_column=column)
+                tasks = "seed" if table is long else None
+                found = read_scores(tmp_path / "s.csv", task_column=tasks)
                 assert found.names == tuple(scores)
                 for values, expected in zip(found.values, scores.values(), strict=True):
                     np.testing.assert_array_equal(values, expected)
