@@ -16,7 +16,8 @@ from jaxrace.judging.intervals import intervals
 from jaxrace.judging.levels import By, simultaneous
 from jaxrace.judging.process import FloatArray, IntArray, Pairs
 from jaxrace.judging.question import HORIZON, Compare, Question, compared
-from jaxrace.judging.result import NextRuns, Option, Pair, RaceOfTable
+from jaxrace.judging.result import NextRuns, RaceOfTable
+from jaxrace.judging.rows import Option, Pair
 from jaxrace.judging.runs import forecasts, next_runs
 
 # How far, in log e-values, pairs may be ahead of the most doubtful one and still be run for.

@@ -6,8 +6,10 @@ import importlib.util
 import math
 from typing import TYPE_CHECKING, Any, Literal
 
+from jaxrace.judging import picture
 from jaxrace.judging.decision import Certificate
 from jaxrace.judging.levels import By
+from jaxrace.judging.rows import Option, Pair
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,38 +18,6 @@ MOST_SHOWN = 20  # rows of a printed table; the result has everything
 _MOST_NAMES = 8  # in a line
 
 NextRuns = dict[str, int] | dict[str, list[str]]
-
-
-@dataclasses.dataclass(frozen=True)
-class Pair:
-    """How much better one option is than another across the boundary.
-
-    The intervals of all pairs of options hold together, at every look, with probability 1 - delta.
-    One may reach to "no difference" although the pair is decided: certificates need fewer
-    statements to hold together than these do.
-    """
-
-    better: str
-    worse: str
-    estimate: float  # win probability (a tie is half a win), or difference of the mean scores
-    low: float
-    high: float
-    evidence: float  # ln E so far over the level of a verdict; 1 or more with one
-    decided: bool
-
-
-@dataclasses.dataclass(frozen=True)
-class Option:
-    """One option of the table."""
-
-    name: str
-    runs: int  # that it has
-    score: float | None  # its mean, or by wins its mean win probability; None if not known yet
-    beats: int  # others that it is over, or looks better than
-    verdict: str  # "in" or "out" of the best, or "?"
-    next: int  # runs that would help next
-    at_best: int  # further runs until nothing is in doubt, if they all go one way
-    forecast: float  # the same if gaps are what they look like; may be infinite
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,9 +78,9 @@ class RaceOfTable:
 
     def plot(self) -> "Figure":
         """A matplotlib figure: who stands where, by how much, and where the runs went."""
-        from jaxrace.judging.picture import draw  # late: it needs this file
-
-        return draw(self)
+        options, pairs = self.options[:MOST_SHOWN], self.pairs[:MOST_SHOWN]
+        about = self.top, self.by, self.kind == "independent", self.delta
+        return picture.draw(self.headline(), options, pairs, *about)
 
     def headline(self) -> str:
         """The answer in a line."""
