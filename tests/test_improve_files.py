@@ -77,24 +77,24 @@ def test_a_log_of_several_policies(tmp_path, capsys):
 HEAD = "trajectory,x,action,probability,reward"
 
 BAD_FILES = {
-    "trajectory,x,action,reward\na,1,0,1": "expected a column 'probability'",
+    "trajectory,x,action,reward\na,1,0,1": "expected a column 'probability' in",
     "trajectory,action,probability,reward\na,0,1,1": "at least one column with what was observed",
-    HEAD: "expected a row for each step, got none",
-    f"{HEAD}\na,1,0,.5,1\nb,1,0,0,1": "line 3: probability: expected a number in (0, 1], got '0'",
-    f"{HEAD}\na,1,0,.5,1\nb,1,0,nan,1": "line 3: probability: expected a finite number, got 'nan'",
-    f"{HEAD}\na,1,-1,.5,1": "line 2: action: expected 0, 1, 2, ..., got '-1'",
-    f"{HEAD}\na,1,0,.5": "line 2: expected 5 fields, got 4",
-    f"{HEAD}\na,1,0,.5,1\nb,1,0,.5,1\na,1,0,.5,1": "line 4: expected the steps of a trajectory",
-    f"{HEAD}\na,1,0,.5,1\nb,1,0,.5,3\nb,1,0,.5,4": "log.csv, line 3: trajectory 'b': expected a "
+    HEAD: "expected a row for each decision in",
+    f"{HEAD}\na,1,0,.5,1\nb,1,0,0,1": "log.csv', line 3, column 'probability', got '0'",
+    f"{HEAD}\na,1,0,.5,1\nb,1,0,nan,1": "log.csv', line 3, column 'probability', got 'nan'",
+    f"{HEAD}\na,1,-1,.5,1": "log.csv', line 2, column 'action', got '-1'",
+    f"{HEAD}\na,1,0,.5": "log.csv', line 2, got 4",
+    f"{HEAD}\na,1,0,.5,1\nb,1,0,.5,1\na,1,0,.5,1": "line 4, column 'trajectory', got 'a'",
+    f"{HEAD}\na,1,0,.5,1\nb,1,0,.5,3\nb,1,0,.5,4": "log.csv', line 3: trajectory 'b': expected a "
     "return from 0 to 1, got 7",
     f"{HEAD}\na,1,0,.5,1": "data: expected at least 20 trajectories, got 1",
-    "": "expected the names of the columns, got an empty file",
-    f"{HEAD},x\na,1,0,.5,1,2": "expected columns of different names, got 'x' twice",
-    f"{HEAD},behaviour\na,1,0,.5,0,0\na,1,0,.5,1,1": "line 3: behaviour: expected one policy for",
-    f"{HEAD}\na,1,3000000000,.5,1": "line 2: action: expected at most 2147483647, got",
-    f"{HEAD}\na,1,0,.5,1\n\nb,1,0,1e-60,1": "line 4: probability: expected a number in (0, 1]",
-    f"{HEAD}\na,1e60,0,.5,1": "line 2: x: expected a finite number, got '1e60'",
-    f"{HEAD}\na\xe9,1,0,.5,1": "log.csv: expected a CSV file in UTF-8",
+    "": "expected a table with something in it",
+    f"{HEAD},x\na,1,0,.5,1,2": "expected different names of columns in",
+    f"{HEAD},behaviour\na,1,0,.5,0,0\na,1,0,.5,1,1": "one policy for all of trajectory 'a', 0",
+    f"{HEAD}\na,1,3000000000,.5,1": "expected at most 2147483647 in",
+    f"{HEAD}\na,1,0,.5,1\n\nb,1,0,1e-60,1": "log.csv', line 4, column 'probability', got '1e-60'",
+    f"{HEAD}\na,1e60,0,.5,1": "line 2, column 'x', got '1e60'",
+    f"{HEAD}\na\xe9,1,0,.5,1": "expected text in UTF-8 in",
 }
 
 
@@ -116,7 +116,7 @@ def test_a_number_that_is_no_action(bad, suffix, tmp_path, capsys):
     if suffix == "csv":
         rows = [f"{number},1,{bad if number == 30 else number % 2},.5,1" for number in range(40)]
         path.write_text("\n".join([HEAD, *rows]) + "\n")
-        place = f"{path}, line 32: action"
+        place = f"'{path}', line 32: action"
     else:
         arrays = arrays_of(40)
         arrays["actions"][30, 1] = bad

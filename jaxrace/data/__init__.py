@@ -1,10 +1,12 @@
 """Tables in: the files and frames that people have become named options and NumPy arrays.
 
-``read_scores`` takes scores of options, ``read_votes`` comparisons of two, and ``read_matrix`` who
-beats whom. They say what they have guessed, and refuse what may be read in more than one way.
-Nothing here imports JAX.
+``read_scores`` takes scores of options, ``read_votes`` comparisons of two, ``read_matrix`` who
+beats whom, and ``read_log`` logged decisions. They say what they have guessed, and refuse what may
+be read in more than one way. Nothing here imports JAX.
 """
 
+from jaxrace.data.log import Log as Log
+from jaxrace.data.log import read_log as read_log
 from jaxrace.data.matrix import Matrix as Matrix
 from jaxrace.data.matrix import read_matrix as read_matrix
 from jaxrace.data.runs import Scores as Scores

@@ -206,7 +206,7 @@ def _no_number(
 ) -> ValueError:
     text = str(cell)
     hint = ""
-    if text.lower() == "nan":
+    if text.lower() == "nan" and table.argument == "scores":
         hint = "leave it blank if there was no run; a run that failed needs a score"
     elif _kind(cell) == "number":
         if is_percent and not text.endswith("%"):

@@ -51,6 +51,7 @@ def read_matrix(
         ValueError: It is not square, names of rows are not those of columns, or numbers are neither
             probabilities nor counts.
 
+    >>> from pathlib import Path
     >>> _ = Path("wins.csv").write_text(",ann,bob\nann,,3\nbob,1,\n")
     >>> found = read_matrix("wins.csv")
     >>> found.names, found.probabilities.tolist(), found.said

@@ -87,11 +87,13 @@ def read_votes(
     Raises:
         ValueError: A row cannot be used, or may be read in more than one way.
 
-    >>> _ = Path("votes.csv").write_text("model_a,model_b,winner\nx,y,model_a\ny,z,tie\nz,x,x\n")
+    >>> text = "model_a,model_b,winner\nx,y,model_a\ny,z,tie\nz,x,model_b\n"
+    >>> _ = Path("votes.csv").write_text(text)
     >>> votes = read_votes("votes.csv")
-    >>> votes.names, votes.first, votes.second, votes.scores, votes.kind
-    (('x', 'y', 'z'), array([0, 1, 2], dtype=int32), array([1, 2, 0], dtype=int32), \
-array([1. , 0.5, 0. ]), 'win')
+    >>> votes.names, votes.first.tolist(), votes.second.tolist()
+    (('x', 'y', 'z'), [0, 1, 2], [1, 2, 0])
+    >>> votes.scores, votes.kind
+    (array([1. , 0.5, 0. ]), 'win')
     """
     if score not in ("auto", "win", "margin"):
         raise ValueError(f"score: expected auto, win or margin, got {score!r}")

@@ -20,6 +20,7 @@ class SavedPolicy(NamedTuple):
     names: tuple[str, ...]  # of the observed numbers
     low: np.ndarray  # float64 [d], became 0
     high: np.ndarray  # float64 [d], became 1
+    actions: tuple[str, ...] | None = None  # A or more, if they have names
 
     def probabilities(self, observed: ArrayLike, in_use: ArrayLike | None = None) -> np.ndarray:
         """P(a | observed), float64 [..., A], of the numbers ``names``, as in the log, [..., d].
@@ -69,4 +70,5 @@ def load_policy(path: str | os.PathLike[str]) -> SavedPolicy:
     theta = found["theta"][0]
     alpha, names = float(found["alpha"][0]), tuple(found["names"].tolist())
     softmax = LinearSoftmax(basis, len(theta))
-    return SavedPolicy(softmax, theta, alpha, names, found["low"], found["high"])
+    actions = tuple(found["actions"].tolist()) if "actions" in found else None
+    return SavedPolicy(softmax, theta, alpha, names, found["low"], found["high"], actions)

@@ -1,8 +1,9 @@
 """What `jaxrace improve` is asked to do; imports nothing heavy, for the command's help."""
 
 import dataclasses
-from typing import Literal
+from typing import Any, Literal
 
+from jaxrace.commands.table_options import Decimal, Delimiter, require_signs
 from jaxrace.validation import (
     require_choice,
     require_default,
@@ -39,7 +40,10 @@ IMPROVEMENTS: dict[str, str] = {
     "daedalus2": "the same, but all data are kept: faster, and not safe",
 }
 
-_OF_A_FILE = ("low", "high", "discount", "order")
+_OF_A_TABLE = ("columns", "decimal", "delimiter")
+_OF_A_FILE = ("low", "high", "discount", "order", *_OF_A_TABLE)
+_TABLES = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".feather", ".xlsx")
+_ROLES = ("trajectory", "action", "probability", "reward", "behaviour", "context")
 _MOST = 10**8  # trajectories are counted in int32
 
 
@@ -48,8 +52,9 @@ class ImproveConfig:
     """Look for a policy that is certainly no worse than the one in use.
 
     Attributes:
-        task: gridworld, mountain-car or marketing, which are simulated, or a CSV or NPZ file of
-            logged trajectories.
+        task: gridworld, mountain-car or marketing, which are simulated, or a file of logged
+            decisions: a table (CSV or other text with delimiters, JSON, Excel, Parquet) with a row
+            for each, or an NPZ file of arrays.
         method: batch, daedalus or daedalus2; of a file only batch; auto stands for daedalus2, or
             batch for a file.
         bound: Lower confidence bound of the test: ci, betting, betting-anytime and bernstein are
@@ -67,6 +72,11 @@ class ImproveConfig:
         high: Of a file: the largest return that is possible.
         discount: Of a file: the discount of rewards.
         order: Of a file: order of the Fourier basis of the policies; 0 for linear features.
+        columns: Of a table: columns by their roles, if they have other names, such as
+            action=item,reward=click,probability=p,context=age,context=device; the roles are
+            trajectory, action, probability, reward, behaviour and context (default: all others).
+        decimal: Of a table: its decimal sign; auto takes a comma for one where it can be no other.
+        delimiter: Of a table: what is between its columns; auto takes what all lines allow.
         seed: Seed of all random numbers.
     """
 
@@ -84,11 +94,14 @@ class ImproveConfig:
     high: float | None = None
     discount: float = 1.0
     order: int = 0
+    columns: str | None = None
+    decimal: Decimal = "auto"
+    delimiter: Delimiter = "auto"
     seed: int = 0
 
     def __post_init__(self) -> None:
         if self.task not in DOMAINS and not self.is_file:
-            expected = f"{', '.join(DOMAINS)}, or a file that ends in .csv or .npz"
+            expected = f"{', '.join(DOMAINS)}, or a file that ends in .npz, {', '.join(_TABLES)}"
             raise ValueError(f"task: expected {expected}, got {self.task!r}")
         require_choice("bound", self.bound, tuple(BOUNDS))
         require_choice("method", self.method, ("auto", *IMPROVEMENTS))
@@ -102,6 +115,7 @@ class ImproveConfig:
         require_probability("delta", self.delta)
         if self.floor is not None:
             require_number("floor", self.floor, least=0, below=1)
+        require_signs(self.decimal, self.delimiter)
         if self.is_file:
             self._check_file()
         self._check_unused()
@@ -122,6 +136,14 @@ class ImproveConfig:
                 raise ValueError(f"{name}: expected {wanted}, got None")
         if self.chosen_method != "batch":
             raise ValueError(f"method: expected batch for a file, got {self.method!r}")
+        if self.task.lower().endswith(".npz"):
+            for name in _OF_A_TABLE:
+                require_default(name, self, f"with {self.task}, as it is of a table")
+        for part in self.columns.split(",") if self.columns is not None else ():
+            role, _, name = part.partition("=")
+            if role not in _ROLES or not name:
+                expected = f"ROLE=NAME,... with roles {', '.join(_ROLES)}"
+                raise ValueError(f"columns: expected {expected}, got {self.columns!r}")
 
     def _check_unused(self) -> None:
         """Raise if an option is given that does nothing."""
@@ -140,7 +162,16 @@ class ImproveConfig:
     @property
     def is_file(self) -> bool:
         """Is the task a set of logged trajectories?"""
-        return self.task.lower().endswith((".csv", ".npz"))
+        return self.task.lower().endswith((*_TABLES, ".npz"))
+
+    @property
+    def of_table(self) -> dict[str, Any]:
+        """How a table is read: arguments of ``jaxrace.data.read_log``."""
+        columns: dict[str, list[str]] = {}
+        for part in self.columns.split(",") if self.columns is not None else ():
+            role, _, name = part.partition("=")
+            columns.setdefault(role, []).append(name)
+        return {"columns": columns, "decimal": self.decimal, "delimiter": self.delimiter}
 
     @property
     def chosen_batch(self) -> int:

@@ -36,7 +36,7 @@ class Log(NamedTuple):
 
     method: improvement.PolicyImprovement
     parts: Parts
-    names: tuple[str, ...]  # of the observed numbers
+    said: tuple[str, ...]  # what was guessed of the file
     key: jax.Array
 
 
@@ -82,7 +82,7 @@ def _load(config: ImproveConfig) -> Log | None:
     assert config.high is not None
     returns = improvement.ReturnRange(config.low, config.high, config.discount)
     try:
-        found = load(config.task, returns)
+        found = load(config.task, returns, **config.of_table)
     except OSError as error:
         message = f"task: expected a file that can be read, got {config.task!r}: {error.strerror}"
         raise ValueError(message) from error
@@ -93,9 +93,7 @@ def _load(config: ImproveConfig) -> Log | None:
             f"candidates: expected none for a log of {policies} behaviour policies, as mixtures "
             f"are with the one in use, got {config.candidates}"
         )
-    inputs = len(found.names)
-    basis = Fourier(config.order, inputs) if config.order else Affine(inputs)
-    _require_few_numbers(found, basis.num_features)
+    _require_few_numbers(found, _basis(config.order, len(found.names)).num_features)
     improvement.require_possible(
         found.data,
         found.seen,
@@ -105,13 +103,18 @@ def _load(config: ImproveConfig) -> Log | None:
     # candidate is independent of what it is tested on.
     split_key, key = jax.random.split(jax.random.key(np.uint32(config.seed)))
     parts = divide(found, np.asarray(in_training(split_key, found.data)))
+    basis = _basis(config.order, len(parts.names))
     softmax = improvement.LinearSoftmax(basis, max(parts.num_actions, 2))
     name = "CMA_ES" if softmax.example().size <= _MOST_FOR_FULL else "Sep_CMA_ES"
     strategy = Strategy(name, population_size=16)
     search = improvement.CandidateSearch(config.candidates, strategy=strategy)
     bound = improvement.bound_called(config.bound)
     method = improvement.PolicyImprovement(softmax, returns, bound, search)
-    return Log(method, parts, found.names, key)
+    return Log(method, parts, found.said, key)
+
+
+def _basis(order: int, inputs: int) -> Affine | Fourier:
+    return Fourier(order, inputs) if order else Affine(inputs)
 
 
 def _require_few_numbers(loaded: Loaded, num_features: int) -> None:
@@ -138,7 +141,7 @@ def _require_few_numbers(loaded: Loaded, num_features: int) -> None:
 
 
 def _from_log(config: ImproveConfig, log: Log) -> Done:
-    method, parts, names, key = log
+    method, parts, said, key = log
     if config.floor is None:
         # With the other returns the floor, and the candidate with it, would know the test.
         earned = np.asarray(method.returns.returns(parts.train), np.float64)
@@ -173,11 +176,14 @@ def _from_log(config: ImproveConfig, log: Log) -> Done:
             "is_refuted": check.is_refuted,
             "is_low": check.is_low,
         },
+        "said": list(said),
     }
     # What is mixed with the policy in use, alpha below 1, is for its owner to mix.
     policy = jax.tree.map(lambda x: x[None], found.policy)
-    scaling = {"order": config.order, "names": np.array(names)}
+    scaling = {"order": config.order, "names": np.array(parts.names)}
     scaling |= {"low": parts.low, "high": parts.high}
+    if parts.action_names is not None:
+        scaling["actions"] = np.array(parts.action_names)
     columns = {name: np.asarray(value)[None, None] for name, value in tests.items()}
     return Done(columns, policy, floor, summary, scaling)
 
@@ -299,6 +305,7 @@ def _of_file(summary: dict[str, Any]) -> list[str]:
             )
     if weights:
         lines += _of_weights(weights)
+    lines += summary["said"]
     if summary["floor_is_estimate"]:
         lines.append(
             f"floor {floor} = mean return of the fifth that was searched +- "

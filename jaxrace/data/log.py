@@ -1,0 +1,322 @@
+"""Logs of decisions. Axes: n trajectories, s decisions of all of them, d numbers observed."""
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from jaxrace.data.cells import decimal_called, is_blank, kind_of, label_of, numbers_of
+from jaxrace.data.heads import names_steps
+from jaxrace.data.sources import read_table
+from jaxrace.data.table import Table, listed
+
+# The columns of a log, and what else they may be called.
+_ROLES: dict[str, tuple[str, ...]] = {
+    "trajectory": ("trajectory_id", "episode", "episode_id"),
+    "action": ("actions", "arm", "item", "item_id", "treatment"),
+    "probability": (
+        *("propensity", "pscore", "propensity_score", "prob", "action_prob"),
+        *("action_probability", "p"),
+    ),
+    "reward": ("rewards", "click", "clicked", "conversion"),
+    "behaviour": ("behavior",),
+}
+_NEEDED = ("action", "probability", "reward")
+_MOST_KINDS = 50  # of a column with words
+
+_INTEGERS = 2**31 - 1  # actions are kept as int32, all else as float32
+_LARGEST, _SMALLEST = float(np.finfo(np.float32).max), float(np.finfo(np.float32).tiny)
+_MOST_STEPS = 10**6
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Log:
+    """Decisions, those of a trajectory one after the other.
+
+    Attributes:
+        names: Of the d numbers observed; "device=phone" is 1 where the word was that one.
+        observations: float64 [s, d].
+        kinds: bool [d]: is a number made of a word?
+        actions: int64 [s].
+        action_names: What each number stands for; None if they are numbers in the source.
+        probabilities: float64 [s], of the action, by the policy that took it.
+        rewards: float64 [s].
+        starts: int64 [n], the first decision of each trajectory.
+        labels: Of the n trajectories.
+        behaviour: int64 [n], which policy made each; None if the source does not say.
+        lines: int64 [s], the line of the source in which each decision is.
+        where: The source, for messages.
+        said: What was guessed, in words.
+    """
+
+    names: tuple[str, ...]
+    observations: np.ndarray
+    kinds: np.ndarray
+    actions: np.ndarray
+    action_names: tuple[str, ...] | None
+    probabilities: np.ndarray
+    rewards: np.ndarray
+    starts: np.ndarray
+    labels: tuple[str, ...]
+    behaviour: np.ndarray | None
+    lines: np.ndarray
+    where: str
+    said: tuple[str, ...] = ()
+
+
+def read_log(
+    source: Any,
+    *,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
+    decimal: str = "auto",
+    delimiter: str = "auto",
+    argument: str = "log",
+) -> Log:
+    r"""Read a log of decisions, a row for each.
+
+    There are columns ``action``, ``probability`` (of the action, by the policy that took it) and
+    ``reward``, or others that ``columns`` names. A column ``trajectory`` says which rows follow
+    each other; without one every row is a decision of its own, as of a contextual bandit. A column
+    ``behaviour`` says which policy took it, 0, 1, ... All others are what was observed: a number,
+    or a word, of which every kind becomes a number, 1 or 0.
+
+    Args:
+        source: A path to text with delimiters, JSON, JSON lines, Parquet or Excel, a data frame,
+            columns by name, or the feedback of Open Bandit Pipeline (context, action, reward,
+            pscore).
+        columns: The column of a role: trajectory, action, probability, reward, behaviour; and of
+            "context" those that were observed, if not all others.
+        decimal: "comma" or "point", or "auto" for what the cells allow.
+        delimiter: Between the columns of a text: "comma", "semicolon", "tab" or "bar", or "auto"
+            for what the lines allow.
+        argument: What messages begin with.
+
+    Raises:
+        ValueError: A column is missing, or a cell is not what its column needs.
+
+    >>> from pathlib import Path
+    >>> text = "device,age,action,propensity,reward\nphone,30,a,.5,1\ndesk,40,b,.5,0\n"
+    >>> _ = Path("log.csv").write_text(text)
+    >>> log = read_log("log.csv")
+    >>> log.names, log.observations.tolist()
+    (('device=desk', 'device=phone', 'age'), [[0.0, 1.0, 30.0], [1.0, 0.0, 40.0]])
+    >>> log.actions, log.action_names, log.said[0]
+    (array([0, 1]), ('a', 'b'), 'every row is a decision of its own')
+    """
+    table = _feedback(argument, source) or read_table(argument, source, delimiter=delimiter)
+    roles, context = _roles(table, columns or {})
+    if not table.lines:
+        raise table.wrong("a row for each decision", "none")
+    if len(table.lines) > _MOST_STEPS:
+        raise table.wrong(f"at most {_MOST_STEPS:,} decisions", f"{len(table.lines):,}")
+    said = [*table.said]
+    sign = decimal_called(decimal)
+    actions, action_names = _actions(table, roles["action"], sign)
+    numbers = [h for h in context if kind_of(table.column(h)) not in ("text", "flag")]
+    heads = [roles["probability"], roles["reward"], *numbers]
+    found, more = numbers_of(table, heads, sign)
+    for head in heads:
+        _require(table, head, np.abs(found[head]) <= _LARGEST, "a finite number")
+    chances = found[roles["probability"]]
+    is_chance = (chances >= _SMALLEST) & (chances <= 1)
+    _require(table, roles["probability"], is_chance, "a number in (0, 1]")
+    names, observations, kinds = _observed(table, context, found)
+    labels, starts = _trajectories(table, roles.get("trajectory"), said)
+    behaviour = _behaviour(table, roles.get("behaviour"), labels, starts, sign)
+    said += [f"{role}s are in column {head!r}" for role, head in roles.items() if role != head]
+    said += more
+    return Log(
+        names,
+        observations,
+        kinds,
+        actions,
+        action_names,
+        chances,
+        found[roles["reward"]],
+        starts,
+        labels,
+        behaviour,
+        np.array(table.lines, np.int64),
+        table.where,
+        tuple(said),
+    )
+
+
+def _feedback(argument: str, source: Any) -> Table | None:
+    """The table in the feedback of Open Bandit Pipeline, None if it is something else."""
+    needed = ("context", "action", "reward", "pscore")
+    if not isinstance(source, Mapping) or any(source.get(name) is None for name in needed):
+        return None
+    context = np.asarray(source["context"])
+    if context.ndim != 2:
+        raise ValueError(f"{argument}: expected context [n, d], got shape {list(context.shape)}")
+    columns: dict[str, Any] = {f"x{place}": column for place, column in enumerate(context.T)}
+    position = source.get("position")
+    if position is not None and len(np.unique(np.asarray(position))) > 1:
+        columns["position"] = [f"{place}" for place in np.asarray(position).tolist()]
+    for name, role in zip(needed[1:], ("action", "reward", "probability"), strict=True):
+        columns[role] = np.asarray(source[name])
+        if columns[role].shape != context.shape[:1]:
+            got = list(columns[role].shape)
+            raise ValueError(f"{argument}: expected {name} [{len(context)}], got shape {got}")
+    table = read_table(argument, columns)
+    kinds = {"position": [f"slot {cell}" for cell in columns.get("position", ())]}
+    cells = (kinds.get(h, column) for h, column in zip(table.heads, table.columns, strict=True))
+    return dataclasses.replace(table, where="the feedback", columns=tuple(cells))
+
+
+def _roles(
+    table: Table, asked: Mapping[str, str | Sequence[str]]
+) -> tuple[dict[str, str], list[str]]:
+    """The column of each role, and those of the context."""
+    for role, heads in asked.items():
+        if role not in _ROLES and role != "context":
+            expected = f"some of {', '.join((*_ROLES, 'context'))}"
+            raise ValueError(f"columns: expected {expected}, got {role!r}")
+        for head in _several(heads):
+            if head not in table.heads:
+                raise table.wrong(f"a column {head!r}", listed(table.heads))
+    roles: dict[str, str] = {}
+    given = {head for heads in asked.values() for head in _several(heads)}
+    lowered = {head.lower(): head for head in table.heads if head not in given}
+    for role, others in _ROLES.items():
+        if role in asked:
+            heads = _several(asked[role])
+            if len(heads) != 1:
+                raise ValueError(f"columns: expected one column of {role}, got {listed(heads)}")
+            roles[role] = heads[0]
+            continue
+        found = [lowered[name] for name in (role, *others) if name in lowered]
+        if role.lower() in lowered:
+            found = found[:1]
+        hint = f"--columns {role}=NAME says which it is"
+        if len(found) > 1:
+            raise table.wrong(f"one column of {role}", listed(found), hint=hint)
+        if found:
+            roles[role] = found[0]
+        elif role in _NEEDED:
+            raise table.wrong(f"a column {role!r}", listed(table.heads), hint=hint)
+    taken = set(roles.values())
+    if "context" in asked:
+        return roles, _several(asked["context"])
+    context = [head for head in table.heads if head not in taken]
+    if "trajectory" not in roles:
+        steps = [head for head in context if names_steps(head) or head.lower() == "t"]
+        if steps:
+            hint = "--columns trajectory=NAME says which it is, context=NAME that there is none"
+            raise table.wrong("a column 'trajectory' beside steps", repr(steps[0]), hint=hint)
+    context = [head for head in context if not _is_row_number(table, head)]
+    if not context:
+        raise table.wrong("at least one column with what was observed", listed(table.heads))
+    return roles, context
+
+
+def _several(heads: str | Sequence[str]) -> list[str]:
+    return [heads] if isinstance(heads, str) else list(heads)
+
+
+def _is_row_number(table: Table, head: str) -> bool:
+    """Is it the index of a frame, with no name or none that says anything?"""
+    if head.lower() not in ("", "unnamed: 0", "index", "id", "row"):
+        return False
+    cells = [label_of(cell) for cell in table.column(head)]
+    return any(cells == [str(row + begin) for row in range(len(cells))] for begin in (0, 1))
+
+
+def _require(table: Table, head: str, is_good: np.ndarray, expected: str, hint: str = "") -> None:
+    if not is_good.all():
+        row = int(np.argmin(is_good))
+        raise table.wrong(expected, repr(table.column(head)[row]), row, head, hint)
+
+
+def _actions(
+    table: Table, head: str, sign: str | None
+) -> tuple[np.ndarray, tuple[str, ...] | None]:
+    cells = table.column(head)
+    kind = kind_of(cells)
+    if kind == "mixed":
+        is_word = np.array([kind_of([cell]) not in ("number", "blank") for cell in cells])
+        _require(table, head, ~is_word, "0, 1, 2, ... in all rows, or names in all")
+    if kind in ("text", "flag"):
+        blank = np.array([not is_blank(cell) for cell in cells])
+        _require(table, head, blank, "an action")
+        names = sorted({label_of(cell) for cell in cells})
+        place = {name: number for number, name in enumerate(names)}
+        return np.array([place[label_of(cell)] for cell in cells], np.int64), tuple(names)
+    found = numbers_of(table, [head], sign)[0][head]
+    hint = "actions are kinds: an amount, such as a dose or a price, has to be put into classes"
+    is_whole = np.isfinite(found) & (found == np.floor(found))
+    _require(table, head, is_whole | ~np.isfinite(found), "0, 1, 2, ... or names", hint)
+    _require(table, head, is_whole & (found >= 0), "0, 1, 2, ... or names")
+    _require(table, head, found <= _INTEGERS, f"at most {_INTEGERS}")
+    return found.astype(np.int64), None
+
+
+def _observed(
+    table: Table, context: Iterable[str], found: Mapping[str, np.ndarray]
+) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
+    names: list[str] = []
+    columns: list[np.ndarray] = []
+    kinds: list[bool] = []
+    for head in context:
+        if head in found:
+            names.append(head)
+            columns.append(found[head])
+            kinds.append(False)
+            continue
+        cells = [label_of(cell) for cell in table.column(head)]
+        _require(table, head, np.array([not is_blank(cell) for cell in cells]), "a word")
+        words = sorted(set(cells))
+        if len(words) > _MOST_KINDS:
+            hint = "--columns context=NAME,context=NAME names what is to be used"
+            got = f"{len(words):,}"
+            raise table.wrong(f"at most {_MOST_KINDS} words", got, head=head, hint=hint)
+        numbers = np.array(cells)
+        names += [f"{head}={word}" for word in words]
+        columns += [(numbers == word).astype(np.float64) for word in words]
+        kinds += [True] * len(words)
+    return tuple(names), np.stack(columns, 1), np.array(kinds)
+
+
+def _trajectories(
+    table: Table, head: str | None, said: list[str]
+) -> tuple[tuple[str, ...], np.ndarray]:
+    """The label of each trajectory, and its first decision, int64 [n]."""
+    if head is None:
+        said.append("every row is a decision of its own")
+        return tuple(map(str, table.lines)), np.arange(len(table.lines))
+    labels: list[str] = []
+    starts: list[int] = []
+    known: set[str] = set()
+    for row, cell in enumerate(map(label_of, table.column(head))):
+        if not labels or cell != labels[-1]:
+            if cell in known:
+                expected = "the steps of a trajectory one after the other"
+                raise table.wrong(expected, f"{cell!r} again", row, head)
+            known.add(cell)
+            labels.append(cell)
+            starts.append(row)
+    return tuple(labels), np.array(starts, np.int64)
+
+
+def _behaviour(
+    table: Table,
+    head: str | None,
+    labels: Sequence[str],
+    starts: np.ndarray,
+    sign: str | None,
+) -> np.ndarray | None:
+    if head is None:
+        return None
+    found = numbers_of(table, [head], sign)[0][head]
+    _require(table, head, (found >= 0) & (found == np.floor(found)), "0, 1, 2, ...")
+    _require(table, head, found <= _INTEGERS, f"at most {_INTEGERS}")
+    lengths = np.diff([*starts.tolist(), len(found)])
+    own = np.repeat(found[starts], lengths)
+    if (own != found).any():
+        row = int(np.argmax(own != found))
+        label = labels[int(np.searchsorted(starts, row, "right")) - 1]
+        expected = f"one policy for all of trajectory {label!r}, {own[row]:g},"
+        raise table.wrong(expected, f"{found[row]:g}", row, head)
+    return found[starts].astype(np.int64)

@@ -1,0 +1,136 @@
+"""Logs of decisions: roles of columns, words, trajectories, and what Open Bandit Pipeline keeps."""
+
+import jax
+import numpy as np
+import pytest
+
+from jaxrace.commands.cli import main
+from jaxrace.data import read_log
+from jaxrace.improvement import ReturnRange
+from jaxrace.improvement.loading import divide, load
+from jaxrace.improvement.saved import load_policy
+
+BANDIT = "age,device,action,propensity,click\n30,phone,b,.5,1\n40,desk,a,0.25,0\n50,phone,b,1,0\n"
+
+
+def test_a_bandit_log_is_read(tmp_path):
+    (tmp_path / "l.csv").write_text(BANDIT)
+    log = read_log(tmp_path / "l.csv")
+    assert log.names == ("age", "device=desk", "device=phone")
+    assert log.observations.tolist() == [[30, 0, 1], [40, 1, 0], [50, 0, 1]]
+    assert log.kinds.tolist() == [False, True, True]
+    assert (log.actions.tolist(), log.action_names) == ([1, 0, 1], ("a", "b"))
+    assert log.probabilities.tolist() == [0.5, 0.25, 1]
+    assert log.rewards.tolist() == [1, 0, 0]
+    assert log.starts.tolist() == [0, 1, 2]
+    assert log.behaviour is None
+    assert log.lines.tolist() == [2, 3, 4]
+    assert log.said[0] == "every row is a decision of its own"
+    assert "rewards are in column 'click'" in log.said
+
+
+def test_columns_say_what_is_what(tmp_path):
+    text = "s;x;y;ad;p;gain\nu;0,5;1;3;,5;2\nu;1,5;1;4;,5;0\nv;1;0;3;1;1\n"
+    (tmp_path / "l.csv").write_text(text)
+    roles = {"trajectory": "s", "action": "ad", "reward": "gain", "context": ["x"]}
+    log = read_log(tmp_path / "l.csv", columns=roles)
+    assert log.names == ("x",)
+    assert log.observations.tolist() == [[0.5], [1.5], [1]]
+    assert (log.actions.tolist(), log.action_names) == ([3, 4, 3], None)
+    assert (log.starts.tolist(), log.labels) == ([0, 2], ("u", "v"))
+
+
+def test_feedback_of_open_bandit_pipeline_is_read():
+    feedback = {
+        "n_rounds": 3,
+        "n_actions": 2,
+        "context": np.array([[0.5, 1], [2, 3], [4, 5]]),
+        "action_context": np.eye(2),
+        "action": np.array([0, 1, 1]),
+        "position": np.array([0, 1, 0]),
+        "reward": np.array([1.0, 0, 1]),
+        "expected_reward": np.zeros((3, 2)),
+        "pi_b": None,
+        "pscore": np.array([0.5, 0.25, 0.5]),
+    }
+    log = read_log(feedback)
+    assert log.names == ("x0", "x1", "position=slot 0", "position=slot 1")
+    assert log.observations[:, :2].tolist() == feedback["context"].tolist()
+    assert log.observations[:, 2].tolist() == [1, 0, 1]
+    assert log.actions.tolist() == [0, 1, 1]
+    assert log.probabilities.tolist() == [0.5, 0.25, 0.5]
+    assert read_log({**feedback, "position": None}).names == ("x0", "x1")
+    with pytest.raises(ValueError, match=r"expected pscore \[3\], got shape \[3, 2\]"):
+        read_log({**feedback, "pscore": np.ones((3, 2))})
+
+
+HEAD = "x,action,probability,reward"
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "message"),
+    [
+        (f"{HEAD}\n1,.5,1,0\n", {}, "column 'action', got '.5': actions are kinds: an amount,"),
+        (f"{HEAD}\n1,-1,1,0\n", {}, "expected 0, 1, 2, ... or names in 'l.csv', line 2"),
+        (f"{HEAD}\n1,0,1,0\n1,b,1,0\n", {}, "in all rows, or names in all in 'l.csv', line 3"),
+        (f"{HEAD}\n1,,1,0\n1,b,1,0\n", {}, "expected an action in 'l.csv', line 2"),
+        (f"{HEAD}\n1,0,0,0\n", {}, "a number in (0, 1] in 'l.csv', line 2"),
+        (f"{HEAD}\n,0,1,0\n", {}, "a finite number in 'l.csv', line 2, column 'x', got ''"),
+        (f"{HEAD}\n1,0,1,0\nb,0,1,0\n", {}, "a number in 'l.csv', line 3, column 'x', got 'b'"),
+        (f"step,{HEAD}\n1,1,0,1,0\n", {}, "a column 'trajectory' beside steps in 'l.csv'"),
+        (f"prob,{HEAD.replace('probability', 'pscore')}\n1,1,0,1,0\n", {}, "one column of prob"),
+        ("x,action,reward\n1,0,1\n", {}, "--columns probability=NAME says which it is"),
+        (f"{HEAD}\n1,0,1,0\n", {"columns": {"reward": "y"}}, "a column 'y' in 'l.csv'"),
+        (f"{HEAD}\n" + "".join(f"w{i},0,1,0\n" for i in range(51)), {}, "at most 50 words in"),
+        ("action,probability,reward\n0,1,0\n", {}, "one column with what was observed"),
+    ],
+)
+def test_what_is_refused(text, given, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "l.csv").write_text(text)
+    with pytest.raises(ValueError, match=r"^log: expected .*[^\n]$") as error:
+        read_log("l.csv", **given)
+    assert message in str(error.value)
+    with pytest.raises(ValueError, match=r"columns: expected some of trajectory, action"):
+        read_log("l.csv", columns={"price": "x"})
+
+
+def test_what_only_the_tested_part_has_is_not_seen(tmp_path):
+    """The candidate must not depend on the words and actions of the rows that test it."""
+    rows = "30,phone,b,.5,1\n40,tv,a,.5,0\n50,phone,c,.5,1\n"
+    (tmp_path / "l.csv").write_text(f"age,device,action,probability,reward\n{rows}")
+    loaded = load(tmp_path / "l.csv", ReturnRange(0, 1))
+    parts = divide(loaded, np.array([True, False, True]))
+    assert parts.names == ("age", "device=phone")
+    assert parts.num_actions == 2
+    assert parts.action_names == ("b", "c", "a")
+    assert parts.train.actions.tolist() == [[0], [1]]
+    assert parts.test.actions.tolist() == [[2]]
+    text = f"age,device,action,probability,reward\n{rows.replace('tv,a', 'watch,zz')}"
+    (tmp_path / "m.csv").write_text(text)
+    other = divide(load(tmp_path / "m.csv", ReturnRange(0, 1)), np.array([True, False, True]))
+    assert other.names == parts.names
+    same = jax.tree.map(np.array_equal, parts.train, other.train)
+    assert all(jax.tree.leaves(same))
+
+
+def test_the_command_learns_from_words(tmp_path, capsys):
+    """Who has a phone is to be shown b, all others a."""
+    rng, rows = np.random.default_rng(0), []
+    for _ in range(400):
+        device, action = rng.choice(["desk", "phone"]), rng.choice(["a", "b"])
+        good = (device == "phone") == (action == "b")
+        rows.append(f"{device};{action};0,5;{int(rng.random() < (0.9 if good else 0.1))}")
+    (tmp_path / "l.csv").write_text("\n".join(["device;action;p;click", *rows]) + "\n")
+    command = ["improve", "--no-compilation-cache", str(tmp_path / "l.csv"), "--low", "0"]
+    command += ["--high", "1", "--candidates", "none", "--bound", "t"]
+    assert main([*command, "--out", str(tmp_path / "run")]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("found")
+    assert "every row is a decision of its own" in said
+    policy = load_policy(tmp_path / "run" / "policy.npz")
+    assert policy.names == ("device=desk", "device=phone")
+    assert policy.actions == ("a", "b")
+    chances = policy.probabilities(np.eye(2))
+    assert chances[0, 0] > 0.6
+    assert chances[1, 1] > 0.6
