@@ -26,7 +26,7 @@ def test_a_bandit_log_is_read(tmp_path):
     assert log.behaviour is None
     assert log.lines.tolist() == [2, 3, 4]
     assert log.said[0] == "every row is a decision of its own"
-    assert "rewards are in column 'click'" in log.said
+    assert "reward from column 'click'" in log.said
 
 
 def test_columns_say_what_is_what(tmp_path):

@@ -58,6 +58,12 @@ READ = {
         "",
     ),
     "unknown heads": ("who,points\na,1\nb,2\na,.5\nb,3\n", AB, None, "named in column 'who'"),
+    "an option called agent": (
+        "agent,random\n1,2\n.5,3\n",
+        {"agent": [1, 0.5], "random": [2, 3]},
+        "1 2",
+        "",
+    ),
     "names that are numbers": ("model,acc\n0.1,1\n0.2,2\n", {"0.1": [1], "0.2": [2]}, None, ""),
     "a row for each option": (
         "model,fold1,fold2\na,1,.5\nb,2,3\n",
@@ -116,6 +122,7 @@ REFUSED = [
     ("lr,score\n.1,2\n.2,4\n", {}, "got 'score': --option-column and --score-column say so"),
     ("lr,seed,loss\n.1,1,2\n.2,1,4\n", {}, "got 'loss': --option-column and --score-column say"),
     ("qq,a,b\n" + "".join(f"{i},{-i},{i % 3}\n" for i in range(9)), {}, "--task-column qq says so"),
+    (",seed_0,seed_1\n0,1,2\n1,2,1\n", {}, "which seem to be runs of options without names"),
     ("seed,a\n1,2\n2,1\n", {}, "two columns of scores or more in 's.csv', got 'a'"),
     ("algo,seed,step,return\na,0,1,2\na,0,2,3\nb,0,1,2\n", {}, "keep one row of a learning curve"),
     ("a,b\n1,2\n", {"task_column": "c"}, "expected a column 'c' in 's.csv', got 'a', 'b'"),
@@ -286,3 +293,26 @@ def test_no_jax_is_imported(tmp_path):
         "assert not {'jax', 'polars', 'narwhals', 'pandas'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_pandas_writes_is_what_is_read(seed, tmp_path):
+    """Wide and long, by any separator, decimal sign and index: to the last digit."""
+    import pandas as pd
+
+    rng = np.random.default_rng(seed)
+    sizes = {f"lr={i},x": int(rng.integers(12, 20)) for i in range(4)}
+    scores = {name: rng.normal(10.0 ** rng.integers(-3, 4), 1, n) for name, n in sizes.items()}
+    wide = pd.DataFrame({name: pd.Series(x) for name, x in scores.items()})
+    runs = [(name, i, x) for name, values in scores.items() for i, x in enumerate(values)]
+    long = pd.DataFrame(rng.permutation(len(runs)), columns=["id"])
+    long[["model", "seed", "auc"]] = runs
+    for table in (wide, long):
+        for sep, decimal in ((",", "."), (";", ","), (";", "."), ("\t", ","), ("|", ".")):
+            for index in (False, True):
+                table.to_csv(tmp_path / "s.csv", sep=sep, decimal=decimal, index=index)
+                given = {"task_column": "seed"} if table is long else {}
+                found = read_scores(tmp_path / "s.csv", **given)
+                assert found.names == tuple(scores)
+                for values, expected in zip(found.values, scores.values(), strict=True):
+                    np.testing.assert_array_equal(values, expected)

@@ -28,6 +28,8 @@ _TASK = _set(
 )
 # Of a learning curve: so many rows are not so many runs.
 STEPS = _set("step steps timestep timesteps global_step epoch iteration iter frame")
+_RUNS = _set("seed seeds run runs fold folds rep repeat repetition replicate split trial")
+_IDS = re.compile(r"(q|u|doc|user|sample|task|prompt|item|question|row|run|case|example)id")
 # Words that end the name of a column of ids, as in prompt_id.
 _ENDS = _set("id ids idx index no nr number key uid uuid")
 
@@ -76,7 +78,8 @@ def names_task(head: str) -> bool:
     if not found:
         return False
     is_named = found[0] in _TASK | STEPS and (len(found) == 1 or found[1:] == ["name"])
-    return is_named or "_".join(found) in STEPS or found[-1] in _ENDS
+    is_id = found[-1] in _ENDS or _IDS.fullmatch(found[-1]) is not None
+    return is_named or is_id or "_".join(found) in STEPS
 
 
 def names_steps(head: str) -> bool:
@@ -94,6 +97,21 @@ def are_numbered_tasks(heads: Sequence[str]) -> bool:
     >>> are_numbered_tasks(["fold 1", "fold 2"]), are_numbered_tasks(["gpt-1", "gpt-2"])
     (True, False)
     """
+    stem = _stem(heads)
+    return stem is not None and stem in _TASK | {"q", ""}
+
+
+def are_numbered_runs(heads: Sequence[str]) -> bool:
+    """Are heads runs with numbers, such as seed 0, seed 1?
+
+    >>> are_numbered_runs(["seed 0", "seed 1"]), are_numbered_runs(["prompt 1", "prompt 2"])
+    (True, False)
+    """
+    return _stem(heads) in _RUNS
+
+
+def _stem(heads: Sequence[str]) -> str | None:
+    """What is before the numbers of heads, if it is the same in all, of two or more."""
     found = [re.fullmatch(r"([a-z]*)[ _.-]*\d+", head.lower()) for head in heads]
     stems = {match[1] for match in found if match}
-    return len(heads) > 1 and all(found) and len(stems) == 1 and stems <= _TASK | {"q", ""}
+    return stems.pop() if len(heads) > 1 and all(found) and len(stems) == 1 else None

@@ -11,6 +11,7 @@ import numpy as np
 
 from jaxrace.data.cells import is_blank, kind_of, label_of, numbers_of
 from jaxrace.data.heads import (
+    are_numbered_runs,
     are_numbered_tasks,
     names_option,
     names_score,
@@ -50,6 +51,8 @@ def runs_of(table: Table, asked: Asked, option: str | None = None) -> Runs:
         raise table.wrong("names of columns in the first row", got, hint=_NUMBERS_ALONE)
     kinds = {head: kind_of(table.column(head)) for head in table.heads}
     named = [head for head in table.heads if names_option(head)]
+    if not any(map(names_score, table.heads)):  # numbers below may be scores of an option
+        named = [head for head in named if kinds[head] != "number"]
     if option is not None:
         return _long(table, asked, kinds, None, option)
     if asked.option is not None or (asked.header and len(named) == 1):
@@ -277,6 +280,10 @@ def _require_options(table: Table, asked: Asked, options: list[str]) -> None:
     settled = "--option-column and --score-column say so if there is a row for each run; else "
     if len(options) < 2:
         raise table.wrong("two columns of scores or more", listed(options) or "none")
+    if are_numbered_runs(options) and asked.header:
+        got = f"{listed(options)}, which seem to be runs of options without names"
+        hint = "name the options in a first column, or in the columns"
+        raise table.wrong("a column for each option", got, hint=hint)
     scores = [head for head in options if names_score(head)]
     if scores and asked.header:
         hint = settled + "a name that says which option it is settles it"

@@ -124,7 +124,7 @@ def read_log(
     names, observations, kinds = _observed(table, context, found)
     labels, starts = _trajectories(table, roles.get("trajectory"), said)
     behaviour = _behaviour(table, roles.get("behaviour"), labels, starts, sign)
-    said += [f"{role}s are in column {head!r}" for role, head in roles.items() if role != head]
+    said += [f"{role} from column {head!r}" for role, head in roles.items() if role != head]
     said += more
     return Log(
         names,
