@@ -22,7 +22,7 @@ PAGES = tuple(sorted(path.stem for path in FOLDER.glob("[0-9]*.md")))
 
 # A block of Python or a line of commands, and what it prints: the indented lines below it.
 _BLOCK = re.compile(
-    r"^(?:```python\n(?P<code>.*?)^```\n| {4}(?P<command>(?:python docs|jaxrace) [^\n]*)\n)"
+    r"^(?:```python\n(?P<code>.*?)^```\n| {4}(?P<command>(?:python docs/|jaxrace )[^\n]*)\n)"
     r"(?:\n(?P<shown>(?: {4}[^\n]*\n(?:\n(?= {4}))*)+))?",
     re.DOTALL | re.MULTILINE,
 )
