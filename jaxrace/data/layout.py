@@ -279,7 +279,8 @@ def _require_options(table: Table, asked: Asked, options: list[str]) -> None:
     """Raise unless columns can only be options."""
     settled = "--option-column and --score-column say so if there is a row for each run; else "
     if len(options) < 2:
-        raise table.wrong("two columns of scores or more", listed(options) or "none")
+        hint = "if there is a row for each run, --option-column says which column names the options"
+        raise table.wrong("two columns of scores or more", listed(options) or "none", hint=hint)
     if are_numbered_runs(options) and asked.header:
         got = f"{listed(options)}, which seem to be runs of options without names"
         hint = "name the options in a first column, or in the columns"

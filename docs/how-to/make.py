@@ -1,0 +1,123 @@
+"""Makes the files that the pages beside it read: made-up numbers in the layouts of others.
+
+python docs/how-to/make.py [FILE ...]    into the current folder; all of them if none is named
+"""
+
+import csv
+import itertools
+import json
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+_MODELS = ("gpt-a", "gpt-b", "gpt-c", "llama-s", "llama-m", "llama-l", "mixer", "tiny")
+
+
+def returns() -> Iterable[list[Any]]:
+    """Ten seeds of three algorithms: the return of each run."""
+    rng = np.random.default_rng(1)
+    yield ["seed", "algo", "return"]
+    for algorithm, mean in {"dqn": 310, "ppo": 350, "sac": 520}.items():
+        for seed, value in enumerate(rng.normal(mean, 55, 10)):
+            yield [seed, algorithm, f"{value:.1f}"]
+
+
+def votes() -> Iterable[list[Any]]:
+    """3,000 votes on six models, a fifth of them ties."""
+    rng = np.random.default_rng(2)
+    strength = {name: 0.45 * rank for rank, name in enumerate(_MODELS[5::-1])}
+    yield ["model_a", "model_b", "winner", "language"]
+    for _ in range(3000):
+        a, b = rng.choice(list(strength), 2, replace=False)
+        chance = 1 / (1 + np.exp(strength[b] - strength[a]))
+        side = "model_a" if rng.random() < chance else "model_b"
+        kind = rng.choice([side, "tie", "tie (bothbad)"], p=[0.8, 0.15, 0.05])
+        yield [a, b, kind, rng.choice(["en", "de", "fr"])]
+
+
+def answers() -> Iterable[list[Any]]:
+    """The first 300 of 1,000 questions, in an order by lot: which of eight models were right."""
+    rng = np.random.default_rng(3)
+    ability = np.array([2.4, 1.5, 0.2, -0.6, 0.1, 1.2, 0.5, -1.5])
+    chance = 1 / (1 + np.exp(rng.normal(0, 2, (1000, 1)) - ability))
+    right = (rng.random(chance.shape) < chance).astype(int)
+    yield ["question", *_MODELS]
+    for question in rng.permutation(1000)[:300]:
+        yield [f"q{question}", *right[question].tolist()]
+
+
+def clicks() -> Iterable[list[Any]]:
+    """1,500 decisions of a shop, which shows one of three offers, and whether it was bought."""
+    rng = np.random.default_rng(4)
+    best = {
+        ("phone", "new"): "a",
+        ("phone", "back"): "b",
+        ("desk", "new"): "c",
+        ("desk", "back"): "b",
+    }
+    yield ["device", "visitor", "hour", "offer", "propensity", "bought"]
+    for _ in range(1500):
+        device, visitor = str(rng.choice(["phone", "desk"])), str(rng.choice(["new", "back"]))
+        offer, chance = [("a", 0.5), ("b", 0.25), ("c", 0.25)][rng.choice(3, p=[0.5, 0.25, 0.25])]
+        bought = rng.random() < (0.6 if best[device, visitor] == offer else 0.15)
+        yield [device, visitor, int(rng.integers(24)), offer, chance, int(bought)]
+
+
+def chess() -> Iterable[list[Any]]:
+    """Six players, twenty games of every two: wins and draws."""
+    rng = np.random.default_rng(5)
+    strength = {
+        "anand": 0.0,
+        "botvinnik": 0.3,
+        "carlsen": 1.9,
+        "ding": 0.6,
+        "euwe": -0.4,
+        "fischer": 1.0,
+    }
+    yield ["player_a", "player_b", "wins_a", "wins_b", "draws"]
+    for a, b in itertools.combinations(strength, 2):
+        chance = 0.6 / (1 + np.exp(strength[b] - strength[a]))
+        wins, losses, draws = rng.multinomial(20, [chance, 0.6 - chance, 0.4])
+        yield [a, b, wins, losses, draws]
+
+
+def hyperfine() -> dict[str, Any]:
+    """What ``hyperfine --runs 30 --export-json hyperfine.json ...`` writes, for four commands."""
+    rng = np.random.default_rng(6)
+    means = {"grep -rn TODO": 0.412, "git grep TODO": 0.082, "rg TODO": 0.074, "ag TODO": 0.164}
+    results = []
+    for command, mean in means.items():
+        times = np.round(mean * (0.9 + rng.gamma(2, 0.05, 30)), 6)
+        about = {"mean": times.mean(), "stddev": times.std(ddof=1), "median": np.median(times)}
+        about = {name: round(float(value), 6) for name, value in about.items()}
+        codes = [0] * len(times)
+        results.append({"command": command, **about, "times": times.tolist(), "exit_codes": codes})
+    return {"results": results}
+
+
+FILES: dict[str, Callable[[], Any]] = {
+    "returns.csv": returns,
+    "votes.csv": votes,
+    "answers.csv": answers,
+    "clicks.csv": clicks,
+    "chess.csv": chess,
+    "hyperfine.json": hyperfine,
+}
+
+
+def make(name: str, folder: Path) -> None:
+    """Write one of ``FILES`` into a folder."""
+    made = FILES[name]()
+    with (folder / name).open("w", encoding="utf-8", newline="") as file:
+        if isinstance(made, dict):
+            json.dump(made, file, indent=1)
+        else:
+            csv.writer(file, lineterminator="\n").writerows(made)
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or FILES:
+        make(name, Path.cwd())
