@@ -1,7 +1,8 @@
 """Racing algorithms and preference-based policy search in JAX.
 
 The parts are imported when they are first used: ``import jaxrace`` is quick and starts no JAX
-backend, and ``jaxrace.racing.run`` works without a second import.
+backend, and ``jaxrace.racing.run`` works without a second import. ``use_compilation_cache()``
+keeps what is compiled for the next process.
 
 >>> import jaxrace
 >>> jaxrace.racing.PreferenceRace.__name__
@@ -9,16 +10,23 @@ backend, and ``jaxrace.racing.run`` works without a second import.
 """
 
 import importlib
-from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jaxrace.compilation import use_compilation_cache as use_compilation_cache
 
 __version__: str
 
 
-def __getattr__(name: str) -> ModuleType | str:
+def __getattr__(name: str) -> Any:
     if name == "__version__":
         from importlib.metadata import version
 
         return version("jaxrace")
+    if name == "use_compilation_cache":
+        from jaxrace.compilation import use_compilation_cache
+
+        return use_compilation_cache
     part = f"{__name__}.{name}"
     # Python asks a package for names of its own, such as __wrapped__, which are no parts.
     if not name.startswith("_"):

@@ -28,6 +28,7 @@ BASE = FLOOR | {
     "preferences",
     "rollout",
     "strategies",
+    "strategy_names",
     "tabular",
     "validation",
     "protocol",
