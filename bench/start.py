@@ -86,8 +86,8 @@ LINES = (
     _race("DominanceRace", again=True),
     _race("PreferenceRace"),
     _race("PreferenceRace", again=True),
-    _race("DominanceRace", 1_000, 10, 30),
-    _race("PreferenceRace", 1_000, 10, 30),
+    _race("DominanceRace", 1_000, 10, 100),
+    _race("PreferenceRace", 1_000, 10, 100),
 )
 
 

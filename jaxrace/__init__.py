@@ -1,7 +1,8 @@
 """Racing algorithms and preference-based policy search in JAX.
 
 The parts are imported when they are first used: ``import jaxrace`` is quick and starts no JAX
-backend, and ``jaxrace.racing.run`` works without a second import.
+backend, and ``jaxrace.racing.run`` works without a second import. ``use_compilation_cache()``
+keeps what is compiled for the next process.
 
 >>> import jaxrace
 >>> jaxrace.racing.PreferenceRace.__name__
@@ -9,21 +10,24 @@ backend, and ``jaxrace.racing.run`` works without a second import.
 """
 
 import importlib
-from collections.abc import Callable
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-__version__: str
-
-# Functions of its own; what they are in imports no JAX.
-_FUNCTIONS = {"race": "jaxrace.judging", "compare_next": "jaxrace.judging"}
-
 if TYPE_CHECKING:
+    from jaxrace.compilation import use_compilation_cache as use_compilation_cache
     from jaxrace.judging import compare_next as compare_next
     from jaxrace.judging import race as race
 
+__version__: str
 
-def __getattr__(name: str) -> ModuleType | Callable[..., Any] | str:
+# Functions of its own, and where they are; ``judging`` imports no JAX.
+_FUNCTIONS = {
+    "race": "jaxrace.judging",
+    "compare_next": "jaxrace.judging",
+    "use_compilation_cache": "jaxrace.compilation",
+}
+
+
+def __getattr__(name: str) -> Any:
     if name == "__version__":
         from importlib.metadata import version
 

@@ -49,7 +49,7 @@ def verb(method: Method) -> Method:
     >>> print(Doubling().tell(-4))
     8
     """
-    compiled = bounded_jit(1, work=lambda self: getattr(self, "work", math.inf))(method)
+    compiled = bounded_jit(1, work=lambda self, *_: getattr(self, "work", math.inf))(method)
     check, after = f"checked_{method.__name__}", f"after_{method.__name__}"
     signature = inspect.signature(method)
 

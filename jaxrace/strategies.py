@@ -14,22 +14,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from jaxrace.strategy_names import SUPPORTED, WITH_STEP_SIZE
 from jaxrace.validation import require_choice, require_integer, require_positive
-
-# evosax classes that sample around a mean and need nothing but ranks. Left out are those that
-# keep the best member of earlier generations (ranks of different races do not compare), those
-# that need more arguments, and LM_MA_ES, which gives NaN in few dimensions.
-_WITH_STEP_SIZE = (
-    *("CMA_ES", "Sep_CMA_ES", "MA_ES", "Rm_ES", "CR_FM_NES", "SNES", "xNES", "PGPE", "ARS"),
-    *("SimpleES", "DiscoveredES", "LearnedES", "EvoTF_ES"),
-)
-# These schedule their step size themselves.
-_WITHOUT_STEP_SIZE = ("Open_ES", "GuidedES", "ASEBO", "ESMC")
 
 # Of C's eigenvalues, in generations times n (c_1 + c_mu).
 _GAP = 0.5
-
-SUPPORTED: tuple[str, ...] = _WITH_STEP_SIZE + _WITHOUT_STEP_SIZE
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,7 +57,7 @@ class Strategy:
     @property
     def has_step_size(self) -> bool:
         """Does the strategy have an initial step size sigma0?"""
-        return self.name in _WITH_STEP_SIZE
+        return self.name in WITH_STEP_SIZE
 
     def params(self, example: Any, sigma0: float | None = None) -> Any:
         """evosax's parameters, strongly typed.
@@ -84,7 +73,7 @@ class Strategy:
         if not self.has_step_size:
             raise ValueError(
                 f"sigma0: {self.name} has no initial step size; "
-                f"strategies that have one: {', '.join(_WITH_STEP_SIZE)}"
+                f"strategies that have one: {', '.join(WITH_STEP_SIZE)}"
             )
         require_positive("sigma0", sigma0)
         return params.replace(std_init=jnp.asarray(sigma0, params.std_init.dtype))

@@ -29,6 +29,7 @@ BASE = FLOOR | {
     "preferences",
     "rollout",
     "strategies",
+    "strategy_names",
     "tabular",
     "validation",
     "protocol",

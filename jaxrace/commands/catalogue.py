@@ -1,6 +1,6 @@
 """What there is to choose from: what `jaxrace list` shows; and `jaxrace info`."""
 
-from jaxrace import kernels, runs, strategies
+from jaxrace import strategy_names
 from jaxrace.commands.duel.config import ALGORITHMS, MATRICES
 from jaxrace.commands.holdem.config import SELECTIONS
 from jaxrace.commands.improve.config import BOUNDS as LOWER_BOUNDS
@@ -51,8 +51,8 @@ def catalogue() -> dict[str, dict[str, str]]:
         "methods": METHODS,
         "experiments": FIGURES,
         "races": RACES,
-        "bounds": {name: BOUNDS[name] for name in kernels.BOUNDS},
-        "strategies": dict(map(_with_step_size, strategies.SUPPORTED)),
+        "bounds": BOUNDS,
+        "strategies": dict(map(_with_step_size, strategy_names.SUPPORTED)),
         "policies": POLICIES,
         "dueling bandits": ALGORITHMS,
         "preference matrices": MATRICES,
@@ -76,6 +76,8 @@ def print_list() -> None:
 
 def print_info() -> None:
     """Print the versions and the devices."""
+    from jaxrace import runs  # it imports JAX
+
     for name, version in runs.versions().items():
         print(f"{name:8} {version}")
     found = runs.device()
@@ -84,5 +86,5 @@ def print_info() -> None:
 
 
 def _with_step_size(name: str) -> tuple[str, str]:
-    has_one = strategies.Strategy(name, population_size=8).has_step_size
+    has_one = name in strategy_names.WITH_STEP_SIZE
     return name, "takes --sigma" if has_one else "sets its own step size: takes no --sigma"

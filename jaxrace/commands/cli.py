@@ -210,8 +210,14 @@ def _do(verb: _Verb, arguments: Namespace) -> int:
     lanes, address = settings.pop("lanes", None), settings.pop("ray", None)
     if lanes is not None:
         require_integer("lanes", lanes, 1, _MOST_LANES)
-    _set_compilation_cache(not settings.pop("no_compilation_cache"))
     import jax
+
+    from jaxrace.compilation import use_compilation_cache
+
+    if settings.pop("no_compilation_cache"):
+        jax.config.update("jax_enable_compilation_cache", False)
+    else:
+        use_compilation_cache()
     from rich.console import Console
 
     from jaxrace import sweep
@@ -243,18 +249,6 @@ def _found(place: str) -> Callable[..., Any]:
     """The function at a place such as ``duel.job:duel``; imports its module."""
     module, _, name = place.partition(":")
     return getattr(importlib.import_module(f"jaxrace.commands.{module}"), name)
-
-
-def _set_compilation_cache(enabled: bool) -> None:
-    """Keep compiled programs on disk, where the user wants them or in the user's cache folder."""
-    import jax
-    from platformdirs import user_cache_dir
-
-    jax.config.update("jax_enable_compilation_cache", enabled)
-    if enabled and "JAX_COMPILATION_CACHE_DIR" not in os.environ:
-        jax.config.update("jax_compilation_cache_dir", user_cache_dir("jaxrace"))
-    # Dozens of small programs together take a second or two.
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
 
 
 def _fail(status: int, message: str) -> int:

@@ -4,8 +4,7 @@ Source: Thomas et al. 2015 (ICML), section 4, Algorithm 4. Axes of policies: A a
 """
 
 import dataclasses
-import functools
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -13,6 +12,7 @@ import numpy as np
 from jax.core import Tracer
 from numpy.typing import ArrayLike
 
+from jaxrace.compilation import bounded_jit
 from jaxrace.improvement.arrays import as_numbers
 from jaxrace.improvement.bounds import Bootstrap, LowerBound
 from jaxrace.improvement.candidates import CandidateSearch, StrategyParams, Task, find_candidate
@@ -40,6 +40,7 @@ from jaxrace.validation import (
 
 TRAIN_ONE_IN = 5  # one in so many trajectories is for training (section 4)
 _LEAST_TRAJECTORIES = 20
+_PER_STEP = 1e4  # comparisons that take as long as what is done with a step of a trajectory
 
 
 @jax.tree_util.register_dataclass
@@ -227,14 +228,18 @@ def require_enough(data: Trajectories) -> None:
         raise ValueError(f"data: expected at least {_LEAST_TRAJECTORIES} trajectories, got {count}")
 
 
-@jax.jit
+def _work(*args: Any) -> float:
+    return _PER_STEP * sum(x.rewards.size for x in args if isinstance(x, Trajectories))
+
+
+@bounded_jit(0, work=_work, level=1)
 def in_training(key: jax.Array, data: Trajectories) -> jax.Array:
     """A random fifth of the trajectories, every behaviour policy's share: bool [n]."""
     number = data.present.sum(dtype=jnp.int32) // TRAIN_ONE_IN
     return split(key, data.behaviour, data.present, number)
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1))
+@bounded_jit(2, work=_work, level=1)
 def _run(
     method: PolicyImprovement,
     knows_initial: bool,
@@ -252,7 +257,7 @@ def _run(
     return _run_on(method, own_key, parts[0], parts[1], params, initial)
 
 
-@functools.partial(jax.jit, static_argnums=0)
+@bounded_jit(1, work=_work, level=1)
 def _run_on(
     method: PolicyImprovement,
     key: jax.Array,

@@ -10,7 +10,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
 from jaxrace import kernels
 
@@ -41,18 +40,9 @@ def draw_next(sample: Sample, num_rounds: int, unequal: bool, rows: Rows, asked:
     Where options advance ``unequal``ly only those that ask, bool [B, K], are drawn.
     """
     draw = functools.partial(_draw_sample, sample)
-    if unequal:
+    if unequal or asked.size >= _LISTED_ROWS:
         return _draw_asked(draw, num_rounds, rows, asked)
-    if asked.size < _LISTED_ROWS:
-        return _draw_all(draw, num_rounds, rows)
-    # A listed row takes hardly longer to draw than one of all.
-    few = 10 * asked.sum(dtype=jnp.int32) < 9 * asked.size
-    return lax.cond(
-        few,
-        lambda rows: _draw_asked(draw, num_rounds, rows, asked),
-        lambda rows: _draw_all(draw, num_rounds, rows),
-        rows,
-    )
+    return _draw_all(draw, num_rounds, rows)
 
 
 def draw_row(sample: Sample, num_rounds: int, row: Rows) -> Any:

@@ -15,6 +15,14 @@ from jaxrace.racing import base, drawing
 _DRAW_LEVEL = 1  # what a user's simulator takes is not known: it runs half as fast at most
 
 
+def _work(race: base.Race, *_: Any) -> float:
+    return race.work
+
+
+def _little(*_: Any) -> float:
+    return 0.0
+
+
 def run(
     race: base.Race,
     sample: drawing.Sample,
@@ -70,14 +78,14 @@ def _draw_next(
     return outcomes
 
 
-@bounded_jit(3, work=lambda *_: 0, level=_DRAW_LEVEL)
+@bounded_jit(3, work=_little, level=_DRAW_LEVEL)
 def _draw(
     sample: drawing.Sample, num_rounds: int, unequal: bool, rows: drawing.Rows, asked: jax.Array
 ) -> Any:
     return drawing.draw_next(sample, num_rounds, unequal, rows, asked)
 
 
-@bounded_jit(2, work=lambda *_: 0, level=_DRAW_LEVEL)
+@bounded_jit(2, work=_little, level=_DRAW_LEVEL)
 def _draw_one(
     sample: drawing.Sample, num_rounds: int, rows: drawing.Rows, number: jax.Array, outcomes: Any
 ) -> Any:
@@ -89,10 +97,6 @@ def _draw_one(
 def _lane(tree: Any) -> Any:
     """Of one race those of B = 1."""
     return jax.tree.map(lambda x: x[None], tree)
-
-
-def _work(race: base.Race, *_: Any) -> float:
-    return race.work
 
 
 @bounded_jit(2, work=_work)

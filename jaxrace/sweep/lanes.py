@@ -68,7 +68,7 @@ class Program:
         # For bursts in which no job begins.
         self._nothing = self._put((some, mask, mask))
         arguments = self._arguments(self._nothing, 0, 0)
-        self._run_burst = compile_ahead(_run_burst, self._mesh, *arguments)
+        self._run_burst = compile_ahead(_run_burst, self._mesh, *arguments, brief=jobs.brief)
 
     def dispatch(self, begun: tuple[Any, Any, Any] | None, limit: int, quota: int) -> Burst:
         """Begin one ``_run_burst``, which goes on after the return; ``lanes`` are its new ones.

@@ -52,6 +52,8 @@ class Jobs:
             a pytree of arrays with leaves [n, ...].
         costs: What each job is expected to take, in any unit, [J]: the long ones then begin
             first, and the lanes get equal shares. None if nothing is known.
+        brief: All of them together take a second or two: their program is compiled in two thirds
+            of the time, and takes about twice as long.
 
     Raises:
         ValueError: ``count`` is negative, ``inputs`` is no function, or ``costs`` are no J numbers.
@@ -64,6 +66,7 @@ class Jobs:
     count: int
     inputs: Callable[[NDArray[np.int64]], Any]
     costs: ArrayLike | None = None
+    brief: bool = False
 
     def __post_init__(self) -> None:
         require_integer("count", self.count, 0)
@@ -74,12 +77,13 @@ class Jobs:
                 raise ValueError(f"costs: expected {self.count} numbers, got {costs!r}")
 
 
-def stacked(jobs: Any, costs: ArrayLike | None = None) -> Jobs:
+def stacked(jobs: Any, costs: ArrayLike | None = None, brief: bool = False) -> Jobs:
     """The jobs that are the rows of a pytree.
 
     Args:
         jobs: Arrays with leaves [J, ...].
         costs: See ``Jobs``.
+        brief: See ``Jobs``.
 
     Raises:
         ValueError: There are no arrays, or their lengths differ.
@@ -99,7 +103,7 @@ def stacked(jobs: Any, costs: ArrayLike | None = None) -> Jobs:
     def inputs(numbers: NDArray[np.int64]) -> Any:
         return with_keys(jax.tree.map(lambda x: x[numbers], numbers_of_jobs), jobs)
 
-    return Jobs(next(iter(lengths))[0], inputs, costs)
+    return Jobs(next(iter(lengths))[0], inputs, costs, brief)
 
 
 @jax.tree_util.register_dataclass

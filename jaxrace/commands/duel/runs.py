@@ -14,6 +14,7 @@ from jaxrace.dueling import DuelJob, DuelWork, Problem, borda_winners, copeland_
 # Runs of a block: their arrays stay in the processor's cache; of few runs, so many blocks. What
 # the runs come to may depend on it, so it does not depend on the number of cores.
 _WIDTH, _BLOCKS = 256, 4
+_FEW_DUELS = 500_000  # take less long than to compile them well
 
 
 class Runs(NamedTuple):
@@ -53,7 +54,8 @@ def run_entrant(
     )
     problem = np.repeat(np.arange(count, dtype=np.int32), repeats)
     keys = jax.random.split(jax.random.key(np.uint32(bench.seed)), len(problem))
-    jobs = sweep.stacked(DuelJob(keys, problem, np.zeros_like(problem)))
+    brief = len(problem) * horizon <= _FEW_DUELS
+    jobs = sweep.stacked(DuelJob(keys, problem, np.zeros_like(problem)), brief=brief)
     width = min(_WIDTH, -(-len(problem) // _BLOCKS))
     log = bench.sweep(name, work, jobs, width, rows_per_job=records)
     shape = (count, repeats, records)

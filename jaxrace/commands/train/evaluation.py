@@ -20,6 +20,8 @@ from jaxrace.rollout import PolicyInTask, Rollout, evaluate
 from jaxrace.sweep import SweepLog
 
 Metrics = dict[str, np.ndarray]
+# Take less long than to compile them well.
+_FEW_EPISODES = 300_000
 _RATES = "episodes_per_second", "searches_per_second", "lane_utilisation"
 
 
@@ -64,7 +66,9 @@ def evaluator(
     )
     rollout = Rollout(task.env, policy, Both(task.fold, Return()))
     sizes = rollout, task.measure, episodes
-    program = compile_ahead(_evaluate, *sizes, key, np.uint32(0), example, task.env_params)
+    arguments = key, np.uint32(0), example, task.env_params
+    brief = num_policies * episodes <= _FEW_EPISODES
+    program = compile_ahead(_evaluate, *sizes, *arguments, brief=brief)
     return lambda generation, thetas: program(key, np.uint32(generation), thetas, task.env_params)
 
 

@@ -1,0 +1,13 @@
+"""The names of evolution strategies; imports nothing, for the command's list."""
+
+# evosax classes that sample around a mean and need nothing but ranks. Left out are those that
+# keep the best member of earlier generations (ranks of different races do not compare), those
+# that need more arguments, and LM_MA_ES, which gives NaN in few dimensions.
+WITH_STEP_SIZE = (
+    *("CMA_ES", "Sep_CMA_ES", "MA_ES", "Rm_ES", "CR_FM_NES", "SNES", "xNES", "PGPE", "ARS"),
+    *("SimpleES", "DiscoveredES", "LearnedES", "EvoTF_ES"),
+)
+# These schedule their step size themselves.
+WITHOUT_STEP_SIZE = ("Open_ES", "GuidedES", "ASEBO", "ESMC")
+
+SUPPORTED: tuple[str, ...] = WITH_STEP_SIZE + WITHOUT_STEP_SIZE
