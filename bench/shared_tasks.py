@@ -1,0 +1,230 @@
+"""Races on shared tasks beside others: evaluations, certificates and errors on item responses.
+
+Ten models of normal ability answer a list of N questions of normal difficulty, right or wrong; who
+is best, or who are the best three, on the whole list? Prints a table in Markdown and draws
+docs/figures/shared_tasks.png.
+
+    python bench/shared_tasks.py              100 lists of each length
+    python bench/shared_tasks.py 20           fewer
+"""
+
+import argparse
+import math
+import time
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from scipy import stats
+
+from jaxrace import racing, tables
+
+OPTIONS, DELTA = 10, 0.05
+LENGTHS, SPREADS, TOPS = (500, 2000, 8000), (1.5, 4.0), (1, 3)
+FIGURE = Path(__file__).resolve().parents[1] / "docs" / "figures" / "shared_tasks.png"
+
+
+def answers_of(rng, length, spread):
+    """Right or wrong, float32 [N, K], and the chance of each answer."""
+    ability, difficulty = rng.normal(0, 0.6, OPTIONS), rng.normal(0, spread, (length, 1))
+    chance = 1 / (1 + np.exp(difficulty - ability))
+    return (rng.random(chance.shape) < chance).astype(np.float32)
+
+
+def lookup(key, option, task):
+    """The answer of an option, a row of a table, to a question, a number."""
+    del key
+    return option[task]
+
+
+def shared_races(lists, top, finite):
+    """Ours: evaluations, whether certified, and the first kappa, of each list."""
+    length = lists[0].shape[0]
+    bounds = {"low": 0, "high": 1}
+    race = racing.SharedRace(OPTIONS, top, length, finite=finite, **bounds)
+    params = race.params(DELTA)
+
+    @jax.jit
+    @jax.vmap
+    def play(key, table):
+        found = racing.run_shared(race, key, lookup, table, params)
+        return found.samples.sum(), found.decided, found.ranking[:top]
+
+    keys = jax.random.split(jax.random.key(0), len(lists))
+    found = play(keys, jnp.asarray(np.stack([x.T for x in lists])))
+    return list(zip(*map(np.asarray, found), strict=True))
+
+
+def kl_lucb(rng, answers, top):
+    """KL-LUCB (Kaufmann and Kalyanakrishnan 2013) on independent questions, N of each at most.
+
+    It asks its two options a twentieth of what they had, instead of one question.
+    """
+    length = len(answers)
+    order = rng.permuted(np.tile(np.arange(length), (OPTIONS, 1)), axis=1)
+    drawn = np.take_along_axis(answers.T, order, 1)  # each has an order of its own
+    rights = np.cumsum(drawn, 1)
+    count, t = np.full(OPTIONS, 10), 1
+    while True:
+        mean = rights[np.arange(OPTIONS), count - 1] / count
+        rate = math.log(405.5 * OPTIONS * t**1.1 / DELTA)
+        rate += math.log(rate)
+        low, high = kl_bounds(mean, rate / count)
+        order_now = np.argsort(-mean, kind="stable")
+        inside, outside = order_now[:top], order_now[top:]
+        worst, rival = inside[low[inside].argmin()], outside[high[outside].argmax()]
+        if low[worst] >= high[rival]:
+            return count.sum(), True, inside
+        if max(count[worst], count[rival]) >= length:
+            return count.sum(), False, inside
+        for option in (worst, rival):
+            count[option] = min(count[option] + max(count[option] // 20, 5), length)
+        t += 1
+
+
+def kl_bounds(mean, width):
+    """The ends of {q : kl(mean, q) <= width}, by bisection."""
+
+    def kl(p, q):
+        q = np.clip(q, 1e-12, 1 - 1e-12)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gain = np.where(p > 0, p * np.log(p / q), 0)
+            return gain + np.where(p < 1, (1 - p) * np.log((1 - p) / (1 - q)), 0)
+
+    ends = []
+    for end in (0.0, 1.0):
+        near, far = mean.copy(), np.full_like(mean, end)
+        for _ in range(30):
+            middle = (near + far) / 2
+            inside = kl(mean, middle) <= width
+            near, far = np.where(inside, middle, near), np.where(inside, far, middle)
+        ends.append(near)
+    return ends
+
+
+def friedman(rng, answers, top):
+    """As irace does: after questions from the fifth on, Friedman's test drops the worse ones."""
+    del top
+    alive, spent = np.arange(OPTIONS), 0
+    answers = rng.permutation(answers)
+    ranks = stats.rankdata(-answers, axis=1)
+    for seen in range(1, len(answers) + 1):
+        spent += len(alive)
+        if seen < 5 or (seen > 100 and seen % 20):
+            continue
+        count = len(alive)
+        sums = ranks[:seen].sum(0)
+        spread = (ranks[:seen] ** 2).sum() - seen * count * (count + 1) ** 2 / 4
+        between = (sums**2).sum() / seen - seen * count * (count + 1) ** 2 / 4
+        if (
+            spread <= 0
+            or stats.chi2.sf((count - 1) * between / (spread / seen) / 1, count - 1) > DELTA
+        ):
+            continue
+        freedom = (seen - 1) * (count - 1)
+        error = max(2 * seen * (spread - between) / freedom, 0)
+        kept = sums - sums.min() <= stats.t.ppf(1 - DELTA / 2, freedom) * math.sqrt(error)
+        if kept.all():
+            continue
+        alive = alive[kept]
+        if len(alive) == 1:
+            return spent, True, alive
+        ranks = stats.rankdata(-answers[:, alive], axis=1)
+    best = alive[answers[:, alive].mean(0).argmax()]
+    return spent, True, np.array([best])
+
+
+def wilcoxon(rng, answers, top):
+    """The rule of Optuna's WilcoxonPruner: trials one by one, each against the best so far.
+
+    A trial ends where a signed-rank test finds it worse, with p < .1, after a question.
+    """
+    del top
+    answers = rng.permutation(answers)
+    best, spent = 0, len(answers)
+    for trial in range(1, OPTIONS):
+        d = answers[:, trial] - answers[:, best]
+        won, lost, number = np.cumsum(d > 0), np.cumsum(d < 0), np.arange(1, len(d) + 1)
+        # All differences have one size: the ranks of zeros are split, the others share theirs.
+        zeros = number - won - lost
+        rank = zeros + (won + lost + 1) / 2
+        variance = number * (number + 1) * (2 * number + 1) / 24
+        variance -= zeros * (zeros + 1) * (2 * zeros + 1) / 24
+        variance -= ((won + lost) ** 3 - (won + lost)) / 48
+        with np.errstate(divide="ignore", invalid="ignore"):
+            z = (lost - won) * rank / 2 / np.sqrt(np.maximum(variance, 1e-9))
+        is_worse = (stats.norm.sf(z) < 0.1) & (number >= 10)
+        spent += int(is_worse.argmax()) + 1 if is_worse.any() else len(d)
+        if not is_worse.any() and won[-1] > lost[-1]:
+            best = trial
+    return spent, True, np.array([best])
+
+
+def compare(number, length, spread, top):
+    """By method, rows of evaluations, whether there is an answer, and whether it is wrong."""
+    rngs = [np.random.default_rng([seed, length, int(10 * spread)]) for seed in range(number)]
+    lists = [answers_of(rng, length, spread) for rng in rngs]
+    found = {
+        "shared, list": shared_races(lists, top, finite=True),
+        "shared, stream": shared_races(lists, top, finite=False),
+        "KL-LUCB": [kl_lucb(rng, x, top) for rng, x in zip(rngs, lists, strict=True)],
+    }
+    if top == 1:
+        for name, peer in (("Friedman (irace)", friedman), ("Wilcoxon (Optuna)", wilcoxon)):
+            found[name] = [peer(rng, x, top) for rng, x in zip(rngs, lists, strict=True)]
+    rows = {}
+    for name, results in found.items():
+        wrong = [
+            bool(answered) and x.mean(0)[best].min() < np.delete(x.mean(0), best).max()
+            for x, (_, answered, best) in zip(lists, results, strict=True)
+        ]
+        rows[name] = [np.array([r[0] for r in results]), np.array([r[1] for r in results]), wrong]
+    return rows
+
+
+def draw(points):
+    """Evaluations against N, of all certified methods and of everything."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
+    for axis, top in zip(axes, TOPS, strict=True):
+        names = {name for _, spread, kappa, name, _ in points if (spread, kappa) == (1.5, top)}
+        for name in sorted(names):
+            xy = [(n, y) for n, s, k, m, y in points if (s, k, m) == (1.5, top, name)]
+            axis.plot(*zip(*xy, strict=True), marker="o", label=name)
+        axis.plot(LENGTHS, [OPTIONS * n for n in LENGTHS], "k--", label="everything")
+        axis.set(xscale="log", yscale="log", xlabel="questions on the list, N", title=f"best {top}")
+    axes[0].set_ylabel("evaluations")
+    axes[0].legend()
+    figure.savefig(FIGURE, dpi=120)
+
+
+def main():
+    """Print the table, draw the figure."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("lists", nargs="?", type=int, default=100, help="of each length")
+    number = parser.parse_args().lists
+    rows, points = [], []
+    started = time.process_time()
+    for top in TOPS:
+        for spread in SPREADS:
+            for length in LENGTHS:
+                for name, (spent, answered, wrong) in compare(number, length, spread, top).items():
+                    error = spent.std() / math.sqrt(number)
+                    numbers = f"{spent.mean():,.0f} ± {error:,.0f}", f"{np.mean(answered):.2f}"
+                    rows.append(
+                        [top, spread, f"{length:,}", name, *numbers, f"{np.mean(wrong):.2f}"]
+                    )
+                    points.append((length, spread, top, name, spent.mean()))
+                print(f"{time.process_time() - started:.0f} s", top, spread, length, flush=True)
+    heads = ["Best", "sd", "N", "Method", "evaluations", "answered", "wrong"]
+    print(tables.markdown_table(heads, rows))
+    draw(points)
+
+
+if __name__ == "__main__":
+    main()
