@@ -219,7 +219,7 @@ def _print_judgement(console: Console, folder: Path, summary: dict[str, Any]) ->
 
 
 def _lines(summary: dict[str, Any]) -> list[str]:
-    lines = list(summary["said"])
+    lines = list(summary.get("said", ()))
     if not summary["connected"]:
         lines.append("options that no chain of comparisons connects are in no order yet")
     if summary["model"] == "linked":
