@@ -311,7 +311,7 @@ def _of_file(summary: dict[str, Any]) -> list[str]:
     if weights:
         lines += _of_weights(weights)
     lines += lines_of(summary)
-    lines += summary["said"]
+    lines += summary.get("said", [])
     if summary["floor_is_estimate"]:
         lines.append(
             f"floor {floor} = mean return of the fifth that was searched +- "
