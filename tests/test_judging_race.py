@@ -328,4 +328,4 @@ def test_what_no_array_holds_is_named():
     with pytest.raises(ValueError, match="as many values on each task as scores of a"):
         jaxrace.race({"a": [[1], [2, 3]], "b": [1.0]}, shared=True)
     with pytest.raises(ValueError, match="numbers as scores of a, got a masked array"):
-        jaxrace.race({"a": np.ma.array([1.0, 2], mask=[1, 0]), "b": [1.0]})
+        jaxrace.race({"a": np.ma.masked_equal([1.0, 2.0], 1.0), "b": [1.0]})
