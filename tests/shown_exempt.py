@@ -142,6 +142,7 @@ BARE = [
         "jaxrace race docs/data/answers.csv --shared --of 2000 --by mean --low 0 --high 1",
         "shown in tests/test_race_scores.py",
     ),
+    Bare("docs/tables.md", "jaxrace race", _CALL),
     Bare("docs/top_k_selection.md", "jaxrace list", _CALL),
     Bare("docs/top_k_selection.md", "jaxrace select", _CALL),
 ]
