@@ -57,6 +57,13 @@ READ = {
         "1 2",
         "",
     ),
+    "ids of rows, and times": (
+        "id,date,model,seed,acc\n1,2026,a,1,1\n2,2026,b,1,2\n3,2027,a,2,.5\n4,2027,b,2,3\n",
+        AB,
+        "1 2",
+        "left out: 'date'",
+    ),
+    "years": ("year,a,b\n2025,1,2\n2026,.5,3\n", AB, "1 2", "left out: 'year'"),
     "unknown heads": ("who,points\na,1\nb,2\na,.5\nb,3\n", AB, None, "named in column 'who'"),
     "an option called agent": (
         "agent,random\n1,2\n.5,3\n",
@@ -311,8 +318,7 @@ def test_what_pandas_writes_is_what_is_read(seed, tmp_path):
         for sep, decimal in ((",", "."), (";", ","), (";", "."), ("\t", ","), ("|", ".")):
             for index in (False, True):
                 table.to_csv(tmp_path / "s.csv", sep=sep, decimal=decimal, index=index)
-                tasks = "seed" if table is long else None
-                found = read_scores(tmp_path / "s.csv", task_column=tasks)
+                found = read_scores(tmp_path / "s.csv")
                 assert found.names == tuple(scores)
                 for values, expected in zip(found.values, scores.values(), strict=True):
                     np.testing.assert_array_equal(values, expected)

@@ -17,6 +17,7 @@ from jaxrace.data.heads import (
     names_score,
     names_steps,
     names_task,
+    names_times,
 )
 from jaxrace.data.runs import Runs
 from jaxrace.data.table import Cell, Table, listed
@@ -43,7 +44,7 @@ def runs_of(table: Table, asked: Asked, option: str | None = None) -> Runs:
     for head in (asked.option, asked.score, *asked.tasks):
         if head is not None and head not in table.heads:
             raise table.wrong(f"a column {head!r}", listed(table.heads))
-    table = _without_row_numbers(table, asked)
+    table = _without_times(_without_row_numbers(table, asked), asked)
     if not table.lines:
         raise table.wrong("runs below the names of the columns", "none")
     if asked.header and all(kind_of([head]) in ("number", "blank") for head in table.heads):
@@ -95,6 +96,12 @@ def _without_row_numbers(table: Table, asked: Asked) -> Table:
     return table
 
 
+def _without_times(table: Table, asked: Asked) -> Table:
+    asked_for = {asked.option, asked.score, *asked.tasks}
+    times = [head for head in table.heads if names_times(head) and head not in asked_for]
+    return table.without(times, [f"left out: {listed(times)}"]) if times else table
+
+
 def _counts(cells: Sequence[Cell]) -> bool:
     """Are they 0, 1, 2, ... or 1, 2, 3, ...?"""
     texts = [str(cell) for cell in cells]
@@ -125,7 +132,11 @@ def _long(
     tasks = list(asked.tasks) or [
         head
         for head in table.heads
-        if head not in (option, score) and names_task(head) and kinds[head] != "blank"
+        if head not in (option, score)
+        and names_task(head)
+        and kinds[head] != "blank"
+        # One that is another in every row numbers the rows: no two options have it.
+        and (option is None or len(set(map(label_of, table.column(head)))) < len(table.lines))
     ]
     if option is None:
         names = [str(called)] * len(table.lines)
