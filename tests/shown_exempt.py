@@ -132,6 +132,7 @@ BARE = [
     Bare("docs/sweeps.md", "jaxrace train medical --repeats 2000 --ray", _CALL),
     Bare("docs/sweeps.md", "jaxrace train ... --out /mnt/shared/grid", _CALL),
     Bare("docs/sweeps.md", "jaxrace train", _CALL),
+    Bare("docs/tables.md", "jaxrace race", _CALL),
     Bare("docs/top_k_selection.md", "jaxrace list", _CALL),
     Bare("docs/top_k_selection.md", "jaxrace select", _CALL),
 ]

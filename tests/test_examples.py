@@ -136,6 +136,7 @@ def test_doctests(name, tmp_path, monkeypatch):
     ("name", "least"),
     cases(
         ("README.md", 3),
+        ("docs/tables.md", 1),
         ("docs/racing.md", 1),
         ("docs/sweeps.md", 1),
         ("docs/dominance_race.md", 1),

@@ -320,3 +320,12 @@ def test_the_certificates_are_those_of_the_theorems():
 def test_what_cannot_be_raced_is_named(data, settings, message):
     with pytest.raises(ValueError, match=message):
         jaxrace.race(data, **settings)
+
+
+def test_what_no_array_holds_is_named():
+    mixed = {"b": [2, 2, 4, 1], "a": [1, None, 0, math.nan]}
+    assert [option.runs for option in jaxrace.race(mixed, shared=True).options] == [4, 2]
+    with pytest.raises(ValueError, match="as many values on each task as scores of a"):
+        jaxrace.race({"a": [[1], [2, 3]], "b": [1.0]}, shared=True)
+    with pytest.raises(ValueError, match="numbers as scores of a, got a masked array"):
+        jaxrace.race({"a": np.ma.masked_equal([1.0, 2.0], 1.0), "b": [1.0]})

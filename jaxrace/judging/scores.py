@@ -1,6 +1,7 @@
 """Scores by name, as people have them. Axes: K options, n_i runs of option i, T tasks, R values."""
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
@@ -123,7 +124,20 @@ def _columns(data: Any, of_numbers: bool) -> tuple[tuple[str, ...], list[np.ndar
         raise _wrong(f"scores by name, or an array [n, K], got {type(data).__name__}")
     if not of_numbers:
         return names, [_objects(runs) for runs in found]
-    return names, [np.asarray(runs) for runs in found]
+    return names, [_numbers(name, runs) for name, runs in zip(names, found, strict=True)]
+
+
+def _numbers(name: str, runs: Any) -> np.ndarray:
+    if np.ma.is_masked(runs):
+        raise _wrong(
+            f"numbers as scores of {name}, got a masked array: NaN is what has not been run"
+        )
+    try:
+        return np.asarray(runs)
+    except ValueError as error:  # rows of many lengths
+        raise _wrong(
+            f"as many values on each task as scores of {name}, NaN where there is none, got {error}"
+        ) from error
 
 
 def _objects(runs: Any) -> np.ndarray:
@@ -158,8 +172,13 @@ def _of_tasks(names: tuple[str, ...], columns: list[np.ndarray]) -> Table:
 
 
 def _are_there(rows: np.ndarray) -> NDArray[np.bool_]:
-    """Where rows of outcomes of any kind are not None."""
-    return np.array([one is not None for one in rows.flat], bool).reshape(rows.shape)
+    """Where rows of outcomes of any kind are neither None nor NaN."""
+    there = [one is not None and not _is_nan(one) for one in rows.flat]
+    return np.array(there, bool).reshape(rows.shape)
+
+
+def _is_nan(one: Any) -> bool:
+    return isinstance(one, float) and math.isnan(one)
 
 
 def _without_gaps(
