@@ -41,8 +41,7 @@ def lookup(key, option, task):
 def shared_races(lists, top, finite):
     """Ours: evaluations, whether certified, and the first kappa, of each list."""
     length = lists[0].shape[0]
-    bounds = {"low": 0, "high": 1}
-    race = racing.SharedRace(OPTIONS, top, length, finite=finite, **bounds)
+    race = racing.SharedRace(OPTIONS, top, length, finite=finite, low=0, high=1)
     params = race.params(DELTA)
 
     @jax.jit
@@ -205,7 +204,7 @@ def draw(points):
 
 def main():
     """Print the table, draw the figure."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="Compare races on shared tasks.")
     parser.add_argument("lists", nargs="?", type=int, default=100, help="of each length")
     number = parser.parse_args().lists
     rows, points = [], []

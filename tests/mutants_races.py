@@ -174,8 +174,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/judging/process.py",
-        "return np.minimum(np.asarray(bets), (1 - LEAST_FACTOR) / room)",
-        "return np.asarray(bets) + 0 * room",
+        "return np.minimum(grown, (1 - LEAST_FACTOR) / room)",
+        "return grown + 0 * room",
         "tests/test_judging_evidence.py",
     ),
     (
@@ -195,6 +195,37 @@ MUTANTS = [
         "possible, sure = beats.sum(0) < top, ",
         "possible, sure = beats.sum(0) < 1, ",
         "tests/test_judging_race.py",
+    ),
+    # Races on shared tasks
+    (
+        "jaxrace/racing/shared/evidence.py",
+        "mean = jnp.maximum((numbers.nulls * whole - sums) / left, -1.0)",
+        "mean = jnp.maximum(numbers.nulls - 0 * sums / left, -1.0)",
+        "tests/test_racing_shared.py",
+    ),
+    (
+        "jaxrace/racing/shared/evidence.py",
+        "jnp.where((left == 0) & ~is_certain, 0.0, highest)",
+        "highest",
+        "tests/test_racing_shared.py",
+    ),
+    (
+        "jaxrace/racing/shared/decision.py",
+        "deficit >= deficit.max() - params.slack",
+        "deficit >= deficit.min() - params.slack",
+        "tests/test_racing_shared.py",
+    ),
+    (
+        "jaxrace/racing/shared/race.py",
+        "(states.simulated >= states.wanted).all(1)",
+        "(states.simulated >= states.wanted).any(1)",
+        "tests/test_racing_shared.py",
+    ),
+    (
+        "jaxrace/racing/shared/race.py",
+        "beats.sum(0, dtype=jnp.int32) < self.top",
+        "beats.sum(0, dtype=jnp.int32) < 1",
+        "tests/test_racing_shared.py",
     ),
     # Judged tables, drivers, races by value
     (

@@ -100,6 +100,7 @@ SLOW = {
     "docs/holdem.md",
     "docs/improvement.md",
     "docs/racing.md",
+    "docs/shared_tasks.md",
     "docs/sweeps.md",
     "docs/top_k_selection.md",
 }
@@ -144,6 +145,7 @@ def test_doctests(name, tmp_path, monkeypatch):
         ("docs/dueling.md", 2),
         ("docs/holdem.md", 1),
         ("docs/improvement.md", 2),
+        ("docs/shared_tasks.md", 1),
         ("docs/top_k_selection.md", 2),
     ),
 )
