@@ -210,8 +210,14 @@ def print_selection(console: Console, folder: Path) -> None:
 def _print_judgement(console: Console, folder: Path, summary: dict[str, Any]) -> None:
     ranking = tables.read_table(folder / RANKING, text=["option"])
     rows = zip(*(ranking[name] for name in ("place", "option", "score", "selected")), strict=True)
+    rounding = 1e-12 * np.abs(ranking["score"]).max()
     cells = [
-        (str(place), str(option), f"{score:.4g}", "selected" if selected else "")
+        (
+            str(place),
+            str(option),
+            f"{score if abs(score) > rounding else 0:.4g}",
+            "selected" if selected else "",
+        )
         for place, option, score, selected in itertools.islice(rows, _MOST_LISTED)
     ]
     print_table(console, ["place", name_column("option"), "score", ""], cells)
