@@ -6,9 +6,12 @@ import textwrap
 
 import how_to
 import pytest
+import shown
 
 # What a page needs that the tests do not; its numbers are those of one version.
 NEEDED = {"01-scikit-learn-models": "scikit-learn 1.9", "08-optuna-study": "optuna 5.0"}
+# JAX computes what these show: near enough will do, as devices and modes round differently.
+ROUNDED = {"04-votes-with-ties", "07-bandit-log", "09-chess-players"}
 MOST_LINES = 60
 
 
@@ -23,18 +26,19 @@ def test_a_page_runs(name, tmp_path, monkeypatch):
     if library and not importlib.metadata.version(library).startswith(f"{version}."):
         pytest.skip(f"it ran; its numbers are those of {library} {version}")
     for block in blocks:
-        assert (block.shown or "").rstrip() == block.printed.rstrip()
+        text = (block.shown or "").rstrip()
+        if name in ROUNDED:
+            assert shown.differences(text, block.printed) == []
+        else:
+            assert text == block.printed.rstrip()
 
 
 @pytest.mark.parametrize("name", how_to.PAGES)
 def test_a_page_is_short_and_all_of_it_is_run(name):
     text = how_to.page(name)
     assert text.count("\n") <= MOST_LINES
-    shown = "".join(match[0] for match in how_to.BLOCK.finditer(text))
-    rest = text
-    for match in how_to.BLOCK.finditer(text):
-        rest = rest.replace(match[0], "")
-    assert shown
+    rest = how_to.BLOCK.sub("", text)
+    assert rest != text
     assert not re.search(r"^(?: {4}|```)", rest, re.MULTILINE)
 
 
