@@ -242,6 +242,7 @@ def _wide(table: Table, asked: Asked, kinds: dict[str, str]) -> Runs:
     tasks = list(asked.tasks)
     if not tasks and asked.header:
         tasks = [head for head in heads if names_task(head)]
+        _require_labels(table, asked, [head for head in tasks if kinds[head] == "number"])
     rest = [head for head in heads if head not in tasks]
     texts = [head for head in rest if kinds[head] == "text"]
     said = list(table.said)
@@ -273,6 +274,16 @@ def _wide(table: Table, asked: Asked, kinds: dict[str, str]) -> Runs:
         (*said, *more),
         numbered=named is None,
     )
+
+
+def _require_labels(table: Table, asked: Asked, tasks: list[str]) -> None:
+    """Raise if a column that is called like one of tasks has fractions: it may be an option."""
+    found, _ = numbers_of(table, tasks, asked.decimal)
+    for head, numbers in found.items():
+        for row in np.flatnonzero(numbers % 1 > 0).tolist():
+            got = repr(table.column(head)[row])
+            hint = "--task-column says which column names the tasks; an option needs another name"
+            raise table.wrong("names of tasks, by the name of the column", got, row, head, hint)
 
 
 def _require_options(table: Table, asked: Asked, options: list[str]) -> None:
