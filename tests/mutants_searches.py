@@ -187,6 +187,43 @@ MUTANTS = [
         'return text != "True"',
         "tests/test_runs.py",
     ),
+    # Tables in.
+    (
+        "jaxrace/data/cells.py",
+        'if all(_THOUSANDS[","].fullmatch(text) for text in commas):',
+        "if not commas:",
+        "tests/test_data_scores.py",
+    ),
+    (
+        "jaxrace/data/cells.py",
+        'if "_" in text or not text.isascii():  # Python would take 1_000',
+        "if not text.isascii():",
+        "tests/test_data_scores.py",
+    ),
+    (
+        "jaxrace/data/layout.py",
+        "    if not asked.tasks:\n        _require_no_curves(table, names, tasks)\n",
+        "",
+        "tests/test_data_scores.py",
+    ),
+    (
+        "jaxrace/data/votes.py",
+        "first, second, shares, lines = (column[kept] for column in (first, second, shares, lines))",
+        "first, second, lines = (column[kept] for column in (first, second, lines))",
+        "tests/test_data_votes.py",
+    ),
+    (
+        "jaxrace/data/matrix.py",
+        "beats = wins / games",
+        "beats = wins.T / games",
+        "tests/test_data_matrix.py",
+    ),
+    (
+        "jaxrace/improvement/loading.py",
+        "kept = ~loaded.kinds | listed.any(0)",
+        "kept = ~loaded.kinds | seen[taken].any(0)",
+        "tests/test_data_log.py",
+    ),
     # Episodes, policies and strategies.
     (
         "jaxrace/rollout.py",

@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from jaxrace.data import read_scores
@@ -138,3 +139,23 @@ def test_seeds_of_algorithms_are_read():
     assert [x.tolist() for x in found.values] == [[201.5, 187, -12.75], [230.25, 244.5, 239]]
     assert found.names == ("ppo", "sac")
     assert found.fits_shared
+
+
+def test_damaged_files_are_read_or_refused_in_one_line(tmp_path):
+    rng, taken, refused = np.random.default_rng(0), 0, []
+    for path in sorted(path for path in DATA.rglob("*") if path.is_file()):
+        content = path.read_bytes()
+        for _ in range(30):
+            begin, length = int(rng.integers(len(content))), int(rng.integers(9))
+            other = content[begin // 2 :][: int(rng.integers(9))]
+            damaged = content[:begin] + other + content[begin + length :]
+            (tmp_path / path.name).write_bytes(damaged)
+            try:
+                found = read_scores(tmp_path / path.name)
+            except ValueError as error:
+                refused.append(str(error))
+                continue
+            taken += 1
+            assert not any(np.isnan(values).any() for values in found.values)
+    assert taken > 10
+    assert all(text.startswith("scores: expected ") and "\n" not in text for text in refused)

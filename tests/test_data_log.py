@@ -4,6 +4,7 @@ import jax
 import numpy as np
 import pytest
 
+from jaxrace import runs
 from jaxrace.commands.cli import main
 from jaxrace.data import read_log
 from jaxrace.improvement import ReturnRange
@@ -128,6 +129,10 @@ def test_the_command_learns_from_words(tmp_path, capsys):
     said = capsys.readouterr().out
     assert said.startswith("found")
     assert "every row is a decision of its own" in said
+    found = runs.read_summary(tmp_path / "run")["estimates"]
+    assert "doubly robust" in said
+    assert abs(found["doubly_robust"] - found["self_normalised"]) < 0.1
+    assert found["doubly_robust_lower"] < found["doubly_robust"] - found["doubly_robust_stderr"]
     policy = load_policy(tmp_path / "run" / "policy.npz")
     assert policy.names == ("device=desk", "device=phone")
     assert policy.actions == ("a", "b")

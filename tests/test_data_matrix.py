@@ -55,6 +55,7 @@ def test_frames_are_read():
     ("text", "message"),
     [
         ("", "a table with something in it"),
+        (",a,b\n", "expected a square in 'm.csv', got shape [0, 3]"),
         ("a,b\n.5,.5\n", "rows of the same names as columns in 'm.csv', got '.5' beside 'b'"),
         ("a,b\n.5,.5\n.5,.5\n.5,.5\n", "expected a square in 'm.csv', got shape [3, 2]"),
         ("a,b\nc,d\ne,f\n", "expected a number in 'm.csv', line 2, column 'a', got 'c'"),

@@ -57,6 +57,13 @@ READ = {
         "1 2",
         "",
     ),
+    "ids of rows, and times": (
+        "id,date,model,seed,acc\n1,2026,a,1,1\n2,2026,b,1,2\n3,2027,a,2,.5\n4,2027,b,2,3\n",
+        AB,
+        "1 2",
+        "left out: 'date'",
+    ),
+    "years": ("year,a,b\n2025,1,2\n2026,.5,3\n", AB, "1 2", "left out: 'year'"),
     "unknown heads": ("who,points\na,1\nb,2\na,.5\nb,3\n", AB, None, "named in column 'who'"),
     "an option called agent": (
         "agent,random\n1,2\n.5,3\n",
@@ -123,7 +130,10 @@ REFUSED = [
     ("lr,seed,loss\n.1,1,2\n.2,1,4\n", {}, "got 'loss': --option-column and --score-column say"),
     ("qq,a,b\n" + "".join(f"{i},{-i},{i % 3}\n" for i in range(9)), {}, "--task-column qq says so"),
     (",seed_0,seed_1\n0,1,2\n1,2,1\n", {}, "which seem to be runs of options without names"),
-    ("seed,a\n1,2\n2,1\n", {}, "two columns of scores or more in 's.csv', got 'a'"),
+    ("seed,a\n1,2\n2,1\n", {}, "two columns of scores or more in 's.csv', got 'a': if there is a"),
+    ("a,b,steps\n1,2,.5\n2,1,1\n", {}, "column 'steps', got '.5': --task-column says which column"),
+    ("model_a,model_b,winner\nx,y,tie\n", {}, "of 'model_a' and 'model_b': `jaxrace select"),
+    ("a,b,wins_a,wins_b,ties\nx,y,1,2,0\n", {}, "expected scores of options in 's.csv', got comp"),
     ("algo,seed,step,return\na,0,1,2\na,0,2,3\nb,0,1,2\n", {}, "keep one row of a learning curve"),
     ("a,b\n1,2\n", {"task_column": "c"}, "expected a column 'c' in 's.csv', got 'a', 'b'"),
     ("seed,a,b\n1,2,3\n,4,5\n", {}, "the name of a task in 's.csv', line 3, column 'seed'"),
@@ -311,8 +321,7 @@ def test_what_pandas_writes_is_what_is_read(seed, tmp_path):
         for sep, decimal in ((",", "."), (";", ","), (";", "."), ("\t", ","), ("|", ".")):
             for index in (False, True):
                 table.to_csv(tmp_path / "s.csv", sep=sep, decimal=decimal, index=index)
-                given = {"task_column": "seed"} if table is long else {}
-                found = read_scores(tmp_path / "s.csv", **given)
+                found = read_scores(tmp_path / "s.csv")
                 assert found.names == tuple(scores)
                 for values, expected in zip(found.values, scores.values(), strict=True):
                     np.testing.assert_array_equal(values, expected)

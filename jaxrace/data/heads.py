@@ -28,6 +28,8 @@ _TASK = _set(
 )
 # Of a learning curve: so many rows are not so many runs.
 STEPS = _set("step steps timestep timesteps global_step epoch iteration iter frame")
+# Of when a row was made, which is neither a score nor a task.
+_TIMES = _set("date datetime timestamp year month week day created created_at tstamp")
 _RUNS = _set("seed seeds run runs fold folds rep repeat repetition replicate split trial")
 _IDS = re.compile(r"(q|u|doc|user|sample|task|prompt|item|question|row|run|case|example)id")
 # Words that end the name of a column of ids, as in prompt_id.
@@ -80,6 +82,15 @@ def names_task(head: str) -> bool:
     is_named = found[0] in _TASK | STEPS and (len(found) == 1 or found[1:] == ["name"])
     is_id = found[-1] in _ENDS or _IDS.fullmatch(found[-1]) is not None
     return is_named or is_id or "_".join(found) in STEPS
+
+
+def names_times(head: str) -> bool:
+    """Does a head say that there are times at which rows were made?
+
+    >>> [names_times(head) for head in ("Timestamp", "created_at", "time")]
+    [True, True, False]
+    """
+    return "_".join(words(head)) in _TIMES
 
 
 def names_steps(head: str) -> bool:

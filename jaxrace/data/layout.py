@@ -17,8 +17,10 @@ from jaxrace.data.heads import (
     names_score,
     names_steps,
     names_task,
+    names_times,
 )
 from jaxrace.data.runs import Runs
+from jaxrace.data.sides import sides_of
 from jaxrace.data.table import Cell, Table, listed
 
 _NUMBERS_ALONE = (
@@ -43,7 +45,7 @@ def runs_of(table: Table, asked: Asked, option: str | None = None) -> Runs:
     for head in (asked.option, asked.score, *asked.tasks):
         if head is not None and head not in table.heads:
             raise table.wrong(f"a column {head!r}", listed(table.heads))
-    table = _without_row_numbers(table, asked)
+    table = _without_times(_without_row_numbers(table, asked), asked)
     if not table.lines:
         raise table.wrong("runs below the names of the columns", "none")
     if asked.header and all(kind_of([head]) in ("number", "blank") for head in table.heads):
@@ -95,6 +97,12 @@ def _without_row_numbers(table: Table, asked: Asked) -> Table:
     return table
 
 
+def _without_times(table: Table, asked: Asked) -> Table:
+    asked_for = {asked.option, asked.score, *asked.tasks}
+    times = [head for head in table.heads if names_times(head) and head not in asked_for]
+    return table.without(times, [f"left out: {listed(times)}"]) if times else table
+
+
 def _counts(cells: Sequence[Cell]) -> bool:
     """Are they 0, 1, 2, ... or 1, 2, 3, ...?"""
     texts = [str(cell) for cell in cells]
@@ -125,7 +133,11 @@ def _long(
     tasks = list(asked.tasks) or [
         head
         for head in table.heads
-        if head not in (option, score) and names_task(head) and kinds[head] != "blank"
+        if head not in (option, score)
+        and names_task(head)
+        and kinds[head] != "blank"
+        # One that is another in every row numbers the rows: no two options have it.
+        and (option is None or len(set(map(label_of, table.column(head)))) < len(table.lines))
     ]
     if option is None:
         names = [str(called)] * len(table.lines)
@@ -245,6 +257,7 @@ def _wide(table: Table, asked: Asked, kinds: dict[str, str]) -> Runs:
         _require_labels(table, asked, [head for head in tasks if kinds[head] == "number"])
     rest = [head for head in heads if head not in tasks]
     texts = [head for head in rest if kinds[head] == "text"]
+    _require_no_comparisons(table, texts)
     said = list(table.said)
     options = [head for head in rest if head not in texts]
     if not tasks and len(texts) == 1 and texts == heads[:1] and len(options) > 1:
@@ -276,6 +289,17 @@ def _wide(table: Table, asked: Asked, kinds: dict[str, str]) -> Runs:
     )
 
 
+def _require_no_comparisons(table: Table, texts: list[str]) -> None:
+    try:
+        sides = sides_of(table, None, None, None)
+    except ValueError:
+        return
+    if {sides.first, sides.second} <= {*texts}:
+        got = f"comparisons of {sides.first!r} and {sides.second!r}"
+        hint = "`jaxrace select --problem` ranks by these"
+        raise table.wrong("scores of options", got, hint=hint)
+
+
 def _require_labels(table: Table, asked: Asked, tasks: list[str]) -> None:
     """Raise if a column that is called like one of tasks has fractions: it may be an option."""
     found, _ = numbers_of(table, tasks, asked.decimal)
@@ -283,7 +307,7 @@ def _require_labels(table: Table, asked: Asked, tasks: list[str]) -> None:
         for row in np.flatnonzero(numbers % 1 > 0).tolist():
             got = repr(table.column(head)[row])
             hint = "--task-column says which column names the tasks; an option needs another name"
-            raise table.wrong("names of tasks, by the name of the column", got, row, head, hint)
+            raise table.wrong("the name of a task", got, row, head, hint)
 
 
 def _require_options(table: Table, asked: Asked, options: list[str]) -> None:

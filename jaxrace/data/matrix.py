@@ -80,7 +80,7 @@ def _square(table: Table) -> tuple[tuple[str, ...], Table]:
     elif rows and _are_heads(rows):
         heads, rows, lines = [*map(label_of, rows[0])], rows[1:], lines[1:]
     names = heads
-    width = len(rows[0]) if rows else 0
+    width = len(table.heads)
     if heads is not None and (width == len(rows) + 1):
         index = [label_of(row[0]) for row in rows]
         names = _agreed(table, heads[1:], index)

@@ -85,10 +85,13 @@ def _value(value: float | None, kind: str) -> float:
 
 def _param(value: float, distribution: str) -> Any:
     """The value of a parameter; one of several choices is stored by its place."""
-    about = json.loads(distribution)
-    if about["name"] == "CategoricalDistribution":
-        return about["attributes"]["choices"][int(value)]
-    return int(value) if about["name"].startswith("Int") else value
+    try:
+        about = json.loads(distribution)
+        if about["name"] == "CategoricalDistribution":
+            return about["attributes"]["choices"][int(value)]
+        return int(value) if about["name"].startswith("Int") else value
+    except (ValueError, TypeError, LookupError) as error:
+        raise sqlite3.DataError(f"a parameter that is none: {error!r}") from error
 
 
 def _runs(argument: str, where: str, trials: Sequence[_Trial], left: int, smaller: bool) -> Runs:

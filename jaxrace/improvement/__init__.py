@@ -13,6 +13,7 @@ from jaxrace.improvement.bounds import (
 )
 from jaxrace.improvement.candidates import CandidateSearch
 from jaxrace.improvement.daedalus import Daedalus, DaedalusRow, DaedalusState
+from jaxrace.improvement.doubly_robust import doubly_robust, fit_rewards
 from jaxrace.improvement.plausibility import WeightCheck, check_weights, require_possible
 from jaxrace.improvement.policies import LinearSoftmax, Mixed, MixedPolicy, MixedWith, unmixed
 from jaxrace.improvement.policy_improvement import Improvement, ImprovementParams, PolicyImprovement
@@ -48,7 +49,9 @@ __all__ = [
     "bound_called",
     "check_weights",
     "collect",
+    "doubly_robust",
     "estimates",
+    "fit_rewards",
     "lower_bound",
     "require_possible",
     "trajectories",

@@ -13,6 +13,7 @@ from jaxrace import files, improvement, plots, runs
 from jaxrace.bases import Affine, Fourier
 from jaxrace.commands.improve.config import ImproveConfig
 from jaxrace.commands.improve.domains import DOMAINS, Worth, floor_of, run_trials
+from jaxrace.commands.improve.estimates import estimates_of, lines_of
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import say
 from jaxrace.commands.workbench import Workbench, run_job
@@ -153,7 +154,8 @@ def _from_log(config: ImproveConfig, log: Log) -> Done:
     wanted = min(max(floor.mean, 0.0), 1.0)
     params = method.params(wanted, config.delta)
     found = method.run_on(key, parts.train, parts.test, params)
-    check = improvement.check_weights(_weights_of(method, found.policy, parts.test))
+    weights = _weights_of(method, found.policy, parts.test)
+    check = improvement.check_weights(weights)
     # Weights whose mean is above 1 make every policy look better than it is.
     passed = found.is_found & ~jnp.asarray(check.is_refuted)
     count = len(parts.train.behaviour) + len(parts.test.behaviour)
@@ -178,6 +180,9 @@ def _from_log(config: ImproveConfig, log: Log) -> Done:
         },
         "said": list(said),
     }
+    if summary["alpha"] > 0 and max(p.taken.shape[1] for p in (parts.train, parts.test)) == 1:
+        weights = np.asarray(weights, np.float64)
+        summary["estimates"] = estimates_of(method, found.policy, parts, weights, config.delta)
     # What is mixed with the policy in use, alpha below 1, is for its owner to mix.
     policy = jax.tree.map(lambda x: x[None], found.policy)
     scaling = {"order": config.order, "names": np.array(parts.names)}
@@ -305,7 +310,8 @@ def _of_file(summary: dict[str, Any]) -> list[str]:
             )
     if weights:
         lines += _of_weights(weights)
-    lines += summary["said"]
+    lines += lines_of(summary)
+    lines += summary.get("said", [])
     if summary["floor_is_estimate"]:
         lines.append(
             f"floor {floor} = mean return of the fifth that was searched +- "

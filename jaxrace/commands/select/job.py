@@ -23,6 +23,7 @@ from jaxrace.commands.select.config import (
 )
 from jaxrace.commands.select.curves import Curve, figure_of, table_of
 from jaxrace.commands.select.file import Table, read_comparisons
+from jaxrace.commands.select.intervals import LEVEL
 from jaxrace.commands.select.judge import MAKERS, judgement_of
 from jaxrace.commands.select.runs import Task, run_rows, run_top
 from jaxrace.commands.select.tasks import CIRCLE, thurstone_task, wins_task, with_own_target
@@ -103,9 +104,13 @@ def _judge(config: SelectConfig, table: Table, folder: Path) -> None:
         "place": np.arange(1, len(names) + 1),
         "option": names[found.ranking],
         "score": found.scores[found.ranking],
+        "low": (found.scores - found.intervals.scores)[found.ranking],
+        "high": (found.scores + found.intervals.scores)[found.ranking],
         "selected": np.arange(len(names)) < config.top,
     }
     tables.write_table(folder / RANKING, columns)
+    last, first = found.ranking[config.top - 1 : config.top + 1]
+    gap, wide = float(found.scores[last] - found.scores[first]), found.intervals.gap
     summary = {
         "comparisons": len(table.score),
         "options": len(names),
@@ -114,6 +119,12 @@ def _judge(config: SelectConfig, table: Table, folder: Path) -> None:
         "model": found.model,
         "selected": names[found.ranking[: config.top]].tolist(),
         "confidence": None if np.isnan(found.confidence) else found.confidence,
+        "gap": {
+            "between": names[[last, first]].tolist(),
+            "score": gap,
+            "low": None if np.isnan(wide) else gap - wide,
+            "high": None if np.isnan(wide) else gap + wide,
+        },
         "fewest_of_a_pair": found.fewest,
         "connected": found.is_connected,
         "next": [names[pair].tolist() for pair in found.pairs],
@@ -209,23 +220,26 @@ def print_selection(console: Console, folder: Path) -> None:
 
 def _print_judgement(console: Console, folder: Path, summary: dict[str, Any]) -> None:
     ranking = tables.read_table(folder / RANKING, text=["option"])
-    rows = zip(*(ranking[name] for name in ("place", "option", "score", "selected")), strict=True)
+    heads = ("place", "option", "score", "low", "high", "selected")
+    rows = zip(*(ranking[name] for name in heads), strict=True)
     rounding = 1e-12 * np.abs(ranking["score"]).max()
     cells = [
         (
             str(place),
             str(option),
             f"{score if abs(score) > rounding else 0:.4g}",
+            "" if np.isnan(low) else f"{low:.4g} to {high:.4g}",
             "selected" if selected else "",
         )
-        for place, option, score, selected in itertools.islice(rows, _MOST_LISTED)
+        for place, option, score, low, high, selected in itertools.islice(rows, _MOST_LISTED)
     ]
-    print_table(console, ["place", name_column("option"), "score", ""], cells)
+    shown = ["place", name_column("option"), "score", f"{LEVEL:.0%}", ""]
+    print_table(console, shown, cells)
     say(console, *_lines(summary), f"{summary['comparisons']:,} comparisons; {folder}")
 
 
 def _lines(summary: dict[str, Any]) -> list[str]:
-    lines = list(summary["said"])
+    lines = list(summary.get("said", ()))
     if not summary["connected"]:
         lines.append("options that no chain of comparisons connects are in no order yet")
     if summary["model"] == "linked":
@@ -235,6 +249,14 @@ def _lines(summary: dict[str, Any]) -> list[str]:
             "second + noise of one variance (least squares)"
         )
     lines.append(f"probability that the selection is right: {_sureness(summary)}")
+    gap = summary["gap"]
+    if gap["low"] is not None:
+        last, first = gap["between"]
+        lines.append(
+            f"{last} is ahead of {first}, the first that is not selected, by {gap['score']:.4g}, "
+            f"{LEVEL:.0%} interval {gap['low']:.4g} to {gap['high']:.4g}; intervals are "
+            "approximate, each by itself"
+        )
     counts = Counter(" - ".join(pair) for pair in summary["next"])
     pairs = (pair if n == 1 else f"{pair} ({n:,} times)" for pair, n in counts.items())
     lines.append(f"compare next: {'; '.join(pairs)}")

@@ -12,6 +12,11 @@ import numpy as np
 from jaxrace import kernels, selection
 from jaxrace.commands.select.config import LEAST_OF_A_PAIR, SelectConfig
 from jaxrace.commands.select.file import Table, scores_of
+from jaxrace.commands.select.intervals import (
+    Intervals,
+    intervals_of_linked,
+    intervals_of_pairs,
+)
 from jaxrace.commands.select.model import fit_linked, linked_advice, linked_confidence
 from jaxrace.selection.score_selector import ScoreState
 
@@ -37,6 +42,7 @@ class Judgement(NamedTuple):
     log_chance: float  # ln of the largest chance that one of these alone changes the selection
     fewest: int  # comparisons of a pair
     is_connected: bool  # every two options are, through others if need be
+    intervals: Intervals  # of the scores, approximate
 
 
 def judgement_of(config: SelectConfig, table: Table) -> Judgement:
@@ -54,7 +60,8 @@ def judgement_of(config: SelectConfig, table: Table) -> Judgement:
     advice = linked_advice(linked, config.top, config.next, rng)
     ranking = np.argsort(-linked.scores, kind="stable")
     rest = advice.pairs, advice.log_chance, fewest, linked.is_connected
-    return Judgement("linked", ranking, linked.scores, confidence, *rest)
+    around = intervals_of_linked(linked, ranking, config.top)
+    return Judgement("linked", ranking, linked.scores, confidence, *rest, around)
 
 
 def _judged_by_pairs(config: SelectConfig, scores: selection.Scores, fewest: int) -> Judgement:
@@ -67,9 +74,11 @@ def _judged_by_pairs(config: SelectConfig, scores: selection.Scores, fewest: int
     result = selector.result(state, params)
     ranking, own_scores = np.asarray(result.ranking), np.asarray(result.scores)
     confidence = float(result.confidence) or math.nan
-    return Judgement(
-        "pairs", ranking, own_scores, confidence, pairs, float(chosen.max()), fewest, True
-    )
+    moments = selector.moments(state, params)
+    spread = np.asarray(moments.pair_variances), np.asarray(moments.counts)
+    around = intervals_of_pairs(*spread, ranking, config.top)
+    rest = pairs, float(chosen.max()), fewest, True
+    return Judgement("pairs", ranking, own_scores, confidence, *rest, around)
 
 
 @functools.partial(jax.jit, static_argnums=0)
