@@ -21,7 +21,7 @@ FOLDER = Path(__file__).parents[1] / "docs" / "how-to"
 PAGES = tuple(sorted(path.stem for path in FOLDER.glob("[0-9]*.md")))
 
 # A block of Python or a line of commands, and what it prints: the indented lines below it.
-_BLOCK = re.compile(
+BLOCK = re.compile(
     r"^(?:```python\n(?P<code>.*?)^```\n| {4}(?P<command>(?:python docs/|jaxrace )[^\n]*)\n)"
     r"(?:\n(?P<shown>(?: {4}[^\n]*\n(?:\n(?= {4}))*)+))?",
     re.DOTALL | re.MULTILINE,
@@ -49,7 +49,7 @@ def page(name: str) -> str:
 def ran(name: str) -> Iterator[Ran]:
     """Run a page in the current folder."""
     namespace: dict[str, Any] = {"__name__": "page"}
-    for block in _BLOCK.finditer(page(name)):
+    for block in BLOCK.finditer(page(name)):
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             if block["code"]:
                 exec(compile(block["code"], name, "exec"), namespace)

@@ -282,3 +282,15 @@ def test_what_cannot_be_used_is_named(text, options, message, tmp_path, capsys, 
     assert message in error
     assert error.count("\n") == 1
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("seeds", "wanted"),
+    [("0 1 2", "3"), ("100 101 102", "103"), ("1 2 3", "4"), ("0 2 4", "4"), ("q1 q2 q3", "4")],
+)
+def test_seeds_go_on_where_they_end(seeds, wanted, tmp_path, capsys):
+    """Seeds that do not count, or are no numbers, are called by their places."""
+    rows = [f"{seed},{place % 2},{place}" for place, seed in enumerate(seeds.split())]
+    (tmp_path / "s.csv").write_text("\n".join(["seed,a,b", *rows, ""]))
+    found = race_json(capsys, tmp_path / "s.csv", "--shared")[1]["next_runs"]
+    assert found["a"][0] == wanted

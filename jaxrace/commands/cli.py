@@ -69,7 +69,7 @@ _VERBS: dict[str, _Verb] = {
         ScoresConfig,
         *("race.job:race_scores", "", "", ""),
         *(help_texts.RACE, "certify the best of a table of scores"),
-        ("scores", "a CSV file of scores: a column for each option, or columns option, score"),
+        ("scores", "a file of scores: a column for each option, or a row for each run"),
     ),
     "duel": _Verb(
         DuelConfig,

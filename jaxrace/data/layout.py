@@ -20,6 +20,7 @@ from jaxrace.data.heads import (
     names_times,
 )
 from jaxrace.data.runs import Runs
+from jaxrace.data.sides import sides_of
 from jaxrace.data.table import Cell, Table, listed
 
 _NUMBERS_ALONE = (
@@ -253,8 +254,10 @@ def _wide(table: Table, asked: Asked, kinds: dict[str, str]) -> Runs:
     tasks = list(asked.tasks)
     if not tasks and asked.header:
         tasks = [head for head in heads if names_task(head)]
+        _require_labels(table, asked, [head for head in tasks if kinds[head] == "number"])
     rest = [head for head in heads if head not in tasks]
     texts = [head for head in rest if kinds[head] == "text"]
+    _require_no_comparisons(table, texts)
     said = list(table.said)
     options = [head for head in rest if head not in texts]
     if not tasks and len(texts) == 1 and texts == heads[:1] and len(options) > 1:
@@ -284,6 +287,27 @@ def _wide(table: Table, asked: Asked, kinds: dict[str, str]) -> Runs:
         (*said, *more),
         numbered=named is None,
     )
+
+
+def _require_no_comparisons(table: Table, texts: list[str]) -> None:
+    try:
+        sides = sides_of(table, None, None, None)
+    except ValueError:
+        return
+    if {sides.first, sides.second} <= {*texts}:
+        got = f"comparisons of {sides.first!r} and {sides.second!r}"
+        hint = "`jaxrace select --problem` ranks by these"
+        raise table.wrong("scores of options", got, hint=hint)
+
+
+def _require_labels(table: Table, asked: Asked, tasks: list[str]) -> None:
+    """Raise if a column that is called like one of tasks has fractions: it may be an option."""
+    found, _ = numbers_of(table, tasks, asked.decimal)
+    for head, numbers in found.items():
+        for row in np.flatnonzero(numbers % 1 > 0).tolist():
+            got = repr(table.column(head)[row])
+            hint = "--task-column says which column names the tasks; an option needs another name"
+            raise table.wrong("the name of a task", got, row, head, hint)
 
 
 def _require_options(table: Table, asked: Asked, options: list[str]) -> None:

@@ -1,6 +1,7 @@
 """Which runs would help next, and how many it may take. Axes: K options."""
 
 import math
+import re
 
 import numpy as np
 
@@ -40,7 +41,14 @@ def next_runs(question: Question, table: Table, pairs: Pairs, asked: BoolArray) 
 
 
 def _task(table: Table, task: int) -> str:
-    return table.task_names[task] if task < len(table.task_names) else str(task + 1)
+    names = table.task_names
+    if task < len(names):
+        return names[task]
+    # Seeds that count from 0, or from 100, go on where they end.
+    begin = int(names[0]) if names and re.fullmatch(r"[0-9]{1,9}", names[0]) else 1
+    if names != tuple(str(begin + place) for place in range(len(names))):
+        begin = 1
+    return str(begin + task)
 
 
 def forecasts(

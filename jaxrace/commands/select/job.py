@@ -222,11 +222,12 @@ def _print_judgement(console: Console, folder: Path, summary: dict[str, Any]) ->
     ranking = tables.read_table(folder / RANKING, text=["option"])
     heads = ("place", "option", "score", "low", "high", "selected")
     rows = zip(*(ranking[name] for name in heads), strict=True)
+    rounding = 1e-12 * np.abs(ranking["score"]).max()
     cells = [
         (
             str(place),
             str(option),
-            f"{score:.4g}",
+            f"{score if abs(score) > rounding else 0:.4g}",
             "" if np.isnan(low) else f"{low:.4g} to {high:.4g}",
             "selected" if selected else "",
         )

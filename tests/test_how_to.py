@@ -1,0 +1,66 @@
+"""Every page of docs/how-to runs, prints what it shows, and is in the index."""
+
+import importlib.metadata
+import re
+import textwrap
+
+import how_to
+import pytest
+import shown
+
+# What a page needs that the tests do not; its numbers are those of one version.
+NEEDED = {"01-scikit-learn-models": "scikit-learn 1.9", "08-optuna-study": "optuna 5.0"}
+# JAX computes what these show: near enough will do, as devices and modes round differently.
+ROUNDED = {"04-votes-with-ties", "07-bandit-log", "09-chess-players"}
+MOST_LINES = 60
+
+
+@pytest.mark.parametrize("name", how_to.PAGES)
+def test_a_page_runs(name, tmp_path, monkeypatch):
+    library, _, version = NEEDED.get(name, "").partition(" ")
+    if library:
+        pytest.importorskip({"scikit-learn": "sklearn"}.get(library, library))
+    monkeypatch.chdir(tmp_path)
+    blocks = list(how_to.ran(name))
+    assert any(block.printed for block in blocks)
+    if library and not importlib.metadata.version(library).startswith(f"{version}."):
+        pytest.skip(f"it ran; its numbers are those of {library} {version}")
+    for block in blocks:
+        text = (block.shown or "").rstrip()
+        if name in ROUNDED:
+            assert shown.differences(text, block.printed) == []
+        else:
+            assert text == block.printed.rstrip()
+
+
+@pytest.mark.parametrize("name", how_to.PAGES)
+def test_a_page_is_short_and_all_of_it_is_run(name):
+    text = how_to.page(name)
+    assert text.count("\n") <= MOST_LINES
+    rest = how_to.BLOCK.sub("", text)
+    assert rest != text
+    assert not re.search(r"^(?: {4}|```)", rest, re.MULTILINE)
+
+
+def test_the_index_has_every_page_once():
+    index = how_to.page("README")
+    assert re.findall(r"\]\((\d\d-[a-z-]+)\.md\)", index) == list(how_to.PAGES)
+
+
+def test_files_are_small_and_the_same_each_time(tmp_path):
+    make = how_to.make_module()
+    for name in make.FILES:
+        make.make(name, tmp_path)
+        first = (tmp_path / name).read_bytes()
+        make.make(name, tmp_path)
+        assert (tmp_path / name).read_bytes() == first
+        assert len(first) < 100_000
+
+
+def test_another_number_on_a_page_is_found(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    right = how_to.page("05-hyperfine-timings")
+    monkeypatch.setattr(how_to, "page", lambda name: right.replace("0.787", "0.788"))
+    (block,) = how_to.ran("05-hyperfine-timings")
+    assert block.shown is not None
+    assert textwrap.dedent(block.shown) == block.shown != block.printed
