@@ -1,25 +1,80 @@
-"""Compiling ahead of time, so that its cost is known apart from the run's."""
+"""How programs are compiled and kept: in haste where they run briefly, and on disk if asked to.
 
+XLA takes seconds to compile for a CPU what then runs for milliseconds. What plain Python
+calls, for little work by its size, is compiled in haste: in a quarter of the time, for a program
+that takes five to fifteen times as long. Under a user's `jit` or `vmap` nothing is chosen here.
+"""
+
+import contextlib
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from pathlib import Path
 from typing import Any
 
 import jax
+import jaxlib.version
+import numpy as np
+from jax.core import Tracer
+
+from jaxrace.kernels.devices import made_alone
 
 # XLA's lower optimisation level takes half the time to compile a policy search for a CPU, which
 # runs as fast.
 _LEVEL = "xla_backend_optimization_level"
 
+# Public options of XLA, which come and go: these are of jaxlib 0.10.
+_HASTY = {
+    _LEVEL: 0,
+    "xla_cpu_use_fusion_emitters": False,
+    "xla_cpu_parallel_codegen_split_count": 1,
+}
+_IS_KNOWN = jaxlib.version.__version_info__ < (0, 11)
+
+# Comparisons, or steps of that size: in haste they take a third of a second.
+MOST_BRIEF = 1e8
+
 # Programs that a function keeps, each for other static arguments. That of a race may take 30 MB.
 MOST_PROGRAMS = 32
 
+_NOTHING = np.int32(0)
 
-def bounded_jit(num_static: int, most: int = MOST_PROGRAMS) -> Callable[[Any], Any]:
+
+def is_traced(tree: Any) -> bool:
+    """Is any array of the tree a tracer, that is, are we inside jit or vmap?"""
+    return any(isinstance(x, Tracer) for x in jax.tree.leaves(tree))
+
+
+def is_outermost() -> bool:
+    """Are operations done here and now, and not written down by a `jit` around them?
+
+    >>> seen = []
+    >>> _ = jax.jit(lambda x: seen.append(is_outermost()) or x)(1)
+    >>> is_outermost(), seen
+    (True, [False])
+    """
+    return not isinstance(jax.device_put(_NOTHING), Tracer)
+
+
+def bounded_jit(
+    num_static: int,
+    most: int = MOST_PROGRAMS,
+    work: Callable[..., float] | None = None,
+    level: int = 0,
+    donated: tuple[int, ...] = (),
+) -> Callable[[Any], Any]:
     """``jax.jit`` that forgets the program which has not been called for the longest time.
 
     The first ``num_static`` arguments, all by position, are static: hashable. ``jax.jit`` keeps
     thousands of programs: one more for each time that a cell of a notebook defines a function anew.
+
+    Args:
+        num_static: How many arguments are static.
+        most: Programs that are kept.
+        work: ``work(*static)``, in comparisons: up to ``MOST_BRIEF`` are compiled in haste where
+            plain Python calls. None for a program that is always compiled as JAX does.
+        level: XLA's level of optimisation of a program compiled in haste.
+        donated: Numbers of the other arguments, from 0, that may be overwritten.
 
     >>> @bounded_jit(num_static=1)
     ... def apply(function, x):
@@ -30,23 +85,45 @@ def bounded_jit(num_static: int, most: int = MOST_PROGRAMS) -> Callable[[Any], A
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.lru_cache(maxsize=most, typed=True)
-        def program(*static: Any) -> Any:
+        def program(is_alone: bool, *static: Any) -> Any:
             @functools.wraps(function)
             def of_arrays(*args: Any) -> Any:
-                return function(*static, *args)
+                with made_alone() if is_alone else contextlib.nullcontext():
+                    return function(*static, *args)
 
-            return jax.jit(of_arrays)
+            options = _HASTY | {_LEVEL: level} if is_alone and _may_choose() else None
+            return jax.jit(of_arrays, donate_argnums=donated, compiler_options=options)
 
         def call(*args: Any) -> Any:
-            return program(*args[:num_static])(*args[num_static:])
+            static, arrays = args[:num_static], args[num_static:]
+            return program(_is_alone(work, static, arrays), *static)(*arrays)
 
         def lower(*args: Any) -> Any:  # for ``compile_ahead``
-            return program(*args[:num_static]).lower(*args[num_static:])
+            return program(False, *args[:num_static]).lower(*args[num_static:])
 
         call.__dict__["lower"] = lower
         return functools.wraps(function)(call)
 
     return decorate
+
+
+def _is_alone(
+    work: Callable[..., float] | None, static: tuple[Hashable, ...], arrays: tuple[Any, ...]
+) -> bool:
+    """Is it plain Python that calls, for little work?"""
+    if work is None or work(*static) > MOST_BRIEF:
+        return False
+    return not is_traced(arrays) and is_outermost()
+
+
+def _may_choose() -> bool:
+    """Are the options that are chosen here known, and not chosen by the user?"""
+    return _IS_KNOWN and _is_level_open()
+
+
+def _is_level_open() -> bool:
+    is_users_choice = f"--{_LEVEL}=" in os.environ.get("XLA_FLAGS", "")
+    return jax.default_backend() == "cpu" and not is_users_choice
 
 
 def compile_ahead(function: Any, *args: Any) -> Any:
@@ -59,6 +136,33 @@ def compile_ahead(function: Any, *args: Any) -> Any:
     >>> print(program(jax.numpy.array([1.0, 2.0], "float32")))
     [2. 4.]
     """
-    is_users_choice = f"--{_LEVEL}=" in os.environ.get("XLA_FLAGS", "")
-    is_ours = jax.default_backend() == "cpu" and not is_users_choice
-    return function.lower(*args).compile(compiler_options={_LEVEL: "1"} if is_ours else None)
+    options = {_LEVEL: "1"} if _is_level_open() else None
+    return function.lower(*args).compile(compiler_options=options)
+
+
+def use_compilation_cache(folder: str | os.PathLike[str] | None = None) -> Path:
+    """Keep compiled programs on disk, for the next process: call it before anything is computed.
+
+    A cell of a notebook that is run again, or a script, then finds what it has compiled before.
+    Several processes may share the folder. Where it cannot be written, what is there is read, and
+    JAX warns.
+
+    Args:
+        folder: Where. By default what JAX_COMPILATION_CACHE_DIR says, or else a folder of jaxrace
+            in the user's cache folder.
+
+    Returns:
+        The folder.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:  # doctest: +SKIP
+    ...     use_compilation_cache(folder)
+    """
+    from platformdirs import user_cache_dir
+
+    folder = folder or os.environ.get("JAX_COMPILATION_CACHE_DIR") or user_cache_dir("jaxrace")
+    jax.config.update("jax_enable_compilation_cache", True)
+    jax.config.update("jax_compilation_cache_dir", str(folder))
+    # Dozens of small programs together take a second or two.
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+    return Path(folder)

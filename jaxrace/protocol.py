@@ -15,19 +15,13 @@ equal objects.
 import dataclasses
 import functools
 import inspect
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar, cast, dataclass_transform
 
 import jax
-from jax.core import Tracer
 
-from jaxrace.compilation import bounded_jit
-
-
-def is_traced(tree: Any) -> bool:
-    """Is any array of the tree a tracer, that is, are we inside jit or vmap?"""
-    return any(isinstance(x, Tracer) for x in jax.tree.leaves(tree))
-
+from jaxrace.compilation import bounded_jit, is_traced
 
 Class = TypeVar("Class", bound=type)
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -55,7 +49,7 @@ def verb(method: Method) -> Method:
     >>> print(Doubling().tell(-4))
     8
     """
-    compiled = bounded_jit(1)(method)
+    compiled = bounded_jit(1, work=lambda self: getattr(self, "work", math.inf))(method)
     check, after = f"checked_{method.__name__}", f"after_{method.__name__}"
     signature = inspect.signature(method)
 

@@ -23,6 +23,7 @@ from jaxrace.kernels.correct_selection import log_correct_selection as log_corre
 from jaxrace.kernels.correct_selection import relative_selection_gains as relative_selection_gains
 from jaxrace.kernels.correct_selection import selection_threshold as selection_threshold
 from jaxrace.kernels.devices import Sizes as Sizes
+from jaxrace.kernels.devices import made_alone as made_alone
 from jaxrace.kernels.devices import made_for as made_for
 from jaxrace.kernels.devices import sizes as sizes
 from jaxrace.kernels.draws import above_half as above_half

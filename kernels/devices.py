@@ -44,6 +44,11 @@ _CPU = Sizes(
     keeps_operands=True,
     at_once=False,
 )
+# For a race by itself, whose programs run once and briefly: all places of a small mask are taken,
+# without a list, and nothing is kept apart. That is half of what there is to compile.
+_ALONE = dataclasses.replace(
+    _CPU, places=2**12, light_places=2**12, takes_all=True, keeps_operands=False
+)
 _GPU = Sizes(
     places=2**16,
     light_places=2**19,
@@ -73,6 +78,23 @@ def sizes() -> Sizes:
 
 def _of(platform: str) -> Sizes:
     return _CPU if platform == "cpu" else _GPU
+
+
+@contextlib.contextmanager
+def made_alone() -> Iterator[None]:
+    """Trace a program that plain Python calls, for little work: the smallest for a CPU.
+
+    Functions that are jitted on their own are traced once, here or elsewhere: call none of them.
+
+    >>> with made_alone():
+    ...     sizes().places
+    4096
+    """
+    _chosen.append(_ALONE if sizes() == _CPU else sizes())
+    try:
+        yield
+    finally:
+        _chosen.pop()
 
 
 @contextlib.contextmanager

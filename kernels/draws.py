@@ -9,7 +9,6 @@ import numpy as np
 from jax import lax
 from jax.scipy.stats import norm
 from numpy.typing import NDArray
-from scipy.special import betainc
 
 _MOST_OF_PAIRS = 1024  # their square is 2.5e-4 of 2^32
 _MANY = 100  # duels from which on an expansion is used instead of a table
@@ -157,4 +156,6 @@ def above_half(wins: jax.Array, losses: jax.Array) -> jax.Array:
 def _above_half_of_few() -> NDArray[np.float32]:
     """P(theta > 1/2) of fewer than ``_MANY`` wins and as many losses, [wins, losses]."""
     counts = np.arange(_MANY)
+    from scipy.special import betainc  # a quarter of a second
+
     return betainc(counts + 1, counts[:, None] + 1, 0.5).astype(np.float32)

@@ -36,10 +36,12 @@ def test_independent_runs(by, blocks, null):
     columns = [rng.integers(0, 5, n) / 4 + 0.0 for n in (23, 14, 4)]
     process = blocks_of(columns, by, *blocks).process(FIRST, SECOND, null)
     for place, (i, j) in enumerate(zip(FIRST, SECOND, strict=True)):
-        pair = columns[i], columns[j]
-        path = reference.independent(*pair, *BETS, *blocks, reference.difference(by, 1), null)
+        x, y = columns[i], columns[j]
+        first, later = blocks
+        compare = reference.difference(by, 1)
+        path = reference.independent(x, y, BETS.bets, BETS.weights, first, later, compare, null)
         assert process.highest[place] == pytest.approx(max(path, default=-math.inf), abs=1e-10)
-        assert process.common[place] == sum(reference.sizes(min(map(len, pair)), *blocks))
+        assert process.common[place] == sum(reference.sizes(min(len(x), len(y)), first, later))
 
 
 @pytest.mark.parametrize("by", ["wins", "mean"])
@@ -165,3 +167,11 @@ def test_bets_of_one_length_and_of_any():
         bets = shared_bets(6.0, length)
         assert max(bets.bets) == 0.95
         assert sum(bets.weights) == pytest.approx(1)
+
+
+def test_equal_sums_of_a_whole_list_are_a_tie():
+    tasks = np.array([[1.0, 0, 0], [0, 1.0, 0], [0, 0.5, 0.25]])
+    process = SharedPairs(tasks[:, :, None], "mean", shared_bets(5.0, 3), 3).process(FIRST, SECOND)
+    for place, (i, j) in enumerate(zip(FIRST, SECOND, strict=True)):
+        assert process.tied[place] == ({i, j} == {0, 1})
+        assert process.highest[place] == (math.inf if j == 2 else -math.inf)

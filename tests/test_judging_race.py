@@ -84,8 +84,8 @@ def sixty_tasks():
 def test_shared_tasks_show_what_independent_runs_cannot():
     table = sixty_tasks()
     assert not jaxrace.race(table).certified
-    for more in ({}, {"of": 60}, {"of": 1000}):
-        result = jaxrace.race(table, shared=True, **more)
+    for num_tasks in (None, 60, 1000):
+        result = jaxrace.race(table, shared=True, of=num_tasks)
         assert (result.best, result.certified) == (["b"], True)
         (pair,) = [pair for pair in result.pairs if pair.worse == "a"]
         assert pair.estimate == pytest.approx(56 / 60)
@@ -159,7 +159,7 @@ def test_tasks_in_common_are_no_independent_runs(tmp_path):
     rows = [f"q{i},{a},{b}" for i, (a, b) in enumerate(runs)]
     text = "\n".join(["question,a,b", *rows])
     (tmp_path / "s.csv").write_text(text)
-    with pytest.warns(DependentRunsWarning, match="all options ran on the same tasks"):
+    with pytest.warns(DependentRunsWarning, match="options have tasks in common"):
         assert jaxrace.race(tmp_path / "s.csv").certified
     assert jaxrace.race(tmp_path / "s.csv", shared=True).certified
     lines = [line.split(",", 1)[1] for line in text.splitlines()]
@@ -189,6 +189,13 @@ def test_values_on_a_task_are_averaged_and_options_may_lag():
     # At the end of a list no more tasks are asked for than there are.
     ended = {name: x[:8] for name, x in short_of(table).items()}
     assert jaxrace.race(ended, shared=True, of=8).next_runs == {"b": ["5", "6", "7", "8"]}
+
+
+def test_notes_say_what_a_reader_should_know():
+    table = {"a": [1.0, math.nan, 3.0, 1.0], "b": [2.0, 1.0, 4.0, 2.0]}
+    (note,) = jaxrace.race(table, shared=True).notes
+    assert note.startswith("a has no score on 1 tasks before its last one")
+    assert "whether runs are independent" in str(jaxrace.race({"a": [1], "b": [2]}, dependent=True))
 
 
 def test_any_preference():

@@ -175,12 +175,6 @@ def test_damaged_json_is_refused():
         files.read_json("note.json")
 
 
-def test_numbers_with_underscores_are_none():
-    assert tables.as_float("1e3") == 1000.0
-    with pytest.raises(ValueError, match="no number"):
-        tables.as_float("1_000")
-
-
 def test_a_column_may_be_read_as_text():
     tables.write_table("table.csv", {"k": np.array([1, 2])})
     assert tables.read_table("table.csv", text=["k"])["k"].tolist() == ["1", "2"]

@@ -13,8 +13,9 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
+from jaxrace.compilation import is_traced
 from jaxrace.dueling.decisions import Decision
-from jaxrace.protocol import is_traced, verb
+from jaxrace.protocol import verb
 from jaxrace.validation import require_integer, require_keys
 
 Noise = Any

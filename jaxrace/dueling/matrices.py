@@ -11,7 +11,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax.scipy.stats import norm
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
 from jaxrace import data
 from jaxrace.validation import require_integer, require_number, require_preferences
@@ -139,6 +138,8 @@ def plackett_luce(weights: ArrayLike) -> jax.Array:
         raise ValueError(f"weights: expected positive numbers, got {values.min()}")
     logs = np.log(values)
     # Of the logarithms: the sum of two weights may be no float.
+    from scipy.special import expit  # a quarter of a second
+
     return jnp.asarray(expit(logs[:, None] - logs), jnp.float32)
 
 

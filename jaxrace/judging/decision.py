@@ -79,7 +79,7 @@ def decide(seen: Seen, top: int, level: float, slack: float) -> Decision:
 def behind(served: BoolArray, progress: IntArray) -> BoolArray:
     """Of each pair the option that lags, both if neither does: bool [K]."""
     lags = progress[:, None] <= progress[None, :]
-    return ((served | served.T) & lags).any(1)
+    return np.asarray(((served | served.T) & lags).any(1))
 
 
 def perhaps_best(beats: BoolArray, top: int) -> tuple[BoolArray, BoolArray]:

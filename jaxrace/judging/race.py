@@ -1,5 +1,6 @@
 """Which options of a table are the best: the front door. Axes: K options, P pairs."""
 
+import dataclasses
 import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -103,16 +104,27 @@ def race(
         horizon=horizon,
     )
     table, columns, pairs = compared(question, data)
-    if not shared and not dependent and compare is None:
+    doubts = [] if shared or dependent or compare else _doubts(table, columns)
+    for doubt in doubts:
+        warnings.warn(doubt, DependentRunsWarning, stacklevel=2)
+    notes = [*table.said, *scores.notes_of(table)]
+    if dependent and not shared:
+        notes.append("not looked at is whether runs are independent; else nothing is guaranteed")
+    found = _answer(question, table, _look(question, table, columns, pairs), pairs, tuple(notes))
+    return dataclasses.replace(found, if_independent=bool(doubts) or (dependent and not shared))
+
+
+def _doubts(table: scores.Table, columns: Sequence[np.ndarray]) -> list[str]:
+    """Why runs are hardly independent; ValueError if they cannot be."""
+    with warnings.catch_warnings(record=True, action="always") as found:
         check_runs(dict(zip(table.names, columns, strict=True)))
-        if table.ran_alike:
-            warnings.warn(
-                "all options ran on the same tasks, which independent runs have not: shared "
-                "compares them task by task",
-                DependentRunsWarning,
-                stacklevel=2,
-            )
-    return _answer(question, table, _look(question, table, columns, pairs), pairs)
+    doubts = [str(one.message) for one in found]
+    if table.have_tasks_in_common:
+        doubts.append(
+            "options have tasks in common, which independent runs have not: shared compares them "
+            "task by task"
+        )
+    return doubts
 
 
 def compare_next(data: Any, top: int = 1, **settings: Any) -> NextRuns:
@@ -203,7 +215,9 @@ def _scores_of(columns: Sequence[np.ndarray]) -> FloatArray:
     return np.array([column.mean() if len(column) else -np.inf for column in columns])
 
 
-def _answer(question: Question, table: scores.Table, look: _Look, pairs: Pairs) -> RaceOfTable:
+def _answer(
+    question: Question, table: scores.Table, look: _Look, pairs: Pairs, notes: tuple[str, ...]
+) -> RaceOfTable:
     names, decided = table.names, look.decided
     is_certified = decided.certificate is not None
     possible = look.is_possible
@@ -249,7 +263,7 @@ def _answer(question: Question, table: scores.Table, look: _Look, pairs: Pairs) 
         pairs=_pairs(question, table, look, pairs, level),
         next_runs=ahead,
         in_doubt=0 if is_certified else int(look.served.sum()),
-        notes=(),
+        notes=notes,
     )
 
 

@@ -66,6 +66,7 @@ class RaceOfTable:
     next_runs: NextRuns  # how many more runs of whom, or of whom which tasks; nothing if certified
     in_doubt: int  # pairs that need more evidence
     notes: tuple[str, ...] = ()
+    if_independent: bool = False  # do the certificates hold only if runs, in doubt, are that?
 
     @property
     def names(self) -> list[str]:
@@ -116,7 +117,8 @@ class RaceOfTable:
         names = listed(self.best)
         within = f" within {self.tolerance:g}" if self.tolerance else ""
         if self.certified:
-            return f"CERTIFIED{within}: {names}"
+            unsure = " only if runs are independent" if self.if_independent else ""
+            return f"CERTIFIED{within}{unsure}: {names}"
         return f"NOT CERTIFIED, a guess: {names}"
 
     def meaning(self) -> str:

@@ -19,7 +19,8 @@ class Table:
     tasks: tuple[NDArray[np.int64], ...] | None = None
     task_names: tuple[str, ...] = ()
     smaller: bool = False  # are small scores good, as the source says?
-    ran_alike: bool = False  # has the source named tasks, the same for all options?
+    have_tasks_in_common: bool = False  # that the source names
+    said: tuple[str, ...] = ()  # by its reader
 
     def progress(self) -> NDArray[np.int64]:
         """Of each option the runs, or the different tasks that it has run: int [K]."""
@@ -54,11 +55,11 @@ def as_table(data: Any, *, shared: bool, of_numbers: bool = True) -> Table:
         values = tuple(map(np.asarray, data.values))
         names = tuple(map(str, data.names))
         if not shared:
-            table = Table(names, values, ran_alike=data.fits_shared and not data.numbered)
+            table = Table(names, values, have_tasks_in_common=_have_tasks_in_common(data))
         else:
             assert tasks is not None
             table = _without_gaps(names, values, tuple(map(np.asarray, tasks)), data.task_names)
-        table = dataclasses.replace(table, smaller=data.smaller)
+        table = dataclasses.replace(table, smaller=data.smaller, said=data.said)
     else:
         names, columns = _columns(data, of_numbers)
         table = _of_tasks(names, columns) if shared else Table(names, tuple(columns))
@@ -69,6 +70,28 @@ def as_table(data: Any, *, shared: bool, of_numbers: bool = True) -> Table:
     if of_numbers:
         _require_numbers(table)
     return table
+
+
+def _have_tasks_in_common(data: Scores) -> bool:
+    if data.tasks is None or data.numbered:
+        return False
+    different = list(map(np.unique, data.tasks))
+    return len(np.unique(np.concatenate(different))) < sum(map(len, different))
+
+
+def notes_of(table: Table) -> list[str]:
+    """What a reader should know about shared tasks."""
+    if table.tasks is None:
+        return []
+    found = []
+    for name, tasks in zip(table.names, table.tasks, strict=True):
+        gaps = int(tasks.max(initial=-1)) + 1 - len(np.unique(tasks))
+        if gaps:
+            found.append(
+                f"{name} has no score on {gaps:,} tasks before its last one; which ones must not "
+                "depend on scores, and they should stay open"
+            )
+    return found
 
 
 def _wrong(expected: str) -> ValueError:

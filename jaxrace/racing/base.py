@@ -14,8 +14,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxrace.compilation import is_traced
 from jaxrace.narrowing import as_arrays, as_host_array, dtype_of
-from jaxrace.protocol import is_traced
 from jaxrace.validation import Owner, require_integer, require_owner
 
 Outcome = Any
@@ -48,6 +48,11 @@ class Race(abc.ABC):
     def chunk(self) -> int:
         """Rounds that a driver draws at once unless it is told otherwise."""
         return 25
+
+    @property
+    def work(self) -> float:
+        """Comparisons of two outcomes that a race makes at most, or steps of that size."""
+        return float(self.num_options**2)
 
     @property
     def owner(self) -> Owner:
@@ -83,9 +88,18 @@ class Race(abc.ABC):
         """``tell`` of B opened races, leaves [B, ...], which may share work.
 
         ``first_round`` is the number of rounds told so far, the same for all races. The driver goes
-        on from ``state.simulated``, so that a race may advance its options unequally.
+        on from ``state.simulated``, so that a race may advance its options unequally, and calls
+        ``look_lanes``.
         """
         return jax.vmap(self.tell)(states, outcomes, params)
+
+    def look_lanes(self, states: State, params: Params) -> State:
+        """Decide for B races by what ``open_lanes`` or ``advance_lanes`` has counted."""
+        return states
+
+    def is_unfinished(self, states: State) -> bool:
+        """Is anything left to do for ``finish_lanes``? Not under a trace."""
+        return False
 
     def finish_lanes(self, states: State, params: Params) -> State:
         """What is left to do for B races that have ended."""

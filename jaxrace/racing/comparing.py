@@ -60,6 +60,11 @@ class ComparingRace(base.Race):
         # Whole vector registers: with 25 rounds the last of each option would go by itself.
         return 16 if 10 * (-self.capacity % 32) > self.capacity else 32
 
+    @property
+    def work(self) -> float:
+        """Comparisons of two outcomes that a race makes at most."""
+        return self.num_options * (self.num_options - 1) / 2 * self.capacity**2
+
     def _horizon(self, max_rounds: int | None) -> int:
         """n_max: the capacity unless given; ValueError unless it is in 1 .. capacity."""
         max_rounds = self.capacity if max_rounds is None else max_rounds

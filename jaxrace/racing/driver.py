@@ -1,12 +1,11 @@
 """The fused driver: sampling, win counts and verdicts of whole races in one compiled loop.
 
-Axes: B lanes (races that run side by side), K options, R rows: options of races, n rounds of a
-chunk.
+A race that plain Python runs by itself is played by ``single`` instead, chunk by chunk. Axes: B
+lanes (races that run side by side), K options.
 """
 
 import dataclasses
 import functools
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -14,25 +13,15 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace import kernels, narrowing
-from jaxrace.compilation import bounded_jit
-from jaxrace.protocol import is_traced
-from jaxrace.racing import base
+from jaxrace.compilation import bounded_jit, is_traced
+from jaxrace.racing import base, drawing, single
 from jaxrace.validation import require_function, require_integer, require_keys, require_kind
-
-Sample = Callable[[jax.Array, Any], Any]
-
-# Options of a batch from which on it pays to draw only for those that ask, once they are few.
-_LISTED_ROWS = 256
-# So many rounds fill the vector registers as the innermost axis; fewer leave it to the options.
-_FEW_ROUNDS = 16
-# Up to so many options go one by one: an expensive simulator had better not run in vain.
-_SINGLE_ROWS = 128
 
 
 def run(
     race: base.Race,
     key: jax.Array,
-    sample: Sample,
+    sample: drawing.Sample,
     options: Any,
     params: Any,
     chunk: int | None = None,
@@ -90,7 +79,9 @@ def run(
         if leaf.shape[:1] != (race.num_options,):
             raise ValueError(f"{expected}, got {list(leaf.shape)}")
     narrowing.require_rows_apart("options", given, options)
-    result, first = _run(race, sample, chunk, common_random_numbers, key, options, params)
+    of_race = race, sample, chunk, common_random_numbers, key, options, params
+    found = single.run(*of_race)
+    result, first = _run(*of_race) if found is None else found
     if not is_traced(result):
         base.raise_if_invalid(result.invalid)
         race.check_result(result)
@@ -100,7 +91,7 @@ def run(
 
 @bounded_jit(4)
 def _run(
-    race: base.Race, sample: Sample, chunk: int, common_random_numbers: bool, *of_race: Any
+    race: base.Race, sample: drawing.Sample, chunk: int, common_random_numbers: bool, *of_race: Any
 ) -> Any:
     """The result and ``first_outcomes``, of the key, the options and the params of one race."""
     play = functools.partial(_play_lanes, race, sample, chunk, common_random_numbers)
@@ -109,7 +100,7 @@ def _run(
 
 def _play_lanes(
     race: base.Race,
-    sample: Sample,
+    sample: drawing.Sample,
     chunk: int,
     common_random_numbers: bool,
     keys: jax.Array,
@@ -120,15 +111,8 @@ def _play_lanes(
     first = jax.tree.map(lambda x: x[0, 0], options)
     example = jax.eval_shape(sample, keys[0], first)
     example = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), example)
-    numbers = jnp.arange(race.num_options, dtype=jnp.uint32)
-    if common_random_numbers:
-        numbers = jnp.zeros_like(numbers)
-    option_keys = jax.vmap(jax.vmap(jax.random.fold_in, (None, 0)), (0, None))(keys, numbers)
-
-    def draw(option_key: jax.Array, option: Any, sample_number: jax.Array) -> Any:
-        return sample(jax.random.fold_in(option_key, sample_number), option)
-
-    play = functools.partial(_play_in_step, race, draw, chunk, example)
+    option_keys = drawing.option_keys(keys, race.num_options, common_random_numbers)
+    play = functools.partial(_play_in_step, race, sample, chunk, example)
     return kernels.map_blocks(play, kernels.sizes().races)(option_keys, options, params)
 
 
@@ -142,7 +126,7 @@ class _Carry(NamedTuple):
 
 def _play_in_step(
     race: base.Race,
-    draw: Callable[..., Any],
+    sample: drawing.Sample,
     chunk: int,
     example: Any,
     option_keys: jax.Array,
@@ -151,8 +135,7 @@ def _play_in_step(
 ) -> tuple[Any, Any]:
     """Play B races: their results, and ``first_outcomes``; leaves [B, ...].
 
-    Samples are ``draw(option_key, option, sample_number) -> outcome``, shaped as ``example``, drawn
-    ``chunk`` rounds at once; ``option_keys`` are [B, K].
+    Outcomes are shaped as ``example``, drawn ``chunk`` rounds at once; ``option_keys`` are [B, K].
     """
     begun = jax.vmap(lambda p: race.init(example, p))(params)
 
@@ -160,20 +143,8 @@ def _play_in_step(
         return jax.vmap(race.ask)(states, params)
 
     def draw_next(asked: jax.Array, drawn: jax.Array, num_rounds: int) -> Any:
-        """The next samples [B, K, n, ...], from where those of each option end: int32 [B, K]."""
-        rows = (option_keys, options, drawn)
-        if race.opening:
-            return _draw_asked(draw, num_rounds, rows, asked)
-        if asked.size < _LISTED_ROWS:
-            return _draw_all(draw, num_rounds, rows)
-        # A listed row takes hardly longer to draw than one of all.
-        few = 10 * asked.sum(dtype=jnp.int32) < 9 * asked.size
-        return lax.cond(
-            few,
-            lambda rows: _draw_asked(draw, num_rounds, rows, asked),
-            lambda rows: _draw_all(draw, num_rounds, rows),
-            rows,
-        )
+        rows = option_keys, options, drawn
+        return drawing.draw_next(sample, num_rounds, race.opening > 0, rows, asked)
 
     def flat(states: Any) -> Any:
         # Arrays [B, K, K] on two axes: loops over K numbers leave the vector units half empty.
@@ -189,76 +160,14 @@ def _play_in_step(
         states = in_shape(carry.states)
         outcomes = draw_next(carry.asked, states.simulated, chunk)
         states = race.advance_lanes(states, outcomes, params, carry.first_round)
+        states = race.look_lanes(states, params)
         return _Carry(carry.first_round + chunk, flat(states), ask(states))
 
     states = begun
     if race.opening:
         outcomes = draw_next(ask(begun), begun.simulated, race.opening)
-        states = race.open_lanes(begun, outcomes, params)
+        states = race.look_lanes(race.open_lanes(begun, outcomes, params), params)
     start = _Carry(jnp.int32(0), flat(states), ask(states))
     end = lax.while_loop(lambda carry: carry.asked.any(), play_chunk, start)
     states = race.finish_lanes(in_shape(end.states), params)
     return jax.vmap(race.result)(states, params), jax.vmap(race.first_outcomes)(states)
-
-
-def _draw_all(draw: Callable[..., Any], num_rounds: int, rows: tuple[Any, ...]) -> Any:
-    """Samples [B, K, n, ...] of all options."""
-    option_keys, options, drawn = rows
-    # The rounds are the innermost axis: they fill the vector registers.
-    numbers = _numbers(drawn, num_rounds)
-    return jax.vmap(jax.vmap(jax.vmap(draw, (None, None, 0))))(option_keys, options, numbers)
-
-
-def _draw_asked(
-    draw: Callable[..., Any], num_rounds: int, rows: tuple[Any, ...], asked: jax.Array
-) -> Any:
-    """Samples [B, K, n, ...] of the options that ask; of the others nothing is drawn."""
-    axis = 1 if num_rounds < _FEW_ROUNDS else 0
-
-    def draw_block(option_keys: jax.Array, options: Any, drawn: jax.Array) -> Any:
-        numbers = _numbers(drawn, num_rounds)  # [R, n]
-        if num_rounds < min(_FEW_ROUNDS, drawn.size):
-            return jax.vmap(jax.vmap(draw), (None, None, 0))(option_keys, options, numbers.T)
-        return jax.vmap(jax.vmap(draw, (None, None, 0)), out_axes=axis)(
-            option_keys, options, numbers
-        )
-
-    return map_rows(draw_block, asked, rows, axis=axis)
-
-
-def _numbers(drawn: jax.Array, num_rounds: int) -> jax.Array:
-    """uint32 [..., n], of the samples that follow so many."""
-    return (drawn[..., None] + jnp.arange(num_rounds, dtype=jnp.int32)).astype(jnp.uint32)
-
-
-def map_rows(function: Callable[..., Any], wanted: jax.Array, args: Any, axis: int = 0) -> Any:
-    """``function`` of the rows [B, K] that are wanted, and zeros for the others.
-
-    The function takes ``args`` of any number of rows, [rows, ...]; the rows of what it returns are
-    on ``axis``, 0 or 1.
-    """
-    num_rows = wanted.size
-    args = jax.tree.map(lambda x: x.reshape(num_rows, *x.shape[2:]), args)
-
-    def map_block(rows: jax.Array, results: Any) -> Any:
-        own = jnp.minimum(rows, num_rows - 1)
-        # There always is a first row, which the compiler does not know.
-        part = kernels.with_operands_kept(
-            function, rows[0] < num_rows, *jax.tree.map(lambda x: x[own], args)
-        )
-        at = (slice(None),) * axis + (rows,)
-        return jax.tree.map(lambda x, y: x.at[at].set(y, mode="drop"), results, part)
-
-    first = jax.eval_shape(function, *jax.tree.map(lambda x: x[:1], args))
-
-    def empty_of(x: jax.ShapeDtypeStruct) -> jax.Array:
-        return jnp.zeros((*x.shape[:axis], num_rows, *x.shape[axis + 1 :]), x.dtype)
-
-    empty = jax.tree.map(empty_of, first)
-    sizes = kernels.sizes()
-    # The last block is filled up with an option that has not asked.
-    few = num_rows <= _SINGLE_ROWS
-    block = 1 if few else min(sizes.rows, num_rows // sizes.row_blocks)
-    results = kernels.for_listed(wanted, block, map_block, empty)
-    results = jax.tree.map(lambda x: jnp.moveaxis(x, axis, 0), results)
-    return jax.tree.map(lambda x: x.reshape(*wanted.shape, *x.shape[1:]), results)

@@ -16,7 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jaxrace.protocol import is_traced, verb
+from jaxrace.compilation import is_traced
+from jaxrace.protocol import verb
 from jaxrace.selection.comparisons import LARGEST_SCORE, is_usable
 from jaxrace.selection.result import SelectionResult
 from jaxrace.validation import require_integer, require_keys

@@ -12,7 +12,8 @@ from jax import lax
 from numpy.typing import ArrayLike
 
 from jaxrace import kernels
-from jaxrace.protocol import is_traced, verb
+from jaxrace.compilation import is_traced
+from jaxrace.protocol import verb
 from jaxrace.selection.base import (
     Selector,
     Standing,

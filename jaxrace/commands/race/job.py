@@ -53,14 +53,10 @@ def race_scores(console: Console, config: ScoresConfig) -> int:
     if config.next is not None:
         _write_next(config.next, result)
     if config.report is not None:
-        notes = [f"read: {text}" for text in table.said]
-        notes += [f"WARNING: {one.message}" for one in doubts]
-        write_report(Path(config.report), result, notes)
+        warned = [f"WARNING: {one.message}" for one in doubts]
+        write_report(Path(config.report), result, warned)
     if config.json:
-        found = result.to_dict() | {
-            "read": table.said,
-            "doubts": [str(one.message) for one in doubts],
-        }
+        found = result.to_dict() | {"doubts": [str(one.message) for one in doubts]}
         console.file.write(json.dumps(found, indent=1, ensure_ascii=True) + "\n")
     else:
         _print(console, config, table, result, [str(one.message) for one in doubts])
@@ -70,7 +66,7 @@ def race_scores(console: Console, config: ScoresConfig) -> int:
 def _print(
     console: Console, config: ScoresConfig, table: Scores, result: RaceOfTable, doubts: list[str]
 ) -> None:
-    say(console, *(f"read: {text}" for text in table.said), *([""] if table.said else []))
+    say(console, *(f"note: {text}" for text in result.notes), *([""] if result.notes else []))
     _print_table(console, *result.table())
     hidden = len(result.options) - len(result.table()[1])
     say(console, *([f"... and {hidden} more, with --json"] if hidden else []), "")
@@ -80,8 +76,7 @@ def _print(
     say(console, *(f"WARNING: {text}" for text in doubts))
     if config.no_header:
         say(console, "options are called by their columns, from left to right")
-    unsure = " only if runs are independent" if doubts or config.dependent else ""
-    say(console, result.headline().replace("CERTIFIED:", f"CERTIFIED{unsure}:", 1))
+    say(console, result.headline())
     say(console, result.meaning())
     if not (config.shared or result.certified or doubts) and table.fits_shared:
         say(

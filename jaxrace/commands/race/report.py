@@ -16,14 +16,16 @@ def require_ending(path: str) -> None:
         raise ValueError(f"report: expected a file that ends in .md or .html, got {path!r}")
 
 
-def write_report(path: Path, result: RaceOfTable, notes: list[str]) -> None:
+def write_report(path: Path, result: RaceOfTable, doubts: list[str]) -> None:
     """Write the report, and its figure beside it as PNG and SVG; an HTML file also holds it."""
     figure = result.plot()
     for ending in (".png", ".svg"):
         plots.save(figure, path.with_suffix(ending))
     is_html = path.suffix.lower() in HTML
     text = (
-        _html(result, notes) if is_html else _markdown(path.with_suffix(".png").name, result, notes)
+        _html(result, doubts)
+        if is_html
+        else _markdown(path.with_suffix(".png").name, result, doubts)
     )
     files.write_file(path, text.encode())
 
@@ -39,7 +41,7 @@ def _settings(result: RaceOfTable) -> str:
     return f"{sizes}, {runs}, delta {result.delta:g}{within}."
 
 
-def _markdown(figure: str, result: RaceOfTable, notes: list[str]) -> str:
+def _markdown(figure: str, result: RaceOfTable, doubts: list[str]) -> str:
     tables = [
         markdown_table(heads, [[cell.replace("|", "\\|") for cell in row] for row in rows])
         for heads, rows in _tables(result)
@@ -48,16 +50,16 @@ def _markdown(figure: str, result: RaceOfTable, notes: list[str]) -> str:
         f"## {result.headline()}",
         f"{result.meaning()}.",
         _settings(result),
-        *(f"* {note}" for note in [*notes, *result.notes]),
+        *(f"* {note}" for note in [*doubts, *result.notes]),
         *tables,
         f"![Who stands where]({figure.replace(' ', '%20')})",
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _html(result: RaceOfTable, notes: list[str]) -> str:
+def _html(result: RaceOfTable, doubts: list[str]) -> str:
     picture = plots.drawn(result.plot(), "svg").decode()
-    said = "".join(f"<p>{html.escape(text)}</p>" for text in (_settings(result), *notes))
+    said = "".join(f"<p>{html.escape(text)}</p>" for text in (_settings(result), *doubts))
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f"<title>{html.escape(result.headline())}</title>"

@@ -182,6 +182,12 @@ class DominanceRace(ComparingRace):
         return base.in_lane(tell, state, outcomes, params)
 
     def tell_lanes(
+        self, states: DominanceState, outcomes: Any, params: DominanceParams
+    ) -> DominanceState:
+        """``tell`` of B races, but for the last count."""
+        return self.look_lanes(self._keep_and_count(states, outcomes, params), params)
+
+    def _keep_and_count(
         self,
         states: DominanceState,
         outcomes: Any,
@@ -189,27 +195,26 @@ class DominanceRace(ComparingRace):
         opens: bool = True,
         goes_on: bool = True,
     ) -> DominanceState:
-        """``tell`` of B races, but for the last count.
+        """Keep the samples, and play the blocks that become complete.
 
         Only where first blocks (``opens``) or later ones (``goes_on``) may become complete, the
         program for them is compiled.
         """
         before = self._complete(states, self.blocks.complete(params.max_rounds)[:, None])
         states = evidence.keep_samples(states, outcomes, states.asked)
-        states = self._count_kept(states, params, before, opens, goes_on)
-        return self.look_lanes(states, params)
+        return self._count_kept(states, params, before, opens, goes_on)
 
     def open_lanes(
         self, states: DominanceState, outcomes: Any, params: DominanceParams
     ) -> DominanceState:
         """Play the first blocks."""
-        return self.tell_lanes(states, outcomes, params, goes_on=False)
+        return self._keep_and_count(states, outcomes, params, goes_on=False)
 
     def advance_lanes(
         self, states: DominanceState, outcomes: Any, params: DominanceParams, first_round: jax.Array
     ) -> DominanceState:
         """Play samples [B, K, r, ...] that come after those; each option has its own number."""
-        return self.tell_lanes(states, outcomes, params, opens=False)
+        return self._keep_and_count(states, outcomes, params, opens=False)
 
     def _count_kept(
         self,
@@ -252,6 +257,10 @@ class DominanceRace(ComparingRace):
     def _complete(self, state: DominanceState, most: jax.Array) -> jax.Array:
         """m_i, int32 [..., K]: blocks of each option, at most ``most``."""
         return jnp.minimum(self.blocks.complete(state.simulated), most)
+
+    def is_unfinished(self, states: DominanceState) -> bool:
+        """Is there a race that ends without a certificate?"""
+        return bool((np.asarray(states.certificate) >= EXHAUSTED).any())
 
     def finish_lanes(self, states: DominanceState, params: DominanceParams) -> DominanceState:
         """Count all samples of the races that end without a certificate, for their guess."""

@@ -15,7 +15,7 @@ from jaxrace import kernels, narrowing
 from jaxrace.compilation import bounded_jit
 from jaxrace.protocol import is_traced
 from jaxrace.racing import base
-from jaxrace.racing.driver import map_rows
+from jaxrace.racing.drawing import map_rows
 from jaxrace.racing.shared.race import SharedRace
 from jaxrace.racing.shared.result import SharedResult
 from jaxrace.racing.shared.state import SharedParams
