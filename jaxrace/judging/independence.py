@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammaln
 
 # What chance does less often than this is warned of, or refused, in one call.
 WARNED, REFUSED = 1e-3, 1e-6
@@ -115,7 +114,7 @@ def _sorted(options: Sequence[Runs]) -> list[_Finding]:
     findings = []
     for name, order, _ in options:
         if any((x[1:] >= x[:-1]).all() for x in (order, order[::-1])):
-            orders = gammaln(len(order) + 1) - gammaln(_counts(order) + 1).sum()
+            orders = _log_factorial(len(order)) - _log_factorial(_counts(order)).sum()
             log_p = math.log(2 * len(options) / _SORTED_SHARE) - orders
             findings.append(_Finding(log_p, f"sorted runs of {name}"))
     return findings
@@ -177,7 +176,13 @@ def _stretches(few: int, many: int) -> _Law:
 
 def _log_choose(n: ArrayLike, k: ArrayLike) -> np.ndarray:
     n, k = np.asarray(n), np.asarray(k)
-    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    return _log_factorial(n) - _log_factorial(k) - _log_factorial(n - k)
+
+
+def _log_factorial(n: ArrayLike) -> np.ndarray:
+    from scipy.special import gammaln  # late: races in JAX have no time for it
+
+    return gammaln(np.asarray(n) + 1)
 
 
 def _trimmed(start: int, probabilities: np.ndarray) -> _Law:

@@ -133,7 +133,7 @@ class ImproveConfig:
         wanted = "the least and the largest possible return of a file"
         for name in ("low", "high"):
             if getattr(self, name) is None:
-                raise ValueError(f"{name}: expected {wanted}, got None")
+                raise ValueError(f"{name}: expected {wanted}, as in --low 0 --high 1, got None")
         if self.chosen_method != "batch":
             raise ValueError(f"method: expected batch for a file, got {self.method!r}")
         if self.task.lower().endswith(".npz"):
