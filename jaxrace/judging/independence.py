@@ -236,7 +236,7 @@ def _all_repeated(options: Sequence[Runs]) -> list[_Finding]:
         number, times = len(counts), int(counts[0])
         atoms = np.arange(number, 2 * number + 1)
         log_p = (_log_choose(atoms, number) - total * np.log(atoms)).max()
-        log_p += gammaln(total + 1) - number * gammaln(times + 1)
+        log_p += float(_log_factorial(total) - number * _log_factorial(times))
         divisors = sum(total % r == 0 for r in range(2, total + 1))
         log_ps.append(float(log_p) + math.log(divisors))
         whats.append(f"{number} different runs of {name}, each of them {times} times")
