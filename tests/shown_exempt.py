@@ -27,6 +27,7 @@ LONG = [
     Long("docs/audit.md", "by preference", "python -m jaxrace.audits.preference", "an hour or so"),
     Long("docs/audit.md", "all tables", "pytest -m slow", _ITSELF),
     Long("docs/audit.md", "dominance", "python -m jaxrace.audits.dominance", "46 minutes"),
+    Long("docs/audit.md", "shared tasks", "python -m jaxrace.audits.shared 5000", "minutes"),
     Long(
         "docs/dueling.md",
         "introspection",
