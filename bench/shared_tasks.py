@@ -22,6 +22,7 @@ from jaxrace import racing, tables
 
 OPTIONS, DELTA = 10, 0.05
 LENGTHS, SPREADS, TOPS = (500, 2000, 8000), (1.5, 4.0), (1, 3)
+COLORS = {"shared,": "tab:blue", "Friedman": "tab:orange", "Wilcoxon": "tab:green"}
 FIGURE = Path(__file__).resolve().parents[1] / "docs" / "figures" / "shared_tasks.png"
 
 
@@ -194,9 +195,12 @@ def draw(points):
         names = {name for _, spread, kappa, name, _ in points if (spread, kappa) == (1.5, top)}
         for name in sorted(names):
             xy = [(n, y) for n, s, k, m, y in points if (s, k, m) == (1.5, top, name)]
-            axis.plot(*zip(*xy, strict=True), marker="o", label=name)
+            color = COLORS[name.split(" ")[0]]
+            axis.plot(*zip(*xy, strict=True), marker="o", color=color, label=name)
         axis.plot(LENGTHS, [OPTIONS * n for n in LENGTHS], "k--", label="everything")
         axis.set(xscale="log", yscale="log", xlabel="questions on the list, N", title=f"best {top}")
+        axis.set_xticks(LENGTHS, [f"{n:,}" for n in LENGTHS])
+        axis.minorticks_off()
     axes[0].set_ylabel("evaluations")
     axes[0].legend()
     figure.savefig(FIGURE, dpi=120)
