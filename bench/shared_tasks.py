@@ -22,6 +22,7 @@ from jaxrace import racing, tables
 
 OPTIONS, DELTA = 10, 0.05
 LENGTHS, SPREADS, TOPS = (500, 2000, 8000), (1.5, 4.0), (1, 3)
+COUNTS = (2000, 5000, 10_000, 20_000, 50_000)
 COLORS = {"shared,": "tab:blue", "Friedman": "tab:orange", "Wilcoxon": "tab:green"}
 FIGURE = Path(__file__).resolve().parents[1] / "docs" / "figures" / "shared_tasks.png"
 
@@ -200,6 +201,7 @@ def draw(points):
         axis.plot(LENGTHS, [OPTIONS * n for n in LENGTHS], "k--", label="everything")
         axis.set(xscale="log", yscale="log", xlabel="questions on the list, N", title=f"best {top}")
         axis.set_xticks(LENGTHS, [f"{n:,}" for n in LENGTHS])
+        axis.set_yticks(COUNTS, [f"{n:,}" for n in COUNTS])
         axis.minorticks_off()
     axes[0].set_ylabel("evaluations")
     axes[0].legend()
