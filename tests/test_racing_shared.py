@@ -147,6 +147,16 @@ def test_a_list_is_decided_by_its_last_task():
     assert result.samples.tolist() == [101, 101]
 
 
+def test_a_list_takes_back_what_its_whole_refutes():
+    """The first wins fifteen tasks, and then loses sixteen: evidence that was there is gone."""
+    race = racing.SharedRace(num_options=2, top=1, capacity=31, finite=True, **MEAN)
+    first = np.arange(31) < 15
+    result = play(race, np.stack([first, ~first]).astype(np.float32), race.params(first=31))
+    assert result.best.tolist() == [1]
+    assert result.p_values[[0, 1], [1, 0]].tolist() == [1, 0]
+    assert result.possible.tolist() == [False, True]
+
+
 def test_options_that_tie_on_a_list_are_ranked_by_their_number():
     race = racing.SharedRace(num_options=3, top=1, capacity=40, finite=True, **MEAN)
     first = np.arange(40) % 2 == 0
