@@ -153,6 +153,9 @@ def test_frames_and_files_are_read(tmp_path):
     expected = jaxrace.race(runs, dependent=True).to_dict()
     for source in (pandas.DataFrame(columns), polars.DataFrame(columns), tmp_path / "s.csv"):
         assert jaxrace.race(source, dependent=True).to_dict() == expected
+    odd = polars.DataFrame({"x": columns["option"], "y": columns["score"], "z": columns["score"]})
+    found = jaxrace.race(odd, dependent=True, option_column="x", score_column="y")
+    assert found.to_dict()["options"] == expected["options"]
 
 
 def test_tasks_in_common_are_no_independent_runs(tmp_path):

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from jaxrace.data import read_scores
 from jaxrace.judging import decision, scores
 from jaxrace.judging.blocks import BlockPairs
 from jaxrace.judging.decision import BoolArray, Decision, Seen
@@ -42,6 +43,9 @@ def race(
     compare: Compare | None = None,
     horizon: int = HORIZON,
     dependent: bool = False,
+    option_column: str | None = None,
+    score_column: str | None = None,
+    task_column: str | None = None,
 ) -> RaceOfTable:
     """Say which options are certainly the best, or what to run next.
 
@@ -71,6 +75,9 @@ def race(
         smaller: Smaller scores are better; those that are read from a file of seconds always.
         compare: A preference of two outcomes instead of numbers: +1, -1, or 0.
         horizon: Independent runs of an option that the bets are tuned for.
+        option_column: Of a frame or file: the column that names the option, if that is not clear.
+        score_column: Of the same: that of the scores.
+        task_column: Of the same: that of the tasks.
         dependent: Do not look whether independent runs are independent; if not, nothing is
             guaranteed.
 
@@ -104,6 +111,9 @@ def race(
         compare=compare,
         horizon=horizon,
     )
+    if option_column or score_column or task_column:
+        named = {"option_column": option_column, "score_column": score_column}
+        data = read_scores(data, **named, task_column=task_column)
     table, columns, pairs = compared(question, data)
     doubts = [] if shared or dependent or compare else _doubts(table, columns)
     for doubt in doubts:
