@@ -21,7 +21,8 @@ def blocks_of(columns, by, first_block=5, block=5):
     values = padded([np.asarray(column, float) for column in columns])
 
     def differences(first, second, start, size):
-        d = values[first, start : start + size, None] - values[second, None, start : start + size]
+        runs = start[:, None] + np.arange(size)
+        d = values[first[:, None], runs][:, :, None] - values[second[:, None], runs][:, None]
         return d if by == "mean" else np.sign(d)
 
     counts = np.array(list(map(len, columns)))

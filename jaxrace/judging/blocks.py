@@ -16,6 +16,7 @@ import numpy as np
 
 from jaxrace.judging.levels import Bets
 from jaxrace.judging.process import (
+    MOST_NUMBERS,
     FloatArray,
     IntArray,
     Process,
@@ -25,8 +26,8 @@ from jaxrace.judging.process import (
     log_mixture,
 )
 
-# Differences [P, b, b] of the runs start .. start + b of the options in two lists [P].
-Differences = Callable[[IntArray, IntArray, int, int], np.ndarray]
+# Differences [P, b, b] of the runs start .. start + b of the options in two lists, all three [P].
+Differences = Callable[[IntArray, IntArray, IntArray, int], np.ndarray]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,17 +66,31 @@ class BlockPairs:
         log_bets = np.zeros(bets.shape)
         highest = np.full(first.shape, -np.inf)
         mean = np.zeros(first.shape)
-        for number in range(int(shared.max(initial=0))):
-            start, size = self.start(number), self.block if number else self.first_block
+        number, end = 0, int(shared.max(initial=0))
+        while number < end:
+            size = self.block if number else self.first_block
             here = np.flatnonzero(shared > number)
-            for part in in_chunks(len(here), size * size * bets.shape[1]):
+            each = 2 * size**2 * bets.shape[1]
+            # Several blocks of a few pairs at once.
+            most = MOST_NUMBERS // (each * len(here)) if number else 1
+            blocks = number + np.arange(min(max(most, 1), end - number))
+            starts = np.array([self.start(int(block)) for block in blocks])
+            for part in in_chunks(len(here), each * len(blocks)):
                 at = here[part]
-                found = self.differences(first[at], second[at], start, size).astype(float)
+                rows = np.repeat(at, len(blocks))
+                at_starts = np.tile(starts, len(at))
+                found = self.differences(first[rows], second[rows], at_starts, size).astype(float)
+                logs = log_factors(found - null[rows, None, None], bets[rows])
+                counts = blocks < shared[at, None]  # [P, blocks]
+                logs = np.where(counts[..., None], logs.reshape(*counts.shape, -1), 0.0)
                 # Every block counts the same, as in the dominance race.
-                mean[at] += found.mean((1, 2))
-                log_bets[at] += log_factors(found - null[at, None, None], bets[at])
-                now = log_mixture(log_bets[at], self.bets.weights)
-                highest[at] = np.maximum(highest[at], now)
+                means = found.mean((1, 2)).reshape(counts.shape)
+                mean[at] += np.where(counts, means, 0.0).sum(1)
+                so_far = log_bets[at, None] + logs.cumsum(1)
+                log_bets[at] = so_far[:, -1]
+                now = np.where(counts, log_mixture(so_far, self.bets.weights), -np.inf)
+                highest[at] = np.maximum(highest[at], now.max(1))
+            number += len(blocks)
         mean /= np.maximum(shared, 1)
         common = np.where(shared > 0, self.first_block + (shared - 1) * self.block, 0)
         never = np.zeros(first.shape, bool)

@@ -120,9 +120,10 @@ def compared(question: Question, data: Any) -> tuple[scores.Table, list[np.ndarr
     values = scores.padded(columns)
     is_by_mean = question.by == "mean"
 
-    def differences(first: IntArray, second: IntArray, start: int, size: int) -> np.ndarray:
-        x = values[first, start : start + size, None]
-        y = values[second, None, start : start + size]
+    def differences(first: IntArray, second: IntArray, start: IntArray, size: int) -> np.ndarray:
+        runs = start[:, None] + np.arange(size)
+        x = values[first[:, None], runs][:, :, None]
+        y = values[second[:, None], runs][:, None, :]
         if compare is not None:
             return compare(x, y)
         return x - y if is_by_mean else np.sign(x - y)

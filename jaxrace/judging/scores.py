@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from jaxrace.data import Scores, read_scores
 
+# Of a table; larger ones take minutes.
+MOST_OPTIONS, MOST_SCORES = 5_000, 5_000_000
+
 
 @dataclasses.dataclass(frozen=True)
 class Table:
@@ -45,7 +48,7 @@ def as_table(data: Any, *, shared: bool, of_numbers: bool = True) -> Table:
 
     Raises:
         ValueError: It is none of these, has fewer than two options, equal names, or a NaN among
-            independent runs.
+            independent runs; or it is too large.
     """
     if isinstance(data, str) or not isinstance(data, Scores | Mapping | np.ndarray | Sequence):
         data = read_scores(data)
@@ -66,6 +69,10 @@ def as_table(data: Any, *, shared: bool, of_numbers: bool = True) -> Table:
         table = _of_tasks(names, columns) if shared else Table(names, tuple(columns))
     if len(table.names) < 2:
         raise _wrong(f"two options or more, got {', '.join(table.names) or 'none'}")
+    if len(table.names) > MOST_OPTIONS:
+        raise _wrong(f"at most {MOST_OPTIONS:,} options, got {len(table.names):,}")
+    if (number := sum(map(len, table.values))) > MOST_SCORES:
+        raise _wrong(f"at most {MOST_SCORES:,} scores, got {number:,}")
     if len(set(table.names)) < len(table.names):
         raise _wrong(f"different names, got {', '.join(table.names)}")
     if of_numbers:

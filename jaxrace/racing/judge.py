@@ -266,19 +266,20 @@ def _differences(race: DominanceRace, compared: list[Any], outcomes: Any) -> Dif
         one = jax.tree.map(lambda x: np.ones((), x.dtype), jax.tree.map(lambda x: x[0], outcomes))
         sign = int(race.compare(one, jax.tree.map(np.zeros_like, one)))
 
-        def of_ranks(first: Any, second: Any, start: int, size: int) -> np.ndarray:
-            x, y = ranks[first, start : start + size], ranks[second, start : start + size]
+        def of_ranks(first: Any, second: Any, start: Any, size: int) -> np.ndarray:
+            runs = start[:, None] + np.arange(size)
+            x, y = ranks[first[:, None], runs], ranks[second[:, None], runs]
             return sign * np.sign(x[:, :, None] - y[:, None, :])
 
         return of_ranks
 
-    def of_outcomes(first: Any, second: Any, start: int, size: int) -> np.ndarray:
+    def of_outcomes(first: Any, second: Any, start: Any, size: int) -> np.ndarray:
         found = np.zeros((len(first), size, size), np.int8)
         for at in range(0, len(first), _MOST_PAIRS):
             some = slice(at, at + _MOST_PAIRS)
             # Of one length, so that there is one program.
-            rows = [np.resize(option[some], _MOST_PAIRS) for option in (first, second)]
-            signs = _block_signs(race.compare, size, outcomes, *rows, start)
+            rows = [np.resize(column[some], _MOST_PAIRS) for column in (first, second, start)]
+            signs = _block_signs(race.compare, size, outcomes, *rows)
             found[some] = np.asarray(signs)[: len(first[some])]
         return found
 
@@ -289,14 +290,15 @@ def _differences(race: DominanceRace, compared: list[Any], outcomes: Any) -> Dif
 def _block_signs(
     compare: Any, size: int, outcomes: Any, first: jax.Array, second: jax.Array, start: jax.Array
 ) -> jax.Array:
-    def block(option: jax.Array) -> Any:
-        return jax.tree.map(lambda x: lax.dynamic_slice_in_dim(x[option], start, size), outcomes)
+    def of_pair(one: jax.Array, other: jax.Array, start: jax.Array) -> jax.Array:
+        def block(option: jax.Array) -> Any:
+            part = functools.partial(lax.dynamic_slice_in_dim, start_index=start, slice_size=size)
+            return jax.tree.map(lambda x: part(x[option]), outcomes)
 
-    def of_pair(one: jax.Array, other: jax.Array) -> jax.Array:
         signs = jax.vmap(jax.vmap(compare, (None, 0)), (0, None))(block(one), block(other))
         return signs.astype(jnp.int8)
 
-    return jax.vmap(of_pair)(first, second)
+    return jax.vmap(of_pair)(first, second, start)
 
 
 @bounded_jit(1)
