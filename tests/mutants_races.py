@@ -241,7 +241,7 @@ MUTANTS = [
         "tests/test_racing_judge.py",
     ),
     (
-        "jaxrace/racing/driver.py",
+        "jaxrace/racing/drawing.py",
         "return sample(jax.random.fold_in(option_key, sample_number), option)",
         "return sample(option_key, option)",
         "tests/test_racing_driver.py",

@@ -303,7 +303,7 @@ CASES = [
             "{}": "{}",
             "without what was selected": without("selected"),
             "without its checksum": without("checksum"),
-            "of another that is selected": with_(selected=["a"]),
+            "of another that is selected": with_(selected=["c"]),
         }.items()
     ),
     *(
@@ -321,12 +321,13 @@ CASES = [
     (
         "another table",
         lambda: resumed("s.csv", GAMES + "a,c,1\n"),
-        ValueError("scores: expected the file that the run in 'd' has read, got another one"),
+        ValueError("--problem: expected the file that the run in 'd' has read, got another one"),
     ),
     (
         "another command",
         lambda: refused(
-            "duel --out d --resume", {k: v for k, v in finished().items() if k != "s.csv"}
+            "duel --algorithm savage --out d --resume",
+            {k: v for k, v in finished().items() if k != "s.csv"},
         ),
         ValueError("--out: expected the folder of a run of duel, got 'd', which is of select"),
     ),

@@ -124,6 +124,7 @@ BARE = [
         "shown in tests/test_race_scores.py",
     ),
     Bare("README.md", "jaxrace select --problem docs/data/games.csv --top 3 --next 10", _CALL),
+    Bare("docs/architecture.md", "jaxrace race", _CALL),
     Bare("docs/architecture.md", "jaxrace train medical", "a change beside another program"),
     Bare("docs/data.md", "jaxrace select --problem FILE", _CALL),
     Bare("docs/data.md", "jaxrace duel --matrix FILE", _CALL),

@@ -26,6 +26,7 @@ BOUNDS = {
 
 RACES = {
     "DominanceRace": "the best by pairwise wins, certified from the fewest samples",
+    "SharedRace": "the best on tasks that all options share, a stream or a list",
     "PreferenceRace": "the best by pairwise wins, from preferences; pb-edps",
     "HoeffdingRace": "the best by mean, for values in a known range; edps",
     "BernsteinRace": "the same, better where the values vary little",
