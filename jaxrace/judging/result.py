@@ -94,9 +94,13 @@ class RaceOfTable:
     def meaning(self) -> str:
         """What the headline says, and how sure it is."""
         if not self.certified:
-            if len(self.possible) == len(self.options):
+            sure = [option.name for option in self.options if option.verdict == "in"]
+            others = [name for name in self.possible if name not in sure]
+            if sure:
+                return f"certainly among the best: {listed(sure)}; may still be: {listed(others)}"
+            if len(others) == len(self.options):
                 return "all of them may still be among the best"
-            return f"may still be among the best: {listed(self.possible)}"
+            return f"may still be among the best: {listed(others)}"
         each = "it is" if self.top == 1 else "each of them is"
         than = "than each of the others"
         if self.certificate == "counts":
