@@ -107,15 +107,17 @@ def _words(head: str) -> list[str]:
 def _pairs(heads: Sequence[str]) -> list[tuple[str, str, str]]:
     """Columns whose names are the same but for their sides, and what they have in common."""
     found = []
-    words = {head: _words(head) for head in heads}
-    for one in heads:
-        for other in heads:
-            if len(words[one]) != len(words[other]):
-                continue
-            unlike = [p for p in zip(words[one], words[other], strict=True) if p[0] != p[1]]
-            if len(unlike) == 1 and unlike[0] in _SIDES:
-                base = " ".join(word for word in words[one] if word != unlike[0][0])
-                found.append((one, other, base))
+    words = [tuple(_words(head)) for head in heads]
+    called: dict[tuple[str, ...], list[int]] = {}
+    for place, own in enumerate(words):
+        called.setdefault(own, []).append(place)
+    for one, own in zip(heads, words, strict=True):
+        others = []
+        for at, word in enumerate(own):
+            for side in (pair for pair in _SIDES if pair[0] == word):
+                others += [(p, word) for p in called.get((*own[:at], side[1], *own[at + 1 :]), ())]
+        for place, word in sorted(others):
+            found.append((one, heads[place], " ".join(w for w in own if w != word)))
     return found
 
 
