@@ -112,8 +112,12 @@ def race(
         horizon=horizon,
     )
     if option_column or score_column or task_column:
-        named = {"option_column": option_column, "score_column": score_column}
-        data = read_scores(data, **named, task_column=task_column)
+        data = read_scores(
+            data,
+            option_column=option_column,
+            score_column=score_column,
+            task_column=task_column,
+        )
     table, columns, pairs = compared(question, data)
     doubts = [] if shared or dependent or compare else _doubts(table, columns)
     for doubt in doubts:
