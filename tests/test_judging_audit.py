@@ -83,8 +83,9 @@ def test_independent_runs(kind):
     values = np.concatenate([x, y])
 
     def differences(first, second, start, size):
+        runs = start[:, None] + np.arange(size)
         return np.sign(
-            values[first, start : start + size, None] - values[second, None, start : start + size]
+            values[first[:, None], runs][:, :, None] - values[second[:, None], runs][:, None]
         )
 
     pairs = BlockPairs(differences, np.full(2 * NUMBER, 60), independent_bets(5.0, 300), 5, 5)

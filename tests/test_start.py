@@ -99,7 +99,7 @@ def test_programs_are_kept_in_a_folder(tmp_path):
     before = {f"jax_{name}": getattr(jax.config, f"jax_{name}") for name in names}
     try:
         assert jaxrace.use_compilation_cache(tmp_path) == tmp_path
-        assert jax.config.read("jax_compilation_cache_dir") == str(tmp_path)
+        assert getattr(jax.config, f"jax_{names[1]}") == str(tmp_path)
     finally:
         for name, value in before.items():
             jax.config.update(name, value)

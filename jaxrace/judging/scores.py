@@ -71,7 +71,7 @@ def as_table(data: Any, *, shared: bool, of_numbers: bool = True) -> Table:
         raise _wrong(f"two options or more, got {', '.join(table.names) or 'none'}")
     if len(table.names) > MOST_OPTIONS:
         raise _wrong(f"at most {MOST_OPTIONS:,} options, got {len(table.names):,}")
-    if (number := sum(map(len, table.values))) > MOST_SCORES:
+    if (number := sum(map(np.size, table.values))) > MOST_SCORES:
         raise _wrong(f"at most {MOST_SCORES:,} scores, got {number:,}")
     if len(set(table.names)) < len(table.names):
         raise _wrong(f"different names, got {', '.join(table.names)}")
