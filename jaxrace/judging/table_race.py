@@ -124,7 +124,9 @@ def race(
         warnings.warn(doubt, DependentRunsWarning, stacklevel=2)
     notes = [*table.said, *scores.notes_of(table, is_list=of is not None)]
     if of is not None and min(table.progress()) < of:
-        notes.append("holds if the order of the tasks was drawn by lot, before any result was known")
+        notes.append(
+            "holds if the order of the tasks was drawn by lot, before any result was known"
+        )
     if dependent and not shared:
         notes.append("not looked at is whether runs are independent; else nothing is guaranteed")
     found = _answer(question, table, _look(question, table, columns, pairs), pairs, tuple(notes))
