@@ -249,7 +249,8 @@ def _do_shard(task: _Task, shard: int) -> dict[str, Any] | None:
 def _rows_of_shard(task: _Task, shard: int, name: str, saved: bytes | None) -> bytes:
     """The file of a shard that is done; checkpoints go to the folder under a name."""
     numbers = task.numbers(shard)
-    jobs = Jobs(len(numbers), lambda places: task.jobs.inputs(numbers[places]))
+    inputs, brief = task.jobs.inputs, task.jobs.brief  # compiled as one process compiles it
+    jobs = Jobs(len(numbers), lambda places: inputs(numbers[places]), brief=brief)
     plan = LanePlan(np.arange(len(numbers)), task.plan.lane[numbers], task.plan.width)
     with tempfile.TemporaryDirectory() as here:
         if saved is not None:
