@@ -66,31 +66,45 @@ def check_runs(runs: Mapping[str, ArrayLike] | Sequence[ArrayLike]) -> None:
     ValueError: runs: expected independent ones in the order in which they were made, got sorted ...
     """
     named = runs if isinstance(runs, Mapping) else {f"option {i}": x for i, x in enumerate(runs)}
-    require_independent([_coded(name, of_one) for name, of_one in named.items()])
+    doubt = doubt_about(named)
+    if doubt is not None:
+        warnings.warn(doubt, DependentRunsWarning, stacklevel=2)
+
+
+def doubt_about(runs: Mapping[str, ArrayLike]) -> str | None:
+    """What ``check_runs`` warns of, if anything; ValueError as there."""
+    return _doubt([_coded(name, of_one) for name, of_one in runs.items()])
 
 
 def require_independent(options: Sequence[Runs]) -> None:
-    """``check_runs`` of outcomes of any kind."""
+    """``check_runs`` of outcomes of any kind, for a function that a user has called."""
+    doubt = _doubt(options)
+    if doubt is not None:
+        warnings.warn(doubt, DependentRunsWarning, stacklevel=3)
+
+
+def _doubt(options: Sequence[Runs]) -> str | None:
     findings = [*_sorted(options), *_crossings(options), *_all_repeated(options)]
     rows = _rows(options)
     if rows is not None:
         findings += _all_repeated([Runs("all options", rows[:, 0], _identity(rows))])
-    _judge_findings(findings, REFUSED)
+    certain = _said(findings, REFUSED)
+    if certain is not None:
+        raise ValueError(certain)
     # Rows that repeat may also come of what the options have in common: not certain enough.
     findings += [] if rows is None else _rows_repeated(rows)
-    _judge_findings(findings, WARNED)
+    doubt = _said(findings, WARNED)
+    return doubt and f"{doubt}: no certificate is guaranteed"
 
 
-def _judge_findings(findings: list[_Finding], level: float) -> None:
+def _said(findings: list[_Finding], level: float) -> str | None:
+    """The worst finding, if chance makes such a one less often than that."""
     worst = min(findings, default=_Finding(0.0, ""))
     if worst.log_p >= math.log(level):
-        return
+        return None
     expected = "runs: expected independent ones in the order in which they were made"
     chance = f"chance does so less than once in {1 / level:,.0f} tries"
-    message = f"{expected}, got {worst.what}; {chance}"
-    if level == REFUSED:
-        raise ValueError(message)
-    warnings.warn(f"{message}: no certificate is guaranteed", DependentRunsWarning, stacklevel=4)
+    return f"{expected}, got {worst.what}; {chance}"
 
 
 def _coded(name: str, values: ArrayLike) -> Runs:

@@ -12,7 +12,7 @@ from jaxrace.judging import decision, scores
 from jaxrace.judging.blocks import BlockPairs
 from jaxrace.judging.decision import BoolArray, Decision, Seen
 from jaxrace.judging.evidence import Evidence, evidence_of, wanted_pairs
-from jaxrace.judging.independence import DependentRunsWarning, check_runs
+from jaxrace.judging.independence import DependentRunsWarning, doubt_about
 from jaxrace.judging.intervals import intervals
 from jaxrace.judging.levels import By, simultaneous
 from jaxrace.judging.process import FloatArray, IntArray, Pairs
@@ -135,9 +135,8 @@ def race(
 
 def _doubts(table: scores.Table, columns: Sequence[np.ndarray]) -> list[str]:
     """Why runs are hardly independent; ValueError if they cannot be."""
-    with warnings.catch_warnings(record=True, action="always") as found:
-        check_runs(dict(zip(table.names, columns, strict=True)))
-    doubts = [str(one.message) for one in found]
+    doubt = doubt_about(dict(zip(table.names, columns, strict=True)))
+    doubts = [] if doubt is None else [doubt]
     if table.have_tasks_in_common:
         doubts.append(
             "options have tasks in common, which independent runs have not: shared compares them "

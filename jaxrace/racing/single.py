@@ -38,7 +38,7 @@ def run(
     example = jax.eval_shape(sample, key, jax.tree.map(lambda x: x[0], options))
     example = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), example)
     keys, states = _begin(race, common_random_numbers, key, example, params)
-    options = jax.tree.map(lambda x: x[None], options)
+    options = _lane(options)
     told, is_open = 0, race.opening == 0
     states, asked = _look(race, states, params)
     while np.asarray(asked).any():

@@ -117,9 +117,11 @@ class FinalRace:
         race_params = self.race.params_at(params.race, rounds)
         options = jax.vmap(lambda theta: PolicyInTask(theta, params.search.env))(state.recent)
         key = jax.random.fold_in(state.search.key, jnp.uint32(_KEY_NUMBER))
-        common, chunk = self.search.common_random_numbers, self.race.chunk
+        common = self.search.common_random_numbers
         rollout = self.search.rollout
-        result = racing.run(self.race, key, rollout, options, race_params, chunk, common)
+        result = racing.run(
+            self.race, key, rollout, options, race_params, common_random_numbers=common
+        )
         winner = jax.tree.map(lambda x: x[result.ranking[0]], recent)
         certain = (result.selected | result.discarded).sum(dtype=jnp.int32)
         row = row._replace(

@@ -19,11 +19,12 @@ def require_ending(path: str) -> None:
 def write_report(path: Path, result: RaceOfTable, doubts: list[str]) -> None:
     """Write the report, and its figure beside it as PNG and SVG; an HTML file also holds it."""
     figure = result.plot()
-    for ending in (".png", ".svg"):
-        plots.save(figure, path.with_suffix(ending))
+    plots.save(figure, path.with_suffix(".png"))
+    vector = plots.drawn(figure, "svg")
+    files.write_file(path.with_suffix(".svg"), vector)
     is_html = path.suffix.lower() in HTML
     text = (
-        _html(result, doubts)
+        _html(result, doubts, vector.decode())
         if is_html
         else _markdown(path.with_suffix(".png").name, result, doubts)
     )
@@ -57,8 +58,7 @@ def _markdown(figure: str, result: RaceOfTable, doubts: list[str]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _html(result: RaceOfTable, doubts: list[str]) -> str:
-    picture = plots.drawn(result.plot(), "svg").decode()
+def _html(result: RaceOfTable, doubts: list[str], picture: str) -> str:
     said = "".join(f"<p>{html.escape(text)}</p>" for text in (_settings(result), *doubts))
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'

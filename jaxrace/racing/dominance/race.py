@@ -134,7 +134,7 @@ class DominanceRace(ComparingRace):
         require_integer("horizon", horizon, 1)
         bets = dominance_bets(level, horizon) if bets is None else bets
         weights = dominance_weights(len(bets)) if weights is None else weights
-        require_bets(bets, weights)
+        require_bets(bets, weights, kernels.MAX_BET)
         rounding = _ROUNDING * self.blocks.num_complete(max_rounds)
         return DominanceParams(
             delta=jnp.asarray(delta, jnp.float32),

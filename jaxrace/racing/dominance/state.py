@@ -12,7 +12,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxrace import kernels
 from jaxrace.protocol import pytree
 from jaxrace.validation import Owner, require_positive
 
@@ -97,15 +96,15 @@ class Blocks:
         return 0 if max_rounds < self.first else 1 + (max_rounds - self.first) // self.later
 
 
-def require_bets(bets: Sequence[float], weights: Sequence[float]) -> None:
-    """Raise ValueError unless each bet is in (0, 1.95], with a positive weight."""
+def require_bets(bets: Sequence[float], weights: Sequence[float], largest: float) -> None:
+    """Raise ValueError unless each bet is in (0, largest], with a positive weight."""
     if not len(bets):
         raise ValueError("bets: expected at least one, got none")
     if len(bets) != len(weights):
         raise ValueError(f"weights: expected as many as bets, {len(bets)}, got {len(weights)}")
     for bet in bets:
         require_positive("bets", bet)
-        if bet > kernels.MAX_BET:
-            raise ValueError(f"bets: expected at most {kernels.MAX_BET}, got {bet}")
+        if bet > largest:
+            raise ValueError(f"bets: expected at most {largest}, got {bet}")
     for weight in weights:
         require_positive("weights", weight)

@@ -12,8 +12,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace import kernels, narrowing
-from jaxrace.compilation import bounded_jit
-from jaxrace.protocol import is_traced
+from jaxrace.compilation import bounded_jit, is_traced
 from jaxrace.racing import base
 from jaxrace.racing.drawing import map_rows
 from jaxrace.racing.shared.race import SharedRace

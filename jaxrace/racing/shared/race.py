@@ -16,12 +16,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import kernels, narrowing
+from jaxrace.compilation import is_traced
 from jaxrace.judging import levels
 from jaxrace.kernels.sums import Total
-from jaxrace.protocol import is_traced, verb
+from jaxrace.protocol import verb
 from jaxrace.racing import base
 from jaxrace.racing.comparing import check_once, first_few, require_outcomes
-from jaxrace.racing.dominance.state import EXHAUSTED, RUNNING
+from jaxrace.racing.dominance.state import EXHAUSTED, RUNNING, require_bets
 from jaxrace.racing.shared import decision, evidence
 from jaxrace.racing.shared.outcomes import net_wins, require_outcome
 from jaxrace.racing.shared.result import SharedResult
@@ -32,7 +33,6 @@ from jaxrace.racing.shared.state import (
     Tally,
     common_tasks,
     packed,
-    require_bets,
     squared,
     unpacked,
 )
@@ -170,7 +170,7 @@ class SharedRace(base.Race):
             bets, usual = levels.shared_bets(needed.verdict, horizon)
             weights = usual if weights is None else weights
         weights = [1.0] * len(bets) if weights is None else weights
-        require_bets(bets, weights)
+        require_bets(bets, weights, levels.LARGEST_BET)
         shares = np.asarray(weights, float) / np.sum(weights)
         null = -tolerance / width
         rounding = _ROUNDING * most

@@ -4,17 +4,15 @@ Axes: K options, P = K (K - 1) / 2 pairs, N = capacity tasks, L bets, Q nulls.
 """
 
 import dataclasses
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace.judging.levels import LARGEST_BET
 from jaxrace.kernels.sums import Total
 from jaxrace.protocol import pytree
-from jaxrace.validation import Owner, require_positive
+from jaxrace.validation import Owner
 
 # Tasks of a pair that are counted at once.
 BLOCK = 8
@@ -111,17 +109,3 @@ def squared(numbers: jax.Array, num_options: int) -> jax.Array:
 def common_tasks(told: jax.Array) -> jax.Array:
     """Tasks that each two options have in common: int32 [K, K]."""
     return jnp.minimum(told[:, None], told[None, :])
-
-
-def require_bets(bets: Sequence[float], weights: Sequence[float]) -> None:
-    """Raise ValueError unless each bet is in (0, 0.95], with a positive weight."""
-    if not len(bets):
-        raise ValueError("bets: expected at least one, got none")
-    if len(bets) != len(weights):
-        raise ValueError(f"weights: expected as many as bets, {len(bets)}, got {len(weights)}")
-    for bet in bets:
-        require_positive("bets", bet)
-        if bet > LARGEST_BET:
-            raise ValueError(f"bets: expected at most {LARGEST_BET}, got {bet}")
-    for weight in weights:
-        require_positive("weights", weight)
