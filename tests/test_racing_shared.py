@@ -240,6 +240,17 @@ def test_scores_out_of_their_range_are_named():
     race.tell(state, np.array([[0.0, 7.0], [1.0, jnp.nan]], np.float32), params)
 
 
+@pytest.mark.parametrize("name", ["options", "tasks"])
+@pytest.mark.skipif(jax.config.read("jax_enable_x64"), reason="64 bits tell the rows apart")
+def test_rows_that_only_64_bits_tell_apart_are_refused(name):
+    race = racing.SharedRace(num_options=2, top=1, capacity=2, **MEAN)
+    rows = {"options": np.array([1.0, 2.0]), "tasks": np.array([1.0, 2.0])}
+    rows[name] = np.array([1.0, 1.0 + 1e-9])
+    key, numbers = jax.random.key(0), (rows["options"], race.params(), rows["tasks"])
+    with pytest.raises(ValueError, match=f"{name}: expected rows that float32 tells apart"):
+        racing.run_shared(race, key, lambda key, x, t: x / 9, *numbers)
+
+
 def test_the_driver_of_independent_samples_refuses_shared_tasks():
     race = racing.SharedRace(num_options=2, top=1, capacity=9, **MEAN)
     with pytest.raises(ValueError, match="race: expected one of independent samples"):

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace.compilation import is_traced
-from jaxrace.narrowing import as_arrays, as_host_array, dtype_of
+from jaxrace.narrowing import as_arrays, as_host_array, dtype_of, require_rows_apart
 from jaxrace.validation import Owner, require_integer, require_owner
 
 Outcome = Any
@@ -222,6 +222,20 @@ class Race(abc.ABC):
         """What the results of all races hold alike, and further fields of the state."""
         names = ("samples", "simulated", "invalid", *further)
         return {name: getattr(state, name) for name in names} | {"params": params, "top": self.top}
+
+
+def as_rows(name: str, tree: Any, count: int) -> Any:
+    """Arrays of JAX with ``count`` rows, leaves [count, ...], which are told apart as before."""
+    given = jax.tree.map(functools.partial(as_host_array, name), tree)
+    rows = as_arrays(name, given)
+    expected = f"{name}: expected leaves with leading axis {count}"
+    if not jax.tree.leaves(rows):
+        raise ValueError(f"{expected}, got no arrays")
+    for leaf in jax.tree.leaves(rows):
+        if leaf.shape[:1] != (count,):
+            raise ValueError(f"{expected}, got {list(leaf.shape)}")
+    require_rows_apart(name, given, rows)
+    return rows
 
 
 def in_lane(function: Callable[..., Any], *args: Any) -> Any:

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxrace import kernels, narrowing
+from jaxrace import kernels
 from jaxrace.compilation import bounded_jit, is_traced
 from jaxrace.racing import base, drawing, single
 from jaxrace.validation import require_function, require_integer, require_keys, require_kind
@@ -72,15 +72,7 @@ def run(
     require_integer("chunk", chunk, 1)
     race.check_params(params)
     require_kind("common_random_numbers", common_random_numbers, bool)
-    given = jax.tree.map(functools.partial(narrowing.as_host_array, "options"), options)
-    options = narrowing.as_arrays("options", given)
-    expected = f"options: expected leaves with leading axis {race.num_options}"
-    if not jax.tree.leaves(options):
-        raise ValueError(f"{expected}, got no arrays")
-    for leaf in jax.tree.leaves(options):
-        if leaf.shape[:1] != (race.num_options,):
-            raise ValueError(f"{expected}, got {list(leaf.shape)}")
-    narrowing.require_rows_apart("options", given, options)
+    options = base.as_rows("options", options, race.num_options)
     of_race = race, sample, chunk, common_random_numbers, key, options, params
     found = single.run(*of_race)
     result, first = _run(*of_race) if found is None else found

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxrace import kernels, narrowing
+from jaxrace import kernels
 from jaxrace.compilation import bounded_jit, is_traced
 from jaxrace.racing import base
 from jaxrace.racing.drawing import map_rows
@@ -74,10 +74,10 @@ def run_shared(
     chunk = race.chunk if chunk is None else chunk
     require_integer("chunk", chunk, 1)
     race.check_params(params)
-    options = _rows("options", options, race.num_options)
+    options = base.as_rows("options", options, race.num_options)
     if tasks is None:
         tasks = jnp.arange(race.capacity, dtype=jnp.int32)
-    tasks = _rows("tasks", tasks, race.capacity)
+    tasks = base.as_rows("tasks", tasks, race.capacity)
     result, first = _run(race, sample, chunk, key, options, params, tasks)
     if not is_traced(result):
         race.raise_if_invalid(result.invalid)
@@ -94,19 +94,6 @@ def task_order(race: SharedRace, key: jax.Array) -> jax.Array:
     if not race.finite:
         return numbers
     return jax.random.permutation(jax.random.fold_in(key, race.capacity), numbers)
-
-
-def _rows(name: str, tree: Any, count: int) -> Any:
-    tree = narrowing.as_arrays(name, tree)
-    leaves = jax.tree.leaves(tree)
-    if not leaves:
-        raise ValueError(f"{name}: expected leaves with leading axis {count}, got no arrays")
-    for leaf in leaves:
-        if leaf.shape[:1] != (count,):
-            raise ValueError(
-                f"{name}: expected leaves with leading axis {count}, got {list(leaf.shape)}"
-            )
-    return tree
 
 
 @bounded_jit(3)
