@@ -219,11 +219,7 @@ CASES = [
         lambda: raced("--dependent", table(DRIFT[:43]))["if_independent"],
         True,
     ),
-    (
-        "many rows",
-        lambda: race_of("a,b\n" + "1,2\n" * 10**5)[0],
-        ["b"],
-    ),
+    ("many rows", lambda: race_of("a,b\n" + "1,2\n" * 10**5)[0], ["b"]),
     (
         "many columns",
         lambda: refused(RACE, {"s.csv": table([range(9_000)], f"{','.join(MANY)}\n")}),
@@ -332,13 +328,10 @@ CASES = [
         ValueError("--out: expected the folder of a run of duel, got 'd', which is of select"),
     ),
     # Numbers.
-    *(
-        (
-            f"reproduce --seed {seed}",
-            lambda seed=seed: refused(f"reproduce pbr-synthetic --quick --seed {seed}"),
-            ValueError("--seed: expected at most 4294967295, got"),
-        )
-        for seed in (2**32, 2**63, 2**64)
+    (
+        "reproduce --seed 2**64",
+        lambda: refused(f"reproduce pbr-synthetic --quick --seed {2**64}"),
+        ValueError("--seed: expected at most 4294967295, got"),
     ),
     *(
         (
@@ -369,17 +362,9 @@ CASES = [
             (f"--pool {HUGE}", "--pool: expected at most 1000000, got 1111"),
         )
     ),
-    (
-        "rounds of a small race",
-        lambda: rounds_of(raced_in(30)),
-        (3, 30),
-    ),
+    ("rounds of a small race", lambda: rounds_of(raced_in(30)), (3, 30)),
     ("rounds of a tiny race", lambda: rounds_of(raced_in(2)), (2, 2)),
-    (
-        "rounds of a large race",
-        lambda: rounds_of(raced_in(500)),
-        (3, 100),
-    ),
+    ("rounds of a large race", lambda: rounds_of(raced_in(500)), (3, 100)),
     (
         "a budget of 2^40",
         lambda: rounds_of(raced_in(30), budget=2**40),
@@ -393,11 +378,7 @@ CASES = [
     ("rounds of any number", lambda: rounds_of(HoeffdingRace(7, 3), value_range=1.0), (3, 100)),
     # Matrices.
     ("complex", lambda: duel_of(MATRIX + 0j), ValueError("--matrix: expected numbers")),
-    (
-        "text",
-        lambda: duel_of(MATRIX.astype(str)),
-        ValueError("--matrix: expected numbers"),
-    ),
+    ("text", lambda: duel_of(MATRIX.astype(str)), ValueError("--matrix: expected numbers")),
     ("dates", lambda: duel_of(np.zeros((2, 2), "M8[s]")), ValueError("--matrix: expected numbers")),
     *(
         (

@@ -2,7 +2,6 @@
 
 SLOW_CASES = frozenset(
     {
-        "test_bad_input.py::test_bad_input[dominance compare told]",
         "test_cli.py::test_same_seed_same_numbers[pb-edps]",
         "test_cli_grids.py::test_an_interrupted_grid_is_resumed[15-143]",
         "test_duel.py::test_what_is_not_simulated_is_known[interleaved-filter]",
@@ -14,7 +13,6 @@ SLOW_CASES = frozenset(
         "test_dueling_savage.py::test_many_rounds_in_one_go_are_the_same_as_one_by_one[copeland-0.5]",
         "test_dueling_savage.py::test_rounds_are_the_same_as_one_by_one[condorcet-4]",
         "test_dueling_thompson.py::test_dts_plus_against_the_reference[5]",
-        "test_dueling_thompson.py::test_other_numbers_compile_nothing[False]",
         "test_envs_gymnax.py::test_gymnax_itself[CartPole-v1]",
         "test_evolution.py::test_searches_find_the_target[uniform]",
         "test_holdem_ashe.py::test_utilities_and_decisions_of_played_hands[60]",

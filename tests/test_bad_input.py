@@ -88,17 +88,9 @@ def test_one_leaf_among_many_is_enough():
 
 
 BAD_COMMANDS = {
-    "--population 1": "--population: expected an integer of at least 2, got 1",
     "--population 2.5": "--population: expected an integer, got '2.5'",
-    "--max-rounds 2": "--max-rounds: expected an integer of at least 3, got 2",
     "--max-rounds 40000": "--max-rounds: expected at most 2048, got 40000",
-    "--repeats 0": "--repeats: expected an integer of at least 1, got 0",
-    "--seed -1": "--seed: expected an integer of at least 0, got -1",
-    "--sigma 0": "--sigma: expected a positive number, got 0.0",
-    "--sigma nan": "--sigma: expected a positive number, got nan",
     "--delta 0": "--delta: expected a number between 0 and 1, exclusive, got 0.0",
-    "--delta nan": "--delta: expected a number between 0 and 1, exclusive, got nan",
-    "--hazard C": "--hazard: expected one of A, B, got 'C'",
     "--strategy Open_ES --population 8 --sigma 1": "--sigma: expected null for Open_ES",
     "--method pb-edps --strategy ESMC --sigma null": "--population: ESMC takes even sizes only",
     "--strategy CMAES": "--strategy: expected one of CMA_ES, ",

@@ -13,7 +13,6 @@ from savage_cases import decision_of
 
 from jaxrace.dueling import (
     Best,
-    BordaWinner,
     CondorcetWinner,
     CopelandWinner,
     Counting,
@@ -292,20 +291,3 @@ def test_choices_name_parameters(question):
     choices, *back = there_and_back(numbers)
     assert choices.tolist() == [list(choice) for choice in question.choices]
     np.testing.assert_array_equal(back, [numbers, numbers])
-
-
-@pytest.mark.parametrize(
-    ("kind", "numbers", "message"),
-    [
-        (NextBest, (3, 3), "skipped: expected less than 3"),
-        (NextBest, (3, -1), "skipped: expected"),
-        (CopelandWinner, (1,), "num_arms: expected"),
-        (BordaWinner, (1,), "num_arms: expected"),
-        (CopelandWinner, (3, -1), "max_defeats: expected"),
-        (CondorcetWinner, (3, 0.5), "max_defeats: expected"),
-        (Counting, (3, 0.6, 0.4), "(above|below): expected"),
-    ],
-)
-def test_bad_numbers_are_named(kind, numbers, message):
-    with pytest.raises(ValueError, match=message):
-        kind(*numbers)
