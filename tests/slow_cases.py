@@ -23,7 +23,6 @@ SLOW_CASES = frozenset(
         "test_improve.py::test_the_candidate_knows_nothing_of_the_test[options0]",
         "test_improvement_bounds.py::test_bounds_with_a_threshold[100]",
         "test_improvement_bounds.py::test_safe_bounds_err_seldom[25-betting]",
-        "test_improvement_daedalus.py::test_a_fifth_is_for_training[daedalus2]",
         "test_improvement_daedalus.py::test_a_sweep_is_the_loop_of_ask_and_tell[none]",
         "test_improvement_logged.py::test_clicks_of_the_other_logger[women]",
         "test_improvement_safety.py::test_how_often_a_worse_policy_is_declared_safe[bernstein]",
