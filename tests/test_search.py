@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from small_tasks import SmallTask
 
 from jaxrace import kernels, outcomes, racing, search
 from jaxrace.envs import medical
@@ -37,11 +38,8 @@ class Parameters:
 
 
 @dataclasses.dataclass(frozen=True)
-class NoisyTarget:
+class NoisyTarget(SmallTask):
     """One step; the reward falls with the distance of the action from (3, -2), plus noise."""
-
-    horizon: int = 1
-    continues_after_terminal: bool = False
 
     @property
     def default_params(self):
@@ -53,9 +51,6 @@ class NoisyTarget:
     def step(self, key, state, action, params):
         distance = jnp.sqrt(((action - params[:2]) ** 2).sum())
         return state, -distance + params[2] * state, jnp.bool_(True)
-
-    def observe(self, state, params):
-        return state
 
 
 def probe(race, strategy=None):
