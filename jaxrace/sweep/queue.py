@@ -54,7 +54,3 @@ class LanePlan(NamedTuple):
         jobs = jobs[np.argsort(self.lane[jobs], kind="stable")]
         ends = np.cumsum(np.bincount(self.lane[jobs], minlength=self.width))
         return [deque(of_lane.tolist()) for of_lane in np.split(jobs, ends[:-1])]
-
-    def most(self, waits: NDArray[np.bool_]) -> int:
-        """The jobs that wait for the lane that has most: more devices have nothing to do."""
-        return int(np.bincount(self.lane[waits], minlength=self.width).max())
