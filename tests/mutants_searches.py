@@ -103,7 +103,7 @@ MUTANTS = [
         "tests/test_sweep_checkpoints.py",
     ),
     (
-        "jaxrace/sweep/queue.py",
+        "jaxrace/sweep/places.py",
         "turn = next(turn for turn in turns if math.gcd(turn, width) == 1)",
         "turn = 0",
         "tests/test_sweep.py",

@@ -17,7 +17,7 @@ from jaxrace.policies import Sigmoid
 from jaxrace.search import PolicySearch, SearchJob, SearchWork, run_searches, stack_params
 from jaxrace.sweep import engine
 from jaxrace.sweep.lanes import Program
-from jaxrace.sweep.queue import LanePlan
+from jaxrace.sweep.places import LanePlan
 
 LENGTHS = cases.mixed_lengths(40)
 

@@ -9,7 +9,6 @@ import contextlib
 import dataclasses
 import hashlib
 import json
-import platform
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -65,11 +64,7 @@ class Checkpoints:
 
 
 def is_saved(folder: str | Path) -> bool:
-    """Is there a whole checkpoint in the folder of a sweep, or some shards?
-
-    >>> is_saved(".")
-    False
-    """
+    """Is there a whole checkpoint in the folder of a sweep, or some shards?"""
     return any((Path(folder) / name).is_file() for name in (NAME, SHARDS))
 
 
@@ -165,7 +160,7 @@ def surroundings(work: Work, jobs: Jobs) -> dict[str, Any]:
         "jaxlib": versions["jaxlib"],
         "x64": bool(jax.config.read("jax_enable_x64")),
         "device": jax.local_devices()[0].device_kind,
-        "processor": _processor(),
+        "processor": runs.processor(),
         "program of a job": hashlib.sha256(program.encode()).hexdigest(),
     }
 
@@ -191,15 +186,6 @@ def _digest(*trees: Any) -> str:
             found.update(f"{jax.tree_util.keystr(path)} {array.dtype} {array.shape}".encode())
             found.update(array.tobytes())
     return found.hexdigest()
-
-
-def _processor() -> str:
-    """The model, where the system tells it."""
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
 
 
 def require_same(found: Any, expected: Any, name: str = "") -> None:

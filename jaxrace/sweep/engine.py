@@ -17,8 +17,8 @@ from threadpoolctl import threadpool_limits
 
 from jaxrace.sweep.checkpoint import Checkpoints, Saver, identity_of, opened, surroundings
 from jaxrace.sweep.lanes import MOST_STEPS, Program, one_job, traced_job
-from jaxrace.sweep.queue import LanePlan
-from jaxrace.sweep.rows import Rows, RowStore, rows_of
+from jaxrace.sweep.places import LanePlan
+from jaxrace.sweep.rows import Rows, RowStore
 from jaxrace.sweep.stopping import Interrupted
 from jaxrace.sweep.work import Jobs, Work
 
@@ -112,8 +112,8 @@ class _Sweep:
         self._asked_at: float | None = None
         saved = None if saver is None else saver.load()
         arrays, facts = saved or ({}, {"rows": 0, "lane steps": 0, "files of rows": 0})
-        # Of every job: is it done or failed, has it failed, and how many rows it has left before it
-        # was begun again.
+        # Of every job: is it done or failed, has it failed, and how many rows, its first ones, are
+        # there since before it was begun again.
         none, nothing = np.zeros(jobs.count, bool), np.zeros(jobs.count, np.int64)
         self._ended, self._failed = (arrays.get(x, none).copy() for x in ("ended", "failed"))
         self._known = arrays.get("known", nothing).copy()
@@ -188,7 +188,10 @@ class _Sweep:
         seconds = max(time.perf_counter() - started, 1e-6)
         self._most_steps = max(int(burst.num_steps.max() * _LONGEST_BURST / seconds), 1)
 
-        rows = rows_of(burst, self._job, self._step, self._known)
+        number = self._step + np.cumsum(burst.ran, axis=0)
+        at = np.nonzero(burst.ran & (number > self._known[self._job]))
+        job = np.broadcast_to(self._job, number.shape)[at]
+        rows = Rows(job, number[at], jax.tree.map(lambda x: x[at], burst.rows))
         self._log.store.add(rows)
         self._log.num_rows += len(rows.job)
         self._log.lane_steps += int(burst.num_steps.sum()) * self._width

@@ -16,7 +16,7 @@ from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 from jaxrace.compilation import compile_ahead
-from jaxrace.sweep.keys import with_keys, without_keys, zeros
+from jaxrace.sweep.keys import is_key, with_keys, without_keys
 from jaxrace.sweep.work import Jobs, Work
 
 # Room for the rows of one burst. A constant, so that every length of burst is the same program.
@@ -50,7 +50,10 @@ class Program:
         self._work = self._put(work, P())
         count = width * len(devices)
         some, mask = jobs.inputs(np.zeros(count, np.int64)), np.zeros(count, bool)
-        self.lanes = self._put(Lanes(zeros(jax.eval_shape(jax.vmap(work.init), some)), mask))
+        shapes = jax.eval_shape(jax.vmap(work.init), some)
+        # NumPy's where it can be: every shape of jnp.zeros is a program.
+        zeros = jax.tree.map(lambda x: (jnp if is_key(x) else np).zeros(x.shape, x.dtype), shapes)
+        self.lanes = self._put(Lanes(zeros, mask))
         # For bursts in which no job begins.
         self._nothing = self._put((some, mask, mask))
         arguments = self._arguments(self._nothing, 0, 0)

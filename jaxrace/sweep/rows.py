@@ -34,23 +34,6 @@ class Rows(NamedTuple):
         return content.getvalue()
 
 
-def rows_of(
-    burst: Any, jobs: NDArray[np.int64], steps: NDArray[np.int64], known: NDArray[np.int64]
-) -> Rows:
-    """The rows of a burst of NumPy arrays.
-
-    Args:
-        burst: A ``Burst``.
-        jobs: [D W], the job of each lane.
-        steps: [D W], the steps that it had played before.
-        known: [J], rows of each job, the first ones, that are not wanted.
-    """
-    number = steps + np.cumsum(burst.ran, axis=0)
-    at = np.nonzero(burst.ran & (number > known[jobs]))
-    job = np.broadcast_to(jobs, number.shape)[at]
-    return Rows(job, number[at], jax.tree.map(lambda x: x[at], burst.rows))
-
-
 class RowStore:
     """Rows in memory, and in files; all of them, part by part, by iteration.
 
@@ -60,13 +43,11 @@ class RowStore:
         num_files: How many ``flush`` has written there already.
         read: ``read(name)``, the content of a file; reads it in the folder unless given.
 
-    >>> shapes = {"left": jax.ShapeDtypeStruct((), np.int32)}
-    >>> store = RowStore(shapes, Path("."))
+    >>> store = RowStore(jax.ShapeDtypeStruct((), np.int32))
     >>> for job in (1, 0):
-    ...     store.add(Rows(np.array([job]), np.array([1]), {"left": np.array([8 * job], np.int32)}))
-    ...     num_files = store.flush()
-    >>> num_files, [rows.row["left"].tolist() for rows in store.in_order(most_rows=1)]
-    (2, [[0], [8]])
+    ...     store.add(Rows(np.array([job]), np.array([1]), np.array([8 * job], np.int32)))
+    >>> [rows.row.tolist() for rows in store.in_order(most_rows=1)]
+    [[0], [8]]
     """
 
     def __init__(
@@ -110,8 +91,7 @@ class RowStore:
     def in_order(self, most_rows: int = _MOST_ROWS) -> Iterator[Rows]:
         """All rows, sorted by job and step, in pieces of whole jobs, of about so many rows.
 
-        Raises:
-            ValueError: A file is damaged.
+        ValueError if a file is damaged.
         """
         counts = np.zeros(0, np.int64)
         for part in self:

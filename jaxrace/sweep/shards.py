@@ -34,10 +34,9 @@ from jaxrace.sweep.checkpoint import (
 from jaxrace.sweep.cluster import Ray, connected, gpus_of_task, remote_function, shard_size
 from jaxrace.sweep.engine import OnRows, SweepLog, run_here
 from jaxrace.sweep.lanes import one_job, traced_job
-from jaxrace.sweep.queue import LanePlan
+from jaxrace.sweep.places import LanePlan, default_devices, default_width
 from jaxrace.sweep.rows import Rows, RowStore
 from jaxrace.sweep.shared_folder import SharedFolder
-from jaxrace.sweep.sizes import default_devices, default_width
 from jaxrace.sweep.stopping import Interrupted
 from jaxrace.sweep.work import Jobs, Work
 
