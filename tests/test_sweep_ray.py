@@ -1,12 +1,14 @@
 """Sweeps on clusters of Ray leave the rows of one process, whatever nodes and drivers do."""
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import jax
 import numpy as np
@@ -15,6 +17,7 @@ import sweep_cases as cases
 
 from jaxrace import runs, sweep
 from jaxrace.commands.cli import main
+from jaxrace.sweep.cluster import shard_size
 from jaxrace.sweep.shared_folder import SharedFolder
 
 ray = pytest.importorskip("ray")
@@ -195,6 +198,61 @@ def test_settings_of_jax_are_those_of_the_driver(tmp_path):
         assert cases.bits(run(tmp_path)) == whole
 
 
+def noted(jobs, folder):
+    """The same jobs; a process in which they run leaves what it has of GPUs."""
+
+    def rows(numbers):
+        names = "CUDA_VISIBLE_DEVICES", "XLA_CLIENT_MEM_FRACTION"
+        found = [os.environ.get(name) for name in names]
+        Path(folder, f"process-{os.getpid()}.json").write_text(json.dumps(found))
+        return jobs.inputs(numbers)
+
+    return sweep.Jobs(jobs.count, rows)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("gpus", "seen"),
+    [
+        (None, [["0", None], ["1", None]]),
+        (0.5, [["0", "0.375"], ["1", "0.375"]]),
+        (2, [["0,1", None]]),
+    ],
+    ids=str,
+)
+def test_tasks_have_gpus_of_their_own(tmp_path, monkeypatch, gpus, seen):
+    """Ray gives out GPUs that this machine does not have; JAX takes the CPU instead."""
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    lengths, home = LENGTHS[:16], os.getpid()
+    whole = cases.bits(cases.run(cases.wanders(lengths)))
+    jobs = noted(sweep.stacked(cases.wanders(lengths)), tmp_path)
+    settings = {"num_gpus": 2, "include_dashboard": False, "log_to_driver": False}
+    ray.init("local", num_cpus=2, **settings)
+    try:
+        log = sweep.run(
+            cases.WORK,
+            jobs,
+            width=cases.WIDTH,
+            checkpoints=sweep.Checkpoints(tmp_path / "sweep"),
+            cluster=sweep.Ray(gpus_per_task=gpus, lanes_per_shard=1),
+        )
+    finally:
+        ray.shutdown()
+    assert cases.bits(log) == whole
+    (tmp_path / f"process-{home}.json").unlink()
+    found = [json.loads(path.read_text()) for path in tmp_path.glob("process-*.json")]
+    assert len(found) == 3  # one asked for its versions, one for each shard
+    assert all(one in seen for one in found)
+
+
+@pytest.mark.parametrize(("gpus", "jobs"), [(0.1, 160), (0.5, 800), (1, 1600)], ids=str)
+def test_shards_for_shares_of_a_gpu(gpus, jobs):
+    """Eight shards for each of the tasks that there are at once: ten, two and one."""
+    there = SimpleNamespace(cluster_resources=lambda: {"CPU": 64.0, "GPU": 1.0})
+    many = sweep.Jobs(12_800, lambda numbers: numbers)
+    assert shard_size(there, sweep.Ray(), gpus, many, 10) == jobs
+
+
 @pytest.mark.slow
 def test_a_second_driver_is_refused(tmp_path):
     def on_rows(ended, rows):
@@ -296,6 +354,7 @@ def test_addresses_of_other_stores():
     [
         ({"cpus_per_task": 0}, "cpus_per_task: expected an integer of at least 1"),
         ({"gpus_per_task": -1}, "gpus_per_task: expected"),
+        ({"gpus_per_task": 1.5}, "gpus_per_task: expected a whole number, or a share .* got 1.5"),
         ({"lanes_per_shard": 0}, "lanes_per_shard: expected"),
     ],
     ids=str,
