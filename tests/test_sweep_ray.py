@@ -1,14 +1,12 @@
 """Sweeps on clusters of Ray leave the rows of one process, whatever nodes and drivers do."""
 
 import contextlib
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import jax
 import numpy as np
@@ -17,7 +15,6 @@ import sweep_cases as cases
 
 from jaxrace import runs, sweep
 from jaxrace.commands.cli import main
-from jaxrace.sweep.cluster import shard_size
 from jaxrace.sweep.shared_folder import SharedFolder
 
 ray = pytest.importorskip("ray")
@@ -51,7 +48,7 @@ def run(folder, address=None, jobs=None, **arguments):
     return cases.run(jobs, checkpoints=checkpoints, cluster=cluster, **arguments)
 
 
-def test_a_cluster_of_this_machine(tmp_path, expected):
+def test_a_cluster_of_this_machine(tmp_path, expected, capfd):
     told = []
     log = run(tmp_path, on_rows=lambda ended, rows: told.append((ended, len(rows.job))))
     assert cases.bits(log) == expected
@@ -63,6 +60,17 @@ def test_a_cluster_of_this_machine(tmp_path, expected):
         "shards.json",
     ]
     assert not ray.is_initialized()
+    assert capfd.readouterr() == ("", "")  # Ray has much to say
+
+
+@pytest.mark.slow
+def test_a_folder_may_be_an_address(tmp_path, expected):
+    """Of fsspec: here one of the files of this machine."""
+    address = f"file://{tmp_path}/sweep"
+    assert cases.bits(run(address)) == expected
+    again = run(address)
+    assert (again.is_resumed, again.num_ended) == (True, 0)
+    assert cases.bits(again) == expected
 
 
 class Cluster:
@@ -198,61 +206,6 @@ def test_settings_of_jax_are_those_of_the_driver(tmp_path):
         assert cases.bits(run(tmp_path)) == whole
 
 
-def noted(jobs, folder):
-    """The same jobs; a process in which they run leaves what it has of GPUs."""
-
-    def rows(numbers):
-        names = "CUDA_VISIBLE_DEVICES", "XLA_CLIENT_MEM_FRACTION"
-        found = [os.environ.get(name) for name in names]
-        Path(folder, f"process-{os.getpid()}.json").write_text(json.dumps(found))
-        return jobs.inputs(numbers)
-
-    return sweep.Jobs(jobs.count, rows)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("gpus", "seen"),
-    [
-        (None, [["0", None], ["1", None]]),
-        (0.5, [["0", "0.375"], ["1", "0.375"]]),
-        (2, [["0,1", None]]),
-    ],
-    ids=str,
-)
-def test_tasks_have_gpus_of_their_own(tmp_path, monkeypatch, gpus, seen):
-    """Ray gives out GPUs that this machine does not have; JAX takes the CPU instead."""
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    lengths, home = LENGTHS[:16], os.getpid()
-    whole = cases.bits(cases.run(cases.wanders(lengths)))
-    jobs = noted(sweep.stacked(cases.wanders(lengths)), tmp_path)
-    settings = {"num_gpus": 2, "include_dashboard": False, "log_to_driver": False}
-    ray.init("local", num_cpus=2, **settings)
-    try:
-        log = sweep.run(
-            cases.WORK,
-            jobs,
-            width=cases.WIDTH,
-            checkpoints=sweep.Checkpoints(tmp_path / "sweep"),
-            cluster=sweep.Ray(gpus_per_task=gpus, lanes_per_shard=1),
-        )
-    finally:
-        ray.shutdown()
-    assert cases.bits(log) == whole
-    (tmp_path / f"process-{home}.json").unlink()
-    found = [json.loads(path.read_text()) for path in tmp_path.glob("process-*.json")]
-    assert len(found) == 3  # one asked for its versions, one for each shard
-    assert all(one in seen for one in found)
-
-
-@pytest.mark.parametrize(("gpus", "jobs"), [(0.1, 160), (0.5, 800), (1, 1600)], ids=str)
-def test_shards_for_shares_of_a_gpu(gpus, jobs):
-    """Eight shards for each of the tasks that there are at once: ten, two and one."""
-    there = SimpleNamespace(cluster_resources=lambda: {"CPU": 64.0, "GPU": 1.0})
-    many = sweep.Jobs(12_800, lambda numbers: numbers)
-    assert shard_size(there, sweep.Ray(), gpus, many, 10) == jobs
-
-
 @pytest.mark.slow
 def test_a_second_driver_is_refused(tmp_path):
     def on_rows(ended, rows):
@@ -335,18 +288,6 @@ def test_a_signal_saves_what_is_done(tmp_path, number):
     assert process.returncode == 128 + number
     assert "--resume goes on" in words
     assert list(out.glob("checkpoint/shard-*.npz"))
-
-
-def test_addresses_of_other_stores():
-    pytest.importorskip("fsspec")
-    folder = SharedFolder("memory://grid/checkpoint")
-    assert folder.names() == set()
-    folder.write("shard-0.tar", b"rows")
-    assert folder.names() == {"shard-0.tar"}
-    assert folder.read("shard-0.tar") == b"rows"
-    folder.remove("shard-0.tar")
-    folder.remove("shard-0.tar")
-    assert folder.names() == set()
 
 
 @pytest.mark.parametrize(
