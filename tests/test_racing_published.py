@@ -45,6 +45,8 @@ def simulate(race, task, k, number, seed=0):
     """Means and standard errors of the draws and of the accuracy."""
     if isinstance(race, HoeffdingRace):
         params = race.params(0.05, 300, task.value_range(k))
+    elif isinstance(race, DominanceRace):
+        params = race.params(0.05, slack=1.0)  # that of the simulation
     else:
         params = race.params(0.05, race.capacity)
     keys = jax.random.split(jax.random.key(seed), number)

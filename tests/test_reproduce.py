@@ -114,7 +114,7 @@ CASES = {
     "dominance": (
         race_curves.dominance("bernoulli, drift k/10"),
         racing.DominanceRace(10, 5, 300, kernels.total_order),
-        lambda race, k: race.params(0.05),
+        lambda race, k: race.params(0.05, slack=1.0),
     ),
 }
 

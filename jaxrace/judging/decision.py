@@ -14,6 +14,11 @@ from jaxrace.judging.process import FloatArray, IntArray
 BoolArray = NDArray[np.bool_]
 Certificate = Literal["dominance", "counts"]
 
+# How far, in log e-values, pairs may be ahead of the most doubtful one and still be run for. With as
+# much, guesses of races of independent runs are as good as those of a race that runs all options
+# that are not settled; on shared tasks more of it costs more than it brings.
+SLACK, SHARED_SLACK = 5.0, 1.0
+
 # Sums of estimates that are as close as this are equal.
 _DIGITS = 9
 

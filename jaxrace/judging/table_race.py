@@ -21,9 +21,6 @@ from jaxrace.judging.result import NextRuns, RaceOfTable
 from jaxrace.judging.rows import Option, Pair
 from jaxrace.judging.runs import forecasts, next_runs
 
-# How far, in log e-values, pairs may be ahead of the most doubtful one and still be run for.
-_SLACK = 1.0
-
 _MOST_PAIRS = 20  # whose intervals are found
 _MOST_HELPED = 500  # options among which it is looked who may help, apart from pairs in doubt
 
@@ -184,12 +181,13 @@ def _look(
     level = question.levels(num_options)
     means = _scores_of(columns)
     wanted = wanted_pairs(means, top)
+    slack = decision.SHARED_SLACK if question.shared else decision.SLACK
     while True:
         plain = evidence = evidence_of(pairs, wanted, 0.0)
         if question.tolerance:
             evidence = evidence_of(pairs, wanted, question.null)
         seen = _seen(evidence, plain, level.verdict, level.strong, means)
-        decided = decision.decide(seen, top, level.verdict, _SLACK)
+        decided = decision.decide(seen, top, level.verdict, slack)
         missing = (decided.leads[:, None] != decided.leads[None, :]) & ~wanted
         if not missing.any():
             break

@@ -63,7 +63,7 @@ class RaceSelection:
         # Each option brings along all others: a race knows its options one by one.
         everybody = jax.tree.map(lambda x: jnp.broadcast_to(x, (num_options, *x.shape)), problem)
         options = jnp.arange(num_options, dtype=jnp.int32), everybody
-        params = self.race.params(self.delta)
+        params = self.race.params(self.delta, slack=1.0)  # with little slack it draws least
         result = racing.run(self.race, key, self._sample, options, params)
         made = result.simulated.sum(dtype=jnp.int32)
         return Ranked(result.ranking, made, result.decided, ~result.invalid.any())

@@ -140,6 +140,8 @@ def _params(race: racing.Race, bound: str, task: int, k: float) -> Any:
     if isinstance(race, racing.HoeffdingRace):
         value_range = list(TASKS.values())[task].value_range(k)
         return race.params(DELTA, ROUNDS, float(value_range))
+    if isinstance(race, racing.DominanceRace):
+        return race.params(DELTA, ROUNDS, slack=1.0)  # with little slack it draws least
     params = race.params(DELTA, ROUNDS)
     if isinstance(race, racing.PreferenceRace) and bound != race.bound:
         # A bound is its thresholds, whatever race they are given to.

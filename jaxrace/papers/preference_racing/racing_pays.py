@@ -73,7 +73,7 @@ VARIANTS: dict[str, Variant] = {
     "stitched-KL, epsilon 0.1, delta 0.5 to 0.05": Variant(
         _stitched, race_numbers=(("epsilon", 0.1),), deltas=_ADAPTIVE
     ),
-    "dominance race": Variant(_dominance),
+    "dominance race": Variant(_dominance, race_numbers=(("slack", 1.0),)),
     **{
         f"until the halves agree to {agreement:.0%}": Variant(_published, agreement=agreement)
         for agreement in (0.5, 0.7, 0.9)

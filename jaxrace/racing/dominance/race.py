@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import kernels
+from jaxrace.judging.decision import SLACK
 from jaxrace.judging.levels import dominance_bets, dominance_weights, levels
 from jaxrace.protocol import verb
 from jaxrace.racing import base
@@ -100,7 +101,7 @@ class DominanceRace(ComparingRace):
         self,
         delta: float = 0.05,
         max_rounds: int | None = None,
-        slack: float = 1.0,
+        slack: float = SLACK,
         bets: Sequence[float] | None = None,
         weights: Sequence[float] | None = None,
         give_up: float = math.inf,
@@ -113,7 +114,8 @@ class DominanceRace(ComparingRace):
             max_rounds: n_max, the most samples of an option, 1 .. capacity; the capacity unless
                 given. With fewer than ``first_block`` nothing is ever certified.
             slack: How far, in log e-values, pairs may be ahead of the most doubtful one and still
-                be drawn for. More of it means fewer calls, and more samples.
+                be drawn for. More of it means fewer calls, more samples, and better guesses: with
+                less than the default they are worse than those of a ``PreferenceRace``.
             bets: lambda of the e-process, each in (0, 1.95]; chosen for the ``horizon`` unless
                 given. A small gap is decided late if at all, and wants a small bet.
             weights: Of the bets, positive; they are scaled to add up to 1.

@@ -18,6 +18,7 @@ import numpy as np
 from jaxrace import kernels, narrowing
 from jaxrace.compilation import is_traced
 from jaxrace.judging import levels
+from jaxrace.judging.decision import SHARED_SLACK
 from jaxrace.kernels.sums import Total
 from jaxrace.protocol import verb
 from jaxrace.racing import base
@@ -124,7 +125,7 @@ class SharedRace(base.Race):
         delta: float = 0.05,
         max_rounds: int | None = None,
         tolerance: float = 0.0,
-        slack: float = 1.0,
+        slack: float = SHARED_SLACK,
         first: int = 10,
         least: int = 5,
         growth: float = 0.05,
