@@ -21,12 +21,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import bench_dominance
 import gpu_list
 import jax
 import jax.numpy as jnp
+import normal_races
 import numpy as np
 
-from jaxrace import kernels
+from jaxrace import kernels, racing
 
 Row = dict[str, Any]
 
@@ -143,8 +145,8 @@ def costs(clock: Clock) -> Iterator[Row]:
 
 
 def races(clock: Clock) -> Iterator[Row]:
-    """Preference races and dominance races, as they are; and their integers against a CPU's."""
-    for name in ("preference races", "dominance races"):
+    """Races as they are; and their integers against a CPU's."""
+    for name in ("preference races", "dominance races", "races on shared tasks"):
         row, found = of_program(named(name), clock)
         yield row | _against_cpu(name, found, clock)
 
@@ -181,6 +183,29 @@ def graphs(clock: Clock) -> Iterator[Row]:
             yield {"name": f"{name}, loops in graphs", "error": str(error)[:300]}
 
 
+def single(clock: Clock) -> Iterator[Row]:
+    """One race by itself, called from plain Python: the first time, and with another key."""
+    del clock
+    ours = {"preference": normal_races.RACE, "dominance": bench_dominance.race_of(10, 5)}
+    for name, race in ours.items():
+        params = race.params(normal_races.DELTA)
+        options = normal_races.TASK.draw(jax.random.key(0), normal_races.DISTANCE, 10)
+        seconds = []
+        for seed in range(CALLS + 1):
+            started = time.perf_counter()
+            key = jax.random.key(seed)
+            result = racing.run(race, key, normal_races.TASK.sample, options, params)
+            jax.block_until_ready(result)
+            seconds.append(time.perf_counter() - started)
+        later = seconds[1:]
+        yield {
+            "name": f"one {name} race from Python",
+            "seconds": statistics.median(later),
+            "slowest": max(later),
+            "compile_seconds": seconds[0] - statistics.median(later),
+        }
+
+
 def _programs(*names: str) -> Callable[[Clock], Iterator[Row]]:
     def section(clock: Clock) -> Iterator[Row]:
         for name in names:
@@ -201,12 +226,17 @@ def rollouts(clock: Clock) -> Iterator[Row]:
 SECTIONS: dict[str, Callable[[Clock], Iterator[Row]]] = {
     "costs": costs,
     "races": races,
+    "single": single,
     "duels": _programs("duels, rucb", "duels, dts", "duels, savage"),
     "searches": _programs("searches of 10,000 episodes", "episodes, medical"),
     "counts": _programs("win counts of all prefixes"),
     "graphs": graphs,
     "blocks": blocks,
-    "selections": _programs("selections, POCBAm", "selections, ML-POCBAm"),
+    "selections": _programs(
+        "selections, POCBAm",
+        "selections, ML-POCBAm",
+        "selections, ML-POCBAm to a stationary point",
+    ),
     "bca": _programs("BCa bounds of 64 candidates"),
     "holdem": _programs("hold'em hands"),
     "daedalus": _programs("Daedalus2, one batch"),

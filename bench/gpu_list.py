@@ -30,6 +30,7 @@ from jaxrace.sweep import lanes as sweep_lanes
 ARMS, DUELS = 10, 256
 CANDIDATES, RESAMPLES = 64, 2_000
 EPISODES = 100
+TASKS = 300
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,6 +72,28 @@ def _preference(race: racing.PreferenceRace, lanes: int) -> Any:
 def _dominance(lanes: int) -> Any:
     one = bench_dominance.one_race(normal_races.OPTIONS, normal_races.TOP)
     return jax.vmap(one), (_keys(lanes),)
+
+
+def _answer(key: jax.Array, option: Any, difficulty: jax.Array) -> jax.Array:
+    own = jax.random.fold_in(key, option["number"])
+    chance = jax.nn.sigmoid(option["skill"] - difficulty)
+    return jax.random.bernoulli(own, chance).astype(jnp.float32)
+
+
+def _shared(lanes: int) -> Any:
+    """Races of ten models on lists of 300 questions of their own, by their share of right ones."""
+    race = racing.SharedRace(ARMS, 1, TASKS, low=0, high=1, finite=True)
+    params = race.params(0.05)
+
+    def play(key: jax.Array) -> Any:
+        keys = jax.random.split(key, 3)
+        skill = 0.6 * jax.random.normal(keys[0], (ARMS,))
+        models = {"skill": skill, "number": jnp.arange(ARMS)}
+        questions = jax.random.normal(keys[1], (TASKS,))
+        result = racing.run_shared(race, keys[2], _answer, models, params, questions)
+        return result.samples, result.ranking
+
+    return jax.vmap(play), (_keys(lanes),)
 
 
 def _duels(name: str, lanes: int) -> Any:
@@ -184,7 +207,8 @@ PROGRAMS = (
         trips=(10, 4),
         wanted=10_000 / 0.02,
     ),
-    Program("dominance races", "races", 10_000, 16, _dominance, trips=(1, 30, 3), wanted=5e5),
+    Program("dominance races", "races", 10_000, 16, _dominance, trips=(66, 1), wanted=5e5),
+    Program("races on shared tasks", "races", 10_000, 16, _shared, trips=(250, 1)),
     *(
         Program(
             f"duels, {name}",
@@ -219,6 +243,14 @@ PROGRAMS = (
     ),
     Program(
         "selections, ML-POCBAm",
+        "comparisons",
+        4_096,
+        4,
+        functools.partial(_selections, selection.MlPocbam(10, 4, 3)),
+        per_lane=100,
+    ),
+    Program(
+        "selections, ML-POCBAm to a stationary point",
         "comparisons",
         4_096,
         4,

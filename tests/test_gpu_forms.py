@@ -82,7 +82,7 @@ def test_places_are_all_taken_where_they_fit():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["preference races", "dominance races"])
+@pytest.mark.parametrize("name", ["preference races", "dominance races", "races on shared tasks"])
 def test_races(name):
     program = next(one for one in gpu_list.PROGRAMS if one.name == name)
     expected, found = in_both_forms(*_arguments(program, 64))
@@ -94,16 +94,7 @@ def _arguments(program, lanes):
     return function, *args
 
 
-FIRST = ("preference races", "duels, rucb", "episodes, medical")
-
-
-@pytest.mark.parametrize(
-    "program",
-    [
-        pytest.param(one, marks=() if one.name in FIRST else pytest.mark.slow, id=one.name)
-        for one in gpu_list.PROGRAMS
-    ],
-)
+@pytest.mark.parametrize("program", gpu_list.PROGRAMS, ids=[one.name for one in gpu_list.PROGRAMS])
 def test_programs_lower_for_cuda(program):
     function, args = program.build(program.few)
     with kernels.made_for("gpu"):

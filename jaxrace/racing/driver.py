@@ -131,7 +131,8 @@ def _play_in_step(
 
     Outcomes are shaped as ``example``, drawn ``chunk`` rounds at once; ``option_keys`` are [B, K].
     """
-    begun = jax.vmap(lambda p: race.init(example, p))(params)
+    # All begin alike: XLA would take seconds to work out what follows from that.
+    begun = lax.optimization_barrier(jax.vmap(lambda p: race.init(example, p))(params))
 
     def ask(states: Any) -> jax.Array:
         return jax.vmap(race.ask)(states, params)
