@@ -37,7 +37,7 @@ class MeanTask:
     @property
     def race(self) -> racing.DominanceRace:
         """The race."""
-        scale = {"low": 0.0, "high": 1.0} if self.by == "mean" else {}
+        scale: dict[str, Any] = {"low": 0.0, "high": 1.0} if self.by == "mean" else {}
         number = len(self.options.faces)
         return racing.DominanceRace(number, number // 2, HORIZON, by=self.by, **scale)
 
