@@ -22,20 +22,15 @@ def keep_quick(quick, values, value):
         pytest.skip("left out of a quick run")
 
 
-@pytest.mark.parametrize("num_options", KS)
-def test_options(benchmark, quick, num_options):
-    keep_quick(quick, KS, num_options)
-    given = jax.random.normal(jax.random.key(0), (num_options, FEW_ROUNDS))
-    name, axis = f"scaling K/{num_options}", f"K (prefix kernel, n = {FEW_ROUNDS})"
-    measuring.record_jax(benchmark, name, prefix_wins, given, axis=axis, value=num_options)
-
-
-@pytest.mark.parametrize("rounds", NS)
-def test_rounds(benchmark, quick, rounds):
-    keep_quick(quick, NS, rounds)
-    given = jax.random.normal(jax.random.key(0), (OPTIONS, rounds))
-    name, axis = f"scaling n/{rounds}", f"n (prefix kernel, K = {OPTIONS})"
-    measuring.record_jax(benchmark, name, prefix_wins, given, axis=axis, value=rounds)
+@pytest.mark.parametrize(("values", "value"), [(own, one) for own in (KS, NS) for one in own])
+def test_prefix(benchmark, quick, values, value):
+    """Of so many options, or of so many rounds."""
+    keep_quick(quick, values, value)
+    letter, shape = ("K", (value, FEW_ROUNDS)) if values is KS else ("n", (OPTIONS, value))
+    other = f"n = {FEW_ROUNDS}" if values is KS else f"K = {OPTIONS}"
+    given = jax.random.normal(jax.random.key(0), shape)
+    name, axis = f"scaling {letter}/{value}", f"{letter} (prefix kernel, {other})"
+    measuring.record_jax(benchmark, name, prefix_wins, given, axis=axis, value=value)
 
 
 @pytest.mark.parametrize("num_races", RACES)

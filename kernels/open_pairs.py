@@ -7,7 +7,6 @@ pairs of a block.
 """
 
 import functools
-from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -18,7 +17,7 @@ from jaxrace.kernels.devices import sizes
 from jaxrace.kernels.gpu.pair_sums import sums_at_once
 from jaxrace.kernels.listing import for_listed, listing_block
 from jaxrace.kernels.ragged_wins import row_slices
-from jaxrace.kernels.wins import Both, Compare, Outcome, round_gains
+from jaxrace.kernels.wins import Both, Compare, Listed, Outcome, round_gains
 
 # From how many options and pairs (of a batch) on it pays to list the open pairs.
 _LISTED_OPTIONS = 8
@@ -95,25 +94,19 @@ def listed_gains(
     both = jax.tree.map(lambda x: x[first], new), jax.tree.map(lambda x: x[second], new)
     # The one place that chooses; ``plain_sums`` would do on any device.
     sums_of = sums_at_once if sizes().at_once else sums_in_blocks
-    sums = sums_of(compare, rounds_of, both, num_old, jax.tree.leaves(old)[0].shape[1])
+    capacity = jax.tree.leaves(old)[0].shape[1]
+    sums = sums_of(compare, Listed(rounds_of, both, num_old, capacity))
     gains = sums + jax.vmap(jax.vmap(compare))(*both).astype(jnp.int32)
     # On a GPU made once: what goes through the rounds would count anew for each of them.
     return lax.optimization_barrier(gains) if sizes().at_once else gains
 
 
-def plain_sums(
-    compare: Compare,
-    old: Callable[[jax.Array, int], Both],
-    new: Both,
-    num_old: jax.Array | int,
-    capacity: int,
-) -> jax.Array:
+def plain_sums(compare: Compare, listed: Listed) -> jax.Array:
     """Signs of each new round of P pairs (i, j) against older ones, summed: int32 [P, m].
 
     The plain form, with all comparisons [P, N + m, m] at once, but not those in the same round.
-    ``old(start, size)`` gives the samples of both options in so many rounds from a round on, leaves
-    [P, size, ...]; ``new`` are the new samples of both, leaves [P, m, ...]; ``capacity`` is N.
     """
+    old, new, num_old, capacity = listed
     every = jax.tree.map(lambda *x: jnp.concatenate(x, 1), old(jnp.int32(0), capacity), new)
     num_new = jax.tree.leaves(new)[0].shape[1]
     number = jnp.arange(capacity + num_new, dtype=jnp.int32)[:, None]

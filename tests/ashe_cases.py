@@ -21,3 +21,10 @@ def draw_deals(hands):
     rng = np.random.default_rng(0)
     decks = rng.permuted(np.tile(np.arange(52), (hands, 1)), axis=1)[:, :9].T
     return holdem.prepare(decks, rng.random((4, 2, hands)))
+
+
+def numbered_deals(hands):
+    """Decks with strengths by which each hand and street can be told."""
+    decks = holdem.deal(jax.random.key(0), hands)
+    strengths = jnp.arange(4 * 2 * hands, dtype=jnp.float32).reshape(4, 2, hands)
+    return holdem.prepare(decks, strengths / (8 * hands))

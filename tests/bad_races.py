@@ -27,7 +27,6 @@ VALUE_PARAMS = VALUE_RACE.params(0.1, 20, 1.0)
 DOMINANCE_RACE = DominanceRace(3, 1, 20, total_order)
 OPTIONS: Any = jnp.arange(3, dtype=jnp.float32)
 START = np.zeros(3, np.float32)
-TOLD = np.arange(3, dtype=np.float32)[:, None].repeat(11, 1)
 
 
 def params_of(race):
@@ -77,10 +76,6 @@ def floating(a, b):
     return jnp.sign(a - b)
 
 
-def is_larger(a, b):
-    return a > b
-
-
 def branching(a, b):
     return 1 if a > b else -1
 
@@ -89,20 +84,12 @@ def pair_of_signs(a, b):
     return jnp.stack([total_order(a, b)] * 2)
 
 
-def no_sign(a, b):
-    return None
-
-
 BAD = {
     # Races
     "top 0": (lambda: PreferenceRace(3, 0, 9, total_order), "top: expected an integer of at least"),
     "top K": (lambda: PreferenceRace(3, 3, 9, total_order), "top: expected fewer than"),
     "top of a value race": (lambda: HoeffdingRace(3, 4), "top: expected fewer than"),
-    "top 1.5": (lambda: BernsteinRace(3, 1.5), "top: expected an integer of at least 1, got 1.5"),
-    "top True": (lambda: PreferenceRace(3, True, 9, total_order), "top: expected an integer"),
     "one option": (lambda: PreferenceRace(1, 1, 9, total_order), "num_options: expected an int"),
-    "no options": (lambda: HoeffdingRace(0, 1), "num_options: expected an integer of at least 2"),
-    "capacity 0": (lambda: PreferenceRace(3, 1, 0, total_order), "capacity: expected an integer"),
     "capacity 32768": (lambda: PreferenceRace(3, 1, 2**15, total_order), "capacity: expected at m"),
     "bound": (lambda: PreferenceRace(3, 1, 9, total_order, "wide"), "bound: expected one of publi"),
     "rule": (
@@ -113,17 +100,11 @@ BAD = {
         lambda: PreferenceRace(3, 1, 9, total_order, dynamic_delta=True),
         "bound: expected 'published' with dynamic_delta, got 'stitched-kl'",
     ),
-    "delta 0": (lambda: RACE.params(0), "delta: expected a number between 0 and 1"),
     "delta 1": (lambda: RACE.params(1.0), "delta: expected a number between 0 and 1"),
     "delta nan": (lambda: VALUE_RACE.params(np.nan), "delta: expected a number between 0 and 1"),
-    "delta text": (lambda: RACE.params("0.1"), "delta: expected a number .*, got '0.1'"),
-    "delta list": (lambda: RACE.params([0.1]), r"delta: expected a number .*, got \[0.1\]"),
-    "max_rounds 0": (lambda: RACE.params(0.1, 0), "max_rounds: expected an integer of at least 1"),
     "max_rounds 2.0": (lambda: VALUE_RACE.params(0.1, 2.0), "max_rounds: expected an integer"),
     "max_rounds 21": (lambda: RACE.params(0.1, 21), "max_rounds: expected at most the capacity 20"),
     "epsilon 0.5": (lambda: RACE.params(epsilon=0.5), r"epsilon: expected a number in \[0, 0.5\)"),
-    "epsilon < 0": (lambda: RACE.params(epsilon=-0.1), r"epsilon: expected a number in \[0, 0.5"),
-    "epsilon None": (lambda: RACE.params(epsilon=None), r"epsilon: expected .*, got None"),
     "epsilon and dynamic": (
         lambda: PreferenceRace(3, 1, 9, total_order, "published", dynamic_delta=True).params(
             epsilon=0.1
@@ -136,7 +117,6 @@ BAD = {
         "value_range: expected .*, got nothing",
     ),
     "max_rounds 2^25": (lambda: VALUE_RACE.params(0.1, 2**25), "max_rounds: expected at most"),
-    "value_range inf": (lambda: VALUE_RACE.params(value_range=np.inf), "value_range: expected a p"),
     # Preferences
     "compare is none": (lambda: race_with(3), "compare: expected a function, got 3"),
     "compare with ties": (
@@ -151,17 +131,9 @@ BAD = {
         lambda: kernels.round_gains(total_order, jnp.zeros((2, 3)), jnp.zeros((2, 0)), 3),
         "outcomes: expected at least one round, got none",
     ),
-    "bound is a list": (
-        lambda: PreferenceRace(3, 1, 20, total_order, bound=["kl"]),
-        r"bound: expected one of published, .*, got \['kl'\]",
-    ),
     "intersect is a word": (
         lambda: PreferenceRace(3, 1, 20, total_order, intersect="yes"),
         "intersect: expected a bool, got 'yes'",
-    ),
-    "dynamic_delta is None": (
-        lambda: PreferenceRace(3, 1, 20, total_order, "published", dynamic_delta=None),
-        "dynamic_delta: expected a bool, got None",
     ),
     "compare not antisymmetric": (
         lambda: run(race_with(first_always)),
@@ -175,9 +147,7 @@ BAD = {
         lambda: run(race_with(floating)),
         r"compare: expected one signed integer \(int8\) per pair of outcomes, got float32\[\]",
     ),
-    "compare bool": (lambda: run(race_with(is_larger)), r"compare: expected .*, got bool\[\]"),
     "compare [2]": (lambda: run(race_with(pair_of_signs)), r"compare: expected .*, got int8\[2\]"),
-    "compare nothing": (lambda: run(race_with(no_sign)), "compare: expected .*, got None"),
     "compare in Python": (
         lambda: run(race_with(branching)),
         "compare: expected a function of two outcomes in pure JAX, got TracerBoolConversionError",
@@ -208,9 +178,5 @@ BAD = {
     ),
     "no criterion": (preferences.Pareto, "Pareto: expected at least one criterion"),
     "criterion": (lambda: Lexicographic("a"), "Lexicographic: expected preferences"),
-    "margin < 0": (
-        lambda: Margin(-1.0),
-        "least: expected a number in .0, inf., got -1",
-    ),
-    "margin text": (lambda: Margin("1"), "least: expected a number .*, got '1'"),
+    "margin < 0": (lambda: Margin(-1.0), "least: expected a number in .0, inf., got -1"),
 }

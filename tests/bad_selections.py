@@ -66,10 +66,6 @@ BAD = {
         lambda: run(selection.normal_score, NormalScores(jnp.zeros((4, 4)), jnp.ones((3, 3)))),
         r"problem: expected a matrix \[4, 4\], got \[3, 3\]",
     ),
-    "selection, fewer wins": (
-        lambda: run(selection.win, EVEN[:3, :3]),
-        r"problem: expected a matrix \[4, 4\], got \[3, 3\]",
-    ),
     "selection, more wins": (
         lambda: run(selection.win, jnp.full((5, 5), 0.5)),
         r"problem: expected a matrix \[4, 4\], got \[5, 5\]",
@@ -104,7 +100,6 @@ BAD = {
         "problem: expected symmetric deviations without negative ones, got -1.0",
     ),
     "thurstone noise": (lambda: thurstone(KEY, 3, -0.1), r"noise: expected a number in \[0, inf"),
-    "thurstone key": (lambda: thurstone(0, 3), "key: expected a key from jax.random.key, got 0"),
     "thurstone first": (
         lambda: thurstone(KEY, 3, first=float("nan")),
         r"first: expected a number in \[-inf, inf\), got nan",
@@ -121,7 +116,6 @@ BAD = {
         lambda: selection.Top(3, 1).params(2**33),
         "repetitions: expected at most 2147483647",
     ),
-    "thurstone options": (lambda: thurstone(KEY, 1), "num_options: expected an integer of at le"),
     "borda all": (lambda: borda_top(EVEN, 4), "top: expected less than the 4 options, got 4"),
     "borda of nan": (lambda: borda_top(EVEN / jnp.nan, 1), "means: expected numbers, got nan"),
     "selection, tell shape": (lambda: tell([1.0]), r"score: expected a number .*, got \[\[1.0\]\]"),
@@ -132,10 +126,6 @@ BAD = {
     "selection, tell many lengths": (
         lambda: jax.jit(tell_pairs)(jnp.array([[0, 1], [1, 2]]), jnp.ones(1)),
         r"scores: expected one of each of the 2 pairs, \[2\], got \[1\]",
-    ),
-    "selection, tell many number": (
-        lambda: tell_pairs(3, 1.0),
-        r"pairs: expected at least one, \[B, 2\], got \[\]",
     ),
     "selection, tell nobody": (
         lambda: tell_pairs([], []),
@@ -157,13 +147,11 @@ BAD = {
         }.items()
     },
     "selection, budget": (lambda: run_for(42.0), "budget: expected an integer of at least 1"),
-    "selection, text": (lambda: run_for("42"), "budget: expected an integer of at least 1"),
     "selection, no batch": (lambda: run_for(42, batch=0), "batch: expected an integer of at le"),
     "selection, batch": (
         lambda: run_for(42, batch=7),
         "batch: expected a divisor of the 24 comparisons after the first record, got 7",
     ),
-    "borda nobody": (lambda: borda_top(EVEN, 0), "top: expected an integer of at least 1, got 0"),
     # Numbers that float32 does not have
     "selection, tell": (lambda: tell(1e30), r"score: expected a number .* got 1e\+30"),
     "selection, tell many": (lambda: tell_many(-1e30), r"score: expected a number .*, got -1e"),

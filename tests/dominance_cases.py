@@ -10,10 +10,11 @@ from fractions import Fraction
 import jax
 import jax.numpy as jnp
 import numpy as np
+from preference_cases import dominance
 from reference import reference_dominance_race, reference_relations
 
 from jaxrace.envs import medical
-from jaxrace.kernels import pareto, total_order
+from jaxrace.kernels import total_order
 from jaxrace.racing import DominanceRace, run
 
 BETS = (0.5, 1.1, 1.9)
@@ -38,11 +39,6 @@ FACES = np.kron(np.array([[0, 1], [-1, 0]]), np.ones((3, 3), int))
 FACES = FACES + np.kron(np.eye(2, dtype=int), np.array([[0, 1, -1], [-1, 0, 1], [1, -1, 0]]))
 
 
-def both_larger(a, b):
-    """Pareto order of vectors of two numbers."""
-    return pareto(total_order(a[0], b[0]), total_order(a[1], b[1]))
-
-
 def treatments(a, b):
     """The preference of the medical task, of vectors of three: alive or not, and two costs."""
     return medical.prefer(medical.Outcome(a[0] > 0, a[1], a[2]), medical.Outcome(b[0] > 0, *b[1:]))
@@ -55,7 +51,7 @@ def circles(a, b):
 COMPARE = {
     "numbers": total_order,
     "ties": total_order,
-    "pareto": both_larger,
+    "pareto": dominance,
     "medical": treatments,
     "dice": total_order,
     "circles": circles,

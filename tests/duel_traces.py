@@ -187,15 +187,6 @@ def assert_bad_calls_raise(algorithm, params):
         algorithm.ask(7, state, params)
 
 
-def assert_too_few_arms_raise(algorithm_class, least):
-    algorithm_class(least)
-    for number in (least - 1, 0, -1, 2.5, True, "3"):
-        with pytest.raises(
-            ValueError, match=rf"^num_arms: expected an integer of at least {least}"
-        ):
-            algorithm_class(number)
-
-
 def total_regret(algorithm, params, matrix, horizon, runs, seed=0):
     """Mean strong regret [10] of all duels so far, at ten equal steps; and the last records."""
     problem = duels(matrix)

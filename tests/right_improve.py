@@ -7,12 +7,7 @@ from right_select import command, in_file
 
 from jaxrace.commands.improve.config import ImproveConfig
 from jaxrace.commands.improve.job import _load
-from jaxrace.improvement import (
-    ReturnRange,
-    check_weights,
-    require_possible,
-    trajectories,
-)
+from jaxrace.improvement import ReturnRange, check_weights, require_possible, trajectories
 from jaxrace.improvement.loading import load
 
 rng = np.random.default_rng(0)
@@ -214,11 +209,7 @@ CASES = [
     ),
     # Seeds, of which nothing is left.
     *(
-        (
-            f"improve --seed {seed}",
-            lambda seed=seed: of_seed(seed),
-            (2, False),
-        )
-        for seed in (2**32, 2**63, 2**64, -1)
+        (f"improve --seed {seed}", lambda seed=seed: of_seed(seed), (2, False))
+        for seed in (2**64, -1)
     ),
 ]

@@ -150,11 +150,6 @@ CASES = [
         ValueError("expected win or margin as --score .* line 3, .* got 5: no score is neg"),
     ),
     (
-        "points 3, 1, 0",
-        lambda: scores("a,b,3\na,b,1\nb,a,0"),
-        ValueError("expected win or margin as --score"),
-    ),
-    (
         "shares of a win",
         lambda: scores("a,b,.75\na,b,.25"),
         ValueError("expected win or margin as --score"),
@@ -180,14 +175,11 @@ CASES = [
         lambda: read("x,y,1\nx,y\nx,y,1"),
         ValueError("expected 3 cells .*, line 3, got 2"),
     ),
-    ("a longer row", lambda: read("x,y,1,2"), ValueError("expected 3 cells .*, line 2, got 4")),
-    ("a cut row", lambda: read("x,y,1\nx,"), ValueError("expected 3 cells .*, line 3, got 2")),
     (
         "an open quote",
         lambda: read('x,y,1\n"x,y,1\nx,y,0'),
         ValueError("expected a table in .* got text that is none"),
     ),
-    ("truth values", lambda: read("x,y,True"), ValueError("expected a number .* got 'True'")),
     ("complex scores", lambda: read("x,y,1+2j"), ValueError(r"expected a number .* got '1\+2j'")),
     (
         "two columns of scores",
@@ -215,7 +207,6 @@ CASES = [
     # What selectors are told.
     ("told", lambda: told(1, 0.5, np.float32(-0.75)), 0.25),
     ("told a truth value", lambda: told(True), ValueError("score: expected a number .* got bool")),
-    ("told a date", lambda: told(np.datetime64("2024-01-01")), ValueError("score: expected a num")),
     ("told complex", lambda: told(1j), ValueError("score: expected a number .* got .1j")),
     ("told 2^24 + 1", lambda: told(2**24 + 1), ValueError("float32 tells apart, got .16777217")),
     ("told 2^24", lambda: told(2**24), 2.0**24),
@@ -257,16 +248,8 @@ CASES = [
         ValueError("confidence: expected a number between 0 and 1 that float32 tells from both"),
     ),
     # What is left.
-    (
-        "a ragged file leaves nothing",
-        lambda: of_table("a,b,1\na,b\n"),
-        (2, False),
-    ),
-    (
-        "too many proposals",
-        lambda: of_table("a,b,1\n", "--next", "100000"),
-        (2, False),
-    ),
+    ("a ragged file leaves nothing", lambda: of_table("a,b,1\na,b\n"), (2, False)),
+    ("too many proposals", lambda: of_table("a,b,1\n", "--next", "100000"), (2, False)),
 ]
 
 

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from jaxrace import preferences, runs
-from jaxrace.commands.cli import main
 from jaxrace.kernels import total_order
 from jaxrace.racing import check_compare
 
@@ -85,36 +84,6 @@ def test_one_leaf_among_many_is_enough():
     outcome = collections.namedtuple("outcome", "score cost")
     good = preferences.Pareto(preferences.Larger("score"), preferences.Smaller("cost"))
     check_compare(good, outcome(jnp.arange(5.0), jnp.array([3, 1, 2, 1, 3])))
-
-
-BAD_COMMANDS = {
-    "--population 1": "--population: expected an integer of at least 2, got 1",
-    "--population 2.5": "--population: expected an integer, got '2.5'",
-    "--max-rounds 2": "--max-rounds: expected an integer of at least 3, got 2",
-    "--max-rounds 40000": "--max-rounds: expected at most 2048, got 40000",
-    "--repeats 0": "--repeats: expected an integer of at least 1, got 0",
-    "--seed -1": "--seed: expected an integer of at least 0, got -1",
-    "--sigma 0": "--sigma: expected a positive number, got 0.0",
-    "--sigma nan": "--sigma: expected a positive number, got nan",
-    "--delta 0": "--delta: expected a number between 0 and 1, exclusive, got 0.0",
-    "--delta nan": "--delta: expected a number between 0 and 1, exclusive, got nan",
-    "--hazard C": "--hazard: expected one of A, B, got 'C'",
-    "--strategy Open_ES --population 8 --sigma 1": "--sigma: expected null for Open_ES",
-    "--method pb-edps --strategy ESMC --sigma null": "--population: ESMC takes even sizes only",
-    "--strategy CMAES": "--strategy: expected one of CMA_ES, ",
-}
-
-
-@pytest.mark.parametrize("options", BAD_COMMANDS)
-def test_bad_options_of_the_command(options, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert main(["train", "medical", *options.split(), "--no-compilation-cache"]) == 2
-    output = capsys.readouterr()
-    assert output.out == ""
-    (line,) = output.err.splitlines()
-    assert line.startswith("jaxrace: error: ")
-    assert BAD_COMMANDS[options] in line
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_used_run_folder_is_left_as_it_is(tmp_path):

@@ -1,16 +1,14 @@
 """The NumPy peers of the benchmarks compute what jaxrace computes, on small instances."""
 
 import functools
-import importlib
-import importlib.util
 import subprocess
 import sys
-from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from peers_of_bench import PEERS, peer
 from reference import improvement as improvement_reference
 from reference import selection as reference
 
@@ -20,19 +18,7 @@ from jaxrace.outcomes import Both, Return
 from jaxrace.policies import Sigmoid
 from jaxrace.rollout import PolicyInTask, Rollout
 
-PEERS = Path(__file__).parents[1] / "bench" / "peers"
 RACES, OPTIONS, ROUNDS, TOP = 12, 5, 90, 2
-
-
-def peer(name):
-    """One peer's module, from its file: bench/ is no package, and is not installed."""
-    spec = importlib.util.spec_from_file_location(f"peer_{name}", PEERS / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def our_race(race, params, outcomes):
@@ -204,9 +190,8 @@ def test_bootstrap_bounds_of_daedalus():
 @slow
 def test_a_plain_search_of_daedalus(monkeypatch):
     """Its bounds are those of all candidates at once; a trial finds something better."""
-    monkeypatch.syspath_prepend(PEERS.parent)
     plain = peer("numpy_daedalus_plain")
-    theirs, rng = importlib.import_module("peers.numpy_daedalus"), np.random.default_rng(5)
+    theirs, rng = peer("numpy_daedalus"), np.random.default_rng(5)
     values = rng.uniform(size=(6, 90)) * np.exp(rng.normal(0, 1.5, (6, 90)))
     values[2] = 0.7
     counts = rng.multinomial(110, np.full(90, 1 / 90), theirs.RESAMPLES).T.astype(float)

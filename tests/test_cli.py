@@ -157,53 +157,6 @@ def test_output_on_a_pipe(nowhere, capsys):
     assert re.fullmatch(r"compile .* s, run .* s; runs/medical-random-1", lines[-1])
 
 
-BAD = {
-    "": "expected one of train, race, duel, select, improve, reproduce, list, info; jaxrace --help",
-    "walk": "VERB: invalid choice: 'walk' (choose from 'train', 'race', 'duel', 'select', 'impro",
-    "train": "required: env",
-    "train maze": "env: expected one of medical, holdem, got 'maze'",
-    "train medical --method edps --bound kl": "--bound: expected none with method edps, which does",
-    "train medical --method sarsa --delta 0.1": "--delta: expected none with method sarsa, which d",
-    "train medical --action 0.5": "--action: expected none with method pb-edps-fast, which does",
-    "train medical now": "unrecognized arguments: now",
-    "train medical --speed 3": "unrecognized arguments: --speed 3",
-    "train medical --episodes": "--episodes: expected one argument",
-    "train medical --episodes x": "--episodes: expected an integer, got 'x'",
-    "train medical --episodes 0": "--episodes: expected an integer of at least 1, got 0",
-    "train medical --sigma wide": "--sigma: expected a number, several with commas between them, o",
-    "train medical --delta 1": "--delta: expected a number between 0 and 1, exclusive, got 1.0",
-    "train medical --delta 0.1,0.1": "--delta: expected different numbers, at least one, got (0.1",
-    "train medical --delta 0.1,x": "--delta: expected a number, or several with commas between",
-    "train medical --sigma 1,-2": "--sigma: expected a positive number, got -2.0",
-    "train medical --method random --delta 0.1,0.2": "--method: expected pb-edps or edps for a",
-    "train medical --resume": "--resume: expected the folder of a run as out, got none",
-    "train medical --resume --out new": "--out: expected the folder of a run to resume, got 'new'",
-    "train medical --method reinforce": "--method: expected one of pb-edps-fast, pb-edps, edps",
-    "train medical --bound loose": "--bound: expected one of published, ",
-    "train medical --test-patients 0": "--test-patients: expected an integer of at least 1, got 0",
-    "train medical --method constant --action 2": "--action: expected a dose from 0 to 1, got 2.0",
-    "train medical --method pb-edps --strategy PGPE": "--population: PGPE does not take 7",
-    "train medical --out full": "--out: expected a new or an empty folder, got 'full'",
-    "train medical --out full/file/x": "--out: expected a folder that can be written, got 'full/",
-    "list races": "unrecognized arguments: races",
-}
-
-
-@pytest.mark.parametrize("command", BAD)
-def test_bad_input(command, nowhere, capsys):
-    (nowhere / "full").mkdir()
-    (nowhere / "full" / "file").touch()
-    before = sorted(nowhere.rglob("*"))
-    switches = ["--no-compilation-cache"] if command.startswith("train medical") else []
-    assert main([*command.split(), *switches]) == 2
-    output = capsys.readouterr()
-    assert output.out == ""
-    (line,) = output.err.splitlines()
-    assert line.startswith("jaxrace: error: ")
-    assert BAD[command] in line
-    assert sorted(nowhere.rglob("*")) == before
-
-
 def test_a_folder_that_cannot_be_written(nowhere, monkeypatch, capsys):
     """A superuser may write everywhere, so that the system's answer is made up here."""
     (nowhere / "locked").mkdir()

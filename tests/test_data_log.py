@@ -3,6 +3,7 @@
 import jax
 import numpy as np
 import pytest
+from refusals import assert_refused
 
 from jaxrace import runs
 from jaxrace.commands.cli import main
@@ -86,14 +87,13 @@ HEAD = "x,action,probability,reward"
         ("action,probability,reward\n0,1,0\n", {}, "one column with what was observed"),
     ],
 )
-def test_what_is_refused(text, given, message, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "l.csv").write_text(text)
-    with pytest.raises(ValueError, match=r"^log: expected .*[^\n]$") as error:
-        read_log("l.csv", **given)
-    assert message in str(error.value)
+def test_what_is_refused(text, given, message, tmp_path):
+    assert_refused(read_log, "log", tmp_path, "l.csv", text, message, **given)
+
+
+def test_columns_that_no_log_has_are_refused():
     with pytest.raises(ValueError, match=r"columns: expected some of trajectory, action"):
-        read_log("l.csv", columns={"price": "x"})
+        read_log({"x": [1]}, columns={"price": "x"})
 
 
 def test_what_only_the_tested_part_has_is_not_seen(tmp_path):

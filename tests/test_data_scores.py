@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from refusals import assert_refused
 
 from jaxrace.data import read_scores
 
@@ -143,13 +144,8 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("text", "given", "message"), REFUSED)
-def test_what_is_refused(text, given, message, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    if text is not None:
-        (tmp_path / "s.csv").write_text(text)
-    with pytest.raises(ValueError, match=r"^scores: expected .*[^\n]$") as error:
-        read_scores("s.csv", **given)
-    assert message in str(error.value)
+def test_what_is_refused(text, given, message, tmp_path):
+    assert_refused(read_scores, "scores", tmp_path, "s.csv", text, message, **given)
 
 
 @pytest.mark.parametrize(
@@ -216,12 +212,8 @@ def test_json_is_read(name, content, tmp_path):
         ('{"results": {"gsm8k": {}}, "configs": {}}', "lm_eval --log_samples writes them"),
     ],
 )
-def test_json_that_is_no_table_is_refused(text, message, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "s.json").write_text(text)
-    with pytest.raises(ValueError, match=r"^scores: expected") as error:
-        read_scores("s.json")
-    assert message in str(error.value)
+def test_json_that_is_no_table_is_refused(text, message, tmp_path):
+    assert_refused(read_scores, "scores", tmp_path, "s.json", text, message)
 
 
 def frames():

@@ -1,6 +1,7 @@
 """Comparisons of two: who has won is read in the one way that is meant, or refused."""
 
 import pytest
+from refusals import assert_refused
 
 from jaxrace.data import read_votes
 
@@ -124,9 +125,5 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("text", "given", "message"), REFUSED)
-def test_what_is_refused(text, given, message, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "v.csv").write_text(text)
-    with pytest.raises(ValueError, match=r"^votes: expected .*[^\n]$") as error:
-        read_votes("v.csv", **given)
-    assert message in str(error.value)
+def test_what_is_refused(text, given, message, tmp_path):
+    assert_refused(read_votes, "votes", tmp_path, "v.csv", text, message, **given)

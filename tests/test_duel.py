@@ -117,32 +117,6 @@ def test_an_interrupted_run_goes_on(folder, tmp_path, monkeypatch):
         assert (tmp_path / "run" / name).read_bytes() == (folder / name).read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--algorithm", "rucb,nobody"], "--algorithm: expected some of rucb, "),
-        (["--algorithm", "rucb,rucb"], "--algorithm: expected different names"),
-        (["--matrix", "nothing"], "--matrix: expected a file or one of random, "),
-        (["--matrix", "nothing.csv"], "--matrix: expected a file that can be read"),
-        (["--arms", "1"], "--arms: expected an integer of at least 2"),
-        (["--arms", "10000000"], "--arms: expected at most 20000, got 10000000"),
-        (["--matrix", "cyclic", "--arms", "2"], "--arms: expected at least 3 for a cyclic matrix"),
-        (["--arms", "2"], "--algorithm: expected some for 2 arms, got 'sup-klucb' (num_arms: "),
-        (["--horizon", "54", "--algorithm", "sup-klucb"], "--horizon: expected at least 55"),
-        (["--horizon", "few"], "--horizon: expected an integer, got 'few'"),
-        (["--delta", "2"], "--delta: expected a number between 0 and 1"),
-        (["--algorithm", "rucb", "--delta", "0.1"], "--delta: expected none with rucb, which does"),
-    ],
-)
-def test_bad_input_is_one_line(arguments, message, capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert main([*COMMAND, *SMALL, *arguments]) == 2
-    error = capsys.readouterr().err.strip()
-    assert message in error
-    assert "\n" not in error
-    assert not list(tmp_path.iterdir())
-
-
 def test_what_is_noted_before_the_first_run(capsys, tmp_path, monkeypatch):
     """On stderr: who needs a Condorcet winner that is not there, and another horizon."""
     seen = []

@@ -16,7 +16,6 @@ from reference.savage import Question
 from jaxrace.dueling import (
     ActionElimination,
     Best,
-    CopelandWinner,
     Counting,
     KlUcb,
     NextBest,
@@ -192,13 +191,9 @@ def test_regret_grows_with_the_logarithm():
     # Auer et al. 2002, Theorem 1: for every horizon.
     bound = 8 * math.log(10_000) / gap**2 + 1 + math.pi**2 / 3
     assert pulls_of(Ucb1)[1, 1] < bound
+    assert 2 * pulls_of(KlUcb)[1, 1] < pulls_of(Ucb1)[1, 1]
     # Lai and Robbins: nobody needs fewer than about this in the long run.
     assert pulls_of(KlUcb)[1, 1] > 0.5 * math.log(10_000) / entropy
-
-
-@pytest.mark.slow
-def test_kl_ucb_pulls_worse_arms_less():
-    assert 2 * pulls_of(KlUcb)[1, 1] < pulls_of(Ucb1)[1, 1]
 
 
 @pytest.mark.slow
@@ -281,23 +276,6 @@ def test_a_count_can_be_recommended():
     for arm in (0, 0, 1):
         state = algorithm.tell(state, np.array([arm]), state.time == 0, params)
     assert algorithm.recommend(state, params) == 1
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: Ucb1(4, Best(3)), "decision: expected one about 4 arms"),
-        (lambda: KlUcb(3, CopelandWinner(3)), "decision: expected one about 3 arms that pay"),
-        (lambda: Ucb1(1, Best(1)), "num_arms: expected"),
-        (lambda: Ucb1(3, Best(3)).params(-1.0), "scale: expected"),
-        (lambda: KlUcb(3, Best(3)).params(math.nan), "scale: expected"),
-        (lambda: ActionElimination(3, Best(3)).params(0.0), "delta: expected"),
-        (lambda: ActionElimination(3, Best(3)).params(1.0), "delta: expected"),
-    ],
-)
-def test_bad_numbers_are_named(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
 
 
 def test_what_is_told_must_be_an_arm():

@@ -1,7 +1,6 @@
 """Interleaved Filter, Beat the Mean and random pairs against the plain reference."""
 
 import itertools
-import math
 
 import duel_traces
 import jax
@@ -14,14 +13,7 @@ from jaxrace.dueling import BeatTheMean, InterleavedFilter, Uniform, play, shuff
 from jaxrace.dueling import duels as duels_with
 from jaxrace.dueling.matrices import flat
 
-ALGORITHMS = [
-    (Uniform(4), None, None),
-    (InterleavedFilter(4), InterleavedFilter(4).params(2), InterleavedFilter(4).params(9)),
-    (BeatTheMean(4), BeatTheMean(4).params(2), BeatTheMean(4).params(9, gamma=1.3)),
-]
-NAMES = [type(algorithm).__name__ for algorithm, _, _ in ALGORITHMS]
 slow = pytest.mark.slow
-each_algorithm = pytest.mark.parametrize(("algorithm", "params", "others"), ALGORITHMS, ids=NAMES)
 
 
 @pytest.mark.parametrize("num_arms", [3, pytest.param(8, marks=slow)])
@@ -74,7 +66,9 @@ def test_beat_the_mean_against_the_reference(num_arms, gamma):
 
 
 @slow
-@pytest.mark.parametrize("algorithm", [InterleavedFilter(6), BeatTheMean(6)], ids=NAMES[1:])
+@pytest.mark.parametrize(
+    "algorithm", [InterleavedFilter(6), BeatTheMean(6)], ids=["filter", "mean"]
+)
 def test_the_winner_is_found(algorithm):
     """Arms in random orders, in nearly all of 200 runs; then it is played on, at no cost."""
     horizon, problem = 20_000, duels_with(flat(6, 0.9))
@@ -103,41 +97,6 @@ def test_uniform_regret_grows_with_time():
     assert (last.recommended == 0).all()
 
 
-@slow
-@each_algorithm
-def test_play_is_the_loop_of_ask_and_tell(algorithm, params, others):
-    del others
-    duel_traces.assert_play_is_the_loop(algorithm, params)
-
-
-@slow
-@each_algorithm
-def test_batches_are_single_games(algorithm, params, others):
-    del others
-    duel_traces.assert_batches_are_single_games(algorithm, params)
-
-
-@pytest.mark.parametrize(
-    ("algorithm", "params", "others"),
-    [pytest.param(*case, marks=[] if case is ALGORITHMS[2] else slow) for case in ALGORITHMS],
-    ids=NAMES,
-)
-def test_other_numbers_compile_nothing(algorithm, params, others, count_compilations):
-    duel_traces.assert_other_numbers_compile_nothing(algorithm, params, others, count_compilations)
-
-
-@each_algorithm
-def test_bad_input(algorithm, params, others):
-    del others
-    duel_traces.assert_too_few_arms_raise(type(algorithm), 2)
-    duel_traces.assert_bad_calls_raise(algorithm, params)
-    if params is None:
-        return
-    for horizon in (0, -1, 2.5, math.inf):
-        with pytest.raises(ValueError, match=r"^horizon: expected an integer of at least 1"):
-            algorithm.params(horizon)
-
-
 def test_only_what_was_asked_for_can_be_told():
     """Neither a pair turned round, nor arms that are not their turn."""
     algorithm, params = InterleavedFilter(4), InterleavedFilter(4).params(10)
@@ -153,9 +112,3 @@ def test_only_what_was_asked_for_can_be_told():
     state = algorithm.tell(state, [0, 2], True, params)
     with pytest.raises(ValueError, match=r"^choice: expected one of \[1, 3\] against one of \[0,"):
         algorithm.tell(state, [2, 1], True, params)
-
-
-def test_bad_gamma():
-    for gamma in (0.9, math.nan):
-        with pytest.raises(ValueError, match=r"^gamma: expected a number in"):
-            BeatTheMean(3).params(10, gamma)

@@ -188,26 +188,6 @@ def test_the_copeland_winner_is_found():
     assert (last.recommended == 2).mean() > 0.85
 
 
-@pytest.mark.slow
-def test_play_is_the_loop_of_ask_and_tell():
-    algorithm = SupKlucb(4)
-    duel_traces.assert_play_is_the_loop(algorithm, algorithm.params())
-
-
-@pytest.mark.slow
-def test_batches_are_single_games():
-    algorithm = SupKlucb(4)
-    duel_traces.assert_batches_are_single_games(algorithm, algorithm.params())
-
-
-def test_other_numbers_compile_nothing(count_compilations):
-    algorithm = SupKlucb(4)
-    others = algorithm.params(c1=1, c2=0.5)
-    duel_traces.assert_other_numbers_compile_nothing(
-        algorithm, algorithm.params(), others, count_compilations
-    )
-
-
 def test_a_pair_in_either_order():
     algorithm = SupKlucb(3)
     params = algorithm.params()
@@ -230,15 +210,3 @@ def test_every_pair_is_tried_whatever_is_told():
         asked.append(pair.tolist())
         state = algorithm.tell(state, pair, True, params)
     assert asked == [[0, 0], [0, 1], [0, 2], [1, 2], [2, 2]]
-
-
-def test_bad_input():
-    duel_traces.assert_too_few_arms_raise(SupKlucb, 3)
-    algorithm = SupKlucb(3)
-    duel_traces.assert_bad_calls_raise(algorithm, algorithm.params())
-    with pytest.raises(ValueError, match=r"^score: expected one of copeland, borda"):
-        SupKlucb(3, "smith")
-    for name in ("c1", "c2"):
-        for number in (-1.0, math.nan):
-            with pytest.raises(ValueError, match=rf"^{name}: expected a number in"):
-                algorithm.params(**{name: number})

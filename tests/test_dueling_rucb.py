@@ -72,34 +72,6 @@ def test_regret_grows_with_the_logarithm():
     assert right == 1
 
 
-def test_play_is_the_loop_of_ask_and_tell():
-    algorithm = Rucb(4)
-    duel_traces.assert_play_is_the_loop(algorithm, algorithm.params())
-
-
-@pytest.mark.slow
-def test_batches_are_single_games():
-    algorithm = Rucb(4)
-    duel_traces.assert_batches_are_single_games(algorithm, algorithm.params())
-
-
-def test_other_numbers_compile_nothing(count_compilations):
-    algorithm = Rucb(4)
-    others = algorithm.params(alpha=2)
-    duel_traces.assert_other_numbers_compile_nothing(
-        algorithm, algorithm.params(), others, count_compilations
-    )
-
-
-def test_bad_input():
-    duel_traces.assert_too_few_arms_raise(Rucb, 2)
-    algorithm = Rucb(3)
-    duel_traces.assert_bad_calls_raise(algorithm, algorithm.params())
-    for alpha in (0, -1.0, math.nan, math.inf):
-        with pytest.raises(ValueError, match=r"^alpha: expected a number in"):
-            algorithm.params(alpha)
-
-
 def test_a_rival_that_may_be_even_is_met():
     """u_ji = 1/2 exactly, as ln 1 = 0: the rival goes before the arm itself, which is at 1/2."""
     algorithm, params = Rucb(3), Rucb(3).params()

@@ -1,7 +1,6 @@
 """SAVAGE against the plain reference, and round by round against one by one."""
 
 import dataclasses
-import math
 
 import jax
 import jax.numpy as jnp
@@ -20,9 +19,6 @@ from savage_cases import (
 )
 
 from jaxrace.dueling import (
-    Best,
-    CopelandWinner,
-    Introspection,
     Savage,
     draw_outcome,
     duels,
@@ -227,39 +223,3 @@ def test_other_numbers_compile_nothing(count_compilations):
     with count_compilations() as compilations:
         use(1)
     assert compilations.count == 0
-
-
-@pytest.mark.parametrize(
-    ("numbers", "message"),
-    [
-        ({"delta": 0.0}, "delta: expected"),
-        ({"delta": 1.5}, "delta: expected"),
-        ({"horizon": 0}, "horizon: expected"),
-        ({"max_width": -0.1}, "max_width: expected"),
-        ({"max_width": math.nan}, "max_width: expected"),
-        ({"key": 3}, "key: expected"),
-    ],
-)
-def test_bad_numbers_are_named(numbers, message):
-    with pytest.raises(ValueError, match=message):
-        make(Question("copeland", 3)).params(**numbers)
-
-
-def test_other_bad_input_is_named():
-    algorithm = make(Question("copeland", 3))
-    params = algorithm.params()
-    state = algorithm.init(params)
-    for choice in ([0, 3], [0], [-1, 0], [0.5, 1.0]):
-        with pytest.raises(ValueError, match="choice: expected 2 arms from 0 to 2"):
-            algorithm.tell(state, np.array(choice), True, params)
-    with pytest.raises(ValueError, match="outcome: expected 0 or 1"):
-        algorithm.tell(state, np.array([0, 1]), 0.5, params)
-    with pytest.raises(ValueError, match="key: expected"):
-        algorithm.ask(0, state, params)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(ValueError, match="decision: expected one about num_arms = 4"):
-        Savage(4, CopelandWinner(3))
-    with pytest.raises(ValueError, match="key: expected"):
-        Savage(3, Best(3), Introspection()).params()
-    for name, value in (("simulations", 0), ("growth", 0.9)):
-        with pytest.raises(ValueError, match=f"{name}: expected"):
-            dataclasses.replace(Introspection(), **{name: value})

@@ -20,7 +20,6 @@ from jaxrace.dueling.counts import Counts
 from jaxrace.dueling.matrices import flat
 
 ALPHA = float(np.float32(0.51))
-BOTH = pytest.mark.parametrize("plus", [False, pytest.param(True, marks=pytest.mark.slow)])
 
 
 @jax.jit
@@ -149,35 +148,3 @@ def test_dts_plus_finds_the_winner():
     assert [int(log.recommended[-1]) for log in logs] == 10 * [0]
     regret = np.mean([log.regret[:, 1] for log in logs], axis=0)
     assert regret[-1] < regret[0] / 2
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("plus", [False, True])
-def test_play_is_the_loop_of_ask_and_tell(plus):
-    algorithm = DoubleThompson(4, plus)
-    duel_traces.assert_play_is_the_loop(algorithm, algorithm.params())
-
-
-@pytest.mark.slow
-@BOTH
-def test_batches_are_single_games(plus):
-    algorithm = DoubleThompson(4, plus)
-    duel_traces.assert_batches_are_single_games(algorithm, algorithm.params())
-
-
-@BOTH
-def test_other_numbers_compile_nothing(plus, count_compilations):
-    algorithm = DoubleThompson(4, plus)
-    others = algorithm.params(alpha=2)
-    duel_traces.assert_other_numbers_compile_nothing(
-        algorithm, algorithm.params(), others, count_compilations
-    )
-
-
-def test_bad_input():
-    duel_traces.assert_too_few_arms_raise(DoubleThompson, 2)
-    algorithm = DoubleThompson(3)
-    duel_traces.assert_bad_calls_raise(algorithm, algorithm.params())
-    for alpha in (0, -1.0, math.nan, math.inf):
-        with pytest.raises(ValueError, match=r"^alpha: expected a number in"):
-            algorithm.params(alpha)

@@ -3,7 +3,7 @@
 import dataclasses
 import itertools
 import types
-from typing import Any, ClassVar
+from typing import Any, cast
 
 import jax
 import jax.core
@@ -11,8 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-import jaxrace.envs
-from jaxrace.envs import check, gridworld, marketing, medical, mountain_car
+from jaxrace.envs import check
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,175 +81,53 @@ class NanAfterTerminal(Walk):
         return state, jnp.where(state["time"] > 3, jnp.float32(jnp.nan), reward), terminal
 
 
-BROKEN = []
+@dataclasses.dataclass(frozen=True)
+class Changed(Walk):
+    """A walk whose step gives something else."""
+
+    change: Any = None
+
+    def step(self, key, state, action, params):
+        return self.change(*super().step(key, state, action, params))
 
 
-def broken(message, **fields):
-    """Register an environment with the message that it must cause."""
+@dataclasses.dataclass(frozen=True)
+class Seen(Walk):
+    """A walk of which other things are observed."""
 
-    def register(cls):
-        BROKEN.append(pytest.param(cls, fields, message, id=cls.__name__))
-        return cls
+    seen: Any = None
 
-    return register
-
-
-@broken("horizon: expected a positive integer, got 0", horizon=0)
-class NoHorizon(Walk):
-    pass
+    def observe(self, state, params):
+        return self.seen(jnp.asarray(state["time"]), state["position"])
 
 
-@broken("horizon: expected a positive integer, got 5.0", horizon=5.0)
-class FloatHorizon(Walk):
-    pass
+@dataclasses.dataclass(frozen=True)
+class Begun(Walk):
+    """A walk that begins otherwise."""
+
+    reset: Any = None
 
 
-@broken("continues_after_terminal: expected a bool, got None", continues_after_terminal=None)
-class ContinuesPerhaps(Walk):
-    pass
-
-
-@broken("observe: expected a method, got none")
 class NoObserve(Walk):
     observe: Any = None
 
 
-@broken("default_params: expected an attribute, got none")
 class NoParams(Walk):
     @property
     def default_params(self):
         raise AttributeError
 
 
-@broken("environment: expected to work as a key of a dictionary .*unhashable")
 class Unhashable(Walk):
     __hash__: Any = None
 
 
-@broken("params: expected to work as a pytree of arrays")
 class TextInParams(Walk):
     @property
     def default_params(self):
         return {"drift": jnp.float32(0.25), "name": "walk"}
 
 
-@broken("reset: expected to work in a plain call, got TypeError")
-class ResetTakesNoKey(Walk):
-    def reset(self, params):  # pyright: ignore[reportIncompatibleMethodOverride]
-        return {"position": jnp.float32(0), "time": 0}
-
-
-@broken("reset: expected to work in a plain call, got TypeError")
-class TextInState(Walk):
-    def reset(self, key, params):
-        return {**super().reset(key, params), "name": "walk"}
-
-
-@broken("step: expected a tuple .state, reward, terminal., got tuple of another form")
-class FourResults(Walk):
-    def step(self, key, state, action, params):
-        return (*super().step(key, state, action, params), {})
-
-
-@broken("step: expected a state with the structure .* as before, got")
-class NewField(Walk):
-    def step(self, key, state, action, params):
-        state, reward, terminal = super().step(key, state, action, params)
-        return {**state, "last": reward}, reward, terminal
-
-
-@broken(r"step: expected state\['position'\] to stay float32\[\], got float32\[1\]")
-class NewShape(Walk):
-    def step(self, key, state, action, params):
-        state, reward, terminal = super().step(key, state, action, params)
-        return {**state, "position": state["position"][None]}, reward, terminal
-
-
-@broken(r"step: expected state\['time'\] to stay int32\[\], got float32\[\]")
-class NewDtype(Walk):
-    def step(self, key, state, action, params):
-        state, reward, terminal = super().step(key, state, action, params)
-        return {**state, "time": jnp.float32(state["time"])}, reward, terminal
-
-
-@broken(r"observe: expected observation to stay float32\[1\], got float32\[2\]")
-class NewObservationShape(Walk):
-    calls: ClassVar = itertools.cycle([1, 2])
-
-    def observe(self, state, params):
-        return jnp.full((next(self.calls),), state["position"])
-
-
-@broken(r"step: expected a floating scalar as reward, got int32\[\]")
-class IntegerReward(Walk):
-    def step(self, key, state, action, params):
-        state, _, terminal = super().step(key, state, action, params)
-        return state, state["time"], terminal
-
-
-@broken(r"step: expected a floating scalar as reward, got float32\[1\]")
-class VectorReward(Walk):
-    def step(self, key, state, action, params):
-        state, reward, terminal = super().step(key, state, action, params)
-        return state, reward[None], terminal
-
-
-@broken("step: expected a floating scalar as reward, got dict")
-class DictReward(Walk):
-    def step(self, key, state, action, params):
-        state, reward, terminal = super().step(key, state, action, params)
-        return state, {"win": reward}, terminal
-
-
-@broken(r"step: expected a boolean scalar as terminal, got float32\[\]")
-class FloatTerminal(Walk):
-    def step(self, key, state, action, params):
-        state, reward, terminal = super().step(key, state, action, params)
-        return state, reward, jnp.float32(terminal)
-
-
-@broken("step: expected a finite reward, got another in step 3 of 5")
-class NanReward(Walk):
-    def step(self, key, state, action, params):
-        state, reward, terminal = super().step(key, state, action, params)
-        return state, jnp.where(terminal, jnp.float32(jnp.nan), reward), terminal
-
-
-@broken("observe: expected finite numbers, got another in step 2 of 5")
-class InfiniteObservation(Walk):
-    def observe(self, state, params):
-        return jnp.where(jnp.asarray(state["time"]) == 2, jnp.inf, state["position"])
-
-
-@broken("observe: expected finite numbers, got others in the initial state")
-class NanAtFirst(Walk):
-    def observe(self, state, params):
-        return jnp.where(jnp.asarray(state["time"]) == 0, jnp.nan, state["position"])
-
-
-@broken("reset: expected twice the same result for the same arguments, got another")
-class NumpyNoiseInReset(Walk):
-    def reset(self, key, params):
-        return {"position": jnp.float32(np.random.default_rng().normal()), "time": 0}
-
-
-@broken("step: expected twice the same result for the same arguments, got another reward")
-class NumpyNoiseInReward(Walk):
-    def step(self, key, state, action, params):
-        state, _, terminal = super().step(key, state, action, params)
-        return state, jnp.float32(np.random.default_rng().normal()), terminal
-
-
-@broken("step: expected twice the same result for the same arguments, got another state")
-class Counter(Walk):
-    calls: ClassVar = itertools.count()
-
-    def step(self, key, state, action, params):
-        state, reward, terminal = super().step(key, state, action, params)
-        return {**state, "time": next(self.calls)}, reward, terminal
-
-
-@broken("step: expected to leave the state that it is given as it is, got a change of it")
 class InPlace(Walk):
     def step(self, key, state, action, params):
         new, reward, terminal = super().step(key, state, action, params)
@@ -258,48 +135,129 @@ class InPlace(Walk):
         return state, reward, terminal
 
 
-@broken("step: expected to work under jit, got TracerBoolConversionError")
-class PythonBranch(Walk):
-    def step(self, key, state, action, params):
-        state, reward, terminal = super().step(key, state, action, params)
-        return state, (reward if state["position"] > 0 else -reward), terminal
+def noise():
+    return jnp.float32(np.random.default_rng().normal())
 
 
-@broken("observe: expected the same result with and without jit, got another observation")
-class OtherUnderJit(Walk):
-    def observe(self, state, params):
-        traced = isinstance(state["position"], jax.core.Tracer)
-        return state["position"] + (1 if traced else 0)
+def through_numpy(reward):
+    return jax.pure_callback(np.negative, jax.ShapeDtypeStruct((), jnp.float32), reward)
 
 
-@broken("step: expected to work under vmap, got NotImplementedError")
-class CallbackWithoutVmap(Walk):
-    def step(self, key, state, action, params):
-        state, reward, terminal = super().step(key, state, action, params)
-        kind = jax.ShapeDtypeStruct((), jnp.float32)
-        return state, jax.pure_callback(np.negative, kind, reward), terminal
+@jax.custom_batching.custom_vmap
+def doubled(x):
+    return 2 * x
 
 
-@broken("step: expected the same result with and without vmap, got another reward")
-class OtherUnderVmap(Walk):
-    def step(self, key, state, action, params):
-        state, reward, terminal = super().step(key, state, action, params)
-
-        @jax.custom_batching.custom_vmap
-        def double(x):
-            return 2 * x
-
-        @double.def_vmap
-        def _(axis_size, in_batched, x):
-            return 2 * x[::-1], True
-
-        return state, double(reward), terminal
+@doubled.def_vmap
+def _(axis_size, in_batched, x):
+    return 2 * x[::-1], True
 
 
-@pytest.mark.parametrize(("cls", "fields", "message"), BROKEN)
-def test_catches(cls, fields, message):
+SIZES, COUNTS = itertools.cycle([1, 2]), itertools.count()
+
+BROKEN = [
+    (Walk(horizon=0), "horizon: expected a positive integer, got 0"),
+    (Walk(horizon=cast(Any, 5.0)), "horizon: expected a positive integer, got 5.0"),
+    (
+        Walk(continues_after_terminal=cast(Any, None)),
+        "continues_after_terminal: expected a bool, got None",
+    ),
+    (NoObserve(), "observe: expected a method, got none"),
+    (NoParams(), "default_params: expected an attribute, got none"),
+    (Unhashable(), "environment: expected to work as a key of a dictionary .*unhashable"),
+    (TextInParams(), "params: expected to work as a pytree of arrays"),
+    (InPlace(), "step: expected to leave the state that it is given as it is, got a change of it"),
+    # Where it begins.
+    *(
+        (Begun(reset=reset), f"reset: expected {message}")
+        for reset, message in (
+            (lambda params: {"position": jnp.float32(0)}, "to work in a plain call, got TypeError"),
+            (lambda key, params: {"name": "walk"}, "to work in a plain call, got TypeError"),
+            (
+                lambda key, params: {"position": noise(), "time": 0},
+                "twice the same result for the same arguments, got another",
+            ),
+        )
+    ),
+    # What a step gives.
+    *(
+        (Changed(change=change), f"step: expected {message}")
+        for change, message in (
+            (lambda s, r, t: (s, r, t, {}), "a tuple .state, reward, terminal., got tuple of anot"),
+            (
+                lambda s, r, t: ({**s, "last": r}, r, t),
+                "a state with the structure .* as before, got",
+            ),
+            (
+                lambda s, r, t: ({**s, "position": s["position"][None]}, r, t),
+                r"state\['position'\] to stay float32\[\], got float32\[1\]",
+            ),
+            (
+                lambda s, r, t: ({**s, "time": jnp.float32(s["time"])}, r, t),
+                r"state\['time'\] to stay int32\[\], got float32\[\]",
+            ),
+            (lambda s, r, t: (s, s["time"], t), r"a floating scalar as reward, got int32\[\]"),
+            (lambda s, r, t: (s, r[None], t), r"a floating scalar as reward, got float32\[1\]"),
+            (lambda s, r, t: (s, {"win": r}, t), "a floating scalar as reward, got dict"),
+            (
+                lambda s, r, t: (s, r, jnp.float32(t)),
+                r"a boolean scalar as terminal, got float32\[\]",
+            ),
+            (
+                lambda s, r, t: (s, jnp.where(t, jnp.float32(jnp.nan), r), t),
+                "a finite reward, got another in step 3 of 5",
+            ),
+            (
+                lambda s, r, t: (s, noise(), t),
+                "twice the same result for the same arguments, got another reward",
+            ),
+            (
+                lambda s, r, t: ({**s, "time": next(COUNTS)}, r, t),
+                "twice the same result for the same arguments, got another state",
+            ),
+            (
+                lambda s, r, t: (s, (r if s["position"] > 0 else -r), t),
+                "to work under jit, got TracerBoolConversionError",
+            ),
+            (
+                lambda s, r, t: (s, through_numpy(r), t),
+                "to work under vmap, got NotImplementedError",
+            ),
+            (
+                lambda s, r, t: (s, doubled(r), t),
+                "the same result with and without vmap, got another reward",
+            ),
+        )
+    ),
+    # What is observed.
+    *(
+        (Seen(seen=seen), f"observe: expected {message}")
+        for seen, message in (
+            (
+                lambda time, place: jnp.full((next(SIZES),), place),
+                r"observation to stay float32\[1\], got float32\[2\]",
+            ),
+            (
+                lambda time, place: jnp.where(time == 2, jnp.inf, place),
+                "finite numbers, got another in step 2 of 5",
+            ),
+            (
+                lambda time, place: jnp.where(time == 0, jnp.nan, place),
+                "finite numbers, got others in the initial state",
+            ),
+            (
+                lambda time, place: place + (1 if isinstance(place, jax.core.Tracer) else 0),
+                "the same result with and without jit, got another observation",
+            ),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize(("env", "message"), BROKEN)
+def test_catches(env, message):
     with pytest.raises(ValueError, match=message) as caught:
-        check(cls(**fields), action=0.5)
+        check(env, action=0.5)
     assert "\n" not in str(caught.value)
 
 
@@ -307,31 +265,3 @@ def test_missing_method_of_any_object():
     nothing: Any = types.SimpleNamespace(horizon=3)
     with pytest.raises(ValueError, match="reset: expected a method, got none in SimpleNamespace"):
         check(nothing, action=0.5)
-
-
-ENVIRONMENTS = [
-    (gridworld.Gridworld(), np.int32(1)),
-    (mountain_car.MountainCar(), np.int32(1)),
-    (marketing.Marketing(), np.int32(1)),
-    (medical.Medical(), np.float32(0.4)),
-]
-
-
-@pytest.mark.parametrize(("env", "action"), ENVIRONMENTS, ids=repr)
-def test_strict_promotion_and_x64_change_nothing(env, action):
-    def play():
-        params = env.default_params
-        state = env.reset(jax.random.key(7), params)
-        state, reward, terminal = env.step(jax.random.key(8), state, action, params)
-        return state, reward, terminal, env.observe(state, params)
-
-    plain = jax.jit(play)()
-    with jax.enable_x64(True), jax.numpy_dtype_promotion("strict"):
-        found = jax.jit(play)()
-    for ours, theirs in zip(jax.tree.leaves(found), jax.tree.leaves(plain), strict=True):
-        assert ours.dtype == theirs.dtype
-        np.testing.assert_array_equal(ours, theirs)
-
-
-def test_the_package_offers_the_function():
-    assert callable(jaxrace.envs.check)

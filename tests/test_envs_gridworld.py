@@ -1,13 +1,10 @@
 """The gridworld against a walk in plain Python, and its dynamic programme against rollouts."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace.envs import check
 from jaxrace.envs.gridworld import (
     RETURN_RANGE,
     Gridworld,
@@ -153,50 +150,9 @@ def test_observations_tell_the_cell(size):
         assert int(number) == cell
 
 
-@pytest.mark.parametrize(
-    "action", [0, *(pytest.param(action, marks=pytest.mark.slow) for action in (1, 2, 3))]
-)
-@pytest.mark.parametrize(
-    "env",
-    [Gridworld(), pytest.param(Gridworld(size=2, horizon=3), marks=pytest.mark.slow)],
-    ids=repr,
-)
-def test_contract(env, action):
-    check(env, action=jnp.int32(action))
-
-
 def test_a_second_policy_compiles_nothing(count_compilations):
     first, second, key = initial_probabilities(), uniform(), jax.random.key(2)
     jax.block_until_ready(returns(Gridworld(), first, key, 8))
     with count_compilations() as compilations:
         jax.block_until_ready(returns(Gridworld(), second, key, 8))
     assert compilations.count == 0
-
-
-def wrong(value) -> tuple[Any]:
-    """An argument of a type that only a user without a type checker passes."""
-    return (value,)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: Gridworld(size=1), "size: expected an integer of at least 2, got 1"),
-        (lambda: Gridworld(*wrong(4.0)), "size: expected an integer of at least 2, got 4.0"),
-        (lambda: Gridworld(horizon=0), "horizon: expected a positive integer, got 0"),
-        (lambda: initial_probabilities(0), "size: expected an integer of at least 2, got 0"),
-        (lambda: expected_return(uniform(), 0), "horizon: expected a positive integer, got 0"),
-        (lambda: expected_return(uniform()[:15], 1), r"expected shape .* got \[15, 4\]"),
-        (lambda: expected_return(uniform()[:, :3], 1), r"expected shape .* got \[16, 3\]"),
-        (lambda: expected_return(uniform()[0], 1), r"expected shape .* got \[4\]"),
-    ],
-)
-def test_bad_arguments(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
-def test_an_action_must_be_a_scalar():
-    env = Gridworld()
-    with pytest.raises(AssertionError):
-        env.step(jax.random.key(0), jnp.zeros(2, jnp.int32), jnp.zeros((1,), jnp.int32), {})

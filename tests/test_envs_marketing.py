@@ -1,17 +1,12 @@
 """The marketing simulator: sessions against NumPy, and returns against what is stated."""
 
 import functools
-import os
-import subprocess
-import sys
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace.envs import check
 from jaxrace.envs.marketing import (
     CLICKED,
     CLICKS,
@@ -197,66 +192,3 @@ def test_click_probabilities_after_one_click():
     then, _, _ = ENV.step(jax.random.key(0), after, jnp.int32(0), PARAMS)
     expected = jax.nn.sigmoid(state.appeal[1] + 1.2)
     np.testing.assert_allclose(click_probabilities(then)[1], expected, rtol=1e-5)
-
-
-@pytest.mark.parametrize("action", [0, pytest.param(1, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(
-    "env", [ENV, pytest.param(Marketing(horizon=3), marks=pytest.mark.slow)], ids=repr
-)
-def test_contract(env, action):
-    check(env, action=jnp.int32(action))
-
-
-@pytest.mark.slow
-def test_strict_promotion_and_x64_change_nothing():
-    program = """
-import jax, numpy as np
-from jaxrace.envs import check, gridworld, marketing, mountain_car
-for env in (gridworld.Gridworld(), mountain_car.MountainCar(), marketing.Marketing()):
-    check(env, action=np.int32(1))
-    params = env.default_params
-    state = env.reset(jax.random.key(7), params)
-    state, reward, terminal = env.step(jax.random.key(8), state, np.int32(1), params)
-    observation = env.observe(state, params)
-    print([str(leaf.dtype) for leaf in jax.tree.leaves((state, reward, terminal, observation))])
-    print(np.asarray(observation).tolist())
-print(float(gridworld.expected_return(gridworld.initial_probabilities(4), 10)))
-"""
-    settings = {"JAX_NUMPY_DTYPE_PROMOTION": "strict"}
-    outputs = []
-    for x64 in ("0", "1"):
-        settings["JAX_ENABLE_X64"] = x64
-        done = subprocess.run(
-            [sys.executable, "-c", program],
-            env={**os.environ, **settings},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        outputs.append(done.stdout)
-    assert outputs[0] == outputs[1]
-    assert "64" not in "".join(line for line in outputs[0].splitlines() if "float32" in line)
-
-
-def wrong(value) -> Any:
-    """An argument of a type that only a user without a type checker passes."""
-    return value
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: Marketing(horizon=0), "horizon: expected a positive integer, got 0"),
-        (lambda: Marketing(wrong(20.0)), "horizon: expected a positive integer, got 20.0"),
-    ],
-)
-def test_bad_arguments(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
-def test_an_action_must_be_a_scalar():
-    state = jax.tree.map(lambda leaf: leaf[0], customers(2000))
-    with pytest.raises(AssertionError):
-        ENV.step(jax.random.key(0), state, jnp.zeros((1,), jnp.int32), PARAMS)

@@ -1,9 +1,6 @@
 """The cancer treatment task against the papers' numbers and an independent NumPy simulator."""
 
 import dataclasses
-import os
-import subprocess
-import sys
 from typing import Any
 
 import jax
@@ -11,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace.envs import Transition, check, medical
+from jaxrace.envs import Transition, medical
 from jaxrace.envs.medical import Medical, MedicalState, TreatmentOutcome
 
 MONTHS = 6
@@ -344,72 +341,3 @@ def test_parameters_can_be_vmapped():
         jax.random.key(0), patient(1.5, 0.5), jnp.float32(1.0), both
     )
     np.testing.assert_allclose(state.tumour, [0.95, 0.975], rtol=1e-6)
-
-
-def wrong(value) -> tuple[Any]:
-    """An argument of a type that only a user without a type checker passes."""
-    return (value,)
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: Medical(*wrong("zaho")), "reward: expected 'zhao' or 'printed', got 'zaho'"),
-        (lambda: Medical(horizon=0), "horizon: expected a positive integer, got 0"),
-        (lambda: Medical("zhao", *wrong(6.0)), "horizon: expected a positive integer, got 6.0"),
-        (
-            lambda: Medical.make_params(*wrong("zhao")),
-            "coefficients: expected one of .* got 'zhao'",
-        ),
-        (lambda: Medical.make_params("seed000", *wrong("C")), "hazard: expected one of .* got 'C'"),
-    ],
-)
-def test_bad_configurations(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
-
-
-def test_a_dose_must_be_a_scalar():
-    env, params = Medical(), Medical.make_params()
-    with pytest.raises(AssertionError):
-        env.step(jax.random.key(0), patient(1.0, 1.0), jnp.zeros((1,), jnp.float32), params)
-
-
-@pytest.mark.parametrize(
-    "env",
-    [Medical(), pytest.param(Medical("printed", horizon=7), marks=pytest.mark.slow)],
-    ids=repr,
-)
-def test_contract(env):
-    check(env, action=0.4)
-    assert len({env, dataclasses.replace(env)}) == 1
-
-
-@pytest.mark.slow
-def test_strict_promotion_and_x64_change_nothing():
-    program = """
-import jax, numpy as np
-from jaxrace.envs import check, medical
-env = medical.Medical()
-check(env, action=np.float32(0.4))
-params = env.default_params
-state = env.reset(jax.random.key(7), params)
-state, reward, terminal = env.step(jax.random.key(8), state, 0.4, params)
-print([str(leaf.dtype) for leaf in jax.tree.leaves((state, reward, terminal))])
-print(np.asarray(env.observe(state, params)).tolist())
-"""
-    settings = {"JAX_NUMPY_DTYPE_PROMOTION": "strict"}
-    outputs = []
-    for x64 in ("0", "1"):
-        settings["JAX_ENABLE_X64"] = x64
-        done = subprocess.run(
-            [sys.executable, "-c", program],
-            env={**os.environ, **settings},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        outputs.append(done.stdout)
-    assert outputs[0] == outputs[1]
-    assert "float64" not in outputs[0]

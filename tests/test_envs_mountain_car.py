@@ -1,14 +1,11 @@
 """The mountain car against gymnasium's, step by step, and its extremes by exhaustive search."""
 
-from typing import Any
-
 import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace.envs import check
 from jaxrace.envs.mountain_car import (
     GOAL,
     POSITION_LIMITS,
@@ -173,36 +170,3 @@ def test_observations():
 
 def test_start():
     assert ENV.reset(jax.random.key(5), PARAMS) == (-0.5, 0.0)
-
-
-@pytest.mark.parametrize(
-    "action", [0, *(pytest.param(action, marks=pytest.mark.slow) for action in (1, 2))]
-)
-@pytest.mark.parametrize(
-    "env", [ENV, pytest.param(MountainCar(horizon=300, hold=1), marks=pytest.mark.slow)], ids=repr
-)
-def test_contract(env, action):
-    check(env, action=jnp.int32(action))
-
-
-def wrong(value) -> Any:
-    """An argument of a type that only a user without a type checker passes."""
-    return value
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: MountainCar(horizon=0), "horizon: expected a positive integer, got 0"),
-        (lambda: MountainCar(hold=wrong(2.0)), "hold: expected a positive integer, got 2.0"),
-        (lambda: MountainCar(hold=wrong(True)), "hold: expected a positive integer, got True"),
-    ],
-)
-def test_bad_configurations(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
-
-
-def test_an_action_must_be_a_scalar():
-    with pytest.raises(AssertionError):
-        ENV.step(jax.random.key(0), car(-0.5, 0.0), jnp.zeros((1,), jnp.int32), PARAMS)

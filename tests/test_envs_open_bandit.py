@@ -121,22 +121,3 @@ def test_the_files_are_small_and_attributed():
     notice = (folder / "NOTICE").read_text("utf-8")
     assert "Yuta Saito" in notice
     assert "CC BY 4.0" in notice
-
-
-def wrong(value) -> Any:
-    """An argument of a type that only a user without a type checker passes."""
-    return value
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: load(wrong("kids")), "campaign: expected one of .* got 'kids'"),
-        (lambda: load("all", wrong("ts")), "logger: expected one of .* got 'ts'"),
-        (lambda: one_step(load(), 3), r"position: expected None or an integer in 0..2, got 3"),
-        (lambda: one_step(load(), wrong(1.0)), r"position: expected .* got 1.0"),
-    ],
-)
-def test_bad_arguments(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

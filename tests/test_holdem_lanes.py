@@ -7,9 +7,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from ashe_cases import numbered_deals
 from reference.holdem_policies import always_all_in, by_strength, folds_too_much, half_pots
 
-from jaxrace.envs.holdem import dealing, lanes, match, policies, table
+from jaxrace.envs.holdem import lanes, match, policies
 from jaxrace.envs.holdem.abstraction import FOLD
 from jaxrace.envs.holdem.betting import Rules
 from jaxrace.envs.holdem.player import Memoryless, Player
@@ -20,10 +21,7 @@ HANDS = 400
 
 @pytest.fixture(scope="module")
 def deals():
-    """Decks with strengths by which each hand and street can be told."""
-    decks = dealing.deal(jax.random.key(0), HANDS)
-    strengths = jnp.arange(4 * 2 * HANDS, dtype=jnp.float32).reshape(4, 2, HANDS)
-    return table.prepare(decks, strengths / (8 * HANDS))
+    return numbered_deals(HANDS)
 
 
 def play(pair, deals, seating, **kwargs):

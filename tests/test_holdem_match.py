@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from ashe_cases import numbered_deals
 from reference.holdem_policies import always_all_in, by_strength, folds_too_much
 
 from jaxrace.envs.holdem import abstraction, betting, dealing, match, policies, table
@@ -18,10 +19,7 @@ HANDS = 400
 
 @pytest.fixture(scope="module")
 def deals():
-    """Decks with strengths by which each hand and street can be told."""
-    decks = dealing.deal(jax.random.key(0), HANDS)
-    strengths = jnp.arange(4 * 2 * HANDS, dtype=jnp.float32).reshape(4, 2, HANDS)
-    return table.prepare(decks, strengths / (8 * HANDS))
+    return numbered_deals(HANDS)
 
 
 def play(pair, deals, seating=SEATINGS[0], seed=1, **kwargs):

@@ -1,30 +1,14 @@
 """The engines that the benchmark of Texas Hold'em plays against do the same work."""
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import jax
 import numpy as np
 import pytest
+from peers_of_bench import peer
 from scipy import stats
 
 from jaxrace.envs.holdem import SEATINGS, Rules, dealing, evaluation, match, policies, prepare
 
 pytestmark = pytest.mark.slow
-
-PEERS = Path(__file__).parents[1] / "bench" / "peers"
-
-
-def peer(name):
-    """One peer's module, from its file."""
-    spec = importlib.util.spec_from_file_location(f"peer_{name}", PEERS / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.mark.parametrize(

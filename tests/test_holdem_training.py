@@ -161,44 +161,6 @@ def test_no_selection_plays_more_matches_than_the_others(name, matches, warm_up)
     assert 2 * selection.compare.decks == config.hands_of_match == 10
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--selection", "best"], "--selection: expected some of hybrid, pkg, race, uniform"),
-        (["--selection", "race,race"], "--selection: expected different names"),
-        (["--strategy", "DE"], "--strategy: expected one of CMA_ES"),
-        (["--sigma", "0"], "--sigma: expected a positive number"),
-        (["--sigma", "much"], "--sigma: expected a number, or null, got 'much'"),
-        (["--sigma", "1", "--strategy", "Open_ES"], "--sigma: expected null for Open_ES"),
-        (
-            ["--strategy", "ESMC", "--population", "31"],
-            "population_size: ESMC takes even sizes only",
-        ),
-        (["--population", "3"], "--population: expected an integer of at least 4"),
-        (["--matches", "1"], "--matches: expected an integer of at least 2"),
-        (["--population", "5", "--matches", "5"], "--matches: expected at least 11 of each"),
-        (["--stack", "99"], "--stack: expected an integer of at least 100"),
-        (["--hands", "2000000000"], "--hands: expected at most 1000000000"),
-        (["--test-matches", "1"], "--test-matches: expected an integer of at least 2"),
-        (["--episodes", "10"], "unrecognized arguments: --episodes 10"),
-        (["--resume"], "--out: expected the folder of a run to resume"),
-    ],
-)
-def test_bad_input_is_one_line_and_leaves_nothing(arguments, message, tmp_path, capsys):
-    assert main([*COMMAND, *arguments, "--out", str(tmp_path / "run")]) == 2
-    said = capsys.readouterr().err.strip()
-    assert message in said
-    assert len(said.splitlines()) == 1
-    assert not (tmp_path / "run").exists()
-
-
-def test_options_of_the_other_environment_are_refused(capsys):
-    assert main(["train", "medical", "--hands", "10"]) == 2
-    assert "unrecognized arguments: --hands 10" in capsys.readouterr().err
-    assert main(["train", "--seed", "1", "holdem"]) == 2
-    assert "env: expected holdem right after train" in capsys.readouterr().err
-
-
 def test_the_help_of_train_tells_of_both(capsys):
     assert main(["train", "--help"]) == 0
     assert "jaxrace train holdem --help" in capsys.readouterr().out

@@ -259,52 +259,45 @@ def report_of(tmp_path, **changes):
     return console.export_text()
 
 
-def test_what_is_said_of_a_mixture(tmp_path):
-    assert "a mixture: " not in report_of(tmp_path)
-    said = report_of(tmp_path, alpha=0.6)
-    assert "a mixture: what policy.npz says with probability 0.6, the policy in use" in said
-
-
-def test_what_is_said_of_the_policy_in_use(tmp_path):
-    """A mixture without any of the candidate is nothing new, wherever the floor is."""
-    said = report_of(tmp_path, alpha=0.0)
-    start = "nothing better found: with confidence 95% the policy in use performs at least 0.610"
-    assert said.startswith(start)
-    assert "a mixture" not in said
-
-
-def test_semi_safe_bounds_are_approximate_from_the_first_line_on(tmp_path):
-    said = report_of(tmp_path, bound="bca", is_safe=False, bound_is_safe=False)
-    assert said.startswith("found: with approximate confidence 95% its performance is at least ")
-
-
-def test_a_candidate_that_is_no_better(tmp_path):
-    """All returns are equal: the candidate passes, and is nothing new."""
-    said = report_of(tmp_path, floor=1.0, floor_stderr=0.0, lower_bound=1.0, estimate=1.0)
-    assert said.startswith("nothing better found: with confidence 95% its performance is at least ")
-    assert "keep the policy in use" in said
-    assert "an estimate of the policy in use" not in said
-    # An estimate without any spread is one, too.
-    said = report_of(tmp_path, floor=1.0, floor_stderr=0.0, floor_is_estimate=True)
-    assert (
-        "\nfloor 1.000 = mean return of the fifth that was searched +- 0.000: an estimate" in said
-    )
-
-
 SEEN = "daedalus2 tests on data that it has seen"
+NOTHING_NEW = "nothing better found: with confidence 95%"
+SEMI_SAFE = {"is_safe": False, "bound_is_safe": False}
+# All returns are equal: the candidate passes, and is nothing new.
+EQUAL = {"floor": 1.0, "floor_stderr": 0.0, "lower_bound": 1.0, "estimate": 1.0}
+
+SAID = [
+    ({"alpha": 0.6}, "a mixture: what policy.npz says with probability 0.6, the policy in use"),
+    # A mixture without any of the candidate is nothing new, wherever the floor is.
+    ({"alpha": 0.0}, f"{NOTHING_NEW} the policy in use performs at least 0.610"),
+    ({"bound": "bca", **SEMI_SAFE}, "found: with approximate confidence 95% its performance is at"),
+    (EQUAL, f"{NOTHING_NEW} its performance is at least "),
+    (EQUAL, "keep the policy in use"),
+    # An estimate without any spread is one, too.
+    (
+        {**EQUAL, "floor_is_estimate": True},
+        "\nfloor 1.000 = mean return of the fifth that was searched +- 0.000: an estimate",
+    ),
+    *(
+        (
+            {"method": method, "bound": bound, "is_safe": False, "bound_is_safe": is_safe},
+            f"\nnot a strict guarantee: {why}\n",
+        )
+        for method, bound, is_safe, why in (
+            ("daedalus2", "bca", False, f"{SEEN}, and bound bca is semi-safe, that is approximate"),
+            ("daedalus2", "ci", True, SEEN),
+            ("daedalus", "t", False, "bound t is semi-safe, that is approximate"),
+        )
+    ),
+]
 
 
-@pytest.mark.parametrize(
-    ("method", "bound", "is_safe", "why"),
-    [
-        ("daedalus2", "bca", False, f"{SEEN}, and bound bca is semi-safe, that is approximate"),
-        ("daedalus2", "ci", True, SEEN),
-        ("daedalus", "t", False, "bound t is semi-safe, that is approximate"),
-    ],
-)
-def test_all_that_a_guarantee_lacks(method, bound, is_safe, why, tmp_path):
-    said = report_of(tmp_path, method=method, bound=bound, is_safe=False, bound_is_safe=is_safe)
-    assert f"\nnot a strict guarantee: {why}\n" in said
+@pytest.mark.parametrize(("changes", "part"), SAID)
+def test_what_is_said(changes, part, tmp_path):
+    said = report_of(tmp_path, **changes)
+    assert part in said
+    assert said.startswith(("found: ", "nothing better found: "))
+    assert ("a mixture: " in said) == (changes.get("alpha", 1) not in (0, 1))
+    assert ("an estimate of the policy in use" in said) == ("floor_is_estimate" in changes)
 
 
 @pytest.mark.slow
@@ -317,38 +310,6 @@ def test_a_file_without_anything_to_find(tmp_path, capsys):
         "nothing found: the bound of the candidate with approximate confidence 95% is "
     )
     assert "keep the policy in use" in said
-
-
-BAD = {
-    "maze": "task: expected gridworld, mountain-car, marketing, or a file",
-    "log.csv": "--low: expected the least and the largest possible return of a file",
-    "log.csv --low 0 --high 1": "task: expected a file that can be read, got 'log.csv': No such",
-    "log.csv --low 0 --high 1 --method daedalus": "--method: expected batch for a file",
-    "gridworld --bound hoeffding": "--bound: expected one of ci, betting",
-    "gridworld --delta 0": "--delta: expected a number between 0 and 1, exclusive",
-    "gridworld --trajectories 150": "--trajectories: expected a multiple of batch = 100, got 150",
-    "gridworld --batch 10": "--batch: expected an integer of at least 20, got 10",
-    "gridworld --spend": "--spend: expected --method daedalus",
-    "gridworld --floor 1.5": "--floor: expected a number in [0, 1), got 1.5",
-    "gridworld --candidates some": "--candidates: expected one of none, k-fold, got 'some'",
-    "gridworld --low 3": "--low: expected none with gridworld, as it is of a file, got 3.0",
-    "gridworld --order 5": "--order: expected none with gridworld, as it is of a file, got 5",
-    "marketing --discount 0.2": "--discount: expected none with marketing, as it is of a file",
-    "log.csv --low 0 --high 1 --trajectories 77": "--trajectories: expected none with log.csv",
-    "log.csv --low 0 --high 1 --repeats 9": "--repeats: expected none with log.csv, as it is of a",
-    "log.csv --low 0 --high 1 --batch 50": "--batch: expected none with method batch",
-    "gridworld --method batch --batch 50": "--batch: expected none with method batch",
-}
-
-
-@pytest.mark.parametrize("command", list(BAD))
-def test_bad_input(command, capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert main([*COMMAND, *command.split()]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("jaxrace: error: ")
-    assert BAD[command] in line
-    assert not list(tmp_path.iterdir())
 
 
 def test_batches_are_those_of_the_domains():

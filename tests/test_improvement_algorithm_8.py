@@ -159,12 +159,6 @@ def test_error_probabilities_of_the_whole_run():
 OF_ALL = Daedalus(METHOD, BATCH, BATCHES, keeps_test=False)
 
 
-def test_a_batch_of_another_size():
-    batch = run_in_numpy(np.random.default_rng(0), jnp.zeros((2, 2)))
-    with pytest.raises(ValueError, match="expected 23 trajectories, got 22"):
-        OF_ALL.tell(jax.random.key(0), None, as_data(batch[1:]), params())
-
-
 def test_a_batch_of_other_shapes():
     """It would be written over a part of other trajectories, without a word."""
     daedalus, key = OF_ALL, jax.random.key(0)

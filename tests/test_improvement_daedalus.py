@@ -73,17 +73,6 @@ def played(request):
     return daedalus, params, play(daedalus, params)
 
 
-def test_a_fifth_is_for_training(played):
-    daedalus, _, moments = played
-    for number, (state, row) in enumerate(moments, 1):
-        assert state.num_train == 10 * number
-        assert state.train.present.sum() == state.num_train
-        assert state.test.present.sum() == state.num_test
-        assert row.trajectories == BATCH * number
-        if daedalus.keeps_test:
-            assert state.num_test == 40 * number
-
-
 def test_rows_are_kept(played):
     """With the number of the policy that was run; a random fifth of a batch trains."""
     _, params, moments = played
@@ -104,53 +93,11 @@ def test_rows_are_kept(played):
         before = row.current_number
 
 
-def test_the_test_set_is_emptied_when_a_policy_is_added(played):
-    daedalus, _, moments = played
-    rows = [row for _, row in moments]
-    assert any(row.is_added for row in rows)
-    kept = 0
-    for state, row in moments:
-        kept += 40
-        if row.is_added and not daedalus.keeps_test:
-            kept = 0
-        assert state.num_test == kept
-
-
-def test_the_policies_found_safe(played):
-    """The first is the initial one; what is added is the candidate that passed."""
-    _, params, moments = played
-    count = 1
-    for state, row in moments:
-        if row.is_added:
-            assert row.is_found
-            assert row.lower_bound >= params.floor
-            np.testing.assert_array_equal(state.policies.theta[count], row.candidate.theta)
-            count += 1
-        assert state.num_policies == count
-        assert 0 <= row.current_number < count
-        np.testing.assert_array_equal(state.policies.theta[0], params.initial)
-        current = state.policies.theta[state.current]
-        np.testing.assert_array_equal(row.current.theta, current)
-
-
 def test_it_learns(played):
     daedalus, params, moments = played
     policy = daedalus.ask(moments[-1][0], params)
     assert chance_of(daedalus, daedalus.ask(None, params)) == pytest.approx(0.5)
     assert chance_of(daedalus, policy) > 0.85
-
-
-@pytest.mark.slow
-def test_delta_is_spent():
-    """delta / (k (k + 1)) for test number k; the sum of all is delta."""
-    daedalus = Daedalus(METHOD, BATCH, BATCHES, keeps_test=False, spends=True)
-    params = METHOD.params(floor=0.999, delta=0.1)  # nothing passes
-    rows = [row for _, row in play(daedalus, params)]
-    assert [float(row.delta) for row in rows] == pytest.approx(
-        [0.1 / 2, 0.1 / 6, 0.1 / 12, 0.1 / 20]
-    )
-    assert not any(row.is_found for row in rows)
-    assert all(row.current_number == 0 for row in rows)
 
 
 GRID = LinearSoftmax(Cells(4, 2), num_actions=4)

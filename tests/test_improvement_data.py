@@ -60,12 +60,9 @@ def test_what_is_beyond_the_end_does_not_count():
     ("changes", "message"),
     [
         ({"actions": np.ones(SHAPE)}, r"actions: expected integers \[n, T\], got float64\[4, 3\]"),
-        ({"actions": np.ones(4, int)}, r"actions: expected integers \[n, T\], got int64\[4\]"),
         ({"actions": np.ones((0, 3), int)}, r"actions: expected integers \[n, T\]"),
         ({"actions": {(2, 1): -1, (3, 0): -2}}, r"actions\[2, 1\]: expected .*, got -1"),
         ({"probabilities": {(2, 1): 0, (3, 2): 0}}, r"probabilities\[2, 1\]: .*, got 0"),
-        ({"probabilities": {(0, 2): 1.5}}, r"probabilities\[0, 2\]: .*\(0, 1\], got 1.5"),
-        ({"probabilities": {(3, 2): -0.5}}, r"probabilities\[3, 2\]: .*, got -0.5"),
         ({"probabilities": {(2, 0): np.nan}}, r"probabilities\[2, 0\]: .*, got nan"),
         ({"probabilities": np.ones((4, 2))}, r"probabilities: expected .*\[4, 3\], got \[4, 2\]"),
         ({"probabilities": "many"}, r"probabilities: expected numbers"),
@@ -79,34 +76,23 @@ def test_what_is_beyond_the_end_does_not_count():
             r"observations: .*\[4, 3, \.\.\.\], got \[4, 2, 2\]",
         ),
         ({"lengths": {1: 0}}, r"lengths\[1\]: expected 1 to 3 steps, got 0"),
-        ({"lengths": {2: 4}}, r"lengths\[2\]: expected 1 to 3 steps, got 4"),
         ({"lengths": np.ones(4)}, r"lengths: expected integers \[4\], got float64\[4\]"),
         ({"lengths": np.ones(3, int)}, r"lengths: expected integers \[4\], got int64\[3\]"),
         ({"behaviour": {2: -1}}, r"behaviour\[2\]: .*, got -1"),
-        ({"behaviour": np.zeros(4)}, r"behaviour: expected integers \[4\], got float64\[4\]"),
         (
             {"behaviour": np.zeros((4, 1), int)},
             r"behaviour: expected integers \[4\], got .*\[4, 1\]",
         ),
         ({"returns": ReturnRange(0, 2)}, r"rewards\[0\]: .* from 0 to 2, got 3"),
         ({"returns": ReturnRange(1.5, 3)}, r"rewards\[1\]: .* from 1.5 to 3, got 1"),
-    ],
-)
-def test_bad_trajectories(changes, message):
-    with pytest.raises(ValueError, match=f"^{message}"):
-        trajectories(**arguments(**changes))
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
+        # Numbers that do not fit.
         ({"rewards": {(1, 0): 1e300}}, r"rewards\[1, 0\]"),
         ({"observations": {(2, 1, 1): 1e300}}, r"observations\[2, 1, 1\]"),
         ({"probabilities": {(2, 1): 1e-60}}, r"probabilities\[2, 1\]"),
         ({"actions": {(2, 1): 2**32 + 1}}, r"actions\[2, 1\]"),
     ],
 )
-def test_numbers_that_do_not_fit(changes, message):
+def test_bad_trajectories(changes, message):
     with np.errstate(over="ignore"), pytest.raises(ValueError, match=f"^{message}"):
         trajectories(**arguments(**changes))
 
@@ -175,17 +161,6 @@ def test_every_row_has_the_same_chance():
     expected = 8 * 7 / (40 * 39)
     assert abs(pairs.mean() - expected) < 1e-3
     assert abs(pairs - expected).max() < 5 * np.sqrt(expected / 2000)
-
-
-def test_the_same_key_gives_the_same_split():
-    behaviour, present = jnp.asarray(BEHAVIOUR, jnp.int32), jnp.asarray(PRESENT)
-    number = jnp.int32(20)
-    first, again, other = (
-        np.asarray(draw_split(jax.random.key(seed), behaviour, present, number))
-        for seed in (3, 3, 4)
-    )
-    np.testing.assert_array_equal(first, again)
-    assert (first != other).any()
 
 
 def test_an_order_lists_every_row_once():

@@ -101,6 +101,17 @@ def log_gain_of_kink(b):
     return stats.norm.logpdf(b) + np.log(rest / (b + rest))
 
 
+def assert_same_ratios(got, expected, atol, more_than):
+    """Of gains below any float, and of their logarithms: the best one, and all that are near."""
+    best = np.unravel_index(expected.argmax(), expected.shape)
+    assert np.unravel_index(np.triu(got, 1).argmax(), got.shape) == best
+    near = expected > expected.max() - 60
+    assert near.sum() > more_than
+    ratios = np.log(got[near]) - np.log(got[best])
+    np.testing.assert_allclose(ratios, (expected - expected.max())[near], rtol=1e-3, atol=atol)
+    return best
+
+
 def test_gains_below_any_float_keep_their_ratios():
     """Of pairs that are nearly certain: what is worth most is found, and by how much."""
     means, top = np.array([9.0, 6.2, 2.0, 1.9, 1.8, 0.0]), 2
@@ -116,13 +127,8 @@ def test_gains_below_any_float_keep_their_ratios():
         expected[i, j] = np.log(deviations[i, j]) + np.logaddexp.reduce(
             [log_gain_of_kink(b) for b in kinks]
         )
-    best = np.unravel_index(expected.argmax(), (6, 6))
+    best = assert_same_ratios(got, expected, 1e-4, 1)
     assert {1, 2} & set(best), "it moves an option beside the boundary"
-    assert np.unravel_index(np.triu(got, 1).argmax(), (6, 6)) == best
-    near = expected > expected.max() - 60
-    assert near.sum() > 1
-    ratios = np.log(got[near]) - np.log(got[best])
-    np.testing.assert_allclose(ratios, (expected - expected.max())[near], rtol=1e-3, atol=1e-4)
 
 
 def test_selection_gains_below_any_float_keep_their_ratios():
@@ -142,12 +148,7 @@ def test_selection_gains_below_any_float_keep_their_ratios():
     rise = before + np.log(-np.expm1(after - before))
     expected = np.logaddexp(rise, rise.T)
     expected[np.tril_indices(6)] = -np.inf
-    best = np.unravel_index(expected.argmax(), (6, 6))
-    assert np.unravel_index(np.triu(got, 1).argmax(), (6, 6)) == best
-    near = expected > expected.max() - 60
-    assert near.sum() > 4
-    ratios = np.log(got[near]) - np.log(got[best])
-    np.testing.assert_allclose(ratios, (expected - expected.max())[near], rtol=1e-3, atol=2e-3)
+    assert_same_ratios(got, expected, 2e-3, 4)
 
 
 def test_gains_that_are_no_smaller_than_floats_are_as_they_were():

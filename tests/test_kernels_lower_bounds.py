@@ -168,32 +168,6 @@ def test_predicted_betting():
         )
 
 
-@pytest.mark.slow
-def test_many_candidates_at_once():
-    """``vmap`` over the values, with one mask, is the same as one by one."""
-    rng = np.random.default_rng(3)
-    rows = jnp.asarray(np.stack([heavy(rng, SIZE) for _ in range(7)]))
-    used = jnp.asarray(rng.uniform(size=SIZE) < 0.7)
-    cap, delta, m = f32(2), f32(0.05), f32(300)
-
-    def best_of(values, used, delta, m):
-        """Near its maximum the bound is flat, and the threshold a matter of rounding."""
-        return capped_bound(values, used, kernels.best_cap(values, used, delta, m), delta, m)
-
-    for bound, numbers in (
-        (kernels.student_bound, (delta, m)),
-        (kernels.capped_bound, (cap, delta, m)),
-        (best_of, (delta, m)),
-        (kernels.betting_bound, (cap, delta)),
-        (kernels.predicted_betting_bound, (cap, delta, m)),
-    ):
-        axes = (0, None) + (None,) * len(numbers)
-        together = jax.jit(jax.vmap(bound, axes))(rows, used, *numbers)
-        single = jax.jit(bound)
-        alone = [float(single(row, used, *numbers)) for row in rows]
-        np.testing.assert_allclose(together, alone, rtol=1e-4, atol=1e-5)
-
-
 @pytest.mark.parametrize("largest", [1e10, 1e18])
 def test_enormous_weights(largest):
     """One weight among ordinary ones: a finite threshold, and bounds as those of the reference."""

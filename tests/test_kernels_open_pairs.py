@@ -9,6 +9,7 @@ from jaxrace.envs import medical
 from jaxrace.kernels import open_pairs as pairs
 from jaxrace.kernels.cpu.pair_sums import sums_in_blocks
 from jaxrace.kernels.gpu.pair_sums import sums_at_once
+from jaxrace.kernels.wins import Listed
 
 open_round_gains = jax.jit(kernels.open_round_gains, static_argnums=0)
 
@@ -63,7 +64,7 @@ def test_each_form_of_the_sums_is_the_plain_one(form, capacity, num_old, num_new
         return tuple(jax.lax.dynamic_slice_in_dim(x, start, size, axis=1) for x in old)
 
     def sums(form, num_old):
-        return form(kernels.total_order, rounds_of, tuple(new), num_old, capacity)
+        return form(kernels.total_order, Listed(rounds_of, tuple(new), num_old, capacity))
 
     found, expected = (
         jax.jit(sums, static_argnums=0)(one, num_old) for one in (form, pairs.plain_sums)

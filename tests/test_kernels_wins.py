@@ -10,6 +10,7 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from preference_cases import dominance
 from reference import reference_relations
 
 from jaxrace.kernels import (
@@ -26,11 +27,6 @@ SIZES = [(2, 1), (3, 7), (5, 25), (4, 33), (12, 40)]
 
 jit_prefix = jax.jit(prefix_wins, static_argnums=0)
 jit_gains = jax.jit(round_gains, static_argnums=0)
-
-
-def dominance(a, b):
-    """Pareto order of vectors."""
-    return pareto(*(total_order(a[c], b[c]) for c in range(a.shape[-1])))
 
 
 def medical(a, b):

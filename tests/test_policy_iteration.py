@@ -265,22 +265,6 @@ def test_rollouts_follow_the_last_policy_not_chance():
 
 
 @pytest.mark.slow
-def test_it_is_better_than_chance_on_medical():
-    keys = jax.random.split(jax.random.key(0), 20)
-    params = MEDICAL.params(budget=2400, env_params=medical.Medical.make_params(hazard="B"))
-    states, rows = run(MEDICAL, params, keys)
-    learned = Rollout(MEDICAL.env, RANKING, Return())
-    random = Rollout(MEDICAL.env, UniformChoice(4), Return())
-
-    def mean_return(rollout, theta):
-        return evaluate(rollout, jax.random.key(1), PolicyInTask(theta, params.env), 300).mean()
-
-    chance = mean_return(random, jnp.asarray(medical.DOSES, jnp.float32))
-    assert np.mean(jax.vmap(lambda t: mean_return(learned, t))(states.best)) > chance + 3
-    assert rows.valid.all()
-
-
-@pytest.mark.slow
 def test_rollouts_are_accounted_for():
     states, rows = two_states_run()
     each = 20 * 3 * 10

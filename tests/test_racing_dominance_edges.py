@@ -173,23 +173,6 @@ def test_opposite_preferences_turn_the_race_around():
 
 
 @pytest.mark.slow
-def test_a_batch_equals_its_races_one_by_one():
-    race = cases.make_race("ties", 4, 2, 100)
-    outcomes = cases.draw("ties", 10, 6, 4, 100)
-    params = cases.params_of(race, 6, cases.CHOICES)
-    batch = cases.play(race, outcomes, params)
-    alone = jax.jit(
-        lambda *args: jax.lax.map(
-            lambda one: cases.play(race, *jax.tree.map(lambda x: x[None], one)), args
-        )
-    )(outcomes, params)
-    single = jax.tree.map(lambda x: x[:, 0], alone[1])
-    for one, other in zip(jax.tree.leaves(single), jax.tree.leaves(batch[1]), strict=True):
-        np.testing.assert_array_equal(one, other)
-    np.testing.assert_array_equal(np.moveaxis(alone[0][:, :, 0], 0, 1), batch[0])
-
-
-@pytest.mark.slow
 def test_the_verbs_may_be_batched():
     """Init, ask, tell and result under vmap, for races that end at different times."""
     race = cases.make_race("ties", 4, 2, 100)

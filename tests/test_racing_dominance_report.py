@@ -1,7 +1,6 @@
 """What `print(result)` says of a dominance race: a guess must not read like a certificate."""
 
 import dataclasses
-import functools
 import re
 
 import dominance_cases as cases
@@ -139,10 +138,6 @@ def test_certain_losses_of_an_uncertified_race_are_said():
     assert sorted(rows["undecided"].split(", ")) == ["0", "2"]
 
 
-def normal_sample(key, mean):
-    return mean + jax.random.normal(key, (), jnp.float32)
-
-
 def assert_heuristic(result):
     """No guarantee is claimed for common random numbers, whatever the race ended with."""
     assert result.heuristic == "common random numbers make the options dependent"
@@ -163,19 +158,6 @@ def test_what_common_random_numbers_would_certify_is_a_heuristic():
     assert ended.decided
     for result in (ended, tell_faces([3, 0, 0, 3], params)):
         assert_heuristic(dataclasses.replace(result, common_random_numbers=True))
-
-
-@pytest.mark.slow
-def test_common_random_numbers_are_a_heuristic():
-    race = cases.make_race("numbers", 3, 1, 40)
-    params = race.params(0.1)
-    run = functools.partial(racing.run, race, jax.random.key(0), normal_sample, params=params)
-    for options in (jnp.array([0.0, 9.0, 4.0]), jnp.zeros(3)):
-        result = run(options=options, common_random_numbers=True)
-        assert_heuristic(result)
-    # The same numbers for all: nobody is ever told apart.
-    assert result.certificate == "exhausted"
-    assert_uncertified(str(result))
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 import functools
 import operator
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -273,34 +272,3 @@ def test_what_never_counts_may_be_nan(race):
         assert_equal_results(
             racing.run(race, key, scripted.sample, options, params, chunk), expected, False
         )
-
-
-def test_wrong_arguments_are_refused():
-    race = RACES[0]
-    params = params_of(race)
-    with pytest.raises(ValueError, match="options: expected leaves with leading axis 5"):
-        racing.run(race, jax.random.key(0), uniform_sample, jnp.zeros(4), params)
-    with pytest.raises(ValueError, match="chunk: expected an integer of at least 1, got 0"):
-        racing.run(race, jax.random.key(0), uniform_sample, jnp.zeros(5), params, chunk=0)
-    state = race.init(np.float32(0), params)
-    for shape in [(4, 1), (5,), (5, 0), (5, 1, 1)]:
-        with pytest.raises(ValueError, match="outcomes: expected leaves"):
-            race.tell(state, np.zeros(shape, np.float32), params)
-    with pytest.raises(ValueError, match="outcomes: expected the structure"):
-        race.tell(state, {"score": np.zeros((5, 1), np.float32)}, params)
-    for wrong in ({"top": 5}, {"top": 0}, {"num_options": 1}, {"capacity": 0}, {"bound": "wide"}):
-        arguments: dict[str, Any] = {
-            "num_options": 5,
-            "top": 2,
-            "capacity": 9,
-            "compare": total_order,
-        } | wrong
-        with pytest.raises(ValueError, match=f"{next(iter(wrong))}: expected"):
-            PreferenceRace(**arguments)
-    for delta in (0.0, 1.0, float("nan")):
-        with pytest.raises(ValueError, match="delta: expected a number between 0 and 1"):
-            race.params(delta)
-    with pytest.raises(ValueError, match="max_rounds: expected at most the capacity 33, got 34"):
-        race.params(0.1, 34)
-    with pytest.raises(ValueError, match="bound: expected 'published' with dynamic_delta"):
-        PreferenceRace(5, 2, 9, total_order, dynamic_delta=True)

@@ -9,42 +9,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from reference import reference_preference_race, reference_relations
+from preference_cases import COMPARE, PREFER, dominance, draw_samples
+from reference import reference_preference_race
 
-from jaxrace.kernels import BOUNDS, pareto, total_order
+from jaxrace.kernels import BOUNDS, total_order
 from jaxrace.racing import PreferenceRace
 
 slow = functools.partial(pytest.param, marks=pytest.mark.slow)
-
-
-def dominance(a, b):
-    """Pareto order of vectors of two numbers."""
-    return pareto(total_order(a[0], b[0]), total_order(a[1], b[1]))
-
-
-def draw_samples(kind, seed, number, num_options, num_rounds):
-    """Samples float32 [number, K, n, ...] of options between equal and far apart."""
-    rng = np.random.default_rng(seed)
-    spread = rng.choice([0.0, 0.7, 2.0, 6.0], (number, 1, 1))
-    means = spread * rng.random((number, num_options, 1))
-    means[::4] = np.round(means[::4])  # exactly equal options
-    means[1::3] += 3 * np.arange(num_options)[:, None]  # races that end soon
-    noise = rng.normal(size=(number, num_options, num_rounds))
-    if kind == "numbers":
-        return (means + noise).astype(np.float32)
-    first = np.round(means + noise).astype(np.float32)
-    if kind == "ties":
-        return first
-    other = np.round(0.5 * means + rng.normal(size=first.shape)).astype(np.float32)
-    return np.stack([first, other], -1)
-
-
-COMPARE = {"numbers": total_order, "ties": total_order, "pareto": dominance}
-PREFER = {
-    "numbers": reference_relations.larger,
-    "ties": reference_relations.larger,
-    "pareto": reference_relations.dominates,
-}
 
 
 @functools.partial(jax.jit, static_argnums=0)

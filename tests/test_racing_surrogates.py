@@ -8,21 +8,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import scripted
+from preference_cases import COMPARE
 from reference import surrogates
 
 from jaxrace import kernels, racing
 from jaxrace.envs.options import Normal
-from jaxrace.kernels import pareto, total_order
+from jaxrace.kernels import total_order
 from jaxrace.racing import PreferenceRace
 from jaxrace.racing.preference.surrogates import settle_borda
-
-
-def dominance(a, b):
-    """Pareto order of vectors of two numbers."""
-    return pareto(total_order(a[0], b[0]), total_order(a[1], b[1]))
-
-
-COMPARE = {"numbers": total_order, "ties": total_order, "pareto": dominance}
 
 slow = functools.partial(pytest.param, marks=pytest.mark.slow)
 

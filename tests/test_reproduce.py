@@ -217,20 +217,3 @@ def test_what_is_interrupted_among_all_is_resumed_with_all(tmp_path, monkeypatch
     ended = lambda bench: bench.write_report([])  # noqa: E731
     monkeypatch.setattr(reproduce_module, "maker", lambda name: ended)
     assert main([*COMMAND, "all", "--out", str(folder), "--resume"]) == 0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "the following arguments are required: name"),
-        (["figure-9"], "name: expected one of pbr-synthetic"),
-        (["pbr-synthetic", "--seed", "-1"], "--seed: expected"),
-        (["pbr-synthetic", "--resume"], "--resume: expected the folder of a run as out, got none"),
-        (["pbr-synthetic", "--resume", "--out", "nowhere"], "--out: expected the folder of a run"),
-    ],
-)
-def test_bad_input(tmp_path, monkeypatch, capsys, arguments, message):
-    monkeypatch.chdir(tmp_path)
-    assert main([*COMMAND, *arguments]) == 2
-    assert message in capsys.readouterr().err
-    assert not list(tmp_path.iterdir())

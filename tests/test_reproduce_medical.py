@@ -114,13 +114,6 @@ def test_the_fast_method_is_what_was_measured():
     jax.tree.map(np.testing.assert_array_equal, shipped.settings, measured.settings)
 
 
-@pytest.mark.parametrize("method", ["pbpi", "sarsa"])
-def test_learners_without_a_step_size_have_no_grid(capsys, method):
-    command = ["train", "medical", "--method", method, "--no-compilation-cache"]
-    assert main([*command, "--sigma", "1,2"]) == 2
-    assert "--method: expected pb-edps or edps for a grid" in capsys.readouterr().err
-
-
 @pytest.mark.slow
 def test_curves_end_where_the_outcomes_are(outcomes, convergence):
     curves = tables.read_table(convergence / "curves.csv")

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from small_tasks import SmallTask
 
 from jaxrace import outcomes, policies, rollout
 from jaxrace.envs import medical
@@ -13,11 +14,10 @@ from jaxrace.rollout import PolicyInTask, Rollout
 
 
 @dataclasses.dataclass(frozen=True)
-class Countdown:
+class Countdown(SmallTask):
     """Terminal when the counter reaches zero; rewards would go on, and noise is in each step."""
 
     horizon: int = 6
-    continues_after_terminal: bool = False
 
     @property
     def default_params(self):
@@ -29,9 +29,6 @@ class Countdown:
     def step(self, key, state, action, params):
         state = state - 1
         return state, 1.0 + jax.random.uniform(key, ()), state <= 0
-
-    def observe(self, state, params):
-        return state
 
 
 @dataclasses.dataclass(frozen=True)

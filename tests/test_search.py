@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from small_tasks import SmallTask
 
 from jaxrace import kernels, outcomes, racing, search
 from jaxrace.envs import medical
@@ -37,11 +38,8 @@ class Parameters:
 
 
 @dataclasses.dataclass(frozen=True)
-class NoisyTarget:
+class NoisyTarget(SmallTask):
     """One step; the reward falls with the distance of the action from (3, -2), plus noise."""
-
-    horizon: int = 1
-    continues_after_terminal: bool = False
 
     @property
     def default_params(self):
@@ -53,9 +51,6 @@ class NoisyTarget:
     def step(self, key, state, action, params):
         distance = jnp.sqrt(((action - params[:2]) ** 2).sum())
         return state, -distance + params[2] * state, jnp.bool_(True)
-
-    def observe(self, state, params):
-        return state
 
 
 def probe(race, strategy=None):
@@ -313,38 +308,6 @@ def test_the_policy_and_the_round_of_a_nan_are_named():
         run_searches(broken, keys, params)
 
 
-@pytest.mark.parametrize(
-    ("act", "message"),
-    [
-        (lambda: dataclasses.replace(MEDICAL, strategy=Strategy("CMA_ES", 8)), "num_options"),
-        (
-            lambda: dataclasses.replace(
-                MEDICAL, race=racing.PreferenceRace(7, 2, 100, medical.prefer)
-            ),
-            "race: expected top = 3",
-        ),
-        (lambda: MEDICAL.params(budget=0), "budget: expected"),
-        (lambda: MEDICAL.params(min_rounds=0), "min_rounds: expected"),
-        (lambda: MEDICAL.params(min_rounds=5, max_rounds=4), "max_rounds: expected"),
-        (lambda: MEDICAL.params(max_rounds=101), "max_rounds: expected at most the capacity"),
-        (lambda: MEDICAL.params(delta=1.0), "delta: expected"),
-        (lambda: MEDICAL.params(sigma0=-1.0), "sigma0: expected"),
-        (lambda: run_searches(MEDICAL, jax.random.key(0), MEDICAL.params()), "keys: expected"),
-        (
-            lambda: run_searches(
-                MEDICAL,
-                jax.random.split(jax.random.key(0), 3),
-                stack_params([MEDICAL.params()] * 2),
-            ),
-            "params: expected 3 of them",
-        ),
-    ],
-)
-def test_bad_arguments_are_named(act, message):
-    with pytest.raises(ValueError, match=message):
-        act()
-
-
 @pytest.mark.slow
 def test_dominance_races_serve_as_well():
     """n_max starts below the first block, where a race ranks what little it has."""
@@ -383,10 +346,6 @@ def test_other_strategies_serve_as_well():
     )
     distance = np.linalg.norm(log.learned - np.array([3.0, -2.0]), axis=-1)
     assert np.median(distance) < 1.0
-
-
-def test_the_package_offers_what_it_lists():
-    assert set(search.__all__) <= set(vars(search))
 
 
 def _data(x):

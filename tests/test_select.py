@@ -262,38 +262,6 @@ def test_batches_and_pooled_samples_are_used(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--method", "best"], "--method: expected some of"),
-        (["--method", "pkg,pkg"], "--method: expected different names"),
-        (["--problem", "tennis"], "--problem: expected a file or one of"),
-        (["--problem", "none.csv"], "--problem: expected a file that can be read, got 'none.csv'"),
-        (["--problem", "none.csv", "--method", "top"], "--method: expected one of"),
-        (["--top", "10"], "--top: expected less than options = 10"),
-        (["--top", "0"], "--top: expected an integer of at least 1"),
-        (["--budget", "134"], "--budget: expected at least 135, the warm-up of"),
-        (["--method", "top", "--budget", "24"], "--budget: expected at least 25, as top plays 15"),
-        (["--repeats", "1"], "--repeats: expected an integer of at least 2"),
-        (["--noise", "-1"], "--noise: expected"),
-        (["--delta", "2"], "--delta: expected"),
-        (["--delta", "0.1"], "--delta: expected none with method pkg, which guarantees nothing"),
-        (["--batch", "0"], "--batch: expected an integer of at least 1"),
-        (["--batch", "2"], "--batch: expected a divisor of the 865 comparisons after the warm-up"),
-        (["--method", "pkg,ocba", "--batch", "5"], "--batch: expected 1 with method ocba"),
-        (["--problem", "none.csv", "--batch", "5"], "--batch: expected none with problem none.csv"),
-        (["--pooled-samples", "-1"], "--pooled-samples: expected"),
-        (["--method", "top", "--pooled-samples", "1"], "--pooled-samples: expected none with"),
-    ],
-)
-def test_bad_input_is_one_line_and_leaves_nothing(arguments, message, tmp_path, capsys):
-    assert main([*COMMAND, *arguments, "--out", str(tmp_path / "run")]) == 2
-    said = capsys.readouterr().err.strip()
-    assert message in said
-    assert len(said.splitlines()) == 1
-    assert not (tmp_path / "run").exists()
-
-
-@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("", "expected a table with something in it in .*, got none"),

@@ -171,36 +171,6 @@ def test_a_run_of_top_ends_whatever_is_played_after_its_end():
     assert log.done.tolist() == [False, True]
 
 
-@slow
-def test_lanes_are_what_single_runs_are():
-    selector = MlPocbam(5, 2, fit="followed")
-    keys = jax.random.split(jax.random.key(0), 6)
-    problems = jax.vmap(functools.partial(thurstone, num_options=5))(keys)
-    params = selector.params()
-
-    def play(key, problem):
-        return run(selector, key, normal_score, problem, 60, params, interval=10)
-
-    together = jax.jit(jax.vmap(play))(keys, problems)
-    for number in range(6):
-        alone = play(keys[number], jax.tree.map(lambda x, n=number: x[n], problems))
-        np.testing.assert_array_equal(together.selected[number], alone.selected)
-        np.testing.assert_allclose(together.confidence[number], alone.confidence, rtol=1e-3)
-
-
-@slow
-def test_comparisons_come_out_the_same_for_all_selectors():
-    # Told everything there is, all by scores know the same.
-    problem, key = thurstone(jax.random.key(2), 3), jax.random.key(0)
-    logs = [
-        run(selector, key, normal_score, problem, 9, selector.params(), interval=1)
-        for selector in (Uniform(3, 1), Pocbam(3, 1), KnowledgeGradient(3, 1))
-    ]
-    for log in logs[1:]:
-        np.testing.assert_array_equal(log.selected[0], logs[0].selected[0])
-        np.testing.assert_array_equal(log.confidence[0], logs[0].confidence[0])
-
-
 @pytest.mark.slow
 def test_jobs_of_a_sweep_are_runs(count_compilations):
     selector = Pocbam(4, 1)

@@ -168,20 +168,6 @@ def test_choices_do_not_depend_on_the_scale_of_scores(float64, selector, noisy):
     assert choices[0] == choices[1] == choices[2]
 
 
-@slow
-@pytest.mark.parametrize("name", SELECTORS)
-def test_finds_the_best_without_noise(name):
-    selector = SELECTORS[name][0](5, 2)
-    params, state = selector.params(), None
-    qualities = [0.1, 0.5, 0.2, 0.9, 0.3]
-    state = selector.init(params)
-    for number in range(selector.opening + 40):
-        i, j = selector.ask(jax.random.key(number), state, params).tolist()
-        state = selector.tell(state, [i, j], qualities[i] - qualities[j], params)
-    assert selected(selector, state, params) == [1, 3]
-    assert np.isfinite(selector.result(state, params).scores).all()
-
-
 @pytest.mark.parametrize(
     "selector",
     [

@@ -94,18 +94,3 @@ def test_solutions_may_be_pytrees():
     state = strategy.init(jax.random.key(0), example, params)
     population, _ = strategy.ask(jax.random.key(1), state, params, example)
     assert population["w"].shape == (8, 2, 3)
-
-
-@pytest.mark.parametrize(
-    ("act", "message"),
-    [
-        (lambda: Strategy("CMAES"), "strategy: expected one of CMA_ES"),
-        (lambda: Strategy("CMA_ES", 1), "population_size: expected"),
-        (lambda: Strategy("PGPE", 7).params(START), "population_size: PGPE does not take 7"),
-        (lambda: Strategy("Open_ES", 8).params(START, 1.0), "sigma0: Open_ES has no initial"),
-        (lambda: Strategy("CMA_ES").params(START, 0.0), "sigma0: expected a positive"),
-    ],
-)
-def test_bad_arguments_are_named(act, message):
-    with pytest.raises(ValueError, match=message):
-        act()

@@ -1,5 +1,6 @@
 """What the checks of arguments say: the argument, what was expected, what came."""
 
+import math
 import re
 import types
 
@@ -40,6 +41,27 @@ CASES = [
         "matrix: expected p_ij + p_ji = 1, got 0.75 + 0.3 for 0 and 1",
     ),
     ("choice", ("rule", "c", ("a", "b")), "rule: expected one of a, b, got 'c'"),
+    *(
+        ("integer", ("top", x, 1), f"top: expected an integer of at least 1, got {x!r}")
+        for x in (1.5, 1.0, True, "1", None)
+    ),
+    *(
+        ("positive", ("sigma0", x), f"sigma0: expected a positive number, got {x!r}")
+        for x in (0.0, math.nan, math.inf, "3", True, None, 1j)
+    ),
+    *(
+        (
+            "probability",
+            ("delta", x),
+            f"delta: expected a number between 0 and 1, exclusive, got {x!r}",
+        )
+        for x in (0, math.nan, "0.1", [0.1], None)
+    ),
+    *(
+        ("number", ("epsilon", x, 0, 0.5), f"epsilon: expected a number in [0, 0.5), got {x!r}")
+        for x in (-0.1, math.nan, None, "0", True)
+    ),
+    ("choice", ("bound", ["kl"], ("kl",)), "bound: expected one of kl, got ['kl']"),
     ("names", ("method", ["a", "c"], ("a", "b")), "method: expected some of a, b, got 'c'"),
     ("names", ("method", ["a", "a"], ("a", "b")), "method: expected different names, got 'a,a'"),
     (

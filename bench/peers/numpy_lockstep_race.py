@@ -5,13 +5,10 @@ new samples of a chunk, one decision per round for all races. Races in blocks th
 a block ends when its last race does. Bound and rule as in ``numpy_plain_race``; no ties.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
-# draw(races [R], first_round, m) -> float32 [R, K, m]
-Draw = Callable[[NDArray[np.int64], int, int], NDArray[np.float32]]
+from peers.numpy_batched_race import Draw
 
 
 def play(

@@ -4,24 +4,18 @@ Axes: P pairs, m new rounds.
 """
 
 import functools
-from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
 from jaxrace.kernels.devices import sizes
-from jaxrace.kernels.wins import Both, Compare, block_size
+from jaxrace.kernels.wins import Both, Compare, Listed, block_size
 
 
-def sums_in_blocks(
-    compare: Compare,
-    old: Callable[[jax.Array, int], Both],
-    new: Both,
-    num_old: jax.Array | int,
-    capacity: int,
-) -> jax.Array:
-    """``open_pairs.plain_sums``, arguments and all."""
+def sums_in_blocks(compare: Compare, listed: Listed) -> jax.Array:
+    """``open_pairs.plain_sums``, by another way."""
+    old, new, num_old, capacity = listed
     new_i, new_j = new
     num_new = jax.tree.leaves(new_i)[0].shape[1]
     block = block_size(num_new)

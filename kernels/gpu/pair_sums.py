@@ -10,20 +10,15 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace.kernels.devices import sizes
-from jaxrace.kernels.wins import Both, Compare
+from jaxrace.kernels.wins import Both, Compare, Listed
 
 # Comparisons that are summed by one kernel of a GPU: of 128 XLA takes minutes to compile the sum.
 _MOST_SUMMED = 32
 
 
-def sums_at_once(
-    compare: Compare,
-    old: Callable[[jax.Array, int], Both],
-    new: Both,
-    num_old: jax.Array | int,
-    capacity: int,
-) -> jax.Array:
-    """``open_pairs.plain_sums``, arguments and all."""
+def sums_at_once(compare: Compare, listed: Listed) -> jax.Array:
+    """``open_pairs.plain_sums``, by another way."""
+    old, new, num_old, capacity = listed
     new_i, new_j = new
     num_new = jax.tree.leaves(new_i)[0].shape[1]
     tile = min(sizes().rounds, capacity)

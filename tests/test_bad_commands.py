@@ -1,0 +1,147 @@
+"""Bad options of every command: one line that names them, and nothing is printed or left else."""
+
+import pytest
+
+from jaxrace.commands.cli import main
+
+BAD = {
+    # The command.
+    "": "expected one of train, race, duel, select, improve, reproduce, list, info; jaxrace --help",
+    "walk": "VERB: invalid choice: 'walk' (choose from 'train', 'race', 'duel', 'select', 'impro",
+    "train": "required: env",
+    "train maze": "env: expected one of medical, holdem, got 'maze'",
+    "list races": "unrecognized arguments: races",
+    # Training.
+    "train medical --method edps --bound kl": "--bound: expected none with method edps, which does",
+    "train medical --method sarsa --delta 0.1": "--delta: expected none with method sarsa, which d",
+    "train medical --action 0.5": "--action: expected none with method pb-edps-fast, which does",
+    "train medical now": "unrecognized arguments: now",
+    "train medical --speed 3": "unrecognized arguments: --speed 3",
+    "train medical --episodes": "--episodes: expected one argument",
+    "train medical --episodes x": "--episodes: expected an integer, got 'x'",
+    "train medical --episodes 0": "--episodes: expected an integer of at least 1, got 0",
+    "train medical --sigma wide": "--sigma: expected a number, several with commas between them, o",
+    "train medical --delta 1": "--delta: expected a number between 0 and 1, exclusive, got 1.0",
+    "train medical --delta 0.1,0.1": "--delta: expected different numbers, at least one, got (0.1",
+    "train medical --delta 0.1,x": "--delta: expected a number, or several with commas between",
+    "train medical --sigma 1,-2": "--sigma: expected a positive number, got -2.0",
+    "train medical --method random --delta 0.1,0.2": "--method: expected pb-edps or edps for a",
+    "train medical --method pbpi --sigma 1,2": "--method: expected pb-edps or edps for a grid",
+    "train medical --resume": "--resume: expected the folder of a run as out, got none",
+    "train medical --resume --out new": "--out: expected the folder of a run to resume, got 'new'",
+    "train medical --method reinforce": "--method: expected one of pb-edps-fast, pb-edps, edps",
+    "train medical --method constant --action 2": "--action: expected a dose from 0 to 1, got 2.0",
+    "train medical --method pb-edps --strategy PGPE": "--population: PGPE does not take 7",
+    "train medical --out full": "--out: expected a new or an empty folder, got 'full'",
+    "train medical --out full/file/x": "--out: expected a folder that can be written, got 'full/",
+    "train medical --population 2.5": "--population: expected an integer, got '2.5'",
+    "train medical --max-rounds 40000": "--max-rounds: expected at most 2048, got 40000",
+    "train medical --delta 0": "--delta: expected a number between 0 and 1, exclusive, got 0.0",
+    "train medical --strategy Open_ES --population 8 --sigma 1": "--sigma: expected null for Open_",
+    "train medical --method pb-edps --strategy ESMC --sigma null": "--population: ESMC takes even",
+    "train medical --strategy CMAES": "--strategy: expected one of CMA_ES, ",
+    "train medical --population 1000000": "--population: expected at most 1000, got 1000000",
+    "train medical --sigma 1e39": "--sigma: expected a positive number from",
+    "train medical --sigma 1,1e-46": "--sigma: expected a positive number from",
+    "train medical --delta 1e-320": "--delta: expected a number between 0 and 1, exclusive, got 1e",
+    "train medical --repeats 111111111111111111111111111111": "--repeats: expected at most 1000000",
+    "train medical --test-patients 10000000": "--test-patients: expected at most 1000000, got",
+    "train medical --lanes 111111111111111111111111111111": "--lanes: expected at most 1000000, go",
+    # Poker players.
+    "train holdem --selection best": "--selection: expected some of hybrid, pkg, race, uniform",
+    "train holdem --selection race,race": "--selection: expected different names",
+    "train holdem --strategy DE": "--strategy: expected one of CMA_ES",
+    "train holdem --sigma 0": "--sigma: expected a positive number",
+    "train holdem --sigma much": "--sigma: expected a number, or null, got 'much'",
+    "train holdem --sigma 1 --strategy Open_ES": "--sigma: expected null for Open_ES",
+    "train holdem --strategy ESMC --population 31": "population_size: ESMC takes even sizes only",
+    "train holdem --population 3": "--population: expected an integer of at least 4",
+    "train holdem --matches 1": "--matches: expected an integer of at least 2",
+    "train holdem --population 5 --matches 5": "--matches: expected at least 11 of each",
+    "train holdem --stack 99": "--stack: expected an integer of at least 100",
+    "train holdem --hands 2000000000": "--hands: expected at most 1000000000",
+    "train holdem --test-matches 1": "--test-matches: expected an integer of at least 2",
+    "train holdem --episodes 10": "unrecognized arguments: --episodes 10",
+    "train holdem --resume --out new": "--out: expected the folder of a run to resume",
+    "train holdem --population 100000": "--population: expected at most 1000, got 100000",
+    "train holdem --population 1000 --matches 9999": "--matches: expected at most 1,000,000,000 in",
+    "train holdem --stack 999999999": "--stack: expected at most 400000000, got 999999999",
+    "train holdem --pool 111111111111111111111111111111": "--pool: expected at most 1000000, got 1",
+    "train medical --hands 10": "unrecognized arguments: --hands 10",
+    "train --seed 1 holdem": "env: expected holdem right after train",
+    # Selection.
+    "select --method best": "--method: expected some of",
+    "select --method pkg,pkg": "--method: expected different names",
+    "select --problem tennis": "--problem: expected a file or one of",
+    "select --problem none.csv": "--problem: expected a file that can be read, got 'none.csv'",
+    "select --problem none.csv --method top": "--method: expected one of",
+    "select --top 10": "--top: expected less than options = 10",
+    "select --top 0": "--top: expected an integer of at least 1",
+    "select --budget 134": "--budget: expected at least 135, the warm-up of",
+    "select --method top --budget 24": "--budget: expected at least 25, as top plays 15",
+    "select --repeats 1": "--repeats: expected an integer of at least 2",
+    "select --noise -1": "--noise: expected",
+    "select --delta 2": "--delta: expected",
+    "select --delta 0.1": "--delta: expected none with method pkg, which guarantees nothing",
+    "select --batch 0": "--batch: expected an integer of at least 1",
+    "select --batch 2": "--batch: expected a divisor of the 865 comparisons after the warm-up",
+    "select --method pkg,ocba --batch 5": "--batch: expected 1 with method ocba",
+    "select --problem none.csv --batch 5": "--batch: expected none with problem none.csv",
+    "select --pooled-samples -1": "--pooled-samples: expected",
+    "select --method top --pooled-samples 1": "--pooled-samples: expected none with",
+    # Duels.
+    "duel --algorithm rucb,nobody": "--algorithm: expected some of rucb, ",
+    "duel --algorithm rucb,rucb": "--algorithm: expected different names",
+    "duel --matrix nothing": "--matrix: expected a file or one of random, ",
+    "duel --matrix nothing.csv": "--matrix: expected a file that can be read",
+    "duel --arms 1": "--arms: expected an integer of at least 2",
+    "duel --arms 10000000": "--arms: expected at most 20000, got 10000000",
+    "duel --matrix cyclic --arms 2": "--arms: expected at least 3 for a cyclic matrix",
+    "duel --arms 2": "--algorithm: expected some for 2 arms, got 'sup-klucb' (num_arms: ",
+    "duel --horizon 54 --algorithm sup-klucb": "--horizon: expected at least 55",
+    "duel --horizon few": "--horizon: expected an integer, got 'few'",
+    "duel --delta 2": "--delta: expected a number between 0 and 1",
+    "duel --algorithm rucb --delta 0.1": "--delta: expected none with rucb, which does",
+    # Policy improvement.
+    "improve maze": "task: expected gridworld, mountain-car, marketing, or a file",
+    "improve log.csv": "--low: expected the least and the largest possible return of a file",
+    "improve log.csv --low 0 --high 1": "task: expected a file that can be read, got 'log.csv': No",
+    "improve log.csv --low 0 --high 1 --method daedalus": "--method: expected batch for a file",
+    "improve gridworld --bound hoeffding": "--bound: expected one of ci, betting",
+    "improve gridworld --delta 0": "--delta: expected a number between 0 and 1, exclusive",
+    "improve gridworld --trajectories 150": "--trajectories: expected a multiple of batch = 100, g",
+    "improve gridworld --batch 10": "--batch: expected an integer of at least 20, got 10",
+    "improve gridworld --spend": "--spend: expected --method daedalus",
+    "improve gridworld --floor 1.5": "--floor: expected a number in [0, 1), got 1.5",
+    "improve gridworld --candidates some": "--candidates: expected one of none, k-fold, got 'some'",
+    "improve gridworld --low 3": "--low: expected none with gridworld, as it is of a file, got 3.0",
+    "improve gridworld --order 5": "--order: expected none with gridworld, as it is of a file, got",
+    "improve marketing --discount 0.2": "--discount: expected none with marketing, as it is of a f",
+    "improve log.csv --low 0 --high 1 --trajectories 77": "--trajectories: expected none with log.",
+    "improve log.csv --low 0 --high 1 --repeats 9": "--repeats: expected none with log.csv, as it",
+    "improve log.csv --low 0 --high 1 --batch 50": "--batch: expected none with method batch",
+    "improve gridworld --method batch --batch 50": "--batch: expected none with method batch",
+    # Figures.
+    "reproduce": "the following arguments are required: name",
+    "reproduce figure-9": "name: expected one of pbr-synthetic",
+    "reproduce pbr-synthetic --seed -1": "--seed: expected",
+    "reproduce pbr-synthetic --resume": "--resume: expected the folder of a run as out, got none",
+    "reproduce pbr-synthetic --resume --out nowhere": "--out: expected the folder of a run",
+    "reproduce pbr-synthetic --quick --seed 18446744073709551616": "--seed: expected at most 42949",
+}
+
+
+@pytest.mark.parametrize("command", BAD)
+def test_bad_options(command, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").touch()
+    before = sorted(tmp_path.rglob("*"))
+    has_verb = len(command.split()) > 1 and command.split()[0] not in ("walk", "list")
+    assert main([*command.split(), *(["--no-compilation-cache"] if has_verb else [])]) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    (line,) = output.err.splitlines()
+    assert line.startswith("jaxrace: error: ")
+    assert BAD[command] in line
+    assert sorted(tmp_path.rglob("*")) == before

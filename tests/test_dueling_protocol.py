@@ -1,0 +1,136 @@
+"""What holds of every algorithm that duels: `play` is the loop of its verbs; bad input is named."""
+
+import math
+from typing import Any
+
+import duel_traces
+import jax
+import numpy as np
+import pytest
+
+from jaxrace import dueling
+from jaxrace.dueling import matrices
+
+slow = pytest.mark.slow
+DOUBLE = dueling.DoubleThompson(4)
+PLUS = dueling.DoubleThompson(4, plus=True)
+FILTER, MEAN = dueling.InterleavedFilter(4), dueling.BeatTheMean(4)
+RUCB, KLUCB = dueling.Rucb(4), dueling.SupKlucb(4)
+
+# With two sets of numbers.
+ALGORITHMS = {
+    "uniform": (dueling.Uniform(4), None, None),
+    "filter": (FILTER, FILTER.params(2), FILTER.params(9)),
+    "mean": (MEAN, MEAN.params(2), MEAN.params(9, gamma=1.3)),
+    "rucb": (RUCB, RUCB.params(), RUCB.params(alpha=2)),
+    "thompson": (DOUBLE, DOUBLE.params(), DOUBLE.params(alpha=2)),
+    "thompson-plus": (PLUS, PLUS.params(), PLUS.params(alpha=2)),
+    "klucb": (KLUCB, KLUCB.params(), KLUCB.params(c1=1, c2=0.5)),
+}
+
+
+def each(*quick):
+    """Every algorithm; those that are not quick to compile are slow."""
+    cases = [pytest.param(name, marks=() if name in quick else slow) for name in ALGORITHMS]
+    return pytest.mark.parametrize("name", cases)
+
+
+@each("rucb")
+def test_play_is_the_loop_of_ask_and_tell(name):
+    algorithm, params, _ = ALGORITHMS[name]
+    duel_traces.assert_play_is_the_loop(algorithm, params)
+
+
+@each()
+def test_batches_are_single_games(name):
+    algorithm, params, _ = ALGORITHMS[name]
+    duel_traces.assert_batches_are_single_games(algorithm, params)
+
+
+@each("mean", "rucb", "klucb")
+def test_other_numbers_compile_nothing(name, count_compilations):
+    duel_traces.assert_other_numbers_compile_nothing(*ALGORITHMS[name], count_compilations)
+
+
+@pytest.mark.parametrize("name", ["uniform", "mean", "klucb"])
+def test_bad_calls_are_named(name):
+    algorithm, params, _ = ALGORITHMS[name]
+    duel_traces.assert_bad_calls_raise(algorithm, params)
+
+
+# Much here has the wrong type on purpose, so type checkers are told nothing of these.
+BEST: Any = dueling.Best
+SUP: Any = dueling.SupKlucb
+SAVAGE: Any = dueling.Savage(3, dueling.CopelandWinner(3))
+
+BAD = [
+    *(
+        (
+            lambda kind=kind, least=least: kind(least - 1),
+            f"num_arms: expected an integer of at least {least}",
+        )
+        for kind, least in (
+            (dueling.Uniform, 2),
+            (dueling.InterleavedFilter, 2),
+            (dueling.BeatTheMean, 2),
+            (dueling.Rucb, 2),
+            (dueling.DoubleThompson, 2),
+            (dueling.SupKlucb, 3),
+            (dueling.CopelandWinner, 2),
+            (dueling.BordaWinner, 2),
+        )
+    ),
+    # Numbers of the algorithms.
+    (lambda: FILTER.params(0), "horizon: expected an integer of at least 1"),
+    (lambda: MEAN.params(0), "horizon: expected an integer of at least 1"),
+    (lambda: MEAN.params(10, 0.9), "gamma: expected a number in"),
+    (lambda: RUCB.params(0), "alpha: expected a number in"),
+    (lambda: DOUBLE.params(-1.0), "alpha: expected a number in"),
+    (lambda: SUP(3, "smith"), "score: expected one of copeland, borda"),
+    (lambda: KLUCB.params(c1=-1.0), "c1: expected a number in"),
+    (lambda: KLUCB.params(c2=math.nan), "c2: expected a number in"),
+    (lambda: SAVAGE.params(delta=0.0), "delta: expected"),
+    (lambda: SAVAGE.params(horizon=0), "horizon: expected"),
+    (lambda: SAVAGE.params(max_width=-0.1), "max_width: expected"),
+    (lambda: SAVAGE.params(key=3), "key: expected"),
+    (lambda: SAVAGE.ask(0, SAVAGE.init(SAVAGE.params()), SAVAGE.params()), "key: expected"),
+    (lambda: dueling.Savage(3, BEST(3), dueling.Introspection()).params(), "key: expected"),
+    (lambda: dueling.Savage(4, dueling.CopelandWinner(3)), "decision: .* about num_arms = 4"),
+    (lambda: dueling.Introspection(simulations=0), "simulations: expected"),
+    (lambda: dueling.Introspection(growth=0.9), "growth: expected"),
+    (lambda: dueling.Ucb1(1, BEST(1)), "num_arms: expected"),
+    (lambda: dueling.Ucb1(4, BEST(3)), "decision: expected one about 4 arms"),
+    (lambda: dueling.KlUcb(3, dueling.CopelandWinner(3)), "decision: .* about 3 arms that pay"),
+    (lambda: dueling.Ucb1(3, BEST(3)).params(-1.0), "scale: expected"),
+    (lambda: dueling.KlUcb(3, BEST(3)).params(math.nan), "scale: expected"),
+    (lambda: dueling.ActionElimination(3, BEST(3)).params(1.0), "delta: expected"),
+    # Decisions.
+    (lambda: dueling.NextBest(3, 3), "skipped: expected less than 3"),
+    (lambda: dueling.NextBest(3, -1), "skipped: expected"),
+    (lambda: dueling.CopelandWinner(3, -1), "max_defeats: expected"),
+    (lambda: dueling.Counting(3, 0.6, 0.4), "(above|below): expected"),
+    # Problems.
+    (lambda: matrices.cyclic(2), "num_arms: expected"),
+    (lambda: matrices.flat(3, 0.4), "probability: expected"),
+    (lambda: matrices.random(jax.random.key(0), 1), "num_arms: expected"),
+    (lambda: matrices.plackett_luce([1.0, 0.0]), "weights: expected"),
+    (lambda: matrices.plackett_luce([1.0]), "weights: expected"),
+    (lambda: matrices.thurstone([1.0, np.inf]), "means: expected"),
+    (lambda: dueling.arms([0.5, 1.5], [1, 2]), "means: expected"),
+    (lambda: dueling.arms([0.5, 0.6], [1, np.nan]), "utilities: expected"),
+    (lambda: dueling.arms([0.5, 0.6], []), "utilities: expected"),
+    (lambda: dueling.rigged_bandit([0.5, 1.5], 1), "means: expected"),
+    (lambda: dueling.rigged_bandit([0.5, 0.6], 2), "skipped: expected"),
+    (lambda: dueling.counting_bandit([[0.5, 0.6]]), "means: expected"),
+    (lambda: dueling.counting_bandit([0.5], 0.6, 0.4), "(above|below): expected"),
+    (
+        lambda: dueling.shuffled(jax.random.key(0), dueling.arms([0.1, 0.9], [0.1, 0.9])),
+        "problem: expected one of duels, got one of arms",
+    ),
+]
+
+
+@pytest.mark.parametrize(("make", "message"), BAD)
+def test_bad_numbers_are_named(make, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        make()
