@@ -14,6 +14,8 @@ from rich.console import Console
 from rich.table import Table
 from targets import TARGETS, Measured
 
+from jaxrace import runs
+
 # Axes beside each other in a figure.
 _COLUMNS = 4
 
@@ -46,16 +48,7 @@ def device() -> str:
     accelerator = jax.devices()[0]
     if accelerator.platform != "cpu":
         return _slug(accelerator.device_kind)
-    return _slug(f"{_processor()} {os.cpu_count()} cores")
-
-
-def _processor() -> str:
-    try:
-        text = Path("/proc/cpuinfo").read_text("utf-8")
-    except OSError:
-        return platform.machine()
-    names = re.findall(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
-    return names[0] if names else platform.machine()
+    return _slug(f"{runs.processor()} {os.cpu_count()} cores")
 
 
 def _slug(text: str) -> str:

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import platform
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -262,6 +263,15 @@ def versions() -> dict[str, str]:
     """The versions that numbers may depend on."""
     packages = {name: importlib.metadata.version(name) for name in _PACKAGES}
     return {**packages, "python": platform.python_version()}
+
+
+def processor() -> str:
+    """The model of the processor, where the system tells it."""
+    with contextlib.suppress(OSError):
+        text = Path("/proc/cpuinfo").read_text("utf-8")
+        for model in re.findall(r"^model name\s*:\s*(.+)$", text, re.MULTILINE):
+            return model
+    return platform.processor() or platform.machine()
 
 
 def device() -> dict[str, Any]:

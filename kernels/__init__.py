@@ -3,6 +3,7 @@
 from jaxrace.kernels.block_bets import BLOCK_SIZES as BLOCK_SIZES
 from jaxrace.kernels.block_bets import MAX_BET as MAX_BET
 from jaxrace.kernels.block_bets import log_block_factors as log_block_factors
+from jaxrace.kernels.block_bets import log_block_products as log_block_products
 from jaxrace.kernels.bootstrap import bootstrap_bound as bootstrap_bound
 from jaxrace.kernels.bootstrap import bootstrap_bound_of_one as bootstrap_bound_of_one
 from jaxrace.kernels.bootstrap import both_bootstrap_bounds as both_bootstrap_bounds

@@ -39,11 +39,7 @@ def log_block_factors(signs: jax.Array, bets: jax.Array) -> jax.Array:
     >>> print(jnp.exp(log_block_factors(won, jnp.array([1.0])))[:, 0, 0])
     [2.25 0.25]
     """
-    size = signs.shape[0]
-    if size not in BLOCK_SIZES:
-        raise ValueError(
-            f"signs: expected a block of {', '.join(map(str, BLOCK_SIZES))} samples, got {size}"
-        )
+    size = _require_block("signs", signs)
     counts = _counts(signs)
     bets = bets[:, None] if bets.ndim == 1 else bets
     half = bets * jnp.array([0.5, -0.5], jnp.float32)[:, None, None]  # [2, L, P or 1]
@@ -58,6 +54,42 @@ def log_block_factors(signs: jax.Array, bets: jax.Array) -> jax.Array:
             power = power * lost
         total = total + term
     return jnp.log(total / (size * (size - 1)))
+
+
+def log_block_products(differences: jax.Array, bets: jax.Array) -> jax.Array:
+    """The same for differences that are no signs: c in [-1, 1], float32 [b, b, P].
+
+    Their products are computed and not counted. ValueError if b is not in `BLOCK_SIZES`.
+
+    >>> half = jnp.full((2, 2, 1), 0.5)  # (1 + 1/4)^2 and (1 - 1/4)^2
+    >>> print(jnp.exp(log_block_products(half, jnp.array([1.0])))[:, 0, 0])
+    [1.5625 0.5625]
+    """
+    size = _require_block("differences", differences)
+    bets = bets[:, None] if bets.ndim == 1 else bets
+    half = bets * jnp.array([0.5, -0.5], jnp.float32)[:, None, None]  # [2, L, P or 1]
+    factors = 1 + half[..., None, None, :] * differences  # [2, L, b, b, P]
+    sample = np.arange(size)
+
+    def add_slope(number: jax.Array, total: jax.Array) -> jax.Array:
+        product = jnp.ones_like(total)
+        for a in range(size):
+            shifts = ((number + 1) * a + sample) % size
+            product = product * factors[:, :, a, shifts]  # of each permutation a -> u a + v
+        return total + product
+
+    none = jnp.zeros((*factors.shape[:2], size, factors.shape[-1]), jnp.float32)
+    total = lax.fori_loop(0, size - 1, add_slope, none).sum(2)
+    return jnp.log(total / (size * (size - 1)))
+
+
+def _require_block(name: str, block: jax.Array) -> int:
+    size = block.shape[0]
+    if size not in BLOCK_SIZES:
+        raise ValueError(
+            f"{name}: expected a block of {', '.join(map(str, BLOCK_SIZES))} samples, got {size}"
+        )
+    return size
 
 
 def _counts(signs: jax.Array) -> dict[tuple[int, int], jax.Array]:

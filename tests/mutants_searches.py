@@ -98,12 +98,12 @@ MUTANTS = [
     ),
     (
         "jaxrace/sweep/engine.py",
-        "        waits[self.job[self.job >= 0]] = False\n",
+        "        waits[self._job[self._job >= 0]] = False\n",
         "",
         "tests/test_sweep_checkpoints.py",
     ),
     (
-        "jaxrace/sweep/queue.py",
+        "jaxrace/sweep/places.py",
         "turn = next(turn for turn in turns if math.gcd(turn, width) == 1)",
         "turn = 0",
         "tests/test_sweep.py",
@@ -116,8 +116,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/sweep/engine.py",
-        "self._known[begun] = np.maximum(self._known[begun], step[left, lane][waits])",
-        "self._known[begun] = step[left, lane][waits]",
+        "self._known[job[left]] = np.maximum(self._known[job[left]], step[left])",
+        "self._known[job[left]] = step[left]",
         "tests/test_sweep_checkpoints.py",
     ),
     (

@@ -74,7 +74,9 @@ def plain_race(race, params, differences):
         by_counts = race.by == "wins" and nulls.size == 1
         if by_counts and not lacking.any():
             return told, set(order[: race.top].tolist()), "counts", possible
-        doubtful = cross & ~over & ~over.T
+        doubtful = cross & ~over
+        if nulls.size == 1:  # within a tolerance each of two may be over the other
+            doubtful &= ~over.T
         if by_counts and not doubtful.any():
             for i, j in np.argwhere(lacking):
                 open_pairs = ~strong & ~strong.T & ~np.eye(num_options, dtype=bool)

@@ -42,7 +42,7 @@ LONG = [
     ),
     Long("docs/dueling.md", "duels a second", "python bench/run.py --only bench_duels", _QUIET),
     Long("docs/dueling.md", "games of many sizes", "python bench/mixed_arms.py", _QUIET),
-    Long("docs/gpu.md", "all", "python bench/gpu.py", "on an H100"),
+    Long("docs/gpu.md", "all", "python bench/gpu.py", "on a GPU"),
     Long("docs/gpu.md", "predicted", "bench/gpu_programs.py", "compiled for an H100, on Linux"),
     Long("docs/holdem.md", "hands a second", "python bench/run.py --only holdem", _QUIET),
     Long("docs/holdem.md", "the engine", "pytest -m slow", _ITSELF),

@@ -1,5 +1,6 @@
 """`jaxrace train` on a grid of settings: tables, interruptions, kills, failures."""
 
+import dataclasses
 import json
 import os
 import shutil
@@ -176,6 +177,31 @@ def test_a_search_that_fails_is_named_and_the_others_are_kept(nowhere, monkeypat
     assert sum(counts) == 16 - len(summary["failed"])
 
 
+@pytest.mark.slow
+def test_a_shard_that_is_lost_is_named_and_done_again(grid, nowhere, monkeypatch, capsys):
+    """As a cluster loses one: without its rows, and with what went wrong."""
+    run, why = sweep.run, {"shard 0, 4 jobs from 0": "OSError: no such node"}
+
+    def run_and_lose(*arguments, **named):
+        log = run(*arguments, **named)
+        kept = sweep.RowStore(log.store.shapes)
+        kept.add(jax.tree.map(lambda x: x[log.rows.job >= 4], log.rows))
+        return dataclasses.replace(log, store=kept, failed=np.arange(4), errors=why)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sweep, "run", run_and_lose)
+        assert main([*GRID, "--out", "new"]) == 1
+    assert "4 of 16 searches failed (shard 0, 4 jobs from 0: OSError" in capsys.readouterr().err
+    summary = runs.read_summary("new")
+    assert summary["errors"] == why
+    assert [one["repeat"] for one in summary["failed"]] == [0, 1, 2, 3]
+    counts = [setting["mean_reward"]["count"] for setting in summary["settings"]]
+    assert sorted(counts) == [0, 4, 4, 4]
+    assert main([*GRID, "--out", "new", "--resume"]) == 0
+    for name in ("log.csv", "summary.json"):
+        assert (nowhere / "new" / name).read_bytes() == (grid / name).read_bytes()
+
+
 # The command, saved several times in a second instead of every half minute.
 SCRIPT = """
 import functools, sys, time
@@ -299,3 +325,23 @@ def test_a_turn_that_has_not_ended_does_not_change_the_status():
     )
     assert ended.returncode == 143, ended.stderr
     assert ended.stdout == "interrupted\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", ["compiling", "training", "evaluating"])
+def test_a_signal_ends_every_stage(tmp_path, stage):
+    """Within ten seconds, whether Python is asked or only XLA works."""
+    train = ["train", "medical", "--method", "pb-edps", "--test-patients", "500"]
+    repeats = ["--repeats", "20" if stage == "evaluating" else "4000"]
+    asked = [*train, *repeats, "--no-compilation-cache", "--out", tmp_path / "run"]
+    command = [sys.executable, "-m", "jaxrace", *asked]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert any(line.startswith(stage) for line in process.stderr)
+        process.send_signal(signal.SIGTERM)
+        started = time.monotonic()
+        words = process.stderr.read()
+        process.wait()
+    assert time.monotonic() - started < 10
+    assert process.returncode == 128 + signal.SIGTERM
+    assert "interrupted; the same command with" in words

@@ -11,7 +11,7 @@ from dominance_cases import stopping_races
 from scipy import stats
 
 from jaxrace import kernels, racing
-from jaxrace.audits.dominance import null_pairs, options, races
+from jaxrace.audits.dominance import means, null_pairs, options, races
 from jaxrace.audits.dominance.options import draw
 from jaxrace.audits.reckoning import DELTAS, FULL_SIZE
 from jaxrace.racing.dominance import state as dominance_state
@@ -90,6 +90,19 @@ def test_another_even_chance_is_refuted(plain):
     assert [f.refuted for f in findings] == [True] * len(null_pairs.ALPHAS)
 
 
+def test_means_of_few_races_and_a_control():
+    found = [*means.audit_means(FEW, means.TASKS[:3]), *means.control_means(FEW)]
+    assert [f.refuted for f in found] == [False] * 3 + [True] * 2
+    assert all(f.errors > f.races * f.allowed / 10 for f in found)
+
+
+@pytest.mark.slow
+def test_means_at_reduced_size(plain):
+    findings = plain(means.audit_means, REDUCED)
+    assert [f for f in findings if not f.upheld] == []
+    assert all(f.refuted for f in plain(means.control_means, REDUCED))
+
+
 @pytest.mark.slow
 def test_e_values_of_races_that_stop_when_they_like(plain):
     """What the e-process is then has too large a mean, which this test is strong enough to see."""
@@ -110,6 +123,8 @@ def test_everything_at_full_size():
     assert [f for f in null_pairs.audit_pairs(FULL_SIZE) if not f.upheld] == []
     assert all(f.refuted for f in races.control_races(FULL_SIZE))
     assert all(f.refuted for f in null_pairs.control_pairs(FULL_SIZE))
+    assert [f for f in means.audit_means(FULL_SIZE) if not f.upheld] == []
+    assert all(f.refuted for f in means.control_means(FULL_SIZE))
 
 
 CASES = {case.name: case for case in (*options.TASKS, *null_pairs.NULL_PAIRS)}
@@ -206,6 +221,8 @@ def test_the_race_of_the_audit_is_the_race():
         races.control_races,
         null_pairs.audit_pairs,
         null_pairs.control_pairs,
+        means.audit_means,
+        means.control_means,
     ],
 )
 def test_no_races_are_refused(audit):

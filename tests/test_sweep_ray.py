@@ -48,7 +48,7 @@ def run(folder, address=None, jobs=None, **arguments):
     return cases.run(jobs, checkpoints=checkpoints, cluster=cluster, **arguments)
 
 
-def test_a_cluster_of_this_machine(tmp_path, expected):
+def test_a_cluster_of_this_machine(tmp_path, expected, capfd):
     told = []
     log = run(tmp_path, on_rows=lambda ended, rows: told.append((ended, len(rows.job))))
     assert cases.bits(log) == expected
@@ -60,6 +60,17 @@ def test_a_cluster_of_this_machine(tmp_path, expected):
         "shards.json",
     ]
     assert not ray.is_initialized()
+    assert capfd.readouterr() == ("", "")  # Ray has much to say
+
+
+@pytest.mark.slow
+def test_a_folder_may_be_an_address(tmp_path, expected):
+    """Of fsspec: here one of the files of this machine."""
+    address = f"file://{tmp_path}/sweep"
+    assert cases.bits(run(address)) == expected
+    again = run(address)
+    assert (again.is_resumed, again.num_ended) == (True, 0)
+    assert cases.bits(again) == expected
 
 
 class Cluster:
@@ -279,23 +290,12 @@ def test_a_signal_saves_what_is_done(tmp_path, number):
     assert list(out.glob("checkpoint/shard-*.npz"))
 
 
-def test_addresses_of_other_stores():
-    pytest.importorskip("fsspec")
-    folder = SharedFolder("memory://grid/checkpoint")
-    assert folder.names() == set()
-    folder.write("shard-0.tar", b"rows")
-    assert folder.names() == {"shard-0.tar"}
-    assert folder.read("shard-0.tar") == b"rows"
-    folder.remove("shard-0.tar")
-    folder.remove("shard-0.tar")
-    assert folder.names() == set()
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"cpus_per_task": 0}, "cpus_per_task: expected an integer of at least 1"),
         ({"gpus_per_task": -1}, "gpus_per_task: expected"),
+        ({"gpus_per_task": 1.5}, "gpus_per_task: expected a whole number, or a share .* got 1.5"),
         ({"lanes_per_shard": 0}, "lanes_per_shard: expected"),
     ],
     ids=str,

@@ -14,9 +14,9 @@ from jaxrace.judging.process import FloatArray, IntArray
 BoolArray = NDArray[np.bool_]
 Certificate = Literal["dominance", "counts"]
 
-# How far, in log e-values, pairs may be ahead of the most doubtful one and still be run for. With as
-# much, guesses of races of independent runs are as good as those of a race that runs all options
-# that are not settled; on shared tasks more of it costs more than it brings.
+# How far, in log e-values, pairs may be ahead of the most doubtful one and still be run for. With 5
+# of it, guesses from independent runs are as good as those of a race that runs all options that are
+# not settled; on shared tasks more than 1 costs more than it brings.
 SLACK, SHARED_SLACK = 5.0, 1.0
 
 # Sums of estimates that are as close as this are equal.
@@ -53,12 +53,16 @@ def ranking_of(over: BoolArray, mean: FloatArray) -> tuple[IntArray, IntArray]:
     return np.lexsort((-mean.sum(1).round(_DIGITS), -wins)), wins
 
 
-def decide(seen: Seen, top: int, level: float, slack: float) -> Decision:
+def decide(
+    seen: Seen, top: int, level: float, slack: float, *, is_tolerant: bool = False
+) -> Decision:
     """Certify kappa options, or say which pairs are in doubt.
 
     (a) "dominance": each of T is over each of the rest. (b) "counts": strong verdicts settle how
     many each is over. Pairs in doubt are those across the boundary without a verdict, and where
-    there is none of those, pairs whose strong verdict is likeliest to settle the counts.
+    there is none of those, pairs whose strong verdict is likeliest to settle the counts. Within a
+    tolerance (``is_tolerant``) each of two may be over the other: only the first over the second
+    settles a pair.
     """
     num_options = len(seen.over)
     ranking, wins = ranking_of(seen.over, seen.mean)
@@ -73,7 +77,7 @@ def decide(seen: Seen, top: int, level: float, slack: float) -> Decision:
         certificate = "dominance"
     elif not lacking.any():
         certificate = "counts"
-    doubtful = cross & ~(seen.over | seen.over.T)
+    doubtful = cross & ~(seen.over | _against(seen, is_tolerant))
     if certificate is None and not doubtful.any():
         doubtful = _stand_ins(lacking, seen.highest, seen.strong)
     deficit = np.where(doubtful, level - seen.highest, -np.inf)
@@ -100,7 +104,9 @@ def perhaps_best(beats: BoolArray, top: int) -> tuple[BoolArray, BoolArray]:
     return possible, sure
 
 
-def who_may_help(seen: Seen, doubtful: BoolArray, used_up: BoolArray, top: int) -> BoolArray:
+def who_may_help(
+    seen: Seen, doubtful: BoolArray, used_up: BoolArray, top: int, *, is_tolerant: bool = False
+) -> BoolArray:
     """Pairs that may still matter to certificate (a): bool [K, K]; ``used_up`` ones have no runs.
 
     A race, which draws for all pairs in doubt alike, ends where one has no runs left. Runs that
@@ -113,8 +119,9 @@ def who_may_help(seen: Seen, doubtful: BoolArray, used_up: BoolArray, top: int) 
     """
     num_options = len(seen.over)
     itself = np.eye(num_options, dtype=bool)
-    undecided = ~(seen.over | seen.over.T) & ~itself
-    takes = seen.over.T | (undecided & used_up) | itself
+    against = _against(seen, is_tolerant)
+    undecided = ~(seen.over | against) & ~itself
+    takes = against | (undecided & used_up) | itself
     for _ in range(math.ceil(math.log2(num_options))):
         # With all that those take.
         takes = takes.astype(np.float32) @ takes.astype(np.float32) > 0
@@ -126,6 +133,11 @@ def who_may_help(seen: Seen, doubtful: BoolArray, used_up: BoolArray, top: int) 
     is_open = undecided & ~used_up & ~both_alike
     first = is_open & (doubtful | doubtful.T)
     return first if first.any() else is_open
+
+
+def _against(seen: Seen, is_tolerant: bool) -> BoolArray:
+    """Pairs (i, j) of which i will not be over j any more, but by a wrong verdict: bool [K, K]."""
+    return np.zeros_like(seen.over) if is_tolerant else seen.over.T
 
 
 def _stand_ins(lacking: BoolArray, highest: FloatArray, strong: BoolArray) -> BoolArray:

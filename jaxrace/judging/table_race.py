@@ -182,12 +182,13 @@ def _look(
     means = _scores_of(columns)
     wanted = wanted_pairs(means, top)
     slack = decision.SHARED_SLACK if question.shared else decision.SLACK
+    is_tolerant = question.tolerance > 0
     while True:
         plain = evidence = evidence_of(pairs, wanted, 0.0)
         if question.tolerance:
             evidence = evidence_of(pairs, wanted, question.null)
         seen = _seen(evidence, plain, level.verdict, level.strong, means)
-        decided = decision.decide(seen, top, level.verdict, slack)
+        decided = decision.decide(seen, top, level.verdict, slack, is_tolerant=is_tolerant)
         missing = (decided.leads[:, None] != decided.leads[None, :]) & ~wanted
         if not missing.any():
             break
@@ -199,7 +200,7 @@ def _look(
         served = np.zeros_like(served)  # nothing is in doubt before all have something
     elif not served.any() and num_options <= _MOST_HELPED:
         none = np.zeros_like(served)
-        served = decision.who_may_help(seen, none, none, top)
+        served = decision.who_may_help(seen, none, none, top, is_tolerant=is_tolerant)
     asked = decision.behind(served, progress)
     if decided.certificate is None:
         asked |= progress == 0

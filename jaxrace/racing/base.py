@@ -165,7 +165,7 @@ class Race(abc.ABC):
 
     def after_tell(self, state: State) -> None:
         """Raise ValueError for what only the outcomes that counted show."""
-        raise_if_invalid(state.invalid)
+        self.raise_if_invalid(state.invalid)
         self.check_preferences(self.first_outcomes(state))
 
     @abc.abstractmethod
@@ -175,6 +175,10 @@ class Race(abc.ABC):
     @abc.abstractmethod
     def check_numbers(self, state: State, outcomes: Outcome, params: Params) -> None:
         """Raise ValueError unless the race can work with the numbers of options that ask."""
+
+    def raise_if_invalid(self, invalid: jax.Array) -> None:
+        """Raise ValueError for the first outcome that counted and is none: int32 [..., K]."""
+        raise_if_invalid(invalid)
 
     def check_result(self, result: Result) -> None:
         """Raise ValueError unless the race could work with the numbers behind a result."""

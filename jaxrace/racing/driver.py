@@ -77,7 +77,7 @@ def run(
     found = single.run(*of_race)
     result, first = _run(*of_race) if found is None else found
     if not is_traced(result):
-        base.raise_if_invalid(result.invalid)
+        race.raise_if_invalid(result.invalid)
         race.check_result(result)
         race.check_preferences(first, source=sample)
     return dataclasses.replace(result, common_random_numbers=common_random_numbers)

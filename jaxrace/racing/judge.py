@@ -82,7 +82,7 @@ def judge(
     names, of_options = _by_options(race, samples, runs)
     options = [_host_arrays(of_option) for of_option in of_options]
     counts = np.array([_count(race, *option) for option in enumerate(options)], np.int32)
-    first_bad = np.array([_first_bad(of_option) for of_option in options], np.int32)
+    first_bad = np.array([_first_bad(race, of_option) for of_option in options], np.int32)
     try:
         compared = _as_compared(race, options)
         outcomes = jax.tree.map(functools.partial(_padded, race.capacity), *compared)
@@ -97,7 +97,7 @@ def judge(
     )
     differences = _differences(race, compared, outcomes)
     state = judged(state, params, differences, counts, blocks=race.blocks, top=race.top)
-    base.raise_if_invalid(state.invalid)
+    race.raise_if_invalid(state.invalid)
     if state.certificate >= EXHAUSTED:
         state = _finish(race, state, params)
     if not dependent:
@@ -169,17 +169,19 @@ def _count(race: DominanceRace, option: int, samples: Any) -> int:
     return count
 
 
-def _first_bad(samples: Any) -> int:
-    """Number of the first sample that is NaN or infinite, or 0."""
+def _first_bad(race: DominanceRace, samples: Any) -> int:
+    """Number of the first sample that is NaN or infinite, or by mean out of its range; or 0."""
     leaves = jax.tree.leaves(samples)
     bad = [~np.isfinite(x).all(axis=tuple(range(1, x.ndim))) for x in leaves]
+    if race.low is not None and race.high is not None:
+        bad += [(x < race.low) | (x > race.high) for x in leaves]
     places = np.flatnonzero(np.any(bad, axis=0))
     return int(places[0]) + 1 if places.size else 0
 
 
 def _as_compared(race: DominanceRace, options: list[Any]) -> list[Any]:
     """The samples of each option; their ranks, int32, where only the order counts."""
-    if not only_orders(race.compare):
+    if race.by == "mean" or not only_orders(race.compare):
         return options
     structure = jax.tree.structure(options[0])
     ranked = jax.tree.map(lambda *arrays: _ranks(arrays), *options)
@@ -258,8 +260,21 @@ def _net_within(race: DominanceRace, few: int, outcomes: Any, counts: jax.Array)
 
 
 def _differences(race: DominanceRace, compared: list[Any], outcomes: Any) -> Differences:
-    """The signs of samples of pairs of options: of ranks on the host, of others by ``compare``."""
+    """The signs of samples of pairs of options: of ranks on the host, of others by ``compare``.
+
+    By mean the differences of scores, in float64.
+    """
     leaves = jax.tree.leaves(compared[0])
+    if race.by == "mean":
+        columns = [jax.tree.leaves(of_option)[0].astype(float) for of_option in compared]
+        scores_of = _padded(race.capacity, *columns)
+
+        def of_scores(first: Any, second: Any, start: Any, size: int) -> np.ndarray:
+            runs = start[:, None] + np.arange(size)
+            x, y = scores_of[first[:, None], runs], scores_of[second[:, None], runs]
+            return (x[:, :, None] - y[:, None, :]) / race.width
+
+        return of_scores
     if only_orders(race.compare) and len(leaves) == 1 and leaves[0].ndim == 1:
         (ranks,) = jax.tree.leaves(outcomes)
         ranks = np.asarray(ranks)

@@ -9,11 +9,10 @@ import contextlib
 import dataclasses
 import hashlib
 import json
-import platform
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 import jax
 import numpy as np
@@ -65,55 +64,44 @@ class Checkpoints:
 
 
 def is_saved(folder: str | Path) -> bool:
-    """Is there a whole checkpoint in the folder of a sweep, or some shards?
-
-    >>> is_saved(".")
-    False
-    """
+    """Is there a whole checkpoint in the folder of a sweep, or some shards?"""
     return any((Path(folder) / name).is_file() for name in (NAME, SHARDS))
 
 
-class Snapshot(NamedTuple):
-    """A sweep between two bursts."""
+@contextlib.contextmanager
+def opened(checkpoints: Checkpoints, identity: Mapping[str, Any]) -> Iterator["Saver"]:
+    """What writes and reads the checkpoints of a sweep, which has its folder for itself meanwhile.
 
-    arrays: dict[str, np.ndarray]
-    facts: dict[str, Any]  # as JSON has them
+    The ``identity`` has to be the same when a sweep is resumed.
+
+    Raises:
+        ValueError: Another process works there, or there is a checkpoint and no ``resume``.
+    """
+    # It starts a backend, and takes most of a second.
+    import orbax.checkpoint as ocp
+
+    folder = Path(checkpoints.folder).absolute()
+    folder.mkdir(parents=True, exist_ok=True)
+    with runs.locked(folder), ocp.StandardCheckpointer() as orbax:
+        if is_saved(folder) and not checkpoints.resume:
+            raise ValueError(
+                f"folder: expected no checkpoint in '{checkpoints.folder}', or resume=True"
+            )
+        yield Saver(checkpoints, identity, folder, orbax)
 
 
 class Saver:
-    """Writes and reads the checkpoints of one sweep; a context manager.
+    """The checkpoints of one sweep; see ``opened``."""
 
-    Entering, it refuses a folder on which another process works, and one with a checkpoint unless
-    ``resume`` is set (ValueError). The ``identity`` has to be the same when a sweep is resumed.
-    """
+    def __init__(
+        self, asked: Checkpoints, identity: Mapping[str, Any], folder: Path, orbax: Any
+    ) -> None:
+        self.folder, self.every = folder, asked.every
+        self._on_saved, self._orbax, self._number = asked.on_saved, orbax, 0
+        self._identity = json.loads(json.dumps({**identity, "config": dict(asked.config)}))
 
-    def __init__(self, checkpoints: Checkpoints, identity: Mapping[str, Any]) -> None:
-        # It starts a backend, and takes most of a second.
-        import orbax.checkpoint as ocp
-
-        self.folder, self.every = Path(checkpoints.folder).absolute(), checkpoints.every
-        self._asked = checkpoints
-        whole = {**identity, "config": dict(checkpoints.config)}
-        self._identity = json.loads(json.dumps(whole))
-        self._number = 0
-        self._opened = contextlib.ExitStack()
-        self._orbax = self._opened.enter_context(ocp.StandardCheckpointer())
-
-    def __enter__(self) -> Self:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self._opened.enter_context(runs.locked(self.folder))
-        if is_saved(self.folder) and not self._asked.resume:
-            self._opened.close()
-            raise ValueError(
-                f"folder: expected no checkpoint in '{self._asked.folder}', or resume=True"
-            )
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._opened.close()
-
-    def load(self) -> Snapshot | None:
-        """The last checkpoint, if any; ValueError if it is damaged, or of another sweep."""
+    def load(self) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
+        """What was saved last, if anything; ValueError if damaged, or of another sweep."""
         if not is_saved(self.folder):
             return None
         require_began_here(self.folder, SHARDS, "on a cluster")
@@ -126,25 +114,28 @@ class Saver:
         require_same(identity, self._identity)
         if facts.pop("digest") != _digest(arrays):
             raise self._damaged("its checksum does not fit")
-        return Snapshot(arrays, facts)
+        return arrays, facts
 
-    def save(self, snapshot: Snapshot) -> None:
-        """Write a checkpoint; OSError if that fails: until then the one before counts."""
+    def save(self, arrays: Mapping[str, np.ndarray], facts: Mapping[str, Any]) -> None:
+        """Write arrays, and facts as JSON has them; OSError if that fails.
+
+        Until it is done the checkpoint before counts.
+        """
         self._number += 1
         # orbax does not store what has no elements.
-        arrays = {name: x for name, x in snapshot.arrays.items() if x.size}
-        facts = {"number": self._number, "identity": self._identity, "digest": _digest(arrays)}
+        arrays = {name: x for name, x in arrays.items() if x.size}
+        own = {"number": self._number, "identity": self._identity, "digest": _digest(arrays)}
         try:
             self._orbax.save(self._lanes(), arrays, force=True)
             self._orbax.wait_until_finished()
             files.sync_tree(self._lanes())
-            files.write_json(self.folder / NAME, {**snapshot.facts, **facts})
+            files.write_json(self.folder / NAME, {**facts, **own})
         except Exception as error:  # tensorstore's of a full disk is a ValueError
             line = _first_line(error)
             raise OSError(f"checkpoint: cannot write to {self.folder}: {line}") from error
         for other in set(self.folder.glob("lanes-*")) - {self._lanes()}:
             shutil.rmtree(other, ignore_errors=True)
-        self._asked.on_saved()
+        self._on_saved()
 
     def _lanes(self) -> Path:
         return self.folder / f"lanes-{self._number:06}"
@@ -169,7 +160,7 @@ def surroundings(work: Work, jobs: Jobs) -> dict[str, Any]:
         "jaxlib": versions["jaxlib"],
         "x64": bool(jax.config.read("jax_enable_x64")),
         "device": jax.local_devices()[0].device_kind,
-        "processor": _processor(),
+        "processor": runs.processor(),
         "program of a job": hashlib.sha256(program.encode()).hexdigest(),
     }
 
@@ -195,15 +186,6 @@ def _digest(*trees: Any) -> str:
             found.update(f"{jax.tree_util.keystr(path)} {array.dtype} {array.shape}".encode())
             found.update(array.tobytes())
     return found.hexdigest()
-
-
-def _processor() -> str:
-    """The model, where the system tells it."""
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
 
 
 def require_same(found: Any, expected: Any, name: str = "") -> None:

@@ -19,6 +19,9 @@ from jaxrace.validation import require_integer, require_number
 # shared out evenly, nodes that join find some, and little is lost with one of them.
 _SHARDS_PER_TASK = 8
 
+# Of a GPU's memory for the tasks on it: what JAX takes where it is alone.
+_MEMORY_SHARE = 0.75
+
 # Ray begins a task anew so often when its process ends without a word.
 _MOST_CRASHES = 1
 
@@ -31,7 +34,8 @@ class Ray:
         address: Of the cluster, such as ``auto`` or ``10.0.0.1:6379``; None starts one on this
             machine, for as long as the sweep takes.
         cpus_per_task: Cores of a task, each of which has W lanes.
-        gpus_per_task: GPUs of a task; None for one if the cluster has any.
+        gpus_per_task: GPUs of a task, or a share of one, .5 say, and of its memory; None for one if
+            the cluster has any.
         lanes_per_shard: Jobs of each lane in a shard. None for what gives every task that the
             cluster can run at once eight shards.
 
@@ -51,6 +55,11 @@ class Ray:
         require_integer("cpus_per_task", self.cpus_per_task, 1)
         if self.gpus_per_task is not None:
             require_number("gpus_per_task", self.gpus_per_task, least=0)
+            if self.gpus_per_task > 1 and self.gpus_per_task % 1:
+                raise ValueError(
+                    "gpus_per_task: expected a whole number, or a share of one GPU, got "
+                    f"{self.gpus_per_task}"
+                )
         if self.lanes_per_shard is not None:
             require_integer("lanes_per_shard", self.lanes_per_shard, 1)
 
@@ -103,7 +112,7 @@ def shard_size(ray: Any, cluster: Ray, num_gpus: float, jobs: Jobs, width: int) 
     resources = ray.cluster_resources()
     at_once = resources.get("CPU", 1) // cluster.cpus_per_task
     if num_gpus:
-        at_once = min(at_once, resources.get("GPU", 1) // num_gpus)
+        at_once = min(at_once, math.floor(resources.get("GPU", 1) / num_gpus + 1e-6))
     widths = math.ceil(jobs.count / width)
     own = max(int(widths // (_SHARDS_PER_TASK * max(at_once, 1))), 1)
     return width * (cluster.lanes_per_shard or own)
@@ -121,6 +130,8 @@ def remote_function(ray: Any, num_cpus: int, num_gpus: float, function: Callable
     found["jax_platforms"] = None if num_gpus else "cpu"
     settings = {name.upper(): str(value) for name, value in found.items() if value is not None}
     settings |= {name: os.environ[name] for name in ("XLA_FLAGS",) if name in os.environ}
+    if 0 < num_gpus < 1:  # a process of JAX takes as much of the memory when it starts
+        settings["XLA_CLIENT_MEM_FRACTION"] = f"{_MEMORY_SHARE * num_gpus:.3f}"
     # A process keeps the GPU with which JAX began: the next task gets another process.
     calls = {"max_calls": 1} if num_gpus else {}
     make = ray.remote(

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from jaxrace.sweep.checkpoint import Checkpoints, Saver, Snapshot, identity_of, surroundings
+from jaxrace.sweep.checkpoint import Checkpoints, Saver, identity_of, opened, surroundings
 from jaxrace.sweep.lanes import MOST_STEPS, Program, one_job, traced_job
-from jaxrace.sweep.queue import LanePlan
-from jaxrace.sweep.rows import Rows, RowStore, rows_of
+from jaxrace.sweep.places import LanePlan
+from jaxrace.sweep.rows import Rows, RowStore
 from jaxrace.sweep.stopping import Interrupted
 from jaxrace.sweep.work import Jobs, Work
 
@@ -35,9 +35,9 @@ _LONGEST_BURST = 5.0
 _PATIENCE = 8.0
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass
 class SweepLog:
-    """What a sweep leaves."""
+    """What a sweep leaves; it is filled while the sweep runs."""
 
     store: RowStore  # the rows; see ``rows`` and ``RowStore.in_order``
     failed: NDArray[np.int64]  # the jobs that failed, in order; the last row of each shows why
@@ -48,9 +48,9 @@ class SweepLog:
     num_ended: int  # jobs that ended since it began or was resumed
     is_resumed: bool  # did it go on from a checkpoint?
     lane_steps: int  # steps that were computed, all lanes together
-    compile_seconds: float  # to trace and compile the program
-    run_seconds: float  # to run it, since the sweep began or was resumed
-    errors: Mapping[str, str] = dataclasses.field(default_factory=dict)  # of shards: see ``Ray``
+    compile_seconds: float = 0.0  # to trace and compile the program
+    run_seconds: float = 0.0  # to run it, since the sweep began or was resumed
+    errors: dict[str, str] = dataclasses.field(default_factory=dict)  # of shards: see ``Ray``
 
     @functools.cached_property
     def rows(self) -> Rows:
@@ -86,30 +86,14 @@ def run_here(
     with contextlib.ExitStack() as stack:
         saver = None
         if checkpoints is not None:
-            if identity is None:
-                identity = surroundings(work, jobs) | identity_of(work, jobs, plan.width)
-            saver = stack.enter_context(Saver(checkpoints, identity))
+            identity = identity or surroundings(work, jobs) | identity_of(work, jobs, plan.width)
+            saver = stack.enter_context(opened(checkpoints, identity))
         # The library behind LAPACK, SciPy's, has threads of its own, which would take the devices'
         # cores. They are found only once it is imported.
         import scipy.linalg  # noqa: F401
 
         stack.enter_context(threadpool_limits(limits=1, user_api="blas"))
-        sweep = _Sweep(work, jobs, plan, devices, saver)
-        stop = _latched(stop or (lambda: False))
-        sweep.run_bursts(burst, on_rows or (lambda ended, rows: None), stop)
-    return SweepLog(
-        store=sweep.store,
-        failed=np.flatnonzero(sweep.failed),
-        width=plan.width,
-        num_devices=sweep.num_devices,
-        num_jobs=jobs.count,
-        num_rows=sweep.facts["rows"],
-        num_ended=int(sweep.ended.sum()) - sweep.num_before,
-        is_resumed=sweep.is_resumed,
-        lane_steps=sweep.facts["lane steps"],
-        compile_seconds=sweep.compile_seconds,
-        run_seconds=sweep.run_seconds,
-    )
+        return _Sweep(work, jobs, plan, devices, saver, stop).run(burst, on_rows)
 
 
 class _Sweep:
@@ -122,86 +106,100 @@ class _Sweep:
         plan: LanePlan,
         devices: Sequence[Any],
         saver: Saver | None,
+        stop: Callable[[], bool] | None,
     ) -> None:
-        width = plan.width
-        self._jobs, self._width, self._saver = jobs, width, saver
+        self._jobs, self._width, self._saver, self._stop = jobs, plan.width, saver, stop
+        self._asked_at: float | None = None
         saved = None if saver is None else saver.load()
-        self.is_resumed = saved is not None
-        self.facts = {"rows": 0, "lane steps": 0, "files of rows": 0}
-        # Of every job: is it done or failed, has it failed, and how many rows it has left before it
-        # was begun again.
-        self._of_jobs = {
-            "ended": np.zeros(jobs.count, bool),
-            "failed": np.zeros(jobs.count, bool),
-            "known": np.zeros(jobs.count, np.int64),
-        }
-        if saved is not None:
-            self.facts = saved.facts
-            for name in self._of_jobs.keys() & saved.arrays.keys():  # not of no jobs
-                self._of_jobs[name][:] = saved.arrays[name]
-        self.ended, self.failed, self._known = self._of_jobs.values()
+        arrays, facts = saved or ({}, {"rows": 0, "lane steps": 0, "files of rows": 0})
+        # Of every job: is it done or failed, has it failed, and how many rows, its first ones, are
+        # there since before it was begun again.
+        none, nothing = np.zeros(jobs.count, bool), np.zeros(jobs.count, np.int64)
+        self._ended, self._failed = (arrays.get(x, none).copy() for x in ("ended", "failed"))
+        self._known = arrays.get("known", nothing).copy()
+        self._num_before = int(self._ended.sum())
         row = jax.eval_shape(traced_job, work, one_job(jobs))[1]
-        folder = None if saver is None else saver.folder
-        self.store = RowStore(row, folder, self.facts["files of rows"])
-        if saved is not None and self.store.count() != self.facts["rows"]:
-            raise ValueError(f"checkpoint: {folder} is damaged: rows are missing")
-        self.num_before = int(self.ended.sum())
-        self.num_devices = min(len(devices), max(plan.most(~self.ended), 1))
+        store = RowStore(row, None if saver is None else saver.folder, facts["files of rows"])
+        if sum(len(rows.job) for rows in store) != facts["rows"]:
+            raise ValueError(f"checkpoint: {store.folder} is damaged: rows are missing")
+        # More devices than jobs that wait for a lane have nothing to do.
+        num_devices = min(len(devices), max(*map(len, plan.waiting(~self._ended)), 1))
+        self._log = SweepLog(
+            store,
+            failed=np.zeros(0, np.int64),
+            width=plan.width,
+            num_devices=num_devices,
+            num_jobs=jobs.count,
+            num_rows=facts["rows"],
+            num_ended=0,
+            is_resumed=saved is not None,
+            lane_steps=facts["lane steps"],
+        )
         # Of every lane: its job, or -1, and how many steps that has played.
-        count = self.num_devices * width
-        self.job, self.step = np.full(count, -1), np.zeros(count, np.int64)
-        self._has_state = np.zeros(count, bool)
+        self._job = np.full(num_devices * plan.width, -1)
+        self._step = np.zeros(num_devices * plan.width, np.int64)
+        self._are_new = saved is None  # no lane has a state yet
         self._most_steps = 1  # of a burst: how long a step takes is not known yet
-        started = time.perf_counter()
-        self._program = None
-        if not self.ended.all():
-            self._program = Program(work, jobs, width, devices[: self.num_devices])
+        if not self._ended.all():
+            started = time.perf_counter()
+            self._program = Program(work, jobs, plan.width, devices[:num_devices])
             if saved is not None:
-                self._restore(self._program, saved.arrays)
-        self.compile_seconds, self.run_seconds = time.perf_counter() - started, 0.0
-        waits = ~self.ended
-        waits[self.job[self.job >= 0]] = False
+                self._restore(arrays)
+            self._log.compile_seconds = time.perf_counter() - started
+        waits = ~self._ended
+        waits[self._job[self._job >= 0]] = False
         self._waiting = plan.waiting(waits)
 
-    def run_bursts(self, most_steps: int, on_rows: OnRows, stop: Callable[[], bool]) -> None:
+    def run(self, most_steps: int, on_rows: OnRows | None) -> SweepLog:
         """Play bursts until no job is left."""
         started = saved_at = time.perf_counter()
-        while self._program is not None and not self.ended.all():
-            rows = self._burst(self._program, most_steps, stop)
-            on_rows(int(self.ended.sum()), rows)
-            stops = stop()
-            if self._saver is not None and (
-                stops or time.perf_counter() - saved_at >= self._saver.every
-            ):
-                self._save(self._saver, self._program)
-                saved_at = time.perf_counter()
+        while not self._ended.all():
+            rows = self._burst(most_steps)
+            if on_rows is not None:
+                on_rows(int(self._ended.sum()), rows)
+            stops = self._asked() is not None
+            if self._saver is not None:
+                is_due = time.perf_counter() - saved_at >= self._saver.every
+                if stops or is_due or self._ended.all():
+                    self._save(self._saver)
+                    saved_at = time.perf_counter()
             if stops:
                 raise Interrupted
-        if self._saver is not None and self._program is not None:
-            self._save(self._saver, self._program)
-        self.run_seconds = time.perf_counter() - started
+        self._log.failed = np.flatnonzero(self._failed)
+        self._log.num_ended = int(self._ended.sum()) - self._num_before
+        self._log.run_seconds = time.perf_counter() - started
+        return self._log
 
-    def _burst(self, program: Program, most: int, stop: Callable[[], bool]) -> Rows:
+    def _asked(self) -> float | None:
+        """When ``stop`` has said so, which counts for ever."""
+        if self._asked_at is None and self._stop is not None and self._stop():
+            self._asked_at = time.perf_counter()
+        return self._asked_at
+
+    def _burst(self, most: int) -> Rows:
         """Refill the lanes, step them, and note what they have done."""
         begun = self._next_jobs()
         # Without jobs that wait, there is no reason to stop early.
         quota = max(1, self._width // _REFILL_SHARE) if any(self._waiting) else self._width
         started = time.perf_counter()
-        dispatched = program.dispatch(begun, min(most, self._most_steps), quota)
-        _wait_for(dispatched.num_steps, stop)
-        burst, alive = jax.device_get((dispatched, program.lanes.alive))
+        burst = self._program.dispatch(begun, min(most, self._most_steps), quota)
+        self._wait_for(burst.num_steps)
+        burst, alive = jax.device_get((burst, self._program.lanes.alive))
         seconds = max(time.perf_counter() - started, 1e-6)
         self._most_steps = max(int(burst.num_steps.max() * _LONGEST_BURST / seconds), 1)
 
-        rows = rows_of(burst, self.job, self.step, self._known)
-        self.store.add(rows)
-        self.facts["rows"] += len(rows.job)
-        self.facts["lane steps"] += int(burst.num_steps.sum()) * self._width
-        has_ended = (self.job >= 0) & ~alive
-        self.ended[self.job[has_ended]] = True
-        self.failed[self.job[has_ended & burst.failed]] = True
-        self.step += burst.ran.sum(0)
-        self.job[has_ended], self.step[has_ended] = -1, 0
+        number = self._step + np.cumsum(burst.ran, axis=0)
+        at = np.nonzero(burst.ran & (number > self._known[self._job]))
+        job = np.broadcast_to(self._job, number.shape)[at]
+        rows = Rows(job, number[at], jax.tree.map(lambda x: x[at], burst.rows))
+        self._log.store.add(rows)
+        self._log.num_rows += len(rows.job)
+        self._log.lane_steps += int(burst.num_steps.sum()) * self._width
+        has_ended = (self._job >= 0) & ~alive
+        self._ended[self._job[has_ended]] = True
+        self._failed[self._job[has_ended & burst.failed]] = True
+        self._step += burst.ran.sum(0)
+        self._job[has_ended], self._step[has_ended] = -1, 0
         return rows
 
     def _next_jobs(self) -> tuple[Any, NDArray[np.bool_], NDArray[np.bool_]] | None:
@@ -209,71 +207,45 @@ class _Sweep:
 
         None if no job begins.
         """
-        taken = np.zeros(len(self.job), bool)
-        for place in np.flatnonzero(self.job < 0):
+        taken = np.zeros(len(self._job), bool)
+        for place in np.flatnonzero(self._job < 0):
             waiting = self._waiting[place % self._width]
             if waiting:
-                self.job[place], taken[place] = waiting.popleft(), True
+                self._job[place], taken[place] = waiting.popleft(), True
         if not taken.any():
             return None
-        new = taken | ~self._has_state
-        self._has_state |= new
+        new, self._are_new = taken | self._are_new, False
         # A lane that never had a job gets a copy of another's.
-        return self._jobs.inputs(np.where(taken, self.job, self.job.max())), new, taken
+        return self._jobs.inputs(np.where(taken, self._job, self._job.max())), new, taken
 
-    def _save(self, saver: Saver, program: Program) -> None:
-        named = {**self._of_jobs, "job": self.job, "step": self.step}
-        named |= {_leaf(number): leaf for number, leaf in enumerate(program.saved())}
-        self.facts["files of rows"] = self.store.flush()
-        saver.save(Snapshot(named, self.facts))
+    def _wait_for(self, array: jax.Array) -> None:
+        """Wait until it is computed; ``Interrupted`` if that takes long after ``stop`` said so."""
+        pause = 1e-4
+        while not array.is_ready():  # pyright: ignore[reportAttributeAccessIssue]
+            pause = min(1.02 * pause, 0.1)
+            asked = self._asked() if pause == 0.1 else None
+            if asked is not None and time.perf_counter() - asked > _PATIENCE:
+                raise Interrupted
+            time.sleep(pause)
 
-    def _restore(self, program: Program, arrays: dict[str, np.ndarray]) -> None:
+    def _save(self, saver: Saver) -> None:
+        of_jobs = {"ended": self._ended, "failed": self._failed, "known": self._known}
+        of_lanes = {"job": self._job, "step": self._step, **self._program.saved()}
+        facts = {"rows": self._log.num_rows, "lane steps": self._log.lane_steps}
+        saver.save(of_jobs | of_lanes, {**facts, "files of rows": self._log.store.flush()})
+
+    def _restore(self, arrays: dict[str, np.ndarray]) -> None:
         """Put the jobs in flight into the lanes, of more or fewer devices than there were.
 
         Those for which there are too few devices begin again, and leave no row twice.
         """
-        job, step = (arrays[name].reshape(-1, self._width) for name in ("job", "step"))
-        places = np.argsort(job < 0, axis=0, kind="stable")  # of every lane, the busy ones first
-        kept, left = np.split(places, [self.num_devices])
-        lane = np.arange(self._width)
-        waits = job[left, lane] >= 0
-        begun = job[left, lane][waits]
-        self._known[begun] = np.maximum(self._known[begun], step[left, lane][waits])
-        source = (kept * self._width + lane).ravel()
-        here = slice(len(source))
-        self.job[here], self.step[here] = arrays["job"][source], arrays["step"][source]
-        self._has_state[here] = True
-        leaves = program.saved()
-        for index, leaf in enumerate(leaves):
-            if _leaf(index) in arrays:  # what has no elements is not stored
-                leaf[here] = arrays[_leaf(index)][source]
-        program.restore(leaves)
-
-
-def _leaf(number: int) -> str:
-    return f"leaf_{number:03}"
-
-
-def _latched(stop: Callable[[], bool]) -> Callable[[], bool]:
-    """``stop``, which says so for ever once it has said so."""
-    said = False
-
-    def has_said() -> bool:
-        nonlocal said
-        said = said or stop()
-        return said
-
-    return has_said
-
-
-def _wait_for(array: jax.Array, stop: Callable[[], bool]) -> None:
-    """Wait until it is computed; ``Interrupted`` if that takes long after ``stop`` has said so."""
-    started, asked = time.perf_counter(), None
-    while not array.is_ready():  # pyright: ignore[reportAttributeAccessIssue]
-        now = time.perf_counter()
-        pause = min((now - started) / 50, 0.1)
-        if asked is None and pause == 0.1 and stop():
-            asked = now
-        if asked is not None and now - asked > _PATIENCE:
-            raise Interrupted
-        time.sleep(max(pause, 1e-4))
+        job, step, lane = arrays["job"], arrays["step"], np.arange(self._width)
+        # Of every lane, the devices where it is busy first.
+        device = np.argsort(job.reshape(-1, self._width) < 0, axis=0, kind="stable")
+        kept, left = np.split(device * self._width + lane, [self._log.num_devices])
+        left = left[job[left] >= 0]
+        self._known[job[left]] = np.maximum(self._known[job[left]], step[left])
+        here = slice(kept.size)
+        self._job[here], self._step[here] = job[kept.ravel()], step[kept.ravel()]
+        # What devices more than before are given is nobody's.
+        self._program.restore(arrays, np.resize(kept, self._job.size), self._job >= 0)

@@ -4,10 +4,9 @@ Every device has W lanes, however many devices there are: XLA rounds sums differ
 of another width. Axes: D devices, W lanes of a device, S = ``MOST_STEPS``.
 """
 
-import dataclasses
 import functools
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -17,7 +16,7 @@ from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 from jaxrace.compilation import compile_ahead
-from jaxrace.sweep.keys import with_keys, without_keys, zeros
+from jaxrace.sweep.keys import is_key, with_keys, without_keys
 from jaxrace.sweep.work import Jobs, Work
 
 # Room for the rows of one burst. A constant, so that every length of burst is the same program.
@@ -27,18 +26,14 @@ _AXIS = "lanes"
 _SPLIT = P(_AXIS)
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class Lanes:
+class Lanes(NamedTuple):
     """The lanes between two bursts."""
 
     states: Any  # leaves [D W, ...]
     alive: Any  # bool [D W], has a job that is neither done nor failed
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class Burst:
+class Burst(NamedTuple):
     """What a burst leaves for the log."""
 
     rows: Any  # leaves [S, D W, ...]
@@ -48,23 +43,17 @@ class Burst:
 
 
 class Program:
-    """The program of a sweep, compiled once for all devices, and its arrays on them.
-
-    Args:
-        work: What is done with a job.
-        jobs: All of them.
-        width: W.
-        devices: D of them.
-    """
+    """The program of a sweep, compiled once for all devices, and its arrays on them."""
 
     def __init__(self, work: Work, jobs: Jobs, width: int, devices: Sequence[Any]) -> None:
         self._mesh = Mesh(np.array(devices), (_AXIS,))
         self._work = self._put(work, P())
         count = width * len(devices)
-        some = jobs.inputs(np.zeros(count, np.int64))
-        self._shapes = jax.eval_shape(jax.vmap(work.init), some)
-        mask = np.zeros(count, bool)
-        self.lanes = self._put(Lanes(zeros(self._shapes), mask))
+        some, mask = jobs.inputs(np.zeros(count, np.int64)), np.zeros(count, bool)
+        shapes = jax.eval_shape(jax.vmap(work.init), some)
+        # NumPy's where it can be: every shape of jnp.zeros is a program.
+        zeros = jax.tree.map(lambda x: (jnp if is_key(x) else np).zeros(x.shape, x.dtype), shapes)
+        self.lanes = self._put(Lanes(zeros, mask))
         # For bursts in which no job begins.
         self._nothing = self._put((some, mask, mask))
         arguments = self._arguments(self._nothing, 0, 0)
@@ -73,26 +62,26 @@ class Program:
     def dispatch(self, begun: tuple[Any, Any, Any] | None, limit: int, quota: int) -> Burst:
         """Begin one ``_run_burst``, which goes on after the return; ``lanes`` are its new ones.
 
-        ``begun`` are the jobs, new and taken of ``_run_burst``; None if no job begins.
+        ``begun`` is that of ``_run_burst``; None if no job begins.
         """
         split = self._nothing if begun is None else self._put(begun)
         self.lanes, burst = self._run_burst(*self._arguments(split, limit, quota))
         return burst
 
-    def saved(self) -> list[np.ndarray]:
-        """Copies of all arrays of the lanes, without keys, [D W, ...]."""
-        leaves = jax.tree.leaves(without_keys(self.lanes))
-        return [np.array(leaf) for leaf in jax.device_get(leaves)]
+    def saved(self) -> dict[str, np.ndarray]:
+        """Copies of all states, without keys, by names: leaves [D W, ...]."""
+        leaves = jax.device_get(jax.tree.leaves(without_keys(self.lanes.states)))
+        return {f"leaf_{number:03}": np.array(leaf) for number, leaf in enumerate(leaves)}
 
-    def restore(self, leaves: list[np.ndarray]) -> None:
-        """Go on from what ``saved`` gave."""
-        like = Lanes(self._shapes, jax.ShapeDtypeStruct((), bool))
-        structure = jax.tree.structure(jax.eval_shape(without_keys, like))
-        self.lanes = self._put(with_keys(jax.tree.unflatten(structure, leaves), like))
+    def restore(self, saved: Mapping[str, np.ndarray], places: Any, alive: Any) -> None:
+        """Go on from what ``saved`` gave, with the states at these places, int [D W]."""
+        # What has no elements need not be there.
+        leaves = [saved[name][places] if x.size else x for name, x in self.saved().items()]
+        states = jax.tree.unflatten(jax.tree.structure(self.lanes.states), leaves)
+        self.lanes = self._put(Lanes(with_keys(states, self.lanes.states), alive))
 
     def _arguments(self, split: tuple[Any, Any, Any], limit: int, quota: int) -> tuple:
-        counts = self._put((np.int32(limit), np.int32(quota)), P())
-        return self._work, self.lanes, *split, *counts
+        return self._work, self.lanes, split, *self._put((np.int32(limit), np.int32(quota)), P())
 
     def _put(self, arrays: Any, spec: P = _SPLIT) -> Any:
         return jax.device_put(arrays, NamedSharding(self._mesh, spec))
@@ -116,28 +105,12 @@ def one_job(jobs: Jobs) -> Any:
 
 
 @functools.partial(jax.jit, static_argnums=0, donate_argnums=2)
-def _run_burst(
-    mesh: Mesh,
-    work: Work,
-    lanes: Lanes,
-    jobs: Any,
-    new: jax.Array,
-    taken: jax.Array,
-    limit: jax.Array,
-    quota: jax.Array,
-) -> tuple[Lanes, Burst]:
+def _run_burst(mesh: Mesh, work: Work, lanes: Lanes, begun: Any, limit: Any, quota: Any) -> Any:
     """Begin jobs in some lanes, and ``advance`` all of every device.
 
-    Args:
-        mesh: Of the devices.
-        work: What to do.
-        lanes: Used up.
-        jobs: What ``init`` is given, leaves [D W, ...].
-        new: bool [D W], the lanes that begin; the others go on.
-        taken: bool [D W], those of them that have a job. The others get a copy of some job, so
-            that there is a state to step; what comes of it is nobody's.
-        limit: See ``advance``.
-        quota: See ``advance``.
+    ``begun`` are what ``init`` is given, leaves [D W, ...]; bool [D W], the lanes that begin; and
+    bool [D W], those of them that have a job. The others get a copy of some job, so that there is a
+    state to step; what comes of it is nobody's.
     """
 
     def on_device(work: Work, lanes: Lanes, begun: Any, limit: Any, quota: Any) -> Any:
@@ -151,23 +124,18 @@ def _run_burst(
         out_specs=(_SPLIT, Burst(P(None, _AXIS), P(None, _AXIS), _SPLIT, _SPLIT)),
         check_vma=False,
     )
-    return of_device(work, lanes, (jobs, new, taken), limit, quota)
+    return of_device(work, lanes, begun, limit, quota)
 
 
 def advance(work: Work, lanes: Lanes, limit: Any, quota: Any) -> tuple[Lanes, Burst]:
-    """Step the lanes of one device that are alive until enough of their jobs have ended.
+    """Step the lanes of one device that are alive: up to ``limit`` steps, 1 .. S.
 
-    Args:
-        work: What to do.
-        lanes: W of them.
-        limit: int32 [], the most steps, 1 .. S.
-        quota: int32 [], so many jobs have to end.
+    Ends when ``quota`` of their jobs have ended; both are int32 [].
     """
     width = len(lanes.alive)
     shapes = jax.eval_shape(_step, work, lanes)[1]
     rows = jax.tree.map(lambda x: jnp.zeros((MOST_STEPS, *x.shape), x.dtype), shapes)
     ran, failed = jnp.zeros((MOST_STEPS, width), bool), jnp.zeros(width, bool)
-    start = Burst(rows, ran, failed, jnp.zeros(1, jnp.int32))
     least_alive = jnp.maximum(lanes.alive.sum(dtype=jnp.int32) - quota, 0)
 
     def goes_on(carry: tuple[Lanes, Burst]) -> jax.Array:
@@ -182,7 +150,7 @@ def advance(work: Work, lanes: Lanes, limit: Any, quota: Any) -> tuple[Lanes, Bu
         ran = burst.ran.at[at].set(lanes.alive)
         return new_lanes, Burst(rows, ran, burst.failed | fails, burst.num_steps + 1)
 
-    return lax.while_loop(goes_on, step, (lanes, start))
+    return lax.while_loop(goes_on, step, (lanes, Burst(rows, ran, failed, jnp.zeros(1, jnp.int32))))
 
 
 def _begin(work: Work, lanes: Lanes, jobs: Any, new: jax.Array, taken: jax.Array) -> Lanes:

@@ -1,8 +1,7 @@
 """The rows of a sweep, which come in bursts, in the order of jobs and steps. Axes: n rows."""
 
-import functools
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,96 +27,81 @@ class Rows(NamedTuple):
         """Of rows in order: is this the last one of its job? [n]."""
         return np.append(self.job[1:] != self.job[:-1], np.ones(min(len(self.job), 1), bool))
 
-
-def rows_of(
-    burst: Any, jobs: NDArray[np.int64], steps: NDArray[np.int64], known: NDArray[np.int64]
-) -> Rows:
-    """The rows of a burst of NumPy arrays.
-
-    Args:
-        burst: A ``Burst``.
-        jobs: [D W], the job of each lane.
-        steps: [D W], the steps that it had played before.
-        known: [J], rows of each job, the first ones, that are not wanted.
-    """
-    number = steps + np.cumsum(burst.ran, axis=0)
-    at = np.nonzero(burst.ran & (number > known[jobs]))
-    job = np.broadcast_to(jobs, number.shape)[at]
-    return Rows(job, number[at], jax.tree.map(lambda x: x[at], burst.rows))
+    def packed(self, **more: Any) -> bytes:
+        """The content of a file of these rows, and of more arrays, as NumPy writes them."""
+        content = io.BytesIO()
+        np.savez(content, *jax.tree.leaves(self), **more)
+        return content.getvalue()
 
 
 class RowStore:
-    """Rows in memory, and those that have been written to disk.
+    """Rows in memory, and in files; all of them, part by part, by iteration.
 
     Args:
         shapes: A row of ``jax.ShapeDtypeStruct``s.
-        folder: Where ``flush`` writes; None if nothing is to be written.
-        num_parts: How many files there are already; others are removed.
+        folder: Where the files are; None if there are none.
+        num_files: How many ``flush`` has written there already.
+        read: ``read(name)``, the content of a file; reads it in the folder unless given.
 
-    >>> shapes = {"left": jax.ShapeDtypeStruct((), np.int32)}
-    >>> store = RowStore(shapes, Path("."))
+    >>> store = RowStore(jax.ShapeDtypeStruct((), np.int32))
     >>> for job in (1, 0):
-    ...     store.add(Rows(np.array([job]), np.array([1]), {"left": np.array([8 * job], np.int32)}))
-    ...     num_parts = store.flush()
-    >>> num_parts, [rows.row["left"].tolist() for rows in store.in_order(most_rows=1)]
-    (2, [[0], [8]])
+    ...     store.add(Rows(np.array([job]), np.array([1]), np.array([8 * job], np.int32)))
+    >>> [rows.row.tolist() for rows in store.in_order(most_rows=1)]
+    [[0], [8]]
     """
 
-    def __init__(self, shapes: Any, folder: Path | None = None, num_parts: int = 0) -> None:
-        self.shapes = shapes
+    def __init__(
+        self,
+        shapes: Any,
+        folder: Path | None = None,
+        num_files: int = 0,
+        read: Callable[[str], bytes] | None = None,
+    ) -> None:
+        self.shapes, self.folder = shapes, folder
+        self._read = read or (lambda name: Path(folder or "", name).read_bytes())
         none = np.zeros(0, np.int64)
-        leaves = jax.tree.map(lambda x: np.zeros((0, *x.shape), x.dtype), shapes)
-        self._none = Rows(none, none, leaves)
-        self._folder = folder
-        kept = [] if folder is None else _files(folder, num_parts)
-        self._written: list[Callable[[], Rows]] = [
-            functools.partial(self._read, path) for path in kept
-        ]
+        self._none = Rows(
+            none, none, jax.tree.map(lambda x: np.zeros((0, *x.shape), x.dtype), shapes)
+        )
+        self._names = [f"rows-{number:06}.npz" for number in range(num_files)]
         self._in_memory: list[Rows] = []
-        if folder is not None:
-            for path in set(folder.glob("rows-*.npz")) - set(kept):
-                path.unlink()
+
+    def __iter__(self) -> Iterator[Rows]:
+        for name in self._names:
+            yield self.as_rows(self.arrays_in(name))
+        yield from self._in_memory
 
     def add(self, rows: Rows) -> None:
         """Keep some rows."""
         self._in_memory.append(rows)
 
-    def add_written(self, read: Callable[[], Rows]) -> None:
-        """Keep rows that are to be read when they are wanted."""
-        self._written.append(read)
-
-    def count(self) -> int:
-        """The rows that there are; ValueError if a file is damaged."""
-        return sum(len(part.job) for part in self._parts())
+    def add_file(self, name: str) -> None:
+        """Keep rows that are read when they are wanted."""
+        self._names.append(name)
 
     def flush(self) -> int:
-        """Write what is in memory; returns how many files there are."""
-        if self._in_memory and self._folder is not None:
-            leaves = jax.tree.leaves(_together([self._none, *self._in_memory]))
-            content = io.BytesIO()
-            np.savez(content, *leaves)
-            *_, path = _files(self._folder, len(self._written) + 1)
-            files.write_file(path, content.getvalue())
-            self.add_written(functools.partial(self._read, path))
+        """Write what is in memory to a file of its own; returns how many files there are."""
+        if self._in_memory and self.folder is not None:
+            name = f"rows-{len(self._names):06}.npz"
+            files.write_file(self.folder / name, _together(self._in_memory).packed())
+            self.add_file(name)
             self._in_memory = []
-        return len(self._written)
+        return len(self._names)
 
     def in_order(self, most_rows: int = _MOST_ROWS) -> Iterator[Rows]:
         """All rows, sorted by job and step, in pieces of whole jobs, of about so many rows.
 
-        Raises:
-            ValueError: A file is damaged.
+        ValueError if a file is damaged.
         """
         counts = np.zeros(0, np.int64)
-        for part in self._parts():
+        for part in self:
             found = np.bincount(part.job, minlength=len(counts))
             found[: len(counts)] += counts
             counts = found
         piece_of_job = np.maximum(np.cumsum(counts) - 1, 0) // most_rows
         for piece in np.unique(piece_of_job):
             first, last = np.searchsorted(piece_of_job, [piece, piece + 1])
-            chosen = [_between(part, first, last) for part in self._parts()]
-            rows = _together([self._none, *chosen])
+            rows = _together([_between(part, first, last) for part in self])
             order = np.lexsort((rows.step, rows.job))
             yield jax.tree.map(lambda x, order=order: x[order], rows)
 
@@ -125,36 +109,22 @@ class RowStore:
         """All rows at once."""
         return _together([self._none, *self.in_order()])
 
-    def _parts(self) -> Iterator[Rows]:
-        for read in self._written:
-            yield read()
-        yield from self._in_memory
-
-    def _read(self, path: Path) -> Rows:
-        return self.as_rows(self.arrays_in(path.read_bytes, path))
-
-    def as_rows(self, leaves: list[np.ndarray]) -> Rows:
-        """Rows from their arrays."""
+    def as_rows(self, arrays: Mapping[str, np.ndarray]) -> Rows:
+        """Rows from the arrays of a file."""
         none, structure = jax.tree.flatten(self._none)
         # Files of NumPy do not name types that are not its own, such as bfloat16.
-        typed = [leaf.view(like.dtype) for leaf, like in zip(leaves, none, strict=True)]
-        return jax.tree.unflatten(structure, typed)
+        leaves = [arrays[f"arr_{number}"].view(like.dtype) for number, like in enumerate(none)]
+        return jax.tree.unflatten(structure, leaves)
 
-    def arrays_in(
-        self, read: Callable[[], bytes], name: str | Path, extra: int = 0
-    ) -> list[np.ndarray]:
-        """The arrays of a file of rows, and some before them; ValueError if it is damaged."""
-        count = len(jax.tree.leaves(self._none)) + extra
+    def arrays_in(self, name: str) -> dict[str, np.ndarray]:
+        """All arrays of a file, by their names; ValueError if it is damaged."""
         try:
             # Every member of the archive has a checksum, which is compared as it is read.
-            with np.load(io.BytesIO(read()), allow_pickle=False) as archive:
-                return [archive[f"arr_{number}"] for number in range(count)]
+            with np.load(io.BytesIO(self._read(name)), allow_pickle=False) as archive:
+                return dict(archive)
         except Exception as error:  # OSError; zipfile, zlib and NumPy have many
+            name = str(Path(self.folder or "", name))
             raise ValueError(f"checkpoint: {name} is damaged ({error})") from error
-
-
-def _files(folder: Path, count: int) -> list[Path]:
-    return [folder / f"rows-{number:06}.npz" for number in range(count)]
 
 
 def _between(rows: Rows, first: int, last: int) -> Rows:

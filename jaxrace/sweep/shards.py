@@ -34,10 +34,9 @@ from jaxrace.sweep.checkpoint import (
 from jaxrace.sweep.cluster import Ray, connected, gpus_of_task, remote_function, shard_size
 from jaxrace.sweep.engine import OnRows, SweepLog, run_here
 from jaxrace.sweep.lanes import one_job, traced_job
-from jaxrace.sweep.queue import LanePlan
+from jaxrace.sweep.places import LanePlan, default_devices, default_width
 from jaxrace.sweep.rows import Rows, RowStore
 from jaxrace.sweep.shared_folder import SharedFolder
-from jaxrace.sweep.sizes import default_devices, default_width
 from jaxrace.sweep.stopping import Interrupted
 from jaxrace.sweep.work import Jobs, Work
 
@@ -100,35 +99,25 @@ def run_shards(
             size = cut["size"]
         plan = LanePlan.of(jobs, width)
         task = _Task(work, jobs, plan, size, folder, checkpoints.every, here)
-        names, log = folder.names(), _Log(RowStore(row), jobs.count)
-        shards = range(math.ceil(jobs.count / size))
+        names, shards = folder.names(), range(math.ceil(jobs.count / size))
+        store = RowStore(row, read=folder.read)
+        log = SweepLog(store, np.zeros(0, np.int64), width, 1, jobs.count, 0, 0, cut is not None, 0)
         before = [shard for shard in shards if _done(shard) in names]
         for shard in before:
-            log.add(folder, shard)
+            _add(log, task, shard)
         num_before = log.num_ended
         left = sorted(set(shards) - set(before))
         with contextlib.closing(_done_shards(ray, remote, task, left, stop)) as ended:
             for shard, error in ended:
                 if error is not None:
-                    log.lose(shard, task.numbers(shard), error)
+                    _lose(log, task, shard, error)
                     continue
-                rows = log.add(folder, shard)
+                rows = _add(log, task, shard)
                 if on_rows is not None:
                     on_rows(log.num_ended, rows)
-    return SweepLog(
-        store=log.store,
-        failed=np.flatnonzero(log.failed),
-        width=width,
-        num_devices=1,
-        num_jobs=jobs.count,
-        num_rows=log.num_rows,
-        num_ended=log.num_ended - num_before,
-        is_resumed=cut is not None,
-        lane_steps=log.lane_steps,
-        compile_seconds=0.0,
-        run_seconds=time.perf_counter() - started,
-        errors=log.errors,
-    )
+    log.num_ended -= num_before
+    log.run_seconds = time.perf_counter() - started
+    return log
 
 
 def width_on(cluster: Ray, work: Work, jobs: Jobs) -> int:
@@ -140,35 +129,23 @@ def width_on(cluster: Ray, work: Work, jobs: Jobs) -> int:
         return ray.get(describe.remote(work, jobs))[1]
 
 
-class _Log:
-    """What the shards have left."""
+def _add(log: SweepLog, task: _Task, shard: int) -> Rows:
+    """To what the shards have left, one that is done; its rows, which are not kept in memory."""
+    arrays = log.store.arrays_in(_done(shard))
+    rows = log.store.as_rows(arrays)
+    log.store.add_file(_done(shard))
+    log.failed = np.union1d(log.failed, arrays["failed"])
+    log.num_rows += len(rows.job)
+    log.num_ended += len(task.numbers(shard))
+    log.lane_steps += int(arrays["lane_steps"])
+    return rows
 
-    def __init__(self, store: RowStore, count: int) -> None:
-        self.store = store
-        self.failed = np.zeros(count, bool)
-        self.num_rows = self.num_ended = self.lane_steps = 0
-        self.errors: dict[str, str] = {}
 
-    def add(self, folder: SharedFolder, shard: int) -> Rows:
-        """A shard that is done; its rows, which are read again when they are wanted again."""
-        name = _done(shard)
-
-        def read() -> list[np.ndarray]:
-            return self.store.arrays_in(lambda: folder.read(name), name, extra=2)
-
-        facts, failed, *leaves = read()
-        rows = self.store.as_rows(leaves)
-        self.store.add_written(lambda: self.store.as_rows(read()[2:]))
-        self.failed[failed] = True
-        self.num_rows += len(rows.job)
-        self.num_ended += int(facts[0])
-        self.lane_steps += int(facts[1])
-        return rows
-
-    def lose(self, shard: int, numbers: NDArray[np.int64], error: str) -> None:
-        self.failed[numbers] = True
-        self.num_ended += len(numbers)
-        self.errors[f"shard {shard}, {len(numbers)} jobs from {numbers[0]}"] = error
+def _lose(log: SweepLog, task: _Task, shard: int, error: str) -> None:
+    numbers = task.numbers(shard)
+    log.failed = np.union1d(log.failed, numbers)
+    log.num_ended += len(numbers)
+    log.errors[f"shard {shard}, {len(numbers)} jobs from {numbers[0]}"] = error
 
 
 def _done_shards(
@@ -270,10 +247,8 @@ def _rows_of_shard(task: _Task, shard: int, name: str, saved: bytes | None) -> b
             identity=task.surroundings,  # the whole sweep's has been compared
         )
         rows = log.rows._replace(job=numbers[log.rows.job])
-        facts = np.array([jobs.count, log.lane_steps])
-        content = io.BytesIO()
-        np.savez(content, facts, numbers[log.failed], *jax.tree.leaves(rows))
-    return content.getvalue()
+        failed, lane_steps = numbers[log.failed], np.array(log.lane_steps)
+        return rows.packed(failed=failed, lane_steps=lane_steps)
 
 
 def _packed(folder: str) -> bytes:

@@ -3,7 +3,6 @@
 import signal
 import threading
 import time
-from collections.abc import Callable
 from types import FrameType
 from typing import Any, Self
 
@@ -43,7 +42,7 @@ class StopOnSignals:
         self.is_heard = False
         self._at_once = at_once
         self._first_at = 0.0
-        self._handlers: dict[signal.Signals, Callable[..., Any] | int | None] = {}
+        self._handlers: dict[int, Any] = {}
 
     def __call__(self) -> bool:
         """Has there been a signal?"""
@@ -61,10 +60,9 @@ class StopOnSignals:
             # None: it was not installed from Python.
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
-    def _receive(self, number: int, frame: FrameType | None) -> None:
-        del frame
-        now = time.monotonic()
-        self._first_at = now if self.received is None else self._first_at
+    def _receive(self, number: int, _: FrameType | None) -> None:
+        if self.received is None:
+            self._first_at = time.monotonic()
         self.received = number
-        if self._at_once or now - self._first_at > _TOGETHER:
+        if self._at_once or time.monotonic() - self._first_at > _TOGETHER:
             raise KeyboardInterrupt

@@ -5,12 +5,12 @@ from typing import Any
 
 import jax
 
-from jaxrace.sweep import sizes
+from jaxrace.sweep import places
 from jaxrace.sweep.checkpoint import Checkpoints
 from jaxrace.sweep.cluster import Ray
 from jaxrace.sweep.engine import OnRows, SweepLog, run_here
 from jaxrace.sweep.lanes import MOST_STEPS
-from jaxrace.sweep.queue import LanePlan
+from jaxrace.sweep.places import LanePlan
 from jaxrace.sweep.shards import run_shards
 from jaxrace.sweep.work import Jobs, Work
 from jaxrace.validation import require_integer
@@ -66,27 +66,19 @@ def run(
     >>> log.rows.job.tolist(), log.rows.step.tolist(), log.rows.row.tolist()
     ([0, 1, 2], [1, 1, 1], [2.5, 0.5, 3.5])
     """
-    _check(work, jobs, width, burst)
-    if cluster is not None:
-        return run_shards(work, jobs, width, cluster, on_rows, checkpoints, stop)
-    devices = sizes.default_devices() if devices is None else list(devices)
-    width = sizes.default_width(work, jobs, devices) if width is None else width
-    plan = LanePlan.of(jobs, width)
-    return run_here(work, jobs, plan, devices, burst, on_rows, checkpoints, stop)
-
-
-def _check(work: Work, jobs: Jobs, width: int | None, burst: int) -> None:
-    if not isinstance(work, Work):
+    if not isinstance(work, Work) or jax.tree_util.all_leaves([work]):
         raise ValueError(
-            f"work: expected an object with init, step, done and failed, got {type(work).__name__}"
-        )
-    if jax.tree_util.all_leaves([work]):
-        raise ValueError(
-            "work: expected a pytree, such as a dataclass that is registered as one, "
-            f"got {type(work).__name__}"
+            "work: expected a pytree, such as a registered dataclass, with init, step, done and "
+            f"failed, got {type(work).__name__}"
         )
     if not isinstance(jobs, Jobs):
         raise ValueError(f"jobs: expected Jobs, such as stacked(...), got {type(jobs).__name__}")
     if width is not None:
         require_integer("width", width, 1)
     require_integer("burst", burst, 1, MOST_STEPS)
+    if cluster is not None:
+        return run_shards(work, jobs, width, cluster, on_rows, checkpoints, stop)
+    devices = places.default_devices() if devices is None else list(devices)
+    width = places.default_width(work, jobs, devices) if width is None else width
+    plan = LanePlan.of(jobs, width)
+    return run_here(work, jobs, plan, devices, burst, on_rows, checkpoints, stop)

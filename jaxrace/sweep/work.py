@@ -15,10 +15,10 @@ from jaxrace.validation import require_function, require_integer
 
 @runtime_checkable
 class Work(Protocol):
-    """What is done with a job, as pure JAX functions of one job.
+    """What is done with a job, as pure JAX functions of one job; such as ``Once``.
 
     A pytree: arrays that all jobs share are its leaves, and what is static (shapes, kinds,
-    functions) its structure, so that other numbers compile nothing. Such as ``Once``.
+    functions) its structure, so that other numbers compile nothing.
     """
 
     def init(self, job: Any) -> Any:
@@ -81,29 +81,25 @@ def stacked(jobs: Any, costs: ArrayLike | None = None, brief: bool = False) -> J
     """The jobs that are the rows of a pytree.
 
     Args:
-        jobs: Arrays with leaves [J, ...].
+        jobs: Arrays with leaves [J, ...]; ValueError if their lengths differ.
         costs: See ``Jobs``.
         brief: See ``Jobs``.
-
-    Raises:
-        ValueError: There are no arrays, or their lengths differ.
 
     >>> stacked({"seed": np.array([4, 9, 2])}).inputs(np.array([1]))
     {'seed': array([9])}
     """
-    leaves = jax.tree.leaves(jobs)
-    lengths = {np.shape(leaf)[:1] for leaf in leaves}
+    shapes = [np.shape(leaf) for leaf in jax.tree.leaves(jobs)]
+    lengths = {shape[:1] for shape in shapes}
     if len(lengths) != 1 or () in lengths:
-        found = ", ".join(str(list(np.shape(leaf))) for leaf in leaves) or "no arrays"
+        found = ", ".join(str(list(shape)) for shape in shapes) or "no arrays"
         raise ValueError(f"jobs: expected arrays with one leading axis in common, got {found}")
-
     # NumPy takes rows in a tenth of the time that JAX needs.
     numbers_of_jobs = jax.device_get(without_keys(jobs))
 
     def inputs(numbers: NDArray[np.int64]) -> Any:
         return with_keys(jax.tree.map(lambda x: x[numbers], numbers_of_jobs), jobs)
 
-    return Jobs(next(iter(lengths))[0], inputs, costs, brief)
+    return Jobs(shapes[0][0], inputs, costs, brief)
 
 
 @jax.tree_util.register_dataclass

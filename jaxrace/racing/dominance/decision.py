@@ -60,7 +60,9 @@ def decide(
     otherwise = jnp.where(lacking.any(), jnp.int32(RUNNING), COUNTS)
     certificate = jnp.where(dominates, DOMINANCE, otherwise)
     running = certificate == RUNNING
-    doubtful = cross & ~(over | over.T)
+    # Within a tolerance each of two may be over the other.
+    against = over.T & (params.null == 0)
+    doubtful = cross & ~(over | against)
     # Rare: all of T against the rest is decided, but not all of it for T.
     lacking = lacking & running & ~doubtful.any()
     doubtful |= stand_ins(lacking, evidence.highest, strong)
@@ -68,7 +70,7 @@ def decide(
     exhausted = doubtful & (shared_blocks(complete) >= most)
     ends = exhausted.any() | ~doubtful.any()
     deficit = jnp.where(doubtful, params.level - evidence.highest, -jnp.inf)
-    hopeless = ~ends & (deficit > _reach(evidence, params.give_up, most, blocks)).any()
+    hopeless = ~ends & (deficit > _reach(evidence, params, most, blocks)).any()
     served = doubtful & (deficit >= deficit.max() - params.slack)
     lags = complete[:, None] <= complete[None, :]  # i has no more blocks than j
     asked = ((served | served.T) & lags).any(1)
@@ -77,15 +79,17 @@ def decide(
     return Decision(certificate, doubtful, asked & running & ~ends & ~hopeless)
 
 
-def _reach(evidence: Evidence, give_up: jax.Array, most: jax.Array, blocks: Blocks) -> jax.Array:
+def _reach(
+    evidence: Evidence, params: DominanceParams, most: jax.Array, blocks: Blocks
+) -> jax.Array:
     """What the log e-values [K, K] may still grow by, if gaps are no larger than they look.
 
     A gap is taken to be its estimate and ``give_up`` standard errors, 1 / sqrt(6 n) for nearly
     equal continuous laws. No more than a forecast; no guarantee depends on it.
     """
-    shared = shared_blocks(evidence.complete)
+    shared, null, give_up = shared_blocks(evidence.complete), params.null, params.give_up
     mean = mean_margin(evidence.margin, shared, blocks)
-    gap = mean / 2 + give_up / jnp.sqrt(6.0 * blocks.start(shared).astype(jnp.float32))
+    gap = (mean - null) / 2 + give_up / jnp.sqrt(6.0 * blocks.start(shared).astype(jnp.float32))
     samples = ((most - shared) * blocks.later).astype(jnp.float32)
     return samples * growth_by_gap(blocks) * jnp.maximum(gap, 0) ** 2
 
@@ -97,8 +101,8 @@ def growth_by_gap(blocks: Blocks) -> float:
 
 def mean_margin(margin: jax.Array, shared: jax.Array, blocks: Blocks) -> jax.Array:
     """2 S_ij - 1 over so many common blocks, float32."""
-    unit = float(blocks.first * blocks.later) ** 2
-    return margin.astype(jnp.float32) / (unit * jnp.maximum(shared, 1).astype(jnp.float32))
+    blocks_counted = jnp.maximum(shared, 1).astype(jnp.float32)
+    return margin.astype(jnp.float32) / (float(blocks.unit) * blocks_counted)
 
 
 def standing(evidence: Evidence, level: jax.Array, blocks: Blocks) -> Standing:

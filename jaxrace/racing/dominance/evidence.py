@@ -14,12 +14,16 @@ import numpy as np
 from jax import lax
 
 from jaxrace import kernels
-from jaxrace.racing import base
 from jaxrace.racing.dominance.state import Blocks, DominanceParams, DominanceState
 
 
-def keep_samples(states: DominanceState, outcomes: Any, asked: jax.Array) -> DominanceState:
-    """Append the samples [B, K, r, ...] of the options that had asked, bool [B, K]."""
+def keep_samples(
+    states: DominanceState, outcomes: Any, asked: jax.Array, bad: jax.Array
+) -> DominanceState:
+    """Append the samples [B, K, r, ...] of the options that had asked, bool [B, K].
+
+    Those that are ``bad``, bool [B, K, r], are none.
+    """
     num_told = jax.tree.leaves(outcomes)[0].shape[2]
     told = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), outcomes)
     kept = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), states.outcomes)
@@ -34,10 +38,9 @@ def keep_samples(states: DominanceState, outcomes: Any, asked: jax.Array) -> Dom
         )
 
     kept = kernels.for_listed(asked, kernels.listing_block(asked.size, light=True), write, kept)
-    finite = jax.vmap(base.finite_rounds)(outcomes)
     numbers = states.simulated[..., None] + 1 + rounds
     none = jnp.iinfo(jnp.int32).max
-    first_bad = jnp.where(asked[..., None] & ~finite, numbers, none).min(-1)
+    first_bad = jnp.where(asked[..., None] & bad, numbers, none).min(-1)
     is_first = (states.first_bad == 0) & (first_bad < none)
     return dataclasses.replace(
         states,
@@ -54,11 +57,13 @@ def count_blocks(
     after: jax.Array,
     *,
     blocks: Blocks,
-    compare: Callable[[Any, Any], jax.Array],
+    difference: Callable[[Any, Any], jax.Array],
     opens: bool,
     goes_on: bool,
 ) -> DominanceState:
     """Play the blocks that pairs of options have come to share.
+
+    ``difference`` of two outcomes is a sign, an integer, or a float32 in [-1, 1].
 
     Options had ``before`` blocks, int32 [B, K], which have been played, and have ``after``. May
     there be first blocks among those to be played (``opens``), and later ones (``goes_on``)?
@@ -88,25 +93,25 @@ def count_blocks(
             pair, lane = place // num_lanes, place % num_lanes
             block = next_block(jnp.minimum(before[first[pair], lane], before[second[pair], lane]))
             rows = tuple(lane * num_options + option[pair] for option in (first, second))
-            signs = _block_signs(compare, samples, rows, blocks.start(block), size)
+            found = _block_differences(difference, samples, rows, blocks.start(block), size)
             # Where a pair's numbers lie in [B, K, K], in both orders.
             at = rows[0] * num_options + second[pair], rows[1] * num_options + first[pair]
             at = jnp.where(places == wanted.size, states.highest.size, jnp.stack(at))  # [2, P]
             log_bets, highest, margin = evidence
             told = jnp.moveaxis(log_bets[at], -1, 1)
-            total, log_e, net = kernels.with_operands_kept(
-                _add_block,
+            total, log_e, gain = kernels.with_operands_kept(
+                functools.partial(_add_block, blocks.unit),
                 places[0] < wanted.size,  # always, which the compiler does not know
                 told,
-                signs,
+                found,
                 bets[:, lane],
                 log_weights[:, lane],
+                params.null[lane],
             )
-            unit = (blocks.first * blocks.later // size) ** 2
             return (
                 log_bets.at[at].set(jnp.moveaxis(total, 1, -1), mode="drop"),
                 highest.at[at].max(log_e, mode="drop"),
-                margin.at[at].add(unit * jnp.stack([net, -net]), mode="drop"),
+                margin.at[at].add(jnp.stack([gain, -gain]), mode="drop"),
             )
 
         block = kernels.listing_block(wanted.size, light=True)
@@ -143,34 +148,49 @@ def count_blocks(
     )
 
 
-def _block_signs(
-    compare: Callable[[Any, Any], jax.Array],
+def _block_differences(
+    difference: Callable[[Any, Any], jax.Array],
     samples: Any,
     rows: tuple[jax.Array, ...],
     start: jax.Array,
     size: int,
 ) -> jax.Array:
-    """Signs of the samples from ``start`` [P] on, of the options in two rows [P]: [b, b, P]."""
+    """Of the samples from ``start`` [P] on, of the options in two rows [P]: [b, b, P]."""
     slices = [kernels.sample_slices(samples, row, start, size) for row in rows]
 
-    def compare_all(x: Any, y: Any) -> jax.Array:
-        return jax.vmap(jax.vmap(jax.vmap(compare), (None, 0)), (0, None))(x, y).astype(jnp.int8)
+    def take_all(x: Any, y: Any) -> jax.Array:
+        found = jax.vmap(jax.vmap(jax.vmap(difference), (None, 0)), (0, None))(x, y)
+        is_sign = jnp.issubdtype(found.dtype, jnp.integer)
+        return found.astype(jnp.int8 if is_sign else jnp.float32)
 
     # There always are pairs, which the compiler does not know.
-    return kernels.with_operands_kept(compare_all, start[0] >= 0, *slices)
+    return kernels.with_operands_kept(take_all, start[0] >= 0, *slices)
 
 
 def _add_block(
-    told: jax.Array, signs: jax.Array, bets: jax.Array, log_weights: jax.Array
+    unit: int,
+    told: jax.Array,
+    found: jax.Array,
+    bets: jax.Array,
+    log_weights: jax.Array,
+    null: jax.Array,
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """What a block of ``signs`` [b, b, P] adds to P pairs, in both orders.
+    """What a block of differences ``found`` [b, b, P] adds to P pairs, in both orders.
 
     ``told``, float32 [2, L, P], are the sums of ln F_m(lambda) before it; ``bets`` and
-    ``log_weights`` are [L, P]. Returns the sums after it, ln E_ij [2, P], and the net count [P] of
-    the first order.
+    ``log_weights`` are [L, P], ``null`` [P]. Returns the sums after it, ln E_ij [2, P], and the
+    margin [P] of the first order in whole units.
     """
-    total = told + kernels.log_block_factors(signs, bets)
-    log_e = jax.nn.logsumexp(log_weights + total, axis=1)
-    # At most 23 signs in an int8. In two steps, of which XLA would make one of single numbers.
-    net = functools.reduce(jnp.add, signs.sum(0, dtype=jnp.int8).astype(jnp.int32))
-    return total, log_e, net
+    size = found.shape[0]
+    # 1 + lambda (d - mu) / 2 is 1 - lambda mu / 2, at least 1, times a smaller bet on d alone.
+    surplus = 1 - bets * null / 2
+    if jnp.issubdtype(found.dtype, jnp.integer):
+        logs = kernels.log_block_factors(found, bets / surplus)
+        # At most 23 signs in an int8. In two steps, of which XLA would make one of single numbers.
+        net = functools.reduce(jnp.add, found.sum(0, dtype=jnp.int8).astype(jnp.int32))
+        margin = unit // size**2 * net
+    else:
+        logs = kernels.log_block_products(found, bets / surplus)
+        margin = jnp.rint(unit * found.mean((0, 1))).astype(jnp.int32)
+    total = told + logs + size * jnp.log(surplus)
+    return total, jax.nn.logsumexp(log_weights + total, axis=1), margin

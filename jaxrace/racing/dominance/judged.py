@@ -45,7 +45,8 @@ def judged(
     most = blocks.num_complete(limit)
     within = np.minimum(counts, limit)
     pairs = BlockPairs(differences, within, _bets(params), blocks.first, blocks.later)
-    evidence = evidence_of(pairs, ~np.eye(num_options, dtype=bool), 0.0)
+    null, is_tolerant = float(params.null), float(params.tolerance) > 0
+    evidence = evidence_of(pairs, ~np.eye(num_options, dtype=bool), null)
     # In 32 bits, as a race that draws its samples has them.
     highest = evidence.highest.astype(np.float32).astype(float)
     level = np.float32(params.level)
@@ -57,25 +58,26 @@ def judged(
     certificate = RUNNING if limit > 0 else EXHAUSTED
     if certificate == RUNNING and not asked.any():
         slack = float(params.slack)
-        found = decision.decide(seen, top, float(level), slack)
+        found = decision.decide(seen, top, float(level), slack, is_tolerant=is_tolerant)
         reach = _reach(evidence.mean, shared, params, most, blocks)
         certificate = _certificate(found, shared >= most, float(level) - highest > reach)
         served = found.served
         if certificate == EXHAUSTED:
             # Samples that came otherwise may have left options behind.
-            served = decision.who_may_help(seen, found.doubtful, shared >= most, top)
+            served = decision.who_may_help(
+                seen, found.doubtful, shared >= most, top, is_tolerant=is_tolerant
+            )
             certificate = RUNNING if served.any() else EXHAUSTED
         if certificate == RUNNING:
             asked = decision.behind(served, complete)
     played = within if limit < blocks.first else [pairs.start(int(m)) for m in complete]
-    unit = (blocks.first * blocks.later) ** 2
     return dataclasses.replace(
         state,
         simulated=counts.astype(np.int32),
         samples=np.asarray(played, np.int32),
         log_bets=evidence.log_bets.astype(np.float32),
         highest=highest.astype(np.float32),
-        margin=np.rint(evidence.mean * shared * unit).astype(np.int32),
+        margin=np.rint(evidence.mean * shared * blocks.unit).astype(np.int32),
         asked=asked & (certificate == RUNNING),
         certificate=np.int32(certificate),
     )
@@ -102,5 +104,6 @@ def _reach(
     played = np.where(shared > 0, blocks.first + (shared - 1) * blocks.later, 0)
     # Without a limit to give up at it is infinite, and not a number where nothing is left to play.
     with np.errstate(divide="ignore", invalid="ignore"):
-        gap = np.maximum(mean / 2 + float(params.give_up) / np.sqrt(6.0 * played), 0)
+        margin = float(params.give_up) / np.sqrt(6.0 * played)
+        gap = np.maximum((mean - float(params.null)) / 2 + margin, 0)
         return (most - shared) * blocks.later * growth_by_gap(blocks) * gap**2

@@ -1,22 +1,23 @@
 """The dominance race: a certified top kappa from e-values, by a union over K statements.
 
-Needs nothing but a preference between two outcomes, transitive or not. The theorem and its proof
-are in docs/dominance_race.md. Axes: K options, N = capacity, L bets, r rounds told at once.
+By wins it needs nothing but a preference between two outcomes, transitive or not; by mean, scores
+with a known range. The theorems and their proofs are in docs/dominance_race.md and docs/tables.md.
+Axes: K options, N = capacity, L bets, r rounds told at once.
 """
 
 import dataclasses
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import kernels
+from jaxrace import kernels, narrowing
 from jaxrace.judging.decision import SLACK
-from jaxrace.judging.levels import dominance_bets, dominance_weights, levels
+from jaxrace.judging.levels import By, dominance_bets, dominance_weights, levels
 from jaxrace.protocol import verb
 from jaxrace.racing import base
 from jaxrace.racing.comparing import ComparingRace
@@ -31,6 +32,7 @@ from jaxrace.racing.dominance.state import (
     DominanceState,
     require_bets,
 )
+from jaxrace.racing.scores import bad_scores, raise_if_bad, require_scale
 from jaxrace.validation import (
     require_choice,
     require_integer,
@@ -39,13 +41,17 @@ from jaxrace.validation import (
 )
 
 # Rounding may raise the logarithm of a block's factor, and of their sum, by a few units in the
-# last place of a float32: verdicts keep so far, per block, from the exact level.
+# last place of a float32: verdicts keep so far, per block, from the exact level; and per sample,
+# where differences of scores are rounded, too, which moves a factor by less on average.
 _ROUNDING = 2e-6
+_ROUNDING_OF_SCORES = 1e-6
+
+_MOST_UNITS = 2**24  # of a margin by mean, as many as float32 tells apart
 
 
 @dataclasses.dataclass(frozen=True)
 class DominanceRace(ComparingRace):
-    """Top-kappa from pairwise preferences, drawing only where the answer is in doubt.
+    """Top-kappa from pairwise preferences or by mean, drawing only where the answer is in doubt.
 
     The samples of an option come in blocks. A race certifies kappa options (a) when each of them
     is shown to be preferred to each of the others, or (b) when counts of certain wins and losses
@@ -53,9 +59,16 @@ class DominanceRace(ComparingRace):
     top-kappa is at most delta, whatever the preferences are. A race that reaches its last block
     first guesses, without a guarantee. ``rounds_to_tell`` rounds in a ``tell`` waste nothing.
 
+    By mean outcomes are scores from ``low`` to ``high``, single numbers, and those are certified
+    whose means are at least those of all others, by (a) alone; as float32 has the scores.
+
     Attributes:
+        compare: By wins, as in every ``ComparingRace``; the order of numbers unless given.
         first_block: Samples of each option before the first verdict, a prime up to 23.
         block: Samples of every later block, a prime up to 23.
+        by: "wins", to be preferred more often than not, or "mean", to have the higher mean score.
+        low: By mean, the lowest score that is possible.
+        high: By mean, the highest.
 
     >>> from jaxrace.kernels import total_order
     >>> race = DominanceRace(num_options=3, top=1, capacity=100, compare=total_order)
@@ -70,22 +83,42 @@ class DominanceRace(ComparingRace):
     ([0], 'dominance')
     """
 
+    compare: Callable[[Any, Any], jax.Array] = kernels.total_order
     first_block: int = 11
     block: int = 5
+    by: By = "wins"
+    low: float | None = None
+    high: float | None = None
 
     params_kind = DominanceParams
     state_kind = DominanceState
-    params_depend_on: ClassVar = (*ComparingRace.params_depend_on, "first_block", "block")
+    params_depend_on: ClassVar = (
+        *(*ComparingRace.params_depend_on, "top", "first_block", "block"),
+        *("by", "low", "high"),
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("first_block", "block"):
             require_choice(name, getattr(self, name), kernels.BLOCK_SIZES)
+        require_choice("by", self.by, ("wins", "mean"))
+        require_scale(self.by, self.low, self.high)
+        if self.by == "mean" and self.compare is not kernels.total_order:
+            raise ValueError("compare: expected none for a race by mean")
+
+    @property
+    def width(self) -> float:
+        """What a tolerance is less than: the range of scores; by wins 1/2, a win probability."""
+        return 0.5 if self.low is None or self.high is None else self.high - self.low
 
     @property
     def blocks(self) -> Blocks:
         """How samples are cut into blocks."""
-        return Blocks(self.first_block, self.block)
+        unit = (self.first_block * self.block) ** 2
+        if self.by == "mean":
+            most = Blocks(self.first_block, self.block, 1).num_complete(self.capacity)
+            unit = min(2**30 // max(most, 1), _MOST_UNITS)
+        return Blocks(self.first_block, self.block, unit)
 
     @property
     def opening(self) -> int:
@@ -106,6 +139,7 @@ class DominanceRace(ComparingRace):
         weights: Sequence[float] | None = None,
         give_up: float = math.inf,
         horizon: int | None = None,
+        tolerance: float = 0.0,
     ) -> DominanceParams:
         """The numbers of a race; ValueError if one is outside its range.
 
@@ -125,24 +159,32 @@ class DominanceRace(ComparingRace):
             horizon: Samples of an option that the bets are chosen for, max_rounds unless given.
                 Looks with the same bets are one test: for more samples than were planned make a
                 race of larger capacity with the same horizon.
+            tolerance: Good enough: nobody else is better by so much or more, in units of the score
+                by mean and in win probability, below 0.5, by wins. Ties end, too.
         """
         require_probability("delta", delta)
         max_rounds = self._horizon(max_rounds)
         require_number("slack", slack, least=0)
         if give_up != math.inf:
             require_number("give_up", give_up, least=0)
-        level, strong_level, _ = levels("wins", self.num_options, self.top, delta)
+        require_number("tolerance", tolerance, least=0, below=self.width)
+        needed = levels(self.by, self.num_options, self.top, delta, has_tolerance=tolerance > 0)
         horizon = max_rounds if horizon is None else horizon
         require_integer("horizon", horizon, 1)
-        bets = dominance_bets(level, horizon) if bets is None else bets
+        bets = dominance_bets(needed.verdict, horizon) if bets is None else bets
         weights = dominance_weights(len(bets)) if weights is None else weights
         require_bets(bets, weights, kernels.MAX_BET)
         rounding = _ROUNDING * self.blocks.num_complete(max_rounds)
+        rounding *= 2 if tolerance else 1
+        if self.by == "mean":
+            rounding += _ROUNDING_OF_SCORES * max_rounds
         return DominanceParams(
             delta=jnp.asarray(delta, jnp.float32),
             max_rounds=jnp.asarray(max_rounds, jnp.int32),
-            level=jnp.asarray(level + rounding, jnp.float32),
-            strong_level=jnp.asarray(strong_level + rounding, jnp.float32),
+            tolerance=jnp.asarray(tolerance, jnp.float32),
+            null=jnp.asarray(-tolerance / self.width, jnp.float32),
+            level=jnp.asarray(needed.verdict + rounding, jnp.float32),
+            strong_level=jnp.asarray(needed.strong + rounding, jnp.float32),
             bets=jnp.asarray(bets, jnp.float32),
             log_weights=jnp.asarray(np.log(weights) - np.log(np.sum(weights)), jnp.float32),
             slack=jnp.asarray(slack, jnp.float32),
@@ -203,7 +245,8 @@ class DominanceRace(ComparingRace):
         program for them is compiled.
         """
         before = self._complete(states, self.blocks.complete(params.max_rounds)[:, None])
-        states = evidence.keep_samples(states, outcomes, states.asked)
+        bad = jax.vmap(lambda x: bad_scores(x, self.low, self.high))(outcomes)
+        states = evidence.keep_samples(states, outcomes, states.asked, bad)
         return self._count_kept(states, params, before, opens, goes_on)
 
     def open_lanes(
@@ -228,7 +271,8 @@ class DominanceRace(ComparingRace):
     ) -> DominanceState:
         """Count what is kept and was not among ``before``, int32 [B, K] blocks."""
         after = self._complete(states, self.blocks.complete(params.max_rounds)[:, None])
-        count = functools.partial(evidence.count_blocks, blocks=self.blocks, compare=self.compare)
+        difference = self.compare if self.by == "wins" else self._difference
+        count = functools.partial(evidence.count_blocks, blocks=self.blocks, difference=difference)
         states = count(states, params, before, after, opens=opens, goes_on=goes_on)
         # Samples in whole blocks; where n_max has no room for one, all there are.
         limit = params.max_rounds[:, None]
@@ -267,7 +311,10 @@ class DominanceRace(ComparingRace):
     def finish_lanes(self, states: DominanceState, params: DominanceParams) -> DominanceState:
         """Count all samples of the races that end without a certificate, for their guess."""
         ended = (states.certificate >= EXHAUSTED) & (states.net == 0).all((1, 2))
-        net = kernels.ragged_net(self.compare, states.outcomes, states.samples, ended)
+        if self.by == "mean":
+            net = jax.vmap(self._net_means)(states.outcomes, states.samples)
+        else:
+            net = kernels.ragged_net(self.compare, states.outcomes, states.samples, ended)
         return dataclasses.replace(states, net=jnp.where(ended[:, None, None], net, states.net))
 
     @verb
@@ -275,10 +322,14 @@ class DominanceRace(ComparingRace):
         most = self.blocks.complete(params.max_rounds)
         seen = self._seen(state, most)
         keys = decision.standing(seen, params.level, self.blocks)
-        common = jnp.minimum(state.samples[:, None], state.samples[None, :])
+        if self.by == "mean":
+            above = state.net.astype(jnp.float32) / _MOST_UNITS
+            margins = base.fixed_point(above, self.num_options)
+        else:
+            common = jnp.minimum(state.samples[:, None], state.samples[None, :])
+            margins = base.fixed_point_margins(state.net, common)
         guess = decision.Standing(
-            (state.net > 0).sum(-1, dtype=jnp.int32),
-            base.fixed_point_margins(state.net, common).sum(-1, dtype=jnp.int32),
+            (state.net > 0).sum(-1, dtype=jnp.int32), margins.sum(-1, dtype=jnp.int32)
         )
         guessed = state.certificate >= EXHAUSTED
         keys = jax.tree.map(lambda a, b: jnp.where(guessed, a, b), guess, keys)
@@ -299,6 +350,40 @@ class DominanceRace(ComparingRace):
             wins=keys.wins,
             total=keys.total,
             **self._held(state, params, "log_bets", "highest", "margin", "asked"),
+            by=self.by,
             blocks=self.blocks,
             capacity=self.capacity,
         )
+
+    def _difference(self, first: jax.Array, second: jax.Array) -> jax.Array:
+        """Of two scores, in [-1, 1]: float32 []."""
+        (x,), (y,) = jax.tree.leaves(first), jax.tree.leaves(second)
+        return (x.astype(jnp.float32) - y.astype(jnp.float32)) / self.width
+
+    def _net_means(self, outcomes: Any, samples: jax.Array) -> jax.Array:
+        """By how much the mean of each option's samples is above each other's: int32 [K, K]."""
+        (scores,) = jax.tree.leaves(outcomes)
+        counts = jnp.arange(scores.shape[1], dtype=jnp.int32) < samples[:, None]
+        scaled = self._difference(scores, jnp.full_like(scores, self.low))
+        means = jnp.where(counts, scaled, 0.0).sum(1) / jnp.maximum(samples, 1).astype(jnp.float32)
+        return jnp.rint(_MOST_UNITS * (means[:, None] - means[None, :])).astype(jnp.int32)
+
+    def _room(self, example: Any) -> Any:
+        if self.by == "mean":
+            shapes = [list(leaf.shape) for leaf in jax.tree.leaves(example)]
+            if shapes != [[]]:
+                raise ValueError(f"example_outcome: expected a single number, got {shapes}")
+        return super()._room(example)
+
+    def check_numbers(self, state: Any, outcomes: Any, params: Any) -> None:
+        """Raise ValueError unless the state's dtypes hold the numbers, and tell them apart."""
+        if self.by == "wins":
+            super().check_numbers(state, outcomes, params)
+            return
+        (scores,), (kept,) = jax.tree.leaves(outcomes), jax.tree.leaves(state.outcomes)
+        counted = np.asarray(scores)[np.asarray(self.ask(state, params))]
+        narrowing.require_range("outcomes", counted, kept.dtype)
+
+    def raise_if_invalid(self, invalid: jax.Array) -> None:
+        """Raise ValueError for the first outcome that is not finite or out of its range."""
+        raise_if_bad(invalid, self.low, self.high)

@@ -40,6 +40,7 @@ class DominanceResult(RaceResult):
     highest: jax.Array  # float32 [K, K], the largest ln E_ij in the course of the race
     margin: jax.Array  # int32 [K, K], see ``DominanceState``
     asked: jax.Array  # bool [K], who would be drawn next
+    by: str = dataclasses.field(metadata={"static": True})
     blocks: Blocks = dataclasses.field(metadata={"static": True})
     capacity: int = dataclasses.field(metadata={"static": True})
     names: tuple[str, ...] | None = dataclasses.field(default=None, metadata={"static": True})
@@ -121,7 +122,8 @@ class DominanceResult(RaceResult):
         shared = decision.shared_blocks(blocks.complete(self.samples))
         margin = np.asarray(decision.mean_margin(self.margin, shared, blocks), np.float64)
         shared = np.asarray(shared)
-        growth = decision.growth_by_gap(blocks) * (margin / 2) ** 2
+        gap = (np.abs(margin) - float(self.params.null)) / 2
+        growth = decision.growth_by_gap(blocks) * gap**2
         # Of the two orders of a pair the one that looks right.
         log_e = np.where(margin >= 0, self.log_evidence, self.log_evidence.T)
         with np.errstate(divide="ignore"):
@@ -142,13 +144,16 @@ class DominanceResult(RaceResult):
         return np.triu(calls, 1).sum((-2, -1))
 
     def _promise(self) -> str:
-        return (
-            f"a wrong certificate has probability at most {span(self.params.delta)}, "
-            "whatever the preferences"
-        )
+        wrong = f"a wrong certificate has probability at most {span(self.params.delta)}"
+        if np.max(self.params.tolerance) > 0:
+            wrong = f"nobody else is better by {span(self.params.tolerance)} or more: {wrong}"
+        if self.by == "mean":
+            return f"{wrong}, if scores are in their range"
+        return f"{wrong}, whatever the preferences"
 
     def _title(self) -> str:
-        return f"dominance race, delta {span(self.params.delta)}"
+        how = " by mean" if self.by == "mean" else ""
+        return f"dominance race{how}, delta {span(self.params.delta)}"
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         return {"beats": np.asarray(self.wins)}
@@ -161,6 +166,10 @@ class DominanceResult(RaceResult):
     def _progress(self) -> str:
         number = int(self.certificate_number)
         verdict = "NOT certified, but ended by rule" if self.heuristic else "CERTIFIED"
+        if number == DOMINANCE and np.max(self.params.tolerance) > 0:
+            return f"{verdict} (a): none of the others is better by {span(self.params.tolerance)}"
+        if number == DOMINANCE and self.by == "mean":
+            return f"{verdict} (a): the mean of each of the first is above that of each other"
         if number == DOMINANCE:
             return f"{verdict} (a): each of the first is preferred to each of the others"
         if number == COUNTS:

@@ -22,8 +22,10 @@ class DominanceParams:
 
     delta: jax.Array  # float32 []
     max_rounds: jax.Array  # int32 [], n_max, samples per option
+    tolerance: jax.Array  # float32 [], m, in units of the score or as a win probability
+    null: jax.Array  # float32 [], mu: the mean of differences in [-1, 1] under the null
     level: jax.Array  # float32 [], LA: the log e-value of a verdict
-    strong_level: jax.Array  # float32 [], LB: that of a strong verdict
+    strong_level: jax.Array  # float32 [], LB: that of a strong verdict; infinite without (b)
     bets: jax.Array  # float32 [L], lambda
     log_weights: jax.Array  # float32 [L], ln w
     slack: jax.Array  # float32 []
@@ -70,6 +72,7 @@ class Blocks:
 
     first: int  # samples of the first block
     later: int  # samples of every other block
+    unit: int  # what a margin of 1 in a block counts in ``DominanceState.margin``
 
     def complete(self, samples: jax.Array) -> jax.Array:
         """How many whole blocks so many samples hold."""

@@ -38,7 +38,9 @@ def decide(seen: Seen, params: SharedParams, top: int, by_counts: bool) -> Decis
     leads = decision.first_of(standing(seen), top)
     cross = leads[:, None] & ~leads[None, :]
     certificate = jnp.where((cross & ~seen.over).any(), jnp.int32(RUNNING), DOMINANCE)
-    doubtful = cross & ~(seen.over | seen.over.T)
+    # Within a tolerance each of two may be over the other.
+    against = seen.over.T & (params.tolerance == 0)
+    doubtful = cross & ~(seen.over | against)
     if by_counts:
         strong = seen.highest >= params.strong_level
         wins, losses = strong.sum(1, dtype=jnp.int32), strong.sum(0, dtype=jnp.int32)

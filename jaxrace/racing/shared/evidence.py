@@ -134,9 +134,7 @@ def count_tasks(
             tally = unpacked(kept[place], params.nulls.shape[1], params.bets.shape[1])
             tasks = begins + jnp.arange(1, BLOCK + 1, dtype=jnp.int32)[:, None]  # s
             step = functools.partial(_play_task, numbers, ends, is_finite)
-            # On a GPU each pass of a loop is some launches.
-            unroll = BLOCK if kernels.sizes().at_once else 1
-            tally = lax.scan(step, tally, (tasks, differences(*own)), unroll=unroll)[0]
+            tally = lax.scan(step, tally, (tasks, differences(*own)))[0]
             return kept.at[places].set(packed(tally), mode="drop")
 
         block = kernels.listing_block(begin.size, light=True)

@@ -7,7 +7,6 @@ R values of an option on a task, T tasks told at once.
 
 import dataclasses
 import functools
-import math
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -16,7 +15,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import kernels, narrowing
-from jaxrace.compilation import is_traced
 from jaxrace.judging import levels
 from jaxrace.judging.decision import SHARED_SLACK
 from jaxrace.kernels.sums import Total
@@ -24,6 +22,7 @@ from jaxrace.protocol import verb
 from jaxrace.racing import base
 from jaxrace.racing.comparing import check_once, first_few, require_outcomes
 from jaxrace.racing.dominance.state import EXHAUSTED, RUNNING, require_bets
+from jaxrace.racing.scores import bad_scores, raise_if_bad, require_scale
 from jaxrace.racing.shared import decision, evidence
 from jaxrace.racing.shared.outcomes import net_wins, require_outcome
 from jaxrace.racing.shared.result import SharedResult
@@ -102,18 +101,11 @@ class SharedRace(base.Race):
         require_integer("capacity", self.capacity, 1, _MOST_TASKS)
         require_integer("values", self.values, 1)
         require_choice("by", self.by, ("mean", "wins"))
-        has_range = self.low is not None or self.high is not None
+        require_scale(self.by, self.low, self.high)
         if self.by == "wins":
-            if has_range:
-                raise ValueError("low, high: expected none for a race by wins")
             require_function("compare", self.compare)
-            return
-        if self.compare is not None:
+        elif self.compare is not None:
             raise ValueError("compare: expected none for a race by mean")
-        if self.low is None or self.high is None:
-            raise ValueError("low, high: expected the range of the scores for a race by mean")
-        if not -math.inf < self.low < self.high < math.inf:
-            raise ValueError(f"low, high: expected low < high, got {self.low}, {self.high}")
 
     @property
     def chunk(self) -> int:
@@ -270,12 +262,8 @@ class SharedRace(base.Race):
 
     def _first_bad(self, outcomes: Any, lacking: jax.Array) -> jax.Array:
         """The number, from 1, of the first of the outcomes [K, T, ...] that counts and is none."""
-        bad = ~base.finite_rounds(outcomes)
-        first = jax.tree.leaves(outcomes)[0]
-        if self.low is not None and self.high is not None:
-            is_out = (first < self.low) | (first > self.high)
-            bad |= is_out.any(tuple(range(2, first.ndim)))
-        number = 1 + jnp.arange(first.shape[1], dtype=jnp.int32)
+        bad = bad_scores(outcomes, self.low, self.high)
+        number = 1 + jnp.arange(bad.shape[1], dtype=jnp.int32)
         none = jnp.iinfo(jnp.int32).max
         found = jnp.where(bad & (number <= lacking[:, None]), number, none).min(1)
         return jnp.where(found < none, found, 0)
@@ -368,17 +356,8 @@ class SharedRace(base.Race):
         self.check_preferences(self.first_outcomes(state))
 
     def raise_if_invalid(self, invalid: jax.Array) -> None:
-        """Raise for the first outcome that is not finite or out of its range: int32 [..., K]."""
-        if is_traced(invalid) or not np.asarray(invalid).any():
-            return
-        if self.by == "wins":
-            base.raise_if_invalid(invalid)
-        numbers = np.asarray(invalid)
-        *_, option = place = tuple(int(axis) for axis in np.argwhere(numbers > 0)[0])
-        raise ValueError(
-            f"outcomes: expected scores from {self.low} to {self.high}, got another one for "
-            f"option {option} on task {numbers[place]}"
-        )
+        """Raise ValueError for the first outcome that is not finite or out of its range."""
+        raise_if_bad(invalid, self.low, self.high, "on task")
 
     def first_outcomes(self, state: SharedState) -> Any:
         """Leaves [K, few, ...], and the number of tasks told."""

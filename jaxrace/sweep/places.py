@@ -1,11 +1,18 @@
-"""On how many devices a sweep runs, and how many lanes each has."""
+"""Where jobs run: how many devices and lanes there are, and which lane a job has.
 
+Axes: J jobs, W lanes of a device.
+"""
+
+import itertools
 import math
 import os
+from collections import deque
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import jax
+import numpy as np
+from numpy.typing import NDArray
 
 from jaxrace.sweep.keys import without_keys
 from jaxrace.sweep.lanes import MOST_STEPS, one_job, traced_job
@@ -17,6 +24,9 @@ _CPU_WIDTH, _WIDTH = 32, 4096
 # A lane takes several times its state: the next one, what a step computes on its way, and the rows
 # of a burst. Lanes may have this share of the memory, if a step takes ten times its state.
 _MEMORY_SHARE, _STEP_SHARE = 0.5, 10
+
+# The golden section: equal jobs that come periodically are spread evenly.
+_TURN = (math.sqrt(5) - 1) / 2
 
 
 def num_cores() -> int:
@@ -51,9 +61,8 @@ def default_devices() -> list[Any]:
     True
     """
     devices = jax.local_devices()
-    if devices[0].platform == "cpu":
-        return devices[: max(min(num_cores(), len(devices) - 1), 1)]
-    return devices
+    is_cpu = devices[0].platform == "cpu"
+    return devices[: max(min(num_cores(), len(devices) - 1), 1)] if is_cpu else devices
 
 
 def default_width(work: Work, jobs: Jobs, devices: Sequence[Any] | None = None) -> int:
@@ -75,3 +84,43 @@ def _lane_bytes(work: Work, jobs: Jobs) -> float:
         for tree in jax.eval_shape(without_keys, (state, row))
     )
     return _STEP_SHARE * state_bytes + MOST_STEPS * row_bytes
+
+
+class LanePlan(NamedTuple):
+    """The lane of every job, whatever the device, and the order in which they begin."""
+
+    order: NDArray[np.int64]  # [J]
+    lane: NDArray[np.int64]  # [J]
+    width: int  # W
+
+    @classmethod
+    def of(cls, jobs: Jobs, width: int) -> Self:
+        """Share them out.
+
+        Every W successive jobs have the W lanes, each once, and the next W of them are turned by
+        about .618 W: equal jobs often come in a period that divides W. With costs the most
+        expensive W jobs have a lane each, the next W of them in reverse, and so on, and they begin
+        in that order.
+
+        >>> LanePlan.of(Jobs(8, lambda numbers: numbers), 4).lane.tolist()
+        [0, 1, 2, 3, 3, 0, 1, 2]
+        >>> LanePlan.of(Jobs(4, lambda numbers: numbers, [1.0, 4.0, 3.0, 2.0]), 2).lane.tolist()
+        [0, 0, 1, 1]
+        """
+        rank = np.arange(jobs.count)
+        if jobs.costs is None:
+            turns = itertools.count(round(_TURN * width))
+            turn = next(turn for turn in turns if math.gcd(turn, width) == 1)
+            return cls(rank, (rank + rank // width * turn) % width, width)
+        order = np.argsort(-np.asarray(jobs.costs, np.float64), kind="stable")
+        lane = np.empty(jobs.count, np.int64)
+        there, back = rank % width, width - 1 - rank % width
+        lane[order] = np.where(rank // width % 2, back, there)
+        return cls(order, lane, width)
+
+    def waiting(self, waits: NDArray[np.bool_]) -> list[deque[int]]:
+        """The jobs of each lane that wait, a mask [J]; the next one first."""
+        jobs = self.order[waits[self.order]]
+        jobs = jobs[np.argsort(self.lane[jobs], kind="stable")]
+        ends = np.cumsum(np.bincount(self.lane[jobs], minlength=self.width))
+        return [deque(of_lane.tolist()) for of_lane in np.split(jobs, ends[:-1])]

@@ -1,0 +1,123 @@
+"""Shards of a sweep: what a task has of a machine, and where its checkpoints and rows go."""
+
+import json
+import os
+from pathlib import Path
+from types import SimpleNamespace
+
+import jax
+import numpy as np
+import pytest
+import sweep_cases as cases
+
+from jaxrace import sweep
+from jaxrace.sweep import shards
+from jaxrace.sweep.cluster import shard_size
+from jaxrace.sweep.lanes import Program, one_job, traced_job
+from jaxrace.sweep.places import LanePlan
+from jaxrace.sweep.shared_folder import SharedFolder
+
+LENGTHS = cases.mixed_lengths(40)[:16]
+
+
+def test_a_shard_goes_on_from_its_checkpoint(tmp_path, monkeypatch):
+    """A node dies after it has sent one; another plays what is left, and nothing again."""
+    jobs, folder, steps = sweep.stacked(cases.wanders(LENGTHS[:8])), SharedFolder(tmp_path), []
+    play, write = Program.dispatch, SharedFolder.write
+    here = shards.surroundings(cases.WORK, jobs)
+    plan = LanePlan.of(jobs, cases.WIDTH)
+    task = shards._Task(cases.WORK, jobs, plan, 8, folder, 0.0, here)
+
+    def counted(self, *arguments):
+        burst = play(self, *arguments)
+        steps.append(int(burst.num_steps.sum()))
+        return burst
+
+    def write_and_die(self, name, content):
+        write(self, name, content)
+        if len(steps) == 2:
+            raise ConnectionError
+
+    monkeypatch.setattr(Program, "dispatch", counted)
+    with monkeypatch.context() as dying:
+        dying.setattr(SharedFolder, "write", write_and_die)
+        with pytest.raises(ConnectionError):
+            shards._do_shard(task, 0)
+    assert folder.names() == {"shard-000000.tar"}
+    assert shards._do_shard(task, 0) is None
+    assert folder.names() == {"shard-000000.npz"}
+    assert sum(steps) == LENGTHS[:8].max()
+    store = sweep.RowStore(jax.eval_shape(traced_job, cases.WORK, one_job(jobs))[1])
+    with np.load(tmp_path / "shard-000000.npz") as archive:
+        store.add(store.as_rows(dict(archive)))
+    whole = cases.run(cases.wanders(LENGTHS[:8]))
+    assert cases.digest(jax.tree.leaves(store.all_in_order())) == cases.bits(whole)
+
+
+def noted(jobs, folder):
+    """The same jobs; a process in which they run leaves what it has of GPUs."""
+
+    def rows(numbers):
+        names = "CUDA_VISIBLE_DEVICES", "XLA_CLIENT_MEM_FRACTION"
+        found = [os.environ.get(name) for name in names]
+        Path(folder, f"process-{os.getpid()}.json").write_text(json.dumps(found))
+        return jobs.inputs(numbers)
+
+    return sweep.Jobs(jobs.count, rows)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # Ray's: sockets that it leaves open
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")
+@pytest.mark.parametrize(
+    ("gpus", "seen"),
+    [
+        (None, [["0", None], ["1", None]]),
+        (0.5, [["0", "0.375"], ["1", "0.375"]]),
+        (2, [["0,1", None]]),
+    ],
+    ids=str,
+)
+def test_tasks_have_gpus_of_their_own(tmp_path, monkeypatch, gpus, seen):
+    """Ray gives out GPUs that this machine does not have; JAX takes the CPU instead."""
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    ray = pytest.importorskip("ray")
+    whole = cases.bits(cases.run(cases.wanders(LENGTHS)))
+    jobs = noted(sweep.stacked(cases.wanders(LENGTHS)), tmp_path)
+    settings = {"num_gpus": 2, "include_dashboard": False, "log_to_driver": False}
+    ray.init("local", num_cpus=2, **settings)
+    try:
+        log = sweep.run(
+            cases.WORK,
+            jobs,
+            width=cases.WIDTH,
+            checkpoints=sweep.Checkpoints(tmp_path / "sweep"),
+            cluster=sweep.Ray(gpus_per_task=gpus, lanes_per_shard=1),
+        )
+    finally:
+        ray.shutdown()
+    assert cases.bits(log) == whole
+    (tmp_path / f"process-{os.getpid()}.json").unlink()
+    found = [json.loads(path.read_text()) for path in tmp_path.glob("process-*.json")]
+    assert len(found) == 3  # one asked for its versions, one for each shard
+    assert all(one in seen for one in found)
+
+
+@pytest.mark.parametrize(("gpus", "jobs"), [(0.1, 160), (0.5, 800), (1, 1600)], ids=str)
+def test_shards_for_shares_of_a_gpu(gpus, jobs):
+    """Eight shards for each of the tasks that there are at once: ten, two and one."""
+    there = SimpleNamespace(cluster_resources=lambda: {"CPU": 64.0, "GPU": 1.0})
+    many = sweep.Jobs(12_800, lambda numbers: numbers)
+    assert shard_size(there, sweep.Ray(), gpus, many, 10) == jobs
+
+
+def test_addresses_of_other_stores():
+    pytest.importorskip("fsspec")
+    folder = SharedFolder("memory://grid/checkpoint")
+    assert folder.names() == set()
+    folder.write("shard-0.tar", b"rows")
+    assert folder.names() == {"shard-0.tar"}
+    assert folder.read("shard-0.tar") == b"rows"
+    folder.remove("shard-0.tar")
+    folder.remove("shard-0.tar")
+    assert folder.names() == set()
