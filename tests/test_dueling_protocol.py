@@ -53,7 +53,8 @@ def test_batches_are_single_games(name):
 
 @each("mean", "rucb", "klucb")
 def test_other_numbers_compile_nothing(name, count_compilations):
-    duel_traces.assert_other_numbers_compile_nothing(*ALGORITHMS[name], count_compilations)
+    algorithm, params, others = ALGORITHMS[name]
+    duel_traces.assert_other_numbers_compile_nothing(algorithm, params, others, count_compilations)
 
 
 @pytest.mark.parametrize("name", ["uniform", "mean", "klucb"])
