@@ -41,8 +41,7 @@ def log_block_factors(signs: jax.Array, bets: jax.Array) -> jax.Array:
     """
     size = _require_block("signs", signs)
     counts = _counts(signs)
-    bets = bets[:, None] if bets.ndim == 1 else bets
-    half = bets * jnp.array([0.5, -0.5], jnp.float32)[:, None, None]  # [2, L, P or 1]
+    half = _half_bets(bets)
     won, lost = 1 + half, 1 - half
     # All terms are positive, so that their sum is as precise as each of them.
     total: jax.Array | float = 0.0
@@ -66,8 +65,7 @@ def log_block_products(differences: jax.Array, bets: jax.Array) -> jax.Array:
     [1.5625 0.5625]
     """
     size = _require_block("differences", differences)
-    bets = bets[:, None] if bets.ndim == 1 else bets
-    half = bets * jnp.array([0.5, -0.5], jnp.float32)[:, None, None]  # [2, L, P or 1]
+    half = _half_bets(bets)
     factors = 1 + half[..., None, None, :] * differences  # [2, L, b, b, P]
     sample = np.arange(size)
 
@@ -81,6 +79,12 @@ def log_block_products(differences: jax.Array, bets: jax.Array) -> jax.Array:
     none = jnp.zeros((*factors.shape[:2], size, factors.shape[-1]), jnp.float32)
     total = lax.fori_loop(0, size - 1, add_slope, none).sum(2)
     return jnp.log(total / (size * (size - 1)))
+
+
+def _half_bets(bets: jax.Array) -> jax.Array:
+    """lambda / 2 on the first, and on the second: [2, L, P or 1]."""
+    bets = bets[:, None] if bets.ndim == 1 else bets
+    return bets * jnp.array([0.5, -0.5], jnp.float32)[:, None, None]
 
 
 def _require_block(name: str, block: jax.Array) -> int:

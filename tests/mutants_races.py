@@ -6,6 +6,7 @@ DRIVER = "tests/test_racing_driver.py"
 PREFERENCE = "tests/test_racing_preference.py"
 SURROGATES = "tests/test_racing_surrogates.py"
 EDGES = "tests/test_racing_dominance_edges.py"
+MEAN = "tests/test_racing_dominance_mean.py"
 VALUE = "tests/test_racing_value.py"
 AUDIT = "tests/test_audit.py"
 
@@ -57,8 +58,8 @@ MUTANTS = [
     ),
     (
         "kernels/block_bets.py",
-        "half = bets * jnp.array([0.5, -0.5], jnp.float32)[:, None, None]",
-        "half = bets * jnp.array([0.5, 0.5], jnp.float32)[:, None, None]",
+        "return bets * jnp.array([0.5, -0.5], jnp.float32)[:, None, None]",
+        "return bets * jnp.array([0.5, 0.5], jnp.float32)[:, None, None]",
         "tests/test_kernels_block_bets.py",
     ),
     (
@@ -125,6 +126,30 @@ MUTANTS = [
     ),
     # Dominance races
     (
+        "kernels/block_bets.py",
+        "shifts = ((number + 1) * a + sample) % size",
+        "shifts = (number * a + sample) % size",
+        MEAN,
+    ),
+    (
+        "jaxrace/racing/dominance/evidence.py",
+        "surplus = 1 - bets * null / 2",
+        "surplus = 1 + bets * null / 2",
+        MEAN,
+    ),
+    (
+        "jaxrace/racing/dominance/decision.py",
+        "against = over.T & (params.null == 0)",
+        "against = over.T",
+        MEAN,
+    ),
+    (
+        "jaxrace/racing/dominance/race.py",
+        "return (x.astype(jnp.float32) - y.astype(jnp.float32)) / self.width",
+        "return (x.astype(jnp.float32) - y.astype(jnp.float32)) / (2 * self.width)",
+        MEAN,
+    ),
+    (
         "jaxrace/racing/dominance/decision.py",
         "(key[:, None] == key[None, :]) & before)",
         "(key[:, None] == key[None, :]) & ~before)",
@@ -144,8 +169,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/racing/dominance/evidence.py",
-        "margin.at[at].add(unit * jnp.stack([net, -net])",
-        "margin.at[at].add(unit * jnp.stack([net, net])",
+        "margin.at[at].add(jnp.stack([gain, -gain])",
+        "margin.at[at].add(jnp.stack([gain, gain])",
         EDGES,
     ),
     (

@@ -10,7 +10,10 @@ from reference import reference_dominance_race as reference
 
 import jaxrace
 from jaxrace import kernels
-from jaxrace.racing import DominanceRace, judge, run
+from jaxrace.judging.decision import Seen, decide
+from jaxrace.racing import DominanceRace, SharedRace, judge, run
+from jaxrace.racing.dominance import decision
+from jaxrace.racing.shared import decision as shared_decision
 
 OPTIONS, CAPACITY = 4, 61
 MEAN = {"by": "mean", "low": -1.0, "high": 3.0}
@@ -116,6 +119,32 @@ def test_a_batch_and_a_single_race_decide_as_ask_and_tell(kind):
     told = play(race, np.asarray(drawn), params)
     np.testing.assert_array_equal(told.ranking, single.ranking)
     np.testing.assert_array_equal(told.samples, single.samples)
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.1])
+def test_who_is_over_the_first_within_a_tolerance_leaves_a_pair_in_doubt(tolerance):
+    """Verdicts run in a circle, 0 leads by its sum; 1 over 0 settles both but for a tolerance."""
+    race = DominanceRace(3, 1, 60)
+    params = race.params(0.05, tolerance=tolerance)
+    level = float(params.level)
+    highest = np.full((3, 3), 1.0, np.float32)
+    highest[0, 2] = highest[1, 0] = highest[2, 1] = level + 1
+    mean = np.array([[0.0, -0.1, 0.5], [0.1, 0.0, -0.1], [-0.5, 0.1, 0.0]])
+    over = highest >= level
+    found = decide(
+        Seen(highest, over, over & False, mean), 1, level, 1.0, is_tolerant=tolerance > 0
+    )
+    assert found.leads.tolist() == [True, False, False]
+    assert bool(found.doubtful[0, 1]) == (tolerance > 0)
+    margin = jnp.asarray(np.rint(mean * race.blocks.unit), jnp.int32)
+    seen = decision.Evidence(jnp.asarray(highest), margin, jnp.ones(3, jnp.int32))
+    same = decision.decide(seen, params, jnp.int32(9), 1, race.blocks)
+    assert bool(same.doubtful[0, 1]) == (tolerance > 0)
+    settings = {"by": "wins", "compare": kernels.total_order}
+    shared = SharedRace(3, 1, 60, **settings).params(0.05, tolerance=tolerance)
+    seen = shared_decision.Seen(*map(jnp.asarray, (highest, over, mean)), jnp.ones(3, jnp.int32))
+    asked = shared_decision.decide(seen, shared, 1, tolerance == 0).asked
+    assert asked.tolist()[:2] == [True, tolerance > 0]
 
 
 def test_ties_end_within_a_tolerance_and_a_guess_goes_by_the_means():

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import racing
@@ -31,15 +32,22 @@ class MeanTask:
     options: Faces
     tolerance: float = 0.0  # above 0 the last options are better by just so much
     by: Any = "mean"
-    told: float = 1.0  # the range that the race is told, as a share of that of the scores
+    null: float | None = None  # what its bets take for the null, if that is not its tolerance
 
     @property
     def race(self) -> racing.DominanceRace:
         """The race."""
-        edge = (1 - self.told) / 2
-        scale = {"low": edge, "high": 1 - edge} if self.by == "mean" else {}
+        scale: dict[str, Any] = {"low": 0.0, "high": 1.0} if self.by == "mean" else {}
         number = len(self.options.faces)
         return racing.DominanceRace(number, number // 2, HORIZON, by=self.by, **scale)
+
+    @property
+    def params(self) -> racing.DominanceParams:
+        """Its numbers."""
+        params = self.race.params(DELTA, tolerance=self.tolerance)
+        if self.null is None:
+            return params
+        return dataclasses.replace(params, null=jnp.float32(self.null))
 
     def is_wrong(self, certified: np.ndarray, best: np.ndarray) -> np.ndarray:
         """Which races, bool [races], certify others than the first [races, kappa].
@@ -68,7 +76,7 @@ TASKS: tuple[MeanTask, ...] = (
 )
 
 CONTROLS: tuple[MeanTask, ...] = (
-    MeanTask("half of the range", Faces((_COIN, _COIN)), told=0.5),
+    MeanTask("two coins, bets on a gap above -.1", Faces((_COIN, _COIN)), null=-0.1),
     MeanTask("a tolerance that is less than the gap", _APART, tolerance=0.4),
 )
 
@@ -79,10 +87,9 @@ def audit_means(races: int = FULL_SIZE, tasks: tuple[MeanTask, ...] = TASKS) -> 
     for number, task in enumerate(tasks):
         size = min(races, _BATCH)
         batches, errors = -(-races // size), 0
-        params = task.race.params(DELTA, tolerance=task.tolerance)
         for batch in range(batches):
             key = jax.random.fold_in(jax.random.fold_in(jax.random.key(0), number), batch)
-            played = _play(task.race, task.options.laws, jax.random.split(key, size), params)
+            played = _play(task.race, task.options.laws, jax.random.split(key, size), task.params)
             errors += int(task.is_wrong(*map(np.asarray, played)).sum())
         within = f", tolerance {task.tolerance:g}" if task.tolerance else ""
         claim = f"by {task.by}{within}"

@@ -97,7 +97,8 @@ def race_params(task: SetTask, horizon: int, delta: float) -> racing.DominancePa
     """The race's own default numbers, as many for one delta as for another."""
     race = make_race(task, horizon)
     # One program serves all deltas.
-    return pad_bets(race.params(delta), max(race.params(d).bets.size for d in DELTAS))
+    # No guarantee depends on the slack; with little of it races draw least.
+    return pad_bets(race.params(delta, slack=1.0), max(race.params(d).bets.size for d in DELTAS))
 
 
 def pad_bets(params: racing.DominanceParams, num_bets: int) -> racing.DominanceParams:

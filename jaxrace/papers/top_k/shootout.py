@@ -178,9 +178,10 @@ def _races(bench: Workbench, task: Task) -> dict[str, Curve]:
         times, correct = [], []
         for most in bench.few(_ROUNDS, 1):
             race = make(most)
-            # With little slack a race draws least, and the guesses are told beside the draws.
-            numbers = {"slack": 1.0} if isinstance(race, racing.DominanceRace) else {}
-            params = race.params(delta=0.05, max_rounds=most, **numbers)
+            numbers: dict[str, Any] = {"delta": 0.05, "max_rounds": most}
+            if isinstance(race, racing.DominanceRace):
+                numbers["slack"] = 1.0  # draws least, and guesses are told beside the draws
+            params = race.params(**numbers)
             params = jax.tree.map(lambda x: x[None], params)
             work = race_trials(race, AnyTask((Normal(),)), jax.random.key(bench.seed), params)
             jobs = trials_of([(0, 0, COMPLEXITY)], len(task.truth), [0])

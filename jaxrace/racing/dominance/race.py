@@ -362,6 +362,7 @@ class DominanceRace(ComparingRace):
 
     def _net_means(self, outcomes: Any, samples: jax.Array) -> jax.Array:
         """By how much the mean of each option's samples is above each other's: int32 [K, K]."""
+        assert self.low is not None
         (scores,) = jax.tree.leaves(outcomes)
         counts = jnp.arange(scores.shape[1], dtype=jnp.int32) < samples[:, None]
         scaled = self._difference(scores, jnp.full_like(scores, self.low))
