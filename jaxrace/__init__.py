@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from jaxrace.compilation import use_compilation_cache as use_compilation_cache
     from jaxrace.judging import compare_next as compare_next
     from jaxrace.judging import race as race
+    from jaxrace.selection.votes import select as select
 
 __version__: str
 
@@ -23,6 +24,7 @@ __version__: str
 _FUNCTIONS = {
     "race": "jaxrace.judging",
     "compare_next": "jaxrace.judging",
+    "select": "jaxrace.selection.votes",
     "use_compilation_cache": "jaxrace.compilation",
 }
 

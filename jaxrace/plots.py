@@ -126,6 +126,14 @@ def save(figure: "Figure", path: files.StrPath) -> None:
     files.write_file(path, drawn(figure, Path(path).suffix.lower().removeprefix(".")))
 
 
+def save_twice(figure: "Figure", path: Path) -> bytes:
+    """Write a figure as PNG, and beside it as SVG, whose content is returned."""
+    save(figure, path.with_suffix(".png"))
+    vector = drawn(figure, "svg")
+    files.write_file(path.with_suffix(".svg"), vector)
+    return vector
+
+
 def drawn(figure: "Figure", kind: str) -> bytes:
     """The content of a file of a kind, such as "png" or "svg"."""
     content = io.BytesIO()

@@ -1,6 +1,6 @@
 """Bad arguments of top-k selection: what to call, and what the error says."""
 
-from typing import Any
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -18,6 +18,8 @@ FOREIGN: Any = selection.PairwiseRace(4, 1).params()
 # Much here has the wrong type on purpose, so type checkers are told nothing of these.
 thurstone: Any = selection.thurstone
 borda_top: Any = selection.borda_top
+POCBAM, RANKING, RACE = selection.Pocbam, selection.ActiveRanking, selection.PairwiseRace
+TOP, WRONG = selection.Top(4, 2), cast(Any, "wrong")
 
 
 def run(compare, problem):
@@ -33,8 +35,8 @@ def normal(means, deviations=1.0):
     return NormalScores(jnp.asarray(means, float), jnp.full((4, 4), deviations))
 
 
-def tell(score):
-    return SELECTOR.tell(SELECTOR.init(SELECTOR.params()), [0, 1], score, SELECTOR.params())
+def tell(score, pair: Any = (0, 1)):
+    return SELECTOR.tell(SELECTOR.init(SELECTOR.params()), pair, score, SELECTOR.params())
 
 
 def tell_pairs(pairs, scores):
@@ -57,6 +59,43 @@ THREE = thurstone(KEY, 3)
 RECORDED = selection.recorded([0, 0, 1], [1, 2, 2], [1.0, 2.0, 3.0])
 
 BAD = {
+    # Settings
+    "selection, one option": (lambda: POCBAM(1, 1), "num_options: expected"),
+    "all on top": (lambda: POCBAM(3, 3), "top: expected less than num_options, got 3"),
+    "warm_up 1": (lambda: POCBAM(3, 1, warm_up=1), "warm_up: expected"),
+    "pooled_samples -1": (lambda: POCBAM(3, 1, pooled_samples=-1), "pooled_samples: expected"),
+    "fit": (lambda: selection.MlPocbam(3, 1, fit=WRONG), "fit: expected"),
+    "confidence 1.5": (lambda: POCBAM(3, 1).params(confidence=1.5), "confidence: expected"),
+    "limit -1": (lambda: selection.HybridPocbam(3, 1).params(limit=-1), "limit: expected"),
+    "radius": (lambda: RANKING(3, 1, radius=WRONG), "radius: expected"),
+    "outcome": (lambda: RANKING(3, 1, outcome=WRONG), "outcome: expected"),
+    "max_score 0": (lambda: RANKING(3, 1).params(max_score=0), "max_score: expected"),
+    "ranking of pairs": (lambda: RACE(3, 1, ranking=WRONG), "ranking: expected"),
+    "width": (lambda: RACE(3, 1, width=WRONG), "width: expected"),
+    "selection, delta 0": (lambda: RACE(3, 1).params(delta=0), "delta: expected"),
+    "selection, max_rounds 0": (lambda: RACE(3, 1).params(max_rounds=0), "max_rounds: expected"),
+    "repetitions 0": (lambda: selection.Top(3, 1).params(repetitions=0), "repetitions: expected"),
+    "key of TOP": (lambda: selection.Top(3, 1).params(key=WRONG), "key: expected"),
+    # Comparisons
+    "selection, itself": (lambda: tell(1.0, [0, 0]), "pair: expected two different options from 0"),
+    "selection, nobody": (lambda: tell(1.0, [0, 4]), "pair: expected two different options from 0"),
+    "selection, floats": (lambda: tell(1.0, [0.0, 1.0]), "pair: expected two different options"),
+    "selection, nan": (lambda: tell(np.nan), "score: expected a number .* got nan"),
+    "selection, words": (lambda: tell("much"), "score: expected a number"),
+    # Sizes of a run
+    "selection, warm-up": (lambda: run_for(17), "budget: expected at least 18, the warm-up of Un"),
+    "selection, interval": (
+        lambda: run_for(42, interval=7),
+        "interval: expected a divisor of the 24 comparisons",
+    ),
+    "selection, batch of interval": (
+        lambda: run_for(42, interval=6, batch=4),
+        "batch: expected a divisor of interval = 6",
+    ),
+    "selection, batch of TOP": (
+        lambda: selection.run(TOP, KEY, selection.win, EVEN, 40, TOP.params(), 10, 2),
+        "batch: expected 1, as Top chooses one by one",
+    ),
     # Problems of another size
     "selection, fewer normal": (
         lambda: run(selection.normal_score, THREE),

@@ -86,8 +86,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/sweep/rows.py",
-        "order = np.lexsort((rows.step, rows.job))",
-        "order = np.argsort(rows.job)",
+        "_taken(rows, np.lexsort((rows.step, rows.job)))",
+        "_taken(rows, np.argsort(rows.job))",
         "tests/test_sweep.py",
     ),
     (

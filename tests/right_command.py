@@ -26,7 +26,7 @@ EVEN = rng.normal(size=(75, 2))
 DRIFT = np.cumsum(rng.normal(size=(60, 3)), 0)
 
 RACE = "race s.csv --horizon 22"
-SELECT = "select --problem s.csv --top 1"
+SELECT = "select s.csv --top 1"
 GAMES = "first,second,score\n" + "".join(
     f"{a},{b},{(ord(b) - ord(a)) * (-1) ** (t == 2)}\n"
     for a in "ab"
@@ -158,7 +158,7 @@ def npy(shape, descr="<f8"):
 
 
 def duel_of(content, name="m.npy"):
-    return refused(f"duel --horizon 20 --repeats 1 --matrix {name}", {name: content})
+    return refused(f"duel --horizon 20 --repeats 1 {name}", {name: content})
 
 
 MANY = [f"o{i}" for i in range(9_000)]
@@ -296,9 +296,9 @@ CASES = [
         for name, content in {
             "[]": "[]",
             "{}": "{}",
-            "without what was selected": without("selected"),
+            "without what was selected": without("best"),
             "without its checksum": without("checksum"),
-            "of another that is selected": with_(selected=["c"]),
+            "of another that is selected": with_(best=["c"]),
         }.items()
     ),
     *(
@@ -316,12 +316,12 @@ CASES = [
     (
         "another table",
         lambda: resumed("s.csv", GAMES + "a,c,1\n"),
-        ValueError("--problem: expected the file that the run in 'd' has read, got another one"),
+        ValueError("problem: expected the file that the run in 'd' has read, got another one"),
     ),
     (
         "another command",
         lambda: refused(
-            "duel --algorithm savage --out d --resume",
+            "duel random --algorithm savage --out d --resume",
             {k: v for k, v in finished().items() if k != "s.csv"},
         ),
         ValueError("--out: expected the folder of a run of duel, got 'd', which is of select"),
@@ -342,14 +342,14 @@ CASES = [
     ),
     ("rounds of any number", lambda: rounds_of(HoeffdingRace(7, 3), value_range=1.0), (3, 100)),
     # Matrices.
-    ("complex", lambda: duel_of(MATRIX + 0j), ValueError("--matrix: expected numbers")),
-    ("text", lambda: duel_of(MATRIX.astype(str)), ValueError("--matrix: expected numbers")),
-    ("dates", lambda: duel_of(np.zeros((2, 2), "M8[s]")), ValueError("--matrix: expected numbers")),
+    ("complex", lambda: duel_of(MATRIX + 0j), ValueError("matrix: expected numbers")),
+    ("text", lambda: duel_of(MATRIX.astype(str)), ValueError("matrix: expected numbers")),
+    ("dates", lambda: duel_of(np.zeros((2, 2), "M8[s]")), ValueError("matrix: expected numbers")),
     *(
         (
             f"a matrix that {name}",
             lambda content=content: duel_of(content),
-            ValueError("--matrix: expected a .npy file, got m.npy"),
+            ValueError("matrix: expected a .npy file, got m.npy"),
         )
         for name, content in (
             ("has a broken header", npy("(2, 2")),
@@ -363,7 +363,7 @@ CASES = [
     ),
     (
         "a matrix without end",
-        lambda: refused("duel --matrix /dev/zero"),
-        ValueError("--matrix: expected at most 500,000,000 bytes in '/dev/zero'"),
+        lambda: refused("duel /dev/zero"),
+        ValueError("matrix: expected at most 500,000,000 bytes in '/dev/zero'"),
     ),
 ]

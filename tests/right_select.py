@@ -9,9 +9,8 @@ import numpy as np
 
 from jaxrace import selection
 from jaxrace.commands.cli import main
-from jaxrace.commands.select.config import SelectConfig
-from jaxrace.commands.select.file import Table, read_comparisons
-from jaxrace.commands.select.judge import judgement_of
+from jaxrace.selection.votes.judgement import judgement_of
+from jaxrace.selection.votes.table import Table, read_comparisons
 
 rng = np.random.default_rng(0)
 
@@ -39,7 +38,7 @@ def scores(*arguments, **more):
 def judged(rows, top=1, **settings):
     """Who is selected."""
     table = read(rows, settings.get("score", "auto"))
-    found = judgement_of(SelectConfig(problem="table.csv", top=top, **settings), table)
+    found = judgement_of(table, top)
     return [table.names[i] for i in found.ranking[:top]]
 
 
@@ -69,14 +68,13 @@ VOTES, SPARSE = votes(), sparse()
 
 def crosses(table, method="pkg", top=3):
     """Is every proposal a pair of one who is selected and one who is not, near the boundary?"""
-    config = SelectConfig(method=method, problem="table.csv", top=top)
-    found = judgement_of(config, table)
+    found = judgement_of(table, top, method)
     places = np.argsort(found.ranking)[found.pairs]
     return bool(((places < top).sum(1) == 1).all() and (abs(places - top + 0.5) < 3).all())
 
 
 def of_sparse():
-    found = judgement_of(SelectConfig(problem="table.csv", top=3), SPARSE)
+    found = judgement_of(SPARSE, 3)
     return found.model, sorted(found.ranking[:3].tolist()), found.confidence > 0.95
 
 
@@ -113,7 +111,7 @@ def command(folder, *arguments):
 def of_table(rows, *options):
     return in_file(
         f"first,second,score\n{rows}",
-        lambda path: command(path.parent, "select", "--problem", str(path), *options),
+        lambda path: command(path.parent, "select", str(path), *options),
     )
 
 

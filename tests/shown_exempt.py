@@ -116,21 +116,21 @@ LONG = [
 _CALL = "how it is called, without what it prints"
 
 BARE = [
-    Bare("README.md", "jaxrace duel --matrix hard-condorcet --arms 10", _CALL),
+    Bare("README.md", "jaxrace duel hard-condorcet --arms 10", _CALL),
     Bare("README.md", "jaxrace improve docs/data/log.csv --low 0 --high 20", _CALL),
     Bare(
         "README.md",
         "jaxrace race docs/data/answers.csv --shared --of 2000 --by mean --low 0 --high 1",
         "shown in tests/test_race_scores.py",
     ),
-    Bare("README.md", "jaxrace select --problem docs/data/games.csv --top 3 --next 10", _CALL),
+    Bare("README.md", "jaxrace select docs/data/games.csv --top 3 --next 10", _CALL),
     Bare("docs/architecture.md", "jaxrace race", _CALL),
     Bare("docs/architecture.md", "jaxrace train medical", "a change beside another program"),
-    Bare("docs/data.md", "jaxrace select --problem FILE", _CALL),
-    Bare("docs/data.md", "jaxrace duel --matrix FILE", _CALL),
+    Bare("docs/data.md", "jaxrace select FILE", _CALL),
+    Bare("docs/data.md", "jaxrace duel FILE", _CALL),
     Bare("docs/data.md", "jaxrace improve FILE --low 0 --high 1", _CALL),
     Bare("docs/dominance_race.md", "jaxrace race", _CALL),
-    Bare("docs/dueling.md", "jaxrace duel", _CALL),
+    Bare("docs/dueling.md", "jaxrace duel mine.csv", _CALL),
     Bare("docs/gpu.md", "jaxrace train ... --lanes", _CALL),
     Bare("docs/gpu.md", "bench/gpu_list.py", "what another command reads"),
     Bare("docs/improvement.md", "jaxrace improve log.csv --low 0 --high 20 --bound ci", _CALL),
@@ -149,4 +149,6 @@ BARE = [
     Bare("docs/tables.md", "jaxrace race", _CALL),
     Bare("docs/top_k_selection.md", "jaxrace list", _CALL),
     Bare("docs/top_k_selection.md", "jaxrace select", _CALL),
+    Bare("docs/top_k_selection.md", "jaxrace select games.csv", _CALL),
+    Bare("docs/top_k_selection.md", "jaxrace select thurstone|wins|circle", _CALL),
 ]

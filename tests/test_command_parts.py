@@ -1,5 +1,8 @@
 """Small parts of the command that its own runs hardly try out."""
 
+import io
+import time
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,7 +15,7 @@ from jaxrace.audits.reckoning import Finding, markdown_table
 from jaxrace.commands.duel.job import record_count, rounded
 from jaxrace.commands.holdem.evolution import random_other
 from jaxrace.commands.improve.domains import of_gridworld
-from jaxrace.commands.progress import ProgressBar, shown_stages
+from jaxrace.commands.progress import ProgressBar, shown_stages, waiting
 from jaxrace.commands.select.curves import Curve, samples_between
 from jaxrace.commands.select.tasks import best_by
 from jaxrace.commands.train.config import TrainConfig
@@ -38,6 +41,17 @@ def test_stages_on_a_pipe_are_lines(capsys):
         on_stage("training", 1_000, 1_000)
 
     assert capsys.readouterr().out == "compiling ...\ntraining on 1,000 episodes ...\n"
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_who_waits_on_a_terminal_is_told_why(is_terminal, monkeypatch):
+    """After two seconds, here none."""
+    monkeypatch.setattr("jaxrace.commands.progress._SECONDS_PER_LINE", 0)
+    file = io.StringIO()
+    with waiting(Console(file=file, force_terminal=is_terminal), "reading [red]s.csv"):
+        time.sleep(0.2)
+    assert ("reading [red]s.csv" in file.getvalue()) == is_terminal
+    assert is_terminal or file.getvalue() == ""
 
 
 def test_a_bar_ends_with_its_stage():

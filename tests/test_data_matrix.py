@@ -19,6 +19,7 @@ READ = {
     "counts": (",a,b,c\na,,3,1\nb,1,,2\nc,3,0,\n", "a b c", "wins of the row against the column"),
     "bare counts": ("0,3,1\n1,0,2\n3,0,0\n", "0 1 2", "wins of the row against the column"),
     "a crosstable": (",1,2,3\na,*,3,1\nb,1,*,2\nc,3,0,*\n", "a b c", "wins of the row"),
+    "totals": ("#,who,1,2,3,sum\n1,a,*,3,1,4\n2,b,1,*,2,3\n3,c,3,0,*,3\n", "a b c", "'sum'"),
     "numbers as names": (",1,2,3\n1,,.75,.25\n2,.25,,1\n3,.75,0,\n", "1 2 3", ""),
 }
 

@@ -100,7 +100,13 @@ def test_what_is_read(name, tmp_path):
 
 
 # The text of a file, arguments, and what the error says.
+# Words that may name options, below a head that nobody knows.
+GERMAN = "Modell;Lauf;Punkte\na;1;0,5\nb;1;0,7\na;2;0,6\nb;2;0,8\n"
+THREE = "Modell;Lauf;Punkte;Zeit\na;1;0,5;7\nb;1;0,7;7\na;2;0,6;9\nb;2;0,8;8\n"
+
 REFUSED = [
+    (GERMAN, {}, "words that repeat in column 'Modell': if they name the options, --option-column"),
+    (THREE, {}, "words that repeat in column 'Modell': if they name the options, --option-column"),
     ("", {}, "expected a table with something in it in 's.csv', got none"),
     ("a,b\n", {}, "expected runs below the names of the columns in 's.csv', got none"),
     ("a b\n1 2\n", {}, "two columns or more with commas, semicolons, tabs or bars between them"),
@@ -317,3 +323,18 @@ def test_what_pandas_writes_is_what_is_read(seed, tmp_path):
                 assert found.names == tuple(scores)
                 for values, expected in zip(found.values, scores.values(), strict=True):
                     np.testing.assert_array_equal(values, expected)
+
+
+def test_columns_of_other_languages_are_named():
+    table = [line.split(";") for line in GERMAN.replace(",", ".").splitlines()]
+    rows = [dict(zip(table[0], row, strict=True)) for row in table[1:]]
+    found = read_scores(rows, option_column="Modell", score_column="Punkte", task_column="Lauf")
+    assert (found.names, [x.tolist() for x in found.values]) == (
+        ("a", "b"),
+        [[0.5, 0.6], [0.7, 0.8]],
+    )
+
+
+def test_a_kind_of_question_beside_scores_is_no_option():
+    rows = [{"kind": "xy"[i % 2], "p": 3 * i % 5, "q": 4 * i % 7, "r": 1} for i in range(6)]
+    assert read_scores(rows).names == ("p", "q", "r")

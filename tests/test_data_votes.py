@@ -115,7 +115,15 @@ REFUSED = [
     ("a,b,result,winner\nx,y,1-0,x\n", {}, "--score-column says which it is"),
     ("winner,loser,margin\nx,y,3\n", {}, "got 'margin': --score-column takes it"),
     ("model_a,model_b,model_1,model_2,score\nx,y,z,u,1\n", {}, "--first-column and --second-col"),
-    ("a,b,wins_a,wins_b\nx,y,1.5,1\n", {}, "expected a count from 0 to 10,000,000 in 'v.csv'"),
+    (
+        "a,b,wins_a,wins_b\nx,y,1.5,1\n",
+        {},
+        "a whole number of games in 'v.csv', line 2, got",
+    ),
+    ("a,b,wins_a,wins_b,ties\nx,y,1.5,.5,1\n", {}, "expected a count from 0 to 10,000,000 in"),
+    (",x,y\nx,,.7\ny,.3,\n", {}, "expected points, a draw half a point, in 'v.csv', line 2"),
+    (",x,y,z\nx,,60,70\ny,40,,55\nz,30,45,\n", {}, "got 100 for both together in every pair, as"),
+    (",x,y\nx,,1\ny,,\n", {}, "points of both, of a whole number of games, in 'v.csv', got 1 and"),
     ("white,black,result\nx,y,*\n", {}, "at least one comparison that has ended"),
     ("a,b,winner\nx,y,x\n", {"score": "margin"}, "expected margins in 'v.csv', got words"),
     ("a,b,score\nx,y,1\n", {"score_column": "result"}, "expected a column 'result' in 'v.csv'"),
@@ -127,3 +135,29 @@ REFUSED = [
 @pytest.mark.parametrize(("text", "given", "message"), REFUSED)
 def test_what_is_refused(text, given, message, tmp_path):
     assert_refused(read_votes, "votes", tmp_path, "v.csv", text, message, **given)
+
+
+CROSSTABLE = "#,player,1,2,3,points\n1,x,*,1½,0,1.5\n2,y,½,*,,0.5\n3,z,1,,*,1\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CROSSTABLE,
+        ",x,y,z\nx,,1.5,0\ny,.5,,\nz,1,,\n",
+        "a,b,wins_a,wins_b\nx,y,1.5,.5\nx,z,0,1\n",
+        "a;b;wins_a;wins_b\nx;y;1,5;0,5\nx;z;0;1\n",
+    ],
+)
+def test_points_are_games(text, tmp_path):
+    """x has a win and a draw against y, and has lost against z."""
+    (tmp_path / "v.csv").write_text(text)
+    votes = read_votes(tmp_path / "v.csv")
+    names = [
+        (votes.names[i], votes.names[j]) for i, j in zip(votes.first, votes.second, strict=True)
+    ]
+    assert sorted(zip(names, votes.scores.tolist(), strict=True)) == [
+        (("x", "y"), 0.5),
+        (("x", "y"), 1.0),
+        (("x", "z"), 0.0),
+    ]

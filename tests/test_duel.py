@@ -1,5 +1,6 @@
 """`jaxrace duel`, and runs of dueling bandits as jobs of a sweep."""
 
+import json
 import types
 import warnings
 from typing import Any
@@ -31,7 +32,7 @@ def folder(tmp_path_factory):
     found = tmp_path_factory.mktemp("runs") / "duel"
     matrix = found.with_name("mine.csv")
     np.savetxt(matrix, [[0.5, 0.1, 0.2], [0.9, 0.5, 0.95], [0.8, 0.05, 0.5]], delimiter=",")
-    command = [*COMMAND, *SMALL, "--algorithm", "rucb,savage,uniform", "--matrix", str(matrix)]
+    command = [*COMMAND, *SMALL, "--algorithm", "rucb,savage,uniform", str(matrix)]
     assert main([*command, "--out", str(found)]) == 0
     return found
 
@@ -46,7 +47,8 @@ def test_the_lanes_of_each_stage_are_kept(folder):
 
 def test_what_lies_in_the_folder(folder):
     names = {path.name for path in folder.iterdir()}
-    assert names == {"config.json", "log.csv", "regret.png", "summary.json"}
+    figures = {f"{name}.{kind}" for name in ("matrix", "regret") for kind in ("png", "svg")}
+    assert names == {"config.json", "log.csv", "summary.json"} | figures
     log = runs.read_log(folder)
     assert set(log["algorithm"]) == {"rucb", "savage", "uniform"}
     assert len(log["duels"]) == 3 * 6 * 100
@@ -75,7 +77,7 @@ def test_the_summary(folder):
 
 def test_what_a_finished_run_says(folder, capsys):
     matrix = folder.with_name("mine.csv")
-    command = [*COMMAND, *SMALL, "--algorithm", "rucb,savage,uniform", "--matrix", str(matrix)]
+    command = [*COMMAND, *SMALL, "--algorithm", "rucb,savage,uniform", str(matrix)]
     assert main([*command, "--out", str(folder), "--resume"]) == 0
     text = capsys.readouterr().out
     assert "3 arms; Condorcet winner 1, Copeland winners 1" in text
@@ -88,7 +90,7 @@ def test_what_a_finished_run_says(folder, capsys):
 def test_the_table(folder, capsys):
     matrix = folder.with_name("mine.csv")
     out = folder.with_name("again")
-    assert main([*COMMAND, *SMALL, "--matrix", str(matrix), "--out", str(out)]) == 0
+    assert main([*COMMAND, *SMALL, str(matrix), "--out", str(out)]) == 0
     text = capsys.readouterr().out
     assert "3 arms; Condorcet winner 1, Copeland winners 1" in text
     assert max(map(len, text.splitlines())) <= 80 or str(out) in text
@@ -108,7 +110,7 @@ def test_an_interrupted_run_goes_on(folder, tmp_path, monkeypatch):
         return whole(bench, name, *rest)
 
     command = [*COMMAND, *SMALL, "--algorithm", "rucb,savage,uniform"]
-    command += ["--matrix", str(folder.with_name("mine.csv")), "--out", str(tmp_path / "run")]
+    command += [str(folder.with_name("mine.csv")), "--out", str(tmp_path / "run")]
     with monkeypatch.context() as patched:
         patched.setattr("jaxrace.commands.duel.job.run_entrant", run_entrant)
         assert main(command) in (128, 130)
@@ -126,7 +128,7 @@ def test_what_is_noted_before_the_first_run(capsys, tmp_path, monkeypatch):
         raise sweep.Interrupted
 
     monkeypatch.setattr("jaxrace.commands.duel.job.run_entrant", run_entrant)
-    command = [*COMMAND, "--algorithm", "rucb,uniform", "--matrix", "cyclic", "--horizon", "10007"]
+    command = [*COMMAND, "--algorithm", "rucb,uniform", "cyclic", "--horizon", "10007"]
     assert main([*command, "--out", str(tmp_path / "run")]) in (128, 130)
     assert "jaxrace: warning: rucb needs an arm that beats every other one, and" in seen[0]
     assert "jaxrace: warning: horizon: 10,000 duels a run, not 10,007" in seen[0]
@@ -181,7 +183,7 @@ def test_files_of_any_name_and_pairs_that_are_nearly_tied(tmp_path, capsys):
     matrix = tmp_path / "plain"
     matrix.write_text("0.5,0.50000001\n0.49999999,0.5\n")
     command = [*COMMAND, "--horizon", "40", "--repeats", "2", "--algorithm", "uniform"]
-    command += ["--matrix", str(matrix), "--out", str(tmp_path / "run")]
+    command += [str(matrix), "--out", str(tmp_path / "run")]
     assert main(command) == 0
     assert "2 arms; Condorcet winner none, Copeland winners 0, 1" in capsys.readouterr().out
     assert main([*command, "--arms", "3"]) == 2
@@ -307,9 +309,13 @@ def test_the_configuration_names_what_is_wrong():
 
 def test_a_named_matrix_of_wins_is_shown_by_name(tmp_path, capsys):
     (tmp_path / "wins.csv").write_text(",ann,bob,cy\nann,,3,4\nbob,1,,2\ncy,0,2,\n")
-    command = [*COMMAND, "--matrix", str(tmp_path / "wins.csv"), "--algorithm", "uniform"]
+    command = [*COMMAND, str(tmp_path / "wins.csv"), "--algorithm", "uniform"]
     command += ["--horizon", "20", "--repeats", "2", "--out", str(tmp_path / "run")]
     assert main(command) == 0
     said = capsys.readouterr().out
     assert "wins of the row against the column" in said
     assert "Condorcet winner ann, Copeland winners ann" in said
+    assert main([*command, "--resume", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["matrix"]["by_name"]
+    assert (found["condorcet_winner"], found["smith_set"]) == ("ann", ["ann"])
+    assert found["von_neumann_winner"] == {"ann": 1, "bob": 0, "cy": 0}

@@ -158,25 +158,6 @@ def chances_to_matter(rng, lower, upper):
     return (changed.argmax(-1) != points.argmax(-1)[:, None]).mean(0)
 
 
-@pytest.mark.slow
-def test_introspection_in_a_run():
-    """It stops hardly later than the exact test would, and says the same."""
-    exact, chances, _, uniforms = prepare(Question("best", 3))
-    sampled = make(Question("best", 3), Introspection(100, 1.05))
-    numbers = {"delta": 0.3, "horizon": 420, "key": jax.random.key(6)}
-    *_, best, settled_at, _ = told(exact, chances, uniforms, exact.params(**numbers))
-    _, left, *_, other, sooner, _ = told(sampled, chances, uniforms, sampled.params(**numbers))
-    assert settled_at[:, -1].all()
-    assert sooner[:, -1].all()
-    assert (best[:, -1] == chances.argmax(1)).all()
-    assert (other[:, -1] == chances.argmax(1)).mean() > 0.8
-    assert 0.5 < sooner[:, -1].mean() / settled_at[:, -1].mean() < 1.05
-    # Between tests nothing is dropped.
-    powers = np.ceil(1.05 ** np.arange(1, 130)).astype(int)
-    dropped = np.flatnonzero((left[:, 1:] != left[:, :-1]).any((0, 2))) + 2
-    assert set(dropped.tolist()) <= set(powers.tolist())
-
-
 @pytest.mark.parametrize(
     "question",
     [

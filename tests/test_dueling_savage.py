@@ -22,7 +22,6 @@ from jaxrace.dueling import (
     Savage,
     draw_outcome,
     duels,
-    play,
     step_keys,
 )
 
@@ -199,27 +198,3 @@ def test_narrow_intervals_of_what_matters_end_exploration():
     assert (width[:, 2] > 0.2).all()
     assert not active[:, -1, 2].any()
     assert (width[:, :2] <= 0.2).all()
-
-
-@slow
-def test_other_numbers_compile_nothing(count_compilations):
-    algorithm = make(Question("copeland", 3))
-    problems = [
-        duels(reference.make_matrix(np.random.default_rng(n), 3, 0.2, "any")) for n in (0, 1)
-    ]
-    keys = jax.random.split(jax.random.key(7), 2)
-    numbers = [algorithm.params(0.1, 100), algorithm.params(0.3, None, 0.5, jax.random.key(8))]
-
-    def use(number):
-        params, problem = numbers[number], problems[number]
-        state = algorithm.init(params)
-        choice = algorithm.ask(keys[number], state, params)
-        state = algorithm.tell(state, choice, number == 1, params)
-        algorithm.recommend(state, params)
-        play(algorithm, keys[number], problem, 20, params, 2)
-
-    keys = [keys[0], keys[1]]
-    use(0)
-    with count_compilations() as compilations:
-        use(1)
-    assert compilations.count == 0

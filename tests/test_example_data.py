@@ -4,10 +4,10 @@ import re
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
-from jaxrace.commands.select.file import read_comparisons
 from jaxrace.data import read_scores
 from jaxrace.improvement import ReturnRange
 from jaxrace.improvement.loading import load
+from jaxrace.selection.votes.table import read_comparisons
 
 DATA = Path(__file__).parents[1] / "docs" / "data"
 FILES = ("answers.csv", "games.csv", "log.csv", "scores.csv")

@@ -45,7 +45,8 @@ def simulated(tmp_path_factory):
 
 def test_what_lies_in_the_folder(simulated):
     names = {path.name for path in simulated.iterdir()}
-    assert names == {"config.json", "log.csv", "summary.json", "policy.npz", "performance.png"}
+    figures = {"performance.png", "performance.svg"}
+    assert names == {"config.json", "log.csv", "summary.json", "policy.npz"} | figures
     log = runs.read_log(simulated)
     assert log["trajectories"].tolist() == [100, 200, 300, 400] * 3
     assert not (log["added"] & ~log["passed"]).any()
@@ -119,7 +120,7 @@ def test_a_file(bound, found, kind, tmp_path, capsys):
     summary = runs.read_summary(out)
     assert summary["is_safe"] == (bound == "betting")
     assert summary["lower_bound"] < 0.9
-    assert not (out / "performance.png").exists()
+    assert (out / "performance.svg").exists()
     # Of the 80 that were searched.
     paid = np.loadtxt(data, delimiter=",", skiprows=1, usecols=4)[training_rows(400)]
     assert len(paid) == 80

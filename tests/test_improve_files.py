@@ -8,6 +8,7 @@ import pytest
 from jaxrace.commands.cli import main
 from jaxrace.commands.improve.config import ImproveConfig
 from jaxrace.commands.improve.job import _load
+from jaxrace.commands.improve.words import rules_of
 from jaxrace.improvement import ReturnRange
 from jaxrace.improvement.loading import load
 
@@ -216,3 +217,23 @@ def test_what_other_programs_write(tmp_path):
     assert found.seen[found.data.taken][:, 0].tolist() == [1, 2, 3]
     assert found.lines is not None
     assert found.lines.tolist() == [[2, 3], [5, 0]]
+
+
+def test_rules_say_what_a_policy_does():
+    """A tree of what was seen: by a word of two, and then a number."""
+    rng = np.random.default_rng(0)
+    phone, hour = rng.integers(2, size=400), rng.integers(12, size=400)
+    seen = np.column_stack([1 - phone, phone, hour]).astype(float)
+    first = np.where(phone == 1, np.where(hour > 5, 0.8, 0.6), 0.2)
+    names = ("device=desk", "device=phone", "hour")
+    rules, explained = rules_of(np.column_stack([first, 1 - first]), seen, names, ("x", "y"))
+    assert explained == 1
+    found = {rule["where"]: rule["actions"] for rule in rules}
+    assert found == {
+        "device=desk": {"y": 0.8, "x": 0.2},
+        "device=phone and hour <= 5": {"x": 0.6, "y": 0.4},
+        "device=phone and hour > 5": {"x": 0.8, "y": 0.2},
+    }
+    assert sum(rule["share"] for rule in rules) == pytest.approx(1, abs=0.002)
+    same = np.full((400, 2), 0.5)
+    assert rules_of(same, seen, names, ("x", "y"))[0][0]["where"] == "always"

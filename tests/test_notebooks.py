@@ -60,7 +60,10 @@ def run(command, cwd=".", real=subprocess.run, **options):
         return real(command, cwd=cwd, **options)
     with contextlib.chdir(cwd), contextlib.redirect_stdout(io.StringIO()) as said:
         # The cache would stay switched on for the tests that follow.
-        assert cli.main([*command[3:], "--no-compilation-cache"]) == 0
+        assert cli.main([*command[3:], "--no-compilation-cache"]) in (
+            0,
+            3,
+        )  # 3: not likely enough yet
     return types.SimpleNamespace(stdout=said.getvalue())
 
 

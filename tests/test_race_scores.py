@@ -286,11 +286,36 @@ def test_what_cannot_be_used_is_named(text, options, message, tmp_path, capsys, 
 
 @pytest.mark.parametrize(
     ("seeds", "wanted"),
-    [("0 1 2", "3"), ("100 101 102", "103"), ("1 2 3", "4"), ("0 2 4", "4"), ("q1 q2 q3", "4")],
+    [
+        ("0 1 2", "3"),
+        ("100 101 102", "103"),
+        ("1 2 3", "4"),
+        ("0 2 4", "4"),
+        ("q1 q2 q3", "new task 1"),
+    ],
 )
 def test_seeds_go_on_where_they_end(seeds, wanted, tmp_path, capsys):
-    """Seeds that do not count, or are no numbers, are called by their places."""
+    """Seeds that do not count are called by their places, and new tasks beside names so."""
     rows = [f"{seed},{place % 2},{place}" for place, seed in enumerate(seeds.split())]
     (tmp_path / "s.csv").write_text("\n".join(["seed,a,b", *rows, ""]))
     found = race_json(capsys, tmp_path / "s.csv", "--shared")[1]["next_runs"]
     assert found["a"][0] == wanted
+
+
+@pytest.mark.parametrize(
+    ("head", "options", "warned"),
+    [
+        ("fold", "--shared", True),
+        ("Fold", "--shared", True),
+        ("fold", "--shared --of 40", False),
+        ("seed", "--shared", False),
+        ("scaffold", "--shared --task-column scaffold", False),
+    ],
+)
+def test_folds_of_one_data_set_are_no_independent_tasks(head, options, warned, tmp_path, capsys):
+    rows = [f"{place},{place % 2},{2 + place % 3}" for place in range(40)]
+    (tmp_path / "s.csv").write_text("\n".join([f"{head},a,b", *rows, ""]))
+    assert main(["race", str(tmp_path / "s.csv"), *options.split()]) == 0
+    said = capsys.readouterr().out
+    assert ("WARNING: folds of one data set overlap" in said) == warned
+    assert ("CERTIFIED only if runs are independent: b" in said) == warned

@@ -6,13 +6,15 @@ import json
 import numpy as np
 import pytest
 
+import jaxrace
 from jaxrace import runs, sweep, tables
 from jaxrace.commands.cli import main
 from jaxrace.commands.job import Job
 from jaxrace.commands.select.config import FROM_SCORES, PROBLEMS, SELECTORS, SelectConfig
-from jaxrace.commands.select.file import read_comparisons, scores_of
 from jaxrace.commands.select.job import select
 from jaxrace.selection import ActiveRanking, MlPocbam, PairwiseRace, Pocbam, Top
+from jaxrace.selection.votes import SelectionOfVotes
+from jaxrace.selection.votes.table import read_comparisons, scores_of
 
 slow = pytest.mark.slow
 
@@ -23,10 +25,10 @@ QUALITIES = {"ann": 0.0, "bob": 3.0, "cy": 1.0, "dan": 2.0}
 
 @pytest.fixture
 def games(tmp_path):
-    """Three games of every two, without noise but in the last digit."""
+    """Four games of every two, without noise but in the last digit."""
     rows = [
         (i, j, QUALITIES[i] - QUALITIES[j] + 0.01 * number)
-        for number in range(3)
+        for number in range(4)
         for i in QUALITIES
         for j in QUALITIES
         if i < j
@@ -45,23 +47,25 @@ def games(tmp_path):
 )
 def test_a_file_is_judged(games, method, tmp_path, capsys):
     folder = tmp_path / "run"
-    command = [*COMMAND, "--problem", str(games), "--method", method, "--top", "2", "--next", "4"]
+    command = [*COMMAND, str(games), "--method", method, "--top", "2", "--next", "4"]
     assert main([*command, "--out", str(folder)]) == 0
     assert {path.name for path in folder.iterdir()} == {
         "config.json",
         "summary.json",
         "ranking.csv",
+        "ranking.png",
+        "ranking.svg",
     }
     summary = runs.read_summary(folder)
-    assert summary["selected"] == ["bob", "dan"]
+    assert summary["best"] == ["bob", "dan"]
     assert summary["confidence"] > 0.99
-    assert len(summary["next"]) == 4
+    assert sum(pair["times"] for pair in summary["next"]) == 4
     ranking = tables.read_table(folder / "ranking.csv")
-    assert ranking["option"].tolist() == ["bob", "dan", "cy", "ann"]
+    assert ranking["name"].tolist() == ["bob", "dan", "cy", "ann"]
     assert ranking["selected"].tolist() == [True, True, False, False]
     said = capsys.readouterr().out
     assert "an estimate without guarantee" in said
-    assert "compare next: " in said
+    assert "SELECTED, likely right (95 % or more): bob, dan\n" in said
     assert main([*command, "--out", str(folder), "--resume"]) == 0
     assert capsys.readouterr().out == said
 
@@ -70,9 +74,9 @@ def test_scores_of_a_file_are_moments(games):
     table = read_comparisons(games)
     scores = scores_of(table)
     i, j = table.names.index("ann"), table.names.index("bob")
-    assert int(scores.counts[i, j]) == 3
-    assert float(scores.means[i, j]) == pytest.approx(-2.99)
-    assert float(scores.variances[j, i]) == pytest.approx(np.var([0, 0.01, 0.02]), rel=1e-3)
+    assert int(scores.counts[i, j]) == 4
+    assert float(scores.means[i, j]) == pytest.approx(-2.985)
+    assert float(scores.variances[j, i]) == pytest.approx(np.var([0, 0.01, 0.02, 0.03]), rel=1e-3)
 
 
 def test_a_pair_that_was_never_compared_is_known_through_the_others(games, tmp_path, capsys):
@@ -81,12 +85,14 @@ def test_a_pair_that_was_never_compared_is_known_through_the_others(games, tmp_p
     fewer = tmp_path / "fewer.csv"
     tables.write_table(fewer, {name: column[kept] for name, column in rows.items()})
     folder = tmp_path / "run"
-    command = [*COMMAND, "--problem", str(fewer), "--top", "1", "--next", "2"]
-    assert main([*command, "--out", str(folder)]) == 0
+    command = [*COMMAND, str(fewer), "--top", "1", "--next", "2"]
+    assert main([*command, "--out", str(folder)]) == 3, "of eight games each"
     summary = runs.read_summary(folder)
-    assert summary["selected"] == ["bob"]
+    assert summary["best"] == ["bob"]
     assert summary["confidence"] > 0.9
-    assert {"bob", "dan"} in [set(pair) for pair in summary["next"]], "the first and the second"
+    assert {"bob", "dan"} in [{pair["better"], pair["worse"]} for pair in summary["next"]], (
+        "the first and the second"
+    )
     said = capsys.readouterr().out
     assert "some pairs have fewer than 2 comparisons" in said
     assert "not known yet" not in said
@@ -96,8 +102,8 @@ def test_a_table_with_gaps_is_ranked_by_all_of_it(tmp_path, capsys):
     """c looks best only to those who add up what it scored."""
     rows = "a,b,1\na,b,2\nc,d,100\nc,d,100\nb,c,-1\n"
     (tmp_path / "gaps.csv").write_text("first,second,score\n" + rows + "d,a,5\nd,e,-70\n")
-    command = [*COMMAND, "--problem", str(tmp_path / "gaps.csv"), "--top", "1"]
-    assert main([*command, "--out", str(tmp_path / "run")]) == 0
+    command = [*COMMAND, str(tmp_path / "gaps.csv"), "--top", "1"]
+    assert main([*command, "--out", str(tmp_path / "run")]) == 3
     assert "of one model of all of them" in capsys.readouterr().out
     ranking = tables.read_table(tmp_path / "run" / "ranking.csv")
     counts = np.zeros((5, 5))
@@ -111,17 +117,17 @@ def test_a_table_with_gaps_is_ranked_by_all_of_it(tmp_path, capsys):
     design = np.eye(5)[i] - np.eye(5)[j]
     weights = np.sqrt(counts[i, j])
     qualities = np.linalg.lstsq(design * weights[:, None], means[i, j] * weights, rcond=None)[0]
-    expected = 5 * (qualities - qualities.mean())
-    found = dict(zip(ranking["option"].tolist(), ranking["score"].tolist(), strict=True))
+    expected = 5 / 4 * (qualities - qualities.mean())  # the mean over the four others
+    found = dict(zip(ranking["name"].tolist(), ranking["score"].tolist(), strict=True))
     np.testing.assert_allclose([found[name] for name in "abcde"], expected, rtol=1e-5)
-    assert ranking["option"][0] == "abcde"[int(expected.argmax())]
+    assert ranking["name"][0] == "abcde"[int(expected.argmax())]
 
 
 def test_what_nothing_connects_is_said(tmp_path, capsys):
     (tmp_path / "apart.csv").write_text("first,second,score\na,b,1\nc,d,2\n")
-    command = [*COMMAND, "--problem", str(tmp_path / "apart.csv"), "--top", "1"]
+    command = [*COMMAND, str(tmp_path / "apart.csv"), "--top", "1"]
     command += ["--score", "margin"]
-    assert main([*command, "--out", str(tmp_path / "run")]) == 0
+    assert main([*command, "--out", str(tmp_path / "run")]) == 3
     assert "no chain of comparisons connects" in capsys.readouterr().out
 
 
@@ -132,7 +138,7 @@ def test_the_stationary_fit_is_another_one(games, tmp_path):
     tables.write_table(
         noisy, rows | {"score": rows["score"] + rng.normal(0, 3, len(rows["score"]))}
     )
-    command = [*COMMAND, "--problem", str(noisy), "--top", "2"]
+    command = [*COMMAND, str(noisy), "--top", "2"]
     found = []
     for method in ("ml-pocbam", "ml-pocbam-stationary"):
         assert main([*command, "--method", method, "--out", str(tmp_path / method)]) == 0
@@ -147,7 +153,6 @@ def test_methods_are_simulated(tmp_path, capsys):
         *COMMAND,
         "--method",
         "pkg,uniform",
-        "--problem",
         "wins",
         *size,
         "--out",
@@ -225,7 +230,7 @@ def test_variants_of_methods_are_what_they_are_called(tmp_path):
     """They need different numbers of comparisons until they are decided."""
     methods = [name for name in SELECTORS if name.startswith(("active", "pairwise"))]
     size = ["--options", "2", "--top", "1", "--budget", "2000", "--repeats", "40"]
-    command = [*COMMAND, "--problem", "wins", "--delta", "0.9", *size]
+    command = [*COMMAND, "wins", "--delta", "0.9", *size]
     folder = tmp_path / "run"
     assert main([*command, "--method", ",".join(methods), "--out", str(folder)]) == 0
     summary = runs.read_summary(folder)
@@ -237,7 +242,7 @@ def test_variants_of_methods_are_what_they_are_called(tmp_path):
 @slow
 def test_a_budget_that_nothing_divides_has_a_hundred_records_too(tmp_path):
     size = ["--options", "4", "--top", "1", "--budget", "5017", "--repeats", "2"]  # 18 and a prime
-    command = [*COMMAND, "--problem", "wins", "--method", "uniform", *size]
+    command = [*COMMAND, "wins", "--method", "uniform", *size]
     assert main([*command, "--out", str(tmp_path / "run")]) == 0
     samples = runs.read_log(tmp_path / "run")["samples"]
     assert len(samples) == 100
@@ -247,7 +252,7 @@ def test_a_budget_that_nothing_divides_has_a_hundred_records_too(tmp_path):
 @slow
 def test_batches_and_pooled_samples_are_used(tmp_path):
     size = ["--options", "5", "--top", "2", "--budget", "90", "--repeats", "100"]
-    command = [*COMMAND, "--problem", "wins", "--method", "pkg", *size]
+    command = [*COMMAND, "wins", "--method", "pkg", *size]
     for name, more in {
         "alone": [],
         "batch": ["--batch", "30"],
@@ -265,7 +270,7 @@ def test_batches_and_pooled_samples_are_used(tmp_path):
     ("text", "message"),
     [
         ("", "expected a table with something in it in .*, got none"),
-        ("first,second\n0,1\n", "problem: expected a column score, winner or result in"),
+        ("first,second\n0,1\n", "votes: expected a column score, winner or result in"),
         ("first,second,score\na,a,1\n", "line 2, got 'a' twice"),
         ("first,second,score\na,b,1\na,b,nan\n", "line 3, column 'score', got 'nan'"),
         ("first,second,score\na,b,-1\na,b,1e39\n", r"2.6e15 at most .*line 3, got 1e\+39"),
@@ -287,10 +292,10 @@ def test_names_are_text_whatever_they_look_like(tmp_path, capsys):
     rows = "".join(f"{i},{j},{n}\n" for i, j in pairs for n in (1, 2, 3))
     (tmp_path / "agents.csv").write_text("first,second,score\n" + rows)
     assert read_comparisons(tmp_path / "agents.csv", "margin").names == names
-    command = [*COMMAND, "--problem", str(tmp_path / "agents.csv"), "--top", "2"]
+    command = [*COMMAND, str(tmp_path / "agents.csv"), "--top", "2"]
     command += ["--score", "margin"]
-    assert main([*command, "--out", str(tmp_path / "run")]) == 0
-    assert runs.read_summary(tmp_path / "run")["selected"] == ["007", "7"]
+    assert main([*command, "--out", str(tmp_path / "run")]) == 3
+    assert runs.read_summary(tmp_path / "run")["best"] == ["007", "7"]
     said = capsys.readouterr().out.split()
     assert said[said.index("1") + 1] == "007"
 
@@ -299,7 +304,7 @@ def test_names_are_text_whatever_they_look_like(tmp_path, capsys):
 def test_top_spends_no_more_than_it_may(tmp_path):
     """With the smallest budget that it takes, one comparison of a match."""
     size = ["--options", "5", "--top", "2", "--budget", "6", "--repeats", "8"]
-    assert main([*COMMAND, "--method", "top", *size, "--out", str(tmp_path / "run")]) == 0
+    assert main([*COMMAND, "wins", "--method", "top", *size, "--out", str(tmp_path / "run")]) == 0
     least, most = Top(5, 2).match_bounds
     assert most == 6
     assert least <= runs.read_summary(tmp_path / "run")["top"]["samples"] <= most
@@ -308,3 +313,46 @@ def test_top_spends_no_more_than_it_may(tmp_path):
 def test_names_are_explained():
     assert set(FROM_SCORES) < set(SELECTORS)
     assert SelectConfig().problem in PROBLEMS
+
+
+def test_an_answer_by_name_in_python(games):
+    """What the command prints as JSON, as a frame, as HTML, as text, and back again."""
+    found = jaxrace.select(games, 2, next=3)
+    assert found.best == ["bob", "dan"]
+    assert found.to_frame()["name"].to_list() == ["bob", "dan", "cy", "ann"]
+    assert sum(found.to_frame("next")["times"]) == 3
+    assert found.options[0].score == pytest.approx((3 + 2 + 1) / 3, abs=0.02)
+    assert found.options[0].comparisons == 12
+    assert found.gap.score == pytest.approx((4 - 0) / 3, abs=0.05)
+    assert SelectionOfVotes.from_dict(json.loads(json.dumps(found.to_dict()))) == found
+    assert "SELECTED, likely right (95 % or more): bob, dan" in str(found)
+    assert "<td>bob</td>" in found._repr_html_()
+    assert len(found.plot().axes) == 2
+
+
+def test_a_few_games_that_end_alike_are_not_likely():
+    """All of five won: one of 32 times among equals, whatever the variance of equal results is."""
+    games = {"winner": ["a"] * 5, "loser": ["b"] * 5}
+    found = jaxrace.select(games)
+    assert found.confidence is not None
+    assert found.confidence > 0.99
+    assert not found.sure
+    assert "compared less than 10 times, too few to be sure: a, b" in found.meaning()
+    assert jaxrace.select({name: 2 * column for name, column in games.items()}).sure
+
+
+def test_votes_are_shares_of_wins_and_doubt_has_status_3(tmp_path, capsys):
+    """Two of three games each: too few to be sure, which a script sees."""
+    votes = "first,second,score\n" + "a,b,1\na,b,1\na,b,0\na,c,1\na,c,1\na,c,0\nb,c,1\nb,c,0\n"
+    (tmp_path / "few.csv").write_text(votes)
+    out, report = str(tmp_path / "run"), tmp_path / "report.md"
+    command = [*COMMAND, str(tmp_path / "few.csv"), "--out", out]
+    assert main([*command, "--json", "--report", str(report)]) == 3
+    found = json.loads(capsys.readouterr().out)
+    assert (found["best"], found["sure"], found["folder"]) == (["a"], False, out)
+    assert [round(one["score"], 3) for one in found["options"]] == [0.667, 0.417, 0.417]
+    assert report.read_text().startswith("## NOT SURE YET (95 % wanted), a guess: a\n")
+    assert report.with_suffix(".svg").exists()
+    assert main([*command, "--resume", "--delta", "0.5"]) == 2
+    assert main([*COMMAND, "wins", "--report", "r.md"]) == 2
+    assert "--report: expected none with wins" in capsys.readouterr().err

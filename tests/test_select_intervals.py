@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from jaxrace.commands.select.config import SelectConfig
-from jaxrace.commands.select.file import Table
-from jaxrace.commands.select.judge import judgement_of
+from jaxrace.selection.votes.judgement import judgement_of
+from jaxrace.selection.votes.table import Table
 
 QUALITIES = np.array([1.0, 0.4, 0.0, -0.5, -0.9])
 SCORES = len(QUALITIES) * QUALITIES - QUALITIES.sum()
@@ -18,7 +17,7 @@ def coverage(pairs, repeats):
         rng = np.random.default_rng(seed)
         margins = QUALITIES[first] - QUALITIES[second] + rng.normal(0, 0.7, len(first))
         table = Table([*"abcde"], first, second, margins)
-        found = judgement_of(SelectConfig(problem="table.csv", top=2, pooled_samples=0), table)
+        found = judgement_of(table, 2, pooled_samples=0)
         inside.append(np.abs(found.scores - SCORES) <= found.intervals.scores)
         last, other = found.ranking[1:3]
         gap = found.scores[last] - found.scores[other]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from jaxrace.commands.select.file import Table
-from jaxrace.commands.select.model import fit_linked, linked_advice, linked_confidence
+from jaxrace.selection.votes.linked import fit_linked, linked_advice, linked_confidence
+from jaxrace.selection.votes.table import Table
 
 PLAYERS, TOP, GAMES = 12, 3, 80
 POOLED = 2.0

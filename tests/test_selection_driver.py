@@ -371,21 +371,3 @@ def test_records_come_about_every_ten_comparisons(budget, times):
     selector, problem, key = Uniform(4, 2), np.zeros((4, 4), np.float32), jax.random.key(0)
     log = run(selector, key, read_matrix, problem, budget, selector.params())
     assert log.time.tolist() == times
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"interval": 7}, "interval: expected a divisor of the 24 comparisons"),
-        ({"interval": 6, "batch": 4}, "batch: expected a divisor of interval = 6"),
-        ({"budget": 0}, "budget: expected"),
-    ],
-)
-def test_sizes_that_do_not_fit_are_named(settings, message):
-    selector, problem = Pocbam(4, 2), np.zeros((4, 4), np.float32)
-    given = {"budget": 42, "interval": 6, **settings}
-    with pytest.raises(ValueError, match=message):
-        run(selector, jax.random.key(0), read_matrix, problem, params=selector.params(), **given)
-    top = Top(4, 2)
-    with pytest.raises(ValueError, match="batch: expected 1, as Top chooses one by one"):
-        run(top, jax.random.key(0), read_matrix, problem, 40, top.params(), 10, 2)

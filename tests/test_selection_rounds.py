@@ -264,25 +264,6 @@ def test_asks_for_nobody_once_it_is_done(selector, numbers):
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: ActiveRanking(3, 1, radius="wide"), "radius: expected"),  # pyright: ignore
-        (lambda: ActiveRanking(3, 1, outcome="both"), "outcome: expected"),  # pyright: ignore
-        (lambda: PairwiseRace(3, 1, ranking="elo"), "ranking: expected"),  # pyright: ignore
-        (lambda: PairwiseRace(3, 1, width="all"), "width: expected"),  # pyright: ignore
-        (lambda: PairwiseRace(3, 1).params(delta=0), "delta: expected"),
-        (lambda: PairwiseRace(3, 1).params(max_rounds=0), "max_rounds: expected"),
-        (lambda: ActiveRanking(3, 1).params(max_score=0), "max_score: expected"),
-        (lambda: Top(3, 1).params(repetitions=0), "repetitions: expected"),
-        (lambda: Top(3, 1).params(key=0), "key: expected"),  # pyright: ignore
-    ],
-)
-def test_bad_settings_are_named(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
-
-
-@pytest.mark.parametrize(
     ("max_rounds", "said", "confidence"),
     [(1_000, "correct with probability at least 0.9", 0.9), (1, "undecided", 0.0)],
 )

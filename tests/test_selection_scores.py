@@ -4,13 +4,11 @@ import dataclasses
 from functools import partial
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from reference import selection as reference
 from selection_cases import Normals, choose, selected
 
-from jaxrace import selection
 from jaxrace.selection import (
     HybridPocbam,
     KnowledgeGradient,
@@ -253,8 +251,6 @@ def test_variances_are_mixed_with_the_pooled_one():
     moments = selector.moments(state, selector.params())
     got = np.asarray(moments.pair_variances)[np.triu_indices(3, 1)]
     np.testing.assert_allclose(got, expected, rtol=1e-6)
-    with pytest.raises(ValueError, match="pooled_samples: expected"):
-        Pocbam(3, 1, pooled_samples=-1)
 
 
 def test_pairs_that_were_never_played_come_first():
@@ -321,48 +317,6 @@ def test_a_run_ends_with_the_confidence_that_was_asked_for():
     assert bool(result.done)
     assert float(result.confidence) >= 0.9
     assert "estimate without guarantee" in str(result)
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: Pocbam(1, 1), "num_options: expected"),
-        (lambda: Pocbam(3, 3), "top: expected less than num_options, got 3"),
-        (lambda: Pocbam(3, 1, warm_up=1), "warm_up: expected"),
-        (lambda: MlPocbam(3, 1, fit="best"), "fit: expected"),  # pyright: ignore
-        (lambda: Pocbam(3, 1).params(confidence=1.5), "confidence: expected"),
-        (lambda: HybridPocbam(3, 1).params(limit=-1), "limit: expected"),
-    ],
-)
-def test_bad_settings_are_named(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
-
-
-@pytest.mark.parametrize(
-    ("pair", "score", "message"),
-    [
-        ([0, 0], 1.0, "pair: expected two different options from 0 to 2"),
-        ([0, 3], 1.0, "pair: expected two different options from 0 to 2"),
-        ([0.0, 1.0], 1.0, "pair: expected two different options"),
-        ([0, 1], np.nan, "score: expected a number .* got nan"),
-        ([0, 1], "much", "score: expected a number"),
-    ],
-)
-def test_what_cannot_be_told_is_named(pair, score, message):
-    selector = Pocbam(3, 1)
-    params = selector.params()
-    with pytest.raises(ValueError, match=message):
-        selector.tell(selector.init(params), pair, score, params)
-
-
-def test_a_budget_below_the_warm_up_is_refused():
-    selector = Pocbam(10, 4)
-    problem = selection.NormalScores(jnp.zeros((10, 10)), jnp.ones((10, 10)))
-    with pytest.raises(ValueError, match="budget: expected at least 135, the warm-up of Pocbam"):
-        selection.run(
-            selector, jax.random.key(0), selection.normal_score, problem, 134, selector.params()
-        )
 
 
 @slow

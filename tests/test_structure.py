@@ -19,6 +19,7 @@ MAX_LINES = 400
 # A room is what follows `jaxrace.` in a module's name. Each may import the rooms listed for it.
 FLOOR = {"envs", "kernels"}
 BASE = FLOOR | {
+    "answers",
     "bases",
     "compilation",
     "judging",
@@ -38,11 +39,12 @@ TOOLS = {"files", "plots", "runs", "sweep", "tables"}
 ARROWS = {
     **{room: {room} for room in FLOOR},
     **dict.fromkeys(BASE - FLOOR, BASE),
-    # These two import no JAX.
+    # These import no JAX.
+    "answers": {"answers"},
     "data": {"data", "validation"},
-    "judging": {"data", "judging", "validation"},
-    **{room: BASE | {room} for room in ("racing", "selection")},
-    **{room: BASE | {room, "data"} for room in ("dueling", "improvement")},
+    "judging": {"answers", "data", "judging", "validation"},
+    "racing": BASE | {"racing"},
+    **{room: BASE | {room, "data"} for room in ("dueling", "improvement", "selection")},
     "search": BASE | {"racing", "search"},
     "audits": BASE | {"audits", "racing", "tables"},
     **dict.fromkeys(TOOLS, BASE | TOOLS),

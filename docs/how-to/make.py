@@ -84,6 +84,18 @@ def chess() -> Iterable[list[Any]]:
         yield [a, b, wins, losses, draws]
 
 
+def crosstable() -> Iterable[list[Any]]:
+    """The same as points of the row against the column."""
+    _, *games = chess()
+    points = {(a, b): won + 0.5 * drawn for a, b, won, _, drawn in games}
+    points |= {(b, a): lost + 0.5 * drawn for a, b, _, lost, drawn in games}
+    names = list(dict.fromkeys(name for pair in points for name in pair))
+    yield ["", *names, "total"]
+    for a in names:
+        cells = [points.get((a, b), "x") for b in names]
+        yield [a, *cells, sum(cell for cell in cells if cell != "x")]
+
+
 def hyperfine() -> dict[str, Any]:
     """What ``hyperfine --runs 30 --export-json hyperfine.json ...`` writes, for four commands."""
     rng = np.random.default_rng(6)
@@ -104,6 +116,7 @@ FILES: dict[str, Callable[[], Any]] = {
     "answers.csv": answers,
     "clicks.csv": clicks,
     "chess.csv": chess,
+    "crosstable.csv": crosstable,
     "hyperfine.json": hyperfine,
 }
 

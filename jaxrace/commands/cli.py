@@ -1,7 +1,8 @@
 """The command `jaxrace`.
 
 Exit status: 0 done; 1 failed; 2 bad input, with one line that names the argument and what was
-expected; 3 a race that is not certified yet; 130 or 143 interrupted. What is slow to import is
+expected; 3 a race that is not certified yet, or a selection that is not likely enough to be right;
+130 or 143 interrupted. What is slow to import is
 imported by the verb that needs it.
 """
 
@@ -10,6 +11,7 @@ import dataclasses
 import functools
 import importlib
 import io
+import json
 import os
 import re
 import sys
@@ -30,6 +32,7 @@ from jaxrace.commands.job import Job
 from jaxrace.commands.options import (
     LOCAL,
     POSITIONAL,
+    add_answer_options,
     add_options,
     add_run_options,
     expected,
@@ -75,11 +78,13 @@ _VERBS: dict[str, _Verb] = {
         DuelConfig,
         *("duel.job:duel", "duel.job:print_regrets", "rows", "duel-NUMBER"),
         *(help_texts.DUEL, "run dueling bandits on a preference matrix"),
+        ("matrix", "a file of who beats whom, or the name of a matrix, such as random"),
     ),
     "select": _Verb(
         SelectConfig,
         *("select.job:select", "select.job:print_selection", "records", "select-NUMBER"),
         *(help_texts.SELECT, "find the best k from comparisons of two"),
+        ("problem", "a file of comparisons, or what to simulate: thurstone, wins or circle"),
     ),
     "improve": _Verb(
         ImproveConfig,
@@ -94,6 +99,7 @@ _VERBS: dict[str, _Verb] = {
         ("name", "which experiment, or all"),
     ),
 }
+_ANSWERED = (DuelConfig, SelectConfig, ImproveConfig)  # what was found is printed as JSON, too
 _HOLDEM = _Verb(
     HoldemConfig,
     *("holdem.job:train_holdem", "holdem.job:print_evolution", "steps", "train-holdem-NUMBER"),
@@ -130,6 +136,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     is_holdem = argv[:2] == ["train", "holdem"]
     verb = _HOLDEM if is_holdem else _VERBS.get(argv[0])
     try:
+        if argv[0] in ("select", "duel"):  # what was an option is no option any more
+            argv = [word for word in argv if word not in ("--problem", "--matrix")]
         if is_holdem:
             parser = _parser_of(_HOLDEM, prog="jaxrace train holdem")
             return _do(_HOLDEM, parser.parse_args(argv[2:]))
@@ -158,7 +166,7 @@ def _with_option(message: str, verb: _Verb | None) -> str:
     if typed := re.match(r'Parser key "(\w+)"', message):  # jsonargparse
         name, value = typed[1], message.rpartition("value: ")[2]
         text = f" expected {expected(hints[name])}, got {value!r}"
-    if name in hints.keys() - {*POSITIONAL} | {"out", "resume", "ray"}:
+    if name in hints.keys() - {*POSITIONAL} | {"out", "resume", "ray", "report"}:
         return f"{spelt(name)}:{text}"
     # Of "arguments are required: train.env".
     return re.sub(rf"\b({'|'.join(_VERBS)})\.", "", message)
@@ -180,6 +188,8 @@ def _parser_of(verb: _Verb, **settings: Any) -> ArgumentParser:
         name, text = verb.argument
         parser.add_argument(name, metavar=name.upper(), type=str, help=text)
     add_options(parser, verb.config)
+    if verb.config in _ANSWERED:
+        add_answer_options(parser, has_report=verb.config is SelectConfig)
     if verb.config is not ScoresConfig:
         add_run_options(parser, f"runs/{verb.folder}")
     return parser
@@ -220,15 +230,24 @@ def _do(verb: _Verb, arguments: Namespace) -> int:
         use_compilation_cache()
     from rich.console import Console
 
-    from jaxrace import sweep
+    from jaxrace import runs, sweep
     from jaxrace.commands.progress import shown_stages
+    from jaxrace.commands.report import require_ending
 
     if address is not None:  # accelerators are for the tasks
         jax.config.update("jax_platforms", "cpu")
     if "JAX_NUM_CPU_DEVICES" not in os.environ:
         with contextlib.suppress(RuntimeError):  # JAX runs, in a process that goes on
             sweep.use_all_cores()
+    as_json, report = settings.pop("json", False), settings.pop("report", None)
     config = verb.config(**settings)
+    shown_in = {}
+    if report is not None:
+        assert isinstance(config, SelectConfig)
+        if not config.is_file:
+            raise ValueError(f"report: expected none with {config.problem}, as it is of a file")
+        require_ending(report)
+        shown_in = {"report": report}
     cluster = None if address is None else sweep.Ray(None if address == LOCAL else address)
     can_resume = not getattr(config, "is_file", False) and getattr(config, "learns", True)
     stop = sweep.StopOnSignals(at_once=not can_resume)
@@ -241,8 +260,11 @@ def _do(verb: _Verb, arguments: Namespace) -> int:
             folder = _found(verb.job)(dataclasses.replace(job, on_stage=on_stage))
     except (sweep.Interrupted, KeyboardInterrupt) as error:
         return _interrupted(stop.received, error)
-    _found(verb.report)(Console(), folder)
-    return 0
+    status = _found(verb.report)(Console(quiet=as_json), folder, **shown_in)
+    if as_json:
+        found = runs.read_summary(folder) | {"folder": str(folder)}
+        print(json.dumps(found, indent=1))
+    return status or 0
 
 
 def _found(place: str) -> Callable[..., Any]:

@@ -63,25 +63,26 @@ leaves a folder with config.json, log.csv, summary.json and regret.png. What is 
 saved, and goes on with --resume.
 
 examples:
-  jaxrace duel
-  jaxrace duel --algorithm rucb,dts --matrix mine.csv --horizon 100000 --repeats 50
-  jaxrace duel --algorithm savage --matrix hard-condorcet --arms 20 --out runs/savage
+  jaxrace duel random
+  jaxrace duel mine.csv --algorithm rucb,dts --horizon 100000 --repeats 50
+  jaxrace duel hard-condorcet --algorithm savage --arms 20 --out runs/savage
 """
 
 SELECT = """\
-Find the best k options from comparisons of two. Of a CSV file of comparisons (columns first,
+Find the best k options from comparisons of two. Of a file of comparisons (columns such as first,
 second, score) prints the ranking, how sure it is, and what to compare next, and leaves a folder
-with config.json, summary.json and ranking.csv. A score is by how much the first was better, so 1,
--1 and 0 for won, lost and tied, or the share of a win, 1, 0 and 0.5: --score margin or --score win
-says which, where the file does not. Of a simulated problem prints how often each method
-finds the best, and leaves config.json, log.csv, summary.json and success.png. What is interrupted
-is saved, and goes on with --resume.
+with config.json, summary.json, ranking.csv and its figure as PNG and SVG. A score is by how much
+the first was better, so 1, -1 and 0 for won, lost and tied, or the share of a win, 1, 0 and 0.5:
+--score margin or --score win says which, where the file does not. Exit status: 0, or 3 while the
+selection is right with an estimated probability below 1 - delta. Of a simulated problem prints how
+often each method finds the best, and leaves config.json, log.csv, summary.json and success.png.
+What is interrupted is saved, and goes on with --resume.
 
 examples:
-  jaxrace select --problem games.csv --top 3 --next 10
-  jaxrace select --problem votes.csv --score win
-  jaxrace select --problem thurstone --method hybrid,pocbam,uniform --noise 0.2
-  jaxrace select --problem wins --options 20 --top 1 --budget 5000 --out runs/wins
+  jaxrace select games.csv --top 3 --next 10
+  jaxrace select votes.csv --score win
+  jaxrace select thurstone --method hybrid,pocbam,uniform --noise 0.2
+  jaxrace select wins --options 20 --top 1 --budget 5000 --out runs/wins
 """
 
 IMPROVE = """\

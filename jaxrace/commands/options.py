@@ -21,7 +21,7 @@ _TYPES: dict[Any, tuple[str, str]] = {
     str | None: ("NAME", "a text, or null"),
 }
 _FILES = ("next", "report")  # where they are texts
-POSITIONAL = ("env", "task", "scores", "name")
+POSITIONAL = ("env", "task", "scores", "problem", "matrix", "name")
 LOCAL = "local"  # what ``--ray`` is without an address
 
 
@@ -77,6 +77,14 @@ def _parse_several(hint: Any, given: Any) -> Any:
     except ValueError as error:
         raise ArgumentTypeError(f"expected {expected(hint)}, got {given!r}") from error
     return (first, *more) if more else first
+
+
+def add_answer_options(parser: Any, *, has_report: bool) -> None:
+    """How what was found is shown."""
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    if has_report:
+        text = "of a file: a Markdown or HTML file to write, with a figure beside it as PNG and SVG"
+        parser.add_argument("--report", metavar="FILE", help=text)
 
 
 def add_run_options(parser: Any, default: str) -> None:

@@ -1,6 +1,7 @@
 """What the command shows of a job while it runs."""
 
 import contextlib
+import threading
 import time
 from collections.abc import Iterator
 
@@ -13,9 +14,10 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
 from jaxrace.commands.job import OnStage
-from jaxrace.commands.printing import say
+from jaxrace.commands.printing import say, shown
 
 # On a pipe a line with a rate comes after this many seconds and this share of a stage, or later.
 _SECONDS_PER_LINE = 2.0
@@ -72,6 +74,23 @@ class ProgressBar:
             rate = (done - self._first_done) / (now - self._started)
             detail = f"{done:,} of {total:,} {self._unit}, {rate:,.0f}/s"
             self._progress.update(self._task, completed=done, detail=detail)
+
+
+@contextlib.contextmanager
+def waiting(console: Console, text: str) -> Iterator[None]:
+    """Say on a terminal what is done, once the block has taken two seconds."""
+    if not console.is_interactive:
+        yield
+        return
+    status = console.status(Text(shown(text)))  # a name is no markup
+    timer = threading.Timer(_SECONDS_PER_LINE, status.start)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        status.stop()
 
 
 @contextlib.contextmanager

@@ -260,6 +260,7 @@ def _wide(table: Table, asked: Asked, kinds: dict[str, str]) -> Runs:
     _require_no_comparisons(table, texts)
     said = list(table.said)
     options = [head for head in rest if head not in texts]
+    _require_no_names_below(table, texts, options)
     if not tasks and len(texts) == 1 and texts == heads[:1] and len(options) > 1:
         tasks = texts
     elif texts and len(options) > 1:
@@ -289,6 +290,30 @@ def _wide(table: Table, asked: Asked, kinds: dict[str, str]) -> Runs:
     )
 
 
+def _require_no_names_below(table: Table, texts: list[str], options: list[str]) -> None:
+    """Raise if words that repeat may name options, and columns of numbers be none.
+
+    So it may be with one or two columns of numbers, or where one of them counts the runs of each
+    word: read as options, a column of seeds or sizes would win.
+    """
+    for head in texts:
+        names = [*map(label_of, table.column(head))]
+        if 2 * len(set(names)) > len(names):
+            continue
+        seen = ({*zip(names, map(label_of, table.column(one)), strict=True)} for one in options)
+        counts = any(
+            len(pairs) == len(names) == len(set(names)) * len({label for _, label in pairs})
+            for pairs in seen
+        )
+        if counts or len(options) <= 2:
+            hint = (
+                f"if they name the options, --option-column {head} and --score-column NAME say so; "
+                f"if not, --task-column {head}"
+            )
+            got = f"words that repeat in column {head!r}"
+            raise table.wrong("scores below the names of options", got, hint=hint)
+
+
 def _require_no_comparisons(table: Table, texts: list[str]) -> None:
     try:
         sides = sides_of(table, None, None, None)
@@ -296,7 +321,7 @@ def _require_no_comparisons(table: Table, texts: list[str]) -> None:
         return
     if {sides.first, sides.second} <= {*texts}:
         got = f"comparisons of {sides.first!r} and {sides.second!r}"
-        hint = "`jaxrace select --problem` ranks by these"
+        hint = "`jaxrace select` ranks by these"
         raise table.wrong("scores of options", got, hint=hint)
 
 

@@ -178,7 +178,11 @@ def _roles(
             if head not in table.heads:
                 raise table.wrong(f"a column {head!r}", listed(table.heads))
     roles: dict[str, str] = {}
-    given = {head for heads in asked.values() for head in _several(heads)}
+    named = [head for heads in asked.values() for head in _several(heads)]
+    given = set(named)
+    if len(given) < len(named):
+        twice = next(head for head in named if named.count(head) > 1)
+        raise ValueError(f"columns: expected different columns, got {twice!r} twice")
     lowered = {head.lower(): head for head in table.heads if head not in given}
     for role, others in _ROLES.items():
         if role in asked:

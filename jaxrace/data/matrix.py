@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from jaxrace.data.cells import decimal_called, is_blank, kind_of, label_of, numbers_of
+from jaxrace.data.crosstable import MARKS, crosstable_in, points_of
 from jaxrace.data.sources import read_table
 from jaxrace.data.table import Cell, Table, listed
 
-_MARKS = frozenset(("-", "--", "\u2013", "\u2014", "x", "*", "\\", "#"))  # on the diagonal
-_HALVES = frozenset(("½", "1/2", "="))
 _TOLERANCE = 1e-6  # of p_ij + p_ji = 1, as of probabilities printed with a few digits
 
 
@@ -58,20 +57,20 @@ def read_matrix(
     (('ann', 'bob'), [[0.5, 0.75], [0.25, 0.5]], ('wins of the row against the column',))
     """
     table = read_table(argument, source, header=False, delimiter=delimiter)
-    names, square = _square(table)
-    if len(names) < 2:
-        raise table.wrong("at least 2 rows", str(len(names)))
+    square = _square(table)
+    if len(square.heads) < 2:
+        raise table.wrong("at least 2 rows", str(len(square.heads)))
     found, said = numbers_of(square, square.heads, decimal_called(decimal))
     numbers = np.stack([found[head] for head in square.heads], 1)
     beats = _probabilities(square, numbers)
     if beats is None:
         beats = _from_counts(square, numbers)
         said.append("wins of the row against the column")
-    return Matrix(names, beats, (*table.said, *said))
+    return Matrix(square.heads, beats, (*square.said, *said))
 
 
-def _square(table: Table) -> tuple[tuple[str, ...], Table]:
-    """The names, and the cells alone, their diagonal empty where it is marked to be so."""
+def _square(table: Table) -> Table:
+    """The cells alone below their names, the diagonal empty where it is marked to be so."""
     rows = [list(row) for row in zip(*table.columns, strict=True)]
     lines = list(table.lines)
     heads: list[str] | None = None
@@ -89,27 +88,28 @@ def _square(table: Table) -> tuple[tuple[str, ...], Table]:
         rows, lines = [rows[place] for place in order], [lines[place] for place in order]
         width -= 1
     if width != len(rows):
+        cells = tuple(map(list, zip(*rows, strict=True)))
+        below = dataclasses.replace(table, heads=tuple(heads or ()), columns=cells, lines=lines)
+        with_totals = crosstable_in(below) if heads is not None and rows else None
+        if with_totals is not None:
+            return with_totals
         raise table.wrong("a square", f"shape [{len(rows)}, {width}]")
     names = [str(place) for place in range(width)] if names is None else names
     again = [name for place, name in enumerate(names) if name in names[:place]]
     if again:
         raise table.wrong("different names", f"{again[0]!r} twice")
     for place, row in enumerate(rows):
-        rows[place] = [0.5 if cell in _HALVES else cell for cell in map(_plain, row)]
-        if str(row[place]).lower() in _MARKS or is_blank(row[place]):
+        rows[place] = [points_of(cell) for cell in row]
+        if str(row[place]).lower() in MARKS or is_blank(row[place]):
             rows[place][place] = None
     columns = tuple([row[place] for row in rows] for place in range(width))
-    return tuple(names), dataclasses.replace(table, heads=names, columns=columns, lines=lines)
-
-
-def _plain(cell: Cell) -> Cell:
-    return cell if isinstance(cell, str | int | float | None) else str(cell)
+    return dataclasses.replace(table, heads=tuple(names), columns=columns, lines=lines)
 
 
 def _are_heads(rows: Sequence[Sequence[Cell]]) -> bool:
     """Does the first row have names, not numbers?"""
     first, below = rows[0], [label_of(row[0]) for row in rows[1:]]
-    rest = [cell for cell in first[1:] if str(cell).lower() not in _MARKS and cell not in _HALVES]
+    rest = [cell for cell in map(points_of, first[1:]) if str(cell).lower() not in MARKS]
     if kind_of(rest) in ("text", "mixed"):
         return True
     # Numbers as names, where they only number the options.

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from jaxrace.data.cells import decimal_called, kind_of, label_of, numbers_of
+from jaxrace.data.crosstable import crosstable_in, games_of
 from jaxrace.data.delimited import read_text
 from jaxrace.data.pgn import games_in
 from jaxrace.data.sides import Sides, shares_of, sides_of
@@ -21,6 +22,7 @@ _READ_AS_WINS = (
     "scores are read as the first's share of a win: 1 won, 0 lost, 0.5 tied; --score margin reads "
     "by how much the first was better"
 )
+_NO_SHARES = "`jaxrace duel` takes shares, which do not say how many games there were"
 _MOST = 10_000_000  # comparisons that counts may stand for
 
 
@@ -101,6 +103,9 @@ def read_votes(
         table = games_in(argument, repr(str(source)), read_text(argument, source))
     else:
         table = read_table(argument, source, delimiter=delimiter)
+    square = crosstable_in(table) if first_column is None else None
+    if square is not None:
+        return _of_crosstable(square, decimal_called(decimal))
     sides = sides_of(table, first_column, second_column, score_column)
     if not table.lines:
         raise table.wrong("at least one row", "none")
@@ -179,17 +184,63 @@ def _counted(
     assert sides.counts is not None
     found, more = numbers_of(table, sides.counts)
     for head, numbers in found.items():
-        bad = ~((numbers >= 0) & (numbers == np.floor(numbers)) & (numbers <= _MOST))
+        # Points, in which a draw is a half, leave no room for a column of draws.
+        halves = 2 if len(sides.counts) == 2 else 1
+        whole = halves * numbers == np.floor(halves * numbers)
+        bad = ~((numbers >= 0) & whole & (numbers <= _MOST))
         for row in np.flatnonzero(bad).tolist():
             got = repr(table.column(head)[row])
             raise table.wrong(f"a count from 0 to {_MOST:,}", got, row, head)
-    counts = np.stack([found[head] for head in sides.counts], 1).astype(np.int64)  # [rows, 2 or 3]
+    counts = np.stack([found[head] for head in sides.counts], 1)  # [rows, 2 or 3]
+    if counts.shape[1] == 2:
+        odd = counts.sum(1) != np.floor(counts.sum(1))
+        for row in np.flatnonzero(odd).tolist():
+            got = f"{counts[row, 0]:g} and {counts[row, 1]:g}"
+            raise table.wrong("a whole number of games", got, row)
+        counts = games_of(counts)
+    counts = counts.astype(np.int64)
     if not 0 < counts.sum() <= _MOST:
         raise table.wrong(f"1 to {_MOST:,} comparisons", f"{counts.sum():,}")
     rows = np.repeat(np.arange(len(first)), counts.sum(1))
     shares = np.repeat(np.tile([1.0, 0.0, 0.5][: counts.shape[1]], len(first)), counts.reshape(-1))
     said.append(f"counts from columns {listed(sides.counts)}")
     return Votes(names, first[rows], second[rows], shares, "win", lines[rows], (*said, *more))
+
+
+def _of_crosstable(table: Table, sign: str | None) -> Votes:
+    """Votes one by one, of the points that each row has against each column."""
+    found, said = numbers_of(table, table.heads, sign)
+    points = np.stack([found[head] for head in table.heads], 1)
+    upper = np.triu_indices(len(points), 1)
+    both = np.stack([points[upper], points.T[upper]], 1)
+    met = ~np.isnan(both).all(1)
+    for pair in np.flatnonzero(met).tolist():
+        i, j = (int(side[pair]) for side in upper)
+        one, other = both[pair]
+        if not (min(one, other) >= 0 and one + other == np.floor(one + other) <= _MOST):
+            got = f"{one:g} and {other:g} of {table.heads[i]} and {table.heads[j]}"
+            raise table.wrong("points of both, of a whole number of games,", got, hint=_NO_SHARES)
+        if 2 * one != np.floor(2 * one):
+            got = f"{one:g} of {table.heads[i]} against {table.heads[j]}"
+            raise table.wrong(
+                "points, a draw half a point,", got, int(i), table.heads[j], _NO_SHARES
+            )
+    if (both[met].sum(1) == 100).all():
+        got = "100 for both together in every pair, as of percents"
+        raise table.wrong("points", got, hint=f"{_NO_SHARES}; columns a, b, wins_a, wins_b do")
+    counts = games_of(both[met])
+    if not 0 < counts.sum() <= _MOST:
+        raise table.wrong(f"1 to {_MOST:,} games", f"{counts.sum():,}")
+    first, second = (side[met].astype(np.int32) for side in upper)
+    rows = np.repeat(np.arange(len(first)), counts.sum(1))
+    shares = np.repeat(np.tile([1.0, 0.0, 0.5], len(first)), counts.reshape(-1))
+    said = (
+        *table.said,
+        *said,
+        "points of the row against the column; draws that make whole points count as won and lost",
+    )
+    lines = np.array(table.lines, np.int64)[first[rows]]
+    return Votes(table.heads, first[rows], second[rows], shares, "win", lines, said)
 
 
 def _kind_of(table: Table, head: str, scores: np.ndarray, asked: str) -> Kind:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from jaxrace.answers import panels
 from jaxrace.judging.levels import By
 from jaxrace.judging.rows import Option, Pair
 
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
 
 _COLOURS = {"in": "C0", "out": "0.65", "?": "C1"}
 _MEANING = {"in": "certainly in", "out": "certainly out", "?": "not known yet"}
-_ROW = 0.28  # inches
 
 
 def draw(
@@ -25,19 +25,11 @@ def draw(
     delta: float,
 ) -> "Figure":
     """A figure of three panels: options, the pairs across the boundary, and the runs."""
-    from matplotlib.figure import Figure  # late: it is slow to import
-
-    rows = max(len(options), len(pairs), 4)
-    figure = Figure(figsize=(12, _ROW * rows + 1.6), layout="constrained")
-    standing, effects, runs = figure.subplots(1, 3, width_ratios=(3, 4, 2))
+    rows = max(len(options), len(pairs))
+    figure, (standing, effects, runs) = panels(title, rows, (3, 4, 2))
     _draw_standing(standing, options, top, by)
     _draw_pairs(effects, pairs, by, delta)
     _draw_runs(runs, options, "runs" if are_independent else "tasks")
-    for panel in (standing, effects, runs):
-        panel.invert_yaxis()
-        panel.grid(axis="x", alpha=0.25)
-        panel.spines[["top", "right"]].set_visible(False)
-    figure.suptitle(title)
     return figure
 
 
@@ -51,7 +43,7 @@ def _draw_standing(panel: "Axes", options: Sequence[Option], top: int, by: By) -
             panel.plot(at, height, "o", ms=7, color=_COLOURS[verdict], label=meaning)
     panel.axhline(top - 0.5, color="0.3", lw=0.8, ls=(0, (4, 2)))
     panel.set_yticks(range(len(options)), [one.name for one in options])
-    panel.set_ylim(-0.6, len(options) - 0.4)
+    panel.set_ylim(len(options) - 0.4, -0.6)
     by_wins = "win probability, mean over the others"
     panel.set(title="who stands where", xlabel="mean score" if by == "mean" else by_wins)
     panel.legend(frameon=False, fontsize="small")
@@ -67,7 +59,7 @@ def _draw_pairs(panel: "Axes", pairs: Sequence[Pair], by: By, delta: float) -> N
         )
     panel.axvline(0.5 if by == "wins" else 0.0, color="0.3", lw=0.8)
     panel.set_yticks(range(len(pairs)), [f"{pair.better} over {pair.worse}" for pair in pairs])
-    panel.set_ylim(-0.6, max(len(pairs), 1) - 0.4)
+    panel.set_ylim(max(len(pairs), 1) - 0.4, -0.6)
     effect = "win probability" if by == "wins" else "difference of the means"
     said = f"{100 * (1 - delta):.10g} % intervals, at all looks; at the right, the evidence"
     panel.set(title="how much better", xlabel=f"{effect}\n({said})")
@@ -86,5 +78,5 @@ def _draw_runs(panel: "Axes", options: Sequence[Option], unit: str) -> None:
         panel.barh(places, more, left=begin, fill=False, ls=":", label="to be run next")
         panel.legend(frameon=False, fontsize="small")
     panel.set_yticks(range(len(options)), [])
-    panel.set_ylim(-0.6, len(options) - 0.4)
+    panel.set_ylim(len(options) - 0.4, -0.6)
     panel.set(title="where the runs went", xlabel=f"{unit} of each option")

@@ -1,11 +1,10 @@
 """What a table of scores says, by name, and how a person reads it."""
 
 import dataclasses
-import html
-import importlib.util
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
+from jaxrace.answers import MOST_SHOWN, Answer, Shown, finite, listed
 from jaxrace.judging import picture
 from jaxrace.judging.decision import Certificate
 from jaxrace.judging.levels import By
@@ -14,14 +13,11 @@ from jaxrace.judging.rows import Option, Pair
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MOST_SHOWN = 20  # rows of a printed table; the result has everything
-_MOST_NAMES = 8  # in a line
-
 NextRuns = dict[str, int] | dict[str, list[str]]
 
 
 @dataclasses.dataclass(frozen=True)
-class RaceOfTable:
+class RaceOfTable(Answer):
     """The answer of ``jaxrace.race``. Print it, or see its fields; ``to_dict`` is for JSON."""
 
     top: int
@@ -56,25 +52,11 @@ class RaceOfTable:
     def to_dict(self) -> dict[str, Any]:
         """Everything, of what JSON knows; infinity is None."""
         found = dataclasses.asdict(self)
-        found |= {"best": self.best, "certified": self.certified}
-        return _finite(found)
+        return finite(found | {"best": self.best, "certified": self.certified})
 
-    def to_frame(self, which: Literal["options", "pairs"] = "options") -> Any:
-        """The options, best first, or the pairs, as a data frame of polars, or else of pandas.
-
-        >>> import jaxrace
-        >>> result = jaxrace.race({"a": [3.0, 4.0, 3.5], "b": [1.0, 2.0, 1.5]})
-        >>> result.to_frame()["name"].to_list()
-        ['a', 'b']
-        """
-        kind = Option if which == "options" else Pair
-        rows = self.options if which == "options" else self.pairs
-        names = [field.name for field in dataclasses.fields(kind)]
-        columns = {name: [getattr(row, name) for row in rows] for name in names}
-        for library in ("polars", "pandas"):
-            if importlib.util.find_spec(library):
-                return importlib.import_module(library).DataFrame(columns)
-        raise ModuleNotFoundError("to_frame needs polars or pandas: pip install polars")
+    def frames(self) -> dict[str, tuple[type, tuple[Any, ...]]]:
+        """The options, best first, and the pairs."""
+        return {"options": (Option, self.options), "pairs": (Pair, self.pairs)}
 
     def plot(self) -> "Figure":
         """A matplotlib figure: who stands where, by how much, and where the runs went."""
@@ -115,31 +97,20 @@ class RaceOfTable:
             claim = f"{each} more often better than worse {than}"
         return f"{claim}; wrong with a probability of at most {self.delta:g}, at all looks together"
 
-    def __str__(self) -> str:
-        lines = [
-            f"Top {self.top} of {len(self.options)} options by {self.by}, {self.kind} "
-            f"{'runs' if self.kind == 'independent' else 'tasks'}, delta {self.delta:g}",
-            f"  {self.headline()}",
-            f"  {self.meaning()}",
-            *(f"  note: {note}" for note in self.notes),
-            "",
-        ]
-        lines += ["  " + line for line in aligned(*self.table())]
-        if len(self.options) > MOST_SHOWN:
-            lines.append(f"  ... and {len(self.options) - MOST_SHOWN} more")
-        if self.pairs:
-            lines += ["", *("  " + line for line in aligned(*self.table_of_pairs()))]
-        return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        text = "".join(
-            f"<p>{html.escape(line)}</p>" for line in (self.headline(), self.meaning(), *self.notes)
+    def asked(self) -> str:
+        """The question in a line."""
+        runs = "runs" if self.kind == "independent" else "tasks"
+        within = f", tolerance {self.tolerance:g}" if self.tolerance else ""
+        return (
+            f"Top {self.top} of {len(self.options)} options by {self.by}, {self.kind} {runs}, "
+            f"delta {self.delta:g}{within}"
         )
-        tables = [self.table()] + ([self.table_of_pairs()] if self.pairs else [])
-        return text + "".join(_html_table(*table) for table in tables)
 
-    def table(self) -> tuple[list[str], list[list[str]]]:
-        """The heads and rows of the options, best first, the first 20."""
+    def tables(self) -> list[Shown]:
+        """The options, best first, and the pairs, the closest first: the first 20 of each."""
+        return [self._options(), *([self._pairs()] if self.pairs else [])]
+
+    def _options(self) -> Shown:
         score = "mean" if self.by == "mean" else "wins"
         heads = ["", "option", "runs", score, "beats", "verdict"]
         if not self.certified:
@@ -154,10 +125,9 @@ class RaceOfTable:
                 numbers = [f"{option.next:,}", f"{option.at_best:,}", far]
                 row += ["" if number == "0" else number for number in numbers]
             rows.append(row)
-        return heads, rows
+        return Shown(heads, rows, len(self.options) - len(rows))
 
-    def table_of_pairs(self) -> tuple[list[str], list[list[str]]]:
-        """The heads and rows of the pairs, the closest first, the first 20."""
+    def _pairs(self) -> Shown:
         effect = "wins" if self.by == "wins" else "mean better by"
         heads = ["better", "worse", effect, f"{100 * (1 - self.delta):.10g} % interval", "evidence"]
         rows = [
@@ -171,38 +141,4 @@ class RaceOfTable:
             ]
             for pair in self.pairs[:MOST_SHOWN]
         ]
-        return heads, rows
-
-
-def listed(names: list[str]) -> str:
-    """Some names in words."""
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return ", ".join(names[:_MOST_NAMES]) + more
-
-
-def aligned(heads: list[str], rows: list[list[str]]) -> list[str]:
-    """The lines of a table: names on the left, numbers on the right."""
-    is_name = [head in ("option", "better", "worse", "verdict") for head in heads]
-    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-    return [
-        "  ".join(
-            cell.ljust(width) if left else cell.rjust(width)
-            for cell, width, left in zip(row, widths, is_name, strict=True)
-        ).rstrip()
-        for row in [heads, *rows]
-    ]
-
-
-def _html_table(heads: list[str], rows: list[list[str]]) -> str:
-    def line(tag: str, cells: list[str]) -> str:
-        return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
-
-    return f"<table>{line('th', heads)}{''.join(line('td', row) for row in rows)}</table>"
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+        return Shown(heads, rows)

@@ -48,7 +48,8 @@ def _task(table: Table, task: int) -> str:
     begin = int(names[0]) if names and re.fullmatch(r"[0-9]{1,9}", names[0]) else 1
     if names != tuple(str(begin + place) for place in range(len(names))):
         begin = 1
-    return str(begin + task)
+    is_named = not all(name.isdigit() for name in names)  # questions, not seeds
+    return f"new task {task - len(names) + 1}" if is_named else str(begin + task)
 
 
 def forecasts(

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,8 @@ from jaxrace.data import Scores, read_scores
 
 # Of a table; larger ones take minutes.
 MOST_OPTIONS, MOST_SCORES = 5_000, 5_000_000
+
+_FOLDS = re.compile(r"\b(cv|split|fold)(?![a-z])|fold_?\d", re.IGNORECASE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,7 +58,10 @@ def as_table(data: Any, *, shared: bool, of_numbers: bool = True) -> Table:
     if isinstance(data, Scores):
         tasks = data.tasks
         if shared and tasks is None:
-            raise _wrong("the task of each score, for shared tasks, got none")
+            raise _wrong(
+                "the task of each score, for shared tasks, got none: task_column (--task-column) "
+                "names its column, where it is not called task, seed, fold, question or the like"
+            )
         values = tuple(map(np.asarray, data.values))
         names = tuple(map(str, data.names))
         if not shared:
@@ -101,6 +107,18 @@ def notes_of(table: Table, *, is_list: bool) -> list[str]:
                 f"depend on scores, {until}"
             )
     return found
+
+
+def overlap_of(table: Table) -> str | None:
+    """Why shared tasks that are no list may not be independent: folds of one data set."""
+    columns = " ".join(re.findall(r"tasks from columns? (.*)", "\n".join(table.said)))
+    names = table.task_names[:1] if table.tasks is not None else ()
+    if not any(_FOLDS.search(text) for text in (columns, *names)):
+        return None
+    return (
+        "folds of one data set overlap, and are no independent tasks: of=N (--of N) asks about the "
+        "list of all N folds, in an order drawn by lot"
+    )
 
 
 def _wrong(expected: str) -> ValueError:

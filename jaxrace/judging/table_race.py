@@ -86,7 +86,8 @@ def race(
             high, or certainly not independent.
 
     Warns:
-        DependentRunsWarning: Independent runs hardly are independent, or have tasks in common.
+        DependentRunsWarning: Independent runs hardly are independent, or have tasks in common;
+            shared tasks are folds of one data set.
 
     >>> a, b, c = np.random.default_rng(0).normal([0.0, 1.0, 3.0], size=(25, 3)).T
     >>> result = race({"a": a, "b": b, "c": c})
@@ -117,6 +118,8 @@ def race(
         )
     table, columns, pairs = compared(question, data)
     doubts = [] if shared or dependent or compare else _doubts(table, columns)
+    if shared and of is None and (overlap := scores.overlap_of(table)) is not None:
+        doubts = [overlap]
     for doubt in doubts:
         warnings.warn(doubt, DependentRunsWarning, stacklevel=2)
     notes = [*table.said, *scores.notes_of(table, is_list=of is not None)]
@@ -136,8 +139,8 @@ def _doubts(table: scores.Table, columns: Sequence[np.ndarray]) -> list[str]:
     doubts = [] if doubt is None else [doubt]
     if table.have_tasks_in_common:
         doubts.append(
-            "options have tasks in common, which independent runs have not: shared compares them "
-            "task by task"
+            "options have tasks in common, such as seeds: shared=True (--shared) compares them "
+            "task by task, whatever they share"
         )
     return doubts
 

@@ -104,16 +104,20 @@ class Saver:
         """What was saved last, if anything; ValueError if damaged, or of another sweep."""
         if not is_saved(self.folder):
             return None
-        require_began_here(self.folder, SHARDS, "on a cluster")
+        if not (self.folder / NAME).is_file():
+            raise ValueError(
+                f"folder: expected a sweep that began here, got one on a cluster in '{self.folder}'"
+            )
         try:
             facts = files.read_json(self.folder / NAME)
             self._number, identity = facts.pop("number"), facts.pop("identity")
             arrays = self._orbax.restore(self._lanes()) if identity == self._identity else {}
         except Exception as error:  # whatever orbax or tensorstore make of it
-            raise self._damaged(_first_line(error)) from error
+            line = _first_line(error)
+            raise ValueError(f"checkpoint: {self.folder} is damaged: {line}") from error
         require_same(identity, self._identity)
         if facts.pop("digest") != _digest(arrays):
-            raise self._damaged("its checksum does not fit")
+            raise ValueError(f"checkpoint: {self.folder} is damaged: its checksum does not fit")
         return arrays, facts
 
     def save(self, arrays: Mapping[str, np.ndarray], facts: Mapping[str, Any]) -> None:
@@ -139,15 +143,6 @@ class Saver:
 
     def _lanes(self) -> Path:
         return self.folder / f"lanes-{self._number:06}"
-
-    def _damaged(self, how: str) -> ValueError:
-        return ValueError(f"checkpoint: {self.folder} is damaged: {how}")
-
-
-def require_began_here(folder: Path, name: str, where: str) -> None:
-    """Raise ValueError if the sweep in a folder has this file, as one that began elsewhere has."""
-    if (folder / name).is_file():
-        raise ValueError(f"folder: expected a sweep that began here, got one {where} in '{folder}'")
 
 
 def surroundings(work: Work, jobs: Jobs) -> dict[str, Any]:

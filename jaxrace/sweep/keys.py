@@ -20,8 +20,8 @@ def with_keys(numbers: Any, like: Any) -> Any:
     """Undo ``without_keys``; ``like`` has keys where they were."""
 
     def wrap(x: Any, like: Any) -> Any:
-        if is_key(like):
-            return jax.random.wrap_key_data(jnp.asarray(x), impl=jax.random.key_impl(like))
-        return x
+        if not is_key(like):
+            return x
+        return jax.random.wrap_key_data(jnp.asarray(x), impl=jax.random.key_impl(like))
 
     return jax.tree.map(wrap, numbers, like)

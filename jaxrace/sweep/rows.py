@@ -101,9 +101,10 @@ class RowStore:
         piece_of_job = np.maximum(np.cumsum(counts) - 1, 0) // most_rows
         for piece in np.unique(piece_of_job):
             first, last = np.searchsorted(piece_of_job, [piece, piece + 1])
-            rows = _together([_between(part, first, last) for part in self])
-            order = np.lexsort((rows.step, rows.job))
-            yield jax.tree.map(lambda x, order=order: x[order], rows)
+            rows = _together(
+                [_taken(part, (part.job >= first) & (part.job < last)) for part in self]
+            )
+            yield _taken(rows, np.lexsort((rows.step, rows.job)))
 
     def all_in_order(self) -> Rows:
         """All rows at once."""
@@ -127,9 +128,8 @@ class RowStore:
             raise ValueError(f"checkpoint: {name} is damaged ({error})") from error
 
 
-def _between(rows: Rows, first: int, last: int) -> Rows:
-    chosen = (rows.job >= first) & (rows.job < last)
-    return jax.tree.map(lambda x: x[chosen], rows)
+def _taken(rows: Rows, places: NDArray[Any]) -> Rows:
+    return jax.tree.map(lambda x: x[places], rows)
 
 
 def _together(parts: list[Rows]) -> Rows:

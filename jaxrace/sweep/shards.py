@@ -27,7 +27,6 @@ from jaxrace.sweep.checkpoint import (
     SHARDS,
     Checkpoints,
     identity_of,
-    require_began_here,
     require_same,
     surroundings,
 )
@@ -79,9 +78,13 @@ def run_shards(
     folder = SharedFolder(checkpoints.folder)
     row = jax.eval_shape(traced_job, work, one_job(jobs))[1]
     with folder.locked(), connected(cluster) as ray:
-        if folder.is_path:
-            require_began_here(Path(checkpoints.folder), NAME, "of one process")
-        cut = json.loads(folder.read(SHARDS)) if SHARDS in folder.names() else None
+        names = folder.names()
+        if NAME in names:
+            raise ValueError(
+                "folder: expected a sweep that began here, got one of one process in "
+                f"'{checkpoints.folder}'"
+            )
+        cut = json.loads(folder.read(SHARDS)) if SHARDS in names else None
         if cut is not None and not checkpoints.resume:
             raise ValueError(f"folder: expected no sweep in '{checkpoints.folder}', or resume=True")
         num_gpus = gpus_of_task(ray, cluster) if cut is None else cut["GPUs of a task"]
@@ -99,7 +102,7 @@ def run_shards(
             size = cut["size"]
         plan = LanePlan.of(jobs, width)
         task = _Task(work, jobs, plan, size, folder, checkpoints.every, here)
-        names, shards = folder.names(), range(math.ceil(jobs.count / size))
+        shards = range(math.ceil(jobs.count / size))
         store = RowStore(row, read=folder.read)
         log = SweepLog(store, np.zeros(0, np.int64), width, 1, jobs.count, 0, 0, cut is not None, 0)
         before = [shard for shard in shards if _done(shard) in names]

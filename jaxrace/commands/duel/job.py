@@ -18,7 +18,8 @@ from jaxrace.commands.printing import plus_minus, print_table, say
 from jaxrace.commands.workbench import Columns, Workbench, run_job
 from jaxrace.dueling.driver import note_without_winner
 
-FIGURE = "regret.png"
+FIGURE, MATRIX = "regret.png", "matrix.png"
+_MOST_DRAWN = 40  # arms of a matrix that has room on a page
 
 # Records of a run: most, and how few will do where no more divide the horizon.
 _RECORDS, _FEW_RECORDS = 100, 20
@@ -47,7 +48,10 @@ def duel(job: Job) -> Path:
         }
         runs.write_log(bench.folder, [_columns(name, one) for name, one in found.items()])
         has_winner = dueling.condorcet_winner(matrix) is not None
-        bench.write_figure(FIGURE, _figure(found, "strong" if has_winner else "copeland"))
+        figure = _figure(found, "strong" if has_winner else "copeland")
+        plots.save_twice(figure, bench.folder / FIGURE)
+        if names is not None and len(names) <= _MOST_DRAWN:
+            plots.save_twice(_picture_of(matrix, names), bench.folder / MATRIX)
         facts = {
             "arms": len(matrix),
             "condorcet_winner": dueling.condorcet_winner(matrix),
@@ -57,12 +61,38 @@ def duel(job: Job) -> Path:
             "von_neumann_winner": dueling.von_neumann_winner(matrix).round(6).tolist(),
         }
         if names is not None:
-            facts |= {"names": names, "said": list(said)}
+            facts |= {"names": names, "said": list(said), "by_name": _by_name(facts, names)}
         summary = {"horizon": horizon, "repeats": config.repeats, "matrix": facts}
         summary |= {name: _result(one) for name, one in found.items()}
         runs.write_summary(bench.folder, summary)
 
     return run_job("duel", job, work)
+
+
+def _by_name(facts: dict[str, Any], names: list[str]) -> dict[str, Any]:
+    """Who wins, and how likely each is to be played by who knows the matrix, by name."""
+    winner = facts["condorcet_winner"]
+    sets = ("copeland_winners", "borda_winners", "smith_set")
+    return {
+        "condorcet_winner": None if winner is None else names[winner],
+        **{key: [names[arm] for arm in facts[key]] for key in sets},
+        "von_neumann_winner": dict(zip(names, facts["von_neumann_winner"], strict=True)),
+    }
+
+
+def _picture_of(matrix: np.ndarray, names: list[str]) -> "plots.Figure":
+    """Who beats whom: rows against columns, who beats the most others first."""
+    order = np.lexsort((-matrix.mean(1), -(matrix > 0.5).sum(1)))
+    shown, size = [names[arm] for arm in order], 0.45 * len(names)
+    figure, [[panel]] = plots.panels((size + 2.5, size + 1.5))
+    shares = matrix[np.ix_(order, order)].astype(float)
+    np.fill_diagonal(shares, np.nan)
+    plots.draw_heat(panel, shares)
+    panel.invert_yaxis()
+    panel.set_xticks(range(len(shown)), shown, rotation=90)
+    panel.set_yticks(range(len(shown)), shown)
+    panel.set(title="how likely the row beats the column")
+    return figure
 
 
 def _lineup(config: DuelConfig, num_arms: int) -> dict[str, Entrant]:

@@ -28,12 +28,12 @@ from jaxrace.commands.holdem.matches import (
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import confidence_scale, print_table, say
 from jaxrace.commands.select.config import POOLED_SAMPLES
-from jaxrace.commands.select.judge import MAKERS
 from jaxrace.commands.workbench import Columns, Workbench, run_job
 from jaxrace.envs.holdem import NUM_WEIGHTS, Ashe, Deals, Rules
 from jaxrace.kernels import total_order
 from jaxrace.racing import DominanceRace
 from jaxrace.selection.driver import fitting_interval
+from jaxrace.selection.votes.judgement import MAKERS
 from jaxrace.strategies import Strategy
 
 EVALUATION, PLAYERS, CURVE = "evaluation.csv", "players.npz", "learning_curve.png"

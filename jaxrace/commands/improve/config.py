@@ -59,7 +59,8 @@ class ImproveConfig:
             batch for a file.
         bound: Lower confidence bound of the test: ci, betting, betting-anytime and bernstein are
             safe, t, bca and percentile semi-safe; ``jaxrace list`` explains.
-        candidates: none, or k-fold: cross-validated mixtures with the policy in use.
+        candidates: none, or k-fold: cross-validated mixtures with the policy in use, which are
+            likelier to pass and take some four times as long.
         trajectories: Of each repeat; not of a file, which has its own number.
         batch: Trajectories between two tests of daedalus and daedalus2; null stands for 100 in the
             gridworld, 50 with mountain-car and 250 with marketing.

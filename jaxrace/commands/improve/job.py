@@ -14,6 +14,8 @@ from jaxrace.bases import Affine, Fourier
 from jaxrace.commands.improve.config import ImproveConfig
 from jaxrace.commands.improve.domains import DOMAINS, Worth, floor_of, run_trials
 from jaxrace.commands.improve.estimates import estimates_of, lines_of
+from jaxrace.commands.improve.picture import figure_of_log
+from jaxrace.commands.improve.words import lines_of_policy, policy_in_words
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import say
 from jaxrace.commands.workbench import Workbench, run_job
@@ -62,6 +64,8 @@ def improve(job: Job) -> Path:
     log = _load(config)
 
     def work(bench: Workbench) -> None:
+        if log is not None and config.candidates == "k-fold":
+            bench.job.on_stage("search with cross-validation, one for each fold and mixture", 0, 0)
         done = _simulate(config, bench) if log is None else _from_log(config, log)
         repeats, tests = done.tests["passed"].shape
         columns = {name: values.reshape(-1) for name, values in done.tests.items()}
@@ -69,8 +73,9 @@ def improve(job: Job) -> Path:
         theta, alpha = map(np.asarray, done.policy)
         with files.new_file(bench.folder / POLICY) as file:
             np.savez(file, theta=theta, alpha=alpha, **done.scaling)
-        if log is None:
-            bench.write_figure(FIGURE, _figure(config, done.tests, done.found["start"]))
+        figure = _figure if log is None else figure_of_log
+        found = {"floor": done.floor.mean, **done.found}
+        plots.save_twice(figure(config, done.tests, found), bench.folder / FIGURE)
         runs.write_summary(bench.folder, _summary(config, done))
 
     return run_job("improve", job, work)
@@ -189,6 +194,8 @@ def _from_log(config: ImproveConfig, log: Log) -> Done:
     scaling |= {"low": parts.low, "high": parts.high}
     if parts.action_names is not None:
         scaling["actions"] = np.array(parts.action_names)
+    if summary["alpha"] > 0:
+        summary["policy"] = policy_in_words(method, found.policy, parts)
     columns = {name: np.asarray(value)[None, None] for name, value in tests.items()}
     return Done(columns, policy, floor, summary, scaling)
 
@@ -259,8 +266,11 @@ def _summary(config: ImproveConfig, done: Done) -> dict[str, Any]:
     }
 
 
-def _figure(config: ImproveConfig, tests: dict[str, np.ndarray], start: float) -> "plots.Figure":
+def _figure(
+    config: ImproveConfig, tests: dict[str, np.ndarray], found: dict[str, Any]
+) -> "plots.Figure":
     figure, [[panel]] = plots.panels((7, 4.4))
+    start = found["start"]
     performance = tests["performance"]
     x = np.append(0, tests["trajectories"][0])
     curves = np.concatenate([np.full((len(performance), 1), start), performance], 1)
@@ -310,7 +320,7 @@ def _of_file(summary: dict[str, Any]) -> list[str]:
             )
     if weights:
         lines += _of_weights(weights)
-    lines += lines_of(summary)
+    lines += [*lines_of_policy(summary), *lines_of(summary)]
     lines += summary.get("said", [])
     if summary["floor_is_estimate"]:
         lines.append(

@@ -8,29 +8,31 @@ import numpy as np
 from rich.console import Console
 
 from jaxrace import tables
-from jaxrace.commands.printing import name_column, print_table, say
+from jaxrace.commands.printing import say
+from jaxrace.commands.progress import waiting
 from jaxrace.commands.race.config import ScoresConfig
-from jaxrace.commands.race.report import require_ending, write_report
+from jaxrace.commands.report import NOT_YET, print_answer, require_ending, write_report
 from jaxrace.data import Scores, read_scores
 from jaxrace.judging import RaceOfTable, race
-
-NOT_YET = 3  # the exit status where the best are not certified
 
 
 def race_scores(console: Console, config: ScoresConfig) -> int:
     """Judge a table of scores, and print what it says; 0 if the best are certified, else 3."""
     if config.report is not None:
         require_ending(config.report)
-    table = read_scores(
-        config.scores,
-        option_column=config.option_column,
-        score_column=config.score_column,
-        task_column=config.task_column,
-        header=not config.no_header,
-        decimal=config.decimal,
-        delimiter=config.delimiter,
-    )
-    with warnings.catch_warnings(record=True, action="always", category=UserWarning) as doubts:
+    seen = Console(stderr=True)
+    with waiting(seen, f"reading {config.scores}"):
+        table = read_scores(
+            config.scores,
+            option_column=config.option_column,
+            score_column=config.score_column,
+            task_column=config.task_column,
+            header=not config.no_header,
+            decimal=config.decimal,
+            delimiter=config.delimiter,
+        )
+    kept = warnings.catch_warnings(record=True, action="always", category=UserWarning)
+    with waiting(seen, "judging"), kept as doubts:
         try:
             result = race(
                 table,
@@ -66,13 +68,7 @@ def race_scores(console: Console, config: ScoresConfig) -> int:
 def _print(
     console: Console, config: ScoresConfig, table: Scores, result: RaceOfTable, doubts: list[str]
 ) -> None:
-    say(console, *(f"note: {text}" for text in result.notes), *([""] if result.notes else []))
-    _print_table(console, *result.table())
-    hidden = len(result.options) - len(result.table()[1])
-    say(console, *([f"... and {hidden} more, with --json"] if hidden else []), "")
-    if result.pairs:
-        _print_table(console, *result.table_of_pairs())
-        say(console, "")
+    print_answer(console, result)
     say(console, *(f"WARNING: {text}" for text in doubts))
     if config.no_header:
         say(console, "options are called by their columns, from left to right")
@@ -82,12 +78,6 @@ def _print(
         say(
             console, "if every row is a task on which all options ran: --shared compares them by it"
         )
-
-
-def _print_table(console: Console, heads: list[str], rows: list[list[str]]) -> None:
-    names = ("option", "better", "worse")
-    columns = [name_column(head) if head in names else head for head in heads]
-    print_table(console, columns, rows)
 
 
 def _write_next(path: str, result: RaceOfTable) -> None:

@@ -37,7 +37,6 @@ PROBLEMS: dict[str, str] = {
 
 # Selectors that can go on from comparisons which others have chosen.
 FROM_SCORES = ("pocbam", "ml-pocbam", "ml-pocbam-stationary", "hybrid", "pkg", "uniform")
-LEAST_OF_A_PAIR = 2  # comparisons of a pair from which its variance can be estimated, as these need
 
 # See ``ScoreSelector``. Of wins 1, 2 and 4 are about as good and 0 is not; of scores it helps some
 # methods and makes hardly a difference to the others (docs/top_k_selection.md).
@@ -81,13 +80,15 @@ class SelectConfig:
             pocbam, ml-pocbam, hybrid, pkg and uniform.
         pooled_samples: Of the same: the variance of every pair is mixed with so many samples of the
             variance within all pairs.
-        delta: Error probability of the active rankings and pairwise races.
+        delta: Of a file: the exit status is 3 while the selection is right with an estimated
+            probability below 1 - delta. Of the active rankings and pairwise races: their error
+            probability.
         seed: Seed of all random numbers.
     """
 
     method: str = "pkg"
     problem: str = "thurstone"
-    top: int = 4
+    top: int = 1
     next: int = 5
     score: Score = "auto"
     first_column: str | None = None
@@ -125,7 +126,7 @@ class SelectConfig:
             raise ValueError(
                 f"problem: expected a file or one of {', '.join(PROBLEMS)}, got {self.problem!r}"
             )
-        for name in ("options", "noise", "budget", "repeats", "batch", "delta"):
+        for name in ("options", "noise", "budget", "repeats", "batch"):
             require_default(name, self, f"with problem {self.problem}, as it is of a simulation")
         if len(self.methods) > 1 or self.method not in FROM_SCORES:
             raise ValueError(

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from jaxrace.commands.select.model import LinkedFit
+from jaxrace.selection.votes.linked import LinkedFit
 
 LEVEL = 0.95  # approximate, each by itself
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import erfcx, log_ndtr
 
-from jaxrace.commands.select.file import Table, counts_and_means
+from jaxrace.selection.votes.table import Table, counts_and_means
 
 # Draws of the qualities, as many as there is room and time for.
 _MOST_DRAWS, _FEWEST_DRAWS = 10_000, 1_000

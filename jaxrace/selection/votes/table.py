@@ -1,14 +1,13 @@
-"""Comparisons that have been made, from a file. Axes: K options, n comparisons."""
+"""Comparisons that have been made, by name. Axes: K options, n comparisons."""
 
-import os
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 
 from jaxrace.data import read_votes
-from jaxrace.selection import Scores
 from jaxrace.selection.comparisons import LARGEST_SCORE
+from jaxrace.selection.scores import Scores
 
 MOST_OPTIONS = 2_000  # matrices of all pairs must have room
 
@@ -20,28 +19,28 @@ class Table(NamedTuple):
     first: np.ndarray  # int32 [n]
     second: np.ndarray  # int32 [n]
     score: np.ndarray  # float64 [n], by how much the first was better
-    reading: str = "margin"  # how the scores of the file were read, or "win"
+    reading: str = "margin"  # how scores were read, or "win"
     said: tuple[str, ...] = ()  # what was guessed
 
 
-def read_comparisons(path: str | os.PathLike[str], score: str = "auto", **columns: Any) -> Table:
-    """Read a file of comparisons; ``columns`` are more arguments of ``read_votes``.
+def read_comparisons(
+    source: Any, score: str = "auto", argument: str = "votes", **columns: Any
+) -> Table:
+    """Read comparisons; ``columns`` are more arguments of ``read_votes``.
 
     ValueError if a row cannot be used, or may be read in two ways.
     """
-    votes = read_votes(path, score=score, argument="problem", **columns)
+    votes = read_votes(source, score=score, argument=argument, **columns)
     if len(votes.names) > MOST_OPTIONS:
-        raise ValueError(
-            f"problem: expected at most {MOST_OPTIONS:,} options in {os.fspath(path)!r}, got "
-            f"{len(votes.names):,}"
-        )
+        got = f"{len(votes.names):,}"
+        raise ValueError(f"{argument}: expected at most {MOST_OPTIONS:,} options in all, got {got}")
     margins = votes.margins
     is_large = ~(np.abs(margins) <= LARGEST_SCORE)
     if is_large.any():
         row = int(np.argmax(is_large))
         raise ValueError(
-            f"problem: expected scores of a size of 2.6e15 at most in {os.fspath(path)!r}, line "
-            f"{votes.lines[row]}, got {margins[row]:g}"
+            f"{argument}: expected scores of a size of 2.6e15 at most in line {votes.lines[row]}, "
+            f"got {margins[row]:g}"
         )
     return Table([*votes.names], votes.first, votes.second, margins, votes.kind, votes.said)
 

@@ -1,0 +1,145 @@
+"""An answer about named options: as text, in a notebook, as a data frame, for JSON."""
+
+import dataclasses
+import html
+import importlib.util
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_SHOWN = 20  # rows of a printed table; the answer has everything
+NAMES = ("option", "better", "worse")  # heads of columns of names
+_MOST_LISTED = 8  # names in a line
+_ROW = 0.28  # of a figure, in inches
+
+
+class Shown(NamedTuple):
+    """A table as people read it."""
+
+    heads: list[str]
+    rows: list[list[str]]
+    hidden: int = 0  # rows that are left out
+
+
+class Answer:
+    """What the results of ``jaxrace.race`` and ``jaxrace.select`` have in common.
+
+    Print it, have it as the last line of a cell, or use ``to_frame``, ``to_dict`` and ``plot``.
+    """
+
+    notes: tuple[str, ...]  # what was guessed, and what a reader should know
+
+    def headline(self) -> str:
+        """The answer in a line."""
+        raise NotImplementedError
+
+    def meaning(self) -> str:
+        """What the headline says, and how sure it is."""
+        raise NotImplementedError
+
+    def asked(self) -> str:
+        """The question in a line."""
+        raise NotImplementedError
+
+    def tables(self) -> list[Shown]:
+        """What is shown below it."""
+        raise NotImplementedError
+
+    def frames(self) -> Mapping[str, tuple[type, Sequence[Any]]]:
+        """By name the kind of rows, a dataclass, and the rows of what ``to_frame`` makes."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, of what JSON knows; infinity and NaN are None."""
+        raise NotImplementedError
+
+    def plot(self) -> "Figure":
+        """A matplotlib figure."""
+        raise NotImplementedError
+
+    def to_frame(self, which: str = "options") -> Any:
+        """The options, best first, or the pairs, as a data frame of polars, or else of pandas.
+
+        >>> import jaxrace
+        >>> result = jaxrace.race({"a": [3.0, 4.0, 3.5], "b": [1.0, 2.0, 1.5]})
+        >>> result.to_frame()["name"].to_list()
+        ['a', 'b']
+        """
+        frames = self.frames()
+        if which not in frames:
+            raise ValueError(f"which: expected one of {', '.join(frames)}, got {which!r}")
+        kind, rows = frames[which]
+        names = [field.name for field in dataclasses.fields(kind)]
+        columns = {name: [getattr(row, name) for row in rows] for name in names}
+        for library in ("polars", "pandas"):
+            if importlib.util.find_spec(library):
+                return importlib.import_module(library).DataFrame(columns)
+        raise ModuleNotFoundError("to_frame needs polars or pandas: pip install polars")
+
+    def __str__(self) -> str:
+        lines = [self.asked(), f"  {self.headline()}", f"  {self.meaning()}"]
+        lines += [f"  note: {note}" for note in self.notes]
+        for table in self.tables():
+            lines += ["", *(f"  {line}" for line in _aligned(table))]
+            if table.hidden:
+                lines.append(f"  ... and {table.hidden} more")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        said = (self.headline(), self.meaning(), *self.notes)
+        text = "".join(f"<p>{html.escape(line)}</p>" for line in said)
+        return text + "".join(map(_html_table, self.tables()))
+
+
+def panels(title: str, rows: int, widths: Sequence[int]) -> tuple["Figure", Sequence["Axes"]]:
+    """A figure with a panel for each width, for so many rows from the top, and its panels."""
+    from matplotlib.figure import Figure  # late: it is slow to import
+
+    figure = Figure(figsize=(4 * len(widths), _ROW * max(rows, 4) + 1.6), layout="constrained")
+    found = figure.subplots(1, len(widths), width_ratios=widths)
+    for panel in found:
+        panel.invert_yaxis()
+        panel.grid(axis="x", alpha=0.25)
+        panel.spines[["top", "right"]].set_visible(False)
+    figure.suptitle(title)
+    return figure, found
+
+
+def listed(names: Sequence[str]) -> str:
+    """Some names in words."""
+    more = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
+    return ", ".join(names[:_MOST_LISTED]) + more
+
+
+def finite(value: Any) -> Any:
+    """The same with None for numbers that JSON has not."""
+    if isinstance(value, dict):
+        return {key: finite(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _aligned(table: Shown) -> list[str]:
+    """Its lines: names on the left, numbers on the right."""
+    is_name = [head in (*NAMES, "verdict") for head in table.heads]
+    widths = [max(map(len, column)) for column in zip(table.heads, *table.rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if left else cell.rjust(width)
+            for cell, width, left in zip(row, widths, is_name, strict=True)
+        ).rstrip()
+        for row in [table.heads, *table.rows]
+    ]
+
+
+def _html_table(table: Shown) -> str:
+    def line(tag: str, cells: list[str]) -> str:
+        return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+    rows = "".join(line("td", row) for row in table.rows)
+    return f"<table>{line('th', table.heads)}{rows}</table>"

@@ -1,0 +1,69 @@
+"""An answer printed, and a report on it for a pull request or a browser."""
+
+import html
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from jaxrace import files, plots
+from jaxrace.answers import NAMES, Answer
+from jaxrace.commands.printing import name_column, print_table, say
+from jaxrace.tables import markdown_table
+
+NOT_YET = 3  # the exit status where the best are not certified, or not likely enough
+MARKDOWN, HTML = (".md", ".markdown"), (".html", ".htm")
+
+
+def print_answer(console: Console, answer: Answer) -> None:
+    """Print its notes and tables; the headline is for last."""
+    say(console, *(f"note: {text}" for text in answer.notes), *([""] if answer.notes else []))
+    for table in answer.tables():
+        heads = [name_column(head) if head in NAMES else head for head in table.heads]
+        print_table(console, heads, table.rows)
+        say(console, *([f"... and {table.hidden} more, with --json"] if table.hidden else []), "")
+
+
+def require_ending(path: str) -> None:
+    """Raise unless a report can have this name."""
+    if not path.lower().endswith((*MARKDOWN, *HTML)):
+        raise ValueError(f"report: expected a file that ends in .md or .html, got {path!r}")
+
+
+def write_report(path: Path, answer: Answer, doubts: Sequence[str] = ()) -> None:
+    """Write the report, and its figure beside it as PNG and SVG; an HTML file also holds it."""
+    vector = plots.save_twice(answer.plot(), path.with_suffix(".png"))
+    is_html = path.suffix.lower() in HTML
+    text = (
+        _html(answer, doubts, vector.decode())
+        if is_html
+        else _markdown(path.with_suffix(".png").name, answer, doubts)
+    )
+    files.write_file(path, text.encode())
+
+
+def _markdown(figure: str, answer: Answer, doubts: Sequence[str]) -> str:
+    tables = [
+        markdown_table(heads, [[cell.replace("|", "\\|") for cell in row] for row in rows])
+        for heads, rows, _ in answer.tables()
+    ]
+    parts = [
+        f"## {answer.headline()}",
+        f"{answer.meaning()}.",
+        f"{answer.asked()}.",
+        *(f"* {note}" for note in [*doubts, *answer.notes]),
+        *tables,
+        f"![Who stands where]({figure.replace(' ', '%20')})",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _html(answer: Answer, doubts: Sequence[str], picture: str) -> str:
+    said = "".join(f"<p>{html.escape(text)}</p>" for text in (f"{answer.asked()}.", *doubts))
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f"<title>{html.escape(answer.headline())}</title>"
+        "<style>body{font-family:sans-serif;margin:2em}td,th{padding:.2em .8em;text-align:right}"
+        "svg{max-width:100%}</style></head><body>"
+        f"{answer._repr_html_()}{said}{picture[picture.index('<svg') :]}</body></html>\n"
+    )

@@ -1,0 +1,157 @@
+"""What comparisons say, by name, and how a person reads it."""
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING, Any
+
+from jaxrace.answers import MOST_SHOWN, Answer, Shown, finite, listed
+from jaxrace.selection.votes import picture
+from jaxrace.selection.votes.rows import Gap, Proposal, Ranked
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# A chance that a comparison changes the selection; and what reads as certain with three digits.
+_UNLIKELY, _SURE = 0.01, 0.9995
+_LEAST = 10  # comparisons of an option, before anything is called likely
+_LEAST_SHOWN = 1e-9  # smaller chances are those of the model alone
+
+
+@dataclasses.dataclass(frozen=True)
+class SelectionOfVotes(Answer):
+    """The answer of ``jaxrace.select``. Print it, or see its fields; ``to_dict`` is for JSON."""
+
+    top: int
+    delta: float
+    reading: str  # of scores: "win", shares of a win, or "margin"
+    comparisons: int
+    model: str  # "pairs", each by itself, or "linked", one model of all comparisons
+    options: tuple[Ranked, ...]  # best first
+    confidence: float | None  # estimated probability that the best are those; None: unknown
+    gap: Gap  # between the last of the best and the first of the others
+    next: tuple[Proposal, ...]  # pairs to compare next
+    log_chance: float | None  # ln of the largest chance that one of these changes the selection
+    connected: bool  # every two options are, through others if need be
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def from_dict(cls, found: dict[str, Any]) -> "SelectionOfVotes":
+        """The same again, of what ``to_dict`` gives."""
+        names = [field.name for field in dataclasses.fields(cls)]
+        parts = {
+            "options": tuple(Ranked(**one) for one in found["options"]),
+            "next": tuple(Proposal(**one) for one in found["next"]),
+            "gap": Gap(**found["gap"]),
+            "notes": tuple(found["notes"]),
+        }
+        return cls(**{name: parts.get(name, found[name]) for name in names})
+
+    @property
+    def names(self) -> list[str]:
+        """All options, best first."""
+        return [option.name for option in self.options]
+
+    @property
+    def best(self) -> list[str]:
+        """The first k, best first."""
+        return self.names[: self.top]
+
+    @property
+    def sure(self) -> bool:
+        """Is the estimated probability that these are the best 1 - delta or more?
+
+        Not before those at the boundary were compared ten times each: fewer may all end alike by
+        chance, and look like results without noise.
+        """
+        return self.confidence is not None and self.confidence >= 1 - self.delta and not self._few
+
+    @property
+    def _few(self) -> list[str]:
+        """Which of the two at the boundary were hardly compared."""
+        boundary = self.options[self.top - 1 : self.top + 1]
+        return [one.name for one in boundary if one.comparisons < _LEAST]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, of what JSON knows."""
+        return finite(dataclasses.asdict(self) | {"best": self.best, "sure": self.sure})
+
+    def frames(self) -> dict[str, tuple[type, tuple[Any, ...]]]:
+        """The options, best first, and the pairs to compare next."""
+        return {"options": (Ranked, self.options), "next": (Proposal, self.next)}
+
+    def plot(self) -> "Figure":
+        """A matplotlib figure: the ranking with its intervals, and what to compare next."""
+        shown = self.options[:MOST_SHOWN], self.next[:MOST_SHOWN]
+        return picture.draw(self.headline(), *shown, self.top, self._unit())
+
+    def asked(self) -> str:
+        """The question in a line."""
+        return (
+            f"Top {self.top} of {len(self.options)} options by {self.comparisons:,} comparisons, "
+            f"read as {self.reading}s"
+        )
+
+    def headline(self) -> str:
+        """The answer in a line."""
+        wanted = f"{100 * (1 - self.delta):.10g} %"
+        if self.sure:
+            return f"SELECTED, likely right ({wanted} or more): {listed(self.best)}"
+        return f"NOT SURE YET ({wanted} wanted), a guess: {listed(self.best)}"
+
+    def meaning(self) -> str:
+        """How sure it is."""
+        lines = [f"probability that the selection is right: {self._sureness()}"]
+        if self._few:
+            lines.append(
+                f"compared less than {_LEAST} times, too few to be sure: {listed(self._few)}"
+            )
+        if self.gap.low is not None:
+            lines.append(
+                f"{self.gap.last} is ahead of {self.gap.first}, the first that is not selected, by "
+                f"{self.gap.score:.4g}, 95 % interval {self.gap.low:.4g} to {self.gap.high:.4g}"
+            )
+        if self.log_chance is None or self.log_chance < math.log(_UNLIKELY):
+            chance = f"below {_LEAST_SHOWN:g}"
+            if self.log_chance is not None and self.log_chance >= math.log(_LEAST_SHOWN):
+                chance = f"{math.exp(self.log_chance):.1g} at most"
+            lines.append(
+                "none of the comparisons that are proposed is likely to change the selection by "
+                f"itself: the chance is {chance}"
+            )
+        return "; ".join(lines)
+
+    def tables(self) -> list[Shown]:
+        """The options, best first, and what to compare next: the first 20 of each."""
+        heads = ["", "option", "compared", self._unit(), "95 % interval", "verdict"]
+        rows = [
+            [
+                str(place + 1),
+                one.name,
+                f"{one.comparisons:,}",
+                f"{one.score:.4g}",
+                "" if one.low is None else f"{one.low:.4g} to {one.high:.4g}",
+                "selected" if one.selected else "",
+            ]
+            for place, one in enumerate(self.options[:MOST_SHOWN])
+        ]
+        pairs = [
+            [one.better, one.worse, f"{one.compared:,}", f"{one.times:,}"]
+            for one in self.next[:MOST_SHOWN]
+        ]
+        return [
+            Shown(heads, rows, len(self.options) - len(rows)),
+            Shown(["better", "worse", "compared", "next"], pairs, len(self.next) - len(pairs)),
+        ]
+
+    def _unit(self) -> str:
+        return "wins" if self.reading == "win" else "margin"
+
+    def _sureness(self) -> str:
+        if self.confidence is not None:
+            about = "above 0.999" if self.confidence > _SURE else f"about {self.confidence:.3f}"
+            return f"{about}, an estimate without guarantee"
+        if not self.connected:
+            return "not known yet: compare options that nothing connects"
+        if self.model == "linked":
+            return "not known yet: there are too few comparisons to tell how noisy they are"
+        return "not known: the scores are too large or too small to tell"
