@@ -131,9 +131,8 @@ def test_who_is_over_the_first_within_a_tolerance_leaves_a_pair_in_doubt(toleran
     highest[0, 2] = highest[1, 0] = highest[2, 1] = level + 1
     mean = np.array([[0.0, -0.1, 0.5], [0.1, 0.0, -0.1], [-0.5, 0.1, 0.0]])
     over = highest >= level
-    found = decide(
-        Seen(highest, over, over & False, mean), 1, level, 1.0, is_tolerant=tolerance > 0
-    )
+    on_host = Seen(highest.astype(float), over, over & False, mean)
+    found = decide(on_host, 1, level, 1.0, is_tolerant=tolerance > 0)
     assert found.leads.tolist() == [True, False, False]
     assert bool(found.doubtful[0, 1]) == (tolerance > 0)
     margin = jnp.asarray(np.rint(mean * race.blocks.unit), jnp.int32)
@@ -142,8 +141,9 @@ def test_who_is_over_the_first_within_a_tolerance_leaves_a_pair_in_doubt(toleran
     assert bool(same.doubtful[0, 1]) == (tolerance > 0)
     settings = {"by": "wins", "compare": kernels.total_order}
     shared = SharedRace(3, 1, 60, **settings).params(0.05, tolerance=tolerance)
-    seen = shared_decision.Seen(*map(jnp.asarray, (highest, over, mean)), jnp.ones(3, jnp.int32))
-    asked = shared_decision.decide(seen, shared, 1, tolerance == 0).asked
+    arrays = jnp.asarray(highest), jnp.asarray(over), jnp.asarray(mean)
+    on_tasks = shared_decision.Seen(*arrays, jnp.ones(3, jnp.int32))
+    asked = shared_decision.decide(on_tasks, shared, 1, tolerance == 0).asked
     assert asked.tolist()[:2] == [True, tolerance > 0]
 
 
