@@ -7,6 +7,7 @@ disk. What came after it is computed again, bit for bit.
 
 import contextlib
 import dataclasses
+import functools
 import hashlib
 import json
 import platform
@@ -84,20 +85,26 @@ class Saver:
     """Writes and reads the checkpoints of one sweep; a context manager.
 
     Entering, it refuses a folder on which another process works, and one with a checkpoint unless
-    ``resume`` is set (ValueError). The ``identity`` has to be the same when a sweep is resumed.
+    ``resume`` is set (ValueError). What ``identify`` returns has to be the same when a sweep is
+    resumed. It takes a second or two, as does orbax: both wait until there is something to save.
     """
 
-    def __init__(self, checkpoints: Checkpoints, identity: Mapping[str, Any]) -> None:
-        # It starts a backend, and takes most of a second.
-        import orbax.checkpoint as ocp
-
+    def __init__(self, checkpoints: Checkpoints, identify: Callable[[], Mapping[str, Any]]) -> None:
         self.folder, self.every = Path(checkpoints.folder).absolute(), checkpoints.every
-        self._asked = checkpoints
-        whole = {**identity, "config": dict(checkpoints.config)}
-        self._identity = json.loads(json.dumps(whole))
+        self._asked, self._identify = checkpoints, identify
         self._number = 0
         self._opened = contextlib.ExitStack()
-        self._orbax = self._opened.enter_context(ocp.StandardCheckpointer())
+
+    @functools.cached_property
+    def _identity(self) -> dict[str, Any]:
+        whole = {**self._identify(), "config": dict(self._asked.config)}
+        return json.loads(json.dumps(whole))
+
+    @functools.cached_property
+    def _orbax(self) -> Any:
+        import orbax.checkpoint as ocp  # starts a backend
+
+        return self._opened.enter_context(ocp.StandardCheckpointer())
 
     def __enter__(self) -> Self:
         self.folder.mkdir(parents=True, exist_ok=True)

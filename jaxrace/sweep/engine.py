@@ -19,6 +19,7 @@ from jaxrace.sweep.checkpoint import Checkpoints, Saver, Snapshot, identity_of, 
 from jaxrace.sweep.lanes import MOST_STEPS, Program, one_job, traced_job
 from jaxrace.sweep.queue import LanePlan
 from jaxrace.sweep.rows import Rows, RowStore, rows_of
+from jaxrace.sweep.small import SmallProgram, is_small
 from jaxrace.sweep.stopping import Interrupted
 from jaxrace.sweep.work import Jobs, Work
 
@@ -86,9 +87,13 @@ def run_here(
     with contextlib.ExitStack() as stack:
         saver = None
         if checkpoints is not None:
-            if identity is None:
-                identity = surroundings(work, jobs) | identity_of(work, jobs, plan.width)
-            saver = stack.enter_context(Saver(checkpoints, identity))
+
+            def identify() -> Mapping[str, Any]:
+                if identity is not None:
+                    return identity
+                return surroundings(work, jobs) | identity_of(work, jobs, plan.width)
+
+            saver = stack.enter_context(Saver(checkpoints, identify))
         # The library behind LAPACK, SciPy's, has threads of its own, which would take the devices'
         # cores. They are found only once it is imported.
         import scipy.linalg  # noqa: F401
@@ -140,9 +145,9 @@ class _Sweep:
             for name in self._of_jobs.keys() & saved.arrays.keys():  # not of no jobs
                 self._of_jobs[name][:] = saved.arrays[name]
         self.ended, self.failed, self._known = self._of_jobs.values()
-        row = jax.eval_shape(traced_job, work, one_job(jobs))[1]
         folder = None if saver is None else saver.folder
-        self.store = RowStore(row, folder, self.facts["files of rows"])
+        shapes = functools.partial(_row_shapes, work, jobs)
+        self.store = RowStore(shapes, folder, self.facts["files of rows"])
         if saved is not None and self.store.count() != self.facts["rows"]:
             raise ValueError(f"checkpoint: {folder} is damaged: rows are missing")
         self.num_before = int(self.ended.sum())
@@ -155,7 +160,8 @@ class _Sweep:
         started = time.perf_counter()
         self._program = None
         if not self.ended.all():
-            self._program = Program(work, jobs, width, devices[: self.num_devices])
+            kind = SmallProgram if is_small(work, jobs, width) else Program
+            self._program = kind(work, jobs, width, devices[: self.num_devices])
             if saved is not None:
                 self._restore(self._program, saved.arrays)
         self.compile_seconds, self.run_seconds = time.perf_counter() - started, 0.0
@@ -177,7 +183,9 @@ class _Sweep:
                 saved_at = time.perf_counter()
             if stops:
                 raise Interrupted
-        if self._saver is not None and self._program is not None:
+        # What took a few seconds is done again rather than saved.
+        is_brief = isinstance(self._program, SmallProgram) and saved_at == started
+        if self._saver is not None and self._program is not None and not is_brief:
             self._save(self._saver, self._program)
         self.run_seconds = time.perf_counter() - started
 
@@ -248,6 +256,10 @@ class _Sweep:
             if _leaf(index) in arrays:  # what has no elements is not stored
                 leaf[here] = arrays[_leaf(index)][source]
         program.restore(leaves)
+
+
+def _row_shapes(work: Work, jobs: Jobs) -> Any:
+    return jax.eval_shape(traced_job, work, one_job(jobs))[1]
 
 
 def _leaf(number: int) -> str:

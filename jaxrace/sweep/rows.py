@@ -50,7 +50,8 @@ class RowStore:
     """Rows in memory, and those that have been written to disk.
 
     Args:
-        shapes: A row of ``jax.ShapeDtypeStruct``s.
+        shapes: A row of ``jax.ShapeDtypeStruct``s, or a function that finds it, which may take a
+            second and is called where no rows show their shapes.
         folder: Where ``flush`` writes; None if nothing is to be written.
         num_parts: How many files there are already; others are removed.
 
@@ -64,10 +65,7 @@ class RowStore:
     """
 
     def __init__(self, shapes: Any, folder: Path | None = None, num_parts: int = 0) -> None:
-        self.shapes = shapes
-        none = np.zeros(0, np.int64)
-        leaves = jax.tree.map(lambda x: np.zeros((0, *x.shape), x.dtype), shapes)
-        self._none = Rows(none, none, leaves)
+        self._find_shapes = shapes if callable(shapes) else lambda: shapes
         self._folder = folder
         kept = [] if folder is None else _files(folder, num_parts)
         self._written: list[Callable[[], Rows]] = [
@@ -77,6 +75,17 @@ class RowStore:
         if folder is not None:
             for path in set(folder.glob("rows-*.npz")) - set(kept):
                 path.unlink()
+
+    @functools.cached_property
+    def shapes(self) -> Any:
+        """A row of ``jax.ShapeDtypeStruct``s."""
+        return self._find_shapes()
+
+    @functools.cached_property
+    def _none(self) -> Rows:
+        none = np.zeros(0, np.int64)
+        leaves = jax.tree.map(lambda x: np.zeros((0, *x.shape), x.dtype), self.shapes)
+        return Rows(none, none, leaves)
 
     def add(self, rows: Rows) -> None:
         """Keep some rows."""
@@ -93,7 +102,7 @@ class RowStore:
     def flush(self) -> int:
         """Write what is in memory; returns how many files there are."""
         if self._in_memory and self._folder is not None:
-            leaves = jax.tree.leaves(_together([self._none, *self._in_memory]))
+            leaves = jax.tree.leaves(_together(self._in_memory))
             content = io.BytesIO()
             np.savez(content, *leaves)
             *_, path = _files(self._folder, len(self._written) + 1)
@@ -117,13 +126,13 @@ class RowStore:
         for piece in np.unique(piece_of_job):
             first, last = np.searchsorted(piece_of_job, [piece, piece + 1])
             chosen = [_between(part, first, last) for part in self._parts()]
-            rows = _together([self._none, *chosen])
+            rows = _together(chosen)
             order = np.lexsort((rows.step, rows.job))
             yield jax.tree.map(lambda x, order=order: x[order], rows)
 
     def all_in_order(self) -> Rows:
         """All rows at once."""
-        return _together([self._none, *self.in_order()])
+        return _together(list(self.in_order()) or [self._none])
 
     def _parts(self) -> Iterator[Rows]:
         for read in self._written:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from jaxrace import kernels
@@ -118,11 +119,12 @@ class PreferenceRace(ComparingRace):
         bound = kernels.bound_named(self.bound)
         table = kernels.thresholds(bound, self.num_options, max_rounds, delta, epsilon)
         padding = (0, self.capacity - max_rounds)
+        table = np.pad(table, padding, constant_values=kernels.NEVER)
         params = PreferenceParams(
             delta=jnp.asarray(delta, jnp.float32),
             max_rounds=jnp.asarray(max_rounds, jnp.int32),
             epsilon=jnp.asarray(epsilon, jnp.float32),
-            thresholds=jnp.pad(jnp.asarray(table), padding, constant_values=kernels.NEVER),
+            thresholds=jax.device_put(table),
             owner=self.owner,
         )
         if self.ranking == "copeland":
@@ -134,7 +136,7 @@ class PreferenceRace(ComparingRace):
         params = self.params(delta, self.capacity, epsilon, **others)
         bound = kernels.bound_named(self.bound)
         table = kernels.threshold_table(bound, self.num_options, self.capacity, delta, epsilon)
-        params = dataclasses.replace(params, thresholds=jnp.asarray(table))
+        params = dataclasses.replace(params, thresholds=jax.device_put(table))
         if not isinstance(params, SurrogateParams):
             return params
         allowed = surrogates.allowed_table(self.bound, self.num_options, self.capacity, delta)
