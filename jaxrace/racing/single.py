@@ -90,9 +90,8 @@ def _play(
     params: Any,
 ) -> Any:
     """The last states; None if the sampler holds a tracer."""
-    option_keys, states = _begin(race, common_random_numbers, params, keys, example)
+    option_keys, states, asked = _begin(race, common_random_numbers, params, keys, example)
     told, is_open = 0, race.opening == 0
-    states, asked = _look(race, states, params)
     while np.asarray(asked).any():
         num_rounds = chunk if is_open else race.opening
         rows = option_keys, options, states.simulated
@@ -100,11 +99,11 @@ def _play(
         if is_traced(outcomes):  # the sampler holds a tracer of a vmap around this call
             return None
         if is_open:
-            states = _advance(race, states, outcomes, params, np.int32(told))
+            states, counts = _count(race, states, outcomes, params, np.int32(told))
             told += chunk
         else:
-            states, is_open = _open(race, states, outcomes, params), True
-        states, asked = _look(race, states, params)
+            states, counts, is_open = _open(race, states, outcomes, params), None, True
+        states, asked = _decide(race, states, counts, params)
     return _finish(race, states, params) if race.is_unfinished(states) else states
 
 
@@ -147,9 +146,11 @@ def _draw_one(
 @bounded_jit(2, work=_little)
 def _begin(
     race: base.Race, common_random_numbers: bool, params: Any, keys: jax.Array, example: Any
-) -> tuple[jax.Array, Any]:
+) -> tuple[jax.Array, Any, jax.Array]:
+    """The keys of the options, states, and who is asked for first."""
     option_keys = drawing.option_keys(keys, race.num_options, common_random_numbers)
-    return option_keys, jax.vmap(lambda params: race.init(example, params))(params)
+    states = jax.vmap(lambda params: race.init(example, params))(params)
+    return option_keys, states, jax.vmap(race.ask)(states, params)
 
 
 @bounded_jit(1, work=_work, level=_level, donated=(0,))
@@ -158,16 +159,15 @@ def _open(race: base.Race, states: Any, outcomes: Any, params: Any) -> Any:
 
 
 @bounded_jit(1, work=_work, level=_level, donated=(0,))
-def _advance(
-    race: base.Race, states: Any, outcomes: Any, params: Any, first_round: jax.Array
-) -> Any:
-    return race.advance_lanes(states, outcomes, params, first_round)
+def _count(race: base.Race, states: Any, outcomes: Any, params: Any, first_round: jax.Array) -> Any:
+    return race.count_lanes(states, outcomes, params, first_round)
 
 
+# Deciding is long to compile and soon done: never at a higher level.
 @bounded_jit(1, work=_work, donated=(0,))
-def _look(race: base.Race, states: Any, params: Any) -> tuple[Any, jax.Array]:
+def _decide(race: base.Race, states: Any, counts: Any, params: Any) -> tuple[Any, jax.Array]:
     """The states once it is decided, and who is asked for next, bool [B, K]."""
-    states = race.look_lanes(states, params)
+    states = race.decide_lanes(states, counts, params)
     return states, jax.vmap(race.ask)(states, params)
 
 

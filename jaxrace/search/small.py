@@ -80,17 +80,15 @@ def _race(
     params: Any,
 ) -> Any:
     """The results of B races."""
-    example = _example(search.rollout, keys, options)
+    shapes = jax.eval_shape(functools.partial(_first_outcome, search.rollout), keys, options)
+    example = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), shapes)
     chunk, common = chunk_of(search), search.common_random_numbers
     return single.run_lanes(race, draw, chunk, common, keys, example, options, params)
 
 
-def _example(rollout: Rollout, keys: jax.Array, options: Any) -> Any:
-    def of_first(keys: jax.Array, options: Any) -> Any:
-        return rollout(keys[0], jax.tree.map(lambda x: x[0, 0], options))
-
-    shapes = jax.eval_shape(of_first, keys, options)
-    return jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), shapes)
+@functools.partial(jax.jit, static_argnums=0)  # for its shape: traced once
+def _first_outcome(rollout: Rollout, keys: jax.Array, options: Any) -> Any:
+    return rollout(keys[0], jax.tree.map(lambda x: x[0, 0], options))
 
 
 def _little(*_: Any) -> float:

@@ -91,6 +91,9 @@ def run_here(
             def identify() -> Mapping[str, Any]:
                 if identity is not None:
                     return identity
+                if is_small(work, jobs, plan.width):
+                    # What has been traced for its steps, and how, shows in the whole program.
+                    jax.clear_caches()
                 return surroundings(work, jobs) | identity_of(work, jobs, plan.width)
 
             saver = stack.enter_context(Saver(checkpoints, identify))
@@ -171,20 +174,21 @@ class _Sweep:
 
     def run_bursts(self, most_steps: int, on_rows: OnRows, stop: Callable[[], bool]) -> None:
         """Play bursts until no job is left."""
-        started = saved_at = time.perf_counter()
+        is_small_one = isinstance(self._program, SmallProgram)
+        # What takes a few seconds of the processor is done again rather than saved.
+        clock = time.process_time if is_small_one else time.perf_counter
+        started, begun_at, is_saved = time.perf_counter(), clock(), False
+        saved_at = begun_at
         while self._program is not None and not self.ended.all():
             rows = self._burst(self._program, most_steps, stop)
             on_rows(int(self.ended.sum()), rows)
             stops = stop()
-            if self._saver is not None and (
-                stops or time.perf_counter() - saved_at >= self._saver.every
-            ):
+            if self._saver is not None and (stops or clock() - saved_at >= self._saver.every):
                 self._save(self._saver, self._program)
-                saved_at = time.perf_counter()
+                saved_at, is_saved = clock(), True
             if stops:
                 raise Interrupted
-        # What took a few seconds is done again rather than saved.
-        is_brief = isinstance(self._program, SmallProgram) and saved_at == started
+        is_brief = is_small_one and not is_saved
         if self._saver is not None and self._program is not None and not is_brief:
             self._save(self._saver, self._program)
         self.run_seconds = time.perf_counter() - started

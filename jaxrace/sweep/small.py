@@ -12,6 +12,7 @@ import jax
 import numpy as np
 
 from jaxrace.compilation import bounded_jit
+from jaxrace.sweep.keys import zeros
 from jaxrace.sweep.lanes import Burst, Lanes, Program
 from jaxrace.sweep.work import Jobs, Work
 
@@ -60,6 +61,12 @@ class SmallProgram(Program):
     @property
     def _shapes(self) -> Any:
         return jax.eval_shape(jax.vmap(self._work.init), self._some)
+
+    def saved(self) -> list[np.ndarray]:
+        """Copies of all arrays of the lanes, as of any program; zeros before a job has begun."""
+        if self.lanes.states is None:
+            self.lanes = Lanes(zeros(self._shapes), self.lanes.alive)
+        return super().saved()
 
     def _put(self, arrays: Any, spec: Any = None) -> Any:
         return arrays
