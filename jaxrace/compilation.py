@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import jaxlib.version
 import numpy as np
 from jax.core import Tracer
@@ -45,6 +46,15 @@ def is_traced(tree: Any) -> bool:
     return any(isinstance(x, Tracer) for x in jax.tree.leaves(tree))
 
 
+def stack(*arrays: Any) -> Any:
+    """``jnp.stack``, which compiles a program for every shape; on the host of what is no tracer.
+
+    >>> stack(np.float32(1), np.float32(2)).shape
+    (2,)
+    """
+    return jnp.stack(arrays) if is_traced(arrays) else jax.device_put(np.stack(arrays))
+
+
 def is_outermost() -> bool:
     """Are operations done here and now, and not written down by a `jit` around them?
 
@@ -60,7 +70,7 @@ def bounded_jit(
     num_static: int,
     most: int = MOST_PROGRAMS,
     work: Callable[..., float] | None = None,
-    level: int = 0,
+    level: int | Callable[..., int] = 0,
     donated: tuple[int, ...] = (),
 ) -> Callable[[Any], Any]:
     """``jax.jit`` that forgets the program which has not been called for the longest time.
@@ -73,7 +83,8 @@ def bounded_jit(
         most: Programs that are kept.
         work: ``work(*args)``, in comparisons: up to ``MOST_BRIEF`` are compiled in haste where
             plain Python calls. None for a program that is always compiled as JAX does.
-        level: XLA's level of optimisation of a program compiled in haste.
+        level: XLA's level of optimisation of a program compiled in haste; a number, or
+            ``level(*args)``.
         donated: Numbers of the other arguments, from 0, that may be overwritten.
 
     >>> @bounded_jit(num_static=1)
@@ -85,21 +96,22 @@ def bounded_jit(
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.lru_cache(maxsize=most, typed=True)
-        def program(is_alone: bool, *static: Any) -> Any:
+        def program(hasty: int | None, *static: Any) -> Any:
             @functools.wraps(function)
             def of_arrays(*args: Any) -> Any:
-                with made_alone() if is_alone else contextlib.nullcontext():
+                with contextlib.nullcontext() if hasty is None else made_alone():
                     return function(*static, *args)
 
-            options = _HASTY | {_LEVEL: level} if is_alone and _may_choose() else None
+            options = None if hasty is None else hasty_options(hasty)
             return jax.jit(of_arrays, donate_argnums=donated, compiler_options=options)
 
         def call(*args: Any) -> Any:
             static, arrays = args[:num_static], args[num_static:]
-            return program(_is_alone(work, args), *static)(*arrays)
+            hasty = (level(*args) if callable(level) else level) if _is_alone(work, args) else None
+            return program(hasty, *static)(*arrays)
 
         def lower(*args: Any) -> Any:  # for ``compile_ahead``
-            return program(False, *args[:num_static]).lower(*args[num_static:])
+            return program(None, *args[:num_static]).lower(*args[num_static:])
 
         call.__dict__["lower"] = lower
         return functools.wraps(function)(call)
@@ -114,9 +126,9 @@ def _is_alone(work: Callable[..., float] | None, args: tuple[Any, ...]) -> bool:
     return not is_traced(args) and is_outermost()
 
 
-def _may_choose() -> bool:
-    """Are the options that are chosen here known, and not chosen by the user?"""
-    return _IS_KNOWN and _is_level_open()
+def hasty_options(level: int = 0) -> dict[str, Any] | None:
+    """For ``compile``: None where they are not known, or chosen by the user."""
+    return _HASTY | {_LEVEL: level} if _IS_KNOWN and _is_level_open() else None
 
 
 def _is_level_open() -> bool:

@@ -6,7 +6,7 @@ evosax is imported when the first strategy is made, because its import starts a 
 import contextlib
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from jaxrace.compilation import hasty_options
 from jaxrace.strategy_names import SUPPORTED, WITH_STEP_SIZE
 from jaxrace.validation import require_choice, require_integer, require_positive
 
@@ -65,9 +66,7 @@ class Strategy:
         ``sigma0`` is the initial step size, the strategy's own default unless given; ValueError if
         the strategy has none.
         """
-        algorithm = self._algorithm(example)
-        with _modes_of_evosax():
-            params = jax.jit(_defaults(algorithm))()
+        params = self._algorithm(example).defaults
         if sigma0 is None:
             return params
         if not self.has_step_size:
@@ -163,16 +162,14 @@ def _build(strategy: Strategy, structure: Any, shapes: tuple) -> Any:
             algorithm.fitness_shaping_fn = _weights_of_ranks
     if strategy.name == "CMA_ES":
         algorithm.use_negative_weights = False
-        with _modes_of_evosax():
-            defaults = jax.jit(_defaults(algorithm)).lower().compile()()  # under a trace, too
-        rates = np.asarray(defaults.c_1) + np.asarray(defaults.c_mu)
+    with _modes_of_evosax():
+        # Compiled: evosax's dozens of small operations take a second one by one.
+        made = jax.jit(lambda: _strong(algorithm.default_params)).lower()
+        algorithm.defaults = made.compile(compiler_options=hasty_options())()  # under a trace, too
+    if strategy.name == "CMA_ES":
+        rates = np.asarray(algorithm.defaults.c_1) + np.asarray(algorithm.defaults.c_mu)
         algorithm.gap = max(1, int(_GAP / (algorithm.num_dims * rates)))
     return algorithm
-
-
-def _defaults(algorithm: Any) -> Callable[[], Any]:
-    """To be compiled: evosax's dozens of small operations take a second one by one."""
-    return lambda: _strong(algorithm.default_params)
 
 
 def _with_stall_indicator_of_the_tutorial(kind: Any) -> Any:

@@ -97,7 +97,9 @@ def test_summary_agrees_with_the_last_rows_of_the_log(finished):
     assert summary["method"] == method
     assert summary["policy"] == ("constant 0.4" if method == "constant" else method)
     timing = runs.read_timing(folder)
-    assert timing["compile_seconds"] > 0 < timing["run_seconds"]
+    # Of a small job of searches it is in the next.
+    assert (timing["compile_seconds"] is None) == (method not in ("constant", "random"))
+    assert timing["run_seconds"] > 0
 
 
 def test_baselines(finished):

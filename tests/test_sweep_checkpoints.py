@@ -267,14 +267,14 @@ def test_a_damaged_checkpoint_is_refused(stopped, tmp_path, what):
 def test_a_number_that_has_changed_on_the_disk_is_seen(tmp_path):
     """Of large arrays, to which orbax adds no checksum."""
     asked, numbers = sweep.Checkpoints(tmp_path, resume=True), np.random.default_rng(0)
-    with checkpoint.opened(asked, {}) as saver:
+    with checkpoint.opened(asked, dict) as saver:
         saver.save({"x": numbers.random(10_000)}, {})
     largest = max(tmp_path.glob("lanes-*/**/d/*"), key=lambda path: path.stat().st_size)
     content = bytearray(largest.read_bytes())
     content[len(content) // 2] ^= 1
     largest.write_bytes(content)
     with (
-        checkpoint.opened(asked, {}) as saver,
+        checkpoint.opened(asked, dict) as saver,
         pytest.raises(ValueError, match="damaged: its checksum does not fit"),
     ):
         saver.load()

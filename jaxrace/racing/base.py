@@ -98,6 +98,16 @@ class Race(abc.ABC):
         """Decide for B races by what ``open_lanes`` or ``advance_lanes`` has counted."""
         return states
 
+    def count_lanes(
+        self, states: State, outcomes: Outcome, params: Params, first_round: jax.Array
+    ) -> tuple[State, Any]:
+        """The laborious part of ``advance_lanes``: states, and counts for ``decide_lanes``."""
+        return self.advance_lanes(states, outcomes, params, first_round), None
+
+    def decide_lanes(self, states: State, counts: Any, params: Params) -> State:
+        """The rest of ``advance_lanes``, if there are counts, and ``look_lanes``."""
+        return self.look_lanes(states, params)
+
     def is_unfinished(self, states: State) -> bool:
         """Is anything left to do for ``finish_lanes``? Not under a trace."""
         return False

@@ -10,13 +10,14 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxrace import kernels
+from jaxrace.compilation import bounded_jit
 
 Sample = Callable[[jax.Array, Any], Any]
-Rows = tuple[
-    jax.Array, Any, jax.Array
-]  # keys and options, leaves [B, K, ...]; samples drawn so far
+# Keys and options, leaves [B, K, ...], and the samples that each has drawn so far.
+Rows = tuple[jax.Array, Any, jax.Array | np.ndarray]
 
 # Options of a batch from which on it pays to draw only for those that ask, once they are few.
 _LISTED_ROWS = 256
@@ -52,6 +53,40 @@ def draw_row(sample: Sample, num_rounds: int, row: Rows) -> Any:
     return jax.vmap(draw, (None, None, 0))(option_key, option, _numbers(drawn, num_rounds))
 
 
+def draw_rows(sample: Sample, num_rounds: int, rows: Rows, asked: np.ndarray) -> Any:
+    """The next samples [B, K, n, ...] of those that ask, for plain Python; zeros for the others.
+
+    All are NumPy arrays. One small program draws any number of options, so many at once.
+    """
+    keys, options, drawn = rows
+    arrays = jax.random.key_data(keys), options, drawn
+    arrays = jax.tree.map(lambda x: np.asarray(x).reshape(-1, *x.shape[2:]), arrays)
+    wanted, size = np.flatnonzero(asked), kernels.sizes().rows
+    pieces = [wanted[start : start + size] for start in range(0, len(wanted), size)]
+    found = []
+    for piece in pieces:
+        block = np.resize(piece, size)  # filled up with options that are drawn already
+        own = jax.tree.map(lambda x, block=block: x[block], arrays)
+        found.append(_draw_block(sample, num_rounds, jax.random.key_impl(keys), *own))
+
+    def together(*parts: jax.Array) -> np.ndarray:
+        drawn = np.zeros((asked.size, *parts[0].shape[1:]), parts[0].dtype)
+        for piece, part in zip(pieces, parts, strict=True):
+            drawn[piece] = np.asarray(part)[: len(piece)]
+        return drawn.reshape(*asked.shape, *drawn.shape[1:])
+
+    return jax.tree.map(together, *found)
+
+
+@bounded_jit(3, work=lambda *_: 0.0, level=1)
+def _draw_block(
+    sample: Sample, num_rounds: int, kind: Any, keys: jax.Array, options: Any, drawn: jax.Array
+) -> Any:
+    """Samples [R, n, ...] of R options, by the numbers behind their keys."""
+    keys = jax.random.wrap_key_data(keys, impl=kind)
+    return jax.vmap(lambda *row: draw_row(sample, num_rounds, row))(keys, options, drawn)
+
+
 def _draw_sample(
     sample: Sample, option_key: jax.Array, option: Any, sample_number: jax.Array
 ) -> Any:
@@ -81,9 +116,11 @@ def _draw_asked(draw: Callable[..., Any], num_rounds: int, rows: Rows, asked: ja
     return map_rows(draw_block, asked, rows, axis=axis)
 
 
-def _numbers(drawn: jax.Array, num_rounds: int) -> jax.Array:
+def _numbers(drawn: jax.Array | np.ndarray, num_rounds: int) -> jax.Array:
     """uint32 [..., n], of the samples that follow so many."""
-    return (drawn[..., None] + jnp.arange(num_rounds, dtype=jnp.int32)).astype(jnp.uint32)
+    return (jnp.asarray(drawn)[..., None] + jnp.arange(num_rounds, dtype=jnp.int32)).astype(
+        jnp.uint32
+    )
 
 
 def map_rows(function: Callable[..., Any], wanted: jax.Array, args: Any, axis: int = 0) -> Any:

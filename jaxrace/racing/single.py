@@ -1,9 +1,11 @@
-"""One race by itself, as plain Python runs it: small programs, and a loop on the host.
+"""Races as plain Python runs them, one or a few: small programs, and a loop on the host.
 
-The samples are drawn by a program of their own: another sampler compiles nothing else. Axes: B = 1
-lanes, K options, n rounds.
+The samples are drawn by a program of their own: another sampler compiles nothing else. Axes: B
+lanes, 1 for a race by itself; K options, n rounds.
 """
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -15,8 +17,22 @@ from jaxrace.racing import base, drawing
 _DRAW_LEVEL = 1  # what a user's simulator takes is not known: it runs half as fast at most
 
 
-def _work(race: base.Race, *_: Any) -> float:
-    return race.work
+# Takes rounds, rows as drawing has them, and who asks, bool [B, K]: samples [B, K, n, ...].
+Draw = Callable[[int, drawing.Rows, np.ndarray], Any]
+
+
+def _work(race: base.Race, *of_race: Any) -> float:
+    # How much there is of a batch the one who calls knows.
+    return race.work if _num_lanes(of_race) == 1 else 0.0
+
+
+def _level(race: base.Race, *of_race: Any) -> int:
+    """Batches run long enough for a program that is twice as fast, and compiled as long again."""
+    return int(_num_lanes(of_race) > 1)
+
+
+def _num_lanes(of_race: Any) -> int:
+    return len(jax.tree.leaves(of_race)[0])
 
 
 def _little(*_: Any) -> float:
@@ -37,34 +53,67 @@ def run(
         return None
     example = jax.eval_shape(sample, key, jax.tree.map(lambda x: x[0], options))
     example = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), example)
-    keys, states = _begin(race, common_random_numbers, key, example, params)
-    options = _lane(options)
+    draw = functools.partial(_draw_next, race, sample, example)
+    options = jax.tree.map(lambda x: x[None], options)
+    params = jax.tree.map(lambda x: np.asarray(x)[None], params)
+    states = _play(race, draw, chunk, common_random_numbers, key[None], example, options, params)
+    return None if states is None else _end_alone(race, states, params)
+
+
+def run_lanes(
+    race: base.Race,
+    draw: Draw,
+    chunk: int,
+    common_random_numbers: bool,
+    keys: jax.Array,
+    example: Any,
+    options: Any,
+    params: Any,
+) -> Any:
+    """The results of B races, leaves [B, ...].
+
+    ``keys`` are [B], ``options`` and ``params`` have leaves [B, ...]; an outcome is shaped as the
+    ``example``.
+    """
+    states = _play(race, draw, chunk, common_random_numbers, keys, example, options, params)
+    return _end(race, states, params)
+
+
+def _play(
+    race: base.Race,
+    draw: Draw,
+    chunk: int,
+    common_random_numbers: bool,
+    keys: jax.Array,
+    example: Any,
+    options: Any,
+    params: Any,
+) -> Any:
+    """The last states; None if the sampler holds a tracer."""
+    option_keys, states, asked = _begin(race, common_random_numbers, params, keys, example)
     told, is_open = 0, race.opening == 0
-    states, asked = _look(race, states, params)
     while np.asarray(asked).any():
         num_rounds = chunk if is_open else race.opening
-        rows = keys, options, states.simulated
-        outcomes = _draw_next(race, sample, num_rounds, rows, np.asarray(asked), example)
+        rows = option_keys, options, states.simulated
+        outcomes = draw(num_rounds, rows, np.asarray(asked))
         if is_traced(outcomes):  # the sampler holds a tracer of a vmap around this call
             return None
         if is_open:
-            states = _advance(race, states, outcomes, params, np.int32(told))
+            states, counts = _count(race, states, outcomes, params, np.int32(told))
             told += chunk
         else:
-            states, is_open = _open(race, states, outcomes, params), True
-        states, asked = _look(race, states, params)
-    if race.is_unfinished(states):
-        states = _finish(race, states, params)
-    return _end(race, states, params)
+            states, counts, is_open = _open(race, states, outcomes, params), None, True
+        states, asked = _decide(race, states, counts, params)
+    return _finish(race, states, params) if race.is_unfinished(states) else states
 
 
 def _draw_next(
     race: base.Race,
     sample: drawing.Sample,
+    example: Any,
     num_rounds: int,
     rows: drawing.Rows,
     asked: np.ndarray,
-    example: Any,
 ) -> Any:
     """The next samples [1, K, n, ...], of those that ask at least."""
     unequal = race.opening > 0
@@ -94,44 +143,45 @@ def _draw_one(
     return jax.tree.map(lambda x, new: x.at[0, number].set(new), outcomes, drawn)
 
 
-def _lane(tree: Any) -> Any:
-    """Of one race those of B = 1."""
-    return jax.tree.map(lambda x: x[None], tree)
-
-
-@bounded_jit(2, work=_work)
+@bounded_jit(2, work=_little)
 def _begin(
-    race: base.Race, common_random_numbers: bool, key: jax.Array, example: Any, params: Any
-) -> tuple[jax.Array, Any]:
-    keys = drawing.option_keys(key[None], race.num_options, common_random_numbers)
-    return keys, _lane(race.init(example, params))
+    race: base.Race, common_random_numbers: bool, params: Any, keys: jax.Array, example: Any
+) -> tuple[jax.Array, Any, jax.Array]:
+    """The keys of the options, states, and who is asked for first."""
+    option_keys = drawing.option_keys(keys, race.num_options, common_random_numbers)
+    states = jax.vmap(lambda params: race.init(example, params))(params)
+    return option_keys, states, jax.vmap(race.ask)(states, params)
 
 
-@bounded_jit(1, work=_work, donated=(0,))
+@bounded_jit(1, work=_work, level=_level, donated=(0,))
 def _open(race: base.Race, states: Any, outcomes: Any, params: Any) -> Any:
-    return race.open_lanes(states, outcomes, _lane(params))
+    return race.open_lanes(states, outcomes, params)
 
 
+@bounded_jit(1, work=_work, level=_level, donated=(0,))
+def _count(race: base.Race, states: Any, outcomes: Any, params: Any, first_round: jax.Array) -> Any:
+    return race.count_lanes(states, outcomes, params, first_round)
+
+
+# Deciding is long to compile and soon done: never at a higher level.
 @bounded_jit(1, work=_work, donated=(0,))
-def _advance(
-    race: base.Race, states: Any, outcomes: Any, params: Any, first_round: jax.Array
-) -> Any:
-    return race.advance_lanes(states, outcomes, _lane(params), first_round)
-
-
-@bounded_jit(1, work=_work, donated=(0,))
-def _look(race: base.Race, states: Any, params: Any) -> tuple[Any, jax.Array]:
-    """The states once it is decided, and who is asked for next, bool [1, K]."""
-    states = race.look_lanes(states, _lane(params))
-    return states, jax.vmap(race.ask, (0, None))(states, params)
+def _decide(race: base.Race, states: Any, counts: Any, params: Any) -> tuple[Any, jax.Array]:
+    """The states once it is decided, and who is asked for next, bool [B, K]."""
+    states = race.decide_lanes(states, counts, params)
+    return states, jax.vmap(race.ask)(states, params)
 
 
 @bounded_jit(1, work=_work, donated=(0,))
 def _finish(race: base.Race, states: Any, params: Any) -> Any:
-    return race.finish_lanes(states, _lane(params))
+    return race.finish_lanes(states, params)
 
 
 @bounded_jit(1, work=_work)
-def _end(race: base.Race, states: Any, params: Any) -> tuple[Any, Any]:
-    state = jax.tree.map(lambda x: x[0], states)
+def _end(race: base.Race, states: Any, params: Any) -> Any:
+    return jax.vmap(race.result)(states, params)
+
+
+@bounded_jit(1, work=_work)
+def _end_alone(race: base.Race, states: Any, params: Any) -> tuple[Any, Any]:
+    state, params = jax.tree.map(lambda x: x[0], (states, params))
     return race.result(state, params), race.first_outcomes(state)

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace.compilation import bounded_jit, compile_ahead
+from jaxrace.compilation import bounded_jit, compile_ahead, stack
 from jaxrace.racing import base
 from jaxrace.search.policy_search import PolicySearch, SearchParams, SearchRow, SearchState
 from jaxrace.validation import require_keys
@@ -142,4 +142,4 @@ def stack_params(params: list[Params]) -> Params:
     kinds = [(jax.tree.structure(p), *map(jnp.shape, jax.tree.leaves(p))) for p in params]
     if len(set(kinds)) != 1:
         raise ValueError("params: expected those of one search, got some that differ in shape")
-    return jax.tree.map(lambda *x: jnp.stack(x), *params)
+    return jax.tree.map(stack, *params)

@@ -107,21 +107,34 @@ class FinalRace:
         self, state: FinalRaceState, params: FinalRaceParams
     ) -> tuple[FinalRaceState, SearchRow]:
         """One generation, or the final race."""
-        is_final = self.search.done(state.search, params.search) & ~state.finished
         searched, row = self.search.step(state.search, params.search)
-        place = row.generation % self.race.num_options
-        remembered = jax.tree.map(lambda x, best: x.at[place].set(best), state.recent, row.best)
-        recent = absorb(~row.ran, state.recent, remembered)
+        chunk, common = self.search.chunk, self.search.common_random_numbers
+        asked = self.ask(state, params)
+        result = racing.run(self.race, asked[0], self.search.rollout, *asked[1:], chunk, common)
+        return self.tell(state, params, searched, row, result)
+
+    def ask(
+        self, state: FinalRaceState, params: FinalRaceParams
+    ) -> tuple[jax.Array, PolicyInTask, Any]:
+        """The key, options and params of the final race."""
         # Before its time it is a race of no rounds, which asks for nothing.
-        rounds = jnp.where(is_final, params.max_rounds, 0)
+        rounds = jnp.where(self._is_final(state, params), params.max_rounds, 0)
         race_params = self.race.params_at(params.race, rounds)
         options = jax.vmap(lambda theta: PolicyInTask(theta, params.search.env))(state.recent)
         key = jax.random.fold_in(state.search.key, jnp.uint32(_KEY_NUMBER))
-        common = self.search.common_random_numbers
-        rollout = self.search.rollout
-        result = racing.run(
-            self.race, key, rollout, options, race_params, common_random_numbers=common
-        )
+        return key, options, race_params
+
+    def tell(
+        self,
+        state: FinalRaceState,
+        params: FinalRaceParams,
+        searched: SearchState,
+        row: SearchRow,
+        result: Any,
+    ) -> tuple[FinalRaceState, SearchRow]:
+        """The rest of a step, once the search has made its own, and the final race is run."""
+        is_final = self._is_final(state, params)
+        recent = self.remember(state.recent, row)
         winner = jax.tree.map(lambda x: x[result.ranking[0]], recent)
         certain = (result.selected | result.discarded).sum(dtype=jnp.int32)
         row = row._replace(
@@ -136,3 +149,12 @@ class FinalRace:
             valid=row.valid & ~result.invalid.any(),
         )
         return FinalRaceState(searched, recent, state.finished | is_final), row
+
+    def remember(self, recent: Any, row: SearchRow) -> Any:
+        """The best of the last L generations, with that of a row that has ``ran``."""
+        place = row.generation % self.race.num_options
+        remembered = jax.tree.map(lambda x, best: x.at[place].set(best), recent, row.best)
+        return absorb(~row.ran, recent, remembered)
+
+    def _is_final(self, state: FinalRaceState, params: FinalRaceParams) -> jax.Array:
+        return self.search.done(state.search, params.search) & ~state.finished

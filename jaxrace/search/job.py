@@ -1,12 +1,15 @@
 """Policy searches as the jobs of a sweep. Axes: S settings."""
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import jax
+import numpy as np
 from jax.typing import ArrayLike
 
 from jaxrace.policies import Policy
+from jaxrace.search import small
 
 
 class Learner(Protocol):
@@ -77,6 +80,22 @@ class SearchWork:
         search_state, setting = state
         search_state, row = self.search.step(search_state, self._params(setting))
         return (search_state, setting), row
+
+    @property
+    def step_lanes(self) -> Callable[..., Any] | None:
+        """``step`` of B searches by small programs, if they can be made so; see ``sweep.Jobs``."""
+        return self._step_lanes if small.has_small_steps(self.search) else None
+
+    def _step_lanes(
+        self, states: tuple[Any, Any], alive: Any, draw: Any = None
+    ) -> tuple[tuple[Any, Any], Any, Any]:
+        """States, rows and which of them ran, leaves [B, ...]; ``draw`` as ``single.Draw``."""
+        search_states, setting = states
+        is_one = jax.tree.leaves(self.settings)[0].shape[0] == 1
+        axis, at = (None, 0) if is_one else (0, np.asarray(setting))
+        params = jax.tree.map(lambda x: np.asarray(x)[at], self.settings)
+        stepped = small.step_lanes(self.search, search_states, params, axis, alive, draw)
+        return (stepped[0], setting), stepped[1], stepped[1].ran
 
     def done(self, state: tuple[Any, ArrayLike]) -> jax.Array:
         """Is the budget used up?"""

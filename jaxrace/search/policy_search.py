@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 
 from jaxrace import racing
-from jaxrace.compilation import bounded_jit
+from jaxrace.compilation import bounded_jit, stack
 from jaxrace.envs import Environment, OutcomeFold
 from jaxrace.envs.absorbing import absorb
 from jaxrace.narrowing import require_held
@@ -86,6 +86,18 @@ class Ranked(NamedTuple):
     samples: jax.Array  # int32 [], counted
     simulated: jax.Array  # int32 [], drawn
     invalid: jax.Array  # int32 [K], first round with a counted outcome that is not finite, or 0
+
+
+class Generation(NamedTuple):
+    """Policies that are to be ranked. Axes: K policies."""
+
+    population: Any  # theta, leaves [K, ...]
+    strategy: Any  # its state, to be told the ranking
+    tell_key: jax.Array
+    race_key: jax.Array
+    options: PolicyInTask  # leaves [K, ...]
+    table: Any  # of the race
+    max_rounds: jax.Array  # int32 [], n_max; 0 of a search that is done
 
 
 @dataclasses.dataclass(frozen=True)
@@ -194,7 +206,7 @@ class PolicySearch:
             _check_preference(self.race.compare, self.rollout)
         return SearchParams(
             strategy=self.strategy.params(self.policy.example(), sigma0),
-            race=jax.tree.map(lambda *leaves: jnp.stack(leaves), *tables),
+            race=jax.tree.map(stack, *tables),
             env=self.env.default_params if env_params is None else env_params,
             budget=jnp.asarray(budget, jnp.int32),
             min_rounds=jnp.asarray(min_rounds, jnp.float32),
@@ -220,11 +232,17 @@ class PolicySearch:
 
     def step(self, state: SearchState, params: SearchParams) -> tuple[SearchState, SearchRow]:
         """One generation. A search that is done stays as it is and costs no race."""
+        asked = self.ask(state, params)
+        return self.tell(state, params, asked, self._ranked(asked))
+
+    def tell(
+        self, state: SearchState, params: SearchParams, asked: Generation, ranked: Ranked
+    ) -> tuple[SearchState, SearchRow]:
+        """The rest of a step, once the policies it ``asked`` about are ranked."""
         done = self.done(state, params)
-        population, asked, tell_key, max_rounds, ranked = self._race_next(state, params)
-        example = self.policy.example()
+        example, population = self.policy.example(), asked.population
         told = self.strategy.tell(
-            tell_key, population, ranked.ranking, asked, params.strategy, example
+            asked.tell_key, population, ranked.ranking, asked.strategy, params.strategy, example
         )
         best = jax.tree.map(lambda x: x[ranked.ranking[0]], population)
         adapted = jnp.where(ranked.enough, state.rounds / _ADAPTATION, state.rounds * _ADAPTATION)
@@ -242,7 +260,7 @@ class PolicySearch:
             generation=next_state.generation,
             episodes=next_state.episodes,
             simulated=ranked.simulated,
-            max_rounds=max_rounds,
+            max_rounds=asked.max_rounds,
             options_decided=(ranked.certain & ~done).sum(dtype=jnp.int32),
             finished=ranked.finished & ~done,
             best=next_state.best,
@@ -252,12 +270,10 @@ class PolicySearch:
 
     def invalid_outcomes(self, state: SearchState, params: SearchParams) -> jax.Array:
         """The first round in which an outcome of a policy is not finite, or 0: int32 [K]."""
-        return self._race_next(state, params)[-1].invalid
+        return self._ranked(self.ask(state, params)).invalid
 
-    def _race_next(
-        self, state: SearchState, params: SearchParams
-    ) -> tuple[Any, Any, jax.Array, jax.Array, Ranked]:
-        """Policies, leaves [K, ...], what to tell the strategy with, n_max, and their race."""
+    def ask(self, state: SearchState, params: SearchParams) -> Generation:
+        """The first part of a step: the policies of the next generation."""
         keys = jax.random.split(jax.random.fold_in(state.key, state.generation + 1), 3)
         population, asked = self.strategy.ask(
             keys[0], state.strategy, params.strategy, self.policy.example()
@@ -266,8 +282,11 @@ class PolicySearch:
         rounds = jnp.ceil(state.rounds).astype(jnp.int32)
         max_rounds = jnp.where(self.done(state, params), 0, rounds)
         options = jax.vmap(lambda theta: PolicyInTask(theta, params.env))(population)
-        ranked = self.rank(keys[1], options, _current_table(state, params), max_rounds)
-        return population, asked, keys[2], max_rounds, ranked
+        table = _current_table(state, params)
+        return Generation(population, asked, keys[2], keys[1], options, table, max_rounds)
+
+    def _ranked(self, asked: Generation) -> Ranked:
+        return self.rank(asked.race_key, asked.options, asked.table, asked.max_rounds)
 
     def rank(
         self, key: jax.Array, options: PolicyInTask, table: Any, max_rounds: jax.Array
@@ -276,15 +295,20 @@ class PolicySearch:
         race_params = self.race.params_at(table, max_rounds)
         common = self.common_random_numbers
         result = racing.run(self.race, key, self.rollout, options, race_params, self.chunk, common)
-        return Ranked(
-            ranking=result.ranking,
-            enough=result.decided,
-            finished=result.decided,
-            certain=result.selected | result.discarded,
-            samples=result.samples.sum(dtype=jnp.int32),
-            simulated=result.simulated.sum(dtype=jnp.int32),
-            invalid=result.invalid,
-        )
+        return ranked_by(result)
+
+
+def ranked_by(result: Any) -> Ranked:
+    """What a search needs to know of one race."""
+    return Ranked(
+        ranking=result.ranking,
+        enough=result.decided,
+        finished=result.decided,
+        certain=result.selected | result.discarded,
+        samples=result.samples.sum(dtype=jnp.int32),
+        simulated=result.simulated.sum(dtype=jnp.int32),
+        invalid=result.invalid,
+    )
 
 
 def _current_table(state: SearchState, params: SearchParams) -> Any:

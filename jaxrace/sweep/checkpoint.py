@@ -7,6 +7,7 @@ disk. What came after it is computed again, bit for bit.
 
 import contextlib
 import dataclasses
+import functools
 import hashlib
 import json
 import shutil
@@ -69,36 +70,50 @@ def is_saved(folder: str | Path) -> bool:
 
 
 @contextlib.contextmanager
-def opened(checkpoints: Checkpoints, identity: Mapping[str, Any]) -> Iterator["Saver"]:
+def opened(
+    checkpoints: Checkpoints, identify: Callable[[], Mapping[str, Any]]
+) -> Iterator["Saver"]:
     """What writes and reads the checkpoints of a sweep, which has its folder for itself meanwhile.
 
-    The ``identity`` has to be the same when a sweep is resumed.
+    What ``identify`` returns has to be the same when a sweep is resumed. It takes a second or two,
+    as does orbax: both wait until there is something to save.
 
     Raises:
         ValueError: Another process works there, or there is a checkpoint and no ``resume``.
     """
-    # It starts a backend, and takes most of a second.
-    import orbax.checkpoint as ocp
-
     folder = Path(checkpoints.folder).absolute()
     folder.mkdir(parents=True, exist_ok=True)
-    with runs.locked(folder), ocp.StandardCheckpointer() as orbax:
+    with runs.locked(folder), contextlib.ExitStack() as later:
         if is_saved(folder) and not checkpoints.resume:
             raise ValueError(
                 f"folder: expected no checkpoint in '{checkpoints.folder}', or resume=True"
             )
-        yield Saver(checkpoints, identity, folder, orbax)
+        yield Saver(checkpoints, identify, folder, later)
 
 
 class Saver:
     """The checkpoints of one sweep; see ``opened``."""
 
     def __init__(
-        self, asked: Checkpoints, identity: Mapping[str, Any], folder: Path, orbax: Any
+        self,
+        asked: Checkpoints,
+        identify: Callable[[], Mapping[str, Any]],
+        folder: Path,
+        later: contextlib.ExitStack,
     ) -> None:
         self.folder, self.every = folder, asked.every
-        self._on_saved, self._orbax, self._number = asked.on_saved, orbax, 0
-        self._identity = json.loads(json.dumps({**identity, "config": dict(asked.config)}))
+        self._asked, self._identify, self._later, self._number = asked, identify, later, 0
+
+    @functools.cached_property
+    def _identity(self) -> dict[str, Any]:
+        whole = {**self._identify(), "config": dict(self._asked.config)}
+        return json.loads(json.dumps(whole))
+
+    @functools.cached_property
+    def _orbax(self) -> Any:
+        import orbax.checkpoint as ocp  # starts a backend
+
+        return self._later.enter_context(ocp.StandardCheckpointer())
 
     def load(self) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
         """What was saved last, if anything; ValueError if damaged, or of another sweep."""
@@ -139,7 +154,7 @@ class Saver:
             raise OSError(f"checkpoint: cannot write to {self.folder}: {line}") from error
         for other in set(self.folder.glob("lanes-*")) - {self._lanes()}:
             shutil.rmtree(other, ignore_errors=True)
-        self._on_saved()
+        self._asked.on_saved()
 
     def _lanes(self) -> Path:
         return self.folder / f"lanes-{self._number:06}"

@@ -19,6 +19,7 @@ from jaxrace.sweep.checkpoint import Checkpoints, Saver, identity_of, opened, su
 from jaxrace.sweep.lanes import MOST_STEPS, Program, one_job, traced_job
 from jaxrace.sweep.places import LanePlan
 from jaxrace.sweep.rows import Rows, RowStore
+from jaxrace.sweep.small import SmallProgram, is_small
 from jaxrace.sweep.stopping import Interrupted
 from jaxrace.sweep.work import Jobs, Work
 
@@ -50,6 +51,7 @@ class SweepLog:
     lane_steps: int  # steps that were computed, all lanes together
     compile_seconds: float = 0.0  # to trace and compile the program
     run_seconds: float = 0.0  # to run it, since the sweep began or was resumed
+    compiles_as_it_runs: bool = False  # is that in ``run_seconds``, as in small sweeps?
     errors: dict[str, str] = dataclasses.field(default_factory=dict)  # of shards: see ``Ray``
 
     @functools.cached_property
@@ -86,8 +88,16 @@ def run_here(
     with contextlib.ExitStack() as stack:
         saver = None
         if checkpoints is not None:
-            identity = identity or surroundings(work, jobs) | identity_of(work, jobs, plan.width)
-            saver = stack.enter_context(opened(checkpoints, identity))
+
+            def identify() -> Mapping[str, Any]:
+                if identity is not None:
+                    return identity
+                if is_small(work, jobs, plan.width):
+                    # What has been traced for its steps, and how, shows in the whole program.
+                    jax.clear_caches()
+                return surroundings(work, jobs) | identity_of(work, jobs, plan.width)
+
+            saver = stack.enter_context(opened(checkpoints, identify))
         # The library behind LAPACK, SciPy's, has threads of its own, which would take the devices'
         # cores. They are found only once it is imported.
         import scipy.linalg  # noqa: F401
@@ -118,8 +128,8 @@ class _Sweep:
         self._ended, self._failed = (arrays.get(x, none).copy() for x in ("ended", "failed"))
         self._known = arrays.get("known", nothing).copy()
         self._num_before = int(self._ended.sum())
-        row = jax.eval_shape(traced_job, work, one_job(jobs))[1]
-        store = RowStore(row, None if saver is None else saver.folder, facts["files of rows"])
+        shapes = functools.partial(_row_shapes, work, jobs)
+        store = RowStore(shapes, None if saver is None else saver.folder, facts["files of rows"])
         if sum(len(rows.job) for rows in store) != facts["rows"]:
             raise ValueError(f"checkpoint: {store.folder} is damaged: rows are missing")
         # More devices than jobs that wait for a lane have nothing to do.
@@ -134,6 +144,7 @@ class _Sweep:
             num_ended=0,
             is_resumed=saved is not None,
             lane_steps=facts["lane steps"],
+            compiles_as_it_runs=is_small(work, jobs, plan.width),
         )
         # Of every lane: its job, or -1, and how many steps that has played.
         self._job = np.full(num_devices * plan.width, -1)
@@ -142,7 +153,8 @@ class _Sweep:
         self._most_steps = 1  # of a burst: how long a step takes is not known yet
         if not self._ended.all():
             started = time.perf_counter()
-            self._program = Program(work, jobs, plan.width, devices[:num_devices])
+            kind = SmallProgram if self._log.compiles_as_it_runs else Program
+            self._program = kind(work, jobs, plan.width, devices[:num_devices])
             if saved is not None:
                 self._restore(arrays)
             self._log.compile_seconds = time.perf_counter() - started
@@ -152,17 +164,20 @@ class _Sweep:
 
     def run(self, most_steps: int, on_rows: OnRows | None) -> SweepLog:
         """Play bursts until no job is left."""
-        started = saved_at = time.perf_counter()
+        # What takes a few seconds of the processor is done again rather than saved.
+        clock = time.process_time if self._log.compiles_as_it_runs else time.perf_counter
+        started, saved_at, is_saved = time.perf_counter(), clock(), False
         while not self._ended.all():
             rows = self._burst(most_steps)
             if on_rows is not None:
                 on_rows(int(self._ended.sum()), rows)
             stops = self._asked() is not None
             if self._saver is not None:
-                is_due = time.perf_counter() - saved_at >= self._saver.every
-                if stops or is_due or self._ended.all():
+                is_due = clock() - saved_at >= self._saver.every
+                is_last = self._ended.all() and (is_saved or not self._log.compiles_as_it_runs)
+                if stops or is_due or is_last:
                     self._save(self._saver)
-                    saved_at = time.perf_counter()
+                    saved_at, is_saved = clock(), True
             if stops:
                 raise Interrupted
         self._log.failed = np.flatnonzero(self._failed)
@@ -249,3 +264,7 @@ class _Sweep:
         self._job[here], self._step[here] = job[kept.ravel()], step[kept.ravel()]
         # What devices more than before are given is nobody's.
         self._program.restore(arrays, np.resize(kept, self._job.size), self._job >= 0)
+
+
+def _row_shapes(work: Work, jobs: Jobs) -> Any:
+    return jax.eval_shape(traced_job, work, one_job(jobs))[1]

@@ -50,10 +50,7 @@ class Program:
         self._work = self._put(work, P())
         count = width * len(devices)
         some, mask = jobs.inputs(np.zeros(count, np.int64)), np.zeros(count, bool)
-        shapes = jax.eval_shape(jax.vmap(work.init), some)
-        # NumPy's where it can be: every shape of jnp.zeros is a program.
-        zeros = jax.tree.map(lambda x: (jnp if is_key(x) else np).zeros(x.shape, x.dtype), shapes)
-        self.lanes = self._put(Lanes(zeros, mask))
+        self.lanes = self._put(Lanes(no_states(work, some), mask))
         # For bursts in which no job begins.
         self._nothing = self._put((some, mask, mask))
         arguments = self._arguments(self._nothing, 0, 0)
@@ -85,6 +82,13 @@ class Program:
 
     def _put(self, arrays: Any, spec: P = _SPLIT) -> Any:
         return jax.device_put(arrays, NamedSharding(self._mesh, spec))
+
+
+def no_states(work: Work, some: Any) -> Any:
+    """Zeros for the states of so many jobs as are given, leaves [n, ...]."""
+    shapes = jax.eval_shape(jax.vmap(work.init), some)
+    # NumPy's where it can be: every shape of jnp.zeros is a program.
+    return jax.tree.map(lambda x: (jnp if is_key(x) else np).zeros(x.shape, x.dtype), shapes)
 
 
 @jax.jit

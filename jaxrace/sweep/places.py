@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from jaxrace.sweep.keys import without_keys
 from jaxrace.sweep.lanes import MOST_STEPS, one_job, traced_job
+from jaxrace.sweep.small import is_small
 from jaxrace.sweep.work import Jobs, Work
 
 # Of 8 to 128 lanes on a CPU, 32 ran the most searches per second.
@@ -67,6 +68,8 @@ def default_devices() -> list[Any]:
 
 def default_width(work: Work, jobs: Jobs, devices: Sequence[Any] | None = None) -> int:
     """The lanes of each device unless they are given: see ``run``."""
+    if is_small(work, jobs, jobs.count):
+        return jobs.count
     device = (default_devices() if devices is None else devices)[0]
     most = _CPU_WIDTH if device.platform == "cpu" else _WIDTH
     room = (device.memory_stats() or {}).get("bytes_limit", math.inf) * _MEMORY_SHARE

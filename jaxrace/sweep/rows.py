@@ -1,5 +1,6 @@
 """The rows of a sweep, which come in bursts, in the order of jobs and steps. Axes: n rows."""
 
+import functools
 import io
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -38,7 +39,8 @@ class RowStore:
     """Rows in memory, and in files; all of them, part by part, by iteration.
 
     Args:
-        shapes: A row of ``jax.ShapeDtypeStruct``s.
+        shapes: A row of ``jax.ShapeDtypeStruct``s, or a function that finds it, which may take a
+            second and is called where no rows show their shapes.
         folder: Where the files are; None if there are none.
         num_files: How many ``flush`` has written there already.
         read: ``read(name)``, the content of a file; reads it in the folder unless given.
@@ -57,14 +59,22 @@ class RowStore:
         num_files: int = 0,
         read: Callable[[str], bytes] | None = None,
     ) -> None:
-        self.shapes, self.folder = shapes, folder
+        self.folder = folder
+        self._find_shapes = shapes if callable(shapes) else lambda: shapes
         self._read = read or (lambda name: Path(folder or "", name).read_bytes())
-        none = np.zeros(0, np.int64)
-        self._none = Rows(
-            none, none, jax.tree.map(lambda x: np.zeros((0, *x.shape), x.dtype), shapes)
-        )
         self._names = [f"rows-{number:06}.npz" for number in range(num_files)]
         self._in_memory: list[Rows] = []
+
+    @functools.cached_property
+    def shapes(self) -> Any:
+        """A row of ``jax.ShapeDtypeStruct``s."""
+        return self._find_shapes()
+
+    @functools.cached_property
+    def _none(self) -> Rows:
+        none = np.zeros(0, np.int64)
+        leaves = jax.tree.map(lambda x: np.zeros((0, *x.shape), x.dtype), self.shapes)
+        return Rows(none, none, leaves)
 
     def __iter__(self) -> Iterator[Rows]:
         for name in self._names:
@@ -108,7 +118,7 @@ class RowStore:
 
     def all_in_order(self) -> Rows:
         """All rows at once."""
-        return _together([self._none, *self.in_order()])
+        return _together(list(self.in_order()) or [self._none])
 
     def as_rows(self, arrays: Mapping[str, np.ndarray]) -> Rows:
         """Rows from the arrays of a file."""

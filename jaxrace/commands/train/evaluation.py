@@ -13,15 +13,17 @@ import numpy as np
 
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.tasks import Task
-from jaxrace.compilation import compile_ahead
+from jaxrace.compilation import bounded_jit, compile_ahead
 from jaxrace.outcomes import Both, Return
 from jaxrace.policies import Policy, UniformChoice
+from jaxrace.racing import drawing
 from jaxrace.rollout import PolicyInTask, Rollout, evaluate
 from jaxrace.sweep import SweepLog
 
 Metrics = dict[str, np.ndarray]
 # Take less long than to compile them well.
 _FEW_EPISODES = 300_000
+_ROUNDS = 30  # episodes of a policy that are drawn at once
 _RATES = "episodes_per_second", "searches_per_second", "lane_utilisation"
 
 
@@ -44,6 +46,9 @@ class Seconds:
         found = {"compile_seconds": self.compile, "run_seconds": self.run}
         if log is None:
             return found | dict.fromkeys(_RATES)
+        if log.compiles_as_it_runs:
+            seconds = self.compile + self.run + log.compile_seconds + log.run_seconds
+            return {"compile_seconds": None, "run_seconds": seconds} | dict.fromkeys(_RATES)
         found["compile_seconds"] += log.compile_seconds
         found["run_seconds"] += log.run_seconds
         # Of a job that was resumed, nobody knows which episodes were played since.
@@ -66,9 +71,17 @@ def evaluator(
     )
     rollout = Rollout(task.env, policy, Both(task.fold, Return()))
     sizes = rollout, task.measure, episodes
+    if num_policies * episodes <= _FEW_EPISODES:
+
+        def measure(generation: int, thetas: Any) -> dict[str, jax.Array]:
+            numbers = np.arange(num_policies, dtype=np.uint32)
+            chance = key, np.full_like(numbers, generation), numbers
+            wanted, policies = np.ones(num_policies, bool), PolicyInTask(thetas, task.env_params)
+            return evaluate_lanes(sizes, _ROUNDS, chance, policies, wanted)
+
+        return measure
     arguments = key, np.uint32(0), example, task.env_params
-    brief = num_policies * episodes <= _FEW_EPISODES
-    program = compile_ahead(_evaluate, *sizes, *arguments, brief=brief)
+    program = compile_ahead(_evaluate, *sizes, *arguments)
     return lambda generation, thetas: program(key, np.uint32(generation), thetas, task.env_params)
 
 
@@ -88,6 +101,66 @@ def _evaluate(
 
     num_policies = jax.tree.leaves(thetas)[0].shape[0]
     return jax.vmap(evaluate_one)(jnp.arange(num_policies, dtype=jnp.uint32), thetas)
+
+
+def evaluate_lanes(
+    sizes: tuple[Rollout, Callable[..., dict[str, jax.Array]], int],
+    num_rounds: int,
+    chance: tuple[jax.Array, Any, Any],
+    policies: PolicyInTask,
+    wanted: np.ndarray,
+) -> dict[str, jax.Array]:
+    """The metrics of B policies as ``evaluator`` finds them, by the program that draws for races.
+
+    Args:
+        sizes: What is played, ``Task.measure`` of it, and n.
+        num_rounds: Episodes of a policy that are drawn at once.
+        chance: The key of all evaluations, and the generation and number of each policy, [B].
+        policies: Theta with leaves [B, ...], and the simulator's params of all.
+        wanted: bool [B]; the metrics of others are those of zeros.
+    """
+    rollout, measure, episodes = sizes
+    pieces = -(-episodes // num_rounds)
+    shape = len(wanted), pieces
+
+    def of_pieces(x: Any) -> np.ndarray:
+        x = np.asarray(x)
+        return np.broadcast_to(x[:, None], (*shape, *x.shape[1:]))
+
+    thetas = jax.tree.map(of_pieces, policies.theta)
+    env_params = jax.tree.map(
+        lambda x: np.broadcast_to(x, (*shape, *np.shape(x))), policies.env_params
+    )
+    first = np.broadcast_to(np.arange(0, episodes, num_rounds, dtype=np.int32), shape)
+    rows = _piece_keys(pieces, *chance), PolicyInTask(thetas, env_params), first
+    drawn = drawing.draw_rows(rollout, num_rounds, rows, of_pieces(wanted))
+    return _measure_lanes(measure, episodes, drawn)
+
+
+@bounded_jit(1, work=lambda *_: 0.0)
+def _piece_keys(
+    pieces: int, key: jax.Array, generations: jax.Array, numbers: jax.Array
+) -> jax.Array:
+    """[B, pieces]."""
+
+    def of_policy(generation: jax.Array, number: jax.Array) -> jax.Array:
+        own = jax.random.fold_in(jax.random.fold_in(key, generation), number)
+        return jnp.broadcast_to(own, pieces)
+
+    return jax.vmap(of_policy)(generations, numbers)
+
+
+@bounded_jit(2, work=lambda *_: 0.0)
+def _measure_lanes(
+    measure: Callable[..., dict[str, jax.Array]], episodes: int, drawn: Any
+) -> dict[str, jax.Array]:
+    """The metrics of what B policies met in their pieces, [B, pieces, rounds, ...]."""
+
+    def of_policy(drawn: Any) -> dict[str, jax.Array]:
+        joined = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:])[:episodes], drawn)
+        return measure(*joined)
+
+    return jax.vmap(of_policy)(drawn)
 
 
 def evaluate_fixed(

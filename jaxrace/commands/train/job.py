@@ -20,6 +20,7 @@ from jaxrace.commands.train.learning import TrainWork, make_search, make_sweep
 from jaxrace.commands.train.settings_race import SettingsRace, race_settings
 from jaxrace.commands.train.tasks import TASKS, Task
 from jaxrace.commands.workbench import CHECKPOINT, run_folder, sweep_width
+from jaxrace.compilation import bounded_jit
 from jaxrace.search import FinalRace, PolicySearch, SearchWork
 
 CURVE, HEAT_MAP = "learning_curve.png", "settings.png"
@@ -159,7 +160,7 @@ def _show_progress(
     job.on_stage("training", min(done, total), total)
 
 
-@jax.jit
+@bounded_jit(0, work=lambda _: 0.0)
 def _make_keys(seed: jax.Array) -> tuple[jax.Array, jax.Array]:
     """The key of all searches, and that of all evaluations."""
     train_key, test_key = jax.random.split(jax.random.key(seed))

@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from jaxrace import racing, sweep
 from jaxrace.commands.train.config import TrainConfig
+from jaxrace.commands.train.evaluation import evaluate_lanes
 from jaxrace.commands.train.tasks import Task
 from jaxrace.label_ranking import LabelRanking
 from jaxrace.outcomes import Both, Return
 from jaxrace.protocol import pytree
+from jaxrace.racing import drawing
 from jaxrace.rollout import PolicyInTask, Rollout, evaluate
 from jaxrace.search import (
     FinalRace,
@@ -24,6 +26,7 @@ from jaxrace.search import (
     SearchJob,
     SearchParams,
     SearchWork,
+    small,
     stack_params,
 )
 from jaxrace.strategies import Strategy
@@ -79,6 +82,35 @@ class TrainWork:
         policy = PolicyInTask(row.best, self.env_params)
         metrics = self.measure(*evaluate(self.rollout, key, policy, self.episodes))
         return (search_state, stream), TrainRow(row, metrics)
+
+    @property
+    def step_lanes(self) -> Callable[..., Any] | None:
+        """``step`` of B searches by small programs, if their learner has such; see ``Jobs``."""
+        return self._step_lanes if self.searches.step_lanes else None
+
+    def _step_lanes(self, states: State, alive: np.ndarray) -> tuple[State, TrainRow, Any]:
+        """States, rows and which of them ran, leaves [B, ...].
+
+        One program draws the episodes of all races and evaluations.
+        """
+        search_states, streams = states
+        learner = self.searches.search
+        fold: Any = self.rollout.fold
+        place = (fold.first, fold.second).index(small.search_of(learner).fold)
+
+        def draw(num_rounds: int, rows: drawing.Rows, asked: np.ndarray) -> Any:
+            return drawing.draw_rows(self.rollout, num_rounds, rows, asked)[place]
+
+        step: Any = self.searches.step_lanes
+        search_states, row, ran = step(search_states, alive, draw)
+        metrics = evaluate_lanes(
+            (self.rollout, self.measure, self.episodes),
+            small.chunk_of(learner),
+            (self.test_key, np.asarray(row.generation).astype(np.uint32), np.asarray(streams)),
+            PolicyInTask(row.best, self.env_params),
+            np.asarray(ran) & alive,
+        )
+        return (search_states, streams), TrainRow(row, metrics), ran
 
     def done(self, state: State) -> jax.Array:
         """Is the budget used up?"""
@@ -151,9 +183,9 @@ def _make_evolution(config: TrainConfig, task: Task) -> SearchWork:
         fold, numbers = task.fold, {}
     strategy = Strategy(config.strategy, size)
     is_fast = config.method == "pb-edps-fast"
-    search = PolicySearch(
-        task.env, task.policy, fold, race, strategy, common_random_numbers=is_fast
-    )
+    # The rounds of a short race are drawn together, and no more than they are.
+    chunk = max_rounds if is_fast else None
+    search = PolicySearch(task.env, task.policy, fold, race, strategy, chunk, is_fast)
     generation = size * max_rounds
     budget = search_budget(config.episodes, generation) if is_fast else config.episodes
     try:

@@ -210,8 +210,13 @@ def print_results(console: Console, folder: Path) -> None:
         say(console, f"means of {summary['repeats']} repeats and their standard errors")
     if "race" in summary:
         say(console, race_line(summary["race"], timing))
-    times = f"compile {timing['compile_seconds']:.1f} s, run {timing['run_seconds']:.1f} s"
-    # Of a job that was resumed, the episodes per second are not known.
+    compiling, times = timing["compile_seconds"], f"run {timing['run_seconds']:.1f} s"
+    times = (
+        f"{times}, compiling included"
+        if compiling is None
+        else f"compile {compiling:.1f} s, {times}"
+    )
+    # Of a job that was resumed, or that compiles as it runs, the episodes per second are not known.
     for name, text in _RATES.items():
         if (rate := timing[name]) is not None:
             times += f", {text.format(rate)}"

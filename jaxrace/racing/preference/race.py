@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from jaxrace import kernels
@@ -118,11 +119,12 @@ class PreferenceRace(ComparingRace):
         bound = kernels.bound_named(self.bound)
         table = kernels.thresholds(bound, self.num_options, max_rounds, delta, epsilon)
         padding = (0, self.capacity - max_rounds)
+        table = np.pad(table, padding, constant_values=kernels.NEVER)
         params = PreferenceParams(
             delta=jnp.asarray(delta, jnp.float32),
             max_rounds=jnp.asarray(max_rounds, jnp.int32),
             epsilon=jnp.asarray(epsilon, jnp.float32),
-            thresholds=jnp.pad(jnp.asarray(table), padding, constant_values=kernels.NEVER),
+            thresholds=jax.device_put(table),
             owner=self.owner,
         )
         if self.ranking == "copeland":
@@ -134,7 +136,7 @@ class PreferenceRace(ComparingRace):
         params = self.params(delta, self.capacity, epsilon, **others)
         bound = kernels.bound_named(self.bound)
         table = kernels.threshold_table(bound, self.num_options, self.capacity, delta, epsilon)
-        params = dataclasses.replace(params, thresholds=jnp.asarray(table))
+        params = dataclasses.replace(params, thresholds=jax.device_put(table))
         if not isinstance(params, SurrogateParams):
             return params
         allowed = surrogates.allowed_table(self.bound, self.num_options, self.capacity, delta)
@@ -211,6 +213,28 @@ class PreferenceRace(ComparingRace):
         simulated = states.simulated + jnp.where(asked, num_told, 0)
         return dataclasses.replace(states, simulated=simulated)
 
+    def count_lanes(
+        self,
+        states: PreferenceState,
+        outcomes: Any,
+        params: PreferenceParams,
+        first_round: jax.Array,
+    ) -> tuple[PreferenceState, Told | None]:
+        """Count the open pairs, of as many rounds as are counted at once."""
+        num_told = jax.tree.leaves(outcomes)[0].shape[2]
+        if num_told > _PIECE:
+            return self.advance_lanes(states, outcomes, params, first_round), None
+        asked = jax.vmap(self.ask)(states, params)
+        simulated = states.simulated + jnp.where(asked, num_told, 0)
+        states = dataclasses.replace(states, simulated=simulated)
+        return self._count(states, outcomes, params, first_round)
+
+    def decide_lanes(
+        self, states: PreferenceState, counts: Told | None, params: PreferenceParams
+    ) -> PreferenceState:
+        """Decide by the counts, if that is left to do."""
+        return states if counts is None else self._decide(states, counts, params)
+
     def _play_rounds(
         self,
         states: PreferenceState,
@@ -218,7 +242,16 @@ class PreferenceRace(ComparingRace):
         params: PreferenceParams,
         first_round: jax.Array,
     ) -> PreferenceState:
-        """Keep the samples, count the open pairs, and decide."""
+        return self._decide(*self._count(states, outcomes, params, first_round), params)
+
+    def _count(
+        self,
+        states: PreferenceState,
+        outcomes: Any,
+        params: PreferenceParams,
+        first_round: jax.Array,
+    ) -> tuple[PreferenceState, Told]:
+        """Keep the samples, and count the open pairs."""
         # New samples are compared with kept ones: both must have been rounded alike.
         outcomes = jax.tree.map(lambda x, old: x.astype(old.dtype), outcomes, states.outcomes)
         # Kept before they are counted, which spares the buffer a copy.
@@ -227,9 +260,13 @@ class PreferenceRace(ComparingRace):
         gains = kernels.open_round_gains(
             self.compare, states.outcomes, outcomes, first_round, still_open
         )
+        return states, Told(gains, jax.vmap(base.finite_rounds)(outcomes), first_round)
+
+    def _decide(
+        self, states: PreferenceState, told: Told, params: PreferenceParams
+    ) -> PreferenceState:
         # The sample buffer stays out of the loops' carries.
         counted = dataclasses.replace(states, outcomes=None)
-        finite = jax.vmap(base.finite_rounds)(outcomes)
         is_surrogate = isinstance(params, SurrogateParams)
         play: Any = rounds.play_dynamic_rounds if self.dynamic_delta else rounds.play_rounds
         if is_surrogate:
@@ -240,7 +277,7 @@ class PreferenceRace(ComparingRace):
         play = functools.partial(play, top=self.top, rule=self.rule)
         if is_surrogate or self.dynamic_delta:
             play = jax.vmap(play, (0, 0, RACE_AXES))
-        played = play(counted, params, Told(gains, finite, first_round))
+        played = play(counted, params, told)
         return dataclasses.replace(played, outcomes=states.outcomes)
 
     @verb
