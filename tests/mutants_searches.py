@@ -25,8 +25,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/search/policy_search.py",
-        "ranked = self.rank(keys[1], options,",
-        "ranked = self.rank(keys[0], options,",
+        "asked, keys[2], keys[1], options, table, max_rounds",
+        "asked, keys[2], keys[0], options, table, max_rounds",
         "tests/test_search.py",
     ),
     (

@@ -173,7 +173,7 @@ FIGURES = [
     ),
     Shown(
         "docs/dominance_race.md",
-        "guesses as well: .916 are right against .918, which",
+        "guesses as well: .916 are right against .918, a",
         DOMINANCE,
         several(*(_dominance(name, "accuracy", 1) for name in (DOMINANT, PUBLISHED))),
     ),
