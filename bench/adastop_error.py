@@ -8,7 +8,7 @@ largest absolute difference, its threshold that of signed ones: `pip install ada
 
 import math
 
-import adastop
+import adastop  # pyright: ignore[reportMissingImports]
 import numpy as np
 
 NUMBER, RUNS = 2_000, 5

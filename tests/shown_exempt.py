@@ -48,7 +48,7 @@ LONG = [
     ),
     Long("docs/dueling.md", "duels a second", "python bench/run.py --only bench_duels", _QUIET),
     Long("docs/dueling.md", "games of many sizes", "python bench/mixed_arms.py", _QUIET),
-    Long("docs/shared_tasks.md", "AdaStop", "python bench/adastop_error.py", "minutes"),
+    Long("docs/shared_tasks.md", "AdaStop", "python bench/adastop_error.py", "of the extra bench"),
     Long("docs/gpu.md", "all", "python bench/gpu.py", "on a GPU"),
     Long("docs/gpu.md", "train", "jaxrace train medical", "on a GPU"),
     Long("docs/gpu.md", "predicted", "bench/gpu_programs.py", "compiled for an H100, on Linux"),
