@@ -80,11 +80,14 @@ def run_here(
     checkpoints: Checkpoints | None = None,
     stop: Callable[[], bool] | None = None,
     identity: Mapping[str, Any] | None = None,
+    is_part: bool = False,
 ) -> SweepLog:
     """Do every job in this process, in its lane; for the arguments see ``run``.
 
-    The ``identity`` of its checkpoints is made from the work and the jobs unless it is given.
+    The ``identity`` of its checkpoints is made from the work and the jobs unless it is given. The
+    ``is_part`` of a larger sweep runs that one's program, however few its jobs are.
     """
+    of_small = is_small(work, jobs, plan.width) and not is_part
     with contextlib.ExitStack() as stack:
         saver = None
         if checkpoints is not None:
@@ -92,7 +95,7 @@ def run_here(
             def identify() -> Mapping[str, Any]:
                 if identity is not None:
                     return identity
-                if is_small(work, jobs, plan.width):
+                if of_small:
                     # What has been traced for its steps, and how, shows in the whole program.
                     jax.clear_caches()
                 return surroundings(work, jobs) | identity_of(work, jobs, plan.width)
@@ -103,7 +106,7 @@ def run_here(
         import scipy.linalg  # noqa: F401
 
         stack.enter_context(threadpool_limits(limits=1, user_api="blas"))
-        return _Sweep(work, jobs, plan, devices, saver, stop).run(burst, on_rows)
+        return _Sweep(work, jobs, plan, devices, saver, stop, of_small).run(burst, on_rows)
 
 
 class _Sweep:
@@ -117,6 +120,7 @@ class _Sweep:
         devices: Sequence[Any],
         saver: Saver | None,
         stop: Callable[[], bool] | None,
+        of_small: bool,
     ) -> None:
         self._jobs, self._width, self._saver, self._stop = jobs, plan.width, saver, stop
         self._asked_at: float | None = None
@@ -144,7 +148,7 @@ class _Sweep:
             num_ended=0,
             is_resumed=saved is not None,
             lane_steps=facts["lane steps"],
-            compiles_as_it_runs=is_small(work, jobs, plan.width),
+            compiles_as_it_runs=of_small,
         )
         # Of every lane: its job, or -1, and how many steps that has played.
         self._job = np.full(num_devices * plan.width, -1)

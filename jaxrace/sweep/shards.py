@@ -248,6 +248,7 @@ def _rows_of_shard(task: _Task, shard: int, name: str, saved: bytes | None) -> b
             default_devices(),
             checkpoints=local,
             identity=task.surroundings,  # the whole sweep's has been compared
+            is_part=jobs.count < task.jobs.count,
         )
         rows = log.rows._replace(job=numbers[log.rows.job])
         failed, lane_steps = numbers[log.failed], np.array(log.lane_steps)
