@@ -31,7 +31,19 @@ class Answer:
     Print it, have it as the last line of a cell, or use ``to_frame``, ``to_dict`` and ``plot``.
     """
 
+    top: int  # kappa
+    options: tuple[Any, ...]  # with a name each, best first
     notes: tuple[str, ...]  # what was guessed, and what a reader should know
+
+    @property
+    def names(self) -> list[str]:
+        """All options, best first."""
+        return [option.name for option in self.options]
+
+    @property
+    def best(self) -> list[str]:
+        """The first kappa, best first: as sure as ``meaning`` says."""
+        return self.names[: self.top]
 
     def headline(self) -> str:
         """The answer in a line."""

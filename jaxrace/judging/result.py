@@ -35,16 +35,6 @@ class RaceOfTable(Answer):
     if_independent: bool = False  # do the certificates hold only if runs, in doubt, are that?
 
     @property
-    def names(self) -> list[str]:
-        """All options, best first."""
-        return [option.name for option in self.options]
-
-    @property
-    def best(self) -> list[str]:
-        """The first kappa, best first: certified, or a guess."""
-        return self.names[: self.top]
-
-    @property
     def certified(self) -> bool:
         """Are the best certainly that, but for a probability of delta?"""
         return self.certificate is not None

@@ -47,16 +47,6 @@ class SelectionOfVotes(Answer):
         return cls(**{name: parts.get(name, found[name]) for name in names})
 
     @property
-    def names(self) -> list[str]:
-        """All options, best first."""
-        return [option.name for option in self.options]
-
-    @property
-    def best(self) -> list[str]:
-        """The first k, best first."""
-        return self.names[: self.top]
-
-    @property
     def sure(self) -> bool:
         """Is the estimated probability that these are the best 1 - delta or more?
 
