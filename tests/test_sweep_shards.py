@@ -6,14 +6,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import jax
-import numpy as np
 import pytest
 import sweep_cases as cases
 
 from jaxrace import sweep
 from jaxrace.sweep import shards
 from jaxrace.sweep.cluster import shard_size
-from jaxrace.sweep.lanes import Program, one_job, traced_job
+from jaxrace.sweep.lanes import Program, traced
 from jaxrace.sweep.places import LanePlan
 from jaxrace.sweep.shared_folder import SharedFolder
 
@@ -47,9 +46,8 @@ def test_a_shard_goes_on_from_its_checkpoint(tmp_path, monkeypatch):
     assert shards._do_shard(task, 0) is None
     assert folder.names() == {"shard-000000.npz"}
     assert sum(steps) == LENGTHS[:8].max()
-    store = sweep.RowStore(jax.eval_shape(traced_job, cases.WORK, one_job(jobs))[1])
-    with np.load(tmp_path / "shard-000000.npz") as archive:
-        store.add(store.as_rows(dict(archive)))
+    store = sweep.RowStore(traced(cases.WORK, jobs).out_info[1], folder.read)
+    store.add_file("shard-000000.npz")
     whole = cases.run(cases.wanders(LENGTHS[:8]))
     assert cases.digest(jax.tree.leaves(store.all_in_order())) == cases.bits(whole)
 

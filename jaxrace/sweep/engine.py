@@ -3,11 +3,11 @@
 Axes: J jobs, D devices, W lanes of each, n rows of the log.
 """
 
-import contextlib
 import dataclasses
 import functools
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from jaxrace.sweep.checkpoint import Checkpoints, Saver, identity_of, opened, surroundings
-from jaxrace.sweep.lanes import MOST_STEPS, Program, one_job, traced_job
+from jaxrace.sweep.checkpoint import Saver
+from jaxrace.sweep.lanes import Program, traced
 from jaxrace.sweep.places import LanePlan
 from jaxrace.sweep.rows import Rows, RowStore
-from jaxrace.sweep.small import SmallProgram, is_small
 from jaxrace.sweep.stopping import Interrupted
 from jaxrace.sweep.work import Jobs, Work
 
@@ -70,47 +69,12 @@ class SweepLog:
         return self.num_ended / self.run_seconds if self.run_seconds else 0.0
 
 
-def run_here(
-    work: Work,
-    jobs: Jobs,
-    plan: LanePlan,
-    devices: Sequence[Any],
-    burst: int = MOST_STEPS,
-    on_rows: OnRows | None = None,
-    checkpoints: Checkpoints | None = None,
-    stop: Callable[[], bool] | None = None,
-    identity: Mapping[str, Any] | None = None,
-    is_part: bool = False,
-) -> SweepLog:
-    """Do every job in this process, in its lane; for the arguments see ``run``.
+class Sweep:
+    """A sweep on its way: whose the lanes are, what has ended, and the rows.
 
-    The ``identity`` of its checkpoints is made from the work and the jobs unless it is given. The
-    ``is_part`` of a larger sweep runs that one's program, however few its jobs are.
+    What ``is_small`` is played by small programs; a ``saver`` keeps it, if there is one. For the
+    other arguments see ``run``.
     """
-    of_small = is_small(work, jobs, plan.width) and not is_part
-    with contextlib.ExitStack() as stack:
-        saver = None
-        if checkpoints is not None:
-
-            def identify() -> Mapping[str, Any]:
-                if identity is not None:
-                    return identity
-                if of_small:
-                    # What has been traced for its steps, and how, shows in the whole program.
-                    jax.clear_caches()
-                return surroundings(work, jobs) | identity_of(work, jobs, plan.width)
-
-            saver = stack.enter_context(opened(checkpoints, identify))
-        # The library behind LAPACK, SciPy's, has threads of its own, which would take the devices'
-        # cores. They are found only once it is imported.
-        import scipy.linalg  # noqa: F401
-
-        stack.enter_context(threadpool_limits(limits=1, user_api="blas"))
-        return _Sweep(work, jobs, plan, devices, saver, stop, of_small).run(burst, on_rows)
-
-
-class _Sweep:
-    """A sweep on its way: whose the lanes are, what has ended, and the rows."""
 
     def __init__(
         self,
@@ -120,46 +84,49 @@ class _Sweep:
         devices: Sequence[Any],
         saver: Saver | None,
         stop: Callable[[], bool] | None,
-        of_small: bool,
+        is_small: bool,
     ) -> None:
         self._jobs, self._width, self._saver, self._stop = jobs, plan.width, saver, stop
         self._asked_at: float | None = None
-        saved = None if saver is None else saver.load()
-        arrays, facts = saved or ({}, {"rows": 0, "lane steps": 0, "files of rows": 0})
+        arrays, facts = ({}, {}) if saver is None else saver.load()
         # Of every job: is it done or failed, has it failed, and how many rows, its first ones, are
         # there since before it was begun again.
         none, nothing = np.zeros(jobs.count, bool), np.zeros(jobs.count, np.int64)
-        self._ended, self._failed = (arrays.get(x, none).copy() for x in ("ended", "failed"))
-        self._known = arrays.get("known", nothing).copy()
+        self._ended, self._failed = (np.array(arrays.get(x, none)) for x in ("ended", "failed"))
+        self._known = np.array(arrays.get("known", nothing))
         self._num_before = int(self._ended.sum())
-        shapes = functools.partial(_row_shapes, work, jobs)
-        store = RowStore(shapes, None if saver is None else saver.folder, facts["files of rows"])
-        if sum(len(rows.job) for rows in store) != facts["rows"]:
-            raise ValueError(f"checkpoint: {store.folder} is damaged: rows are missing")
         # More devices than jobs that wait for a lane have nothing to do.
-        num_devices = min(len(devices), max(*map(len, plan.waiting(~self._ended)), 1))
+        in_a_lane = np.bincount(plan.lane[~self._ended], minlength=1).max()
+        num_devices = max(min(len(devices), int(in_a_lane)), 1)
+        folder = Path() if saver is None else saver.folder
+        store = RowStore(
+            lambda: traced(work, jobs).out_info[1],
+            lambda name: (folder / name).read_bytes(),
+            facts.get("files of rows", 0),
+        )
         self._log = SweepLog(
             store,
             failed=np.zeros(0, np.int64),
             width=plan.width,
             num_devices=num_devices,
             num_jobs=jobs.count,
-            num_rows=facts["rows"],
+            num_rows=sum(len(rows.job) for rows in store),
             num_ended=0,
-            is_resumed=saved is not None,
-            lane_steps=facts["lane steps"],
-            compiles_as_it_runs=of_small,
+            is_resumed=bool(facts),
+            lane_steps=facts.get("lane steps", 0),
+            compiles_as_it_runs=is_small,
         )
+        if self._log.num_rows != facts.get("rows", 0):
+            raise ValueError(f"checkpoint: {folder} is damaged: rows are missing")
         # Of every lane: its job, or -1, and how many steps that has played.
         self._job = np.full(num_devices * plan.width, -1)
         self._step = np.zeros(num_devices * plan.width, np.int64)
-        self._are_new = saved is None  # no lane has a state yet
+        self._are_new = not facts  # no lane has a state yet
         self._most_steps = 1  # of a burst: how long a step takes is not known yet
         if not self._ended.all():
             started = time.perf_counter()
-            kind = SmallProgram if self._log.compiles_as_it_runs else Program
-            self._program = kind(work, jobs, plan.width, devices[:num_devices])
-            if saved is not None:
+            self._program = Program(work, jobs, plan.width, devices[:num_devices], is_small)
+            if facts:
                 self._restore(arrays)
             self._log.compile_seconds = time.perf_counter() - started
         waits = ~self._ended
@@ -168,32 +135,36 @@ class _Sweep:
 
     def run(self, most_steps: int, on_rows: OnRows | None) -> SweepLog:
         """Play bursts until no job is left."""
-        # What takes a few seconds of the processor is done again rather than saved.
-        clock = time.process_time if self._log.compiles_as_it_runs else time.perf_counter
-        started, saved_at, is_saved = time.perf_counter(), clock(), False
-        while not self._ended.all():
-            rows = self._burst(most_steps)
-            if on_rows is not None:
-                on_rows(int(self._ended.sum()), rows)
-            stops = self._asked() is not None
-            if self._saver is not None:
-                is_due = clock() - saved_at >= self._saver.every
-                is_last = self._ended.all() and (is_saved or not self._log.compiles_as_it_runs)
-                if stops or is_due or is_last:
+        # The library behind LAPACK, SciPy's, has threads of its own, which would take the devices'
+        # cores. They are found only once it is imported.
+        import scipy.linalg  # noqa: F401
+
+        started = saved_at = time.perf_counter()
+        with threadpool_limits(limits=1, user_api="blas"):
+            while not self._ended.all():
+                rows = self._burst(most_steps)
+                if on_rows is not None:
+                    on_rows(int(self._ended.sum()), rows)
+                stops, now = self._asked() is not None, time.perf_counter()
+                is_due = self._saver is not None and now - saved_at >= self._saver.every
+                # What takes a few seconds is done again rather than saved.
+                is_worth_it = saved_at > started or not self._log.compiles_as_it_runs
+                is_last = self._ended.all() and is_worth_it
+                if self._saver is not None and (stops or is_due or is_last):
                     self._save(self._saver)
-                    saved_at, is_saved = clock(), True
-            if stops:
-                raise Interrupted
+                    saved_at = time.perf_counter()
+                if stops:
+                    raise Interrupted
         self._log.failed = np.flatnonzero(self._failed)
         self._log.num_ended = int(self._ended.sum()) - self._num_before
         self._log.run_seconds = time.perf_counter() - started
         return self._log
 
-    def _asked(self) -> float | None:
-        """When ``stop`` has said so, which counts for ever."""
-        if self._asked_at is None and self._stop is not None and self._stop():
+    def _stops(self) -> bool:
+        """Has ``stop`` said so, now or before?"""
+        if self._asked_at == math.inf and self._stop():
             self._asked_at = time.perf_counter()
-        return self._asked_at
+        return self._asked_at < math.inf
 
     def _burst(self, most: int) -> Rows:
         """Refill the lanes, step them, and note what they have done."""
@@ -251,7 +222,9 @@ class _Sweep:
         of_jobs = {"ended": self._ended, "failed": self._failed, "known": self._known}
         of_lanes = {"job": self._job, "step": self._step, **self._program.saved()}
         facts = {"rows": self._log.num_rows, "lane steps": self._log.lane_steps}
-        saver.save(of_jobs | of_lanes, {**facts, "files of rows": self._log.store.flush()})
+        saver.save(
+            of_jobs | of_lanes, {**facts, "files of rows": self._log.store.flush(saver.folder)}
+        )
 
     def _restore(self, arrays: dict[str, np.ndarray]) -> None:
         """Put the jobs in flight into the lanes, of more or fewer devices than there were.
@@ -268,7 +241,3 @@ class _Sweep:
         self._job[here], self._step[here] = job[kept.ravel()], step[kept.ravel()]
         # What devices more than before are given is nobody's.
         self._program.restore(arrays, np.resize(kept, self._job.size), self._job >= 0)
-
-
-def _row_shapes(work: Work, jobs: Jobs) -> Any:
-    return jax.eval_shape(traced_job, work, one_job(jobs))[1]

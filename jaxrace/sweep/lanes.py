@@ -15,12 +15,15 @@ from jax import lax
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
-from jaxrace.compilation import compile_ahead
+from jaxrace.compilation import bounded_jit, compile_ahead
 from jaxrace.sweep.keys import is_key, with_keys, without_keys
 from jaxrace.sweep.work import Jobs, Work
 
 # Room for the rows of one burst. A constant, so that every length of burst is the same program.
 MOST_STEPS = 32
+
+# Jobs that small programs step side by side: all that a step computes is in memory at once.
+_MOST_SMALL_JOBS = 1024
 
 _AXIS = "lanes"
 _SPLIT = P(_AXIS)
@@ -43,18 +46,24 @@ class Burst(NamedTuple):
 
 
 class Program:
-    """The program of a sweep, compiled once for all devices, and its arrays on them."""
+    """How the lanes of a sweep advance, and their arrays on its devices.
 
-    def __init__(self, work: Work, jobs: Jobs, width: int, devices: Sequence[Any]) -> None:
-        self._mesh = Mesh(np.array(devices), (_AXIS,))
-        self._work = self._put(work, P())
+    As one program, compiled once for all devices; or, of what ``is_small``, by many small ones.
+    """
+
+    def __init__(
+        self, work: Work, jobs: Jobs, width: int, devices: Sequence[Any], small: bool = False
+    ) -> None:
         count = width * len(devices)
         some, mask = jobs.inputs(np.zeros(count, np.int64)), np.zeros(count, bool)
-        self.lanes = self._put(Lanes(no_states(work, some), mask))
-        # For bursts in which no job begins.
-        self._nothing = self._put((some, mask, mask))
-        arguments = self._arguments(self._nothing, 0, 0)
-        self._run_burst = compile_ahead(_run_burst, self._mesh, *arguments, brief=jobs.brief)
+        self._mesh = None if small else Mesh(np.array(devices), (_AXIS,))
+        self._work = self._put(work, P())
+        self._some, self._nothing = some, self._put((some, mask, mask))  # no job begins
+        self.lanes, self._run_burst = Lanes(None, mask), _step_by_small_programs
+        if not small:
+            self.lanes = self._put(Lanes(_no_states(work, some), mask))
+            arguments = self._arguments(self._nothing, 0, 0)
+            self._run_burst = compile_ahead(_run_burst, self._mesh, *arguments, brief=jobs.brief)
 
     def dispatch(self, begun: tuple[Any, Any, Any] | None, limit: int, quota: int) -> Burst:
         """Begin one ``_run_burst``, which goes on after the return; ``lanes`` are its new ones.
@@ -68,23 +77,28 @@ class Program:
     def saved(self) -> dict[str, np.ndarray]:
         """Copies of all states, without keys, by names: leaves [D W, ...]."""
         leaves = jax.device_get(jax.tree.leaves(without_keys(self.lanes.states)))
-        return {f"leaf_{number:03}": np.array(leaf) for number, leaf in enumerate(leaves)}
+        return {_name(number): np.array(leaf) for number, leaf in enumerate(leaves)}
 
     def restore(self, saved: Mapping[str, np.ndarray], places: Any, alive: Any) -> None:
         """Go on from what ``saved`` gave, with the states at these places, int [D W]."""
+        like = _no_states(self._work, self._some)
+        leaves, structure = jax.tree.flatten(without_keys(like))
         # What has no elements need not be there.
-        leaves = [saved[name][places] if x.size else x for name, x in self.saved().items()]
-        states = jax.tree.unflatten(jax.tree.structure(self.lanes.states), leaves)
-        self.lanes = self._put(Lanes(with_keys(states, self.lanes.states), alive))
+        found = [saved[_name(n)][places] if x.size else x for n, x in enumerate(leaves)]
+        self.lanes = self._put(Lanes(with_keys(jax.tree.unflatten(structure, found), like), alive))
 
     def _arguments(self, split: tuple[Any, Any, Any], limit: int, quota: int) -> tuple:
         return self._work, self.lanes, split, *self._put((np.int32(limit), np.int32(quota)), P())
 
     def _put(self, arrays: Any, spec: P = _SPLIT) -> Any:
-        return jax.device_put(arrays, NamedSharding(self._mesh, spec))
+        return jax.device_put(arrays, NamedSharding(self._mesh, spec)) if self._mesh else arrays
 
 
-def no_states(work: Work, some: Any) -> Any:
+def _name(number: int) -> str:
+    return f"leaf_{number:03}"
+
+
+def _no_states(work: Work, some: Any) -> Any:
     """Zeros for the states of so many jobs as are given, leaves [n, ...]."""
     shapes = jax.eval_shape(jax.vmap(work.init), some)
     # NumPy's where it can be: every shape of jnp.zeros is a program.
@@ -93,19 +107,18 @@ def no_states(work: Work, some: Any) -> Any:
 
 @jax.jit
 def traced_job(work: Work, job: Any) -> tuple[Any, Any, jax.Array, jax.Array]:
-    """All that is done with one job; only traced, for its shapes and for what it lowers to.
-
-    Returns a state, a row, is it done, and has it failed.
-    """
+    """All that is done with one job: a state, a row, is it done, and has it failed."""
     state, row = work.step(work.init(job))
     return state, row, work.done(state), work.failed(row)
 
 
-def one_job(jobs: Jobs) -> Any:
-    """What ``init`` is given, as ``jax.ShapeDtypeStruct``s."""
+def traced(work: Work, jobs: Jobs) -> jax.stages.Traced:
+    """``traced_job``, for the shapes of what it returns and for what it lowers to."""
     # As JAX takes them: it has no 64 bits unless it is told so.
     rows = jax.tree.map(jnp.asarray, jobs.inputs(np.zeros(0, np.int64)))
-    return jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), rows)
+    return traced_job.trace(
+        work, jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), rows)
+    )
 
 
 @functools.partial(jax.jit, static_argnums=0, donate_argnums=2)
@@ -194,3 +207,42 @@ def _over_lanes(function: Callable[..., Any], width: int) -> Callable[..., Any]:
         return jax.tree.map(lambda x: jnp.asarray(x)[None], found)
 
     return alone
+
+
+def is_small(work: Work, jobs: Jobs, width: int) -> bool:
+    """Is a sweep of a second or two made of small programs? The one place that decides.
+
+    One program for a whole step would take ten times as long to compile as to run. Work with
+    ``step_lanes`` makes it of programs that it shares with others, all jobs side by side. A device
+    that is not a CPU waits for each of them, and takes one large program.
+    """
+    is_on_cpu = jax.default_backend() == "cpu"
+    has_steps = getattr(work, "step_lanes", None) is not None
+    return jobs.brief and has_steps and is_on_cpu and width == jobs.count <= _MOST_SMALL_JOBS
+
+
+def _step_by_small_programs(work: Any, lanes: Lanes, begun: Any, *_: Any) -> tuple[Lanes, Burst]:
+    """One step of all lanes, to its end, in place of ``_run_burst``; all jobs begin at once."""
+    if begun[2].any():
+        lanes = _begin_all(work, begun[0], begun[2])
+    alive = np.asarray(lanes.alive)
+    states, rows, ran = work.step_lanes(lanes.states, alive)
+    alive, ran, failed = _end_step(work, states, rows, alive, ran)
+    rows = jax.tree.map(lambda x: np.asarray(x)[None], rows)
+    return Lanes(states, alive), Burst(rows, ran, failed, jax.device_put(np.ones(1, np.int32)))
+
+
+@bounded_jit(0, work=lambda *_: 0.0)
+def _begin_all(work: Work, inputs: Any, taken: jax.Array) -> Lanes:
+    states = jax.vmap(work.init)(inputs)
+    return Lanes(states, taken & ~jax.vmap(work.done)(states))
+
+
+@bounded_jit(0, work=lambda *_: 0.0)
+def _end_step(
+    work: Work, states: Any, rows: Any, alive: jax.Array, ran: jax.Array
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Of all lanes: do they go on, have they run, bool [1, W], and have they failed?"""
+    ran = alive & ran
+    failed = ran & jax.vmap(work.failed)(rows)
+    return alive & ~failed & ~jax.vmap(work.done)(states), ran[None], failed

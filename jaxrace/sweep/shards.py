@@ -18,7 +18,6 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,12 +26,13 @@ from jaxrace.sweep.checkpoint import (
     SHARDS,
     Checkpoints,
     identity_of,
+    opened,
     require_same,
     surroundings,
 )
 from jaxrace.sweep.cluster import Ray, connected, gpus_of_task, remote_function, shard_size
-from jaxrace.sweep.engine import OnRows, SweepLog, run_here
-from jaxrace.sweep.lanes import one_job, traced_job
+from jaxrace.sweep.engine import OnRows, Sweep, SweepLog
+from jaxrace.sweep.lanes import MOST_STEPS, is_small, traced
 from jaxrace.sweep.places import LanePlan, default_devices, default_width
 from jaxrace.sweep.rows import Rows, RowStore
 from jaxrace.sweep.shared_folder import SharedFolder
@@ -76,7 +76,7 @@ def run_shards(
         raise ValueError("checkpoints: expected some, with a folder that all nodes see")
     started = time.perf_counter()
     folder = SharedFolder(checkpoints.folder)
-    row = jax.eval_shape(traced_job, work, one_job(jobs))[1]
+    row = traced(work, jobs).out_info[1]
     with folder.locked(), connected(cluster) as ray:
         names = folder.names()
         if NAME in names:
@@ -103,7 +103,7 @@ def run_shards(
         plan = LanePlan.of(jobs, width)
         task = _Task(work, jobs, plan, size, folder, checkpoints.every, here)
         shards = range(math.ceil(jobs.count / size))
-        store = RowStore(row, read=folder.read)
+        store = RowStore(row, folder.read)
         log = SweepLog(store, np.zeros(0, np.int64), width, 1, jobs.count, 0, 0, cut is not None, 0)
         before = [shard for shard in shards if _done(shard) in names]
         for shard in before:
@@ -134,8 +134,7 @@ def width_on(cluster: Ray, work: Work, jobs: Jobs) -> int:
 
 def _add(log: SweepLog, task: _Task, shard: int) -> Rows:
     """To what the shards have left, one that is done; its rows, which are not kept in memory."""
-    arrays = log.store.arrays_in(_done(shard))
-    rows = log.store.as_rows(arrays)
+    rows, arrays = log.store.load(_done(shard))
     log.store.add_file(_done(shard))
     log.failed = np.union1d(log.failed, arrays["failed"])
     log.num_rows += len(rows.job)
@@ -241,15 +240,12 @@ def _rows_of_shard(task: _Task, shard: int, name: str, saved: bytes | None) -> b
             task.folder.write(name, _packed(here))
 
         local = Checkpoints(here, every=task.every, resume=True, on_saved=save)
-        log = run_here(
-            task.work,
-            jobs,
-            plan,
-            default_devices(),
-            checkpoints=local,
-            identity=task.surroundings,  # the whole sweep's has been compared
-            is_part=jobs.count < task.jobs.count,
-        )
+        # A part of a sweep runs that one's program, however few its jobs are.
+        small = jobs.count == task.jobs.count and is_small(task.work, jobs, plan.width)
+        # That the whole sweep is the same has been compared.
+        with opened(local, lambda: task.surroundings) as saver:
+            one = Sweep(task.work, jobs, plan, default_devices(), saver, None, small)
+            log = one.run(MOST_STEPS, None)
         rows = log.rows._replace(job=numbers[log.rows.job])
         failed, lane_steps = numbers[log.failed], np.array(log.lane_steps)
         return rows.packed(failed=failed, lane_steps=lane_steps)

@@ -1,15 +1,16 @@
 """Doing many jobs at once, here or on a cluster. Axes: W lanes of a device."""
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 
 from jaxrace.sweep import places
-from jaxrace.sweep.checkpoint import Checkpoints
+from jaxrace.sweep.checkpoint import Checkpoints, identity_of, opened, surroundings
 from jaxrace.sweep.cluster import Ray
-from jaxrace.sweep.engine import OnRows, SweepLog, run_here
-from jaxrace.sweep.lanes import MOST_STEPS
+from jaxrace.sweep.engine import OnRows, Sweep, SweepLog
+from jaxrace.sweep.lanes import MOST_STEPS, is_small
 from jaxrace.sweep.places import LanePlan
 from jaxrace.sweep.shards import run_shards
 from jaxrace.sweep.work import Jobs, Work
@@ -80,5 +81,15 @@ def run(
         return run_shards(work, jobs, width, cluster, on_rows, checkpoints, stop)
     devices = places.default_devices() if devices is None else list(devices)
     width = places.default_width(work, jobs, devices) if width is None else width
+    small = is_small(work, jobs, width)
+
+    def identify() -> dict[str, Any]:
+        if small:
+            # What has been traced for its steps, and how, shows in the whole program.
+            jax.clear_caches()
+        return surroundings(work, jobs) | identity_of(work, jobs, width)
+
     plan = LanePlan.of(jobs, width)
-    return run_here(work, jobs, plan, devices, burst, on_rows, checkpoints, stop)
+    kept = contextlib.nullcontext() if checkpoints is None else opened(checkpoints, identify)
+    with kept as saver:
+        return Sweep(work, jobs, plan, devices, saver, stop, small).run(burst, on_rows)
