@@ -5,6 +5,7 @@ Axes: J jobs, D devices, W lanes of each, n rows of the log.
 
 import dataclasses
 import functools
+import math
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -86,8 +87,9 @@ class Sweep:
         stop: Callable[[], bool] | None,
         is_small: bool,
     ) -> None:
-        self._jobs, self._width, self._saver, self._stop = jobs, plan.width, saver, stop
-        self._asked_at: float | None = None
+        self._jobs, self._width, self._saver = jobs, plan.width, saver
+        self._stop = stop or (lambda: False)
+        self._asked_at = math.inf
         arrays, facts = ({}, {}) if saver is None else saver.load()
         # Of every job: is it done or failed, has it failed, and how many rows, its first ones, are
         # there since before it was begun again.
@@ -121,7 +123,6 @@ class Sweep:
         # Of every lane: its job, or -1, and how many steps that has played.
         self._job = np.full(num_devices * plan.width, -1)
         self._step = np.zeros(num_devices * plan.width, np.int64)
-        self._are_new = not facts  # no lane has a state yet
         self._most_steps = 1  # of a burst: how long a step takes is not known yet
         if not self._ended.all():
             started = time.perf_counter()
@@ -145,14 +146,14 @@ class Sweep:
                 rows = self._burst(most_steps)
                 if on_rows is not None:
                     on_rows(int(self._ended.sum()), rows)
-                stops, now = self._asked() is not None, time.perf_counter()
-                is_due = self._saver is not None and now - saved_at >= self._saver.every
-                # What takes a few seconds is done again rather than saved.
-                is_worth_it = saved_at > started or not self._log.compiles_as_it_runs
-                is_last = self._ended.all() and is_worth_it
-                if self._saver is not None and (stops or is_due or is_last):
-                    self._save(self._saver)
-                    saved_at = time.perf_counter()
+                stops = self._stops()
+                if self._saver is not None:
+                    is_due = time.perf_counter() - saved_at >= self._saver.every
+                    # What takes a few seconds is done again rather than saved.
+                    is_worth_it = saved_at > started or not self._log.compiles_as_it_runs
+                    if stops or is_due or (self._ended.all() and is_worth_it):
+                        self._save(self._saver)
+                        saved_at = time.perf_counter()
                 if stops:
                     raise Interrupted
         self._log.failed = np.flatnonzero(self._failed)
@@ -192,39 +193,31 @@ class Sweep:
         self._job[has_ended], self._step[has_ended] = -1, 0
         return rows
 
-    def _next_jobs(self) -> tuple[Any, NDArray[np.bool_], NDArray[np.bool_]] | None:
-        """For free lanes: what ``init`` is given, lanes that begin, and which have a job.
-
-        None if no job begins.
-        """
-        taken = np.zeros(len(self._job), bool)
+    def _next_jobs(self) -> tuple[Any, NDArray[np.bool_]] | None:
+        """What ``init`` is given, and which lanes begin a job; None if none does."""
+        begins = np.zeros(len(self._job), bool)
         for place in np.flatnonzero(self._job < 0):
-            waiting = self._waiting[place % self._width]
-            if waiting:
-                self._job[place], taken[place] = waiting.popleft(), True
-        if not taken.any():
-            return None
-        new, self._are_new = taken | self._are_new, False
-        # A lane that never had a job gets a copy of another's.
-        return self._jobs.inputs(np.where(taken, self._job, self._job.max())), new, taken
+            if waiting := self._waiting[place % self._width]:
+                self._job[place], begins[place] = waiting.popleft(), True
+        # Other lanes without a job get a copy of one, so that there is a state to step.
+        jobs = np.where(begins, self._job, self._job.max())
+        return (self._jobs.inputs(jobs), begins) if begins.any() else None
 
     def _wait_for(self, array: jax.Array) -> None:
         """Wait until it is computed; ``Interrupted`` if that takes long after ``stop`` said so."""
         pause = 1e-4
         while not array.is_ready():  # pyright: ignore[reportAttributeAccessIssue]
             pause = min(1.02 * pause, 0.1)
-            asked = self._asked() if pause == 0.1 else None
-            if asked is not None and time.perf_counter() - asked > _PATIENCE:
-                raise Interrupted
             time.sleep(pause)
+            if pause == 0.1 and self._stops() and time.perf_counter() > self._asked_at + _PATIENCE:
+                raise Interrupted
 
     def _save(self, saver: Saver) -> None:
         of_jobs = {"ended": self._ended, "failed": self._failed, "known": self._known}
         of_lanes = {"job": self._job, "step": self._step, **self._program.saved()}
         facts = {"rows": self._log.num_rows, "lane steps": self._log.lane_steps}
-        saver.save(
-            of_jobs | of_lanes, {**facts, "files of rows": self._log.store.flush(saver.folder)}
-        )
+        facts["files of rows"] = self._log.store.flush(saver.folder)
+        saver.save(of_jobs | of_lanes, facts)
 
     def _restore(self, arrays: dict[str, np.ndarray]) -> None:
         """Put the jobs in flight into the lanes, of more or fewer devices than there were.

@@ -58,14 +58,14 @@ class Program:
         some, mask = jobs.inputs(np.zeros(count, np.int64)), np.zeros(count, bool)
         self._mesh = None if small else Mesh(np.array(devices), (_AXIS,))
         self._work = self._put(work, P())
-        self._some, self._nothing = some, self._put((some, mask, mask))  # no job begins
+        self._some, self._nothing = some, self._put((some, mask))  # no job begins
         self.lanes, self._run_burst = Lanes(None, mask), _step_by_small_programs
         if not small:
             self.lanes = self._put(Lanes(_no_states(work, some), mask))
             arguments = self._arguments(self._nothing, 0, 0)
             self._run_burst = compile_ahead(_run_burst, self._mesh, *arguments, brief=jobs.brief)
 
-    def dispatch(self, begun: tuple[Any, Any, Any] | None, limit: int, quota: int) -> Burst:
+    def dispatch(self, begun: tuple[Any, Any] | None, limit: int, quota: int) -> Burst:
         """Begin one ``_run_burst``, which goes on after the return; ``lanes`` are its new ones.
 
         ``begun`` is that of ``_run_burst``; None if no job begins.
@@ -87,7 +87,7 @@ class Program:
         found = [saved[_name(n)][places] if x.size else x for n, x in enumerate(leaves)]
         self.lanes = self._put(Lanes(with_keys(jax.tree.unflatten(structure, found), like), alive))
 
-    def _arguments(self, split: tuple[Any, Any, Any], limit: int, quota: int) -> tuple:
+    def _arguments(self, split: tuple[Any, Any], limit: int, quota: int) -> tuple:
         return self._work, self.lanes, split, *self._put((np.int32(limit), np.int32(quota)), P())
 
     def _put(self, arrays: Any, spec: P = _SPLIT) -> Any:
@@ -125,9 +125,7 @@ def traced(work: Work, jobs: Jobs) -> jax.stages.Traced:
 def _run_burst(mesh: Mesh, work: Work, lanes: Lanes, begun: Any, limit: Any, quota: Any) -> Any:
     """Begin jobs in some lanes, and ``advance`` all of every device.
 
-    ``begun`` are what ``init`` is given, leaves [D W, ...]; bool [D W], the lanes that begin; and
-    bool [D W], those of them that have a job. The others get a copy of some job, so that there is a
-    state to step; what comes of it is nobody's.
+    ``begun`` are what ``init`` is given, leaves [D W, ...], and bool [D W], the lanes that begin.
     """
 
     def on_device(work: Work, lanes: Lanes, begun: Any, limit: Any, quota: Any) -> Any:
@@ -170,14 +168,16 @@ def advance(work: Work, lanes: Lanes, limit: Any, quota: Any) -> tuple[Lanes, Bu
     return lax.while_loop(goes_on, step, (lanes, Burst(rows, ran, failed, jnp.zeros(1, jnp.int32))))
 
 
-def _begin(work: Work, lanes: Lanes, jobs: Any, new: jax.Array, taken: jax.Array) -> Lanes:
-    def begin_lane(old: Any, job: Any, is_new: jax.Array) -> tuple[Any, jax.Array]:
+def _begin(work: Work, lanes: Lanes, jobs: Any, begins: jax.Array) -> Lanes:
+    """Every lane that is not alive gets a new state; what comes of others than these is nobody's."""
+
+    def begin_lane(old: Any, job: Any, is_alive: jax.Array) -> tuple[Any, jax.Array]:
         state = work.init(job)
-        state = jax.tree.map(lambda x, y: jnp.where(is_new, x, y), state, old)
+        state = jax.tree.map(lambda x, y: jnp.where(is_alive, x, y), old, state)
         return state, ~work.done(state)
 
-    states, begun = _over_lanes(begin_lane, len(new))(lanes.states, jobs, new)
-    return Lanes(states, jnp.where(new, taken & begun, lanes.alive))
+    states, goes_on = _over_lanes(begin_lane, len(begins))(lanes.states, jobs, lanes.alive)
+    return Lanes(states, lanes.alive | begins & goes_on)
 
 
 # Under jit, so that it is traced once for the shapes of its rows and for the loop.
@@ -223,8 +223,8 @@ def is_small(work: Work, jobs: Jobs, width: int) -> bool:
 
 def _step_by_small_programs(work: Any, lanes: Lanes, begun: Any, *_: Any) -> tuple[Lanes, Burst]:
     """One step of all lanes, to its end, in place of ``_run_burst``; all jobs begin at once."""
-    if begun[2].any():
-        lanes = _begin_all(work, begun[0], begun[2])
+    if begun[1].any():
+        lanes = _begin_all(work, *begun)
     alive = np.asarray(lanes.alive)
     states, rows, ran = work.step_lanes(lanes.states, alive)
     alive, ran, failed = _end_step(work, states, rows, alive, ran)
@@ -233,9 +233,9 @@ def _step_by_small_programs(work: Any, lanes: Lanes, begun: Any, *_: Any) -> tup
 
 
 @bounded_jit(0, work=lambda *_: 0.0)
-def _begin_all(work: Work, inputs: Any, taken: jax.Array) -> Lanes:
-    states = jax.vmap(work.init)(inputs)
-    return Lanes(states, taken & ~jax.vmap(work.done)(states))
+def _begin_all(work: Work, jobs: Any, begins: jax.Array) -> Lanes:
+    states = jax.vmap(work.init)(jobs)
+    return Lanes(states, begins & ~jax.vmap(work.done)(states))
 
 
 @bounded_jit(0, work=lambda *_: 0.0)
