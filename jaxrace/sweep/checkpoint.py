@@ -153,8 +153,7 @@ def surroundings(work: Work, jobs: Jobs) -> dict[str, Any]:
     program = traced(work, jobs).lower().as_text()
     return {
         "jaxrace major version": versions["jaxrace"].split(".")[0],
-        "jax": versions["jax"],
-        "jaxlib": versions["jaxlib"],
+        **{name: versions[name] for name in ("jax", "jaxlib")},
         "x64": bool(jax.config.read("jax_enable_x64")),
         "device": jax.local_devices()[0].device_kind,
         "processor": runs.processor(),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from jaxrace.sweep.checkpoint import Saver
-from jaxrace.sweep.lanes import Program, traced
+from jaxrace.sweep.lanes import MOST_STEPS, Program, traced
 from jaxrace.sweep.places import LanePlan
 from jaxrace.sweep.rows import Rows, RowStore
 from jaxrace.sweep.stopping import Interrupted
@@ -83,14 +83,22 @@ class Sweep:
         jobs: Jobs,
         plan: LanePlan,
         devices: Sequence[Any],
-        saver: Saver | None,
-        stop: Callable[[], bool] | None,
-        is_small: bool,
+        saver: Saver | None = None,
+        stop: Callable[[], bool] | None = None,
+        is_small: bool = False,
     ) -> None:
         self._jobs, self._width, self._saver = jobs, plan.width, saver
-        self._stop = stop or (lambda: False)
-        self._asked_at = math.inf
+        self._stop, self._asked_at = stop or (lambda: False), math.inf
         arrays, facts = ({}, {}) if saver is None else saver.load()
+        folder = Path() if saver is None else saver.folder
+        store = RowStore(
+            lambda: traced(work, jobs).out_info[1],
+            lambda name: (folder / name).read_bytes(),
+            facts.get("files of rows", 0),
+        )
+        num_rows = sum(len(rows.job) for rows in store)
+        if num_rows != facts.get("rows", 0):
+            raise ValueError(f"checkpoint: {folder} is damaged: rows are missing")
         # Of every job: is it done or failed, has it failed, and how many rows, its first ones, are
         # there since before it was begun again.
         none, nothing = np.zeros(jobs.count, bool), np.zeros(jobs.count, np.int64)
@@ -98,35 +106,20 @@ class Sweep:
         self._known = np.array(arrays.get("known", nothing))
         self._num_before = int(self._ended.sum())
         # More devices than jobs that wait for a lane have nothing to do.
-        in_a_lane = np.bincount(plan.lane[~self._ended], minlength=1).max()
-        num_devices = max(min(len(devices), int(in_a_lane)), 1)
-        folder = Path() if saver is None else saver.folder
-        store = RowStore(
-            lambda: traced(work, jobs).out_info[1],
-            lambda name: (folder / name).read_bytes(),
-            facts.get("files of rows", 0),
-        )
+        most = max(int(np.bincount(plan.lane[~self._ended], minlength=1).max()), 1)
+        devices = devices[:most]
+        counts = plan.width, len(devices), jobs.count, num_rows, 0, bool(facts)
         self._log = SweepLog(
-            store,
-            failed=np.zeros(0, np.int64),
-            width=plan.width,
-            num_devices=num_devices,
-            num_jobs=jobs.count,
-            num_rows=sum(len(rows.job) for rows in store),
-            num_ended=0,
-            is_resumed=bool(facts),
-            lane_steps=facts.get("lane steps", 0),
-            compiles_as_it_runs=is_small,
+            store, np.flatnonzero(self._failed), *counts, facts.get("lane steps", 0)
         )
-        if self._log.num_rows != facts.get("rows", 0):
-            raise ValueError(f"checkpoint: {folder} is damaged: rows are missing")
+        self._log.compiles_as_it_runs = is_small
         # Of every lane: its job, or -1, and how many steps that has played.
-        self._job = np.full(num_devices * plan.width, -1)
-        self._step = np.zeros(num_devices * plan.width, np.int64)
+        self._job = np.full(len(devices) * plan.width, -1)
+        self._step = np.zeros_like(self._job)
         self._most_steps = 1  # of a burst: how long a step takes is not known yet
         if not self._ended.all():
             started = time.perf_counter()
-            self._program = Program(work, jobs, plan.width, devices[:num_devices], is_small)
+            self._program = Program(work, jobs, plan.width, devices, is_small)
             if facts:
                 self._restore(arrays)
             self._log.compile_seconds = time.perf_counter() - started
@@ -134,7 +127,7 @@ class Sweep:
         waits[self._job[self._job >= 0]] = False
         self._waiting = plan.waiting(waits)
 
-    def run(self, most_steps: int, on_rows: OnRows | None) -> SweepLog:
+    def run(self, most_steps: int = MOST_STEPS, on_rows: OnRows | None = None) -> SweepLog:
         """Play bursts until no job is left."""
         # The library behind LAPACK, SciPy's, has threads of its own, which would take the devices'
         # cores. They are found only once it is imported.
@@ -204,7 +197,7 @@ class Sweep:
         return (self._jobs.inputs(jobs), begins) if begins.any() else None
 
     def _wait_for(self, array: jax.Array) -> None:
-        """Wait until it is computed; ``Interrupted`` if that takes long after ``stop`` said so."""
+        """Wait until it is computed; ``Interrupted`` long after ``stop`` said so."""
         pause = 1e-4
         while not array.is_ready():  # pyright: ignore[reportAttributeAccessIssue]
             pause = min(1.02 * pause, 0.1)

@@ -57,45 +57,39 @@ class Program:
         count = width * len(devices)
         some, mask = jobs.inputs(np.zeros(count, np.int64)), np.zeros(count, bool)
         self._mesh = None if small else Mesh(np.array(devices), (_AXIS,))
-        self._work = self._put(work, P())
-        self._some, self._nothing = some, self._put((some, mask))  # no job begins
-        self.lanes, self._run_burst = Lanes(None, mask), _step_by_small_programs
+        self._work, self._nothing = self._put(work, P()), self._put((some, mask))
+        self.lanes = self._put(Lanes(_no_states(work, some), mask))
+        self._advance: Any = _advance_small
         if not small:
-            self.lanes = self._put(Lanes(_no_states(work, some), mask))
-            arguments = self._arguments(self._nothing, 0, 0)
-            self._run_burst = compile_ahead(_run_burst, self._mesh, *arguments, brief=jobs.brief)
+            arguments = self._arguments(None, 0, 0)
+            self._advance = compile_ahead(_advance_all, self._mesh, *arguments, brief=jobs.brief)
 
     def dispatch(self, begun: tuple[Any, Any] | None, limit: int, quota: int) -> Burst:
-        """Begin one ``_run_burst``, which goes on after the return; ``lanes`` are its new ones.
+        """Let all devices ``advance``, which goes on after the return; ``lanes`` are the new ones.
 
-        ``begun`` is that of ``_run_burst``; None if no job begins.
+        ``begun`` is None if no job begins.
         """
-        split = self._nothing if begun is None else self._put(begun)
-        self.lanes, burst = self._run_burst(*self._arguments(split, limit, quota))
+        self.lanes, burst = self._advance(*self._arguments(begun, limit, quota))
         return burst
 
     def saved(self) -> dict[str, np.ndarray]:
         """Copies of all states, without keys, by names: leaves [D W, ...]."""
         leaves = jax.device_get(jax.tree.leaves(without_keys(self.lanes.states)))
-        return {_name(number): np.array(leaf) for number, leaf in enumerate(leaves)}
+        return {f"leaf_{number:03}": np.array(leaf) for number, leaf in enumerate(leaves)}
 
     def restore(self, saved: Mapping[str, np.ndarray], places: Any, alive: Any) -> None:
         """Go on from what ``saved`` gave, with the states at these places, int [D W]."""
-        like = _no_states(self._work, self._some)
-        leaves, structure = jax.tree.flatten(without_keys(like))
         # What has no elements need not be there.
-        found = [saved[_name(n)][places] if x.size else x for n, x in enumerate(leaves)]
-        self.lanes = self._put(Lanes(with_keys(jax.tree.unflatten(structure, found), like), alive))
+        leaves = [saved[name][places] if x.size else x for name, x in self.saved().items()]
+        states = jax.tree.unflatten(jax.tree.structure(self.lanes.states), leaves)
+        self.lanes = self._put(Lanes(with_keys(states, self.lanes.states), alive))
 
-    def _arguments(self, split: tuple[Any, Any], limit: int, quota: int) -> tuple:
-        return self._work, self.lanes, split, *self._put((np.int32(limit), np.int32(quota)), P())
+    def _arguments(self, begun: tuple[Any, Any] | None, limit: int, quota: int) -> tuple:
+        begun = self._nothing if begun is None else self._put(begun)
+        return self._work, self.lanes, begun, *self._put((np.int32(limit), np.int32(quota)), P())
 
     def _put(self, arrays: Any, spec: P = _SPLIT) -> Any:
         return jax.device_put(arrays, NamedSharding(self._mesh, spec)) if self._mesh else arrays
-
-
-def _name(number: int) -> str:
-    return f"leaf_{number:03}"
 
 
 def _no_states(work: Work, some: Any) -> Any:
@@ -122,31 +116,21 @@ def traced(work: Work, jobs: Jobs) -> jax.stages.Traced:
 
 
 @functools.partial(jax.jit, static_argnums=0, donate_argnums=2)
-def _run_burst(mesh: Mesh, work: Work, lanes: Lanes, begun: Any, limit: Any, quota: Any) -> Any:
-    """Begin jobs in some lanes, and ``advance`` all of every device.
+def _advance_all(mesh: Mesh, *args: Any) -> tuple[Lanes, Burst]:
+    """``advance`` the lanes of every device."""
+    burst = Burst(P(None, _AXIS), P(None, _AXIS), _SPLIT, _SPLIT)
+    given, left = (P(), _SPLIT, _SPLIT, P(), P()), (_SPLIT, burst)
+    play = jax.shard_map(advance, mesh=mesh, in_specs=given, out_specs=left, check_vma=False)
+    return play(*args)
 
-    ``begun`` are what ``init`` is given, leaves [D W, ...], and bool [D W], the lanes that begin.
+
+def advance(work: Work, lanes: Lanes, begun: Any, limit: Any, quota: Any) -> tuple[Lanes, Burst]:
+    """Begin jobs in some lanes of a device, and step all that are alive: 1 .. ``limit`` steps.
+
+    Ends when ``quota`` of their jobs have ended; both are int32 []. ``begun`` is what ``init`` is
+    given, leaves [W, ...], and bool [W], the lanes that begin.
     """
-
-    def on_device(work: Work, lanes: Lanes, begun: Any, limit: Any, quota: Any) -> Any:
-        lanes = lax.cond(begun[1].any(), _begin, lambda _, lanes, *rest: lanes, work, lanes, *begun)
-        return advance(work, lanes, limit, quota)
-
-    of_device = jax.shard_map(
-        on_device,
-        mesh=mesh,
-        in_specs=(P(), _SPLIT, _SPLIT, P(), P()),
-        out_specs=(_SPLIT, Burst(P(None, _AXIS), P(None, _AXIS), _SPLIT, _SPLIT)),
-        check_vma=False,
-    )
-    return of_device(work, lanes, begun, limit, quota)
-
-
-def advance(work: Work, lanes: Lanes, limit: Any, quota: Any) -> tuple[Lanes, Burst]:
-    """Step the lanes of one device that are alive: up to ``limit`` steps, 1 .. S.
-
-    Ends when ``quota`` of their jobs have ended; both are int32 [].
-    """
+    lanes = lax.cond(begun[1].any(), _begin, lambda _, lanes, *rest: lanes, work, lanes, *begun)
     width = len(lanes.alive)
     shapes = jax.eval_shape(_step, work, lanes)[1]
     rows = jax.tree.map(lambda x: jnp.zeros((MOST_STEPS, *x.shape), x.dtype), shapes)
@@ -169,14 +153,14 @@ def advance(work: Work, lanes: Lanes, limit: Any, quota: Any) -> tuple[Lanes, Bu
 
 
 def _begin(work: Work, lanes: Lanes, jobs: Any, begins: jax.Array) -> Lanes:
-    """Every lane that is not alive gets a new state; what comes of others than these is nobody's."""
+    """Every lane without a job gets a state; of those that do not ``begin`` it is nobody's."""
 
     def begin_lane(old: Any, job: Any, is_alive: jax.Array) -> tuple[Any, jax.Array]:
-        state = work.init(job)
-        state = jax.tree.map(lambda x, y: jnp.where(is_alive, x, y), old, state)
-        return state, ~work.done(state)
+        new = work.init(job)
+        state = jax.tree.map(lambda x, y: jnp.where(is_alive, x, y), old, new)
+        return state, ~work.done(new)
 
-    states, goes_on = _over_lanes(begin_lane, len(begins))(lanes.states, jobs, lanes.alive)
+    states, goes_on = _over_lanes(begin_lane)(lanes.states, jobs, lanes.alive)
     return Lanes(states, lanes.alive | begins & goes_on)
 
 
@@ -193,20 +177,18 @@ def _step(work: Work, lanes: Lanes) -> tuple[Lanes, Any, jax.Array]:
         new = jax.tree.map(lambda x, y: y if y is x else jnp.where(goes_on, y, x), state, new)
         return new, goes_on & ~work.done(new), row, fails
 
-    states, alive, rows, fails = _over_lanes(step_lane, len(lanes.alive))(lanes.states, lanes.alive)
+    states, alive, rows, fails = _over_lanes(step_lane)(lanes.states, lanes.alive)
     return Lanes(states, alive), rows, fails
 
 
-def _over_lanes(function: Callable[..., Any], width: int) -> Callable[..., Any]:
+def _over_lanes(function: Callable[..., Any]) -> Callable[..., Any]:
     """``function`` for all lanes; a single one is not batched, so that its branches are real."""
-    if width > 1:
-        return jax.vmap(function)
 
     def alone(*args: Any) -> Any:
         found = function(*jax.tree.map(lambda x: x[0], args))
         return jax.tree.map(lambda x: jnp.asarray(x)[None], found)
 
-    return alone
+    return lambda *args: (jax.vmap(function) if len(args[-1]) > 1 else alone)(*args)
 
 
 def is_small(work: Work, jobs: Jobs, width: int) -> bool:
@@ -221,10 +203,14 @@ def is_small(work: Work, jobs: Jobs, width: int) -> bool:
     return jobs.brief and has_steps and is_on_cpu and width == jobs.count <= _MOST_SMALL_JOBS
 
 
-def _step_by_small_programs(work: Any, lanes: Lanes, begun: Any, *_: Any) -> tuple[Lanes, Burst]:
-    """One step of all lanes, to its end, in place of ``_run_burst``; all jobs begin at once."""
+_in_haste = bounded_jit(0, work=lambda *_: 0.0)
+_begin_small = _in_haste(_begin)
+
+
+def _advance_small(work: Any, lanes: Lanes, begun: Any, *_: Any) -> tuple[Lanes, Burst]:
+    """Begin jobs and play one step of them, to its end, by small programs; see ``is_small``."""
     if begun[1].any():
-        lanes = _begin_all(work, *begun)
+        lanes = _begin_small(work, lanes, *begun)
     alive = np.asarray(lanes.alive)
     states, rows, ran = work.step_lanes(lanes.states, alive)
     alive, ran, failed = _end_step(work, states, rows, alive, ran)
@@ -232,16 +218,8 @@ def _step_by_small_programs(work: Any, lanes: Lanes, begun: Any, *_: Any) -> tup
     return Lanes(states, alive), Burst(rows, ran, failed, jax.device_put(np.ones(1, np.int32)))
 
 
-@bounded_jit(0, work=lambda *_: 0.0)
-def _begin_all(work: Work, jobs: Any, begins: jax.Array) -> Lanes:
-    states = jax.vmap(work.init)(jobs)
-    return Lanes(states, begins & ~jax.vmap(work.done)(states))
-
-
-@bounded_jit(0, work=lambda *_: 0.0)
-def _end_step(
-    work: Work, states: Any, rows: Any, alive: jax.Array, ran: jax.Array
-) -> tuple[jax.Array, jax.Array, jax.Array]:
+@_in_haste
+def _end_step(work: Work, states: Any, rows: Any, alive: Any, ran: Any) -> tuple[Any, Any, Any]:
     """Of all lanes: do they go on, have they run, bool [1, W], and have they failed?"""
     ran = alive & ran
     failed = ran & jax.vmap(work.failed)(rows)

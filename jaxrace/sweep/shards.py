@@ -32,7 +32,7 @@ from jaxrace.sweep.checkpoint import (
 )
 from jaxrace.sweep.cluster import Ray, connected, gpus_of_task, remote_function, shard_size
 from jaxrace.sweep.engine import OnRows, Sweep, SweepLog
-from jaxrace.sweep.lanes import MOST_STEPS, is_small, traced
+from jaxrace.sweep.lanes import is_small, traced
 from jaxrace.sweep.places import LanePlan, default_devices, default_width
 from jaxrace.sweep.rows import Rows, RowStore
 from jaxrace.sweep.shared_folder import SharedFolder
@@ -244,8 +244,7 @@ def _rows_of_shard(task: _Task, shard: int, name: str, saved: bytes | None) -> b
         small = jobs.count == task.jobs.count and is_small(task.work, jobs, plan.width)
         # That the whole sweep is the same has been compared.
         with opened(local, lambda: task.surroundings) as saver:
-            one = Sweep(task.work, jobs, plan, default_devices(), saver, None, small)
-            log = one.run(MOST_STEPS, None)
+            log = Sweep(task.work, jobs, plan, default_devices(), saver, is_small=small).run()
         rows = log.rows._replace(job=numbers[log.rows.job])
         failed, lane_steps = numbers[log.failed], np.array(log.lane_steps)
         return rows.packed(failed=failed, lane_steps=lane_steps)
