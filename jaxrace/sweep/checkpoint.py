@@ -19,7 +19,7 @@ import jax
 import numpy as np
 
 from jaxrace import files, runs
-from jaxrace.sweep.keys import without_keys
+from jaxrace.keys import without_keys
 from jaxrace.sweep.lanes import traced
 from jaxrace.sweep.work import Jobs, Work
 from jaxrace.validation import require_number

@@ -96,14 +96,15 @@ class Sweep:
             lambda name: (folder / name).read_bytes(),
             facts.get("files of rows", 0),
         )
-        num_rows = sum(len(rows.job) for rows in store)
+        # Of every job: is it done or failed, has it failed, and how many rows, its first ones, were
+        # there before: there may be too few devices, so that it begins again.
+        none, self._known = np.zeros(jobs.count, bool), np.zeros(jobs.count, np.int64)
+        self._ended, self._failed = (np.array(arrays.get(x, none)) for x in ("ended", "failed"))
+        for rows in store:
+            self._known += np.bincount(rows.job, minlength=jobs.count)
+        num_rows = int(self._known.sum())
         if num_rows != facts.get("rows", 0):
             raise ValueError(f"checkpoint: {folder} is damaged: rows are missing")
-        # Of every job: is it done or failed, has it failed, and how many rows, its first ones, are
-        # there since before it was begun again.
-        none, nothing = np.zeros(jobs.count, bool), np.zeros(jobs.count, np.int64)
-        self._ended, self._failed = (np.array(arrays.get(x, none)) for x in ("ended", "failed"))
-        self._known = np.array(arrays.get("known", nothing))
         self._num_before = int(self._ended.sum())
         # More devices than jobs that wait for a lane have nothing to do.
         most = max(int(np.bincount(plan.lane[~self._ended], minlength=1).max()), 1)
@@ -206,24 +207,18 @@ class Sweep:
                 raise Interrupted
 
     def _save(self, saver: Saver) -> None:
-        of_jobs = {"ended": self._ended, "failed": self._failed, "known": self._known}
+        of_jobs = {"ended": self._ended, "failed": self._failed}
         of_lanes = {"job": self._job, "step": self._step, **self._program.saved()}
         facts = {"rows": self._log.num_rows, "lane steps": self._log.lane_steps}
         facts["files of rows"] = self._log.store.flush(saver.folder)
         saver.save(of_jobs | of_lanes, facts)
 
     def _restore(self, arrays: dict[str, np.ndarray]) -> None:
-        """Put the jobs in flight into the lanes, of more or fewer devices than there were.
-
-        Those for which there are too few devices begin again, and leave no row twice.
-        """
+        """Put the jobs in flight into the lanes, of more or fewer devices than there were."""
         job, step, lane = arrays["job"], arrays["step"], np.arange(self._width)
         # Of every lane, the devices where it is busy first.
         device = np.argsort(job.reshape(-1, self._width) < 0, axis=0, kind="stable")
-        kept, left = np.split(device * self._width + lane, [self._log.num_devices])
-        left = left[job[left] >= 0]
-        self._known[job[left]] = np.maximum(self._known[job[left]], step[left])
-        here = slice(kept.size)
-        self._job[here], self._step[here] = job[kept.ravel()], step[kept.ravel()]
+        kept = (device * self._width + lane)[: self._log.num_devices].ravel()
+        self._job[: kept.size], self._step[: kept.size] = job[kept], step[kept]
         # What devices more than before are given is nobody's.
         self._program.restore(arrays, np.resize(kept, self._job.size), self._job >= 0)

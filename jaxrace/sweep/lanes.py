@@ -16,7 +16,7 @@ from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 from jaxrace.compilation import bounded_jit, compile_ahead
-from jaxrace.sweep.keys import is_key, with_keys, without_keys
+from jaxrace.keys import is_key, with_keys, without_keys
 from jaxrace.sweep.work import Jobs, Work
 
 # Room for the rows of one burst. A constant, so that every length of burst is the same program.

@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from jaxrace.keys import with_keys, without_keys
 from jaxrace.protocol import pytree
-from jaxrace.sweep.keys import with_keys, without_keys
 from jaxrace.validation import require_function, require_integer
 
 
