@@ -37,12 +37,13 @@ from jaxrace.commands.options import (
     add_run_options,
     expected,
     spelt,
+    with_local_cluster,
 )
 from jaxrace.commands.race.config import ScoresConfig
 from jaxrace.commands.reproduce.config import ABOUT, ReproduceConfig
 from jaxrace.commands.select.config import SelectConfig
 from jaxrace.commands.train.config import ENVIRONMENTS, TrainConfig
-from jaxrace.validation import require_choice, require_integer
+from jaxrace.validation import require_address, require_choice, require_integer
 
 _MOST_LANES = 10**6  # no device has more than some thousands
 _INTERRUPTED = 128  # and the number of the signal: the exit status
@@ -128,7 +129,7 @@ def command() -> NoReturn:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with these arguments or its own, and return the exit status."""
-    argv = sys.argv[1:] if argv is None else list(argv)
+    argv = with_local_cluster(sys.argv[1:] if argv is None else list(argv))
     if not argv:
         names = ", ".join((*_VERBS, *_SHOWN))
         return _fail(2, f"expected one of {names}; jaxrace --help says more")
@@ -220,6 +221,8 @@ def _do(verb: _Verb, arguments: Namespace) -> int:
     lanes, address = settings.pop("lanes", None), settings.pop("ray", None)
     if lanes is not None:
         require_integer("lanes", lanes, 1, _MOST_LANES)
+    if address is not None:
+        require_address("ray", address)
     import jax
 
     from jaxrace.compilation import use_compilation_cache
