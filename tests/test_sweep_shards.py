@@ -2,6 +2,8 @@
 
 import json
 import os
+import shutil
+import tarfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,10 +21,43 @@ from jaxrace.sweep.shared_folder import SharedFolder
 LENGTHS = cases.mixed_lengths(40)[:16]
 
 
-def test_a_shard_goes_on_from_its_checkpoint(tmp_path, monkeypatch):
-    """A node dies after it has sent one; another plays what is left, and nothing again."""
+NAME = "shard-000000"
+
+
+def as_it_is(folder):
+    pass
+
+
+def rows_in_the_tar(folder):
+    """As it was before rows had files of their own."""
+    with tarfile.open(folder / f"{NAME}.tar") as archive:
+        archive.extractall(folder / "here", filter="data")
+    names = json.loads((folder / "here" / "names.json").read_text())
+    for own, name in names.items():
+        (folder / name).rename(folder / "here" / own)
+    (folder / "here" / "names.json").unlink()
+    with tarfile.open(folder / f"{NAME}.tar", "w") as archive:
+        archive.add(folder / "here", ".")
+    shutil.rmtree(folder / "here")
+
+
+def a_file_is_gone(folder):
+    next(folder.glob(f"{NAME}-*.npz")).unlink()
+
+
+def the_tar_is_cut(folder):
+    content = (folder / f"{NAME}.tar").read_bytes()
+    (folder / f"{NAME}.tar").write_bytes(content[: len(content) // 3])
+
+
+@pytest.mark.parametrize("change", [as_it_is, rows_in_the_tar, a_file_is_gone, the_tar_is_cut])
+def test_a_shard_goes_on_from_its_checkpoint(tmp_path, monkeypatch, change):
+    """A node dies after it has sent one; another plays what is left, and nothing again.
+
+    What is damaged counts for nothing.
+    """
     jobs, folder, steps = sweep.stacked(cases.wanders(LENGTHS[:8])), SharedFolder(tmp_path), []
-    play, write = Program.dispatch, SharedFolder.write
+    play, write, sent = Program.dispatch, SharedFolder.write, []
     here = shards.surroundings(cases.WORK, jobs)
     plan = LanePlan.of(jobs, cases.WIDTH)
     task = shards._Task(cases.WORK, jobs, plan, 8, folder, 0.0, here)
@@ -34,7 +69,8 @@ def test_a_shard_goes_on_from_its_checkpoint(tmp_path, monkeypatch):
 
     def write_and_die(self, name, content):
         write(self, name, content)
-        if len(steps) == 2:
+        sent.append(name)
+        if len(steps) == 2 and name.endswith(".tar"):
             raise ConnectionError
 
     monkeypatch.setattr(Program, "dispatch", counted)
@@ -42,12 +78,15 @@ def test_a_shard_goes_on_from_its_checkpoint(tmp_path, monkeypatch):
         dying.setattr(SharedFolder, "write", write_and_die)
         with pytest.raises(ConnectionError):
             shards._do_shard(task, 0)
-    assert folder.names() == {"shard-000000.tar"}
+    assert len(sent) == 4  # the rows of each burst once, and what names them
+    assert folder.names() == set(sent)
+    change(tmp_path)
     assert shards._do_shard(task, 0) is None
-    assert folder.names() == {"shard-000000.npz"}
-    assert sum(steps) == LENGTHS[:8].max()
+    assert folder.names() == {f"{NAME}.npz"}
+    again = 0 if change in (as_it_is, rows_in_the_tar) else sum(steps[:2])
+    assert sum(steps) == LENGTHS[:8].max() + again
     store = sweep.RowStore(traced(cases.WORK, jobs).out_info[1], folder.read)
-    store.add_file("shard-000000.npz")
+    store.add_file(f"{NAME}.npz")
     whole = cases.run(cases.wanders(LENGTHS[:8]))
     assert cases.digest(jax.tree.leaves(store.all_in_order())) == cases.bits(whole)
 

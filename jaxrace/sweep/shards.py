@@ -1,17 +1,15 @@
 """A sweep on a cluster: shards of whole lane widths, each a task of Ray.
 
 A folder that all nodes see holds ``shards.json``, what the sweep is and how it was cut;
-``shard-N.tar``, the last checkpoint of a shard in flight; and ``shard-N.npz``, the rows of one that
-is done. Each is there as a whole or not at all. Axes: J jobs, n rows.
+the last checkpoint of a shard in flight, see ``ShardCheckpoint``; and ``shard-N.npz``, the rows of
+one that is done. Each is there as a whole or not at all. Axes: J jobs, n rows.
 """
 
 import contextlib
 import dataclasses
 import functools
-import io
 import json
 import math
-import tarfile
 import tempfile
 import time
 from collections.abc import Callable, Generator
@@ -35,6 +33,7 @@ from jaxrace.sweep.engine import OnRows, Sweep, SweepLog
 from jaxrace.sweep.lanes import is_small, traced
 from jaxrace.sweep.places import LanePlan, default_devices, default_width
 from jaxrace.sweep.rows import Rows, RowStore
+from jaxrace.sweep.shard_checkpoint import DAMAGED, ShardCheckpoint
 from jaxrace.sweep.shared_folder import SharedFolder
 from jaxrace.sweep.stopping import Interrupted
 from jaxrace.sweep.work import Jobs, Work
@@ -207,39 +206,35 @@ def _do_shard(task: _Task, shard: int) -> dict[str, Any] | None:
 
     Returns what the bits depend on there, and does nothing, if that differs.
     """
-    folder, name = task.folder, f"shard-{shard:06}.tar"
     here = surroundings(task.work, task.jobs)
     if here != task.surroundings:
         return here
-    names = folder.names()
+    saved = ShardCheckpoint(task.folder, f"shard-{shard:06}")
+    names = task.folder.names()
     if _done(shard) not in names:
-        saved = folder.read(name) if name in names else None
         try:
-            rows = _rows_of_shard(task, shard, name, saved)
-        except ValueError:
-            if saved is None:
+            rows = _rows_of_shard(task, shard, saved, saved.is_in(names))
+        except DAMAGED:
+            if not saved.is_in(names):
                 raise
-            rows = _rows_of_shard(task, shard, name, None)  # that checkpoint was damaged
-        folder.write(_done(shard), rows)
-    folder.remove(name)
+            rows = _rows_of_shard(task, shard, saved, False)
+        task.folder.write(_done(shard), rows)
+    saved.remove()
     return None
 
 
-def _rows_of_shard(task: _Task, shard: int, name: str, saved: bytes | None) -> bytes:
-    """The file of a shard that is done; checkpoints go to the folder under a name."""
+def _rows_of_shard(task: _Task, shard: int, saved: ShardCheckpoint, goes_on: bool) -> bytes:
+    """The file of a shard that is done, which may go on from where it was saved."""
     numbers = task.numbers(shard)
     inputs, brief = task.jobs.inputs, task.jobs.brief  # compiled as one process compiles it
     jobs = Jobs(len(numbers), lambda places: inputs(numbers[places]), brief=brief)
     plan = LanePlan(np.arange(len(numbers)), task.plan.lane[numbers], task.plan.width)
-    with tempfile.TemporaryDirectory() as here:
-        if saved is not None:
-            with tarfile.open(fileobj=io.BytesIO(saved)) as archive:
-                archive.extractall(here, filter="data")
-
-        def save() -> None:
-            task.folder.write(name, _packed(here))
-
-        local = Checkpoints(here, every=task.every, resume=True, on_saved=save)
+    with tempfile.TemporaryDirectory() as name:
+        here = Path(name)
+        if goes_on:
+            saved.fetch(here)
+        send = functools.partial(saved.send, here)
+        local = Checkpoints(here, every=task.every, resume=True, on_saved=send)
         # A part of a sweep runs that one's program, however few its jobs are.
         small = jobs.count == task.jobs.count and is_small(task.work, jobs, plan.width)
         # That the whole sweep is the same has been compared.
@@ -248,15 +243,6 @@ def _rows_of_shard(task: _Task, shard: int, name: str, saved: bytes | None) -> b
         rows = log.rows._replace(job=numbers[log.rows.job])
         failed, lane_steps = numbers[log.failed], np.array(log.lane_steps)
         return rows.packed(failed=failed, lane_steps=lane_steps)
-
-
-def _packed(folder: str) -> bytes:
-    content = io.BytesIO()
-    with tarfile.open(fileobj=content, mode="w") as archive:
-        for path in sorted(Path(folder).iterdir()):
-            if not path.name.startswith("."):
-                archive.add(path, path.name)
-    return content.getvalue()
 
 
 def _done(shard: int) -> str:
