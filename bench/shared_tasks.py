@@ -62,6 +62,27 @@ def shared_races(lists, top, finite):
     return list(zip(*map(np.asarray, found), strict=True))
 
 
+def draw_answer(key, answers):
+    """The answer of an option, a row of a table, to a question drawn for it alone."""
+    return answers[jax.random.randint(key, (), 0, len(answers))]
+
+
+def independent_races(lists, top):
+    """The dominance race by mean, as if options had nothing in common: as ``shared_races``."""
+    race = racing.DominanceRace(OPTIONS, top, len(lists[0]), by="mean", low=0, high=1)
+    params = race.params(DELTA)
+
+    @jax.jit
+    @jax.vmap
+    def play(key, table):
+        found = racing.run(race, key, draw_answer, table, params)
+        return found.samples.sum(), found.decided, found.ranking[:top]
+
+    keys = jax.random.split(jax.random.key(0), len(lists))
+    found = play(keys, jnp.asarray(np.stack([x.T for x in lists])))
+    return list(zip(*map(np.asarray, found), strict=True))
+
+
 def kl_lucb(rng, answers, top):
     """KL-LUCB (Kaufmann and Kalyanakrishnan 2013) on independent questions, N of each at most.
 
@@ -199,6 +220,7 @@ def compare(number, top, spread, length):
     found = {
         "shared, list": shared_races(lists, top, finite=True),
         "shared, stream": shared_races(lists, top, finite=False),
+        "independent": independent_races(lists, top),
         "KL-LUCB": [kl_lucb(rng, x, top) for rng, x in zip(rngs, lists, strict=True)],
     }
     if top == 1:
