@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Collection
 from pathlib import Path
 
+from jaxrace.sweep.checkpoint import is_saved
 from jaxrace.sweep.shared_folder import SharedFolder
 
 # What reading a damaged checkpoint raises.
@@ -31,10 +32,16 @@ class ShardCheckpoint:
         """Is it among the files of the shared folder?"""
         return self._tar in names
 
+    def forget(self) -> None:
+        """Name none of the rows so far: the shard begins anew."""
+        self._names = {}
+
     def fetch(self, here: Path) -> None:
         """Put it into a folder of this process; one of ``DAMAGED`` if it is not whole."""
         with tarfile.open(fileobj=io.BytesIO(self._folder.read(self._tar))) as archive:
             archive.extractall(here, filter="data")
+        if not is_saved(here):
+            raise ValueError(f"checkpoint: {self._tar} is damaged: it is not whole")
         names = here / _NAMES
         self._names = json.loads(names.read_text()) if names.exists() else {}
         for own, name in self._names.items():

@@ -217,6 +217,7 @@ def _do_shard(task: _Task, shard: int) -> dict[str, Any] | None:
         except DAMAGED:
             if not saved.is_in(names):
                 raise
+            saved.forget()
             rows = _rows_of_shard(task, shard, saved, False)
         task.folder.write(_done(shard), rows)
     saved.remove()
