@@ -80,7 +80,7 @@ def test_what_a_finished_run_says(folder, capsys):
     command = [*COMMAND, *SMALL, "--algorithm", "rucb,savage,uniform", str(matrix)]
     assert main([*command, "--out", str(folder), "--resume"]) == 0
     text = capsys.readouterr().out
-    assert "3 arms; Condorcet winner 1, Copeland winners 1" in text
+    assert "\nCondorcet winner 1, Copeland winners 1" in text
     assert max(map(len, text.splitlines())) <= 80 or str(folder) in text
     for name in ("rucb", "savage", "uniform"):
         assert f"\n{name} " in text
@@ -92,7 +92,7 @@ def test_the_table(folder, capsys):
     out = folder.with_name("again")
     assert main([*COMMAND, *SMALL, str(matrix), "--out", str(out)]) == 0
     text = capsys.readouterr().out
-    assert "3 arms; Condorcet winner 1, Copeland winners 1" in text
+    assert "\nCondorcet winner 1, Copeland winners 1" in text
     assert max(map(len, text.splitlines())) <= 80 or str(out) in text
     for name in ("rucb", "dts", "sup-klucb", "savage"):
         assert f"\n{name} " in text
@@ -185,7 +185,7 @@ def test_files_of_any_name_and_pairs_that_are_nearly_tied(tmp_path, capsys):
     command = [*COMMAND, "--horizon", "40", "--repeats", "2", "--algorithm", "uniform"]
     command += [str(matrix), "--out", str(tmp_path / "run")]
     assert main(command) == 0
-    assert "2 arms; Condorcet winner none, Copeland winners 0, 1" in capsys.readouterr().out
+    assert "\nCondorcet winner none, Copeland winners 0, 1" in capsys.readouterr().out
     assert main([*command, "--arms", "3"]) == 2
     assert "--arms: expected 2, as in" in capsys.readouterr().err
 
@@ -315,7 +315,11 @@ def test_a_named_matrix_of_wins_is_shown_by_name(tmp_path, capsys):
     said = capsys.readouterr().out
     assert "wins of the row against the column" in said
     assert "Condorcet winner ann, Copeland winners ann" in said
-    assert main([*command, "--resume", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)["matrix"]["by_name"]
-    assert (found["condorcet_winner"], found["smith_set"]) == ("ann", ["ann"])
-    assert found["von_neumann_winner"] == {"ann": 1, "bob": 0, "cy": 0}
+    report = tmp_path / "report.html"
+    assert main([*command, "--resume", "--json", "--report", str(report)]) == 0
+    assert "<td>ann</td><td>2</td><td>0.875</td><td>100%</td>" in report.read_text("utf-8")
+    found = json.loads(capsys.readouterr().out)["standing"]
+    assert (found["condorcet"], found["best"]) == (True, ["ann"])
+    assert [(arm["name"], arm["smith"], arm["played"]) for arm in found["options"]] == [
+        *(("ann", True, 1), ("bob", False, 0), ("cy", False, 0)),
+    ]

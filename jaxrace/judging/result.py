@@ -4,7 +4,7 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, Any
 
-from jaxrace.answers import MOST_SHOWN, Answer, Shown, finite, listed
+from jaxrace.answers import MOST_SHOWN, Ranking, Shown, finite, listed
 from jaxrace.judging import picture
 from jaxrace.judging.decision import Certificate
 from jaxrace.judging.levels import By
@@ -17,7 +17,7 @@ NextRuns = dict[str, int] | dict[str, list[str]]
 
 
 @dataclasses.dataclass(frozen=True)
-class RaceOfTable(Answer):
+class RaceOfTable(Ranking):
     """The answer of ``jaxrace.race``. Print it, or see its fields; ``to_dict`` is for JSON."""
 
     top: int

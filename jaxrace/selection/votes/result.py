@@ -4,7 +4,7 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, Any
 
-from jaxrace.answers import MOST_SHOWN, Answer, Shown, finite, listed
+from jaxrace.answers import MOST_SHOWN, Ranking, Shown, finite, listed
 from jaxrace.selection.votes import picture
 from jaxrace.selection.votes.rows import Gap, Proposal, Ranked
 
@@ -18,7 +18,7 @@ _LEAST_SHOWN = 1e-9  # smaller chances are those of the model alone
 
 
 @dataclasses.dataclass(frozen=True)
-class SelectionOfVotes(Answer):
+class SelectionOfVotes(Ranking):
     """The answer of ``jaxrace.select``. Print it, or see its fields; ``to_dict`` is for JSON."""
 
     top: int
