@@ -68,6 +68,12 @@ class RaceOfTable(Ranking):
         if not self.certified:
             sure = [option.name for option in self.options if option.verdict == "in"]
             others = [name for name in self.possible if name not in sure]
+            if sure and not others:
+                better = "one is" if self.top == 1 else f"{self.top} are"
+                return (
+                    f"if {better} better than each of the others, certainly {listed(sure)}; that "
+                    f"{better} is not certain yet"
+                )
             if sure:
                 return f"certainly among the best: {listed(sure)}; may still be: {listed(others)}"
             if len(others) == len(self.options):
