@@ -27,12 +27,12 @@ def draw(
     worth.set_ylim(len(estimates) - 0.4, -0.6)
     worth.set(title="what it is worth", xlabel=f"performance, down to the {level} lower bound")
     worth.legend(frameon=False)
-    for shift, colour, label in (-0.2, "0.65", "in the log"), (0.2, "C0", "the new policy"):
+    for shift, colour in (-0.2, "0.65"), (0.2, "C0"):
         shares = [one.logged if shift < 0 else one.chosen for one in shown]
         places = [place + shift for place in range(len(shown))]
-        does.barh(places, shares, 0.38, color=colour, label=label)
+        does.barh(places, shares, 0.38, color=colour)
     does.set_yticks(range(len(shown)), [one.name for one in shown])
     does.set_ylim(max(len(shown), 1) - 0.4, -0.6)
-    does.set(title="what it does", xlabel="share of the decisions")
-    does.legend(frameon=False)
+    said = "share of the decisions\n(grey: in the log; blue: the new policy)"
+    does.set(title="what it does", xlabel=said)
     return figure
