@@ -5,7 +5,7 @@ import html
 import importlib.util
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -34,6 +34,7 @@ class Answer:
     Print it, have it as the last line of a cell, or use ``to_frame``, ``to_dict`` and ``plot``.
     """
 
+    ROWS: ClassVar[Mapping[str, type]]  # the fields that are lists of rows, and their dataclasses
     notes: tuple[str, ...]  # what was guessed, and what a reader should know
 
     def headline(self) -> str:
@@ -52,10 +53,6 @@ class Answer:
         """What is shown below it."""
         raise NotImplementedError
 
-    def frames(self) -> Mapping[str, tuple[type, Sequence[Any]]]:
-        """By name the kind of rows, a dataclass, and the rows of what ``to_frame`` makes."""
-        raise NotImplementedError
-
     def to_dict(self) -> dict[str, Any]:
         """Everything, of what JSON knows; infinity and NaN are None."""
         raise NotImplementedError
@@ -65,20 +62,18 @@ class Answer:
         raise NotImplementedError
 
     def to_frame(self, which: str | None = None) -> Any:
-        """One of the ``frames``, by default the first, as a frame of polars, or else of pandas.
+        """One kind of its rows, by default the first, as a frame of polars, or else of pandas.
 
         >>> import jaxrace
         >>> result = jaxrace.race({"a": [3.0, 4.0, 3.5], "b": [1.0, 2.0, 1.5]})
         >>> result.to_frame()["name"].to_list()
         ['a', 'b']
         """
-        frames = self.frames()
-        which = next(iter(frames)) if which is None else which
-        if which not in frames:
-            raise ValueError(f"which: expected one of {', '.join(frames)}, got {which!r}")
-        kind, rows = frames[which]
-        names = [field.name for field in dataclasses.fields(kind)]
-        columns = {name: [getattr(row, name) for row in rows] for name in names}
+        which = next(iter(self.ROWS)) if which is None else which
+        if which not in self.ROWS:
+            raise ValueError(f"which: expected one of {', '.join(self.ROWS)}, got {which!r}")
+        names = [field.name for field in dataclasses.fields(self.ROWS[which])]
+        columns = {name: [getattr(row, name) for row in getattr(self, which)] for name in names}
         for library in ("polars", "pandas"):
             if importlib.util.find_spec(library):
                 return importlib.import_module(library).DataFrame(columns)
@@ -104,6 +99,17 @@ class Ranking(Answer):
 
     top: int  # kappa
     options: tuple[Any, ...]  # with a name each, best first
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> Self:
+        """The same again, of what ``to_dict`` gives."""
+        given: dict[str, Any] = {}
+        for field in dataclasses.fields(cls):  # pyright: ignore[reportArgumentType]
+            value, kind = found[field.name], cls.ROWS.get(field.name)
+            if kind is not None:
+                value = tuple(kind(**row) for row in value)
+            given[field.name] = tuple(value) if field.name == "notes" else value
+        return cls(**given)
 
     @property
     def names(self) -> list[str]:

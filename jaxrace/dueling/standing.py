@@ -1,7 +1,7 @@
 """Who stands where in a matrix of who beats whom, by name. Axes: K arms."""
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -39,21 +39,25 @@ class Bandit:
     """How an algorithm has found the best arm: means of its runs."""
 
     name: str
-    strong: float | None  # regret; None where no arm beats every other one
-    strong_stderr: float | None
-    copeland: float
-    copeland_stderr: float | None
-    borda: float
-    borda_stderr: float | None
     correct: float  # share of the runs that recommend a best arm in the end
     explored: float | None  # duels until it was sure; None: never
     sure: float  # share of the runs in which it was
     favourite: str  # the arm that is recommended most
+    copeland: float  # regret, with its standard error, as the others
+    copeland_stderr: float | None
+    borda: float
+    borda_stderr: float | None
+    weak: float | None = None  # this and the next where an arm beats every other one
+    weak_stderr: float | None = None
+    strong: float | None = None
+    strong_stderr: float | None = None
 
 
 @dataclasses.dataclass(frozen=True)
 class Standing(Ranking):
     """The answer of ``dueling.standing`` and of ``jaxrace duel``. Print it, or see its fields."""
+
+    ROWS: ClassVar = {"options": Arm, "bandits": Bandit}
 
     top: int  # arms that beat the most others
     options: tuple[Arm, ...]  # best first: who beats the most others, then by wins
@@ -63,24 +67,9 @@ class Standing(Ranking):
     bandits: tuple[Bandit, ...] = ()
     about: str = ""  # the runs of these
 
-    @classmethod
-    def from_dict(cls, found: dict[str, Any]) -> "Standing":
-        """The same again, of what ``to_dict`` gives."""
-        names = [field.name for field in dataclasses.fields(cls)]
-        parts = {
-            "options": tuple(Arm(**one) for one in found["options"]),
-            "bandits": tuple(Bandit(**one) for one in found["bandits"]),
-            "notes": tuple(found["notes"]),
-        }
-        return cls(**{name: parts.get(name, found[name]) for name in names})
-
     def to_dict(self) -> dict[str, Any]:
         """Everything, of what JSON knows."""
         return finite(dataclasses.asdict(self) | {"best": self.best})
-
-    def frames(self) -> dict[str, tuple[type, tuple[Any, ...]]]:
-        """The arms, best first, and the algorithms."""
-        return {"options": (Arm, self.options), "bandits": (Bandit, self.bandits)}
 
     def plot(self) -> "Figure":
         """A matplotlib figure: who beats how many, and how likely each row beats each column."""

@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from jaxrace.answers import MOST_SHOWN, Ranking, Shown, finite, listed
 from jaxrace.judging import picture
@@ -19,6 +19,8 @@ NextRuns = dict[str, int] | dict[str, list[str]]
 @dataclasses.dataclass(frozen=True)
 class RaceOfTable(Ranking):
     """The answer of ``jaxrace.race``. Print it, or see its fields; ``to_dict`` is for JSON."""
+
+    ROWS: ClassVar = {"options": Option, "pairs": Pair}
 
     top: int
     delta: float
@@ -43,10 +45,6 @@ class RaceOfTable(Ranking):
         """Everything, of what JSON knows; infinity is None."""
         found = dataclasses.asdict(self)
         return finite(found | {"best": self.best, "certified": self.certified})
-
-    def frames(self) -> dict[str, tuple[type, tuple[Any, ...]]]:
-        """The options, best first, and the pairs."""
-        return {"options": (Option, self.options), "pairs": (Pair, self.pairs)}
 
     def plot(self) -> "Figure":
         """A matplotlib figure: who stands where, by how much, and where the runs went."""

@@ -46,26 +46,16 @@ def duel(job: Job) -> Path:
             name: run_entrant(bench, name, one, problems, *sizes) for name, one in lineup.items()
         }
         runs.write_log(bench.folder, [_columns(name, one) for name, one in found.items()])
-        has_winner = dueling.condorcet_winner(matrix) is not None
-        figure = _figure(found, "strong" if has_winner else "copeland")
+        shown = dataclasses.replace(
+            dueling.standing(named),
+            bandits=tuple(_bandit(name, one, named.names) for name, one in found.items()),
+            about=f"{config.repeats} repeats of {horizon:,} duels",
+        )
+        figure = _figure(found, "strong" if shown.condorcet else "copeland")
         plots.save_twice(figure, bench.folder / FIGURE)
-        about = f"{config.repeats} repeats of {horizon:,} duels"
-        whole = dataclasses.replace(dueling.standing(named), about=about)
         if names is not None:
-            plots.save_twice(whole.plot(), bench.folder / MATRIX)
-        facts = {
-            "arms": len(matrix),
-            "condorcet_winner": dueling.condorcet_winner(matrix),
-            "copeland_winners": np.flatnonzero(dueling.copeland_winners(matrix)).tolist(),
-            "borda_winners": np.flatnonzero(dueling.borda_winners(matrix)).tolist(),
-            "smith_set": np.flatnonzero(dueling.smith_set(matrix)).tolist(),
-            "von_neumann_winner": dueling.von_neumann_winner(matrix).round(6).tolist(),
-        }
-        results = {name: _result(one) for name, one in found.items()}
-        bandits = tuple(_bandit(name, one, named.names) for name, one in results.items())
-        shown = dataclasses.replace(whole, bandits=bandits).to_dict()
-        summary = {"horizon": horizon, "repeats": config.repeats, "matrix": facts}
-        runs.write_summary(bench.folder, summary | results | {"standing": shown})
+            plots.save_twice(shown.plot(), bench.folder / MATRIX)
+        runs.write_summary(bench.folder, shown.to_dict())
 
     return run_job("duel", job, work)
 
@@ -115,21 +105,22 @@ def _columns(name: str, found: Runs) -> Columns:
     }
 
 
-def _result(found: Runs) -> dict[str, Any]:
-    """What the summary says of the last records."""
-    regrets = dict(zip(dueling.MEASURES, found.regret[0, :, -1].T, strict=True))
+def _bandit(name: str, found: Runs, names: tuple[str, ...]) -> dueling.Bandit:
+    """What the last records say."""
+    regrets: dict[str, Any] = {}
+    for measure, values in zip(dueling.MEASURES, found.regret[0, :, -1].T, strict=True):
+        if np.isfinite(values).all():
+            one = runs.mean_and_stderr(values)
+            regrets |= {measure: one["mean"], f"{measure}_stderr": one["stderr"]}
     settled = found.settled_at[0]
-    return {
-        "regret": {
-            measure: runs.mean_and_stderr(values)
-            for measure, values in regrets.items()
-            if np.isfinite(values).all()
-        },
-        "correct": runs.mean_and_stderr(found.is_best[0, :, -1].astype(float)),
-        "recommended_most": int(np.bincount(found.recommended[0, :, -1]).argmax()),
-        "exploration_ended": float((settled > 0).mean()),
-        "exploration_duels": runs.mean_and_stderr(settled[settled > 0]) if settled.any() else None,
-    }
+    return dueling.Bandit(
+        name,
+        correct=float(found.is_best[0, :, -1].mean()),
+        explored=float(settled[settled > 0].mean()) if settled.any() else None,
+        sure=float((settled > 0).mean()),
+        favourite=names[int(np.bincount(found.recommended[0, :, -1]).argmax())],
+        **regrets,
+    )
 
 
 def _figure(logs: dict[str, Runs], measure: str) -> "plots.Figure":
@@ -152,26 +143,9 @@ def _figure(logs: dict[str, Runs], measure: str) -> "plots.Figure":
     return figure
 
 
-def _bandit(name: str, found: dict[str, Any], names: tuple[str, ...]) -> dueling.Bandit:
-    """The same by name."""
-    known = {}
-    for measure in ("strong", "copeland", "borda"):
-        one = found["regret"].get(measure, {"mean": None, "stderr": None})
-        known |= {measure: one["mean"], f"{measure}_stderr": one["stderr"]}
-    explored = found["exploration_duels"]
-    return dueling.Bandit(
-        name,
-        **known,
-        correct=found["correct"]["mean"],
-        explored=None if explored is None else explored["mean"],
-        sure=found["exploration_ended"],
-        favourite=names[found["recommended_most"]],
-    )
-
-
 def print_regrets(console: Console, folder: Path, report: str | None = None) -> int:
     """Print the regrets of a run folder of ``duel``, and what its matrix is like."""
-    found = dueling.Standing.from_dict(runs.read_summary(folder)["standing"])
+    found = dueling.Standing.from_dict(runs.read_summary(folder))
     where = (
         f"means of {found.about}; correct: in the end recommends a Copeland winner (with -borda in "
         f"the name: a Borda winner); {folder}"

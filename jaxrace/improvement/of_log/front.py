@@ -27,16 +27,15 @@ from jaxrace.improvement.weights import evidence, log_weights
 from jaxrace.strategies import Strategy
 from jaxrace.validation import (
     require_choice,
+    require_float32_probability,
     require_integer,
     require_number,
-    require_probability,
 )
 
 # Weights of a policy. More of them than the first take minutes with a full covariance matrix, and
 # with more than the second even a separable one takes a minute or more per thousand trajectories.
 _MOST_FOR_FULL, _MOST_WEIGHTS = 1_000, 10_000
 _MOST_FEATURES = 2 * 10**8  # features of all steps of a log: 800 MB
-_MOST_SEED = 2**32 - 1
 
 
 class Log(NamedTuple):
@@ -118,11 +117,10 @@ def prepared(
 ) -> Log:
     """Read a log and divide it; what is wrong with it, or another argument, is said here."""
     require_choice("candidates", candidates, ("none", "k-fold"))
-    require_probability("delta", delta)
-    if floor is not None:
-        require_number("floor", floor, least=0, below=1)
+    require_float32_probability("delta", delta)
+    require_number("floor", 0 if floor is None else floor, least=0, below=1)
     require_integer("order", order, 0)
-    require_integer("seed", seed, 0, _MOST_SEED)
+    require_integer("seed", seed, 0, 2**32 - 1)
     returns = ReturnRange(low, high, discount)
     try:
         found = load(data, returns, argument=argument, **columns)

@@ -1,7 +1,7 @@
 """What a log says of a new policy, and how a person reads it."""
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from jaxrace.answers import Answer, Shown, finite
 from jaxrace.improvement.of_log import picture
@@ -17,6 +17,8 @@ _ROUNDING = 1e-6  # of estimates in [0, 1]
 @dataclasses.dataclass(frozen=True, eq=False)
 class ImprovementOfLog(Answer):
     """The answer of ``jaxrace.improve``. Print it, or see its fields; ``to_dict`` is for JSON."""
+
+    ROWS: ClassVar = {"estimates": Estimate, "rules": Rule, "actions": Action}
 
     summary: dict[str, Any]  # what ``to_dict`` gives
     policy: SavedPolicy  # ``policy.probabilities(observed)`` applies it
@@ -82,11 +84,6 @@ class ImprovementOfLog(Answer):
     def to_dict(self) -> dict[str, Any]:
         """Everything, of what JSON knows."""
         return finite(self.summary | {"found": self.found})
-
-    def frames(self) -> dict[str, tuple[type, tuple[Any, ...]]]:
-        """The estimates, the rules, and the actions."""
-        rules, actions = (Rule, self.rules), (Action, self.actions)
-        return {"estimates": (Estimate, self.estimates), "rules": rules, "actions": actions}
 
     def plot(self) -> "Figure":
         """A matplotlib figure: what the policy is worth, and what it does."""
