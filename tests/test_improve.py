@@ -128,6 +128,13 @@ def test_a_file(bound, found, kind, tmp_path, capsys):
     assert summary["is_safe"] == (bound == "betting")
     assert summary["lower_bound"] < 0.9
     assert (out / "performance.svg").exists()
+    # By importance sampling in the part that was not searched.
+    tested = np.loadtxt(data, delimiter=",", skiprows=1, usecols=(1, 2, 4))[~training_rows(400)]
+    chances = load_policy(out / "policy.npz").probabilities(tested[:, :1])
+    weights = np.where(tested[:, 1] == 1, *chances.T[::-1]) / 0.5
+    mean = (weights * tested[:, 2]).mean()
+    assert summary["tested_estimate"] == pytest.approx(mean, rel=1e-4)
+    assert summary["tested_estimate"] != pytest.approx(summary["estimate"], rel=1e-3)
     # Of the 80 that were searched.
     paid = np.loadtxt(data, delimiter=",", skiprows=1, usecols=4)[training_rows(400)]
     assert len(paid) == 80

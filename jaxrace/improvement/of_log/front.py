@@ -191,7 +191,7 @@ def tested(log: Log) -> ImprovementOfLog:
     # Of a mean that is 1 or 0, rounding.
     params = method.params(min(max(floor, 0.0), 1.0), log.delta)
     found = method.run_on(log.key, parts.train, parts.test, params)
-    weights = _weights_of(method, found.policy, parts.test)
+    weights = np.asarray(_weights_of(method, found.policy, parts.test), np.float64)
     check = check_weights(weights)
     # Weights whose mean is above 1 make every policy look better than it is.
     passed = bool(found.is_found) and not check.is_refuted
@@ -211,6 +211,7 @@ def tested(log: Log) -> ImprovementOfLog:
         "passed": {"mean": float(passed), "stderr": None, "count": 1},
         "lower_bound": float(found.lower_bound),
         "estimate": float(found.estimate),
+        "tested_estimate": float((weights * np.asarray(method.returns.returns(parts.test))).mean()),
         "alpha": alpha,
         "weights": {
             "mean": check.mean if np.isfinite(check.mean) else None,
@@ -222,8 +223,7 @@ def tested(log: Log) -> ImprovementOfLog:
         "said": list(log.said),
     }
     if alpha > 0 and max(part.taken.shape[1] for part in (parts.train, parts.test)) == 1:
-        floats = np.asarray(weights, np.float64)
-        summary["estimates"] = estimates_of(method, found.policy, parts, floats, log.delta)
+        summary["estimates"] = estimates_of(method, found.policy, parts, weights, log.delta)
     if alpha > 0:
         summary["policy"] = policy_in_words(method, found.policy, parts)
     policy = SavedPolicy(

@@ -40,7 +40,7 @@ class ImprovementOfLog(Answer):
 
     @property
     def estimate(self) -> float:
-        """Of its performance, by importance sampling."""
+        """Of its performance, by the part of the log that was searched for it."""
         return self.summary["estimate"]
 
     @property
@@ -71,10 +71,10 @@ class ImprovementOfLog(Answer):
 
     @property
     def estimates(self) -> tuple[Estimate, ...]:
-        """Of the policy's performance: the first one and its bound are those of the verdict."""
+        """Of its performance, by the part that tested it; the first bound is the verdict's."""
         summary, other = self.summary, self.summary.get("estimates")
         own = f"importance sampling, {summary['bound']}"
-        found = [Estimate(own, summary["estimate"], summary["lower_bound"])]
+        found = [Estimate(own, summary.get("tested_estimate"), summary["lower_bound"])]
         if other is not None:
             robust = other["doubly_robust"], other["doubly_robust_lower"]
             found.append(Estimate("self-normalised", other["self_normalised"], None))
