@@ -1,8 +1,8 @@
 """The command `jaxrace`.
 
 Exit status: 0 done; 1 failed; 2 bad input, with one line that names the argument and what was
-expected; 3 a race that is not certified yet, or a selection that is not likely enough to be right;
-130 or 143 interrupted. What is slow to import is
+expected; 3 not yet: a race that is not certified, a selection that is not likely enough to be
+right, a log in which no better policy was found; 130 or 143 interrupted. What is slow to import is
 imported by the verb that needs it.
 """
 
@@ -189,7 +189,7 @@ def _parser_of(verb: _Verb, **settings: Any) -> ArgumentParser:
         parser.add_argument(name, metavar=name.upper(), type=str, help=text)
     add_options(parser, verb.config)
     if verb.config in _ANSWERED:
-        add_answer_options(parser, has_report=verb.config is SelectConfig)
+        add_answer_options(parser)
     if verb.config is not ScoresConfig:
         add_run_options(parser, f"runs/{verb.folder}")
     return parser
@@ -243,9 +243,10 @@ def _do(verb: _Verb, arguments: Namespace) -> int:
     config = verb.config(**settings)
     shown_in = {}
     if report is not None:
-        assert isinstance(config, SelectConfig)
-        if not config.is_file:
-            raise ValueError(f"report: expected none with {config.problem}, as it is of a file")
+        assert isinstance(config, _ANSWERED)
+        if not config.inputs:
+            asked = getattr(config, verb.argument[0] if verb.argument else "")
+            raise ValueError(f"report: expected none with {asked}, as it is of a file")
         require_ending(report)
         shown_in = {"report": report}
     cluster = None if address is None else sweep.Ray(None if address == LOCAL else address)

@@ -180,7 +180,7 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
 
 
 def _load_table(source: Any, returns: ReturnRange, **given: Any) -> Loaded:
-    log = data.read_log(source, argument="task", **given)
+    log = data.read_log(source, **given)
     count, lengths = len(log.starts), np.diff([*log.starts.tolist(), len(log.lines)])
     horizon = int(lengths.max())
     _require_size(log.where, count, horizon, len(log.names))

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import improvement
 from jaxrace.improvement.loading import Parts
+from jaxrace.improvement.policies import Mixed
+from jaxrace.improvement.policy_improvement import PolicyImprovement
 
 _MOST_RULES, _THRESHOLDS = 6, 15
 _LEAST_GAIN = 0.05  # of the deviation of all decisions, for one more rule
@@ -22,9 +23,7 @@ class _Leaf(NamedTuple):
     where: dict[tuple[int, bool], str]  # by column and side of it, of which the last one counts
 
 
-def policy_in_words(
-    method: improvement.PolicyImprovement, policy: improvement.Mixed, parts: Parts
-) -> dict[str, Any]:
+def policy_in_words(method: PolicyImprovement, policy: Mixed, parts: Parts) -> dict[str, Any]:
     """The rules, the share of the policy's deviations that they explain, and actions in the log."""
     taken = [np.asarray(part.taken) for part in (parts.train, parts.test)]
     scaled, actions = (
@@ -116,15 +115,3 @@ def _best_split(chances: np.ndarray, seen: np.ndarray, leaf: _Leaf) -> tuple[flo
                 gain = whole - _deviation(own[above]) - _deviation(own[~above])
                 best = max(best, (gain, column, float(limit)))
     return best
-
-
-def lines_of_policy(summary: dict[str, Any]) -> list[str]:
-    """What is said of it."""
-    found = summary.get("policy")
-    if found is None:
-        return []
-    lines = [f"what it does (these rules explain {found['explained']:.0%} of its differences):"]
-    for rule in found["rules"]:
-        does = ", ".join(f"{name} {chance:.0%}" for name, chance in rule["actions"].items())
-        lines.append(f"  {rule['where']}, {rule['share']:.0%} of the decisions: {does}")
-    return lines
