@@ -11,7 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxrace.compilation import bounded_jit, is_outermost, is_traced
+from jaxrace.compilation import MOST_BRIEF, bounded_jit, is_outermost, is_traced
 from jaxrace.racing import base, drawing
 
 _DRAW_LEVEL = 1  # what a user's simulator takes is not known: it runs half as fast at most
@@ -91,7 +91,7 @@ def _play(
 ) -> Any:
     """The last states; None if the sampler holds a tracer."""
     option_keys, states, asked = _begin(race, common_random_numbers, params, keys, example)
-    told, is_open = 0, race.opening == 0
+    told, is_open, is_brief = 0, race.opening == 0, _work(race, states) <= MOST_BRIEF
     while np.asarray(asked).any():
         num_rounds = chunk if is_open else race.opening
         rows = option_keys, options, states.simulated
@@ -99,7 +99,8 @@ def _play(
         if is_traced(outcomes):  # the sampler holds a tracer of a vmap around this call
             return None
         if is_open:
-            states, counts = _count(race, states, outcomes, params, np.int32(told))
+            here = race.count_here(states, outcomes, params, told) if is_brief else None
+            states, counts = here or _count(race, states, outcomes, params, np.int32(told))
             told += chunk
         else:
             states, counts, is_open = _open(race, states, outcomes, params), None, True
