@@ -68,24 +68,24 @@ def _gains(
     newest = np.tril(all_old), np.tril(all_old, -1)
     for start in range(0, len(race), _PAIRS):
         piece = slice(start, start + _PAIRS)
-        size = len(race[piece])
+        size, of_race = len(race[piece]), race[piece] * num_options
         # Filled up with pairs that are compared already.
-        first, second = (
-            np.resize(race[piece] * num_options + option[piece], _PAIRS) for option in (i, j)
-        )
-
-        def of_both(samples: Any, first: Any = first, second: Any = second) -> Any:
-            return tuple(jax.tree.map(lambda x: x[at], samples) for at in (first, second))
-
-        both = of_both(new)
+        pair = np.resize(of_race + i[piece], _PAIRS), np.resize(of_race + j[piece], _PAIRS)
+        both = _of_both(new, pair, slice(None))
         gained = np.array(_compare(compare, *newest, both, both))
         for begin in range(0, num_old, num_rounds):
-            before = jax.tree.map(lambda x: x[:, begin : begin + num_rounds], old)
-            gained += np.asarray(_compare(compare, all_old, all_old, of_both(before), both))
+            before = _of_both(old, pair, slice(begin, begin + num_rounds))
+            gained += np.asarray(_compare(compare, all_old, all_old, before, both))
         gained = gained[:size].T
         gains[:, race[piece], i[piece], j[piece]] = gained
         gains[:, race[piece], j[piece], i[piece]] = -gained
     return gains
+
+
+def _of_both(samples: Any, pair: tuple[np.ndarray, np.ndarray], rounds: slice) -> tuple[Any, Any]:
+    """Samples of some rounds of both options of the pairs, leaves [P, rounds, ...]."""
+    first, second = (jax.tree.map(lambda x, at=at: x[at, rounds], samples) for at in pair)
+    return first, second
 
 
 @bounded_jit(1, work=lambda *_: 0.0, level=1)
