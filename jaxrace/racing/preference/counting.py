@@ -62,7 +62,7 @@ def _gains(
     """``kernels.open_round_gains`` of samples with leaves [B K, N, ...] and [B K, m, ...]."""
     num_options, num_rounds = is_open.shape[-1], jax.tree.leaves(new)[0].shape[1]
     race, i, j = np.nonzero(np.triu(is_open, 1))
-    gains = np.zeros((num_rounds, *is_open.shape), np.int32)
+    gains = np.zeros((is_open.size, num_rounds), np.int32)
     # The new sample of j against older ones of i, the reverse, and the two new ones.
     all_old = np.ones((num_rounds, num_rounds), bool)
     newest = np.tril(all_old), np.tril(all_old, -1)
@@ -76,10 +76,9 @@ def _gains(
         for begin in range(0, num_old, num_rounds):
             before = _of_both(old, pair, slice(begin, begin + num_rounds))
             gained += np.asarray(_compare(compare, all_old, all_old, before, both))
-        gained = gained[:size].T
-        gains[:, race[piece], i[piece], j[piece]] = gained
-        gains[:, race[piece], j[piece], i[piece]] = -gained
-    return gains
+        gains[pair[0][:size] * num_options + j[piece]] = gained[:size]
+        gains[pair[1][:size] * num_options + i[piece]] = -gained[:size]
+    return gains.T.reshape(num_rounds, *is_open.shape)
 
 
 def _of_both(samples: Any, pair: tuple[np.ndarray, np.ndarray], rounds: slice) -> tuple[Any, Any]:

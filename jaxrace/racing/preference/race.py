@@ -121,9 +121,9 @@ class PreferenceRace(ComparingRace):
         padding = (0, self.capacity - max_rounds)
         table = np.pad(table, padding, constant_values=kernels.NEVER)
         params = PreferenceParams(
-            delta=jnp.asarray(delta, jnp.float32),
-            max_rounds=jnp.asarray(max_rounds, jnp.int32),
-            epsilon=jnp.asarray(epsilon, jnp.float32),
+            delta=jnp.asarray(np.float32(delta)),
+            max_rounds=jnp.asarray(np.int32(max_rounds)),
+            epsilon=jnp.asarray(np.float32(epsilon)),
             thresholds=jax.device_put(table),
             owner=self.owner,
         )
