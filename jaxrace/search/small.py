@@ -12,6 +12,7 @@ import numpy as np
 
 from jaxrace.compilation import bounded_jit
 from jaxrace.racing import drawing, single
+from jaxrace.rollout import Rollout
 from jaxrace.search.final_race import FinalRace, FinalRaceState
 from jaxrace.search.policy_search import PolicySearch, SearchRow, SearchState, ranked_by
 
@@ -88,9 +89,15 @@ def _ask(learner: Any, axis: Axis, is_final: bool, states: Any, params: Any) -> 
 
     asked, keys, options, race_params = jax.vmap(ask, (0, axis))(states, params)
     race, common = learner.race if is_final else search.race, search.common_random_numbers
-    shapes = jax.eval_shape(search.rollout, keys[0], jax.tree.map(lambda x: x[0, 0], options))
+    of_one = jax.tree.map(lambda x: x[0, 0], options)
+    shapes = _outcome.eval_shape(search.rollout, keys[0], of_one)
     example = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), shapes)
     return asked, single.begin(race, common, race_params, keys, example), options, race_params
+
+
+@functools.partial(jax.jit, static_argnums=0)  # for its shape: traced once
+def _outcome(rollout: Rollout, key: jax.Array, option: Any) -> Any:
+    return rollout(key, option)
 
 
 @bounded_jit(3, work=_little)
