@@ -18,7 +18,8 @@ from jaxrace.commands.improve.picture import figure_of_log
 from jaxrace.commands.improve.words import lines_of_policy, policy_in_words
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import say
-from jaxrace.commands.workbench import Workbench, run_job
+from jaxrace.commands.workbench import Workbench, run_job, two_keys
+from jaxrace.compilation import bounded_jit
 from jaxrace.improvement.loading import Loaded, Parts, divide, load
 from jaxrace.improvement.plausibility import WEIGHT_LEVEL
 from jaxrace.improvement.policy_improvement import in_training, require_enough
@@ -107,7 +108,7 @@ def _load(config: ImproveConfig) -> Log | None:
     )
     # All that is learnt from the log but the verdict is learnt from its training part, so that the
     # candidate is independent of what it is tested on.
-    split_key, key = jax.random.split(jax.random.key(np.uint32(config.seed)))
+    split_key, key = two_keys(np.uint32(config.seed))
     parts = divide(found, np.asarray(in_training(split_key, found.data)))
     basis = _basis(config.order, len(parts.names))
     softmax = improvement.LinearSoftmax(basis, max(parts.num_actions, 2))
@@ -162,7 +163,7 @@ def _from_log(config: ImproveConfig, log: Log) -> Done:
     weights = _weights_of(method, found.policy, parts.test)
     check = improvement.check_weights(weights)
     # Weights whose mean is above 1 make every policy look better than it is.
-    passed = found.is_found & ~jnp.asarray(check.is_refuted)
+    passed = np.asarray(found.is_found) & ~np.asarray(check.is_refuted)
     count = len(parts.train.behaviour) + len(parts.test.behaviour)
     tests = {
         "trajectories": count,
@@ -189,7 +190,7 @@ def _from_log(config: ImproveConfig, log: Log) -> Done:
         weights = np.asarray(weights, np.float64)
         summary["estimates"] = estimates_of(method, found.policy, parts, weights, config.delta)
     # What is mixed with the policy in use, alpha below 1, is for its owner to mix.
-    policy = jax.tree.map(lambda x: x[None], found.policy)
+    policy = jax.tree.map(lambda x: np.asarray(x)[None], found.policy)
     scaling = {"order": config.order, "names": np.array(parts.names)}
     scaling |= {"low": parts.low, "high": parts.high}
     if parts.action_names is not None:
@@ -200,7 +201,7 @@ def _from_log(config: ImproveConfig, log: Log) -> Done:
     return Done(columns, policy, floor, summary, scaling)
 
 
-@functools.partial(jax.jit, static_argnums=0)
+@bounded_jit(1, work=lambda *_: 0.0)
 def _weights_of(
     method: improvement.PolicyImprovement, policy: improvement.Mixed, data: improvement.Trajectories
 ) -> jax.Array:

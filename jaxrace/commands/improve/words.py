@@ -6,10 +6,11 @@ take most of the squared deviation away come first.
 
 from typing import Any, NamedTuple
 
-import jax.numpy as jnp
+import jax
 import numpy as np
 
 from jaxrace import improvement
+from jaxrace.compilation import bounded_jit
 from jaxrace.improvement.loading import Parts
 
 _MOST_RULES, _THRESHOLDS = 6, 15
@@ -20,6 +21,13 @@ _LEAST_SHOWN = 0.1  # probability of an action
 class _Leaf(NamedTuple):
     rows: np.ndarray  # int64 [m]
     where: dict[tuple[int, bool], str]  # by column and side of it, of which the last one counts
+
+
+@bounded_jit(1, work=lambda *_: 0.0)
+def _probabilities(
+    softmax: improvement.LinearSoftmax, theta: jax.Array, observations: jax.Array
+) -> jax.Array:
+    return softmax.probabilities(theta, observations)
 
 
 def policy_in_words(
@@ -34,7 +42,7 @@ def policy_in_words(
             (parts.train.actions, parts.test.actions),
         )
     )
-    chances = np.asarray(method.softmax.probabilities(policy.theta, jnp.asarray(scaled)), float)
+    chances = np.asarray(_probabilities(method.softmax, policy.theta, scaled), float)
     names = parts.action_names or tuple(map(str, range(max(int(actions.max()) + 1, 2))))
     seen = parts.low + scaled * (parts.high - parts.low)
     rules, explained = rules_of(chances, seen, parts.names, names)
