@@ -49,7 +49,8 @@ def count(
         simulated=np.asarray(states.simulated) + np.int32(num_rounds) * asked,
     )
     gains = _gains(compare, old, new, first_round, is_open)
-    return states, Told(gains, finite, np.int32(first_round))
+    told: Any = gains, finite, np.int32(first_round)
+    return states, Told(*told)
 
 
 def _gains(
