@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 from scipy import stats
 
-from jaxrace import tables
+from jaxrace import kernels, tables
 from jaxrace.validation import require_integer
 
 DELTAS = (0.05, 0.2, 0.5)
@@ -52,6 +53,21 @@ def batches_of(races: int) -> int:
     require_integer("races", races, 1)
     # jaxlib 0.10.2 ends with an error of its own where it compiles a map over a single batch.
     return max(-(-races // BATCH), 2)
+
+
+def count_wrong(wrong: Callable[[jax.Array], np.ndarray], key: jax.Array, races: int) -> np.ndarray:
+    """How many of so many races ``wrong(keys) -> bool [size, ...]`` finds wrong: int64 [...].
+
+    A race has the same key in whatever batches the device takes.
+    """
+    require_integer("races", races, 1)
+    batches = -(-races // kernels.sizes().races)
+    size = -(-races // batches)
+    number = jnp.arange(size, dtype=jnp.uint32)
+    keys = jax.jit(lambda start: jax.vmap(jax.random.fold_in, (None, 0))(key, start + number))
+    starts = range(0, races, size)
+    found = [wrong(keys(jnp.uint32(start)))[: races - start].sum(0) for start in starts]
+    return np.sum(found, axis=0)
 
 
 def wrong_by_batch(

@@ -15,13 +15,11 @@ import numpy as np
 
 from jaxrace import racing
 from jaxrace.audits.dominance.options import Faces, Law, draw
-from jaxrace.audits.reckoning import FULL_SIZE, Finding
-from jaxrace.validation import require_integer
+from jaxrace.audits.reckoning import FULL_SIZE, Finding, count_wrong
 
 DELTA = 0.05
 HORIZON = 150  # n_max
 MOST_OF_CONTROL = 20_000  # races; more would make the controls' failure no clearer
-_BATCH = 1_000  # races of one call: a block of the driver on a CPU
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,24 +80,24 @@ CONTROLS: tuple[MeanTask, ...] = (
 
 
 def audit_means(races: int = FULL_SIZE, tasks: tuple[MeanTask, ...] = TASKS) -> Iterator[Finding]:
-    """Count wrong certificates, which are allowed delta, in at least so many races per line."""
-    require_integer("races", races, 1)
+    """Count wrong certificates, which are allowed delta, in so many races per line."""
     for number, task in enumerate(tasks):
-        size = min(races, _BATCH)
-        batches, errors = -(-races // size), 0
-        for batch in range(batches):
-            key = jax.random.fold_in(jax.random.fold_in(jax.random.key(0), number), batch)
-            played = _play(task.race, task.options.laws, jax.random.split(key, size), task.params)
-            errors += int(task.is_wrong(*map(np.asarray, played)).sum())
+        key = jax.random.fold_in(jax.random.key(0), number)
+        errors = int(count_wrong(functools.partial(_wrong, task), key, races))
         within = f", tolerance {task.tolerance:g}" if task.tolerance else ""
         claim = f"by {task.by}{within}"
-        yield Finding(task.name, claim, DELTA, DELTA, errors, batches * size)
+        yield Finding(task.name, claim, DELTA, DELTA, errors, races)
 
 
 def control_means(races: int = FULL_SIZE) -> Iterator[Finding]:
     """The same of races that are told what is not so: they must be refuted."""
     for finding in audit_means(min(races, MOST_OF_CONTROL), CONTROLS):
         yield dataclasses.replace(finding, task=f"control: {finding.task}")
+
+
+def _wrong(task: MeanTask, keys: jax.Array) -> np.ndarray:
+    played = _play(task.race, task.options.laws, keys, task.params)
+    return task.is_wrong(*map(np.asarray, played))
 
 
 @functools.partial(jax.jit, static_argnums=0)
