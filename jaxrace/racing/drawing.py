@@ -78,7 +78,7 @@ def draw_rows(sample: Sample, num_rounds: int, rows: Rows, asked: np.ndarray) ->
     return jax.tree.map(together, *found)
 
 
-@bounded_jit(4, work=lambda *_: 0.0, level=1)
+@bounded_jit(4, work=lambda *_: 0.0, level=lambda sample, *_: getattr(sample, "level", 1))
 def _draw_block(
     sample: Sample, num_rounds: int, kind: Any, structure: Any, leaves: list[jax.Array]
 ) -> Any:
