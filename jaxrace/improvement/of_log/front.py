@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace.bases import Affine, Fourier
+from jaxrace.compilation import bounded_jit
 from jaxrace.improvement.bounds import bound_called
 from jaxrace.improvement.candidates import CandidateSearch
 from jaxrace.improvement.loading import Loaded, Parts, divide, load
@@ -238,7 +239,7 @@ def tested(log: Log) -> ImprovementOfLog:
     return ImprovementOfLog(summary, policy)
 
 
-@functools.partial(jax.jit, static_argnums=0)
+@bounded_jit(1, work=lambda *_: 0.0)
 def _weights_of(method: PolicyImprovement, policy: Mixed, data: Trajectories) -> jax.Array:
     """Importance weights of the candidate, float32 [n]."""
     return jnp.exp(log_weights(policy, evidence(method.softmax, data, method.returns, None)))

@@ -6,11 +6,12 @@ take most of the squared deviation away come first.
 
 from typing import Any, NamedTuple
 
-import jax.numpy as jnp
+import jax
 import numpy as np
 
+from jaxrace.compilation import bounded_jit
 from jaxrace.improvement.loading import Parts
-from jaxrace.improvement.policies import Mixed
+from jaxrace.improvement.policies import LinearSoftmax, Mixed
 from jaxrace.improvement.policy_improvement import PolicyImprovement
 
 _MOST_RULES, _THRESHOLDS = 6, 15
@@ -23,6 +24,11 @@ class _Leaf(NamedTuple):
     where: dict[tuple[int, bool], str]  # by column and side of it, of which the last one counts
 
 
+@bounded_jit(1, work=lambda *_: 0.0)
+def _probabilities(softmax: LinearSoftmax, theta: jax.Array, observations: jax.Array) -> jax.Array:
+    return softmax.probabilities(theta, observations)
+
+
 def policy_in_words(method: PolicyImprovement, policy: Mixed, parts: Parts) -> dict[str, Any]:
     """The rules, the share of the policy's deviations that they explain, and actions in the log."""
     taken = [np.asarray(part.taken) for part in (parts.train, parts.test)]
@@ -33,7 +39,7 @@ def policy_in_words(method: PolicyImprovement, policy: Mixed, parts: Parts) -> d
             (parts.train.actions, parts.test.actions),
         )
     )
-    chances = np.asarray(method.softmax.probabilities(policy.theta, jnp.asarray(scaled)), float)
+    chances = np.asarray(_probabilities(method.softmax, policy.theta, scaled), float)
     names = parts.action_names or tuple(map(str, range(max(int(actions.max()) + 1, 2))))
     seen = parts.low + scaled * (parts.high - parts.low)
     rules, explained = rules_of(chances, seen, parts.names, names)
