@@ -119,10 +119,12 @@ def _searches(lanes: int) -> Any:
     work = SearchWork(search, stack_params([params]))
 
     def play(keys: jax.Array) -> jax.Array:
-        states = jax.vmap(work.init)(SearchJob(keys, jnp.zeros(len(keys), jnp.int32)))
+        jobs = SearchJob(keys, jnp.zeros(len(keys), jnp.int32))
+        states = jax.vmap(work.init)(jobs)
         lanes = sweep_lanes.Lanes(states, ~jax.vmap(work.done)(states))
         limit, quota = jnp.int32(sweep_lanes.MOST_STEPS), jnp.int32(len(keys))
-        _, burst = sweep_lanes.advance(work, lanes, limit, quota)
+        nothing = jobs, jnp.zeros(len(keys), bool)  # more begins
+        _, burst = sweep_lanes.advance(work, lanes, nothing, limit, quota)
         return burst.rows.episodes.max(0).sum()
 
     return play, (_keys(lanes),)

@@ -11,6 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from jaxrace.keys import without_keys
+
 # The share of pairs of different numbers that rounding may make equal, as it does with a few of
 # many thousands of random numbers. Averaged comparisons do not notice.
 _MOST_TIED = 1e-3
@@ -164,8 +166,5 @@ def require_rows_apart(name: str, given: Any, kept: Any) -> None:
 
 def _row_codes(leaves: list[Any]) -> list[tuple[bytes, ...]]:
     """The bytes of each row."""
-    arrays = [
-        np.asarray(jax.random.key_data(x) if jnp.issubdtype(x.dtype, jax.dtypes.prng_key) else x)
-        for x in leaves
-    ]
+    arrays = map(np.asarray, without_keys(leaves))
     return list(zip(*([row.tobytes() for row in array] for array in arrays), strict=True))

@@ -4,6 +4,7 @@ Messages name the argument, what was expected and what came.
 """
 
 import math
+import re
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -60,6 +61,26 @@ def require_number(
         raise ValueError(f"{name}: expected a number in [{least}, {below}), got {value!r}")
     if abs(_as_float(value)) > most:
         raise ValueError(f"{name}: expected a number of at most {most:.2g}, got {value!r}")
+
+
+_ADDRESS = re.compile(r"auto|local|ray://.+|([\w.-]+|\[[\da-fA-F:.]+\]):\d+")
+
+
+def is_address(word: str) -> bool:
+    """Does it look like the address of a cluster of Ray?
+
+    >>> [is_address(word) for word in ("auto", "head-1:6379", "ray://head:10001", "medical")]
+    [True, True, True, False]
+    """
+    return _ADDRESS.fullmatch(word) is not None
+
+
+def require_address(name: str, value: str) -> None:
+    """Raise unless ``value`` looks like the address of a cluster of Ray."""
+    if not is_address(value):
+        raise ValueError(
+            f"{name}: expected auto, local, HOST:PORT or ray://HOST:PORT, got {value!r}"
+        )
 
 
 # Rounding that p_ij + p_ji = 1 may have, as of probabilities printed with a few digits.

@@ -116,8 +116,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/sweep/engine.py",
-        "self._known[job[left]] = np.maximum(self._known[job[left]], step[left])",
-        "self._known[job[left]] = step[left]",
+        "burst.ran & (number > self._known[self._job])",
+        "burst.ran",
         "tests/test_sweep_checkpoints.py",
     ),
     (

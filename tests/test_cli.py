@@ -10,6 +10,7 @@ import pytest
 
 import jaxrace
 from jaxrace import kernels, runs, sweep
+from jaxrace.commands import cli
 from jaxrace.commands.cli import main
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.evaluation import evaluator
@@ -275,3 +276,41 @@ def test_quick_verbs_do_not_import_jax(tmp_path):
         [sys.executable, "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("verb", "word"),
+    [
+        ("train", "medical"),
+        ("duel", "random"),
+        ("select", "games.csv"),
+        ("improve", "cliff"),
+        ("reproduce", "medical-regret"),
+    ],
+)
+def test_a_word_after_ray_is_an_address_only_if_it_looks_like_one(monkeypatch, verb, word):
+    seen = []
+    monkeypatch.setattr(cli, "_do", lambda verb, arguments: seen.append(vars(arguments)) or 0)
+    argument = cli._VERBS[verb].argument
+    assert argument is not None
+    for given in (["--ray", word], [word, "--ray"], ["--ray", "10.0.0.1:6379", word]):
+        assert main([verb, *given, "--lanes", "3"]) == 0
+    assert [found["ray"] for found in seen] == ["local", "local", "10.0.0.1:6379"]
+    assert [found[argument[0]] for found in seen] == 3 * [word]
+
+
+@pytest.mark.parametrize("word", ["medical", "head", "10.0.0.1", "", "auto2", "ray://", "a:b"])
+def test_what_is_no_address_is_refused(word, nowhere, capsys):
+    assert main(["train", "medical", f"--ray={word}"]) == 2
+    assert (
+        "--ray: expected auto, local, HOST:PORT or ray://HOST:PORT, got" in capsys.readouterr().err
+    )
+    with pytest.raises(ValueError, match="address: expected auto, local, "):
+        sweep.Ray(word)
+
+
+@pytest.mark.parametrize(
+    "word", ["auto", "local", "head-1.net:6379", "[::1]:6379", "ray://h:10001"]
+)
+def test_addresses(word):
+    assert sweep.Ray(word).address == word

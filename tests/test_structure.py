@@ -23,6 +23,7 @@ BASE = FLOOR | {
     "bases",
     "compilation",
     "judging",
+    "keys",
     "label_ranking",
     "narrowing",
     "outcomes",

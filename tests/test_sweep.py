@@ -80,8 +80,8 @@ def test_a_job_runs_in_its_own_lane(monkeypatch, costs):
     begun, play = {}, Program.dispatch
 
     def play_and_note(self, next_jobs, *counts):
-        jobs, _, taken = next_jobs or ({}, None, ())
-        for place in np.flatnonzero(taken):
+        jobs, begins = next_jobs or ({}, ())
+        for place in np.flatnonzero(begins):
             begun[int(jobs["breaks"][place])] = place % cases.WIDTH
         return play(self, next_jobs, *counts)
 

@@ -260,6 +260,27 @@ def test_the_command_leaves_the_tables_of_one_process(tmp_path, monkeypatch, ext
     assert runs.read_timing("ray").keys() == runs.read_timing("one").keys()
 
 
+OTHERS = {
+    "duel": ["duel", "random", "--horizon", "400", "--repeats", "6"],
+    "select": ["select", "thurstone", "--repeats", "6"],
+    "improve": ["improve", "gridworld", "--bound", "t", "--trajectories", "100", "--repeats", "6"],
+    "reproduce": ["reproduce", "hcpi-bounds", "--quick"],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verb", OTHERS)
+def test_the_other_commands_leave_the_tables_of_one_process(tmp_path, monkeypatch, verb):
+    monkeypatch.chdir(tmp_path)
+    asked = [*OTHERS[verb], "--lanes", "2", "--no-compilation-cache"]
+    assert main([*asked, "--out", "one"]) == 0
+    assert main([*asked, "--out", "ray", "--ray"]) == 0
+    tables = sorted(path.name for path in (tmp_path / "one").glob("*.csv"))
+    assert tables
+    for name in tables:
+        assert (tmp_path / "ray" / name).read_bytes() == (tmp_path / "one" / name).read_bytes()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["TERM", "INT"])
 def test_a_signal_saves_what_is_done(tmp_path, number):

@@ -2,28 +2,62 @@
 
 import json
 import os
+import shutil
+import tarfile
 from pathlib import Path
 from types import SimpleNamespace
 
 import jax
-import numpy as np
 import pytest
 import sweep_cases as cases
 
 from jaxrace import sweep
 from jaxrace.sweep import shards
 from jaxrace.sweep.cluster import shard_size
-from jaxrace.sweep.lanes import Program, one_job, traced_job
+from jaxrace.sweep.lanes import Program, traced
 from jaxrace.sweep.places import LanePlan
 from jaxrace.sweep.shared_folder import SharedFolder
 
 LENGTHS = cases.mixed_lengths(40)[:16]
 
 
-def test_a_shard_goes_on_from_its_checkpoint(tmp_path, monkeypatch):
-    """A node dies after it has sent one; another plays what is left, and nothing again."""
+NAME = "shard-000000"
+
+
+def as_it_is(folder):
+    pass
+
+
+def rows_in_the_tar(folder):
+    """As it was before rows had files of their own."""
+    with tarfile.open(folder / f"{NAME}.tar") as archive:
+        archive.extractall(folder / "here", filter="data")
+    names = json.loads((folder / "here" / "names.json").read_text())
+    for own, name in names.items():
+        (folder / name).rename(folder / "here" / own)
+    (folder / "here" / "names.json").unlink()
+    with tarfile.open(folder / f"{NAME}.tar", "w") as archive:
+        archive.add(folder / "here", ".")
+    shutil.rmtree(folder / "here")
+
+
+def a_file_is_gone(folder):
+    next(folder.glob(f"{NAME}-*.npz")).unlink()
+
+
+def the_tar_is_cut(folder):
+    content = (folder / f"{NAME}.tar").read_bytes()
+    (folder / f"{NAME}.tar").write_bytes(content[:100])
+
+
+@pytest.mark.parametrize("change", [as_it_is, rows_in_the_tar, a_file_is_gone, the_tar_is_cut])
+def test_a_shard_goes_on_from_its_checkpoint(tmp_path, monkeypatch, change):
+    """A node dies after it has sent one; another plays what is left, and nothing again.
+
+    What is damaged counts for nothing.
+    """
     jobs, folder, steps = sweep.stacked(cases.wanders(LENGTHS[:8])), SharedFolder(tmp_path), []
-    play, write = Program.dispatch, SharedFolder.write
+    play, write, sent = Program.dispatch, SharedFolder.write, []
     here = shards.surroundings(cases.WORK, jobs)
     plan = LanePlan.of(jobs, cases.WIDTH)
     task = shards._Task(cases.WORK, jobs, plan, 8, folder, 0.0, here)
@@ -35,21 +69,26 @@ def test_a_shard_goes_on_from_its_checkpoint(tmp_path, monkeypatch):
 
     def write_and_die(self, name, content):
         write(self, name, content)
-        if len(steps) == 2:
+        sent.append(name)
+        if len(steps) == 2 and name.endswith(".tar"):
             raise ConnectionError
 
     monkeypatch.setattr(Program, "dispatch", counted)
-    with monkeypatch.context() as dying:
-        dying.setattr(SharedFolder, "write", write_and_die)
-        with pytest.raises(ConnectionError):
-            shards._do_shard(task, 0)
-    assert folder.names() == {"shard-000000.tar"}
+    monkeypatch.setattr(SharedFolder, "write", write_and_die)
+    with pytest.raises(ConnectionError):
+        shards._do_shard(task, 0)
+    assert len(sent) == 4  # the rows of each burst once, and what names them
+    assert folder.names() == set(sent)
+    change(tmp_path)
     assert shards._do_shard(task, 0) is None
-    assert folder.names() == {"shard-000000.npz"}
-    assert sum(steps) == LENGTHS[:8].max()
-    store = sweep.RowStore(jax.eval_shape(traced_job, cases.WORK, one_job(jobs))[1])
-    with np.load(tmp_path / "shard-000000.npz") as archive:
-        store.add(store.as_rows(dict(archive)))
+    assert folder.names() == {f"{NAME}.npz"}
+    again = 0 if change in (as_it_is, rows_in_the_tar) else sum(steps[:2])
+    assert sum(steps) == LENGTHS[:8].max() + again
+    # The rows of a burst once, but for those that were sent in another way.
+    rows = [name for name in sent if name.startswith(f"{NAME}-")]
+    assert len(rows) == len(set(rows)) == len(steps) + 2 * (change is rows_in_the_tar)
+    store = sweep.RowStore(traced(cases.WORK, jobs).out_info[1], folder.read)
+    store.add_file(f"{NAME}.npz")
     whole = cases.run(cases.wanders(LENGTHS[:8]))
     assert cases.digest(jax.tree.leaves(store.all_in_order())) == cases.bits(whole)
 

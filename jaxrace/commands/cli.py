@@ -38,12 +38,13 @@ from jaxrace.commands.options import (
     add_run_options,
     expected,
     spelt,
+    with_local_cluster,
 )
 from jaxrace.commands.race.config import ScoresConfig
 from jaxrace.commands.reproduce.config import ABOUT, ReproduceConfig
 from jaxrace.commands.select.config import SelectConfig
 from jaxrace.commands.train.config import ENVIRONMENTS, TrainConfig
-from jaxrace.validation import require_choice, require_integer
+from jaxrace.validation import require_address, require_choice, require_integer
 
 _NEW_OBJECTS = 50_000  # after which garbage is looked for
 _MOST_LANES = 10**6  # no device has more than some thousands
@@ -131,7 +132,7 @@ def command() -> NoReturn:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with these arguments or its own, and return the exit status."""
-    argv = sys.argv[1:] if argv is None else list(argv)
+    argv = with_local_cluster(sys.argv[1:] if argv is None else list(argv))
     # What programs are traced with stays: looking for garbage in it took 6 % of a short job.
     gc.set_threshold(_NEW_OBJECTS)
     if not argv:
@@ -225,6 +226,8 @@ def _do(verb: _Verb, arguments: Namespace) -> int:
     lanes, address = settings.pop("lanes", None), settings.pop("ray", None)
     if lanes is not None:
         require_integer("lanes", lanes, 1, _MOST_LANES)
+    if address is not None:
+        require_address("ray", address)
     import jax
 
     from jaxrace.compilation import use_compilation_cache

@@ -7,6 +7,8 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from docstring_parser import parse as parse_docstring
 
+from jaxrace.validation import is_address
+
 _SEVERAL, _SEVERAL_OR_NONE = float | tuple[float, ...], float | tuple[float, ...] | None
 
 # By the type of an option, its placeholder in the help, and what it expects.
@@ -35,6 +37,15 @@ def expected(hint: Any) -> str:
 def spelt(name: str) -> str:
     """An option as it is spelt in the command."""
     return f"--{name.replace('_', '-')}"
+
+
+def with_local_cluster(argv: list[str]) -> list[str]:
+    """The words of a command; of ``--ray`` and a word that is no address, the two are apart."""
+    after = [*argv[1:], ""]
+    is_alone = [
+        one == "--ray" and not is_address(other) for one, other in zip(argv, after, strict=True)
+    ]
+    return [f"--ray={LOCAL}" if alone else word for word, alone in zip(argv, is_alone, strict=True)]
 
 
 def add_options(parser: Any, config: type) -> None:
@@ -110,7 +121,7 @@ def add_run_options(parser: Any, default: str) -> None:
         nargs="?",
         const=LOCAL,
         metavar="ADDRESS",
-        help="do the jobs on a cluster of Ray, such as auto or HOST:6379; without an "
+        help="do the jobs on a cluster of Ray: auto, HOST:PORT or ray://HOST:PORT; without an "
         "address, in several processes of this machine",
     )
     parser.add_argument(

@@ -21,6 +21,7 @@ from jaxrace.dueling.savage import Savage
 from jaxrace.dueling.winners import condorcet_winner
 from jaxrace.kernels import sums
 from jaxrace.kernels.sums import Total
+from jaxrace.keys import is_key
 from jaxrace.protocol import pytree
 from jaxrace.validation import require_integer, require_keys
 
@@ -173,8 +174,7 @@ def block_sizes(count: int) -> tuple[int, int]:
 def _taken(leaf: jax.Array, place: jax.Array) -> jax.Array:
     taken = leaf[place]
     # JAX's check for keys used twice cannot see that every key of a block is taken once.
-    is_key = jnp.issubdtype(taken.dtype, jax.dtypes.prng_key)
-    return jax.random.clone(taken) if is_key else taken
+    return jax.random.clone(taken) if is_key(taken) else taken
 
 
 def require_fit(algorithm: Algorithm, problem: Problem) -> None:

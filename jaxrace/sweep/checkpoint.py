@@ -19,8 +19,8 @@ import jax
 import numpy as np
 
 from jaxrace import files, runs
-from jaxrace.sweep.keys import without_keys
-from jaxrace.sweep.lanes import one_job, traced_job
+from jaxrace.keys import without_keys
+from jaxrace.sweep.lanes import traced
 from jaxrace.sweep.work import Jobs, Work
 from jaxrace.validation import require_number
 
@@ -75,64 +75,48 @@ def opened(
 ) -> Iterator["Saver"]:
     """What writes and reads the checkpoints of a sweep, which has its folder for itself meanwhile.
 
-    What ``identify`` returns has to be the same when a sweep is resumed. It takes a second or two,
-    as does orbax: both wait until there is something to save.
-
-    Raises:
-        ValueError: Another process works there, or there is a checkpoint and no ``resume``.
+    What ``identify`` returns has to be the same when a sweep is resumed. ValueError if another
+    process works there, or there is a checkpoint and no ``resume``.
     """
-    folder = Path(checkpoints.folder).absolute()
-    folder.mkdir(parents=True, exist_ok=True)
-    with runs.locked(folder), contextlib.ExitStack() as later:
-        if is_saved(folder) and not checkpoints.resume:
+    saver = Saver(checkpoints, identify)
+    saver.folder.mkdir(parents=True, exist_ok=True)
+    with runs.locked(saver.folder):
+        if is_saved(saver.folder) and not checkpoints.resume:
             raise ValueError(
                 f"folder: expected no checkpoint in '{checkpoints.folder}', or resume=True"
             )
-        yield Saver(checkpoints, identify, folder, later)
+        yield saver
 
 
 class Saver:
     """The checkpoints of one sweep; see ``opened``."""
 
-    def __init__(
-        self,
-        asked: Checkpoints,
-        identify: Callable[[], Mapping[str, Any]],
-        folder: Path,
-        later: contextlib.ExitStack,
-    ) -> None:
-        self.folder, self.every = folder, asked.every
-        self._asked, self._identify, self._later, self._number = asked, identify, later, 0
+    def __init__(self, asked: Checkpoints, identify: Callable[[], Mapping[str, Any]]) -> None:
+        self.folder, self.every = Path(asked.folder).absolute(), asked.every
+        self._asked, self._identify, self._number = asked, identify, 0
 
+    # This and orbax take a second or two: both wait until there is something to save.
     @functools.cached_property
     def _identity(self) -> dict[str, Any]:
-        whole = {**self._identify(), "config": dict(self._asked.config)}
-        return json.loads(json.dumps(whole))
+        return json.loads(json.dumps({**self._identify(), "config": dict(self._asked.config)}))
 
-    @functools.cached_property
-    def _orbax(self) -> Any:
-        import orbax.checkpoint as ocp  # starts a backend
-
-        return self._later.enter_context(ocp.StandardCheckpointer())
-
-    def load(self) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
+    def load(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """What was saved last, if anything; ValueError if damaged, or of another sweep."""
         if not is_saved(self.folder):
-            return None
+            return {}, {}
         if not (self.folder / NAME).is_file():
             raise ValueError(
                 f"folder: expected a sweep that began here, got one on a cluster in '{self.folder}'"
             )
-        try:
+        damaged = f"{self.folder} is damaged"
+        with _told(ValueError, damaged):
             facts = files.read_json(self.folder / NAME)
             self._number, identity = facts.pop("number"), facts.pop("identity")
-            arrays = self._orbax.restore(self._lanes()) if identity == self._identity else {}
-        except Exception as error:  # whatever orbax or tensorstore make of it
-            line = _first_line(error)
-            raise ValueError(f"checkpoint: {self.folder} is damaged: {line}") from error
         require_same(identity, self._identity)
-        if facts.pop("digest") != _digest(arrays):
-            raise ValueError(f"checkpoint: {self.folder} is damaged: its checksum does not fit")
+        with _told(ValueError, damaged):
+            arrays = _orbax().restore(self._lanes())
+            if facts.pop("digest") != _digest(arrays):
+                raise ValueError("its checksum does not fit")
         return arrays, facts
 
     def save(self, arrays: Mapping[str, np.ndarray], facts: Mapping[str, Any]) -> None:
@@ -144,14 +128,10 @@ class Saver:
         # orbax does not store what has no elements.
         arrays = {name: x for name, x in arrays.items() if x.size}
         own = {"number": self._number, "identity": self._identity, "digest": _digest(arrays)}
-        try:
-            self._orbax.save(self._lanes(), arrays, force=True)
-            self._orbax.wait_until_finished()
+        with _told(OSError, f"cannot write to {self.folder}"):
+            _orbax().save(self._lanes(), arrays, force=True)
             files.sync_tree(self._lanes())
             files.write_json(self.folder / NAME, {**facts, **own})
-        except Exception as error:  # tensorstore's of a full disk is a ValueError
-            line = _first_line(error)
-            raise OSError(f"checkpoint: cannot write to {self.folder}: {line}") from error
         for other in set(self.folder.glob("lanes-*")) - {self._lanes()}:
             shutil.rmtree(other, ignore_errors=True)
         self._asked.on_saved()
@@ -160,14 +140,20 @@ class Saver:
         return self.folder / f"lanes-{self._number:06}"
 
 
+@functools.cache
+def _orbax() -> Any:
+    import orbax.checkpoint as ocp  # starts a backend
+
+    return ocp.Checkpointer(ocp.StandardCheckpointHandler())
+
+
 def surroundings(work: Work, jobs: Jobs) -> dict[str, Any]:
     """What the bits of a sweep depend on here, beside its numbers, as JSON has it."""
     versions = runs.versions()
-    program = traced_job.lower(work, one_job(jobs)).as_text()
+    program = traced(work, jobs).lower().as_text()
     return {
         "jaxrace major version": versions["jaxrace"].split(".")[0],
-        "jax": versions["jax"],
-        "jaxlib": versions["jaxlib"],
+        **{name: versions[name] for name in ("jax", "jaxlib")},
         "x64": bool(jax.config.read("jax_enable_x64")),
         "device": jax.local_devices()[0].device_kind,
         "processor": runs.processor(),
@@ -207,6 +193,12 @@ def require_same(found: Any, expected: Any, name: str = "") -> None:
         raise ValueError(f"checkpoint: expected one with {name} = {expected!r}, got {found!r}")
 
 
-def _first_line(error: Exception) -> str:
-    line = (str(error).splitlines() or [type(error).__name__])[0]
-    return line.partition(" [tensorstore_spec=")[0]  # pages of settings
+@contextlib.contextmanager
+def _told(kind: type[Exception], what: str) -> Iterator[None]:
+    """An error of any type, as orbax and tensorstore have them, as one of a kind, in a line."""
+    try:
+        yield
+    except Exception as error:
+        line = (str(error).splitlines() or [type(error).__name__])[0]
+        line = line.partition(" [tensorstore_spec=")[0]  # pages of settings
+        raise kind(f"checkpoint: {what}: {line}") from error

@@ -13,7 +13,7 @@ from typing import Any
 import jax
 
 from jaxrace.sweep.work import Jobs
-from jaxrace.validation import require_integer, require_number
+from jaxrace.validation import require_address, require_integer, require_number
 
 # Shards for each task that the cluster runs at once when the sweep begins: so many pieces are
 # shared out evenly, nodes that join find some, and little is lost with one of them.
@@ -31,8 +31,8 @@ class Ray:
     """A cluster of Ray; needs the extra: ``pip install "jaxrace[ray]"``.
 
     Attributes:
-        address: Of the cluster, such as ``auto`` or ``10.0.0.1:6379``; None starts one on this
-            machine, for as long as the sweep takes.
+        address: Of the cluster: ``auto``, ``10.0.0.1:6379`` or ``ray://10.0.0.1:10001``; None
+            starts one on this machine, for as long as the sweep takes.
         cpus_per_task: Cores of a task, each of which has W lanes.
         gpus_per_task: GPUs of a task, or a share of one, .5 say, and of its memory; None for one if
             the cluster has any.
@@ -40,7 +40,7 @@ class Ray:
             cluster can run at once eight shards.
 
     Raises:
-        ValueError: A number is out of range.
+        ValueError: A number is out of range, or ``address`` does not look like one.
 
     >>> Ray(cpus_per_task=2).address is None
     True
@@ -52,6 +52,8 @@ class Ray:
     lanes_per_shard: int | None = None
 
     def __post_init__(self) -> None:
+        if self.address is not None:
+            require_address("address", self.address)
         require_integer("cpus_per_task", self.cpus_per_task, 1)
         if self.gpus_per_task is not None:
             require_number("gpus_per_task", self.gpus_per_task, least=0)

@@ -3,11 +3,12 @@
 Axes: J jobs, D devices, W lanes of each, n rows of the log.
 """
 
-import contextlib
 import dataclasses
 import functools
+import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -15,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from jaxrace.sweep.checkpoint import Checkpoints, Saver, identity_of, opened, surroundings
-from jaxrace.sweep.lanes import MOST_STEPS, Program, one_job, traced_job
+from jaxrace.sweep.checkpoint import Saver
+from jaxrace.sweep.lanes import MOST_STEPS, Program, traced
 from jaxrace.sweep.places import LanePlan
 from jaxrace.sweep.rows import Rows, RowStore
-from jaxrace.sweep.small import SmallProgram, is_small
 from jaxrace.sweep.stopping import Interrupted
 from jaxrace.sweep.work import Jobs, Work
 
@@ -70,47 +70,12 @@ class SweepLog:
         return self.num_ended / self.run_seconds if self.run_seconds else 0.0
 
 
-def run_here(
-    work: Work,
-    jobs: Jobs,
-    plan: LanePlan,
-    devices: Sequence[Any],
-    burst: int = MOST_STEPS,
-    on_rows: OnRows | None = None,
-    checkpoints: Checkpoints | None = None,
-    stop: Callable[[], bool] | None = None,
-    identity: Mapping[str, Any] | None = None,
-    is_part: bool = False,
-) -> SweepLog:
-    """Do every job in this process, in its lane; for the arguments see ``run``.
+class Sweep:
+    """A sweep on its way: whose the lanes are, what has ended, and the rows.
 
-    The ``identity`` of its checkpoints is made from the work and the jobs unless it is given. The
-    ``is_part`` of a larger sweep runs that one's program, however few its jobs are.
+    What ``is_small`` is played by small programs; a ``saver`` keeps it, if there is one. For the
+    other arguments see ``run``.
     """
-    of_small = is_small(work, jobs, plan.width) and not is_part
-    with contextlib.ExitStack() as stack:
-        saver = None
-        if checkpoints is not None:
-
-            def identify() -> Mapping[str, Any]:
-                if identity is not None:
-                    return identity
-                if of_small:
-                    # What has been traced for its steps, and how, shows in the whole program.
-                    jax.clear_caches()
-                return surroundings(work, jobs) | identity_of(work, jobs, plan.width)
-
-            saver = stack.enter_context(opened(checkpoints, identify))
-        # The library behind LAPACK, SciPy's, has threads of its own, which would take the devices'
-        # cores. They are found only once it is imported.
-        import scipy.linalg  # noqa: F401
-
-        stack.enter_context(threadpool_limits(limits=1, user_api="blas"))
-        return _Sweep(work, jobs, plan, devices, saver, stop, of_small).run(burst, on_rows)
-
-
-class _Sweep:
-    """A sweep on its way: whose the lanes are, what has ended, and the rows."""
 
     def __init__(
         self,
@@ -118,82 +83,83 @@ class _Sweep:
         jobs: Jobs,
         plan: LanePlan,
         devices: Sequence[Any],
-        saver: Saver | None,
-        stop: Callable[[], bool] | None,
-        of_small: bool,
+        saver: Saver | None = None,
+        stop: Callable[[], bool] | None = None,
+        is_small: bool = False,
     ) -> None:
-        self._jobs, self._width, self._saver, self._stop = jobs, plan.width, saver, stop
-        self._asked_at: float | None = None
-        saved = None if saver is None else saver.load()
-        arrays, facts = saved or ({}, {"rows": 0, "lane steps": 0, "files of rows": 0})
-        # Of every job: is it done or failed, has it failed, and how many rows, its first ones, are
-        # there since before it was begun again.
-        none, nothing = np.zeros(jobs.count, bool), np.zeros(jobs.count, np.int64)
-        self._ended, self._failed = (arrays.get(x, none).copy() for x in ("ended", "failed"))
-        self._known = arrays.get("known", nothing).copy()
-        self._num_before = int(self._ended.sum())
-        shapes = functools.partial(_row_shapes, work, jobs)
-        store = RowStore(shapes, None if saver is None else saver.folder, facts["files of rows"])
-        if sum(len(rows.job) for rows in store) != facts["rows"]:
-            raise ValueError(f"checkpoint: {store.folder} is damaged: rows are missing")
-        # More devices than jobs that wait for a lane have nothing to do.
-        num_devices = min(len(devices), max(*map(len, plan.waiting(~self._ended)), 1))
-        self._log = SweepLog(
-            store,
-            failed=np.zeros(0, np.int64),
-            width=plan.width,
-            num_devices=num_devices,
-            num_jobs=jobs.count,
-            num_rows=facts["rows"],
-            num_ended=0,
-            is_resumed=saved is not None,
-            lane_steps=facts["lane steps"],
-            compiles_as_it_runs=of_small,
+        self._jobs, self._width, self._saver = jobs, plan.width, saver
+        self._stop, self._asked_at = stop or (lambda: False), math.inf
+        arrays, facts = ({}, {}) if saver is None else saver.load()
+        folder = Path() if saver is None else saver.folder
+        store = RowStore(
+            lambda: traced(work, jobs).out_info[1],
+            lambda name: (folder / name).read_bytes(),
+            facts.get("files of rows", 0),
         )
+        # Of every job: is it done or failed, has it failed, and how many rows, its first ones, were
+        # there before: there may be too few devices, so that it begins again.
+        none, self._known = np.zeros(jobs.count, bool), np.zeros(jobs.count, np.int64)
+        self._ended, self._failed = (np.array(arrays.get(x, none)) for x in ("ended", "failed"))
+        for rows in store:
+            self._known += np.bincount(rows.job, minlength=jobs.count)
+        num_rows = int(self._known.sum())
+        if num_rows != facts.get("rows", 0):
+            raise ValueError(f"checkpoint: {folder} is damaged: rows are missing")
+        self._num_before = int(self._ended.sum())
+        # More devices than jobs that wait for a lane have nothing to do.
+        most = max(int(np.bincount(plan.lane[~self._ended], minlength=1).max()), 1)
+        devices = devices[:most]
+        counts = plan.width, len(devices), jobs.count, num_rows, 0, bool(facts)
+        self._log = SweepLog(
+            store, np.flatnonzero(self._failed), *counts, facts.get("lane steps", 0)
+        )
+        self._log.compiles_as_it_runs = is_small
         # Of every lane: its job, or -1, and how many steps that has played.
-        self._job = np.full(num_devices * plan.width, -1)
-        self._step = np.zeros(num_devices * plan.width, np.int64)
-        self._are_new = saved is None  # no lane has a state yet
+        self._job = np.full(len(devices) * plan.width, -1)
+        self._step = np.zeros_like(self._job)
         self._most_steps = 1  # of a burst: how long a step takes is not known yet
         if not self._ended.all():
             started = time.perf_counter()
-            kind = SmallProgram if self._log.compiles_as_it_runs else Program
-            self._program = kind(work, jobs, plan.width, devices[:num_devices])
-            if saved is not None:
+            self._program = Program(work, jobs, plan.width, devices, is_small)
+            if facts:
                 self._restore(arrays)
             self._log.compile_seconds = time.perf_counter() - started
         waits = ~self._ended
         waits[self._job[self._job >= 0]] = False
         self._waiting = plan.waiting(waits)
 
-    def run(self, most_steps: int, on_rows: OnRows | None) -> SweepLog:
+    def run(self, most_steps: int = MOST_STEPS, on_rows: OnRows | None = None) -> SweepLog:
         """Play bursts until no job is left."""
-        # What takes a few seconds of the processor is done again rather than saved.
-        clock = time.process_time if self._log.compiles_as_it_runs else time.perf_counter
-        started, saved_at, is_saved = time.perf_counter(), clock(), False
-        while not self._ended.all():
-            rows = self._burst(most_steps)
-            if on_rows is not None:
-                on_rows(int(self._ended.sum()), rows)
-            stops = self._asked() is not None
-            if self._saver is not None:
-                is_due = clock() - saved_at >= self._saver.every
-                is_last = self._ended.all() and (is_saved or not self._log.compiles_as_it_runs)
-                if stops or is_due or is_last:
-                    self._save(self._saver)
-                    saved_at, is_saved = clock(), True
-            if stops:
-                raise Interrupted
+        # The library behind LAPACK, SciPy's, has threads of its own, which would take the devices'
+        # cores. They are found only once it is imported.
+        import scipy.linalg  # noqa: F401
+
+        started = saved_at = time.perf_counter()
+        with threadpool_limits(limits=1, user_api="blas"):
+            while not self._ended.all():
+                rows = self._burst(most_steps)
+                if on_rows is not None:
+                    on_rows(int(self._ended.sum()), rows)
+                stops = self._stops()
+                if self._saver is not None:
+                    is_due = time.perf_counter() - saved_at >= self._saver.every
+                    # What takes a few seconds is done again rather than saved.
+                    is_worth_it = saved_at > started or not self._log.compiles_as_it_runs
+                    if stops or is_due or (self._ended.all() and is_worth_it):
+                        self._save(self._saver)
+                        saved_at = time.perf_counter()
+                if stops:
+                    raise Interrupted
         self._log.failed = np.flatnonzero(self._failed)
         self._log.num_ended = int(self._ended.sum()) - self._num_before
         self._log.run_seconds = time.perf_counter() - started
         return self._log
 
-    def _asked(self) -> float | None:
-        """When ``stop`` has said so, which counts for ever."""
-        if self._asked_at is None and self._stop is not None and self._stop():
+    def _stops(self) -> bool:
+        """Has ``stop`` said so, now or before?"""
+        if self._asked_at == math.inf and self._stop():
             self._asked_at = time.perf_counter()
-        return self._asked_at
+        return self._asked_at < math.inf
 
     def _burst(self, most: int) -> Rows:
         """Refill the lanes, step them, and note what they have done."""
@@ -221,54 +187,38 @@ class _Sweep:
         self._job[has_ended], self._step[has_ended] = -1, 0
         return rows
 
-    def _next_jobs(self) -> tuple[Any, NDArray[np.bool_], NDArray[np.bool_]] | None:
-        """For free lanes: what ``init`` is given, lanes that begin, and which have a job.
-
-        None if no job begins.
-        """
-        taken = np.zeros(len(self._job), bool)
+    def _next_jobs(self) -> tuple[Any, NDArray[np.bool_]] | None:
+        """What ``init`` is given, and which lanes begin a job; None if none does."""
+        begins = np.zeros(len(self._job), bool)
         for place in np.flatnonzero(self._job < 0):
-            waiting = self._waiting[place % self._width]
-            if waiting:
-                self._job[place], taken[place] = waiting.popleft(), True
-        if not taken.any():
-            return None
-        new, self._are_new = taken | self._are_new, False
-        # A lane that never had a job gets a copy of another's.
-        return self._jobs.inputs(np.where(taken, self._job, self._job.max())), new, taken
+            if waiting := self._waiting[place % self._width]:
+                self._job[place], begins[place] = waiting.popleft(), True
+        # Other lanes without a job get a copy of one, so that there is a state to step.
+        jobs = np.where(begins, self._job, self._job.max())
+        return (self._jobs.inputs(jobs), begins) if begins.any() else None
 
     def _wait_for(self, array: jax.Array) -> None:
-        """Wait until it is computed; ``Interrupted`` if that takes long after ``stop`` said so."""
+        """Wait until it is computed; ``Interrupted`` long after ``stop`` said so."""
         pause = 1e-4
         while not array.is_ready():  # pyright: ignore[reportAttributeAccessIssue]
             pause = min(1.02 * pause, 0.1)
-            asked = self._asked() if pause == 0.1 else None
-            if asked is not None and time.perf_counter() - asked > _PATIENCE:
-                raise Interrupted
             time.sleep(pause)
+            if pause == 0.1 and self._stops() and time.perf_counter() > self._asked_at + _PATIENCE:
+                raise Interrupted
 
     def _save(self, saver: Saver) -> None:
-        of_jobs = {"ended": self._ended, "failed": self._failed, "known": self._known}
+        of_jobs = {"ended": self._ended, "failed": self._failed}
         of_lanes = {"job": self._job, "step": self._step, **self._program.saved()}
         facts = {"rows": self._log.num_rows, "lane steps": self._log.lane_steps}
-        saver.save(of_jobs | of_lanes, {**facts, "files of rows": self._log.store.flush()})
+        facts["files of rows"] = self._log.store.flush(saver.folder)
+        saver.save(of_jobs | of_lanes, facts)
 
     def _restore(self, arrays: dict[str, np.ndarray]) -> None:
-        """Put the jobs in flight into the lanes, of more or fewer devices than there were.
-
-        Those for which there are too few devices begin again, and leave no row twice.
-        """
+        """Put the jobs in flight into the lanes, of more or fewer devices than there were."""
         job, step, lane = arrays["job"], arrays["step"], np.arange(self._width)
         # Of every lane, the devices where it is busy first.
         device = np.argsort(job.reshape(-1, self._width) < 0, axis=0, kind="stable")
-        kept, left = np.split(device * self._width + lane, [self._log.num_devices])
-        left = left[job[left] >= 0]
-        self._known[job[left]] = np.maximum(self._known[job[left]], step[left])
-        here = slice(kept.size)
-        self._job[here], self._step[here] = job[kept.ravel()], step[kept.ravel()]
+        kept = (device * self._width + lane)[: self._log.num_devices].ravel()
+        self._job[: kept.size], self._step[: kept.size] = job[kept], step[kept]
         # What devices more than before are given is nobody's.
         self._program.restore(arrays, np.resize(kept, self._job.size), self._job >= 0)
-
-
-def _row_shapes(work: Work, jobs: Jobs) -> Any:
-    return jax.eval_shape(traced_job, work, one_job(jobs))[1]

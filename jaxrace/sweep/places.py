@@ -14,9 +14,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from jaxrace.sweep.keys import without_keys
-from jaxrace.sweep.lanes import MOST_STEPS, one_job, traced_job
-from jaxrace.sweep.small import is_small
+from jaxrace.sweep.lanes import MOST_STEPS, is_small, traced
 from jaxrace.sweep.work import Jobs, Work
 
 # Of 8 to 128 lanes on a CPU, 32 ran the most searches per second.
@@ -41,14 +39,11 @@ def num_cores() -> int:
 
 
 def use_all_cores() -> None:
-    """Let sweeps use all cores of a CPU; called before JAX computes anything.
+    """Let sweeps use all cores of a CPU; called before JAX computes anything, else RuntimeError.
 
     JAX gets a device for each core, and one more. XLA has a thread for each, and a batch of
     matrices is cut in parts for these threads, while one of them waits for all parts. Should every
     device of a sweep wait, the last thread still does the parts.
-
-    Raises:
-        RuntimeError: JAX has computed before, on another number of devices.
 
     >>> use_all_cores()  # doctest: +SKIP
     """
@@ -73,20 +68,14 @@ def default_width(work: Work, jobs: Jobs, devices: Sequence[Any] | None = None) 
     device = (default_devices() if devices is None else devices)[0]
     most = _CPU_WIDTH if device.platform == "cpu" else _WIDTH
     room = (device.memory_stats() or {}).get("bytes_limit", math.inf) * _MEMORY_SHARE
-    most = max(int(min(most, room / max(_lane_bytes(work, jobs), 1))), 1)
+    state, row = (
+        sum(x.size * x.dtype.itemsize for x in jax.tree.leaves(shapes))
+        for shapes in traced(work, jobs).out_info[:2]
+    )
+    most = max(int(min(most, room / max(_STEP_SHARE * state + MOST_STEPS * row, 1))), 1)
     # A little less where that leaves no lane without a job.
     num_rounds = max(math.ceil(jobs.count / most), 1)
     return max(math.ceil(jobs.count / num_rounds), 1)
-
-
-def _lane_bytes(work: Work, jobs: Jobs) -> float:
-    """About what a lane takes."""
-    state, row, *_ = jax.eval_shape(traced_job, work, one_job(jobs))
-    state_bytes, row_bytes = (
-        sum(math.prod(x.shape) * x.dtype.itemsize for x in jax.tree.leaves(tree))
-        for tree in jax.eval_shape(without_keys, (state, row))
-    )
-    return _STEP_SHARE * state_bytes + MOST_STEPS * row_bytes
 
 
 class LanePlan(NamedTuple):
@@ -98,12 +87,10 @@ class LanePlan(NamedTuple):
 
     @classmethod
     def of(cls, jobs: Jobs, width: int) -> Self:
-        """Share them out.
+        """Every W successive jobs have the W lanes, and the next W are turned by about .618 W.
 
-        Every W successive jobs have the W lanes, each once, and the next W of them are turned by
-        about .618 W: equal jobs often come in a period that divides W. With costs the most
-        expensive W jobs have a lane each, the next W of them in reverse, and so on, and they begin
-        in that order.
+        Equal jobs often come in a period that divides W. With costs the most expensive W jobs have
+        a lane each, the next W of them in reverse, and so on, and they begin in that order.
 
         >>> LanePlan.of(Jobs(8, lambda numbers: numbers), 4).lane.tolist()
         [0, 1, 2, 3, 3, 0, 1, 2]
@@ -111,15 +98,14 @@ class LanePlan(NamedTuple):
         [0, 0, 1, 1]
         """
         rank = np.arange(jobs.count)
+        time, place = np.divmod(rank, width)
         if jobs.costs is None:
             turns = itertools.count(round(_TURN * width))
             turn = next(turn for turn in turns if math.gcd(turn, width) == 1)
-            return cls(rank, (rank + rank // width * turn) % width, width)
+            return cls(rank, (place + time * turn) % width, width)
         order = np.argsort(-np.asarray(jobs.costs, np.float64), kind="stable")
-        lane = np.empty(jobs.count, np.int64)
-        there, back = rank % width, width - 1 - rank % width
-        lane[order] = np.where(rank // width % 2, back, there)
-        return cls(order, lane, width)
+        lane = np.where(time % 2, width - 1 - place, place)
+        return cls(order, lane[np.argsort(order)], width)
 
     def waiting(self, waits: NDArray[np.bool_]) -> list[deque[int]]:
         """The jobs of each lane that wait, a mask [J]; the next one first."""

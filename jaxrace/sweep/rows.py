@@ -2,7 +2,7 @@
 
 import functools
 import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +14,8 @@ from jaxrace import files
 
 # Rows that are sorted at once.
 _MOST_ROWS = 1_000_000
+
+_FILE = "rows-{:06}.npz"  # of a checkpoint
 
 
 class Rows(NamedTuple):
@@ -41,9 +43,8 @@ class RowStore:
     Args:
         shapes: A row of ``jax.ShapeDtypeStruct``s, or a function that finds it, which may take a
             second and is called where no rows show their shapes.
-        folder: Where the files are; None if there are none.
-        num_files: How many ``flush`` has written there already.
-        read: ``read(name)``, the content of a file; reads it in the folder unless given.
+        read: ``read(name)``, the content of a file.
+        num_files: How many ``flush`` has written before.
 
     >>> store = RowStore(jax.ShapeDtypeStruct((), np.int32))
     >>> for job in (1, 0):
@@ -55,30 +56,28 @@ class RowStore:
     def __init__(
         self,
         shapes: Any,
-        folder: Path | None = None,
+        read: Callable[[str], bytes] = lambda name: Path(name).read_bytes(),
         num_files: int = 0,
-        read: Callable[[str], bytes] | None = None,
     ) -> None:
-        self.folder = folder
-        self._find_shapes = shapes if callable(shapes) else lambda: shapes
-        self._read = read or (lambda name: Path(folder or "", name).read_bytes())
-        self._names = [f"rows-{number:06}.npz" for number in range(num_files)]
+        self._shapes, self._read = shapes, read
+        self._names = [_FILE.format(number) for number in range(num_files)]
         self._in_memory: list[Rows] = []
 
     @functools.cached_property
     def shapes(self) -> Any:
         """A row of ``jax.ShapeDtypeStruct``s."""
-        return self._find_shapes()
+        return self._shapes() if callable(self._shapes) else self._shapes
 
     @functools.cached_property
     def _none(self) -> Rows:
         none = np.zeros(0, np.int64)
-        leaves = jax.tree.map(lambda x: np.zeros((0, *x.shape), x.dtype), self.shapes)
-        return Rows(none, none, leaves)
+        return Rows(
+            none, none, jax.tree.map(lambda x: np.zeros((0, *x.shape), x.dtype), self.shapes)
+        )
 
     def __iter__(self) -> Iterator[Rows]:
         for name in self._names:
-            yield self.as_rows(self.arrays_in(name))
+            yield self.load(name)[0]
         yield from self._in_memory
 
     def add(self, rows: Rows) -> None:
@@ -89,11 +88,11 @@ class RowStore:
         """Keep rows that are read when they are wanted."""
         self._names.append(name)
 
-    def flush(self) -> int:
+    def flush(self, folder: Path) -> int:
         """Write what is in memory to a file of its own; returns how many files there are."""
-        if self._in_memory and self.folder is not None:
-            name = f"rows-{len(self._names):06}.npz"
-            files.write_file(self.folder / name, _together(self._in_memory).packed())
+        if self._in_memory:
+            name = _FILE.format(len(self._names))
+            files.write_file(folder / name, _together(self._in_memory).packed())
             self.add_file(name)
             self._in_memory = []
         return len(self._names)
@@ -120,22 +119,18 @@ class RowStore:
         """All rows at once."""
         return _together(list(self.in_order()) or [self._none])
 
-    def as_rows(self, arrays: Mapping[str, np.ndarray]) -> Rows:
-        """Rows from the arrays of a file."""
-        none, structure = jax.tree.flatten(self._none)
-        # Files of NumPy do not name types that are not its own, such as bfloat16.
-        leaves = [arrays[f"arr_{number}"].view(like.dtype) for number, like in enumerate(none)]
-        return jax.tree.unflatten(structure, leaves)
-
-    def arrays_in(self, name: str) -> dict[str, np.ndarray]:
-        """All arrays of a file, by their names; ValueError if it is damaged."""
+    def load(self, name: str) -> tuple[Rows, dict[str, np.ndarray]]:
+        """The rows of a file, and all its arrays by name; ValueError if it is damaged."""
         try:
             # Every member of the archive has a checksum, which is compared as it is read.
             with np.load(io.BytesIO(self._read(name)), allow_pickle=False) as archive:
-                return dict(archive)
+                arrays = dict(archive)
         except Exception as error:  # OSError; zipfile, zlib and NumPy have many
-            name = str(Path(self.folder or "", name))
             raise ValueError(f"checkpoint: {name} is damaged ({error})") from error
+        none, structure = jax.tree.flatten(self._none)
+        # Files of NumPy do not name types that are not its own, such as bfloat16.
+        leaves = [arrays[f"arr_{number}"].view(like.dtype) for number, like in enumerate(none)]
+        return jax.tree.unflatten(structure, leaves), arrays
 
 
 def _taken(rows: Rows, places: NDArray[Any]) -> Rows:

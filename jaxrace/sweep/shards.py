@@ -1,24 +1,21 @@
 """A sweep on a cluster: shards of whole lane widths, each a task of Ray.
 
 A folder that all nodes see holds ``shards.json``, what the sweep is and how it was cut;
-``shard-N.tar``, the last checkpoint of a shard in flight; and ``shard-N.npz``, the rows of one that
-is done. Each is there as a whole or not at all. Axes: J jobs, n rows.
+the last checkpoint of a shard in flight, see ``ShardCheckpoint``; and ``shard-N.npz``, the rows of
+one that is done. Each is there as a whole or not at all. Axes: J jobs, n rows.
 """
 
 import contextlib
 import dataclasses
 import functools
-import io
 import json
 import math
-import tarfile
 import tempfile
 import time
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,14 +24,16 @@ from jaxrace.sweep.checkpoint import (
     SHARDS,
     Checkpoints,
     identity_of,
+    opened,
     require_same,
     surroundings,
 )
 from jaxrace.sweep.cluster import Ray, connected, gpus_of_task, remote_function, shard_size
-from jaxrace.sweep.engine import OnRows, SweepLog, run_here
-from jaxrace.sweep.lanes import one_job, traced_job
+from jaxrace.sweep.engine import OnRows, Sweep, SweepLog
+from jaxrace.sweep.lanes import is_small, traced
 from jaxrace.sweep.places import LanePlan, default_devices, default_width
 from jaxrace.sweep.rows import Rows, RowStore
+from jaxrace.sweep.shard_checkpoint import DAMAGED, ShardCheckpoint
 from jaxrace.sweep.shared_folder import SharedFolder
 from jaxrace.sweep.stopping import Interrupted
 from jaxrace.sweep.work import Jobs, Work
@@ -76,7 +75,7 @@ def run_shards(
         raise ValueError("checkpoints: expected some, with a folder that all nodes see")
     started = time.perf_counter()
     folder = SharedFolder(checkpoints.folder)
-    row = jax.eval_shape(traced_job, work, one_job(jobs))[1]
+    row = traced(work, jobs).out_info[1]
     with folder.locked(), connected(cluster) as ray:
         names = folder.names()
         if NAME in names:
@@ -103,7 +102,7 @@ def run_shards(
         plan = LanePlan.of(jobs, width)
         task = _Task(work, jobs, plan, size, folder, checkpoints.every, here)
         shards = range(math.ceil(jobs.count / size))
-        store = RowStore(row, read=folder.read)
+        store = RowStore(row, folder.read)
         log = SweepLog(store, np.zeros(0, np.int64), width, 1, jobs.count, 0, 0, cut is not None, 0)
         before = [shard for shard in shards if _done(shard) in names]
         for shard in before:
@@ -134,8 +133,7 @@ def width_on(cluster: Ray, work: Work, jobs: Jobs) -> int:
 
 def _add(log: SweepLog, task: _Task, shard: int) -> Rows:
     """To what the shards have left, one that is done; its rows, which are not kept in memory."""
-    arrays = log.store.arrays_in(_done(shard))
-    rows = log.store.as_rows(arrays)
+    rows, arrays = log.store.load(_done(shard))
     log.store.add_file(_done(shard))
     log.failed = np.union1d(log.failed, arrays["failed"])
     log.num_rows += len(rows.job)
@@ -208,60 +206,44 @@ def _do_shard(task: _Task, shard: int) -> dict[str, Any] | None:
 
     Returns what the bits depend on there, and does nothing, if that differs.
     """
-    folder, name = task.folder, f"shard-{shard:06}.tar"
     here = surroundings(task.work, task.jobs)
     if here != task.surroundings:
         return here
-    names = folder.names()
+    saved = ShardCheckpoint(task.folder, f"shard-{shard:06}")
+    names = task.folder.names()
     if _done(shard) not in names:
-        saved = folder.read(name) if name in names else None
         try:
-            rows = _rows_of_shard(task, shard, name, saved)
-        except ValueError:
-            if saved is None:
+            rows = _rows_of_shard(task, shard, saved, saved.is_in(names))
+        except DAMAGED:
+            if not saved.is_in(names):
                 raise
-            rows = _rows_of_shard(task, shard, name, None)  # that checkpoint was damaged
-        folder.write(_done(shard), rows)
-    folder.remove(name)
+            saved.forget()
+            rows = _rows_of_shard(task, shard, saved, False)
+        task.folder.write(_done(shard), rows)
+    saved.remove()
     return None
 
 
-def _rows_of_shard(task: _Task, shard: int, name: str, saved: bytes | None) -> bytes:
-    """The file of a shard that is done; checkpoints go to the folder under a name."""
+def _rows_of_shard(task: _Task, shard: int, saved: ShardCheckpoint, goes_on: bool) -> bytes:
+    """The file of a shard that is done, which may go on from where it was saved."""
     numbers = task.numbers(shard)
     inputs, brief = task.jobs.inputs, task.jobs.brief  # compiled as one process compiles it
     jobs = Jobs(len(numbers), lambda places: inputs(numbers[places]), brief=brief)
     plan = LanePlan(np.arange(len(numbers)), task.plan.lane[numbers], task.plan.width)
-    with tempfile.TemporaryDirectory() as here:
-        if saved is not None:
-            with tarfile.open(fileobj=io.BytesIO(saved)) as archive:
-                archive.extractall(here, filter="data")
-
-        def save() -> None:
-            task.folder.write(name, _packed(here))
-
-        local = Checkpoints(here, every=task.every, resume=True, on_saved=save)
-        log = run_here(
-            task.work,
-            jobs,
-            plan,
-            default_devices(),
-            checkpoints=local,
-            identity=task.surroundings,  # the whole sweep's has been compared
-            is_part=jobs.count < task.jobs.count,
-        )
+    with tempfile.TemporaryDirectory() as name:
+        here = Path(name)
+        if goes_on:
+            saved.fetch(here)
+        send = functools.partial(saved.send, here)
+        local = Checkpoints(here, every=task.every, resume=True, on_saved=send)
+        # A part of a sweep runs that one's program, however few its jobs are.
+        small = jobs.count == task.jobs.count and is_small(task.work, jobs, plan.width)
+        # That the whole sweep is the same has been compared.
+        with opened(local, lambda: task.surroundings) as saver:
+            log = Sweep(task.work, jobs, plan, default_devices(), saver, is_small=small).run()
         rows = log.rows._replace(job=numbers[log.rows.job])
         failed, lane_steps = numbers[log.failed], np.array(log.lane_steps)
         return rows.packed(failed=failed, lane_steps=lane_steps)
-
-
-def _packed(folder: str) -> bytes:
-    content = io.BytesIO()
-    with tarfile.open(fileobj=content, mode="w") as archive:
-        for path in sorted(Path(folder).iterdir()):
-            if not path.name.startswith("."):
-                archive.add(path, path.name)
-    return content.getvalue()
 
 
 def _done(shard: int) -> str:

@@ -19,11 +19,8 @@ class StopOnSignals:
     """Says stop after SIGINT or SIGTERM, while a ``with`` block runs; give it to ``run``.
 
     A second signal ends the block at once, by KeyboardInterrupt, unless it comes together with the
-    first, as those of ``timeout`` do. Outside of the main thread, which alone may listen, nothing
-    ever says stop.
-
-    Args:
-        at_once: The first signal, too, ends the block: nothing of it can be saved.
+    first, as those of ``timeout`` do; ``at_once`` the first one does. Outside of the main thread,
+    which alone may listen, nothing ever says stop.
 
     Attributes:
         received: The number of the signal, or None.

@@ -1,15 +1,16 @@
 """Doing many jobs at once, here or on a cluster. Axes: W lanes of a device."""
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 
 from jaxrace.sweep import places
-from jaxrace.sweep.checkpoint import Checkpoints
+from jaxrace.sweep.checkpoint import Checkpoints, identity_of, opened, surroundings
 from jaxrace.sweep.cluster import Ray
-from jaxrace.sweep.engine import OnRows, SweepLog, run_here
-from jaxrace.sweep.lanes import MOST_STEPS
+from jaxrace.sweep.engine import OnRows, Sweep, SweepLog
+from jaxrace.sweep.lanes import MOST_STEPS, is_small
 from jaxrace.sweep.places import LanePlan
 from jaxrace.sweep.shards import run_shards
 from jaxrace.sweep.work import Jobs, Work
@@ -41,17 +42,14 @@ def run(
             few jobs or little memory.
         burst: Most steps from one look at the lanes to the next, 1 .. 32; fewer where that would
             take more than five seconds.
-        devices: Those of JAX on this machine unless given; all of one kind. Of a CPU they are its
-            cores, see ``use_all_cores``.
+        devices: Those of JAX on this machine unless given; all of one kind, see ``use_all_cores``.
         on_rows: Called with the number of jobs that have ended, and the rows of each burst, which
             come in no order.
-        checkpoints: Where to save the sweep, and whether to go on from there. Not saved unless
-            given.
+        checkpoints: Where to save it, and whether to go on from there. Not saved unless given.
         stop: Called after each burst and now and then in between; once it says so, the sweep is
-            saved and ends. A burst that has not ended eight seconds later is not waited for: the
-            checkpoint before counts then.
-        cluster: Do it on a cluster, see ``Ray``; its tasks choose ``devices`` and ``burst``. On the
-            devices of this process unless given.
+            saved and ends. A burst that has not ended eight seconds later is left: the checkpoint
+            before counts then.
+        cluster: Do it on a cluster; its tasks choose ``devices`` and ``burst``.
 
     Raises:
         ValueError: An argument is not what it should be, or a checkpoint is damaged or of another
@@ -79,6 +77,15 @@ def run(
     if cluster is not None:
         return run_shards(work, jobs, width, cluster, on_rows, checkpoints, stop)
     devices = places.default_devices() if devices is None else list(devices)
-    width = places.default_width(work, jobs, devices) if width is None else width
-    plan = LanePlan.of(jobs, width)
-    return run_here(work, jobs, plan, devices, burst, on_rows, checkpoints, stop)
+    width = width or places.default_width(work, jobs, devices)
+    plan, small = LanePlan.of(jobs, width), is_small(work, jobs, width)
+
+    def identify() -> dict[str, Any]:
+        if small:
+            # What has been traced for its steps, and how, shows in the whole program.
+            jax.clear_caches()
+        return surroundings(work, jobs) | identity_of(work, jobs, width)
+
+    kept = contextlib.nullcontext() if checkpoints is None else opened(checkpoints, identify)
+    with kept as saver:
+        return Sweep(work, jobs, plan, devices, saver, stop, small).run(burst, on_rows)

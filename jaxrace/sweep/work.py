@@ -9,7 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jaxrace.sweep.keys import with_keys, without_keys
+from jaxrace.keys import with_keys, without_keys
+from jaxrace.protocol import pytree
 from jaxrace.validation import require_function, require_integer
 
 
@@ -28,8 +29,8 @@ class Work(Protocol):
     def step(self, state: Any) -> tuple[Any, Any]:
         """The next state, and a row of the log: a pytree of arrays.
 
-        Is called on the last state of a job too, and on one before a failed step, as long as
-        other lanes go on; what comes of it is thrown away.
+        Called on the last state of a job too, or before a failed step, if other lanes go on; what
+        comes of it is thrown away.
         """
         ...
 
@@ -78,12 +79,9 @@ class Jobs:
 
 
 def stacked(jobs: Any, costs: ArrayLike | None = None, brief: bool = False) -> Jobs:
-    """The jobs that are the rows of a pytree.
+    """The jobs that are the rows of a pytree, leaves [J, ...]; for the rest see ``Jobs``.
 
-    Args:
-        jobs: Arrays with leaves [J, ...]; ValueError if their lengths differ.
-        costs: See ``Jobs``.
-        brief: See ``Jobs``.
+    ValueError if the arrays differ in length.
 
     >>> stacked({"seed": np.array([4, 9, 2])}).inputs(np.array([1]))
     {'seed': array([9])}
@@ -102,8 +100,7 @@ def stacked(jobs: Any, costs: ArrayLike | None = None, brief: bool = False) -> J
     return Jobs(shapes[0][0], inputs, costs, brief)
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class Once:
     """Work whose jobs take one step and leave one row; a row with NaN says that a job failed.
 
