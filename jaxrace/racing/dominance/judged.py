@@ -12,9 +12,8 @@ import numpy as np
 from jaxrace.judging import decision
 from jaxrace.judging.blocks import BlockPairs, Differences
 from jaxrace.judging.decision import Decision, Seen
-from jaxrace.judging.evidence import evidence_of
 from jaxrace.judging.levels import Bets
-from jaxrace.judging.process import FloatArray
+from jaxrace.judging.process import FloatArray, evidence_of
 from jaxrace.racing.dominance.decision import growth_by_gap
 from jaxrace.racing.dominance.state import (
     COUNTS,
