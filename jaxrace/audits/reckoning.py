@@ -5,6 +5,7 @@ import dataclasses
 import sys
 import time
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +17,7 @@ from jaxrace.validation import require_integer
 
 DELTAS = (0.05, 0.2, 0.5)
 FULL_SIZE = 100_000
+MOST_OF_CONTROL = 20_000  # races; more would make the failure of a broken control no clearer
 BATCH = 250  # races that advance together; more of them leave the processor's cache
 
 
@@ -64,6 +66,16 @@ def wrong_by_batch(
         return jax.vmap(errs)(keys).sum(0, dtype=jnp.int32)
 
     return lax.map(batch, jnp.arange(batches, dtype=jnp.uint32))
+
+
+def parts_of(
+    played: Callable[[jax.Array], Any], key: jax.Array, races: int, most: int
+) -> tuple[list[Any], int]:
+    """What ``played(keys)`` makes of at least so many races, ``most`` at a time, and how many."""
+    require_integer("races", races, 1)
+    size = min(races, most)
+    keys = [jax.random.fold_in(key, number) for number in range(-(-races // size))]
+    return [played(jax.random.split(own, size)) for own in keys], len(keys) * size
 
 
 def markdown_table(findings: Iterable[Finding], claim: str = "Bound", level: str = "delta") -> str:

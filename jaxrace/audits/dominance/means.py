@@ -15,12 +15,10 @@ import numpy as np
 
 from jaxrace import racing
 from jaxrace.audits.dominance.options import Faces, Law, draw
-from jaxrace.audits.reckoning import FULL_SIZE, Finding
-from jaxrace.validation import require_integer
+from jaxrace.audits.reckoning import FULL_SIZE, MOST_OF_CONTROL, Finding, parts_of
 
 DELTA = 0.05
 HORIZON = 150  # n_max
-MOST_OF_CONTROL = 20_000  # races; more would make the controls' failure no clearer
 _BATCH = 1_000  # races of one call: a block of the driver on a CPU
 
 
@@ -76,35 +74,30 @@ TASKS: tuple[MeanTask, ...] = (
 )
 
 CONTROLS: tuple[MeanTask, ...] = (
-    MeanTask("two coins, bets on a gap above -.1", Faces((_COIN, _COIN)), null=-0.1),
-    MeanTask("a tolerance that is less than the gap", _APART, tolerance=0.4),
+    MeanTask("control: two coins, bets on a gap above -.1", Faces((_COIN, _COIN)), null=-0.1),
+    MeanTask("control: a tolerance that is less than the gap", _APART, tolerance=0.4),
 )
 
 
 def audit_means(races: int = FULL_SIZE, tasks: tuple[MeanTask, ...] = TASKS) -> Iterator[Finding]:
     """Count wrong certificates, which are allowed delta, in at least so many races per line."""
-    require_integer("races", races, 1)
     for number, task in enumerate(tasks):
-        size = min(races, _BATCH)
-        batches, errors = -(-races // size), 0
-        for batch in range(batches):
-            key = jax.random.fold_in(jax.random.fold_in(jax.random.key(0), number), batch)
-            played = _play(task.race, task.options.laws, jax.random.split(key, size), task.params)
-            errors += int(task.is_wrong(*map(np.asarray, played)).sum())
+        key = jax.random.fold_in(jax.random.key(0), number)
+        play = functools.partial(_play, task.race, task.options.laws, task.params)
+        played, total = parts_of(play, key, races, _BATCH)
+        errors = sum(task.is_wrong(*map(np.asarray, part)).sum() for part in played)
         within = f", tolerance {task.tolerance:g}" if task.tolerance else ""
-        claim = f"by {task.by}{within}"
-        yield Finding(task.name, claim, DELTA, DELTA, errors, batches * size)
+        yield Finding(task.name, f"by {task.by}{within}", DELTA, DELTA, int(errors), total)
 
 
 def control_means(races: int = FULL_SIZE) -> Iterator[Finding]:
     """The same of races that are told what is not so: they must be refuted."""
-    for finding in audit_means(min(races, MOST_OF_CONTROL), CONTROLS):
-        yield dataclasses.replace(finding, task=f"control: {finding.task}")
+    return audit_means(min(races, MOST_OF_CONTROL), CONTROLS)
 
 
 @functools.partial(jax.jit, static_argnums=0)
 def _play(
-    race: racing.DominanceRace, laws: Law, keys: jax.Array, params: racing.DominanceParams
+    race: racing.DominanceRace, laws: Law, params: racing.DominanceParams, keys: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
     """Which races certify, bool [races], and their first kappa, int32 [races, kappa]."""
     result = jax.vmap(lambda key: racing.run(race, key, draw, laws, params))(keys)

@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 
 from jaxrace import kernels, racing
 from jaxrace.audits.dominance.options import TASKS, TIED_CIRCLE, Law, SetTask, draw
-from jaxrace.audits.reckoning import DELTAS, FULL_SIZE, Finding
+from jaxrace.audits.reckoning import DELTAS, FULL_SIZE, MOST_OF_CONTROL, Finding, parts_of
 from jaxrace.racing.dominance.state import COUNTS, DOMINANCE
-from jaxrace.validation import require_integer
 
 HORIZONS = (300, 3000)  # n_max
-MOST_OF_CONTROL = 20_000  # races; more would make the controls' failure no clearer
 COUNTS_SHARE = 0.05  # epsilon, the share of delta that certificate (b) has
 _NEVER = np.float32(np.inf)  # a level that certificate (a) never reaches
 
@@ -125,26 +123,18 @@ def _count_wrong(
     races: int,
 ) -> tuple[int, int, int]:
     """Races with a wrong certificate (a), with a wrong one of any kind, and all that were run."""
-    require_integer("races", races, 1)
     key = jax.random.key(0)
     for part in (number, horizon, DELTAS.index(delta)):
         key = jax.random.fold_in(key, part)
-    race, laws = make_race(task, horizon), task.options.laws
-    size = min(races, _BATCH)
-    batches = -(-races // size)
-    by_a = by_any = 0
-    for batch in range(batches):
-        keys = jax.random.split(jax.random.fold_in(key, batch), size)
-        played = play(race, laws, keys, params)
-        wrong = wrong_certificates(task, *map(np.asarray, played))
-        by_a += int(wrong[0].sum())
-        by_any += int(np.sum(wrong))
-    return by_a, by_any, batches * size
+    run = functools.partial(play, make_race(task, horizon), task.options.laws, params)
+    played, total = parts_of(run, key, races, _BATCH)
+    wrong = [wrong_certificates(task, *map(np.asarray, part)) for part in played]
+    return int(sum(by_a.sum() for by_a, _ in wrong)), int(np.sum(wrong)), total
 
 
 @functools.partial(jax.jit, static_argnums=0)
 def play(
-    race: racing.DominanceRace, laws: Law, keys: jax.Array, params: racing.DominanceParams
+    race: racing.DominanceRace, laws: Law, params: racing.DominanceParams, keys: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
     """Play one race per key: certificates, int32 [races], and first options, [races, kappa]."""
     result = jax.vmap(lambda key: racing.run(race, key, draw, laws, params))(keys)
