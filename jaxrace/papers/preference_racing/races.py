@@ -180,8 +180,11 @@ PUBLISHED: dict[tuple[str, str], dict[float, tuple[int, float]]] = {
     ("normal", "PBR-RW"): {10: (2262, 0.952)},
 }
 
-
 _CLOSE = 0.05  # what is called reproduced: draws read off a figure are no more exact
+
+# What is known of some that are not.
+UNIFORM = "as described, k changes nothing here; " + UNEXPLAINED
+SIMULATED = "an independent simulation agrees; " + UNEXPLAINED
 
 
 def in_words(curve: Curve, place: int) -> tuple[str, str]:

@@ -175,10 +175,9 @@ def _figure(setting: Setting, logs: dict[str, Runs]) -> "plots.Figure":
 def _paragraphs(settings: dict[str, Setting], table: list[Columns]) -> list[str]:
     text = [
         "Algorithms that stop exploring play the arm that they have found against itself from then "
-        "on; SAVAGE has delta = 1 / horizon. Every run has the arms in another order. Regret: "
-        "strong is the mean of what both arms of a duel lack against the Condorcet winner, "
-        "copeland the same by Copeland's score. Accuracy: the share that recommends a Copeland "
-        "winner in the end, for savage-borda a Borda winner. ± is one standard error."
+        "on; SAVAGE has delta = 1 / horizon. Every run has the arms in another order. Accuracy: "
+        "the share that recommends a Copeland winner in the end, for savage-borda a Borda winner. "
+        "± is one standard error."
     ]
     for name in dict.fromkeys(row["problem"] for row in table):
         setting, own = settings[name], [row for row in table if row["problem"] == name]

@@ -59,17 +59,10 @@ def run(bench: Workbench, names: Sequence[str] = tuple(lineup(NUM_OPTIONS, 1))) 
     bench.write_report(
         [
             f"{repeats:,} problems, gamma and sigma^2 uniform in [0, 1], the same for all methods, "
-            "as are the scores: comparison number n of a pair comes out the same whoever asks for "
-            "it. The first 3 comparisons of each pair are made by all methods by scores. "
-            "SELECT/TOP is shown at the mean number of comparisons that it takes with several "
-            "numbers of repetitions per match, and between two of these on a straight line. ± is "
-            "one standard error.",
+            "as are the scores. SELECT/TOP is shown at the mean number of comparisons that it "
+            "takes, and between two of these on a straight line. ± is one standard error.",
             "![Success rate](success.png)",
             *sections(curves, looks),
-            "The paper gives curves without numbers. It says: ML-POCBAm is best throughout, POCBAm "
-            "second, SELECT/TOP below uniform sampling; and fitting the model to the warm-up alone "
-            "improves the success rate significantly. The last is so with a single sweep of the "
-            "fit, and not with a stationary point of the likelihood.",
         ]
     )
 
