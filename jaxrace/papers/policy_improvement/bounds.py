@@ -9,9 +9,8 @@ import numpy as np
 
 from jaxrace import plots, sweep
 from jaxrace.commands.workbench import Columns, Workbench, as_columns, mean_and_error, with_error
-from jaxrace.improvement import BOUNDS, Bootstrap, EmpiricalBernstein
+from jaxrace.improvement import BOUNDS, EmpiricalBernstein
 from jaxrace.improvement.bounds import Rows
-from jaxrace.kernels import both_bootstrap_bounds, resampling_counts
 from jaxrace.tables import markdown_table
 
 DELTA = 0.05
@@ -46,15 +45,15 @@ def judge_batch(size: int, delta: jax.Array, key: jax.Array) -> Batch:
     parts = jax.random.exponential(value_key, (SHAPE, _BATCH, size), jnp.float32)
     values = SCALE * parts.sum(0)
     rows = Rows(jnp.ones(size, bool), jnp.zeros(size, jnp.int32))
+    drawn = {name: one.draw(own[name], rows, rows.total) for name, one in ALL_BOUNDS.items()}
     # From the same resamples, which take longest: each one's errors are reported by themselves.
-    counts = resampling_counts(own["bca"], rows.present, rows.total, Bootstrap().resamples)
-    both = jax.vmap(lambda x: both_bootstrap_bounds(x, rows.present, counts, delta))(values)
-    found = {"bca": both.corrected, "percentile": both.percentile}
-    for name, bound in ALL_BOUNDS.items():
-        if name not in found:
-            drawn = bound.draw(own[name], rows, rows.total)
-            found[name] = jax.vmap(lambda x, b=bound, d=drawn: b.bound(d, x, rows, delta))(values)
-    listed = jnp.stack([found[name] for name in ALL_BOUNDS])
+    drawn["percentile"] = drawn["bca"]
+
+    def all_bounds(sample: jax.Array) -> jax.Array:
+        found = (b.bound(drawn[name], sample, rows, delta) for name, b in ALL_BOUNDS.items())
+        return jnp.stack(list(found))
+
+    listed = jax.vmap(all_bounds, out_axes=1)(values)
     errors = (listed > SHAPE * SCALE).sum(1, dtype=jnp.int32)
     return Batch(errors, listed.sum(1))
 
