@@ -149,17 +149,10 @@ def _run_all(bench: Workbench, task: Task) -> dict[str, Curve]:
     if not bench.quick:
         found[TOP] = run_top(bench, task)
     if "performances" in task.name:
-        found = joined(found, _races(bench, task))
+        found |= _races(bench, task)
     if task.top == 1 and task.compare is selection.win:
-        found = joined(found, _duels(bench, task))
+        found |= _duels(bench, task)
     return found
-
-
-def joined(found: dict[str, Curve], others: dict[str, Curve]) -> dict[str, Curve]:
-    """Curves of both, none of which replaces another one."""
-    if twice := sorted(found.keys() & others.keys()):
-        raise ValueError(f"names: expected different ones, got {', '.join(twice)} twice")
-    return found | others
 
 
 def race_lineup(num_options: int, top: int) -> dict[str, Callable[[int], racing.Race]]:
