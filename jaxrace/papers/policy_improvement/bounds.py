@@ -1,7 +1,6 @@
 """Errors of lower bounds: Thomas et al. 2015, figure 1. Axes: S samples of n values, M bounds."""
 
 import functools
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -30,15 +29,8 @@ ALL_BOUNDS = {**BOUNDS, "bernstein": EmpiricalBernstein(cap=5 * SHAPE * SCALE)}
 _BATCH = 250  # samples that share a set of resamples
 
 
-class Batch(NamedTuple):
-    """What a batch of samples has shown."""
-
-    errors: jax.Array  # int32 [M], bounds above the mean
-    total: jax.Array  # float32 [M], of all bounds
-
-
-def judge_batch(size: int, delta: jax.Array, key: jax.Array) -> Batch:
-    """Draw a batch of samples of n values, and all bounds of each."""
+def judge_batch(size: int, delta: jax.Array, key: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Of a batch of samples: bounds above the mean, int32 [M], and sums of bounds, float32 [M]."""
     value_key, *keys = jax.random.split(key, 1 + len(BOUNDS))
     own = dict(zip(ALL_BOUNDS, keys, strict=True))
     # A gamma variate with a whole shape is a sum of exponential ones, which are cheap.
@@ -54,8 +46,7 @@ def judge_batch(size: int, delta: jax.Array, key: jax.Array) -> Batch:
         return jnp.stack(list(found))
 
     listed = jax.vmap(all_bounds, out_axes=1)(values)
-    errors = (listed > SHAPE * SCALE).sum(1, dtype=jnp.int32)
-    return Batch(errors, listed.sum(1))
+    return (listed > SHAPE * SCALE).sum(1, dtype=jnp.int32), listed.sum(1)
 
 
 def run(bench: Workbench) -> None:
@@ -68,12 +59,12 @@ def run(bench: Workbench) -> None:
     for size in sizes:
         keys = jax.random.split(jax.random.fold_in(key, size), batches)
         work = sweep.Once(functools.partial(judge_batch, size), jnp.float32(DELTA))
-        row = bench.sweep(f"n = {size}", work, sweep.stacked(keys), width=1).rows.row
-        rates = np.asarray(row.errors, np.int64).sum(0) / trials
-        means = np.asarray(row.total, np.float64).sum(0) / trials
+        errors, totals = bench.sweep(f"n = {size}", work, sweep.stacked(keys), 1).rows.row
+        rates = np.asarray(errors, np.int64).sum(0) / trials
+        means = np.asarray(totals, np.float64).sum(0) / trials
         for number, name in enumerate(ALL_BOUNDS):
             # Samples of a batch share resamples: the batches are independent.
-            _, error = mean_and_error(np.asarray(row.errors[:, number], np.float64) / _BATCH)
+            _, error = mean_and_error(np.asarray(errors[:, number], np.float64) / _BATCH)
             own = {"bound": name, "n": size, "trials": trials, "error_rate": rates[number]}
             rows.append({**own, "error_rate_stderr": error, "mean_bound": means[number]})
     bench.write_table("bounds.csv", rows)

@@ -128,7 +128,7 @@ def _measure(bench: Workbench, program: Program, repetitions: int) -> Curves:
     log = bench.sweep(program.name, work, trials_of(cells, repetitions, instances), _WIDTH)
     shape = (len(bounds), len(TASKS), len(COMPLEXITIES), repetitions)
     draws = log.rows.row.samples.reshape(shape)
-    accuracies = log.rows.row.found.reshape(shape) / TOP
+    accuracies = log.rows.row.found.reshape(shape).astype(float) / TOP
     curves: Curves = {}
     for (place, task), (number, bound) in itertools.product(enumerate(TASKS), enumerate(bounds)):
         name = CurveName(task, program.algorithm, program.variant, program.rule, bound)

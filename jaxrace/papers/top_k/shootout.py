@@ -180,7 +180,7 @@ def _races(bench: Workbench, task: Task) -> dict[str, Curve]:
             jobs = trials_of([(0, 0, COMPLEXITY)], len(task.truth), [0])
             row = bench.sweep(f"{task.name}, {name}, {most} rounds", work, jobs).rows.row
             times.append(row.samples.mean() / 2)
-            correct.append(task.judge(row.found))
+            correct.append(task.judge(row.found.astype(int)))
         found[name] = Curve(np.array(times), np.stack(correct, axis=1), are_settings=True)
     return found
 
