@@ -145,7 +145,6 @@ def test_the_claims_about_outcomes():
     assert (front.holds, numbers.holds, ranks.holds) == ("no", "no", "no")
     assert "edps comes nearest" in front.here
     assert "pbpi before constant 0.4" in ranks.here
-    assert "unexplained" in numbers.why
     assert outcome_claims("B", points, deaths)[2].holds == "open"  # close is no number
 
 

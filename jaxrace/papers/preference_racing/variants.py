@@ -4,7 +4,7 @@ import itertools
 
 from jaxrace import kernels, plots, racing
 from jaxrace.commands.workbench import Workbench
-from jaxrace.papers.claims import UNEXPLAINED, claims_table
+from jaxrace.papers.claims import claims_table
 from jaxrace.papers.preference_racing import races
 
 RANKINGS = {"PBR-CO": "copeland", "PBR-SE": "borda", "PBR-RW": "random_walk"}
@@ -14,17 +14,6 @@ _MARKERS = {
     ("printed", "published"): "o",
     ("sharp", "published"): "^",
     ("sharp", "stitched-kl"): "s",
-}
-
-# What is known of numbers that are not found again.
-_KNOWN = {
-    **{
-        (task, "PBR-SE"): "summing over undecided options only does not explain it; " + UNEXPLAINED
-        for task in races.TASKS
-    },
-    ("normal", "PBR-RW"): "the paper samples the pair that is known least; else " + UNEXPLAINED,
-    ("bernoulli, drift k/5", "PBR-CO"): races.SIMULATED,
-    ("uniform", "PBR-CO"): races.UNIFORM,
 }
 
 
@@ -83,5 +72,5 @@ def _paragraphs(curves: races.Curves, repetitions: int) -> list[str]:
         "## The sharp rules",
         races.beside_published(sharp),
         "## The published numbers, with the printed rule",
-        claims_table(races.published_claims(printed, _KNOWN)),
+        claims_table(races.published_claims(printed)),
     ]
