@@ -147,8 +147,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/papers/preference_racing/races.py",
-        "accuracies = log.rows.row.found.reshape(shape) / TOP",
-        "accuracies = log.rows.row.found.reshape(shape) / OPTIONS",
+        "accuracies = log.rows.row.found.reshape(shape).astype(float) / TOP",
+        "accuracies = log.rows.row.found.reshape(shape).astype(float) / OPTIONS",
         "tests/test_reproduce.py",
     ),
     (
