@@ -10,8 +10,11 @@ Markdown and draws docs/figures/shared_tasks.png.
 """
 
 import argparse
+import concurrent.futures
+import itertools
 import math
 import time
+from multiprocessing import get_context
 from pathlib import Path
 
 import jax
@@ -52,6 +55,27 @@ def shared_races(lists, top, finite):
     @jax.vmap
     def play(key, table):
         found = racing.run_shared(race, key, lookup, table, params)
+        return found.samples.sum(), found.decided, found.ranking[:top]
+
+    keys = jax.random.split(jax.random.key(0), len(lists))
+    found = play(keys, jnp.asarray(np.stack([x.T for x in lists])))
+    return list(zip(*map(np.asarray, found), strict=True))
+
+
+def draw_answer(key, answers):
+    """The answer of an option, a row of a table, to a question drawn for it alone."""
+    return answers[jax.random.randint(key, (), 0, len(answers))]
+
+
+def independent_races(lists, top):
+    """The dominance race by mean, as if options had nothing in common: as ``shared_races``."""
+    race = racing.DominanceRace(OPTIONS, top, len(lists[0]), by="mean", low=0, high=1)
+    params = race.params(DELTA)
+
+    @jax.jit
+    @jax.vmap
+    def play(key, table):
+        found = racing.run(race, key, draw_answer, table, params)
         return found.samples.sum(), found.decided, found.ranking[:top]
 
     keys = jax.random.split(jax.random.key(0), len(lists))
@@ -189,13 +213,14 @@ def errors(lists, results):
     ]
 
 
-def compare(number, length, spread, top):
+def compare(number, top, spread, length):
     """By method, rows of evaluations, whether there is an answer, and whether it is wrong."""
     rngs = [np.random.default_rng([seed, length, int(10 * spread)]) for seed in range(number)]
     lists = [answers_of(rng, length, spread) for rng in rngs]
     found = {
         "shared, list": shared_races(lists, top, finite=True),
         "shared, stream": shared_races(lists, top, finite=False),
+        "independent": independent_races(lists, top),
         "KL-LUCB": [kl_lucb(rng, x, top) for rng, x in zip(rngs, lists, strict=True)],
     }
     if top == 1:
@@ -239,19 +264,19 @@ def main():
     parser.add_argument("lists", nargs="?", type=int, default=100, help="of each length")
     number = parser.parse_args().lists
     rows, points = [], []
-    started = time.process_time()
-    for top in TOPS:
-        for spread in SPREADS:
-            for length in LENGTHS:
-                for name, (spent, answered, wrong) in compare(number, length, spread, top).items():
-                    error = spent.std() / math.sqrt(number)
-                    numbers = f"{spent.mean():,.0f} ± {error:,.0f}", f"{np.mean(answered):.2f}"
-                    rows.append(
-                        [top, spread, f"{length:,}", name, *numbers, f"{np.mean(wrong):.2f}"]
-                    )
-                    if np.mean(answered) > 0.95 and np.mean(wrong) <= DELTA:
-                        points.append((length, spread, top, name, spent.mean()))
-                print(f"{time.process_time() - started:.0f} s", top, spread, length, flush=True)
+    started = time.monotonic()
+    cells = list(itertools.product(TOPS, SPREADS, LENGTHS))
+    # JAX must not be forked.
+    with concurrent.futures.ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        found = pool.map(compare, [number] * len(cells), *zip(*cells, strict=True))
+        for (top, spread, length), methods in zip(cells, found, strict=True):
+            for name, (spent, answered, wrong) in methods.items():
+                error = spent.std() / math.sqrt(number)
+                numbers = f"{spent.mean():,.0f} ± {error:,.0f}", f"{np.mean(answered):.2f}"
+                rows.append([top, spread, f"{length:,}", name, *numbers, f"{np.mean(wrong):.2f}"])
+                if np.mean(answered) > 0.95 and np.mean(wrong) <= DELTA:
+                    points.append((length, spread, top, name, spent.mean()))
+            print(f"{time.monotonic() - started:.0f} s", top, spread, length, flush=True)
     heads = ["Best", "sd", "N", "Method", "evaluations", "answered", "wrong"]
     print(tables.markdown_table(heads, rows))
     draw(points)

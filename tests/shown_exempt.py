@@ -24,7 +24,8 @@ _QUIET = "seconds, and ratios of seconds, are of a quiet machine"
 _ITSELF = "a slow test that holds the numbers against what it finds"
 
 LONG = [
-    Long("docs/shared_tasks.md", "others", "python bench/shared_tasks.py 30", "several minutes"),
+    Long("docs/shared_tasks.md", "Bets", "python bench/bets.py", "several minutes"),
+    Long("docs/shared_tasks.md", "others", "python bench/shared_tasks.py", "several minutes"),
     Long("docs/audit.md", "by preference", "python -m jaxrace.audits.preference", "an hour or so"),
     Long("docs/audit.md", "all tables", "pytest -m slow", _ITSELF),
     Long("docs/audit.md", "dominance", "python -m jaxrace.audits.dominance", "46 minutes"),
@@ -32,7 +33,7 @@ LONG = [
     Long(
         "docs/audit.md",
         "shared tasks",
-        "python -m jaxrace.audits.shared 20000",
+        "python -m jaxrace.audits.shared",
         "half an hour or so",
     ),
     Long(

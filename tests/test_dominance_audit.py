@@ -203,10 +203,10 @@ def test_the_race_of_the_audit_is_the_race():
     task = options.TASKS[0]
     keys = jax.random.split(jax.random.key(2), 4000)
     params = races.race_params(task, 300, 0.5)
-    certificate, best = races.play(races.make_race(task, 300), task.options.laws, params, keys)
+    certificate, best = races.play(races.make_race(task, 300), task.options.laws, keys, params)
     whole = racing.DominanceRace(2, 1, 300, kernels.total_order)
     padded = races.pad_bets(whole.params(0.5), params.bets.size + 2)
-    expected, expected_best = races.play(whole, task.options.laws, padded, keys)
+    expected, expected_best = races.play(whole, task.options.laws, keys, padded)
     np.testing.assert_array_equal(certificate, expected)
     certified = np.isin(expected, [dominance_state.DOMINANCE, dominance_state.COUNTS])
     assert 200 < certified.sum() < 2000

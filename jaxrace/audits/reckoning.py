@@ -5,14 +5,14 @@ import dataclasses
 import sys
 import time
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 from scipy import stats
 
-from jaxrace import tables
+from jaxrace import kernels, tables
 from jaxrace.validation import require_integer
 
 DELTAS = (0.05, 0.2, 0.5)
@@ -56,6 +56,21 @@ def batches_of(races: int) -> int:
     return max(-(-races // BATCH), 2)
 
 
+def count_wrong(wrong: Callable[[jax.Array], np.ndarray], key: jax.Array, races: int) -> np.ndarray:
+    """How many of so many races ``wrong(keys) -> bool [size, ...]`` finds wrong: int64 [...].
+
+    A race has the same key in whatever batches the device takes.
+    """
+    require_integer("races", races, 1)
+    batches = -(-races // kernels.sizes().races)
+    size = -(-races // batches)
+    number = jnp.arange(size, dtype=jnp.uint32)
+    keys = jax.jit(lambda start: jax.vmap(jax.random.fold_in, (None, 0))(key, start + number))
+    starts = range(0, races, size)
+    found = [wrong(keys(jnp.uint32(start)))[: races - start].sum(0) for start in starts]
+    return np.sum(found, axis=0)
+
+
 def wrong_by_batch(
     errs: Callable[[jax.Array], jax.Array], key: jax.Array, batches: int
 ) -> jax.Array:
@@ -66,16 +81,6 @@ def wrong_by_batch(
         return jax.vmap(errs)(keys).sum(0, dtype=jnp.int32)
 
     return lax.map(batch, jnp.arange(batches, dtype=jnp.uint32))
-
-
-def parts_of(
-    played: Callable[[jax.Array], Any], key: jax.Array, races: int, most: int
-) -> tuple[list[Any], int]:
-    """What ``played(keys)`` makes of at least so many races, ``most`` at a time, and how many."""
-    require_integer("races", races, 1)
-    size = min(races, most)
-    keys = [jax.random.fold_in(key, number) for number in range(-(-races // size))]
-    return [played(jax.random.split(own, size)) for own in keys], len(keys) * size
 
 
 def markdown_table(findings: Iterable[Finding], claim: str = "Bound", level: str = "delta") -> str:

@@ -15,11 +15,10 @@ import numpy as np
 
 from jaxrace import racing
 from jaxrace.audits.dominance.options import Faces, Law, draw
-from jaxrace.audits.reckoning import FULL_SIZE, MOST_OF_CONTROL, Finding, parts_of
+from jaxrace.audits.reckoning import FULL_SIZE, MOST_OF_CONTROL, Finding, count_wrong
 
 DELTA = 0.05
 HORIZON = 150  # n_max
-_BATCH = 1_000  # races of one call: a block of the driver on a CPU
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,14 +79,13 @@ CONTROLS: tuple[MeanTask, ...] = (
 
 
 def audit_means(races: int = FULL_SIZE, tasks: tuple[MeanTask, ...] = TASKS) -> Iterator[Finding]:
-    """Count wrong certificates, which are allowed delta, in at least so many races per line."""
+    """Count wrong certificates, which are allowed delta, in so many races per line."""
     for number, task in enumerate(tasks):
         key = jax.random.fold_in(jax.random.key(0), number)
-        play = functools.partial(_play, task.race, task.options.laws, task.params)
-        played, total = parts_of(play, key, races, _BATCH)
-        errors = sum(task.is_wrong(*map(np.asarray, part)).sum() for part in played)
+        errors = int(count_wrong(functools.partial(_wrong, task), key, races))
         within = f", tolerance {task.tolerance:g}" if task.tolerance else ""
-        yield Finding(task.name, f"by {task.by}{within}", DELTA, DELTA, int(errors), total)
+        claim = f"by {task.by}{within}"
+        yield Finding(task.name, claim, DELTA, DELTA, errors, races)
 
 
 def control_means(races: int = FULL_SIZE) -> Iterator[Finding]:
@@ -95,9 +93,14 @@ def control_means(races: int = FULL_SIZE) -> Iterator[Finding]:
     return audit_means(min(races, MOST_OF_CONTROL), CONTROLS)
 
 
+def _wrong(task: MeanTask, keys: jax.Array) -> np.ndarray:
+    played = _play(task.race, task.options.laws, keys, task.params)
+    return task.is_wrong(*map(np.asarray, played))
+
+
 @functools.partial(jax.jit, static_argnums=0)
 def _play(
-    race: racing.DominanceRace, laws: Law, params: racing.DominanceParams, keys: jax.Array
+    race: racing.DominanceRace, laws: Law, keys: jax.Array, params: racing.DominanceParams
 ) -> tuple[jax.Array, jax.Array]:
     """Which races certify, bool [races], and their first kappa, int32 [races, kappa]."""
     result = jax.vmap(lambda key: racing.run(race, key, draw, laws, params))(keys)
