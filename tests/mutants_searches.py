@@ -307,12 +307,6 @@ MUTANTS = [
     ),
     (
         "envs/gridworld.py",
-        "return row * size + column",
-        "return column * size + row",
-        "tests/test_envs_gridworld.py",
-    ),
-    (
-        "envs/gridworld.py",
         "return ahead.at[-1].set(0.0), None",
         "return ahead, None",
         "tests/test_envs_gridworld.py",
