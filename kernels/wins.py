@@ -36,8 +36,6 @@ class Listed(NamedTuple):
     capacity: int  # N, the old rounds for which there is room
 
 
-_Counts = tuple[jax.Array, jax.Array]  # net counts of now, and win counts of all rounds so far
-
 MAX_ROUNDS = 32767  # 2 n^2 half units must fit in an int32
 
 _MAX_BLOCK = 8  # old samples taken per pass over the sums
@@ -59,16 +57,6 @@ def round_gains(
     >>> round_gains(total_order, old, new, 1)[0].tolist()  # (3, 2) against (1, 0) after (3) : (1)
     [[0, 3], [-3, 0]]
     """
-    gains = _gains_of_pairs(compare, old, new, num_old)
-    # Each made once, before they are moved.
-    wanted = jnp.asarray(num_old) >= 0
-    return with_operands_kept(lambda gains: jnp.moveaxis(gains, -1, 0), wanted, gains)
-
-
-def _gains_of_pairs(
-    compare: Compare, old: Outcome, new: Outcome, num_old: jax.Array | int
-) -> jax.Array:
-    """``round_gains`` with the rounds as the minor-most axis: int32 [K, K, m]."""
     num_options, num_new = _leading_axes(new)
     block = block_size(num_new)
     # One sample of each option [K] against many samples [M]: [K, M]. Under jit its many uses are
@@ -107,7 +95,9 @@ def _gains_of_pairs(
     sums = sums[:, :size].reshape(num_options, num_options, num_new)
     # The new sample of j against older ones of i, the reverse, and the two new ones.
     same_round = jax.vmap(jax.vmap(jax.vmap(compare), (None, 0)), (0, None))(new, new)
-    return sums - sums.swapaxes(0, 1) + same_round.astype(jnp.int32)
+    gains = sums - sums.swapaxes(0, 1) + same_round.astype(jnp.int32)
+    # Each made once, before they are moved.
+    return with_operands_kept(lambda gains: jnp.moveaxis(gains, -1, 0), num_old >= 0, gains)
 
 
 def net_counts(net: jax.Array, gains: jax.Array) -> jax.Array:
@@ -144,25 +134,15 @@ def prefix_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
     missing = num_chunks * chunk - num_rounds
     padded = jax.tree.map(jax.vmap(lambda x: _padded(x, missing)), outcomes)
 
-    def add_chunk(index: jax.Array, counts: _Counts) -> _Counts:
-        num_old = index * chunk
-        new = _rounds_slice(padded, num_old, chunk)
-        gains = jnp.moveaxis(_gains_of_pairs(compare, padded, new, num_old), -1, 0)
+    def add_chunk(net: jax.Array, num_old: jax.Array) -> tuple[jax.Array, jax.Array]:
+        gains = round_gains(compare, padded, _rounds_slice(padded, num_old, chunk), num_old)
+        nets = net_counts(net, gains)
+        return nets[-1], nets
 
-        # Written where they stay, as they are in the cache.
-        def add_round(place: jax.Array, counts: _Counts) -> _Counts:
-            net, wins = counts
-            net = net + lax.dynamic_index_in_dim(gains, place, keepdims=False)
-            number = num_old + place + 1
-            wins = lax.dynamic_update_index_in_dim(wins, number**2 + net, number - 1, axis=0)
-            return net, wins
-
-        num_told = jnp.minimum(chunk, num_rounds - num_old)
-        return lax.fori_loop(0, num_told, add_round, counts)
-
-    net = jnp.zeros((num_options, num_options), jnp.int32)
-    wins = jnp.zeros((num_rounds, num_options, num_options), jnp.int32)
-    return lax.fori_loop(jnp.int32(0), jnp.int32(num_chunks), add_chunk, (net, wins))[1]
+    nothing = jnp.zeros((num_options, num_options), jnp.int32)
+    starts = chunk * jnp.arange(num_chunks, dtype=jnp.int32)
+    nets = lax.scan(add_chunk, nothing, starts)[1].reshape(-1, *nothing.shape)[:num_rounds]
+    return jnp.arange(1, num_rounds + 1, dtype=jnp.int32)[:, None, None] ** 2 + nets
 
 
 def block_size(num_rounds: int) -> int:
