@@ -14,7 +14,7 @@ per option), m new rounds.
 
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -24,17 +24,6 @@ from jaxrace.kernels.listing import with_operands_kept
 
 Outcome = Any
 Compare = Callable[[Outcome, Outcome], jax.Array]
-Both = tuple[Outcome, Outcome]  # samples of both options of a pair
-
-
-class Listed(NamedTuple):
-    """Samples of P pairs of options."""
-
-    old: Callable[[jax.Array, int], Both]  # so many rounds from a round on, leaves [P, size, ...]
-    new: Both  # leaves [P, m, ...]
-    num_old: jax.Array | int  # of how many old rounds the samples count
-    capacity: int  # N, the old rounds for which there is room
-
 
 MAX_ROUNDS = 32767  # 2 n^2 half units must fit in an int32
 
