@@ -7,21 +7,13 @@ pairs of a block.
 """
 
 import functools
-from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
-from jaxrace.kernels.devices import sizes
 from jaxrace.kernels.listing import for_listed, listing_block
 from jaxrace.kernels.ragged_wins import row_slices
-from jaxrace.kernels.wins import Compare, Outcome, round_gains
-
-Both = tuple[Outcome, Outcome]  # samples of both options of a pair
-
-# Comparisons that are summed by one kernel of a GPU: of 128 XLA takes minutes to compile the sum.
-_MOST_SUMMED = 32
+from jaxrace.kernels.wins import Both, Compare, Outcome, pair_gains, round_gains
 
 # From how many options and pairs (of a batch) on it pays to list the open pairs.
 _LISTED_OPTIONS = 8
@@ -96,62 +88,4 @@ def listed_gains(
         return row_slices(old, first, at, size), row_slices(old, second, at, size)
 
     both = jax.tree.map(lambda x: x[first], new), jax.tree.map(lambda x: x[second], new)
-    sums = pair_sums(compare, rounds_of, both, num_old, jax.tree.leaves(old)[0].shape[1])
-    gains = sums + jax.vmap(jax.vmap(compare))(*both).astype(jnp.int32)
-    # Made once: what goes through the rounds would count anew for each of them.
-    return lax.optimization_barrier(gains)
-
-
-def pair_sums(
-    compare: Compare,
-    old: Callable[[jax.Array, int], Both],
-    new: Both,
-    num_old: jax.Array | int,
-    capacity: int,
-) -> jax.Array:
-    """Signs of each new round of P pairs (i, j) against older ones, summed: int32 [P, m].
-
-    ``old(start, size)`` are so many of the N = ``capacity`` old rounds, leaves [P, size, ...], of
-    which ``num_old`` count; ``new`` has leaves [P, m, ...]. Those of the same round do not count.
-    """
-    new_i, new_j = new
-    num_new = jax.tree.leaves(new_i)[0].shape[1]
-    tile = min(sizes().rounds, capacity)
-    # The samples of a pair [S] against its new ones [m]: [P, m, S].
-    against = jax.vmap(jax.vmap(jax.vmap(compare, (0, None)), (None, 0)))
-
-    def add(samples: Both, counts: Callable[[jax.Array], jax.Array], sums: jax.Array) -> jax.Array:
-        """Add all the samples that count: of those numbered [S] bool [S], or [m, S]."""
-        size = jax.tree.leaves(samples[0])[0].shape[1]
-        piece = min(_MOST_SUMMED, size)
-
-        def add_piece(index: jax.Array, sums: jax.Array) -> jax.Array:
-            first = index * piece
-            start = jnp.minimum(first, size - piece)
-            from_i, from_j = jax.tree.map(
-                lambda x: lax.dynamic_slice_in_dim(x, start, piece, axis=1), samples
-            )
-            number = start + jnp.arange(piece, dtype=jnp.int32)
-            signs = against(from_i, new_j) - against(from_j, new_i)
-            told = jnp.where((number >= first) & counts(number), signs, jnp.int8(0))
-            return sums + told.sum(-1, dtype=jnp.int32)
-
-        return lax.fori_loop(0, -(-size // piece), add_piece, sums)
-
-    def add_tile(index: jax.Array, sums: jax.Array) -> jax.Array:
-        first = index * tile
-        start = jnp.minimum(first, capacity - tile)
-
-        def is_next(number: jax.Array) -> jax.Array:
-            return (start + number >= first) & (start + number < num_old)
-
-        return add(old(start, tile), is_next, sums)
-
-    # Among the new ones only later rounds count.
-    rounds = jnp.arange(num_new, dtype=jnp.int32)[:, None]
-    sums = jnp.zeros(jax.tree.leaves(new_i)[0].shape[:2], jnp.int32)
-    sums = add(new, lambda number: number < rounds, sums)
-    if capacity:
-        num_tiles = -(-jnp.asarray(num_old, jnp.int32) // tile)
-        sums = lax.fori_loop(0, num_tiles, add_tile, sums)
-    return sums
+    return pair_gains(compare, rounds_of, both, num_old, jax.tree.leaves(old)[0].shape[1])
