@@ -8,6 +8,7 @@ through all lines in turn. `--markdown` writes the table.
 """
 
 import argparse
+import compileall
 import os
 import statistics
 import subprocess
@@ -118,6 +119,8 @@ def measure(line: Line, programs: str, run: str) -> Cost:
 def measure_all(lines: list[Line], rounds: int) -> dict[str, list[Cost]]:
     """The costs of all rounds by name; of what is kept warm ones, too."""
     costs: dict[str, list[Cost]] = {}
+    for part in ("jaxrace", "kernels", "envs"):  # as they are once they are installed
+        compileall.compile_dir(ROOT / part, quiet=1)
     for number in range(rounds):
         for line in lines:
             with tempfile.TemporaryDirectory() as folder:

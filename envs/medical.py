@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple, get_args
 import chex
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxrace.envs.environment import Transition
 from jaxrace.envs.held import Float32Params, as_float32, require_count
@@ -199,7 +200,7 @@ class Medical:
         a1, a2 = _GROWTH[coefficients]
         c0, c1, c2 = _HAZARD[hazard]
         numbers = (a1, a2, 1.2, 1.2, 0.5, 0.5, c0, c1, c2, 2.0)
-        return MedicalParams(*(jnp.asarray(number, jnp.float32) for number in numbers))
+        return MedicalParams(*(jnp.asarray(np.float32(number)) for number in numbers))
 
     @property
     def default_params(self) -> MedicalParams:

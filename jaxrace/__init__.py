@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jaxrace.compilation import use_compilation_cache as use_compilation_cache
+    from jaxrace.improvement.of_log import improve as improve
     from jaxrace.judging import compare_next as compare_next
     from jaxrace.judging import race as race
     from jaxrace.selection.votes import select as select
@@ -25,6 +26,7 @@ _FUNCTIONS = {
     "race": "jaxrace.judging",
     "compare_next": "jaxrace.judging",
     "select": "jaxrace.selection.votes",
+    "improve": "jaxrace.improvement.of_log",
     "use_compilation_cache": "jaxrace.compilation",
 }
 

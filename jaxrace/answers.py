@@ -5,14 +5,17 @@ import html
 import importlib.util
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MOST_SHOWN = 20  # rows of a printed table; the answer has everything
-NAMES = ("option", "better", "worse")  # heads of columns of names
+# Heads of columns of names and other words.
+NAMES = ("option", "better", "worse", "algorithm", "where", "does", "estimate")
 _MOST_LISTED = 8  # names in a line
 _ROW = 0.28  # of a figure, in inches
 
@@ -26,24 +29,13 @@ class Shown(NamedTuple):
 
 
 class Answer:
-    """What the results of ``jaxrace.race`` and ``jaxrace.select`` have in common.
+    """What the results of ``jaxrace.race``, ``select``, ``improve`` and others have in common.
 
     Print it, have it as the last line of a cell, or use ``to_frame``, ``to_dict`` and ``plot``.
     """
 
-    top: int  # kappa
-    options: tuple[Any, ...]  # with a name each, best first
+    ROWS: ClassVar[Mapping[str, type]]  # the fields that are lists of rows, and their dataclasses
     notes: tuple[str, ...]  # what was guessed, and what a reader should know
-
-    @property
-    def names(self) -> list[str]:
-        """All options, best first."""
-        return [option.name for option in self.options]
-
-    @property
-    def best(self) -> list[str]:
-        """The first kappa, best first: as sure as ``meaning`` says."""
-        return self.names[: self.top]
 
     def headline(self) -> str:
         """The answer in a line."""
@@ -61,10 +53,6 @@ class Answer:
         """What is shown below it."""
         raise NotImplementedError
 
-    def frames(self) -> Mapping[str, tuple[type, Sequence[Any]]]:
-        """By name the kind of rows, a dataclass, and the rows of what ``to_frame`` makes."""
-        raise NotImplementedError
-
     def to_dict(self) -> dict[str, Any]:
         """Everything, of what JSON knows; infinity and NaN are None."""
         raise NotImplementedError
@@ -73,20 +61,19 @@ class Answer:
         """A matplotlib figure."""
         raise NotImplementedError
 
-    def to_frame(self, which: str = "options") -> Any:
-        """The options, best first, or the pairs, as a data frame of polars, or else of pandas.
+    def to_frame(self, which: str | None = None) -> Any:
+        """One kind of its rows, by default the first, as a frame of polars, or else of pandas.
 
         >>> import jaxrace
         >>> result = jaxrace.race({"a": [3.0, 4.0, 3.5], "b": [1.0, 2.0, 1.5]})
         >>> result.to_frame()["name"].to_list()
         ['a', 'b']
         """
-        frames = self.frames()
-        if which not in frames:
-            raise ValueError(f"which: expected one of {', '.join(frames)}, got {which!r}")
-        kind, rows = frames[which]
-        names = [field.name for field in dataclasses.fields(kind)]
-        columns = {name: [getattr(row, name) for row in rows] for name in names}
+        which = next(iter(self.ROWS)) if which is None else which
+        if which not in self.ROWS:
+            raise ValueError(f"which: expected one of {', '.join(self.ROWS)}, got {which!r}")
+        names = [field.name for field in dataclasses.fields(self.ROWS[which])]
+        columns = {name: [getattr(row, name) for row in getattr(self, which)] for name in names}
         for library in ("polars", "pandas"):
             if importlib.util.find_spec(library):
                 return importlib.import_module(library).DataFrame(columns)
@@ -107,6 +94,34 @@ class Answer:
         return text + "".join(map(_html_table, self.tables()))
 
 
+class Ranking(Answer):
+    """An answer about options: who is the best."""
+
+    top: int  # kappa
+    options: tuple[Any, ...]  # with a name each, best first
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> Self:
+        """The same again, of what ``to_dict`` gives."""
+        given: dict[str, Any] = {}
+        for field in dataclasses.fields(cls):  # pyright: ignore[reportArgumentType]
+            value, kind = found[field.name], cls.ROWS.get(field.name)
+            if kind is not None:
+                value = tuple(kind(**row) for row in value)
+            given[field.name] = tuple(value) if field.name == "notes" else value
+        return cls(**given)
+
+    @property
+    def names(self) -> list[str]:
+        """All options, best first."""
+        return [option.name for option in self.options]
+
+    @property
+    def best(self) -> list[str]:
+        """The first kappa, best first: as sure as ``meaning`` says."""
+        return self.names[: self.top]
+
+
 def panels(title: str, rows: int, widths: Sequence[int]) -> tuple["Figure", Sequence["Axes"]]:
     """A figure with a panel for each width, for so many rows from the top, and its panels."""
     from matplotlib.figure import Figure  # late: it is slow to import
@@ -119,6 +134,22 @@ def panels(title: str, rows: int, widths: Sequence[int]) -> tuple["Figure", Sequ
         panel.spines[["top", "right"]].set_visible(False)
     figure.suptitle(title)
     return figure, found
+
+
+def draw_heat(panel: "Axes", means: np.ndarray) -> None:
+    """A coloured cell for each mean [rows, columns], with the number in it; NaN is left blank."""
+    image = panel.imshow(means, aspect="auto", origin="lower", cmap="viridis")
+    low, high = image.get_clim()
+    for row, column in np.argwhere(np.isfinite(means)):
+        mean = means[row, column]
+        dark = mean < (low + high) / 2
+        panel.text(
+            *(column, row, f"{mean:.3g}"),
+            ha="center",
+            va="center",
+            fontsize=8,
+            color="white" if dark else "black",
+        )
 
 
 def listed(names: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jaxrace import files, runs
+from jaxrace.answers import draw_heat
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -169,19 +170,3 @@ def _on_one_grid(
         values[rows][np.searchsorted(episodes[rows], grid, side="right") - 1] for rows in chosen
     ]
     return grid, np.stack(curves)
-
-
-def draw_heat(panel: "Axes", means: np.ndarray) -> None:
-    """A coloured cell for each mean [rows, columns], with the number in it; NaN is left blank."""
-    image = panel.imshow(means, aspect="auto", origin="lower", cmap="viridis")
-    low, high = image.get_clim()
-    for row, column in np.argwhere(np.isfinite(means)):
-        mean = means[row, column]
-        dark = mean < (low + high) / 2
-        panel.text(
-            *(column, row, f"{mean:.3g}"),
-            ha="center",
-            va="center",
-            fontsize=8,
-            color="white" if dark else "black",
-        )

@@ -143,7 +143,9 @@ def _build(strategy: Strategy, structure: Any, shapes: tuple) -> Any:
     from evosax.core.fitness_shaping import weights_fitness_shaping_fn
 
     with jax.ensure_compile_time_eval(), _modes_of_evosax():
-        example = structure.unflatten([jnp.zeros(shape, dtype) for shape, dtype in shapes])
+        example = structure.unflatten(
+            [jax.device_put(np.zeros(shape, dtype)) for shape, dtype in shapes]
+        )
         kind, size = getattr(algorithms, strategy.name), strategy.population_size
         if strategy.name in ("CMA_ES", "Sep_CMA_ES"):
             kind = _with_stall_indicator_of_the_tutorial(kind)

@@ -70,6 +70,9 @@ def of_listed(function: Callable[..., Any], wanted: jax.Array, args: tuple[Any, 
     >>> of_listed(lambda x: x + 1, jnp.array([True, False]), (jnp.array([1, 2]),)).tolist()
     [2, 0]
     """
+    if sizes().takes_all and wanted.size <= sizes().decided:
+        found = function(*args)
+        return jax.tree.map(lambda x: jnp.where(_along(wanted, x), x, jnp.zeros_like(x)), found)
 
     def play(places: jax.Array, results: Any) -> Any:
         own = jnp.minimum(places, wanted.size - 1)
@@ -79,6 +82,10 @@ def of_listed(function: Callable[..., Any], wanted: jax.Array, args: tuple[Any, 
     shapes = jax.eval_shape(function, *args)
     nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), shapes)
     return for_listed(wanted, min(sizes().decided, wanted.size), play, nothing)
+
+
+def _along(wanted: jax.Array, x: jax.Array) -> jax.Array:
+    return wanted.reshape(-1, *[1] * (x.ndim - 1))
 
 
 def with_operands_kept(

@@ -122,7 +122,8 @@ def best_cap(values: jax.Array, used: jax.Array, delta: jax.Array, number: jax.A
         low, high = ends
         width = _GOLDEN * (high - low)
         left, right = high - width, low + width
-        is_left = quality(jnp.exp(left)) > quality(jnp.exp(right))
+        of_left, of_right = jax.vmap(quality)(jnp.exp(jnp.stack([left, right])))
+        is_left = of_left > of_right
         return jnp.where(is_left, low, left), jnp.where(is_left, right, high)
 
     low, high = lax.fori_loop(0, _STEPS, narrow, (low, high))

@@ -222,13 +222,13 @@ MUTANTS = [
         "tests/test_improvement_data.py",
     ),
     (
-        "jaxrace/commands/improve/job.py",
+        "jaxrace/improvement/of_log/front.py",
         "parts = divide(found, np.asarray(in_training(split_key, found.data)))",
         "parts = divide(found, np.ones(len(found.data.behaviour), bool))",
         "tests/test_improve.py",
     ),
     (
-        "jaxrace/commands/improve/job.py",
+        "jaxrace/improvement/of_log/front.py",
         "earned = np.asarray(method.returns.returns(parts.train), np.float64)",
         "earned = np.asarray(method.returns.returns(parts.test), np.float64)",
         "tests/test_improve.py",

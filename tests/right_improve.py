@@ -5,10 +5,9 @@ import tempfile
 import numpy as np
 from right_select import command, in_file
 
-from jaxrace.commands.improve.config import ImproveConfig
-from jaxrace.commands.improve.job import _load
 from jaxrace.improvement import ReturnRange, check_weights, require_possible, trajectories
 from jaxrace.improvement.loading import load
+from jaxrace.improvement.of_log.front import prepared
 
 rng = np.random.default_rng(0)
 
@@ -23,7 +22,7 @@ def log(*rows, head=HEAD):
     lines = [f"{number},{row}" for number, row in enumerate(rows * 20)]
     config = {"low": 0, "high": 1, "candidates": "none"}
     text = "\n".join([head, *lines]) + "\n"
-    return in_file(text, lambda path: _load(ImproveConfig(str(path), **config)) is not None)
+    return in_file(text, lambda path: prepared(path, **config) is not None)
 
 
 def arrays(**changes):

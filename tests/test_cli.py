@@ -11,10 +11,10 @@ import pytest
 import jaxrace
 from jaxrace import kernels, runs, sweep
 from jaxrace.commands.cli import main
-from jaxrace.commands.train import job as train_module
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.evaluation import evaluator
 from jaxrace.commands.train.tasks import medical_task
+from jaxrace.commands.workbench import two_keys
 
 REPEATS, EPISODES, PATIENTS = 3, 300, 20
 SMALL = [
@@ -117,7 +117,7 @@ def test_log_evaluates_the_policies_that_it_shows(finished):
     _, folder = finished
     log = runs.read_log(folder)
     task = medical_task(TrainConfig())
-    _, key = train_module._make_keys(np.uint32(0))
+    _, key = two_keys(np.uint32(0))
     evaluate = evaluator(task, task.policy, key, REPEATS, PATIENTS)
     rows = log["generation"] == 2
     thetas = np.stack([log[f"theta_{i}"][rows] for i in range(3)], -1).astype(np.float32)

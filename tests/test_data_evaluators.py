@@ -3,6 +3,7 @@
 import json
 import shutil
 import sqlite3
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -19,16 +20,27 @@ def found_in(source, **given):
     return values, found.task_names, "; ".join(found.said), found.smaller
 
 
-def test_timings_are_read():
+def test_timings_are_read(tmp_path):
     values, tasks, said, smaller = found_in(DATA / "hyperfine.json")
     assert values == {
         "rg -c import": [0.0118, 0.0124, 0.0121],
         "grep -rc import .": [0.0294, 0.031],
     }
     assert (tasks, smaller) == ((), True)
-    assert said.endswith("smaller is better; 1 runs had an exit code other than 0")
+    assert said.endswith(
+        "smaller is better; 1 runs of 'grep -rc import .' had an exit code other than 0"
+    )
     values, *_, smaller = found_in(DATA / "hyperfine2.json")
     assert (values, smaller) == ({"one second": [1.002, 1.004], "sleep 2": [2.003]}, True)
+    both = [{"command": "make", "times": [t], "parameters": {"j": t}} for t in (1, 2)]
+    (tmp_path / "h.json").write_text(json.dumps({"results": both}))
+    assert found_in(tmp_path / "h.json")[0] == {"make (j=1)": [1], "make (j=2)": [2]}
+    groups = json.loads((DATA / "pytest_benchmark.json").read_text())
+    groups["benchmarks"] += [one | {"group": "big"} for one in groups["benchmarks"]]
+    (tmp_path / "p.json").write_text(json.dumps(groups))
+    with pytest.raises(ValueError, match=r"got '.*', 'big': --score-column .* takes one"):
+        read_scores(tmp_path / "p.json")
+    assert len(found_in(tmp_path / "p.json", score_column="big")[0]) == 2
     values, *_, smaller = found_in(DATA / "pytest_benchmark.json")
     expected = {"test_sort[list]": [0.0021, 0.0024, 0.0022], "test_sort[array]": [0.0011, 0.0009]}
     assert (values, smaller) == (expected, True)
@@ -60,6 +72,16 @@ def test_inspect_is_read(tmp_path):
     assert tasks == ("arithmetic 1", "arithmetic 2", "arithmetic 3")
     assert "with status 'cancelled'" in said
     assert "1 samples of openai/large have no score: no runs" in said
+    for path in (DATA / "inspect").glob("*.json"):
+        log = json.loads(path.read_text())
+        with zipfile.ZipFile(tmp_path / f"{path.stem}.eval", "w") as archive:
+            for number, one in enumerate(log.pop("samples")):
+                archive.writestr(f"samples/{number}_epoch_1.json", json.dumps(one))
+            archive.writestr("header.json", json.dumps(log))
+    assert found_in(tmp_path)[:2] == (values, tasks)
+    (tmp_path / "cut.eval").write_bytes(b"PK\x03\x04")
+    with pytest.raises(ValueError, match=r"expected a log of Inspect in '.*cut\.eval'.* convert"):
+        read_scores(tmp_path / "cut.eval")
     log = json.loads(next((DATA / "inspect").glob("*small.json")).read_text())
     log["samples"][1]["scores"]["match"]["value"] = {"safe": 1, "useful": 0}
     (tmp_path / "log.json").write_text(json.dumps(log))
@@ -119,6 +141,15 @@ def test_a_study_of_optuna_is_read(tmp_path):
     study(tmp_path / "c.db", [(0, [float("nan"), 1], done), (1, [4, 2], done)])
     with pytest.raises(ValueError, match=r"expected a number in '.*c\.db', trial 0, got nan"):
         read_scores(tmp_path / "c.db")
+    with sqlite3.connect(tmp_path / "b.db") as db:
+        db.execute("INSERT INTO studies VALUES (2, 'y')")
+        db.execute("INSERT INTO study_directions VALUES ('MAXIMIZE', 2, 0)")
+        db.execute("UPDATE trials SET study_id = 2 WHERE number > 0")
+    db.close()
+    with pytest.raises(ValueError, match=r"expected one study in .*: --score-column x takes one"):
+        read_scores(tmp_path / "b.db")
+    values, *_, smaller = found_in(tmp_path / "b.db", score_column="y")
+    assert (values, smaller) == ({"depth=2, opt=sgd": [4, 2], "depth=1, opt=adam": [3, 5]}, False)
     (tmp_path / "d.db").write_bytes(b"SQLite format 3\0" + bytes(100))
     with pytest.raises(ValueError, match=r"^scores: expected a study of Optuna in "):
         read_scores(tmp_path / "d.db")
@@ -132,6 +163,15 @@ def test_a_frame_of_trials_is_read(tmp_path):
     values, *_, said, _ = found_in(tmp_path / "t.csv")
     assert values == {"lr=0.1": [0.5, 0.6], "lr=0.2": [0.7]}
     assert "left out: 1" in said
+    assert "does not say whether values are minimised: if so, --smaller" in said
+    two = "number,values_0,values_1,params_lr,state\n0,0.5,1,0.1,COMPLETE\n1,0.7,1,0.2,COMPLETE\n"
+    (tmp_path / "t.csv").write_text(two)
+    with pytest.raises(ValueError, match=r"one objective .* 'values_0', 'values_1': --score-col"):
+        read_scores(tmp_path / "t.csv")
+    assert found_in(tmp_path / "t.csv", score_column="values_0")[0] == {
+        "lr=0.1": [0.5],
+        "lr=0.2": [0.7],
+    }
 
 
 def test_seeds_of_algorithms_are_read():

@@ -127,7 +127,7 @@ def test_the_command_learns_from_words(tmp_path, capsys):
     command += ["--high", "1", "--candidates", "none", "--bound", "t"]
     assert main([*command, "--out", str(tmp_path / "run")]) == 0
     said = capsys.readouterr().out
-    assert said.startswith("found")
+    assert "\nFOUND" in said
     assert "every row is a decision of its own" in said
     found = runs.read_summary(tmp_path / "run")["estimates"]
     assert "doubly robust" in said

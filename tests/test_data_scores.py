@@ -31,6 +31,14 @@ READ = {
     "trailing commas below": ("a,b\n1,2,\n.5,3,,\n", AB, "1 2", ""),
     "blank": ("a,b\n1,NA\n,2\n.5,3\n", AB, "1 3 2", "2 blank cells between others"),
     "blank rows": ("\n\na,b\n1,2\n  ,\n.5,3\n\n", AB, "1 2", ""),
+    "a title": ("June 2026\n\nseed,a,b\n3,1,2\n4,.5,3\n", AB, "3 4", "as a title: 'June 2026'"),
+    "a sheet's title": ("June;;\n;;\na;b;\n1;2;\n0,5;3;\n", AB, "1 2", "as a title: 'June'"),
+    "a pivot": (
+        ",score,score\nmodel,a,b\nseed,,\n3,1,2\n4,.5,3\n",
+        AB,
+        "3 4",
+        "tasks from column 'seed'",
+    ),
     "percents": ("a,b\n100%,200 %\n50%,300%\n", AB, "1 2", "percents divided by 100"),
     "truth": ("question,a,b\nx,True,false\ny,false,TRUE\n", {"a": [1, 0], "b": [0, 1]}, "x y", ""),
     "infinite": ("a,b\n1,-inf\n2,inf\n", {"a": [1, 2], "b": [-np.inf, np.inf]}, "1 2", ""),
@@ -123,6 +131,10 @@ REFUSED = [
     ("option,score\na,1\nb,\n", {}, "line 3, column 'score', got '': leave the row out if"),
     ("1,2\n3,4\n", {}, "with --no-header it is a run"),
     (",0,1\n0,3,4\n", {}, "with --no-header it is a run"),
+    (",x,x,y\nmodel,a,b,a\nseed,,,\n3,1,2,5\n", {}, "got 'x', 'y': frame['x'].to_csv writes"),
+    ("seed,a,b\n3,1,2\nmean,1,2\n", {}, "line 3, column 'seed', got 'mean': leave out rows that"),
+    ("model,fold1,fold2\na,1,2\navg,1,2\n", {}, "column 'model', got 'avg': leave out rows"),
+    ("seed,a,b,All\n3,1,2,1.5\n4,2,3,2.5\n", {}, "got 'All': leave out what is made of"),
     # Read in two ways.
     ('a,b\n"1,234",2\n', {}, "got '1,234': --decimal comma or --decimal point says"),
     ("a;b\n1.234;2\n", {}, "got '1.234': --decimal comma or --decimal point says"),
@@ -232,6 +244,7 @@ def frames():
         "pandas": pd.DataFrame(wide),
         "pandas, missing": pd.DataFrame({"a": [1, np.nan, 0.5], "b": [2, 3, np.nan]}),
         "pandas, an index": pd.DataFrame(wide, index=pd.Index(["x", "y"], name="question")),
+        "pandas, a pivot": pd.DataFrame(wide).set_axis([["acc", "acc"], ["a", "b"]], axis=1),
         "pandas, long": pd.DataFrame(long),
         "pandas, categories": pd.DataFrame(long).astype({"model": "category"}),
         "polars": pl.DataFrame(wide, strict=False),
@@ -241,6 +254,12 @@ def frames():
         "mapping": {"a": np.array([1, 0.5]), "b": (2, 3)},
         "ragged": {"a": [1, 0.5, None], "b": [2, 3]},
     }
+
+
+def two_kinds():
+    import pandas as pd
+
+    return pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("x", "a"), ("y", "a")]))
 
 
 def test_frames_are_read():
@@ -255,6 +274,7 @@ def test_frames_are_read():
     ("source", "message"),
     [
         ({"a": [1, float("nan")], "b": [2, 3]}, "a dict, row 1, column 'a', got nan"),
+        (two_kinds(), "got 'x', 'y': frame['x'] has those of one"),
         ({"a": [[1]], "b": [2]}, "got [1]"),
         ({"a": np.ones((2, 2)), "b": [2]}, "got shape [2, 2]"),
         ({"a": "12", "b": [2]}, "a list or array [n] as 'a', got '12'"),
@@ -269,6 +289,7 @@ def test_what_is_no_table_of_scores_is_refused(source, message):
 
 
 def test_sheets_are_read(tmp_path):
+    import openpyxl
     import polars as pl
 
     frame = pl.DataFrame({"seed": [3, 4], "a": [1, 0.5], "b": [2.0, 3.0]}, strict=False)
@@ -277,6 +298,16 @@ def test_sheets_are_read(tmp_path):
     frame.write_excel(tmp_path / "s.xlsx")
     for path in sorted(tmp_path.iterdir()):
         found = read_scores(path)
+        assert dict(zip(found.names, map(list, found.values), strict=True)) == AB
+        assert found.task_names == ("3", "4")
+    # A title, and the heads of a pivot of pandas.
+    for above in (["June", "", ""], [None]), (["", "acc", ""], ["model", "a", "b"]):
+        heads = ["seed", "a", "b"] if above[0][0] else ["seed", None, None]
+        book = openpyxl.Workbook()
+        for row in (*above, heads, [3, 1, 2], [4, 0.5, 3]):
+            book.worksheets[0].append([None if cell == "" else cell for cell in row])
+        book.save(tmp_path / "t.xlsx")
+        found = read_scores(tmp_path / "t.xlsx")
         assert dict(zip(found.names, map(list, found.values), strict=True)) == AB
         assert found.task_names == ("3", "4")
     (tmp_path / "s.parquet").write_bytes(b"no parquet")

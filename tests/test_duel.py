@@ -62,17 +62,16 @@ def test_what_lies_in_the_folder(folder):
 
 def test_the_summary(folder):
     summary = runs.read_summary(folder)
-    assert summary["matrix"]["condorcet_winner"] == 1
-    assert summary["matrix"]["von_neumann_winner"] == [0, 1, 0]
-    regrets = {name: summary[name]["regret"]["strong"]["mean"] for name in ("rucb", "uniform")}
+    assert (summary["condorcet"], summary["best"]) == (True, ["1"])
+    assert {arm["name"]: arm["played"] for arm in summary["options"]} == {"0": 0, "1": 1, "2": 0}
+    found = {one["name"]: one for one in summary["bandits"]}
     # p_1j - 1/2 is .4 and .45 for the others, and a pair holds the winner in two of three cases.
-    assert regrets["uniform"] == pytest.approx(400 * (0.4 + 0.45) / 3, rel=0.1)
-    assert regrets["rucb"] < regrets["uniform"] / 2
-    assert summary["savage"]["correct"]["mean"] == 1
-    assert summary["savage"]["recommended_most"] == 1
-    assert summary["savage"]["exploration_ended"] == 1
-    assert summary["savage"]["exploration_duels"]["mean"] < 200
-    assert summary["rucb"]["exploration_duels"] is None
+    assert found["uniform"]["strong"] == pytest.approx(400 * (0.4 + 0.45) / 3, rel=0.1)
+    assert found["rucb"]["strong"] < found["uniform"]["strong"] / 2
+    savage = found["savage"]
+    assert (savage["correct"], savage["favourite"], savage["sure"]) == (1, "1", 1)
+    assert savage["explored"] < 200
+    assert found["rucb"]["explored"] is None
 
 
 def test_what_a_finished_run_says(folder, capsys):
@@ -80,7 +79,7 @@ def test_what_a_finished_run_says(folder, capsys):
     command = [*COMMAND, *SMALL, "--algorithm", "rucb,savage,uniform", str(matrix)]
     assert main([*command, "--out", str(folder), "--resume"]) == 0
     text = capsys.readouterr().out
-    assert "3 arms; Condorcet winner 1, Copeland winners 1" in text
+    assert "\nCondorcet winner 1, Copeland winners 1" in text
     assert max(map(len, text.splitlines())) <= 80 or str(folder) in text
     for name in ("rucb", "savage", "uniform"):
         assert f"\n{name} " in text
@@ -92,7 +91,7 @@ def test_the_table(folder, capsys):
     out = folder.with_name("again")
     assert main([*COMMAND, *SMALL, str(matrix), "--out", str(out)]) == 0
     text = capsys.readouterr().out
-    assert "3 arms; Condorcet winner 1, Copeland winners 1" in text
+    assert "\nCondorcet winner 1, Copeland winners 1" in text
     assert max(map(len, text.splitlines())) <= 80 or str(out) in text
     for name in ("rucb", "dts", "sup-klucb", "savage"):
         assert f"\n{name} " in text
@@ -185,7 +184,7 @@ def test_files_of_any_name_and_pairs_that_are_nearly_tied(tmp_path, capsys):
     command = [*COMMAND, "--horizon", "40", "--repeats", "2", "--algorithm", "uniform"]
     command += [str(matrix), "--out", str(tmp_path / "run")]
     assert main(command) == 0
-    assert "2 arms; Condorcet winner none, Copeland winners 0, 1" in capsys.readouterr().out
+    assert "\nCondorcet winner none, Copeland winners 0, 1" in capsys.readouterr().out
     assert main([*command, "--arms", "3"]) == 2
     assert "--arms: expected 2, as in" in capsys.readouterr().err
 
@@ -315,7 +314,11 @@ def test_a_named_matrix_of_wins_is_shown_by_name(tmp_path, capsys):
     said = capsys.readouterr().out
     assert "wins of the row against the column" in said
     assert "Condorcet winner ann, Copeland winners ann" in said
-    assert main([*command, "--resume", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)["matrix"]["by_name"]
-    assert (found["condorcet_winner"], found["smith_set"]) == ("ann", ["ann"])
-    assert found["von_neumann_winner"] == {"ann": 1, "bob": 0, "cy": 0}
+    report = tmp_path / "report.html"
+    assert main([*command, "--resume", "--json", "--report", str(report)]) == 0
+    assert "<td>ann</td><td>2</td><td>0.875</td><td>100%</td>" in report.read_text("utf-8")
+    found = json.loads(capsys.readouterr().out)
+    assert (found["condorcet"], found["best"]) == (True, ["ann"])
+    assert [(arm["name"], arm["smith"], arm["played"]) for arm in found["options"]] == [
+        *(("ann", True, 1), ("bob", False, 0), ("cy", False, 0)),
+    ]

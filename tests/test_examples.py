@@ -166,3 +166,21 @@ def test_python_blocks(name, least, tmp_path, monkeypatch, capsys):
         printed = capsys.readouterr().out
         if block["shown"]:
             assert printed.rstrip() == textwrap.dedent(block["shown"]).rstrip()
+
+
+def anchors(path):
+    """What a link to a page may name behind #."""
+    text = re.sub(r"^```.*?^```", "", path.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    heads = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+def test_links_lead_somewhere():
+    broken = []
+    for page in (*CHECKOUT.glob("*.md"), *CHECKOUT.glob("docs/**/*.md")):
+        for link in re.findall(r"\]\(([^)\s:]+)\)", page.read_text("utf-8")):
+            file, _, anchor = link.partition("#")
+            target = page.parent / file if file else page
+            if not target.exists() or (anchor and anchor not in anchors(target)):
+                broken.append(f"{page.name}: {link}")
+    assert broken == []

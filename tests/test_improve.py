@@ -112,15 +112,29 @@ def test_a_file(bound, found, kind, tmp_path, capsys):
     data = write_csv(tmp_path / "log.csv")
     out = tmp_path / "run"
     command = [*COMMAND, data, "--low", "0", "--high", "1", "--bound", bound]
-    assert main([*command, "--candidates", "none", "--out", str(out)]) == 0
+    report = tmp_path / "report.md"
+    command += ["--report", str(report), "--candidates", "none"]
+    assert main([*command, "--out", str(out)]) == 0
     said = capsys.readouterr().out
-    assert said.startswith(f"found: with {found} its performance is at least 0.8")
+    text = report.read_text("utf-8")
+    assert text.startswith(f"## FOUND: with {found} its performance is at least 0.8")
+    assert "| importance sampling, " in text
+    assert "| 1 100% | " in text
+    assert report.with_suffix(".png").exists()
+    assert f"\nFOUND: with {found} its performance is at least 0.8" in said
     assert "mean return of the fifth that was searched +- " in said
     assert kind in said
     summary = runs.read_summary(out)
     assert summary["is_safe"] == (bound == "betting")
     assert summary["lower_bound"] < 0.9
     assert (out / "performance.svg").exists()
+    # By importance sampling in the part that was not searched.
+    tested = np.loadtxt(data, delimiter=",", skiprows=1, usecols=(1, 2, 4))[~training_rows(400)]
+    chances = load_policy(out / "policy.npz").probabilities(tested[:, :1])
+    weights = np.where(tested[:, 1] == 1, *chances.T[::-1]) / 0.5
+    mean = (weights * tested[:, 2]).mean()
+    assert summary["tested_estimate"] == pytest.approx(mean, rel=1e-4)
+    assert summary["tested_estimate"] != pytest.approx(summary["estimate"], rel=1e-3)
     # Of the 80 that were searched.
     paid = np.loadtxt(data, delimiter=",", skiprows=1, usecols=4)[training_rows(400)]
     assert len(paid) == 80
@@ -165,7 +179,7 @@ def test_the_candidate_knows_nothing_of_the_test(options, names, tmp_path):
             changed[number] = text.format(label=label, age=age, done=done, paid=paid)
         (tmp_path / f"{name}.csv").write_text("\n".join([head, *changed]) + "\n")
         command = [*COMMAND, str(tmp_path / f"{name}.csv"), "--low", "0", "--high", "1", *SMALL]
-        assert main([*command, *options, "--out", str(tmp_path / name)]) == 0
+        assert main([*command, *options, "--out", str(tmp_path / name)]) in (0, 3)
         with np.load(tmp_path / name / "policy.npz") as arrays:
             found[name] = dict(arrays), runs.read_summary(tmp_path / name)
     policy, summary = found.pop("nothing")
@@ -255,28 +269,30 @@ def report_of(tmp_path, **changes):
     kind = {"method": "batch", "bound": "ci", "is_safe": True, "bound_is_safe": True, "delta": 0.05}
     counts = {"delta_holds_for": "the whole run", "tests": 1, "repeats": 1, "passed": share}
     runs.write_summary(tmp_path, {**kind, **counts, **numbers, "alpha": 1.0, **changes})
+    none = np.zeros((2, 2), np.float32), 1.0, ("x",), np.zeros(1), np.ones(1)
+    np.savez(tmp_path / "policy.npz", **SavedPolicy(LinearSoftmax(Affine(1), 2), *none).arrays())
     console = Console(record=True, width=200)
     print_improvement(console, tmp_path)
     return console.export_text()
 
 
 SEEN = "daedalus2 tests on data that it has seen"
-NOTHING_NEW = "nothing better found: with confidence 95%"
+NOTHING_NEW = "NOTHING BETTER FOUND: with confidence 95%"
 SEMI_SAFE = {"is_safe": False, "bound_is_safe": False}
 # All returns are equal: the candidate passes, and is nothing new.
 EQUAL = {"floor": 1.0, "floor_stderr": 0.0, "lower_bound": 1.0, "estimate": 1.0}
 
 SAID = [
-    ({"alpha": 0.6}, "a mixture: what policy.npz says with probability 0.6, the policy in use"),
+    ({"alpha": 0.6}, "a mixture: the new policy with probability 0.6, the policy in use otherwise"),
     # A mixture without any of the candidate is nothing new, wherever the floor is.
     ({"alpha": 0.0}, f"{NOTHING_NEW} the policy in use performs at least 0.610"),
-    ({"bound": "bca", **SEMI_SAFE}, "found: with approximate confidence 95% its performance is at"),
+    ({"bound": "bca", **SEMI_SAFE}, "FOUND: with approximate confidence 95% its performance is at"),
     (EQUAL, f"{NOTHING_NEW} its performance is at least "),
     (EQUAL, "keep the policy in use"),
     # An estimate without any spread is one, too.
     (
         {**EQUAL, "floor_is_estimate": True},
-        "\nfloor 1.000 = mean return of the fifth that was searched +- 0.000: an estimate",
+        "note: floor 1.000 = mean return of the fifth that was searched +- 0.000: an estimate",
     ),
     *(
         (
@@ -296,7 +312,7 @@ SAID = [
 def test_what_is_said(changes, part, tmp_path):
     said = report_of(tmp_path, **changes)
     assert part in said
-    assert said.startswith(("found: ", "nothing better found: "))
+    assert "\nFOUND: " in said or "\nNOTHING BETTER FOUND: " in said
     assert ("a mixture: " in said) == (changes.get("alpha", 1) not in (0, 1))
     assert ("an estimate of the policy in use" in said) == ("floor_is_estimate" in changes)
 
@@ -305,11 +321,10 @@ def test_what_is_said(changes, part, tmp_path):
 def test_a_file_without_anything_to_find(tmp_path, capsys):
     data = write_csv(tmp_path / "log.csv", best=0.1)
     command = [*COMMAND, data, "--low", "0", "--high", "1", *SMALL, "--floor", "0.5"]
-    assert main([*command, "--out", str(tmp_path / "run")]) == 0
+    assert main([*command, "--out", str(tmp_path / "run")]) == 3
     said = capsys.readouterr().out
-    assert said.startswith(
-        "nothing found: the bound of the candidate with approximate confidence 95% is "
-    )
+    bound = "NOTHING FOUND: the bound of the candidate with approximate confidence 95% is "
+    assert bound in said
     assert "keep the policy in use" in said
 
 

@@ -7,10 +7,10 @@ import pytest
 
 from jaxrace.commands.cli import main
 from jaxrace.commands.improve.config import ImproveConfig
-from jaxrace.commands.improve.job import _load
-from jaxrace.commands.improve.words import rules_of
 from jaxrace.improvement import ReturnRange
 from jaxrace.improvement.loading import load
+from jaxrace.improvement.of_log.front import prepared
+from jaxrace.improvement.of_log.words import rules_of
 
 # The cache would stay switched on for the tests that follow.
 COMMAND = ["improve", "--no-compilation-cache"]
@@ -58,8 +58,7 @@ def test_a_log_of_several_policies(tmp_path, capsys):
     log.write_text("\n".join([f"{HEAD},behaviour", *rows]))
     said = refused(capsys, log, "--high", "1")
     assert "--candidates: expected none for a log of 3 behaviour policies" in said
-    config = ImproveConfig(str(log), low=0, high=1, candidates="none")
-    assert _load(config) is not None
+    assert len(prepared(log, 0, 1, candidates="none").parts.test.behaviour) == 48
 
 
 HEAD = "trajectory,x,action,probability,reward"
@@ -126,8 +125,7 @@ def test_many_weights_have_a_separable_search(most, name, tmp_path):
     """Of two features; all trajectories do the same, so that training sees it, too."""
     rows = [f"{number},{number},{most},.5,1" for number in range(20)]
     (tmp_path / "log.csv").write_text("\n".join([HEAD, *rows]) + "\n")
-    found = _load(ImproveConfig(str(tmp_path / "log.csv"), low=0, high=1))
-    assert found is not None
+    found = prepared(tmp_path / "log.csv", 0, 1)
     assert found.method.softmax.num_actions == most + 1
     assert found.method.search.strategy.name == name
     assert found.method.search.strategy.population_size == 16

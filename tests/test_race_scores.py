@@ -122,7 +122,7 @@ def test_a_report_says_what_the_terminal_says(name, wide, tmp_path):
     assert "CERTIFIED: best, good" in text
     cells = "| 1 | best | 26 |" if name.endswith("md") else "<td>best</td><td>26</td>"
     assert cells in text
-    assert ("![Who stands where](report.png)" if name.endswith("md") else "<svg") in text
+    assert ("![The answer as a figure](report.png)" if name.endswith("md") else "<svg") in text
 
 
 def test_smaller_may_be_better(wide, capsys):

@@ -58,9 +58,9 @@ examples:
 """
 
 DUEL = """\
-Run dueling bandits on a preference matrix, many repeats side by side. Prints a table of regrets and
-leaves a folder with config.json, log.csv, summary.json and regret.png. What is interrupted is
-saved, and goes on with --resume.
+Run dueling bandits on a preference matrix, many repeats side by side. Prints who beats how many and
+a table of regrets, and leaves a folder with config.json, log.csv, summary.json, regret.png and, of
+a file, matrix.png. What is interrupted is saved, and goes on with --resume.
 
 examples:
   jaxrace duel random
@@ -92,7 +92,8 @@ earns; of a file that is an estimate, the mean return of the fifth that is searc
 row for each step (CSV: trajectory, action, probability, reward, perhaps behaviour, and what was
 observed) or arrays [n, T] (NPZ). Leaves a folder with config.json, log.csv, summary.json and
 policy.npz. What is interrupted is saved, and goes on with --resume. The error probability is that
-of one test: for a log that is tried again until something passes, it is larger.
+of one test: for a log that is tried again until something passes, it is larger. Exit status: 0, or
+3 where a file has no better policy.
 
 examples:
   jaxrace improve gridworld

@@ -79,12 +79,11 @@ def _parse_several(hint: Any, given: Any) -> Any:
     return (first, *more) if more else first
 
 
-def add_answer_options(parser: Any, *, has_report: bool) -> None:
+def add_answer_options(parser: Any) -> None:
     """How what was found is shown."""
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
-    if has_report:
-        text = "of a file: a Markdown or HTML file to write, with a figure beside it as PNG and SVG"
-        parser.add_argument("--report", metavar="FILE", help=text)
+    text = "of a file: a Markdown or HTML file to write, with a figure beside it as PNG and SVG"
+    parser.add_argument("--report", metavar="FILE", help=text)
 
 
 def add_run_options(parser: Any, default: str) -> None:

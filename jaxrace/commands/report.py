@@ -8,7 +8,7 @@ from rich.console import Console
 
 from jaxrace import files, plots
 from jaxrace.answers import NAMES, Answer
-from jaxrace.commands.printing import name_column, print_table, say
+from jaxrace.commands.printing import name_column, plus_minus, print_table, say
 from jaxrace.tables import markdown_table
 
 NOT_YET = 3  # the exit status where the best are not certified, or not likely enough
@@ -20,8 +20,21 @@ def print_answer(console: Console, answer: Answer) -> None:
     say(console, *(f"note: {text}" for text in answer.notes), *([""] if answer.notes else []))
     for table in answer.tables():
         heads = [name_column(head) if head in NAMES else head for head in table.heads]
-        print_table(console, heads, table.rows)
+        sign = plus_minus(console)
+        rows = [[cell.replace("\N{PLUS-MINUS SIGN}", sign) for cell in row] for row in table.rows]
+        print_table(console, heads, rows)
         say(console, *([f"... and {table.hidden} more, with --json"] if table.hidden else []), "")
+
+
+def print_and_report(
+    console: Console, answer: Answer, report: str | None, where: str, *, is_enough: bool = True
+) -> int:
+    """Print an answer and where the rest is, and perhaps write a report; the exit status."""
+    if report is not None:
+        write_report(Path(report), answer)
+    print_answer(console, answer)
+    say(console, answer.headline(), *answer.meaning().split("; "), where)
+    return 0 if is_enough else NOT_YET
 
 
 def require_ending(path: str) -> None:
@@ -51,9 +64,9 @@ def _markdown(figure: str, answer: Answer, doubts: Sequence[str]) -> str:
         f"## {answer.headline()}",
         f"{answer.meaning()}.",
         f"{answer.asked()}.",
-        *(f"* {note}" for note in [*doubts, *answer.notes]),
+        *(["\n".join(f"* {note}" for note in said)] if (said := [*doubts, *answer.notes]) else []),
         *tables,
-        f"![Who stands where]({figure.replace(' ', '%20')})",
+        f"![The answer as a figure]({figure.replace(' ', '%20')})",
     ]
     return "\n\n".join(parts) + "\n"
 

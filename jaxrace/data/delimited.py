@@ -15,6 +15,7 @@ from jaxrace.validation import require_choice
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
 _MOST_BYTES = 500_000_000  # a few GB as Python's texts
+_MOST_TITLES = 20  # lines above the heads
 _LOOKED_AT = 100  # rows that tell the delimiter
 _DECIMAL = re.compile(r"\d,\d")
 
@@ -59,6 +60,7 @@ def parse(
     (('a', 'b'), (['0,5', '0,7'], ['1', '2']), [2, 4], ';')
     """
     require_choice("delimiter", delimiter, ("auto", *DELIMITERS.values()))
+    text, titles = _without_titles(text) if header else (text, [])
     signs = {name: sign for sign, name in DELIMITERS.items()}
     is_auto = delimiter == "auto"
     chosen = delimiter_of(argument, where, text) if is_auto else signs[delimiter]
@@ -68,6 +70,7 @@ def parse(
         raise wrong(argument, "a table", where, f"text that is none ({error})") from None
     if not rows:
         raise wrong(argument, "a table with something in it", where, "none")
+    rows = _with_one_header(argument, where, rows) if header else rows
     number, first = rows[0]
     if header:
         heads, rows = first, rows[1:]
@@ -90,7 +93,50 @@ def parse(
     lines = [number for number, _ in rows]
     is_usual = chosen in ",\t" or not is_auto
     said = () if is_usual else (f"{DELIMITERS[chosen]}s between the columns",)
+    said += tuple(f"left out, as a title: {title!r}" for title in titles)
     return Table(argument, where, tuple(heads), columns, lines, said=said, separator=chosen)
+
+
+def _without_titles(text: str) -> tuple[str, list[str]]:
+    r"""The same, the lines above its heads empty, and what they were.
+
+    They have something in their first cell alone, or are notes in JSON, as of a monitor of
+    episodes.
+
+    >>> _without_titles("June;;\n\na;b;c\n1;2;3\n")
+    ('\n\na;b;c\n1;2;3\n', ['June'])
+    """
+    lines = text.split("\n", _MOST_TITLES)
+    for number, line in enumerate(lines):
+        others = [cell for sign in DELIMITERS for cell in line.split(sign)[1:]]
+        is_title = line.startswith("#{") or not any(cell.strip(' "\r') for cell in others)
+        if not is_title or (line.startswith(tuple(DELIMITERS)) and line.strip("".join(DELIMITERS))):
+            titles = [title.strip(' ,;\t|"\r') for title in lines[:number]]
+            return "\n" * number + "\n".join(lines[number:]), [*filter(None, titles)]
+    return text, []
+
+
+def _with_one_header(
+    argument: str, where: str, rows: list[tuple[int, list[str]]]
+) -> list[tuple[int, list[str]]]:
+    """The same below one row of heads: above those of a pivoted frame, pandas writes another one.
+
+    Names of its index stand in a row of their own below.
+    """
+    if len(rows) < 4:
+        return rows
+    (_, above), (number, heads), (_, names) = rows[:3]
+    count = sum(map(bool, names))  # of columns of the index
+    is_pivot = len(above) == len(heads) == len(names) and 0 < count < len(above)
+    if not is_pivot or any(names[count:]) or any(above[:count]) or not all(above[count:]):
+        return rows
+    kinds = list(dict.fromkeys(above[count:]))
+    if len(kinds) > 1:
+        hint = f"frame[{kinds[0]!r}].to_csv writes those of one"
+        raise wrong(
+            argument, "one kind of numbers below two rows of heads", where, listed(kinds), hint
+        )
+    return [(number, [*names[:count], *heads[count:]]), *rows[3:]]
 
 
 def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:

@@ -1,8 +1,11 @@
 """Runs from the files that evaluators and timers leave."""
 
+import json
 import sys
+import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Any, TypeGuard
 
 from jaxrace.data.runs import Runs
@@ -32,7 +35,7 @@ def runs_in(argument: str, where: str, content: Any, score: str | None) -> Runs 
         if _are_objects(results, "command"):
             return _hyperfine(argument, where, results)
         if _are_objects(benchmarks, "stats"):
-            return _pytest_benchmark(argument, where, benchmarks)
+            return _pytest_benchmark(argument, where, benchmarks, score)
         if isinstance(content.get("eval"), Mapping) and "model" in content["eval"]:
             return _inspect(argument, where, content, score)
     except (AttributeError, KeyError, TypeError) as error:
@@ -59,9 +62,13 @@ def _number(argument: str, place: str, value: Any) -> float:
 
 
 def _hyperfine(argument: str, where: str, results: Sequence[Mapping[str, Any]]) -> Runs:
-    options, scores, failed = [], [], 0
-    for result in results:
-        name = str(result.get("name") or result["command"])
+    options, scores, said = [], [], ["seconds of hyperfine: smaller is better"]
+    called = [str(result.get("name") or result["command"]) for result in results]
+    for name, result in zip(called, results, strict=True):
+        parameters = result.get("parameters")
+        if called.count(name) > 1 and parameters:
+            given = ", ".join(f"{key}={value}" for key, value in parameters.items())
+            name = f"{name} ({given})"
         # From version 2.0 on, a measurement is an object of its own.
         measured = [one["time_wall_clock"]["value"] for one in result.get("measurements", ())]
         times = result.get("times") or measured
@@ -75,14 +82,18 @@ def _hyperfine(argument: str, where: str, results: Sequence[Mapping[str, Any]]) 
             raise wrong(argument, "commands of different names", where, f"{name!r} twice", hint)
         options += [name] * len(times)
         scores += [_number(argument, f"{where}, {name!r}", time) for time in times]
-        failed += sum(code not in (0, None) for code in codes)
-    said = ["seconds of hyperfine: smaller is better"]
-    if failed:
-        said.append(f"{failed:,} runs had an exit code other than 0")
+        if failed := sum(code not in (0, None) for code in codes):
+            said.append(f"{failed:,} runs of {name!r} had an exit code other than 0")
     return Runs(where, options, scores, said=tuple(said), smaller=True)
 
 
-def _pytest_benchmark(argument: str, where: str, found: Sequence[Mapping[str, Any]]) -> Runs:
+def _pytest_benchmark(
+    argument: str, where: str, found: Sequence[Mapping[str, Any]], group: str | None
+) -> Runs:
+    groups = list(dict.fromkeys(str(one.get("group")) for one in found))
+    if group is not None or len(groups) > 1:
+        group, _ = _chosen(argument, where, groups, group, "group of benchmarks")
+        found = [one for one in found if str(one.get("group")) == group]
     names = [str(one.get("name")) for one in found]
     if len(set(names)) < len(names):
         names = [str(one.get("fullname")) for one in found]
@@ -129,20 +140,33 @@ def _inspect(argument: str, where: str, log: Mapping[str, Any], score: str | Non
 
 
 def _chosen(
-    argument: str, where: str, names: Sequence[str], asked: str | None
+    argument: str, where: str, names: Sequence[str], asked: str | None, what: str = "score"
 ) -> tuple[str, str | None]:
     """The name of a score and, after a comma, of its part."""
     if asked is None and len(names) != 1:
-        hint = "--score-column says which" if names else ""
-        raise wrong(argument, "one score", where, listed(names) or "none", hint)
+        hint = f"--score-column {quote(names[0])} takes one" if names else ""
+        raise wrong(argument, f"one {what}", where, listed(names) or "none", hint)
     if asked is None:
         return names[0], None
     if asked in names:
         return asked, None
     name, _, part = asked.partition(",")
     if name not in names:
-        raise wrong(argument, f"a score {asked!r}", where, listed(names) or "none")
+        raise wrong(argument, f"a {what} {asked!r}", where, listed(names) or "none")
     return name, part
+
+
+def eval_log(argument: str, path: Path) -> dict[str, Any]:
+    """What a .eval file of Inspect holds, as its .json log has it: an archive of JSON files."""
+    where = repr(str(path))
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = [name for name in archive.namelist() if name.startswith("samples/")]
+            samples = [json.loads(archive.read(name)) for name in names]
+            return json.loads(archive.read("header.json")) | {"samples": samples}
+    except (OSError, KeyError, ValueError, NotImplementedError, zipfile.BadZipFile) as error:
+        hint = "`inspect log convert --to json` makes a .json log of one that has ended"
+        raise wrong(argument, "a log of Inspect", where, f"another ({error})", hint) from None
 
 
 def is_harness(records: Sequence[Any]) -> bool:

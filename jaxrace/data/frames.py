@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxrace.data.table import Cell, Table, wrong
+from jaxrace.data.table import Cell, Table, listed, wrong
 
 
 def table_of(argument: str, source: Any) -> Table:
@@ -31,6 +31,12 @@ def _of_frame(argument: str, source: Any) -> Table:
     import narwhals as nw  # late: a CSV file needs none
 
     where = f"a {type(source).__module__.split('.')[0]} {type(source).__name__}"
+    while _is_pandas(source) and getattr(getattr(source, "columns", None), "nlevels", 1) > 1:
+        kinds = list(dict.fromkeys(source.columns.get_level_values(0)))
+        if len(kinds) > 1:
+            hint = f"frame[{kinds[0]!r}] has those of one"
+            raise wrong(argument, "one kind of numbers in the columns", where, listed(kinds), hint)
+        source = source[kinds[0]]
     index = getattr(source, "index", None)
     if index is not None and type(index).__name__ != "RangeIndex" and _is_pandas(source):
         source = source.reset_index()

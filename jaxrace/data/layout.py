@@ -26,6 +26,8 @@ from jaxrace.data.table import Cell, Table, listed
 _NUMBERS_ALONE = (
     "with --no-header it is a run of options without names; a name that is a number needs a letter"
 )
+# Of rows and columns that are made of others; "All" is that of pandas.
+_SUMMARIES = frozenset(("all", "average", "avg", "mean", "median", "std", "sum", "total"))
 _LEAST_COUNTED = 6  # rows, from which on a column 0, 1, 2, ... is hardly one of scores
 
 
@@ -218,6 +220,9 @@ def _task_labels(
         for row, label in enumerate(labels):
             if not label or is_blank(label):
                 raise table.wrong("the name of a task", "none", row, head)
+            if label.lower() in _SUMMARIES:
+                hint = "leave out rows that summarise others; a task needs another name"
+                raise table.wrong("a task", repr(label), row, head, hint)
     together = list(zip(*columns.values(), strict=True))
     count = len(set(together))
     alone = [head for head, labels in columns.items() if len(set(labels)) == count]
@@ -235,6 +240,9 @@ def _pivoted(table: Table, asked: Asked, option: str) -> Runs:
         if not name or names.index(name) < row:
             expected = "different names of options, one in each row"
             raise table.wrong(expected, repr(name), row, option)
+        if name.lower() in _SUMMARIES:
+            hint = "leave out rows that summarise others; an option needs another name"
+            raise table.wrong("an option", repr(name), row, option, hint)
     heads = [head for head in table.heads if head != option]
     found, more = numbers_of(table, heads, asked.decimal)
     options, scores, tasks = [], [], []
@@ -271,6 +279,7 @@ def _wide(table: Table, asked: Asked, kinds: dict[str, str]) -> Runs:
         raise table.wrong(f"a number as score of {texts[0]}", got, row, texts[0])
     _require_options(table, asked, options)
     found, more = numbers_of(table, options, asked.decimal)
+    _require_no_summaries(table, found)
     named = _task_labels(table, tasks, said, bool(asked.tasks))
     labels = named or [str(row + 1) for row in range(len(table.lines))]
     made = {head: np.flatnonzero(~np.isnan(numbers)) for head, numbers in found.items()}
@@ -288,6 +297,15 @@ def _wide(table: Table, asked: Asked, kinds: dict[str, str]) -> Runs:
         (*said, *more),
         numbered=named is None,
     )
+
+
+def _require_no_summaries(table: Table, found: dict[str, np.ndarray]) -> None:
+    for head, numbers in found.items():
+        if head.lower() in _SUMMARIES and len(found) > 2:
+            others = np.stack([found[other] for other in found if other != head])
+            if any(np.allclose(numbers, made(others, axis=0)) for made in (np.mean, np.sum)):
+                hint = "leave out what is made of the others"
+                raise table.wrong("a column for each option", repr(head), hint=hint)
 
 
 def _require_no_names_below(table: Table, texts: list[str], options: list[str]) -> None:

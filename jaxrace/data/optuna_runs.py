@@ -1,13 +1,16 @@
 """Runs from a study of Optuna: its SQLite file, or its frame of trials."""
 
 import contextlib
+import dataclasses
 import json
 import math
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Any, NamedTuple
 
+from jaxrace.data.cells import is_blank
 from jaxrace.data.runs import Runs
 from jaxrace.data.table import Table, listed, wrong
 
@@ -23,8 +26,8 @@ class _Trial(NamedTuple):
     reported: dict[int, float]  # by step
 
 
-def read_study(argument: str, path: Path) -> Runs:
-    """The runs in the SQLite file of a study.
+def read_study(argument: str, path: Path, name: str | None = None) -> Runs:
+    """The runs in the SQLite file of a study, of several of that of a ``name``.
 
     An option is a setting of the parameters. Where trials repeat settings, their values are its
     scores; where none does and values were reported at several steps, these are, on the steps as
@@ -36,21 +39,25 @@ def read_study(argument: str, path: Path) -> Runs:
             sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
         ) as db:
             studies = db.execute("SELECT study_id, study_name FROM studies").fetchall()
-            if len(studies) != 1:
-                hint = "study.trials_dataframe() of one of them can be raced"
-                got = listed([name for _, name in studies]) or "none"
-                raise wrong(argument, "one study", where, got, hint)
-            directions = db.execute("SELECT direction FROM study_directions").fetchall()
+            found = [study for study, own in studies if name in (None, own)]
+            if len(found) != 1:
+                names = [own for _, own in studies]
+                hint = f"--score-column {quote(names[0])} takes one" if names else ""
+                expected = "one study" if name is None else f"a study {name!r}"
+                raise wrong(argument, expected, where, listed(names) or "none", hint)
+            query = "SELECT direction FROM study_directions WHERE study_id = ?"
+            directions = db.execute(query, found).fetchall()
             if len(directions) != 1:
+                hint = "--score-column takes one in a file of study.trials_dataframe()"
                 got = f"{len(directions)}"
-                raise wrong(argument, "a study of one objective", where, got)
-            trials, left = _trials(db)
+                raise wrong(argument, "a study of one objective", where, got, hint)
+            trials, left = _trials(db, found[0])
     except sqlite3.Error as error:
         raise wrong(argument, "a study of Optuna", where, f"another file ({error})") from None
     return _runs(argument, where, trials, left, directions[0][0] == "MINIMIZE")
 
 
-def _trials(db: sqlite3.Connection) -> tuple[list[_Trial], int]:
+def _trials(db: sqlite3.Connection, study: int) -> tuple[list[_Trial], int]:
     settings: dict[int, list[str]] = {}
     query = "SELECT trial_id, param_name, param_value, distribution_json FROM trial_params"
     for trial, name, value, distribution in db.execute(f"{query} ORDER BY param_name"):
@@ -62,7 +69,8 @@ def _trials(db: sqlite3.Connection) -> tuple[list[_Trial], int]:
     query = "SELECT trial_id, step, intermediate_value, intermediate_value_type"
     for trial, step, value, kind in db.execute(f"{query} FROM trial_intermediate_values"):
         reported.setdefault(trial, {})[int(step)] = _value(value, kind)
-    rows = db.execute("SELECT trial_id, number, state FROM trials ORDER BY number").fetchall()
+    query = "SELECT trial_id, number, state FROM trials WHERE study_id = ? ORDER BY number"
+    rows = db.execute(query, (study,)).fetchall()
     done = [row for row in rows if row[2] == _COMPLETE]
     found = [
         _Trial(
@@ -117,25 +125,33 @@ def _runs(argument: str, where: str, trials: Sequence[_Trial], left: int, smalle
 
 def is_trials(table: Table) -> bool:
     """Is it what ``study.trials_dataframe()`` makes?"""
-    return {"number", "value", "state"} <= set(table.heads) and any(
-        head.startswith(_PARAMS) for head in table.heads
-    )
+    has_values = any(head == "value" or head.startswith("values_") for head in table.heads)
+    has_params = any(head.startswith(_PARAMS) for head in table.heads)
+    return {"number", "state"} <= {*table.heads} and has_values and has_params
 
 
-def trial_runs(table: Table) -> Runs:
-    """The runs in a frame of trials, by their parameters."""
+def trial_runs(table: Table, score: str | None = None) -> Runs:
+    """The runs in a frame of trials, by their parameters; of several objectives that of ``score``.
+
+    Parameters that a trial has not are left out of its setting.
+    """
+    score = "value" if score is None else score
+    if score not in table.heads:
+        values = [head for head in table.heads if head.startswith("value")]
+        raise table.wrong("one objective", listed(values), hint="--score-column says which")
     params = [head for head in table.heads if head.startswith(_PARAMS)]
     trials, left = [], 0
     for row, state in enumerate(table.column("state")):
         if str(state).rpartition(".")[2] != _COMPLETE:
             left += 1
             continue
-        setting = ", ".join(
-            f"{head.removeprefix(_PARAMS)}={table.column(head)[row]}" for head in params
-        )
-        value, number = table.column("value")[row], table.column("number")[row]
+        given = {head.removeprefix(_PARAMS): table.column(head)[row] for head in params}
+        setting = ", ".join(f"{key}={cell}" for key, cell in given.items() if not is_blank(cell))
+        value, number = table.column(score)[row], table.column("number")[row]
         try:
             trials.append(_Trial(int(number), setting, float(value), {}))
         except (TypeError, ValueError):
-            raise table.wrong("a number", repr(value), row, "value") from None
-    return _runs(table.argument, table.where, trials, left, False)
+            raise table.wrong("a number", repr(value), row, score) from None
+    found = _runs(table.argument, table.where, trials, left, False)
+    said = "a frame of trials does not say whether values are minimised: if so, --smaller"
+    return dataclasses.replace(found, said=(*found.said, said))

@@ -83,8 +83,8 @@ def scores_of(argument: str, runs: Runs) -> Scores:
         raise ValueError(f"{argument}: expected runs in {runs.source}, got none")
     names, option_of = _places(runs.options)
     if len(names) < 2:
-        got = "".join(names)
-        raise ValueError(f"{argument}: expected two options or more in {runs.source}, got {got!r}")
+        got = f"{''.join(names)!r} alone: the folder of several such files is read as one"
+        raise ValueError(f"{argument}: expected two options or more in {runs.source}, got {got}")
     order = np.argsort(option_of, kind="stable")
     counts: np.ndarray = np.bincount(option_of)
     ends = np.cumsum(counts)[:-1]

@@ -8,7 +8,7 @@ from typing import Any
 
 from jaxrace.data.cells import decimal_called
 from jaxrace.data.delimited import read_text
-from jaxrace.data.evaluators import harness_runs, is_harness, runs_in
+from jaxrace.data.evaluators import eval_log, harness_runs, is_harness, runs_in
 from jaxrace.data.frames import of_records, table_of
 from jaxrace.data.jsons import json_lines, loads, table_in
 from jaxrace.data.layout import Asked, runs_of
@@ -85,9 +85,9 @@ def _is_path(source: Any) -> bool:
 
 def _folder(folder: Path, asked: Asked, delimiter: str) -> Runs:
     samples = sorted(folder.rglob("samples_*.jsonl"))
-    files = samples or sorted(path for path in folder.rglob("*.json"))
+    files = samples or sorted(folder.rglob("*.json")) or sorted(folder.rglob("*.eval"))
     if not files:
-        expected = "a file, or a folder with samples_*.jsonl or .json logs"
+        expected = "a file, or a folder with samples_*.jsonl, .json or .eval logs"
         raise ValueError(f"scores: expected {expected}, got '{folder}'")
     return _files(files, asked, delimiter)
 
@@ -118,23 +118,22 @@ def _file(path: Path, asked: Asked, delimiter: str, option: str | None = None) -
 
 
 def _of_table(table: Table, asked: Asked, option: str | None = None) -> Runs:
-    return trial_runs(table) if is_trials(table) else runs_of(table, asked, option)
+    return trial_runs(table, asked.score) if is_trials(table) else runs_of(table, asked, option)
 
 
 def _read(path: Path, asked: Asked, delimiter: str) -> Runs | Table:
     where, ending = repr(str(path)), path.suffix.lower()
-    if ending == ".eval":
-        hint = "`inspect log convert --to json` makes one of it"
-        raise ValueError(f"scores: expected a .json log of Inspect, got {where}: {hint}")
     if _begins_with(path, MAGIC):
-        return read_study("scores", path)
+        return read_study("scores", path, asked.score)
     if ending in LINES:
         records, lines = json_lines("scores", where, read_text("scores", path))
         if is_harness(records):
             return harness_runs("scores", path, records, lines, asked.score)
         return of_records("scores", where, records, lines)
-    if ending == ".json":
-        content = loads("scores", where, read_text("scores", path))
+    if ending in (".json", ".eval"):
+        is_eval = ending == ".eval"
+        text = "" if is_eval else read_text("scores", path)
+        content = eval_log("scores", path) if is_eval else loads("scores", where, text)
         runs = runs_in("scores", where, content, asked.score)
         return table_in("scores", where, content) if runs is None else runs
     return read_table("scores", path, asked.header, delimiter)

@@ -1,7 +1,7 @@
 """A table as it was read, before anyone has said what its columns mean."""
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 # Text, a number, a truth value, None where there is nothing, or what JSON may nest.
@@ -66,15 +66,6 @@ class Table:
             heads=tuple(self.heads[place] for place in kept),
             columns=tuple(self.columns[place] for place in kept),
             said=(*self.said, *said),
-        )
-
-    def rows_where(self, keep: Callable[[int], bool]) -> "Table":
-        """The table with some of its rows."""
-        rows = [row for row in range(len(self.lines)) if keep(row)]
-        return dataclasses.replace(
-            self,
-            columns=tuple([column[row] for row in rows] for column in self.columns),
-            lines=[self.lines[row] for row in rows],
         )
 
 

@@ -34,6 +34,9 @@ from jaxrace.dueling.problems import step_keys as step_keys
 from jaxrace.dueling.rucb import Rucb as Rucb
 from jaxrace.dueling.savage import Introspection as Introspection
 from jaxrace.dueling.savage import Savage as Savage
+from jaxrace.dueling.standing import Bandit as Bandit
+from jaxrace.dueling.standing import Standing as Standing
+from jaxrace.dueling.standing import standing as standing
 from jaxrace.dueling.sup_klucb import SupKlucb as SupKlucb
 from jaxrace.dueling.uniform import Uniform as Uniform
 from jaxrace.dueling.winners import MEASURES as MEASURES

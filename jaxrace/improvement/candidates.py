@@ -117,7 +117,9 @@ def maximise(
         state, best, value = carry
         ask_key, tell_key = jax.random.split(jax.random.fold_in(key, number))
         population, state = strategy.ask(ask_key, state, strategy_params, start)
-        found = worth(population)
+        # With the start, whose worth alone would be the whole program once more.
+        found = worth(jnp.concatenate([start[None], population]))
+        value, found = jnp.maximum(value, found[0]), found[1:]
         ranking = jnp.argsort(-found, stable=True).astype(jnp.int32)
         state = strategy.tell(tell_key, population, ranking, state, strategy_params, start)
         first = ranking[0]
@@ -126,7 +128,7 @@ def maximise(
         return (state, best, jnp.where(is_better, found[first], value)), None
 
     begin = strategy.init(jax.random.fold_in(key, generations), start, strategy_params)
-    carry = begin, start, worth(start[None])[0]
+    carry = begin, start, jnp.float32(-jnp.inf)
     numbers = jnp.arange(generations, dtype=jnp.uint32)
     (_, best, value), _ = lax.scan(generation, carry, numbers)
     return best, value

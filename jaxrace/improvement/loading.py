@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import data
@@ -108,7 +107,7 @@ def divide(loaded: Loaded, in_train: np.ndarray) -> Parts:
     longest = int(train.taken.sum(1).max())
     train = jax.tree.map(lambda x: x[:, :longest] if x.ndim > 1 else x, train)
     num_actions = int(train.actions.max()) + 1
-    train, test = jax.tree.map(jnp.asarray, (train, test))
+    train, test = jax.device_put((train, test))
     return Parts(train, test, low, high, num_actions, names, action_names)
 
 
@@ -180,7 +179,7 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
 
 
 def _load_table(source: Any, returns: ReturnRange, **given: Any) -> Loaded:
-    log = data.read_log(source, argument="task", **given)
+    log = data.read_log(source, **given)
     count, lengths = len(log.starts), np.diff([*log.starts.tolist(), len(log.lines)])
     horizon = int(lengths.max())
     _require_size(log.where, count, horizon, len(log.names))

@@ -1,7 +1,7 @@
 """Policies that `jaxrace improve` found in a log. Axes: d numbers observed, A actions."""
 
 import os
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -21,6 +21,18 @@ class SavedPolicy(NamedTuple):
     low: np.ndarray  # float64 [d], became 0
     high: np.ndarray  # float64 [d], became 1
     actions: tuple[str, ...] | None = None  # A or more, if they have names
+
+    def arrays(self) -> dict[str, Any]:
+        """What policy.npz holds, which ``load_policy`` reads again."""
+        found = {
+            "theta": self.theta[None],
+            "alpha": np.array([self.alpha], np.float32),
+            "order": np.array(getattr(self.softmax.basis, "order", 0)),
+            "names": np.array(self.names),
+            "low": self.low,
+            "high": self.high,
+        }
+        return found if self.actions is None else found | {"actions": np.array(self.actions)}
 
     def probabilities(self, observed: ArrayLike, in_use: ArrayLike | None = None) -> np.ndarray:
         """P(a | observed), float64 [..., A], of the numbers ``names``, as in the log, [..., d].

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from jaxrace.compilation import bounded_jit
 from jaxrace.improvement.arrays import (
     MOST,
     SMALLEST,
@@ -91,8 +92,13 @@ class ReturnRange:
 
     def returns(self, data: Trajectories) -> jax.Array:
         """R(tau) of each trajectory, float32 [n]; of an empty row some number."""
-        earned = jnp.where(data.taken, data.rewards, 0) * self.discounts(data.rewards.shape[-1])
-        return self.normalised(earned.sum(-1))
+        return _returns(self, data.taken, data.rewards)
+
+
+@bounded_jit(1, work=lambda *_: 0.0)
+def _returns(by: ReturnRange, taken: jax.Array, rewards: jax.Array) -> jax.Array:
+    earned = jnp.where(taken, rewards, 0) * by.discounts(rewards.shape[-1])
+    return by.normalised(earned.sum(-1))
 
 
 def trajectories(
@@ -143,11 +149,11 @@ def trajectories(
     made_by = policy_numbers("behaviour", behaviour, count)
     found = Trajectories(
         observations=seen,
-        actions=jnp.asarray(np.where(taken, done, 0), jnp.int32),
-        probabilities=jnp.asarray(np.where(taken, chances, np.float32(1))),
-        rewards=jnp.asarray(np.where(taken, earned, np.float32(0))),
-        taken=jnp.asarray(taken),
-        behaviour=jnp.asarray(made_by, jnp.int32),
+        actions=jax.device_put(np.where(taken, done, 0).astype(np.int32)),
+        probabilities=jax.device_put(np.where(taken, chances, np.float32(1))),
+        rewards=jax.device_put(np.where(taken, earned, np.float32(0))),
+        taken=jax.device_put(taken),
+        behaviour=jax.device_put(made_by.astype(np.int32)),
     )
     if returns is not None:
         require_returns("rewards", found, returns)

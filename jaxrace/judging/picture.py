@@ -75,8 +75,8 @@ def _draw_runs(panel: "Axes", options: Sequence[Option], unit: str) -> None:
     wanted = [(place, one.next, one.runs) for place, one in enumerate(options) if one.next]
     if wanted:
         places, more, begin = zip(*wanted, strict=True)
-        panel.barh(places, more, left=begin, fill=False, ls=":", label="to be run next")
-        panel.legend(frameon=False, fontsize="small")
+        panel.barh(places, more, left=begin, fill=False, ls=":")
     panel.set_yticks(range(len(options)), [])
     panel.set_ylim(len(options) - 0.4, -0.6)
-    panel.set(title="where the runs went", xlabel=f"{unit} of each option")
+    said = f"{unit} of each option" + ("\n(dotted: to be run next)" if wanted else "")
+    panel.set(title="where the runs went", xlabel=said)

@@ -2,9 +2,9 @@
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from jaxrace.answers import MOST_SHOWN, Answer, Shown, finite, listed
+from jaxrace.answers import MOST_SHOWN, Ranking, Shown, finite, listed
 from jaxrace.judging import picture
 from jaxrace.judging.decision import Certificate
 from jaxrace.judging.levels import By
@@ -17,8 +17,10 @@ NextRuns = dict[str, int] | dict[str, list[str]]
 
 
 @dataclasses.dataclass(frozen=True)
-class RaceOfTable(Answer):
+class RaceOfTable(Ranking):
     """The answer of ``jaxrace.race``. Print it, or see its fields; ``to_dict`` is for JSON."""
+
+    ROWS: ClassVar = {"options": Option, "pairs": Pair}
 
     top: int
     delta: float
@@ -44,10 +46,6 @@ class RaceOfTable(Answer):
         found = dataclasses.asdict(self)
         return finite(found | {"best": self.best, "certified": self.certified})
 
-    def frames(self) -> dict[str, tuple[type, tuple[Any, ...]]]:
-        """The options, best first, and the pairs."""
-        return {"options": (Option, self.options), "pairs": (Pair, self.pairs)}
-
     def plot(self) -> "Figure":
         """A matplotlib figure: who stands where, by how much, and where the runs went."""
         options, pairs = self.options[:MOST_SHOWN], self.pairs[:MOST_SHOWN]
@@ -68,6 +66,12 @@ class RaceOfTable(Answer):
         if not self.certified:
             sure = [option.name for option in self.options if option.verdict == "in"]
             others = [name for name in self.possible if name not in sure]
+            if sure and not others:
+                better = "one is" if self.top == 1 else f"{self.top} are"
+                return (
+                    f"if {better} better than each of the others, certainly {listed(sure)}; that "
+                    f"{better} is not certain yet"
+                )
             if sure:
                 return f"certainly among the best: {listed(sure)}; may still be: {listed(others)}"
             if len(others) == len(self.options):

@@ -104,6 +104,12 @@ class Race(abc.ABC):
         """The laborious part of ``advance_lanes``: states, and counts for ``decide_lanes``."""
         return self.advance_lanes(states, outcomes, params, first_round), None
 
+    def count_here(
+        self, states: State, outcomes: Outcome, params: Params, first_round: int
+    ) -> tuple[State, Any] | None:
+        """``count_lanes`` as plain Python does it, with less to compile; None where it cannot."""
+        del states, outcomes, params, first_round
+
     def decide_lanes(self, states: State, counts: Any, params: Params) -> State:
         """The rest of ``advance_lanes``, if there are counts, and ``look_lanes``."""
         return self.look_lanes(states, params)
@@ -265,15 +271,15 @@ def _shape_only(leaf: Any) -> jax.ShapeDtypeStruct:
     return jax.ShapeDtypeStruct(array.shape, dtype_of(array))
 
 
-def finite_rounds(outcomes: Outcome) -> jax.Array:
-    """bool [K, r]: are all numbers of the outcome finite? Leaves are [K, r, ...]."""
+def finite_rounds(outcomes: Outcome, of: Any = jnp) -> Any:
+    """bool [K, r]: are all numbers of the outcome finite? Leaves are [K, r, ...], ``of`` NumPy."""
     flags = [
-        jnp.isfinite(x).all(tuple(range(2, x.ndim)))
+        of.isfinite(x).all(tuple(range(2, x.ndim)))
         for x in jax.tree.leaves(outcomes)
         if jnp.issubdtype(x.dtype, jnp.inexact)
     ]
     first = jax.tree.leaves(outcomes)[0]
-    return functools.reduce(jnp.logical_and, flags, jnp.ones(first.shape[:2], bool))
+    return functools.reduce(of.logical_and, flags, of.ones(first.shape[:2], bool))
 
 
 def ranking_from_keys(*keys: jax.Array) -> jax.Array:

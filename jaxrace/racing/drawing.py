@@ -59,15 +59,15 @@ def draw_rows(sample: Sample, num_rounds: int, rows: Rows, asked: np.ndarray) ->
     All are NumPy arrays. One small program draws any number of options, so many at once.
     """
     keys, options, drawn = rows
-    arrays = jax.random.key_data(keys), options, drawn
-    arrays = jax.tree.map(lambda x: np.asarray(x).reshape(-1, *x.shape[2:]), arrays)
+    leaves, structure = jax.tree.flatten((jax.random.key_data(keys), options, drawn))
+    leaves = [np.asarray(x).reshape(-1, *x.shape[2:]) for x in leaves]
     wanted, size = np.flatnonzero(asked), kernels.sizes().rows
     pieces = [wanted[start : start + size] for start in range(0, len(wanted), size)]
     found = []
     for piece in pieces:
         block = np.resize(piece, size)  # filled up with options that are drawn already
-        own = jax.tree.map(lambda x, block=block: x[block], arrays)
-        found.append(_draw_block(sample, num_rounds, jax.random.key_impl(keys), *own))
+        own = [x[block] for x in leaves]
+        found.append(_draw_block(sample, num_rounds, jax.random.key_impl(keys), structure, own))
 
     def together(*parts: jax.Array) -> np.ndarray:
         drawn = np.zeros((asked.size, *parts[0].shape[1:]), parts[0].dtype)
@@ -78,11 +78,12 @@ def draw_rows(sample: Sample, num_rounds: int, rows: Rows, asked: np.ndarray) ->
     return jax.tree.map(together, *found)
 
 
-@bounded_jit(3, work=lambda *_: 0.0, level=1)
+@bounded_jit(4, work=lambda *_: 0.0, level=lambda sample, *_: getattr(sample, "level", 1))
 def _draw_block(
-    sample: Sample, num_rounds: int, kind: Any, keys: jax.Array, options: Any, drawn: jax.Array
+    sample: Sample, num_rounds: int, kind: Any, structure: Any, leaves: list[jax.Array]
 ) -> Any:
     """Samples [R, n, ...] of R options, by the numbers behind their keys."""
+    keys, options, drawn = jax.tree.unflatten(structure, leaves)
     keys = jax.random.wrap_key_data(keys, impl=kind)
     return jax.vmap(lambda *row: draw_row(sample, num_rounds, row))(keys, options, drawn)
 

@@ -11,7 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxrace.compilation import bounded_jit, is_outermost, is_traced
+from jaxrace.compilation import MOST_BRIEF, bounded_jit, is_outermost, is_traced
 from jaxrace.racing import base, drawing
 
 _DRAW_LEVEL = 1  # what a user's simulator takes is not known: it runs half as fast at most
@@ -56,42 +56,25 @@ def run(
     draw = functools.partial(_draw_next, race, sample, example)
     options = jax.tree.map(lambda x: x[None], options)
     params = jax.tree.map(lambda x: np.asarray(x)[None], params)
-    states = _play(race, draw, chunk, common_random_numbers, key[None], example, options, params)
-    return None if states is None else _end_alone(race, states, params)
+    begun = _begin(race, common_random_numbers, params, key[None], example)
+    states = play(race, draw, chunk, begun, options, params)
+    return None if states is None else _end(race, states, params)
 
 
-def run_lanes(
+def play(
     race: base.Race,
     draw: Draw,
     chunk: int,
-    common_random_numbers: bool,
-    keys: jax.Array,
-    example: Any,
+    begun: tuple[jax.Array, Any, jax.Array],
     options: Any,
     params: Any,
 ) -> Any:
-    """The results of B races, leaves [B, ...].
+    """The last states of B races, as ``begin`` began them; None if the sampler holds a tracer.
 
-    ``keys`` are [B], ``options`` and ``params`` have leaves [B, ...]; an outcome is shaped as the
-    ``example``.
+    ``options`` and ``params`` have leaves [B, ...].
     """
-    states = _play(race, draw, chunk, common_random_numbers, keys, example, options, params)
-    return _end(race, states, params)
-
-
-def _play(
-    race: base.Race,
-    draw: Draw,
-    chunk: int,
-    common_random_numbers: bool,
-    keys: jax.Array,
-    example: Any,
-    options: Any,
-    params: Any,
-) -> Any:
-    """The last states; None if the sampler holds a tracer."""
-    option_keys, states, asked = _begin(race, common_random_numbers, params, keys, example)
-    told, is_open = 0, race.opening == 0
+    option_keys, states, asked = begun
+    told, is_open, is_brief = 0, race.opening == 0, _work(race, states) <= MOST_BRIEF
     while np.asarray(asked).any():
         num_rounds = chunk if is_open else race.opening
         rows = option_keys, options, states.simulated
@@ -99,7 +82,8 @@ def _play(
         if is_traced(outcomes):  # the sampler holds a tracer of a vmap around this call
             return None
         if is_open:
-            states, counts = _count(race, states, outcomes, params, np.int32(told))
+            here = race.count_here(states, outcomes, params, told) if is_brief else None
+            states, counts = here or _count(race, states, outcomes, params, np.int32(told))
             told += chunk
         else:
             states, counts, is_open = _open(race, states, outcomes, params), None, True
@@ -143,14 +127,19 @@ def _draw_one(
     return jax.tree.map(lambda x, new: x.at[0, number].set(new), outcomes, drawn)
 
 
-@bounded_jit(2, work=_little)
-def _begin(
+def begin(
     race: base.Race, common_random_numbers: bool, params: Any, keys: jax.Array, example: Any
 ) -> tuple[jax.Array, Any, jax.Array]:
-    """The keys of the options, states, and who is asked for first."""
+    """The keys of the options, states, and who is asked for first.
+
+    The ``keys`` of the races are [B], and an outcome is shaped as the ``example``.
+    """
     option_keys = drawing.option_keys(keys, race.num_options, common_random_numbers)
     states = jax.vmap(lambda params: race.init(example, params))(params)
     return option_keys, states, jax.vmap(race.ask)(states, params)
+
+
+_begin = bounded_jit(2, work=_little)(begin)
 
 
 @bounded_jit(1, work=_work, level=_level, donated=(0,))
@@ -177,11 +166,6 @@ def _finish(race: base.Race, states: Any, params: Any) -> Any:
 
 
 @bounded_jit(1, work=_work)
-def _end(race: base.Race, states: Any, params: Any) -> Any:
-    return jax.vmap(race.result)(states, params)
-
-
-@bounded_jit(1, work=_work)
-def _end_alone(race: base.Race, states: Any, params: Any) -> tuple[Any, Any]:
+def _end(race: base.Race, states: Any, params: Any) -> tuple[Any, Any]:
     state, params = jax.tree.map(lambda x: x[0], (states, params))
     return race.result(state, params), race.first_outcomes(state)

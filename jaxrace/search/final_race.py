@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxrace import racing
 from jaxrace.envs.absorbing import absorb
@@ -89,7 +90,7 @@ class FinalRace:
         require_integer("budget", budget, int(search.budget) + self.race.num_options)
         rounds = (budget - int(search.budget)) // self.race.num_options
         table = self.race.table(delta, **race_numbers)
-        most = jnp.minimum(jnp.asarray(rounds, jnp.int32), table.max_rounds)
+        most = jnp.asarray(np.minimum(np.int32(rounds), np.asarray(table.max_rounds)))
         return FinalRaceParams(search, table, most)
 
     def init(self, key: jax.Array, params: FinalRaceParams) -> FinalRaceState:

@@ -1,6 +1,7 @@
 """Policy searches as the jobs of a sweep. Axes: S settings."""
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -107,4 +108,5 @@ class SearchWork:
         return ~row.valid
 
     def _params(self, setting: ArrayLike) -> Any:
-        return jax.tree.map(lambda x: x[setting], self.settings)
+        take = functools.partial(jax.lax.dynamic_index_in_dim, index=setting, keepdims=False)
+        return jax.tree.map(take, self.settings)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.flatten_util import ravel_pytree
 
 from jaxrace import racing
@@ -208,9 +209,9 @@ class PolicySearch:
             strategy=self.strategy.params(self.policy.example(), sigma0),
             race=jax.tree.map(stack, *tables),
             env=self.env.default_params if env_params is None else env_params,
-            budget=jnp.asarray(budget, jnp.int32),
-            min_rounds=jnp.asarray(min_rounds, jnp.float32),
-            max_rounds=jnp.asarray(max_rounds, jnp.float32),
+            budget=jnp.asarray(np.int32(budget)),
+            min_rounds=jnp.asarray(np.float32(min_rounds)),
+            max_rounds=jnp.asarray(np.float32(max_rounds)),
         )
 
     def init(self, key: jax.Array, params: SearchParams) -> SearchState:

@@ -10,7 +10,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import racing
 from jaxrace.compilation import bounded_jit
 from jaxrace.racing import drawing, single
 from jaxrace.rollout import Rollout
@@ -50,45 +49,16 @@ def step_lanes(
     that wait leave rows that have not ``ran``. ``alive``, bool [B], are those that have not failed
     or ended; ``draw`` draws outcomes unless the rollout of the search shall.
     """
-    draw = draw or functools.partial(drawing.draw_rows, search_of(learner).rollout)
-    if isinstance(learner, PolicySearch):
-        return _search(learner, states, params, axis, draw)
-    is_searching = ~np.asarray(_is_done(learner, axis, states, params)) & alive
-    if is_searching.any():
-        of_search = params.search
-        searched, rows = _search(learner.search, states.search, of_search, axis, draw)
-        return _remember(learner, states, searched, rows), rows
-    asked = _ask_finally(learner, axis, states, params)
-    result = _race(learner.search, learner.race, draw, *asked)
-    return _tell_finally(learner, axis, states, params, result)
-
-
-def _search(
-    search: PolicySearch, states: SearchState, params: Any, axis: Axis, draw: single.Draw
-) -> tuple[SearchState, SearchRow]:
-    asked, *of_race = _ask(search, axis, states, params)
-    result = _race(search, search.race, draw, asked.race_key, *of_race)
-    return _tell(search, axis, states, params, asked, result)
-
-
-def _race(
-    search: PolicySearch,
-    race: racing.Race,
-    draw: single.Draw,
-    keys: jax.Array,
-    options: Any,
-    params: Any,
-) -> Any:
-    """The results of B races."""
-    shapes = jax.eval_shape(functools.partial(_first_outcome, search.rollout), keys, options)
-    example = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), shapes)
-    chunk, common = chunk_of(search), search.common_random_numbers
-    return single.run_lanes(race, draw, chunk, common, keys, example, options, params)
-
-
-@functools.partial(jax.jit, static_argnums=0)  # for its shape: traced once
-def _first_outcome(rollout: Rollout, keys: jax.Array, options: Any) -> Any:
-    return rollout(keys[0], jax.tree.map(lambda x: x[0, 0], options))
+    search = search_of(learner)
+    draw = draw or functools.partial(drawing.draw_rows, search.rollout)
+    is_final = (
+        search is not learner
+        and not (~np.asarray(_is_done(search, axis, states.search, params.search)) & alive).any()
+    )
+    asked, begun, *of_race = _ask(learner, axis, is_final, states, params)
+    race = learner.race if is_final else search.race
+    ended = single.play(race, draw, chunk_of(learner), begun, *of_race)
+    return _tell(learner, axis, is_final, states, params, asked, ended, of_race[1])
 
 
 def _little(*_: Any) -> float:
@@ -96,51 +66,67 @@ def _little(*_: Any) -> float:
 
 
 @bounded_jit(2, work=_little)
-def _is_done(learner: FinalRace, axis: Axis, states: Any, params: Any) -> jax.Array:
-    return jax.vmap(learner.search.done, (0, axis))(states.search, params.search)
+def _is_done(search: PolicySearch, axis: Axis, states: SearchState, params: Any) -> jax.Array:
+    return jax.vmap(search.done, (0, axis))(states, params)
 
 
-@bounded_jit(2, work=_little)
-def _ask(search: PolicySearch, axis: Axis, states: Any, params: Any) -> Any:
-    """What ``PolicySearch.ask`` returns, and the options and params of the races."""
+@bounded_jit(3, work=_little)
+def _ask(learner: Any, axis: Axis, is_final: bool, states: Any, params: Any) -> Any:
+    """What a search asks, races that have begun, and their options and params.
 
-    def ask(state: SearchState, params: Any) -> Any:
+    ``is_final`` says that they are the final ones.
+    """
+    search = search_of(learner)
+
+    def ask(state: Any, params: Any) -> Any:
+        if is_final:
+            return None, *learner.ask(state, params)
+        if search is not learner:
+            state, params = state.search, params.search
         asked = search.ask(state, params)
         race_params = search.race.params_at(asked.table, asked.max_rounds)
-        return asked._replace(table=None), asked.options, race_params
+        return asked._replace(table=None), asked.race_key, asked.options, race_params
 
-    return jax.vmap(ask, (0, axis))(states, params)
+    asked, keys, options, race_params = jax.vmap(ask, (0, axis))(states, params)
+    race, common = learner.race if is_final else search.race, search.common_random_numbers
+    of_one = jax.tree.map(lambda x: x[0, 0], options)
+    shapes = _outcome.eval_shape(search.rollout, keys[0], of_one)
+    example = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), shapes)
+    return asked, single.begin(race, common, race_params, keys, example), options, race_params
 
 
-@bounded_jit(2, work=_little)
+@functools.partial(jax.jit, static_argnums=0)  # for its shape: traced once
+def _outcome(rollout: Rollout, key: jax.Array, option: Any) -> Any:
+    return rollout(key, option)
+
+
+@bounded_jit(3, work=_little)
 def _tell(
-    search: PolicySearch, axis: Axis, states: Any, params: Any, asked: Any, result: Any
-) -> tuple[SearchState, SearchRow]:
-    def tell(state: Any, params: Any, asked: Any, result: Any) -> tuple[SearchState, SearchRow]:
-        return search.tell(state, params, asked, ranked_by(result))
+    learner: Any,
+    axis: Axis,
+    is_final: bool,
+    states: Any,
+    params: Any,
+    asked: Any,
+    ended: Any,
+    race_params: Any,
+) -> tuple[Any, SearchRow]:
+    """What a learner makes of races that have ``ended``."""
+    search = search_of(learner)
 
-    return jax.vmap(tell, (0, axis, 0, 0))(states, params, asked, result)
+    def tell(state: Any, params: Any, asked: Any, ended: Any, race_params: Any) -> Any:
+        if is_final:
+            result = learner.race.result(ended, race_params)
+            row = _without_generation(state.search)
+            return learner.tell(state, params, state.search, row, result)
+        ranked = ranked_by(search.race.result(ended, race_params))
+        if search is learner:
+            return search.tell(state, params, asked, ranked)
+        searched, row = search.tell(state.search, params.search, asked, ranked)
+        recent = learner.remember(state.recent, row)
+        return FinalRaceState(searched, recent, state.finished), row
 
-
-@bounded_jit(1, work=_little)
-def _remember(learner: FinalRace, states: Any, searched: Any, rows: Any) -> FinalRaceState:
-    recent = jax.vmap(learner.remember)(states.recent, rows)
-    return FinalRaceState(searched, recent, states.finished)
-
-
-@bounded_jit(2, work=_little)
-def _ask_finally(learner: FinalRace, axis: Axis, states: Any, params: Any) -> Any:
-    return jax.vmap(learner.ask, (0, axis))(states, params)
-
-
-@bounded_jit(2, work=_little)
-def _tell_finally(
-    learner: FinalRace, axis: Axis, states: Any, params: Any, result: Any
-) -> tuple[FinalRaceState, SearchRow]:
-    def tell(state: FinalRaceState, params: Any, result: Any) -> Any:
-        return learner.tell(state, params, state.search, _without_generation(state.search), result)
-
-    return jax.vmap(tell, (0, axis, 0))(states, params, result)
+    return jax.vmap(tell, (0, axis, 0, 0, 0))(states, params, asked, ended, race_params)
 
 
 def _without_generation(state: SearchState) -> SearchRow:

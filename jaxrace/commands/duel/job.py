@@ -7,19 +7,17 @@ from typing import Any
 import jax
 import numpy as np
 from rich.console import Console
-from rich.table import Column
 
-from jaxrace import dueling, plots, runs
+from jaxrace import data, dueling, plots, runs
 from jaxrace.commands.duel.config import DuelConfig
 from jaxrace.commands.duel.lineup import Entrant, arms_of, entrant
 from jaxrace.commands.duel.runs import Runs, run_entrant, stack_problems
 from jaxrace.commands.job import Job
-from jaxrace.commands.printing import plus_minus, print_table, say
+from jaxrace.commands.report import print_and_report
 from jaxrace.commands.workbench import Columns, Workbench, run_job
 from jaxrace.dueling.driver import note_without_winner
 
 FIGURE, MATRIX = "regret.png", "matrix.png"
-_MOST_DRAWN = 40  # arms of a matrix that has room on a page
 
 # Records of a run: most, and how few will do where no more divide the horizon.
 _RECORDS, _FEW_RECORDS = 100, 20
@@ -29,6 +27,7 @@ def duel(job: Job) -> Path:
     """Run dueling bandits, and write a run folder with a log of their records."""
     asked: DuelConfig = job.config
     matrix, names, said = arms_of(asked)
+    named = data.Matrix(names or tuple(map(str, range(len(matrix)))), matrix, said)
     config = dataclasses.replace(asked, horizon=rounded(asked.horizon))
     lineup = _lineup(config, len(matrix))
     if config.horizon != asked.horizon:
@@ -47,52 +46,18 @@ def duel(job: Job) -> Path:
             name: run_entrant(bench, name, one, problems, *sizes) for name, one in lineup.items()
         }
         runs.write_log(bench.folder, [_columns(name, one) for name, one in found.items()])
-        has_winner = dueling.condorcet_winner(matrix) is not None
-        figure = _figure(found, "strong" if has_winner else "copeland")
+        shown = dataclasses.replace(
+            dueling.standing(named),
+            bandits=tuple(_bandit(name, one, named.names) for name, one in found.items()),
+            about=f"{config.repeats} repeats of {horizon:,} duels",
+        )
+        figure = _figure(found, "strong" if shown.condorcet else "copeland")
         plots.save_twice(figure, bench.folder / FIGURE)
-        if names is not None and len(names) <= _MOST_DRAWN:
-            plots.save_twice(_picture_of(matrix, names), bench.folder / MATRIX)
-        facts = {
-            "arms": len(matrix),
-            "condorcet_winner": dueling.condorcet_winner(matrix),
-            "copeland_winners": np.flatnonzero(dueling.copeland_winners(matrix)).tolist(),
-            "borda_winners": np.flatnonzero(dueling.borda_winners(matrix)).tolist(),
-            "smith_set": np.flatnonzero(dueling.smith_set(matrix)).tolist(),
-            "von_neumann_winner": dueling.von_neumann_winner(matrix).round(6).tolist(),
-        }
         if names is not None:
-            facts |= {"names": names, "said": list(said), "by_name": _by_name(facts, names)}
-        summary = {"horizon": horizon, "repeats": config.repeats, "matrix": facts}
-        summary |= {name: _result(one) for name, one in found.items()}
-        runs.write_summary(bench.folder, summary)
+            plots.save_twice(shown.plot(), bench.folder / MATRIX)
+        runs.write_summary(bench.folder, shown.to_dict())
 
     return run_job("duel", job, work)
-
-
-def _by_name(facts: dict[str, Any], names: list[str]) -> dict[str, Any]:
-    """Who wins, and how likely each is to be played by who knows the matrix, by name."""
-    winner = facts["condorcet_winner"]
-    sets = ("copeland_winners", "borda_winners", "smith_set")
-    return {
-        "condorcet_winner": None if winner is None else names[winner],
-        **{key: [names[arm] for arm in facts[key]] for key in sets},
-        "von_neumann_winner": dict(zip(names, facts["von_neumann_winner"], strict=True)),
-    }
-
-
-def _picture_of(matrix: np.ndarray, names: list[str]) -> "plots.Figure":
-    """Who beats whom: rows against columns, who beats the most others first."""
-    order = np.lexsort((-matrix.mean(1), -(matrix > 0.5).sum(1)))
-    shown, size = [names[arm] for arm in order], 0.45 * len(names)
-    figure, [[panel]] = plots.panels((size + 2.5, size + 1.5))
-    shares = matrix[np.ix_(order, order)].astype(float)
-    np.fill_diagonal(shares, np.nan)
-    plots.draw_heat(panel, shares)
-    panel.invert_yaxis()
-    panel.set_xticks(range(len(shown)), shown, rotation=90)
-    panel.set_yticks(range(len(shown)), shown)
-    panel.set(title="how likely the row beats the column")
-    return figure
 
 
 def _lineup(config: DuelConfig, num_arms: int) -> dict[str, Entrant]:
@@ -140,21 +105,22 @@ def _columns(name: str, found: Runs) -> Columns:
     }
 
 
-def _result(found: Runs) -> dict[str, Any]:
-    """What the summary says of the last records."""
-    regrets = dict(zip(dueling.MEASURES, found.regret[0, :, -1].T, strict=True))
+def _bandit(name: str, found: Runs, names: tuple[str, ...]) -> dueling.Bandit:
+    """What the last records say."""
+    regrets: dict[str, Any] = {}
+    for measure, values in zip(dueling.MEASURES, found.regret[0, :, -1].T, strict=True):
+        if np.isfinite(values).all():
+            one = runs.mean_and_stderr(values)
+            regrets |= {measure: one["mean"], f"{measure}_stderr": one["stderr"]}
     settled = found.settled_at[0]
-    return {
-        "regret": {
-            measure: runs.mean_and_stderr(values)
-            for measure, values in regrets.items()
-            if np.isfinite(values).all()
-        },
-        "correct": runs.mean_and_stderr(found.is_best[0, :, -1].astype(float)),
-        "recommended_most": int(np.bincount(found.recommended[0, :, -1]).argmax()),
-        "exploration_ended": float((settled > 0).mean()),
-        "exploration_duels": runs.mean_and_stderr(settled[settled > 0]) if settled.any() else None,
-    }
+    return dueling.Bandit(
+        name,
+        correct=float(found.is_best[0, :, -1].mean()),
+        explored=float(settled[settled > 0].mean()) if settled.any() else None,
+        sure=float((settled > 0).mean()),
+        favourite=names[int(np.bincount(found.recommended[0, :, -1]).argmax())],
+        **regrets,
+    )
 
 
 def _figure(logs: dict[str, Runs], measure: str) -> "plots.Figure":
@@ -177,54 +143,11 @@ def _figure(logs: dict[str, Runs], measure: str) -> "plots.Figure":
     return figure
 
 
-def print_regrets(console: Console, folder: Path) -> None:
+def print_regrets(console: Console, folder: Path, report: str | None = None) -> int:
     """Print the regrets of a run folder of ``duel``, and what its matrix is like."""
-    summary = runs.read_summary(folder)
-    facts = summary["matrix"]
-    winner = facts["condorcet_winner"]
-    names = facts.get("names", [str(arm) for arm in range(facts["arms"])])
-    sets = (
-        f"{kind} {_listed([names[arm] for arm in facts[key]])}"
-        for kind, key in (
-            ("Copeland winners", "copeland_winners"),
-            ("Borda winners", "borda_winners"),
-            ("Smith set", "smith_set"),
-        )
+    found = dueling.Standing.from_dict(runs.read_summary(folder))
+    where = (
+        f"means of {found.about}; correct: in the end recommends a Copeland winner (with -borda in "
+        f"the name: a Borda winner); {folder}"
     )
-    say(
-        console,
-        *facts.get("said", ()),
-        f"{facts['arms']} arms; Condorcet winner {'none' if winner is None else names[winner]}, "
-        f"{', '.join(sets)}",
-    )
-    # The others are in summary.json.
-    measures = ("copeland", "borda") if winner is None else ("strong", "copeland")
-    others = (Column(head, justify="right") for head in ("correct", "explored in", "favourite"))
-    heads = [Column("", no_wrap=True), *(f"{measure} regret" for measure in measures), *others]
-    sign, rows = plus_minus(console), []
-    for name, one in summary.items():
-        if name in ("horizon", "repeats", "matrix"):
-            continue
-        cells = [_number(one["regret"][measure], sign) for measure in measures]
-        duels = one["exploration_duels"]
-        explored = "-" if duels is None else f"{duels['mean']:,.0f}"
-        if duels is not None and one["exploration_ended"] < 1:
-            explored += f" ({one['exploration_ended']:.0%})"
-        right = f"{one['correct']['mean']:.3f}"
-        rows.append([name, *cells, right, explored, names[one["recommended_most"]]])
-    print_table(console, heads, rows)
-    say(
-        console,
-        f"means of {summary['repeats']} repeats of {summary['horizon']:,} duels; correct: in the "
-        f"end recommends a Copeland winner (with -borda in the name: a Borda winner); {folder}",
-    )
-
-
-def _number(statistic: dict[str, Any], sign: str) -> str:
-    mean, stderr = statistic["mean"], statistic["stderr"]
-    digits = 0 if mean >= 100 else 1
-    return f"{mean:,.{digits}f}" + ("" if stderr is None else f" {sign} {stderr:,.{digits}f}")
-
-
-def _listed(arms: list[str]) -> str:
-    return ", ".join(arms) if len(arms) <= 8 else f"{len(arms)} arms"
+    return print_and_report(console, found, report, where)

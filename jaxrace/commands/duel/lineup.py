@@ -55,7 +55,7 @@ class Arms(NamedTuple):
     """Who beats whom."""
 
     matrix: np.ndarray  # float32 [K, K]
-    names: list[str] | None = None  # K, of a file
+    names: tuple[str, ...] | None = None  # K, of a file
     said: tuple[str, ...] = ()  # what was guessed of it
 
 
@@ -86,7 +86,7 @@ def arms_of(config: DuelConfig) -> Arms:
         arms = Arms(matrices.read_matrix(config.matrix))
     else:
         read = data.read_matrix(config.matrix, decimal=config.decimal, delimiter=config.delimiter)
-        arms = Arms(matrices.check_matrix(read.probabilities), [*read.names], read.said)
+        arms = Arms(matrices.check_matrix(read.probabilities), read.names, read.said)
     count = len(arms.matrix)
     if config.arms not in (None, count):
         raise ValueError(f"arms: expected {count}, as in {config.matrix}, got {config.arms}")

@@ -166,13 +166,15 @@ class ImproveConfig:
         return self.task.lower().endswith((*_TABLES, ".npz"))
 
     @property
-    def of_table(self) -> dict[str, Any]:
-        """How a table is read: arguments of ``jaxrace.data.read_log``."""
+    def of_file(self) -> dict[str, Any]:
+        """How a file is read and judged: arguments of ``jaxrace.improve``."""
         columns: dict[str, list[str]] = {}
         for part in self.columns.split(",") if self.columns is not None else ():
             role, _, name = part.partition("=")
             columns.setdefault(role, []).append(name)
-        return {"columns": columns, "decimal": self.decimal, "delimiter": self.delimiter}
+        names = ("bound", "candidates", "delta", "floor", "seed", *_OF_A_FILE)
+        given = {name: getattr(self, name) for name in names}
+        return given | {"columns": columns, "argument": "task"}
 
     @property
     def chosen_batch(self) -> int:

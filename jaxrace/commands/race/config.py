@@ -5,6 +5,13 @@ from typing import Literal
 
 from jaxrace.commands.table_options import Decimal, Delimiter, require_signs
 
+# How a file is read, and arguments of ``jaxrace.race``.
+OF_COLUMNS = ("option_column", "score_column", "task_column", "decimal", "delimiter")
+OF_QUESTION = (
+    *("top", "delta", "by", "low", "high", "shared", "of", "tolerance", "smaller", "horizon"),
+    "dependent",
+)
+
 
 @dataclasses.dataclass(frozen=True)
 class ScoresConfig:

@@ -10,7 +10,7 @@ from rich.console import Console
 from jaxrace import tables
 from jaxrace.commands.printing import say
 from jaxrace.commands.progress import waiting
-from jaxrace.commands.race.config import ScoresConfig
+from jaxrace.commands.race.config import OF_COLUMNS, OF_QUESTION, ScoresConfig
 from jaxrace.commands.report import NOT_YET, print_answer, require_ending, write_report
 from jaxrace.data import Scores, read_scores
 from jaxrace.judging import RaceOfTable, race
@@ -22,32 +22,12 @@ def race_scores(console: Console, config: ScoresConfig) -> int:
         require_ending(config.report)
     seen = Console(stderr=True)
     with waiting(seen, f"reading {config.scores}"):
-        table = read_scores(
-            config.scores,
-            option_column=config.option_column,
-            score_column=config.score_column,
-            task_column=config.task_column,
-            header=not config.no_header,
-            decimal=config.decimal,
-            delimiter=config.delimiter,
-        )
+        columns = {name: getattr(config, name) for name in OF_COLUMNS}
+        table = read_scores(config.scores, header=not config.no_header, **columns)
     kept = warnings.catch_warnings(record=True, action="always", category=UserWarning)
     with waiting(seen, "judging"), kept as doubts:
         try:
-            result = race(
-                table,
-                config.top,
-                delta=config.delta,
-                by=config.by,
-                low=config.low,
-                high=config.high,
-                shared=config.shared,
-                of=config.of,
-                tolerance=config.tolerance,
-                smaller=config.smaller,
-                horizon=config.horizon,
-                dependent=config.dependent,
-            )
+            result = race(table, **{name: getattr(config, name) for name in OF_QUESTION})
         except ValueError as error:
             if str(error).startswith("runs: expected independent"):
                 raise ValueError(f"{error}; --dependent judges them, unguaranteed") from error

@@ -12,7 +12,7 @@ from rich.console import Console
 from jaxrace import plots, runs, selection, tables
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import name_column, print_table, say
-from jaxrace.commands.report import NOT_YET, print_answer, write_report
+from jaxrace.commands.report import print_and_report
 from jaxrace.commands.select.config import FROM_SCORES, OF_COLUMNS, SelectConfig
 from jaxrace.commands.select.curves import Curve, figure_of, table_of
 from jaxrace.commands.select.runs import Task, run_rows, run_top
@@ -170,12 +170,8 @@ def print_selection(console: Console, folder: Path, report: str | None = None) -
         _print_rates(console, folder, summary)
         return 0
     found = votes.SelectionOfVotes.from_dict(summary)
-    if report is not None:
-        write_report(Path(report), found)
-    print_answer(console, found)
-    say(console, found.headline(), *found.meaning().split("; "))
-    say(console, f"intervals are approximate, each by itself; {folder}")
-    return 0 if found.sure else NOT_YET
+    where = f"intervals are approximate, each by itself; {folder}"
+    return print_and_report(console, found, report, where, is_enough=found.sure)
 
 
 def _print_rates(console: Console, folder: Path, summary: dict[str, Any]) -> None:

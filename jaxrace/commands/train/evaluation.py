@@ -5,7 +5,7 @@ import functools
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -72,17 +72,41 @@ def evaluator(
     rollout = Rollout(task.env, policy, Both(task.fold, Return()))
     sizes = rollout, task.measure, episodes
     if num_policies * episodes <= _FEW_EPISODES:
-
-        def measure(generation: int, thetas: Any) -> dict[str, jax.Array]:
-            numbers = np.arange(num_policies, dtype=np.uint32)
-            chance = key, np.full_like(numbers, generation), numbers
-            wanted, policies = np.ones(num_policies, bool), PolicyInTask(thetas, task.env_params)
-            return evaluate_lanes(sizes, _ROUNDS, chance, policies, wanted)
-
-        return measure
+        return functools.partial(_measure_few, sizes, task.env_params, key, num_policies)
     arguments = key, np.uint32(0), example, task.env_params
     program = compile_ahead(_evaluate, *sizes, *arguments)
     return lambda generation, thetas: program(key, np.uint32(generation), thetas, task.env_params)
+
+
+def _measure_few(
+    sizes: Any, env_params: Any, key: jax.Array, num_policies: int, generation: int, thetas: Any
+) -> dict[str, jax.Array]:
+    numbers = np.arange(num_policies, dtype=np.uint32)
+    chance = key, np.full_like(numbers, generation), numbers
+    wanted, policies = np.ones(num_policies, bool), PolicyInTask(thetas, env_params)
+    return evaluate_lanes(sizes, _ROUNDS, chance, policies, wanted)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Several:
+    """Policies that meet the same chance, which is drawn once: theta, and outcomes, are [P, ...].
+
+    So there is little left to do, and what is compiled in haste will do.
+    """
+
+    rollout: Rollout
+    level: ClassVar[int] = 0  # of XLA, as ``draw_rows`` asks for it
+
+    def __call__(self, key: jax.Array, option: PolicyInTask) -> Any:
+        def play(theta: Any) -> Any:
+            return self.rollout(key, PolicyInTask(theta, option.env_params))
+
+        return jax.vmap(play)(option.theta)
+
+
+def _measure_each(measure: Callable[..., dict[str, jax.Array]], *met: Any) -> dict[str, jax.Array]:
+    """The metrics, [P], of what P policies met, [n, P, ...]."""
+    return jax.vmap(measure, 1)(*met)
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1, 2))
@@ -104,7 +128,7 @@ def _evaluate(
 
 
 def evaluate_lanes(
-    sizes: tuple[Rollout, Callable[..., dict[str, jax.Array]], int],
+    sizes: tuple[Any, Callable[..., dict[str, jax.Array]], int],
     num_rounds: int,
     chance: tuple[jax.Array, Any, Any],
     policies: PolicyInTask,
@@ -180,8 +204,20 @@ def evaluate_fixed(
     size = len(task.actions)
     choices = {_constant_name(action): (action,) * size for action in sorted(actions)}
     choices["random"] = task.actions
+    policy = UniformChoice(size)
+    if config.repeats * config.test_patients <= _FEW_EPISODES:
+        several = _Several(Rollout(task.env, policy, Both(task.fold, Return())))
+        sizes = several, functools.partial(_measure_each, task.measure), config.test_patients
+        thetas = np.array(list(choices.values()), np.float32)
+        thetas = np.broadcast_to(thetas, (config.repeats, *thetas.shape))
+        with seconds.spent("run"):
+            found = _measure_few(sizes, task.env_params, key, config.repeats, 0, thetas)
+            columns = {metric: np.asarray(found[metric]) for metric in task.labels}
+        return {
+            name: {metric: column[:, number] for metric, column in columns.items()}
+            for number, name in enumerate(choices)
+        }
     with seconds.spent("compile"):
-        policy = UniformChoice(size)
         measure = evaluator(task, policy, key, config.repeats, config.test_patients)
     with seconds.spent("run"):
         metrics = {

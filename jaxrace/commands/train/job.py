@@ -19,8 +19,7 @@ from jaxrace.commands.train.evaluation import Seconds, evaluate_fixed, fixed_nam
 from jaxrace.commands.train.learning import TrainWork, make_search, make_sweep
 from jaxrace.commands.train.settings_race import SettingsRace, race_settings
 from jaxrace.commands.train.tasks import TASKS, Task
-from jaxrace.commands.workbench import CHECKPOINT, run_folder, sweep_width
-from jaxrace.compilation import bounded_jit
+from jaxrace.commands.workbench import CHECKPOINT, run_folder, sweep_width, two_keys
 from jaxrace.search import FinalRace, PolicySearch, SearchWork
 
 CURVE, HEAT_MAP = "learning_curve.png", "settings.png"
@@ -64,7 +63,8 @@ def _work(
 ) -> None:
     """Search and evaluate, and write the tables; the summary last."""
     config: TrainConfig = job.config
-    keys, seconds = _make_keys(np.uint32(config.seed)), Seconds()
+    # Of all searches, and of all evaluations.
+    keys, seconds = two_keys(np.uint32(config.seed)), Seconds()
     failed, log, raced = [], None, None
     if search is None:
         baselines = evaluate_fixed(config, task, keys[1], seconds)
@@ -158,10 +158,3 @@ def _show_progress(
     # A learner may end before its budget is used up.
     total = played.size * budget
     job.on_stage("training", min(done, total), total)
-
-
-@bounded_jit(0, work=lambda _: 0.0)
-def _make_keys(seed: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The key of all searches, and that of all evaluations."""
-    train_key, test_key = jax.random.split(jax.random.key(seed))
-    return train_key, test_key

@@ -17,7 +17,7 @@ from jaxrace import kernels
 from jaxrace.protocol import verb
 from jaxrace.racing import base
 from jaxrace.racing.comparing import ComparingRace
-from jaxrace.racing.preference import rounds, surrogates
+from jaxrace.racing.preference import counting, rounds, surrogates
 from jaxrace.racing.preference.result import PreferenceResult, by_copeland, by_surrogate
 from jaxrace.racing.preference.state import (
     RACE_AXES,
@@ -121,9 +121,9 @@ class PreferenceRace(ComparingRace):
         padding = (0, self.capacity - max_rounds)
         table = np.pad(table, padding, constant_values=kernels.NEVER)
         params = PreferenceParams(
-            delta=jnp.asarray(delta, jnp.float32),
-            max_rounds=jnp.asarray(max_rounds, jnp.int32),
-            epsilon=jnp.asarray(epsilon, jnp.float32),
+            delta=jnp.asarray(np.float32(delta)),
+            max_rounds=jnp.asarray(np.int32(max_rounds)),
+            epsilon=jnp.asarray(np.float32(epsilon)),
             thresholds=jax.device_put(table),
             owner=self.owner,
         )
@@ -228,6 +228,14 @@ class PreferenceRace(ComparingRace):
         simulated = states.simulated + jnp.where(asked, num_told, 0)
         states = dataclasses.replace(states, simulated=simulated)
         return self._count(states, outcomes, params, first_round)
+
+    def count_here(
+        self, states: PreferenceState, outcomes: Any, params: PreferenceParams, first_round: int
+    ) -> tuple[PreferenceState, Told] | None:
+        """``count_lanes`` by a program that serves races of any size."""
+        if jax.tree.leaves(outcomes)[0].shape[2] <= _PIECE:
+            return counting.count(self.compare, states, outcomes, params, first_round)
+        return None
 
     def decide_lanes(
         self, states: PreferenceState, counts: Told | None, params: PreferenceParams

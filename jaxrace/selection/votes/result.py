@@ -2,9 +2,10 @@
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from jaxrace.answers import MOST_SHOWN, Answer, Shown, finite, listed
+from jaxrace.answers import MOST_SHOWN, Ranking, Shown, finite, listed
 from jaxrace.selection.votes import picture
 from jaxrace.selection.votes.rows import Gap, Proposal, Ranked
 
@@ -18,8 +19,10 @@ _LEAST_SHOWN = 1e-9  # smaller chances are those of the model alone
 
 
 @dataclasses.dataclass(frozen=True)
-class SelectionOfVotes(Answer):
+class SelectionOfVotes(Ranking):
     """The answer of ``jaxrace.select``. Print it, or see its fields; ``to_dict`` is for JSON."""
+
+    ROWS: ClassVar = {"options": Ranked, "next": Proposal}
 
     top: int
     delta: float
@@ -35,16 +38,9 @@ class SelectionOfVotes(Answer):
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def from_dict(cls, found: dict[str, Any]) -> "SelectionOfVotes":
+    def from_dict(cls, found: Mapping[str, Any]) -> Self:
         """The same again, of what ``to_dict`` gives."""
-        names = [field.name for field in dataclasses.fields(cls)]
-        parts = {
-            "options": tuple(Ranked(**one) for one in found["options"]),
-            "next": tuple(Proposal(**one) for one in found["next"]),
-            "gap": Gap(**found["gap"]),
-            "notes": tuple(found["notes"]),
-        }
-        return cls(**{name: parts.get(name, found[name]) for name in names})
+        return super().from_dict({**found, "gap": Gap(**found["gap"])})
 
     @property
     def sure(self) -> bool:
@@ -64,10 +60,6 @@ class SelectionOfVotes(Answer):
     def to_dict(self) -> dict[str, Any]:
         """Everything, of what JSON knows."""
         return finite(dataclasses.asdict(self) | {"best": self.best, "sure": self.sure})
-
-    def frames(self) -> dict[str, tuple[type, tuple[Any, ...]]]:
-        """The options, best first, and the pairs to compare next."""
-        return {"options": (Ranked, self.options), "next": (Proposal, self.next)}
 
     def plot(self) -> "Figure":
         """A matplotlib figure: the ranking with its intervals, and what to compare next."""

@@ -6,11 +6,13 @@ take most of the squared deviation away come first.
 
 from typing import Any, NamedTuple
 
-import jax.numpy as jnp
+import jax
 import numpy as np
 
-from jaxrace import improvement
+from jaxrace.compilation import bounded_jit
 from jaxrace.improvement.loading import Parts
+from jaxrace.improvement.policies import LinearSoftmax, Mixed
+from jaxrace.improvement.policy_improvement import PolicyImprovement
 
 _MOST_RULES, _THRESHOLDS = 6, 15
 _LEAST_GAIN = 0.05  # of the deviation of all decisions, for one more rule
@@ -22,9 +24,12 @@ class _Leaf(NamedTuple):
     where: dict[tuple[int, bool], str]  # by column and side of it, of which the last one counts
 
 
-def policy_in_words(
-    method: improvement.PolicyImprovement, policy: improvement.Mixed, parts: Parts
-) -> dict[str, Any]:
+@bounded_jit(1, work=lambda *_: 0.0)
+def _probabilities(softmax: LinearSoftmax, theta: jax.Array, observations: jax.Array) -> jax.Array:
+    return softmax.probabilities(theta, observations)
+
+
+def policy_in_words(method: PolicyImprovement, policy: Mixed, parts: Parts) -> dict[str, Any]:
     """The rules, the share of the policy's deviations that they explain, and actions in the log."""
     taken = [np.asarray(part.taken) for part in (parts.train, parts.test)]
     scaled, actions = (
@@ -34,7 +39,7 @@ def policy_in_words(
             (parts.train.actions, parts.test.actions),
         )
     )
-    chances = np.asarray(method.softmax.probabilities(policy.theta, jnp.asarray(scaled)), float)
+    chances = np.asarray(_probabilities(method.softmax, policy.theta, scaled), float)
     names = parts.action_names or tuple(map(str, range(max(int(actions.max()) + 1, 2))))
     seen = parts.low + scaled * (parts.high - parts.low)
     rules, explained = rules_of(chances, seen, parts.names, names)
@@ -116,15 +121,3 @@ def _best_split(chances: np.ndarray, seen: np.ndarray, leaf: _Leaf) -> tuple[flo
                 gain = whole - _deviation(own[above]) - _deviation(own[~above])
                 best = max(best, (gain, column, float(limit)))
     return best
-
-
-def lines_of_policy(summary: dict[str, Any]) -> list[str]:
-    """What is said of it."""
-    found = summary.get("policy")
-    if found is None:
-        return []
-    lines = [f"what it does (these rules explain {found['explained']:.0%} of its differences):"]
-    for rule in found["rules"]:
-        does = ", ".join(f"{name} {chance:.0%}" for name, chance in rule["actions"].items())
-        lines.append(f"  {rule['where']}, {rule['share']:.0%} of the decisions: {does}")
-    return lines

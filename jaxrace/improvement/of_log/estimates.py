@@ -6,13 +6,15 @@ import numpy as np
 from scipy.special import softmax
 from scipy.stats import t as student
 
-from jaxrace import improvement
+from jaxrace.improvement.doubly_robust import doubly_robust, fit_rewards
 from jaxrace.improvement.loading import Parts
+from jaxrace.improvement.policies import Mixed
+from jaxrace.improvement.policy_improvement import PolicyImprovement
 
 
 def estimates_of(
-    method: improvement.PolicyImprovement,
-    policy: improvement.Mixed,
+    method: PolicyImprovement,
+    policy: Mixed,
     parts: Parts,
     weights: np.ndarray,
     delta: float,
@@ -29,11 +31,11 @@ def estimates_of(
         )
         for part in (parts.train, parts.test)
     )
-    model = improvement.fit_rewards(train, done, earned, method.softmax.num_actions)
+    model = fit_rewards(train, done, earned, method.softmax.num_actions)
     expected = np.clip(test @ model.T, 0, 1)
     chances = softmax(test @ np.asarray(policy.theta, np.float64).T, axis=1)
     logged = np.asarray(parts.test.probabilities)[:, 0]
-    own = improvement.doubly_robust(chances, expected, actions, logged, returns)
+    own = doubly_robust(chances, expected, actions, logged, returns)
     # The rest is the policy in use, of which the rewards themselves are values.
     alpha = float(policy.alpha)
     values = alpha * own + (1 - alpha) * returns
@@ -45,19 +47,3 @@ def estimates_of(
         "doubly_robust_stderr": stderr,
         "doubly_robust_lower": mean - float(student.ppf(1 - delta, len(values) - 1)) * stderr,
     }
-
-
-def lines_of(summary: dict[str, Any]) -> list[str]:
-    """What is said of them."""
-    found = summary.get("estimates")
-    if found is None:
-        return []
-    normalised = found["self_normalised"]
-    level = f"{100 * (1 - summary['delta']):.4g}%"
-    return [
-        f"other estimates: self-normalised {'none' if normalised is None else f'{normalised:.3f}'} "
-        "(biased; no bound here holds for it), doubly robust "
-        f"{found['doubly_robust']:.3f} +- {found['doubly_robust_stderr']:.3f}, with approximate "
-        f"confidence {level} at least {found['doubly_robust_lower']:.3f} (Student's t); the "
-        "verdict is that of importance sampling"
-    ]

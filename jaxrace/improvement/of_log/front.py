@@ -1,0 +1,245 @@
+"""A policy that is certainly no worse, from a log: the front door. Axes: n trajectories."""
+
+import functools
+from typing import Any, Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from jaxrace.bases import Affine, Fourier
+from jaxrace.compilation import bounded_jit
+from jaxrace.improvement.bounds import bound_called
+from jaxrace.improvement.candidates import CandidateSearch
+from jaxrace.improvement.loading import Loaded, Parts, divide, load
+from jaxrace.improvement.of_log.estimates import estimates_of
+from jaxrace.improvement.of_log.result import ImprovementOfLog
+from jaxrace.improvement.of_log.words import policy_in_words
+from jaxrace.improvement.plausibility import WEIGHT_LEVEL, check_weights, require_possible
+from jaxrace.improvement.policies import LinearSoftmax, Mixed
+from jaxrace.improvement.policy_improvement import (
+    PolicyImprovement,
+    in_training,
+    require_enough,
+)
+from jaxrace.improvement.saved import SavedPolicy
+from jaxrace.improvement.trajectories import ReturnRange, Trajectories
+from jaxrace.improvement.weights import evidence, log_weights
+from jaxrace.strategies import Strategy
+from jaxrace.validation import (
+    require_choice,
+    require_float32_probability,
+    require_integer,
+    require_number,
+)
+
+# Weights of a policy. More of them than the first take minutes with a full covariance matrix, and
+# with more than the second even a separable one takes a minute or more per thousand trajectories.
+_MOST_FOR_FULL, _MOST_WEIGHTS = 1_000, 10_000
+_MOST_FEATURES = 2 * 10**8  # features of all steps of a log: 800 MB
+
+
+class Log(NamedTuple):
+    """A log, made ready for its one test."""
+
+    method: PolicyImprovement
+    parts: Parts
+    said: tuple[str, ...]  # what was guessed of the file
+    key: jax.Array
+    bound: str
+    delta: float
+    floor: float | None
+
+
+def improve(
+    data: Any,
+    low: float,
+    high: float,
+    *,
+    bound: str = "bca",
+    candidates: Literal["none", "k-fold"] = "k-fold",
+    delta: float = 0.05,
+    floor: float | None = None,
+    discount: float = 1.0,
+    order: int = 0,
+    seed: int = 0,
+    argument: str = "data",
+    **columns: Any,
+) -> ImprovementOfLog:
+    r"""Look in a log of decisions for a policy that is certainly no worse than the one in use.
+
+    A fifth of the log is searched for a candidate, and the rest tests it, once. A log that is tried
+    again until something passes has a larger error probability than ``delta``.
+
+    Args:
+        data: Logged decisions, as ``jaxrace.data.read_log`` takes them: a data frame, columns by
+            name, a list of rows, or the path of a file; or that of an NPZ file of arrays.
+        low: The least return that is possible.
+        high: The largest one.
+        bound: Lower confidence bound of the test: ci, betting, betting-anytime and bernstein are
+            safe, t, bca and percentile semi-safe, that is approximate.
+        candidates: none, or k-fold: cross-validated mixtures with the policy in use, which are
+            likelier to pass and take some four times as long.
+        delta: Error probability of the test.
+        floor: Performance in [0, 1] that a new policy must have; None: an estimate, the mean return
+            of the fifth that is searched.
+        discount: Of rewards.
+        order: Of the Fourier basis of the policies; 0 for linear features.
+        seed: Of the draws.
+        argument: What messages begin with.
+        **columns: ``columns`` (by their roles), ``decimal`` and ``delimiter`` of ``read_log``.
+
+    Raises:
+        ValueError: An argument is out of its range, or a row of the log cannot be used.
+
+    >>> rows = [{"old": k % 2, "action": k // 2 % 2, "probability": 0.5} for k in range(400)]
+    >>> log = [row | {"reward": int(row["old"] == row["action"])} for row in rows]
+    >>> result = improve(log, 0, 1, bound="t", candidates="none")
+    >>> result.found, result.policy.probabilities([[0], [1]]).round().tolist()
+    (True, [[1.0, 0.0], [0.0, 1.0]])
+    """
+    columns |= {"discount": discount, "order": order, "seed": seed, "argument": argument}
+    return tested(prepared(data, low, high, bound, candidates, delta, floor, **columns))
+
+
+def prepared(
+    data: Any,
+    low: float,
+    high: float,
+    bound: str = "bca",
+    candidates: Literal["none", "k-fold"] = "k-fold",
+    delta: float = 0.05,
+    floor: float | None = None,
+    discount: float = 1.0,
+    order: int = 0,
+    seed: int = 0,
+    argument: str = "data",
+    **columns: Any,
+) -> Log:
+    """Read a log and divide it; what is wrong with it, or another argument, is said here."""
+    require_choice("candidates", candidates, ("none", "k-fold"))
+    require_float32_probability("delta", delta)
+    require_number("floor", 0 if floor is None else floor, least=0, below=1)
+    require_integer("order", order, 0)
+    require_integer("seed", seed, 0, 2**32 - 1)
+    returns = ReturnRange(low, high, discount)
+    try:
+        found = load(data, returns, argument=argument, **columns)
+    except OSError as error:
+        expected = f"{argument}: expected a file that can be read"
+        raise ValueError(f"{expected}, got {str(data)!r}: {error.strerror}") from error
+    require_enough(found.data)
+    policies = len(np.unique(found.data.behaviour))
+    if candidates != "none" and policies > 1:
+        raise ValueError(
+            f"candidates: expected none for a log of {policies} behaviour policies, as mixtures "
+            f"are with the one in use, got {candidates}"
+        )
+    _require_few_numbers(found, _basis(order, len(found.names)).num_features)
+    require_possible(
+        found.data,
+        found.seen,
+        functools.partial(found.place, column="probability", array="probabilities"),
+    )
+    # All that is learnt from the log but the verdict is learnt from its training part, so that the
+    # candidate is independent of what it is tested on.
+    split_key, key = jax.random.split(jax.random.key(np.uint32(seed)))
+    parts = divide(found, np.asarray(in_training(split_key, found.data)))
+    softmax = LinearSoftmax(_basis(order, len(parts.names)), max(parts.num_actions, 2))
+    name = "CMA_ES" if softmax.example().size <= _MOST_FOR_FULL else "Sep_CMA_ES"
+    strategy = Strategy(name, population_size=16)
+    search = CandidateSearch(candidates, strategy=strategy)
+    method = PolicyImprovement(softmax, returns, bound_called(bound), search)
+    return Log(method, parts, found.said, key, bound, delta, floor)
+
+
+def _basis(order: int, inputs: int) -> Affine | Fourier:
+    return Fourier(order, inputs) if order else Affine(inputs)
+
+
+def _require_few_numbers(loaded: Loaded, num_features: int) -> None:
+    """Raise if policies would have too many weights, or all steps too many features."""
+    actions = np.asarray(loaded.data.actions)
+    row, step = (int(index) for index in np.unravel_index(actions.argmax(), actions.shape))
+    most = _MOST_WEIGHTS // num_features
+    if most < 2:
+        raise ValueError(
+            f"order: expected policies of at most {_MOST_WEIGHTS} weights, got {num_features} of "
+            "each action"
+        )
+    if actions[row, step] >= most:  # perhaps a number that is no action's
+        raise ValueError(
+            f"{loaded.place(row, step)}: expected at most {most - 1}, as policies have at most "
+            f"{_MOST_WEIGHTS} weights, {num_features} of each action, got {actions[row, step]}"
+        )
+    count, horizon = actions.shape
+    if count * horizon * num_features > _MOST_FEATURES:
+        raise ValueError(
+            f"order: expected at most {_MOST_FEATURES:,} features of all steps together, got "
+            f"{num_features:,} of each of {count:,} x {horizon:,} steps"
+        )
+
+
+def tested(log: Log) -> ImprovementOfLog:
+    """Search and test, once."""
+    method, parts = log.method, log.parts
+    floor, floor_stderr = log.floor, 0.0
+    if floor is None:
+        # With the other returns the floor, and the candidate with it, would know the test.
+        earned = np.asarray(method.returns.returns(parts.train), np.float64)
+        floor = round(float(earned.mean()), 6)
+        floor_stderr = float(earned.std(ddof=1) / np.sqrt(len(earned)))
+    # Of a mean that is 1 or 0, rounding.
+    params = method.params(min(max(floor, 0.0), 1.0), log.delta)
+    found = method.run_on(log.key, parts.train, parts.test, params)
+    weights = np.asarray(_weights_of(method, found.policy, parts.test), np.float64)
+    check = check_weights(weights)
+    # Weights whose mean is above 1 make every policy look better than it is.
+    passed = bool(found.is_found) and not check.is_refuted
+    alpha, is_safe = round(float(found.policy.alpha), 6), method.bound.is_safe
+    summary: dict[str, Any] = {
+        "method": "batch",
+        "bound": log.bound,
+        "bound_is_safe": is_safe,
+        "is_safe": is_safe,
+        "delta": log.delta,
+        "delta_holds_for": "the whole run",
+        "floor": floor,
+        "floor_stderr": floor_stderr,
+        "floor_is_estimate": log.floor is None,
+        "tests": 1,
+        "repeats": 1,
+        "passed": {"mean": float(passed), "stderr": None, "count": 1},
+        "lower_bound": float(found.lower_bound),
+        "estimate": float(found.estimate),
+        "tested_estimate": float((weights * np.asarray(method.returns.returns(parts.test))).mean()),
+        "alpha": alpha,
+        "weights": {
+            "mean": check.mean if np.isfinite(check.mean) else None,
+            "stderr": check.stderr if np.isfinite(check.stderr) else None,
+            "level": WEIGHT_LEVEL,
+            "is_refuted": check.is_refuted,
+            "is_low": check.is_low,
+        },
+        "said": list(log.said),
+    }
+    if alpha > 0 and max(part.taken.shape[1] for part in (parts.train, parts.test)) == 1:
+        summary["estimates"] = estimates_of(method, found.policy, parts, weights, log.delta)
+    if alpha > 0:
+        summary["policy"] = policy_in_words(method, found.policy, parts)
+    policy = SavedPolicy(
+        method.softmax,
+        np.asarray(found.policy.theta),
+        float(found.policy.alpha),
+        parts.names,
+        parts.low,
+        parts.high,
+        parts.action_names,
+    )
+    return ImprovementOfLog(summary, policy)
+
+
+@bounded_jit(1, work=lambda *_: 0.0)
+def _weights_of(method: PolicyImprovement, policy: Mixed, data: Trajectories) -> jax.Array:
+    """Importance weights of the candidate, float32 [n]."""
+    return jnp.exp(log_weights(policy, evidence(method.softmax, data, method.returns, None)))
