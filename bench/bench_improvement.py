@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from jaxrace import kernels, sweep
 from jaxrace.commands.improve.domains import DOMAINS
-from jaxrace.improvement import DaedalusJob, DaedalusWork
+from jaxrace.improvement import DaedalusWork
 from jaxrace.papers.policy_improvement.daedalus import daedalus_of
 
 CANDIDATES, VALUES, RESAMPLES = 64, 2_000, 2_000
@@ -73,7 +73,7 @@ def test_trials_jaxrace(benchmark, quick):
     daedalus = daedalus_of(DOMAIN, "none", "bca", batches, False)
     params = daedalus.improvement.params(FLOOR, DELTA, DOMAIN.initial())
     work = DaedalusWork(daedalus, DOMAIN.env, DOMAIN.env.default_params, params)
-    jobs = sweep.stacked(DaedalusJob(jax.random.split(jax.random.key(0), trials)))
+    jobs = sweep.stacked(jax.random.split(jax.random.key(0), trials))
 
     def run():
         return sweep.run(work, jobs, width=1)

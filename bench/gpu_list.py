@@ -20,7 +20,7 @@ from jaxrace.commands.improve.domains import DOMAINS
 from jaxrace.dueling import matrices
 from jaxrace.envs import medical
 from jaxrace.envs.holdem import SEATINGS, Rules, dealing, match, policies, prepare
-from jaxrace.improvement import DaedalusJob, DaedalusWork
+from jaxrace.improvement import DaedalusWork
 from jaxrace.papers.policy_improvement.daedalus import daedalus_of
 from jaxrace.policies import Sigmoid
 from jaxrace.rollout import PolicyInTask, Rollout, evaluate
@@ -181,7 +181,7 @@ def _daedalus(lanes: int) -> Any:
     work = DaedalusWork(daedalus, domain.env, domain.env.default_params, params)
 
     def play(key: jax.Array) -> Any:
-        return work.step(work.init(DaedalusJob(key)))[1]
+        return work.step(work.init(key))[1]
 
     return jax.vmap(play), (_keys(lanes),)
 

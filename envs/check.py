@@ -18,6 +18,8 @@ BATCH = 3  # copies that are simulated at once to compare `vmap` with single cal
 RELATIVE_TOLERANCE = 1e-4
 ABSOLUTE_TOLERANCE = 1e-5
 
+Transform = Callable[[Callable[..., Any]], Callable[..., Any]]
+
 
 def check(env: Environment, action: Any, params: Any = None, key: jax.Array | None = None) -> None:
     """Raise unless `env` keeps the contract of `jaxrace.envs.Environment` as far as can be seen.
@@ -41,17 +43,23 @@ def check(env: Environment, action: Any, params: Any = None, key: jax.Array | No
     params = _call("params", "as a pytree of arrays", strongly_typed, params)
     action = _call("action", "as a pytree of arrays", strongly_typed, action)
 
-    reset_keys, step_keys = jax.random.split(key, (2, BATCH))
-    arguments = (_row(reset_keys, 0), _row(step_keys, 0), action, params)
-    plain, again = (
-        _take_step(env, lambda method: method, "in a plain call", *arguments) for _ in range(2)
-    )
+    keys = jax.random.split(key, (2, BATCH))
+    batched = jax.tree.map(lambda leaf: jnp.stack([leaf] * BATCH), (action, params))
+
+    def take(transform: Transform, how: str, row: int | slice = 0, given: Any = (action, params)):
+        # Keys are used again, on purpose: JAX may be looking for such.
+        return _take_step(env, transform, how, jax.random.clone(keys)[:, row], *given)
+
+    plain, again = (take(lambda method: method, "in a plain call") for _ in range(2))
     _check_types(plain)
     _check_equal(plain, again, "twice the same result for the same arguments", exact=True)
-    compiled = _take_step(env, jax.jit, "under jit", *arguments)
-    _check_equal(plain, compiled, "the same result with and without jit")
-    _check_vmap(env, reset_keys, step_keys, action, params)
-    _check_rollout(env, *arguments)
+    _check_equal(plain, take(jax.jit, "under jit"), "the same result with and without jit")
+    batch = take(lambda method: jax.jit(jax.vmap(method)), "under vmap", slice(None), batched)
+    for row in range(BATCH):
+        batch_row = jax.tree.map(lambda leaf, row=row: leaf[row], batch)
+        single = take(jax.jit, "under jit", row)
+        _check_equal(single, batch_row, "the same result with and without vmap")
+    _check_rollout(env, jax.random.clone(keys)[:, 0], action, params)
 
 
 class _Step(NamedTuple):
@@ -97,32 +105,19 @@ def _check_attributes(env: Environment) -> None:
     _call("environment", "as a key of a dictionary (a frozen dataclass does)", hash, env)
 
 
-def _row(keys: jax.Array, row: int) -> jax.Array:
-    """One of several keys that are used again, on purpose: JAX may be looking for such."""
-    return jax.random.clone(keys)[row]
-
-
 def _take_step(
-    env: Environment,
-    transform: Callable[[Callable[..., Any]], Callable[..., Any]],
-    how: str,
-    reset_key: jax.Array,
-    step_key: jax.Array,
-    action: Any,
-    params: Any,
+    env: Environment, transform: Transform, how: str, keys: jax.Array, action: Any, params: Any
 ) -> _Step:
     """Reset and take one step with transformed methods; the result is in NumPy arrays."""
-    # See `_row`.
-    reset_key, step_key = jax.random.clone(reset_key), jax.random.clone(step_key)
 
     def call(name: str, *arguments: Any) -> Any:
         method = transform(lambda *given: strongly_typed(getattr(env, name)(*given)))
         return _call(name, how, method, *arguments)
 
-    start = call("reset", reset_key, params)
+    start = call("reset", keys[0], params)
     start_copy = _to_numpy(start)
     start_observation = _to_numpy(call("observe", start, params))
-    result = call("step", step_key, start, action, params)
+    result = call("step", keys[1], start, action, params)
     if type(result) is not tuple or len(result) != 3:
         got = f"{type(result).__name__} of another form"
         _fail("step", "a tuple (state, reward, terminal)", got)
@@ -194,29 +189,12 @@ def _check_equal(a: _Step, b: _Step, expected: str, exact: bool = False) -> None
             _fail(method, expected, f"another {field.removeprefix('initial_')}")
 
 
-def _check_vmap(
-    env: Environment, reset_keys: jax.Array, step_keys: jax.Array, action: Any, params: Any
-) -> None:
-    action_batch, params_batch = jax.tree.map(
-        lambda leaf: jnp.stack([leaf] * BATCH), (action, params)
-    )
-    arguments = (reset_keys, step_keys, action_batch, params_batch)
-    batch = _take_step(env, lambda method: jax.jit(jax.vmap(method)), "under vmap", *arguments)
-    for row in range(BATCH):
-        keys = _row(reset_keys, row), _row(step_keys, row)
-        single = _take_step(env, jax.jit, "under jit", *keys, action, params)
-        batch_row = jax.tree.map(lambda leaf, row=row: leaf[row], batch)
-        _check_equal(single, batch_row, "the same result with and without vmap")
-
-
 def _is_finite(tree: Any) -> jax.Array:
     leaves = [leaf for leaf in jax.tree.leaves(tree) if jnp.issubdtype(leaf.dtype, jnp.inexact)]
     return jnp.all(jnp.array([jnp.all(jnp.isfinite(leaf)) for leaf in leaves], jnp.bool_))
 
 
-def _check_rollout(
-    env: Environment, reset_key: jax.Array, step_key: jax.Array, action: Any, params: Any
-) -> None:
+def _check_rollout(env: Environment, keys: jax.Array, action: Any, params: Any) -> None:
     """One history: rewards and observations must be finite for as long as it counts."""
     length = min(env.horizon, MAX_STEPS)
 
@@ -229,9 +207,9 @@ def _check_rollout(
         return (next_state, ended | (terminal & stops)), finite
 
     def simulate() -> Any:
-        start = strongly_typed(env.reset(jax.random.clone(reset_key), params))
-        keys = jax.random.split(jax.random.clone(step_key), length)
-        _, finite = jax.lax.scan(advance, (start, jnp.bool_(False)), keys)
+        start = strongly_typed(env.reset(keys[0], params))
+        of_steps = jax.random.split(keys[1], length)
+        _, finite = jax.lax.scan(advance, (start, jnp.bool_(False)), of_steps)
         return (*finite, _is_finite(env.observe(start, params)))
 
     rewards, observations, start = _call("step", "in a scan over the horizon", jax.jit(simulate))

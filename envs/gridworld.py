@@ -82,21 +82,6 @@ class Gridworld:
         return state.astype(jnp.float32) / jnp.float32(self.size - 1)
 
 
-def cell_number(observation: jax.Array, size: int) -> jax.Array:
-    """Return the number of the cell that an observation [2] tells of: int32 [] in 0..C-1.
-
-    For policies that keep a row per cell, as `initial_probabilities` does.
-
-    >>> int(cell_number(jnp.array([1.0, 1 / 3]), size=4))
-    13
-    """
-    require_count("size", size, 2, _MOST_SIZE)
-    require_held("observation", observation, jnp.float32)
-    # Rounded, because 2 / 3 * 3 need not be 2 in float32.
-    row, column = jnp.round(observation * jnp.float32(size - 1)).astype(jnp.int32)
-    return row * size + column
-
-
 def initial_probabilities(size: int = 4) -> jax.Array:
     """Return the policy that data are collected with: P(a | cell), float32 [C, A].
 

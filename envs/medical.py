@@ -124,17 +124,6 @@ def hazard_rate(tumour: jax.Array, toxicity: jax.Array, params: MedicalParams) -
     )
 
 
-def death_probability(tumour: jax.Array, toxicity: jax.Array, params: MedicalParams) -> jax.Array:
-    """Return 1 - exp(-exp(c0 + c1 S + c2 X)), how likely a living patient dies in a month; float32.
-
-    >>> probability = death_probability(jnp.float32(4.0), jnp.float32(0.0), Medical.make_params())
-    >>> f"{probability:.4f}"
-    '0.6321'
-    """
-    rate = hazard_rate(tumour, toxicity, params)
-    return -jnp.expm1(-rate)  # 1 - exp(-rate) would lose the small hazards of set B.
-
-
 def treatment_reward(
     kind: RewardKind,
     *,

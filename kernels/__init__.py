@@ -6,7 +6,6 @@ from jaxrace.kernels.block_bets import log_block_factors as log_block_factors
 from jaxrace.kernels.block_bets import log_block_products as log_block_products
 from jaxrace.kernels.bootstrap import bootstrap_bound as bootstrap_bound
 from jaxrace.kernels.bootstrap import bootstrap_bound_of_one as bootstrap_bound_of_one
-from jaxrace.kernels.bootstrap import both_bootstrap_bounds as both_bootstrap_bounds
 from jaxrace.kernels.bootstrap import resampling_counts as resampling_counts
 from jaxrace.kernels.bounds import BOUNDS as BOUNDS
 from jaxrace.kernels.bounds import MAX_TABLE_CAPACITY as MAX_TABLE_CAPACITY
@@ -21,7 +20,6 @@ from jaxrace.kernels.bounds import thresholds as thresholds
 from jaxrace.kernels.correct_selection import correct_selection_gains as correct_selection_gains
 from jaxrace.kernels.correct_selection import in_top as in_top
 from jaxrace.kernels.correct_selection import log_correct_selection as log_correct_selection
-from jaxrace.kernels.correct_selection import relative_selection_gains as relative_selection_gains
 from jaxrace.kernels.correct_selection import selection_threshold as selection_threshold
 from jaxrace.kernels.devices import Sizes as Sizes
 from jaxrace.kernels.devices import made_alone as made_alone
@@ -34,9 +32,6 @@ from jaxrace.kernels.elimination import definite_inverse as definite_inverse
 from jaxrace.kernels.elimination import inverse as inverse
 from jaxrace.kernels.knowledge_gradient import knowledge_gradient as knowledge_gradient
 from jaxrace.kernels.knowledge_gradient import log_change_chance as log_change_chance
-from jaxrace.kernels.knowledge_gradient import (
-    relative_knowledge_gradient as relative_knowledge_gradient,
-)
 from jaxrace.kernels.listing import for_listed as for_listed
 from jaxrace.kernels.listing import listing_block as listing_block
 from jaxrace.kernels.listing import of_listed as of_listed

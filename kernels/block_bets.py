@@ -23,10 +23,6 @@ BLOCK_SIZES = (2, 3, 5, 7, 11, 13, 17, 19, 23)
 
 MAX_BET = 1.95
 
-# Hits of more rows are added one by one: XLA (jaxlib 0.10.2) makes slow sums of longer blocks, and
-# slow chains of additions of shorter ones.
-_LONGEST_SUM = 13
-
 
 def log_block_factors(signs: jax.Array, bets: jax.Array) -> jax.Array:
     """ln F of one block, for "the first over the second" and the reverse: float32 [2, L, P].
@@ -113,9 +109,7 @@ def _counts(signs: jax.Array) -> dict[tuple[int, int], jax.Array]:
 
     def add_slope(number: jax.Array, counts: jax.Array) -> jax.Array:
         rows = lax.dynamic_slice_in_dim(sums, number * size, size)
-        if size <= _LONGEST_SUM:
-            return counts + (rows == codes[:, None]).sum(1, dtype=unsigned)
-        return counts + functools.reduce(jnp.add, [(row == codes).astype(unsigned) for row in rows])
+        return counts + (rows == codes[:, None]).sum(1, dtype=unsigned)
 
     none = jnp.zeros((len(kinds), signs.shape[2]), unsigned)
     counts = lax.fori_loop(0, size - 1, add_slope, none, unroll=2)

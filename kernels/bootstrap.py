@@ -8,7 +8,6 @@ whose last line is misprinted.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -86,39 +85,9 @@ def bootstrap_bound(
     True
     """
     values, scale = _scaled(values, used)
-    sums, number = _sums(values, counts)
-    return scale * _bound(values, used, sums, number, delta, corrected)
-
-
-class BothBounds(NamedTuple):
-    """The bounds that the same resamples give."""
-
-    corrected: jax.Array  # float32 [], BCa
-    percentile: jax.Array  # float32 []
-
-
-def both_bootstrap_bounds(
-    values: jax.Array, used: jax.Array, counts: jax.Array, delta: jax.Array
-) -> BothBounds:
-    """``bootstrap_bound``, corrected and not, with one product for both.
-
-    >>> values, used = jnp.arange(20, dtype=jnp.float32) ** 2, jnp.ones(20, bool)
-    >>> counts = resampling_counts(jax.random.key(0), used, jnp.int32(20), 500)
-    >>> corrected, percentile = both_bootstrap_bounds(values, used, counts, jnp.float32(0.05))
-    >>> bool(percentile < corrected)  # of values skewed to the right
-    True
-    """
-    values, scale = _scaled(values, used)
-    sums, number = _sums(values, counts)
-    found = [_bound(values, used, sums, number, delta, corrected) for corrected in (True, False)]
-    return BothBounds(*(scale * bound for bound in found))
-
-
-def _sums(values: jax.Array, counts: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Sum of each resample, float32 [B], and the number of its values, float32 []."""
     # A GPU would round the values to 10 bits otherwise.
     sums = jnp.matmul(values, counts, precision=lax.Precision.HIGHEST)
-    return sums, counts[:, 0].sum()
+    return scale * _bound(values, used, sums, counts[:, 0].sum(), delta, corrected)
 
 
 def bootstrap_bound_of_one(

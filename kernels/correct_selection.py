@@ -71,41 +71,26 @@ def log_correct_selection(means: jax.Array, variances: jax.Array, top: int) -> j
 def correct_selection_gains(
     means: jax.Array, variances: jax.Array, reductions: jax.Array, top: int
 ) -> jax.Array:
-    """ln AEPCS_ij - ln APCS: by how much one more sample of each pair is expected to raise ln APCS.
+    """ln AEPCS_ij - ln APCS of one more sample of each pair, times a number common to all pairs.
 
-    Symmetric float [K, K]; 0 where it is below any float. The diagonal means nothing. The means are
-    expected to stay, and the variances of both options fall; c is that of the present variances.
-    Only two factors change with the pair, so that all pairs cost O(K^2).
-
-    >>> scores = jnp.array([1.0, 0.0, -5.0]), jnp.ones(3), jnp.full((3, 3), 0.25)
-    >>> gains = correct_selection_gains(*scores, top=1)
-    >>> print(bool(gains[0, 1] > gains[0, 2]))
-    True
-    """
-    distances = _distances(means, variances, top)
-    present = _log_side(distances / jnp.sqrt(variances))
-    expected = _log_side(distances[:, None] / jnp.sqrt(variances[:, None] - reductions))
-    of_first = expected - present[:, None]
-    return of_first + of_first.T
-
-
-def relative_selection_gains(
-    means: jax.Array, variances: jax.Array, reductions: jax.Array, top: int
-) -> jax.Array:
-    """``correct_selection_gains`` times a number that is the same for all pairs.
-
-    It is 1 unless every option is z = 10 deviations or more on its side of c, m in the nearest
+    By how much it is expected to raise ln APCS: symmetric float [K, K], whose diagonal means
+    nothing. The means are expected to stay, and the variances of both options fall; c is that of
+    the present variances. Only two factors change with the pair, so that all pairs cost O(K^2). The
+    number is 1 unless every option is z = 10 deviations or more on its side of c, m in the nearest
     case. Then it is exp(m^2 / 2): all gains are below any float there, but their ratios still say
     which sample is worth most. ln Phi(z) is -Q(z) there, and Q(z) = phi(z) (1 / z - 1 / z^3), but
     for 3e-4 of it (Abramowitz and Stegun 26.2.12).
 
     >>> scores = jnp.array([40.0, 0.0, -5.0]), jnp.ones(3), jnp.full((3, 3), 0.25)
-    >>> gains = relative_selection_gains(*scores, top=1)
-    >>> print(bool(gains[0, 1] > gains[0, 2] > 0), correct_selection_gains(*scores, top=1)[0, 1:])
-    True [0. 0.]
+    >>> gains = correct_selection_gains(*scores, top=1)
+    >>> print(bool(gains[0, 1] > gains[0, 2] > 0))
+    True
     """
     deviations = jnp.sqrt(variances)
-    standardized = _distances(means, variances, top) / deviations
+    distances = _distances(means, variances, top)
+    standardized = distances / deviations
+    expected = _log_side(distances[:, None] / jnp.sqrt(variances[:, None] - reductions))
+    near = expected - _log_side(standardized)[:, None]  # of the first option
     nearest = standardized.min()
     z = jnp.maximum(standardized, _FAR)
     tails = jnp.exp((nearest - z) * (nearest + z) / 2) * (1 - z**-2) / z
@@ -114,10 +99,8 @@ def relative_selection_gains(
     roots = jnp.sqrt(1 - shares)
     fall = jnp.square(z)[:, None] * shares / (1 - shares) / 2
     lost = shares / (1 + roots) - roots * shares / jnp.square(z)[:, None]
-    of_first = tails[:, None] * (jnp.exp(-fall) * lost - jnp.expm1(-fall))
-    far = (of_first + of_first.T) / math.sqrt(2 * math.pi)
-    near = correct_selection_gains(means, variances, reductions, top)
-    return jnp.where(nearest < _FAR, near, far)
+    far = tails[:, None] * (jnp.exp(-fall) * lost - jnp.expm1(-fall))
+    return jnp.where(nearest < _FAR, near + near.T, (far + far.T) / math.sqrt(2 * math.pi))
 
 
 def _distances(means: jax.Array, variances: jax.Array, top: int) -> jax.Array:

@@ -27,35 +27,25 @@ class Sizes:
     row_blocks: int  # at least so many blocks of them in a batch
     tiles: int  # of comparisons
     keeps_operands: bool  # a conditional keeps operands that many loops read in memory
-    at_once: bool  # all comparisons of a tile are one sum, without a loop
 
 
-# 512 pairs of 64 rounds stay in the second-level cache, and 1,024 races in the third.
+# 512 pairs of 32 rounds stay in the second-level cache, and 1,024 races in the third.
 _CPU = Sizes(
     places=512,
     light_places=512,
     takes_all=False,
-    rounds=64,
+    rounds=32,
     races=1024,
     decided=256,
     rows=256,
     row_blocks=32,
     tiles=256,
     keeps_operands=True,
-    at_once=False,
 )
 # For a few races, whose programs run briefly: all places of a small mask are taken, without a list,
-# and nothing is kept apart. That is half of what there is to compile. Sums of comparisons are those
-# of a GPU: without fusion emitters they compile in two thirds of the time, and at XLA's level 1
-# they run three times as fast.
+# and nothing is kept apart. That is half of what there is to compile.
 _ALONE = dataclasses.replace(
-    _CPU,
-    places=2**12,
-    light_places=2**12,
-    takes_all=True,
-    rounds=32,
-    keeps_operands=False,
-    at_once=True,
+    _CPU, places=2**12, light_places=2**12, takes_all=True, keeps_operands=False
 )
 _GPU = Sizes(
     places=2**16,
@@ -68,7 +58,6 @@ _GPU = Sizes(
     row_blocks=4,
     tiles=2**13,
     keeps_operands=False,
-    at_once=True,
 )
 
 _chosen: list[Sizes] = []

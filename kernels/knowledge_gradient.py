@@ -17,32 +17,19 @@ _TERMS = 8
 
 
 def knowledge_gradient(means: jax.Array, deviations: jax.Array, top: int) -> jax.Array:
-    """E V(d) - V(0) of each pair; 0 where it is below any float.
+    """E V(d) - V(0) of each pair, times a number that is the same for all; not all of them 0.
 
     A convex function with kinks at b gains sum_b (jump of the slope) * deviation * f(-|b| /
-    deviation), f(z) = z Phi(z) + phi(z).
+    deviation), f(z) = z Phi(z) + phi(z). The number is 1 unless every kink b is ten deviations or
+    more away, m in the nearest case. Then it is exp(m^2 / 2): all gains are below any float there,
+    but their ratios still say which sample is the likeliest to change who is selected. f(-b) is
+    phi(b) / b^2 times 1 - 3 / b^2 + 15 / b^4 - ... there (Abramowitz and Stegun 26.2.12), but for
+    2e-9 of it.
 
     >>> gains_of = jax.jit(knowledge_gradient, static_argnums=2)
     >>> gains = gains_of(jnp.array([1.0, 1.0, 0.0]), jnp.ones((3, 3)), 1).tolist()
     >>> print(f"{gains[0][1]:.4f}", gains[0][1] > gains[0][2])
     0.7979 True
-    """
-    left, right = _kinks(means, top)
-    return deviations * (_loss(left / deviations) + _loss(right / deviations))
-
-
-def relative_knowledge_gradient(means: jax.Array, deviations: jax.Array, top: int) -> jax.Array:
-    """``knowledge_gradient`` times a number that is the same for all pairs; not all of them 0.
-
-    It is 1 unless every kink b is ten deviations or more away, m in the nearest case. Then it is
-    exp(m^2 / 2): all gains are below any float there, but their ratios still say which sample is
-    the likeliest to change who is selected. f(-b) is phi(b) / b^2 times 1 - 3 / b^2 + 15 / b^4 -
-    ... there (Abramowitz and Stegun 26.2.12), but for 2e-9 of it.
-
-    >>> arguments = jnp.array([100.0, 0.0, -1.0]), jnp.ones((3, 3))
-    >>> gains = relative_knowledge_gradient(*arguments, top=1)
-    >>> print(bool(gains[0, 1] > gains[0, 2] > 0), knowledge_gradient(*arguments, top=1)[0, 1:])
-    True [0. 0.]
     """
     left, right = (jnp.abs(kink) / deviations for kink in _kinks(means, top))
     itself = jnp.eye(means.shape[-1], dtype=bool)

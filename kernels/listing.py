@@ -12,13 +12,13 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxrace.kernels.cpu.places import listed_one_by_one
 from jaxrace.kernels.devices import sizes
 
 Carry = TypeVar("Carry")
 Result = TypeVar("Result")
 
 _LEAST_BLOCK = 32  # places per call that fill the vector units
+_PER_STEP = 4  # places that are looked at in a step of a plain loop
 
 
 def listing_block(most: int, light: bool = False) -> int:
@@ -119,5 +119,27 @@ def _listed(wanted: jax.Array, length: int) -> tuple[jax.Array, jax.Array]:
         listed = jnp.flatnonzero(wanted, size=length, fill_value=wanted.size)
         return listed.astype(jnp.int32), wanted.sum(dtype=jnp.int32)
 
-    one_by_one = functools.partial(listed_one_by_one, length=length)
+    one_by_one = functools.partial(_listed_one_by_one, length=length)
     return lax.platform_dependent(wanted, cpu=one_by_one, default=at_once)
+
+
+def _listed_one_by_one(wanted: jax.Array, length: int) -> tuple[jax.Array, jax.Array]:
+    """The same by a plain loop: on a CPU a seventh of the time of a cumulative sum."""
+    padded = jnp.pad(wanted, (0, -wanted.size % _PER_STEP))
+
+    def write(step: jax.Array, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, ...]:
+        listed, count = carry
+        first = step * _PER_STEP
+        marked = lax.dynamic_slice(padded, (first,), (_PER_STEP,), allow_negative_indices=False)
+        for number in range(_PER_STEP):
+            # What is not marked is written too, and overwritten by what follows.
+            place = jnp.where(marked[number], first + number, wanted.size)
+            listed = lax.dynamic_update_slice(
+                listed, place.astype(jnp.int32)[None], (count,), allow_negative_indices=False
+            )
+            count += marked[number].astype(jnp.int32)
+        return listed, count
+
+    empty = jnp.full((length + 1,), wanted.size, jnp.int32)
+    listed, count = lax.fori_loop(0, padded.size // _PER_STEP, write, (empty, jnp.int32(0)))
+    return listed[:length], count

@@ -10,14 +10,10 @@ import functools
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
-from jaxrace.kernels.cpu.pair_sums import sums_in_blocks
-from jaxrace.kernels.devices import sizes
-from jaxrace.kernels.gpu.pair_sums import sums_at_once
 from jaxrace.kernels.listing import for_listed, listing_block
 from jaxrace.kernels.ragged_wins import row_slices
-from jaxrace.kernels.wins import Both, Compare, Listed, Outcome, round_gains
+from jaxrace.kernels.wins import Both, Compare, Outcome, pair_gains, round_gains
 
 # From how many options and pairs (of a batch) on it pays to list the open pairs.
 _LISTED_OPTIONS = 8
@@ -92,26 +88,4 @@ def listed_gains(
         return row_slices(old, first, at, size), row_slices(old, second, at, size)
 
     both = jax.tree.map(lambda x: x[first], new), jax.tree.map(lambda x: x[second], new)
-    # The one place that chooses; ``plain_sums`` would do on any device.
-    sums_of = sums_at_once if sizes().at_once else sums_in_blocks
-    capacity = jax.tree.leaves(old)[0].shape[1]
-    sums = sums_of(compare, Listed(rounds_of, both, num_old, capacity))
-    gains = sums + jax.vmap(jax.vmap(compare))(*both).astype(jnp.int32)
-    # On a GPU made once: what goes through the rounds would count anew for each of them.
-    return lax.optimization_barrier(gains) if sizes().at_once else gains
-
-
-def plain_sums(compare: Compare, listed: Listed) -> jax.Array:
-    """Signs of each new round of P pairs (i, j) against older ones, summed: int32 [P, m].
-
-    The plain form, with all comparisons [P, N + m, m] at once, but not those in the same round.
-    """
-    old, new, num_old, capacity = listed
-    every = jax.tree.map(lambda *x: jnp.concatenate(x, 1), old(jnp.int32(0), capacity), new)
-    num_new = jax.tree.leaves(new)[0].shape[1]
-    number = jnp.arange(capacity + num_new, dtype=jnp.int32)[:, None]
-    newer = number - capacity < jnp.arange(num_new, dtype=jnp.int32)
-    is_older = jnp.where(number < capacity, number < num_old, newer)  # [N + m, m]
-    against = jax.vmap(jax.vmap(jax.vmap(compare, (None, 0)), (0, None)))
-    signs = against(every[0], new[1]) - against(every[1], new[0])
-    return jnp.where(is_older, signs, 0).sum(1, dtype=jnp.int32)
+    return pair_gains(compare, rounds_of, both, num_old, jax.tree.leaves(old)[0].shape[1])

@@ -116,12 +116,10 @@ def _net_of_pairs(
     sums = jnp.int32 if tile > 127 else jnp.int8  # of so many signs
     together = sizes().tiles
 
-    def add_tiles(
-        index: jax.Array, carry: tuple[jax.Array, jax.Array]
-    ) -> tuple[jax.Array, jax.Array]:
-        net, last = carry
+    def add_tiles(index: jax.Array, net: jax.Array) -> jax.Array:
         number = index * together + jnp.arange(together, dtype=jnp.int32)
-        pair = _pairs_of_tiles(ends, number, last)
+        pair = jnp.searchsorted(ends, number, side="right", method="scan_unrolled")
+        pair = jnp.minimum(pair.astype(jnp.int32), ends.size - 1)  # the last one behind the end
         own = number - (ends[pair] - side[pair] ** 2)
         x, in_x = cut(first[pair], own // side[pair] * tile, shared[pair])
         y, in_y = cut(second[pair], own % side[pair] * tile, shared[pair])
@@ -135,7 +133,7 @@ def _net_of_pairs(
         signs = functools.reduce(jnp.add, one_by_one)
         counted = in_y & (number < num_tiles)
         found = jnp.where(counted, signs, 0).sum(0, dtype=jnp.int32)
-        return net.at[pair].add(found), pair[-1]
+        return net.at[pair].add(found)
 
     def cut(row: jax.Array, start: jax.Array, limit: jax.Array) -> tuple[Outcome, jax.Array]:
         """Samples [tile, tiles] of a row per tile, and which of them count."""
@@ -145,30 +143,4 @@ def _net_of_pairs(
         return sample_slices(samples, row, begin, tile), (sample >= start) & (sample < limit)
 
     num_blocks = -(-num_tiles // together)
-    none = jnp.zeros(first.shape, jnp.int32), jnp.int32(0)
-    return lax.fori_loop(0, num_blocks, add_tiles, none)[0]
-
-
-def _pairs_of_tiles(ends: jax.Array, number: jax.Array, last: jax.Array) -> jax.Array:
-    """The pairs that consecutive tiles belong to, none before ``last``: int32, the last one behind.
-
-    A pair's tiles end before ``ends`` [P], and each has one at least.
-    """
-    behind = ends.size - 1
-
-    def one_by_one(number: jax.Array) -> jax.Array:
-        def find(
-            index: jax.Array, carry: tuple[jax.Array, jax.Array]
-        ) -> tuple[jax.Array, jax.Array]:
-            pairs, pair = carry
-            pair = jnp.minimum(pair + (number[index] >= ends[pair]).astype(jnp.int32), behind)
-            return pairs.at[index].set(pair), pair
-
-        return lax.fori_loop(0, number.size, find, (jnp.zeros_like(number), last))[0]
-
-    def at_once(number: jax.Array) -> jax.Array:
-        pairs = jnp.searchsorted(ends, number, side="right", method="scan_unrolled")
-        return jnp.minimum(pairs.astype(jnp.int32), behind)
-
-    # Searching all pairs for each tile took a CPU eleven times as long.
-    return lax.platform_dependent(number, cpu=one_by_one, default=at_once)
+    return lax.fori_loop(0, num_blocks, add_tiles, jnp.zeros(first.shape, jnp.int32))

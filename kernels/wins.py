@@ -6,42 +6,30 @@ pair 1, a loss 0) the win count is ``W_ij = n^2 + C_ij``, and the estimate of s_
 to j) + P(neither) / 2 is ``S_ij = W_ij / (2 n^2)`` (Busa-Fekete et al. 2014, eq. 2 with the half
 points of section 4.2).
 
-``compare(a, b)`` takes two single outcomes, pytrees, and returns an int8 sign. Loops go over blocks
-of *old* samples and keep the new samples of all options as the minor-most axis: a fused loop
-compares, adds and keeps its [K, K m] sums in vector registers. Axes: K options, n rounds (samples
-per option), m new rounds.
+``compare(a, b)`` takes two single outcomes, pytrees, and returns an int8 sign; what it says of (b,
+a) is the reverse. Loops go over pieces of *old* samples, which are the minor-most axis: one fused
+kernel compares and adds them up. Axes: K options, n rounds (samples per option), m new rounds, P
+pairs of options, S samples of a pair.
 """
 
-import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
-from jaxrace.kernels.listing import with_operands_kept
+from jaxrace.kernels.devices import sizes
 
 Outcome = Any
 Compare = Callable[[Outcome, Outcome], jax.Array]
-Both = tuple[Outcome, Outcome]  # samples of both options of a pair
-
-
-class Listed(NamedTuple):
-    """Samples of P pairs of options."""
-
-    old: Callable[[jax.Array, int], Both]  # so many rounds from a round on, leaves [P, size, ...]
-    new: Both  # leaves [P, m, ...]
-    num_old: jax.Array | int  # of how many old rounds the samples count
-    capacity: int  # N, the old rounds for which there is room
-
-
-_Counts = tuple[jax.Array, jax.Array]  # net counts of now, and win counts of all rounds so far
+Both = tuple[Outcome, Outcome]  # samples of both options of P pairs
 
 MAX_ROUNDS = 32767  # 2 n^2 half units must fit in an int32
 
-_MAX_BLOCK = 8  # old samples taken per pass over the sums
-_REGISTER = 8  # new samples of all options are filled up to a multiple of so many
+# Comparisons that are summed by one kernel of a GPU: of 128 XLA takes minutes to compile the sum.
+_MOST_SUMMED = 32
 _CHUNK = 16  # new samples per pass over the prefixes
 
 
@@ -59,55 +47,77 @@ def round_gains(
     >>> round_gains(total_order, old, new, 1)[0].tolist()  # (3, 2) against (1, 0) after (3) : (1)
     [[0, 3], [-3, 0]]
     """
-    gains = _gains_of_pairs(compare, old, new, num_old)
-    # Each made once, before they are moved.
-    wanted = jnp.asarray(num_old) >= 0
-    return with_operands_kept(lambda gains: jnp.moveaxis(gains, -1, 0), wanted, gains)
-
-
-def _gains_of_pairs(
-    compare: Compare, old: Outcome, new: Outcome, num_old: jax.Array | int
-) -> jax.Array:
-    """``round_gains`` with the rounds as the minor-most axis: int32 [K, K, m]."""
     num_options, num_new = _leading_axes(new)
-    block = block_size(num_new)
-    # One sample of each option [K] against many samples [M]: [K, M]. Under jit its many uses are
-    # traced once; the compiler inlines them all.
-    against = jax.jit(jax.vmap(jax.vmap(compare, (None, 0)), (0, None)))
-    # The new samples of all options on one axis, which fills the vector registers but for the last
-    # one: rounds alone leave a part of one per option, whose numbers go one by one.
-    size = num_options * num_new
-    padding = -size % _REGISTER
-    flat = jax.tree.map(lambda x: _padded(x.reshape(size, *x.shape[2:]), padding), new)
+    _require_rounds(num_new)
+    first, second = np.triu_indices(num_options, 1)  # [P]
 
-    def add_old(start: jax.Array, size: int, sums: jax.Array) -> jax.Array:
-        return sums + _sum_over_old(against, _rounds_slice(old, start, size), flat, size)
+    def of_both(samples: Outcome) -> Both:
+        return jax.tree.map(lambda x: x[first], samples), jax.tree.map(lambda x: x[second], samples)
 
-    # sums[i, (j, t)] = sum of the signs of (x_i^a, x_j^t) over the samples a older than t.
-    num_old = jnp.asarray(num_old, jnp.int32)
-    num_blocks = num_old // block
-    sums = jnp.zeros((num_options, size + padding), jnp.int32)
+    def rounds_of(start: jax.Array, size: int) -> Both:
+        return of_both(_rounds_slice(old, start, size))
+
     capacity = _leading_axes(old)[1]
-    if capacity >= block:
-        sums = lax.fori_loop(0, num_blocks, lambda b, sums: add_old(b * block, block, sums), sums)
+    gains = pair_gains(compare, rounds_of, of_both(new), num_old, capacity).T
+    none = jnp.zeros((num_new, num_options, num_options), jnp.int32)
+    return none.at[:, first, second].set(gains).at[:, second, first].set(-gains)
+
+
+def pair_gains(
+    compare: Compare,
+    old: Callable[[jax.Array, int], Both],
+    new: Both,
+    num_old: jax.Array | int,
+    capacity: int,
+) -> jax.Array:
+    """``round_gains`` of P pairs of options, int32 [P, m].
+
+    ``old(start, size)`` are so many of the N = ``capacity`` old rounds of both options, leaves [P,
+    size, ...], of which ``num_old`` count; ``new`` has leaves [P, m, ...].
+    """
+    new_i, new_j = new
+    num_new = jax.tree.leaves(new_i)[0].shape[1]
+    tile = min(sizes().rounds, capacity)
+    # The samples of a pair [S] against its new ones [m]: [P, m, S].
+    against = jax.vmap(jax.vmap(jax.vmap(compare, (0, None)), (None, 0)))
+
+    def add(samples: Both, counts: Callable[[jax.Array], jax.Array], sums: jax.Array) -> jax.Array:
+        """Add all the samples that count: of those numbered [S] bool [S], or [m, S]."""
+        size = jax.tree.leaves(samples[0])[0].shape[1]
+        piece = min(_MOST_SUMMED, size)
+
+        def add_piece(index: jax.Array, sums: jax.Array) -> jax.Array:
+            first = index * piece
+            start = jnp.minimum(first, size - piece)
+            from_i, from_j = jax.tree.map(
+                lambda x: lax.dynamic_slice_in_dim(x, start, piece, axis=1), samples
+            )
+            number = start + jnp.arange(piece, dtype=jnp.int32)
+            signs = against(from_i, new_j) - against(from_j, new_i)
+            told = jnp.where((number >= first) & counts(number), signs, jnp.int8(0))
+            return sums + told.sum(-1, dtype=jnp.int32)
+
+        return lax.fori_loop(0, -(-size // piece), add_piece, sums)
+
+    def add_tile(index: jax.Array, sums: jax.Array) -> jax.Array:
+        first = index * tile
+        start = jnp.minimum(first, capacity - tile)
+
+        def is_next(number: jax.Array) -> jax.Array:
+            return (start + number >= first) & (start + number < num_old)
+
+        return add(old(start, tile), is_next, sums)
+
+    # Among the new ones only later rounds count.
+    rounds = jnp.arange(num_new, dtype=jnp.int32)[:, None]
+    sums = jnp.zeros(jax.tree.leaves(new_i)[0].shape[:2], jnp.int32)
+    sums = add(new, lambda number: number < rounds, sums)
     if capacity:
-        # A driver that works in chunks leaves no remainder, and this loop makes no pass.
-        sums = lax.fori_loop(num_blocks * block, num_old, lambda a, sums: add_old(a, 1, sums), sums)
-
-    # All bits of [a, (j, t)] where round t is later than a, made once: comparing again costs more.
-    later = -jnp.triu(jnp.ones((num_new, num_new), jnp.int32), 1)
-    later = jnp.pad(jnp.tile(later, num_options), ((0, 0), (0, padding)))
-
-    def add_newer(index: jax.Array, sums: jax.Array) -> jax.Array:
-        samples = _rounds_slice(new, index * block, block)
-        is_later = lax.dynamic_slice_in_dim(later, index * block, block)
-        return sums + _sum_over_old(against, samples, flat, block, is_later)
-
-    sums = lax.fori_loop(0, num_new // block, add_newer, sums)
-    sums = sums[:, :size].reshape(num_options, num_options, num_new)
-    # The new sample of j against older ones of i, the reverse, and the two new ones.
-    same_round = jax.vmap(jax.vmap(jax.vmap(compare), (None, 0)), (0, None))(new, new)
-    return sums - sums.swapaxes(0, 1) + same_round.astype(jnp.int32)
+        num_tiles = -(-jnp.asarray(num_old, jnp.int32) // tile)
+        sums = lax.fori_loop(0, num_tiles, add_tile, sums)
+    gains = sums + jax.vmap(jax.vmap(compare))(*new).astype(jnp.int32)
+    # Made once: what goes through the rounds would count anew for each of them.
+    return lax.optimization_barrier(gains)
 
 
 def net_counts(net: jax.Array, gains: jax.Array) -> jax.Array:
@@ -144,35 +154,15 @@ def prefix_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
     missing = num_chunks * chunk - num_rounds
     padded = jax.tree.map(jax.vmap(lambda x: _padded(x, missing)), outcomes)
 
-    def add_chunk(index: jax.Array, counts: _Counts) -> _Counts:
-        num_old = index * chunk
-        new = _rounds_slice(padded, num_old, chunk)
-        gains = jnp.moveaxis(_gains_of_pairs(compare, padded, new, num_old), -1, 0)
+    def add_chunk(net: jax.Array, num_old: jax.Array) -> tuple[jax.Array, jax.Array]:
+        gains = round_gains(compare, padded, _rounds_slice(padded, num_old, chunk), num_old)
+        nets = net_counts(net, gains)
+        return nets[-1], nets
 
-        # Written where they stay, as they are in the cache.
-        def add_round(place: jax.Array, counts: _Counts) -> _Counts:
-            net, wins = counts
-            net = net + lax.dynamic_index_in_dim(gains, place, keepdims=False)
-            number = num_old + place + 1
-            wins = lax.dynamic_update_index_in_dim(wins, number**2 + net, number - 1, axis=0)
-            return net, wins
-
-        num_told = jnp.minimum(chunk, num_rounds - num_old)
-        return lax.fori_loop(0, num_told, add_round, counts)
-
-    net = jnp.zeros((num_options, num_options), jnp.int32)
-    wins = jnp.zeros((num_rounds, num_options, num_options), jnp.int32)
-    return lax.fori_loop(jnp.int32(0), jnp.int32(num_chunks), add_chunk, (net, wins))[1]
-
-
-def block_size(num_rounds: int) -> int:
-    """Old samples that are taken per pass: the largest divisor of the rounds up to 8.
-
-    >>> block_size(25), block_size(32), block_size(7)
-    (5, 8, 7)
-    """
-    _require_rounds(num_rounds)
-    return max(d for d in range(1, _MAX_BLOCK + 1) if num_rounds % d == 0)
+    nothing = jnp.zeros((num_options, num_options), jnp.int32)
+    starts = chunk * jnp.arange(num_chunks, dtype=jnp.int32)
+    nets = lax.scan(add_chunk, nothing, starts)[1].reshape(-1, *nothing.shape)[:num_rounds]
+    return jnp.arange(1, num_rounds + 1, dtype=jnp.int32)[:, None, None] ** 2 + nets
 
 
 def _require_rounds(num_rounds: int) -> None:
@@ -192,20 +182,3 @@ def _rounds_slice(outcomes: Outcome, start: jax.Array | int, size: int) -> Outco
 def _padded(x: jax.Array, missing: int) -> jax.Array:
     """So many zeros behind the first axis."""
     return jnp.pad(x, [(0, missing)] + [(0, 0)] * (x.ndim - 1))
-
-
-def _sum_over_old(
-    against: Compare, samples: Outcome, new: Outcome, size: int, is_counted: jax.Array | None = None
-) -> jax.Array:
-    """``size`` samples per option ``against`` all new ones [M], summed: int32 [K, M].
-
-    With ``is_counted`` (int32 [size, M], all bits or none) only some of them are.
-    """
-
-    def one(u: int) -> jax.Array:
-        sign = against(jax.tree.map(lambda x: x[:, u], samples), new)
-        # As wide as the sums: bytes behind a mask are slower.
-        return sign if is_counted is None else sign.astype(jnp.int32) & is_counted[u]
-
-    # At most 8 signs: the int8 partial sum cannot overflow.
-    return functools.reduce(jnp.add, [one(u) for u in range(size)]).astype(jnp.int32)

@@ -17,7 +17,7 @@ from jaxrace.commands.improve.domains import DOMAINS
 from jaxrace.dueling import matrices
 from jaxrace.envs import medical, options
 from jaxrace.envs.holdem import SEATINGS, Rules, dealing, match, policies, prepare
-from jaxrace.improvement import DaedalusJob, DaedalusWork
+from jaxrace.improvement import DaedalusWork
 from jaxrace.papers.policy_improvement.daedalus import daedalus_of
 from jaxrace.policies import Sigmoid
 from jaxrace.search import PolicySearch, run_searches
@@ -90,7 +90,7 @@ def _trials() -> Any:
     daedalus = daedalus_of(domain, "none", "bca", 2, False)
     params = daedalus.improvement.params(0.238, 0.05, domain.initial())
     work = DaedalusWork(daedalus, domain.env, domain.env.default_params, params)
-    jobs = sweep.stacked(DaedalusJob(jax.random.split(jax.random.key(0), 3)))
+    jobs = sweep.stacked(jax.random.split(jax.random.key(0), 3))
     rows = sweep.run(work, jobs, width=1).rows
     whole = [x for x in jax.tree.leaves(rows) if np.asarray(x).dtype.kind in "bi"]
     return [np.asarray(x) for x in whole]

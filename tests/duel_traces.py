@@ -13,6 +13,7 @@ import pytest
 from scipy.special import xlogy
 
 from jaxrace.dueling import Record, draw_outcome, duels, play, shuffled, step_keys
+from jaxrace.dueling.counts import CountedState
 from jaxrace.dueling.matrices import hard_condorcet
 
 # Of the short runs by `play`.
@@ -101,8 +102,8 @@ def assert_same_duels(trace, make_reference, choose):
             reference.tell(moment.pair, moment.outcome)
             assert reference.best() == moment.recommended, (game, time)
             assert reference.settled_at == moment.settled_at, (game, time)
-        if hasattr(trace.state, "counts"):
-            np.testing.assert_array_equal(trace.state.counts.wins[game, -1], reference.wins)
+        if isinstance(trace.state, CountedState):
+            np.testing.assert_array_equal(trace.state.wins[game, -1], reference.wins)
 
 
 _step_keys = jax.jit(step_keys)

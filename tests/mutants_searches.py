@@ -147,8 +147,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/papers/preference_racing/races.py",
-        "accuracies = log.rows.row.found.reshape(shape) / TOP",
-        "accuracies = log.rows.row.found.reshape(shape) / OPTIONS",
+        "accuracies = log.rows.row.found.reshape(shape).astype(float) / TOP",
+        "accuracies = log.rows.row.found.reshape(shape).astype(float) / OPTIONS",
         "tests/test_reproduce.py",
     ),
     (
@@ -304,12 +304,6 @@ MUTANTS = [
         "stands = car.position >= GOAL",
         "stands = car.position > 2 * GOAL",
         "tests/test_envs_mountain_car.py",
-    ),
-    (
-        "envs/gridworld.py",
-        "return row * size + column",
-        "return column * size + row",
-        "tests/test_envs_gridworld.py",
     ),
     (
         "envs/gridworld.py",

@@ -198,12 +198,6 @@ CASES = [
     *_horizons(),
     ("2^31 held", lambda: mountain_car.MountainCar(hold=2**31), counted("hold", 2**31 - 1, 2**31)),
     ("50,000 x 50,000 cells", lambda: gridworld.Gridworld(50000), counted("size", 46340, 50000)),
-    (
-        "the last of 2.5e9 cells",
-        lambda: gridworld.cell_number(AT_1, 50000),
-        counted("size", 46340, 50000),
-    ),
-    ("the last of 2.1e9", lambda: int(gridworld.cell_number(AT_1, 46340)), 46340**2 - 1),
     # What is done, and in what.
     ("a walk", lambda: walked(np.int64(3)), [0, 1]),
     (

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from reference import duels
 
-from jaxrace.dueling import Rucb, counts
+from jaxrace.dueling import Rucb
 
 ALPHA = float(np.float32(0.51))
 
@@ -76,7 +76,7 @@ def test_a_rival_that_may_be_even_is_met():
     """u_ji = 1/2 exactly, as ln 1 = 0: the rival goes before the arm itself, which is at 1/2."""
     algorithm, params = Rucb(3), Rucb(3).params()
     state = algorithm.init(params)
-    even = counts.Counts(wins=jnp.ones((3, 3), jnp.int32), duels=jnp.full((3, 3), 2, jnp.int32))
-    state = dataclasses.replace(state, counts=even)
+    even = {"wins": jnp.ones((3, 3), jnp.int32), "duels": jnp.full((3, 3), 2, jnp.int32)}
+    state = dataclasses.replace(state, **even)
     first, second = algorithm.choose(jnp.array([0.9, 0.1], jnp.float32), state, params)
     assert (int(first), int(second)) == (0, 1)

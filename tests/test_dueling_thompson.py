@@ -16,7 +16,6 @@ from scipy.special import betainc
 from jaxrace import kernels
 from jaxrace.dueling import DoubleThompson, play
 from jaxrace.dueling import duels as duels_with
-from jaxrace.dueling.counts import Counts
 from jaxrace.dueling.matrices import flat
 
 ALPHA = float(np.float32(0.51))
@@ -104,7 +103,7 @@ def test_the_posterior():
     trace = duel_traces.trace(algorithm, matrices, algorithm.params(), 300)
     for game in range(len(matrices)):
         for moment in duel_traces.duels_of(trace, game):
-            expected = posterior(moment.state.counts.wins)
+            expected = posterior(moment.state.wins)
             # The circle 0, 1, 2: each arm against the next one.
             above = moment.state.above[0]
             np.testing.assert_allclose(above, expected[[0, 1, 2], [1, 2, 0]], atol=1e-4)
@@ -119,8 +118,8 @@ def test_the_posterior_of_close_arms(count):
     for deviations in np.linspace(-3, 3, 13):
         won = round(count / 2 + deviations * math.sqrt(count) / 2)
         wins = np.array([[0, won], [count - won, 0]])
-        told = Counts(jnp.asarray(wins, jnp.int32), jnp.asarray(wins + wins.T, jnp.int32))
-        state = dataclasses.replace(start, counts=told)
+        told = jnp.asarray(wins, jnp.int32), jnp.asarray(wins + wins.T, jnp.int32)
+        state = dataclasses.replace(start, wins=told[0], duels=told[1])
         for pair, outcome in (([0, 1], True), ([1, 0], False)):
             after = algorithm.tell(state, np.array(pair), outcome, params)
             expected = posterior(np.add(wins, [[0, 1], [0, 0]]))

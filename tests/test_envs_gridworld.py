@@ -8,7 +8,6 @@ import pytest
 from jaxrace.envs.gridworld import (
     RETURN_RANGE,
     Gridworld,
-    cell_number,
     expected_return,
     initial_probabilities,
 )
@@ -52,7 +51,7 @@ def returns(env, policy, key, episodes):
     def one(key):
         def advance(carry, key):
             state, ended = carry
-            row = policy[cell_number(env.observe(state, {}), env.size)]
+            row = policy[state[0] * env.size + state[1]]
             action = jax.random.categorical(key, jnp.log(row)).astype(jnp.int32)
             state, reward, terminal = env.step(key, state, action, {})
             return (state, ended | terminal), jnp.where(ended, 0.0, reward)
@@ -145,9 +144,6 @@ def test_observations_tell_the_cell(size):
         observation = env.observe(place, {})
         assert observation.dtype == jnp.float32
         np.testing.assert_allclose(observation, np.array(place) / (size - 1), rtol=1e-6)
-        number = cell_number(observation, size)
-        assert number.dtype == jnp.int32
-        assert int(number) == cell
 
 
 def test_a_second_policy_compiles_nothing(count_compilations):

@@ -197,8 +197,8 @@ def test_death_probability(hazard):
     tumour, toxicity = np.meshgrid(np.linspace(0, 8, 9), np.linspace(-3, 8, 12))
     expected = -np.expm1(-np.exp(c0 + c1 * tumour + c2 * toxicity))
     params = Medical.make_params(hazard=hazard)
-    measured = medical.death_probability(jnp.float32(tumour), jnp.float32(toxicity), params)
-    np.testing.assert_allclose(measured, expected, rtol=2e-5)  # also where it is 1e-6
+    rate = np.asarray(medical.hazard_rate(jnp.float32(tumour), jnp.float32(toxicity), params))
+    np.testing.assert_allclose(-np.expm1(-rate), expected, rtol=2e-5)  # also where it is 1e-6
 
 
 def test_the_hazard_is_that_of_the_new_state():
@@ -223,7 +223,7 @@ def test_as_many_die_in_a_month_as_its_hazard_says():
     for month in range(MONTHS):
         at_risk = alive[:, month].sum()
         after = jax.tree.map(lambda x, month=month: x[0, month], history.next_state)
-        expected = float(medical.death_probability(after.tumour, after.toxicity, params))
+        expected = -np.expm1(-float(medical.hazard_rate(after.tumour, after.toxicity, params)))
         measured = 1 - alive[:, month + 1].sum() / at_risk
         four_errors = 4 * np.sqrt(expected * (1 - expected) / at_risk)
         assert abs(measured - expected) < four_errors, month

@@ -13,7 +13,6 @@ from jaxrace.envs import gridworld
 from jaxrace.improvement import (
     CandidateSearch,
     Daedalus,
-    DaedalusJob,
     DaedalusWork,
     LinearSoftmax,
     Mixed,
@@ -119,7 +118,7 @@ def grid_work(kind="none"):
 def test_a_sweep_is_the_loop_of_ask_and_tell(kind):
     work = grid_work(kind)
     key = jax.random.key(7)
-    log = sweep.run(work, sweep.stacked(DaedalusJob(key[None])), width=1)
+    log = sweep.run(work, sweep.stacked(key[None]), width=1)
     state = None
     for number in range(3):
         policy = work.daedalus.ask(state, work.params)

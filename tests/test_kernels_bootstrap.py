@@ -182,21 +182,6 @@ def test_one_sample_has_the_resamples_of_its_key(number):
         np.testing.assert_allclose(found, expected, rtol=2e-3)
 
 
-@pytest.mark.slow
-def test_both_bounds_are_those_that_are_made_alone():
-    """Bit for bit."""
-    rng = np.random.default_rng(9)
-    both_of = jax.jit(kernels.both_bootstrap_bounds)
-    for seed in range(12):
-        used = jnp.asarray(with_holes(rng, 50))
-        values = jnp.asarray(skewed(rng, SIZE))
-        counts = draw_for(used, 64, 250, seed)
-        found = both_of(values, used, counts, DELTA)
-        assert found.corrected == bound_of(values, used, counts, DELTA, True)
-        assert found.percentile == bound_of(values, used, counts, DELTA, False)
-        assert found.percentile != found.corrected
-
-
 def test_many_candidates_at_once():
     rng = np.random.default_rng(5)
     used = with_holes(rng, 50)

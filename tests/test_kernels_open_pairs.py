@@ -1,15 +1,13 @@
 """Gains of the open pairs of many races: those of each race by itself, where a pair is open."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from jaxrace import kernels
 from jaxrace.envs import medical
-from jaxrace.kernels import open_pairs as pairs
-from jaxrace.kernels.cpu.pair_sums import sums_in_blocks
-from jaxrace.kernels.gpu.pair_sums import sums_at_once
-from jaxrace.kernels.wins import Listed
+from jaxrace.kernels.wins import pair_gains
 
 open_round_gains = jax.jit(kernels.open_round_gains, static_argnums=0)
 
@@ -53,9 +51,21 @@ def test_outcomes_may_be_partially_ordered_pytrees():
     np.testing.assert_array_equal(gains, masked(jax.jit(one)(old, new), open_pairs))
 
 
-@pytest.mark.parametrize("form", [sums_in_blocks, sums_at_once])
-@pytest.mark.parametrize(("capacity", "num_old", "num_new"), [(40, 37, 6), (40, 0, 8), (3, 3, 5)])
-def test_each_form_of_the_sums_is_the_plain_one(form, capacity, num_old, num_new):
+def plain_gains(compare, old, new, num_old, capacity):
+    """All comparisons [P, N + m, m] at once, with those in the same round."""
+    every = jax.tree.map(lambda *x: jnp.concatenate(x, 1), old(jnp.int32(0), capacity), new)
+    num_new = new[0].shape[1]
+    number = jnp.arange(capacity + num_new, dtype=jnp.int32)[:, None]
+    newer = number - capacity < jnp.arange(num_new, dtype=jnp.int32)
+    is_older = jnp.where(number < capacity, number < num_old, newer)  # [N + m, m]
+    against = jax.vmap(jax.vmap(jax.vmap(compare, (None, 0)), (0, None)))
+    signs = against(every[0], new[1]) - against(every[1], new[0])
+    sums = jnp.where(is_older, signs, 0).sum(1, dtype=jnp.int32)
+    return sums + jax.vmap(jax.vmap(compare))(*new)
+
+
+@pytest.mark.parametrize(("capacity", "num_old", "num_new"), [(70, 67, 6), (40, 0, 8), (3, 3, 5)])
+def test_the_gains_are_the_plain_ones(capacity, num_old, num_new):
     rng = np.random.default_rng(capacity)
     old = rng.integers(0, 4, (2, 5, capacity)).astype(np.float32)
     new = rng.integers(0, 4, (2, 5, num_new)).astype(np.float32)
@@ -65,10 +75,10 @@ def test_each_form_of_the_sums_is_the_plain_one(form, capacity, num_old, num_new
         return first, second
 
     def sums(form, num_old):
-        return form(kernels.total_order, Listed(rounds_of, (new[0], new[1]), num_old, capacity))
+        return form(kernels.total_order, rounds_of, (new[0], new[1]), num_old, capacity)
 
     found, expected = (
-        jax.jit(sums, static_argnums=0)(one, num_old) for one in (form, pairs.plain_sums)
+        jax.jit(sums, static_argnums=0)(one, num_old) for one in (pair_gains, plain_gains)
     )
     assert np.asarray(expected).any()
     np.testing.assert_array_equal(found, expected)

@@ -101,7 +101,7 @@ def test_the_full_horizon_of_400_arms():
 def test_runs_of_slow_algorithms(tmp_path):
     """Fewer of them, on the first of the matrices, and the report says how many."""
     setting = savage.Setting(
-        "A few", 3, 4, 600, ("savage", "uniform"), "copeland", "", {"uniform": 2}, "More there."
+        "A few", 3, 4, 600, ("savage", "uniform"), "copeland", "More there.", {"uniform": 2}
     )
     bench = Workbench(tmp_path)
     savage.run(bench, {"random-3": setting})

@@ -169,8 +169,7 @@ def test_variants_of_the_search(tmp_path):
 
     # Nothing is left to the final races, of which there is none here.
     assert set(generations["race"]) == {"generation"}
-    report = (folder / "report.md").read_text()
-    assert f"Hazard A: {FAST} was not run." in report
+    assert "Hazard A: does racing pay? No." in (folder / "report.md").read_text()
 
 
 @pytest.mark.parametrize("name", VARIANTS)
@@ -211,7 +210,6 @@ def test_all_variants_run(tmp_path, monkeypatch):
     generations = tables.read_table(folder / "generations.csv")
     final = set(generations["variant"][generations["race"] == "final"])
     assert final == {name for name, variant in VARIANTS.items() if variant.is_final}
-    assert f"{FAST} (`--method pb-edps-fast`) changes" in (folder / "report.md").read_text()
 
 
 def test_a_reproduction_that_goes_wrong_says_so(tmp_path):

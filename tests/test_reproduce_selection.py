@@ -11,7 +11,7 @@ from jaxrace.commands.reproduce.job import reproduce
 from jaxrace.commands.select.curves import Curve, correct_at, samples_until, success_at
 from jaxrace.commands.select.runs import Task
 from jaxrace.commands.select.tasks import with_own_target
-from jaxrace.papers.top_k.shootout import DUELS, joined, lineup, race_lineup
+from jaxrace.papers.top_k.shootout import DUELS, lineup, race_lineup
 from jaxrace.papers.top_k.thurstone_noise import crossing
 from jaxrace.papers.top_k.thurstone_topk import TOP
 from jaxrace.selection import ActiveRanking, NormalScores, PairwiseRace, Pocbam, normal_score, win
@@ -50,9 +50,6 @@ def test_what_a_quick_look_leaves(name, others, tmp_path):
 def test_no_entry_of_the_shootout_replaces_another_one():
     names = [*lineup(10, 4), TOP, *race_lineup(10, 4), *DUELS]
     assert len(set(names)) == len(names)
-    curve = Curve(np.ones(1), np.ones((2, 1), bool))
-    with pytest.raises(ValueError, match="names: expected different ones, got PBR, Borda twice"):
-        joined({"PKG": curve, "PBR, Borda": curve}, {"PBR, Borda": curve})
 
 
 # Option 0 beats both others closely, and option 1 wins more often.

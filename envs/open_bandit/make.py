@@ -21,8 +21,6 @@ files, but each campaign and logger has its own for items, which mean something 
 only.
 """
 
-import csv
-import io
 import sys
 import zipfile
 from pathlib import Path
@@ -32,41 +30,30 @@ import numpy as np
 
 from jaxrace.envs.open_bandit.data import CAMPAIGNS, FILE_NAME, LOGGERS
 
-_FOLDER = "obp/dataset/obd"
+_LOGGED = {
+    **dict.fromkeys(("campaign", "logger", "position", "click"), np.uint8),
+    **{"item_id": np.int16, "propensity_score": np.float32},
+}
 _USER_FEATURES = [f"user_feature_{i}" for i in range(4)]
 _ITEM_CATEGORIES = [f"item_feature_{i}" for i in range(1, 4)]
 
-_Table = dict[str, np.ndarray]  # columns of strings
 
-
-def _read(wheel: zipfile.ZipFile, name: str) -> _Table:
-    with wheel.open(f"{_FOLDER}/{name}") as file:
-        rows = list(csv.reader(io.TextIOWrapper(file, "utf-8")))
-    return dict(zip(rows[0], np.array(rows[1:]).T, strict=True))
-
-
-def _codes(column: np.ndarray) -> np.ndarray:
+def _codes(column: Any) -> np.ndarray:
     return np.unique(column, return_inverse=True)[1].astype(np.uint8)
 
 
-def _read_items(wheel: zipfile.ZipFile, campaign: str) -> _Table:
-    """The items of a campaign, sorted by number, their features in numbers."""
-    tables = []
-    for logger in LOGGERS:
-        table = _read(wheel, f"{logger}/{campaign}/item_context.csv")
-        numbers = table["item_id"].astype(int)
-        if not np.array_equal(np.sort(numbers), np.arange(numbers.size)):
-            raise ValueError(f"item_id: expected 0 .. {numbers.size - 1}, got {numbers}")
-        tables.append({name: column[np.argsort(numbers)] for name, column in table.items()})
-    first, second = tables
-    same = np.array_equal(first["item_feature_0"], second["item_feature_0"])
+def _items(first: Any, second: Any, campaign: str) -> dict[str, np.ndarray]:
+    """The items of a campaign, sorted by number, their features in numbers; of both loggers."""
+    same = (first["item_id"] == np.arange(len(first))).all()
+    for name in ("item_id", "item_feature_0"):
+        same &= first[name].equals(second[name])
     for name in _ITEM_CATEGORIES:
-        pairs = np.unique(np.stack([first[name], second[name]]), axis=1)
-        same &= all(len(np.unique(side)) == len(side) for side in pairs)
+        pairs = set(zip(first[name], second[name], strict=True))
+        same &= all(len(set(side)) == len(pairs) for side in zip(*pairs, strict=True))
     if not same:
         raise ValueError(f"{campaign}: expected the same items for both loggers, got others")
     items = {name: _codes(first[name]) for name in _ITEM_CATEGORIES}
-    return {"item_feature_0": first["item_feature_0"].astype(np.float32), **items}
+    return {"item_feature_0": first["item_feature_0"].to_numpy(np.float32), **items}
 
 
 def make(wheel_path: Path) -> dict[str, np.ndarray]:
@@ -74,34 +61,30 @@ def make(wheel_path: Path) -> dict[str, np.ndarray]:
 
     ValueError if the two loggers of a campaign did not show the same items.
     """
-    logs: list[_Table] = []
-    items: list[_Table] = []
+    import pandas as pd  # which only this needs
+
+    logs, items = [], []
     with zipfile.ZipFile(wheel_path) as wheel:
+
+        def read(logger: str, campaign: str, name: str) -> Any:
+            path = f"obp/dataset/obd/{logger}/{campaign}/{name}.csv"
+            return pd.read_csv(wheel.open(path), float_precision="round_trip")
+
         for place, campaign in enumerate(CAMPAIGNS):
-            table = _read_items(wheel, campaign)
-            count = table["item_feature_0"].size
-            items.append({"item_campaign": np.full(count, place, np.uint8), **table})
-            for logger_place, logger in enumerate(LOGGERS):
-                rows = _read(wheel, f"{logger}/{campaign}/{campaign}.csv")
-                logs.append(
-                    {
-                        "campaign": np.full(rows["click"].size, place, np.uint8),
-                        "logger": np.full(rows["click"].size, logger_place, np.uint8),
-                        "item_id": rows["item_id"].astype(np.int16),
-                        "position": (rows["position"].astype(int) - 1).astype(np.uint8),
-                        "click": rows["click"].astype(np.uint8),
-                        "propensity_score": rows["propensity_score"].astype(np.float32),
-                        **{name: rows[name] for name in _USER_FEATURES},
-                    }
-                )
-    columns = {
-        name: np.concatenate([table[name] for table in tables])
-        for tables in (logs, items)
-        for name in tables[0]
-    }
-    for name in _USER_FEATURES:
-        columns[name] = _codes(columns[name])
+            first, second = (
+                read(logger, campaign, "item_context").sort_values("item_id", ignore_index=True)
+                for logger in LOGGERS
+            )
+            own = _items(first, second, campaign)
+            items.append({"item_campaign": np.full(len(first), place, np.uint8), **own})
+            for number, logger in enumerate(LOGGERS):
+                logs.append(read(logger, campaign, campaign).assign(campaign=place, logger=number))
+    log = pd.concat(logs)
+    log["position"] -= 1
+    columns = {name: log[name].to_numpy(dtype) for name, dtype in _LOGGED.items()}
+    columns |= {name: _codes(log[name]) for name in _USER_FEATURES}
     counts = [int(columns[name].max()) + 1 for name in _USER_FEATURES]
+    columns |= {name: np.concatenate([one[name] for one in items]) for name in items[0]}
     return {**columns, "user_feature_codes": np.array(counts, np.int16)}
 
 

@@ -9,6 +9,7 @@ A verdict "i beats j" is wrong when s_ij <= 1/2. The tasks make it as likely as 
 import dataclasses
 import functools
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -80,13 +81,17 @@ def audit(races: int = reckoning.FULL_SIZE) -> Iterator[reckoning.Finding]:
         key = jax.random.fold_in(jax.random.key(0), number)
         size = len(task.win_probabilities)
         race = racing.PreferenceRace(size, 1, task.max_rounds, kernels.total_order)
+        is_wrong = np.array(task.win_probabilities) <= 0.5
+
+        def errs(result: racing.PreferenceResult, is_wrong: np.ndarray = is_wrong) -> jax.Array:
+            return (result.beats & is_wrong).any()
+
         are_tied = task.win_probabilities[0][1] == 0.5
         for name in (*kernels.BOUNDS, UNPROTECTED):
             one_sided = name in kernels.BOUNDS and kernels.BOUNDS[name].sides == 1
             params = [_params(race, name, delta) for delta in reckoning.DELTAS]
-            stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *params)
-            wrong = np.asarray(_wrong_races(task, race, batches, key, stacked)).sum(0)
-            for delta, errors in zip(reckoning.DELTAS, wrong.tolist(), strict=True):
+            wrong = wrong_races(race, task.sample, errs, batches, key, params)
+            for delta, errors in zip(reckoning.DELTAS, wrong, strict=True):
                 allowed = 2 * delta if one_sided and are_tied else delta
                 total = batches * reckoning.BATCH
                 yield reckoning.Finding(task.name, name, delta, allowed, errors, total)
@@ -109,25 +114,29 @@ def _params(race: racing.PreferenceRace, bound: str, delta: float) -> racing.Pre
     return dataclasses.replace(race.params(delta), thresholds=jnp.asarray(thresholds))
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1, 2))
-def _wrong_races(
-    task: AuditTask,
-    race: racing.PreferenceRace,
+def wrong_races(
+    race: racing.Race,
+    sample: Callable[[jax.Array, jax.Array], jax.Array],
+    errs: Callable[[Any], jax.Array],
     batches: int,
     key: jax.Array,
-    params: racing.PreferenceParams,
+    params: list[Any],
+) -> list[int]:
+    """How many races with each of the params err, by the same samples."""
+    stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *params)
+    return np.asarray(_wrong_races(race, sample, errs, batches, key, stacked)).sum(0).tolist()
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1, 2, 3))
+def _wrong_races(
+    race: racing.Race, sample: Any, errs: Any, batches: int, key: jax.Array, params: Any
 ) -> jax.Array:
-    """Races with a wrong verdict, by the same samples: int32 [batches, d] for params [d, ...]."""
-    wrong_verdict = jnp.asarray(np.array(task.win_probabilities) <= 0.5)
     options = jnp.arange(race.num_options, dtype=jnp.int32)
 
-    def errs(race_key: jax.Array) -> jax.Array:
-        def run(params: racing.PreferenceParams) -> jax.Array:
-            return racing.run(race, race_key, task.sample, options, params).beats
+    def of_key(race_key: jax.Array) -> jax.Array:
+        return jax.vmap(lambda own: errs(racing.run(race, race_key, sample, options, own)))(params)
 
-        return (jax.vmap(run)(params) & wrong_verdict).any((1, 2))
-
-    return reckoning.wrong_by_batch(errs, key, batches)
+    return reckoning.wrong_by_batch(of_key, key, batches)
 
 
 if __name__ == "__main__":

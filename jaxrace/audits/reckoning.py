@@ -17,6 +17,7 @@ from jaxrace.validation import require_integer
 
 DELTAS = (0.05, 0.2, 0.5)
 FULL_SIZE = 100_000
+MOST_OF_CONTROL = 20_000  # races; more would make the failure of a broken control no clearer
 BATCH = 250  # races that advance together; more of them leave the processor's cache
 
 

@@ -7,7 +7,6 @@ A race errs when it selects an option and discards another whose mean is no smal
 """
 
 import dataclasses
-import functools
 from collections.abc import Callable, Iterator
 
 import jax
@@ -59,33 +58,20 @@ def value_audit(races: int = reckoning.FULL_SIZE) -> Iterator[reckoning.Finding]
     batches = reckoning.batches_of(races)
     for number, task in enumerate(TASKS):
         key = jax.random.fold_in(jax.random.key(0), number)
+        means = np.array(task.means)
+        no_better = jnp.asarray(means[:, None] <= means[None, :])
+
+        def errs(result: racing.ValueResult, no_better: jax.Array = no_better) -> jax.Array:
+            return (no_better & result.selected[:, None] & result.discarded[None, :]).any()
+
         for claim, (kind, intersect, share) in _RACES.items():
             race = kind(len(task.means), 1, intersect=intersect)
-            for delta in reckoning.DELTAS:
-                params = race.params(delta, task.max_rounds, share * task.value_range)
-                wrong = _wrong_races(task, race, batches, key, params)
-                errors, total = int(np.asarray(wrong).sum()), batches * reckoning.BATCH
+            numbers = task.max_rounds, share * task.value_range
+            params = [race.params(delta, *numbers) for delta in reckoning.DELTAS]
+            wrong = preference.wrong_races(race, task.sample, errs, batches, key, params)
+            for delta, errors in zip(reckoning.DELTAS, wrong, strict=True):
+                total = batches * reckoning.BATCH
                 yield reckoning.Finding(task.name, claim, delta, delta, errors, total)
-
-
-@functools.partial(jax.jit, static_argnums=(0, 1, 2))
-def _wrong_races(
-    task: ValueTask,
-    race: racing.ValueRace,
-    batches: int,
-    key: jax.Array,
-    params: racing.ValueParams,
-) -> jax.Array:
-    """Number of races that err: int32 [batches]."""
-    means = np.array(task.means)
-    no_better = jnp.asarray(means[:, None] <= means[None, :])
-    options = jnp.arange(len(means), dtype=jnp.int32)
-
-    def errs(race_key: jax.Array) -> jax.Array:
-        result = racing.run(race, race_key, task.sample, options, params)
-        return (no_better & result.selected[:, None] & result.discarded[None, :]).any()
-
-    return reckoning.wrong_by_batch(errs, key, batches)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
 Axes: K arms, P pairs (first, second) with first <= second.
 """
 
-from typing import Any
+import dataclasses
+from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
@@ -18,47 +19,35 @@ Pairs = NDArray[np.int32]
 
 
 @pytree
-class Counts:
-    """Counts of all pairs; a duel of an arm against itself is not counted."""
+class CountedState:
+    """Duels so far; one of an arm against itself takes time and is not counted."""
 
+    time: jax.Array  # int32 [], duels told
     wins: jax.Array  # int32 [K, K], i over j
     duels: jax.Array  # int32 [K, K], symmetric
 
+    @classmethod
+    def begin(cls, num_arms: int, **more: jax.Array) -> Self:
+        """Nothing yet."""
+        zeros = jnp.zeros((num_arms, num_arms), jnp.int32)
+        return cls(jnp.zeros((), jnp.int32), zeros, zeros, **more)
 
-@pytree
-class CountedState:
-    """Duels so far."""
-
-    time: jax.Array  # int32 [], duels told
-    counts: Counts
-
-
-def no_counts(num_arms: int) -> Counts:
-    """Nothing yet."""
-    zeros = jnp.zeros((num_arms, num_arms), jnp.int32)
-    return Counts(zeros, zeros)
-
-
-def with_duel(counts: Counts, pair: jax.Array, outcome: jax.Array) -> Counts:
-    """With one more duel."""
-    one = (pair[0] != pair[1]).astype(jnp.int32)
-    winner, loser = jnp.where(outcome, pair[0], pair[1]), jnp.where(outcome, pair[1], pair[0])
-    duels = counts.duels.at[winner, loser].add(one).at[loser, winner].add(one)
-    return Counts(counts.wins.at[winner, loser].add(one), duels)
+    def with_duel(self, pair: jax.Array, outcome: jax.Array) -> Self:
+        """With one more duel."""
+        one = (pair[0] != pair[1]).astype(jnp.int32)
+        winner, loser = jnp.where(outcome, pair[0], pair[1]), jnp.where(outcome, pair[1], pair[0])
+        duels = self.duels.at[winner, loser].add(one).at[loser, winner].add(one)
+        wins = self.wins.at[winner, loser].add(one)
+        return dataclasses.replace(self, time=self.time + 1, wins=wins, duels=duels)
 
 
-def estimates(counts: Counts) -> jax.Array:
-    """p_ij as far as one knows, float32 [K, K]: 1/2 where there was no duel."""
-    wins, duels = counts.wins.astype(jnp.float32), counts.duels.astype(jnp.float32)
-    return jnp.where(counts.duels > 0, wins / jnp.maximum(duels, 1), 0.5)
-
-
-def copeland_leader(counts: Counts) -> jax.Array:
+def copeland_leader(state: CountedState) -> jax.Array:
     """The arm that beats most others, then the one of the best mean, then the first: int32 []."""
-    rates = estimates(counts)
-    num_arms = rates.shape[-1]
+    wins, duels = state.wins.astype(jnp.float32), state.duels.astype(jnp.float32)
+    # p_ij as far as one knows.
+    rates = jnp.where(state.duels > 0, wins / jnp.maximum(duels, 1), 0.5)
     # A mean is below 1, and does not outweigh a win.
-    score = (rates > 0.5).sum(-1).astype(jnp.float32) + rates.sum(-1) / (2 * num_arms)
+    score = (rates > 0.5).sum(-1).astype(jnp.float32) + rates.sum(-1) / (2 * rates.shape[-1])
     return jnp.argmax(score).astype(jnp.int32)
 
 
@@ -70,7 +59,7 @@ class WidthParams:
 
 
 class CountedDuels(Algorithm):
-    """An algorithm with ``counts`` of all pairs in its state.
+    """An algorithm whose state is a ``CountedState``.
 
     It knows of p_ij the upper bound u_ij = w_ij / N_ij + sqrt(alpha ln t / N_ij).
     """
@@ -95,7 +84,7 @@ class CountedDuels(Algorithm):
     @verb
     def recommend(self, state: Any, params: Any) -> jax.Array:
         """The arm that seems to beat most others."""
-        return copeland_leader(state.counts)
+        return copeland_leader(state)
 
 
 def pairs_of(num_arms: int, with_itself: bool = False) -> Pairs:

@@ -8,14 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import kernels
-from jaxrace.dueling.counts import (
-    CountedDuels,
-    CountedState,
-    WidthParams,
-    no_counts,
-    pairs_of,
-    with_duel,
-)
+from jaxrace.dueling.counts import CountedDuels, CountedState, WidthParams, pairs_of
 from jaxrace.dueling.matrices import from_upper
 from jaxrace.dueling.winners import copeland_scores
 from jaxrace.kernels import first_best, pick
@@ -61,13 +54,11 @@ class DoubleThompson(CountedDuels):
 
     @verb
     def init(self, params: WidthParams) -> DtsState:
-        pairs = (self.num_arms, self.num_arms)
-        once = (self.num_arms // 2, self.num_arms)
-        return DtsState(
-            time=jnp.zeros((), jnp.int32),
-            counts=no_counts(self.num_arms),
-            released=jnp.zeros(pairs, jnp.float32),
-            above=jnp.full(once, 0.5, jnp.float32),
+        size = self.num_arms
+        return DtsState.begin(
+            size,
+            released=jnp.zeros((size, size), jnp.float32),
+            above=jnp.full((size // 2, size), 0.5, jnp.float32),
         )
 
     def draw(self, key: jax.Array) -> DtsNoise:
@@ -84,7 +75,7 @@ class DoubleThompson(CountedDuels):
             coins = kernels.draw_uniforms(noise.first_key, state.above.shape)
             marked = _most_wins(candidates, wins_in_circle(coins < state.above))
         first = pick(marked, noise.tie)
-        wins, duels = state.counts.wins[first], state.counts.duels[first]
+        wins, duels = state.wins[first], state.duels[first]
         # theta_{i, first}: posterior of "i beats the first arm".
         theta = kernels.sample_beta(
             noise.second_key,
@@ -100,7 +91,7 @@ class DoubleThompson(CountedDuels):
     def _sample_all(self, key: jax.Array, state: DtsState) -> jax.Array:
         """Theta of every pair, float32 [K, K], drawn once for both orders."""
         first, second = pairs_of(self.num_arms)
-        won, lost = state.counts.wins[first, second], state.counts.wins[second, first]
+        won, lost = state.wins[first, second], state.wins[second, first]
         theta = kernels.sample_beta(
             key, (won + 1).astype(jnp.float32), (lost + 1).astype(jnp.float32)
         )
@@ -110,20 +101,16 @@ class DoubleThompson(CountedDuels):
 
     @verb
     def tell(self, state: DtsState, choice: Any, outcome: Any, params: WidthParams) -> DtsState:
-        counts = with_duel(state.counts, choice, outcome)
+        state = state.with_duel(choice, outcome)
         first, second = choice[0], choice[1]
         released = state.released
         for i, j in ((first, second), (second, first)):
-            level = self.release_log_time(counts.wins[i, j], counts.duels[i, j], params)
+            level = self.release_log_time(state.wins[i, j], state.duels[i, j], params)
             released = released.at[i, j].set(level)
-        above = kernels.above_half(counts.wins[first, second], counts.wins[second, first])
+        above = kernels.above_half(state.wins[first, second], state.wins[second, first])
         row, column, turned = place_in_circle(choice, self.num_arms)
-        return DtsState(
-            time=state.time + 1,
-            counts=counts,
-            released=released,
-            above=state.above.at[row, column].set(jnp.where(turned, 1 - above, above), mode="drop"),
-        )
+        above = state.above.at[row, column].set(jnp.where(turned, 1 - above, above), mode="drop")
+        return dataclasses.replace(state, released=released, above=above)
 
 
 def _most_wins(candidates: jax.Array, wins: jax.Array) -> jax.Array:

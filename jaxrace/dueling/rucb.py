@@ -6,7 +6,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxrace.dueling.counts import CountedDuels, CountedState, WidthParams, no_counts, with_duel
+from jaxrace.dueling.counts import CountedDuels, CountedState, WidthParams
 from jaxrace.kernels import first_best, pick
 from jaxrace.protocol import pytree, verb
 
@@ -40,9 +40,8 @@ class Rucb(CountedDuels):
 
     @verb
     def init(self, params: WidthParams) -> RucbState:
-        return RucbState(
-            time=jnp.zeros((), jnp.int32),
-            counts=no_counts(self.num_arms),
+        return RucbState.begin(
+            self.num_arms,
             released=jnp.zeros(self.num_arms, jnp.float32),
             champion=jnp.asarray(self.num_arms, jnp.int32),
         )
@@ -65,27 +64,26 @@ class Rucb(CountedDuels):
 
     def _upper(self, state: RucbState, arm: jax.Array, params: WidthParams) -> jax.Array:
         """u_ji of all j against i = ``arm``, float32 [K]."""
-        duels = state.counts.duels[arm].astype(jnp.float32)
-        losses = duels - state.counts.wins[arm].astype(jnp.float32)
+        duels = state.duels[arm].astype(jnp.float32)
+        losses = duels - state.wins[arm].astype(jnp.float32)
         least = jnp.maximum(duels, 1)
         bound = losses / least + jnp.sqrt(params.alpha * self.log_time(state.time) / least)
         return jnp.where(duels > 0, bound, 1.0)
 
     @verb
     def tell(self, state: RucbState, choice: Any, outcome: Any, params: WidthParams) -> RucbState:
-        counts = with_duel(state.counts, choice, outcome)
-        time = state.time + 1
+        state = state.with_duel(choice, outcome)
         released = state.released
         for arm in (choice[0], choice[1]):
-            level = self.release_log_time(counts.wins[arm], counts.duels[arm], params)
+            level = self.release_log_time(state.wins[arm], state.duels[arm], params)
             released = released.at[arm].set(level.max())
-        candidates = self.log_time(time) >= released
+        candidates = self.log_time(state.time) >= released
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         stays = (candidates & (arms == state.champion)).any()
         alone = candidates.sum(dtype=jnp.int32) == 1
         champion = jnp.where(stays, state.champion, self.num_arms)
         champion = jnp.where(alone, jnp.argmax(candidates).astype(jnp.int32), champion)
-        return RucbState(time, counts, released, champion)
+        return dataclasses.replace(state, released=released, champion=champion)
 
     @verb
     def recommend(self, state: RucbState, params: WidthParams) -> jax.Array:

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxrace.dueling.base import Algorithm
-from jaxrace.dueling.counts import CountedState, copeland_leader, no_counts, with_duel
+from jaxrace.dueling.counts import CountedState, copeland_leader
 from jaxrace.protocol import verb
 
 
@@ -26,7 +26,7 @@ class Uniform(Algorithm):
 
     @verb
     def init(self, params: None) -> CountedState:
-        return CountedState(jnp.zeros((), jnp.int32), no_counts(self.num_arms))
+        return CountedState.begin(self.num_arms)
 
     def draw(self, key: jax.Array) -> jax.Array:
         return jax.random.uniform(key, (2,), jnp.float32)
@@ -39,8 +39,8 @@ class Uniform(Algorithm):
 
     @verb
     def tell(self, state: CountedState, choice: Any, outcome: Any, params: None) -> CountedState:
-        return CountedState(state.time + 1, with_duel(state.counts, choice, outcome))
+        return state.with_duel(choice, outcome)
 
     @verb
     def recommend(self, state: CountedState, params: None) -> jax.Array:
-        return copeland_leader(state.counts)
+        return copeland_leader(state)

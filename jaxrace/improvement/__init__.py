@@ -1,59 +1,35 @@
 """High-confidence policy improvement: a new policy that is certainly no worse than the old one."""
 
-from jaxrace.improvement.bounds import (
-    BOUNDS,
-    Betting,
-    Bootstrap,
-    Concentration,
-    EmpiricalBernstein,
-    LowerBound,
-    StudentT,
-    bound_called,
-    lower_bound,
-)
-from jaxrace.improvement.candidates import CandidateSearch
-from jaxrace.improvement.daedalus import Daedalus, DaedalusRow, DaedalusState
-from jaxrace.improvement.doubly_robust import doubly_robust, fit_rewards
-from jaxrace.improvement.plausibility import WeightCheck, check_weights, require_possible
-from jaxrace.improvement.policies import LinearSoftmax, Mixed, MixedPolicy, MixedWith, unmixed
-from jaxrace.improvement.policy_improvement import Improvement, ImprovementParams, PolicyImprovement
-from jaxrace.improvement.trajectories import ReturnRange, Trajectories, trajectories
-from jaxrace.improvement.trials import DaedalusJob, DaedalusWork, collect
-from jaxrace.improvement.weights import Estimates, estimates
-
-__all__ = [
-    "BOUNDS",
-    "Betting",
-    "Bootstrap",
-    "CandidateSearch",
-    "Concentration",
-    "Daedalus",
-    "DaedalusJob",
-    "DaedalusRow",
-    "DaedalusState",
-    "DaedalusWork",
-    "EmpiricalBernstein",
-    "Estimates",
-    "Improvement",
-    "ImprovementParams",
-    "LinearSoftmax",
-    "LowerBound",
-    "Mixed",
-    "MixedPolicy",
-    "MixedWith",
-    "PolicyImprovement",
-    "ReturnRange",
-    "StudentT",
-    "Trajectories",
-    "WeightCheck",
-    "bound_called",
-    "check_weights",
-    "collect",
-    "doubly_robust",
-    "estimates",
-    "fit_rewards",
-    "lower_bound",
-    "require_possible",
-    "trajectories",
-    "unmixed",
-]
+from jaxrace.improvement.bounds import BOUNDS as BOUNDS
+from jaxrace.improvement.bounds import Betting as Betting
+from jaxrace.improvement.bounds import Bootstrap as Bootstrap
+from jaxrace.improvement.bounds import Concentration as Concentration
+from jaxrace.improvement.bounds import EmpiricalBernstein as EmpiricalBernstein
+from jaxrace.improvement.bounds import LowerBound as LowerBound
+from jaxrace.improvement.bounds import StudentT as StudentT
+from jaxrace.improvement.bounds import bound_called as bound_called
+from jaxrace.improvement.bounds import lower_bound as lower_bound
+from jaxrace.improvement.candidates import CandidateSearch as CandidateSearch
+from jaxrace.improvement.daedalus import Daedalus as Daedalus
+from jaxrace.improvement.daedalus import DaedalusRow as DaedalusRow
+from jaxrace.improvement.daedalus import DaedalusState as DaedalusState
+from jaxrace.improvement.doubly_robust import doubly_robust as doubly_robust
+from jaxrace.improvement.doubly_robust import fit_rewards as fit_rewards
+from jaxrace.improvement.plausibility import WeightCheck as WeightCheck
+from jaxrace.improvement.plausibility import check_weights as check_weights
+from jaxrace.improvement.plausibility import require_possible as require_possible
+from jaxrace.improvement.policies import LinearSoftmax as LinearSoftmax
+from jaxrace.improvement.policies import Mixed as Mixed
+from jaxrace.improvement.policies import MixedPolicy as MixedPolicy
+from jaxrace.improvement.policies import MixedWith as MixedWith
+from jaxrace.improvement.policies import unmixed as unmixed
+from jaxrace.improvement.policy_improvement import Improvement as Improvement
+from jaxrace.improvement.policy_improvement import ImprovementParams as ImprovementParams
+from jaxrace.improvement.policy_improvement import PolicyImprovement as PolicyImprovement
+from jaxrace.improvement.trajectories import ReturnRange as ReturnRange
+from jaxrace.improvement.trajectories import Trajectories as Trajectories
+from jaxrace.improvement.trajectories import trajectories as trajectories
+from jaxrace.improvement.trials import DaedalusWork as DaedalusWork
+from jaxrace.improvement.trials import collect as collect
+from jaxrace.improvement.weights import Estimates as Estimates
+from jaxrace.improvement.weights import estimates as estimates

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 # Of actions and policies: they are kept as int32.
 MOST = 2**31 - 1
 
-# The numbers of float32 that devices do not take for infinite, or for 0.
-LARGEST, SMALLEST = float(np.finfo(np.float32).max), float(np.finfo(np.float32).tiny)
+# Of the positive float32 numbers that devices do not take for 0.
+SMALLEST = float(np.finfo(np.float32).tiny)
 
 # Of the spread of some numbers: what float32 may make of them is off by no more.
 _MOST_ROUNDED = 1e-3

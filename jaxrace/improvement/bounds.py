@@ -7,6 +7,7 @@ Values are importance-weighted returns X >= 0. A bound is *safe* if it holds wit
 import abc
 import dataclasses
 import functools
+from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import jax
@@ -87,7 +88,6 @@ class StudentT(LowerBound):
     def predict(
         self, drawn: None, values: jax.Array, rows: Rows, delta: jax.Array, number: jax.Array
     ) -> jax.Array:
-        """See ``LowerBound``."""
         return kernels.student_bound(values, rows.present, delta, number.astype(jnp.float32))
 
 
@@ -125,7 +125,6 @@ class Bootstrap(LowerBound):
     def bound_of_one(
         self, key: jax.Array, values: jax.Array, rows: Rows, delta: jax.Array
     ) -> jax.Array:
-        """See ``LowerBound``."""
         return kernels.bootstrap_bound_of_one(
             key, values, rows.present, rows.total, self.resamples, delta, self.corrected
         )
@@ -151,6 +150,10 @@ class _WithThreshold(LowerBound):
     """A bound of min(X, c), with c chosen on a twentieth of the values."""
 
     is_safe = True
+    # Of min(X, c), given values, those that are left, c, delta, and how many: what so many values
+    # would give, and what these do give.
+    _predicted: ClassVar[Callable[..., jax.Array]]
+    _certain: ClassVar[Callable[..., jax.Array]]
 
     def draw(self, key: jax.Array, rows: Rows, number: jax.Array) -> Thresholds:
         """Which values are spent on the threshold, every policy's share."""
@@ -171,7 +174,6 @@ class _WithThreshold(LowerBound):
     def predict(
         self, drawn: Thresholds, values: jax.Array, rows: Rows, delta: jax.Array, number: jax.Array
     ) -> jax.Array:
-        """See ``LowerBound``."""
         spent = drawn.of_prediction
         rest, number = spent.rest.sum(dtype=jnp.float32), number.astype(jnp.float32)
         left = number * rest / rows.total.astype(jnp.float32)
@@ -180,24 +182,11 @@ class _WithThreshold(LowerBound):
     def bound(
         self, drawn: Thresholds, values: jax.Array, rows: Rows, delta: jax.Array
     ) -> jax.Array:
-        """See ``LowerBound``."""
         spent, order = drawn.of_bound, drawn.order
         left = spent.rest.sum(dtype=jnp.float32)
         cap = _cap(spent, values, delta, left)
         # Bets follow the order, and the rows of a log may be sorted by anything.
         return self._certain(values[order], spent.rest[order], cap, delta, left)
-
-    @abc.abstractmethod
-    def _predicted(
-        self, values: jax.Array, rest: jax.Array, cap: jax.Array, delta: jax.Array, left: jax.Array
-    ) -> jax.Array:
-        """The bound of min(X, cap) that so many values would give."""
-
-    @abc.abstractmethod
-    def _certain(
-        self, values: jax.Array, rest: jax.Array, cap: jax.Array, delta: jax.Array, left: jax.Array
-    ) -> jax.Array:
-        """The bound of min(X, cap) from the values that are left."""
 
 
 def _cap(spent: Spent, values: jax.Array, delta: jax.Array, number: jax.Array) -> jax.Array:
@@ -217,12 +206,7 @@ class Concentration(_WithThreshold):
     True
     """
 
-    def _predicted(
-        self, values: jax.Array, rest: jax.Array, cap: jax.Array, delta: jax.Array, left: jax.Array
-    ) -> jax.Array:
-        return kernels.capped_bound(values, rest, cap, delta, left)
-
-    _certain = _predicted
+    _predicted = _certain = staticmethod(kernels.capped_bound)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -243,15 +227,11 @@ class Betting(_WithThreshold):
 
     anytime: bool = False
 
-    def _predicted(
-        self, values: jax.Array, rest: jax.Array, cap: jax.Array, delta: jax.Array, left: jax.Array
-    ) -> jax.Array:
-        return kernels.predicted_betting_bound(values, rest, cap, delta, left, self.anytime)
+    def _predicted(self, *given: jax.Array) -> jax.Array:
+        return kernels.predicted_betting_bound(*given, anytime=self.anytime)
 
-    def _certain(
-        self, values: jax.Array, rest: jax.Array, cap: jax.Array, delta: jax.Array, left: jax.Array
-    ) -> jax.Array:
-        return kernels.betting_bound(values, rest, cap, delta, self.anytime)
+    def _certain(self, *given: jax.Array) -> jax.Array:
+        return kernels.betting_bound(*given[:-1], anytime=self.anytime)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -273,7 +253,6 @@ class EmpiricalBernstein(LowerBound):
     def predict(
         self, drawn: None, values: jax.Array, rows: Rows, delta: jax.Array, number: jax.Array
     ) -> jax.Array:
-        """See ``LowerBound``."""
         cap, count = jnp.float32(self.cap), number.astype(jnp.float32)
         return kernels.capped_bound(values, rows.present, cap, delta, count)
 

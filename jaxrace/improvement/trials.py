@@ -47,16 +47,8 @@ def collect(
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class DaedalusJob:
-    """One trial."""
-
-    key: jax.Array
-
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
 class DaedalusWork:
-    """What ``sweep.run`` does with a ``DaedalusJob``: all batches of a trial.
+    """What ``sweep.run`` does with the key of a trial: all of its batches.
 
     Batch number b has the keys fold_in(fold_in(key, b), 0) for the simulator and
     fold_in(fold_in(key, b), 1) for ``Daedalus.tell``.
@@ -69,7 +61,7 @@ class DaedalusWork:
     >>> method = PolicyImprovement(softmax, returns, StudentT())
     >>> env = gridworld.Gridworld()
     >>> work = DaedalusWork(Daedalus(method, 100, 2), env, env.default_params, method.params(0.0))
-    >>> jobs = sweep.stacked(DaedalusJob(jax.random.split(jax.random.key(0), 2)))
+    >>> jobs = sweep.stacked(jax.random.split(jax.random.key(0), 2))
     >>> sweep.run(work, jobs, width=1).rows.row.trajectories.tolist()
     [100, 200, 100, 200]
     """
@@ -79,24 +71,24 @@ class DaedalusWork:
     env_params: Any
     params: ImprovementParams
 
-    def init(self, job: DaedalusJob) -> tuple[DaedalusState, DaedalusJob]:
+    def init(self, job: jax.Array) -> tuple[DaedalusState, jax.Array]:
         """The state before the first batch."""
         first = self.daedalus.ask(None, self.params)
-        shapes = jax.eval_shape(lambda: self._collect(job.key, first))
+        shapes = jax.eval_shape(lambda: self._collect(job, first))
         example = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), shapes)
         return self.daedalus.init(example, self.params), job
 
     def step(
-        self, state: tuple[DaedalusState, DaedalusJob]
-    ) -> tuple[tuple[DaedalusState, DaedalusJob], DaedalusRow]:
+        self, state: tuple[DaedalusState, jax.Array]
+    ) -> tuple[tuple[DaedalusState, jax.Array], DaedalusRow]:
         """One batch."""
         own, job = state
-        key = jax.random.fold_in(job.key, own.num_tests)
+        key = jax.random.fold_in(job, own.num_tests)
         data = self._collect(jax.random.fold_in(key, 0), self.daedalus.ask(own, self.params))
         own, row = self.daedalus.tell(jax.random.fold_in(key, 1), own, data, self.params)
         return (own, job), row
 
-    def done(self, state: tuple[DaedalusState, DaedalusJob]) -> jax.Array:
+    def done(self, state: tuple[DaedalusState, jax.Array]) -> jax.Array:
         """Is there no room for more?"""
         return state[0].num_tests >= self.daedalus.num_batches
 

@@ -9,7 +9,6 @@ from jaxrace.commands.workbench import mean_and_error
 from jaxrace.tables import markdown_table
 
 YES, NO, OPEN = "yes", "no", "open"
-UNEXPLAINED = "unexplained"
 
 
 class Claim(NamedTuple):
@@ -19,12 +18,11 @@ class Claim(NamedTuple):
     paper: str  # where, or its number
     here: str
     holds: str  # or "no", or "open" if the errors are too large to tell
-    why: str  # it does not, or UNEXPLAINED
 
 
 def claims_table(claims: Sequence[Claim]) -> str:
     """In Markdown."""
-    return markdown_table(("claim", "paper", "here", "holds?", "why"), claims)
+    return markdown_table(("claim", "paper", "here", "holds?"), claims)
 
 
 def verdict(change: float, error: float) -> str:

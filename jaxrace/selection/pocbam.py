@@ -37,7 +37,7 @@ class Pocbam(ScoreSelector):
     """
 
     def value(self, moments: Moments) -> jax.Array:
-        return kernels.relative_selection_gains(
+        return kernels.correct_selection_gains(
             moments.means, moments.variances, moments.reductions, self.top
         )
 

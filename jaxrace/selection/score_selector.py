@@ -271,7 +271,7 @@ class KnowledgeGradient(ScoreSelector):
     """
 
     def value(self, moments: Moments) -> jax.Array:
-        return kernels.relative_knowledge_gradient(moments.means, moments.deviations, self.top)
+        return kernels.knowledge_gradient(moments.means, moments.deviations, self.top)
 
 
 @functools.partial(jax.jit, static_argnums=(0, 3))

@@ -3,12 +3,12 @@
 import itertools
 
 from jaxrace.audits.dominance import means, null_pairs, races
-from jaxrace.audits.reckoning import markdown_table, races_asked_for, told
+from jaxrace.audits.reckoning import MOST_OF_CONTROL, markdown_table, races_asked_for, told
 
 
 def main(size: int) -> None:
     """Print the tables, and on the standard error how the work goes on."""
-    print(f"{size:,} races per line; controls {min(size, races.MOST_OF_CONTROL):,}.\n")
+    print(f"{size:,} races per line; controls {min(size, MOST_OF_CONTROL):,}.\n")
     audits = races.audit_races, races.audit_counts, races.control_races
     findings = itertools.chain.from_iterable(audit(size) for audit in audits)
     print(markdown_table(told(findings), "Certificate"), end="\n\n")

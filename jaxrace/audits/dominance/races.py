@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from jaxrace import kernels, racing
 from jaxrace.audits.dominance.options import TASKS, TIED_CIRCLE, Law, SetTask, draw
-from jaxrace.audits.reckoning import DELTAS, FULL_SIZE, Finding, count_wrong
+from jaxrace.audits.reckoning import DELTAS, FULL_SIZE, MOST_OF_CONTROL, Finding, count_wrong
 from jaxrace.racing.dominance.state import COUNTS, DOMINANCE
 
 HORIZONS = (300, 3000)  # n_max
-MOST_OF_CONTROL = 20_000  # races; more would make the controls' failure no clearer
 COUNTS_SHARE = 0.05  # epsilon, the share of delta that certificate (b) has
 _NEVER = np.float32(np.inf)  # a level that certificate (a) never reaches
 

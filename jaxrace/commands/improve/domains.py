@@ -17,7 +17,7 @@ from jaxrace.bases import Affine, Cells, Fourier
 from jaxrace.commands.improve.config import BATCHES
 from jaxrace.commands.workbench import Workbench
 from jaxrace.envs import Environment, gridworld, marketing, mountain_car
-from jaxrace.improvement import Daedalus, DaedalusJob, DaedalusRow, DaedalusWork
+from jaxrace.improvement import Daedalus, DaedalusRow, DaedalusWork
 from jaxrace.rollout import PolicyInTask
 
 Chances = Callable[[Any], jax.Array]  # of observations [m, ...]: float32 [m, A]
@@ -211,7 +211,7 @@ def run_trials(
     params = daedalus.improvement.params(floor.mean, delta, domain.initial())
     work = DaedalusWork(daedalus, domain.env, domain.env.default_params, params)
     keys = jax.random.split(jax.random.key(np.uint32(bench.seed)), trials)
-    log = bench.sweep(name, work, sweep.stacked(DaedalusJob(keys)), 1, batches)
+    log = bench.sweep(name, work, sweep.stacked(keys), 1, batches)
     shape = trials, batches
     row = jax.tree.map(lambda x: np.asarray(x).reshape(*shape, *x.shape[1:]), log.rows.row)
     found = jax.tree.map(lambda x: x[row.is_found], row.candidate)

@@ -1,7 +1,6 @@
 """Errors of lower bounds: Thomas et al. 2015, figure 1. Axes: S samples of n values, M bounds."""
 
 import functools
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -9,9 +8,8 @@ import numpy as np
 
 from jaxrace import plots, sweep
 from jaxrace.commands.workbench import Columns, Workbench, as_columns, mean_and_error, with_error
-from jaxrace.improvement import BOUNDS, Bootstrap, EmpiricalBernstein
+from jaxrace.improvement import BOUNDS, EmpiricalBernstein
 from jaxrace.improvement.bounds import Rows
-from jaxrace.kernels import both_bootstrap_bounds, resampling_counts
 from jaxrace.tables import markdown_table
 
 DELTA = 0.05
@@ -31,32 +29,24 @@ ALL_BOUNDS = {**BOUNDS, "bernstein": EmpiricalBernstein(cap=5 * SHAPE * SCALE)}
 _BATCH = 250  # samples that share a set of resamples
 
 
-class Batch(NamedTuple):
-    """What a batch of samples has shown."""
-
-    errors: jax.Array  # int32 [M], bounds above the mean
-    total: jax.Array  # float32 [M], of all bounds
-
-
-def judge_batch(size: int, delta: jax.Array, key: jax.Array) -> Batch:
-    """Draw a batch of samples of n values, and all bounds of each."""
+def judge_batch(size: int, delta: jax.Array, key: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Of a batch of samples: bounds above the mean, int32 [M], and sums of bounds, float32 [M]."""
     value_key, *keys = jax.random.split(key, 1 + len(BOUNDS))
     own = dict(zip(ALL_BOUNDS, keys, strict=True))
     # A gamma variate with a whole shape is a sum of exponential ones, which are cheap.
     parts = jax.random.exponential(value_key, (SHAPE, _BATCH, size), jnp.float32)
     values = SCALE * parts.sum(0)
     rows = Rows(jnp.ones(size, bool), jnp.zeros(size, jnp.int32))
+    drawn = {name: one.draw(own[name], rows, rows.total) for name, one in ALL_BOUNDS.items()}
     # From the same resamples, which take longest: each one's errors are reported by themselves.
-    counts = resampling_counts(own["bca"], rows.present, rows.total, Bootstrap().resamples)
-    both = jax.vmap(lambda x: both_bootstrap_bounds(x, rows.present, counts, delta))(values)
-    found = {"bca": both.corrected, "percentile": both.percentile}
-    for name, bound in ALL_BOUNDS.items():
-        if name not in found:
-            drawn = bound.draw(own[name], rows, rows.total)
-            found[name] = jax.vmap(lambda x, b=bound, d=drawn: b.bound(d, x, rows, delta))(values)
-    listed = jnp.stack([found[name] for name in ALL_BOUNDS])
-    errors = (listed > SHAPE * SCALE).sum(1, dtype=jnp.int32)
-    return Batch(errors, listed.sum(1))
+    drawn["percentile"] = drawn["bca"]
+
+    def all_bounds(sample: jax.Array) -> jax.Array:
+        found = (b.bound(drawn[name], sample, rows, delta) for name, b in ALL_BOUNDS.items())
+        return jnp.stack(list(found))
+
+    listed = jax.vmap(all_bounds, out_axes=1)(values)
+    return (listed > SHAPE * SCALE).sum(1, dtype=jnp.int32), listed.sum(1)
 
 
 def run(bench: Workbench) -> None:
@@ -69,12 +59,12 @@ def run(bench: Workbench) -> None:
     for size in sizes:
         keys = jax.random.split(jax.random.fold_in(key, size), batches)
         work = sweep.Once(functools.partial(judge_batch, size), jnp.float32(DELTA))
-        row = bench.sweep(f"n = {size}", work, sweep.stacked(keys), width=1).rows.row
-        rates = np.asarray(row.errors, np.int64).sum(0) / trials
-        means = np.asarray(row.total, np.float64).sum(0) / trials
+        errors, totals = bench.sweep(f"n = {size}", work, sweep.stacked(keys), 1).rows.row
+        rates = np.asarray(errors, np.int64).sum(0) / trials
+        means = np.asarray(totals, np.float64).sum(0) / trials
         for number, name in enumerate(ALL_BOUNDS):
             # Samples of a batch share resamples: the batches are independent.
-            _, error = mean_and_error(np.asarray(row.errors[:, number], np.float64) / _BATCH)
+            _, error = mean_and_error(np.asarray(errors[:, number], np.float64) / _BATCH)
             own = {"bound": name, "n": size, "trials": trials, "error_rate": rates[number]}
             rows.append({**own, "error_rate_stderr": error, "mean_bound": means[number]})
     bench.write_table("bounds.csv", rows)

@@ -5,14 +5,9 @@ import itertools
 import numpy as np
 
 from jaxrace import plots
+from jaxrace.commands import workbench
 from jaxrace.commands.improve.domains import DOMAINS, Domain, Trials, floor_of, run_trials
-from jaxrace.commands.workbench import (
-    Columns,
-    Workbench,
-    mean_and_error,
-    mean_columns,
-    mean_in_words,
-)
+from jaxrace.commands.workbench import Columns, Workbench, mean_columns, mean_in_words
 from jaxrace.improvement import CandidateSearch, Daedalus, PolicyImprovement, bound_called
 from jaxrace.tables import markdown_table
 
@@ -98,7 +93,7 @@ def _figure(found: Found, floors: dict[str, float]) -> "plots.Figure":
     for panel, (domain, floor) in zip(panels, floors.items(), strict=True):
         own = {name[1:]: trials for name, trials in found.items() if name[0] == domain}
         for (kind, bound), trials in own.items():
-            mean, error = mean_and_error(trials.performance.T)
+            mean, error = workbench.mean_and_error(trials.performance.T)
             x, y = np.append(0, trials.trajectories), np.append(floor, mean)
             style = {"color": f"C{KINDS.index(kind)}", "ls": styles[bound]}
             plots.band(panel, x, y, np.append(0, error), label=f"{kind}, {bound}", **style)
@@ -139,14 +134,10 @@ def _paragraphs(found: Found, floors: dict[str, float]) -> list[str]:
             markdown_table((*heads, "errors, of those declared safe"), rows),
         ]
     return [
-        "Daedalus2: the best policy found safe so far is run, its trajectories go to the training "
-        "and the test set, and the next candidate is tested, each time with the error probability "
-        f"{DELTA:g}. The error rate is that of candidates declared safe that are worse than the "
-        "initial policy (where performance is simulated: by more than three standard errors), of "
-        "all tests. Candidates come from a search (none) or, until the first one passes, from "
-        "cross-validated mixtures with the initial policy (k-fold). ± is one standard error over "
-        "trials; the published numbers are read off figure 4. Digital marketing is a stand-in for "
-        "data that are not public: only the initial performance is the paper's.",
+        f"Daedalus2 with the error probability {DELTA:g} for each test. The error rate is that of "
+        "candidates declared safe that are worse than the initial policy (where performance is "
+        "simulated: by more than three standard errors), of all tests. ± is one standard error "
+        "over trials; the published numbers are read off figure 4.",
         "![Performance](daedalus.png)",
         *sections,
     ]

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 
 from jaxrace.commands.workbench import mean_and_error, mean_in_words, with_error
-from jaxrace.papers.claims import NO, OPEN, UNEXPLAINED, YES, Claim, difference, verdict, yes_or_no
+from jaxrace.papers.claims import NO, OPEN, YES, Claim, difference, verdict, yes_or_no
 from jaxrace.papers.preference_racing import medical_runs as medical
 
 FEW = 4000  # the paper looks at learners with fewer training episodes than these
@@ -13,13 +13,6 @@ PREFERENCE_BASED = ("pb-edps", "pbpi")
 
 # What a curve may differ from its end where it has settled.
 _TOLERANCES = {"mean_reward": 2.0, "survival_rate": 0.01}
-_SCHEDULE = "PB-EDPS: partly its schedule, see racing-pays; PBPI does not settle, " + UNEXPLAINED
-
-_WHY_NOT_ON_FRONT = {
-    YES: "",
-    OPEN: "the means are within two standard errors",
-    NO: "partly the schedule of PB-EDPS, see racing-pays",
-}
 
 
 def convergence_claims(found: medical.Findings, fixed: medical.Fixed) -> list[Claim]:
@@ -81,7 +74,6 @@ def _fastest(
         f"figure {4 if hazard == 'A' else 6}, text",
         f"{medical.labels()[metric]} within {tolerance:g} of its end from then on: {here} episodes",
         yes_or_no(max(places[method] for method in claimed) < others),
-        "" if claimed == ("sarsa",) else _SCHEDULE,
     )
 
 
@@ -94,7 +86,6 @@ def _on_a_par(found: medical.Findings) -> Claim:
         "figure 4a, text",
         f"less that of sarsa ({_of(last['sarsa'])}): {_all(changes)}",
         yes_or_no(equal),
-        "the bins and the schedule of SARSA are not in the paper; " + UNEXPLAINED,
     )
 
 
@@ -108,7 +99,6 @@ def _pbpi_earns_least(found: medical.Findings) -> Claim:
         "figure 4a, text",
         f"{_of(pbpi)}; the next one, {next_one}, earns {_apart(change, error)} more",
         verdict(change, error),
-        "",
     )
 
 
@@ -128,7 +118,6 @@ def _as_much_as_fixed(found: medical.Findings, fixed: medical.Fixed) -> Claim:
         f"less the best of them, {best} ({_of(earned[best])}): {_all(changes)}; "
         f"more than: {counts}",
         yes_or_no(all(change > -2 * error for change, error in changes.values())),
-        _SCHEDULE,
     )
 
 
@@ -140,7 +129,7 @@ def _ahead(values: dict[str, np.ndarray], claim: str, paper: str) -> Claim:
     change, error = difference(values[worst], values[best])
     means = ", ".join(f"{name} {values[name].mean():.3f}" for name in order)
     here = f"{means}; {worst} less {best}: {_apart(change, error)}"
-    return Claim(claim, paper, here, verdict(change, error), _SCHEDULE)
+    return Claim(claim, paper, here, verdict(change, error))
 
 
 # Means of (C_S, C_X) in figure 7 of Fürnkranz et al. 2012, and its order of death rates in figure
@@ -180,8 +169,7 @@ def _on_front(
         paper,
         f"by its means {lies}; {nearest} comes nearest to dominating it: its less favourable mean "
         f"is {abs(margin):.1f} standard errors {'smaller' if margin > 0 else 'larger'}",
-        OPEN if close and holds == NO else holds,
-        '"close" is no number' if close else _WHY_NOT_ON_FRONT[holds],
+        OPEN if close and holds == NO else holds,  # "close" is no number
     )
 
 
@@ -203,7 +191,6 @@ def _pbpi_of_2012(points: dict[str, np.ndarray]) -> Claim:
         f"{PBPI_2012} (Fürnkranz et al. 2012, figure 7; other coefficients)",
         f"({with_error(mean[0], error[0], 2)}, {with_error(mean[1], error[1], 2)})",
         yes_or_no(bool((np.abs(mean - PBPI_2012) < 2 * error).all())),
-        "not reproduced, unexplained: it does not settle, see medical-convergence",
     )
 
 
@@ -221,5 +208,4 @@ def _order_of_deaths(deaths: dict[str, np.ndarray]) -> Claim:
         f"{' < '.join(DEATHS_2012)} (Fürnkranz et al. 2012, figure 8)",
         f"{' < '.join(order)}; significantly the other way round: {', '.join(wrong) or 'none'}",
         yes_or_no(not wrong),
-        "PBPI: " + UNEXPLAINED if wrong else "",
     )

@@ -9,7 +9,7 @@ from jaxrace import plots
 from jaxrace.commands.workbench import Workbench, mean_in_words
 from jaxrace.papers.claims import Claim, claims_table
 from jaxrace.papers.preference_racing import medical_runs as medical
-from jaxrace.papers.preference_racing.medical_claims import dominance_margins, outcome_claims
+from jaxrace.papers.preference_racing.medical_claims import outcome_claims
 from jaxrace.tables import markdown_table
 
 TUMOUR, TOXICITY = "tumour_size", "max_toxicity"
@@ -111,13 +111,8 @@ def _draw(panel: "plots.Axes", methods: medical.Policies) -> None:
 def _paragraphs(found: medical.Fixed, count: int) -> list[str]:
     text = [
         f"Every method is trained {count} times and then treats 300 fresh patients; ± is one "
-        "standard error over the repetitions. The figures of the paper are not available as "
-        "numbers. PB-EDPS and EDPS have the paper's numbers (sigma 10, delta 0.2, n_max up to 100, "
-        "published bound). Three things differ from the paper, or may: PB-EDPS races by the sharp "
-        "rule, not by the one that is printed; EDPS by the improved Hoeffding race; and PBPI ends "
-        "after ten iterations of 800 episodes, so it never uses up 10,000. What the sources leave "
-        "open: the intercept of the policies, the bins of SARSA and its schedule, the states that "
-        "PBPI samples.",
+        "standard error over the repetitions. PB-EDPS and EDPS have the paper's numbers (sigma 10, "
+        "delta 0.2, n_max up to 100, published bound).",
         "![Outcomes](figure_3_and_5.png)",
     ]
     labels = medical.labels()
@@ -128,7 +123,7 @@ def _paragraphs(found: medical.Fixed, count: int) -> list[str]:
             for method, metrics in methods.items()
         ]
         table = markdown_table(["method", *labels.values()], rows)
-        text += [f"## Hazard {hazard}", table, _front_in_words(methods)]
+        text += [f"## Hazard {hazard}", table]
     claims = [claim for hazard in medical.HAZARDS for claim in claims_of(hazard, found[hazard])]
     return [*text, "## The claims of the papers", claims_table(claims)]
 
@@ -139,24 +134,3 @@ def claims_of(hazard: str, methods: medical.Policies) -> list[Claim]:
     points = {name: _points(metrics) for name, metrics in shown.items()}
     deaths = {name: metrics["death_rate"].astype(float) for name, metrics in shown.items()}
     return outcome_claims(hazard, points, deaths)
-
-
-def _front_in_words(methods: medical.Policies) -> str:
-    shown = medical.without_own_doses(methods)
-    means = _means(shown)
-    deaths = np.array([[metrics["death_rate"].mean()] for metrics in shown.values()])
-    fronts = pareto_front(means), pareto_front(np.concatenate([means, deaths], -1))
-    flat, full = (
-        ", ".join(name for name, is_in in zip(shown, front, strict=True) if is_in)
-        for front in fronts
-    )
-    margins = dominance_margins("pb-edps", {m: _points(one) for m, one in methods.items()})
-    ours = ", ".join(f"{name}: {margins[name]:+.1f}" for name in medical.OWN_DOSES)
-    better = [name for name in medical.OWN_DOSES if margins[name] > 0]
-    survives = f"does not survive {' and '.join(better)}" if better else "survives both"
-    return (
-        f"Pareto front of the means of the paper's methods: {flat}. With the death rate as a third "
-        f"criterion: {full}. Two doses are not in the paper. By how many standard errors their "
-        f"less favourable mean is smaller than that of PB-EDPS: {ours}. By the means, that PB-EDPS "
-        f"lies on the front {survives}."
-    )

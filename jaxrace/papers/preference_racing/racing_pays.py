@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import itertools
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -114,11 +115,10 @@ RACES = tuple(
 )
 
 SHOWN = ("survival_rate", "mean_reward")
-GENERATION, FINAL = "generation", "final"  # kinds of races
+FINAL = "final"  # a kind of races; else "generation"
 
 # By hazard and variant, columns [R] of the last policies.
 Findings = dict[tuple[str, str], dict[str, np.ndarray]]
-Generations = dict[str, np.ndarray]  # columns of a table
 
 # The variants that are drawn: all of them would hide each other.
 _DRAWN = (
@@ -173,23 +173,22 @@ def _table(found: Findings) -> list[Columns]:
     return rows
 
 
-def _generations(learned: medical.Findings) -> Generations:
-    """What races decide, by generation; final races, of other options, have rows of their own."""
+def _generations(learned: medical.Findings) -> list[Columns]:
+    """What races decide, by generation; final races, of other options, have pieces of their own."""
     pieces = []
     for (hazard, name), learning in learned.items():
         is_final = learning.is_last & VARIANTS[name].is_final
-        for race, chosen in ((GENERATION, ~is_final), (FINAL, is_final)):
+        for race, chosen in (("generation", ~is_final), (FINAL, is_final)):
             generation = learning.numbers["generation"][chosen]
             searches = np.bincount(generation)
             present = np.flatnonzero(searches)
-            names = {"hazard": hazard, "variant": name, "race": race}
-            piece = {key: np.full(len(present), one) for key, one in names.items()}
+            piece: dict[str, Any] = {"hazard": hazard, "variant": name, "race": race}
             piece |= {"generation": present, "searches": searches[present]}
             for column in ("max_rounds", "simulated", "finished", "options_decided"):
                 sums = np.bincount(generation, learning.numbers[column][chosen])
                 piece[column] = sums[present] / searches[present]
             pieces.append(piece)
-    return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+    return pieces
 
 
 def _figure(learned: medical.Findings, found: Findings) -> "plots.Figure":
@@ -210,151 +209,68 @@ def _figure(learned: medical.Findings, found: Findings) -> "plots.Figure":
     return figure
 
 
-def _paragraphs(found: Findings, generations: Generations) -> list[str]:
-    count = len(found["A", PUBLISHED]["episodes"])
+def _paragraphs(found: Findings, generations: list[Columns]) -> list[str]:
     comparisons = [(f"## Hazard {one}", _comparison(found, one)) for one in medical.HAZARDS]
     return [
-        f"Every variant has {count:,} searches per hazard, and counts with the last policy that "
-        "it had found within the budget: the race in which a budget is used up is finished, and "
-        "what comes of it does not count here, which leaves large populations with fewer episodes "
-        "than others. ± is one standard error; differences are paired, since a repetition has the "
-        "same random numbers in all variants. Step size 10, delta 0.2.",
+        f"{len(found['A', PUBLISHED]['episodes']):,} searches per variant and hazard, each with "
+        "the last policy found within the budget. ± is one standard error; differences are paired, "
+        "since a repetition has the same random numbers in all variants.",
         "![Curves](curves.png)",
         *itertools.chain(*comparisons),
         "## What the races decide",
         _decisions(generations),
-        "Where nothing is decided early, the published schedule is a fixed one: n_max grows by a "
-        "quarter from generation to generation, from 3 to 100. Generation by generation:",
-        _schedule(generations),
-        "## The answer",
-        *(_answer(found, generations, hazard) for hazard in medical.HAZARDS),
-        *(_fast(found, hazard) for hazard in medical.HAZARDS),
-        *_answers(found),
+        *(_answer(found, hazard) for hazard in medical.HAZARDS),
     ]
 
 
-def _difference(
-    found: Findings, hazard: str, name: str, metric: str, base: str | None = None
-) -> tuple[float, float]:
+def _difference(found: Findings, hazard: str, name: str, metric: str) -> tuple[float, float]:
     """From the base of a variant, with the standard error: both had the same random numbers."""
-    other = found[hazard, base or VARIANTS[name].base][metric]
+    other = found[hazard, VARIANTS[name].base][metric]
     mean, error = mean_and_error(found[hazard, name][metric] - other)
     return float(mean), float(error)
-
-
-def _changes(found: Findings, hazard: str, name: str) -> list[tuple[float, float]]:
-    """Of each metric, from the published schedule."""
-    return [_difference(found, hazard, name, metric, PUBLISHED) for metric in SHOWN]
-
-
-def _is_better(changes: list[tuple[float, float]]) -> bool:
-    return all(change > 2 * error for change, error in changes)
 
 
 def _in_words(change: float, error: float) -> str:
     return f"{change:+.3f} ({change / max(error, 1e-9):+.1f} SE)"
 
 
-def _names(found: Findings) -> list[str]:
-    return [name for name in VARIANTS if ("A", name) in found]
-
-
 def _comparison(found: Findings, hazard: str) -> str:
     rows = []
-    for name in _names(found):
+    for name, last in ((name, last) for (where, name), last in found.items() if where == hazard):
         is_compared = name != PUBLISHED
-        cells = [f"{found[hazard, name]['episodes'].mean():,.0f}"]
+        cells = [f"{last['episodes'].mean():,.0f}"]
         for metric in SHOWN:
             change = _in_words(*_difference(found, hazard, name, metric)) if is_compared else ""
-            cells += [mean_in_words(found[hazard, name][metric], digits=3), change]
+            cells += [mean_in_words(last[metric], digits=3), change]
         rows.append([name, *cells, VARIANTS[name].base if is_compared else ""])
     heads = [part for metric in SHOWN for part in (medical.labels()[metric], "difference")]
     return markdown_table(["variant", "episodes", *heads, "difference to"], rows)
 
 
-def _where(generations: Generations, **asked: str) -> np.ndarray:
-    """The rows with these names, bool."""
-    return np.all([generations[column] == value for column, value in asked.items()], axis=0)
-
-
-def _decided(
-    generations: Generations, hazard: str, name: str, race: str = GENERATION
-) -> tuple[int, float, float]:
+def _decisions(generations: list[Columns]) -> str:
     """Races, the share of them that end early, and the mean number of options decided."""
-    chosen = _where(generations, hazard=hazard, variant=name, race=race)
-    searches = generations["searches"][chosen]
-    if not searches.size:
-        return 0, 0.0, 0.0
-    finished, decided = (
-        float(np.average(generations[column][chosen], weights=searches))
-        for column in ("finished", "options_decided")
-    )
-    return int(searches.sum()), finished, decided
-
-
-def _decisions(generations: Generations) -> str:
     rows = []
-    for name, hazard, race in itertools.product(VARIANTS, medical.HAZARDS, (GENERATION, FINAL)):
-        races, finished, decided = _decided(generations, hazard, name, race)
-        size = CANDIDATES if race == FINAL else VARIANTS[name].population
+    for piece in generations:
+        races, name = piece["searches"].sum(), piece["variant"]
         if races:
+            size = CANDIDATES if piece["race"] == FINAL else VARIANTS[name].population
+            finished, decided = (
+                np.average(piece[column], weights=piece["searches"])
+                for column in ("finished", "options_decided")
+            )
             counts = f"{races:,}", f"{finished:.2%}", f"{decided:.3f} of {size}"
-            rows.append([name, hazard, race, *counts])
+            rows.append([name, piece["hazard"], piece["race"], *counts])
     heads = ("variant", "hazard", "race", "races", "ended early", "options decided in a race")
     return markdown_table(heads, rows)
 
 
-def _schedule(generations: Generations) -> str:
-    chosen = _where(generations, variant=PUBLISHED, race=GENERATION)
-    columns = ("hazard", "generation", "max_rounds", "searches", "finished", "options_decided")
-    rows = []
-    for hazard, generation, rounds, races, *shares in zip(
-        *(generations[column][chosen] for column in columns), strict=True
-    ):
-        counts = [f"{round(share * races):,}" for share in shares]
-        rows.append([hazard, generation, f"{rounds:.1f}", f"{races:,}", *counts])
-    heads = ("hazard", "generation", "n_max", "races", "of them finished", "options decided")
-    return markdown_table(heads, rows)
+def _answer(found: Findings, hazard: str) -> str:
+    """Which of the races are better than the published one by both metrics."""
 
+    def is_better(name: str, metric: str) -> bool:
+        change, error = _difference(found, hazard, name, metric)
+        return change > 2 * error
 
-def _answer(found: Findings, generations: Generations, hazard: str) -> str:
     raced = [name for name in RACES if (hazard, name) in found]
-    if not raced:
-        return f"Hazard {hazard}: no race but the published one was run."
-    shares = {name: _decided(generations, hazard, name)[1] for name in raced}
-    most = max(shares, key=lambda name: shares[name])
-    better = [name for name in raced if _is_better(_changes(found, hazard, name))]
-    survival, reward = (_in_words(*one) for one in _changes(found, hazard, most))
-    published = _decided(generations, hazard, PUBLISHED)[1]
-    return (
-        f"Hazard {hazard}: the published race ends {published:.2%} of the races early. Of all "
-        f"others {most} ends most, {shares[most]:.2%}, and changes survival by {survival} and the "
-        f"reward by {reward}. Does racing pay? {'Yes: ' + ', '.join(better) if better else 'No'}."
-    )
-
-
-def _fast(found: Findings, hazard: str) -> str:
-    if (hazard, FAST) not in found:
-        return f"Hazard {hazard}: {FAST} was not run."
-    changes = _changes(found, hazard, FAST)
-    survival, reward = (_in_words(*one) for one in changes)
-    return (
-        f"Hazard {hazard}: {FAST} (`--method pb-edps-fast`) changes survival by {survival} and the "
-        f"reward by {reward} from the published schedule. Is it better by two standard errors? "
-        f"{'Yes' if _is_better(changes) else 'No'}."
-    )
-
-
-def _answers(found: Findings) -> list[str]:
-    text = []
-    for hazard, metric in itertools.product(medical.HAZARDS, SHOWN):
-        others = [name for name in _names(found) if name != PUBLISHED]
-        changes = {name: _difference(found, hazard, name, metric) for name in others}
-        better = [name for name, (change, error) in changes.items() if change > 2 * error]
-        worse = [name for name, (change, error) in changes.items() if change < -2 * error]
-        text.append(
-            f"Hazard {hazard}, {medical.labels()[metric]}: better than what it is compared with, "
-            "by more than two standard errors: "
-            f"{'; '.join(better) or 'none'}. Worse: {'; '.join(worse) or 'none'}."
-        )
-    return text
+    better = [name for name in raced if all(is_better(name, metric) for metric in SHOWN)]
+    return f"Hazard {hazard}: does racing pay? {'Yes: ' + ', '.join(better) if better else 'No'}."

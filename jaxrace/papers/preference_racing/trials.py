@@ -27,8 +27,9 @@ class TrialRow(NamedTuple):
     """What came of a race."""
 
     samples: jax.Array  # int32 [], draws of all options together
-    found: jax.Array  # int32 [], how many of the best kappa (by means) are among its best
-    valid: jax.Array  # bool [], every counted outcome was finite
+    # How many of the best kappa (by means) are among its best, float32 []; NaN where a counted
+    # outcome was NaN or infinite.
+    found: jax.Array
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,19 +59,9 @@ class AnyTask:
         return lax.switch(task, samplers, key)
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class RaceTrials(sweep.Once):
-    """One race for each ``Trial``, on an instance of its own."""
-
-    def failed(self, row: TrialRow) -> jax.Array:
-        """Was a counted outcome NaN or infinite?"""
-        return ~row.valid
-
-
-def race_trials(race: racing.Race, tasks: AnyTask, key: jax.Array, params: Any) -> RaceTrials:
-    """The work, given params [S, ...]; with the same key races meet the same samples."""
-    return RaceTrials(functools.partial(_play, race, tasks), (key, params))
+def race_trials(race: racing.Race, tasks: AnyTask, key: jax.Array, params: Any) -> sweep.Once:
+    """One race for each ``Trial``, given params [S, ...]; with the same key they share samples."""
+    return sweep.Once(functools.partial(_play, race, tasks), (key, params))
 
 
 def _play(
@@ -83,9 +74,9 @@ def _play(
     params = jax.tree.map(lambda x: x[trial.setting], settings)
     result = racing.run(race, race_key, tasks, options, params)
     best = jnp.argsort(-tasks.means(options))[: race.top]
-    found = jnp.isin(result.ranking[: race.top], best).sum(dtype=jnp.int32)
-    samples = result.samples.sum(dtype=jnp.int32)
-    return TrialRow(samples, found, ~(result.invalid > 0).any())
+    found = jnp.isin(result.ranking[: race.top], best).sum(dtype=jnp.float32)
+    is_lost = (result.invalid > 0).any()
+    return TrialRow(result.samples.sum(dtype=jnp.int32), jnp.where(is_lost, jnp.nan, found))
 
 
 def trials_of(

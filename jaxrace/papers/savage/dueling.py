@@ -28,10 +28,9 @@ class Setting:
     horizon: int  # at full size
     algorithms: tuple[str, ...]  # names of ``duel_config.ALGORITHMS``
     measure: str  # of ``dueling.MEASURES``
-    published: str = ""  # what can be read off the paper's figure, in words
+    paper: str = ""  # what it does more, and what can be read off its figure, in words
     # Most runs of algorithms that take long.
     fewer: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    paper: str = ""  # where the paper does more, in words
 
 
 _FIELD = ("interleaved-filter", "beat-the-mean", "uniform")
@@ -44,10 +43,10 @@ SETTINGS: dict[str, Setting] = {
         *(30, 500, 2_000_000),
         (*_SAVAGE, "savage-sampled", "savage-borda", *_FIELD),
         "strong",
-        "SAVAGE and its variants are right from between 150,000 and 230,000 duels on; regret in "
-        "the end about 90,000 (SAVAGE), 80,000 (Condorcet and sampled), 200,000 (uniform).",
+        "The paper has 500 runs of each. SAVAGE and its variants are right from between 150,000 "
+        "and 230,000 duels on; regret in the end about 90,000 (SAVAGE), 80,000 (Condorcet and "
+        "sampled), 200,000 (uniform).",
         {"savage-borda": 100},
-        "The paper has 500 runs of each.",
     ),
     "random-30": Setting(
         "Random matrices, 30 arms (figure 6)",
@@ -75,15 +74,13 @@ SETTINGS: dict[str, Setting] = {
         *(400, 2, 2_500_000),
         (*_SAVAGE, *_FIELD),
         "strong",
-        "At 100,000,000 duels about 2e8 (SAVAGE), 1.6e8 (Condorcet), 1.3e8 (BTM), 3.4e8 (uniform), "
-        "4.5e8 (IF).",
-        {},
-        "The paper has 100,000,000: SAVAGE decides little before (`savage-dueling-400`).",
+        "The paper has at 100,000,000 duels about 2e8 (SAVAGE), 1.6e8 (Condorcet), 1.3e8 (BTM), "
+        "3.4e8 (uniform), 4.5e8 (IF).",
     ),
 }
 
 FULL_400 = dataclasses.replace(
-    SETTINGS["condorcet-400"], title=_TITLE_400, runs=4, horizon=100_000_000, paper=""
+    SETTINGS["condorcet-400"], title=_TITLE_400, runs=4, horizon=100_000_000
 )
 
 
@@ -175,10 +172,9 @@ def _figure(setting: Setting, logs: dict[str, Runs]) -> "plots.Figure":
 def _paragraphs(settings: dict[str, Setting], table: list[Columns]) -> list[str]:
     text = [
         "Algorithms that stop exploring play the arm that they have found against itself from then "
-        "on; SAVAGE has delta = 1 / horizon. Every run has the arms in another order. Regret: "
-        "strong is the mean of what both arms of a duel lack against the Condorcet winner, "
-        "copeland the same by Copeland's score. Accuracy: the share that recommends a Copeland "
-        "winner in the end, for savage-borda a Borda winner. ± is one standard error."
+        "on; SAVAGE has delta = 1 / horizon. Every run has the arms in another order. Accuracy: "
+        "the share that recommends a Copeland winner in the end, for savage-borda a Borda winner. "
+        "± is one standard error."
     ]
     for name in dict.fromkeys(row["problem"] for row in table):
         setting, own = settings[name], [row for row in table if row["problem"] == name]
@@ -188,8 +184,7 @@ def _paragraphs(settings: dict[str, Setting], table: list[Columns]) -> list[str]
             ended = f"{row['ended']:.0%}, {row['settled_at']:,.0f}" if row["ended"] else "none"
             rows.append([row["algorithm"], row["runs"], regret, f"{row['accuracy']:.3f}", ended])
         heads = ("algorithm", "runs", f"{setting.measure} regret", "accuracy", "ended, after duels")
-        said = [f"{own[0]['horizon']:,} duels a run.", setting.paper, setting.published]
+        said = f"{own[0]['horizon']:,} duels a run. {setting.paper}"
         picture = f"![{setting.title}]({name}.png)"
-        text += [f"## {setting.title}", " ".join(filter(None, said))]
-        text += [markdown_table(heads, rows), picture]
+        text += [f"## {setting.title}", said, markdown_table(heads, rows), picture]
     return text

@@ -143,6 +143,4 @@ def _paragraphs(drawn: list[np.ndarray], found: Found, horizon: int, runs: int) 
         markdown_table(["games", "number", *found], rows),
         "![Regret over time](regret.png)",
         "![Regret by the number of arms](by_arms.png)",
-        "The paper gives no numbers: in its figures Sup-KLUCB has less regret than DTS, and the "
-        "more so the more arms there are, and RUCB has most.",
     ]

@@ -14,8 +14,6 @@ from jaxrace.papers.top_k.poker_matches import DELTA, PASSES, Races
 from jaxrace.selection import borda_top
 from jaxrace.tables import markdown_table
 
-PUBLISHED_PAIRS = 11.1
-
 
 class Truth(NamedTuple):
     """What all stored hands say."""
@@ -84,23 +82,21 @@ def heat_maps(truth: Truth) -> "plots.Figure":
     return figure
 
 
-def _sentences(truth: Truth) -> str:
+def _pairs(truth: Truth) -> str:
     """How many pairs go against the order, how surely, and how much variances differ."""
     players = truth.order.shape[1]
-    wrong, pairs = against_the_order(truth), players * (players - 1) // 2
-    upper = np.triu_indices(players, 1)
+    wrong, upper = against_the_order(truth), np.triu_indices(players, 1)
     means, errors = (_in_order(x, truth.order) for x in (truth.means, truth.errors))
     sure = (means < -2 * errors)[:, upper[0], upper[1]].sum(-1)
     variances = truth.variances[:, upper[0], upper[1]]
     ratios = variances.max(-1) / np.maximum(variances.min(-1), 1e-12)
-    return (
-        "Pairs in which the player with the better rank loses: "
-        f"{mean_in_words(wrong.astype(float), 1)} of {pairs} on average (published: "
-        f"{PUBLISHED_PAIRS} of 45), by population {', '.join(map(str, wrong))}. By more than two "
-        f"standard errors: {sure.mean():.1f}. The largest variance of a pair is, in the median "
-        f"population, {np.median(ratios):,.0f} times the smallest (the paper: up to 40,000); "
-        f"{int((variances == 0).sum())} pairs never scored anything but the same."
-    )
+    rows = [
+        ("lost by the better rank", mean_in_words(wrong.astype(float), 1), "11.1 of 45"),
+        ("by more than two standard errors", f"{sure.mean():.1f}", ""),
+        ("largest variance by the smallest, median", f"{np.median(ratios):,.0f}", "up to 40,000"),
+        ("never scored anything but the same", int((variances == 0).sum()), ""),
+    ]
+    return markdown_table((f"of {players * (players - 1) // 2} pairs", "here", "published"), rows)
 
 
 class Findings(NamedTuple):
@@ -118,90 +114,75 @@ class Findings(NamedTuple):
 def paragraphs(found: Findings) -> list[str]:
     """The text, with what was measured in it."""
     count, players = found.truth.order.shape
-    selections = len(found.races.selected)
+    top = int(found.truth.best[0].sum())
+    looks = np.quantile(next(iter(found.stored.values())).time, (0, 0.25, 0.5, 1)).astype(int)
     return [
         f"{count} populations of {players} players with random weights, "
-        f"{PASSES * 2 * found.decks:,} hands of each pair: {found.decks:,} decks, played with "
-        "players and cards exchanged, in two passes with the other hand on the button. Players "
-        "forget between the passes. A comparison is one deck, played twice; its score is in big "
-        f"blinds. The strength of a hand before the turn is estimated from {STRENGTH_SAMPLES:,} "
-        f"boards and hands of the opponent (standard error at most {STRENGTH_ERROR:.3f}).",
+        f"{PASSES * 2 * found.decks:,} hands of each pair. A comparison is one deck, played twice; "
+        "its score is in big blinds. The strength of a hand before the turn is estimated from "
+        f"{STRENGTH_SAMPLES:,} boards and hands of the opponent (standard error at most "
+        f"{STRENGTH_ERROR:.3f}).",
         "![Means of all pairs](figure_7.png)",
-        _sentences(found.truth),
-        f"## Success rate, top {_top(found)} of {players}",
+        _pairs(found.truth),
+        f"## Success rate, top {top} of {players}",
         "![Success rates](figure_8.png)",
-        f"Means of all populations, {selections // count:,} selections of each, from stored hands "
-        "drawn with replacement; of methods that end by themselves, on the straight line between "
-        "two settings:",
-        _rates(found.stored),
-        "The paper has figures, no numbers.",
-        *(_index(name, beyond) for name, beyond in found.beyond.items()),
+        f"Means of all populations, {len(found.races.selected) // count:,} selections of each, "
+        "from stored hands drawn with replacement:",
+        success_table(found.stored, looks.tolist(), "comparisons"),
+        "Records with an intransitivity index beyond the limit:",
+        _index(found.beyond),
         "## The dominance race",
-        *_race(found),
+        "It looks for players whose scores are larger than those of others more often than not, "
+        f"which are those who win the most in {int(_are_same(found).sum())} of {count} "
+        f"populations. A certificate may be wrong with probability {DELTA}.",
+        _race(found),
         "## Stored hands and hands that are played",
-        *_live(found),
+        _live(found),
     ]
 
 
-def _top(found: Findings) -> int:
-    return int(found.truth.best[0].sum())
+def _index(beyond: dict[str, np.ndarray]) -> str:
+    rows = []
+    for name, records in beyond.items():
+        places = np.linspace(0, records.shape[1] - 1, 3).astype(int)
+        shares = records.mean(), *records[:, places].mean(0)
+        rows.append([name, *(f"{share:.1%}" for share in shares)])
+    return markdown_table(("method", "all", "first", "middle", "last"), rows)
 
 
-def _rates(curves: dict[str, Curve]) -> str:
-    times = next(iter(curves.values())).time
-    looks = [int(time) for time in np.quantile(times, (0, 0.25, 0.5, 1))]
-    return success_table(curves, looks, "comparisons")
+def _are_same(found: Findings) -> np.ndarray:
+    return (found.preferred == found.truth.best).all(1)
 
 
-def _index(name: str, beyond: np.ndarray) -> str:
-    places = np.linspace(0, beyond.shape[1] - 1, 3).astype(int)
-    shares = ", ".join(f"{share:.1%}" for share in beyond[:, places].mean(0))
-    return (
-        f"Intransitivity index beyond the limit, {name}: {beyond.mean():.1%} of all records; at "
-        f"the first, the middle and the last record {shares}."
-    )
-
-
-def _race(found: Findings) -> list[str]:
-    races, count = found.races, len(found.preferred)
-    repeats = len(races.selected) // count
-    curve = races.curve(found.truth.best.repeat(repeats, axis=0))
-    own = races.curve(found.preferred.repeat(repeats, axis=0))
+def _race(found: Findings) -> str:
+    races = found.races
+    repeats = len(races.selected) // len(found.preferred)
+    curve, own = (races.curve(x.repeat(repeats, 0)) for x in (found.truth.best, found.preferred))
     rows = [
         [
             str(capacity),
             f"{curve.time[place]:,.0f}",
-            with_error(*(x[place] for x in curve.success), digits=3),
-            with_error(*(x[place] for x in own.success), digits=3),
+            *(with_error(*(x[place] for x in one.success), digits=3) for one in (curve, own)),
             f"{races.certified[:, place].mean():.1%}",
             f"{(races.certified & ~own.correct)[:, place].mean():.1%}",
         ]
         for place, capacity in enumerate(races.capacities)
     ]
-    same = int((found.preferred == found.truth.best).all(1).sum())
     heads = ("most samples of a player", "comparisons, mean", "finds who wins most")
-    return [
-        "A sample of a player is a score against another one, drawn at random, and is one "
-        "comparison. The race looks for players whose scores are larger than those of others more "
-        "often than not, which need not be those who win the most chips: the same "
-        f"{_top(found)} in {same} of {count} populations. A certificate may be wrong with "
-        f"probability {DELTA}.",
-        markdown_table((*heads, "finds what it looks for", "certified", "certified wrongly"), rows),
-    ]
+    return markdown_table(
+        (*heads, "finds what it looks for", "certified", "certified wrongly"), rows
+    )
 
 
-def _live(found: Findings) -> list[str]:
-    live, (count, players) = found.live, found.truth.order.shape
-    first = next(iter(live.values()))
-    end, pairs = first.time[-1], players * (players - 1) // 2
+def _live(found: Findings) -> str:
+    """Where a selection plays, it has a match of each pair from its first hand on."""
+    first = next(iter(found.live.values()))
+    end = first.time[-1]
     # A quick look has left some methods out.
     stored = {name: success_in_words(curve, end) for name, curve in found.stored.items()}
-    rows = [[name, stored.get(name, ""), success_in_words(live[name], end)] for name in live]
-    return [
-        "A stored hand is drawn whenever it was played, so that players know each other as they "
-        "did then; a selection that plays has a match of each pair from its first hand on, with "
-        f"decks of its own. After {end:,.0f} comparisons a pair has played {end / pairs:.0f} decks "
-        f"on average. {len(first.correct) // count:,} selections of each population play (the "
-        "paper repeats 500 times):",
-        markdown_table(("method", "stored", f"played, {len(first.correct):,} selections"), rows),
+    rows = [
+        [name, stored.get(name, ""), success_in_words(curve, end)]
+        for name, curve in found.live.items()
     ]
+    played = f"played, {len(first.correct):,} selections"
+    return markdown_table((f"after {end:,.0f} comparisons", "stored", played), rows)

@@ -149,17 +149,10 @@ def _run_all(bench: Workbench, task: Task) -> dict[str, Curve]:
     if not bench.quick:
         found[TOP] = run_top(bench, task)
     if "performances" in task.name:
-        found = joined(found, _races(bench, task))
+        found |= _races(bench, task)
     if task.top == 1 and task.compare is selection.win:
-        found = joined(found, _duels(bench, task))
+        found |= _duels(bench, task)
     return found
-
-
-def joined(found: dict[str, Curve], others: dict[str, Curve]) -> dict[str, Curve]:
-    """Curves of both, none of which replaces another one."""
-    if twice := sorted(found.keys() & others.keys()):
-        raise ValueError(f"names: expected different ones, got {', '.join(twice)} twice")
-    return found | others
 
 
 def race_lineup(num_options: int, top: int) -> dict[str, Callable[[int], racing.Race]]:
@@ -187,7 +180,7 @@ def _races(bench: Workbench, task: Task) -> dict[str, Curve]:
             jobs = trials_of([(0, 0, COMPLEXITY)], len(task.truth), [0])
             row = bench.sweep(f"{task.name}, {name}, {most} rounds", work, jobs).rows.row
             times.append(row.samples.mean() / 2)
-            correct.append(task.judge(row.found))
+            correct.append(task.judge(row.found.astype(int)))
         found[name] = Curve(np.array(times), np.stack(correct, axis=1), are_settings=True)
     return found
 
@@ -241,22 +234,14 @@ def _paragraphs(
         told = "Best, and not clearly behind (two standard errors of paired differences): "
         sections += [f"## {task}", markdown_table(heads, rows), f"{told}{'; '.join(best)}."]
     return [
-        "Share of problems in which exactly the best k are selected (by Borda's score; of methods "
-        "that count wins alone by their own target: the share of wins, how many others are beaten "
-        "more often than not, or the visits of the random walk; of dueling bandits by Borda's "
-        "score if it is in their name, else by Copeland's), ± one standard error, and "
+        "Share of problems in which exactly the best k are selected (of methods that count wins "
+        "alone, and of dueling bandits, by their own target), ± one standard error, and "
         f"comparisons until that share first is {_LEVEL:.0%}. Of more than {_FEW_OPTIONS} options "
-        "nobody finds all of the best k: there it is the share of them that is selected (how often "
-        "all are is in success.csv). PKG, "
-        f"POCBAm and the models: with {POOLED_SAMPLES:g} pooled samples, unless it says as "
-        "published. Thurstone: scores, gamma and sigma^2 uniform in [0, 1]; noise .3: with "
-        "perturbed means. Wins: p_ij logistic in the difference of qualities; circle: and "
-        f"everybody beats the half that follows it in a circle by {CIRCLE:g} more often. "
-        "Performances: options are sampled by themselves, N(m_i, v_i), a comparison is the "
-        "difference of two; races need single draws, and two of these are counted as one "
-        "comparison. Races of options and TOP end by themselves: their points are settings "
-        "(rounds, repetitions per match) at their mean number of comparisons, and what is said "
-        "between two of them is on the straight line.",
+        "it is the share of the best k that is selected. PKG, POCBAm and the models: with "
+        f"{POOLED_SAMPLES:g} pooled samples, unless it says as published. Circle: everybody beats "
+        f"the half that follows it in a circle by {CIRCLE:g} more often. Two draws of races are "
+        "one comparison. Races of options and TOP end by themselves: their points are settings at "
+        "their mean number of comparisons, with straight lines between them.",
         *(f"![Success rate]({figure})" for figure in figures),
         *sections,
     ]

@@ -58,15 +58,12 @@ def run_batches(bench: Workbench) -> None:
             own[label] = run_selector(
                 bench, task, f"{name}, {label}", IN_BATCHES[name], batch=batch
             )
-    leave(bench, curves)
     said = (
-        f"{repeats:,} random Thurstone problems of {NUM_OPTIONS} options, the same for all. After "
-        "the first 3 comparisons of each pair, B comparisons are chosen before any of them is "
-        "made. Share of correct selections of the top 4, and what is lost against B = 1 on the "
-        "same problems. ± is one standard error."
+        f"{repeats:,} random Thurstone problems of {NUM_OPTIONS} options, the same for all. B "
+        "comparisons are chosen before any of them is made. Share of correct selections of the "
+        "top 4, and what is lost against B = 1. ± is one standard error."
     )
-    table = _rates(bench, curves, "batch", is_compared=True)
-    bench.write_report([said, "![Success rate](success.png)", table])
+    leave(bench, curves, said, _rates(bench, curves, "batch", is_compared=True))
 
 
 def run_pooled(bench: Workbench) -> None:
@@ -79,21 +76,17 @@ def run_pooled(bench: Workbench) -> None:
     curves: Curves = {}
     for task in bench.few(tasks, 1):
         curves |= _run_pooled(bench, task)
-    leave(bench, curves)
     others = share_of_others(scores)
     said = (
         f"{repeats:,} problems of {NUM_OPTIONS} options, the same for all; share of correct "
-        f"selections of the top {TOP}, ± one standard error. Scores: random Thurstone problems. "
-        "Wins: p_ij logistic in the difference of qualities. w: the variance of every pair is "
-        "mixed with so many samples of the variance within all pairs; uniform sampling has no use "
-        "for it."
+        f"selections of the top {TOP}, ± one standard error. w: the variance of every pair is "
+        "mixed with so many samples of the variance within all pairs."
     )
     last = (
         f"In {with_error(*others, digits=3)} of the Thurstone problems the {TOP} options that win "
         "most often are not those of the largest mean scores."
     )
-    table = _rates(bench, curves, "pooled")
-    bench.write_report([said, "![Success rate](success.png)", table, last])
+    leave(bench, curves, said, _rates(bench, curves, "pooled"), last)
 
 
 def _run_pooled(bench: Workbench, task: Task) -> Curves:

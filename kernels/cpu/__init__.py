@@ -1,1 +1,0 @@
-"""Forms that a CPU runs faster; each is chosen where its plain form stands."""
